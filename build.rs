@@ -1,0 +1,31 @@
+//! Gives the bare-metal binary its linker script.
+//!
+//! Link arguments stand here and not in RUSTFLAGS, because RUSTFLAGS from the
+//! environment replace those of a configuration file.
+
+fn main() {
+    println!("cargo::rerun-if-changed=linker/payload.ld");
+    let bare_metal = std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "none");
+    let Ok(root) = std::env::var("CARGO_MANIFEST_DIR") else {
+        return;
+    };
+    if bare_metal {
+        // A position-independent executable whose relocations the entry code
+        // applies itself, those in constants too (notext), while the MMU is
+        // off; no dynamic linker, and pages of 4 KiB.
+        for argument in [
+            format!("-T{root}/linker/payload.ld"),
+            "-pie".into(),
+            "--no-dynamic-linker".into(),
+            "-z".into(),
+            "max-page-size=4096".into(),
+            "-z".into(),
+            "norelro".into(),
+            "-z".into(),
+            "notext".into(),
+            "--orphan-handling=error".into(),
+        ] {
+            println!("cargo::rustc-link-arg-bins={argument}");
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The GICv2 as seen by the PSCI hooks. TF-A's driver does the work; this file
+ * says which interrupts are secure, who is there, and how much of a core's GIC
+ * state survives a power-down (PB_GIC_RESET).
+ */
+
+#include <arch_helpers.h>
+#include <common/debug.h>
+#include <common/interrupt_props.h>
+#include <drivers/arm/gic_common.h>
+#include <drivers/arm/gicv2.h>
+#include <lib/mmio.h>
+#include <plat/common/platform.h>
+#include <platform_def.h>
+
+#include <psci_bench_qemu.h>
+
+/* TF-A's name; its qemu platform calls it while it sets up BL31. */
+void plat_qemu_gic_init(void);
+
+/* GICD_TYPER.CPUNumber: the number of CPU interfaces less one. */
+#define TYPER_CPUS_SHIFT	5
+#define TYPER_CPUS_MASK		0x7U
+
+/* GICD_SGIR: target list from bit 16, interrupt number from bit 0. */
+#define SGIR			0xf00U
+#define SGIR_TARGETS_SHIFT	16
+
+/* A GICv2 has one secure group. */
+#define SECURE_SGI(id)							\
+	INTR_PROP_DESC((id), GIC_HIGHEST_SEC_PRIORITY,			\
+		       GICV2_INTR_GROUP0, GIC_INTR_CFG_EDGE)
+
+static const interrupt_prop_t secure_interrupts[] = {
+	SECURE_SGI(PB_FIRST_SECURE_SGI + 0),
+	SECURE_SGI(PB_FIRST_SECURE_SGI + 1),
+	SECURE_SGI(PB_FIRST_SECURE_SGI + 2),
+	SECURE_SGI(PB_FIRST_SECURE_SGI + 3),
+	SECURE_SGI(PB_FIRST_SECURE_SGI + 4),
+	SECURE_SGI(PB_FIRST_SECURE_SGI + 5),
+	SECURE_SGI(PB_FIRST_SECURE_SGI + 6),
+	SECURE_SGI(PB_RELEASE_SGI),
+};
+
+static const gicv2_driver_data_t driver = {
+	.gicd_base = GICD_BASE,
+	.gicc_base = GICC_BASE,
+	.interrupt_props = secure_interrupts,
+	.interrupt_props_num = ARRAY_SIZE(secure_interrupts),
+};
+
+void plat_qemu_gic_init(void)
+{
+	/* A GICv3 machine has no GICC: the driver would fault, and say nothing. */
+	if (((read_id_aa64pfr0_el1() >> ID_AA64PFR0_GIC_SHIFT) &
+	     ID_AA64PFR0_GIC_MASK) != 0U) {
+		ERROR("PB_GIC=2, but this machine is not gic-version=2\n");
+		panic();
+	}
+
+	gicv2_driver_init(&driver);
+	gicv2_distif_init();
+	pb_gic_core_on();
+}
+
+/* QEMU numbers its CPU interfaces as it numbers its CPUs. */
+bool pb_gic_has_core(unsigned int pos)
+{
+	unsigned int last = (mmio_read_32(GICD_BASE + GICD_TYPER) >>
+			     TYPER_CPUS_SHIFT) & TYPER_CPUS_MASK;
+
+	return pos <= last;
+}
+
+/* No interrupt may reach the core. */
+void pb_gic_core_down(void)
+{
+	gicv2_cpuif_disable();
+}
+
+/* After CPU_ON: everything local as after a reset. */
+void pb_gic_core_on(void)
+{
+	gicv2_pcpu_distif_init();
+	gicv2_cpuif_enable();
+}
+
+/*
+ * After CPU_SUSPEND. The driver sets its interface up anew in any case; the
+ * banked half of the distributor keeps what it had unless the whole GIC has
+ * lost its power. What is pending survives, or the interrupt that woke the core
+ * would be lost.
+ */
+void pb_gic_core_resume(void)
+{
+#if PB_GIC_RESET
+	gicv2_pcpu_distif_init();
+	mmio_write_32(GICD_BASE + GICD_ICACTIVER, ~0U);
+#endif
+	gicv2_cpuif_enable();
+}
+
+/*
+ * Written here and not by the driver, whose table of targets each CPU has to
+ * enter itself in: a CPU that was never on could not be called.
+ */
+void pb_gic_release_core(u_register_t mpidr)
+{
+	unsigned int pos = (unsigned int)plat_core_pos_by_mpidr(mpidr);
+
+	mmio_write_32(GICD_BASE + SGIR,
+		      (1U << (SGIR_TARGETS_SHIFT + pos)) | PB_RELEASE_SGI);
+}

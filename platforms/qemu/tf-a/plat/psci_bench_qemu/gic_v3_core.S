@@ -1,0 +1,169 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * What a core without a stack asks of a GICv3: to be left out of everything
+ * except the interrupt that releases it from the hold pen, to lose its CPU
+ * interface with its power, and to be woken by the non-secure world's
+ * interrupts. The rest of the GIC is in gic_v3.c.
+ */
+
+#include <arch.h>
+#include <asm_macros.S>
+#include <drivers/arm/gicv3.h>
+#include <platform_def.h>
+
+/* System registers that TF-A's headers have no name for. */
+#define PB_ICC_AP1R0_EL1	S3_0_C12_C9_0
+#define PB_ICC_BPR1_EL1		S3_0_C12_C12_3
+
+/* Two frames of 64 KiB for each CPU. */
+#define PB_GICR_STRIDE		0x20000
+
+	.globl	pb_pen_open
+	.globl	pb_pen_wait
+	.globl	pb_pen_close
+	.globl	pb_gic_lose_cpu_interface
+	.globl	pb_gic_arm_wake
+
+/*
+ * Make the release interrupt able to wake this CPU. Returns with x21 = this
+ * CPU's redistributor. Changes x0 to x3.
+ */
+func pb_pen_open
+	/* A GICv2 machine would fault on the system registers below. */
+	mrs	x0, id_aa64pfr0_el1
+	tst	x0, #(ID_AA64PFR0_GIC_MASK << ID_AA64PFR0_GIC_SHIFT)
+	b.eq	pen_no_gic
+
+	/* w0 = our affinity as GICR_TYPER has it: Aff3.Aff2.Aff1.Aff0. */
+	mrs	x0, mpidr_el1
+	ubfx	x1, x0, #MPIDR_AFF3_SHIFT, #MPIDR_AFFINITY_BITS
+	and	x0, x0, #0xffffff
+	orr	x0, x0, x1, lsl #24
+
+	/* Walk the redistributors until one has it. */
+	mov_imm	x21, GICR_BASE
+1:	ldr	x1, [x21, #GICR_TYPER]
+	lsr	x2, x1, #32
+	cmp	w2, w0
+	b.eq	2f
+	/* The last one, and not ours: nobody can call this CPU. */
+	tbnz	x1, #TYPER_LAST_SHIFT, pen_no_gic
+	add	x21, x21, #PB_GICR_STRIDE
+	b	1b
+
+	/* Wake the redistributor's side of the interface. */
+2:	ldr	w0, [x21, #GICR_WAKER]
+	bic	w0, w0, #WAKER_PS_BIT
+	str	w0, [x21, #GICR_WAKER]
+3:	ldr	w0, [x21, #GICR_WAKER]
+	tbnz	w0, #WAKER_CA_SHIFT, 3b
+
+	/* The release interrupt is Group 0: neither non-secure ... */
+	mov_imm	x3, GICR_SGIBASE_OFFSET
+	add	x3, x21, x3
+	ldr	w0, [x3, #(GICR_IGROUPR0 - GICR_SGIBASE_OFFSET)]
+	bic	w0, w0, #(1 << PB_RELEASE_SGI)
+	str	w0, [x3, #(GICR_IGROUPR0 - GICR_SGIBASE_OFFSET)]
+	/* ... nor secure Group 1. */
+	ldr	w0, [x3, #(GICR_IGRPMODR0 - GICR_SGIBASE_OFFSET)]
+	bic	w0, w0, #(1 << PB_RELEASE_SGI)
+	str	w0, [x3, #(GICR_IGRPMODR0 - GICR_SGIBASE_OFFSET)]
+	/* Of the highest priority, so that nothing pending hides it. */
+	strb	wzr, [x3, #(GICR_IPRIORITYR - GICR_SGIBASE_OFFSET + PB_RELEASE_SGI)]
+	/* Enabled; the other enables do not matter, their groups are off. */
+	mov	w0, #(1 << PB_RELEASE_SGI)
+	str	w0, [x3, #(GICR_ISENABLER0 - GICR_SGIBASE_OFFSET)]
+
+	/* The CPU interface by system registers, without legacy bypass. */
+	mrs	x0, ICC_SRE_EL3
+	orr	x0, x0, #(ICC_SRE_EN_BIT | ICC_SRE_DIB_BIT | \
+			  ICC_SRE_DFB_BIT | ICC_SRE_SRE_BIT)
+	msr	ICC_SRE_EL3, x0
+	isb
+
+	/* Every priority may pass, Group 1 of either world may not. */
+	mov	x0, #0xff
+	msr	ICC_PMR_EL1, x0
+	msr	ICC_IGRPEN1_EL3, xzr
+	/* Group 0 may. */
+	mov	x0, #IGRPEN1_EL1_ENABLE_G0_BIT
+	msr	ICC_IGRPEN0_EL1, x0
+	isb
+	ret
+
+pen_no_gic:
+	wfi
+	b	pen_no_gic
+endfunc pb_pen_open
+
+/* Sleep until a release interrupt has been taken. Changes x0. */
+func pb_pen_wait
+	/* Writes before the sleep have to be over. */
+1:	dsb	sy
+	wfi
+	/* Which one was it? Reading makes it ours. */
+	mrs	x0, ICC_IAR0_EL1
+	dsb	sy
+	cmp	x0, #PB_RELEASE_SGI
+	/* 1023, none: WFI may end for no reason. */
+	b.ne	1b
+	/* Done with it: the next may come. */
+	msr	ICC_EOIR0_EL1, x0
+	isb
+	ret
+endfunc pb_pen_wait
+
+/* The interface of a core without power. Expects x21; changes x0. */
+func pb_pen_close
+	/* Nothing is signalled ... */
+	msr	ICC_IGRPEN0_EL1, xzr
+	isb
+	dsb	sy
+	/* ... and the redistributor takes the core for asleep. */
+	ldr	w0, [x21, #GICR_WAKER]
+	orr	w0, w0, #WAKER_PS_BIT
+	str	w0, [x21, #GICR_WAKER]
+1:	ldr	w0, [x21, #GICR_WAKER]
+	tbz	w0, #WAKER_CA_SHIFT, 1b
+	ret
+endfunc pb_pen_close
+
+/*
+ * A GICv3 CPU interface is part of the core and loses its power with it. The
+ * non-secure copies of the registers are seen with SCR_EL3.NS set.
+ * Changes x0 and x1.
+ */
+func pb_gic_lose_cpu_interface
+	mrs	x1, scr_el3
+	orr	x0, x1, #SCR_NS_BIT
+	msr	scr_el3, x0
+	isb
+	/* Group 1 disabled, one EOI mode, smallest binary point. */
+	msr	ICC_IGRPEN1_EL1, xzr
+	msr	ICC_CTLR_EL1, xzr
+	msr	PB_ICC_BPR1_EL1, xzr
+	/* No priority is active: an interrupt that was taken is forgotten. */
+	msr	PB_ICC_AP1R0_EL1, xzr
+	isb
+	/* Back to the secure copies. */
+	msr	scr_el3, x1
+	isb
+	msr	ICC_PMR_EL1, xzr
+	ret
+endfunc pb_gic_lose_cpu_interface
+
+/*
+ * Let the non-secure world's interrupts, and nothing else, end the sleep. On
+ * hardware the redistributor asks the power controller for that by WakeRequest,
+ * past the CPU interface; here the interface has to do it. Changes x0.
+ */
+func pb_gic_arm_wake
+	/* The non-secure world's priority mask is gone, it must not hold back. */
+	mov	x0, #0xff
+	msr	ICC_PMR_EL1, x0
+	mov	x0, #IGRPEN1_EL3_ENABLE_G1NS_BIT
+	msr	ICC_IGRPEN1_EL3, x0
+	isb
+	ret
+endfunc pb_gic_arm_wake

@@ -1,0 +1,84 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The questions that TF-A asks a platform before there is a stack: which CPU
+ * am I, am I the one that boots, where does a crash report go. They replace the
+ * qemu platform's, because its file also contains the hold pen that burns host
+ * time (see hold_pen.S).
+ */
+
+#include <arch.h>
+#include <asm_macros.S>
+#include <platform_def.h>
+
+	.globl	plat_my_core_pos
+	.globl	plat_is_my_cpu_primary
+	.globl	plat_get_my_entrypoint
+	.globl	platform_mem_init
+	.globl	plat_crash_console_init
+	.globl	plat_crash_console_putc
+	.globl	plat_crash_console_flush
+
+/*
+ * unsigned int plat_my_core_pos(void)
+ *
+ * Callers rely on nothing but x0 and x1 being changed.
+ */
+func plat_my_core_pos
+	mrs	x0, mpidr_el1
+	/* Aff1 is the group of sixteen ... */
+	ubfx	x1, x0, #MPIDR_AFF1_SHIFT, #MPIDR_AFFINITY_BITS
+	/* ... and Aff0 the place in it. */
+	and	x0, x0, #MPIDR_AFFLVL_MASK
+	add	x0, x0, x1, lsl #PB_AFF1_SHIFT
+	ret
+endfunc plat_my_core_pos
+
+/*
+ * unsigned int plat_is_my_cpu_primary(void)
+ *
+ * QEMU starts all CPUs at once; number 0 boots, the others go to the pen.
+ */
+func plat_is_my_cpu_primary
+	mrs	x0, mpidr_el1
+	/* Aff1 and Aff0 together are zero for that one CPU only. */
+	tst	x0, #0xffff
+	cset	w0, eq
+	ret
+endfunc plat_is_my_cpu_primary
+
+/*
+ * uintptr_t plat_get_my_entrypoint(void)
+ *
+ * Zero means cold boot. Nothing else ever comes through the reset vector: a
+ * CPU that wakes is sent straight to the warm entry point.
+ */
+func plat_get_my_entrypoint
+	mov	x0, xzr
+	ret
+endfunc plat_get_my_entrypoint
+
+/* void platform_mem_init(void): QEMU's memory needs no bringing up. */
+func platform_mem_init
+	ret
+endfunc platform_mem_init
+
+/* int plat_crash_console_init(void): a report goes to the secure UART. */
+func plat_crash_console_init
+	mov_imm	x0, PLAT_QEMU_CRASH_UART_BASE
+	mov_imm	x1, PLAT_QEMU_CRASH_UART_CLK_IN_HZ
+	mov_imm	x2, PLAT_QEMU_CONSOLE_BAUDRATE
+	b	console_pl011_core_init
+endfunc plat_crash_console_init
+
+/* int plat_crash_console_putc(int c) */
+func plat_crash_console_putc
+	mov_imm	x1, PLAT_QEMU_CRASH_UART_BASE
+	b	console_pl011_core_putc
+endfunc plat_crash_console_putc
+
+/* void plat_crash_console_flush(void) */
+func plat_crash_console_flush
+	mov_imm	x0, PLAT_QEMU_CRASH_UART_BASE
+	b	console_pl011_core_flush
+endfunc plat_crash_console_flush

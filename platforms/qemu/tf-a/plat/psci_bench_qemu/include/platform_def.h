@@ -1,0 +1,73 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * What differs from TF-A's qemu platform in numbers: the number of CPUs, the
+ * power levels, and the page of secure memory that stands in for the power
+ * controller. Memory map, UARTs and image layout stay those of the qemu
+ * platform, whose header this one continues.
+ *
+ * Read by C, by the assembler and by linker scripts: only macros here.
+ */
+
+#ifndef PB_PLATFORM_DEF_H
+#define PB_PLATFORM_DEF_H
+
+#include_next <platform_def.h>
+
+/*
+ * CPUs. QEMU's virt machine numbers them by MPIDR: 16 to an Aff1 group with
+ * GICv3, 8 in all with GICv2 (whose target lists are one byte). Two groups are
+ * enough for the largest run and keep the last position below 32.
+ */
+#if PB_GIC == 2
+#define PB_CPUS			U(8)
+#else
+#define PB_CPUS			U(32)
+#endif
+
+/* MPIDR Aff1 counts in sixteens: position = Aff1 * 16 + Aff0. */
+#define PB_AFF1_SHIFT		U(4)
+#define PB_CPUS_PER_AFF1	(U(1) << PB_AFF1_SHIFT)
+
+/* Clusters are blocks of four CPUs; QEMU's MPIDR knows nothing of them. */
+#define PB_CPUS_PER_CLUSTER	U(4)
+#define PB_CLUSTERS		(PB_CPUS / PB_CPUS_PER_CLUSTER)
+
+#undef PLATFORM_CORE_COUNT
+#define PLATFORM_CORE_COUNT	PB_CPUS
+
+/* Three levels: core, cluster, system. */
+#undef PLAT_MAX_PWR_LVL
+#define PLAT_MAX_PWR_LVL	U(2)
+#undef PLAT_NUM_PWR_DOMAINS
+#define PLAT_NUM_PWR_DOMAINS	(U(1) + PB_CLUSTERS + PB_CPUS)
+
+/*
+ * The page at the bottom of secure SRAM. Every boot stage maps it as Device
+ * memory, so what lies here has one value whether a CPU has its caches on or
+ * off, as the registers of a real power controller have.
+ *
+ *   0x000  address at which a CPU resumes, written once by BL31
+ *   0x008  a word per CPU: PB_HOLD_GO lets it out of the hold pen
+ *   0x200  a word per node of the power domain tree (power_controller.c)
+ *   0x400  time stamps of PSCI_STAT, where PMF is not there to keep them
+ */
+#define PB_SHARED_BASE		SHARED_RAM_BASE
+#define PB_ENTRY_ADDR		(PB_SHARED_BASE + 0x000)
+#define PB_HOLD_ADDR		(PB_SHARED_BASE + 0x008)
+#define PB_NODES_ADDR		(PB_SHARED_BASE + 0x200)
+#define PB_STAMPS_ADDR		(PB_SHARED_BASE + 0x400)
+
+#define PB_HOLD_SHIFT		3
+#define PB_HOLD_WAIT		0
+#define PB_HOLD_GO		1
+
+/*
+ * Software-generated interrupts 8 to 15 belong to the secure world, as Arm
+ * recommends. The last one lets a CPU out of the hold pen: it is Group 0,
+ * because EL3 alone may receive it.
+ */
+#define PB_FIRST_SECURE_SGI	8
+#define PB_RELEASE_SGI		15
+
+#endif /* PB_PLATFORM_DEF_H */

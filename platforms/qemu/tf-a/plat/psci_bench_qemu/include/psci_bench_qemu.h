@@ -1,0 +1,52 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The seams between this platform's files: what pm.c asks of the GIC, of the
+ * power controller and of the assembly. One GIC driver is built in, chosen by
+ * PB_GIC; both answer to the same names.
+ */
+
+#ifndef PSCI_BENCH_QEMU_H
+#define PSCI_BENCH_QEMU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <lib/psci/psci.h>
+
+/* topology.c: position from affinity alone, or -1; says nothing of existence. */
+int pb_position_by_affinity(u_register_t mpidr);
+
+/* power_state.c: PSCI's power_state argument to a state for each power level. */
+int pb_validate_power_state(unsigned int power_state, psci_power_state_t *req);
+void pb_system_suspend_state(psci_power_state_t *req);
+
+/*
+ * power_controller.c: what each node of the power domain tree is doing. OFF
+ * and SUSPENDED differ in what wakes a core: CPU_ON or an interrupt.
+ */
+enum pb_node {
+	PB_NODE_ON,
+	PB_NODE_STANDBY,
+	PB_NODE_SUSPENDED,
+	PB_NODE_OFF,
+};
+
+void pb_power_controller_init(void);
+void pb_core_set(unsigned int pos, enum pb_node state);
+enum pb_node pb_core_get(unsigned int pos);
+void pb_nodes_go_down(const psci_power_state_t *target, enum pb_node core);
+void pb_nodes_come_up(const psci_power_state_t *woken_from);
+int pb_node_hw_state(u_register_t mpidr, unsigned int level);
+
+/* gic_v2.c, gic_v3.c */
+bool pb_gic_has_core(unsigned int pos);
+void pb_gic_core_down(void);
+void pb_gic_core_on(void);
+void pb_gic_core_resume(void);
+void pb_gic_release_core(u_register_t mpidr);
+
+/* power_loss.S: the core is gone; it comes back by the warm entry point. */
+void __dead2 pb_core_power_down(bool wake_by_interrupt);
+
+#endif /* PSCI_BENCH_QEMU_H */

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0 OR MIT
+#
+# psci_bench_qemu: TF-A's own `qemu` platform with the parts replaced that keep
+# it from being measured: power-down CPU_SUSPEND, topology, hold pen, GIC choice
+# and PMF by SMC. It lies outside the TF-A tree and changes no file in it.
+#
+# TF-A's Makefile includes this file (through TF_PLATFORM_ROOT) with its own
+# source root as the working directory. README.md has the variant variables.
+
+PB_PATH		:= $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
+
+################################################################################
+# Variants. Each has a default, and a typing error is said, not ignored.
+################################################################################
+
+PB_GIC		?= 3
+PB_COHERENCY	?= hw
+PB_GIC_RESET	?= 0
+PB_PMF		?= new
+PB_STATE_ID	?= original
+
+# $(call pb_one_of,VARIABLE,allowed words)
+pb_one_of = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,\
+	$(error $(1)='$($(1))' is not known: use one of: $(2)))
+
+$(call pb_one_of,PB_GIC,2 3)
+$(call pb_one_of,PB_COHERENCY,hw sw)
+$(call pb_one_of,PB_GIC_RESET,0 1)
+$(call pb_one_of,PB_PMF,new sip off)
+$(call pb_one_of,PB_STATE_ID,original extended)
+
+ifneq (${ARCH},aarch64)
+$(error psci_bench_qemu is an AArch64 platform: ARCH='${ARCH}')
+endif
+
+################################################################################
+# Choices that the qemu platform makes with plain assignments. `override` is
+# what lets them be made here: an ordinary assignment to an overridden variable
+# is ignored, so the included file cannot take them back.
+################################################################################
+
+override QEMU_USE_GIC_DRIVER	:= QEMU_GICV$(PB_GIC)
+
+# sw: the CPU leaves coherency by itself, so TF-A cleans its data by hand and
+# takes bakery locks, as on Juno. hw: spin locks and no maintenance.
+override HW_ASSISTED_COHERENCY	:= $(if $(filter hw,$(PB_COHERENCY)),1,0)
+override USE_COHERENT_MEM	:= 0
+
+include plat/qemu/qemu/platform.mk
+
+################################################################################
+# What is measured.
+################################################################################
+
+ENABLE_PSCI_STAT		:= 1
+ENABLE_PMF			:= $(if $(filter off,$(PB_PMF)),0,1)
+ENABLE_RUNTIME_INSTRUMENTATION	:= $(ENABLE_PMF)
+PSCI_EXTENDED_STATE_ID		:= $(if $(filter extended,$(PB_STATE_ID)),1,0)
+
+ifeq (${PB_PMF},sip)
+# bl31.mk adds whatever this names to a build with PMF. The old interface had no
+# vendor-specific EL3 service at all, so nothing may be added; `override` again,
+# because bl31.mk appends to it later.
+override VENDOR_EL3_SRCS	:=
+endif
+
+$(eval $(call add_define,PB_GIC))
+$(eval $(call add_define,PB_GIC_RESET))
+
+# TF-A 2.13 renamed the last hook before the WFI. Asking the header which name
+# it knows is safer than comparing version numbers of a development tree.
+ifneq ($(shell grep pwr_domain_pwr_down_wfi include/lib/psci/psci.h),)
+PB_PWR_DOWN_HOOK		:= pwr_domain_pwr_down_wfi
+else
+PB_PWR_DOWN_HOOK		:= pwr_domain_pwr_down
+endif
+$(eval $(call add_define,PB_PWR_DOWN_HOOK))
+
+################################################################################
+# Sources: take out of each boot stage what is replaced, put ours in. Objects of
+# all directories land in one, so no file here may be named like one of TF-A's
+# that is built with it.
+################################################################################
+
+# include/platform_def.h continues with the platform's own by #include_next, so
+# this directory has to be searched first.
+PLAT_INCLUDES	:= -I$(PB_PATH)/include $(PLAT_INCLUDES)
+
+PB_REPLACED	:= %/qemu_pm.c %/qemu/common/topology.c \
+		   %/qemu/common/aarch64/plat_helpers.S \
+		   %/qemu_gicv2.c %/qemu_gicv3.c
+
+BL1_SOURCES	:= $(filter-out $(PB_REPLACED),$(BL1_SOURCES))
+BL2_SOURCES	:= $(filter-out $(PB_REPLACED),$(BL2_SOURCES))
+BL31_SOURCES	:= $(filter-out $(PB_REPLACED),$(BL31_SOURCES))
+
+ifeq (${PB_COHERENCY},sw)
+# The qemu platform also brings CPUs with a DynamIQ shared unit. They cannot
+# leave coherency by software, and TF-A refuses to build them for that.
+PB_SW_CPUS	:= $(addprefix lib/cpus/aarch64/,aem_generic.S cortex_a53.S \
+			cortex_a57.S cortex_a72.S qemu_max.S)
+PB_OTHER_CPUS	:= $(filter-out $(PB_SW_CPUS),$(QEMU_CPU_LIBS))
+BL1_SOURCES	:= $(filter-out $(PB_OTHER_CPUS),$(BL1_SOURCES))
+BL31_SOURCES	:= $(filter-out $(PB_OTHER_CPUS),$(BL31_SOURCES))
+endif
+
+# Secondary CPUs are parked by BL1 at power-on and by BL31 after CPU_OFF.
+PB_PEN_SOURCES	:= $(PB_PATH)/hold_pen.S \
+		   $(PB_PATH)/gic_v$(PB_GIC)_core.S
+
+BL1_SOURCES	+= $(PB_PATH)/helpers.S $(PB_PEN_SOURCES)
+BL2_SOURCES	+= $(PB_PATH)/helpers.S
+BL31_SOURCES	+= $(PB_PATH)/helpers.S $(PB_PEN_SOURCES) \
+		   $(PB_PATH)/gic_v$(PB_GIC).c \
+		   $(PB_PATH)/pm.c \
+		   $(PB_PATH)/power_controller.c \
+		   $(PB_PATH)/power_loss.S \
+		   $(PB_PATH)/power_state.c \
+		   $(PB_PATH)/topology.c
+
+ifeq (${PB_PMF},new)
+# 2.12's bl31.mk brings the service that calls it, but not the handler itself.
+# Where a later one does, the duplicate is dropped by TF-A's sort of the list.
+BL31_SOURCES	+= lib/pmf/pmf_smc.c
+else ifeq (${PB_PMF},sip)
+BL31_SOURCES	+= $(PB_PATH)/pmf_sip.c
+else
+BL31_SOURCES	+= $(PB_PATH)/stat_clock.c
+endif

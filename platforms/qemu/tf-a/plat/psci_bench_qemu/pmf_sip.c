@@ -1,0 +1,72 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * PB_PMF=sip: PMF time stamps where TF-A 2.10 and older had them, in the range
+ * of the silicon provider. Most boards in the field run such firmware, and a
+ * caller has to find it; with this file both kinds can be tested with one TF-A.
+ *
+ * Nothing answers in the vendor-specific EL3 range of later versions: that
+ * service is not built at all (platform.mk).
+ */
+
+#include <common/runtime_svc.h>
+#include <lib/pmf/pmf.h>
+#include <lib/smccc.h>
+#include <plat/common/platform.h>
+#include <smccc_helpers.h>
+
+#define GET_TIMESTAMP_SMC32	0x82000010U
+#define GET_TIMESTAMP_SMC64	0xc2000010U
+
+static int32_t setup(void)
+{
+	return pmf_setup();
+}
+
+/* x1 = time stamp ID, x2 = MPIDR, x3 = flags. */
+static uintptr_t handler(uint32_t fid, u_register_t x1, u_register_t x2,
+			 u_register_t x3, u_register_t x4, void *cookie,
+			 void *handle, u_register_t flags)
+{
+	unsigned long long stamp = 0U;
+	int rc;
+
+	(void)x4;
+	(void)cookie;
+	(void)flags;
+
+	if ((fid != GET_TIMESTAMP_SMC32) && (fid != GET_TIMESTAMP_SMC64)) {
+		SMC_RET1(handle, SMC_UNK);
+	}
+
+	if (fid == GET_TIMESTAMP_SMC32) {
+		x2 = (uint32_t)x2;
+	}
+
+	/*
+	 * An unknown MPIDR was never answered: X0 comes back as it was, with
+	 * the function ID in it. Kept, because callers have to cope with it.
+	 */
+	if (!is_valid_mpidr(x2)) {
+		return 0U;
+	}
+
+	rc = pmf_get_timestamp_smc((unsigned int)x1, x2, (unsigned int)x3,
+				   &stamp);
+
+	/* A 32-bit caller has no register that is wide enough. */
+	if (fid == GET_TIMESTAMP_SMC32) {
+		SMC_RET3(handle, rc, (uint32_t)stamp, (uint32_t)(stamp >> 32));
+	}
+
+	SMC_RET2(handle, rc, stamp);
+}
+
+DECLARE_RT_SVC(
+	pb_pmf_sip,
+	OEN_SIP_START,
+	OEN_SIP_END,
+	SMC_TYPE_FAST,
+	setup,
+	handler
+);

@@ -1,0 +1,56 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * PB_PMF=off: PSCI_STAT_RESIDENCY and PSCI_STAT_COUNT without PMF. TF-A keeps
+ * the statistics but takes the time from PMF; where that is not built, the
+ * platform has to take it.
+ *
+ * Residency is from the last core's going down to the first one's coming up.
+ * Those are written and read with and without caches, so they lie in Device
+ * memory (platform_def.h).
+ */
+
+#include <arch_helpers.h>
+#include <lib/cassert.h>
+#include <plat/common/platform.h>
+#include <platform_def.h>
+
+#include <psci_bench_qemu.h>
+
+struct stamps {
+	uint64_t down[PB_CPUS];
+	uint64_t up[PB_CPUS];
+};
+
+CASSERT(sizeof(struct stamps) <=
+	(SHARED_RAM_SIZE - (PB_STAMPS_ADDR - PB_SHARED_BASE)), pb_stamps_fit);
+
+static volatile struct stamps *const stamps =
+	(volatile struct stamps *)PB_STAMPS_ADDR;
+
+void plat_psci_stat_accounting_start(const psci_power_state_t *state)
+{
+	(void)state;
+
+	stamps->down[plat_my_core_pos()] = read_cntpct_el0();
+}
+
+void plat_psci_stat_accounting_stop(const psci_power_state_t *state)
+{
+	(void)state;
+
+	stamps->up[plat_my_core_pos()] = read_cntpct_el0();
+}
+
+/* In microseconds; `last` is the core that put the level down. */
+u_register_t plat_psci_stat_get_residency(unsigned int level,
+					  const psci_power_state_t *state,
+					  unsigned int last)
+{
+	uint64_t ticks = stamps->up[plat_my_core_pos()] - stamps->down[last];
+
+	(void)level;
+	(void)state;
+
+	return ticks / (read_cntfrq_el0() / 1000000U);
+}

@@ -1,0 +1,199 @@
+//! The CPUs: which there are, by MPIDR.
+//!
+//! Devicetree Specification v0.4, section 3.8, and Linux binding
+//! *arm/cpus.yaml*: `reg` has the affinity fields of MPIDR_EL1, in two cells
+//! with Aff3 in the first, or in one without it.
+
+use arrayvec::ArrayVec;
+use dtoolkit::Node as _;
+use dtoolkit::fdt::Fdt;
+
+use super::error::{BoardError, Problem};
+use super::labels;
+use super::tree::Place;
+
+/// The most CPUs.
+pub const CPU_MAX: usize = 512;
+/// The affinity fields of MPIDR_EL1.
+pub const MPIDR_MASK: u64 = 0xff_00ff_ffff;
+
+/// One CPU, by its number in the hardware and its place in the topology.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cpu {
+    /// Affinity fields of MPIDR_EL1, [`MPIDR_MASK`]; every other bit is 0.
+    pub mpidr: u64,
+    /// Which cluster, as tables label it.
+    pub cluster: u16,
+    /// Which core of the cluster.
+    pub core: u16,
+    /// Which thread of the core.
+    pub thread: u16,
+}
+
+/// Where cluster, core and thread numbers come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LabelSource {
+    /// The cpu-map node.
+    CpuMap,
+    /// The affinity fields, for want of a cpu-map.
+    Mpidr,
+}
+
+/// One CPU's node.
+struct CpuNode<'t> {
+    place: Place<'t>,
+    mpidr: u64,
+    available: bool,
+    has_method: bool,
+}
+
+/// A phandle of a CPU, and which of the CPUs it is; `None`: one that is
+/// disabled, which cpu-map may still name.
+#[derive(Clone, Copy)]
+pub(super) struct Handle {
+    pub phandle: u32,
+    pub index: Option<u16>,
+}
+
+pub(super) type Handles = ArrayVec<Handle, CPU_MAX>;
+
+fn scan<'t>(
+    fdt: Fdt<'t>,
+    visit: &mut dyn FnMut(CpuNode<'t>) -> Result<(), BoardError<'t>>,
+) -> Result<(), BoardError<'t>> {
+    let Some(cpus) = Place::find(fdt, "/cpus") else {
+        return Err(BoardError::tree(Problem::NoNode("no node /cpus")));
+    };
+    let cells = match cpus.u32("#address-cells")? {
+        // What the specification defaults to is wrong for most, so name it.
+        None => return Err(cpus.error("#address-cells", Problem::Missing)),
+        Some(cells @ 1..=2) => cells as usize,
+        Some(cells) => {
+            let (value, expected) = (u64::from(cells), "1 or 2");
+            return Err(cpus.error("#address-cells", Problem::Value { value, expected }));
+        }
+    };
+    let mut count = 0;
+    for node in cpus.node.children() {
+        let place = cpus.child(node);
+        let is_cpu = match place.value("device_type") {
+            Some(kind) => kind == b"cpu\0",
+            None => node.name_without_address() == "cpu",
+        };
+        if !is_cpu {
+            continue;
+        }
+        count += 1;
+        if count > CPU_MAX {
+            return Err(cpus.error("", Problem::TooMany(CPU_MAX)));
+        }
+        visit(read(place, cells)?)?;
+    }
+    Ok(())
+}
+
+fn read<'t>(place: Place<'t>, cells: usize) -> Result<CpuNode<'t>, BoardError<'t>> {
+    let Some(reg) = place.value("reg") else {
+        return Err(place.error("reg", Problem::Missing));
+    };
+    if reg.len() != cells * 4 {
+        return Err(place.length("reg", reg, "as many cells as #address-cells"));
+    }
+    let mpidr = reg.iter().fold(0, |n, byte| n << 8 | u64::from(*byte));
+    if mpidr & !MPIDR_MASK != 0 {
+        let (value, expected) = (mpidr, "affinity fields only, 0xff00ffffff");
+        return Err(place.error("reg", Problem::Value { value, expected }));
+    }
+    let available = place.available();
+    let method = place.text("enable-method")?;
+    if let Some(value) = method.filter(|method| available && *method != "psci") {
+        let expected = "psci";
+        return Err(place.error("enable-method", Problem::Text { value, expected }));
+    }
+    Ok(CpuNode {
+        place,
+        mpidr,
+        available,
+        has_method: method.is_some(),
+    })
+}
+
+/// How many CPUs can be used.
+pub(super) fn count(fdt: Fdt<'_>) -> Result<usize, BoardError<'_>> {
+    let mut count = 0;
+    let mut no_method = None;
+    scan(fdt, &mut |cpu| {
+        if cpu.available {
+            count += 1;
+            if !cpu.has_method {
+                no_method = Some(cpu.place);
+            }
+        }
+        Ok(())
+    })?;
+    match (count, no_method) {
+        (0, _) => Err(BoardError::tree(Problem::NoNode(
+            "no CPU under /cpus that is not disabled",
+        ))),
+        // A CPU that is alone is never turned on: QEMU leaves this out.
+        (1, _) | (_, None) => Ok(count),
+        (_, Some(place)) => Err(place.error("enable-method", Problem::Missing)),
+    }
+}
+
+/// Fills `out`, which has as many places as there are CPUs, in the order of
+/// MPIDR.
+pub(super) fn fill<'t>(
+    fdt: Fdt<'t>,
+    mt: bool,
+    out: &mut [Cpu],
+) -> Result<LabelSource, BoardError<'t>> {
+    let map = Place::find(fdt, "/cpus/cpu-map");
+    let mut handles = Handles::new();
+    let mut filled = 0;
+    scan(fdt, &mut |cpu| {
+        let mut index = None;
+        if cpu.available {
+            let Some(slot) = out.get_mut(filled) else {
+                return Err(cpu.place.error("", Problem::NoRoom(filled + 1)));
+            };
+            *slot = labels::from_mpidr(cpu.mpidr, mt);
+            index = u16::try_from(filled).ok();
+            filled += 1;
+        }
+        if let (Some(phandle), Some(_)) = (cpu.place.phandle()?, &map) {
+            let handle = Handle { phandle, index };
+            if handles.try_push(handle).is_err() {
+                return Err(cpu.place.error("", Problem::TooMany(CPU_MAX)));
+            }
+        }
+        Ok(())
+    })?;
+    handles.sort_unstable_by_key(|handle| handle.phandle);
+    let source = match &map {
+        None => LabelSource::Mpidr,
+        Some(map) => {
+            labels::from_map(map, &handles, out)?;
+            LabelSource::CpuMap
+        }
+    };
+    out.sort_unstable_by_key(|cpu| cpu.mpidr);
+    let path = Place::find(fdt, "/cpus");
+    let refuse = |property, problem| match path {
+        Some(path) => path.error(property, problem),
+        None => BoardError::tree(problem),
+    };
+    for pair in out.windows(2) {
+        if let [one, other] = pair
+            && one.mpidr == other.mpidr
+        {
+            return Err(refuse("reg (of the CPUs)", Problem::Duplicate(one.mpidr)));
+        }
+    }
+    if source == LabelSource::CpuMap
+        && let Some(cpu) = out.iter().find(|cpu| !labels::is_labelled(cpu))
+    {
+        return Err(refuse("cpu-map", Problem::NotInMap(cpu.mpidr)));
+    }
+    Ok(source)
+}

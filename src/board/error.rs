@@ -1,0 +1,221 @@
+//! Why a device tree is not accepted, told so that its author can mend it.
+
+use core::fmt;
+
+use arrayvec::ArrayString;
+
+/// Longest node path that is kept whole, in bytes; of a longer one the end is.
+const PATH_SHOWN: usize = 60;
+/// Longest piece of a value that is shown, in characters.
+const VALUE_SHOWN: usize = 48;
+
+/// Path of a node for messages, ASCII; the end of it when it is too long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodePath(ArrayString<PATH_SHOWN>);
+
+impl NodePath {
+    /// The path of the child `name` of this node.
+    pub(super) fn child(&self, name: &str) -> Self {
+        let mut path = Self::default();
+        let whole = self.0.len() + 1 + name.len();
+        let mut skip = 0;
+        if whole > PATH_SHOWN {
+            let _ = path.0.try_push_str("...");
+            skip = whole - (PATH_SHOWN - 3);
+        }
+        for (at, c) in self.0.chars().chain(['/']).chain(name.chars()).enumerate() {
+            if at >= skip {
+                let _ = path.0.try_push(c);
+            }
+        }
+        path
+    }
+
+    /// The path as text; empty for the root.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A device tree, or the part of it named here, cannot be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BoardError<'t> {
+    /// The node; empty for the root and for the tree as a whole.
+    pub node: NodePath,
+    /// The property; empty when the node itself is the matter.
+    pub property: &'static str,
+    /// What is wrong.
+    pub problem: Problem<'t>,
+}
+
+/// What is wrong with a device tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Problem<'t> {
+    /// Fewer bytes than a header.
+    TooShort(usize),
+    /// Another number than 0xd00dfeed at its beginning.
+    NotATree(u32),
+    /// `totalsize` exceeds [`crate::image::TREE_MAX`].
+    TooLarge(u32),
+    /// Fewer bytes than `totalsize`.
+    Truncated {
+        /// Bytes there are.
+        have: usize,
+        /// Bytes the header promises.
+        size: usize,
+    },
+    /// A format that is not compatible with version 17.
+    Version(u32),
+    /// The encoding is broken.
+    Malformed {
+        /// Offset in bytes from the tree's beginning.
+        offset: usize,
+        /// What is broken there.
+        what: &'static str,
+    },
+    /// A node that must be there is not.
+    NoNode(&'static str),
+    /// The property must be there and is not.
+    Missing,
+    /// The property's value has a wrong length.
+    Length {
+        /// Its length in bytes.
+        bytes: usize,
+        /// What is expected.
+        expected: &'static str,
+    },
+    /// The number is not acceptable.
+    Value {
+        /// The number.
+        value: u64,
+        /// What is expected.
+        expected: &'static str,
+    },
+    /// The value is not a NUL-terminated string of ASCII characters.
+    NotText,
+    /// The string is not one of those that are understood.
+    Text {
+        /// The string.
+        value: &'t str,
+        /// What is expected.
+        expected: &'static str,
+    },
+    /// No node has this path or alias.
+    NoPath(&'t str),
+    /// No CPU has this phandle.
+    NoPhandle(u32),
+    /// The bus has no `ranges`: the CPUs cannot reach what is on it.
+    Unreachable,
+    /// No entry of the bus's `ranges` holds all of the region.
+    OutsideRanges {
+        /// First address on the bus.
+        address: u64,
+        /// Size in bytes.
+        size: u64,
+    },
+    /// The region has no size.
+    Empty(u64),
+    /// The region ends beyond the 64-bit address space.
+    Wraps {
+        /// First address.
+        base: u64,
+        /// Size in bytes.
+        size: u64,
+    },
+    /// More of them than there is room for.
+    TooMany(usize),
+    /// The value was seen before and must be unique.
+    Duplicate(u64),
+    /// cpu-map exists and leaves out the CPU with this MPIDR.
+    NotInMap(u64),
+    /// PSCI 0.1, with function IDs of the firmware's own choice.
+    OldPsci,
+    /// The caller's slice has no room for this many CPUs.
+    NoRoom(usize),
+}
+
+impl<'t> BoardError<'t> {
+    /// An error of the tree as a whole.
+    pub(super) fn tree(problem: Problem<'t>) -> Self {
+        Self {
+            node: NodePath::default(),
+            property: "",
+            problem,
+        }
+    }
+}
+
+/// A string of the tree on its way to a terminal: short and printable.
+struct Shown<'t>(&'t str);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for c in self.0.chars().take(VALUE_SHOWN) {
+            let plain = c == ' ' || c.is_ascii_graphic();
+            write!(f, "{}", if plain { c } else { '?' })?;
+        }
+        if self.0.len() > VALUE_SHOWN {
+            f.write_str("...")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for BoardError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("device tree: ")?;
+        let path = self.node.as_str();
+        match (path, self.property) {
+            ("", "") => {}
+            ("", property) => write!(f, "/ {property}: ")?,
+            (path, "") => write!(f, "{path}: ")?,
+            (path, property) => write!(f, "{path} {property}: ")?,
+        }
+        match self.problem {
+            Problem::TooShort(n) => write!(f, "{n} bytes are less than a header"),
+            Problem::NotATree(magic) => write!(f, "magic {magic:#010x}, expected 0xd00dfeed"),
+            Problem::TooLarge(size) => write!(
+                f,
+                "totalsize {size} exceeds {} bytes",
+                crate::image::TREE_MAX
+            ),
+            Problem::Truncated { have, size } => {
+                write!(f, "truncated: {have} of {size} bytes")
+            }
+            Problem::Version(version) => write!(f, "format version {version}, expected 17"),
+            Problem::Malformed { offset, what } => write!(f, "offset {offset:#x}: {what}"),
+            Problem::NoNode(what) => f.write_str(what),
+            Problem::Missing => f.write_str("missing"),
+            Problem::Length { bytes, expected } => {
+                write!(f, "{bytes} bytes, expected {expected}")
+            }
+            Problem::Value { value, expected } => write!(f, "{value:#x}, expected {expected}"),
+            Problem::NotText => f.write_str("not a string of printable ASCII characters"),
+            Problem::Text { value, expected } => {
+                write!(f, "\"{}\", expected {expected}", Shown(value))
+            }
+            Problem::NoPath(path) => write!(f, "no node has the path \"{}\"", Shown(path)),
+            Problem::NoPhandle(phandle) => write!(f, "no CPU has the phandle {phandle:#x}"),
+            Problem::Unreachable => {
+                f.write_str("missing, so what is on this bus has no address for the CPUs")
+            }
+            Problem::OutsideRanges { address, size } => {
+                write!(f, "no entry holds {size:#x} bytes at {address:#x}")
+            }
+            Problem::Empty(base) => write!(f, "the region at {base:#x} has no size"),
+            Problem::Wraps { base, size } => {
+                write!(f, "{size:#x} bytes at {base:#x} exceed 64-bit addresses")
+            }
+            Problem::TooMany(limit) => write!(f, "more than {limit} of them"),
+            Problem::Duplicate(value) => write!(f, "{value:#x} is there twice"),
+            Problem::NotInMap(mpidr) => write!(f, "the CPU with MPIDR {mpidr:#x} is left out"),
+            Problem::OldPsci => f.write_str(
+                "PSCI 0.1 with its own function IDs; arm,psci-0.2 or arm,psci-1.0 is needed",
+            ),
+            Problem::NoRoom(count) => write!(f, "no room for {count} CPUs"),
+        }
+    }
+}
+
+impl core::error::Error for BoardError<'_> {}

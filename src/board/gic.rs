@@ -1,0 +1,141 @@
+//! The interrupt controller: GICv2 or GICv3, and where its frames are.
+//!
+//! Linux bindings *interrupt-controller/arm,gic.yaml* and *arm,gic-v3.yaml*.
+
+use arrayvec::ArrayVec;
+
+use super::error::{BoardError, Problem};
+use super::ranges::{self, Region};
+use super::tree::{Chain, Place, compatible_with};
+
+/// The most redistributor regions; the largest machines known have four.
+pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
+
+/// The interrupt controller's frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Gic {
+    /// GICv2 or older, with a memory-mapped CPU interface.
+    V2 {
+        /// GICD, at least 4 KiB.
+        distributor: Region,
+        /// GICC. With 64 KiB pages the second half of it is 60 KiB further
+        /// on than usual; its size then is 128 KiB.
+        cpu_interface: Region,
+    },
+    /// GICv3 or later, with the CPU interface in system registers.
+    V3 {
+        /// GICD, at least 64 KiB.
+        distributor: Region,
+        /// GICR, in the tree's order; at least one.
+        redistributors: ArrayVec<Region, REDISTRIBUTOR_REGIONS_MAX>,
+        /// Bytes from one redistributor to the next, when it is not what
+        /// GICR_TYPER says.
+        stride: Option<u64>,
+    },
+}
+
+const COMPATIBLE: [&str; 10] = [
+    "arm,gic-v3",
+    "arm,gic-400",
+    "arm,cortex-a15-gic",
+    "arm,cortex-a9-gic",
+    "arm,cortex-a7-gic",
+    "arm,cortex-a5-gic",
+    "arm,gic-v2",
+    "arm,eb11mp-gic",
+    "brcm,brahma-b15-gic",
+    "qcom,msm-qgic2",
+];
+
+/// A controller with what its interrupt specifiers look like.
+pub(super) struct Controller {
+    pub gic: Gic,
+    /// Cells of a specifier.
+    pub interrupt_cells: usize,
+    pub phandle: Option<u32>,
+}
+
+/// Whether `compatible` is that of a GIC.
+pub(super) fn is_gic(compatible: &[u8]) -> bool {
+    compatible_with(compatible, &COMPATIBLE).is_some()
+}
+
+pub(super) fn read<'t>(chain: &Chain<'t>, compatible: &[u8]) -> Result<Controller, BoardError<'t>> {
+    let place = chain.place();
+    let gic = match compatible_with(compatible, &COMPATIBLE) {
+        Some(0) => version_3(chain, &place)?,
+        _ => Gic::V2 {
+            distributor: frame(chain, 0, 0x1000, 4)?,
+            cpu_interface: frame(chain, 1, 0x100, 4)?,
+        },
+    };
+    let interrupt_cells = match place.u32("#interrupt-cells")? {
+        Some(cells @ 3..=4) => cells as usize,
+        None => return Err(place.error("#interrupt-cells", Problem::Missing)),
+        Some(cells) => {
+            let (value, expected) = (u64::from(cells), "3 or 4");
+            return Err(place.error("#interrupt-cells", Problem::Value { value, expected }));
+        }
+    };
+    Ok(Controller {
+        gic,
+        interrupt_cells,
+        phandle: place.phandle()?,
+    })
+}
+
+fn version_3<'t>(chain: &Chain<'t>, place: &Place<'t>) -> Result<Gic, BoardError<'t>> {
+    let distributor = frame(chain, 0, 0x1_0000, 0x1_0000)?;
+    let count = place.u32("#redistributor-regions")?.unwrap_or(1) as usize;
+    if count == 0 || count > REDISTRIBUTOR_REGIONS_MAX {
+        let (value, expected) = (count as u64, "1 to 8");
+        return Err(place.error("#redistributor-regions", Problem::Value { value, expected }));
+    }
+    let mut redistributors = ArrayVec::new();
+    for index in 1..=count {
+        redistributors.push(frame(chain, index, 0x2_0000, 0x1_0000)?);
+    }
+    let stride = match place.value("redistributor-stride") {
+        None => None,
+        Some(value) if value.len() == 4 || value.len() == 8 => {
+            let stride = value.iter().fold(0, |n, byte| n << 8 | u64::from(*byte));
+            let least = 0x2_0000;
+            if stride != 0 && (stride < least || !stride.is_multiple_of(0x1_0000)) {
+                let expected = "a multiple of 64 KiB, at least 128 KiB";
+                let problem = Problem::Value {
+                    value: stride,
+                    expected,
+                };
+                return Err(place.error("redistributor-stride", problem));
+            }
+            Some(stride).filter(|stride| *stride != 0)
+        }
+        Some(value) => return Err(place.length("redistributor-stride", value, "8")),
+    };
+    Ok(Gic::V3 {
+        distributor,
+        redistributors,
+        stride,
+    })
+}
+
+/// Entry `index` of `reg`, at least `size` bytes and aligned to `align`.
+fn frame<'t>(
+    chain: &Chain<'t>,
+    index: usize,
+    size: u64,
+    align: u64,
+) -> Result<Region, BoardError<'t>> {
+    let region = ranges::region(chain, index)?;
+    let refuse = |value, expected| {
+        let problem = Problem::Value { value, expected };
+        Err(chain.place().error("reg", problem))
+    };
+    if region.size < size {
+        return refuse(region.size, "a size with room for the GIC's registers");
+    }
+    if !region.base.is_multiple_of(align) {
+        return refuse(region.base, "a frame aligned as the GIC's are");
+    }
+    Ok(region)
+}

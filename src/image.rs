@@ -1,0 +1,311 @@
+//! The image file: its arm64 Linux header and the parameter block behind it.
+//!
+//! The payload is one flat file. It begins with the 64-byte header of
+//! Linux's *Booting AArch64 Linux* document, so that every loader that knows
+//! an arm64 `Image` can load it, and is followed at [`PARAMETER_BLOCK`] by a
+//! block that the host tool patches: where an appended device tree lies, and
+//! which UART and conduit to use while no device tree has been understood.
+//!
+//! ```text
+//! 0x00  arm64 Image header     code0 .. magic "ARM\x64" at 0x38
+//! 0x40  parameter block        64 bytes, little-endian, see ParameterBlock
+//! 0x80  code, data, .bss       up to ParameterBlock::base_size
+//! ....  device tree            at ParameterBlock::tree_offset, when appended
+//! ```
+//!
+//! Payload and host tool share this one definition.
+
+/// Size in bytes of the arm64 `Image` header.
+pub const HEADER_SIZE: usize = 0x40;
+/// Offset in the file of the header's `image_size` field (u64).
+pub const IMAGE_SIZE_OFFSET: usize = 0x10;
+/// Offset in the file of the header's magic number.
+pub const MAGIC_OFFSET: usize = 0x38;
+/// The header's magic number, "ARM\x64".
+pub const MAGIC: [u8; 4] = *b"ARM\x64";
+
+/// Offset in the file of the parameter block.
+pub const PARAMETER_BLOCK: usize = HEADER_SIZE;
+/// Size in bytes of the parameter block.
+pub const PARAMETER_BLOCK_SIZE: usize = 0x40;
+/// The parameter block's magic number.
+pub const PARAMETER_MAGIC: [u8; 8] = *b"PSCIBNCH";
+/// The layout's version; a block of another version is refused.
+pub const PARAMETER_VERSION: u32 = 1;
+
+/// Alignment in bytes of an appended device tree, as the Devicetree
+/// Specification (v0.4, section 5.1) asks.
+pub const TREE_ALIGN: usize = 8;
+/// The largest device tree that is accepted, in bytes (QEMU hands over 1 MiB).
+pub const TREE_MAX: usize = 2 << 20;
+/// The largest file without its tree, in bytes.
+pub const BASE_MAX: usize = 128 << 10;
+
+/// How the emergency UART is programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UartKind {
+    /// Arm PrimeCell PL011 (DDI 0183).
+    Pl011,
+    /// An 8250/16550-compatible UART.
+    Ns16550,
+}
+
+/// The UART to speak through before, or without, a device tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EmergencyUart {
+    /// Programming model.
+    pub kind: UartKind,
+    /// Physical address of the registers.
+    pub base: u64,
+    /// Left shift from register number to byte offset (16550 only).
+    pub reg_shift: u8,
+    /// Width of a register access in bytes: 1 or 4.
+    pub io_width: u8,
+}
+
+/// The instruction that calls the firmware (SMC Calling Convention, DEN0028).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conduit {
+    /// Secure Monitor Call.
+    Smc,
+    /// Hypervisor Call.
+    Hvc,
+}
+
+/// The decoded parameter block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ParameterBlock {
+    /// UART for messages without a device tree.
+    pub uart: Option<EmergencyUart>,
+    /// Conduit for SYSTEM_OFF without a device tree.
+    pub conduit: Option<Conduit>,
+    /// Offset of the appended device tree from the image's start; 0: none.
+    pub tree_offset: u64,
+    /// Size in bytes of the appended device tree; 0: none.
+    pub tree_size: u64,
+    /// Size in bytes of the file without a tree, `.bss` and all.
+    pub base_size: u64,
+}
+
+/// Why a file's header or parameter block is not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ImageError {
+    /// The file is shorter than header and parameter block.
+    TooShort,
+    /// No "ARM\x64" at offset 0x38.
+    NotAnImage,
+    /// An arm64 Image, but not one of this project.
+    NotPsciBench,
+    /// A parameter block of another version.
+    Version(u32),
+    /// The field at this file offset has a value that is not defined.
+    Field(usize),
+}
+
+impl core::fmt::Display for ImageError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::TooShort => write!(f, "shorter than an arm64 Image header"),
+            Self::NotAnImage => write!(f, "no arm64 Image magic at offset 0x38"),
+            Self::NotPsciBench => write!(f, "no psci-bench parameter block at offset 0x40"),
+            Self::Version(v) => write!(
+                f,
+                "parameter block version {v}, expected {PARAMETER_VERSION}"
+            ),
+            Self::Field(at) => write!(f, "undefined value at offset {at:#x}"),
+        }
+    }
+}
+
+impl core::error::Error for ImageError {}
+
+const OFF_VERSION: usize = PARAMETER_BLOCK + 0x08;
+const OFF_LENGTH: usize = PARAMETER_BLOCK + 0x0c;
+const OFF_UART_KIND: usize = PARAMETER_BLOCK + 0x10;
+const OFF_UART_SHIFT: usize = PARAMETER_BLOCK + 0x14;
+const OFF_UART_WIDTH: usize = PARAMETER_BLOCK + 0x15;
+const OFF_UART_BASE: usize = PARAMETER_BLOCK + 0x18;
+const OFF_TREE_OFFSET: usize = PARAMETER_BLOCK + 0x20;
+const OFF_TREE_SIZE: usize = PARAMETER_BLOCK + 0x28;
+const OFF_BASE_SIZE: usize = PARAMETER_BLOCK + 0x30;
+const OFF_CONDUIT: usize = PARAMETER_BLOCK + 0x38;
+
+fn bytes<const N: usize>(file: &[u8], at: usize) -> Result<[u8; N], ImageError> {
+    file.get(at..at + N)
+        .and_then(|s| s.try_into().ok())
+        .ok_or(ImageError::TooShort)
+}
+
+fn read_u32(file: &[u8], at: usize) -> Result<u32, ImageError> {
+    bytes(file, at).map(u32::from_le_bytes)
+}
+
+fn read_u64(file: &[u8], at: usize) -> Result<u64, ImageError> {
+    bytes(file, at).map(u64::from_le_bytes)
+}
+
+fn write(file: &mut [u8], at: usize, value: &[u8]) -> Result<(), ImageError> {
+    file.get_mut(at..at + value.len())
+        .ok_or(ImageError::TooShort)?
+        .copy_from_slice(value);
+    Ok(())
+}
+
+impl ParameterBlock {
+    /// Reads the block of `file`, which begins with the arm64 header.
+    ///
+    /// # Errors
+    /// When the file is not an image of this project, or of another version.
+    pub fn read(file: &[u8]) -> Result<Self, ImageError> {
+        if bytes(file, MAGIC_OFFSET)? != MAGIC {
+            return Err(ImageError::NotAnImage);
+        }
+        if bytes(file, PARAMETER_BLOCK)? != PARAMETER_MAGIC {
+            return Err(ImageError::NotPsciBench);
+        }
+        let version = read_u32(file, OFF_VERSION)?;
+        if version != PARAMETER_VERSION {
+            return Err(ImageError::Version(version));
+        }
+        if read_u32(file, OFF_LENGTH)? as usize != PARAMETER_BLOCK_SIZE {
+            return Err(ImageError::Field(OFF_LENGTH));
+        }
+        let kind = match read_u32(file, OFF_UART_KIND)? {
+            0 => None,
+            1 => Some(UartKind::Pl011),
+            2 => Some(UartKind::Ns16550),
+            _ => return Err(ImageError::Field(OFF_UART_KIND)),
+        };
+        let [reg_shift] = bytes(file, OFF_UART_SHIFT)?;
+        let [io_width] = bytes(file, OFF_UART_WIDTH)?;
+        let uart = match kind {
+            None => None,
+            Some(_) if reg_shift > 4 => return Err(ImageError::Field(OFF_UART_SHIFT)),
+            Some(_) if io_width != 1 && io_width != 4 => {
+                return Err(ImageError::Field(OFF_UART_WIDTH));
+            }
+            Some(kind) => Some(EmergencyUart {
+                kind,
+                base: read_u64(file, OFF_UART_BASE)?,
+                reg_shift,
+                io_width,
+            }),
+        };
+        let conduit = match read_u32(file, OFF_CONDUIT)? {
+            0 => None,
+            1 => Some(Conduit::Smc),
+            2 => Some(Conduit::Hvc),
+            _ => return Err(ImageError::Field(OFF_CONDUIT)),
+        };
+        Ok(Self {
+            uart,
+            conduit,
+            tree_offset: read_u64(file, OFF_TREE_OFFSET)?,
+            tree_size: read_u64(file, OFF_TREE_SIZE)?,
+            base_size: read_u64(file, OFF_BASE_SIZE)?,
+        })
+    }
+
+    /// Writes the block over the one that `file` has.
+    ///
+    /// # Errors
+    /// When `file` is not an image of this project.
+    pub fn write(&self, file: &mut [u8]) -> Result<(), ImageError> {
+        Self::read(file)?;
+        let (kind, shift, width, base) = match self.uart {
+            None => (0u32, 0, 0, 0),
+            Some(u) => (
+                match u.kind {
+                    UartKind::Pl011 => 1,
+                    UartKind::Ns16550 => 2,
+                },
+                u.reg_shift,
+                u.io_width,
+                u.base,
+            ),
+        };
+        let conduit = match self.conduit {
+            None => 0u32,
+            Some(Conduit::Smc) => 1,
+            Some(Conduit::Hvc) => 2,
+        };
+        write(file, OFF_UART_KIND, &kind.to_le_bytes())?;
+        write(file, OFF_UART_SHIFT, &[shift, width])?;
+        write(file, OFF_UART_BASE, &base.to_le_bytes())?;
+        write(file, OFF_TREE_OFFSET, &self.tree_offset.to_le_bytes())?;
+        write(file, OFF_TREE_SIZE, &self.tree_size.to_le_bytes())?;
+        write(file, OFF_BASE_SIZE, &self.base_size.to_le_bytes())?;
+        write(file, OFF_CONDUIT, &conduit.to_le_bytes())
+    }
+}
+
+/// Sets the header's `image_size`: how much memory from the image's start the
+/// payload needs, in bytes.
+///
+/// # Errors
+/// When `file` is shorter than a header.
+pub fn set_image_size(file: &mut [u8], size: u64) -> Result<(), ImageError> {
+    write(file, IMAGE_SIZE_OFFSET, &size.to_le_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blank() -> [u8; 0x80] {
+        let mut file = [0; 0x80];
+        file[MAGIC_OFFSET..][..4].copy_from_slice(&MAGIC);
+        file[PARAMETER_BLOCK..][..8].copy_from_slice(&PARAMETER_MAGIC);
+        file[OFF_VERSION] = 1;
+        file[OFF_LENGTH] = 0x40;
+        file
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let block = ParameterBlock {
+            uart: Some(EmergencyUart {
+                kind: UartKind::Ns16550,
+                base: 0x21c_0500,
+                reg_shift: 2,
+                io_width: 4,
+            }),
+            conduit: Some(Conduit::Hvc),
+            tree_offset: 0x1_8000,
+            tree_size: 4321,
+            base_size: 0x1_7ff0,
+        };
+        let mut file = blank();
+        block.write(&mut file).expect("a good file");
+        assert_eq!(ParameterBlock::read(&file), Ok(block));
+        set_image_size(&mut file, 0x12345).expect("a good file");
+        assert_eq!(file[0x10..0x18], 0x12345u64.to_le_bytes());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        assert_eq!(
+            ParameterBlock::read(&blank()[..0x7f]),
+            Ok(ParameterBlock::default())
+        );
+        for cut in 0..0x7c {
+            assert_eq!(
+                ParameterBlock::read(&blank()[..cut]),
+                Err(ImageError::TooShort),
+                "cut at {cut}"
+            );
+        }
+        for (at, error) in [
+            (MAGIC_OFFSET, ImageError::NotAnImage),
+            (PARAMETER_BLOCK, ImageError::NotPsciBench),
+            (OFF_VERSION, ImageError::Version(9)),
+            (OFF_LENGTH, ImageError::Field(OFF_LENGTH)),
+            (OFF_UART_KIND, ImageError::Field(OFF_UART_KIND)),
+            (OFF_CONDUIT, ImageError::Field(OFF_CONDUIT)),
+        ] {
+            let mut file = blank();
+            file[at] = 9;
+            assert_eq!(ParameterBlock::read(&file), Err(error), "at {at:#x}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! One CPU's part in a round: the same code on the lead and on the others.
+
+use psci_bench::sample::{Action, End, Outcome};
+
+use super::cpu::{self, Env};
+use super::slot::{Order, Slot};
+
+/// A chained CPU's own timer goes off this many microseconds after the SGI
+/// that should wake it was due, so that a lost SGI is no hang.
+const CHAIN_GRACE_US: u64 = 500_000;
+
+/// Gets this CPU ready: quiet timer, GIC set up. On every entry.
+pub fn prepare(env: &'static Env, slot: &'static Slot) {
+    env.bind(slot);
+    env.timer.disarm();
+    if let Err(error) = env.gic.init_cpu(slot, env.timer.intid) {
+        // It went well on the lead at boot, or this CPU's redistributor is
+        // missing: nothing could wake it.
+        panic!("GIC of CPU {:#x}: {error}", slot.mpidr);
+    }
+}
+
+/// Does what `order` says. `start` is called when this CPU is ready and gives
+/// the agreed instant, or nothing when the round is off.
+pub fn perform(
+    env: &'static Env,
+    slot: &'static Slot,
+    order: &Order,
+    start: impl FnOnce() -> Option<u64>,
+) -> Outcome {
+    let outcome = Outcome {
+        action: order.action,
+        turned_on: order.turned_on,
+        ..Outcome::default()
+    };
+    match order.action {
+        Action::None => outcome,
+        Action::Suspend { power_state, .. } => suspend(env, slot, order, power_state, start),
+        Action::Version => version(env, slot, start, outcome),
+        Action::Off => Outcome {
+            // Handed over before the call, which does not come back.
+            end: End::WentOff,
+            before: env.way.now(),
+            ..outcome
+        },
+        Action::ReadBack => {
+            let outcome = Outcome {
+                end: End::ReadBack,
+                after: env.way.now(),
+                ..outcome
+            };
+            read_stamps(env, slot, outcome)
+        }
+    }
+}
+
+fn suspend(
+    env: &'static Env,
+    slot: &'static Slot,
+    order: &Order,
+    power_state: u32,
+    start: impl FnOnce() -> Option<u64>,
+) -> Outcome {
+    let mut outcome = Outcome {
+        action: order.action,
+        ..Outcome::default()
+    };
+    let quiet = env.gic.drain();
+    let Some(start) = start() else {
+        return outcome;
+    };
+    outcome.start = start;
+    outcome.due = start + order.due;
+    env.timer.arm(start + order.alarm);
+    if !quiet || cpu::interrupt_is_pending() {
+        env.timer.disarm();
+        outcome.end = End::Pending;
+        return outcome;
+    }
+    env.way.wait_until(start);
+    let call = env.way.suspend(power_state);
+
+    if call.resumed {
+        prepare(env, slot);
+    } else {
+        env.timer.disarm();
+    }
+    if order.rings {
+        ring_the_others(env, slot);
+    }
+    outcome.end = if call.resumed {
+        End::Resumed
+    } else {
+        End::Returned
+    };
+    outcome.code = call.x0 as u32 as i32;
+    outcome.before = call.before;
+    outcome.after = call.after;
+    let outcome = read_stamps(env, slot, outcome);
+    env.gic.drain();
+    outcome
+}
+
+fn version(
+    env: &'static Env,
+    slot: &'static Slot,
+    start: impl FnOnce() -> Option<u64>,
+    outcome: Outcome,
+) -> Outcome {
+    let Some(start) = start() else {
+        return outcome;
+    };
+    env.way.wait_until(start);
+    let call = env.way.call(psci_bench::psci::function::VERSION);
+    let outcome = Outcome {
+        end: End::Returned,
+        code: call.x0 as u32 as i32,
+        start,
+        before: call.before,
+        after: call.after,
+        ..outcome
+    };
+    read_stamps(env, slot, outcome)
+}
+
+/// Reads this CPU's timestamps, ahead of its next PSCI call.
+fn read_stamps(env: &Env, slot: &Slot, mut outcome: Outcome) -> Outcome {
+    if let Some(pmf) = env.pmf {
+        match env.firmware.timestamps(pmf, slot.mpidr) {
+            Ok(stamps) => outcome.stamps = stamps,
+            Err(error) => outcome.stamps_error = Some(error),
+        }
+    }
+    outcome
+}
+
+/// Wakes every other CPU by SGI, one after another in the board's order. One
+/// that is off, or awake, will find nothing to do about it.
+fn ring_the_others(env: &Env, own: &Slot) {
+    for slot in env.slots {
+        if slot.index != own.index {
+            env.gic.ring(slot);
+        }
+    }
+}
+
+/// Ticks that a chained CPU's own timer is behind the chain.
+pub fn chain_grace(env: &Env) -> u64 {
+    env.us(CHAIN_GRACE_US)
+}

@@ -1,0 +1,342 @@
+// The three ways into the payload: reset (_start), CPU_ON (secondary_entry)
+// and wake-up from a power-down (wake_entry), and what they share.
+//
+// Each begins with MMU and data cache off. Until cpu_setup has turned them
+// on, nothing may be loaded that was written with them on, since it may sit
+// in a cache that this CPU does not look into yet. So secondary_entry and
+// wake_entry load nothing at all before: X0, the context ID that the firmware
+// hands back, carries what they need. _start loads and stores only what it
+// must (relocations, translation tables, the parameter block), and
+// invalidates what it wrote, before caches can hold a stale copy of it.
+//
+// Memory map of the running image: linker/payload.ld.
+
+    .section .head, "ax"
+
+// ---------------------------------------------------------------------------
+// arm64 Image header (Linux, "Booting AArch64 Linux"), 64 bytes
+// ---------------------------------------------------------------------------
+    .global _start
+_start:
+    b       reset                       // code0: skip header and parameters
+    .long   0                           // code1
+    .quad   0                           // text_offset: none
+    .quad   __image_size                // image_size; raised by the host tool
+    .quad   0xa                         // flags: little-endian, 4 KiB, anywhere
+    .quad   0, 0, 0                     // res2, res3, res4
+    .ascii  "ARM\x64"                   // magic
+    .long   0                           // res5
+
+// ---------------------------------------------------------------------------
+// Parameter block (psci_bench::image), 64 bytes; the host tool patches it
+// ---------------------------------------------------------------------------
+    .global parameter_block
+parameter_block:
+    .ascii  "PSCIBNCH"                  // magic
+    .long   1                           // version
+    .long   64                          // length
+    .long   0                           // emergency UART: none
+    .byte   0, 0, 0, 0                  //   reg_shift, io_width
+    .quad   0                           //   base
+    .quad   0                           // tree_offset: no tree appended
+    .quad   0                           // tree_size
+    .quad   __image_size                // base_size
+    .long   0                           // conduit: unknown
+    .long   0
+
+// ---------------------------------------------------------------------------
+// Reset: as BL33, as a kernel, or as a guest
+// ---------------------------------------------------------------------------
+    .section .bss.root_table, "aw", %nobits
+    .balign 4096
+    .global root_table
+root_table:
+    .skip   4096
+
+    .section .text.entry, "ax"
+reset:
+    msr     daifset, #0xf               // no exception may be taken yet
+    mov     x20, x0                     // keep what the loader handed over:
+    mov     x21, x1                     //   device tree, MPIDR or nothing
+    mov     x22, x2
+    mov     x23, x3
+    mrs     x9, CurrentEL
+    cmp     x9, #(3 << 2)               // EL3 has no PSCI above it, and none
+    b.eq    halt                        //   of what follows is written for it
+
+    // Relocations: add the load address to each pointer the linker listed.
+    adrp    x4, __image_start           // linked at 0: the load address itself
+    adrp    x5, __rela_start
+    add     x5, x5, :lo12:__rela_start
+    adrp    x6, __rela_end
+    add     x6, x6, :lo12:__rela_end
+1:  cmp     x5, x6
+    b.hs    2f                          // all done
+    ldp     x7, x8, [x5], #16           // r_offset, r_info
+    ldr     x9, [x5], #8                // r_addend
+    cmp     w8, #1027                   // R_AARCH64_RELATIVE is the only type
+    b.ne    halt                        //   that a static PIE may contain
+    add     x9, x9, x4
+    str     x9, [x4, x7]
+    b       1b
+
+    // The boot area begins on the page behind image and appended tree: a
+    // guard page that stays unmapped, the boot stack, a pool of translation
+    // tables. The header's image_size tells loaders to leave room for it.
+    // x27: its start; x19: where the tree begins, or 0.
+2:  adrp    x3, parameter_block
+    add     x3, x3, :lo12:parameter_block
+    ldr     x19, [x3, #0x20]            // tree_offset
+    ldr     x5, [x3, #0x28]             // tree_size
+    adrp    x27, __image_end
+    cbz     x19, 3f                     // none appended
+    mov     x6, #{TREE_MAX}
+    cmp     x5, x6                      // more would overrun the tables, and
+    b.hi    halt                        //   the host tool refuses it too
+    add     x19, x19, x4
+    add     x27, x19, x5                // the tree's end,
+    add     x27, x27, #0xfff            //   to whole pages
+    and     x27, x27, #~0xfff
+
+    // Clear the pool and the root table, which lies in the image.
+3:  add     x24, x27, #{BOOT_TABLES}    // pool
+    add     x3, x27, #{BOOT_AREA}       // its end
+    mov     x5, x24
+4:  stp     xzr, xzr, [x5], #16
+    cmp     x5, x3
+    b.lo    4b
+    adrp    x25, root_table
+    add     x3, x25, #4096
+    mov     x5, x25
+5:  stp     xzr, xzr, [x5], #16
+    cmp     x5, x3
+    b.lo    5b
+
+    // Translation tables for image, tree and boot area, in 4 KiB pages.
+    // x24: next free table; x25: root; x26: 1 for the EL1 layout of
+    // descriptors and control registers, 0 for EL2's.
+    bl      layout
+    mov     x26, x10
+
+    // Access bits of the two layouts. With one privilege level (EL2), AP[1]
+    // (bit 6) is RES1 and bit 54 is execute-never; with two (EL1), AP[1]
+    // would open the page to EL0, and bits 54 and 53 are execute-never for
+    // EL0 and EL1.
+    mov     x16, #{PAGE_NORMAL}         // valid page, accessed, inner, WB
+    mov     x17, #(1 << 54)
+    cbz     x26, 6f
+    orr     x17, x17, #(1 << 53)        // EL1: bit 54 alone does not suffice
+    orr     x2, x16, #(1 << 54)         // EL1 text: never executable at EL0
+    b       7f
+6:  orr     x16, x16, #(1 << 6)         // EL2: AP[1] is RES1
+    mov     x2, x16                     // EL2 text
+7:  orr     x28, x16, x17               // data: read, write, never executed
+
+    adrp    x0, __image_start
+    adrp    x1, __rodata_start
+    orr     x2, x2, #(1 << 7)           // AP[2]: read-only, executable
+    bl      map_pages
+    adrp    x1, __rw_start
+    orr     x2, x28, #(1 << 7)          // read-only, not executable
+    bl      map_pages
+    adrp    x1, __image_end
+    mov     x2, x28                     // read, write
+    bl      map_pages
+    cbz     x19, 8f
+    and     x0, x19, #~0xfff            // the tree, up to the boot area
+    mov     x1, x27
+    orr     x2, x28, #(1 << 7)          // read-only, not executable
+    bl      map_pages
+8:  add     x0, x27, #4096              // boot area, the guard page left out
+    add     x1, x27, #{BOOT_AREA}
+    mov     x2, x28                     // read, write
+    bl      map_pages
+
+    // What was written with the cache off is in memory, and a cache may hold
+    // what was there before: invalidate by line all that was written to
+    // (relocations lie in the constants, too).
+    dsb     sy                          // the stores are done
+    mrs     x5, ctr_el0
+    ubfx    x5, x5, #16, #4             // DminLine: log2 of words
+    mov     x6, #4
+    lsl     x6, x6, x5                  // line size in bytes
+    adrp    x3, __rodata_start          // from here to the end of the boot
+    add     x4, x27, #{BOOT_AREA}       //   area: a tree in between is in
+9:  dc      ivac, x3                    //   memory, as its loader had to see
+    add     x3, x3, x6                  //   to for the whole image
+    cmp     x3, x4
+    b.lo    9b
+    dsb     sy                          // the lines are gone
+
+    bl      cpu_setup                   // MMU and caches on
+    add     x9, x27, #{BOOT_TABLES}     // the stack ends where tables begin
+    mov     sp, x9
+    mov     x29, xzr                    // the last frame
+    mov     x30, xzr
+    mov     x0, x20                     // the loader's X0 to X3,
+    mov     x1, x21
+    mov     x2, x22
+    mov     x3, x23
+    mov     x4, x24                     //   the next free table,
+    mov     x5, x26                     //   the layout,
+    mov     x6, x27                     //   and the boot area
+    bl      {boot_main}
+halt:
+    wfe                                 // nothing can be said from here
+    b       halt
+
+// Maps whole pages to themselves.
+// In: x0 first page, x1 end, x2 descriptor bits, x24 next free table (moved
+// on), x25 root. Out: x0 = x1. Uses x3 to x6. A tree of TREE_MAX with image and
+// boot area reach over 3 MiB at most, and take 3 tables of level 3 and 2 each
+// of levels 2 and 1 at the worst: the pool can not run dry here.
+map_pages:
+    cmp     x0, x1
+    b.hs    4f                          // all mapped
+    mov     x3, x25                     // start at the root,
+    mov     x4, #39                     //   where VA bits 47:39 index
+1:  lsr     x5, x0, x4
+    and     x5, x5, #0x1ff              // index at this level
+    ldr     x6, [x3, x5, lsl #3]
+    tbnz    x6, #0, 2f                  // a table is there
+    orr     x6, x24, #3                 // else take one: table descriptor
+    add     x24, x24, #4096
+    str     x6, [x3, x5, lsl #3]
+2:  and     x3, x6, #0x0000fffffffff000 // next level's table
+    sub     x4, x4, #9
+    cmp     x4, #12
+    b.ne    1b
+    ubfx    x5, x0, #12, #9             // index at level 3
+    orr     x6, x0, x2
+    str     x6, [x3, x5, lsl #3]        // page descriptor
+    add     x0, x0, #4096
+    b       map_pages
+4:  ret
+
+// ---------------------------------------------------------------------------
+// CPU_ON: x0 = address of the CPU's slot, bit 0 set when CNTVCT is in use
+// ---------------------------------------------------------------------------
+    .global secondary_entry
+secondary_entry:
+    tbnz    x0, #0, 1f
+    mrs     x19, cntpct_el0             // the first instant of this CPU, twice
+    mrs     x20, cntpct_el0             //   for Cortex-A73's erratum 858921
+    b       2f
+1:  mrs     x19, cntvct_el0
+    mov     x20, x19
+2:  msr     daifset, #0xf
+    mov     x21, x0
+    bl      cpu_setup                   // MMU and caches on; no load so far
+    and     x0, x21, #~1                // the slot
+    ldr     x9, [x0, #{SLOT_STACK}]
+    mov     sp, x9
+    mov     x29, xzr
+    mov     x30, xzr
+    mov     x1, x19
+    mov     x2, x20
+    bl      {secondary_main}
+    b       halt                        // it does not return
+
+// ---------------------------------------------------------------------------
+// Wake-up: x0 = stack pointer that suspend.rs left, bit 0 as above
+// ---------------------------------------------------------------------------
+    .global wake_entry
+wake_entry:
+    tbnz    x0, #0, 1f
+    mrs     x19, cntpct_el0             // the caller's end of the call
+    mrs     x20, cntpct_el0
+    b       2f
+1:  mrs     x19, cntvct_el0
+    mov     x20, x19
+2:  msr     daifset, #0xf
+    mov     x21, x0
+    bl      cpu_setup                   // MMU and caches on; no load so far
+    and     x9, x21, #~1
+    mov     sp, x9
+    mov     x4, x19                     // as the fall-through path leaves them
+    mov     x5, x20
+    mov     x0, xzr                     // no return code: it did not return
+    mov     x6, #1                      // came back through the entry point
+    b       suspend_epilogue
+
+// ---------------------------------------------------------------------------
+// Which layout the control registers have. Out: x10 = 1 for EL1's (also at an
+// EL2 whose HCR_EL2.E2H is stuck at 1, where EL2's registers take that
+// layout), 0 for EL2's. Writes HCR_EL2 at EL2. Uses x9.
+// ---------------------------------------------------------------------------
+layout:
+    mov     x10, #1
+    mrs     x9, CurrentEL
+    tbz     x9, #3, 1f                  // EL1
+    mov     x9, #({HCR_EL2} & 0xffff)
+    movk    x9, #({HCR_EL2} >> 16), lsl #16
+    msr     hcr_el2, x9                 // E2H = 0, EL1 is AArch64, IRQs to EL2
+    isb
+    mrs     x9, hcr_el2                 // read back: E2H may be RES1
+    ubfx    x10, x9, #34, #1
+1:  ret
+
+// ---------------------------------------------------------------------------
+// Everything that a CPU needs before Rust, by registers alone: vectors, MMU,
+// caches. In: x30. Uses x9 to x15. Keeps x19 to x28.
+// ---------------------------------------------------------------------------
+cpu_setup:
+    mov     x15, x30
+    bl      layout                      // x10; writes HCR_EL2
+    msr     spsel, #1
+    adrp    x9, vectors
+    add     x9, x9, :lo12:vectors
+    adrp    x11, root_table
+    mov     x12, #{MAIR}
+    mrs     x13, id_aa64mmfr0_el1
+    and     x13, x13, #0xf              // PARange
+    cmp     x13, #5                     // 48 bits is what this granule
+    mov     x14, #5                     //   can use
+    csel    x13, x13, x14, lo
+    mov     x14, #{TCR_COMMON}
+    cbz     x10, 1f
+    orr     x14, x14, x13, lsl #32      // EL1 layout: IPS is 34:32,
+    orr     x14, x14, #(1 << 23)        //   EPD1 = 1: no walks by TTBR1
+    b       2f
+1:  orr     x14, x14, x13, lsl #16      // EL2 layout: PS is 18:16,
+    orr     x14, x14, #(1 << 23)        //   RES1
+    orr     x14, x14, #(1 << 31)        //   RES1
+2:  mrs     x13, CurrentEL
+    tbz     x13, #3, 3f
+
+    msr     vbar_el2, x9                // EL2
+    msr     tpidr_el2, xzr              // whose CPU this is, Rust will say
+    msr     mair_el2, x12
+    msr     ttbr0_el2, x11
+    msr     tcr_el2, x14
+    msr     cntvoff_el2, xzr            // CNTVCT = CNTPCT
+    mov     x9, #3
+    msr     cnthctl_el2, x9             // EL1 may use counter and timer
+    mov     x9, #({SCTLR_EL2} & 0xffff)
+    movk    x9, #({SCTLR_EL2} >> 16), lsl #16
+    mov     x14, #({SCTLR_EL1} & 0xffff)
+    movk    x14, #({SCTLR_EL1} >> 16), lsl #16
+    cmp     x10, #0
+    csel    x9, x9, x14, eq
+    tlbi    alle2                       // no stale translation,
+    ic      iallu                       //   no stale instruction
+    dsb     sy
+    isb
+    msr     sctlr_el2, x9               // MMU, caches on
+    isb
+    ret     x15
+
+3:  msr     vbar_el1, x9                // EL1
+    msr     tpidr_el1, xzr
+    msr     mair_el1, x12
+    msr     ttbr0_el1, x11
+    msr     tcr_el1, x14
+    mov     x9, #({SCTLR_EL1} & 0xffff)
+    movk    x9, #({SCTLR_EL1} >> 16), lsl #16
+    tlbi    vmalle1
+    ic      iallu
+    dsb     sy
+    isb
+    msr     sctlr_el1, x9               // MMU, caches on
+    isb
+    ret     x15

@@ -1,0 +1,89 @@
+//! The three entries (`boot.S`) and the constants that they load into the
+//! system registers.
+
+use core::arch::global_asm;
+
+use super::mmu::{self, PAGE};
+
+/// MAIR: attribute 0 is Device-nGnRE, attribute 1 Normal write-back,
+/// read- and write-allocate, non-transient.
+const MAIR: u64 = 0xff04;
+
+/// TCR, what both layouts share: 48-bit addresses by TTBR0 (T0SZ 16), 4 KiB
+/// granule (TG0 0), walks write-back (IRGN0, ORGN0 1) and inner shareable
+/// (SH0 3).
+const TCR_COMMON: u64 = 16 | 1 << 8 | 1 << 10 | 3 << 12;
+
+/// SCTLR bits that are set: MMU (M), data caches (C), stack alignment check
+/// (SA), instruction caches (I).
+const SCTLR_ON: u64 = 1 | 1 << 2 | 1 << 3 | 1 << 12;
+
+/// SCTLR_EL1's RES1 bits of Armv8.0 and [`SCTLR_ON`].
+const SCTLR_EL1: u64 = 0x30d0_0800 | SCTLR_ON;
+
+/// SCTLR_EL2's RES1 bits of Armv8.0 (E2H = 0) and [`SCTLR_ON`].
+const SCTLR_EL2: u64 = 0x30c5_0830 | SCTLR_ON;
+
+/// HCR_EL2: EL1 is AArch64 (RW), physical interrupts and SErrors are EL2's
+/// (AMO, IMO, FMO), E2H = 0, nothing trapped.
+const HCR_EL2: u64 = 1 << 31 | 1 << 5 | 1 << 4 | 1 << 3;
+
+/// Bytes of the boot stack. Reading a device tree is what takes most of it.
+const BOOT_STACK: u64 = 8 * PAGE;
+/// Tables in the first pool: at most 7 for image, tree and boot area, and
+/// what the console, a tree at X0 and the working memory's beginning take.
+const BOOT_POOL: u64 = 14 * PAGE;
+/// Where in the boot area the tables begin: behind guard page and stack.
+const BOOT_TABLES: u64 = PAGE + BOOT_STACK;
+/// Bytes of the boot area, which lies behind image and appended tree.
+pub const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
+
+/// Bit of HCR_EL2 that gives EL2's registers EL1's layout (FEAT_VHE).
+pub const HCR_EL2_E2H: u64 = 1 << 34;
+
+global_asm!(
+    include_str!("boot.S"),
+    MAIR = const MAIR,
+    TCR_COMMON = const TCR_COMMON,
+    SCTLR_EL1 = const SCTLR_EL1,
+    SCTLR_EL2 = const SCTLR_EL2,
+    HCR_EL2 = const HCR_EL2,
+    PAGE_NORMAL = const mmu::PAGE_NORMAL,
+    BOOT_TABLES = const BOOT_TABLES,
+    BOOT_AREA = const BOOT_AREA,
+    TREE_MAX = const psci_bench::image::TREE_MAX,
+    SLOT_STACK = const core::mem::offset_of!(super::slot::Slot, stack),
+    boot_main = sym crate::boot_main,
+    secondary_main = sym super::secondary::secondary_main,
+);
+
+global_asm!(
+    include_str!("vectors.S"),
+    exception = sym super::exception::exception,
+);
+
+unsafe extern "C" {
+    /// `boot.S`: where CPU_ON sends a CPU.
+    pub safe fn secondary_entry();
+    /// The image's first byte.
+    static __image_start: u8;
+    /// The byte after its last.
+    static __image_end: u8;
+    /// The root translation table.
+    static root_table: u8;
+}
+
+/// Address of the image's first byte.
+pub fn image_start() -> u64 {
+    (&raw const __image_start) as u64
+}
+
+/// Address of the byte after the image, where an appended tree begins.
+pub fn image_end() -> u64 {
+    (&raw const __image_end) as u64
+}
+
+/// Address of the root translation table.
+pub fn root() -> u64 {
+    (&raw const root_table) as u64
+}

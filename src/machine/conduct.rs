@@ -1,0 +1,316 @@
+//! How the lead conducts a round: who is on, who does what, when it starts,
+//! what came of it. It never waits for another CPU without a deadline.
+
+use psci_bench::plan::WakePattern;
+use psci_bench::psci::{Affinity, Error};
+use psci_bench::round::{After, Facts, Machine, Round, Who};
+use psci_bench::sample::{Action, Cause, End, Loss, Outcome, Step};
+
+use super::act;
+use super::boot;
+use super::console;
+use super::cpu::Env;
+use super::slot::{Order, Slot};
+
+/// CPU_ON until it is accepted: an earlier CPU_OFF may still be under way.
+const TURN_ON_US: u64 = 2_000_000;
+/// First instruction and report of a CPU after CPU_ON.
+const ARRIVE_US: u64 = 10_000_000;
+/// Beyond the last wake-up: the way back, and reading the timestamps.
+const FINISH_US: u64 = 10_000_000;
+/// CPU_OFF until AFFINITY_INFO says OFF.
+const TURN_OFF_US: u64 = 10_000_000;
+/// Between two looks at AFFINITY_INFO: each is a call that touches the
+/// firmware's data, and must not disturb the CPU that is on its way down.
+const LOOK_US: u64 = 20;
+
+/// What the lead knows of another CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// Off, as AFFINITY_INFO said.
+    Off,
+    /// On and waiting for an order.
+    On,
+    /// Not to be relied on any more.
+    Lost,
+}
+
+/// The lead, as the machine that rounds run on.
+pub struct Conductor {
+    env: &'static Env,
+    facts: Facts,
+    states: &'static mut [State],
+}
+
+impl Conductor {
+    /// A conductor over the CPUs of `env`, all but the lead off. `states` has
+    /// one element for each.
+    pub fn new(env: &'static Env, facts: Facts, states: &'static mut [State]) -> Self {
+        Self { env, facts, states }
+    }
+
+    fn lead(&self) -> &'static Slot {
+        &self.env.slots[self.env.lead]
+    }
+
+    /// Turns a CPU on, with its order waiting for it.
+    fn turn_on(&self, slot: &Slot, order: Order) -> Result<(), Loss> {
+        let step = Step::TurnOn;
+        let context = core::ptr::from_ref(slot) as u64 | self.env.way.context_flag();
+        let entry = boot::secondary_entry as *const () as u64;
+        let deadline = self.env.way.now() + self.env.us(TURN_ON_US);
+        let mut last = None;
+        slot.issue(Order {
+            turned_on: self.env.way.now(),
+            ..order
+        });
+        self.env
+            .way
+            .poll(deadline, || {
+                match self.env.firmware.cpu_on(slot.mpidr, entry, context) {
+                    Ok(_) => Some(Ok(())),
+                    // Its last CPU_OFF, or CPU_ON, is not over yet.
+                    Err(error @ (Error::AlreadyOn | Error::OnPending)) => {
+                        last = Some(error);
+                        None
+                    }
+                    Err(error) => Some(Err(Cause::Firmware(error))),
+                }
+            })
+            .unwrap_or(Err(last.map_or(Cause::Timeout, Cause::Firmware)))
+            .map_err(|cause| Loss { step, cause })
+    }
+
+    /// Waits until AFFINITY_INFO says that the CPU is off, and returns the
+    /// counter at that look.
+    fn wait_off(&self, slot: &Slot) -> Result<u64, Loss> {
+        let step = Step::TurnOff;
+        let way = self.env.way;
+        let look = self.env.us(LOOK_US);
+        let deadline = way.now() + self.env.us(TURN_OFF_US);
+        way.poll(deadline, || {
+            if let Some(code) = slot.off_code() {
+                return Some(Err(Cause::Firmware(Error::from_code(code))));
+            }
+            if slot.has_faulted() {
+                return Some(Err(Cause::Exception));
+            }
+            match self.env.firmware.affinity_info(slot.mpidr) {
+                Ok(Affinity::Off) => Some(Ok(way.now())),
+                Ok(_) => {
+                    way.wait_until(way.now() + look);
+                    None
+                }
+                Err(error) => Some(Err(Cause::Firmware(error))),
+            }
+        })
+        .unwrap_or(Err(Cause::Timeout))
+        .map_err(|cause| Loss { step, cause })
+    }
+
+    /// Waits until `condition` holds for the CPU, or says why it will not.
+    fn wait(
+        &self,
+        slot: &Slot,
+        step: Step,
+        deadline: u64,
+        condition: impl Fn(&Slot) -> bool,
+    ) -> Result<(), Loss> {
+        self.env
+            .way
+            .poll(deadline, || {
+                if condition(slot) {
+                    Some(Ok(()))
+                } else if slot.has_faulted() {
+                    Some(Err(Cause::Exception))
+                } else {
+                    None
+                }
+            })
+            .unwrap_or(Err(Cause::Timeout))
+            .map_err(|cause| Loss { step, cause })
+    }
+
+    /// Whether the CPU has a part in the round, lost ones not.
+    fn takes_part(&self, round: &Round, index: usize) -> bool {
+        self.states[index] != State::Lost
+            && match round.who {
+                Who::All => true,
+                Who::Only(cpu) => cpu == index,
+            }
+    }
+
+    /// The order for the CPU that is the `place`th of the round.
+    fn order(&self, round: &Round, index: usize, place: u64) -> Order {
+        let lead = index == self.env.lead;
+        let alone = matches!(round.who, Who::Only(_));
+        let (due, alarm) = match round.wake {
+            _ if alone => (round.sleep, round.sleep),
+            WakePattern::Together => (round.sleep, round.sleep),
+            WakePattern::Staggered => {
+                let own = round.sleep + place * round.wake_step;
+                (own, own)
+            }
+            WakePattern::Chain if lead => (round.sleep, round.sleep),
+            // The lead's SGI comes first, if it comes.
+            WakePattern::Chain => (round.sleep, round.sleep + act::chain_grace(self.env)),
+        };
+        Order {
+            action: round.action,
+            alarm,
+            due,
+            turned_on: 0,
+            rings: lead && !alone && round.wake == WakePattern::Chain,
+            after: round.after,
+        }
+    }
+
+    /// Marks a CPU as lost.
+    fn lose(&mut self, index: usize, loss: Loss, outcomes: &mut [Outcome]) {
+        self.states[index] = State::Lost;
+        outcomes[index].end = End::Lost(loss);
+    }
+
+    /// Turns off who is on and has no part in the round, by an order to do
+    /// nothing and go.
+    fn clear_the_stage(&mut self, round: &Round, outcomes: &mut [Outcome]) {
+        for (index, slot) in self.env.slots.iter().enumerate() {
+            if index == self.env.lead
+                || self.states[index] != State::On
+                || self.takes_part(round, index)
+            {
+                continue;
+            }
+            slot.issue(Order {
+                action: Action::None,
+                after: After::Off,
+                ..self.order(round, index, 0)
+            });
+            let deadline = self.env.way.now() + self.env.us(FINISH_US);
+            let gone = self
+                .wait(slot, Step::Finish, deadline, |s| s.outcome().is_some())
+                .and_then(|()| self.wait_off(slot));
+            match gone {
+                Ok(_) => self.states[index] = State::Off,
+                Err(loss) => self.lose(index, loss, outcomes),
+            }
+        }
+    }
+
+    /// Gives every other CPU of the round its order, turning it on if need
+    /// be, and waits until all are ready.
+    fn gather(&mut self, round: &Round, outcomes: &mut [Outcome]) {
+        let slots = self.env.slots;
+        let mut place = 0;
+        for (index, slot) in slots.iter().enumerate() {
+            if !self.takes_part(round, index) {
+                continue;
+            }
+            outcomes[index].action = round.action;
+            let order = self.order(round, index, place);
+            place += 1;
+            if index == self.env.lead {
+                continue;
+            }
+            if self.states[index] == State::On {
+                slot.issue(order);
+            } else if let Err(loss) = self.turn_on(slot, order) {
+                self.lose(index, loss, outcomes);
+            }
+        }
+        let deadline = self.env.way.now() + self.env.us(ARRIVE_US);
+        for (index, slot) in slots.iter().enumerate() {
+            if index == self.env.lead || !self.takes_part(round, index) {
+                continue;
+            }
+            let step = match self.states[index] {
+                State::On => Step::Begin,
+                _ => Step::Arrive,
+            };
+            match self.wait(slot, step, deadline, Slot::is_ready) {
+                Ok(()) => self.states[index] = State::On,
+                Err(loss) => self.lose(index, loss, outcomes),
+            }
+        }
+    }
+
+    /// Publishes the start and does the lead's own part.
+    fn play(&mut self, round: &Round, outcomes: &mut [Outcome]) -> u64 {
+        let env = self.env;
+        let way = env.way;
+        let start = way.now() + round.lead_in;
+        let publish = || {
+            for (index, slot) in env.slots.iter().enumerate() {
+                if index != env.lead && self.takes_part(round, index) {
+                    slot.set_start(start);
+                }
+            }
+            Some(start)
+        };
+        if self.takes_part(round, env.lead) && round.action != Action::Off {
+            let order = self.order(round, env.lead, 0);
+            let own = act::perform(env, self.lead(), &order, publish);
+            outcomes[env.lead] = own;
+        } else {
+            publish();
+        }
+        start
+    }
+
+    /// Collects what the other CPUs have to say, and sees those off that are
+    /// to go.
+    fn collect(&mut self, round: &Round, start: u64, outcomes: &mut [Outcome]) {
+        let env = self.env;
+        let last_place = env.slots.len() as u64;
+        let sleep = match round.action {
+            Action::Suspend { .. } => {
+                round.sleep + last_place * round.wake_step + act::chain_grace(env)
+            }
+            _ => 0,
+        };
+        let deadline = start.max(env.way.now()) + sleep + env.us(FINISH_US);
+        let goes_off = round.after == After::Off || round.action == Action::Off;
+        for (index, slot) in env.slots.iter().enumerate() {
+            if index == env.lead || !self.takes_part(round, index) {
+                continue;
+            }
+            let done = |s: &Slot| s.outcome().is_some();
+            if let Err(loss) = self.wait(slot, Step::Finish, deadline, done) {
+                self.lose(index, loss, outcomes);
+                continue;
+            }
+            if let Some(outcome) = slot.outcome() {
+                outcomes[index] = outcome;
+            }
+            if goes_off {
+                match self.wait_off(slot) {
+                    Ok(seen) => {
+                        outcomes[index].seen_off = seen;
+                        self.states[index] = State::Off;
+                    }
+                    Err(loss) => self.lose(index, loss, outcomes),
+                }
+            }
+        }
+    }
+}
+
+impl Machine for Conductor {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
+        console::wait_idle();
+        outcomes.fill(Outcome::default());
+        self.clear_the_stage(round, outcomes);
+        self.gather(round, outcomes);
+        let start = self.play(round, outcomes);
+        self.collect(round, start, outcomes);
+        console::restore();
+    }
+
+    fn is_lost(&self, cpu: usize) -> bool {
+        self.states[cpu] == State::Lost
+    }
+}

@@ -1,0 +1,76 @@
+//! The console: one UART, written to by the lead, and by whoever panics.
+
+use core::fmt::{self, Write};
+
+use psci_bench::board::Uart as Description;
+use spin::mutex::SpinMutex;
+
+use super::uart::Uart;
+
+static CONSOLE: SpinMutex<Option<Uart>> = SpinMutex::new(None);
+
+/// Makes this UART the console.
+///
+/// # Safety
+/// Its registers must be mapped as a device.
+pub unsafe fn set(uart: &Description) {
+    // SAFETY: the caller's promise.
+    let uart = unsafe { Uart::new(uart) };
+    *CONSOLE.lock() = Some(uart);
+}
+
+/// Whether there is a console.
+pub fn is_set() -> bool {
+    CONSOLE.lock().is_some()
+}
+
+/// Waits until all has been sent: before anything is measured, and before
+/// the machine is turned off.
+pub fn wait_idle() {
+    if let Some(uart) = CONSOLE.lock().as_mut() {
+        uart.wait_idle();
+    }
+}
+
+/// Puts the UART's settings back: before printing, after the system as a
+/// whole may have been powered down.
+pub fn restore() {
+    if let Some(uart) = CONSOLE.lock().as_mut() {
+        uart.restore();
+    }
+}
+
+/// Takes the lock from whoever holds it: for a CPU that will not go on, and
+/// whose last words must come out.
+pub fn seize() {
+    // SAFETY: the holder, if any, is this CPU (which will not return to it)
+    // or the lead, whose line may then be torn: better than silence.
+    unsafe { CONSOLE.force_unlock() };
+}
+
+/// Writes to the console, "\n" as CR LF.
+pub struct Console;
+
+impl Write for Console {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if let Some(uart) = CONSOLE.lock().as_mut() {
+            for byte in text.bytes() {
+                if byte == b'\n' {
+                    uart.send(b'\r');
+                }
+                uart.send(byte);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Prints a line.
+macro_rules! say {
+    ($($argument:tt)*) => {{
+        use core::fmt::Write as _;
+        // The console never fails.
+        let _ = writeln!($crate::machine::console::Console, $($argument)*);
+    }};
+}
+pub(crate) use say;

@@ -1,0 +1,81 @@
+//! The system counter, and waiting by it.
+
+use core::arch::asm;
+
+use super::timed::Way;
+
+/// Whether the CPU is one whose counter must be read twice: Cortex-A73 up to
+/// r0p2, erratum 858921 (a read may be wrong when bit 32 is about to change).
+pub fn needs_two_reads(midr: u64) -> bool {
+    const CORTEX_A73: u64 = 0x410f_d090;
+    const REVISION_AND_VARIANT: u64 = 0xf << 20 | 0xf;
+    midr & 0xffff_ffff & !REVISION_AND_VARIANT == CORTEX_A73
+}
+
+/// The right one of two successive reads on such a CPU.
+pub fn choose([first, second]: [u64; 2]) -> u64 {
+    if (first ^ second) >> 32 & 1 == 0 {
+        second
+    } else {
+        first
+    }
+}
+
+impl Way {
+    /// Reads the counter, not ahead of anything that comes before.
+    pub fn now(self) -> u64 {
+        let (first, second): (u64, u64);
+        // SAFETY: reading the counter has no side effect; EL1 and EL2 may.
+        // Not `nomem`: memory accesses must stay on their side of it.
+        unsafe {
+            match self {
+                Self::Hvc => {
+                    asm!("isb", "mrs {}, cntvct_el0", out(reg) first, options(nostack));
+                    return first;
+                }
+                Self::Smc => {
+                    asm!("isb", "mrs {}, cntpct_el0", out(reg) first, options(nostack));
+                    return first;
+                }
+                Self::SmcTwice => asm!(
+                    "isb",
+                    "mrs {}, cntpct_el0",
+                    "mrs {}, cntpct_el0",
+                    out(reg) first,
+                    out(reg) second,
+                    options(nostack)
+                ),
+            }
+        }
+        choose([first, second])
+    }
+
+    /// Waits until the counter has reached `instant`.
+    pub fn wait_until(self, instant: u64) {
+        while self.now() < instant {
+            relax();
+        }
+    }
+
+    /// Polls `condition` until it gives a value, or until the counter passes
+    /// `deadline`: then None.
+    pub fn poll<T>(self, deadline: u64, mut condition: impl FnMut() -> Option<T>) -> Option<T> {
+        loop {
+            if let Some(value) = condition() {
+                return Some(value);
+            }
+            if self.now() >= deadline {
+                // One last look: this CPU may have been held up in between.
+                return condition();
+            }
+            relax();
+        }
+    }
+}
+
+/// Gives way: in a loop that waits for another CPU, so that SMT threads and
+/// emulators run that one meanwhile.
+pub fn relax() {
+    // SAFETY: YIELD is a hint.
+    unsafe { asm!("yield", options(nomem, nostack, preserves_flags)) };
+}

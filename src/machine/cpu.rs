@@ -1,0 +1,132 @@
+//! This CPU: its registers, and what every CPU knows of the machine.
+
+use core::arch::asm;
+
+use aarch64_cpu::registers::{
+    CNTFRQ_EL0, CurrentEL, HCR_EL2, MIDR_EL1, MPIDR_EL1, Readable, TPIDR_EL1, TPIDR_EL2, Writeable,
+};
+use psci_bench::pmf::Interface;
+use psci_bench::psci::AFFINITY_MASK;
+use spin::once::Once;
+
+use super::boot;
+use super::firmware::Firmware;
+use super::gic::Gic;
+use super::slot::Slot;
+use super::timed::Way;
+use super::timer::Timer;
+
+/// What every CPU needs to do its part; set once by the lead.
+pub struct Env {
+    /// Conduit and counter.
+    pub way: Way,
+    /// The firmware behind the conduit.
+    pub firmware: Firmware,
+    /// PMF, where the firmware has it.
+    pub pmf: Option<Interface>,
+    /// The interrupt controller.
+    pub gic: Gic,
+    /// The timer that wakes a CPU.
+    pub timer: Timer,
+    /// Counter ticks in a second; 1 GHz is assumed where CNTFRQ says nothing,
+    /// so that deadlines are late rather than early.
+    pub hz: u64,
+    /// One for each CPU, in the board's order.
+    pub slots: &'static [Slot],
+    /// The lead's index.
+    pub lead: usize,
+}
+
+static ENV: Once<Env> = Once::new();
+
+/// Sets the environment, before the first other CPU is turned on.
+pub fn set_env(env: Env) -> &'static Env {
+    ENV.call_once(|| env)
+}
+
+/// The environment, once it is set.
+pub fn env() -> Option<&'static Env> {
+    ENV.get()
+}
+
+impl Env {
+    /// Counter ticks in so many microseconds, rounded up.
+    pub fn us(&self, microseconds: u64) -> u64 {
+        (self.hz * microseconds).div_ceil(1_000_000)
+    }
+
+    /// Binds this CPU to its slot, so that a dump can name it.
+    pub fn bind(&self, slot: &'static Slot) {
+        let address = core::ptr::from_ref(slot) as u64;
+        match exception_level() {
+            2 => TPIDR_EL2.set(address),
+            _ => TPIDR_EL1.set(address),
+        }
+    }
+}
+
+/// The slot of this CPU, when it is bound to one.
+pub fn slot() -> Option<&'static Slot> {
+    let address = match exception_level() {
+        2 => TPIDR_EL2.get(),
+        _ => TPIDR_EL1.get(),
+    };
+    // Compared instead of dereferenced: the register may hold anything.
+    env()?
+        .slots
+        .iter()
+        .find(|slot| core::ptr::from_ref(*slot) as u64 == address)
+}
+
+/// The current exception level: 1 or 2.
+pub fn exception_level() -> u8 {
+    CurrentEL.read(CurrentEL::EL) as u8
+}
+
+/// Whether HCR_EL2.E2H stayed set although the entry code cleared it.
+pub fn e2h_is_stuck() -> bool {
+    exception_level() == 2 && HCR_EL2.get() & boot::HCR_EL2_E2H != 0
+}
+
+/// The affinity fields of this CPU's MPIDR.
+pub fn mpidr() -> u64 {
+    MPIDR_EL1.get() & AFFINITY_MASK
+}
+
+/// Whether this CPU's MPIDR says that Aff0 counts threads (MT).
+pub fn is_multithreaded() -> bool {
+    MPIDR_EL1.get() & 1 << 24 != 0
+}
+
+/// MIDR_EL1.
+pub fn midr() -> u64 {
+    MIDR_EL1.get()
+}
+
+/// CNTFRQ_EL0 in Hz, as the firmware set it.
+pub fn counter_frequency() -> u64 {
+    CNTFRQ_EL0.get()
+}
+
+/// Whether an interrupt is pending for this CPU, masked or not (ISR_EL1).
+pub fn interrupt_is_pending() -> bool {
+    let pending: u64;
+    // SAFETY: reading ISR_EL1 has no side effect; the ISB lets writes to the
+    // timer and the GIC's registers take effect first.
+    unsafe { asm!("isb", "mrs {}, isr_el1", out(reg) pending, options(nostack)) };
+    pending != 0
+}
+
+/// Stops this CPU for good.
+pub fn park() -> ! {
+    loop {
+        // SAFETY: WFI only waits.
+        unsafe { asm!("wfi", options(nomem, nostack)) };
+    }
+}
+
+/// Completes all memory accesses of this CPU, devices' among them.
+pub fn barrier() {
+    // SAFETY: barriers only.
+    unsafe { asm!("dsb sy", "isb", options(nostack)) };
+}

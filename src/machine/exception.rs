@@ -1,0 +1,102 @@
+//! The end of a CPU: an exception that nobody expected.
+
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use super::console::{self, say};
+use super::cpu;
+use super::panic::{self, Ended};
+
+/// What `vectors.S` saves.
+#[repr(C)]
+pub struct Frame {
+    x: [u64; 31],
+    sp: u64,
+    elr: u64,
+    spsr: u64,
+    esr: u64,
+    far: u64,
+    vector: u64,
+}
+
+/// Set by the first CPU that dumps: an exception in the dump itself must not
+/// lead here again and again.
+static DUMPING: AtomicBool = AtomicBool::new(false);
+
+/// Dumps the frame, and parks the CPU or ends the run.
+///
+/// Called by `vectors.S` alone, on the stack of whatever failed.
+pub extern "C" fn exception(frame: &Frame) -> ! {
+    let slot = cpu::slot();
+    let is_lead = match (cpu::env(), slot) {
+        (Some(env), Some(slot)) => slot.index == env.lead,
+        // Before there is an environment there is only one CPU.
+        (None, _) => true,
+        (Some(_), None) => false,
+    };
+    if !DUMPING.swap(true, Ordering::Acquire) {
+        console::seize();
+        dump(frame);
+        DUMPING.store(false, Ordering::Release);
+    } else if is_lead {
+        // An exception in the dump, or two CPUs at once: say no more.
+        panic::end_silently();
+    }
+    if let Some(slot) = slot {
+        slot.set_faulted();
+    }
+    if is_lead {
+        panic::end(&Ended::Exception);
+    }
+    cpu::park()
+}
+
+fn dump(frame: &Frame) {
+    const KINDS: [&str; 4] = ["synchronous", "IRQ", "FIQ", "SError"];
+    let kind = KINDS[(frame.vector & 3) as usize];
+    say!(
+        "\nUnhandled exception on CPU {:#x} ({kind}, vector {})",
+        cpu::mpidr(),
+        frame.vector
+    );
+    let class = (frame.esr >> 26 & 0x3f) as u8;
+    say!(
+        "ESR  {:016x}  EC {class:#04x}: {}",
+        frame.esr,
+        class_name(class)
+    );
+    say!("ELR  {:016x}  SPSR {:016x}", frame.elr, frame.spsr);
+    say!("FAR  {:016x}  SP   {:016x}", frame.far, frame.sp);
+    say!(
+        "image loaded at {:#x}: ELR is image offset {:#x}",
+        super::boot::image_start(),
+        frame.elr.wrapping_sub(super::boot::image_start())
+    );
+    for (row, values) in frame.x.chunks(3).enumerate() {
+        for (column, value) in values.iter().enumerate() {
+            use core::fmt::Write as _;
+            let _ = write!(console::Console, "x{:<3} {value:016x}  ", row * 3 + column);
+        }
+        say!("");
+    }
+}
+
+/// ESR_ELx.EC in words (Arm ARM, D19.2.37).
+fn class_name(class: u8) -> &'static str {
+    match class {
+        0x00 => "unknown reason (an undefined instruction?)",
+        0x01 => "trapped WFI or WFE",
+        0x07 => "trapped floating point",
+        0x0e => "illegal execution state",
+        0x15 => "SVC",
+        0x16 => "HVC",
+        0x17 => "SMC",
+        0x18 => "trapped system register access",
+        0x20 | 0x21 => "instruction abort",
+        0x22 => "PC alignment fault",
+        0x24 | 0x25 => "data abort",
+        0x26 => "SP alignment fault",
+        0x2f => "SError",
+        0x3c => "BRK",
+        _ => "see the Arm ARM",
+    }
+}

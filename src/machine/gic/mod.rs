@@ -1,0 +1,135 @@
+//! The interrupt controller, as far as waking CPUs needs it: one timer PPI
+//! and one SGI, enabled on each CPU, both polled and never taken.
+//!
+//! Firmware may have reset a CPU's part of the GIC while it was down, so all
+//! of it is programmed again on every entry: [`Gic::init_cpu`].
+
+mod v2;
+mod v3;
+
+use psci_bench::board::Gic as Description;
+
+use super::cpu;
+use super::slot::Slot;
+
+/// The SGI that wakes a CPU where the pattern is a chain.
+const WAKE_SGI: u32 = 0;
+
+/// Priority of both interrupts: a middle one of the non-secure half.
+const PRIORITY: u8 = 0xa0;
+
+/// Acknowledged interrupts until [`Gic::drain`] gives up: more than there
+/// are private interrupts.
+const DRAIN_LIMIT: u32 = 64;
+
+/// Polls of ISR_EL1 for the GIC to take back an interrupt that is no more
+/// asserted.
+const SETTLE_POLLS: u32 = 10_000;
+
+/// A GIC of either kind.
+pub enum Gic {
+    /// GICv2: memory-mapped CPU interface.
+    V2(v2::GicV2),
+    /// GICv3 and later: CPU interface in system registers.
+    V3(v3::GicV3),
+}
+
+/// Why this CPU's part of the GIC could not be set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GicError {
+    /// No redistributor has this CPU's affinity.
+    NoRedistributor,
+    /// ICC_SRE_EL1.SRE stays 0: the system registers are not to be had.
+    NoSystemRegisters,
+    /// A register write stayed pending.
+    Timeout,
+}
+
+impl core::fmt::Display for GicError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::NoRedistributor => "no GIC redistributor has this CPU's affinity",
+            Self::NoSystemRegisters => "ICC_SRE_EL1.SRE can not be set",
+            Self::Timeout => "a GIC register write stayed pending",
+        })
+    }
+}
+
+impl Gic {
+    /// A GIC by its description in the device tree.
+    ///
+    /// # Safety
+    /// All its regions must be mapped as devices.
+    pub unsafe fn new(gic: &Description) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match gic {
+                Description::V2 {
+                    distributor,
+                    cpu_interface,
+                } => Self::V2(v2::GicV2::new(distributor.base, cpu_interface.base)),
+                Description::V3 {
+                    distributor,
+                    redistributors,
+                    stride,
+                } => Self::V3(v3::GicV3::new(distributor.base, redistributors, *stride)),
+            }
+        }
+    }
+
+    /// The architecture's version: 2 or 3.
+    pub fn version(&self) -> u8 {
+        match self {
+            Self::V2(_) => 2,
+            Self::V3(_) => 3,
+        }
+    }
+
+    /// Lets the distributor forward non-secure interrupts. The lead's, once.
+    pub fn init_distributor(&self) -> Result<(), GicError> {
+        match self {
+            Self::V2(gic) => {
+                gic.init_distributor();
+                Ok(())
+            }
+            Self::V3(gic) => gic.init_distributor(),
+        }
+    }
+
+    /// Sets up this CPU's part, whatever its state: on every entry.
+    pub fn init_cpu(&self, slot: &Slot, timer_intid: u32) -> Result<(), GicError> {
+        match self {
+            Self::V2(gic) => {
+                gic.init_cpu(slot, timer_intid);
+                Ok(())
+            }
+            Self::V3(gic) => gic.init_cpu(slot, timer_intid),
+        }
+    }
+
+    /// Sends the wake-up SGI to another CPU.
+    pub fn ring(&self, target: &Slot) {
+        cpu::barrier();
+        match self {
+            Self::V2(gic) => gic.ring(target),
+            Self::V3(_) => v3::GicV3::ring(target.mpidr),
+        }
+        cpu::barrier();
+    }
+
+    /// Acknowledges and ends what is pending, until nothing is. False when
+    /// something stays.
+    pub fn drain(&self) -> bool {
+        for _ in 0..DRAIN_LIMIT {
+            let acknowledged = match self {
+                Self::V2(gic) => gic.acknowledge(),
+                Self::V3(_) => v3::GicV3::acknowledge(),
+            };
+            if !acknowledged {
+                break;
+            }
+        }
+        cpu::barrier();
+        (0..SETTLE_POLLS).any(|_| !cpu::interrupt_is_pending())
+    }
+}

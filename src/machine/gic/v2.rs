@@ -1,0 +1,134 @@
+//! GICv2 (IHI 0048B): banked registers in the distributor, and a CPU
+//! interface at one address that each CPU sees its own of.
+//!
+//! All is written so that it works in the non-secure view and where there is
+//! no Security Extension: groups are left alone, and bit 0 of both control
+//! registers enables the group that this view has.
+
+use core::ptr::NonNull;
+use core::sync::atomic::Ordering;
+
+use safe_mmio::fields::{ReadPure, ReadPureWrite, WriteOnly};
+use safe_mmio::{UniqueMmioPointer, field, field_shared, split_fields};
+
+use super::{PRIORITY, WAKE_SGI};
+use crate::machine::slot::Slot;
+
+/// The distributor's registers that are used (IHI 0048B, table 4-1), those
+/// of private interrupts banked.
+#[repr(C)]
+struct Distributor {
+    /// 0x000 GICD_CTLR.
+    ctlr: ReadPureWrite<u32>,
+    _0: [u32; 63],
+    /// 0x100 GICD_ISENABLER0.
+    isenabler0: ReadPureWrite<u32>,
+    _1: [u32; 31],
+    /// 0x180 GICD_ICENABLER0.
+    icenabler0: ReadPureWrite<u32>,
+    _2: [u32; 159],
+    /// 0x400 GICD_IPRIORITYR0 to 7: the 32 private interrupts.
+    ipriorityr: [ReadPureWrite<u32>; 8],
+    _3: [u32; 248],
+    /// 0x800 GICD_ITARGETSR0: reads as this CPU's own bit in each byte.
+    itargetsr0: ReadPure<u32>,
+    _4: [u32; 447],
+    /// 0xf00 GICD_SGIR.
+    sgir: WriteOnly<u32>,
+}
+
+/// The CPU interface's registers that are used (table 4-2).
+#[repr(C)]
+struct CpuInterface {
+    /// 0x00 GICC_CTLR.
+    ctlr: ReadPureWrite<u32>,
+    /// 0x04 GICC_PMR.
+    pmr: ReadPureWrite<u32>,
+    _0: u32,
+    /// 0x0c GICC_IAR: reading acknowledges.
+    iar: safe_mmio::fields::ReadOnly<u32>,
+    /// 0x10 GICC_EOIR.
+    eoir: WriteOnly<u32>,
+}
+
+/// Both parts' addresses.
+pub struct GicV2 {
+    distributor: NonNull<Distributor>,
+    cpu_interface: NonNull<CpuInterface>,
+}
+
+// SAFETY: plain addresses. Each CPU sees its own banked registers there; of
+// the shared ones, GICD_CTLR is written by the lead before any other CPU is
+// on, and GICD_SGIR takes single writes from any.
+unsafe impl Sync for GicV2 {}
+// SAFETY: as for Sync: an address is the same on every CPU.
+unsafe impl Send for GicV2 {}
+
+impl GicV2 {
+    /// # Safety
+    /// Both register frames must be mapped at these addresses as devices.
+    pub unsafe fn new(distributor: u64, cpu_interface: u64) -> Self {
+        Self {
+            distributor: NonNull::new(distributor as *mut _).expect("GICD at address 0"),
+            cpu_interface: NonNull::new(cpu_interface as *mut _).expect("GICC at address 0"),
+        }
+    }
+
+    fn distributor(&self) -> UniqueMmioPointer<'_, Distributor> {
+        // SAFETY: new()'s caller mapped it; see Sync for who writes what.
+        unsafe { UniqueMmioPointer::new(self.distributor) }
+    }
+
+    fn cpu_interface(&self) -> UniqueMmioPointer<'_, CpuInterface> {
+        // SAFETY: new()'s caller mapped it; every CPU reaches its own.
+        unsafe { UniqueMmioPointer::new(self.cpu_interface) }
+    }
+
+    pub fn init_distributor(&self) {
+        let mut gicd = self.distributor();
+        let enabled = field_shared!(gicd, ctlr).read() | 1;
+        field!(gicd, ctlr).write(enabled);
+    }
+
+    pub fn init_cpu(&self, slot: &Slot, timer_intid: u32) {
+        let mut gicd = self.distributor();
+        field!(gicd, icenabler0).write(!0);
+        // SAFETY: the fields of one register block are distinct.
+        let fields = unsafe { split_fields!(gicd, ipriorityr, isenabler0, itargetsr0) };
+        let (mut priorities, mut enable, targets) = fields;
+        let word = u32::from_ne_bytes([PRIORITY; 4]);
+        for intid in [WAKE_SGI, timer_intid] {
+            // All four of the word: the others are disabled anyway.
+            if let Some(mut four) = priorities.get(intid as usize / 4) {
+                four.write(word);
+            }
+        }
+        // A single CPU's GIC reads 0 there: then any target bit will do.
+        let own = targets.read() & 0xff;
+        slot.gic.store(u64::from(own.max(1)), Ordering::Release);
+        enable.write(1 << WAKE_SGI | 1 << timer_intid);
+
+        let mut gicc = self.cpu_interface();
+        field!(gicc, pmr).write(0xff);
+        field!(gicc, ctlr).write(1);
+    }
+
+    pub fn ring(&self, target: &Slot) {
+        let list = target.gic.load(Ordering::Acquire) as u32;
+        let mut gicd = self.distributor();
+        field!(gicd, sgir).write(list << 16 | WAKE_SGI);
+    }
+
+    /// True when an interrupt was acknowledged (and ended).
+    pub fn acknowledge(&self) -> bool {
+        let mut gicc = self.cpu_interface();
+        let iar = field!(gicc, iar).read();
+        // 1020 to 1023 are special: nothing is pending for this view.
+        if iar & 0x3ff >= 1020 {
+            return false;
+        }
+        // Ended with the source CPU's number in it, as read.
+        field!(gicc, eoir).write(iar);
+        true
+    }
+}

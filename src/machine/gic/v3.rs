@@ -1,0 +1,193 @@
+//! GICv3 and later (IHI 0069): a redistributor for each CPU, and a CPU
+//! interface in system registers, by way of the `arm-gic` crate.
+//!
+//! That crate counts redistributors by their order, which need not be the
+//! order of CPUs; and each CPU here may touch its own only. So the frame is
+//! found by the affinity in GICR_TYPER, once, and kept in the CPU's slot.
+
+use core::ptr::NonNull;
+use core::sync::atomic::Ordering;
+
+use arm_gic::gicv3::registers::{Gicd, GicdCtlr, GicrCtlr, GicrSgi};
+use arm_gic::gicv3::{GicCpuInterface, GicRedistributor, Group, SgiTarget, SgiTargetGroup};
+use arm_gic::{IntId, InterruptGroup};
+use arrayvec::ArrayVec;
+use psci_bench::board::Region;
+use safe_mmio::{UniqueMmioPointer, field, field_shared};
+
+use super::{GicError, PRIORITY, WAKE_SGI};
+use crate::machine::counter::relax;
+use crate::machine::cpu;
+use crate::machine::slot::Slot;
+
+/// Polls until a register write that stays pending is an error.
+const WRITE_POLLS: u32 = 1_000_000;
+
+/// Bytes from one redistributor to the next: two frames of 64 KiB, and two
+/// more where the redistributor has virtual LPIs (GICv4).
+const STRIDE: u64 = 0x2_0000;
+const STRIDE_WITH_VLPIS: u64 = 0x4_0000;
+
+/// Distributor and redistributors by address.
+pub struct GicV3 {
+    distributor: NonNull<Gicd>,
+    redistributors: ArrayVec<Region, 8>,
+    stride: Option<u64>,
+}
+
+// SAFETY: plain addresses. The lead alone writes the distributor, before any
+// other CPU is on; each CPU writes its own redistributor only.
+unsafe impl Sync for GicV3 {}
+// SAFETY: as for Sync: an address is the same on every CPU.
+unsafe impl Send for GicV3 {}
+
+impl GicV3 {
+    /// # Safety
+    /// The distributor and all redistributor regions must be mapped as
+    /// devices.
+    pub unsafe fn new(distributor: u64, regions: &ArrayVec<Region, 8>, stride: Option<u64>) -> Self {
+        Self {
+            distributor: NonNull::new(distributor as *mut _).expect("GICD at address 0"),
+            redistributors: regions.clone(),
+            stride,
+        }
+    }
+
+    pub fn init_distributor(&self) -> Result<(), GicError> {
+        // SAFETY: new()'s caller mapped it, and the lead alone is here.
+        let mut gicd = unsafe { UniqueMmioPointer::new(self.distributor) };
+        let mut control = field_shared!(gicd, ctlr).read();
+        // Affinity routing first, since it changes what the other bits mean.
+        for bits in [GicdCtlr::ARE_S, GicdCtlr::EnableGrp1NS] {
+            if !control.contains(bits) {
+                control |= bits;
+                field!(gicd, ctlr).write(control);
+            }
+        }
+        for _ in 0..WRITE_POLLS {
+            if !field_shared!(gicd, ctlr).read().contains(GicdCtlr::RWP) {
+                return Ok(());
+            }
+            relax();
+        }
+        Err(GicError::Timeout)
+    }
+
+    pub fn init_cpu(&self, slot: &Slot, timer_intid: u32) -> Result<(), GicError> {
+        if cpu::exception_level() == 2 {
+            GicCpuInterface::enable_system_register_el2(true);
+            cpu::barrier();
+        }
+        GicCpuInterface::enable_system_register_el1();
+        cpu::barrier();
+        if !system_registers_are_on() {
+            return Err(GicError::NoSystemRegisters);
+        }
+
+        let base = match slot.gic.load(Ordering::Relaxed) {
+            0 => self.find(slot.mpidr)?,
+            found => found,
+        };
+        slot.gic.store(base, Ordering::Relaxed);
+        let frame = NonNull::new(base as *mut GicrSgi).ok_or(GicError::NoRedistributor)?;
+        // SAFETY: find() saw a redistributor of this CPU's affinity there, in
+        // a region that new()'s caller mapped; no other CPU uses it.
+        let mut registers = unsafe { UniqueMmioPointer::new(frame) };
+        {
+            let mut private = field!(registers, sgi);
+            let mut disable = field!(private, icenabler);
+            if let Some(mut first) = disable.get(0) {
+                first.write(!0);
+            }
+        }
+        {
+            let control = field_shared!(registers, gicr);
+            let pending = || field_shared!(control, ctlr).read().contains(GicrCtlr::RWP);
+            if (0..WRITE_POLLS).all(|_| pending()) {
+                return Err(GicError::Timeout);
+            }
+        }
+        let mut redistributor = GicRedistributor::new(registers);
+        for intid in [IntId::sgi(WAKE_SGI), IntId::ppi(timer_intid - 16)] {
+            // Private interrupts, as these calls ask: they can not fail. The
+            // group counts only where there is one Security state.
+            let _ = redistributor.set_group(intid, Group::Group1NS);
+            let _ = redistributor.set_interrupt_priority(intid, PRIORITY);
+            let _ = redistributor.enable_interrupt(intid, true);
+        }
+        GicCpuInterface::set_priority_mask(0xff);
+        GicCpuInterface::enable_group1(true);
+        cpu::barrier();
+        Ok(())
+    }
+
+    /// Address of the redistributor with this affinity.
+    fn find(&self, mpidr: u64) -> Result<u64, GicError> {
+        for region in &self.redistributors {
+            let end = region.base + region.size;
+            let mut base = region.base;
+            while base + STRIDE <= end {
+                let Some(frame) = NonNull::new(base as *mut GicrSgi) else {
+                    break;
+                };
+                // SAFETY: in a region that new()'s caller mapped, with room
+                // for a whole redistributor; only GICR_TYPER is read, which
+                // any CPU may.
+                let registers = unsafe { UniqueMmioPointer::new(frame) };
+                let control = field_shared!(registers, gicr);
+                let typer = field_shared!(control, typer).read();
+                if typer.core_mpidr() == mpidr {
+                    return Ok(base);
+                }
+                if typer.last_redistributor() {
+                    break;
+                }
+                base += self.stride.unwrap_or(if typer.virtual_lpis_supported() {
+                    STRIDE_WITH_VLPIS
+                } else {
+                    STRIDE
+                });
+            }
+        }
+        Err(GicError::NoRedistributor)
+    }
+
+    /// Sends the wake-up SGI to the CPU with this affinity.
+    pub fn ring(mpidr: u64) {
+        let [aff0, aff1, aff2, _, aff3, ..] = mpidr.to_le_bytes();
+        // Aff0 above 15 would need the range selector: no such CPU is known.
+        let target = SgiTarget::List {
+            affinity3: aff3,
+            affinity2: aff2,
+            affinity1: aff1,
+            target_list: 1 << (aff0 & 0xf),
+        };
+        let _ = GicCpuInterface::send_sgi(
+            IntId::sgi(WAKE_SGI),
+            target,
+            SgiTargetGroup::CurrentGroup1,
+        );
+    }
+
+    /// True when an interrupt was acknowledged (and ended).
+    pub fn acknowledge() -> bool {
+        let group = InterruptGroup::Group1;
+        match GicCpuInterface::get_and_acknowledge_interrupt(group) {
+            // 1020 to 1022 are special, too.
+            Some(intid) if u32::from(intid) < 1020 || u32::from(intid) > 1023 => {
+                GicCpuInterface::end_interrupt(intid, group);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+/// ICC_SRE_EL1.SRE.
+fn system_registers_are_on() -> bool {
+    let sre: u64;
+    // SAFETY: reading ICC_SRE_EL1 has no side effect; EL3 and EL2 let it be
+    // read where they let system registers be used at all.
+    unsafe { core::arch::asm!("mrs {}, icc_sre_el1", out(reg) sre, options(nostack)) };
+    sre & 1 != 0
+}

@@ -1,0 +1,71 @@
+//! Working memory: one region of the board's memory, handed out piece by
+//! piece and never taken back.
+
+use core::slice;
+
+use psci_bench::board::Region;
+
+/// A mapped region, and how much of it is handed out.
+pub struct Arena {
+    next: u64,
+    end: u64,
+}
+
+impl Arena {
+    /// An arena over `region`.
+    ///
+    /// # Safety
+    /// The region must be mapped as memory, and nothing else may use it.
+    pub unsafe fn new(region: Region) -> Self {
+        Self {
+            next: region.base,
+            end: region.base + region.size,
+        }
+    }
+
+    /// Takes `size` bytes aligned to `align`, a power of two.
+    fn take(&mut self, size: u64, align: u64) -> Option<u64> {
+        let start = self.next.checked_next_multiple_of(align)?;
+        let end = start.checked_add(size)?;
+        if end > self.end {
+            return None;
+        }
+        self.next = end;
+        Some(start)
+    }
+
+    /// Takes room for `count` values and fills it by `make`, which is given
+    /// each value's index.
+    pub fn take_slice<T>(
+        &mut self,
+        count: usize,
+        mut make: impl FnMut(usize) -> T,
+    ) -> Option<&'static mut [T]> {
+        let size = u64::try_from(count.checked_mul(size_of::<T>())?).ok()?;
+        let base = self.take(size, align_of::<T>().max(8) as u64)? as *mut T;
+        for index in 0..count {
+            // SAFETY: index < count, and take() reserved count values from
+            // base on, aligned for T, in memory that new()'s caller gave to
+            // this arena alone.
+            unsafe { base.add(index).write(make(index)) };
+        }
+        // SAFETY: count values were just written from base on, and take()
+        // hands no byte out twice.
+        Some(unsafe { slice::from_raw_parts_mut(base, count) })
+    }
+}
+
+/// Pages zeroed, to become translation tables.
+pub fn zero(pages: Region) {
+    // SAFETY: the caller has just mapped it, for this use alone.
+    unsafe { (pages.base as *mut u8).write_bytes(0, pages.size as usize) };
+}
+
+/// The bytes of a region that stays as it is from now on.
+///
+/// # Safety
+/// The region must be mapped memory, and nobody may write to it again.
+pub unsafe fn bytes(region: Region) -> &'static [u8] {
+    // SAFETY: the caller's promise.
+    unsafe { slice::from_raw_parts(region.base as *const u8, region.size as usize) }
+}

@@ -1,0 +1,160 @@
+//! Translation tables: identity-mapped, 4 KiB pages, only what is needed.
+//!
+//! `boot.S` maps the image and an appended tree; [`Tables::map`] adds devices
+//! and memory afterwards. Nothing is mapped in larger blocks: a neighbour may
+//! be secure memory (on some boards BL31 shares BL33's 2 MiB), and a block
+//! over it would let the CPU speculate into it.
+
+use core::arch::asm;
+
+use psci_bench::board::Region;
+
+use super::boot;
+
+/// Bytes in a page.
+pub const PAGE: u64 = 4096;
+
+/// A level 3 descriptor's low bits for Normal memory: valid page, attribute
+/// index 1, inner shareable, accessed. `boot.S` uses it, too.
+pub const PAGE_NORMAL: u64 = 0b11 | 1 << 2 | 3 << 8 | 1 << 10;
+
+/// The same for devices: attribute index 0.
+const PAGE_DEVICE: u64 = 0b11 | 1 << 10;
+
+const READ_ONLY: u64 = 1 << 7;
+/// Execute-never for EL2, or for EL1 and EL0 (where bit 53 is EL1's).
+const NEVER_EXECUTE_EL2: u64 = 1 << 54;
+const NEVER_EXECUTE_EL1: u64 = 1 << 54 | 1 << 53;
+/// AP[1], RES1 with one privilege level.
+const ONE_LEVEL: u64 = 1 << 6;
+const ADDRESS: u64 = 0x0000_ffff_ffff_f000;
+
+/// What lies in a mapped region. Nothing here can be executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Memory for reading and writing.
+    Memory,
+    /// Memory for reading.
+    Constant,
+    /// Device registers.
+    Device,
+}
+
+/// Why a region was not mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapError {
+    /// The pool of tables is used up.
+    OutOfTables,
+    /// The page at this address is mapped already, as another kind.
+    Conflict(u64),
+    /// The address has more than 48 bits.
+    Address(u64),
+}
+
+impl core::fmt::Display for MapError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::OutOfTables => write!(f, "no translation table left"),
+            Self::Conflict(at) => write!(f, "{at:#x} is in use as something else"),
+            Self::Address(at) => write!(f, "{at:#x} has more than 48 bits"),
+        }
+    }
+}
+
+/// The tables, and the pool that new ones come from.
+pub struct Tables {
+    root: u64,
+    next: u64,
+    end: u64,
+    data_bits: u64,
+}
+
+impl Tables {
+    /// Takes over from `boot.S`, which used its pool up to `next`; the pool
+    /// ends at `end`. `el1_layout` tells the layout of descriptors.
+    pub fn new(next: u64, end: u64, el1_layout: bool) -> Self {
+        Self {
+            root: boot::root(),
+            next,
+            end,
+            data_bits: if el1_layout {
+                NEVER_EXECUTE_EL1
+            } else {
+                NEVER_EXECUTE_EL2 | ONE_LEVEL
+            },
+        }
+    }
+
+    /// Gives the pool other pages: mapped, zeroed, and used for nothing else.
+    pub fn set_pool(&mut self, pool: Region) {
+        self.next = pool.base;
+        self.end = pool.base + pool.size;
+    }
+
+    /// Maps the pages that `region` touches. Pages that are mapped as this
+    /// kind already stay as they are.
+    pub fn map(&mut self, region: Region, kind: Kind) -> Result<(), MapError> {
+        let bits = self.data_bits
+            | match kind {
+                Kind::Memory => PAGE_NORMAL,
+                Kind::Constant => PAGE_NORMAL | READ_ONLY,
+                Kind::Device => PAGE_DEVICE,
+            };
+        let last = region.base.saturating_add(region.size.saturating_sub(1));
+        if last & !(ADDRESS | (PAGE - 1)) != 0 {
+            return Err(MapError::Address(last));
+        }
+        let mut page = region.base & !(PAGE - 1);
+        while page <= last {
+            self.map_page(page, bits)?;
+            page += PAGE;
+        }
+        // SAFETY: barriers only. The walker must see the descriptors before
+        // the first access that uses them. No TLB holds an invalid entry.
+        unsafe { asm!("dsb ishst", "isb", options(nostack)) };
+        Ok(())
+    }
+
+    fn map_page(&mut self, page: u64, bits: u64) -> Result<(), MapError> {
+        let mut table = self.root;
+        for level in 0..3 {
+            let entry = entry(table, page, level);
+            let mut descriptor = read(entry);
+            if descriptor & 1 == 0 {
+                if self.next >= self.end {
+                    return Err(MapError::OutOfTables);
+                }
+                descriptor = self.next | 0b11;
+                self.next += PAGE;
+                write(entry, descriptor);
+            }
+            table = descriptor & ADDRESS;
+        }
+        let entry = entry(table, page, 3);
+        match read(entry) {
+            old if old & 1 == 0 => write(entry, page | bits),
+            // Constant over Memory is no conflict: a tree may lie in either.
+            old if old & !READ_ONLY == (page | bits) & !READ_ONLY => {}
+            _ => return Err(MapError::Conflict(page)),
+        }
+        Ok(())
+    }
+}
+
+/// Address of the descriptor for `page` in a table of `level` (0 to 3).
+fn entry(table: u64, page: u64, level: u32) -> u64 {
+    let shift = 39 - 9 * level;
+    table + (page >> shift & 0x1ff) * 8
+}
+
+fn read(entry: u64) -> u64 {
+    // SAFETY: entry() of a table of ours: root, or one that map_page linked
+    // from the pool, which is mapped memory that nothing else uses.
+    unsafe { (entry as *const u64).read_volatile() }
+}
+
+fn write(entry: u64, descriptor: u64) {
+    // SAFETY: as in read(); only the lead writes tables, one at a time, since
+    // it alone has the `Tables`.
+    unsafe { (entry as *mut u64).write_volatile(descriptor) };
+}

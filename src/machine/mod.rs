@@ -1,0 +1,32 @@
+//! The bare-metal half: all that touches hardware, and all the unsafe code.
+//!
+//! | room | what it does |
+//! |---|---|
+//! | `boot`, `mmu`, `exception`, `probe` | from reset to Rust with MMU, caches and vectors on |
+//! | `memory`, `slot` | working memory, and the part of it that CPUs share |
+//! | `uart`, `console`, `panic` | the way out |
+//! | `call`, `firmware`, `timed` | SMC and HVC: plain, PSCI and PMF, timed |
+//! | `counter`, `timer`, `gic` | time, wake-ups, interrupts |
+//! | `act`, `secondary`, `conduct` | one CPU's part in a round; the lead's conduct of it |
+
+pub mod act;
+pub mod boot;
+pub mod call;
+pub mod conduct;
+pub mod console;
+pub mod counter;
+pub mod cpu;
+pub mod exception;
+pub mod firmware;
+pub mod gic;
+pub mod memory;
+pub mod mmu;
+pub mod overhead;
+pub mod panic;
+pub mod probe;
+pub mod secondary;
+pub mod slot;
+pub mod timed;
+pub mod timer;
+
+pub mod uart;

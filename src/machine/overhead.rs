@@ -1,0 +1,41 @@
+//! What measuring itself costs.
+
+use psci_bench::pmf::Stamp;
+use psci_bench::round::Overheads;
+
+use super::cpu::Env;
+use super::timed::Way;
+
+/// Tries, of which the least counts.
+const TRIES: u32 = 64;
+
+/// Measures the costs on the calling CPU.
+pub fn measure(env: &Env) -> Overheads {
+    let mpidr = env.slots[env.lead].mpidr;
+    Overheads {
+        counter: least(|| {
+            let before = env.way.now();
+            env.way.now() - before
+        }),
+        empty: least(|| env.way.empty()),
+        pmf_read: env.pmf.map(|pmf| {
+            least(|| {
+                let before = env.way.now();
+                let _ = env.firmware.timestamp(pmf, mpidr, Stamp::EnterPsci);
+                env.way.now() - before
+            })
+        }),
+    }
+}
+
+fn least(mut once: impl FnMut() -> u64) -> u64 {
+    (0..TRIES).map(|_| once()).min().unwrap_or(0)
+}
+
+impl Way {
+    /// Ticks that a timed region takes that has no call in it.
+    fn empty(self) -> u64 {
+        let call = self.nothing();
+        call.after - call.before
+    }
+}

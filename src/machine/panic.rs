@@ -1,0 +1,97 @@
+//! How a run ends, well or not: last words, then the machine is turned off,
+//! reset, or left waiting.
+
+use core::panic::PanicInfo;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use psci_bench::image::Conduit;
+use psci_bench::output;
+use psci_bench::plan::EndAction;
+use psci_bench::verdict::ClosingLine;
+
+use super::console::{self, Console, say};
+use super::cpu;
+use super::firmware::Firmware;
+
+/// Why a run ended before its time.
+pub enum Ended<'e> {
+    /// Something from outside is not good: a device tree, boot arguments.
+    BadInput(&'e dyn core::fmt::Display),
+    /// The machine does not let the run go on.
+    Machine(&'e dyn core::fmt::Display),
+    /// An exception on the lead.
+    Exception,
+    /// A panic on the lead.
+    Panic,
+}
+
+/// The conduit to end by: 0 none known, 1 SMC, 2 HVC.
+static CONDUIT: AtomicU32 = AtomicU32::new(0);
+
+/// Makes the conduit known by which the machine can be turned off.
+pub fn set_conduit(conduit: Conduit) {
+    let code = match conduit {
+        Conduit::Smc => 1,
+        Conduit::Hvc => 2,
+    };
+    CONDUIT.store(code, Ordering::Relaxed);
+}
+
+fn firmware() -> Option<Firmware> {
+    let conduit = match CONDUIT.load(Ordering::Relaxed) {
+        1 => Conduit::Smc,
+        2 => Conduit::Hvc,
+        _ => return None,
+    };
+    Some(Firmware { conduit })
+}
+
+/// Ends a run that did not reach its end: says why, and the verdict.
+pub fn end(why: &Ended<'_>) -> ! {
+    let line = match why {
+        Ended::BadInput(error) => ClosingLine::BadInput(*error),
+        Ended::Machine(error) => ClosingLine::Incomplete(*error),
+        Ended::Exception => ClosingLine::Incomplete(&"exception on the lead CPU"),
+        Ended::Panic => ClosingLine::Incomplete(&"panic on the lead CPU"),
+    };
+    // The console never fails.
+    let _ = output::cut_short(&mut Console, &line);
+    finish(EndAction::Off)
+}
+
+/// Ends a run that can not say anything any more.
+pub fn end_silently() -> ! {
+    finish(EndAction::Off)
+}
+
+/// Turns the machine off, resets it, or waits for ever.
+pub fn finish(action: EndAction) -> ! {
+    console::wait_idle();
+    if let Some(firmware) = firmware() {
+        match action {
+            EndAction::Off => firmware.system_off(),
+            EndAction::Reset => firmware.system_reset(),
+            EndAction::Park => {}
+        }
+    }
+    cpu::park()
+}
+
+#[panic_handler]
+fn panic(info: &PanicInfo<'_>) -> ! {
+    console::seize();
+    say!("\nPanic: {info}");
+    say!("on CPU {:#x}", cpu::mpidr());
+    let is_lead = match (cpu::env(), cpu::slot()) {
+        (Some(env), Some(slot)) => slot.index == env.lead,
+        (None, _) => true,
+        (Some(_), None) => false,
+    };
+    if is_lead {
+        end(&Ended::Panic);
+    }
+    if let Some(slot) = cpu::slot() {
+        slot.set_faulted();
+    }
+    cpu::park()
+}

@@ -1,0 +1,178 @@
+//! What the lead and one other CPU share: a slot each.
+//!
+//! The lead writes an [`Order`] and then counts `issued` up; the CPU does it,
+//! writes its [`Outcome`] and then sets `done` to that number. Between the
+//! two, order and outcome belong to the CPU; otherwise to the lead. A CPU
+//! that is lost keeps its slot for ever. No line is shared by two slots.
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use psci_bench::round::After;
+use psci_bench::sample::{Action, Outcome};
+
+/// What a CPU has to do.
+#[derive(Clone, Copy)]
+pub struct Order {
+    /// The call.
+    pub action: Action,
+    /// Ticks from the start to this CPU's own wake-up.
+    pub alarm: u64,
+    /// Ticks from the start before which nobody is to wake this CPU.
+    pub due: u64,
+    /// When the lead called CPU_ON; 0 for a CPU that was on already.
+    pub turned_on: u64,
+    /// Whether this CPU wakes the others by SGI.
+    pub rings: bool,
+    /// What to do afterwards.
+    pub after: After,
+}
+
+/// Set in `off_code` when CPU_OFF came back.
+const RETURNED: u64 = 1 << 32;
+
+/// The state of a slot beside order and outcome.
+#[repr(C, align(128))]
+pub struct Slot {
+    /// Top of the CPU's stack; `boot.S` loads it.
+    pub stack: u64,
+    /// The CPU's index in the board's order.
+    pub index: usize,
+    /// Its MPIDR.
+    pub mpidr: u64,
+    /// GICv3: address of its redistributor, once it has been found. GICv2:
+    /// its bit in target lists.
+    pub gic: AtomicU64,
+    issued: AtomicU32,
+    ready: AtomicU32,
+    done: AtomicU32,
+    faulted: AtomicU32,
+    start: AtomicU64,
+    off_code: AtomicU64,
+    order: UnsafeCell<Order>,
+    outcome: UnsafeCell<Outcome>,
+}
+
+// SAFETY: `order` and `outcome` change hands by `issued` and `done`, which
+// are stored with Release and loaded with Acquire; all else is atomic or
+// never written after new().
+unsafe impl Sync for Slot {}
+
+impl Slot {
+    /// A slot for one CPU, nothing asked of it yet.
+    pub fn new(index: usize, mpidr: u64, stack: u64) -> Self {
+        Self {
+            stack,
+            index,
+            mpidr,
+            gic: AtomicU64::new(0),
+            issued: AtomicU32::new(0),
+            ready: AtomicU32::new(0),
+            done: AtomicU32::new(0),
+            faulted: AtomicU32::new(0),
+            start: AtomicU64::new(0),
+            off_code: AtomicU64::new(0),
+            order: UnsafeCell::new(Order {
+                action: Action::None,
+                alarm: 0,
+                due: 0,
+                turned_on: 0,
+                rings: false,
+                after: After::Off,
+            }),
+            outcome: UnsafeCell::new(Outcome::default()),
+        }
+    }
+
+    /// The lead's: hands an order over. The last one must be done.
+    pub fn issue(&self, order: Order) {
+        let number = self.issued.load(Ordering::Relaxed);
+        assert!(
+            self.done.load(Ordering::Acquire) == number,
+            "an order to a CPU that has not done its last"
+        );
+        // SAFETY: done = issued: the slot is the lead's, as just checked.
+        unsafe { self.order.get().write(order) };
+        self.off_code.store(0, Ordering::Relaxed);
+        self.start.store(0, Ordering::Relaxed);
+        self.issued.store(number.wrapping_add(1), Ordering::Release);
+    }
+
+    /// The CPU's: the order, when there is one that is not done.
+    pub fn order(&self) -> Option<Order> {
+        let number = self.issued.load(Ordering::Acquire);
+        if number == self.done.load(Ordering::Relaxed) {
+            return None;
+        }
+        // SAFETY: done != issued: the slot is this CPU's.
+        Some(unsafe { self.order.get().read() })
+    }
+
+    /// The CPU's: ready to begin.
+    pub fn set_ready(&self) {
+        let number = self.issued.load(Ordering::Relaxed);
+        self.ready.store(number, Ordering::Release);
+    }
+
+    /// The lead's: whether the CPU is ready to begin its order.
+    pub fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
+    }
+
+    /// The CPU's: hands the outcome over. The order must not be done.
+    pub fn finish(&self, outcome: Outcome) {
+        let number = self.issued.load(Ordering::Relaxed);
+        assert!(
+            self.done.load(Ordering::Relaxed) != number,
+            "an outcome without an order"
+        );
+        // SAFETY: done != issued: the slot is this CPU's.
+        unsafe { self.outcome.get().write(outcome) };
+        self.done.store(number, Ordering::Release);
+    }
+
+    /// The lead's: the outcome, when the order is done.
+    pub fn outcome(&self) -> Option<Outcome> {
+        let number = self.issued.load(Ordering::Relaxed);
+        if self.done.load(Ordering::Acquire) != number {
+            return None;
+        }
+        // SAFETY: done = issued: the slot is the lead's.
+        Some(unsafe { self.outcome.get().read() })
+    }
+
+    /// The lead's: the instant at which the round's CPUs call; not 0.
+    pub fn set_start(&self, instant: u64) {
+        self.start.store(instant, Ordering::Release);
+    }
+
+    /// The CPU's: that instant, once the lead has said it.
+    pub fn start(&self) -> Option<u64> {
+        match self.start.load(Ordering::Acquire) {
+            0 => None,
+            instant => Some(instant),
+        }
+    }
+
+    /// The CPU's: CPU_OFF came back with this code.
+    pub fn set_off_code(&self, code: i32) {
+        let code = RETURNED | u64::from(code as u32);
+        self.off_code.store(code, Ordering::Release);
+    }
+
+    /// The lead's: what CPU_OFF came back with, if it did.
+    pub fn off_code(&self) -> Option<i32> {
+        let code = self.off_code.load(Ordering::Acquire);
+        (code & RETURNED != 0).then_some(code as u32 as i32)
+    }
+
+    /// The CPU's: it took an exception and will not go on.
+    pub fn set_faulted(&self) {
+        self.faulted.store(1, Ordering::Release);
+    }
+
+    /// Whether the CPU took an exception.
+    pub fn has_faulted(&self) -> bool {
+        self.faulted.load(Ordering::Acquire) != 0
+    }
+}

@@ -1,0 +1,151 @@
+//! Timed calls: the figures' source, and so in assembly alone (`timed.S`).
+
+use core::arch::global_asm;
+
+use psci_bench::image::Conduit;
+use psci_bench::psci::function;
+use psci_bench::round::Counter;
+
+use super::counter;
+
+global_asm!(include_str!("timed.S"));
+
+/// What the assembly stores; see `timed.S`.
+#[repr(C)]
+#[derive(Default)]
+struct Raw {
+    before: [u64; 2],
+    after: [u64; 2],
+    x0: u64,
+    resumed: u64,
+}
+
+unsafe extern "C" {
+    fn timed_smc(function: u32, raw: &mut Raw);
+    fn timed_smc_twice(function: u32, raw: &mut Raw);
+    fn timed_hvc(function: u32, raw: &mut Raw);
+    fn empty_smc(raw: &mut Raw);
+    fn empty_smc_twice(raw: &mut Raw);
+    fn empty_hvc(raw: &mut Raw);
+    fn suspend_smc(function: u32, power_state: u32, raw: &mut Raw);
+    fn suspend_smc_twice(function: u32, power_state: u32, raw: &mut Raw);
+    fn suspend_hvc(function: u32, power_state: u32, raw: &mut Raw);
+}
+
+/// One call as its caller saw it.
+#[derive(Clone, Copy)]
+pub struct Call {
+    /// Counter before the call.
+    pub before: u64,
+    /// Counter after it; for a CPU that came back through the entry point,
+    /// in its first instruction there.
+    pub after: u64,
+    /// The call's X0; 0 when it did not return.
+    pub x0: u64,
+    /// Whether the CPU came back through the entry point.
+    pub resumed: bool,
+}
+
+/// A conduit and the counter that goes with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// SMC, CNTPCT.
+    Smc,
+    /// SMC, CNTPCT read twice.
+    SmcTwice,
+    /// HVC, CNTVCT.
+    Hvc,
+}
+
+impl Way {
+    /// The way for this conduit on this CPU. HVC is a guest's: it counts by
+    /// the virtual counter, which is its own.
+    pub fn new(conduit: Conduit, midr: u64) -> Self {
+        match conduit {
+            Conduit::Hvc => Self::Hvc,
+            Conduit::Smc if counter::needs_two_reads(midr) => Self::SmcTwice,
+            Conduit::Smc => Self::Smc,
+        }
+    }
+
+    /// The counter that this way reads.
+    pub fn counter(self) -> Counter {
+        match self {
+            Self::Smc => Counter::Physical,
+            Self::SmcTwice => Counter::PhysicalTwice,
+            Self::Hvc => Counter::Virtual,
+        }
+    }
+
+    /// The conduit.
+    pub fn conduit(self) -> Conduit {
+        match self {
+            Self::Smc | Self::SmcTwice => Conduit::Smc,
+            Self::Hvc => Conduit::Hvc,
+        }
+    }
+
+    /// Bit 0 of a context ID: which counter the entry point is to read.
+    pub fn context_flag(self) -> u64 {
+        u64::from(self == Self::Hvc)
+    }
+
+    /// Times a call that takes no argument and only returns.
+    pub fn call(self, function: u32) -> Call {
+        let timed = match self {
+            Self::Smc => timed_smc,
+            Self::SmcTwice => timed_smc_twice,
+            Self::Hvc => timed_hvc,
+        };
+        let mut raw = Raw::default();
+        // SAFETY: timed.S writes the six words of Raw and nothing else, keeps
+        // the callee-saved registers, and the conduit is the one that the
+        // device tree names.
+        unsafe { timed(function, &mut raw) };
+        self.read(&raw)
+    }
+
+    /// Times no call at all.
+    pub fn nothing(self) -> Call {
+        let empty = match self {
+            Self::Smc => empty_smc,
+            Self::SmcTwice => empty_smc_twice,
+            Self::Hvc => empty_hvc,
+        };
+        let mut raw = Raw::default();
+        // SAFETY: timed.S writes the six words of Raw and nothing else.
+        unsafe { empty(&mut raw) };
+        self.read(&raw)
+    }
+
+    /// Times CPU_SUSPEND.
+    pub fn suspend(self, power_state: u32) -> Call {
+        let suspend = match self {
+            Self::Smc => suspend_smc,
+            Self::SmcTwice => suspend_smc_twice,
+            Self::Hvc => suspend_hvc,
+        };
+        let mut raw = Raw::default();
+        // SAFETY: as above; the firmware resumes this CPU at wake_entry with
+        // the context ID that names this stack, which nobody else uses.
+        unsafe { suspend(function::CPU_SUSPEND, power_state, &mut raw) };
+        self.read(&raw)
+    }
+
+    /// The right one of two reads.
+    pub fn choose(self, reads: [u64; 2]) -> u64 {
+        match self {
+            Self::SmcTwice => counter::choose(reads),
+            Self::Smc | Self::Hvc => reads[0],
+        }
+    }
+
+    fn read(self, raw: &Raw) -> Call {
+        Call {
+            before: self.choose(raw.before),
+            after: self.choose(raw.after),
+            x0: raw.x0,
+            resumed: raw.resumed != 0,
+        }
+    }
+}

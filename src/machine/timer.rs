@@ -1,0 +1,91 @@
+//! What wakes a CPU: the wake source, here one of the per-CPU timers of the
+//! generic timer (Arm ARM, D12). A source arms an instant of the counter, is
+//! disarmed, and raises one private interrupt.
+
+use core::arch::asm;
+
+use aarch64_cpu::registers::{
+    CNTHP_CTL_EL2, CNTP_CTL_EL0, CNTP_CVAL_EL0, CNTV_CTL_EL0, CNTV_CVAL_EL0, Writeable,
+};
+use psci_bench::board::TimerPpis;
+use psci_bench::round::Counter;
+
+/// CTL: ENABLE set, IMASK clear.
+const ON: u64 = 1;
+/// CTL: ENABLE clear.
+const OFF: u64 = 0;
+
+/// A per-CPU timer and its interrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timer {
+    kind: Kind,
+    /// Its interrupt: a PPI, 16 to 31.
+    pub intid: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Physical,
+    Hypervisor,
+    Virtual,
+}
+
+impl Timer {
+    /// The timer that counts by `counter` and whose interrupt the board
+    /// names: in a guest CNTV; else CNTP, or at EL2 CNTHP where there is no
+    /// interrupt for CNTP.
+    pub fn choose(counter: Counter, exception_level: u8, ppis: &TimerPpis) -> Option<Self> {
+        let (kind, intid) = match counter {
+            Counter::Virtual => (Kind::Virtual, ppis.virtual_),
+            _ if ppis.physical.is_some() => (Kind::Physical, ppis.physical),
+            _ if exception_level == 2 => (Kind::Hypervisor, ppis.hypervisor),
+            _ => (Kind::Physical, None),
+        };
+        intid.map(|intid| Self { kind, intid })
+    }
+
+    /// The timer's name.
+    pub fn name(self) -> &'static str {
+        match self.kind {
+            Kind::Physical => "CNTP",
+            Kind::Hypervisor => "CNTHP",
+            Kind::Virtual => "CNTV",
+        }
+    }
+
+    /// Raises the interrupt at this instant, or at once if it has passed.
+    pub fn arm(self, at: u64) {
+        match self.kind {
+            Kind::Physical => {
+                CNTP_CVAL_EL0.set(at);
+                CNTP_CTL_EL0.set(ON);
+            }
+            Kind::Virtual => {
+                CNTV_CVAL_EL0.set(at);
+                CNTV_CTL_EL0.set(ON);
+            }
+            Kind::Hypervisor => {
+                // SAFETY: writes this CPU's own EL2 timer; chosen at EL2 only.
+                unsafe { asm!("msr cnthp_cval_el2, {}", in(reg) at, options(nostack)) };
+                CNTHP_CTL_EL2.set(ON);
+            }
+        }
+        synchronise();
+    }
+
+    /// Takes the interrupt back.
+    pub fn disarm(self) {
+        match self.kind {
+            Kind::Physical => CNTP_CTL_EL0.set(OFF),
+            Kind::Virtual => CNTV_CTL_EL0.set(OFF),
+            Kind::Hypervisor => CNTHP_CTL_EL2.set(OFF),
+        }
+        synchronise();
+    }
+}
+
+/// Lets a register write take effect before what follows.
+fn synchronise() {
+    // SAFETY: a barrier only.
+    unsafe { asm!("isb", options(nostack)) };
+}

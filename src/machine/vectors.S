@@ -1,0 +1,102 @@
+// Exception vectors. The payload runs with interrupts masked and polls, so
+// every exception but one is the end of what the CPU was doing: all sixteen
+// vectors save a full frame and call exception(). The one that is not is a
+// fault at probe_load (probe.rs), which is stepped over.
+//
+// struct Frame: x0 to x30, then SP, ELR, SPSR, ESR, FAR, and the vector's
+// number: 37 words, in 304 bytes to keep SP aligned to 16.
+
+    .macro  vector number
+    .balign 128
+    sub     sp, sp, #304
+    stp     x0, x1, [sp]                // two registers to work with
+    mov     x0, #\number
+    b       vector_common
+    .endm
+
+    .section .vectors, "ax"
+    .balign 2048
+    .global vectors
+vectors:
+    vector  0                           // current EL, SP_EL0: synchronous
+    vector  1                           //   IRQ
+    vector  2                           //   FIQ
+    vector  3                           //   SError
+    vector  4                           // current EL, SP_ELx: synchronous
+    vector  5
+    vector  6
+    vector  7
+    vector  8                           // lower EL, AArch64
+    vector  9
+    vector  10
+    vector  11
+    vector  12                          // lower EL, AArch32
+    vector  13
+    vector  14
+    vector  15
+
+    .section .text.vectors, "ax"
+vector_common:
+    stp     x2, x3, [sp, #16]
+    stp     x4, x5, [sp, #32]
+    stp     x6, x7, [sp, #48]
+    stp     x8, x9, [sp, #64]
+    stp     x10, x11, [sp, #80]
+    stp     x12, x13, [sp, #96]
+    stp     x14, x15, [sp, #112]
+    stp     x16, x17, [sp, #128]
+    stp     x18, x19, [sp, #144]
+    stp     x20, x21, [sp, #160]
+    stp     x22, x23, [sp, #176]
+    stp     x24, x25, [sp, #192]
+    stp     x26, x27, [sp, #208]
+    stp     x28, x29, [sp, #224]
+    add     x1, sp, #304                // SP as it was
+    stp     x30, x1, [sp, #240]
+    mrs     x2, CurrentEL
+    tbz     x2, #3, 1f
+    mrs     x3, elr_el2                 // EL2
+    mrs     x4, spsr_el2
+    mrs     x5, esr_el2
+    mrs     x6, far_el2
+    b       2f
+1:  mrs     x3, elr_el1                 // EL1
+    mrs     x4, spsr_el1
+    mrs     x5, esr_el1
+    mrs     x6, far_el1
+2:  stp     x3, x4, [sp, #256]
+    stp     x5, x6, [sp, #272]
+    str     x0, [sp, #288]
+
+    // A fault of the probe's load: say "no" to its caller and go on.
+    adrp    x7, probe_load
+    add     x7, x7, :lo12:probe_load
+    cmp     x3, x7
+    b.ne    3f
+    add     x3, x3, #4                  // step over the load
+    mov     x0, xzr                     // x0 = 0: not readable
+    tbz     x2, #3, 4f
+    msr     elr_el2, x3
+    b       5f
+4:  msr     elr_el1, x3
+5:  ldp     x2, x3, [sp, #16]           // what this code used
+    ldp     x4, x5, [sp, #32]
+    ldp     x6, x7, [sp, #48]
+    ldr     x1, [sp, #8]
+    add     sp, sp, #304
+    eret
+
+3:  mov     x0, sp                      // the frame
+    bl      {exception}                 // does not return
+    b       .
+
+// probe_load(x0 = address): x0 = 1 and x1 = the word there, or x0 = 0.
+    .section .text.probe, "ax"
+    .global probe_word
+probe_word:
+    mov     x2, x0
+    mov     x0, #1                      // as though it went well
+    .global probe_load
+probe_load:
+    ldr     w1, [x2]                    // may fault: see above
+    ret

@@ -1,0 +1,24 @@
+//! The payload: from the loader's jump to the last line on the UART.
+//!
+//! `machine/boot.S` turns MMU and caches on and calls [`boot_main`], which
+//! finds the device tree, sets the machine up by it, and hands over to the
+//! scenarios of the portable half.
+
+#![cfg_attr(target_os = "none", no_std, no_main)]
+
+#[cfg(target_os = "none")]
+mod machine;
+
+#[cfg(target_os = "none")]
+mod start;
+
+#[cfg(target_os = "none")]
+pub use start::boot_main;
+
+/// On a host there is nothing to measure.
+#[cfg(not(target_os = "none"))]
+fn main() {
+    eprintln!("psci-bench is a bare-metal payload: build it with `cargo xtask image`,");
+    eprintln!("or build and run it with `cargo xtask qemu`.");
+    std::process::exit(2);
+}

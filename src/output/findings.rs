@@ -1,0 +1,283 @@
+//! What a scenario's figures show, in sentences: only what the data says.
+//!
+//! Who was last comes from the order of timestamps, never from the size of a
+//! figure: a large cache flush would otherwise be its own explanation. A
+//! finding that lacks a CPU's timestamps is not printed.
+
+use core::fmt::{self, Write};
+
+use super::Run;
+use super::figures::{columns, figure, heading};
+use super::text::{Many, Prose, listed};
+use super::units::Hundredths;
+use crate::plan::ScenarioId;
+use crate::pmf::Stamp;
+use crate::report::{Row, TestReport};
+use crate::sample::{REASONS, Reason};
+use crate::stats::Line;
+
+/// The share of the variance, in percent, that a straight line must account
+/// for to be called a queue of even steps, and a queue at all. The flush of a
+/// last man, done with the lock held, is a step of its own.
+const R2_EVEN: u8 = 90;
+const R2_SOME: u8 = 50;
+
+/// Figures of fewer ticks than this have a resolution worth a word: one tick
+/// is more than 2 %, the tolerance with which TF-A's tables are compared.
+const COARSE: u64 = 50;
+
+/// Writes what there is to say, as a list.
+pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+    let mut any = false;
+    for finding in [last_man, queue, resolution, not_counted, lost] {
+        any |= finding(out, run, test)?;
+    }
+    if any { out.write_char('\n') } else { Ok(()) }
+}
+
+/// Whether a finding was written.
+type Found = Result<bool, fmt::Error>;
+
+fn item<'w>(out: &'w mut dyn Write, text: fmt::Arguments<'_>) -> Result<Prose<'w>, fmt::Error> {
+    let mut prose = Prose::begin(out, "* ", 2)?;
+    prose.write_fmt(text)?;
+    Ok(prose)
+}
+
+/// When the row's CPU went down in the round that is shown.
+fn went_down(row: &Row) -> Option<u64> {
+    row.shown.map(|s| s.stamps.at(Stamp::EnterHwLowPwr))
+}
+
+/// Whether all CPUs went down at once, and their timestamps say when.
+fn has_order(test: &TestReport<'_>) -> bool {
+    test.pmf
+        && test.scenario.is_parallel()
+        && test.scenario != ScenarioId::PsciVersionParallel
+        && test.rows.iter().any(|row| row.shown.is_some())
+}
+
+/// The last CPU of a cluster to go down, and the least and greatest cache
+/// flush of the others.
+struct LastMan {
+    cpu: u16,
+    flush: u64,
+    others: Option<(u64, u64)>,
+}
+
+impl LastMan {
+    /// None where a CPU of the cluster has no timestamps: it may be the one.
+    fn of(run: &Run<'_>, test: &TestReport<'_>, cluster: u16) -> Option<Self> {
+        let rows = || {
+            let here = |row: &&Row| run.cpu(row.cpu.into()).cluster == cluster;
+            test.rows.iter().filter(here)
+        };
+        if rows().any(|r| r.shown.is_none() || r.figures.cache_flush.is_none()) {
+            return None;
+        }
+        let last = rows().max_by_key(|row| went_down(row))?;
+        let flushes = || {
+            let others = rows().filter(|row| row.cpu != last.cpu);
+            others.filter_map(|row| row.figures.cache_flush)
+        };
+        Some(Self {
+            cpu: last.cpu,
+            flush: last.figures.cache_flush?,
+            others: flushes().min().zip(flushes().max()),
+        })
+    }
+}
+
+/// Who was the last man down in each cluster, and what his flush cost.
+///
+/// Only where the deepest level was asked for: at level 0 nobody is.
+fn last_man(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
+    if !has_order(test) || test.scenario != ScenarioId::SuspendDeepParallel {
+        return Ok(false);
+    }
+    let clusters = || {
+        let heads = run.cluster_heads().map(|head| run.cpu(head).cluster);
+        heads.filter_map(|cluster| Some((cluster, LastMan::of(run, test, cluster)?)))
+    };
+    let count = clusters().count();
+    let unit = run.unit();
+    if count > 8 {
+        // One sentence for all: the tables have each.
+        let flushes = || clusters().map(|(_, last)| last.flush);
+        let others = || clusters().filter_map(|(_, last)| last.others);
+        let (Some(least), Some(most)) = (flushes().min(), flushes().max()) else {
+            return Ok(false);
+        };
+        let mut prose = item(
+            out,
+            format_args!(
+                "Last men down in {count} clusters, by ENTER_HW_LOW_PWR: cache flush {}",
+                unit.range((least, most))
+            ),
+        )?;
+        let range = others().map(|o| o.0).min().zip(others().map(|o| o.1).max());
+        if let Some(others) = range {
+            write!(prose, "; the others' {}", unit.range(others))?;
+        }
+        prose.write_str(".")?;
+        prose.end()?;
+        return Ok(true);
+    }
+    for (cluster, last) in clusters() {
+        let mut prose = item(
+            out,
+            format_args!(
+                "Last man down in cluster {cluster}, by ENTER_HW_LOW_PWR: CPU {}, cache flush {}",
+                run.label(last.cpu.into()),
+                unit.span(last.flush)
+            ),
+        )?;
+        if let Some(others) = last.others {
+            write!(prose, "; the others' {}", unit.range(others))?;
+        }
+        prose.write_str(".")?;
+        prose.end()?;
+    }
+    Ok(count > 0)
+}
+
+/// Whether CPUs that go down together wait for each other, and how long.
+fn queue(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
+    if !has_order(test) {
+        return Ok(false);
+    }
+    let arrivals = || {
+        let rows = test.rows.iter();
+        rows.filter_map(|row| Some((went_down(row)?, row.cpu, row.figures.powerdown?)))
+    };
+    let place = |me: (u64, u16)| arrivals().filter(|o| (o.0, o.1) < me).count() as u64;
+    let points = arrivals().map(|(at, cpu, powerdown)| (place((at, cpu)), powerdown));
+    let Some(line) = Line::through(points) else {
+        return Ok(false);
+    };
+    let fit = format_args!("{} CPUs, R2 {} %", line.n, line.r2_percent);
+    let step = run.unit().span(u64::try_from(line.slope).unwrap_or(0));
+    let prose = match line.r2_percent {
+        R2_EVEN.. if line.slope > 0 => item(
+            out,
+            format_args!(
+                "Lock queue: powerdown grows by {step} with each place in the order of \
+                 ENTER_HW_LOW_PWR ({fit})."
+            ),
+        )?,
+        R2_SOME.. if line.slope > 0 => item(
+            out,
+            format_args!(
+                "Lock queue: powerdown grows with the place in the order of \
+                 ENTER_HW_LOW_PWR, though not evenly: by {step} on average ({fit})."
+            ),
+        )?,
+        _ => item(
+            out,
+            format_args!(
+                "No lock queue to be seen: powerdown does not grow with the place in the \
+                 order of ENTER_HW_LOW_PWR ({fit})."
+            ),
+        )?,
+    };
+    prose.end()?;
+    Ok(true)
+}
+
+/// Which figures are so few ticks that the tick itself shows.
+fn resolution(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
+    let mut any = false;
+    for metric in columns(test) {
+        let ticks = || {
+            let all = test.rows.iter().filter_map(|row| figure(test, row, metric));
+            all.filter(|ticks| *ticks > 0)
+        };
+        let (Some(least), Some(most)) = (ticks().min(), ticks().max()) else {
+            continue;
+        };
+        if least >= COARSE {
+            continue;
+        }
+        let mut prose = item(
+            out,
+            format_args!("Resolution: {} is {least}", heading(metric)),
+        )?;
+        if most > least {
+            write!(prose, " to {most}")?;
+        }
+        prose.write_str(if most == 1 { " tick" } else { " ticks" })?;
+        if let Some(tick) = run.unit().0.tick_ps() {
+            write!(prose, " of {} ns", Hundredths(tick / 10))?;
+        }
+        write!(
+            prose,
+            "; a tick more or less is {} % of the least.",
+            100 / least
+        )?;
+        prose.end()?;
+        any = true;
+    }
+    Ok(any)
+}
+
+/// Which attempts did not count, why and where.
+fn not_counted(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
+    let mut totals = [0u64; REASONS];
+    for row in test.rows {
+        for (total, count) in totals.iter_mut().zip(row.rejected) {
+            *total += u64::from(count);
+        }
+    }
+    let all: u64 = totals.iter().sum();
+    if all == 0 {
+        return Ok(false);
+    }
+    let mut prose = item(out, format_args!("Not counted: {}", Many(all, "attempt")))?;
+    let mut mark = ": ";
+    for (reason, total) in Reason::ALL.into_iter().zip(totals).filter(|r| r.1 > 0) {
+        write!(prose, "{mark}{total} {} (CPU ", reason.key())?;
+        let here = test.rows.iter().filter(|r| r.rejected[reason as usize] > 0);
+        listed(&mut prose, here.map(|r| run.label(r.cpu.into())))?;
+        prose.write_str(")")?;
+        mark = ", ";
+    }
+    // A companion is never the cause: it only shared the round.
+    let first = test.rows.iter().find_map(|row| {
+        let first = row.first_rejection?;
+        (first.reason != Reason::Companion).then_some((row.cpu, first))
+    });
+    if let Some((cpu, first)) = first {
+        write!(
+            prose,
+            "; the first on CPU {}: {first}",
+            run.label(cpu.into())
+        )?;
+    }
+    prose.write_str(".")?;
+    prose.end()?;
+    Ok(true)
+}
+
+/// Which CPUs were lost.
+fn lost(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
+    let lost = || {
+        test.rows
+            .iter()
+            .filter_map(|row| Some((row.cpu, row.lost?)))
+    };
+    let Some((cpu, loss)) = lost().next() else {
+        return Ok(false);
+    };
+    let (label, mpidr) = (run.label(cpu.into()), run.cpu(cpu.into()).mpidr);
+    let mut prose = item(
+        out,
+        format_args!("Lost: CPU {label} (MPIDR {mpidr:#x}): {loss}"),
+    )?;
+    if lost().nth(1).is_some() {
+        prose.write_str("; and CPU ")?;
+        listed(&mut prose, lost().skip(1).map(|l| run.label(l.0.into())))?;
+    }
+    prose.write_str(".")?;
+    prose.end()?;
+    Ok(true)
+}

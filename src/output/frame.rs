@@ -1,0 +1,141 @@
+//! The lines that programs made for TFTF look for, exactly as TFTF prints
+//! them.
+//!
+//! * LAVA jobs follow `> Executing '...'` and `TEST COMPLETE`, from
+//!   `Booting trusted firmware test framework` to `Exiting tests.`.
+//! * Scripts collect `<RT_INSTR:TAG\tCLUSTER\tCORE\t.../>` in unsigned
+//!   nanoseconds, and either average rows of one CPU or pair rows by
+//!   position: so there is one row a CPU and scenario, in MPIDR's order.
+//! * Expect scripts read `Tests Failed  : 0` and the like.
+//!
+//! A scenario without PMF's timestamps, or without a frequency to tell them
+//! in nanoseconds, has no such rows. The frame calls it Skipped, as TFTF
+//! would; psci-bench's own tables below may still have figures for it.
+
+use core::fmt::{self, Write};
+
+use super::text::Prose;
+use super::{Run, status};
+use crate::plan::{Method, ScenarioId};
+use crate::report::{Figures, Row, Status, TestReport};
+use crate::stats::Clock;
+
+/// The first two lines of the frame.
+pub(super) fn begin(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+    let level = run.facts.exception_level;
+    out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;
+    writeln!(out, "NOTICE:  Running at NS-EL{level}")
+}
+
+/// One scenario's rows and result.
+pub(super) fn test(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+    writeln!(out, "> Executing '{}'", test.scenario.name())?;
+    for row in test.rows {
+        rt_instr(out, run, test, row)?;
+    }
+    let result = result(run, test);
+    writeln!(out, "  TEST COMPLETE {:>54}", result.word())?;
+    match result {
+        Outcome::Skipped if !matches!(test.status, Status::Skipped(_)) => no_rows(out, run),
+        _ => status::why(out, run, test),
+    }
+}
+
+/// The counts of all scenarios that were framed.
+pub(super) fn summary(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> fmt::Result {
+    let framed = || tests.iter().filter(|t| t.method == Method::Tftf);
+    let count = |outcome| framed().filter(|t| result(run, t) == outcome).count();
+    let failed = count(Outcome::Failed);
+    let suite = if failed == 0 { "Passed" } else { "Failed" };
+    out.write_str(
+        "******************************* Summary *******************************\n\
+         > Test suite 'Runtime Instrumentation Validation'\n",
+    )?;
+    writeln!(out, "{suite:>70}")?;
+    out.write_str("=================================\n")?;
+    writeln!(out, "Tests Skipped : {}", count(Outcome::Skipped))?;
+    writeln!(out, "Tests Passed  : {}", count(Outcome::Passed))?;
+    writeln!(out, "Tests Failed  : {failed}")?;
+    out.write_str("Tests Crashed : 0\n")?;
+    writeln!(out, "Total tests   : {}", framed().count())?;
+    out.write_str("=================================\n")
+}
+
+/// A scenario's result as TFTF knows it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Skipped,
+    Passed,
+    Failed,
+}
+
+impl Outcome {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Skipped => "Skipped",
+            Self::Passed => "Passed",
+            Self::Failed => "Failed",
+        }
+    }
+}
+
+fn result(run: &Run<'_>, test: &TestReport<'_>) -> Outcome {
+    let has_rows = test.pmf && run.unit().0.is_known();
+    match test.status {
+        Status::Failed(_) => Outcome::Failed,
+        Status::Passed if has_rows => Outcome::Passed,
+        Status::Passed | Status::Skipped(_) => Outcome::Skipped,
+    }
+}
+
+/// Says why a scenario that was measured has no rows here.
+fn no_rows(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+    let mut line = Prose::begin(out, "  ", 4)?;
+    match run.facts.pmf {
+        Err(error) => write!(
+            line,
+            "Skipped: no PMF timestamps: {error}; the caller's view is below"
+        )?,
+        Ok(_) => write!(
+            line,
+            "Skipped: no nanoseconds, as {} Hz can not be right; ticks are below",
+            run.facts.frequency
+        )?,
+    }
+    line.end()
+}
+
+fn rt_instr(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>, row: &Row) -> fmt::Result {
+    let Some(values) = nanoseconds(run.unit().0, test, &row.figures) else {
+        return Ok(());
+    };
+    let cpu = run.cpu(row.cpu.into());
+    let (tag, cluster, core) = (test.scenario.tag(), cpu.cluster, run.core_number(cpu));
+    write!(out, "<RT_INSTR:{tag}\t{cluster}\t{core}")?;
+    match values {
+        [latency, None, None] => write!(out, "\t{}", latency.unwrap_or(0))?,
+        values => {
+            for value in values {
+                write!(out, "\t{:02}", value.unwrap_or(0))?;
+            }
+        }
+    }
+    out.write_str("/>\n")
+}
+
+/// The row's values; the second and third are None in PSCI_VERSION's.
+fn nanoseconds(clock: Clock, test: &TestReport<'_>, figures: &Figures) -> Option<[Option<u64>; 3]> {
+    if !test.pmf {
+        return None;
+    }
+    let ns = |ticks: Option<u64>| clock.ns(ticks?);
+    let first = ns(figures.powerdown)?;
+    if test.scenario == ScenarioId::PsciVersionParallel {
+        return Some([Some(first), None, None]);
+    }
+    Some([
+        Some(first),
+        Some(ns(figures.wakeup)?),
+        Some(ns(figures.cache_flush)?),
+    ])
+}

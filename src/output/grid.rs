@@ -1,0 +1,140 @@
+//! Grid tables of reStructuredText, ready to be pasted into documentation.
+//!
+//! Two passes over the cells, as there is nowhere to keep them: the first
+//! finds how wide each column is, the second writes. Grid tables rather than
+//! the shorter simple ones, since TF-A's documentation uses them.
+
+use core::fmt::{self, Write};
+
+use super::text::{Prose, width};
+use super::units::Hundredths;
+
+/// What stands in one place of a table.
+#[derive(Clone, Copy)]
+pub(super) enum Cell {
+    /// Words: left-aligned.
+    Text(&'static str),
+    /// A number: right-aligned, as all that follow.
+    Count(u64),
+    /// A number with two decimals.
+    Hundredths(u64),
+    /// No figure. Not a dash: that would begin a list.
+    Missing,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Count(number) => write!(f, "{number}"),
+            Self::Hundredths(number) => Hundredths(*number).fmt(f),
+            Self::Missing => f.write_str("n/a"),
+        }
+    }
+}
+
+/// The most columns that a table has.
+pub(super) const COLUMNS_MAX: usize = 12;
+
+/// Blanks before the table: it is the content of a directive.
+const INDENT: usize = 3;
+
+/// A table without its title.
+pub(super) struct Grid<'t> {
+    /// One heading a column; those after [`COLUMNS_MAX`] are left out.
+    pub(super) headings: &'t [&'static str],
+    /// Number of rows.
+    pub(super) rows: usize,
+    /// The cell in a row and a column.
+    pub(super) cell: &'t dyn Fn(usize, usize) -> Cell,
+}
+
+impl Grid<'_> {
+    /// Writes the table under `title`, and an empty line after it.
+    pub(super) fn write(&self, out: &mut dyn Write, title: fmt::Arguments<'_>) -> fmt::Result {
+        let mut heading = Prose::begin(out, ".. table:: ", INDENT)?;
+        heading.write_fmt(title)?;
+        heading.end()?;
+        out.write_char('\n')?;
+
+        let mut widths = [0; COLUMNS_MAX];
+        for (column, widest) in widths.iter_mut().enumerate().take(self.headings.len()) {
+            let cells = (0..self.rows).map(|row| width(&(self.cell)(row, column)));
+            *widest = cells.fold(self.headings[column].len(), usize::max);
+        }
+        let widths = &widths[..self.headings.len().min(COLUMNS_MAX)];
+
+        rule(out, widths, '-')?;
+        line(out, widths, &|column| Cell::Text(self.headings[column]))?;
+        rule(out, widths, '=')?;
+        for row in 0..self.rows {
+            line(out, widths, &|column| (self.cell)(row, column))?;
+            rule(out, widths, '-')?;
+        }
+        out.write_char('\n')
+    }
+}
+
+fn rule(out: &mut dyn Write, widths: &[usize], stroke: char) -> fmt::Result {
+    write!(out, "{:INDENT$}+", "")?;
+    for width in widths {
+        for _ in 0..width + 2 {
+            out.write_char(stroke)?;
+        }
+        out.write_char('+')?;
+    }
+    out.write_char('\n')
+}
+
+fn line(out: &mut dyn Write, widths: &[usize], cell: &dyn Fn(usize) -> Cell) -> fmt::Result {
+    write!(out, "{:INDENT$}|", "")?;
+    for (column, wide) in widths.iter().enumerate() {
+        let cell = cell(column);
+        let fill = wide.saturating_sub(width(&cell));
+        match cell {
+            Cell::Text(text) => write!(out, " {text}{:fill$} |", "")?,
+            number => write!(out, " {:fill$}{number} |", "")?,
+        }
+    }
+    out.write_char('\n')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::String;
+
+    #[test]
+    fn a_table() {
+        let cells = [
+            [Cell::Text("a"), Cell::Count(7)],
+            [Cell::Text("long"), Cell::Missing],
+            [Cell::Text("b"), Cell::Hundredths(1_203)],
+        ];
+        let mut out = String::new();
+        Grid {
+            headings: &["X", "Y"],
+            rows: cells.len(),
+            cell: &|row, column| cells[row][column],
+        }
+        .write(&mut out, format_args!("A title (us)"))
+        .expect("a String takes all");
+        assert_eq!(
+            out,
+            "\
+.. table:: A title (us)
+
+   +------+-------+
+   | X    | Y     |
+   +======+=======+
+   | a    |     7 |
+   +------+-------+
+   | long |   n/a |
+   +------+-------+
+   | b    | 12.03 |
+   +------+-------+
+
+"
+        );
+    }
+}

@@ -1,0 +1,174 @@
+//! What the run is: the part of a report that makes its figures comparable.
+
+use core::fmt::{self, Write};
+
+use super::Run;
+use super::frame;
+use super::text::{Many, Prose};
+use super::units::Hundredths;
+use crate::board::LabelSource;
+use crate::image::Conduit;
+use crate::plan::WakePattern;
+use crate::psci::StateFormat;
+use crate::stats::Clock;
+
+/// Blanks before a line that goes on: as wide as a line's name.
+const INDENT: usize = 15;
+
+/// Prints the first lines of a run.
+///
+/// # Errors
+/// Those of `out`.
+pub fn header(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+    if run.has_frame() {
+        frame::begin(out, run)?;
+    }
+    writeln!(out, "\npsci-bench {}", run.version)?;
+    line(out, "  Board      : ", format_args!("{}", run.model))?;
+    cpus(out, run)?;
+    firmware(out, run)?;
+    clock(out, run)?;
+    overheads(out, run)?;
+    plan(out, run)?;
+    out.write_char('\n')
+}
+
+fn line(out: &mut dyn Write, name: &str, text: fmt::Arguments<'_>) -> fmt::Result {
+    let mut prose = Prose::begin(out, name, INDENT)?;
+    prose.write_fmt(text)?;
+    prose.end()
+}
+
+fn cpus(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+    let lead = run.facts.lead;
+    let source = match run.labels {
+        LabelSource::CpuMap => "cpu-map",
+        LabelSource::Mpidr => "MPIDR, as there is no cpu-map",
+    };
+    line(
+        out,
+        "  CPUs       : ",
+        format_args!(
+            "{} in {}, by {source}; the lead is {} (MPIDR {:#x}, MIDR {:#x})",
+            run.cpus.len(),
+            Many(run.cluster_heads().count() as u64, "cluster"),
+            run.label(lead),
+            run.cpu(lead).mpidr,
+            run.facts.midr
+        ),
+    )
+}
+
+fn firmware(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+    let facts = run.facts;
+    let conduit = match facts.conduit {
+        Conduit::Smc => "SMC",
+        Conduit::Hvc => "HVC",
+    };
+    let format = match facts.state_format {
+        StateFormat::Original => "original",
+        StateFormat::Extended => "extended",
+    };
+    line(
+        out,
+        "  Firmware   : ",
+        format_args!(
+            "PSCI {}.{} by {conduit} from EL{}, power_state in the {format} format",
+            facts.psci_version >> 16 & 0x7fff,
+            facts.psci_version & 0xffff,
+            facts.exception_level
+        ),
+    )?;
+    match facts.pmf {
+        Ok(interface) => line(
+            out,
+            "  Timestamps : ",
+            format_args!("PMF's, by {interface}"),
+        ),
+        Err(error) => line(
+            out,
+            "  Timestamps : ",
+            format_args!("the caller's only; PMF's can not be read: {error}"),
+        ),
+    }
+}
+
+fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+    let facts = run.facts;
+    let (counter, hz) = (facts.counter.name(), facts.frequency);
+    match (Clock { hz }).tick_ps() {
+        Some(tick) => line(
+            out,
+            "  Counter    : ",
+            format_args!(
+                "{counter} at {hz} Hz, a tick is {} ns",
+                Hundredths(tick / 10)
+            ),
+        )?,
+        None => line(
+            out,
+            "  Counter    : ",
+            format_args!("{counter}; {hz} Hz can not be right: all figures are in ticks"),
+        )?,
+    }
+    line(
+        out,
+        "  Wake-up    : ",
+        format_args!(
+            "{}, interrupt {}, GICv{}",
+            facts.timer, facts.timer_intid, facts.gic
+        ),
+    )
+}
+
+fn overheads(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+    let (costs, unit) = (run.facts.overheads, run.unit());
+    let mut prose = Prose::begin(out, "  Overheads  : ", INDENT)?;
+    write!(
+        prose,
+        "counter read {}, empty timed region {}",
+        unit.span(costs.counter),
+        unit.span(costs.empty)
+    )?;
+    if let Some(read) = costs.pmf_read {
+        write!(prose, ", PMF read {}", unit.span(read))?;
+    }
+    prose.end()
+}
+
+fn plan(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+    let plan = run.plan;
+    let mut prose = Prose::begin(out, "  Plan       : ", INDENT)?;
+    write!(
+        prose,
+        "{}, {} a CPU after {} for warm-up; ",
+        Many(plan.scenarios.len() as u64, "scenario"),
+        Many(plan.iterations.into(), "sample"),
+        plan.warmup
+    )?;
+    for method in plan.methods.iter() {
+        write!(prose, "method {}, ", method.word())?;
+    }
+    prose.write_str(match plan.wake {
+        WakePattern::Together => "all wake together",
+        WakePattern::Staggered => "wake-ups staggered",
+        WakePattern::Chain => "each CPU wakes the next by SGI",
+    })?;
+    for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
+        if let Some(state) = state {
+            write!(prose, "; {name}={state:#010x}")?;
+        }
+    }
+    prose.end()
+}
+
+impl Run<'_> {
+    /// The first CPU of each cluster, by index in the board's order.
+    pub(super) fn cluster_heads(&self) -> impl Iterator<Item = usize> {
+        let is_first = |index: &usize| {
+            let cluster = self.cpus[*index].cluster;
+            self.cpus[..*index].iter().all(|c| c.cluster != cluster)
+        };
+        (0..self.cpus.len()).filter(is_first)
+    }
+}

@@ -1,0 +1,60 @@
+//! What a CPU is called: by its cluster and core, as the board labels them.
+
+use core::fmt;
+
+use super::Run;
+use crate::board::Cpu;
+
+/// A CPU's name in a sentence, such as `1.3`; with its thread, `1.3.0`, where
+/// the board has such.
+#[derive(Clone, Copy)]
+pub(super) struct Label {
+    cpu: Cpu,
+    threads: bool,
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.cpu.cluster, self.cpu.core)?;
+        if self.threads {
+            write!(f, ".{}", self.cpu.thread)?;
+        }
+        Ok(())
+    }
+}
+
+impl Run<'_> {
+    /// The CPU at `index` of the board's order.
+    pub(super) fn cpu(&self, index: usize) -> Cpu {
+        self.cpus.get(index).copied().unwrap_or(Cpu {
+            mpidr: 0,
+            cluster: 0,
+            core: 0,
+            thread: 0,
+        })
+    }
+
+    /// Its name.
+    pub(super) fn label(&self, index: usize) -> Label {
+        Label {
+            cpu: self.cpu(index),
+            threads: self.threads() > 1,
+        }
+    }
+
+    /// The most threads that a core has.
+    pub(super) fn threads(&self) -> u64 {
+        1 + self
+            .cpus
+            .iter()
+            .map(|c| u64::from(c.thread))
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// The core's number where there is room for but one: threads are
+    /// counted through, so that no two CPUs share a number.
+    pub(super) fn core_number(&self, cpu: Cpu) -> u64 {
+        u64::from(cpu.core) * self.threads() + u64::from(cpu.thread)
+    }
+}

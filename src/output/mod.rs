@@ -1,0 +1,143 @@
+//! What a run prints: four layers on one UART, for four kinds of reader.
+//!
+//! 1. [`frame`]: the lines that TF-A's continuous integration looks for.
+//! 2. Tables and findings for people, ready to be pasted as reStructuredText.
+//! 3. [`record`]: everything again for programs, in lines that carry their
+//!    own checksum, and sent twice.
+//! 4. The last line: [`crate::verdict`].
+//!
+//! ```text
+//! header()    NOTICE:  Booting trusted firmware test framework
+//!             what the run is: board, firmware, clock, plan
+//! test()      > Executing '...', RT_INSTR lines, TEST COMPLETE      once a
+//!             tables, findings                                      scenario
+//! closing()   counts, records, NOTICE:  Exiting tests., records again
+//!             psci-bench: PASS (...)
+//! ```
+//!
+//! TFTF's lines stand only around what was measured as TFTF measures it: a
+//! scenario of the warm method has tables and records, but no frame, since
+//! the programs that read the frame would take its figures for TFTF's.
+//!
+//! Everything is ASCII in lines of at most 120 columns that end in "\n"; the
+//! machine half's writer makes CR LF of it. Nothing here measures, and
+//! nothing is kept: all that is printed follows from the arguments.
+
+use core::fmt::{self, Write};
+
+use crate::board::{Cpu, LabelSource};
+use crate::plan::{Method, Plan};
+use crate::report::{TestReport, Totals};
+use crate::round::Facts;
+use crate::stats::Clock;
+use crate::verdict::ClosingLine;
+
+pub mod crc;
+mod figures;
+mod findings;
+pub mod frame;
+mod grid;
+mod header;
+mod label;
+pub mod parse;
+pub mod record;
+mod records;
+mod status;
+mod tables;
+mod text;
+mod units;
+
+pub use self::header::header;
+pub use self::records::records;
+pub use self::text::COLUMNS;
+
+/// What is the same for all scenarios of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'r> {
+    /// What the payload found out about the machine.
+    pub facts: &'r Facts,
+    /// What was asked for.
+    pub plan: &'r Plan,
+    /// The board's name.
+    pub model: &'r str,
+    /// The CPUs in the board's order, which is MPIDR's.
+    pub cpus: &'r [Cpu],
+    /// Where the CPUs' labels come from.
+    pub labels: LabelSource,
+    /// The payload's version.
+    pub version: &'static str,
+}
+
+impl Run<'_> {
+    fn unit(&self) -> units::Unit {
+        units::Unit(Clock {
+            hz: self.facts.frequency,
+        })
+    }
+
+    /// Whether TFTF's frame is printed at all.
+    fn has_frame(&self) -> bool {
+        self.plan.methods.iter().any(|m| m == Method::Tftf)
+    }
+}
+
+/// Prints one scenario's results.
+///
+/// # Errors
+/// Those of `out`.
+pub fn test(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+    match test.method {
+        Method::Tftf => frame::test(out, run, test)?,
+        Method::Warm => status::heading(out, run, test)?,
+    }
+    out.write_char('\n')?;
+    tables::write(out, run, test)?;
+    findings::write(out, run, test)
+}
+
+/// Prints what follows the last scenario, down to the last line.
+///
+/// # Errors
+/// Those of `out`.
+pub fn closing(
+    out: &mut dyn Write,
+    run: &Run<'_>,
+    tests: &[TestReport<'_>],
+    totals: &Totals,
+) -> fmt::Result {
+    if run.has_frame() {
+        frame::summary(out, run, tests)?;
+    }
+    out.write_char('\n')?;
+    records(out, run, tests)?;
+    if run.has_frame() {
+        // A reader that stops at this line has one copy of the records.
+        out.write_str("\nNOTICE:  Exiting tests.\n")?;
+    }
+    out.write_char('\n')?;
+    records(out, run, tests)?;
+    out.write_char('\n')?;
+    text::one_line(out, &ClosingLine::Ended(totals))
+}
+
+/// Prints the end of a run that was cut short: the reason in full, and then
+/// as much of it as the last line holds.
+///
+/// # Errors
+/// Those of `out`.
+pub fn cut_short(out: &mut dyn Write, line: &ClosingLine<'_>) -> fmt::Result {
+    if text::width(line) > COLUMNS {
+        let mut prose = text::Prose::begin(out, "ERROR:   ", 9)?;
+        match line {
+            ClosingLine::Ended(_) => {}
+            ClosingLine::Incomplete(reason) | ClosingLine::BadInput(reason) => {
+                write!(prose, "{reason}")?;
+            }
+        }
+        prose.end()?;
+    }
+    text::one_line(out, line)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,259 @@
+//! Machine records: lines that programs read, and can tell to be whole.
+//!
+//! ```text
+//! @PB 0042 m t=1 by=tftf mpidr=0x101 metric=powerdown n=20 min=812 med=815 max=903 mad=2 9f8d2c11
+//! ```
+//!
+//! # A line
+//! `@PB SEQ TYPE KEY=VALUE ... CRC`, parted by single blanks, printable ASCII,
+//! at most 120 columns.
+//! * `SEQ`: decimal, at least four digits, counts from 0 in each copy.
+//! * `TYPE`: one of the types below; `KEY`: lower-case letters, digits, `_`.
+//! * `VALUE`: a decimal integer, negative ones with `-`; `0x` and hexadecimal
+//!   digits; or a word without blanks, where every other character of its
+//!   source has become `_`. There are no fractions: durations are in ticks.
+//! * `CRC`: eight hexadecimal digits, [`super::crc`] over all bytes from `@`
+//!   to the blank before it, that blank included.
+//!
+//! What does not fit on a line goes on in another record of the same type
+//! with the same leading keys (those before the bar in the table): to read is
+//! to merge records of equal type and leading keys. A key that is absent has
+//! no value; no value is ever made up.
+//!
+//! # A copy
+//! The records of a run are printed twice, byte for byte the same, so that a
+//! record lost in one copy is found under its `SEQ` in the other. The `end`
+//! record is the last of each copy. The run's last line follows the second:
+//! records after that are another run's.
+//!
+//! # Types
+//! | type | keys | says |
+//! |---|---|---|
+//! | `run` | \| `format`, `version`, `cpus`, `tests`, `labels`, `model` | what follows |
+//! | `facts` | \| `hz`, `counter`, `timer`, `intid`, `el`, `gic`, `conduit`, `psci`, `state_format`, `lead`, `midr`, `pmf` or `pmf_error`, `cost_counter`, `cost_empty`, `cost_pmf` | the machine; costs in ticks |
+//! | `plan` | \| `iterations`, `warmup`, `scenarios`, `methods`, `wake`, `end`, `deepest`, `core` | what was asked for |
+//! | `cpu` | `i` \| `mpidr`, `cluster`, `core`, `thread` | a CPU of the board, by index |
+//! | `test` | `t`, `by` \| `tag`, `status`, `why` and what belongs to it, `pmf`, `state`, `asked`, `attempts`, `sleep`, `trials` | a scenario by a method |
+//! | `row` | `t`, `by`, `mpidr` \| `powerdown`, `wakeup`, `cflush` or `latency`, `valid`, `rejected` | the figures shown for a CPU |
+//! | `m` | `t`, `by`, `mpidr`, `metric` \| `n`, `min`, `med`, `p99`, `max`, `mad` | statistics of a CPU's samples; `metric=skew`, without `mpidr`, of the rounds |
+//! | `ev` | `t`, `by`, `mpidr` \| `base`, `before`, `s0` to `s5`, `due`, `after`, `turned_on`, `entered`, `seen_off` | the shown sample's instants: `base` is a counter value, the others are relative to it |
+//! | `cold` | `t`, `by`, `mpidr` \| a key for each metric | the first sample, which is in no statistic |
+//! | `x` | `t`, `by`, `mpidr` \| a key for each reason | attempts that do not count |
+//! | `first` | `t`, `by`, `mpidr` \| `reason`, `stamp`, `error`, `step`, `cause` | the first of them |
+//! | `lost` | `t`, `by`, `mpidr` \| `step`, `cause`, `error` | a CPU that was lost |
+//! | `end` | \| `records`, `crcs` | how many records came before, and the CRC of their CRCs, each as four bytes, most significant first |
+//!
+//! `t` is the scenario's place in the suite, from 1, and `by` the method.
+//! Metrics and reasons go by their `key()` in [`crate::sample`], `-` made
+//! `_`; `s0` to `s5` are PMF's timestamps by their IDs, those only that the
+//! call's path writes.
+
+use core::fmt::{self, Write};
+
+use arrayvec::ArrayString;
+
+use super::crc::Crc32;
+use super::text::COLUMNS;
+
+/// The version of this format, as the `run` record gives it.
+pub const FORMAT: u32 = 1;
+
+/// What every record begins with.
+pub const MARK: &str = "@PB ";
+
+/// Digits of the CRC.
+pub(super) const CRC_DIGITS: usize = 8;
+
+/// The types of record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the table above says what each is")]
+pub enum Type {
+    Run,
+    Facts,
+    Plan,
+    Cpu,
+    Test,
+    Row,
+    Summary,
+    Event,
+    Cold,
+    Rejected,
+    First,
+    Lost,
+    End,
+}
+
+impl Type {
+    /// All of them, in the order in which they are described.
+    pub const ALL: [Self; 13] = [
+        Self::Run,
+        Self::Facts,
+        Self::Plan,
+        Self::Cpu,
+        Self::Test,
+        Self::Row,
+        Self::Summary,
+        Self::Event,
+        Self::Cold,
+        Self::Rejected,
+        Self::First,
+        Self::Lost,
+        Self::End,
+    ];
+
+    /// The type as it is written.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Facts => "facts",
+            Self::Plan => "plan",
+            Self::Cpu => "cpu",
+            Self::Test => "test",
+            Self::Row => "row",
+            Self::Summary => "m",
+            Self::Event => "ev",
+            Self::Cold => "cold",
+            Self::Rejected => "x",
+            Self::First => "first",
+            Self::Lost => "lost",
+            Self::End => "end",
+        }
+    }
+
+    /// The type that `word` is.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+/// Room for all but the CRC.
+const BODY: usize = COLUMNS - CRC_DIGITS;
+
+/// Writes the records of one copy, and counts them.
+pub struct Recorder<'w> {
+    out: &'w mut dyn Write,
+    seq: u32,
+    crcs: Crc32,
+    /// The record in the making, up to the blank before its CRC.
+    body: ArrayString<BODY>,
+    /// Type and leading keys, with which a continuation begins too.
+    head: ArrayString<BODY>,
+    /// Where in `body` the fields begin.
+    fields_at: usize,
+}
+
+impl<'w> Recorder<'w> {
+    /// Begins a copy.
+    pub fn new(out: &'w mut dyn Write) -> Self {
+        Self {
+            out,
+            seq: 0,
+            crcs: Crc32::default(),
+            body: ArrayString::new(),
+            head: ArrayString::new(),
+            fields_at: 0,
+        }
+    }
+
+    /// Begins a record with its leading keys, each with its value, and a
+    /// blank after each.
+    ///
+    /// # Errors
+    /// Those of the writer; leading keys too long for a line.
+    pub fn begin(&mut self, kind: Type, leading: fmt::Arguments<'_>) -> fmt::Result {
+        self.head.clear();
+        write!(self.head, "{} {leading}", kind.word())?;
+        self.restart()
+    }
+
+    /// Adds a key and its value.
+    ///
+    /// # Errors
+    /// Those of the writer; a field too long for a line of its own.
+    pub fn field(&mut self, key: &str, value: &dyn fmt::Display) -> fmt::Result {
+        if self.try_field(key, value).is_ok() {
+            return Ok(());
+        }
+        self.finish()?;
+        self.restart()?;
+        self.try_field(key, value)
+    }
+
+    /// Adds a key, if there is a value for it.
+    ///
+    /// # Errors
+    /// Those of [`Recorder::field`].
+    pub fn field_if(&mut self, key: &str, value: Option<impl fmt::Display>) -> fmt::Result {
+        value.map_or(Ok(()), |value| self.field(key, &value))
+    }
+
+    /// Ends the record and prints it, unless it has no field.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn finish(&mut self) -> fmt::Result {
+        if self.body.len() == self.fields_at {
+            return Ok(());
+        }
+        let crc = Crc32::of(self.body.as_bytes());
+        writeln!(self.out, "{}{crc:0CRC_DIGITS$x}", self.body)?;
+        self.crcs.update(&crc.to_be_bytes());
+        self.seq += 1;
+        Ok(())
+    }
+
+    /// Ends the copy.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn end(mut self) -> fmt::Result {
+        let (records, crcs) = (self.seq, self.crcs.value());
+        self.begin(Type::End, format_args!(""))?;
+        self.field("records", &records)?;
+        self.field("crcs", &format_args!("{crcs:#010x}"))?;
+        self.finish()
+    }
+
+    fn restart(&mut self) -> fmt::Result {
+        self.body.clear();
+        write!(self.body, "{MARK}{:04} {}", self.seq, self.head)?;
+        self.fields_at = self.body.len();
+        Ok(())
+    }
+
+    /// Adds a field or, where there is no room, leaves the body as it was.
+    fn try_field(&mut self, key: &str, value: &dyn fmt::Display) -> fmt::Result {
+        let before = self.body.len();
+        let written = write!(self.body, "{key}={} ", Word(value));
+        if written.is_err() {
+            self.body.truncate(before);
+        }
+        written
+    }
+}
+
+/// A value without blanks, so that it stays one word, and without `@`, so
+/// that no value looks like another record.
+struct Word<'v>(&'v dyn fmt::Display);
+
+/// The longest value: a board may call itself anything.
+const WORD_MAX: usize = 64;
+
+impl fmt::Display for Word<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        struct Safe<'f, 'g>(&'f mut fmt::Formatter<'g>, usize);
+        impl Write for Safe<'_, '_> {
+            fn write_str(&mut self, text: &str) -> fmt::Result {
+                for c in text.chars().take(WORD_MAX - self.1) {
+                    let safe = c.is_ascii_graphic() && c != '@';
+                    self.0.write_char(if safe { c } else { '_' })?;
+                    self.1 += 1;
+                }
+                Ok(())
+            }
+        }
+        write!(Safe(f, 0), "{}", self.0)
+    }
+}

@@ -1,0 +1,88 @@
+//! Why a scenario was skipped or failed, in words.
+
+use core::fmt::{self, Write};
+
+use super::Run;
+use super::text::Prose;
+use crate::plan::Method;
+use crate::report::{Failure, Skip, Status, TestReport};
+
+/// A scenario's result as one word.
+pub(super) fn word(status: Status) -> &'static str {
+    match status {
+        Status::Passed => "Passed",
+        Status::Skipped(_) => "Skipped",
+        Status::Failed(_) => "Failed",
+    }
+}
+
+/// The line over a scenario that stands outside TFTF's frame.
+pub(super) fn heading(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+    let how = match test.method {
+        Method::Tftf => "as TFTF does it",
+        Method::Warm => "CPUs kept on between samples",
+    };
+    let mut line = Prose::begin(out, "", 2)?;
+    let (name, result) = (test.scenario.name(), word(test.status));
+    write!(line, "{name}, {how}: {result}")?;
+    line.end()?;
+    why(out, run, test)
+}
+
+/// A line that says why, unless the scenario passed.
+pub(super) fn why(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+    let result = match test.status {
+        Status::Passed => return Ok(()),
+        other => word(other),
+    };
+    let mut line = Prose::begin(out, "  ", 4)?;
+    write!(line, "{result}: ")?;
+    match test.status {
+        Status::Passed => {}
+        Status::Skipped(skip) => skipped(&mut line, skip)?,
+        Status::Failed(failure) => failed(&mut line, run, failure)?,
+    }
+    line.end()
+}
+
+fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
+    match skip {
+        Skip::NoIdleState => line.write_str(
+            "the board names no idle state of this kind; deepest= or core= can give one",
+        ),
+        Skip::NotSupported(id) => {
+            write!(line, "the firmware does not implement function {id:#010x}")
+        }
+        Skip::TimerStops => line.write_str(
+            "the idle state stops the CPUs' own timers, and no other wake source is known",
+        ),
+        Skip::TrustedOs => line
+            .write_str("a trusted OS that lives on one CPU (MIGRATE_INFO_TYPE) keeps that CPU on"),
+    }
+}
+
+fn failed(line: &mut Prose<'_>, run: &Run<'_>, failure: Failure) -> fmt::Result {
+    match failure {
+        Failure::TooFewSamples { cpu, valid, asked } => write!(
+            line,
+            "CPU {} has {valid} valid samples of {asked} asked for, fewer than 90 %",
+            run.label(cpu.into())
+        ),
+        Failure::StateRefused { power_state, error } => write!(
+            line,
+            "the firmware refuses power_state {power_state:#010x}: {error}"
+        ),
+        Failure::CpuLost { cpu, loss } => {
+            write!(line, "CPU {} was lost: {loss}", run.label(cpu.into()))
+        }
+        Failure::NotCalibrated { sleep, last, cpu } => write!(
+            line,
+            "even with {} of sleep not all CPUs went down before the first wake-up; last on CPU {}: {last}",
+            run.unit().span(sleep),
+            run.label(cpu.into())
+        ),
+        Failure::RetriesExhausted => {
+            line.write_str("retries ran out at three times the samples asked for")
+        }
+    }
+}

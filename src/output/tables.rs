@@ -1,0 +1,248 @@
+//! A scenario's tables, and the sentence that says how to read them.
+
+use core::fmt::{self, Write};
+
+use arrayvec::ArrayVec;
+
+use super::Run;
+use super::figures::{columns, figure, heading};
+use super::grid::{COLUMNS_MAX, Cell, Grid};
+use super::text::{Many, Prose};
+use super::units::Unit;
+use crate::plan::{Method, ScenarioId, WakePattern};
+use crate::report::TestReport;
+use crate::sample::{METRICS, Metric};
+use crate::stats::Summary;
+
+/// Writes them all; nothing where there is no figure.
+pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+    let metrics = columns(test);
+    if metrics.is_empty() {
+        return Ok(());
+    }
+    main_table(out, run, test, &metrics)?;
+    spread_table(out, run, test, &metrics)?;
+    how_to_read(out, run, test, &metrics)
+}
+
+/// What tells two tables of one scenario apart.
+fn variant(test: &TestReport<'_>) -> &'static str {
+    match (test.method, test.pmf) {
+        (Method::Tftf, true) => "",
+        (Method::Tftf, false) => ", caller's side",
+        (Method::Warm, true) => ", CPUs kept on",
+        (Method::Warm, false) => ", CPUs kept on, caller's side",
+    }
+}
+
+/// The columns that say which CPU a row is.
+fn cpu_headings(run: &Run<'_>) -> &'static [&'static str] {
+    match run.threads() {
+        1 => &["Cluster", "Core"],
+        _ => &["Cluster", "Core", "Thread"],
+    }
+}
+
+fn cpu_cell(run: &Run<'_>, index: u16, column: usize) -> Cell {
+    let cpu = run.cpu(index.into());
+    let number = [cpu.cluster, cpu.core, cpu.thread];
+    Cell::Count(number.get(column).copied().unwrap_or(0).into())
+}
+
+type Headings = ArrayVec<&'static str, COLUMNS_MAX>;
+
+/// One row a CPU, one column a figure.
+fn main_table(
+    out: &mut dyn Write,
+    run: &Run<'_>,
+    test: &TestReport<'_>,
+    metrics: &[Metric],
+) -> fmt::Result {
+    let which = cpu_headings(run);
+    let figures = metrics.iter().map(|m| heading(*m));
+    let headings: Headings = which.iter().copied().chain(figures).collect();
+    let unit = run.unit();
+    Grid {
+        headings: &headings,
+        rows: test.rows.len(),
+        cell: &|row, column| {
+            let row = &test.rows[row];
+            match column.checked_sub(which.len()) {
+                None => cpu_cell(run, row.cpu, column),
+                Some(place) => unit.cell(figure(test, row, metrics[place])),
+            }
+        },
+    }
+    .write(
+        out,
+        format_args!(
+            "{}{} ({})",
+            test.scenario.name(),
+            variant(test),
+            unit.name()
+        ),
+    )
+}
+
+/// One row a figure and CPU, one column a statistic.
+fn spread_table(
+    out: &mut dyn Write,
+    run: &Run<'_>,
+    test: &TestReport<'_>,
+    metrics: &[Metric],
+) -> fmt::Result {
+    // A percentile takes many samples: without any its column says nothing.
+    let all = || test.rows.iter().flat_map(|row| row.summaries);
+    let statistics: &[Statistic] = if all().any(|s| s.p99.is_some()) {
+        &STATISTICS
+    } else {
+        &STATISTICS_OF_FEW
+    };
+    let which = cpu_headings(run);
+    let headings: Headings = {
+        let named = statistics.iter().map(|s| s.heading());
+        which
+            .iter()
+            .copied()
+            .chain(["Figure"])
+            .chain(named)
+            .collect()
+    };
+    let unit = run.unit();
+    let cpus = test.rows.len();
+    Grid {
+        headings: &headings,
+        rows: cpus * metrics.len(),
+        cell: &|row, column| {
+            let (metric, row) = (metrics[row / cpus], &test.rows[row % cpus]);
+            match column.checked_sub(which.len()) {
+                None => cpu_cell(run, row.cpu, column),
+                Some(0) => Cell::Text(heading(metric)),
+                Some(place) => statistics[place - 1].of(unit, row.summary(metric)),
+            }
+        },
+    }
+    .write(
+        out,
+        format_args!(
+            "{}{}: spread of the samples ({})",
+            test.scenario.name(),
+            variant(test),
+            unit.name()
+        ),
+    )
+}
+
+/// A column of the spread table.
+#[derive(Clone, Copy)]
+enum Statistic {
+    Count,
+    Min,
+    Median,
+    P99,
+    Max,
+    Mad,
+}
+
+use Statistic::{Count, Mad, Max, Median, Min, P99};
+const STATISTICS: [Statistic; 6] = [Count, Min, Median, P99, Max, Mad];
+const STATISTICS_OF_FEW: [Statistic; 5] = [Count, Min, Median, Max, Mad];
+
+impl Statistic {
+    fn heading(self) -> &'static str {
+        match self {
+            Count => "n",
+            Min => "Min",
+            Median => "Median",
+            P99 => "p99",
+            Max => "Max",
+            Mad => "MAD",
+        }
+    }
+
+    fn of(self, unit: Unit, summary: Option<&Summary>) -> Cell {
+        let ticks = |of: fn(&Summary) -> Option<u64>| unit.cell(summary.and_then(of));
+        match self {
+            Count => Cell::Count(summary.map_or(0, |s| s.n.into())),
+            Min => ticks(|s| Some(s.min)),
+            Median => ticks(|s| Some(s.median)),
+            P99 => ticks(|s| s.p99),
+            Max => ticks(|s| Some(s.max)),
+            Mad => ticks(|s| Some(s.mad)),
+        }
+    }
+}
+
+/// What was run, what a row is, what a column is.
+fn how_to_read(
+    out: &mut dyn Write,
+    run: &Run<'_>,
+    test: &TestReport<'_>,
+    metrics: &[Metric],
+) -> fmt::Result {
+    let parallel = test.scenario.is_parallel();
+    let unit = run.unit();
+    let mut prose = Prose::begin(out, "", 0)?;
+    write!(
+        prose,
+        "Method {}: {} a CPU asked for, {} made{}. ",
+        test.method.word(),
+        Many(test.asked.into(), "sample"),
+        Many(
+            test.attempts.into(),
+            if parallel { "round" } else { "attempt" }
+        ),
+        if parallel { "" } else { " on all CPUs" },
+    )?;
+    if let Some(power_state) = test.power_state {
+        write!(prose, "power_state {power_state:#010x}; ")?;
+        let how = match run.plan.wake {
+            _ if !parallel => "wake-up",
+            WakePattern::Together => "all wake together",
+            WakePattern::Staggered => "wake-ups staggered, the first",
+            WakePattern::Chain => "each wakes the next by SGI, the first",
+        };
+        write!(prose, "{how} {} after the start. ", unit.span(test.sleep))?;
+    }
+    prose.write_str(if parallel {
+        "The first table is one round, the one whose longest "
+    } else {
+        "The first table has each CPU's medians. "
+    })?;
+    if parallel {
+        let first = metrics.first().copied().unwrap_or(Metric::Call);
+        write!(prose, "{} is the median. ", heading(first))?;
+        let skew = &test.skew;
+        if skew.n > 0 {
+            write!(
+                prose,
+                "Calls began within {} of each other (median of {}; at most {}). ",
+                unit.span(skew.median),
+                Many(skew.n.into(), "round"),
+                unit.span(skew.max)
+            )?;
+        }
+    }
+    for metric in metrics {
+        prose.write_str(meaning(*metric, test.scenario))?;
+    }
+    prose.end()?;
+    out.write_char('\n')
+}
+
+/// What a figure of the caller's side is; PMF's are defined by TF-A.
+fn meaning(metric: Metric, scenario: ScenarioId) -> &'static str {
+    match metric {
+        Metric::Call if scenario == ScenarioId::PsciVersionParallel => {
+            "Call is from the call to its return. "
+        }
+        Metric::Call => "Call is from the call to the resume, the sleep between them included. ",
+        Metric::Wake => "Wake is from the due wake-up to the resume. ",
+        Metric::TurnOff => "Turn Off is from CPU_OFF to AFFINITY_INFO saying OFF. ",
+        Metric::TurnOn => "Turn On is from CPU_ON to the first instruction. ",
+        _ => "",
+    }
+}
+
+// A table has room for the CPU's three columns and every metric beside them.
+const _: () = assert!(3 + METRICS <= COLUMNS_MAX);

@@ -1,0 +1,177 @@
+//! The expressions by which other programs read the frame, followed by hand:
+//! the payload's crate has no use for a regular expression engine.
+
+use std::format;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use super::fixture::{Made, World, totals};
+use crate::output;
+use crate::plan::{Methods, ScenarioId};
+
+fn whole(world: &World, tests: &[Made]) -> String {
+    let mut out = String::new();
+    let reports: Vec<_> = tests.iter().map(Made::report).collect();
+    let run = world.run();
+    output::header(&mut out, &run).expect("a String takes all");
+    for report in &reports {
+        output::test(&mut out, &run, report).expect("a String takes all");
+    }
+    output::closing(&mut out, &run, &reports, &totals(tests)).expect("a String takes all");
+    out
+}
+
+/// `<RT_INSTR:(\w+)\t(\d+)\t(\d+)\t(\d+)(?:\t(\d+))?(?:\t(\d+))?`, and `/>`.
+fn rt_instr(line: &str) -> Option<(String, Vec<u64>)> {
+    let inner = line.strip_prefix("<RT_INSTR:")?.strip_suffix("/>")?;
+    let mut parts = inner.split('\t');
+    let tag = parts.next()?;
+    assert!(tag.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'));
+    let numbers = parts.map(|p| p.parse().ok()).collect::<Option<Vec<_>>>()?;
+    assert!((3..=5).contains(&numbers.len()), "{line}");
+    Some((tag.into(), numbers))
+}
+
+/// `(?s)> Executing '(.+?(?='))'(.*)  TEST COMPLETE\s+(Skipped|Passed|...)`,
+/// as the monitor applies it: to what came since its last match.
+fn monitor(log: &str) -> Vec<(String, String)> {
+    let from = log.find("Booting trusted firmware test framework");
+    let to = log.find("Exiting tests.");
+    let (Some(from), Some(to)) = (from, to) else {
+        return Vec::new();
+    };
+    let mut rest = &log[from..to];
+    let mut found = Vec::new();
+    while let Some(start) = rest.find("> Executing '") {
+        let case = &rest[start + 13..];
+        let (name, after) = case.split_once('\'').expect("the name ends");
+        let (_, result) = after.split_once("  TEST COMPLETE").expect("it completes");
+        assert!(result.starts_with(' '));
+        let word = result.split_whitespace().next().unwrap_or_default();
+        found.push((name.into(), word.into()));
+        rest = result;
+    }
+    found
+}
+
+#[test]
+fn the_lines_of_tftf() {
+    let world = World::of(8);
+    let log = whole(&world, &world.all());
+    let mut lines = log.lines();
+    assert_eq!(
+        lines.next(),
+        Some("NOTICE:  Booting trusted firmware test framework")
+    );
+    assert_eq!(lines.next(), Some("NOTICE:  Running at NS-EL2"));
+    let expected: Vec<_> = ScenarioId::ALL
+        .iter()
+        .map(|id| (id.name().to_string(), "Passed".to_string()))
+        .collect();
+    assert_eq!(monitor(&log), expected);
+    assert!(log.contains(&format!("  TEST COMPLETE {}Passed\n", " ".repeat(48))));
+    for line in [
+        "Tests Skipped : 0",
+        "Tests Passed  : 6",
+        "Tests Failed  : 0",
+        "Tests Crashed : 0",
+        "Total tests   : 6",
+        "NOTICE:  Exiting tests.",
+    ] {
+        assert_eq!(log.lines().filter(|l| *l == line).count(), 1, "{line}");
+    }
+    for bad in ["Panic:", "Unhandled exception on ", "Tests Passed  : 0"] {
+        assert!(!log.contains(bad));
+    }
+    assert_eq!(
+        log.lines().last(),
+        Some(
+            "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 CPUs lost)"
+        )
+    );
+    assert!(log.ends_with(")\n"));
+}
+
+#[test]
+fn one_row_a_cpu_and_scenario_in_order() {
+    let world = World::of(8).with_methods(Methods::Both);
+    let log = whole(&world, &world.all());
+    let rows: Vec<_> = log.lines().filter_map(rt_instr).collect();
+    assert_eq!(
+        rows.len(),
+        log.matches("RT_INSTR").count(),
+        "no other line looks like one"
+    );
+    let mut expected = Vec::new();
+    for id in ScenarioId::ALL {
+        for cpu in &world.cpus {
+            expected.push((
+                id.tag().to_string(),
+                u64::from(cpu.cluster),
+                u64::from(cpu.core),
+            ));
+        }
+    }
+    let labels: Vec<_> = rows.iter().map(|(t, n)| (t.clone(), n[0], n[1])).collect();
+    assert_eq!(labels, expected);
+    for (tag, numbers) in &rows {
+        let version = tag == "test_rt_instr_psci_version_parallel";
+        assert_eq!(numbers.len(), if version { 3 } else { 5 });
+    }
+    // 916, 1625 and 276 ticks of 16 ns.
+    assert!(log.contains("<RT_INSTR:test_rt_instr_susp_deep_parallel\t0\t0\t14656\t26000\t4416/>"));
+}
+
+#[test]
+fn short_numbers_have_two_digits() {
+    let mut world = World::of(1);
+    world.facts.frequency = 1_000_000_000;
+    let mut made = world.good(ScenarioId::CpuSuspendSerial);
+    made.rows[0].figures.cache_flush = Some(0);
+    let log = whole(&world, &[made]);
+    assert!(log.contains("_serial\t0\t0\t916\t1625\t00/>\n"), "{log}");
+}
+
+#[test]
+fn without_rows_a_test_is_skipped() {
+    let without_pmf = World::of(4).without_pmf();
+    let mut without_clock = World::of(4);
+    without_clock.facts.frequency = 12;
+    for world in [without_pmf, without_clock] {
+        let log = whole(&world, &world.all());
+        assert!(monitor(&log).iter().all(|(_, result)| result == "Skipped"));
+        assert_eq!(monitor(&log).len(), 6);
+        assert!(!log.contains("RT_INSTR"));
+        assert!(log.contains("Tests Skipped : 6\nTests Passed  : 0\nTests Failed  : 0\n"));
+        // The caller's side was measured all the same.
+        assert!(log.contains("psci-bench: PASS (6 passed, 0 skipped, 0 failed; "));
+    }
+}
+
+#[test]
+fn the_warm_method_alone_has_no_frame() {
+    let world = World::of(4).with_methods(Methods::Warm);
+    let log = whole(&world, &world.all());
+    for frame in [
+        "Booting trusted",
+        "> Executing",
+        "RT_INSTR",
+        "Exiting tests",
+        "Tests Failed",
+    ] {
+        assert!(!log.contains(frame), "{frame}");
+    }
+}
+
+#[test]
+fn threads_do_not_share_a_row() {
+    let mut world = World::of(4);
+    for (index, cpu) in world.cpus.iter_mut().enumerate() {
+        (cpu.cluster, cpu.core, cpu.thread) = (0, index as u16 / 2, index as u16 % 2);
+    }
+    let made = world.good(ScenarioId::PsciVersionParallel);
+    let log = whole(&world, &[made]);
+    let cores: Vec<_> = log.lines().filter_map(rt_instr).map(|r| r.1[1]).collect();
+    assert_eq!(cores, [0, 1, 2, 3]);
+    assert!(log.contains("| Cluster | Core | Thread | Latency |"));
+}

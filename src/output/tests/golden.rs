@@ -1,0 +1,130 @@
+//! What is printed, byte for byte.
+//!
+//! To take over a change that was meant, run the tests with
+//! `PSCI_BENCH_BLESS=1`, and read the difference.
+
+use std::string::String;
+
+use super::fixture::{Made, World, totals};
+use crate::output::{self, Run};
+use crate::plan::{Method, Methods, ScenarioId};
+use crate::report::{Failure, Status};
+use crate::verdict::ClosingLine;
+
+/// Compares with the file `expected/NAME.txt`.
+fn holds(name: &str, printed: &str) {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/output/tests/expected");
+    let path = std::format!("{folder}/{name}.txt");
+    if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
+        std::fs::write(&path, printed).expect("the folder is there");
+    }
+    let expected = std::fs::read_to_string(&path).expect("the file is there");
+    assert_eq!(printed, expected, "{name}");
+}
+
+fn printed(write: impl FnOnce(&mut String) -> core::fmt::Result) -> String {
+    let mut out = String::new();
+    write(&mut out).expect("a String takes all");
+    out
+}
+
+fn test_holds(name: &str, run: &Run<'_>, made: &Made) {
+    holds(name, &printed(|out| output::test(out, run, &made.report())));
+}
+
+#[test]
+fn headers() {
+    let world = World::of(8);
+    holds("header", &printed(|out| output::header(out, &world.run())));
+    let mut poor = World::of(5).without_pmf().with_methods(Methods::Warm);
+    poor.facts.frequency = 0;
+    poor.plan.deepest = Some(0x4000_0022);
+    poor.labels = crate::board::LabelSource::Mpidr;
+    poor.model = "a board \u{b5} that is called by a name of many words\n".repeat(4);
+    holds(
+        "header-poor",
+        &printed(|out| output::header(out, &poor.run())),
+    );
+}
+
+#[test]
+fn the_six() {
+    let world = World::of(8);
+    for id in ScenarioId::ALL {
+        test_holds(id.short_tag(), &world.run(), &world.good(id));
+    }
+}
+
+#[test]
+fn warm() {
+    let world = World::of(8).with_methods(Methods::Both);
+    let made = world.made(ScenarioId::CpuSuspendParallel, Method::Warm);
+    test_holds("warm", &world.run(), &made);
+}
+
+#[test]
+fn callers_side() {
+    let world = World::of(8).without_pmf();
+    for (name, id) in [
+        ("no-pmf-suspend", ScenarioId::SuspendDeepParallel),
+        ("no-pmf-off", ScenarioId::CpuOffSerial),
+        ("no-pmf-version", ScenarioId::PsciVersionParallel),
+    ] {
+        test_holds(name, &world.run(), &world.good(id));
+    }
+}
+
+#[test]
+fn unknown_frequency() {
+    let mut world = World::of(2);
+    world.facts.frequency = 0;
+    let made = world.good(ScenarioId::CpuSuspendSerial);
+    test_holds("ticks", &world.run(), &made);
+}
+
+#[test]
+fn what_did_not_work() {
+    let world = World::of(8);
+    let made = world.good(ScenarioId::SuspendDeepParallel);
+    test_holds("lost-cpu", &world.run(), &made.with_a_lost_cpu());
+    let made = world.good(ScenarioId::SuspendDeepSerial).skipped();
+    test_holds("skipped", &world.run(), &made);
+    let mut made = world.good(ScenarioId::CpuSuspendSerial);
+    made.rows.clear();
+    made.status = Status::Failed(Failure::StateRefused {
+        power_state: 0x1_0002,
+        error: crate::psci::Error::InvalidParameters,
+    });
+    test_holds("refused", &world.run(), &made);
+}
+
+#[test]
+fn closing() {
+    let world = World::of(2);
+    let mut tests = world.all();
+    tests.truncate(2);
+    tests.push(world.good(ScenarioId::CpuSuspendSerial).skipped());
+    let reports: std::vec::Vec<_> = tests.iter().map(Made::report).collect();
+    let totals = totals(&tests);
+    let text = printed(|out| output::closing(out, &world.run(), &reports, &totals));
+    holds("closing", &text);
+}
+
+#[test]
+fn cut_short() {
+    let line = ClosingLine::BadInput(&"no device tree");
+    assert_eq!(
+        printed(|out| output::cut_short(out, &line)),
+        "psci-bench: INCOMPLETE: bad input: no device tree\n"
+    );
+    let reason = "bootargs word 1 \"only=nothing\": only takes ".repeat(4);
+    let text = printed(|out| output::cut_short(out, &ClosingLine::BadInput(&reason)));
+    assert!(text.starts_with("ERROR:   bootargs word 1 "));
+    let last = text.lines().last().unwrap_or_default();
+    assert_eq!(last.len(), output::COLUMNS);
+    assert!(last.starts_with("psci-bench: INCOMPLETE: bad input: bootargs word 1 "));
+    assert_eq!(
+        text.matches("only takes").count(),
+        4 + last.matches("only takes").count()
+    );
+}

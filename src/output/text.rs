@@ -1,0 +1,213 @@
+//! Lines of at most [`COLUMNS`] printable ASCII characters, whatever goes in.
+//!
+//! A board's model, a firmware's error or a boot argument comes from outside
+//! and may hold anything, line ends and terminal escapes among it; and a list
+//! of 512 CPUs does not fit on a line. What has a fixed shape (tables,
+//! records, TFTF's lines) does not come through here.
+
+use core::fmt::{self, Write};
+
+/// The widest line.
+pub const COLUMNS: usize = 120;
+
+/// Running text, broken into lines between words.
+pub(super) struct Prose<'w> {
+    out: &'w mut dyn Write,
+    /// Blanks that a line after the first begins with.
+    indent: usize,
+    /// Characters on the line so far.
+    column: usize,
+    /// Whether the next word stands beside another one.
+    follows: bool,
+    /// The word that is being collected: its place depends on its length.
+    word: [u8; COLUMNS],
+    len: usize,
+}
+
+impl<'w> Prose<'w> {
+    /// Text whose first line begins with `lead`, and its others with `indent`
+    /// blanks.
+    pub(super) fn begin(
+        out: &'w mut dyn Write,
+        lead: &str,
+        indent: usize,
+    ) -> Result<Self, fmt::Error> {
+        out.write_str(lead)?;
+        Ok(Self {
+            out,
+            indent,
+            column: lead.len(),
+            follows: false,
+            word: [0; COLUMNS],
+            len: 0,
+        })
+    }
+
+    /// Ends the last line.
+    pub(super) fn end(mut self) -> fmt::Result {
+        self.place_word()?;
+        self.out.write_char('\n')
+    }
+
+    fn place_word(&mut self) -> fmt::Result {
+        let Some(word) = self.word.get(..self.len).filter(|w| !w.is_empty()) else {
+            return Ok(());
+        };
+        let gap = usize::from(self.follows);
+        if self.column + gap + word.len() > COLUMNS {
+            write!(self.out, "\n{:1$}", "", self.indent)?;
+            self.column = self.indent;
+        } else if self.follows {
+            self.out.write_char(' ')?;
+            self.column += 1;
+        }
+        self.out
+            .write_str(core::str::from_utf8(word).unwrap_or("?"))?;
+        self.column += word.len();
+        self.follows = true;
+        self.len = 0;
+        Ok(())
+    }
+}
+
+impl Write for Prose<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            if c.is_ascii_whitespace() {
+                self.place_word()?;
+                continue;
+            }
+            // A word that no line could hold is broken where it must be.
+            if self.len >= COLUMNS - self.indent {
+                self.place_word()?;
+            }
+            self.word[self.len] = printable(c) as u8;
+            self.len += 1;
+        }
+        Ok(())
+    }
+}
+
+/// One line, cut off at [`COLUMNS`] characters.
+pub(super) fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
+    struct Cut<'w>(&'w mut dyn Write, usize);
+    impl Write for Cut<'_> {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            for c in text.chars() {
+                if self.1 == 0 {
+                    break;
+                }
+                self.0.write_char(printable(c))?;
+                self.1 -= 1;
+            }
+            Ok(())
+        }
+    }
+    write!(Cut(out, COLUMNS), "{what}")?;
+    out.write_char('\n')
+}
+
+/// `c`, or what stands for it where it is not printable ASCII.
+fn printable(c: char) -> char {
+    match c {
+        ' '..='~' => c,
+        c if c.is_ascii_whitespace() => ' ',
+        _ => '?',
+    }
+}
+
+/// A number of things: `1 cluster`, `2 clusters`.
+#[derive(Clone, Copy)]
+pub(super) struct Many(pub(super) u64, pub(super) &'static str);
+
+impl fmt::Display for Many {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.0 == 1 { "" } else { "s" };
+        write!(f, "{} {}{plural}", self.0, self.1)
+    }
+}
+
+/// How many characters `what` takes.
+pub(super) fn width(what: &dyn fmt::Display) -> usize {
+    struct Count(usize);
+    impl Write for Count {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0 += text.len();
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // Counting can not fail, and a Display that does has no width.
+    let _ = write!(count, "{what}");
+    count.0
+}
+
+/// The first of these items by comma, and how many more there are.
+///
+/// Eight CPUs or clusters in a line say where to look; five hundred do not.
+pub(super) fn listed<T: fmt::Display>(
+    out: &mut dyn Write,
+    items: impl Iterator<Item = T>,
+) -> fmt::Result {
+    const SHOWN: usize = 8;
+    let mut more = 0usize;
+    for (index, item) in items.enumerate() {
+        match index {
+            0 => write!(out, "{item}")?,
+            1..SHOWN => write!(out, ", {item}")?,
+            _ => more += 1,
+        }
+    }
+    match more {
+        0 => Ok(()),
+        _ => write!(out, " and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::String;
+
+    fn prose(lead: &str, indent: usize, text: &str) -> String {
+        let mut out = String::new();
+        let mut prose = Prose::begin(&mut out, lead, indent).expect("a String takes all");
+        prose.write_str(text).expect("a String takes all");
+        prose.end().expect("a String takes all");
+        out
+    }
+
+    #[test]
+    fn words_are_kept_whole_and_lines_short() {
+        assert_eq!(prose("* ", 2, "one  two\nthree"), "* one two three\n");
+        let long = prose("* ", 2, &"seven77 ".repeat(40));
+        // Fourteen words of seven letters, their blanks and the indent.
+        assert_eq!(long.lines().map(str::len).max(), Some(113));
+        assert!(long.lines().skip(1).all(|l| l.starts_with("  seven77")));
+        assert_eq!(long.matches("seven77").count(), 40);
+        let endless = prose("  ", 4, &"x".repeat(400));
+        assert!(endless.lines().all(|l| l.len() <= COLUMNS));
+        assert_eq!(endless.matches('x').count(), 400);
+    }
+
+    #[test]
+    fn nothing_but_printable_ascii() {
+        assert_eq!(prose("", 0, "a\u{1b}[31m \u{b5}s\0"), "a?[31m ?s?\n");
+        let mut out = String::new();
+        one_line(&mut out, &"tab\there\nand \u{2026}").expect("a String takes all");
+        assert_eq!(out, "tab here and ?\n");
+        out.clear();
+        one_line(&mut out, &"y".repeat(500)).expect("a String takes all");
+        assert_eq!(out.len(), COLUMNS + 1);
+    }
+
+    #[test]
+    fn lists_are_cut() {
+        let mut out = String::new();
+        listed(&mut out, 0..3).expect("a String takes all");
+        assert_eq!(out, "0, 1, 2");
+        out.clear();
+        listed(&mut out, 0..11).expect("a String takes all");
+        assert_eq!(out, "0, 1, 2, 3, 4, 5, 6, 7 and 3 more");
+    }
+}

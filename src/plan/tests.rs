@@ -1,0 +1,133 @@
+use std::string::{String, ToString};
+
+use super::*;
+
+fn refused(bootargs: &str) -> PlanError<'_> {
+    Plan::parse(bootargs).expect_err(bootargs)
+}
+
+#[test]
+fn nothing_said_is_the_default() {
+    for blank in ["", " ", "\t\r\n "] {
+        assert_eq!(Plan::parse(blank), Ok(Plan::default()));
+    }
+    let plan = Plan::default();
+    assert_eq!((plan.iterations, plan.warmup), (20, 2));
+    assert_eq!(plan.scenarios, ScenarioSet::ALL);
+    assert!(plan.methods.iter().eq([Method::Tftf]));
+    assert_eq!(plan.wake, WakePattern::Together);
+    assert_eq!(plan.end, EndAction::Off);
+    assert_eq!((plan.deepest, plan.core), (None, None));
+}
+
+#[test]
+fn every_word_is_followed() {
+    let plan = Plan::parse(
+        "  iterations=1000000\twarmup=0 only=cpu_susp_serial,test_rt_instr_psci_version_parallel \
+         method=warm,tftf wake=chain end=reset deepest=0x0101FFff core=0x0\n",
+    )
+    .expect("all words are good");
+    assert_eq!((plan.iterations, plan.warmup), (1_000_000, 0));
+    assert!(plan.scenarios.iter().eq([
+        ScenarioId::CpuSuspendSerial,
+        ScenarioId::PsciVersionParallel
+    ]));
+    assert!(plan.methods.iter().eq([Method::Tftf, Method::Warm]));
+    assert_eq!(plan.wake, WakePattern::Chain);
+    assert_eq!(plan.end, EndAction::Reset);
+    assert_eq!((plan.deepest, plan.core), (Some(0x0101_ffff), Some(0)));
+
+    let plan = Plan::parse("end=park method=warm wake=staggered warmup=10000 iterations=1")
+        .expect("all words are good");
+    assert_eq!(plan.end, EndAction::Park);
+    assert!(plan.methods.iter().eq([Method::Warm]));
+    assert_eq!(plan.wake, WakePattern::Staggered);
+    assert_eq!((plan.iterations, plan.warmup), (1, 10_000));
+}
+
+#[test]
+fn the_wrong_word_is_named() {
+    use PlanProblem::{Duplicate, NotAPair, Quoted, Repeated, UnknownKey, Value};
+    for (word, problem) in [
+        ("iterations=0", Value(Key::Iterations)),
+        ("iterations=1000001", Value(Key::Iterations)),
+        ("iterations=99999999999999999999", Value(Key::Iterations)),
+        ("iterations=", Value(Key::Iterations)),
+        ("iterations=+5", Value(Key::Iterations)),
+        ("iterations=-5", Value(Key::Iterations)),
+        ("iterations=0x10", Value(Key::Iterations)),
+        ("iterations=5=5", Value(Key::Iterations)),
+        ("warmup=10001", Value(Key::Warmup)),
+        ("warmup=two", Value(Key::Warmup)),
+        ("only=", Value(Key::Only)),
+        ("only=cpu_susp_serial,", Value(Key::Only)),
+        ("only=susp_deep", Value(Key::Only)),
+        (
+            "only=cpu_susp_serial,test_rt_instr_cpu_susp_serial",
+            Repeated(Key::Only),
+        ),
+        ("method=", Value(Key::Method)),
+        ("method=cold", Value(Key::Method)),
+        ("method=tftf,tftf", Repeated(Key::Method)),
+        ("wake=", Value(Key::Wake)),
+        ("wake=Together", Value(Key::Wake)),
+        ("end=halt", Value(Key::End)),
+        ("deepest=", Value(Key::Deepest)),
+        ("deepest=0x", Value(Key::Deepest)),
+        ("deepest=0x+1", Value(Key::Deepest)),
+        ("deepest=0x123456789", Value(Key::Deepest)),
+        ("deepest=65536", Value(Key::Deepest)),
+        ("core=0xfoo", Value(Key::Core)),
+        ("quiet", NotAPair),
+        ("=", UnknownKey),
+        ("=5", UnknownKey),
+        ("console=ttyAMA0", UnknownKey),
+        ("Iterations=5", UnknownKey),
+        ("\"iterations=5\"", Quoted),
+        ("only='cpu_susp_serial'", Quoted),
+        ("end=o\\ff", Quoted),
+    ] {
+        let expected = PlanError {
+            word,
+            position: 1,
+            problem,
+        };
+        assert_eq!(refused(word), expected);
+    }
+    let error = refused("wake=chain end=off  wake=chain");
+    assert_eq!((error.word, error.position), ("wake=chain", 3));
+    assert_eq!(error.problem, Duplicate(Key::Wake));
+}
+
+#[test]
+fn an_error_says_what_is_accepted() {
+    for (bootargs, text) in [
+        (
+            "warmup=1 iterations=0",
+            "bootargs word 2 \"iterations=0\": iterations takes a number from 1 to 1000000",
+        ),
+        (
+            "only=x",
+            "bootargs word 1 \"only=x\": only takes one or more, parted by commas, of \
+             susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
+             cpu_off_serial psci_version_parallel",
+        ),
+        (
+            "a=b",
+            "bootargs word 1 \"a=b\": unknown key; the keys are iterations warmup only method \
+             wake end deepest core",
+        ),
+        (
+            "end=off end=off",
+            "bootargs word 2 \"end=off\": end was given before",
+        ),
+        (
+            "x\u{1b}[2J\u{e9}",
+            "bootargs word 1 \"x?[2J?\": expected key=value",
+        ),
+    ] {
+        assert_eq!(refused(bootargs).to_string(), text);
+    }
+    let long: String = "y".repeat(5000);
+    assert!(refused(&long).to_string().len() < 100);
+}

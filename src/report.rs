@@ -1,0 +1,188 @@
+//! What a scenario found: the figures behind every table, line and record.
+
+use crate::plan::{Method, ScenarioId};
+use crate::psci;
+use crate::sample::{Loss, METRICS, Metric, Outcome, REASONS, Rejection};
+use crate::stats::Summary;
+
+/// The figures shown for one CPU in the main table, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// PMF powerdown; PMF latency in PSCI_VERSION's scenario.
+    pub powerdown: Option<u64>,
+    /// PMF wakeup.
+    pub wakeup: Option<u64>,
+    /// PMF cache flush.
+    pub cache_flush: Option<u64>,
+}
+
+/// One CPU's results in one scenario.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Row {
+    /// Index of the CPU in the board's order.
+    pub cpu: u16,
+    /// Parallel scenarios: from the round that is shown. Serial: each the
+    /// median of its own samples.
+    pub figures: Figures,
+    /// The sample that stands for this CPU: its part of the round shown, or
+    /// the serial sample whose first figure is the median.
+    pub shown: Option<Outcome>,
+    /// The first sample of all, which no statistic includes.
+    pub cold: Option<Outcome>,
+    /// Statistics in ticks, by [`Metric`]; n = 0 where there is no sample.
+    pub summaries: [Summary; METRICS],
+    /// Attempts that did not count, by [`crate::sample::Reason`]. Trial and
+    /// warm-up rounds are not among them.
+    pub rejected: [u32; REASONS],
+    /// The first of them.
+    pub first_rejection: Option<Rejection>,
+    /// Whether the scenario is to give samples of this CPU at all.
+    pub expected: bool,
+    /// Samples that count.
+    pub valid: u32,
+    /// When and why the CPU was lost, if it was.
+    pub lost: Option<Loss>,
+}
+
+impl Row {
+    /// The statistics of one metric, when there is a sample.
+    #[must_use]
+    pub fn summary(&self, metric: Metric) -> Option<&Summary> {
+        Some(&self.summaries[metric as usize]).filter(|s| s.n > 0)
+    }
+
+    /// Attempts that did not count.
+    #[must_use]
+    pub fn rejected_total(&self) -> u32 {
+        self.rejected.iter().sum()
+    }
+}
+
+/// Why a scenario was not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Skip {
+    /// The board names no idle state of the kind, and the user none either.
+    NoIdleState,
+    /// The firmware does not implement the function.
+    NotSupported(u32),
+    /// The state stops the per-CPU timers, and no other wake source is known.
+    TimerStops,
+    /// A CPU must stay on: MIGRATE_INFO_TYPE names a trusted OS on one CPU.
+    TrustedOs,
+}
+
+/// Why a scenario failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Fewer than 90 % of the samples asked for are valid on some CPU.
+    TooFewSamples {
+        /// The CPU with the fewest, by index.
+        cpu: u16,
+        /// How many it has.
+        valid: u32,
+        /// How many were asked for.
+        asked: u32,
+    },
+    /// The firmware refuses the `power_state`.
+    StateRefused {
+        /// The value that was asked for.
+        power_state: u32,
+        /// The firmware's answer.
+        error: psci::Error,
+    },
+    /// A CPU was lost.
+    CpuLost {
+        /// The CPU, by index.
+        cpu: u16,
+        /// Where and why.
+        loss: Loss,
+    },
+    /// In no trial round did all CPUs go down before the first wake-up.
+    NotCalibrated {
+        /// The longest sleep that was tried, in ticks.
+        sleep: u64,
+        /// What was wrong with the last trial.
+        last: Rejection,
+        /// The CPU it was wrong on, by index.
+        cpu: u16,
+    },
+    /// The method's retries, three times the samples asked for, ran out.
+    RetriesExhausted,
+}
+
+/// How a scenario ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Measured, with enough valid samples on every CPU.
+    Passed,
+    /// Not run.
+    Skipped(Skip),
+    /// Run, and not good enough.
+    Failed(Failure),
+}
+
+/// One scenario's results.
+#[derive(Clone, Copy, Debug)]
+pub struct TestReport<'r> {
+    /// Which scenario.
+    pub scenario: ScenarioId,
+    /// By which method.
+    pub method: Method,
+    /// How it ended.
+    pub status: Status,
+    /// Whether PMF's timestamps were used; otherwise only the caller's view.
+    pub pmf: bool,
+    /// The `power_state` that was asked for, in suspend scenarios.
+    pub power_state: Option<u32>,
+    /// Samples asked for on each CPU.
+    pub asked: u32,
+    /// Attempts made: parallel rounds, or serial attempts on all CPUs.
+    pub attempts: u32,
+    /// Ticks from start to first wake-up, as calibrated; 0 without a suspend.
+    pub sleep: u64,
+    /// Trial rounds that the calibration took.
+    pub trials: u32,
+    /// Parallel: ticks between the first and the last CPU's call, over the
+    /// rounds that count.
+    pub skew: Summary,
+    /// One row for each CPU, in the board's order; empty when skipped.
+    pub rows: &'r [Row],
+}
+
+/// Tests by result, as the TFTF frame and the closing line count them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Scenarios measured well.
+    pub passed: u32,
+    /// Scenarios not run.
+    pub skipped: u32,
+    /// Scenarios that failed.
+    pub failed: u32,
+    /// Of those that passed, the ones measured from the caller's side only.
+    pub caller_side: u32,
+    /// Samples that count, over all CPUs and scenarios.
+    pub samples: u64,
+    /// Attempts that do not.
+    pub rejected: u64,
+    /// CPUs lost.
+    pub lost: u32,
+}
+
+impl Totals {
+    /// Adds one scenario.
+    pub fn add(&mut self, test: &TestReport<'_>) {
+        match test.status {
+            Status::Passed => self.passed += 1,
+            Status::Skipped(_) => self.skipped += 1,
+            Status::Failed(_) => self.failed += 1,
+        }
+        if test.status == Status::Passed && !test.pmf {
+            self.caller_side += 1;
+        }
+        for row in test.rows {
+            self.samples += u64::from(row.valid);
+            self.rejected += u64::from(row.rejected_total());
+            self.lost += u32::from(row.lost.is_some());
+        }
+    }
+}

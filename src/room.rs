@@ -1,0 +1,143 @@
+//! Where in the board's memory there is room to work.
+
+use core::fmt;
+
+use crate::board::Region;
+
+/// Bytes in a page, which room is counted in.
+pub const PAGE: u64 = 4096;
+
+/// There is no gap as large as needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLittle {
+    /// Bytes that are needed in one piece.
+    pub need: u64,
+    /// The largest gap there is, in bytes.
+    pub largest: u64,
+}
+
+impl fmt::Display for TooLittle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kib = |bytes: u64| bytes.div_ceil(1024);
+        write!(
+            f,
+            "too little memory: {} KiB are needed in one piece, the largest free one has {} KiB, \
+             {} KiB are missing; ask for fewer iterations=",
+            kib(self.need),
+            self.largest / 1024,
+            kib(self.need - self.largest)
+        )
+    }
+}
+
+impl core::error::Error for TooLittle {}
+
+/// Finds `need` bytes of `memory` that nothing in `taken` overlaps, as near
+/// as may be to `near`. Begins and ends on a page; never page 0.
+///
+/// # Errors
+/// When no gap is large enough.
+pub fn find(
+    memory: &[Region],
+    taken: &[Region],
+    near: u64,
+    need: u64,
+) -> Result<Region, TooLittle> {
+    let need = need.next_multiple_of(PAGE);
+    let mut best: Option<Region> = None;
+    let mut largest = 0;
+    for region in memory {
+        let end = region.base.saturating_add(region.size) & !(PAGE - 1);
+        let mut at = region.base.max(PAGE).next_multiple_of(PAGE);
+        while at < end {
+            let holder = taken
+                .iter()
+                .find(|t| t.base <= at && at - t.base < t.size);
+            if let Some(holder) = holder {
+                let past = holder.base.saturating_add(holder.size);
+                match past.checked_next_multiple_of(PAGE) {
+                    Some(next) if next > at => at = next,
+                    _ => break,
+                }
+                continue;
+            }
+            let next = taken
+                .iter()
+                .filter(|t| t.size > 0 && t.base > at)
+                .map(|t| t.base & !(PAGE - 1))
+                .filter(|base| *base > at)
+                .fold(end, u64::min);
+            // A region that begins in this very page leaves none of it.
+            let crowded = taken
+                .iter()
+                .any(|t| t.size > 0 && t.base > at && t.base < at + PAGE);
+            if crowded {
+                at += PAGE;
+                continue;
+            }
+            let size = next - at;
+            largest = largest.max(size);
+            let distance = |base: u64| base.abs_diff(near);
+            if size >= need && best.is_none_or(|b| distance(at) < distance(b.base)) {
+                best = Some(Region {
+                    base: at,
+                    size: need,
+                });
+            }
+            at = next;
+        }
+    }
+    best.ok_or(TooLittle { need, largest })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn regions(pairs: &[(u64, u64)]) -> Vec<Region> {
+        let region = |&(base, size)| Region { base, size };
+        pairs.iter().map(region).collect()
+    }
+
+    #[test]
+    fn behind_the_image_when_there_is_room() {
+        let memory = regions(&[(0x4000_0000, 0x4000_0000)]);
+        let taken = regions(&[(0x6000_0000, 0x2_0000), (0x4000_0000, 0x10_0000)]);
+        let room = find(&memory, &taken, 0x6002_0000, 0x1_0000).expect("room");
+        assert_eq!((room.base, room.size), (0x6002_0000, 0x1_0000));
+    }
+
+    #[test]
+    fn elsewhere_when_there_is_none() {
+        let memory = regions(&[(0x1000, 0x9000), (0x10_0000, 0x2000)]);
+        let taken = regions(&[(0x1000, 0x1000), (0x4800, 0x10), (0x6000, 0x800)]);
+        // Free: 0x2000..0x4000, 0x5000..0x6000, 0x7000..0xa000, 0x100000...
+        let at = |need, near| find(&memory, &taken, near, need).map(|r| r.base);
+        assert_eq!(at(0x1000, 0x5000), Ok(0x5000));
+        assert_eq!(at(0x2000, 0x5000), Ok(0x7000));
+        assert_eq!(at(0x2fff, 0), Ok(0x7000));
+        assert_eq!(
+            at(0x4000, 0),
+            Err(TooLittle {
+                need: 0x4000,
+                largest: 0x3000
+            })
+        );
+    }
+
+    #[test]
+    fn never_page_zero_and_never_past_the_end_of_the_address_space() {
+        let memory = regions(&[(0, 0x2000), (u64::MAX - 0x2fff, 0x2fff)]);
+        let taken = regions(&[(u64::MAX - 0xfff, 0xfff)]);
+        assert_eq!(find(&memory, &[], 0, 1).map(|r| r.base), Ok(0x1000));
+        assert!(find(&memory, &taken, u64::MAX, 0x3000).is_err());
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let error = find(&regions(&[(0x1000, 0x1000)]), &[], 0, 0x3000).expect_err("too little");
+        let said = std::format!("{error}");
+        assert!(said.contains("12 KiB are needed") && said.contains("8 KiB are missing"), "{said}");
+    }
+}

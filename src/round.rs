@@ -1,0 +1,129 @@
+//! The seam between scenarios and hardware: a round, and who can run one.
+//!
+//! A *round* is the smallest thing that a scenario asks for: some CPUs meet
+//! at an instant of the counter, do one [`Action`] each, and leave an
+//! [`Outcome`]. The bare-metal half implements [`Machine`] with real CPUs;
+//! the tests of the portable half with a fake firmware and a fake clock.
+
+use crate::image::Conduit;
+use crate::plan::WakePattern;
+use crate::pmf;
+use crate::psci::StateFormat;
+use crate::sample::{Action, Outcome};
+
+/// Which CPUs have a part in a round. Every other CPU but the lead is OFF.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// Every CPU that is not lost, the lead among them.
+    All,
+    /// One CPU, by its index in the board's order.
+    Only(usize),
+}
+
+/// What becomes of the CPUs that took part, the lead apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// They turn themselves off: the next round begins with CPU_ON.
+    Off,
+    /// They wait for the next round.
+    Stay,
+}
+
+/// One round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Round {
+    /// Who takes part.
+    pub who: Who,
+    /// What each of them does.
+    pub action: Action,
+    /// Ticks from the lead's word to the start, for all to hear it.
+    pub lead_in: u64,
+    /// Ticks from the start to the first wake-up.
+    pub sleep: u64,
+    /// Who wakes when.
+    pub wake: WakePattern,
+    /// Ticks between two CPUs' wake-ups where the pattern has such a step.
+    pub wake_step: u64,
+    /// What happens afterwards.
+    pub after: After,
+}
+
+/// Costs of measuring, in ticks: the least of many tries on the lead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Overheads {
+    /// One counter read after another.
+    pub counter: u64,
+    /// A timed region without a call in it.
+    pub empty: u64,
+    /// Reading one timestamp by GET_TIMESTAMP.
+    pub pmf_read: Option<u64>,
+}
+
+/// The counter that everything is measured by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counter {
+    /// CNTPCT_EL0.
+    Physical,
+    /// CNTPCT_EL0, read twice for Cortex-A73 erratum 858921.
+    PhysicalTwice,
+    /// CNTVCT_EL0, in a guest.
+    Virtual,
+}
+
+impl Counter {
+    /// The register's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Physical | Self::PhysicalTwice => "CNTPCT",
+            Self::Virtual => "CNTVCT",
+        }
+    }
+}
+
+/// What the payload found out about the machine that it runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Counter frequency in Hz as CNTFRQ_EL0 says; 0 when it says nothing.
+    pub frequency: u64,
+    /// The counter in use.
+    pub counter: Counter,
+    /// The timer that wakes a CPU: its name.
+    pub timer: &'static str,
+    /// The timer's interrupt ID.
+    pub timer_intid: u32,
+    /// Exception level of the payload: 1 or 2.
+    pub exception_level: u8,
+    /// GIC architecture version in use: 2 or 3.
+    pub gic: u8,
+    /// The conduit in use.
+    pub conduit: Conduit,
+    /// PSCI_VERSION's answer.
+    pub psci_version: u32,
+    /// Layout of `power_state`.
+    pub state_format: StateFormat,
+    /// How timestamps are read, or why they can not be.
+    pub pmf: Result<pmf::Interface, pmf::ReadError>,
+    /// Index of the lead CPU in the board's order.
+    pub lead: usize,
+    /// MIDR_EL1 of the lead.
+    pub midr: u64,
+    /// Costs of measuring.
+    pub overheads: Overheads,
+}
+
+/// Who can run rounds.
+pub trait Machine {
+    /// What is known of the machine.
+    fn facts(&self) -> &Facts;
+
+    /// Runs one round to its end, in bounded time whatever happens, and
+    /// writes one outcome for each CPU of the board, in the board's order.
+    ///
+    /// A CPU that did not make it is reported as [`crate::sample::End::Lost`]
+    /// once and has no part in later rounds.
+    fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
+
+    /// Whether the CPU has been lost in an earlier round.
+    fn is_lost(&self, cpu: usize) -> bool;
+}

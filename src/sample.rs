@@ -1,0 +1,518 @@
+//! One CPU's part in one round: what it saw, and whether that is a sample.
+//!
+//! The machine half fills an [`Outcome`] with raw counter values and return
+//! codes and judges nothing. [`Outcome::judge`] decides here, on the host as
+//! on the board, whether the outcome counts; what does not count has a
+//! [`Rejection`] that says why.
+
+use core::fmt;
+
+use crate::pmf::{Distrust, Latencies, Path, ReadError, Stamp, Stamps};
+use crate::psci;
+
+/// What a CPU is asked to do in a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// Nothing: the CPU has no part in the round.
+    #[default]
+    None,
+    /// CPU_SUSPEND with this `power_state`.
+    Suspend {
+        /// The argument, in the firmware's format.
+        power_state: u32,
+        /// Whether it asks for a power-down (type bit set).
+        powerdown: bool,
+    },
+    /// CPU_OFF.
+    Off,
+    /// Read the timestamps that CPU_OFF and the CPU_ON after it left.
+    ReadBack,
+    /// PSCI_VERSION.
+    Version,
+}
+
+/// The step of a round in which a CPU was lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The lead called CPU_ON.
+    TurnOn,
+    /// The CPU was to run its first instruction and report.
+    Arrive,
+    /// The CPU was to take its orders and meet the others.
+    Begin,
+    /// The CPU was to come back from the call.
+    Finish,
+    /// AFFINITY_INFO was to say OFF.
+    TurnOff,
+}
+
+/// What went wrong in that step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The step's deadline passed.
+    Timeout,
+    /// The firmware returned this error.
+    Firmware(psci::Error),
+    /// The CPU took an exception and is parked.
+    Exception,
+}
+
+/// A CPU that does not take part any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Where it was lost.
+    pub step: Step,
+    /// Why.
+    pub cause: Cause,
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let step = match self.step {
+            Step::TurnOn => "CPU_ON",
+            Step::Arrive => "arrival after CPU_ON",
+            Step::Begin => "rendezvous",
+            Step::Finish => "return from the call",
+            Step::TurnOff => "AFFINITY_INFO to say OFF",
+        };
+        match self.cause {
+            Cause::Timeout => write!(f, "timed out waiting for {step}"),
+            Cause::Firmware(error) => write!(f, "{step}: firmware returned {error}"),
+            Cause::Exception => write!(f, "took an exception before {step}"),
+        }
+    }
+}
+
+/// How a CPU's part ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// The CPU had no part in the round.
+    #[default]
+    NotRun,
+    /// The call returned to its caller.
+    Returned,
+    /// The CPU came back through the entry point it gave to CPU_SUSPEND.
+    Resumed,
+    /// The CPU was seen OFF after CPU_OFF.
+    WentOff,
+    /// The CPU came up by CPU_ON and read its timestamps.
+    ReadBack,
+    /// An interrupt stayed pending, so that the call was not made.
+    Pending,
+    /// The CPU was lost.
+    Lost(Loss),
+}
+
+/// One CPU's raw record of one round. Times are counter values in ticks;
+/// 0 where the action has no such instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// What was asked.
+    pub action: Action,
+    /// How it ended.
+    pub end: End,
+    /// The call's return code, as [`psci::decode`] sees it: below zero is an
+    /// error. 0 for a call that did not return.
+    pub code: i32,
+    /// The instant at which the round's CPUs agreed to call.
+    pub start: u64,
+    /// Read just before the call.
+    pub before: u64,
+    /// Read just after it; first thing in the entry point.
+    pub after: u64,
+    /// The earliest instant at which a wake-up was due.
+    pub due: u64,
+    /// When the lead called CPU_ON for this CPU.
+    pub turned_on: u64,
+    /// This CPU's first instruction after CPU_ON.
+    pub entered: u64,
+    /// When the lead saw AFFINITY_INFO say OFF.
+    pub seen_off: u64,
+    /// The CPU's timestamps, read before its next PSCI call.
+    pub stamps: Stamps,
+    /// Why they could not be read; None too where PMF is not used.
+    pub stamps_error: Option<ReadError>,
+}
+
+/// A figure that an outcome may hold, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Metric {
+    /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
+    Powerdown,
+    /// PMF: EXIT_HW_LOW_PWR to EXIT_PSCI.
+    Wakeup,
+    /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
+    CacheFlush,
+    /// PMF: ENTER_PSCI to EXIT_PSCI of a call that only returns.
+    Latency,
+    /// Caller: from the call to its return or to the entry point.
+    Call,
+    /// Caller: from the due wake-up to the return or the entry point.
+    Wake,
+    /// Caller: from CPU_OFF to AFFINITY_INFO saying OFF, as the lead polls.
+    TurnOff,
+    /// Caller: from the lead's CPU_ON to the CPU's first instruction.
+    TurnOn,
+    /// From the agreed start to the call.
+    Lateness,
+}
+
+/// Number of [`Metric`]s.
+pub const METRICS: usize = 9;
+
+impl Metric {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; METRICS] = [
+        Self::Powerdown,
+        Self::Wakeup,
+        Self::CacheFlush,
+        Self::Latency,
+        Self::Call,
+        Self::Wake,
+        Self::TurnOff,
+        Self::TurnOn,
+        Self::Lateness,
+    ];
+
+    /// The metric's name in records.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Powerdown => "powerdown",
+            Self::Wakeup => "wakeup",
+            Self::CacheFlush => "cflush",
+            Self::Latency => "latency",
+            Self::Call => "call",
+            Self::Wake => "wake",
+            Self::TurnOff => "turnoff",
+            Self::TurnOn => "turnon",
+            Self::Lateness => "lateness",
+        }
+    }
+}
+
+/// Why an outcome is not counted as a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Reason {
+    /// An interrupt was pending that could not be drained: the call, which
+    /// would have been given up, was not made.
+    Pending,
+    /// A power-down came back to its caller: the firmware gave it up for a
+    /// pending interrupt, or only waited.
+    Abandoned,
+    /// The call returned an error.
+    Refused,
+    /// The CPU woke before its wake-up was due.
+    EarlyWake,
+    /// GET_TIMESTAMP failed.
+    PmfRead,
+    /// A timestamp is older than the call.
+    Stale,
+    /// A timestamp is newer than the return.
+    Future,
+    /// Timestamps are not in the order of their points.
+    Disorder,
+    /// The counter stopped while the CPU slept.
+    CounterStopped,
+    /// In a parallel round the first wake-up came before the last CPU was
+    /// down.
+    Overlap,
+    /// Sound in itself, but another CPU's part of the parallel round was not.
+    Companion,
+    /// The CPU was lost.
+    Lost,
+}
+
+/// Number of [`Reason`]s.
+pub const REASONS: usize = 12;
+
+impl Reason {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; REASONS] = [
+        Self::Pending,
+        Self::Abandoned,
+        Self::Refused,
+        Self::EarlyWake,
+        Self::PmfRead,
+        Self::Stale,
+        Self::Future,
+        Self::Disorder,
+        Self::CounterStopped,
+        Self::Overlap,
+        Self::Companion,
+        Self::Lost,
+    ];
+
+    /// The reason's name in records.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Abandoned => "abandoned",
+            Self::Refused => "refused",
+            Self::EarlyWake => "early-wake",
+            Self::PmfRead => "pmf-read",
+            Self::Stale => "stale",
+            Self::Future => "future",
+            Self::Disorder => "disorder",
+            Self::CounterStopped => "counter-stopped",
+            Self::Overlap => "overlap",
+            Self::Companion => "companion",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+/// What a [`Reason`] was about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Nothing more to say.
+    None,
+    /// The firmware's error.
+    Firmware(psci::Error),
+    /// The timestamp.
+    Stamp(Stamp),
+    /// GET_TIMESTAMP's error.
+    Pmf(ReadError),
+    /// Where and why the CPU was lost.
+    Loss(Loss),
+}
+
+/// Why an outcome does not count, in full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rejection {
+    /// The reason it is counted under.
+    pub reason: Reason,
+    /// What it was about.
+    pub detail: Detail,
+}
+
+impl Rejection {
+    /// A rejection about nothing in particular.
+    #[must_use]
+    pub const fn plain(reason: Reason) -> Self {
+        Self {
+            reason,
+            detail: Detail::None,
+        }
+    }
+}
+
+impl fmt::Display for Rejection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.reason.key())?;
+        match self.detail {
+            Detail::None => Ok(()),
+            Detail::Firmware(error) => write!(f, ": firmware returned {error}"),
+            Detail::Stamp(stamp) => write!(f, ": {stamp:?}"),
+            Detail::Pmf(error) => write!(f, ": {error}"),
+            Detail::Loss(loss) => write!(f, ": {loss}"),
+        }
+    }
+}
+
+impl From<Distrust> for Rejection {
+    fn from(distrust: Distrust) -> Self {
+        let (reason, detail) = match distrust {
+            Distrust::Stale(stamp) => (Reason::Stale, Detail::Stamp(stamp)),
+            Distrust::Future(stamp) => (Reason::Future, Detail::Stamp(stamp)),
+            Distrust::Disorder(stamp) => (Reason::Disorder, Detail::Stamp(stamp)),
+            Distrust::CounterStopped => (Reason::CounterStopped, Detail::None),
+        };
+        Self { reason, detail }
+    }
+}
+
+impl Outcome {
+    /// The path that the call took through the firmware, when it has one.
+    #[must_use]
+    pub fn path(&self) -> Option<Path> {
+        match self.action {
+            Action::None | Action::Off => None,
+            Action::Suspend {
+                powerdown: true, ..
+            } => Some(Path::PowerDown),
+            Action::Suspend { .. } => Some(Path::Standby),
+            Action::ReadBack => Some(Path::OffOn {
+                turned_on: self.turned_on,
+            }),
+            Action::Version => Some(Path::Call),
+        }
+    }
+
+    /// Decides whether this outcome is a sample. With `pmf` its timestamps
+    /// must be this call's own; without, the caller's view has to do.
+    ///
+    /// # Errors
+    /// The first rule that it breaks.
+    pub fn judge(&self, pmf: bool) -> Result<(), Rejection> {
+        if let End::Lost(loss) = self.end {
+            return Err(Rejection {
+                reason: Reason::Lost,
+                detail: Detail::Loss(loss),
+            });
+        }
+        if self.end == End::Pending {
+            return Err(Rejection::plain(Reason::Pending));
+        }
+        if self.code < 0 {
+            return Err(Rejection {
+                reason: Reason::Refused,
+                detail: Detail::Firmware(psci::Error::from_code(self.code)),
+            });
+        }
+        if let Action::Suspend { powerdown, .. } = self.action {
+            let returned = powerdown && self.end == End::Returned;
+            if returned && (pmf || self.after < self.due) {
+                return Err(Rejection::plain(Reason::Abandoned));
+            }
+            if self.after < self.due {
+                return Err(Rejection::plain(Reason::EarlyWake));
+            }
+        }
+        if !pmf {
+            return Ok(());
+        }
+        if let Some(error) = self.stamps_error {
+            return Err(Rejection {
+                reason: Reason::PmfRead,
+                detail: Detail::Pmf(error),
+            });
+        }
+        if let Some(path) = self.path() {
+            self.stamps.check(path, self.before, self.after)?;
+        }
+        if matches!(self.action, Action::Suspend { .. })
+            && self.stamps.at(Stamp::ExitHwLowPwr) < self.due
+        {
+            return Err(Rejection::plain(Reason::EarlyWake));
+        }
+        Ok(())
+    }
+
+    /// The PMF latencies of an outcome that [`Outcome::judge`] accepted with
+    /// `pmf`; None where its timestamps do not hold.
+    #[must_use]
+    pub fn latencies(&self) -> Option<Latencies> {
+        self.stamps
+            .check(self.path()?, self.before, self.after)
+            .ok()
+    }
+
+    /// One figure of an accepted outcome in ticks, where the action has it.
+    #[must_use]
+    pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
+        let latencies = if pmf { self.latencies() } else { None };
+        let suspend = matches!(self.action, Action::Suspend { .. });
+        let version = self.action == Action::Version;
+        let read_back = self.action == Action::ReadBack;
+        match metric {
+            Metric::Powerdown if !version => latencies.map(|l| l.powerdown),
+            Metric::Wakeup if !version => latencies.map(|l| l.wakeup),
+            Metric::CacheFlush if !version => latencies.map(|l| l.cache_flush),
+            Metric::Latency if version => latencies.map(|l| l.powerdown),
+            Metric::Call if suspend || version => self.after.checked_sub(self.before),
+            Metric::Wake if suspend => self.after.checked_sub(self.due),
+            Metric::TurnOff if read_back => self.seen_off.checked_sub(self.before),
+            Metric::TurnOn if read_back => self.entered.checked_sub(self.turned_on),
+            Metric::Lateness if suspend || version => self.before.checked_sub(self.start),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn good() -> Outcome {
+        Outcome {
+            action: Action::Suspend {
+                power_state: 0x1_0002,
+                powerdown: true,
+            },
+            end: End::Resumed,
+            start: 95,
+            before: 100,
+            after: 350,
+            due: 290,
+            stamps: Stamps([110, 340, 160, 300, 120, 150]),
+            ..Outcome::default()
+        }
+    }
+
+    fn reason(outcome: Outcome, pmf: bool) -> Option<Reason> {
+        outcome.judge(pmf).err().map(|r| r.reason)
+    }
+
+    #[test]
+    fn a_good_suspend_counts_and_has_its_figures() {
+        let outcome = good();
+        assert_eq!(outcome.judge(true), Ok(()));
+        let figure = |m| outcome.metric(m, true);
+        assert_eq!(figure(Metric::Powerdown), Some(50));
+        assert_eq!(figure(Metric::Wakeup), Some(40));
+        assert_eq!(figure(Metric::CacheFlush), Some(30));
+        assert_eq!(figure(Metric::Latency), None);
+        assert_eq!(figure(Metric::Call), Some(250));
+        assert_eq!(figure(Metric::Wake), Some(60));
+        assert_eq!(figure(Metric::Lateness), Some(5));
+        assert_eq!(outcome.metric(Metric::Powerdown, false), None);
+    }
+
+    #[test]
+    fn each_rule_of_a_suspend() {
+        let loss = Loss {
+            step: Step::Finish,
+            cause: Cause::Timeout,
+        };
+        for (edit, expected) in [
+            (
+                (|o: &mut Outcome| o.end = End::Returned) as fn(&mut Outcome),
+                Reason::Abandoned,
+            ),
+            (|o| o.code = -2, Reason::Refused),
+            (|o| o.due = 320, Reason::EarlyWake),
+            (|o| o.due = 360, Reason::EarlyWake),
+            (
+                |o| o.stamps_error = Some(ReadError::NotImplemented),
+                Reason::PmfRead,
+            ),
+            (|o| o.stamps.0[4] = 50, Reason::Stale),
+            (|o| o.stamps.0[1] = 351, Reason::Future),
+            (|o| o.stamps.0[5] = 118, Reason::Disorder),
+            (|o| o.stamps.0[2] = 310, Reason::CounterStopped),
+        ] {
+            let mut outcome = good();
+            edit(&mut outcome);
+            assert_eq!(reason(outcome, true), Some(expected), "{outcome:?}");
+        }
+        let mut outcome = good();
+        outcome.end = End::Lost(loss);
+        assert_eq!(reason(outcome, true), Some(Reason::Lost));
+    }
+
+    #[test]
+    fn without_pmf_the_wake_up_decides() {
+        let mut outcome = good();
+        outcome.end = End::Returned;
+        outcome.stamps = Stamps::default();
+        assert_eq!(reason(outcome, false), None);
+        outcome.due = 351;
+        assert_eq!(reason(outcome, false), Some(Reason::Abandoned));
+        outcome.end = End::Resumed;
+        assert_eq!(reason(outcome, false), Some(Reason::EarlyWake));
+    }
+
+    #[test]
+    fn numbers_are_places() {
+        for (i, metric) in Metric::ALL.into_iter().enumerate() {
+            assert_eq!(metric as usize, i);
+        }
+        for (i, reason) in Reason::ALL.into_iter().enumerate() {
+            assert_eq!(reason as usize, i);
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! The scenarios: what is measured, in which order, how often, and what
+//! counts.
+//!
+//! Nothing here sees a register. A scenario asks a [`Machine`] for rounds,
+//! lets [`crate::sample`] judge what came of them, and fills one [`Row`] for
+//! each CPU. The six of TF-A's runtime instrumentation are in `parallel.rs`
+//! (all CPUs at once: the two suspends and PSCI_VERSION), `serial.rs` (one
+//! CPU after another) and `off.rs` (CPU_OFF).
+
+mod calibrate;
+mod off;
+mod parallel;
+mod serial;
+mod states;
+mod tally;
+
+
+use core::fmt::{self, Write};
+
+use arrayvec::ArrayVec;
+
+use crate::board::IdleState;
+use crate::output::{self, Run};
+use crate::plan::{Method, Plan, ScenarioId};
+use crate::report::{Failure, Row, Skip, Status, TestReport, Totals};
+use crate::round::{After, Machine, Round, Who};
+use crate::sample::{Action, Outcome};
+use crate::stats::Summary;
+use crate::verdict::Verdict;
+
+pub use states::{Chosen, States};
+
+/// Tests at most: each scenario by each method.
+pub const TESTS: usize = ScenarioId::COUNT * 2;
+
+/// Room to measure in; sized by [`Needs`].
+pub struct Workspace<'w> {
+    /// One for each CPU: the round in hand.
+    pub outcomes: &'w mut [Outcome],
+    /// One for each CPU: the first half of a round of two.
+    pub firsts: &'w mut [Outcome],
+    /// For each iteration, one for each CPU: what counts.
+    pub kept: &'w mut [Outcome],
+    /// For each iteration, or each CPU: one column of figures.
+    pub column: &'w mut [u64],
+    /// For each test, one for each CPU.
+    pub rows: &'w mut [Row],
+}
+
+/// How many elements each part of a [`Workspace`] has to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// Of `outcomes` and of `firsts`.
+    pub outcomes: usize,
+    /// Of `kept`.
+    pub kept: usize,
+    /// Of `column`.
+    pub column: usize,
+    /// Of `rows`.
+    pub rows: usize,
+}
+
+impl Needs {
+    /// What `plan` needs on a board with so many CPUs; None when the numbers
+    /// do not fit a machine word.
+    #[must_use]
+    pub fn of(plan: &Plan, cpus: usize) -> Option<Self> {
+        let iterations = plan.iterations as usize;
+        let tests = plan.scenarios.len() * plan.methods.iter().count();
+        Some(Self {
+            outcomes: cpus,
+            kept: iterations.checked_mul(cpus)?,
+            column: iterations.max(cpus),
+            rows: tests.checked_mul(cpus)?,
+        })
+    }
+
+    /// The bytes of all parts together.
+    #[must_use]
+    pub fn bytes(&self) -> Option<usize> {
+        let outcomes = self.outcomes.checked_mul(2)?.checked_add(self.kept)?;
+        outcomes
+            .checked_mul(size_of::<Outcome>())?
+            .checked_add(self.column.checked_mul(size_of::<u64>())?)?
+            .checked_add(self.rows.checked_mul(size_of::<Row>())?)
+    }
+}
+
+/// Runs the plan's scenarios, writes what they found, and returns the
+/// verdict.
+///
+/// # Errors
+/// When `out` fails.
+pub fn run_all<'w, M: Machine, W: Write>(
+    machine: &mut M,
+    run: &Run<'_>,
+    idle_states: &[IdleState<'_>],
+    workspace: Workspace<'w>,
+    out: &mut W,
+) -> Result<Verdict, fmt::Error> {
+    let plan = run.plan;
+    let states = States::choose(idle_states, plan, run.facts.state_format);
+    let mut tests: ArrayVec<TestReport<'w>, TESTS> = ArrayVec::new();
+    let mut totals = Totals::default();
+    let Workspace {
+        outcomes,
+        firsts,
+        kept,
+        column,
+        mut rows,
+    } = workspace;
+    output::header(out, run)?;
+    for method in plan.methods.iter() {
+        for scenario in plan.scenarios.iter() {
+            let (own, rest) = core::mem::take(&mut rows).split_at_mut(run.cpus.len());
+            rows = rest;
+            let mut bench = Bench {
+                machine,
+                plan,
+                method,
+                pmf: run.facts.pmf.is_ok(),
+                outcomes: &mut *outcomes,
+                firsts: &mut *firsts,
+                kept: &mut *kept,
+                column: &mut *column,
+                rows: own,
+                attempts: 0,
+                trials: 0,
+                sleep: 0,
+                skew: Summary::default(),
+            };
+            let (status, power_state) = bench.measure(scenario, &states);
+            let (attempts, trials) = (bench.attempts, bench.trials);
+            let (sleep, skew) = (bench.sleep, bench.skew);
+            let skipped = matches!(status, Status::Skipped(_));
+            let test = TestReport {
+                scenario,
+                method,
+                status,
+                pmf: run.facts.pmf.is_ok(),
+                power_state,
+                asked: plan.iterations,
+                attempts,
+                sleep,
+                trials,
+                skew,
+                rows: if skipped { &[] } else { own },
+            };
+            output::test(out, run, &test)?;
+            totals.add(&test);
+            tests.push(test);
+        }
+    }
+    output::closing(out, run, &tests, &totals)?;
+    Ok(Verdict::from_totals(&totals))
+}
+
+/// One scenario under way.
+struct Bench<'b, M> {
+    machine: &'b mut M,
+    plan: &'b Plan,
+    method: Method,
+    pmf: bool,
+    outcomes: &'b mut [Outcome],
+    firsts: &'b mut [Outcome],
+    kept: &'b mut [Outcome],
+    column: &'b mut [u64],
+    rows: &'b mut [Row],
+    attempts: u32,
+    trials: u32,
+    sleep: u64,
+    skew: Summary,
+}
+
+/// Why a scenario stops before its samples are complete.
+enum Stop {
+    Skip(Skip),
+    Fail(Failure),
+}
+
+impl<M: Machine> Bench<'_, M> {
+    fn measure(&mut self, scenario: ScenarioId, states: &States) -> (Status, Option<u32>) {
+        for (cpu, row) in self.rows.iter_mut().enumerate() {
+            *row = Row {
+                cpu: cpu as u16,
+                ..Row::default()
+            };
+        }
+        let state = match scenario {
+            ScenarioId::SuspendDeepParallel
+            | ScenarioId::SuspendDeepSerial
+            | ScenarioId::CpuOffSerial => states.deepest,
+            ScenarioId::CpuSuspendParallel | ScenarioId::CpuSuspendSerial => states.core,
+            ScenarioId::PsciVersionParallel => None,
+        };
+        let needs_state = !matches!(
+            scenario,
+            ScenarioId::CpuOffSerial | ScenarioId::PsciVersionParallel
+        );
+        let power_state = state.map(|s| s.power_state);
+        if let Some(skip) = skip(needs_state, state) {
+            return (Status::Skipped(skip), power_state);
+        }
+        let action = state.map_or(Action::Version, Chosen::action);
+        let measured = match scenario {
+            ScenarioId::SuspendDeepSerial | ScenarioId::CpuSuspendSerial => {
+                self.measure_serial(action)
+            }
+            ScenarioId::CpuOffSerial => {
+                self.measure_off(state.filter(|s| !s.timer_stops).map(Chosen::action))
+            }
+            ScenarioId::SuspendDeepParallel
+            | ScenarioId::CpuSuspendParallel
+            | ScenarioId::PsciVersionParallel => self.measure_parallel(action),
+        };
+        let status = match measured {
+            Ok(()) => self.status(),
+            Err(Stop::Skip(skip)) => Status::Skipped(skip),
+            Err(Stop::Fail(failure)) => Status::Failed(failure),
+        };
+        (status, power_state)
+    }
+
+    /// Whether what was kept is enough.
+    fn status(&self) -> Status {
+        let asked = self.plan.iterations;
+        for row in self.rows.iter() {
+            if let Some(loss) = row.lost {
+                let cpu = row.cpu;
+                return Status::Failed(Failure::CpuLost { cpu, loss });
+            }
+        }
+        let worst = self
+            .rows
+            .iter()
+            .filter(|row| row.expected)
+            .min_by_key(|row| row.valid);
+        match worst {
+            Some(row) if u64::from(row.valid) * 10 < u64::from(asked) * 9 => {
+                Status::Failed(Failure::TooFewSamples {
+                    cpu: row.cpu,
+                    valid: row.valid,
+                    asked,
+                })
+            }
+            _ => Status::Passed,
+        }
+    }
+
+    /// A round of this scenario's method.
+    fn round(&self, who: Who, action: Action) -> Round {
+        let participants = match who {
+            Who::All => self.rows.len() as u64,
+            Who::Only(_) => 1,
+        };
+        Round {
+            who,
+            action,
+            // For the lead to tell all, and for all to hear it.
+            lead_in: self.us(100 + 10 * participants),
+            sleep: self.sleep,
+            wake: self.plan.wake,
+            wake_step: self.us(200),
+            after: match self.method {
+                Method::Tftf => After::Off,
+                Method::Warm => After::Stay,
+            },
+        }
+    }
+
+    /// Counter ticks in so many microseconds. Where CNTFRQ says nothing, as
+    /// many as at 1 GHz: rather too long than too short.
+    fn us(&self, microseconds: u64) -> u64 {
+        let hz = match self.machine.facts().frequency {
+            0 => 1_000_000_000,
+            hz => hz,
+        };
+        let ticks = u128::from(hz) * u128::from(microseconds) / 1_000_000;
+        u64::try_from(ticks).unwrap_or(u64::MAX).max(1)
+    }
+
+    /// Whether attempts beyond those asked for are used up: three times as
+    /// many again.
+    fn retries_are_exhausted(&self, attempts: u32) -> bool {
+        let asked = u64::from(self.plan.iterations);
+        u64::from(attempts) >= u64::from(self.plan.warmup) + 4 * asked
+    }
+}
+
+fn skip(needs_state: bool, state: Option<Chosen>) -> Option<Skip> {
+    match state {
+        None if needs_state => Some(Skip::NoIdleState),
+        Some(state) if needs_state && state.timer_stops => Some(Skip::TimerStops),
+        _ => None,
+    }
+}

@@ -1,0 +1,149 @@
+//! CPU_OFF: every other CPU is turned on and off in turn, then the lead
+//! suspends to the deepest level, then each of the others is turned on again
+//! so that it can read what its CPU_OFF left.
+//!
+//! "Wakeup" is the warm boot of that second CPU_ON; the lead's row is a
+//! CPU_SUSPEND. The warm method turns each CPU on again right after its
+//! CPU_OFF, and does not let the lead suspend in between.
+
+use super::tally::came_too_soon;
+use super::{Bench, Stop};
+use crate::plan::Method;
+use crate::round::{After, Machine, Round, Who};
+use crate::sample::{Action, End, Outcome};
+
+impl<M: Machine> Bench<'_, M> {
+    /// `lead_action` is the lead's suspend, where there is a state for it.
+    pub(super) fn measure_off(&mut self, lead_action: Option<Action>) -> Result<(), Stop> {
+        let lead = self.machine.facts().lead;
+        for (cpu, row) in self.rows.iter_mut().enumerate() {
+            row.expected = cpu != lead || lead_action.is_some();
+        }
+        if let Some(action) = lead_action {
+            self.calibrate(Who::Only(lead), action)?;
+        }
+        // One pass apart: it is cold for all but the lead, which has slept.
+        self.trials += 1;
+        self.pass(lead_action, Phase::Cold);
+        for _ in 0..self.plan.warmup {
+            self.attempts += 1;
+            self.pass(lead_action, Phase::WarmUp);
+        }
+        while !self.is_complete() && !self.retries_are_exhausted(self.attempts) {
+            self.attempts += 1;
+            self.pass(lead_action, Phase::Measure);
+        }
+        self.summarise();
+        self.show_medians();
+        Ok(())
+    }
+
+    /// Whether every CPU that can still give samples has given all.
+    fn is_complete(&self) -> bool {
+        self.rows.iter().all(|row| {
+            !row.expected
+                || row.valid >= self.plan.iterations
+                || self.machine.is_lost(row.cpu as usize)
+        })
+    }
+
+    /// All CPUs once.
+    fn pass(&mut self, lead_action: Option<Action>, phase: Phase) {
+        let lead = self.machine.facts().lead;
+        let others = || (0..self.rows.len()).filter(move |cpu| *cpu != lead);
+        match self.method {
+            Method::Tftf => {
+                for cpu in others() {
+                    self.turn_off(cpu);
+                }
+                self.lead_pass(lead, lead_action, phase);
+                for cpu in 0..self.rows.len() {
+                    if cpu != lead {
+                        self.read_back(cpu, phase);
+                    }
+                }
+            }
+            Method::Warm => {
+                for cpu in 0..self.rows.len() {
+                    if cpu != lead {
+                        self.turn_off(cpu);
+                        self.read_back(cpu, phase);
+                    }
+                }
+                self.lead_pass(lead, lead_action, phase);
+            }
+        }
+    }
+
+    /// A CPU's CPU_OFF; when it began and was over is kept for read_back.
+    fn turn_off(&mut self, cpu: usize) {
+        self.firsts[cpu] = Outcome::default();
+        if !self.machine.is_lost(cpu) {
+            let round = self.round(Who::Only(cpu), Action::Off);
+            self.machine.run(&round, self.outcomes);
+            self.firsts[cpu] = self.outcomes[cpu];
+        }
+    }
+
+    /// The CPU is turned on again and reads its timestamps: a sample, if both
+    /// halves are good.
+    fn read_back(&mut self, cpu: usize, phase: Phase) {
+        let first = self.firsts[cpu];
+        let outcome = if first.end == End::WentOff && !self.machine.is_lost(cpu) {
+            let round = self.round(Who::Only(cpu), Action::ReadBack);
+            self.machine.run(&round, self.outcomes);
+            Outcome {
+                before: first.before,
+                seen_off: first.seen_off,
+                ..self.outcomes[cpu]
+            }
+        } else if first.action == Action::None {
+            // Lost earlier: said then.
+            return;
+        } else {
+            first
+        };
+        self.take(cpu, outcome, phase);
+    }
+
+    fn lead_pass(&mut self, lead: usize, action: Option<Action>, phase: Phase) {
+        let Some(action) = action else { return };
+        let round = Round {
+            after: After::Off,
+            ..self.round(Who::Only(lead), action)
+        };
+        self.machine.run(&round, self.outcomes);
+        self.take(lead, self.outcomes[lead], phase);
+    }
+
+    /// Judges one CPU's part of a pass.
+    fn take(&mut self, cpu: usize, outcome: Outcome, phase: Phase) {
+        let verdict = outcome.judge(self.pmf);
+        if let Err(rejection) = verdict {
+            if came_too_soon(rejection) && cpu == self.machine.facts().lead {
+                self.lengthen();
+            }
+            self.rows[cpu].note_loss(rejection);
+        }
+        match (phase, verdict) {
+            (Phase::Cold, Ok(())) => {
+                self.rows[cpu].cold.get_or_insert(outcome);
+            }
+            (Phase::Cold | Phase::WarmUp, _) => {}
+            (Phase::Measure, _) if self.rows[cpu].valid >= self.plan.iterations => {}
+            (Phase::Measure, Ok(())) => self.keep(cpu, outcome),
+            (Phase::Measure, Err(rejection)) => self.rows[cpu].reject(rejection),
+        }
+    }
+}
+
+/// What a pass is for.
+#[derive(Clone, Copy)]
+enum Phase {
+    /// The first: kept apart.
+    Cold,
+    /// Not kept.
+    WarmUp,
+    /// Kept where it counts.
+    Measure,
+}

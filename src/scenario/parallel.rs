@@ -1,0 +1,79 @@
+//! All CPUs at once: suspend, and PSCI_VERSION.
+//!
+//! A round counts as a whole or not at all: one CPU that did not go down
+//! changes what the others had to wait for.
+
+use super::tally::came_too_soon;
+use super::{Bench, Stop};
+use crate::pmf::Stamp;
+use crate::round::{Machine, Who};
+use crate::sample::{Action, Reason, Rejection};
+
+impl<M: Machine> Bench<'_, M> {
+    pub(super) fn measure_parallel(&mut self, action: Action) -> Result<(), Stop> {
+        for row in self.rows.iter_mut() {
+            row.expected = true;
+        }
+        if matches!(action, Action::Suspend { .. }) {
+            self.calibrate(Who::All, action)?;
+        } else {
+            // The first round is cold, and a trial all the same.
+            self.trials = 1;
+            self.machine.run(&self.round(Who::All, action), self.outcomes);
+            let _ = self.judge_round();
+            self.keep_cold();
+        }
+        let mut kept = 0;
+        while kept < self.plan.iterations && !self.retries_are_exhausted(self.attempts) {
+            let warming_up = self.attempts < self.plan.warmup;
+            self.attempts += 1;
+            self.machine.run(&self.round(Who::All, action), self.outcomes);
+            match self.judge_round() {
+                Ok(()) if warming_up => {}
+                Ok(()) => {
+                    self.keep_round();
+                    kept += 1;
+                }
+                Err((_, wrong)) => {
+                    if !warming_up {
+                        self.reject_round();
+                    }
+                    if came_too_soon(wrong) {
+                        self.lengthen();
+                    }
+                }
+            }
+        }
+        self.summarise();
+        self.show_round(kept as usize);
+        Ok(())
+    }
+
+    /// Keeps every CPU's part. One that is lost has none: its place in the
+    /// round stays empty, so that rounds stay whole.
+    fn keep_round(&mut self) {
+        for cpu in 0..self.outcomes.len() {
+            let outcome = self.outcomes[cpu];
+            self.keep(cpu, outcome);
+        }
+    }
+
+    /// Counts every CPU's part under its reason.
+    fn reject_round(&mut self) {
+        let first_up = self.first_wake_up();
+        let late = |o: &crate::sample::Outcome| {
+            matches!(o.action, Action::Suspend { .. })
+                && first_up.is_some_and(|up| o.stamps.at(Stamp::EnterHwLowPwr) > up)
+        };
+        for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
+            if outcome.action == Action::None {
+                continue;
+            }
+            row.reject(match outcome.judge(self.pmf) {
+                Err(rejection) => rejection,
+                Ok(()) if late(outcome) => Rejection::plain(Reason::Overlap),
+                Ok(()) => Rejection::plain(Reason::Companion),
+            });
+        }
+    }
+}

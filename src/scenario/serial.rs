@@ -1,0 +1,91 @@
+//! One CPU after another, every other one off: suspend.
+//!
+//! The lead comes last, when it is alone. By the method of TF-A's tests each
+//! sample follows a CPU_ON, and all CPUs take their turn before the first has
+//! its second; the warm method keeps one CPU on until it has all its samples.
+
+use super::tally::came_too_soon;
+use super::{Bench, Stop};
+use crate::plan::Method;
+use crate::round::{Machine, Who};
+use crate::sample::Action;
+
+impl<M: Machine> Bench<'_, M> {
+    pub(super) fn measure_serial(&mut self, action: Action) -> Result<(), Stop> {
+        for row in self.rows.iter_mut() {
+            row.expected = true;
+        }
+        let cpus = self.rows.len();
+        for turn in 0..cpus {
+            let cpu = self.in_turn(turn);
+            if !self.machine.is_lost(cpu) {
+                self.calibrate(Who::Only(cpu), action)?;
+            }
+        }
+        let repeats = self.plan.warmup + self.plan.iterations;
+        match self.method {
+            Method::Tftf => {
+                for repeat in 0..repeats {
+                    for turn in 0..cpus {
+                        self.sample_alone(self.in_turn(turn), action, repeat);
+                    }
+                }
+            }
+            Method::Warm => {
+                for turn in 0..cpus {
+                    for repeat in 0..repeats {
+                        self.sample_alone(self.in_turn(turn), action, repeat);
+                    }
+                }
+            }
+        }
+        self.summarise();
+        self.show_medians();
+        Ok(())
+    }
+
+    /// The CPU whose turn it is: in the board's order, the lead last.
+    pub(super) fn in_turn(&self, turn: usize) -> usize {
+        let lead = self.machine.facts().lead;
+        match turn + 1 {
+            n if n == self.rows.len() => lead,
+            _ if turn < lead => turn,
+            next => next,
+        }
+    }
+
+    /// One repeat of one CPU: attempts until there is a sample, or no
+    /// attempt is left to it.
+    fn sample_alone(&mut self, cpu: usize, action: Action, repeat: u32) {
+        let warming_up = repeat < self.plan.warmup;
+        while !self.machine.is_lost(cpu) {
+            let row = &self.rows[cpu];
+            let made = self.plan.warmup.min(repeat) + row.valid + row.rejected_total();
+            if self.retries_are_exhausted(made) {
+                return;
+            }
+            self.attempts += 1;
+            let round = self.round(Who::Only(cpu), action);
+            self.machine.run(&round, self.outcomes);
+            let outcome = self.outcomes[cpu];
+            match outcome.judge(self.pmf) {
+                Ok(()) if warming_up => return,
+                Ok(()) => {
+                    self.keep(cpu, outcome);
+                    return;
+                }
+                Err(rejection) => {
+                    if came_too_soon(rejection) {
+                        self.lengthen();
+                    }
+                    if warming_up {
+                        self.rows[cpu].note_loss(rejection);
+                        return;
+                    }
+                    self.rows[cpu].reject(rejection);
+                }
+            }
+        }
+    }
+}
+

@@ -1,0 +1,145 @@
+//! Which idle state a scenario suspends to.
+
+use crate::board::IdleState;
+use crate::plan::Plan;
+use crate::psci::StateFormat;
+use crate::sample::Action;
+
+/// A state to suspend to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chosen {
+    /// CPU_SUSPEND's argument.
+    pub power_state: u32,
+    /// Whether it asks for a power-down.
+    pub powerdown: bool,
+    /// Whether the per-CPU timers stop in it.
+    pub timer_stops: bool,
+}
+
+impl Chosen {
+    fn new(power_state: u32, timer_stops: bool, format: StateFormat) -> Self {
+        Self {
+            power_state,
+            powerdown: format.is_powerdown(power_state),
+            timer_stops,
+        }
+    }
+
+    /// The action that suspends to it.
+    #[must_use]
+    pub fn action(self) -> Action {
+        Action::Suspend {
+            power_state: self.power_state,
+            powerdown: self.powerdown,
+        }
+    }
+}
+
+/// The two states that the scenarios are about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct States {
+    /// The deepest power-down.
+    pub deepest: Option<Chosen>,
+    /// The power-down of a CPU alone.
+    pub core: Option<Chosen>,
+}
+
+impl States {
+    /// Chooses among the board's idle states; what the plan names wins.
+    ///
+    /// Of the power-down states, the deepest is the one of the highest level,
+    /// and the core's the one of level 0. Where neither the board nor the
+    /// format gives levels, the order of the device tree stands for depth, as
+    /// the idle-states binding asks of it.
+    #[must_use]
+    pub fn choose(idle_states: &[IdleState<'_>], plan: &Plan, format: StateFormat) -> Self {
+        let depth = |place: usize, state: &IdleState<'_>| {
+            let level = state.level.or(format.level(state.power_state));
+            level.map_or(place, usize::from)
+        };
+        let mut powerdowns = idle_states
+            .iter()
+            .filter(|s| format.accepts(s.power_state) && format.is_powerdown(s.power_state))
+            .enumerate()
+            .map(|(place, state)| (depth(place, state), state));
+        let deepest = powerdowns.clone().max_by_key(|(depth, _)| *depth);
+        let core = powerdowns.find(|(depth, _)| *depth == 0);
+        let chosen = |found: Option<(usize, &IdleState<'_>)>, named: Option<u32>| match named {
+            // The user's own value: whether timers stop in it is known where
+            // the board knows the state.
+            Some(power_state) => {
+                let known = idle_states.iter().find(|s| s.power_state == power_state);
+                let stops = known.is_some_and(|s| s.local_timer_stop);
+                Some(Chosen::new(power_state, stops, format))
+            }
+            None => found.map(|(_, s)| Chosen::new(s.power_state, s.local_timer_stop, format)),
+        };
+        Self {
+            deepest: chosen(deepest, plan.deepest),
+            core: chosen(core, plan.core),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(power_state: u32, level: Option<u8>) -> IdleState<'static> {
+        IdleState {
+            name: "state",
+            power_state,
+            level,
+            local_timer_stop: false,
+        }
+    }
+
+    fn plan() -> Plan {
+        Plan::parse("").expect("the default plan")
+    }
+
+    #[test]
+    fn by_the_level_in_the_original_format() {
+        let states = [
+            state(0x1, None),
+            state(0x0201_0222, None),
+            state(0x0101_0022, None),
+            state(0x0001_0002, None),
+        ];
+        let States { deepest, core } = States::choose(&states, &plan(), StateFormat::Original);
+        assert_eq!(deepest.map(|s| s.power_state), Some(0x0201_0222));
+        assert_eq!(core.map(|s| s.power_state), Some(0x0001_0002));
+        assert!(deepest.is_some_and(|s| s.powerdown));
+    }
+
+    #[test]
+    fn by_order_in_the_extended_format_unless_the_board_says_more() {
+        let mut states = [state(0x4000_0004, None), state(0x4100_c244, None)];
+        let choose = |s: &[IdleState<'_>]| States::choose(s, &plan(), StateFormat::Extended);
+        let chosen = choose(&states);
+        assert_eq!(chosen.deepest.map(|s| s.power_state), Some(0x4100_c244));
+        assert_eq!(chosen.core.map(|s| s.power_state), Some(0x4000_0004));
+        states[0].level = Some(1);
+        states[1].level = Some(0);
+        let chosen = choose(&states);
+        assert_eq!(chosen.deepest.map(|s| s.power_state), Some(0x4000_0004));
+        assert_eq!(chosen.core.map(|s| s.power_state), Some(0x4100_c244));
+    }
+
+    #[test]
+    fn none_where_there_is_no_power_down() {
+        let states = [state(0x1, None)];
+        let chosen = States::choose(&states, &plan(), StateFormat::Original);
+        assert_eq!(chosen, States::default());
+    }
+
+    #[test]
+    fn what_the_user_names_wins() {
+        let mut states = [state(0x0001_0000, None)];
+        states[0].local_timer_stop = true;
+        let plan = Plan::parse("core=0x10000 deepest=0x1010000").expect("a good plan");
+        let chosen = States::choose(&states, &plan, StateFormat::Original);
+        assert!(chosen.core.is_some_and(|s| s.timer_stops));
+        assert_eq!(chosen.deepest.map(|s| s.power_state), Some(0x0101_0000));
+    }
+}

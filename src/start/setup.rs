@@ -1,0 +1,314 @@
+//! Setting the machine up by its device tree: memory, CPUs, GIC, timer,
+//! firmware. Whatever is missing ends the run by name.
+
+use core::fmt::Write;
+
+use arrayvec::ArrayVec;
+use psci_bench::board::{Board, Cpu, LabelSource, Region};
+use psci_bench::output::Run;
+use psci_bench::plan::Plan;
+use psci_bench::pmf::{Interface, ReadError};
+use psci_bench::report::Row;
+use psci_bench::room;
+use psci_bench::round::{Counter, Facts};
+use psci_bench::sample::Outcome;
+use psci_bench::scenario::{self, Needs, Workspace};
+use psci_bench::verdict::Verdict;
+
+use crate::machine::conduct::{Conductor, State};
+use crate::machine::cpu::{self, Env};
+use crate::machine::firmware::Firmware;
+use crate::machine::gic::Gic;
+use crate::machine::memory::{self, Arena};
+use crate::machine::mmu::{Kind, PAGE, Tables};
+use crate::machine::panic::{self, Ended};
+use crate::machine::slot::Slot;
+use crate::machine::timed::Way;
+use crate::machine::timer::Timer;
+use crate::machine::{act, boot, overhead};
+
+/// Pages of a CPU's stack, its guard page not counted.
+const STACK_PAGES: u64 = 3;
+
+/// From one stack to the next: the stack and its guard page.
+const STACK_STEP: u64 = (STACK_PAGES + 1) * PAGE;
+
+/// Pages that one level 3 table maps.
+const TABLE_REACH: u64 = 512 * PAGE;
+
+/// The working memory: stacks, and what is handed out piece by piece.
+struct Memory {
+    arena: Arena,
+    /// Where the first stack's guard page begins.
+    stacks: u64,
+}
+
+/// The machine, ready to measure.
+pub struct Bench {
+    conductor: Conductor,
+    facts: Facts,
+    cpus: &'static [Cpu],
+    labels: LabelSource,
+    workspace: Workspace<'static>,
+}
+
+impl Bench {
+    /// Runs all that the plan asks for.
+    pub fn run<W: Write>(mut self, board: &Board<'_>, plan: &Plan, out: &mut W) -> Option<Verdict> {
+        let run = Run {
+            facts: &self.facts,
+            plan,
+            model: board.model,
+            cpus: self.cpus,
+            labels: self.labels,
+            version: env!("CARGO_PKG_VERSION"),
+        };
+        let states = &board.idle_states;
+        scenario::run_all(&mut self.conductor, &run, states, self.workspace, out).ok()
+    }
+}
+
+/// Ends the run for a reason that lies in its input.
+fn refuse(error: &dyn core::fmt::Display) -> ! {
+    panic::end(&Ended::BadInput(error))
+}
+
+/// Ends the run for a reason that lies in the machine.
+fn give_up(error: &dyn core::fmt::Display) -> ! {
+    panic::end(&Ended::Machine(error))
+}
+
+/// Sets everything up. `used` are the regions of device tree and boot area.
+pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region; 2]) -> Bench {
+    let Some(needs) = Needs::of(plan, board.cpu_count) else {
+        refuse(&"iterations= is too large for this many CPUs");
+    };
+    map_devices(&mut tables, board);
+    let mut memory = working_memory(&mut tables, board, &needs, used);
+    let (cpus, labels) = cpus(&mut memory, board);
+    let own = cpu::mpidr();
+    let Some(lead) = cpus.iter().position(|c| c.mpidr == own) else {
+        refuse(&format_args!(
+            "device tree: no cpu node has the reg of the CPU that booted, {own:#x}"
+        ));
+    };
+    let env = environment(board, slots(&mut memory, cpus), lead);
+    let facts = facts(env);
+    let states = take(&mut memory, cpus.len(), |_| State::Off);
+    Bench {
+        conductor: Conductor::new(env, facts, states),
+        facts,
+        cpus,
+        labels,
+        workspace: workspace(&mut memory, &needs),
+    }
+}
+
+fn map_devices(tables: &mut Tables, board: &Board<'_>) {
+    use psci_bench::board::Gic as Description;
+    let mut map = |name: &str, region: Region| {
+        if let Err(error) = tables.map(region, Kind::Device) {
+            refuse(&format_args!("device tree: {name} at {:#x}: {error}", region.base));
+        }
+    };
+    match &board.gic {
+        Description::V2 {
+            distributor,
+            cpu_interface,
+        } => {
+            map("GIC distributor", clamp(*distributor, 0x1000));
+            map("GIC CPU interface", clamp(*cpu_interface, 0x2000));
+        }
+        Description::V3 {
+            distributor,
+            redistributors,
+            ..
+        } => {
+            map("GIC distributor", clamp(*distributor, 0x1_0000));
+            for region in redistributors {
+                // Room for 512 CPUs with GICv4 frames; some trees claim more
+                // than there is.
+                map("GIC redistributors", clamp(*region, 0x800_0000));
+            }
+        }
+    }
+}
+
+/// A region, or as much of it as is used.
+fn clamp(region: Region, most: u64) -> Region {
+    Region {
+        size: region.size.min(most),
+        ..region
+    }
+}
+
+/// Finds, maps and takes the working memory.
+fn working_memory(
+    tables: &mut Tables,
+    board: &Board<'_>,
+    needs: &Needs,
+    used: [Region; 2],
+) -> Memory {
+    let cpus = board.cpu_count as u64;
+    let per_cpu = STACK_STEP
+        + (size_of::<Slot>() + size_of::<Cpu>() + size_of::<State>()) as u64;
+    let data = needs.bytes().map(|bytes| bytes as u64);
+    let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 4 * PAGE)) else {
+        refuse(&"iterations= is too large for this many CPUs");
+    };
+    // Tables for all of it, but for what the first pool reaches.
+    let pool_pages = size.div_ceil(TABLE_REACH) + 1;
+    let size = size + pool_pages * PAGE;
+
+    let image = Region {
+        base: boot::image_start(),
+        size: boot::image_end() - boot::image_start(),
+    };
+    let mut taken: ArrayVec<Region, 80> = ArrayVec::new();
+    taken.extend([image]);
+    taken.extend(used);
+    taken.extend(board.reserved.iter().copied());
+    let [_, boot_area] = used;
+    let near = boot_area.base + boot_area.size;
+    let found = match room::find(&board.memory, &taken, near, size) {
+        Ok(found) => found,
+        Err(error) => refuse(&error),
+    };
+    let fail = |error: &dyn core::fmt::Display| -> ! {
+        give_up(&format_args!("working memory at {:#x}: {error}", found.base))
+    };
+    // The first pages hold the tables for the rest.
+    let pool = Region {
+        size: pool_pages * PAGE,
+        ..found
+    };
+    if let Err(error) = tables.map(pool, Kind::Memory) {
+        fail(&error);
+    }
+    memory::zero(pool);
+    tables.set_pool(pool);
+    // The last page of the pool is followed by the stacks, each above a page
+    // that stays unmapped, and those by everything else.
+    let stacks = pool.base + pool.size;
+    let rest = stacks + cpus * STACK_STEP;
+    let mut map = |base: u64, size: u64| {
+        if let Err(error) = tables.map(Region { base, size }, Kind::Memory) {
+            fail(&error);
+        }
+    };
+    for stack in 0..cpus {
+        map(stacks + stack * STACK_STEP + PAGE, STACK_PAGES * PAGE);
+    }
+    let region = Region {
+        base: rest,
+        size: found.base + found.size - rest,
+    };
+    map(region.base, region.size);
+    Memory {
+        // SAFETY: room::find() gave memory that nothing else uses, and the
+        // line above mapped this part of it.
+        arena: unsafe { Arena::new(region) },
+        stacks,
+    }
+}
+
+/// The arena, or the end of the run: what it was sized for fits.
+fn take<T>(memory: &mut Memory, count: usize, make: impl FnMut(usize) -> T) -> &'static mut [T] {
+    match memory.arena.take_slice(count, make) {
+        Some(slice) => slice,
+        None => give_up(&"working memory was sized too small"),
+    }
+}
+
+fn cpus(memory: &mut Memory, board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
+    let cpus = take(memory, board.cpu_count, |_| Cpu::default());
+    match board.cpus(cpu::is_multithreaded(), cpus) {
+        Ok(labels) => (cpus, labels),
+        Err(error) => refuse(&format_args!("device tree: {error}")),
+    }
+}
+
+fn slots(memory: &mut Memory, cpus: &[Cpu]) -> &'static [Slot] {
+    let stacks = memory.stacks;
+    take(memory, cpus.len(), |index| {
+        let top = stacks + (index as u64 + 1) * STACK_STEP;
+        Slot::new(index, cpus[index].mpidr, top)
+    })
+}
+
+/// Brings up the lead's own timer and GIC, and asks the firmware what it can.
+fn environment(board: &Board<'_>, slots: &'static [Slot], lead: usize) -> &'static Env {
+    let way = Way::new(board.conduit, cpu::midr());
+    let firmware = Firmware {
+        conduit: board.conduit,
+    };
+    let level = cpu::exception_level();
+    let Some(timer) = Timer::choose(way.counter(), level, &board.timers) else {
+        refuse(&format_args!(
+            "device tree: the timer node has no interrupt for a timer on {}",
+            way.counter().name()
+        ));
+    };
+    // SAFETY: map_devices() mapped all its regions.
+    let gic = unsafe { Gic::new(&board.gic) };
+    if let Err(error) = gic.init_distributor() {
+        give_up(&format_args!("GIC: {error}"));
+    }
+    let frequency = cpu::counter_frequency();
+    let env = cpu::set_env(Env {
+        way,
+        firmware,
+        pmf: find_pmf(way, firmware, slots[lead].mpidr).ok(),
+        gic,
+        timer,
+        hz: if frequency == 0 {
+            1_000_000_000
+        } else {
+            frequency
+        },
+        slots,
+        lead,
+    });
+    act::prepare(env, &slots[lead]);
+    env
+}
+
+/// PMF counts CNTPCT, and is of use only where the payload does, too.
+fn find_pmf(way: Way, firmware: Firmware, mpidr: u64) -> Result<Interface, ReadError> {
+    match way.counter() {
+        Counter::Virtual => Err(ReadError::NotImplemented),
+        Counter::Physical | Counter::PhysicalTwice => firmware.find_pmf(mpidr),
+    }
+}
+
+fn facts(env: &'static Env) -> Facts {
+    let psci_version = match env.firmware.version() {
+        Ok(version) => version,
+        Err(error) => give_up(&format_args!("PSCI_VERSION: firmware returned {error}")),
+    };
+    Facts {
+        frequency: cpu::counter_frequency(),
+        counter: env.way.counter(),
+        timer: env.timer.name(),
+        timer_intid: env.timer.intid,
+        exception_level: cpu::exception_level(),
+        gic: env.gic.version(),
+        conduit: env.way.conduit(),
+        psci_version,
+        state_format: env.firmware.state_format(),
+        pmf: find_pmf(env.way, env.firmware, env.slots[env.lead].mpidr),
+        lead: env.lead,
+        midr: cpu::midr(),
+        overheads: overhead::measure(env),
+    }
+}
+
+fn workspace(memory: &mut Memory, needs: &Needs) -> Workspace<'static> {
+    Workspace {
+        outcomes: take(memory, needs.outcomes, |_| Outcome::default()),
+        firsts: take(memory, needs.outcomes, |_| Outcome::default()),
+        kept: take(memory, needs.kept, |_| Outcome::default()),
+        column: take(memory, needs.column, |_| 0),
+        rows: take(memory, needs.rows, |_| Row::default()),
+    }
+}

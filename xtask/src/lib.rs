@@ -1,0 +1,38 @@
+//! psci-bench's host tool, as a library with a thin `main`.
+//!
+//! ```text
+//! setup ──── what a command needs is there, or is installed
+//! tf_a ───── TF-A's source: Debian's package (apt_source) or a checkout
+//! firmware ─ TF-A built with the overlay platform, cached by what went in
+//! board ──── platforms/BOARD/board.toml, checked
+//! tree ───── board -> device tree blob
+//! image ──── payload ELF -> flat image with tree and parameters
+//! fip, flash firmware and image -> what the machine starts from
+//! qemu ───── the machine's command line
+//! run ────── all of these in one call, and the verdict
+//! ```
+//!
+//! The commands in [`cli`] and the whole-program tests call the same
+//! functions.
+
+#![forbid(unsafe_code)]
+
+pub mod apt_source;
+pub mod board;
+pub mod cli;
+pub mod diagnosis;
+pub mod fip;
+pub mod firmware;
+pub mod flash;
+pub mod image;
+pub mod payload;
+pub mod process;
+pub mod progress;
+pub mod qemu;
+pub mod run;
+pub mod setup;
+pub mod stream;
+pub mod test;
+pub mod tf_a;
+pub mod tree;
+pub mod workspace;

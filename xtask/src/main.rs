@@ -1,0 +1,7 @@
+//! The program behind `cargo xtask`; everything it does is in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ExitCode::from(xtask::cli::main(std::env::args_os()))
+}

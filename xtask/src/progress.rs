@@ -1,0 +1,58 @@
+//! What is going on, for who waits: a spinner or a bar on a terminal, one
+//! line otherwise. All of it goes to stderr, so that stdout is the UART's.
+
+use std::io::{IsTerminal, stderr};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// Something that takes a while.
+pub struct Progress {
+    bar: ProgressBar,
+}
+
+impl Progress {
+    /// Says that `what` begins.
+    #[must_use]
+    pub fn start(what: &str) -> Self {
+        if !stderr().is_terminal() {
+            eprintln!("xtask: {what}");
+            return Self {
+                bar: ProgressBar::hidden(),
+            };
+        }
+        let bar = ProgressBar::new_spinner().with_message(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(120));
+        Self { bar }
+    }
+
+    /// Shows a detail behind what was said.
+    pub fn detail(&self, text: &str) {
+        self.bar.set_prefix(text.to_owned());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}: {prefix}") {
+            self.bar.set_style(style);
+        }
+    }
+
+    /// Shows how much of it is done.
+    pub fn percent(&self, percent: f32) {
+        if self.bar.length().is_none() {
+            self.bar.set_length(100);
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} [{bar:30}] {pos} %") {
+                self.bar.set_style(style);
+            }
+        }
+        self.bar.set_position(percent.clamp(0.0, 100.0) as u64);
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// Tells something that is worth a line of its own.
+pub fn say(text: &str) {
+    eprintln!("xtask: {text}");
+}

@@ -1,0 +1,285 @@
+//! What a command needs of the machine, and how it gets there.
+//!
+//! Programs come as Debian packages, by name, from the machine's own apt;
+//! the bare-metal target comes by rustup. What is there is used as it is:
+//! nothing is upgraded, and no configuration is touched.
+
+use std::env;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::process::{self, find};
+use crate::progress::say;
+use crate::workspace::Workspace;
+
+/// The target that the payload is built for.
+pub const TARGET: &str = "aarch64-unknown-none-softfloat";
+/// Set to 1, this makes `ensure` tell what it would install, and fail.
+pub const NO_INSTALL: &str = "PSCI_BENCH_NO_INSTALL";
+/// The oldest QEMU whose `virt` machine is known to do.
+const QEMU_LEAST: (u32, u32) = (7, 2);
+
+/// Something that has to be there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// QEMU for AArch64.
+    Qemu,
+    /// A cross compiler for TF-A, which is C and assembly.
+    CrossCompiler,
+    /// GNU make, for TF-A.
+    Make,
+    /// What unpacks a Debian source package.
+    DpkgSource,
+    /// Rust's core library for the payload.
+    RustTarget,
+    /// TF-A's own FIP tool, which tests compare with.
+    Fiptool,
+    /// The device tree compiler, which tests compare with.
+    Dtc,
+}
+
+/// All that `cargo xtask test` uses.
+pub const ALL: [Need; 7] = [
+    Need::Qemu,
+    Need::CrossCompiler,
+    Need::Make,
+    Need::DpkgSource,
+    Need::RustTarget,
+    Need::Fiptool,
+    Need::Dtc,
+];
+
+/// What TF-A's build uses.
+pub const FIRMWARE: [Need; 2] = [Need::CrossCompiler, Need::Make];
+
+enum State {
+    Ready,
+    Missing,
+    /// It is there and does not do, and another one would not be installed
+    /// over it.
+    Unfit(String),
+}
+
+impl Need {
+    /// The program to look for, and the Debian package that has it.
+    fn names(self) -> Option<(&'static str, &'static str)> {
+        Some(match self {
+            Self::Qemu => ("qemu-system-aarch64", "qemu-system-arm"),
+            Self::CrossCompiler => ("aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu"),
+            Self::Make => ("make", "make"),
+            Self::DpkgSource => ("dpkg-source", "dpkg-dev"),
+            Self::Fiptool => ("fiptool", "arm-trusted-firmware-tools"),
+            Self::Dtc => ("dtc", "device-tree-compiler"),
+            Self::RustTarget => return None,
+        })
+    }
+
+    fn state(self) -> State {
+        let Some((program, _)) = self.names() else {
+            return target_state();
+        };
+        match (find(program), self) {
+            (None, _) => State::Missing,
+            (Some(path), Self::Qemu) => match qemu_version() {
+                Ok(version) if version >= QEMU_LEAST => State::Ready,
+                Ok((major, minor)) => State::Unfit(format!(
+                    "{} is QEMU {major}.{minor}, and {}.{} or later is needed: install a newer \
+                     one (Debian has them in backports) and put it first in PATH",
+                    path.display(),
+                    QEMU_LEAST.0,
+                    QEMU_LEAST.1
+                )),
+                Err(error) => State::Unfit(format!("{}: {error:#}", path.display())),
+            },
+            (Some(_), _) => State::Ready,
+        }
+    }
+}
+
+/// Major and minor version of the QEMU in PATH.
+fn qemu_version() -> Result<(u32, u32)> {
+    let said = process::output(Command::new("qemu-system-aarch64").arg("--version"))?;
+    parse_version(&said).with_context(|| format!("this is no QEMU version: {:?}", said.trim()))
+}
+
+fn parse_version(said: &str) -> Option<(u32, u32)> {
+    let mut numbers = said
+        .split_once("version ")?
+        .1
+        .split(|c: char| !c.is_ascii_digit());
+    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+}
+
+fn target_state() -> State {
+    let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));
+    rustc.args(["--print", "target-libdir", "--target", TARGET]);
+    match process::output(&mut rustc) {
+        Ok(dir) if fs::read_dir(dir.trim()).is_ok_and(|mut d| d.next().is_some()) => State::Ready,
+        Ok(_) => State::Missing,
+        Err(error) => State::Unfit(format!("{error:#}")),
+    }
+}
+
+/// Sees to it that everything in `needs` is there.
+///
+/// # Errors
+/// When something is missing and may not, or could not, be installed.
+pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
+    if missing(needs)?.is_empty() {
+        return Ok(());
+    }
+    // Another process may be installing the same: look again behind it.
+    fs::create_dir_all(workspace.state())?;
+    let lock = File::create(workspace.state().join("setup.lock"))?;
+    lock.lock().context("cannot lock the build directory")?;
+    let missing = missing(needs)?;
+    let packages: Vec<&str> = missing
+        .iter()
+        .filter_map(|need| need.names())
+        .map(|(_, package)| package)
+        .collect();
+    let target = missing.contains(&Need::RustTarget);
+    let mut steps = Vec::new();
+    if !packages.is_empty() {
+        steps.push(as_root(&apt_install(&packages)));
+    }
+    if target {
+        steps.push(["rustup", "target", "add", TARGET].map(String::from).to_vec());
+    }
+    if env::var_os(NO_INSTALL).is_some_and(|value| value == "1") {
+        let commands: Vec<String> = steps.iter().map(|step| step.join(" ")).collect();
+        bail!(
+            "something is missing, and {NO_INSTALL}=1 forbids to install it. Run:\n  {}",
+            commands.join("\n  ")
+        );
+    }
+    if !packages.is_empty() {
+        install(&packages)?;
+    }
+    if target {
+        add_target(workspace)?;
+    }
+    for need in missing {
+        match need.state() {
+            State::Ready => {}
+            State::Missing => bail!("{need:?} was installed and is still not in PATH"),
+            State::Unfit(why) => bail!(why),
+        }
+    }
+    Ok(())
+}
+
+fn missing(needs: &[Need]) -> Result<Vec<Need>> {
+    let mut missing = Vec::new();
+    for need in needs {
+        match need.state() {
+            State::Ready => {}
+            State::Missing => missing.push(*need),
+            State::Unfit(why) => bail!(why),
+        }
+    }
+    Ok(missing)
+}
+
+fn apt_install(packages: &[&str]) -> Vec<String> {
+    let words = ["apt-get", "install", "-y", "--no-install-recommends"];
+    words.iter().chain(packages).map(ToString::to_string).collect()
+}
+
+/// `words` as they have to be called to be root's.
+fn as_root(words: &[String]) -> Vec<String> {
+    let root = fs::metadata("/proc/self").is_ok_and(|meta| meta.uid() == 0);
+    let sudo = if root { None } else { Some("sudo".to_owned()) };
+    sudo.into_iter().chain(words.iter().cloned()).collect()
+}
+
+fn install(packages: &[&str]) -> Result<()> {
+    let install = as_root(&apt_install(packages));
+    let by_hand = |why: &str| {
+        format!(
+            "{why}: install {} yourself, then run this again (on Debian: {})",
+            packages.join(", "),
+            install.join(" ")
+        )
+    };
+    if find("apt-get").is_none() {
+        bail!(by_hand("this machine has no apt-get"));
+    }
+    if install.first().is_some_and(|word| word == "sudo") && find("sudo").is_none() {
+        bail!(by_hand("this needs root, and there is no sudo"));
+    }
+    // Lists that are absent or stale are the usual reason for a failure, and
+    // the only one that a second try can help.
+    let known = packages.iter().all(|package| is_known(package));
+    if known && run(&install).is_ok() {
+        return Ok(());
+    }
+    run(&as_root(&["apt-get", "update"].map(String::from)))
+        .and_then(|()| run(&install))
+        .with_context(|| by_hand("apt-get failed, see above; is there a network"))
+}
+
+/// Whether apt has heard of `package`.
+fn is_known(package: &str) -> bool {
+    let mut policy = Command::new("apt-cache");
+    process::output(policy.args(["policy", package]))
+        .is_ok_and(|said| said.contains("Candidate:") && !said.contains("Candidate: (none)"))
+}
+
+fn add_target(workspace: &Workspace) -> Result<()> {
+    if find("rustup").is_none() {
+        bail!(
+            "the Rust target {TARGET} is missing, and there is no rustup to add it: install \
+             that target's core library the way this machine's Rust was installed"
+        );
+    }
+    let step = ["rustup", "target", "add", TARGET].map(String::from);
+    run_in(workspace, &step).context("rustup could not add the target; is there a network?")
+}
+
+fn run(words: &[String]) -> Result<()> {
+    say(&words.join(" "));
+    status(command(words)?)
+}
+
+fn run_in(workspace: &Workspace, words: &[String]) -> Result<()> {
+    say(&words.join(" "));
+    let mut command = command(words)?;
+    command.current_dir(&workspace.root);
+    status(command)
+}
+
+fn command(words: &[String]) -> Result<Command> {
+    let (program, arguments) = words.split_first().context("an empty command")?;
+    let mut command = Command::new(program);
+    // Its stdout goes to our stderr: stdout is the UART's.
+    command.args(arguments).stdin(Stdio::null()).stdout(std::io::stderr());
+    command.env("DEBIAN_FRONTEND", "noninteractive");
+    Ok(command)
+}
+
+fn status(mut command: Command) -> Result<()> {
+    let name = process::display(&command);
+    let status = command.status().with_context(|| format!("cannot run `{name}`"))?;
+    if !status.success() {
+        bail!("`{name}` failed ({status})");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions() {
+        let debian = "QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)\nCopyright";
+        assert_eq!(parse_version(debian), Some((7, 2)));
+        assert_eq!(parse_version("QEMU emulator version 10.0.2"), Some((10, 0)));
+        assert_eq!(parse_version("QEMU emulator version ten"), None);
+        assert!((5, 2) < QEMU_LEAST && (7, 2) >= QEMU_LEAST && (10, 0) >= QEMU_LEAST);
+    }
+}

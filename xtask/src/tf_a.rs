@@ -1,0 +1,166 @@
+//! Which TF-A: the pinned source package, or the user's checkout.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+
+use crate::apt_source::{self, hex};
+use crate::workspace::Workspace;
+
+/// Versions that the overlay platform is written for, both included.
+const SUPPORTED: ((u32, u32), (u32, u32)) = ((2, 12), (2, 15));
+
+/// A source tree of TF-A.
+#[derive(Clone, Debug)]
+pub struct TfA {
+    /// Where it is.
+    pub dir: PathBuf,
+    /// Its version, such as "2.12.1".
+    pub version: String,
+    /// What tells it from any other source.
+    pub identity: String,
+}
+
+impl TfA {
+    /// The user's checkout at `dir`, or else the pinned package.
+    ///
+    /// # Errors
+    /// When `dir` is not a TF-A of a version that will do, or the package
+    /// cannot be fetched.
+    pub fn locate(workspace: &Workspace, dir: Option<&Path>) -> Result<Self> {
+        if let Some(dir) = dir {
+            let dir = fs::canonicalize(dir).with_context(|| format!("--tf-a {}", dir.display()))?;
+            let version = supported(&dir).with_context(|| format!("--tf-a {}", dir.display()))?;
+            let identity = content(&dir)?;
+            return Ok(Self {
+                dir,
+                version,
+                identity,
+            });
+        }
+        let dir = apt_source::fetch(workspace)?;
+        Ok(Self {
+            version: version(&dir)?,
+            identity: format!("{} {}", apt_source::PACKAGE, apt_source::VERSION),
+            dir,
+        })
+    }
+}
+
+/// The version in `dir`'s Makefile, if it is one that will do.
+///
+/// # Errors
+/// When `dir` is no TF-A, or one of another version.
+pub fn supported(dir: &Path) -> Result<String> {
+    let version = version(dir)?;
+    let mut numbers = version.split('.').map(|n| n.parse().unwrap_or(0));
+    let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    let (least, most) = SUPPORTED;
+    if found < least || found > most {
+        bail!(
+            "this is TF-A {version}; versions {}.{} to {}.{} can be used",
+            least.0,
+            least.1,
+            most.0,
+            most.1
+        );
+    }
+    Ok(version)
+}
+
+/// The version in `dir`'s Makefile.
+///
+/// # Errors
+/// When `dir` is not a source tree of TF-A.
+pub fn version(dir: &Path) -> Result<String> {
+    for file in ["Makefile", "bl31/bl31.mk", "plat/qemu/qemu/platform.mk"] {
+        if !dir.join(file).is_file() {
+            bail!("this is not a source tree of TF-A: there is no {file} in it");
+        }
+    }
+    let makefile = fs::read(dir.join("Makefile"))?;
+    let makefile = String::from_utf8_lossy(&makefile);
+    parse_version(&makefile)
+        .context("this is not a source tree of TF-A: its Makefile sets no VERSION_MAJOR and _MINOR")
+}
+
+fn parse_version(makefile: &str) -> Option<String> {
+    let field = |name: &str| {
+        let line = makefile.lines().find(|line| line.starts_with(name))?;
+        let value = line.split_once('=')?.1.trim();
+        let digits = !value.is_empty() && value.chars().all(|c| c.is_ascii_digit());
+        digits.then(|| value.to_owned())
+    };
+    let minor = field("VERSION_MINOR")?;
+    let version = format!("{}.{minor}", field("VERSION_MAJOR")?);
+    Some(match field("VERSION_PATCH") {
+        Some(patch) => format!("{version}.{patch}"),
+        None => version,
+    })
+}
+
+/// A hash over the names and contents of all files that a build may read.
+fn content(dir: &Path) -> Result<String> {
+    let mut hash = Sha256::new();
+    add(dir, dir, &mut hash)?;
+    Ok(hex(&hash.finalize()))
+}
+
+/// Adds what is in `dir`, in the order of names.
+pub(crate) fn add(root: &Path, dir: &Path, hash: &mut Sha256) -> Result<()> {
+    let mut entries = fs::read_dir(dir)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .with_context(|| dir.display().to_string())?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        let name = path.strip_prefix(root).unwrap_or(&path);
+        // What a build does not read, or has written itself.
+        let top = ["build", "docs", ".git", "debian", ".pc"];
+        if dir == root && top.iter().any(|skip| name == Path::new(skip)) {
+            continue;
+        }
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            add(root, &path, hash)?;
+        } else if kind.is_file() {
+            let data = fs::read(&path).with_context(|| path.display().to_string())?;
+            hash.update(name.as_os_str().as_encoded_bytes());
+            hash.update([0]);
+            hash.update((data.len() as u64).to_le_bytes());
+            hash.update(&data);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions() {
+        let lts = "VERSION_MAJOR\t\t\t:= 2\nVERSION_MINOR\t:= 12\nVERSION_PATCH := 1\n";
+        assert_eq!(parse_version(lts).as_deref(), Some("2.12.1"));
+        let release = "VERSION_MAJOR := 2\nVERSION_MINOR := 14\n";
+        assert_eq!(parse_version(release).as_deref(), Some("2.14"));
+        assert_eq!(parse_version("VERSION_MAJOR := two\nVERSION_MINOR := 1"), None);
+        assert_eq!(parse_version("all:\n"), None);
+    }
+
+    #[test]
+    fn what_is_not_tf_a_is_refused() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let error = version(dir.path()).expect_err("empty").to_string();
+        assert!(error.contains("no Makefile in it"), "{error}");
+        for file in ["Makefile", "bl31/bl31.mk", "plat/qemu/qemu/platform.mk"] {
+            let path = dir.path().join(file);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+            fs::write(path, "VERSION_MAJOR := 2\nVERSION_MINOR := 8\n").expect("written");
+        }
+        let error = supported(dir.path()).expect_err("old").to_string();
+        assert!(error.contains("TF-A 2.8; versions 2.12 to 2.15"), "{error}");
+    }
+}

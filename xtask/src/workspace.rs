@@ -1,0 +1,142 @@
+//! Where things are: the repository, and this tool's part of `target/`.
+//!
+//! Everything that is fetched or built is put together under a name that ends
+//! in `.partial`, and renamed when it is complete: whoever finds the final
+//! name finds all of it, and what a killed process left is replaced by the
+//! next one.
+
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+/// The repository and its build directory.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    /// The repository's root.
+    pub root: PathBuf,
+    /// Cargo's target directory.
+    pub target: PathBuf,
+}
+
+impl Workspace {
+    /// Finds both. Cargo tells at run time where the package is; a program
+    /// that was started by itself goes by where it was built.
+    ///
+    /// # Errors
+    /// When the repository has gone from where it was built.
+    pub fn find() -> Result<Self> {
+        let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        let built = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        let root = package
+            .iter()
+            .chain([&built])
+            .flat_map(|start| start.ancestors())
+            .find(|dir| dir.join("platforms").is_dir() && dir.join("xtask").is_dir());
+        let Some(root) = root else {
+            bail!(
+                "the psci-bench repository is not at {}: run this by `cargo xtask`",
+                built.display()
+            );
+        };
+        let root = root.to_path_buf();
+        let target = match env::var_os("CARGO_TARGET_DIR") {
+            Some(dir) if !dir.is_empty() => env::current_dir()?.join(dir),
+            _ => root.join("target"),
+        };
+        Ok(Self { root, target })
+    }
+
+    /// What this tool keeps between runs.
+    #[must_use]
+    pub fn state(&self) -> PathBuf {
+        self.target.join("psci-bench")
+    }
+
+    /// The folder of a board.
+    #[must_use]
+    pub fn board(&self, name: &str) -> PathBuf {
+        self.root.join("platforms").join(name)
+    }
+
+    /// `path` as a reader in the repository's root would write it.
+    #[must_use]
+    pub fn short<'p>(&self, path: &'p Path) -> &'p Path {
+        path.strip_prefix(&self.root).unwrap_or(path)
+    }
+}
+
+/// Makes the directory `place` by `make`, unless it is there. `make` is given
+/// an empty directory to fill; other processes that want the same one wait.
+///
+/// # Errors
+/// When `make` fails (nothing is then left at `place`), or the file system
+/// does.
+pub fn once(place: &Path, make: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    if place.is_dir() {
+        return Ok(());
+    }
+    let beside = |ending: &str| {
+        let mut name = place.file_name().unwrap_or_default().to_os_string();
+        name.push(ending);
+        place.with_file_name(name)
+    };
+    if let Some(parent) = place.parent() {
+        fs::create_dir_all(parent).with_context(|| parent.display().to_string())?;
+    }
+    let lock = beside(".lock");
+    let lock = File::create(&lock).with_context(|| lock.display().to_string())?;
+    lock.lock().context("cannot lock the build directory")?;
+    if place.is_dir() {
+        return Ok(());
+    }
+    let partial = beside(".partial");
+    if partial.exists() {
+        fs::remove_dir_all(&partial).with_context(|| partial.display().to_string())?;
+    }
+    fs::create_dir(&partial).with_context(|| partial.display().to_string())?;
+    match make(&partial) {
+        Ok(()) => fs::rename(&partial, place).with_context(|| place.display().to_string()),
+        Err(error) => {
+            // The reason why it failed is worth more than that it stays.
+            let _ = fs::remove_dir_all(&partial);
+            Err(error)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_half_made_is_left() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let place = dir.path().join("a").join("thing");
+        let failed = once(&place, |partial| {
+            fs::write(partial.join("half"), "x")?;
+            bail!("no network")
+        });
+        assert!(failed.is_err());
+        assert!(!place.exists());
+        once(&place, |partial| {
+            assert_eq!(fs::read_dir(partial)?.count(), 0);
+            Ok(fs::write(partial.join("whole"), "x")?)
+        })
+        .expect("made");
+        assert!(place.join("whole").is_file());
+        once(&place, |_| bail!("made twice")).expect("there already");
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_replaced() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let partial = dir.path().join("thing.partial");
+        fs::create_dir(&partial).expect("made");
+        fs::write(partial.join("half"), "x").expect("written");
+        let place = dir.path().join("thing");
+        once(&place, |_| Ok(())).expect("made");
+        assert_eq!(fs::read_dir(place).expect("there").count(), 0);
+    }
+}
