@@ -99,7 +99,7 @@ fn read<'t>(place: Place<'t>, cells: usize) -> Result<CpuNode<'t>, BoardError<'t
     if reg.len() != cells * 4 {
         return Err(place.length("reg", reg, "as many cells as #address-cells"));
     }
-    let mpidr = reg.iter().fold(0, |n, byte| n << 8 | u64::from(*byte));
+    let mpidr = reg.iter().fold(0, |n, byte| (n << 8) | u64::from(*byte));
     if mpidr & !MPIDR_MASK != 0 {
         let (value, expected) = (mpidr, "affinity fields only, 0xff00ffffff");
         return Err(place.error("reg", Problem::Value { value, expected }));
@@ -157,7 +157,18 @@ pub(super) fn fill<'t>(
             let Some(slot) = out.get_mut(filled) else {
                 return Err(cpu.place.error("", Problem::NoRoom(filled + 1)));
             };
-            *slot = labels::from_mpidr(cpu.mpidr, mt);
+            *slot = match (&map, labels::from_mpidr(cpu.mpidr, mt)) {
+                (Some(_), _) => Cpu {
+                    mpidr: cpu.mpidr,
+                    ..Cpu::default()
+                },
+                (None, Some(labelled)) => labelled,
+                (None, None) => {
+                    let value = cpu.mpidr;
+                    let expected = "Aff3 of 0 where there is no cpu-map";
+                    return Err(cpu.place.error("reg", Problem::Value { value, expected }));
+                }
+            };
             index = u16::try_from(filled).ok();
             filled += 1;
         }

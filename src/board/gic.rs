@@ -98,7 +98,7 @@ fn version_3<'t>(chain: &Chain<'t>, place: &Place<'t>) -> Result<Gic, BoardError
     let stride = match place.value("redistributor-stride") {
         None => None,
         Some(value) if value.len() == 4 || value.len() == 8 => {
-            let stride = value.iter().fold(0, |n, byte| n << 8 | u64::from(*byte));
+            let stride = value.iter().fold(0, |n, byte| (n << 8) | u64::from(*byte));
             let least = 0x2_0000;
             if stride != 0 && (stride < least || !stride.is_multiple_of(0x1_0000)) {
                 let expected = "a multiple of 64 KiB, at least 128 KiB";

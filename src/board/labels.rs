@@ -6,8 +6,10 @@
 //! the nodes, order siblings. Clusters are counted through over the whole
 //! map; cores and threads keep the number in their name.
 
+use core::iter::Fuse;
+
 use arrayvec::ArrayVec;
-use dtoolkit::Node as _;
+use dtoolkit::Node;
 use dtoolkit::fdt::FdtNode;
 
 use super::check::DEPTH_MAX;
@@ -16,27 +18,30 @@ use super::error::{BoardError, Problem};
 use super::tree::Place;
 
 /// Most nodes in a map: each CPU may be a thread in a core in a cluster in a
-/// socket of its own. It bounds the scans of [`next_child`].
+/// socket of its own. It bounds the scans of [`Siblings`].
 const MAP_NODES_MAX: usize = 4 * CPU_MAX;
 /// A thread number that no label has: the CPU has no label yet.
 const UNLABELLED: u16 = u16::MAX;
 
 /// The CPU with labels from its affinity fields. With `mt`, as MPIDR_EL1.MT
-/// says, Aff0 is the thread, and all else one field further up.
-pub(super) fn from_mpidr(mpidr: u64, mt: bool) -> Cpu {
-    let field = |shift: u32| (mpidr >> shift & 0xff) as u16;
+/// says, Aff0 is the thread, and all else one field further up. `None`: they
+/// do not fit, and without Aff3 two CPUs would share a label.
+pub(super) fn from_mpidr(mpidr: u64, mt: bool) -> Option<Cpu> {
+    let field = |shift: u32| ((mpidr >> shift) & 0xff) as u16;
     let (aff0, aff1, aff2, aff3) = (field(0), field(8), field(16), field(32));
     let (cluster, core, thread) = if mt {
-        (aff3 << 8 | aff2, aff1, aff0)
+        ((aff3 << 8) | aff2, aff1, aff0)
+    } else if aff3 == 0 {
+        ((aff2 << 8) | aff1, aff0, 0)
     } else {
-        (aff2 << 8 | aff1, aff0, 0)
+        return None;
     };
-    Cpu {
+    Some(Cpu {
         mpidr,
         cluster,
         core,
         thread,
-    }
+    })
 }
 
 pub(super) fn is_labelled(cpu: &Cpu) -> bool {
@@ -46,8 +51,26 @@ pub(super) fn is_labelled(cpu: &Cpu) -> bool {
 /// A socket or cluster on the way down, and the children that are done.
 struct Level<'t> {
     place: Place<'t>,
-    socket: Option<u16>,
-    cluster: Option<u16>,
+    sockets: Siblings<'t>,
+    clusters: Siblings<'t>,
+}
+
+impl<'t> Level<'t> {
+    fn new(place: Place<'t>) -> Self {
+        Self {
+            place,
+            sockets: Siblings::new(&place, "socket"),
+            clusters: Siblings::new(&place, "cluster"),
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<Place<'t>>, BoardError<'t>> {
+        let next = match self.sockets.next(&self.place)? {
+            None => self.clusters.next(&self.place)?,
+            some => some,
+        };
+        Ok(next.map(|(_, place)| place))
+    }
 }
 
 /// Labels `cpus` by the map; `handles` are sorted by phandle. A CPU that the
@@ -68,35 +91,15 @@ pub(super) fn from_map<'t>(
     };
     let mut levels = ArrayVec::<Level<'t>, DEPTH_MAX>::new();
     labeller.cores(map)?;
-    levels.push(Level {
-        place: *map,
-        socket: None,
-        cluster: None,
-    });
+    levels.push(Level::new(*map));
     while let Some(level) = levels.last_mut() {
-        let parent = level.place;
-        let next = match next_child(&parent, "socket", level.socket)? {
-            Some((number, node)) => {
-                level.socket = Some(number);
-                Some(node)
-            }
-            None => next_child(&parent, "cluster", level.cluster)?.map(|(number, node)| {
-                level.cluster = Some(number);
-                node
-            }),
-        };
-        let Some(node) = next else {
+        let Some(place) = level.next()? else {
             levels.pop();
             continue;
         };
-        let place = parent.child(node);
         labeller.cores(&place)?;
         // Deeper than this is refused when the tree is opened.
-        let _ = levels.try_push(Level {
-            place,
-            socket: None,
-            cluster: None,
-        });
+        let _ = levels.try_push(Level::new(place));
     }
     Ok(())
 }
@@ -129,21 +132,17 @@ struct Labeller<'c> {
 impl Labeller<'_> {
     /// Labels the cores that `cluster` has itself; with any, it counts.
     fn cores<'t>(&mut self, cluster: &Place<'t>) -> Result<(), BoardError<'t>> {
-        let mut last = None;
-        while let Some((core, node)) = next_child(cluster, "core", last)? {
-            last = Some(core);
-            let place = cluster.child(node);
+        let mut cores = Siblings::new(cluster, "core");
+        while let Some((core, place)) = cores.next(cluster)? {
             if place.value("cpu").is_some() {
                 self.label(&place, core, 0)?;
             }
-            let mut last = None;
-            while let Some((thread, node)) = next_child(&place, "thread", last)? {
-                last = Some(thread);
-                let place = place.child(node);
+            let mut threads = Siblings::new(&place, "thread");
+            while let Some((thread, place)) = threads.next(&place)? {
                 self.label(&place, core, thread)?;
             }
         }
-        self.clusters += u16::from(last.is_some());
+        self.clusters += u16::from(cores.last.is_some());
         Ok(())
     }
 
@@ -179,33 +178,69 @@ impl Labeller<'_> {
     }
 }
 
-/// The child called `prefix` and the least number above `last`. One scan for
-/// each child is what it takes to go by number without memory of them all.
-fn next_child<'t>(
-    parent: &Place<'t>,
-    prefix: &str,
+/// The children of one kind, by number. Where they are in order, as in all
+/// but odd maps, that is one pass; else it is a scan for each, since there is
+/// no memory to sort them in.
+struct Siblings<'t> {
+    prefix: &'static str,
     last: Option<u16>,
-) -> Result<Option<(u16, FdtNode<'t>)>, BoardError<'t>> {
-    let mut best: Option<(u16, FdtNode<'t>)> = None;
-    for node in parent.node.children() {
-        let Some(digits) = node.name().strip_prefix(prefix) else {
-            continue;
-        };
-        // Plain numbers only: with leading zeros or a sign two names could
-        // mean one number, and one of them would never be met.
-        let plain = digits.bytes().all(|byte| byte.is_ascii_digit())
-            && (digits == "0" || !digits.starts_with('0'));
-        let number = digits.parse().ok().filter(|n| plain && *n != UNLABELLED);
-        let Some(number) = number else {
-            let problem = Problem::Text {
-                value: node.name(),
-                expected: "a name of kind and number, such as core0",
-            };
-            return Err(parent.error("", problem));
-        };
-        if last.is_none_or(|last| number > last) && best.is_none_or(|(least, _)| number < least) {
-            best = Some((number, node));
+    /// Fused, since dtoolkit's iterator panics when it is asked once more.
+    ahead: Fuse<<FdtNode<'t> as Node>::Children<'t>>,
+}
+
+impl<'t> Siblings<'t> {
+    fn new(parent: &Place<'t>, prefix: &'static str) -> Self {
+        Self {
+            prefix,
+            last: None,
+            ahead: parent.node.children().fuse(),
         }
     }
-    Ok(best)
+
+    fn next(&mut self, parent: &Place<'t>) -> Result<Option<(u16, Place<'t>)>, BoardError<'t>> {
+        let successor = self.last.map_or(0, |last| last + 1);
+        let mut found = None;
+        for node in &mut self.ahead {
+            if let Some(number) = number(parent, self.prefix, node)? {
+                found = Some((number, node)).filter(|_| number == successor);
+                break;
+            }
+        }
+        if found.is_none() {
+            for node in parent.node.children() {
+                if let Some(number) = number(parent, self.prefix, node)?
+                    && number >= successor
+                    && found.is_none_or(|(least, _)| number < least)
+                {
+                    found = Some((number, node));
+                }
+            }
+        }
+        self.last = found.map(|(number, _)| number).or(self.last);
+        Ok(found.map(|(number, node)| (number, parent.child(node))))
+    }
+}
+
+/// The number in the name of `node`, if it is one of the kind `prefix`.
+///
+/// Plain numbers only: with leading zeros or a sign two names could mean one
+/// number, and one of them would never be met.
+fn number<'t>(
+    parent: &Place<'t>,
+    prefix: &str,
+    node: FdtNode<'t>,
+) -> Result<Option<u16>, BoardError<'t>> {
+    let Some(digits) = node.name().strip_prefix(prefix) else {
+        return Ok(None);
+    };
+    let plain = digits.bytes().all(|byte| byte.is_ascii_digit())
+        && (digits == "0" || !digits.starts_with('0'));
+    let number = digits.parse().ok().filter(|n| plain && *n != UNLABELLED);
+    number.map(Some).ok_or_else(|| {
+        let problem = Problem::Text {
+            value: node.name(),
+            expected: "a name of kind and number, such as core0",
+        };
+        parent.error("", problem)
+    })
 }

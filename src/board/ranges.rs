@@ -72,7 +72,7 @@ impl Cells {
 fn take(cells: &mut &[u8], count: usize) -> u64 {
     let (head, rest) = cells.split_at_checked(count * 4).unwrap_or((cells, &[]));
     *cells = rest;
-    head.iter().fold(0, |n, byte| n << 8 | u64::from(*byte))
+    head.iter().fold(0, |n, byte| (n << 8) | u64::from(*byte))
 }
 
 /// How many regions the `reg` of the chain's last node has.

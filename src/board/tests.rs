@@ -1,6 +1,7 @@
-//! Device trees as text-like models, changed one thing at a time.
+//! Device trees as models, changed one thing at a time.
 
 mod errors;
+mod format;
 mod good;
 mod hostile;
 mod trees;

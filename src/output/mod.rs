@@ -1,6 +1,6 @@
 //! What a run prints: four layers on one UART, for four kinds of reader.
 //!
-//! 1. [`frame`]: the lines that TF-A's continuous integration looks for.
+//! 1. TFTF's frame: the lines that TF-A's continuous integration looks for.
 //! 2. Tables and findings for people, ready to be pasted as reStructuredText.
 //! 3. [`record`]: everything again for programs, in lines that carry their
 //!    own checksum, and sent twice.
@@ -35,7 +35,7 @@ use crate::verdict::ClosingLine;
 pub mod crc;
 mod figures;
 mod findings;
-pub mod frame;
+mod frame;
 mod grid;
 mod header;
 mod label;

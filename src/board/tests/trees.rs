@@ -1,5 +1,6 @@
 //! Trees to test with: a model that can be edited, and boards in it.
 
+use std::collections::HashMap;
 use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
@@ -75,7 +76,7 @@ impl Model {
     pub fn blob_reserving(&self, reserved: &[(u64, u64)]) -> Vec<u8> {
         let mut structure = Vec::new();
         let mut strings = Vec::new();
-        self.write(&mut structure, &mut strings);
+        self.write(&mut structure, &mut strings, &mut HashMap::new());
         structure.extend(be(&[9]));
         let map: Vec<u8> = reserved
             .iter()
@@ -108,24 +109,27 @@ impl Model {
         self.blob_reserving(&[])
     }
 
-    fn write(&self, structure: &mut Vec<u8>, strings: &mut Vec<u8>) {
+    fn write<'m>(
+        &'m self,
+        structure: &mut Vec<u8>,
+        strings: &mut Vec<u8>,
+        places: &mut HashMap<&'m str, usize>,
+    ) {
         let pad = |bytes: &mut Vec<u8>| bytes.resize(bytes.len().next_multiple_of(4), 0);
         structure.extend(be(&[1]));
         structure.extend(self.name.bytes().chain([0]));
         pad(structure);
         for (name, value) in &self.properties {
-            let name: Vec<u8> = name.bytes().chain([0]).collect();
-            let at = strings.windows(name.len()).position(|w| w == name);
-            let at = at.unwrap_or_else(|| {
-                strings.extend(&name);
-                strings.len() - name.len()
+            let at = *places.entry(name).or_insert_with(|| {
+                strings.extend(name.bytes().chain([0]));
+                strings.len() - name.len() - 1
             });
             structure.extend(be(&[3, value.len() as u32, at as u32]));
             structure.extend(value);
             pad(structure);
         }
         for child in &self.children {
-            child.write(structure, strings);
+            child.write(structure, strings, places);
         }
         structure.extend(be(&[2]));
     }
@@ -175,7 +179,7 @@ fn timer() -> Model {
 
 /// What QEMU's virt machine hands over with a GICv3.
 pub fn qemu(count: u32) -> Model {
-    let mpidrs: Vec<u32> = (0..count).map(|n| (n / 16) << 8 | n % 16).collect();
+    let mpidrs: Vec<u32> = (0..count).map(|n| ((n / 16) << 8) | (n % 16)).collect();
     Model::new("")
         .cells("#address-cells", &[2])
         .cells("#size-cells", &[2])

@@ -171,21 +171,19 @@ impl Made {
             lost: Some(loss),
             ..Row::default()
         };
-        self.rows[3].reject(Reason::Lost, Detail::Loss(loss), 1);
-        self.rows[1].reject(Reason::Abandoned, Detail::None, 2);
-        self.rows[2].reject(Reason::Companion, Detail::None, 2);
+        reject(&mut self.rows[3], Reason::Lost, Detail::Loss(loss), 1);
+        reject(&mut self.rows[1], Reason::Abandoned, Detail::None, 2);
+        reject(&mut self.rows[2], Reason::Companion, Detail::None, 2);
         let refused = Detail::Firmware(psci::Error::Unknown(-77));
-        self.rows[2].reject(Reason::Refused, refused, 1);
+        reject(&mut self.rows[2], Reason::Refused, refused, 1);
         self
     }
 }
 
-impl Row {
-    fn reject(&mut self, reason: Reason, detail: Detail, count: u32) {
-        self.rejected[reason as usize] += count;
-        self.first_rejection
-            .get_or_insert(Rejection { reason, detail });
-    }
+fn reject(row: &mut Row, reason: Reason, detail: Detail, count: u32) {
+    row.rejected[reason as usize] += count;
+    row.first_rejection
+        .get_or_insert(Rejection { reason, detail });
 }
 
 pub(super) fn totals(tests: &[Made]) -> Totals {

@@ -1,0 +1,67 @@
+//! Firmware Image Packages: the file that TF-A's boot stages load from.
+//!
+//! ```text
+//! 0x00  u32 0xaa640001, u32 serial number, u64 flags      header
+//! 0x10  UUID, u64 offset, u64 size, u64 flags             an entry an image
+//! ....  nil UUID, u64 end of the package, u64 0, u64 0    terminator
+//! ....  the images
+//! ```
+//!
+//! Little-endian. The reader takes nothing on trust: an offset, a size or an
+//! order that firmware could stumble over is refused, and the error names the
+//! entry and where in the file it is.
+
+mod names;
+mod read;
+mod write;
+
+use std::fmt;
+
+pub use self::names::{KINDS, Kind, called, known};
+pub use self::read::{Entry, FipError, Package, Warning, read};
+pub use self::write::{Builder, WriteError};
+
+pub(crate) const MAGIC: u32 = 0xaa64_0001;
+pub(crate) const HEADER_SIZE: u64 = 16;
+pub(crate) const ENTRY_SIZE: u64 = 40;
+/// More entries than any package has; TF-A knows some 40 kinds.
+pub const ENTRIES_MAX: usize = 256;
+
+/// A UUID, its bytes as they stand in the file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Uuid(pub [u8; 16]);
+
+impl Uuid {
+    /// What ends the list of entries.
+    pub const NIL: Self = Self([0; 16]);
+}
+
+impl fmt::Display for Uuid {
+    /// In the form 8-4-4-4-12, as fiptool prints it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, byte) in self.0.iter().enumerate() {
+            if matches!(index, 4 | 6 | 8 | 10) {
+                f.write_str("-")?;
+            }
+            write!(f, "{byte:02X}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Uuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// What to call an entry in a message.
+pub(crate) fn label(uuid: Uuid) -> String {
+    match known(uuid) {
+        Some(kind) => format!("{}, {}", kind.option, kind.title),
+        None => format!("UUID {uuid}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

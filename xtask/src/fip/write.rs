@@ -1,0 +1,161 @@
+//! The writer: the same bytes for the same input, and fiptool's for fiptool's.
+
+use std::fmt;
+
+use super::{ENTRIES_MAX, ENTRY_SIZE, HEADER_SIZE, KINDS, MAGIC, Uuid, label};
+
+/// What fiptool writes for a serial number; any but 0 will do.
+const SERIAL: u32 = 0x1234_5678;
+/// More than a boot flash holds. A stray section in an ELF can make `objcopy`
+/// write a gigabyte, and that is no firmware image.
+const IMAGE_MAX: usize = 128 << 20;
+
+/// A package in the making.
+#[derive(Clone, Debug)]
+pub struct Builder {
+    images: Vec<(Uuid, Vec<u8>)>,
+    align: u64,
+    flags: u64,
+}
+
+/// Why a package cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WriteError {
+    /// There is no image at all.
+    Empty,
+    /// The same image twice.
+    Duplicate(Uuid),
+    /// An image of no bytes.
+    NoBytes(Uuid),
+    /// An image larger than any boot flash.
+    TooLarge(Uuid, usize),
+    /// A UUID of zeros, which ends the list.
+    Nil,
+    /// Too many images.
+    TooMany,
+    /// An alignment that is no power of two, or is a MiB or more.
+    Alignment(u64),
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => write!(f, "no image is given"),
+            Self::Duplicate(uuid) => write!(f, "{}: given twice", label(*uuid)),
+            Self::NoBytes(uuid) => write!(f, "{}: the file is empty", label(*uuid)),
+            Self::TooLarge(uuid, size) => write!(
+                f,
+                "{}: {size} bytes are more than a boot flash holds; is it a flat binary?",
+                label(*uuid)
+            ),
+            Self::Nil => write!(f, "a UUID of zeros ends the list and names no image"),
+            Self::TooMany => write!(f, "more than {ENTRIES_MAX} images"),
+            Self::Alignment(align) => {
+                write!(f, "the alignment {align} is not a power of two up to a MiB")
+            }
+        }
+    }
+}
+
+impl std::error::Error for WriteError {}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            images: Vec::new(),
+            align: 1,
+            flags: 0,
+        }
+    }
+}
+
+impl Builder {
+    /// Sets the alignment in bytes of each image and of the package's end.
+    ///
+    /// # Errors
+    /// When it is not a power of two.
+    pub fn align(&mut self, align: u64) -> Result<&mut Self, WriteError> {
+        if !align.is_power_of_two() || align > 1 << 20 {
+            return Err(WriteError::Alignment(align));
+        }
+        self.align = align;
+        Ok(self)
+    }
+
+    /// Sets the header's flags that are the platform's.
+    pub fn platform_flags(&mut self, flags: u16) -> &mut Self {
+        self.flags = u64::from(flags) << 32;
+        self
+    }
+
+    /// Adds an image.
+    ///
+    /// # Errors
+    /// When it cannot be in a package, or is already.
+    pub fn image(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<&mut Self, WriteError> {
+        if uuid == Uuid::NIL {
+            return Err(WriteError::Nil);
+        }
+        if data.is_empty() {
+            return Err(WriteError::NoBytes(uuid));
+        }
+        if data.len() > IMAGE_MAX {
+            return Err(WriteError::TooLarge(uuid, data.len()));
+        }
+        if self.images.iter().any(|(other, _)| *other == uuid) {
+            return Err(WriteError::Duplicate(uuid));
+        }
+        if self.images.len() == ENTRIES_MAX {
+            return Err(WriteError::TooMany);
+        }
+        self.images.push((uuid, data));
+        Ok(self)
+    }
+
+    /// The package. Known images come in fiptool's order, whatever the order
+    /// they were added in, and the others behind them.
+    ///
+    /// # Errors
+    /// When there is no image.
+    pub fn build(&self) -> Result<Vec<u8>, WriteError> {
+        if self.images.is_empty() {
+            return Err(WriteError::Empty);
+        }
+        let mut images: Vec<_> = self.images.iter().collect();
+        let place = |uuid: Uuid| KINDS.iter().position(|kind| kind.uuid == uuid);
+        images.sort_by_key(|(uuid, _)| place(*uuid).unwrap_or(KINDS.len()));
+        let mut file = Vec::new();
+        file.extend(MAGIC.to_le_bytes());
+        file.extend(SERIAL.to_le_bytes());
+        file.extend(self.flags.to_le_bytes());
+        let mut at = HEADER_SIZE + ENTRY_SIZE * (images.len() as u64 + 1);
+        let mut places = Vec::new();
+        for (uuid, data) in &images {
+            at = at.next_multiple_of(self.align);
+            let size = data.len() as u64;
+            entry(&mut file, *uuid, at, size);
+            places.push(at);
+            at += size;
+        }
+        let end = at.next_multiple_of(self.align);
+        entry(&mut file, Uuid::NIL, end, 0);
+        for ((_, data), at) in images.iter().zip(places) {
+            pad(&mut file, at);
+            file.extend(data);
+        }
+        pad(&mut file, end);
+        Ok(file)
+    }
+}
+
+fn entry(file: &mut Vec<u8>, uuid: Uuid, offset: u64, size: u64) {
+    file.extend(uuid.0);
+    for value in [offset, size, 0] {
+        file.extend(value.to_le_bytes());
+    }
+}
+
+/// Images are at most [`IMAGE_MAX`] bytes, so that no offset is beyond usize.
+fn pad(file: &mut Vec<u8>, to: u64) {
+    file.resize(to as usize, 0);
+}
