@@ -23,6 +23,7 @@ fn main() {
             "norelro".into(),
             "-z".into(),
             "notext".into(),
+            "--pack-dyn-relocs=relr".into(),
             "--orphan-handling=error".into(),
         ] {
             println!("cargo::rustc-link-arg-bins={argument}");

@@ -184,6 +184,7 @@ impl Labeller<'_> {
 struct Siblings<'t> {
     prefix: &'static str,
     last: Option<u16>,
+    done: bool,
     /// Fused, since dtoolkit's iterator panics when it is asked once more.
     ahead: Fuse<<FdtNode<'t> as Node>::Children<'t>>,
 }
@@ -193,15 +194,21 @@ impl<'t> Siblings<'t> {
         Self {
             prefix,
             last: None,
+            done: false,
             ahead: parent.node.children().fuse(),
         }
     }
 
     fn next(&mut self, parent: &Place<'t>) -> Result<Option<(u16, Place<'t>)>, BoardError<'t>> {
+        if self.done {
+            return Ok(None);
+        }
         let successor = self.last.map_or(0, |last| last + 1);
         let mut found = None;
         for node in &mut self.ahead {
-            if let Some(number) = number(parent, self.prefix, node)? {
+            if let Some(number) = number(parent, self.prefix, node)?
+                && number >= successor
+            {
                 found = Some((number, node)).filter(|_| number == successor);
                 break;
             }
@@ -217,6 +224,7 @@ impl<'t> Siblings<'t> {
             }
         }
         self.last = found.map(|(number, _)| number).or(self.last);
+        self.done = found.is_none();
         Ok(found.map(|(number, node)| (number, parent.child(node))))
     }
 }

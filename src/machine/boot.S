@@ -64,20 +64,35 @@ reset:
     cmp     x9, #(3 << 2)               // EL3 has no PSCI above it, and none
     b.eq    halt                        //   of what follows is written for it
 
-    // Relocations: add the load address to each pointer the linker listed.
+    // Relocations: the linker put each pointer's address, counted from 0,
+    // where the pointer is; add the load address to it. Where they are is
+    // told in RELR form (ELF gABI, "Relative Relocation Table"): an even word
+    // is the address of one; an odd word that follows is a bit map of the
+    // next 63 words.
     adrp    x4, __image_start           // linked at 0: the load address itself
-    adrp    x5, __rela_start
-    add     x5, x5, :lo12:__rela_start
-    adrp    x6, __rela_end
-    add     x6, x6, :lo12:__rela_end
+    adrp    x5, __relr_start
+    add     x5, x5, :lo12:__relr_start
+    adrp    x6, __relr_end
+    add     x6, x6, :lo12:__relr_end
 1:  cmp     x5, x6
     b.hs    2f                          // all done
-    ldp     x7, x8, [x5], #16           // r_offset, r_info
-    ldr     x9, [x5], #8                // r_addend
-    cmp     w8, #1027                   // R_AARCH64_RELATIVE is the only type
-    b.ne    halt                        //   that a static PIE may contain
+    ldr     x7, [x5], #8
+    tbnz    x7, #0, 11f
+    add     x8, x7, x4                  // an address
+    ldr     x9, [x8]
     add     x9, x9, x4
-    str     x9, [x4, x7]
+    str     x9, [x8], #8                // x8: the word after it
+    b       1b
+11: mov     x10, x8                     // a bit map: bit 1 is the word at x8
+12: lsr     x7, x7, #1
+    cbz     x7, 14f
+    tbz     x7, #0, 13f
+    ldr     x9, [x10]
+    add     x9, x9, x4
+    str     x9, [x10]
+13: add     x10, x10, #8
+    b       12b
+14: add     x8, x8, #(63 * 8)
     b       1b
 
     // The boot area begins on the page behind image and appended tree: a

@@ -212,13 +212,15 @@ fn a_great_many_of_everything() {
     in_time("long ranges", &ranges);
 
     let mut map = qemu(2);
-    let wide: Vec<_> = (0..2_000)
+    let wide: Vec<_> = (1..1_000)
         .map(|n| Model::new(&std::format!("cluster{n}")))
         .collect();
     map.at("/cpus/cpu-map").children.extend(wide);
     in_time("wide cpu-map", &map);
+    map.at("/cpus/cpu-map").children.reverse();
+    in_time("wide cpu-map, backwards", &map);
     let wide = map.at("/cpus/cpu-map").clone();
-    map.at("/cpus/cpu-map").children.extend(vec![wide; 10]);
+    map.at("/cpus/cpu-map").children.extend(vec![wide; 20]);
     in_time("wider cpu-map", &map);
 
     let mut states = juno();

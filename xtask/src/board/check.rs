@@ -1,0 +1,306 @@
+//! What a board file must not say.
+
+use std::ops::Range;
+
+use anyhow::Result;
+use psci_bench::psci::{AFFINITY_MASK, StateFormat};
+use toml::Spanned;
+
+use super::{Board, Format, IdleState, Source, UartKind, Window};
+
+/// A frame of a GICv3 redistributor has two pages of 64 KiB.
+const REDISTRIBUTOR: u64 = 0x2_0000;
+/// INTIDs of private peripheral interrupts.
+const PPIS: Range<u32> = 16..32;
+
+/// A named window, and where it was read.
+struct Place {
+    what: String,
+    window: Window,
+    span: Range<usize>,
+}
+
+/// Refuses the first thing that is wrong.
+pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
+    windows(board, source)?;
+    load_address(board, source)?;
+    uart(board, source)?;
+    timer(board, source)?;
+    gic(board, source)?;
+    cpus(board, source)?;
+    firmware(board, source)?;
+    qemu(board, source)
+}
+
+fn fail<T>(source: &Source<'_>, span: Range<usize>, reason: &str) -> Result<T> {
+    Err(source.error(span, reason))
+}
+
+fn place<T>(what: &str, window: Window, at: &Spanned<T>) -> Place {
+    Place {
+        what: what.to_owned(),
+        window,
+        span: at.span(),
+    }
+}
+
+/// Devices and memory lie side by side; the two GICs are alternatives.
+fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
+    let mut common: Vec<Place> = Vec::new();
+    for memory in &board.memory {
+        common.push(place("memory", *memory.get_ref(), memory));
+    }
+    let uart = board.uart.get_ref();
+    let window = Window {
+        base: uart.base,
+        size: uart.size,
+    };
+    common.push(place("uart", window, &board.uart));
+    let mut v2 = Vec::new();
+    if let Some(gic) = &board.gic.v2 {
+        v2.push(place("the GICv2 distributor", gic.get_ref().distributor, gic));
+        v2.push(place("the GICv2 CPU interface", gic.get_ref().cpu_interface, gic));
+    }
+    let mut v3 = Vec::new();
+    if let Some(gic) = &board.gic.v3 {
+        v3.push(place("the GICv3 distributor", gic.get_ref().distributor, gic));
+        for (index, frames) in gic.get_ref().redistributors.iter().enumerate() {
+            v3.push(place(&format!("redistributor region {index}"), *frames, gic));
+        }
+    }
+    for group in [v2, v3] {
+        disjoint(common.iter().chain(&group), source)?;
+    }
+    let mut reserved: Vec<Place> = Vec::new();
+    for part in &board.reserved {
+        let Window { base, size } = Window {
+            base: part.get_ref().base,
+            size: part.get_ref().size,
+        };
+        reserved.push(place(&part.get_ref().name, Window { base, size }, part));
+    }
+    disjoint(reserved.iter(), source)?;
+    for part in &reserved {
+        let within = |memory: &Spanned<Window>| contains(memory.get_ref(), &part.window);
+        if !board.memory.iter().any(within) {
+            return fail(source, part.span.clone(), "this is not within one range of memory");
+        }
+    }
+    Ok(())
+}
+
+fn contains(outer: &Window, inner: &Window) -> bool {
+    outer.base <= inner.base && inner.end() <= outer.end()
+}
+
+fn disjoint<'p>(places: impl Iterator<Item = &'p Place>, source: &Source<'_>) -> Result<()> {
+    let mut seen: Vec<&Place> = Vec::new();
+    for place in places {
+        let Window { base, size } = place.window;
+        if size == 0 || base.checked_add(size).is_none() {
+            let reason = format!("{}: {base:#x} + {size:#x} is no window", place.what);
+            return fail(source, place.span.clone(), &reason);
+        }
+        let overlaps = |other: &&Place| {
+            place.window.base < other.window.end() && other.window.base < place.window.end()
+        };
+        if let Some(other) = seen.iter().copied().find(overlaps) {
+            let reason = format!(
+                "{} at {base:#x} overlaps {} at {:#x}",
+                place.what, other.what, other.window.base
+            );
+            return fail(source, place.span.clone(), &reason);
+        }
+        seen.push(place);
+    }
+    Ok(())
+}
+
+fn load_address(board: &Board, source: &Source<'_>) -> Result<()> {
+    let at = *board.load_address.get_ref();
+    let span = board.load_address.span();
+    let here = Window { base: at, size: 1 };
+    if !board.memory.iter().any(|memory| contains(memory.get_ref(), &here)) {
+        return fail(source, span, "the load address is not in memory");
+    }
+    if !at.is_multiple_of(4096) {
+        return fail(source, span, "the load address is not on a page of 4 KiB");
+    }
+    let taken = board.reserved.iter().map(Spanned::get_ref);
+    for part in taken {
+        let (base, size) = (part.base, part.size);
+        if contains(&Window { base, size }, &here) {
+            let reason = format!("the load address is in what {} has reserved", part.name);
+            return fail(source, span, &reason);
+        }
+    }
+    Ok(())
+}
+
+fn uart(board: &Board, source: &Source<'_>) -> Result<()> {
+    let uart = board.uart.get_ref();
+    let span = board.uart.span();
+    let extra = uart.reg_shift.is_some() || uart.reg_io_width.is_some();
+    match uart.kind {
+        UartKind::Pl011 if extra => {
+            fail(source, span, "reg-shift and reg-io-width are for kind = \"ns16550\" only")
+        }
+        UartKind::Ns16550 if uart.reg_shift.is_some_and(|shift| shift > 4) => {
+            fail(source, span, "reg-shift is 0 to 4")
+        }
+        UartKind::Ns16550 if uart.reg_io_width.is_some_and(|w| w != 1 && w != 4) => {
+            fail(source, span, "reg-io-width is 1 or 4")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn timer(board: &Board, source: &Source<'_>) -> Result<()> {
+    let intids = board.timer.get_ref().intids();
+    for (index, intid) in intids.iter().enumerate() {
+        if !PPIS.contains(intid) {
+            let reason = format!("INTID {intid} is no PPI: those are 16 to 31");
+            return fail(source, board.timer.span(), &reason);
+        }
+        if intids.iter().take(index).any(|other| other == intid) {
+            let reason = format!("two timers have the INTID {intid}");
+            return fail(source, board.timer.span(), &reason);
+        }
+    }
+    Ok(())
+}
+
+fn gic(board: &Board, source: &Source<'_>) -> Result<()> {
+    let there = match board.gic.default.get_ref() {
+        2 => board.gic.v2.is_some(),
+        3 => board.gic.v3.is_some(),
+        _ => false,
+    };
+    if !there {
+        let reason = "the default GIC is 2 or 3, and one that is described here";
+        return fail(source, board.gic.default.span(), reason);
+    }
+    if let Some(v3) = &board.gic.v3 {
+        for frames in &v3.get_ref().redistributors {
+            if !frames.size.is_multiple_of(REDISTRIBUTOR) || !frames.base.is_multiple_of(0x1_0000) {
+                let reason = "redistributors have 128 KiB each, on a page of 64 KiB";
+                return fail(source, v3.span(), reason);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn cpus(board: &Board, source: &Source<'_>) -> Result<()> {
+    let listed = board.cpus.clusters.get_ref();
+    let mut seen = Vec::new();
+    for mpidr in listed.iter().flatten() {
+        let value = *mpidr.get_ref();
+        if value & !AFFINITY_MASK != 0 {
+            let reason = format!("{value:#x} has bits that are not affinity fields");
+            return fail(source, mpidr.span(), &reason);
+        }
+        if seen.contains(&value) {
+            let reason = format!("the MPIDR {value:#x} is there twice");
+            return fail(source, mpidr.span(), &reason);
+        }
+        seen.push(value);
+    }
+    if listed.is_empty() || listed.iter().any(Vec::is_empty) {
+        return fail(source, board.cpus.clusters.span(), "a cluster without CPUs");
+    }
+    let Some(continues) = &board.cpus.continues else {
+        return Ok(());
+    };
+    let rule = continues.get_ref();
+    if rule.cluster == 0 || rule.per_aff1 == 0 || rule.per_aff1 > 256 || rule.count > 512 {
+        let reason = "cluster is at least 1, per-aff1 1 to 256, count at most 512";
+        return fail(source, continues.span(), reason);
+    }
+    let ruled = rule.clusters();
+    for (cluster, expected) in listed.iter().zip(&ruled) {
+        if !cluster.iter().map(Spanned::get_ref).eq(expected) {
+            let reason = format!("the list departs from the rule with cluster {expected:#x?}");
+            return fail(source, continues.span(), &reason);
+        }
+    }
+    if ruled.len() < listed.len() {
+        return fail(source, continues.span(), "the rule has fewer clusters than the list");
+    }
+    Ok(())
+}
+
+fn firmware(board: &Board, source: &Source<'_>) -> Result<()> {
+    let default = &board.default_firmware;
+    if !board.firmware.contains_key(default.get_ref()) {
+        return fail(source, default.span(), "there is no [firmware] of that name");
+    }
+    for firmware in board.firmware.values() {
+        let mut seen: Vec<&IdleState> = Vec::new();
+        for state in &firmware.idle_state {
+            idle_state(state, source)?;
+            let state_ref = state.get_ref();
+            let same = |other: &&IdleState| {
+                other.format == state_ref.format
+                    && (other.name == state_ref.name
+                        || other.power_state.get_ref() == state_ref.power_state.get_ref())
+            };
+            if seen.iter().any(same) {
+                let reason = "another idle state has the same name or power-state";
+                return fail(source, state.span(), reason);
+            }
+            seen.push(state_ref);
+        }
+    }
+    Ok(())
+}
+
+fn idle_state(state: &Spanned<IdleState>, source: &Source<'_>) -> Result<()> {
+    let IdleState {
+        name,
+        power_state,
+        level,
+        format,
+        ..
+    } = state.get_ref();
+    let letters = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    if name.is_empty() || name.len() > 31 || !name.chars().all(letters) {
+        let reason = format!("{name:?} is no name for a node: letters, digits and dashes");
+        return fail(source, state.span(), &reason);
+    }
+    if *level > 3 {
+        return fail(source, state.span(), "PSCI has power levels 0 to 3");
+    }
+    let value = *power_state.get_ref();
+    let layout = match format {
+        Format::Original => StateFormat::Original,
+        Format::Extended => StateFormat::Extended,
+    };
+    if !layout.accepts(value) {
+        let reason = format!("{value:#x} sets bits that the {format:?} format reserves");
+        return fail(source, power_state.span(), &reason);
+    }
+    if let Some(told) = layout.level(value)
+        && told != *level
+    {
+        let reason = format!("{value:#x} is of power level {told}, and not {level}");
+        return fail(source, power_state.span(), &reason);
+    }
+    if !layout.is_powerdown(value) && *level > 0 {
+        let reason = format!("{value:#x} is a standby state, and those are level 0 here");
+        return fail(source, power_state.span(), &reason);
+    }
+    Ok(())
+}
+
+fn qemu(board: &Board, source: &Source<'_>) -> Result<()> {
+    let Some(qemu) = &board.qemu else {
+        return Ok(());
+    };
+    let memory: u64 = board.memory.iter().map(|memory| memory.get_ref().size).sum();
+    if memory != qemu.memory_mib.get_ref() << 20 {
+        let reason = format!("memory has {} MiB in all", memory >> 20);
+        return fail(source, qemu.memory_mib.span(), &reason);
+    }
+    Ok(())
+}

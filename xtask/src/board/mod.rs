@@ -1,0 +1,397 @@
+//! A board as data: `platforms/BOARD/board.toml`.
+//!
+//! Says in the field's own terms what xtask has to know to make a device tree
+//! for a board, to pack its firmware and to start it in QEMU. A key that is
+//! not known, a value that cannot be and a contradiction are errors with file
+//! and line.
+
+mod check;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::firmware::{Gic, StateId};
+use crate::workspace::Workspace;
+
+/// The file, and as much of it as error messages need.
+struct Source<'s> {
+    name: &'s str,
+    text: &'s str,
+}
+
+impl Source<'_> {
+    /// `reason`, with file and line of what is at `span`.
+    fn error(&self, span: Range<usize>, reason: &str) -> anyhow::Error {
+        let before = self.text.get(..span.start).unwrap_or(self.text);
+        let line = before.matches('\n').count() + 1;
+        anyhow!("{}:{line}: {reason}", self.name)
+    }
+}
+
+/// A range of physical addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Window {
+    /// First address.
+    pub base: u64,
+    /// Size in bytes.
+    pub size: u64,
+}
+
+impl Window {
+    /// First address behind it; the check has seen to it that there is one.
+    #[must_use]
+    pub fn end(&self) -> u64 {
+        self.base.saturating_add(self.size)
+    }
+}
+
+/// Memory that is not to be touched.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reserved {
+    /// Whose it is.
+    pub name: String,
+    /// First address.
+    pub base: u64,
+    /// Size in bytes.
+    pub size: u64,
+}
+
+/// How the console's UART is programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UartKind {
+    /// Arm PrimeCell PL011.
+    Pl011,
+    /// 8250/16550.
+    Ns16550,
+}
+
+/// The console.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Uart {
+    /// Programming model.
+    pub kind: UartKind,
+    /// First address.
+    pub base: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// Left shift from register number to byte offset (16550).
+    pub reg_shift: Option<u8>,
+    /// Width of an access in bytes (16550).
+    pub reg_io_width: Option<u8>,
+}
+
+/// The instruction that calls the firmware.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Conduit {
+    /// Secure Monitor Call.
+    Smc,
+    /// Hypervisor Call.
+    Hvc,
+}
+
+/// PSCI, on the board's own firmware.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Psci {
+    /// How it is called.
+    pub conduit: Conduit,
+}
+
+/// INTIDs of the per-CPU timers, all of them PPIs.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Timer {
+    /// Secure EL1 physical timer.
+    pub secure_physical: u32,
+    /// Non-secure EL1 physical timer.
+    pub physical: u32,
+    /// EL1 virtual timer.
+    pub r#virtual: u32,
+    /// Non-secure EL2 physical timer.
+    pub hypervisor: u32,
+}
+
+impl Timer {
+    /// In the order of the device tree binding.
+    #[must_use]
+    pub fn intids(&self) -> [u32; 4] {
+        [self.secure_physical, self.physical, self.r#virtual, self.hypervisor]
+    }
+}
+
+/// A GICv2's frames.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GicV2 {
+    /// GICD.
+    pub distributor: Window,
+    /// GICC.
+    pub cpu_interface: Window,
+}
+
+/// A GICv3's frames.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GicV3 {
+    /// GICD.
+    pub distributor: Window,
+    /// GICR, in the order in which CPUs have them.
+    pub redistributors: Vec<Window>,
+}
+
+/// The interrupt controller, or those there are to choose from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Controller {
+    /// The version when none is asked for: 2 or 3.
+    pub default: Spanned<u32>,
+    /// The board with a GICv2.
+    pub v2: Option<Spanned<GicV2>>,
+    /// The board with a GICv3.
+    pub v3: Option<Spanned<GicV3>>,
+}
+
+/// A rule that continues the list of clusters, for emulated machines.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Continues {
+    /// CPUs in a cluster.
+    pub cluster: u32,
+    /// CPUs until Aff1 goes up by one.
+    pub per_aff1: u32,
+    /// CPUs in all, with those listed.
+    pub count: u32,
+}
+
+/// The CPUs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cpus {
+    /// Affinity fields of MPIDR_EL1, a list a cluster.
+    pub clusters: Spanned<Vec<Vec<Spanned<u64>>>>,
+    /// How it goes on behind the list.
+    pub continues: Option<Spanned<Continues>>,
+}
+
+/// The layout of a power_state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// StateID, type and power level.
+    #[default]
+    Original,
+    /// StateID and type.
+    Extended,
+}
+
+/// A state that a CPU can be suspended to.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct IdleState {
+    /// What it is called.
+    pub name: String,
+    /// CPU_SUSPEND's argument.
+    pub power_state: Spanned<u32>,
+    /// The highest power level that goes down.
+    pub level: u8,
+    /// Which layout `power_state` has.
+    #[serde(default)]
+    pub format: Format,
+    /// Whether the per-CPU timers stop in it.
+    #[serde(default)]
+    pub local_timer_stop: bool,
+}
+
+/// A firmware that the board can run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Firmware {
+    /// How many CPUs it can have.
+    pub max_cpus: u32,
+    /// What its CPU_SUSPEND takes.
+    #[serde(default)]
+    pub idle_state: Vec<Spanned<IdleState>>,
+}
+
+/// How QEMU starts the board.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Qemu {
+    /// `-M`, without its options.
+    pub machine: String,
+    /// `-cpu`, unless asked otherwise.
+    pub cpu: String,
+    /// `-smp`, unless asked otherwise.
+    pub cpus: u32,
+    /// `-m`, in MiB.
+    pub memory_mib: Spanned<u64>,
+}
+
+/// A board.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Board {
+    /// The name of its folder.
+    pub name: Spanned<String>,
+    /// What people call it.
+    pub title: String,
+    /// Where the firmware loads BL33.
+    pub load_address: Spanned<u64>,
+    /// Which of the firmwares is meant when none is named.
+    pub default_firmware: Spanned<String>,
+    /// Non-secure memory.
+    pub memory: Vec<Spanned<Window>>,
+    /// What of it is taken.
+    #[serde(default)]
+    pub reserved: Vec<Spanned<Reserved>>,
+    /// The console.
+    pub uart: Spanned<Uart>,
+    /// PSCI.
+    pub psci: Psci,
+    /// The per-CPU timers.
+    pub timer: Spanned<Timer>,
+    /// The interrupt controller.
+    pub gic: Controller,
+    /// The CPUs.
+    pub cpus: Cpus,
+    /// The firmwares, by name.
+    pub firmware: BTreeMap<String, Firmware>,
+    /// QEMU's recipe, where it emulates the board.
+    pub qemu: Option<Qemu>,
+}
+
+impl Board {
+    /// Reads `platforms/NAME/board.toml`.
+    ///
+    /// # Errors
+    /// When there is none, or it is wrong.
+    pub fn load(workspace: &Workspace, name: &str) -> Result<Self> {
+        let path = workspace.board(name).join("board.toml");
+        let text = fs::read_to_string(&path).with_context(|| {
+            let known = names(workspace).join(", ");
+            format!("there is no board {name:?} ({}); boards: {known}", path.display())
+        })?;
+        let board = Self::parse(&workspace.short(&path).display().to_string(), &text)?;
+        if board.name.get_ref() != name {
+            let source = Source { name: &path.display().to_string(), text: &text };
+            return Err(source.error(board.name.span(), "the name is not that of the folder"));
+        }
+        Ok(board)
+    }
+
+    /// Reads `text`; `name` stands for the file in messages.
+    ///
+    /// # Errors
+    /// When it is wrong, with the line.
+    pub fn parse(name: &str, text: &str) -> Result<Self> {
+        let source = Source { name, text };
+        let board: Self = toml::from_str(text)
+            .map_err(|error| source.error(error.span().unwrap_or(0..0), error.message()))?;
+        check::check(&board, &source)?;
+        Ok(board)
+    }
+
+    /// The firmware `name`.
+    ///
+    /// # Errors
+    /// When the board has none of that name.
+    pub fn firmware(&self, name: &str) -> Result<&Firmware> {
+        let known = || self.firmware.keys().cloned().collect::<Vec<_>>().join(", ");
+        self.firmware.get(name).with_context(|| {
+            format!("{} has no firmware {name:?}; it has: {}", self.name.get_ref(), known())
+        })
+    }
+
+    /// The GIC version when none is asked for.
+    #[must_use]
+    pub fn default_gic(&self) -> Gic {
+        match self.gic.default.get_ref() {
+            2 => Gic::V2,
+            _ => Gic::V3,
+        }
+    }
+
+    /// The first `count` CPUs, a list a cluster.
+    ///
+    /// # Errors
+    /// When there are not so many.
+    pub fn clusters(&self, count: u32) -> Result<Vec<Vec<u64>>> {
+        let all = self.all_clusters();
+        let have: usize = all.iter().map(Vec::len).sum();
+        if count == 0 || count as usize > have {
+            bail!("{} has 1 to {have} CPUs, and not {count}", self.name.get_ref());
+        }
+        let mut left = count as usize;
+        let mut clusters = Vec::new();
+        for mut cluster in all {
+            cluster.truncate(left);
+            left -= cluster.len();
+            if !cluster.is_empty() {
+                clusters.push(cluster);
+            }
+        }
+        Ok(clusters)
+    }
+
+    /// All CPUs, listed or by rule, a list a cluster.
+    #[must_use]
+    pub fn all_clusters(&self) -> Vec<Vec<u64>> {
+        if let Some(rule) = &self.cpus.continues {
+            return rule.get_ref().clusters();
+        }
+        let listed = self.cpus.clusters.get_ref();
+        listed.iter().map(|cluster| cluster.iter().map(|mpidr| *mpidr.get_ref()).collect()).collect()
+    }
+
+    /// The idle states of `firmware` in the format that it was built for.
+    #[must_use]
+    pub fn idle_states(&self, firmware: &Firmware, state_id: StateId) -> Vec<IdleState> {
+        let format = match state_id {
+            StateId::Original => Format::Original,
+            StateId::Extended => Format::Extended,
+        };
+        let states = firmware.idle_state.iter().map(Spanned::get_ref);
+        states.filter(|state| state.format == format).cloned().collect()
+    }
+}
+
+impl Continues {
+    fn clusters(&self) -> Vec<Vec<u64>> {
+        let mpidr = |n: u32| u64::from(n / self.per_aff1) << 8 | u64::from(n % self.per_aff1);
+        let all: Vec<u64> = (0..self.count).map(mpidr).collect();
+        all.chunks(self.cluster as usize).map(<[u64]>::to_vec).collect()
+    }
+}
+
+/// The boards there are.
+#[must_use]
+pub fn names(workspace: &Workspace) -> Vec<String> {
+    let dirs = fs::read_dir(workspace.root.join("platforms"));
+    let mut names: Vec<String> = dirs
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .filter(|entry| is_board(&entry.path()))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+fn is_board(dir: &Path) -> bool {
+    dir.join("board.toml").is_file()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! The image: the payload's ELF flattened, a device tree behind it, and both
+//! told to the header and the parameter block.
+
+use anyhow::{Result, anyhow, bail};
+use object::LittleEndian;
+use object::elf::{EM_AARCH64, ET_DYN, FileHeader64, PT_LOAD};
+use object::read::elf::{FileHeader, ProgramHeader};
+use psci_bench::image::{
+    BASE_MAX, Conduit, EmergencyUart, ParameterBlock, TREE_ALIGN, TREE_MAX, UartKind,
+    set_image_size,
+};
+
+use crate::board;
+
+/// Least working memory: so much, and so much again a CPU.
+const WORKING_BASE: u64 = 64 << 10;
+const WORKING_CPU: u64 = 32 << 10;
+const PAGE: u64 = 4096;
+
+/// What the image is told besides its device tree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Emergency {
+    /// The UART to speak through while no device tree is understood.
+    pub uart: Option<EmergencyUart>,
+    /// How to call SYSTEM_OFF then.
+    pub conduit: Option<Conduit>,
+}
+
+impl Emergency {
+    /// What `board` has.
+    #[must_use]
+    pub fn of_board(board: &board::Board, conduit: board::Conduit) -> Self {
+        let uart = board.uart.get_ref();
+        let kind = match uart.kind {
+            board::UartKind::Pl011 => UartKind::Pl011,
+            board::UartKind::Ns16550 => UartKind::Ns16550,
+        };
+        Self {
+            uart: Some(EmergencyUart {
+                kind,
+                base: uart.base,
+                reg_shift: uart.reg_shift.unwrap_or(0),
+                io_width: uart.reg_io_width.unwrap_or(1),
+            }),
+            conduit: Some(match conduit {
+                board::Conduit::Smc => Conduit::Smc,
+                board::Conduit::Hvc => Conduit::Hvc,
+            }),
+        }
+    }
+
+    /// What the device tree `tree` has.
+    #[must_use]
+    pub fn of_tree(tree: &[u8]) -> Self {
+        let Ok(console) = psci_bench::board::Console::find(tree) else {
+            return Self::default();
+        };
+        Self {
+            uart: console.uart.ok().map(|uart| EmergencyUart {
+                kind: uart.kind,
+                base: uart.base,
+                reg_shift: uart.reg_shift,
+                io_width: uart.io_width,
+            }),
+            conduit: console.conduit.ok(),
+        }
+    }
+}
+
+/// The bytes that the segments of `elf` have in memory, from the first on.
+///
+/// # Errors
+/// When it is not an ELF file of which a flat image can be made.
+pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
+    let wrong = |what: &str| anyhow!("the payload's ELF file: {what}");
+    let header = FileHeader64::<LittleEndian>::parse(elf).map_err(|error| wrong(&error.to_string()))?;
+    let endian = header.endian().map_err(|error| wrong(&error.to_string()))?;
+    if header.e_machine(endian) != EM_AARCH64 || header.e_type(endian) != ET_DYN {
+        return Err(wrong("not a position-independent AArch64 executable"));
+    }
+    let segments = header
+        .program_headers(endian, elf)
+        .map_err(|error| wrong(&error.to_string()))?
+        .iter()
+        .filter(|segment| segment.p_type(endian) == PT_LOAD && segment.p_memsz(endian) > 0);
+    let mut flat = Vec::new();
+    for segment in segments {
+        let from = segment.p_vaddr(endian);
+        let size = segment.p_memsz(endian);
+        let data = segment.data(endian, elf).map_err(|()| wrong("a segment lies outside the file"))?;
+        let end = from.checked_add(size).filter(|end| *end <= BASE_MAX as u64);
+        let Some(end) = end else {
+            return Err(wrong(&format!(
+                "a segment of {size} bytes at {from:#x} does not fit into {BASE_MAX} bytes"
+            )));
+        };
+        let (from, end) = (from as usize, end as usize);
+        let gap = from.checked_sub(flat.len());
+        match gap {
+            _ if flat.is_empty() && from != 0 => {
+                return Err(wrong("the first segment is not the lowest, at 0"));
+            }
+            None => return Err(wrong("segments overlap, or are out of order")),
+            Some(gap) if gap >= PAGE as usize => {
+                return Err(wrong(&format!("there is a hole of {gap} bytes below {from:#x}")));
+            }
+            Some(_) => {}
+        }
+        flat.resize(from, 0);
+        flat.extend(data);
+        // .bss and all: the file holds its zeros.
+        flat.resize(end, 0);
+    }
+    let block = ParameterBlock::read(&flat).map_err(|error| wrong(&error.to_string()))?;
+    if block.tree_offset != 0 || block.tree_size != 0 {
+        return Err(wrong("its parameter block names a device tree already"));
+    }
+    Ok(flat)
+}
+
+/// The image of the flat payload `base`: with `tree` appended, if any, and
+/// room for `cpus` CPUs claimed in its header.
+///
+/// # Errors
+/// When `base` is no payload, or something is too large.
+pub fn assemble(
+    mut base: Vec<u8>,
+    tree: Option<&[u8]>,
+    emergency: Emergency,
+    cpus: usize,
+) -> Result<Vec<u8>> {
+    if base.len() > BASE_MAX {
+        bail!("the payload has {} bytes, more than {BASE_MAX}", base.len());
+    }
+    let mut block = ParameterBlock {
+        uart: emergency.uart,
+        conduit: emergency.conduit,
+        base_size: base.len() as u64,
+        ..ParameterBlock::default()
+    };
+    if let Some(tree) = tree {
+        if tree.len() > TREE_MAX {
+            bail!("the device tree has {} bytes, more than {TREE_MAX}", tree.len());
+        }
+        base.resize(base.len().next_multiple_of(TREE_ALIGN), 0);
+        block.tree_offset = base.len() as u64;
+        block.tree_size = tree.len() as u64;
+        base.extend(tree);
+    }
+    let need = base.len() as u64 + WORKING_BASE + WORKING_CPU * cpus as u64;
+    let refused = |error| anyhow!("the payload's image: {error}");
+    set_image_size(&mut base, need.next_multiple_of(PAGE)).map_err(refused)?;
+    block.write(&mut base).map_err(refused)?;
+    Ok(base)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,76 @@
+//! Building the payload, and images of it.
+
+use std::env;
+use std::fs;
+use std::io::{IsTerminal, stderr};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::image::{self, Emergency};
+use crate::setup::{self, Need, TARGET};
+use crate::workspace::Workspace;
+
+/// The device tree that an image carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tree {
+    /// One that is made of the board file.
+    Board,
+    /// The user's, which the payload has to be able to use.
+    File(PathBuf),
+    /// These bytes, whatever they are: for tests of the payload's own checks.
+    Raw(Vec<u8>),
+    /// None.
+    None,
+}
+
+/// Builds the payload and returns its ELF file's path.
+///
+/// # Errors
+/// When the target is missing and cannot be installed, or it does not compile.
+pub fn build(workspace: &Workspace) -> Result<PathBuf> {
+    setup::ensure(workspace, &[Need::RustTarget])?;
+    let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
+    let mut command = Command::new(cargo);
+    command.arg("build");
+    if !stderr().is_terminal() {
+        command.arg("--quiet");
+    }
+    command.args(["--release", "--target", TARGET]);
+    command.args(["--package", "psci-bench", "--bin", "psci-bench"]);
+    command.arg("--target-dir").arg(&workspace.target);
+    command.current_dir(&workspace.root).stdin(Stdio::null()).stdout(stderr());
+    let status = command.status().context("cannot run cargo")?;
+    if !status.success() {
+        bail!("the payload does not build, see above");
+    }
+    let elf = workspace.target.join(TARGET).join("release").join("psci-bench");
+    if !elf.is_file() {
+        bail!("cargo built no {}", elf.display());
+    }
+    Ok(elf)
+}
+
+/// Builds the payload and makes the image of it with `tree`.
+///
+/// # Errors
+/// As [`build`] and [`image::assemble`].
+pub fn image(
+    workspace: &Workspace,
+    tree: Option<&[u8]>,
+    emergency: Emergency,
+    cpus: usize,
+) -> Result<Vec<u8>> {
+    let elf = build(workspace)?;
+    let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
+    image::assemble(image::flatten(&elf)?, tree, emergency, cpus)
+}
+
+/// The bytes of the file `path`.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    fs::read(path).with_context(|| path.display().to_string())
+}
