@@ -14,7 +14,7 @@ use super::error::{BoardError, Problem};
 use crate::image::TREE_MAX;
 
 /// Deepest nesting of nodes, the root included; real trees stay under ten.
-pub(super) const DEPTH_MAX: usize = 32;
+pub(super) const DEPTH_MAX: usize = 16;
 /// Longest name of a node or property, in bytes.
 const NAME_MAX: usize = 255;
 

@@ -140,7 +140,7 @@ impl Conductor {
             }
     }
 
-    /// The order for the CPU that is the `place`th of the round.
+    /// The order for one CPU, the `place`th of those that take part.
     fn order(&self, round: &Round, index: usize, place: u64) -> Order {
         let lead = index == self.env.lead;
         let alone = matches!(round.who, Who::Only(_));
@@ -248,7 +248,8 @@ impl Conductor {
             Some(start)
         };
         if self.takes_part(round, env.lead) && round.action != Action::Off {
-            let order = self.order(round, env.lead, 0);
+            let ahead = (0..env.lead).filter(|i| self.takes_part(round, *i));
+            let order = self.order(round, env.lead, ahead.count() as u64);
             let own = act::perform(env, self.lead(), &order, publish);
             outcomes[env.lead] = own;
         } else {

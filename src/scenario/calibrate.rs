@@ -17,10 +17,16 @@ const FIRST_US: u64 = 1_000;
 /// The least sleep, in microseconds: what comes after the trial must fit in,
 /// too, should it be slower.
 const LEAST_US: u64 = 1_000;
+/// Sleep where there is no PMF to tell how long the way down is, in
+/// microseconds.
+const UNKNOWN_US: u64 = 10_000;
 /// The longest, in microseconds.
 const LONGEST_US: u64 = 2_000_000;
-/// Sleep as a multiple of the longest way down in the trial.
-const MARGIN: u64 = 4;
+/// Sleep as a multiple of the longest way down in the trial. All together
+/// queue for locks, in another order each round; one alone does not.
+const MARGIN_ALL: u64 = 4;
+/// The same for one CPU alone.
+const MARGIN_ALONE: u64 = 2;
 
 /// What was wrong with a round, and on which CPU.
 pub(super) type Wrong = (usize, Rejection);
@@ -56,11 +62,15 @@ impl<M: Machine> Bench<'_, M> {
                 }
             }
         }
-        let down = self.longest_way_down();
-        let wanted = (down * MARGIN).clamp(self.us(LEAST_US), longest);
-        // Never below what a trial has shown to do, except that without PMF
-        // nobody knows how long the way down was.
-        self.sleep = if down == 0 { self.sleep.max(self.us(LEAST_US) * 10) } else { wanted };
+        let margin = match who {
+            Who::All => MARGIN_ALL,
+            Who::Only(_) => MARGIN_ALONE,
+        };
+        self.sleep = match self.longest_way_down() {
+            // Nobody knows how long the way down was.
+            None => self.sleep.max(self.us(UNKNOWN_US)),
+            Some(down) => (down * margin).clamp(self.us(LEAST_US), longest),
+        };
         Ok(())
     }
 
@@ -85,17 +95,17 @@ impl<M: Machine> Bench<'_, M> {
     }
 
     /// The longest time from the start to ENTER_HW_LOW_PWR in the round in
-    /// hand; 0 without PMF.
-    fn longest_way_down(&self) -> u64 {
+    /// hand, where PMF tells.
+    fn longest_way_down(&self) -> Option<u64> {
         if !self.pmf {
-            return 0;
+            return None;
         }
         let down = self
             .outcomes
             .iter()
             .filter(|o| matches!(o.action, Action::Suspend { .. }) && o.judge(true).is_ok())
             .map(|o| o.stamps.at(Stamp::EnterHwLowPwr).saturating_sub(o.start));
-        down.max().unwrap_or(0)
+        down.max()
     }
 
     /// Keeps each CPU's first sample apart.

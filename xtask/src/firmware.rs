@@ -280,7 +280,7 @@ fn make(workspace: &Workspace, tf_a: &TfA, platform: &Platform, place: &Path) ->
     }
     command.arg(format!("BUILD_BASE={}", scratch.path().display()));
     command.args(STAGES);
-    let log = workspace.state().join(format!("{}.log", platform.name));
+    let log = place.with_extension("log");
     quietly(&mut command, &log, &progress, watch)
         .with_context(|| format!("TF-A did not build; all it said is in {}", log.display()))?;
     let built = scratch.path().join(&platform.name).join("release");

@@ -172,14 +172,14 @@ fn nested_too_deeply() {
 #[test]
 fn as_deep_as_it_may_be() {
     let mut deep = Model::new("n");
-    for _ in 0..29 {
+    for _ in 0..13 {
         deep = Model::new("n").with(deep.clone()).with(Model::new("m"));
     }
     let mut wide = Model::new("cluster0");
     for n in 0..10 {
         wide.children.push(Model::new(&std::format!("cluster{n}")));
     }
-    for _ in 0..25 {
+    for _ in 0..11 {
         wide = Model::new("cluster0").with(wide);
     }
     let mut tree = qemu(1);

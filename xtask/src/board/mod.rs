@@ -322,6 +322,19 @@ impl Board {
         }
     }
 
+    /// How many CPUs there are when no number is asked for: QEMU's recipe's,
+    /// else all that are listed.
+    ///
+    /// # Errors
+    /// When there are more than can be counted.
+    pub fn default_cpus(&self) -> Result<u32> {
+        if let Some(qemu) = &self.qemu {
+            return Ok(qemu.cpus);
+        }
+        let listed = self.cpus.clusters.get_ref();
+        Ok(u32::try_from(listed.iter().map(Vec::len).sum::<usize>())?)
+    }
+
     /// The first `count` CPUs, a list a cluster.
     ///
     /// # Errors

@@ -1,0 +1,232 @@
+//! What can be asked for, and the help for it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::fip::{KINDS, Kind};
+use crate::firmware::{Gic, Variant};
+use crate::qemu::Firmware;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  PASS, or done
+  1  FAIL: a scenario broke its promise, or a test failed
+  2  bad input or use, or something could not be fetched, built or started
+  3  INCOMPLETE: the run did not reach its end";
+
+/// Builds, packs, runs and tests psci-bench.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", after_help = EXIT_CODES)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Install whatever is missing, and fetch TF-A's source.
+    ///
+    /// Debian packages come by apt-get (through sudo where not root), the
+    /// Rust target by rustup. Every other command does for itself the part
+    /// of this that it needs. With PSCI_BENCH_NO_INSTALL=1 in the
+    /// environment nothing is installed: the commands are printed, and the
+    /// exit code is 2.
+    #[command(after_help = "Examples:
+  cargo xtask setup
+  PSCI_BENCH_NO_INSTALL=1 cargo xtask setup     # only tell what is missing")]
+    Setup,
+    /// Build the payload and append a device tree: BL33 for a board.
+    Image(ImageArguments),
+    /// Make and inspect Firmware Image Packages.
+    Fip {
+        /// What to do.
+        #[command(subcommand)]
+        verb: FipVerb,
+    },
+    /// Run on QEMU, under real TF-A, and exit by the verdict.
+    Qemu(QemuArguments),
+    /// Set up what is missing, and run all tests.
+    #[command(after_help = "Examples:
+  cargo xtask test
+  cargo xtask test -- fip        # tests with fip in their name")]
+    Test {
+        /// Passed to the test programs, behind `--`.
+        #[arg(last = true)]
+        filter: Vec<String>,
+    },
+}
+
+/// Arguments of `image`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  cargo xtask image --smp 4 -o bl33.bin
+  cargo xtask image --dtb my-board.dtb --args 'iterations=100' -o bl33.bin")]
+pub struct ImageArguments {
+    /// The board: a folder of platforms/.
+    #[arg(long, default_value = "qemu")]
+    pub board: String,
+    /// Append this device tree instead of one made of the board file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["board", "smp", "gic"])]
+    pub dtb: Option<PathBuf>,
+    /// Boot arguments, such as 'iterations=100 method=warm'.
+    #[arg(long, allow_hyphen_values = true)]
+    pub args: Option<String>,
+    /// How many CPUs [default: as the board file says].
+    #[arg(long, value_name = "N")]
+    pub smp: Option<u32>,
+    /// Which GIC, 2 or 3 [default: as the board file says].
+    #[arg(long, value_name = "2|3")]
+    pub gic: Option<Gic>,
+    /// The file to write [default: psci-bench-BOARD.bin in target/psci-bench].
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+}
+
+/// Arguments of `qemu`.
+#[derive(Debug, Args)]
+#[command(after_help = format!("\
+{EXIT_CODES}
+
+Examples:
+  cargo xtask qemu
+  cargo xtask qemu --smp 32 --icount --log run.log
+  cargo xtask qemu --gic 2 --el 1 --args 'iterations=5 only=cpu_off_serial'
+  cargo xtask qemu --variant coherency=sw,pmf=sip --tf-a ../trusted-firmware-a
+  cargo xtask qemu --firmware builtin --smp 64"))]
+pub struct QemuArguments {
+    /// How many CPUs: up to 8 with a GICv2; with a GICv3 up to 32 under TF-A
+    /// and 512 under QEMU's own PSCI [default: 8].
+    #[arg(long, value_name = "N")]
+    pub smp: Option<u32>,
+    /// Interrupt controller of machine, firmware and device tree [default: 3].
+    #[arg(long, value_name = "2|3")]
+    pub gic: Option<Gic>,
+    /// Exception level at which the payload is entered.
+    #[arg(long, value_name = "1|2", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub el: u8,
+    /// CPU model, as QEMU calls it [default: cortex-a57].
+    #[arg(long, value_name = "MODEL")]
+    pub cpu: Option<String>,
+    /// Whose PSCI: TF-A's at EL3, or QEMU's own (no power-down, no PMF).
+    #[arg(long, value_enum, default_value_t = Firmware::TfA)]
+    pub firmware: Firmware,
+    /// How TF-A is built: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,
+    /// state-id=original|extended, with commas between.
+    #[arg(long, value_name = "K=V,…", default_value = "")]
+    pub variant: Variant,
+    /// A TF-A checkout, 2.12 to 2.15, instead of Debian's source package.
+    #[arg(long, value_name = "DIR")]
+    pub tf_a: Option<PathBuf>,
+    /// Count instructions instead of time: runs repeat byte for byte.
+    #[arg(long)]
+    pub icount: bool,
+    /// Boot arguments, such as 'iterations=100 method=warm'.
+    #[arg(long, allow_hyphen_values = true)]
+    pub args: Option<String>,
+    /// Also write the UART's bytes to this file.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// End QEMU after so many seconds.
+    #[arg(long, value_name = "S", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
+    pub timeout: u64,
+    /// Append this device tree instead of one made of the board file.
+    #[arg(long, value_name = "FILE")]
+    pub dtb: Option<PathBuf>,
+    /// Run this file as BL33, as it is, instead of building the payload.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["args", "dtb"])]
+    pub image: Option<PathBuf>,
+}
+
+/// A command of `fip`.
+#[derive(Debug, Subcommand)]
+pub enum FipVerb {
+    /// Pack images into a new FIP, which is the same for the same images.
+    #[command(after_help = "Examples:
+  cargo xtask fip create --out fip.bin --tb-fw bl2.bin --soc-fw bl31.bin --nt-fw bl33.bin
+  cargo xtask fip create --out fip.bin --align 512 --scp-fw scp_bl2.bin --nt-fw bl33.bin
+
+The options are those of TF-A's fiptool.")]
+    Create {
+        /// The file to write.
+        #[arg(long, value_name = "FIP")]
+        out: PathBuf,
+        /// Align each image to so many bytes, a power of two.
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        align: u64,
+        /// The images.
+        #[command(flatten)]
+        images: Images,
+    },
+    /// Check a FIP, and list what is in it.
+    #[command(after_help = "Example:
+  cargo xtask fip info fip.bin")]
+    Info {
+        /// The file to read.
+        fip: PathBuf,
+    },
+}
+
+/// Files for images of a FIP, by an option a kind.
+#[derive(Clone, Debug, Default)]
+pub struct Images {
+    /// Each with its kind.
+    pub files: Vec<(&'static Kind, PathBuf)>,
+}
+
+impl clap::FromArgMatches for Images {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+        let mut images = Self::default();
+        images.update_from_arg_matches(matches)?;
+        Ok(images)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+        for kind in &KINDS {
+            if let Some(path) = matches.get_one::<PathBuf>(kind.option) {
+                self.files.push((kind, path.clone()));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Args for Images {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let arguments = KINDS.iter().map(|kind| {
+            clap::Arg::new(kind.option)
+                .long(kind.option)
+                .value_name("FILE")
+                .value_parser(clap::value_parser!(PathBuf))
+                .help(kind.title)
+                .help_heading("Images")
+        });
+        command.args(arguments)
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_sound() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_examples() {
+        for command in Arguments::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string);
+            let name = command.get_name();
+            assert!(name == "fip" || help.is_some_and(|h| h.contains("Example")), "{name}");
+        }
+    }
+}

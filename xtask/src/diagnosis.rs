@@ -1,0 +1,124 @@
+//! What to make of a run that did not get to its closing line.
+
+use crate::qemu::Firmware;
+use crate::stream::{Ending, Outcome};
+
+/// What is known of a run that has no closing line.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'c> {
+    /// Whose PSCI it was.
+    pub firmware: Firmware,
+    /// `-cpu`.
+    pub cpu: &'c str,
+    /// The time it had, in seconds.
+    pub timeout: u64,
+}
+
+/// CPU models on which the overlay platform's power-down completes.
+const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a72", "max"];
+
+/// How the run ended, how far it had come, and the likely cause.
+#[must_use]
+pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
+    let ended = match outcome.ending {
+        Ending::Interrupted => return "interrupted".into(),
+        Ending::TimedOut => format!("no closing line within {} s", context.timeout),
+        Ending::Exited { success: true } => "QEMU ended without a closing line".into(),
+        Ending::Parked => "the closing line is damaged".into(),
+        Ending::Exited { success: false } => {
+            let said = outcome.stderr.trim();
+            return if outcome.log.is_empty() {
+                format!("QEMU did not start: {said}")
+            } else {
+                format!("QEMU ended with an error: {said}")
+            };
+        }
+    };
+    let log = String::from_utf8_lossy(&outcome.log);
+    let cause = cause(&log, outcome.ending, context);
+    match last_scenario(&log) {
+        Some(scenario) => format!("{ended}; the last scenario begun was '{scenario}': {cause}"),
+        None => format!("{ended}; no scenario was begun: {cause}"),
+    }
+}
+
+/// The name in the last `> Executing '…'` line.
+#[must_use]
+pub fn last_scenario(log: &str) -> Option<&str> {
+    log.lines()
+        .rev()
+        .find_map(|line| line.trim_end().strip_prefix("> Executing '")?.strip_suffix('\''))
+}
+
+fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
+    let model = context.cpu.split(',').next().unwrap_or_default();
+    let tf_a = context.firmware == Firmware::TfA;
+    if log.contains("PANIC") || log.contains("Unhandled Exception") {
+        return "the firmware panicked, see above".into();
+    }
+    if log.trim().is_empty() {
+        return if tf_a {
+            "not even the firmware printed anything; was it built for this GIC?".into()
+        } else {
+            "the payload printed nothing; is there a device tree with a UART?".into()
+        };
+    }
+    if tf_a && !log.contains("BL31:") {
+        return "the firmware did not get to BL31".into();
+    }
+    if !log.contains("psci-bench") && !log.contains("Booting trusted firmware test framework") {
+        return "the firmware printed and the payload did not: it found no device tree that names \
+                a UART, or does not survive its entry"
+            .into();
+    }
+    if tf_a && !POWER_DOWN.contains(&model) {
+        return format!(
+            "on {model} power-down does not complete in QEMU; use {}",
+            POWER_DOWN.join(", ")
+        );
+    }
+    if ending == Ending::TimedOut {
+        "a CPU has not come back, or the time is too short for so many CPUs and iterations \
+         (--timeout)"
+            .into()
+    } else {
+        "the machine was turned off or reset before the end".into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn diagnosis(log: &str, ending: Ending, cpu: &str) -> String {
+        let outcome = Outcome {
+            log: log.into(),
+            stderr: "qemu: bad option\n".into(),
+            ending,
+            elapsed: Duration::ZERO,
+        };
+        let context = Context {
+            firmware: Firmware::TfA,
+            cpu,
+            timeout: 7,
+        };
+        diagnose(&outcome, &context)
+    }
+
+    #[test]
+    fn how_far_it_came() {
+        let log = "NOTICE:  BL31: v2.12\r\npsci-bench 0.1.0\r\n> Executing 'A'\r\n> Executing 'B c'\r\nx";
+        let said = diagnosis(log, Ending::TimedOut, "max");
+        assert!(said.starts_with("no closing line within 7 s; the last scenario begun was 'B c': a CPU"));
+        let said = diagnosis(log, Ending::TimedOut, "cortex-a76");
+        assert!(said.contains("on cortex-a76 power-down does not complete"), "{said}");
+        let said = diagnosis("NOTICE:  BL31: v2.12\r\n", Ending::Exited { success: true }, "max");
+        assert!(said.contains("no scenario was begun: the firmware printed and"), "{said}");
+        let said = diagnosis("", Ending::TimedOut, "max");
+        assert!(said.contains("was it built for this GIC?"), "{said}");
+        let said = diagnosis("", Ending::Exited { success: false }, "max");
+        assert_eq!(said, "QEMU did not start: qemu: bad option");
+        assert_eq!(diagnosis("", Ending::Interrupted, "max"), "interrupted");
+    }
+}

@@ -1,0 +1,214 @@
+//! QEMU's command line, and what can be known before it is started.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::board;
+use crate::firmware::Gic;
+use crate::process;
+
+/// The program.
+pub const PROGRAM: &str = "qemu-system-aarch64";
+/// GICv2 has 8 CPU interfaces.
+const GIC_V2_CPUS: u32 = 8;
+
+/// The exception level that BL33 is entered at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// EL1: the machine has no EL2.
+    El1,
+    /// EL2.
+    El2,
+}
+
+/// Whose PSCI it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Firmware {
+    /// TF-A at EL3, from flash.
+    TfA,
+    /// QEMU's own, which does no power-down and has no PMF.
+    Builtin,
+}
+
+impl Firmware {
+    /// Its name in board files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TfA => "tf-a",
+            Self::Builtin => "builtin",
+        }
+    }
+}
+
+/// A machine to start.
+#[derive(Clone, Debug)]
+pub struct Machine<'m> {
+    /// The board's recipe.
+    pub recipe: &'m board::Qemu,
+    /// `-cpu`.
+    pub cpu: &'m str,
+    /// `-smp`.
+    pub cpus: u32,
+    /// Interrupt controller.
+    pub gic: Gic,
+    /// Level that BL33 is entered at.
+    pub level: Level,
+    /// Whose PSCI.
+    pub firmware: Firmware,
+    /// One global instruction clock, so that a run repeats.
+    pub icount: bool,
+}
+
+impl Machine<'_> {
+    /// Refuses a number of CPUs that machine or firmware cannot have.
+    ///
+    /// # Errors
+    /// When it does, with the numbers that can be.
+    pub fn check_cpus(&self, firmware: &board::Firmware) -> Result<()> {
+        let (most, why) = match self.gic {
+            Gic::V2 if firmware.max_cpus > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
+            _ => (firmware.max_cpus, format!("firmware {}", self.firmware.name())),
+        };
+        if self.cpus == 0 || self.cpus > most {
+            bail!("--smp {}: with {why} there can be 1 to {most} CPUs", self.cpus);
+        }
+        Ok(())
+    }
+
+    /// Refuses a CPU model that QEMU does not have.
+    ///
+    /// # Errors
+    /// When it does, with those that there are.
+    pub fn check_model(&self) -> Result<()> {
+        let model = self.cpu.split(',').next().unwrap_or_default();
+        if model == self.recipe.cpu {
+            return Ok(());
+        }
+        let mut command = Command::new(PROGRAM);
+        command.args(["-M", &self.recipe.machine, "-cpu", "help"]);
+        let said = process::output(&mut command).context("cannot ask QEMU for its CPU models")?;
+        let models = parse_models(&said);
+        if !models.contains(&model) {
+            bail!("--cpu {model}: QEMU has no such model; it has {}", models.join(", "));
+        }
+        Ok(())
+    }
+
+    /// The arguments that start `file`: a flash with TF-A, else an image.
+    #[must_use]
+    pub fn arguments(&self, file: &Path) -> Vec<OsString> {
+        let mut machine = self.recipe.machine.clone();
+        let on = |yes| if yes { "on" } else { "off" };
+        if self.firmware == Firmware::TfA {
+            machine.push_str(",secure=on");
+        }
+        machine.push_str(&format!(
+            ",virtualization={},gic-version={}",
+            on(self.level == Level::El2),
+            self.gic.number()
+        ));
+        let mut arguments: Vec<OsString> = Vec::new();
+        let mut add = |words: &[&str]| arguments.extend(words.iter().map(OsString::from));
+        add(&["-M", &machine, "-cpu", self.cpu]);
+        add(&["-smp", &self.cpus.to_string()]);
+        add(&["-m", &self.recipe.memory_mib.get_ref().to_string()]);
+        add(&["-display", "none", "-nic", "none", "-monitor", "none"]);
+        add(&["-serial", "stdio", "-no-reboot"]);
+        if self.icount {
+            // shift=4: 16 ns an instruction, which is one tick of the counter.
+            add(&["-icount", "shift=4,sleep=off"]);
+        }
+        add(&[match self.firmware {
+            Firmware::TfA => "-bios",
+            Firmware::Builtin => "-kernel",
+        }]);
+        arguments.push(file.into());
+        arguments
+    }
+}
+
+/// The names in the list of `-cpu help`, which is indented.
+fn parse_models(said: &str) -> Vec<&str> {
+    said.lines()
+        .filter(|line| line.starts_with(' '))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::Board;
+    use crate::workspace::Workspace;
+
+    #[test]
+    fn command_lines() {
+        let workspace = Workspace::find().expect("the repository");
+        let board = Board::load(&workspace, "qemu").expect("a good board");
+        let mut machine = Machine {
+            recipe: board.qemu.as_ref().expect("a recipe"),
+            cpu: "max",
+            cpus: 4,
+            gic: Gic::V3,
+            level: Level::El2,
+            firmware: Firmware::TfA,
+            icount: true,
+        };
+        let line = |machine: &Machine<'_>| {
+            let words = machine.arguments(Path::new("FILE"));
+            let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+            words.join(" ")
+        };
+        assert_eq!(
+            line(&machine),
+            "-M virt,secure=on,virtualization=on,gic-version=3 -cpu max -smp 4 -m 1024 -display none \
+             -nic none -monitor none -serial stdio -no-reboot -icount shift=4,sleep=off -bios FILE"
+        );
+        machine.firmware = Firmware::Builtin;
+        machine.level = Level::El1;
+        machine.gic = Gic::V2;
+        machine.icount = false;
+        assert_eq!(
+            line(&machine),
+            "-M virt,virtualization=off,gic-version=2 -cpu max -smp 4 -m 1024 -display none \
+             -nic none -monitor none -serial stdio -no-reboot -kernel FILE"
+        );
+    }
+
+    #[test]
+    fn how_many_cpus() {
+        let workspace = Workspace::find().expect("the repository");
+        let board = Board::load(&workspace, "qemu").expect("a good board");
+        let most = |firmware: Firmware, gic| {
+            let accepted = |cpus: &u32| {
+                let machine = Machine {
+                    recipe: board.qemu.as_ref().expect("a recipe"),
+                    cpu: "max",
+                    cpus: *cpus,
+                    gic,
+                    level: Level::El2,
+                    firmware,
+                    icount: false,
+                };
+                let firmware = board.firmware(firmware.name()).expect("a firmware");
+                machine.check_cpus(firmware).is_ok()
+            };
+            let all: Vec<u32> = (0..600).filter(accepted).collect();
+            (all.first().copied(), all.last().copied())
+        };
+        assert_eq!(most(Firmware::TfA, Gic::V2), (Some(1), Some(8)));
+        assert_eq!(most(Firmware::TfA, Gic::V3), (Some(1), Some(32)));
+        assert_eq!(most(Firmware::Builtin, Gic::V2), (Some(1), Some(8)));
+        assert_eq!(most(Firmware::Builtin, Gic::V3), (Some(1), Some(512)));
+    }
+
+    #[test]
+    fn models() {
+        let said = "Available CPUs:\n  a64fx\n  cortex-a57\n  max (x)\n";
+        assert_eq!(parse_models(said), ["a64fx", "cortex-a57", "max"]);
+    }
+}

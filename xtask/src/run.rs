@@ -1,0 +1,265 @@
+//! A whole run: from what is wished to the verdict.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use psci_bench::verdict::Verdict;
+
+use crate::board::{Board, Conduit};
+use crate::diagnosis::{self, diagnose};
+use crate::firmware::{self, Gic, Platform, Variant};
+use crate::flash;
+use crate::image::Emergency;
+use crate::payload::{self, Tree};
+use crate::qemu::{self, Firmware, Level, Machine};
+use crate::setup::{self, Need};
+use crate::stream::{self, Ending};
+use crate::tf_a::TfA;
+use crate::tree::{self, Choices};
+use crate::workspace::Workspace;
+
+/// What BL33 is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Payload {
+    /// The payload of this repository, built if it is stale.
+    Build,
+    /// These bytes, as they are.
+    Image(Vec<u8>),
+}
+
+/// What to run. `Default` is what `cargo xtask qemu` runs without arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSpec {
+    /// The board, by its folder's name.
+    pub board: String,
+    /// How many CPUs; the board's number if not given.
+    pub smp: Option<u32>,
+    /// Interrupt controller; the board's if not given.
+    pub gic: Option<Gic>,
+    /// Exception level that BL33 is entered at.
+    pub level: Level,
+    /// CPU model; the board's if not given.
+    pub cpu: Option<String>,
+    /// Whose PSCI.
+    pub firmware: Firmware,
+    /// How TF-A is built.
+    pub variant: Variant,
+    /// The user's checkout of TF-A.
+    pub tf_a: Option<PathBuf>,
+    /// One instruction clock for all CPUs, so that a run repeats.
+    pub icount: bool,
+    /// Boot arguments; those of the user's tree stay where none are given.
+    pub args: Option<String>,
+    /// The device tree.
+    pub tree: Tree,
+    /// BL33.
+    pub payload: Payload,
+    /// How long QEMU may run.
+    pub timeout: Duration,
+}
+
+impl Default for RunSpec {
+    fn default() -> Self {
+        Self {
+            board: "qemu".into(),
+            smp: None,
+            gic: None,
+            level: Level::El2,
+            cpu: None,
+            firmware: Firmware::TfA,
+            variant: Variant::default(),
+            tf_a: None,
+            icount: false,
+            args: None,
+            tree: Tree::Board,
+            payload: Payload::Build,
+            timeout: Duration::from_secs(120),
+        }
+    }
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// All bytes of the UART.
+    pub log: Vec<u8>,
+    /// The verdict: the payload's own, or INCOMPLETE without one.
+    pub verdict: Verdict,
+    /// How QEMU ended.
+    pub ending: Ending,
+    /// Without a closing line: how far it came, and the likely cause.
+    pub diagnosis: Option<String>,
+    /// How long QEMU ran.
+    pub elapsed: Duration,
+}
+
+impl RunResult {
+    /// The exit code that stands for the verdict.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        self.verdict.exit_code()
+    }
+
+    /// The log as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.log).into_owned()
+    }
+}
+
+/// Sets up what is missing, builds what is stale, runs, and judges. The
+/// UART's bytes go to `out` as they come; `interrupt` ends the run.
+///
+/// # Errors
+/// When it does not come to a run: bad input, or something that cannot be
+/// fetched, built or started.
+pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
+    let workspace = Workspace::find()?;
+    let board = Board::load(&workspace, &spec.board)?;
+    let recipe = board.qemu.as_ref();
+    let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;
+    let machine = Machine {
+        recipe,
+        cpu: spec.cpu.as_deref().unwrap_or(&recipe.cpu),
+        cpus: spec.smp.unwrap_or(recipe.cpus),
+        gic: spec.gic.unwrap_or(board.default_gic()),
+        level: spec.level,
+        firmware: spec.firmware,
+        icount: spec.icount,
+    };
+    machine.check_cpus(board.firmware(spec.firmware.name())?)?;
+    let tf_a = match &spec.tf_a {
+        Some(dir) => Some(TfA::locate(&workspace, Some(dir))?),
+        None => None,
+    };
+    setup::ensure(&workspace, &[Need::Qemu])?;
+    machine.check_model()?;
+
+    let image = match &spec.payload {
+        Payload::Image(image) => image.clone(),
+        Payload::Build => build_image(&workspace, &board, &machine, spec)?,
+    };
+    let file = match spec.firmware {
+        Firmware::Builtin => image,
+        Firmware::TfA => {
+            let tf_a = match tf_a {
+                Some(tf_a) => tf_a,
+                None => TfA::locate(&workspace, None)?,
+            };
+            let platform = Platform::overlay(&workspace, &spec.board, machine.gic, spec.variant);
+            let firmware = firmware::build(&workspace, &tf_a, &platform)?;
+            let fip = flash::package(&firmware, image)?;
+            flash::flash(&firmware.read("bl1")?, &fip)?
+        }
+    };
+    let dir = tempfile::tempdir()?;
+    let path = dir.path().join("boot.bin");
+    fs::write(&path, file)?;
+    let mut command = Command::new(qemu::PROGRAM);
+    command.args(machine.arguments(&path));
+    // QEMU's own tree is all there is, and it takes the boot arguments.
+    if spec.tree == Tree::None && spec.firmware == Firmware::Builtin {
+        command.args(spec.args.iter().flat_map(|args| ["-append", args]));
+    }
+    let outcome = stream::run(&mut command, spec.timeout, interrupt, out)?;
+    let verdict = match outcome.ending {
+        Ending::Interrupted => None,
+        _ => stream::closing(&outcome.log),
+    };
+    let context = diagnosis::Context {
+        firmware: spec.firmware,
+        cpu: machine.cpu,
+        timeout: spec.timeout.as_secs(),
+    };
+    Ok(RunResult {
+        verdict: verdict.unwrap_or(Verdict::Incomplete),
+        diagnosis: verdict.is_none().then(|| diagnose(&outcome, &context)),
+        ending: outcome.ending,
+        elapsed: outcome.elapsed,
+        log: outcome.log,
+    })
+}
+
+fn build_image(
+    workspace: &Workspace,
+    board: &Board,
+    machine: &Machine<'_>,
+    spec: &RunSpec,
+) -> Result<Vec<u8>> {
+    let wish = ImageWish {
+        cpus: machine.cpus,
+        gic: machine.gic,
+        firmware: spec.firmware,
+        // QEMU without EL2 has PSCI behind HVC.
+        conduit: match (spec.firmware, spec.level) {
+            (Firmware::Builtin, Level::El1) => Conduit::Hvc,
+            _ => board.psci.conduit,
+        },
+        variant: spec.variant,
+        args: spec.args.as_deref(),
+    };
+    make_image(workspace, board, &wish, &spec.tree)
+}
+
+/// What an image's device tree is to say.
+#[derive(Clone, Copy, Debug)]
+pub struct ImageWish<'w> {
+    /// How many CPUs.
+    pub cpus: u32,
+    /// Which interrupt controller.
+    pub gic: Gic,
+    /// On which firmware.
+    pub firmware: Firmware,
+    /// Called how.
+    pub conduit: Conduit,
+    /// Of which variant.
+    pub variant: Variant,
+    /// The boot arguments.
+    pub args: Option<&'w str>,
+}
+
+/// Builds the payload, and the image of it for `board` with `tree`.
+///
+/// # Errors
+/// When the tree cannot be used, or the payload does not build.
+pub fn make_image(
+    workspace: &Workspace,
+    board: &Board,
+    wish: &ImageWish<'_>,
+    tree: &Tree,
+) -> Result<Vec<u8>> {
+    let of_board = Emergency::of_board(board, wish.conduit);
+    let (tree, emergency, cpus) = match tree {
+        Tree::Board => {
+            let firmware = board.firmware(wish.firmware.name())?;
+            let idle_states = board.idle_states(firmware, wish.variant.state_id);
+            let choices = Choices {
+                cpus: wish.cpus,
+                gic: wish.gic,
+                conduit: wish.conduit,
+                idle_states: &idle_states,
+                bootargs: wish.args.unwrap_or(""),
+            };
+            (Some(tree::build(board, &choices)?), of_board, wish.cpus as usize)
+        }
+        Tree::File(path) => {
+            let blob = payload::read(path)?;
+            let at = || format!("the device tree {}", path.display());
+            let blob = tree::adapt(&blob, wish.args).with_context(at)?;
+            let cpus = psci_bench::board::Board::read(&blob).map_or(1, |board| board.cpu_count);
+            let emergency = Emergency::of_tree(&blob);
+            (Some(blob), emergency, cpus)
+        }
+        Tree::Raw(_) | Tree::None if wish.args.is_some() && wish.firmware == Firmware::TfA => {
+            bail!("boot arguments need a device tree to be in")
+        }
+        Tree::Raw(bytes) => (Some(bytes.clone()), of_board, wish.cpus as usize),
+        Tree::None => (None, of_board, wish.cpus as usize),
+    };
+    payload::image(workspace, tree.as_deref(), emergency, cpus)
+}

@@ -1,0 +1,176 @@
+//! Running a machine: its UART's bytes as they come, and an end in any case.
+
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use psci_bench::verdict::{self, Verdict};
+
+/// How long a machine may stay on that has said its last line. One that parks
+/// at the end never ends by itself.
+const LINGER: Duration = Duration::from_secs(2);
+/// How often deadline and interruption are looked at.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How a machine came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself.
+    Exited {
+        /// Whether it reported success.
+        success: bool,
+    },
+    /// It stayed on after its last line, and was ended.
+    Parked,
+    /// It was ended at the deadline.
+    TimedOut,
+    /// It was ended because the user wished so.
+    Interrupted,
+}
+
+/// What came of a machine.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// All bytes of the UART.
+    pub log: Vec<u8>,
+    /// What it said on stderr.
+    pub stderr: String,
+    /// How it ended.
+    pub ending: Ending,
+    /// How long it ran.
+    pub elapsed: Duration,
+}
+
+/// A process that does not outlive its value.
+struct Owned(Child);
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        // It may have ended already, and then neither has anything to do.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Runs `command`, whose stdout is a UART, until it ends, for `timeout` at
+/// most, or until `interrupt` is set. Everything is written to `out` as it
+/// comes.
+///
+/// # Errors
+/// When it cannot be started, or `out` cannot be written.
+pub fn run(
+    command: &mut Command,
+    timeout: Duration,
+    interrupt: &AtomicBool,
+    out: &mut dyn Write,
+) -> Result<Outcome> {
+    let started = Instant::now();
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map(Owned)
+        .with_context(|| format!("cannot run {}", command.get_program().display()))?;
+    let uart = child.0.stdout.take().context("no stdout")?;
+    let mut stderr = child.0.stderr.take().context("no stderr")?;
+    let (bytes, reader) = chunks(uart);
+    let complaints = thread::spawn(move || {
+        let mut text = Vec::new();
+        // What came before an error is all there is.
+        let _ = stderr.read_to_end(&mut text);
+        String::from_utf8_lossy(&text).into_owned()
+    });
+    let mut log = Vec::new();
+    let killed = listen(&bytes, &mut log, started + timeout, interrupt, out)?;
+    let ending = match killed {
+        Some(ending) => {
+            drop(child);
+            // What was still in the pipe belongs to the log.
+            for chunk in bytes.iter() {
+                out.write_all(&chunk)?;
+                log.extend(chunk);
+            }
+            ending
+        }
+        None => Ending::Exited {
+            success: child.0.wait()?.success(),
+        },
+    };
+    out.flush()?;
+    let _ = reader.join();
+    Ok(Outcome {
+        log,
+        stderr: complaints.join().unwrap_or_default(),
+        ending,
+        elapsed: started.elapsed(),
+    })
+}
+
+/// Reads in a thread of its own, so that waiting can have a deadline.
+fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>, JoinHandle<()>) {
+    let (sender, receiver) = mpsc::channel();
+    let reader = thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(count) = from.read(&mut buffer) {
+            let Some(chunk) = buffer.get(..count).filter(|chunk| !chunk.is_empty()) else {
+                break;
+            };
+            if sender.send(chunk.to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    (receiver, reader)
+}
+
+/// Passes on what comes. `None`: the UART is closed, the machine has ended.
+fn listen(
+    bytes: &Receiver<Vec<u8>>,
+    log: &mut Vec<u8>,
+    deadline: Instant,
+    interrupt: &AtomicBool,
+    out: &mut dyn Write,
+) -> Result<Option<Ending>> {
+    let mut heard = Instant::now();
+    let mut closed = false;
+    loop {
+        match bytes.recv_timeout(TICK) {
+            Ok(chunk) => {
+                out.write_all(&chunk)?;
+                out.flush()?;
+                log.extend(chunk);
+                heard = Instant::now();
+                closed = closing(log).is_some();
+            }
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        let now = Instant::now();
+        if interrupt.load(Ordering::Relaxed) {
+            return Ok(Some(Ending::Interrupted));
+        }
+        if closed && now - heard > LINGER {
+            return Ok(Some(Ending::Parked));
+        }
+        if now >= deadline {
+            return Ok(Some(Ending::TimedOut));
+        }
+    }
+}
+
+/// How many bytes at the end of a log are searched for the closing line. Only
+/// the firmware's farewell may follow it.
+const CLOSING_WITHIN: usize = 4096;
+
+/// The last verdict in the last lines of `log`.
+#[must_use]
+pub fn closing(log: &[u8]) -> Option<Verdict> {
+    let from = log.len().saturating_sub(CLOSING_WITHIN);
+    let end = log.get(from..)?;
+    end.split(|byte| *byte == b'\n').rev().find_map(verdict::parse_line)
+}

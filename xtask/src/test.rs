@@ -1,0 +1,44 @@
+//! `cargo xtask test`: everything there is to test, with what it needs set up
+//! before, so that no test has a reason to be left out.
+
+use std::env;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+
+use crate::apt_source;
+use crate::payload;
+use crate::process;
+use crate::progress::say;
+use crate::setup;
+use crate::workspace::Workspace;
+
+/// Runs the tests of both packages. `filter` goes to the test programs.
+///
+/// Returns whether all of them passed.
+///
+/// # Errors
+/// When something that they need cannot be had.
+pub fn run(filter: &[String]) -> Result<bool> {
+    let workspace = Workspace::find()?;
+    setup::ensure(&workspace, &setup::ALL)?;
+    apt_source::fetch(&workspace)?;
+    payload::build(&workspace)?;
+    // The payload's portable half with overflow checks and assertions on; the
+    // host tool in the profile in which it was just built.
+    let portable = cargo(&workspace, &["--package", "psci-bench"], filter)?;
+    let tool = cargo(&workspace, &["--package", "xtask", "--release"], filter)?;
+    Ok(portable && tool)
+}
+
+fn cargo(workspace: &Workspace, arguments: &[&str], filter: &[String]) -> Result<bool> {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.arg("test").args(arguments);
+    command.arg("--target-dir").arg(&workspace.target);
+    if !filter.is_empty() {
+        command.arg("--").args(filter);
+    }
+    command.current_dir(&workspace.root).stdin(Stdio::null());
+    say(&process::display(&command));
+    Ok(command.status().context("cannot run cargo")?.success())
+}

@@ -1,0 +1,106 @@
+//! Trees as the payload reads them.
+
+use psci_bench::board as payload;
+use psci_bench::image;
+
+use super::*;
+use crate::firmware::StateId;
+use crate::workspace::Workspace;
+
+fn board() -> Board {
+    let workspace = Workspace::find().expect("the repository");
+    Board::load(&workspace, "qemu").expect("a good board")
+}
+
+fn build_with(cpus: u32, gic: Gic, conduit: Conduit, bootargs: &str) -> Vec<u8> {
+    let board = board();
+    let firmware = board.firmware("tf-a").expect("a firmware");
+    let idle_states = board.idle_states(firmware, StateId::Original);
+    let choices = Choices {
+        cpus,
+        gic,
+        conduit,
+        idle_states: &idle_states,
+        bootargs,
+    };
+    build(&board, &choices).expect("a tree")
+}
+
+#[test]
+fn the_payload_reads_what_the_board_file_says() {
+    let blob = build_with(8, Gic::V3, Conduit::Smc, "iterations=3 warmup=0");
+    let read = payload::Board::read(&blob).expect("a good tree");
+    assert_eq!(read.model, "QEMU virt");
+    assert_eq!(read.bootargs, "iterations=3 warmup=0");
+    assert_eq!((read.uart.kind, read.uart.base), (image::UartKind::Pl011, 0x0900_0000));
+    assert_eq!(read.conduit, image::Conduit::Smc);
+    let timers = read.timers;
+    assert_eq!((timers.physical, timers.virtual_, timers.hypervisor), (Some(30), Some(27), Some(26)));
+    assert_eq!(read.memory.len(), 1);
+    assert_eq!((read.memory[0].base, read.memory[0].size), (0x4000_0000, 0x4000_0000));
+    let states: Vec<_> = read
+        .idle_states
+        .iter()
+        .map(|s| (s.name, s.power_state, s.level, s.local_timer_stop))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            ("core-off", 0x1_0002, Some(0), false),
+            ("cluster-off", 0x101_0022, Some(1), false),
+            ("system-off", 0x201_0222, Some(2), false),
+        ]
+    );
+    let payload::Gic::V3 { distributor, redistributors, .. } = read.gic else {
+        panic!("{:?}", read.gic);
+    };
+    assert_eq!((distributor.base, redistributors.len()), (0x0800_0000, 1));
+    let mut cpus = [payload::Cpu::default(); 8];
+    let source = read.cpus(false, &mut cpus).expect("CPUs");
+    assert_eq!(source, payload::LabelSource::CpuMap);
+    for (index, cpu) in (0u16..).zip(cpus) {
+        assert_eq!((cpu.mpidr, cpu.cluster, cpu.core), (index.into(), index / 4, index % 4));
+    }
+}
+
+#[test]
+fn other_choices() {
+    let blob = build_with(6, Gic::V2, Conduit::Hvc, "");
+    let read = payload::Board::read(&blob).expect("a good tree");
+    assert_eq!((read.cpu_count, read.conduit), (6, image::Conduit::Hvc));
+    let payload::Gic::V2 { distributor, cpu_interface } = read.gic else {
+        panic!("{:?}", read.gic);
+    };
+    assert_eq!((distributor.base, cpu_interface.base), (0x0800_0000, 0x0801_0000));
+}
+
+#[test]
+fn redistributors_for_many() {
+    for (cpus, regions) in [(123, 1), (124, 2), (512, 2)] {
+        let blob = build_with(cpus, Gic::V3, Conduit::Smc, "");
+        let read = payload::Board::read(&blob).expect("a good tree");
+        let payload::Gic::V3 { redistributors, .. } = read.gic else {
+            panic!("{:?}", read.gic);
+        };
+        assert_eq!(redistributors.len(), regions, "{cpus}");
+        assert_eq!(read.cpu_count, cpus as usize);
+    }
+}
+
+#[test]
+fn the_users_tree() {
+    let mut blob = build_with(2, Gic::V3, Conduit::Smc, "iterations=3");
+    let whole = blob.clone();
+    blob.extend([0xee; 100]);
+    assert_eq!(adapt(&blob, None).expect("a good tree"), whole, "not a byte is changed");
+    let changed = adapt(&blob, Some("iterations=4")).expect("a good tree");
+    let read = payload::Board::read(&changed).expect("a good tree");
+    assert_eq!((read.bootargs, read.cpu_count), ("iterations=4", 2));
+    let error = adapt(&blob, Some("a\nb")).expect_err("a line break").to_string();
+    assert!(error.contains("printable ASCII"), "{error}");
+    for cut in [0, 3, 39, whole.len() / 2, whole.len() - 1] {
+        adapt(&whole[..cut], Some("x")).expect_err("truncated");
+    }
+    adapt(&[0xee; 4096], None).expect_err("garbage");
+    adapt(&vec![0; TREE_MAX + 1], None).expect_err("too large");
+}
