@@ -14,6 +14,11 @@ mod serial;
 mod states;
 mod tally;
 
+#[cfg(test)]
+mod fake;
+#[cfg(test)]
+mod tests;
+
 
 use core::fmt::{self, Write};
 

@@ -104,10 +104,8 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
         .with(timer(board))
         .with(controller(board, choices)?)
         .with(uart_node(board));
-    let tree = DeviceTree {
-        root: root.0,
-        ..DeviceTree::new()
-    };
+    let mut tree = DeviceTree::new();
+    tree.root = root.0;
     Ok(tree.to_dtb())
 }
 

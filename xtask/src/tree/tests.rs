@@ -51,7 +51,7 @@ fn the_payload_reads_what_the_board_file_says() {
             ("system-off", 0x201_0222, Some(2), false),
         ]
     );
-    let payload::Gic::V3 { distributor, redistributors, .. } = read.gic else {
+    let payload::Gic::V3 { distributor, redistributors, .. } = &read.gic else {
         panic!("{:?}", read.gic);
     };
     assert_eq!((distributor.base, redistributors.len()), (0x0800_0000, 1));

@@ -1,0 +1,239 @@
+//! A machine that is not there: a fake firmware and a fake clock, so that the
+//! scenarios can be tested on a host.
+//!
+//! It models what shapes the figures: a CPU's flush is short when its cluster
+//! stays up and long when it is the last man in it, and in a parallel round
+//! the CPUs queue for a lock on their way down, in an order that changes from
+//! round to round. Nothing is random.
+
+use std::boxed::Box;
+use std::vec::Vec;
+
+use crate::image::Conduit;
+use crate::pmf::{Interface, Stamps};
+use crate::psci::StateFormat;
+use crate::round::{After, Counter, Facts, Machine, Overheads, Round, Who};
+use crate::sample::{Action, Cause, End, Loss, Outcome, Step};
+
+/// Ticks of a flush that stays in the core.
+pub const CORE_FLUSH: u64 = 440;
+/// Ticks of a flush of the whole cluster.
+pub const CLUSTER_FLUSH: u64 = 26_000;
+/// Ticks in the queue for the lock, a CPU.
+pub const QUEUE_STEP: u64 = 600;
+
+/// What a test wants to go wrong: called with the round's number, the CPU and
+/// its outcome, before the machine hands it over.
+pub type Mischief = Box<dyn FnMut(u64, usize, &mut Outcome)>;
+
+/// The machine.
+pub struct Fake {
+    facts: Facts,
+    clusters: usize,
+    clock: u64,
+    /// Rounds run so far.
+    pub rounds: u64,
+    /// All rounds as they were asked for.
+    pub asked: Vec<Round>,
+    lost: Vec<bool>,
+    off_at: Vec<u64>,
+    mischief: Mischief,
+}
+
+impl Fake {
+    /// So many CPUs in clusters of four; the first is the lead.
+    pub fn new(cpus: usize) -> Self {
+        Self {
+            facts: Facts {
+                frequency: 62_500_000,
+                counter: Counter::Physical,
+                timer: "CNTP",
+                timer_intid: 30,
+                exception_level: 2,
+                gic: 3,
+                conduit: Conduit::Smc,
+                psci_version: 0x1_0001,
+                state_format: StateFormat::Original,
+                pmf: Ok(Interface::VendorEl3),
+                lead: 0,
+                midr: 0x411f_d070,
+                overheads: Overheads {
+                    counter: 1,
+                    empty: 2,
+                    pmf_read: Some(40),
+                },
+            },
+            clusters: 4,
+            clock: 1_000_000,
+            rounds: 0,
+            asked: Vec::new(),
+            lost: std::vec![false; cpus],
+            off_at: std::vec![0; cpus],
+            mischief: Box::new(|_, _, _| {}),
+        }
+    }
+
+    /// The same, without PMF.
+    pub fn without_pmf(cpus: usize) -> Self {
+        let mut fake = Self::new(cpus);
+        fake.facts.pmf = Err(crate::pmf::ReadError::NotImplemented);
+        fake
+    }
+
+    /// Lets things go wrong.
+    pub fn with(mut self, mischief: impl FnMut(u64, usize, &mut Outcome) + 'static) -> Self {
+        self.mischief = Box::new(mischief);
+        self
+    }
+
+    fn cluster(&self, cpu: usize) -> usize {
+        cpu / self.clusters
+    }
+
+    fn takes_part(&self, round: &Round, cpu: usize) -> bool {
+        !self.lost[cpu]
+            && match round.who {
+                Who::All => true,
+                Who::Only(only) => only == cpu,
+            }
+    }
+
+    /// Ticks that the flush of `cpu` takes when it goes down as the `place`th
+    /// of `queue`.
+    fn flush(&self, action: Action, queue: &[usize], place: usize, cpu: usize) -> u64 {
+        let deep = match action {
+            Action::Suspend { power_state, .. } => power_state >> 24 != 0,
+            _ => true,
+        };
+        // The lead is awake while others go down alone.
+        let lead_awake = !queue.contains(&self.facts.lead);
+        let mates_up = queue[place + 1..]
+            .iter()
+            .any(|other| self.cluster(*other) == self.cluster(cpu))
+            || lead_awake && self.cluster(self.facts.lead) == self.cluster(cpu);
+        if deep && !mates_up {
+            CLUSTER_FLUSH
+        } else {
+            CORE_FLUSH
+        }
+    }
+
+    /// Suspend or version call of one CPU in a queue.
+    fn call(&self, round: &Round, start: u64, queue: &[usize], place: usize) -> Outcome {
+        let cpu = queue[place];
+        let before = start + cpu as u64;
+        let enter = before + 10;
+        let outcome = Outcome {
+            action: round.action,
+            start,
+            before,
+            due: start + round.sleep,
+            ..Outcome::default()
+        };
+        if round.action == Action::Version {
+            return Outcome {
+                end: End::Returned,
+                due: 0,
+                after: enter + 30,
+                stamps: Stamps([enter, enter + 20, 0, 0, 0, 0]),
+                ..outcome
+            };
+        }
+        let flush = enter + 100 + QUEUE_STEP * place as u64;
+        let flushed = flush + self.flush(round.action, queue, place, cpu);
+        let down = flushed + 20;
+        let due = start + round.sleep;
+        if down > due {
+            // The timer fired on the way down: given up, stamps left as the
+            // last call's.
+            return Outcome {
+                end: End::Returned,
+                after: enter + 60,
+                stamps: Stamps([enter, enter + 50, 7, 9, 5, 6]),
+                ..outcome
+            };
+        }
+        let up = due + 30;
+        Outcome {
+            end: End::Resumed,
+            after: up + 400,
+            stamps: Stamps([enter, up + 300 + cpu as u64, down, up, flush, flushed]),
+            ..outcome
+        }
+    }
+}
+
+impl Machine for Fake {
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
+        assert_eq!(outcomes.len(), self.lost.len());
+        assert!(matches!(round.after, After::Off | After::Stay));
+        outcomes.fill(Outcome::default());
+        self.asked.push(*round);
+        let start = self.clock + round.lead_in;
+        let mut queue: Vec<usize> = (0..outcomes.len())
+            .filter(|cpu| self.takes_part(round, *cpu))
+            .collect();
+        if !queue.is_empty() {
+            let turn = self.rounds as usize % queue.len();
+            queue.rotate_left(turn);
+        }
+        for place in 0..queue.len() {
+            let cpu = queue[place];
+            outcomes[cpu] = match round.action {
+                Action::None => Outcome::default(),
+                Action::Suspend { .. } | Action::Version => self.call(round, start, &queue, place),
+                Action::Off => {
+                    self.off_at[cpu] = start;
+                    Outcome {
+                        action: Action::Off,
+                        end: End::WentOff,
+                        before: start,
+                        seen_off: start + 900,
+                        ..Outcome::default()
+                    }
+                }
+                Action::ReadBack => {
+                    let enter = self.off_at[cpu] + 8;
+                    let flushed = enter + 100 + self.flush(Action::Off, &[cpu], 0, cpu);
+                    let on = start + 1000;
+                    Outcome {
+                        action: Action::ReadBack,
+                        end: End::ReadBack,
+                        turned_on: start,
+                        entered: on + 500,
+                        after: on + 600,
+                        stamps: Stamps([
+                            enter,
+                            on + 450,
+                            flushed + 20,
+                            on,
+                            enter + 100,
+                            flushed,
+                        ]),
+                        ..Outcome::default()
+                    }
+                }
+            };
+            (self.mischief)(self.rounds, cpu, &mut outcomes[cpu]);
+            if let End::Lost(_) = outcomes[cpu].end {
+                self.lost[cpu] = true;
+            }
+        }
+        self.rounds += 1;
+        self.clock = start + round.sleep + 10_000_000;
+    }
+
+    fn is_lost(&self, cpu: usize) -> bool {
+        self.lost[cpu]
+    }
+}
+
+/// A loss, for tests that need one.
+pub const LOSS: Loss = Loss {
+    step: Step::Finish,
+    cause: Cause::Timeout,
+};
