@@ -1,0 +1,118 @@
+//! What the whole-program tests share: running the payload under QEMU, and
+//! reading what it printed.
+
+#![allow(dead_code, reason = "each test program uses its own part of it")]
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use psci_bench::output::parse::Record;
+use psci_bench::verdict::Verdict;
+use xtask::run::{RunResult, RunSpec};
+
+/// Runs `spec` to its end.
+pub fn run(spec: &RunSpec) -> RunResult {
+    let never = AtomicBool::new(false);
+    match xtask::run::run(spec, &never, &mut std::io::sink()) {
+        Ok(result) => result,
+        Err(error) => panic!("{spec:?}: {error:#}"),
+    }
+}
+
+/// Runs `spec`, which has to end with PASS.
+pub fn pass(spec: &RunSpec) -> Log {
+    let result = run(spec);
+    assert_eq!(
+        result.verdict,
+        Verdict::Pass,
+        "{spec:?}\n{:?}\n{}",
+        result.diagnosis,
+        result.text()
+    );
+    Log::new(&result.log)
+}
+
+/// The fields of one record.
+pub type Fields = BTreeMap<String, String>;
+
+/// The records of a log: both copies, merged by what they are about.
+pub struct Log {
+    /// The log as text, CR LF as LF.
+    pub text: String,
+    records: BTreeMap<String, Vec<Fields>>,
+}
+
+impl Log {
+    /// Reads the log, each of whose records must be sound and come twice.
+    pub fn new(bytes: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+        let mut copies = [Vec::new(), Vec::new()];
+        let mut copy = 0;
+        for record in Record::all_in(text.as_bytes()) {
+            let record = record.unwrap_or_else(|error| panic!("a bad record: {error:?}"));
+            if record.seq == 0 && !copies[copy].is_empty() {
+                copy += 1;
+            }
+            let fields: Fields = record
+                .fields()
+                .map(|(key, value)| (key.to_string(), value.to_string()))
+                .collect();
+            copies[copy].push((format!("{:?}", record.kind), fields));
+        }
+        let [first, second] = copies;
+        assert!(!first.is_empty(), "no records in\n{text}");
+        assert_eq!(first, second, "the two copies of the records differ");
+        let mut records: BTreeMap<String, Vec<Fields>> = BTreeMap::new();
+        for (kind, fields) in first {
+            records.entry(kind.to_lowercase()).or_default().push(fields);
+        }
+        Self { text, records }
+    }
+
+    /// All records of a type.
+    pub fn all(&self, kind: &str) -> &[Fields] {
+        self.records.get(kind).map_or(&[], Vec::as_slice)
+    }
+
+    /// Numbers of scenario `t` by MPIDR: what stands under `key` in records
+    /// of a type.
+    pub fn by_cpu(&self, kind: &str, t: u32, key: &str) -> BTreeMap<u64, i64> {
+        self.of_test(kind, t)
+            .filter_map(|fields| Some((mpidr(fields)?, number(fields.get(key)?))))
+            .collect()
+    }
+
+    /// One figure of one metric of scenario `t`, by MPIDR.
+    pub fn metric(&self, t: u32, metric: &str, key: &str) -> BTreeMap<u64, i64> {
+        self.of_test("m", t)
+            .filter(|fields| fields.get("metric").is_some_and(|m| m == metric))
+            .filter_map(|fields| Some((mpidr(fields)?, number(fields.get(key)?))))
+            .collect()
+    }
+
+    fn of_test(&self, kind: &str, t: u32) -> impl Iterator<Item = &Fields> {
+        let t = t.to_string();
+        let records = self.all(kind).iter();
+        records.filter(move |fields| fields.get("t") == Some(&t))
+    }
+
+    /// Cluster of each CPU, by MPIDR.
+    pub fn clusters(&self) -> BTreeMap<u64, i64> {
+        let cpus = self.all("cpu").iter();
+        cpus.filter_map(|f| Some((mpidr(f)?, number(f.get("cluster")?))))
+            .collect()
+    }
+}
+
+fn mpidr(fields: &Fields) -> Option<u64> {
+    Some(number(fields.get("mpidr")?) as u64)
+}
+
+/// A decimal number with or without a sign, or a hexadecimal one.
+pub fn number(text: &str) -> i64 {
+    match text.strip_prefix("0x") {
+        Some(digits) => i64::from_str_radix(digits, 16),
+        None => text.parse(),
+    }
+    .unwrap_or_else(|_| panic!("{text:?} is no number"))
+}

@@ -1,0 +1,284 @@
+//! Reads the linked image as a CPU would: what the three entries do before
+//! MMU and caches are on, and what is in the timed regions.
+//!
+//! Until SCTLR is written, a load may see memory that a cache of another CPU
+//! has newer, and a store may be lost under a line that is written back
+//! later. QEMU has no caches and shows none of it, so the instructions
+//! themselves are held against a list.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use object::{Object, ObjectSection, ObjectSymbol};
+use xtask::workspace::Workspace;
+
+/// The program's code by address, and its symbols.
+struct Code {
+    words: BTreeMap<u64, u32>,
+    symbols: BTreeMap<String, u64>,
+}
+
+impl Code {
+    fn load() -> Self {
+        let workspace = Workspace::find().expect("the workspace");
+        let path = xtask::payload::build(&workspace).expect("the payload builds");
+        let file = fs::read(path).expect("the ELF file");
+        let elf = object::File::parse(&*file).expect("an ELF file");
+        let text = elf.section_by_name(".text").expect(".text");
+        let bytes = text.data().expect("code");
+        let words = bytes.chunks_exact(4).enumerate().map(|(index, word)| {
+            let word = u32::from_le_bytes(word.try_into().expect("four bytes"));
+            (text.address() + 4 * index as u64, word)
+        });
+        let symbols = elf
+            .symbols()
+            .filter_map(|symbol| Some((symbol.name().ok()?.to_string(), symbol.address())));
+        Self {
+            words: words.collect(),
+            symbols: symbols.collect(),
+        }
+    }
+
+    fn symbol(&self, name: &str) -> u64 {
+        *self
+            .symbols
+            .get(name)
+            .unwrap_or_else(|| panic!("no symbol {name}"))
+    }
+
+    fn word(&self, address: u64) -> u32 {
+        *self
+            .words
+            .get(&address)
+            .unwrap_or_else(|| panic!("no code at {address:#x}"))
+    }
+
+    /// The words from one symbol up to another.
+    fn between(&self, begin: &str, end: &str) -> Vec<u32> {
+        let range = self.symbol(begin)..self.symbol(end);
+        self.words.range(range).map(|(_, word)| *word).collect()
+    }
+}
+
+/// Sign-extends the low `bits` of `value`.
+fn signed(value: u32, bits: u32) -> i64 {
+    i64::from(value << (32 - bits)) << 32 >> (64 - bits)
+}
+
+/// Where a word sends the CPU (Arm ARM, C4.1.65 "Branches, Exception
+/// Generating and System instructions").
+enum Flow {
+    /// On to the next word.
+    On,
+    /// To there, and nowhere else.
+    Jump(i64),
+    /// To there or on.
+    Either(i64),
+    /// To there, and back to the next word.
+    Call(i64),
+    /// Back to the caller.
+    Return,
+}
+
+fn flow(word: u32) -> Flow {
+    match word {
+        w if w >> 26 == 0b00_0101 => Flow::Jump(signed(w, 26) * 4),
+        w if w >> 26 == 0b10_0101 => Flow::Call(signed(w, 26) * 4),
+        // B.cond, CBZ, CBNZ: 19 bits of offset from bit 5.
+        w if w >> 24 == 0x54 || w >> 25 & 0x3f == 0b01_1010 => {
+            Flow::Either(signed(w >> 5 & 0x7_ffff, 19) * 4)
+        }
+        // TBZ, TBNZ: 14 bits.
+        w if w >> 25 & 0x3f == 0b01_1011 => Flow::Either(signed(w >> 5 & 0x3fff, 14) * 4),
+        w if w & 0xffff_fc1f == 0xd65f_0000 => Flow::Return,
+        _ => Flow::On,
+    }
+}
+
+/// Whether a word loads or stores (Arm ARM, C4.1: op0 is x1x0).
+fn accesses_memory(word: u32) -> bool {
+    word >> 25 & 0b0101 == 0b0100
+}
+
+/// Whether a word is `msr sctlr_el1` or `msr sctlr_el2`.
+fn turns_caches_on(word: u32) -> bool {
+    matches!(word & !0x1f, 0xd518_1000 | 0xd51c_1000)
+}
+
+/// Follows every path from `entry` up to the SCTLR write, and returns the
+/// loads and stores met on the way, and whether the write was met at all.
+fn accesses_before_caches(code: &Code, entry: u64) -> (Vec<(u64, u32)>, bool) {
+    let mut accesses = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    let mut met = false;
+    // An address, and where to go on when a subroutine has returned.
+    let mut pending = vec![(entry, Vec::new())];
+    while let Some((at, callers)) = pending.pop() {
+        if !seen.insert((at, callers.clone())) {
+            continue;
+        }
+        let word = code.word(at);
+        if turns_caches_on(word) {
+            met = true;
+            continue;
+        }
+        if accesses_memory(word) {
+            accesses.insert(at, word);
+        }
+        let target = |offset: i64| at.wrapping_add_signed(offset);
+        match flow(word) {
+            Flow::On => pending.push((at + 4, callers)),
+            Flow::Jump(offset) => pending.push((target(offset), callers)),
+            Flow::Either(offset) => {
+                pending.push((target(offset), callers.clone()));
+                pending.push((at + 4, callers));
+            }
+            Flow::Call(offset) => {
+                let mut inner = callers;
+                inner.push(at + 4);
+                pending.push((target(offset), inner));
+            }
+            Flow::Return => {
+                let mut outer = callers;
+                // cpu_setup returns after the write, which ends the path.
+                let back = outer.pop().expect("a return belongs to a call");
+                pending.push((back, outer));
+            }
+        }
+    }
+    (accesses.into_iter().collect(), met)
+}
+
+/// What reset may do, each once: it has to relocate, to build tables, and to
+/// read where an appended tree is, and it invalidates what it wrote.
+const RESET_MAY: [(&str, u32); 12] = [
+    ("ldr x7, [x5], #8: the next word of the RELR table", 0xf840_84a7),
+    ("ldr x9, [x8]: a pointer", 0xf940_0109),
+    ("str x9, [x8], #8: the pointer, relocated", 0xf800_8509),
+    ("ldr x9, [x10]: a pointer", 0xf940_0149),
+    ("str x9, [x10]: the pointer, relocated", 0xf900_0149),
+    ("ldr x19, [x3, #0x20]: tree_offset", 0xf940_1073),
+    ("ldr x5, [x3, #0x28]: tree_size", 0xf940_1465),
+    ("stp xzr, xzr, [x5], #16: clears the pool", 0xa881_7cbf),
+    ("stp xzr, xzr, [x5], #16: clears the root", 0xa881_7cbf),
+    ("ldr x6, [x3, x5, lsl #3]: a table descriptor", 0xf865_7866),
+    ("str x6, [x3, x5, lsl #3]: a table descriptor", 0xf825_7866),
+    ("str x6, [x3, x5, lsl #3]: a page descriptor", 0xf825_7866),
+];
+
+fn check_reset(code: &Code) -> Result<(), String> {
+    let (accesses, met) = accesses_before_caches(code, code.symbol("_start"));
+    if !met {
+        return Err("no write of SCTLR".into());
+    }
+    let mut left: Vec<u32> = RESET_MAY.iter().map(|(_, word)| *word).collect();
+    for (at, word) in accesses {
+        match left.iter().position(|allowed| *allowed == word) {
+            Some(place) => left.swap_remove(place),
+            None => return Err(format!("{word:08x} at {at:#x} is not on the list")),
+        };
+    }
+    if left.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("the list has {left:08x?} too much"))
+    }
+}
+
+fn check_bare(code: &Code, entry: &str) -> Result<(), String> {
+    match accesses_before_caches(code, code.symbol(entry)) {
+        (_, false) => Err("no write of SCTLR".into()),
+        (accesses, true) if accesses.is_empty() => Ok(()),
+        (accesses, true) => Err(format!("{accesses:x?}")),
+    }
+}
+
+const ISB: u32 = 0xd503_3fdf;
+const SMC: u32 = 0xd400_0003;
+const HVC: u32 = 0xd400_0002;
+const CNTPCT: u32 = 0xd53b_e020;
+const CNTVCT: u32 = 0xd53b_e040;
+
+/// The timed region of one way: the counter is read into x19 (and x20)
+/// before, into x4 (and x5) after.
+fn timed_region(call: u32, counter: u32, twice: bool) -> Vec<u32> {
+    let reads = |first: u32, second: u32| {
+        let mut words = vec![counter | first];
+        words.extend(twice.then_some(counter | second));
+        words
+    };
+    let mut region = vec![ISB];
+    region.extend(reads(19, 20));
+    region.extend([call, ISB]);
+    region.extend(reads(4, 5));
+    region
+}
+
+fn check_timed(code: &Code) -> Result<(), String> {
+    for (way, call, counter, twice) in [
+        ("smc", SMC, CNTPCT, false),
+        ("smc_twice", SMC, CNTPCT, true),
+        ("hvc", HVC, CNTVCT, false),
+    ] {
+        for what in ["timed", "suspend"] {
+            let name = format!("{what}_{way}");
+            let found = code.between(&format!("{name}_begin"), &format!("{name}_end"));
+            if found != timed_region(call, counter, twice) {
+                return Err(format!("{name}: {found:08x?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn reset_touches_only_what_is_on_its_list() {
+    assert_eq!(check_reset(&Code::load()), Ok(()));
+}
+
+#[test]
+fn cpu_on_and_wake_up_touch_no_memory_before_the_caches_are_on() {
+    let code = Code::load();
+    for entry in ["secondary_entry", "wake_entry"] {
+        assert_eq!(check_bare(&code, entry), Ok(()), "{entry}");
+    }
+}
+
+#[test]
+fn a_timed_region_is_the_call_and_nothing_else() {
+    assert_eq!(check_timed(&Code::load()), Ok(()));
+}
+
+/// The checks themselves: a load put in anywhere must not get past them.
+#[test]
+fn a_load_put_in_is_found() {
+    const LOAD: u32 = 0xf940_0000; // ldr x0, [x0]
+    let code = Code::load();
+    let with_load = |address: u64| {
+        let mut words = code.words.clone();
+        words.insert(address, LOAD);
+        Code {
+            words,
+            symbols: code.symbols.clone(),
+        }
+    };
+    // `mov x21, x0` in both entries, and the first word of what all share.
+    let mov = 0xaa00_03f5;
+    for entry in ["secondary_entry", "wake_entry"] {
+        let begin = code.symbol(entry);
+        let mut own = code.words.range(begin..).take(12);
+        let (at, _) = own.find(|(_, word)| **word == mov).expect("mov x21, x0");
+        assert!(check_bare(&with_load(*at), entry).is_err(), "{entry}");
+    }
+    let shared = code.words.iter().find(|(_, word)| turns_caches_on(**word));
+    let (sctlr, _) = shared.expect("a write of SCTLR");
+    // Before it: isb, dsb, ic, tlbi.
+    let broken = with_load(sctlr - 16);
+    assert!(check_reset(&broken).is_err(), "reset");
+    let timed = with_load(code.symbol("timed_smc_begin") + 8);
+    assert!(check_timed(&timed).is_err(), "in place of the call");
+    let timed = with_load(code.symbol("suspend_hvc_begin"));
+    assert!(check_timed(&timed).is_err(), "ahead of the call");
+}
