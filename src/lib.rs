@@ -24,5 +24,6 @@ pub mod room;
 pub mod round;
 pub mod sample;
 pub mod scenario;
+mod sort;
 pub mod stats;
 pub mod verdict;

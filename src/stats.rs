@@ -13,6 +13,8 @@
 //! * A p-quantile is given only where n >= 1 / (1 - p): with fewer samples it
 //!   would be the maximum by another name.
 
+use crate::sort;
+
 /// The fewest samples of which a 99th percentile is given.
 pub const P99_MIN: u32 = 100;
 
@@ -38,7 +40,7 @@ impl Summary {
     /// no memory for a copy of them.
     #[must_use]
     pub fn of(values: &mut [u64]) -> Self {
-        values.sort_unstable();
+        sort::by_key(values, |value| *value);
         let (&[min, ..], &[.., max]) = (&*values, &*values) else {
             return Self::default();
         };
@@ -63,7 +65,7 @@ impl Summary {
 /// Sorts them.
 #[must_use]
 pub fn lower_median(values: &mut [u64]) -> u64 {
-    values.sort_unstable();
+    sort::by_key(values, |value| *value);
     of_rank(values, 50)
 }
 

@@ -11,6 +11,7 @@ use dtoolkit::fdt::Fdt;
 use super::error::{BoardError, Problem};
 use super::labels;
 use super::tree::Place;
+use crate::sort;
 
 /// The most CPUs.
 pub const CPU_MAX: usize = 512;
@@ -180,7 +181,7 @@ pub(super) fn fill<'t>(
         }
         Ok(())
     })?;
-    handles.sort_unstable_by_key(|handle| handle.phandle);
+    sort::by_key(&mut handles, |handle| handle.phandle.into());
     let source = match &map {
         None => LabelSource::Mpidr,
         Some(map) => {
@@ -188,7 +189,7 @@ pub(super) fn fill<'t>(
             LabelSource::CpuMap
         }
     };
-    out.sort_unstable_by_key(|cpu| cpu.mpidr);
+    sort::by_key(out, |cpu| cpu.mpidr);
     let path = Place::find(fdt, "/cpus");
     let refuse = |property, problem| match path {
         Some(path) => path.error(property, problem),

@@ -48,7 +48,8 @@ impl Log {
         let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
         let mut copies = [Vec::new(), Vec::new()];
         let mut copy = 0;
-        for record in Record::all_in(text.as_bytes()) {
+        let lines = text.lines().map(str::as_bytes);
+        for record in lines.flat_map(Record::all_in) {
             let record = record.unwrap_or_else(|error| panic!("a bad record: {error:?}"));
             if record.seq == 0 && !copies[copy].is_empty() {
                 copy += 1;

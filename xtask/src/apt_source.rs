@@ -50,9 +50,10 @@ pub fn fetch(workspace: &Workspace) -> Result<PathBuf> {
                  its directory by --tf-a"
             )
         })?;
-        // dpkg-source makes its directory itself.
-        fs::remove_dir(partial)?;
-        unpack(work.path(), partial, &progress)
+        // dpkg-source makes its directory itself, and copies archives beside it.
+        let tree = work.path().join("tree");
+        unpack(work.path(), &tree, &progress)?;
+        Ok(fs::rename(tree, partial)?)
     })?;
     Ok(place)
 }
@@ -87,7 +88,15 @@ fn sites() -> Result<Vec<String>> {
 /// name of the release tells.
 fn parse_sites(said: &str) -> Vec<String> {
     const RELEASES: [&str; 10] = [
-        "bullseye", "bookworm", "trixie", "forky", "duke", "sid", "oldstable", "stable", "testing",
+        "bullseye",
+        "bookworm",
+        "trixie",
+        "forky",
+        "duke",
+        "sid",
+        "oldstable",
+        "stable",
+        "testing",
         "unstable",
     ];
     let mut sites: Vec<String> = Vec::new();
@@ -154,18 +163,22 @@ fn configuration(work: &Path) -> String {
 }
 
 /// apt's status lines: `dlstatus:ITEM:PERCENT:WHAT`.
-fn watch(line: &str, progress: &Progress) {
+fn watch(line: &str, progress: &Progress) -> bool {
     let mut fields = line.split(':');
-    if fields.next() == Some("dlstatus")
-        && let Some(Ok(percent)) = fields.nth(1).map(str::parse)
-    {
+    if fields.next() != Some("dlstatus") {
+        return true;
+    }
+    if let Some(Ok(percent)) = fields.nth(1).map(str::parse) {
         progress.percent(percent);
     }
+    false
 }
 
 fn unpack(work: &Path, place: &Path, progress: &Progress) -> Result<()> {
     let dsc = work.join(format!("{PACKAGE}_{VERSION}.dsc"));
-    let found = hex(&Sha256::digest(fs::read(&dsc).context("apt fetched no .dsc")?));
+    let found = hex(&Sha256::digest(
+        fs::read(&dsc).context("apt fetched no .dsc")?,
+    ));
     if found != DSC_SHA256 {
         bail!("{PACKAGE}_{VERSION}.dsc has the SHA-256 {found}, and not {DSC_SHA256}");
     }
@@ -194,7 +207,10 @@ mod tests {
                     http://two/ubuntu|noble|Ubuntu\n";
         assert_eq!(parse_sites(said), ["http://one/debian"]);
         assert_eq!(parse_sites("http://x|trixie|$(ORIGIN)\n"), ["http://x"]);
-        assert_eq!(parse_sites("http://x|trixie|\nhttp://y|jammy|\n"), ["http://x"]);
+        assert_eq!(
+            parse_sites("http://x|trixie|\nhttp://y|jammy|\n"),
+            ["http://x"]
+        );
         assert!(parse_sites("").is_empty());
     }
 }

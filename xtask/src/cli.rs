@@ -55,6 +55,10 @@ fn set_up() -> Result<u8> {
     setup::ensure(&workspace, &setup::ALL)?;
     let source = apt_source::fetch(&workspace)?;
     say("everything is there");
-    say(&format!("TF-A {} is in {}", apt_source::VERSION, source.display()));
+    say(&format!(
+        "TF-A {} is in {}",
+        apt_source::VERSION,
+        source.display()
+    ));
     Ok(0)
 }

@@ -45,9 +45,11 @@ pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
 /// The name in the last `> Executing '…'` line.
 #[must_use]
 pub fn last_scenario(log: &str) -> Option<&str> {
-    log.lines()
-        .rev()
-        .find_map(|line| line.trim_end().strip_prefix("> Executing '")?.strip_suffix('\''))
+    log.lines().rev().find_map(|line| {
+        line.trim_end()
+            .strip_prefix("> Executing '")?
+            .strip_suffix('\'')
+    })
 }
 
 fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
@@ -108,13 +110,28 @@ mod tests {
 
     #[test]
     fn how_far_it_came() {
-        let log = "NOTICE:  BL31: v2.12\r\npsci-bench 0.1.0\r\n> Executing 'A'\r\n> Executing 'B c'\r\nx";
+        let log =
+            "NOTICE:  BL31: v2.12\r\npsci-bench 0.1.0\r\n> Executing 'A'\r\n> Executing 'B c'\r\nx";
         let said = diagnosis(log, Ending::TimedOut, "max");
-        assert!(said.starts_with("no closing line within 7 s; the last scenario begun was 'B c': a CPU"));
+        assert!(
+            said.starts_with(
+                "no closing line within 7 s; the last scenario begun was 'B c': a CPU"
+            )
+        );
         let said = diagnosis(log, Ending::TimedOut, "cortex-a76");
-        assert!(said.contains("on cortex-a76 power-down does not complete"), "{said}");
-        let said = diagnosis("NOTICE:  BL31: v2.12\r\n", Ending::Exited { success: true }, "max");
-        assert!(said.contains("no scenario was begun: the firmware printed and"), "{said}");
+        assert!(
+            said.contains("on cortex-a76 power-down does not complete"),
+            "{said}"
+        );
+        let said = diagnosis(
+            "NOTICE:  BL31: v2.12\r\n",
+            Ending::Exited { success: true },
+            "max",
+        );
+        assert!(
+            said.contains("no scenario was begun: the firmware printed and"),
+            "{said}"
+        );
         let said = diagnosis("", Ending::TimedOut, "max");
         assert!(said.contains("was it built for this GIC?"), "{said}");
         let said = diagnosis("", Ending::Exited { success: false }, "max");

@@ -265,6 +265,15 @@ fn key(tf_a: &TfA, platform: &Platform) -> Result<String> {
 
 fn make(workspace: &Workspace, tf_a: &TfA, platform: &Platform, place: &Path) -> Result<()> {
     let scratch = tempfile::tempdir_in(workspace.state())?;
+    let overlay = platform.root.as_deref().unwrap_or(scratch.path());
+    for path in [&tf_a.dir, overlay, scratch.path()] {
+        if path.to_string_lossy().contains(char::is_whitespace) {
+            bail!(
+                "{}: make cannot build in a directory with a space in its name",
+                path.display()
+            );
+        }
+    }
     let mut what = format!("building TF-A {} for {}", tf_a.version, platform.name);
     if !platform.variables.is_empty() {
         what = format!("{what} ({})", platform.variables.join(" "));
@@ -299,11 +308,12 @@ fn make(workspace: &Workspace, tf_a: &TfA, platform: &Platform, place: &Path) ->
 }
 
 /// make's lines: `  CC      lib/psci/psci_main.c`.
-fn watch(line: &str, progress: &Progress) {
+fn watch(line: &str, progress: &Progress) -> bool {
     let mut words = line.split_whitespace();
     if let (Some(_), Some(file), None) = (words.next(), words.next(), words.next()) {
         progress.detail(file);
     }
+    true
 }
 
 #[cfg(test)]
@@ -317,9 +327,15 @@ mod tests {
         assert_eq!(variant.to_string(), text);
         assert_eq!("".parse(), Ok(Variant::default()));
         let off = "pmf=off".parse::<Variant>().expect("a known word");
-        assert_eq!(off.to_string(), "coherency=hw,gic-reset=0,pmf=off,state-id=original");
+        assert_eq!(
+            off.to_string(),
+            "coherency=hw,gic-reset=0,pmf=off,state-id=original"
+        );
         let error = "pmf=none".parse::<Variant>().expect_err("unknown");
-        assert!(error.contains("\"pmf=none\"") && error.contains("pmf=new|sip|off"), "{error}");
+        assert!(
+            error.contains("\"pmf=none\"") && error.contains("pmf=new|sip|off"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -329,7 +345,13 @@ mod tests {
         let platform = Platform::overlay(&workspace, "qemu", Gic::V2, variant);
         assert_eq!(
             platform.variables,
-            ["PB_GIC=2", "PB_COHERENCY=sw", "PB_GIC_RESET=1", "PB_PMF=new", "PB_STATE_ID=original"]
+            [
+                "PB_GIC=2",
+                "PB_COHERENCY=sw",
+                "PB_GIC_RESET=1",
+                "PB_PMF=new",
+                "PB_STATE_ID=original"
+            ]
         );
     }
 }

@@ -39,7 +39,10 @@ pub fn package(firmware: &Firmware, payload: Vec<u8>) -> Result<Vec<u8>> {
 /// When one of them does not fit.
 pub fn flash(bl1: &[u8], fip: &[u8]) -> Result<Vec<u8>> {
     if bl1.len() > FIP_BASE {
-        bail!("BL1 has {} bytes, and {FIP_BASE} are left for it", bl1.len());
+        bail!(
+            "BL1 has {} bytes, and {FIP_BASE} are left for it",
+            bl1.len()
+        );
     }
     if fip.len() > FLASH_MAX - FIP_BASE {
         bail!("the FIP has {} bytes, more than the flash holds", fip.len());

@@ -73,7 +73,8 @@ impl Emergency {
 /// When it is not an ELF file of which a flat image can be made.
 pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
     let wrong = |what: &str| anyhow!("the payload's ELF file: {what}");
-    let header = FileHeader64::<LittleEndian>::parse(elf).map_err(|error| wrong(&error.to_string()))?;
+    let header =
+        FileHeader64::<LittleEndian>::parse(elf).map_err(|error| wrong(&error.to_string()))?;
     let endian = header.endian().map_err(|error| wrong(&error.to_string()))?;
     if header.e_machine(endian) != EM_AARCH64 || header.e_type(endian) != ET_DYN {
         return Err(wrong("not a position-independent AArch64 executable"));
@@ -87,7 +88,9 @@ pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
     for segment in segments {
         let from = segment.p_vaddr(endian);
         let size = segment.p_memsz(endian);
-        let data = segment.data(endian, elf).map_err(|()| wrong("a segment lies outside the file"))?;
+        let data = segment
+            .data(endian, elf)
+            .map_err(|()| wrong("a segment lies outside the file"))?;
         let end = from.checked_add(size).filter(|end| *end <= BASE_MAX as u64);
         let Some(end) = end else {
             return Err(wrong(&format!(
@@ -102,7 +105,9 @@ pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
             }
             None => return Err(wrong("segments overlap, or are out of order")),
             Some(gap) if gap >= PAGE as usize => {
-                return Err(wrong(&format!("there is a hole of {gap} bytes below {from:#x}")));
+                return Err(wrong(&format!(
+                    "there is a hole of {gap} bytes below {from:#x}"
+                )));
             }
             Some(_) => {}
         }
@@ -140,7 +145,10 @@ pub fn assemble(
     };
     if let Some(tree) = tree {
         if tree.len() > TREE_MAX {
-            bail!("the device tree has {} bytes, more than {TREE_MAX}", tree.len());
+            bail!(
+                "the device tree has {} bytes, more than {TREE_MAX}",
+                tree.len()
+            );
         }
         base.resize(base.len().next_multiple_of(TREE_ALIGN), 0);
         block.tree_offset = base.len() as u64;

@@ -40,12 +40,19 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.args(["--release", "--target", TARGET]);
     command.args(["--package", "psci-bench", "--bin", "psci-bench"]);
     command.arg("--target-dir").arg(&workspace.target);
-    command.current_dir(&workspace.root).stdin(Stdio::null()).stdout(stderr());
+    command
+        .current_dir(&workspace.root)
+        .stdin(Stdio::null())
+        .stdout(stderr());
     let status = command.status().context("cannot run cargo")?;
     if !status.success() {
         bail!("the payload does not build, see above");
     }
-    let elf = workspace.target.join(TARGET).join("release").join("psci-bench");
+    let elf = workspace
+        .target
+        .join(TARGET)
+        .join("release")
+        .join("psci-bench");
     if !elf.is_file() {
         bail!("cargo built no {}", elf.display());
     }

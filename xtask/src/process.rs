@@ -47,7 +47,8 @@ pub fn output(command: &mut Command) -> Result<String> {
 }
 
 /// Runs `command` with all it says going to the file `log`. `watch` sees each
-/// line of stdout, to tell the progress by.
+/// line of stdout, to tell the progress by, and says whether the line tells
+/// anything else.
 ///
 /// # Errors
 /// When it cannot be started, or fails; the error ends with its last lines.
@@ -55,7 +56,7 @@ pub fn quietly(
     command: &mut Command,
     log: &Path,
     progress: &Progress,
-    watch: fn(&str, &Progress),
+    watch: fn(&str, &Progress) -> bool,
 ) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let mut file = File::create(log).with_context(|| log.display().to_string())?;
@@ -70,8 +71,9 @@ pub fn quietly(
         for line in BufReader::new(stdout).split(b'\n') {
             let line = line?;
             let line = String::from_utf8_lossy(&line);
-            writeln!(file, "{line}")?;
-            watch(&line, progress);
+            if watch(&line, progress) {
+                writeln!(file, "{line}")?;
+            }
         }
     }
     let status = child.wait()?;
@@ -82,7 +84,10 @@ pub fn quietly(
 }
 
 /// A `watch` for [`quietly`] that takes no notice.
-pub fn unwatched(_line: &str, _progress: &Progress) {}
+#[must_use]
+pub fn unwatched(_line: &str, _progress: &Progress) -> bool {
+    true
+}
 
 /// The last lines of a file.
 fn tail(log: &Path) -> Result<String> {
@@ -96,7 +101,9 @@ fn tail(log: &Path) -> Result<String> {
 /// `command` as one would type it.
 #[must_use]
 pub fn display(command: &Command) -> String {
-    let words = [command.get_program()].into_iter().chain(command.get_args());
+    let words = [command.get_program()]
+        .into_iter()
+        .chain(command.get_args());
     words.map(quote).collect::<Vec<_>>().join(" ")
 }
 
@@ -144,6 +151,9 @@ mod tests {
         let error = quietly(&mut command, &log, &Progress::start("test"), unwatched);
         let error = error.expect_err("it failed").to_string();
         assert!(error.contains("exit status: 7"), "{error}");
-        assert!(error.contains("\nout") && error.contains("\nerr"), "{error}");
+        assert!(
+            error.contains("\nout") && error.contains("\nerr"),
+            "{error}"
+        );
     }
 }

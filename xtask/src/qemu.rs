@@ -71,10 +71,16 @@ impl Machine<'_> {
     pub fn check_cpus(&self, firmware: &board::Firmware) -> Result<()> {
         let (most, why) = match self.gic {
             Gic::V2 if firmware.max_cpus > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
-            _ => (firmware.max_cpus, format!("firmware {}", self.firmware.name())),
+            _ => (
+                firmware.max_cpus,
+                format!("firmware {}", self.firmware.name()),
+            ),
         };
         if self.cpus == 0 || self.cpus > most {
-            bail!("--smp {}: with {why} there can be 1 to {most} CPUs", self.cpus);
+            bail!(
+                "--smp {}: with {why} there can be 1 to {most} CPUs",
+                self.cpus
+            );
         }
         Ok(())
     }
@@ -93,7 +99,10 @@ impl Machine<'_> {
         let said = process::output(&mut command).context("cannot ask QEMU for its CPU models")?;
         let models = parse_models(&said);
         if !models.contains(&model) {
-            bail!("--cpu {model}: QEMU has no such model; it has {}", models.join(", "));
+            bail!(
+                "--cpu {model}: QEMU has no such model; it has {}",
+                models.join(", ")
+            );
         }
         Ok(())
     }
@@ -129,6 +138,19 @@ impl Machine<'_> {
         arguments.push(file.into());
         arguments
     }
+}
+
+/// The command that starts QEMU, without arguments. Where it can be had, the
+/// kernel ends QEMU when this process is killed: a machine that hangs would
+/// otherwise use a CPU for ever.
+#[must_use]
+pub fn command() -> Command {
+    if process::find("setpriv").is_none() {
+        return Command::new(PROGRAM);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", PROGRAM]);
+    command
 }
 
 /// The names in the list of `-cpu help`, which is indented.

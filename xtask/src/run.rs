@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -160,7 +159,7 @@ pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Resul
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("boot.bin");
     fs::write(&path, file)?;
-    let mut command = Command::new(qemu::PROGRAM);
+    let mut command = qemu::command();
     command.args(machine.arguments(&path));
     // QEMU's own tree is all there is, and it takes the boot arguments.
     if spec.tree == Tree::None && spec.firmware == Firmware::Builtin {
@@ -233,6 +232,14 @@ pub fn make_image(
     wish: &ImageWish<'_>,
     tree: &Tree,
 ) -> Result<Vec<u8>> {
+    let most = board.firmware(wish.firmware.name())?.max_cpus;
+    if wish.cpus == 0 || wish.cpus > most {
+        bail!(
+            "--smp {}: {} can have 1 to {most} CPUs",
+            wish.cpus,
+            board.title
+        );
+    }
     let of_board = Emergency::of_board(board, wish.conduit);
     let (tree, emergency, cpus) = match tree {
         Tree::Board => {
@@ -245,7 +252,11 @@ pub fn make_image(
                 idle_states: &idle_states,
                 bootargs: wish.args.unwrap_or(""),
             };
-            (Some(tree::build(board, &choices)?), of_board, wish.cpus as usize)
+            (
+                Some(tree::build(board, &choices)?),
+                of_board,
+                wish.cpus as usize,
+            )
         }
         Tree::File(path) => {
             let blob = payload::read(path)?;

@@ -147,7 +147,11 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
         steps.push(as_root(&apt_install(&packages)));
     }
     if target {
-        steps.push(["rustup", "target", "add", TARGET].map(String::from).to_vec());
+        steps.push(
+            ["rustup", "target", "add", TARGET]
+                .map(String::from)
+                .to_vec(),
+        );
     }
     if env::var_os(NO_INSTALL).is_some_and(|value| value == "1") {
         let commands: Vec<String> = steps.iter().map(|step| step.join(" ")).collect();
@@ -186,7 +190,11 @@ fn missing(needs: &[Need]) -> Result<Vec<Need>> {
 
 fn apt_install(packages: &[&str]) -> Vec<String> {
     let words = ["apt-get", "install", "-y", "--no-install-recommends"];
-    words.iter().chain(packages).map(ToString::to_string).collect()
+    words
+        .iter()
+        .chain(packages)
+        .map(ToString::to_string)
+        .collect()
 }
 
 /// `words` as they have to be called to be root's.
@@ -256,14 +264,19 @@ fn command(words: &[String]) -> Result<Command> {
     let (program, arguments) = words.split_first().context("an empty command")?;
     let mut command = Command::new(program);
     // Its stdout goes to our stderr: stdout is the UART's.
-    command.args(arguments).stdin(Stdio::null()).stdout(std::io::stderr());
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(std::io::stderr());
     command.env("DEBIAN_FRONTEND", "noninteractive");
     Ok(command)
 }
 
 fn status(mut command: Command) -> Result<()> {
     let name = process::display(&command);
-    let status = command.status().with_context(|| format!("cannot run `{name}`"))?;
+    let status = command
+        .status()
+        .with_context(|| format!("cannot run `{name}`"))?;
     if !status.success() {
         bail!("`{name}` failed ({status})");
     }

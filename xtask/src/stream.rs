@@ -172,5 +172,7 @@ const CLOSING_WITHIN: usize = 4096;
 pub fn closing(log: &[u8]) -> Option<Verdict> {
     let from = log.len().saturating_sub(CLOSING_WITHIN);
     let end = log.get(from..)?;
-    end.split(|byte| *byte == b'\n').rev().find_map(verdict::parse_line)
+    end.split(|byte| *byte == b'\n')
+        .rev()
+        .find_map(verdict::parse_line)
 }

@@ -24,16 +24,10 @@ pub fn run(filter: &[String]) -> Result<bool> {
     setup::ensure(&workspace, &setup::ALL)?;
     apt_source::fetch(&workspace)?;
     payload::build(&workspace)?;
-    // The payload's portable half with overflow checks and assertions on; the
-    // host tool in the profile in which it was just built.
-    let portable = cargo(&workspace, &["--package", "psci-bench"], filter)?;
-    let tool = cargo(&workspace, &["--package", "xtask", "--release"], filter)?;
-    Ok(portable && tool)
-}
-
-fn cargo(workspace: &Workspace, arguments: &[&str], filter: &[String]) -> Result<bool> {
     let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
-    command.arg("test").args(arguments);
+    // With overflow checks and assertions on, and whatever fails first, all
+    // the rest as well.
+    command.args(["test", "--workspace", "--no-fail-fast"]);
     command.arg("--target-dir").arg(&workspace.target);
     if !filter.is_empty() {
         command.arg("--").args(filter);

@@ -146,7 +146,10 @@ mod tests {
         assert_eq!(parse_version(lts).as_deref(), Some("2.12.1"));
         let release = "VERSION_MAJOR := 2\nVERSION_MINOR := 14\n";
         assert_eq!(parse_version(release).as_deref(), Some("2.14"));
-        assert_eq!(parse_version("VERSION_MAJOR := two\nVERSION_MINOR := 1"), None);
+        assert_eq!(
+            parse_version("VERSION_MAJOR := two\nVERSION_MINOR := 1"),
+            None
+        );
         assert_eq!(parse_version("all:\n"), None);
     }
 

@@ -44,7 +44,8 @@ impl Node {
     }
 
     fn bytes(mut self, name: &str, value: &[u8]) -> Self {
-        self.0.add_property(DeviceTreeProperty::new_unchecked(name, value));
+        self.0
+            .add_property(DeviceTreeProperty::new_unchecked(name, value));
         self
     }
 
@@ -81,7 +82,10 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
         .cells("#address-cells", &[2])
         .cells("#size-cells", &[2])
         .cells("interrupt-parent", &[GIC_PHANDLE])
-        .texts("compatible", &[&format!("psci-bench,{}", board.name.get_ref())])
+        .texts(
+            "compatible",
+            &[&format!("psci-bench,{}", board.name.get_ref())],
+        )
         .texts("model", &[&board.title])
         .with(
             Node::new("chosen")
@@ -136,7 +140,9 @@ fn psci(conduit: Conduit) -> Node {
 }
 
 fn cpus(board: &Board, choices: &Choices<'_>) -> Result<Node> {
-    let mut parent = Node::new("cpus").cells("#address-cells", &[2]).cells("#size-cells", &[0]);
+    let mut parent = Node::new("cpus")
+        .cells("#address-cells", &[2])
+        .cells("#size-cells", &[0]);
     let mut map = Node::new("cpu-map");
     let states = IDLE_PHANDLES..IDLE_PHANDLES + choices.idle_states.len() as u32;
     let states: Vec<u32> = states.collect();
@@ -189,7 +195,10 @@ fn idle_states(states: &[IdleState]) -> Node {
 fn timer(board: &Board) -> Node {
     let intids = board.timer.get_ref().intids();
     // Type 1 is a PPI, and those count from INTID 16.
-    let cells: Vec<u32> = intids.iter().flat_map(|intid| [1, intid - 16, LEVEL_HIGH]).collect();
+    let cells: Vec<u32> = intids
+        .iter()
+        .flat_map(|intid| [1, intid - 16, LEVEL_HIGH])
+        .collect();
     Node::new("timer")
         .texts("compatible", &["arm,armv8-timer"])
         .cells("interrupts", &cells)
@@ -199,7 +208,10 @@ fn controller(board: &Board, choices: &Choices<'_>) -> Result<Node> {
     let lacking = || anyhow!("{} has no GICv{}", board.title, choices.gic.number());
     let node = match choices.gic {
         Gic::V2 => gic_v2(board.gic.v2.as_ref().ok_or_else(lacking)?.get_ref()),
-        Gic::V3 => gic_v3(board.gic.v3.as_ref().ok_or_else(lacking)?.get_ref(), choices.cpus)?,
+        Gic::V3 => gic_v3(
+            board.gic.v3.as_ref().ok_or_else(lacking)?.get_ref(),
+            choices.cpus,
+        )?,
     };
     Ok(node
         .bytes("interrupt-controller", &[])
@@ -255,8 +267,13 @@ fn uart_node(board: &Board) -> Node {
         base: uart.base,
         size: uart.size,
     };
-    let mut node = Node::new(&uart_name(board)).texts("compatible", compatible).reg(&[window]);
-    for (name, value) in [("reg-shift", uart.reg_shift), ("reg-io-width", uart.reg_io_width)] {
+    let mut node = Node::new(&uart_name(board))
+        .texts("compatible", compatible)
+        .reg(&[window]);
+    for (name, value) in [
+        ("reg-shift", uart.reg_shift),
+        ("reg-io-width", uart.reg_io_width),
+    ] {
         if let Some(value) = value {
             node = node.cells(name, &[u32::from(value)]);
         }
@@ -278,7 +295,10 @@ fn check_bootargs(bootargs: &str) -> Result<()> {
 /// When it is not a tree that the payload could use.
 pub fn adapt(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     if blob.len() > TREE_MAX {
-        bail!("{} bytes are more than the {TREE_MAX} that are accepted", blob.len());
+        bail!(
+            "{} bytes are more than the {TREE_MAX} that are accepted",
+            blob.len()
+        );
     }
     // The payload's own reader, so that what is refused here is what it would
     // refuse, and nothing reaches dtoolkit that is not sound.

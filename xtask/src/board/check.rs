@@ -58,14 +58,30 @@ fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
     common.push(place("uart", window, &board.uart));
     let mut v2 = Vec::new();
     if let Some(gic) = &board.gic.v2 {
-        v2.push(place("the GICv2 distributor", gic.get_ref().distributor, gic));
-        v2.push(place("the GICv2 CPU interface", gic.get_ref().cpu_interface, gic));
+        v2.push(place(
+            "the GICv2 distributor",
+            gic.get_ref().distributor,
+            gic,
+        ));
+        v2.push(place(
+            "the GICv2 CPU interface",
+            gic.get_ref().cpu_interface,
+            gic,
+        ));
     }
     let mut v3 = Vec::new();
     if let Some(gic) = &board.gic.v3 {
-        v3.push(place("the GICv3 distributor", gic.get_ref().distributor, gic));
+        v3.push(place(
+            "the GICv3 distributor",
+            gic.get_ref().distributor,
+            gic,
+        ));
         for (index, frames) in gic.get_ref().redistributors.iter().enumerate() {
-            v3.push(place(&format!("redistributor region {index}"), *frames, gic));
+            v3.push(place(
+                &format!("redistributor region {index}"),
+                *frames,
+                gic,
+            ));
         }
     }
     for group in [v2, v3] {
@@ -83,7 +99,11 @@ fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
     for part in &reserved {
         let within = |memory: &Spanned<Window>| contains(memory.get_ref(), &part.window);
         if !board.memory.iter().any(within) {
-            return fail(source, part.span.clone(), "this is not within one range of memory");
+            return fail(
+                source,
+                part.span.clone(),
+                "this is not within one range of memory",
+            );
         }
     }
     Ok(())
@@ -120,7 +140,11 @@ fn load_address(board: &Board, source: &Source<'_>) -> Result<()> {
     let at = *board.load_address.get_ref();
     let span = board.load_address.span();
     let here = Window { base: at, size: 1 };
-    if !board.memory.iter().any(|memory| contains(memory.get_ref(), &here)) {
+    if !board
+        .memory
+        .iter()
+        .any(|memory| contains(memory.get_ref(), &here))
+    {
         return fail(source, span, "the load address is not in memory");
     }
     if !at.is_multiple_of(4096) {
@@ -142,9 +166,11 @@ fn uart(board: &Board, source: &Source<'_>) -> Result<()> {
     let span = board.uart.span();
     let extra = uart.reg_shift.is_some() || uart.reg_io_width.is_some();
     match uart.kind {
-        UartKind::Pl011 if extra => {
-            fail(source, span, "reg-shift and reg-io-width are for kind = \"ns16550\" only")
-        }
+        UartKind::Pl011 if extra => fail(
+            source,
+            span,
+            "reg-shift and reg-io-width are for kind = \"ns16550\" only",
+        ),
         UartKind::Ns16550 if uart.reg_shift.is_some_and(|shift| shift > 4) => {
             fail(source, span, "reg-shift is 0 to 4")
         }
@@ -225,7 +251,11 @@ fn cpus(board: &Board, source: &Source<'_>) -> Result<()> {
         }
     }
     if ruled.len() < listed.len() {
-        return fail(source, continues.span(), "the rule has fewer clusters than the list");
+        return fail(
+            source,
+            continues.span(),
+            "the rule has fewer clusters than the list",
+        );
     }
     Ok(())
 }
@@ -233,7 +263,11 @@ fn cpus(board: &Board, source: &Source<'_>) -> Result<()> {
 fn firmware(board: &Board, source: &Source<'_>) -> Result<()> {
     let default = &board.default_firmware;
     if !board.firmware.contains_key(default.get_ref()) {
-        return fail(source, default.span(), "there is no [firmware] of that name");
+        return fail(
+            source,
+            default.span(),
+            "there is no [firmware] of that name",
+        );
     }
     for firmware in board.firmware.values() {
         let mut seen: Vec<&IdleState> = Vec::new();
@@ -297,7 +331,11 @@ fn qemu(board: &Board, source: &Source<'_>) -> Result<()> {
     let Some(qemu) = &board.qemu else {
         return Ok(());
     };
-    let memory: u64 = board.memory.iter().map(|memory| memory.get_ref().size).sum();
+    let memory: u64 = board
+        .memory
+        .iter()
+        .map(|memory| memory.get_ref().size)
+        .sum();
     if memory != qemu.memory_mib.get_ref() << 20 {
         let reason = format!("memory has {} MiB in all", memory >> 20);
         return fail(source, qemu.memory_mib.span(), &reason);

@@ -126,7 +126,12 @@ impl Timer {
     /// In the order of the device tree binding.
     #[must_use]
     pub fn intids(&self) -> [u32; 4] {
-        [self.secure_physical, self.physical, self.r#virtual, self.hypervisor]
+        [
+            self.secure_physical,
+            self.physical,
+            self.r#virtual,
+            self.hypervisor,
+        ]
     }
 }
 
@@ -280,11 +285,17 @@ impl Board {
         let path = workspace.board(name).join("board.toml");
         let text = fs::read_to_string(&path).with_context(|| {
             let known = names(workspace).join(", ");
-            format!("there is no board {name:?} ({}); boards: {known}", path.display())
+            format!(
+                "there is no board {name:?} ({}); boards: {known}",
+                path.display()
+            )
         })?;
         let board = Self::parse(&workspace.short(&path).display().to_string(), &text)?;
         if board.name.get_ref() != name {
-            let source = Source { name: &path.display().to_string(), text: &text };
+            let source = Source {
+                name: &path.display().to_string(),
+                text: &text,
+            };
             return Err(source.error(board.name.span(), "the name is not that of the folder"));
         }
         Ok(board)
@@ -309,7 +320,11 @@ impl Board {
     pub fn firmware(&self, name: &str) -> Result<&Firmware> {
         let known = || self.firmware.keys().cloned().collect::<Vec<_>>().join(", ");
         self.firmware.get(name).with_context(|| {
-            format!("{} has no firmware {name:?}; it has: {}", self.name.get_ref(), known())
+            format!(
+                "{} has no firmware {name:?}; it has: {}",
+                self.name.get_ref(),
+                known()
+            )
         })
     }
 
@@ -343,7 +358,10 @@ impl Board {
         let all = self.all_clusters();
         let have: usize = all.iter().map(Vec::len).sum();
         if count == 0 || count as usize > have {
-            bail!("{} has 1 to {have} CPUs, and not {count}", self.name.get_ref());
+            bail!(
+                "{} has 1 to {have} CPUs, and not {count}",
+                self.name.get_ref()
+            );
         }
         let mut left = count as usize;
         let mut clusters = Vec::new();
@@ -364,7 +382,10 @@ impl Board {
             return rule.get_ref().clusters();
         }
         let listed = self.cpus.clusters.get_ref();
-        listed.iter().map(|cluster| cluster.iter().map(|mpidr| *mpidr.get_ref()).collect()).collect()
+        listed
+            .iter()
+            .map(|cluster| cluster.iter().map(|mpidr| *mpidr.get_ref()).collect())
+            .collect()
     }
 
     /// The idle states of `firmware` in the format that it was built for.
@@ -375,7 +396,10 @@ impl Board {
             StateId::Extended => Format::Extended,
         };
         let states = firmware.idle_state.iter().map(Spanned::get_ref);
-        states.filter(|state| state.format == format).cloned().collect()
+        states
+            .filter(|state| state.format == format)
+            .cloned()
+            .collect()
     }
 }
 
@@ -383,7 +407,9 @@ impl Continues {
     fn clusters(&self) -> Vec<Vec<u64>> {
         let mpidr = |n: u32| u64::from(n / self.per_aff1) << 8 | u64::from(n % self.per_aff1);
         let all: Vec<u64> = (0..self.count).map(mpidr).collect();
-        all.chunks(self.cluster as usize).map(<[u64]>::to_vec).collect()
+        all.chunks(self.cluster as usize)
+            .map(<[u64]>::to_vec)
+            .collect()
     }
 }
 

@@ -12,12 +12,18 @@ fn refused(from: &str, to: &str) -> String {
     let text = text();
     assert!(text.contains(from), "{from}");
     let text = text.replacen(from, to, 1);
-    Board::parse("board.toml", &text).expect_err("a wrong board").to_string()
+    Board::parse("board.toml", &text)
+        .expect_err("a wrong board")
+        .to_string()
 }
 
 /// Line of the first `what`.
 fn line(what: &str) -> usize {
-    text().lines().position(|line| line.contains(what)).expect("a line") + 1
+    text()
+        .lines()
+        .position(|line| line.contains(what))
+        .expect("a line")
+        + 1
 }
 
 #[test]
@@ -33,7 +39,10 @@ fn every_board_is_sound() {
 #[test]
 fn clusters_of_four() {
     let board = Board::parse("board.toml", &text()).expect("a good board");
-    assert_eq!(board.clusters(5).expect("five"), [vec![0, 1, 2, 3], vec![4]]);
+    assert_eq!(
+        board.clusters(5).expect("five"),
+        [vec![0, 1, 2, 3], vec![4]]
+    );
     let all = board.clusters(512).expect("all");
     assert_eq!(all.len(), 128);
     assert_eq!(all.last(), Some(&vec![0x1f0c, 0x1f0d, 0x1f0e, 0x1f0f]));
@@ -47,10 +56,19 @@ fn states_by_format() {
     let tf_a = board.firmware("tf-a").expect("there");
     let values = |state_id| -> Vec<u32> {
         let states = board.idle_states(tf_a, state_id);
-        states.iter().map(|state| *state.power_state.get_ref()).collect()
+        states
+            .iter()
+            .map(|state| *state.power_state.get_ref())
+            .collect()
     };
-    assert_eq!(values(StateId::Original), [0x1_0002, 0x101_0022, 0x201_0222]);
-    assert_eq!(values(StateId::Extended), [0x4000_0002, 0x4000_0022, 0x4000_0222]);
+    assert_eq!(
+        values(StateId::Original),
+        [0x1_0002, 0x101_0022, 0x201_0222]
+    );
+    assert_eq!(
+        values(StateId::Extended),
+        [0x4000_0002, 0x4000_0022, 0x4000_0222]
+    );
     let error = board.firmware("uefi").expect_err("none").to_string();
     assert!(error.contains("it has: builtin, tf-a"), "{error}");
 }
@@ -58,38 +76,131 @@ fn states_by_format() {
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
     let cases = [
-        ("title = ", "titel = ", line("title ="), "unknown field `titel`"),
+        (
+            "title = ",
+            "titel = ",
+            line("title ="),
+            "unknown field `titel`",
+        ),
         ("title = \"QEMU virt\"", "", 0, "missing field `title`"),
-        ("kind = \"pl011\"", "kind = \"pl010\"", line("kind ="), "unknown variant `pl010`"),
-        ("kind = \"pl011\"", "kind = \"pl011\"\nreg-shift = 2", line("[uart]"), "reg-shift"),
-        ("kind = \"pl011\"", "kind = \"ns16550\"\nreg-shift = 5", line("[uart]"), "0 to 4"),
-        ("base = 0x0900_0000", "base = 0x0800_f000", line("[gic.v2]"), "overlaps uart at 0x800f000"),
-        ("size = 0x1000\n", "size = 0\n", line("[uart]"), "uart: 0x9000000 + 0x0 is no window"),
-        ("0x6000_0000", "0x8000_0000", line("load-address"), "not in memory"),
-        ("0x6000_0000", "0x6000_0010", line("load-address"), "not on a page"),
+        (
+            "kind = \"pl011\"",
+            "kind = \"pl010\"",
+            line("kind ="),
+            "unknown variant `pl010`",
+        ),
+        (
+            "kind = \"pl011\"",
+            "kind = \"pl011\"\nreg-shift = 2",
+            line("[uart]"),
+            "reg-shift",
+        ),
+        (
+            "kind = \"pl011\"",
+            "kind = \"ns16550\"\nreg-shift = 5",
+            line("[uart]"),
+            "0 to 4",
+        ),
+        (
+            "base = 0x0900_0000",
+            "base = 0x0800_f000",
+            line("[gic.v2]"),
+            "overlaps uart at 0x800f000",
+        ),
+        (
+            "size = 0x1000\n",
+            "size = 0\n",
+            line("[uart]"),
+            "uart: 0x9000000 + 0x0 is no window",
+        ),
+        (
+            "0x6000_0000",
+            "0x8000_0000",
+            line("load-address"),
+            "not in memory",
+        ),
+        (
+            "0x6000_0000",
+            "0x6000_0010",
+            line("load-address"),
+            "not on a page",
+        ),
         ("= 30", "= 32", line("[timer]"), "INTID 32 is no PPI"),
-        ("= 30", "= 27", line("[timer]"), "two timers have the INTID 27"),
+        (
+            "= 30",
+            "= 27",
+            line("[timer]"),
+            "two timers have the INTID 27",
+        ),
         ("default = 3", "default = 4", line("default = 3"), "2 or 3"),
-        ("0xf6_0000", "0xf6_1000", line("[gic.v3]"), "128 KiB"),
+        ("0xf6_0000", "0xf5_1000", line("[gic.v3]"), "128 KiB"),
         ("0x002,", "0x001,", line("0x002,"), "0x1 is there twice"),
-        ("0x002,", "0x8000_0002,", line("0x002,"), "not affinity fields"),
-        ("cluster = 4", "cluster = 8", line("continues ="), "departs from the rule"),
-        ("= \"tf-a\"", "= \"uefi\"", line("default-firmware"), "no [firmware] of that name"),
-        ("0x0101_0022", "0x0001_0022", line("0x0101_0022"), "power level 0, and not 1"),
-        ("0x0101_0022", "0x0111_0022", line("0x0101_0022"), "format reserves"),
-        ("0x0101_0022", "0x0100_0022", line("0x0101_0022"), "a standby state"),
-        ("0x4000_0022", "0xc000_0022", line("0x4000_0022"), "format reserves"),
-        ("\"cluster-off\"", "\"cluster off\"", 0, "no name for a node"),
+        (
+            "0x002,",
+            "0x8000_0002,",
+            line("0x002,"),
+            "not affinity fields",
+        ),
+        (
+            "cluster = 4",
+            "cluster = 8",
+            line("continues ="),
+            "departs from the rule",
+        ),
+        (
+            "= \"tf-a\"",
+            "= \"uefi\"",
+            line("default-firmware"),
+            "no [firmware] of that name",
+        ),
+        (
+            "0x0101_0022",
+            "0x0001_0022",
+            line("0x0101_0022"),
+            "power level 0, and not 1",
+        ),
+        (
+            "0x0101_0022",
+            "0x0111_0022",
+            line("0x0101_0022"),
+            "format reserves",
+        ),
+        (
+            "0x0101_0022",
+            "0x0100_0022",
+            line("0x0101_0022"),
+            "a standby state",
+        ),
+        (
+            "0x4000_0022",
+            "0xc000_0022",
+            line("0x4000_0022"),
+            "format reserves",
+        ),
+        (
+            "\"cluster-off\"",
+            "\"cluster off\"",
+            0,
+            "no name for a node",
+        ),
         ("\"cluster-off\"", "\"core-off\"", 0, "the same name"),
         ("level = 2", "level = 4", 0, "levels 0 to 3"),
-        ("memory-mib = 1024", "memory-mib = 512", line("memory-mib"), "1024 MiB in all"),
+        (
+            "memory-mib = 1024",
+            "memory-mib = 512",
+            line("memory-mib"),
+            "1024 MiB in all",
+        ),
         ("[qemu]", "[qemu", 0, "board.toml:"),
     ];
     for (from, to, line, expected) in cases {
         let error = refused(from, to);
         assert!(error.contains(expected), "{from} -> {to}: {error}");
         if line > 0 {
-            assert!(error.starts_with(&format!("board.toml:{line}: ")), "{from} -> {to}: {error}");
+            assert!(
+                error.starts_with(&format!("board.toml:{line}: ")),
+                "{from} -> {to}: {error}"
+            );
         }
     }
 }
@@ -97,12 +208,17 @@ fn what_is_wrong_is_told_with_its_line() {
 #[test]
 fn reserved_memory() {
     let with = |base: u64, size: u64| {
-        let part = format!("[[reserved]]\nname = \"tee\"\nbase = {base:#x}\nsize = {size:#x}\n[uart]");
+        let part =
+            format!("[[reserved]]\nname = \"tee\"\nbase = {base:#x}\nsize = {size:#x}\n[uart]");
         Board::parse("board.toml", &text().replacen("[uart]", &part, 1))
     };
     assert!(with(0x4000_0000, 0x1000).is_ok());
-    let error = with(0x7fff_f000, 0x2000).expect_err("beyond memory").to_string();
+    let error = with(0x7fff_f000, 0x2000)
+        .expect_err("beyond memory")
+        .to_string();
     assert!(error.contains("not within one range of memory"), "{error}");
-    let error = with(0x5000_0000, 0x2000_0000).expect_err("over it").to_string();
+    let error = with(0x5000_0000, 0x2000_0000)
+        .expect_err("over it")
+        .to_string();
     assert!(error.contains("in what tee has reserved"), "{error}");
 }

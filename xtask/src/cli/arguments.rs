@@ -226,7 +226,10 @@ mod tests {
         for command in Arguments::command().get_subcommands() {
             let help = command.get_after_help().map(ToString::to_string);
             let name = command.get_name();
-            assert!(name == "fip" || help.is_some_and(|h| h.contains("Example")), "{name}");
+            assert!(
+                name == "fip" || help.is_some_and(|h| h.contains("Example")),
+                "{name}"
+            );
         }
     }
 }

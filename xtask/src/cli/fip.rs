@@ -26,7 +26,9 @@ fn create(out: &Path, align: u64, images: &Images) -> Result<u8> {
     builder.align(align)?;
     for (kind, path) in &images.files {
         let data = payload::read(path)?;
-        builder.image(kind.uuid, data).with_context(|| path.display().to_string())?;
+        builder
+            .image(kind.uuid, data)
+            .with_context(|| path.display().to_string())?;
     }
     let file = builder.build()?;
     fs::write(out, &file).with_context(|| out.display().to_string())?;
@@ -38,7 +40,11 @@ fn info(path: &Path) -> Result<u8> {
     let file = payload::read(path)?;
     let (package, warnings) = read(&file).with_context(|| path.display().to_string())?;
     let mut out = stdout().lock();
-    writeln!(out, "serial number {:#010x}, flags {:#x}", package.serial, package.flags)?;
+    writeln!(
+        out,
+        "serial number {:#010x}, flags {:#x}",
+        package.serial, package.flags
+    )?;
     for entry in &package.entries {
         let kind = known(entry.uuid);
         let option = kind.map_or("-", |kind| kind.option);

@@ -36,7 +36,9 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
         Some(path) => path.clone(),
         None => {
             fs::create_dir_all(workspace.state())?;
-            workspace.state().join(format!("psci-bench-{}.bin", arguments.board))
+            workspace
+                .state()
+                .join(format!("psci-bench-{}.bin", arguments.board))
         }
     };
     fs::write(&output, &image).with_context(|| output.display().to_string())?;

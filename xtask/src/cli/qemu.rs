@@ -43,7 +43,11 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     let spec = RunSpec {
         smp: arguments.smp,
         gic: arguments.gic,
-        level: if arguments.el == 1 { Level::El1 } else { Level::El2 },
+        level: if arguments.el == 1 {
+            Level::El1
+        } else {
+            Level::El2
+        },
         cpu: arguments.cpu.clone(),
         firmware: arguments.firmware,
         variant: arguments.variant,
@@ -67,15 +71,16 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     // ends this; the second one would have to come while QEMU runs.
     ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))?;
     let result = run::run(&spec, &interrupt, &mut Tee { file })?;
-    if let Some(diagnosis) = &result.diagnosis {
-        say(&format!("INCOMPLETE: {diagnosis}"));
-    }
     let word = match result.verdict {
         Verdict::Pass => "PASS",
         Verdict::Fail => "FAIL",
         Verdict::BadInput => "bad input",
         Verdict::Incomplete => "INCOMPLETE",
     };
-    say(&format!("{word} after {:.1} s", result.elapsed.as_secs_f64()));
+    let mut end = format!("{word} after {:.1} s", result.elapsed.as_secs_f64());
+    if let Some(diagnosis) = &result.diagnosis {
+        end = format!("{end}: {diagnosis}");
+    }
+    say(&end);
     Ok(result.exit_code())
 }

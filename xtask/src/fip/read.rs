@@ -92,7 +92,11 @@ impl fmt::Display for FipError {
                 at,
                 uuid,
                 what,
-            } => write!(f, "entry {index} ({}) at offset {at:#x}: {what}", label(*uuid)),
+            } => write!(
+                f,
+                "entry {index} ({}) at offset {at:#x}: {what}",
+                label(*uuid)
+            ),
         }
     }
 }
@@ -120,12 +124,18 @@ pub fn read(file: &[u8]) -> Result<(Package, Vec<Warning>), FipError> {
     let short = || refuse(file.len() as u64, "the file ends within the header");
     let magic = u32::from_le_bytes(bytes(file, 0).ok_or_else(short)?);
     if magic != MAGIC {
-        return Err(refuse(0, &format!("no FIP: {magic:#010x} instead of {MAGIC:#010x}")));
+        return Err(refuse(
+            0,
+            &format!("no FIP: {magic:#010x} instead of {MAGIC:#010x}"),
+        ));
     }
     let serial = u32::from_le_bytes(bytes(file, 4).ok_or_else(short)?);
     let flags = u64_at(file, 8).ok_or_else(short)?;
     if serial == 0 {
-        return Err(refuse(4, "the serial number is 0, which firmware takes for no FIP"));
+        return Err(refuse(
+            4,
+            "the serial number is 0, which firmware takes for no FIP",
+        ));
     }
     let mut raw = Vec::new();
     let mut at = HEADER_SIZE;
@@ -140,12 +150,24 @@ pub fn read(file: &[u8]) -> Result<(Package, Vec<Warning>), FipError> {
             return Err(refuse(file.len() as u64, what));
         };
         if uuid == Uuid::NIL {
-            break Raw { at, uuid, offset, size, flags };
+            break Raw {
+                at,
+                uuid,
+                offset,
+                size,
+                flags,
+            };
         }
         if raw.len() == ENTRIES_MAX {
             return Err(refuse(at, &format!("more than {ENTRIES_MAX} entries")));
         }
-        raw.push(Raw { at, uuid, offset, size, flags });
+        raw.push(Raw {
+            at,
+            uuid,
+            offset,
+            size,
+            flags,
+        });
         at += ENTRY_SIZE;
     };
     if raw.is_empty() {
@@ -192,7 +214,9 @@ fn check(raw: &[Raw], list_end: u64, file_size: usize) -> Result<Vec<Entry>, Fip
             return Err(refuse("its size is 0".into()));
         }
         let Some(end) = offset.checked_add(size) else {
-            return Err(refuse(format!("{offset:#x} + {size:#x} wraps round 64 bits")));
+            return Err(refuse(format!(
+                "{offset:#x} + {size:#x} wraps round 64 bits"
+            )));
         };
         if offset < list_end {
             return Err(refuse(format!(
@@ -200,7 +224,9 @@ fn check(raw: &[Raw], list_end: u64, file_size: usize) -> Result<Vec<Entry>, Fip
             )));
         }
         let (Ok(from), Ok(to)) = (usize::try_from(offset), usize::try_from(end)) else {
-            return Err(refuse(format!("its data ends at {end:#x}, behind any file")));
+            return Err(refuse(format!(
+                "its data ends at {end:#x}, behind any file"
+            )));
         };
         if to > file_size {
             return Err(refuse(format!(

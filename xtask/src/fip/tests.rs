@@ -46,19 +46,30 @@ fn known_uuids() {
     assert_eq!(uuid("hw-config").0[..4], [0x08, 0xb8, 0xf1, 0xd9]);
     for (index, kind) in KINDS.iter().enumerate() {
         assert_eq!(known(kind.uuid), Some(kind), "two kinds with one UUID");
-        assert_eq!(called(kind.option), Some(&KINDS[index]), "two kinds with one name");
+        assert_eq!(
+            called(kind.option),
+            Some(&KINDS[index]),
+            "two kinds with one name"
+        );
     }
 }
 
 #[test]
 fn what_is_written_is_read() {
     for align in [1, 8, 4096] {
-        let file = three().align(align).expect("a power of two").build().expect("images");
+        let file = three()
+            .align(align)
+            .expect("a power of two")
+            .build()
+            .expect("images");
         let (package, warnings) = read(&file).expect("a good package");
         assert_eq!(warnings, []);
         let order: Vec<_> = package.entries.iter().map(|entry| entry.uuid).collect();
         assert_eq!(order, [uuid("tb-fw"), uuid("soc-fw"), uuid("nt-fw")]);
-        assert_eq!(package.image(&file, uuid("nt-fw")), Some(&[5, 6, 7, 8, 9][..]));
+        assert_eq!(
+            package.image(&file, uuid("nt-fw")),
+            Some(&[5, 6, 7, 8, 9][..])
+        );
         assert_eq!((package.serial, package.flags), (0x1234_5678, 0));
         assert_eq!(package.end, file.len());
         for entry in package.entries {
@@ -87,10 +98,16 @@ fn what_cannot_be_written() {
     assert_eq!(again, Some(WriteError::Duplicate(uuid("nt-fw"))));
     let none = builder.image(uuid("fwu"), vec![]).err();
     assert_eq!(none, Some(WriteError::NoBytes(uuid("fwu"))));
-    assert_eq!(builder.image(Uuid::NIL, vec![1]).err(), Some(WriteError::Nil));
+    assert_eq!(
+        builder.image(Uuid::NIL, vec![1]).err(),
+        Some(WriteError::Nil)
+    );
     assert_eq!(builder.align(3).err(), Some(WriteError::Alignment(3)));
     let large = builder.image(uuid("fwu"), vec![0; (128 << 20) + 1]).err();
-    assert_eq!(large, Some(WriteError::TooLarge(uuid("fwu"), (128 << 20) + 1)));
+    assert_eq!(
+        large,
+        Some(WriteError::TooLarge(uuid("fwu"), (128 << 20) + 1))
+    );
 }
 
 #[test]
@@ -115,23 +132,59 @@ fn every_malformed_package_is_refused_by_name_and_place() {
     nothing.extend([0; 40]);
     let cases = [
         (spoilt(0, 0), "offset 0x0: no FIP".to_owned()),
-        (spoilt(0, 0xaa64_0001), "offset 0x4: the serial number is 0".into()),
-        (spoilt(field(1, OFFSET), 0x20), format!("{bl31}its data at 0x20 overlaps the list")),
-        (spoilt(field(1, OFFSET), 0xb1), format!("{bl31}its data 0xb1..0xc1 overlaps that of entry 0")),
+        (
+            spoilt(0, 0xaa64_0001),
+            "offset 0x4: the serial number is 0".into(),
+        ),
+        (
+            spoilt(field(1, OFFSET), 0x20),
+            format!("{bl31}its data at 0x20 overlaps the list"),
+        ),
+        (
+            spoilt(field(1, OFFSET), 0xb1),
+            format!("{bl31}its data 0xb1..0xc1 overlaps that of entry 0"),
+        ),
         (spoilt(field(1, SIZE), 0), format!("{bl31}its size is 0")),
-        (spoilt(field(1, SIZE), 0x1000), format!("{bl31}its data ends at 0x10b3, and the file at 0xc8")),
-        (spoilt(field(1, OFFSET), u64::MAX), format!("{bl31}0xffffffffffffffff + 0x10 wraps")),
-        (spoilt(field(1, SIZE), u64::MAX), format!("{bl31}0xb3 + 0xffffffffffffffff wraps")),
-        (spoilt(field(3, OFFSET), 0), "offset 0x88: the terminator says".into()),
-        (spoilt(field(3, OFFSET), 0xc9), "offset 0x88: the terminator says".into()),
-        (spoilt(field(3, SIZE), 1), "offset 0x88: the terminator has a size".into()),
-        (spoilt(field(3, 0), 1), "offset 0xc8: the file ends within the list".into()),
-        (duplicate, "entry 1 (tb-fw, Trusted Boot Firmware BL2) at offset 0x38: entry 0 has".into()),
+        (
+            spoilt(field(1, SIZE), 0x1000),
+            format!("{bl31}its data ends at 0x10b3, and the file at 0xc8"),
+        ),
+        (
+            spoilt(field(1, OFFSET), u64::MAX),
+            format!("{bl31}0xffffffffffffffff + 0x10 wraps"),
+        ),
+        (
+            spoilt(field(1, SIZE), u64::MAX),
+            format!("{bl31}0xb3 + 0xffffffffffffffff wraps"),
+        ),
+        (
+            spoilt(field(3, OFFSET), 0),
+            "offset 0x88: the terminator says".into(),
+        ),
+        (
+            spoilt(field(3, OFFSET), 0xc9),
+            "offset 0x88: the terminator says".into(),
+        ),
+        (
+            spoilt(field(3, SIZE), 1),
+            "offset 0x88: the terminator has a size".into(),
+        ),
+        (
+            spoilt(field(3, 0), 1),
+            "offset 0xc8: the file ends within the list".into(),
+        ),
+        (
+            duplicate,
+            "entry 1 (tb-fw, Trusted Boot Firmware BL2) at offset 0x38: entry 0 has".into(),
+        ),
         (nothing, "offset 0x10: the package has no entries".into()),
     ];
     for (file, expected) in cases {
         let error = refused(&file);
-        assert!(error.starts_with(&expected), "{error}\ninstead of\n{expected}");
+        assert!(
+            error.starts_with(&expected),
+            "{error}\ninstead of\n{expected}"
+        );
     }
 }
 

@@ -32,12 +32,21 @@ fn the_payload_reads_what_the_board_file_says() {
     let read = payload::Board::read(&blob).expect("a good tree");
     assert_eq!(read.model, "QEMU virt");
     assert_eq!(read.bootargs, "iterations=3 warmup=0");
-    assert_eq!((read.uart.kind, read.uart.base), (image::UartKind::Pl011, 0x0900_0000));
+    assert_eq!(
+        (read.uart.kind, read.uart.base),
+        (image::UartKind::Pl011, 0x0900_0000)
+    );
     assert_eq!(read.conduit, image::Conduit::Smc);
     let timers = read.timers;
-    assert_eq!((timers.physical, timers.virtual_, timers.hypervisor), (Some(30), Some(27), Some(26)));
+    assert_eq!(
+        (timers.physical, timers.virtual_, timers.hypervisor),
+        (Some(30), Some(27), Some(26))
+    );
     assert_eq!(read.memory.len(), 1);
-    assert_eq!((read.memory[0].base, read.memory[0].size), (0x4000_0000, 0x4000_0000));
+    assert_eq!(
+        (read.memory[0].base, read.memory[0].size),
+        (0x4000_0000, 0x4000_0000)
+    );
     let states: Vec<_> = read
         .idle_states
         .iter()
@@ -51,7 +60,12 @@ fn the_payload_reads_what_the_board_file_says() {
             ("system-off", 0x201_0222, Some(2), false),
         ]
     );
-    let payload::Gic::V3 { distributor, redistributors, .. } = &read.gic else {
+    let payload::Gic::V3 {
+        distributor,
+        redistributors,
+        ..
+    } = &read.gic
+    else {
         panic!("{:?}", read.gic);
     };
     assert_eq!((distributor.base, redistributors.len()), (0x0800_0000, 1));
@@ -59,7 +73,10 @@ fn the_payload_reads_what_the_board_file_says() {
     let source = read.cpus(false, &mut cpus).expect("CPUs");
     assert_eq!(source, payload::LabelSource::CpuMap);
     for (index, cpu) in (0u16..).zip(cpus) {
-        assert_eq!((cpu.mpidr, cpu.cluster, cpu.core), (index.into(), index / 4, index % 4));
+        assert_eq!(
+            (cpu.mpidr, cpu.cluster, cpu.core),
+            (index.into(), index / 4, index % 4)
+        );
     }
 }
 
@@ -68,10 +85,17 @@ fn other_choices() {
     let blob = build_with(6, Gic::V2, Conduit::Hvc, "");
     let read = payload::Board::read(&blob).expect("a good tree");
     assert_eq!((read.cpu_count, read.conduit), (6, image::Conduit::Hvc));
-    let payload::Gic::V2 { distributor, cpu_interface } = read.gic else {
+    let payload::Gic::V2 {
+        distributor,
+        cpu_interface,
+    } = read.gic
+    else {
         panic!("{:?}", read.gic);
     };
-    assert_eq!((distributor.base, cpu_interface.base), (0x0800_0000, 0x0801_0000));
+    assert_eq!(
+        (distributor.base, cpu_interface.base),
+        (0x0800_0000, 0x0801_0000)
+    );
 }
 
 #[test]
@@ -92,11 +116,17 @@ fn the_users_tree() {
     let mut blob = build_with(2, Gic::V3, Conduit::Smc, "iterations=3");
     let whole = blob.clone();
     blob.extend([0xee; 100]);
-    assert_eq!(adapt(&blob, None).expect("a good tree"), whole, "not a byte is changed");
+    assert_eq!(
+        adapt(&blob, None).expect("a good tree"),
+        whole,
+        "not a byte is changed"
+    );
     let changed = adapt(&blob, Some("iterations=4")).expect("a good tree");
     let read = payload::Board::read(&changed).expect("a good tree");
     assert_eq!((read.bootargs, read.cpu_count), ("iterations=4", 2));
-    let error = adapt(&blob, Some("a\nb")).expect_err("a line break").to_string();
+    let error = adapt(&blob, Some("a\nb"))
+        .expect_err("a line break")
+        .to_string();
     assert!(error.contains("printable ASCII"), "{error}");
     for cut in [0, 3, 39, whole.len() / 2, whole.len() - 1] {
         adapt(&whole[..cut], Some("x")).expect_err("truncated");

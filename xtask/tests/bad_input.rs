@@ -1,0 +1,265 @@
+//! Bad input gets a message that says what to do, and exit code 2.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use support::{End, PASS, outcome, path_with, script, stub, xtask};
+use xtask::apt_source;
+
+/// stderr of the program, which must refuse `arguments` by exit code 2.
+fn refused(arguments: &[&str]) -> String {
+    let (code, said) = outcome(&mut xtask(arguments));
+    assert_eq!(code, 2, "{arguments:?}: {said}");
+    assert!(!said.contains("panicked"), "{said}");
+    said
+}
+
+fn holds(said: &str, what: &str) {
+    assert!(said.contains(what), "{what:?} is not in:\n{said}");
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
+
+#[test]
+fn numbers_of_cpus() {
+    holds(
+        &refused(&["qemu", "--smp", "0"]),
+        "--smp 0: with firmware tf-a there can be 1 to 32",
+    );
+    holds(&refused(&["qemu", "--smp", "33"]), "1 to 32");
+    holds(
+        &refused(&["qemu", "--smp", "9", "--gic", "2"]),
+        "with a GICv2 there can be 1 to 8",
+    );
+    holds(
+        &refused(&["qemu", "--smp", "513", "--firmware", "builtin"]),
+        "1 to 512",
+    );
+    holds(&refused(&["qemu", "--smp", "two"]), "invalid value 'two'");
+    holds(&refused(&["image", "--smp", "0"]), "--smp 0");
+}
+
+#[test]
+fn unknown_words() {
+    holds(&refused(&["qemu", "--gic", "4"]), "use 2 or 3");
+    holds(&refused(&["qemu", "--el", "3"]), "3 is not in 1..=2");
+    holds(&refused(&["qemu", "--timeout", "0"]), "0 is not in 1..");
+    holds(
+        &refused(&["qemu", "--variant", "pmf=none"]),
+        "pmf=new|sip|off",
+    );
+    holds(
+        &refused(&["qemu", "--firmware", "uefi"]),
+        "[possible values: tf-a, builtin]",
+    );
+    holds(
+        &refused(&["image", "--board", "moon"]),
+        "there is no board \"moon\"",
+    );
+    holds(&refused(&["qemy"]), "unrecognized subcommand 'qemy'");
+    holds(&refused(&[]), "Usage: cargo xtask");
+    let said = refused(&["qemu", "--cpu", "z80"]);
+    holds(&said, "--cpu z80: QEMU has no such model; it has");
+    holds(&said, "cortex-a72");
+}
+
+#[test]
+fn help_is_no_error() {
+    for arguments in [
+        &["--help"][..],
+        &["qemu", "--help"],
+        &["fip", "create", "--help"],
+    ] {
+        let output = xtask(arguments).output().expect("it can be started");
+        assert_eq!(output.status.code(), Some(0));
+        assert!(!output.stdout.is_empty());
+    }
+}
+
+#[test]
+fn not_a_tf_a() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let said = refused(&["qemu", "--tf-a", text(dir.path())]);
+    holds(
+        &said,
+        "this is not a source tree of TF-A: there is no Makefile in it",
+    );
+    let nowhere = dir.path().join("nowhere");
+    holds(
+        &refused(&["qemu", "--tf-a", text(&nowhere)]),
+        "No such file or directory",
+    );
+    for file in ["Makefile", "bl31/bl31.mk", "plat/qemu/qemu/platform.mk"] {
+        let path = dir.path().join(file);
+        fs::create_dir_all(path.parent().expect("a parent")).expect("made");
+        fs::write(path, "VERSION_MAJOR := 2\nVERSION_MINOR := 9\n").expect("written");
+    }
+    let said = refused(&["qemu", "--tf-a", text(dir.path())]);
+    holds(&said, "TF-A 2.9; versions 2.12 to 2.15");
+}
+
+#[test]
+fn not_a_device_tree() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("a.dtb");
+    for garbage in [
+        &b""[..],
+        b"\xd0\x0d\xfe\xed\0\0\x10\0 cut off",
+        &[0xee; 4096],
+    ] {
+        fs::write(&path, garbage).expect("written");
+        let said = refused(&["qemu", "--dtb", text(&path)]);
+        holds(&said, "error: the device tree ");
+    }
+    holds(
+        &refused(&["qemu", "--dtb", "/nonexistent"]),
+        "/nonexistent: No such file",
+    );
+    holds(
+        &refused(&["qemu", "--args", "x=\u{fc}"]),
+        "only printable ASCII",
+    );
+}
+
+#[test]
+fn fip_files() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("fip.bin");
+    let image = dir.path().join("image");
+    fs::write(&image, "data").expect("written");
+    let create = ["fip", "create", "--out", text(&path)];
+    holds(&refused(&create), "no image is given");
+    let with = |more: &[&str]| [&create[..], more].concat();
+    holds(
+        &refused(&with(&["--nt-fw", "/nonexistent"])),
+        "/nonexistent: No such file",
+    );
+    holds(
+        &refused(&with(&["--nt-fw", text(&image), "--align", "3"])),
+        "power of two",
+    );
+    assert!(!path.exists());
+    let (code, said) = outcome(&mut xtask(&with(&["--nt-fw", text(&image)])));
+    assert_eq!(code, 0, "{said}");
+    let output = xtask(&["fip", "info", text(&path)])
+        .output()
+        .expect("it can be started");
+    assert_eq!(output.status.code(), Some(0));
+    holds(&String::from_utf8_lossy(&output.stdout), "nt-fw");
+    holds(
+        &refused(&["fip", "info", text(&image)]),
+        "offset 0x0: no FIP",
+    );
+    let mut file = fs::read(&path).expect("a FIP");
+    file.truncate(file.len() - 1);
+    fs::write(&path, file).expect("written");
+    holds(
+        &refused(&["fip", "info", text(&path)]),
+        "entry 0 (nt-fw, Non-Trusted Firmware BL33)",
+    );
+}
+
+#[test]
+fn no_qemu() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut command = xtask(&["qemu"]);
+    command
+        .env("PATH", dir.path())
+        .env("PSCI_BENCH_NO_INSTALL", "1");
+    command.env("CARGO_TARGET_DIR", dir.path());
+    let (code, said) = outcome(&mut command);
+    assert_eq!(code, 2, "{said}");
+    holds(
+        &said,
+        "apt-get install -y --no-install-recommends qemu-system-arm",
+    );
+
+    let mut command = xtask(&["qemu"]);
+    command
+        .env("PATH", dir.path())
+        .env("CARGO_TARGET_DIR", dir.path());
+    let (code, said) = outcome(&mut command);
+    assert_eq!(code, 2, "{said}");
+    holds(
+        &said,
+        "this machine has no apt-get: install qemu-system-arm yourself",
+    );
+}
+
+#[test]
+fn an_old_qemu() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    script(
+        dir.path(),
+        "qemu-system-aarch64",
+        "echo QEMU emulator version 5.2.0",
+    );
+    let mut command = xtask(&["qemu"]);
+    command
+        .env("PATH", path_with(dir.path()))
+        .env("CARGO_TARGET_DIR", dir.path());
+    let (code, said) = outcome(&mut command);
+    assert_eq!(code, 2, "{said}");
+    holds(&said, "is QEMU 5.2, and 7.2 or later is needed");
+    script(dir.path(), "qemu-system-aarch64", "echo something else");
+    let (code, said) = outcome(&mut command);
+    assert_eq!(code, 2, "{said}");
+    holds(&said, "this is no QEMU version: \"something else\"");
+}
+
+/// A package that cannot be installed: the message names it, and what apt
+/// said is not lost.
+#[test]
+fn apt_fails() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    script(dir.path(), "apt-get", "echo \"called: $*\" >&2; exit 100");
+    script(dir.path(), "apt-cache", "exit 100");
+    script(dir.path(), "sudo", "exec \"$@\"");
+    let mut command = xtask(&["qemu"]);
+    command
+        .env("PATH", dir.path())
+        .env("CARGO_TARGET_DIR", dir.path());
+    let (code, said) = outcome(&mut command);
+    assert_eq!(code, 2, "{said}");
+    holds(&said, "called: update");
+    holds(&said, "install qemu-system-arm yourself");
+}
+
+/// No network for the source of TF-A: the machine's own apt, with a proxy
+/// that nobody listens at.
+#[test]
+fn no_network() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let image = dir.path().join("image");
+    fs::write(&image, stub(PASS, End::Off)).expect("written");
+    let conf = dir.path().join("apt.conf");
+    let nobody = "\"http://127.0.0.1:9\";\n";
+    let proxies = format!("Acquire::http::Proxy {nobody}Acquire::https::Proxy {nobody}");
+    fs::write(&conf, proxies).expect("written");
+    let mut command = xtask(&["qemu", "--image", text(&image)]);
+    command
+        .env("CARGO_TARGET_DIR", dir.path())
+        .env("APT_CONFIG", &conf);
+    let (code, said) = outcome(&mut command);
+    assert_eq!(code, 2, "{said}");
+    holds(
+        &said,
+        "cannot fetch Debian's source package arm-trusted-firmware 2.12.1+dfsg-1",
+    );
+    holds(&said, "the tag v2.12.1");
+    holds(&said, "--tf-a");
+    let place = dir.path().join("psci-bench").join("tf-a");
+    for entry in fs::read_dir(place).expect("the state's folder") {
+        let name = entry.expect("an entry").file_name();
+        let name = name.to_string_lossy();
+        assert_eq!(
+            name,
+            format!("{}.lock", apt_source::VERSION),
+            "half of something is left"
+        );
+    }
+}

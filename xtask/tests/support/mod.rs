@@ -1,0 +1,107 @@
+//! What whole-program tests share.
+
+// Each test program compiles this file, and none uses all of it.
+#![allow(dead_code)]
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::AtomicBool;
+
+use xtask::run::{self, Payload, RunResult, RunSpec};
+
+/// A closing line that says PASS.
+pub const PASS: &str =
+    "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 CPUs lost)";
+/// A closing line that says FAIL.
+pub const FAIL: &str =
+    "psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 955 samples, 9 not counted, 0 CPUs lost)";
+
+/// What a stub does when it has printed its text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// SYSTEM_OFF by SMC.
+    Off,
+    /// SYSTEM_OFF by HVC.
+    OffByHvc,
+    /// Nothing, for ever.
+    Hang,
+}
+
+/// An image that prints `text` on QEMU's PL011 and ends.
+pub fn stub(text: &str, end: End) -> Vec<u8> {
+    let call = match end {
+        End::Off => 0xd400_0003u32,   // smc #0
+        End::OffByHvc => 0xd400_0002, // hvc #0
+        End::Hang => 0xd503_207f,     // wfi
+    };
+    let code = [
+        0x1000_0161, //    adr  x1, text
+        0xd2a1_2002, //    mov  x2, #0x09000000
+        0x3840_1423, // 1: ldrb w3, [x1], #1
+        0x3400_0063, //    cbz  w3, 2f
+        0x3900_0043, //    strb w3, [x2]
+        0x17ff_fffd, //    b    1b
+        0x52b0_8000, // 2: mov  w0, #0x84000000
+        0x7280_0100, //    movk w0, #8
+        call,        //    PSCI SYSTEM_OFF, or nothing
+        0xd503_207f, // 3: wfi
+        0x17ff_ffff, //    b    3b
+    ];
+    let mut image = vec![0; 0x80];
+    image[..4].copy_from_slice(&0x1400_0020u32.to_le_bytes()); // b 0x80
+    image[0x10..0x18].copy_from_slice(&0x10_0000u64.to_le_bytes()); // image_size
+    image[0x18] = 0xa; // flags: little-endian, 4 KiB, anywhere
+    image[0x38..0x3c].copy_from_slice(b"ARM\x64");
+    image.extend(code.iter().flat_map(|word: &u32| word.to_le_bytes()));
+    image.extend(text.bytes());
+    image.push(0);
+    image
+}
+
+/// Runs `spec` and returns what came of it.
+pub fn run(spec: &RunSpec) -> RunResult {
+    let result = run::run(spec, &AtomicBool::new(false), &mut std::io::sink());
+    result.expect("it comes to a run")
+}
+
+/// A run of a stub.
+pub fn stub_spec(text: &str, end: End) -> RunSpec {
+    RunSpec {
+        payload: Payload::Image(stub(text, end)),
+        smp: Some(2),
+        ..RunSpec::default()
+    }
+}
+
+/// The program, to be called with `arguments`.
+pub fn xtask(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    command.args(arguments).stdin(Stdio::null());
+    command.env_remove("PSCI_BENCH_NO_INSTALL");
+    command
+}
+
+/// Exit code and stderr of `command`.
+pub fn outcome(command: &mut Command) -> (i32, String) {
+    let Output { status, stderr, .. } = command.output().expect("it can be started");
+    let code = status.code().expect("not killed");
+    (code, String::from_utf8_lossy(&stderr).into_owned())
+}
+
+/// Writes the shell script `name` to `dir`.
+pub fn script(dir: &Path, name: &str, body: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let path = dir.join(name);
+    std::fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("written");
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(path, executable).expect("made executable");
+}
+
+/// PATH with `dir` before everything else.
+pub fn path_with(dir: &Path) -> std::ffi::OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let dirs = [dir.to_path_buf()]
+        .into_iter()
+        .chain(std::env::split_paths(&path));
+    std::env::join_paths(dirs).expect("a PATH")
+}
