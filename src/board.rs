@@ -16,7 +16,6 @@
 //! is missing or contradictory is an error that names node and property.
 
 use arrayvec::ArrayVec;
-use dtoolkit::fdt::Fdt;
 
 use crate::image::Conduit;
 
@@ -24,6 +23,7 @@ mod check;
 mod console;
 mod cpus;
 mod error;
+mod fdt;
 mod firmware;
 mod gic;
 mod idle;
@@ -43,7 +43,7 @@ pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
 pub use self::ranges::Region;
 pub use self::timers::TimerPpis;
 
-use self::tree::Place;
+use self::fdt::{Fdt, Node};
 
 /// All that the payload knows of the board. Strings are in the tree's bytes.
 #[derive(Clone, Debug)]
@@ -91,16 +91,13 @@ impl<'t> Board<'t> {
         let timer = found
             .timer
             .ok_or(none("no node compatible with arm,armv8-timer"))?;
-        let timers = timers::read(&timer, &controller)?;
+        let timers = timers::read(timer, &controller)?;
         let cpu_count = cpus::count(fdt)?;
         let memory = found.memory?.regions;
         if memory.is_empty() {
             return Err(none("no memory node with a size"));
         }
-        let root = Place {
-            node: fdt.root(),
-            path: NodePath::default(),
-        };
+        let root = fdt.root();
         // A title that is not text is no reason to measure nothing.
         let title = |name| root.text(name).ok().flatten();
         Ok(Self {
@@ -139,7 +136,7 @@ impl<'t> Board<'t> {
 struct Found<'t> {
     psci: firmware::Psci<'t>,
     controller: Option<Result<gic::Controller, BoardError<'t>>>,
-    timer: Option<Place<'t>>,
+    timer: Option<Node<'t>>,
     memory: Result<memory::List<MEMORY_MAX>, BoardError<'t>>,
 }
 
@@ -158,7 +155,7 @@ impl<'t> Found<'t> {
             if found.controller.is_none() && gic::is_gic(facts.compatible) {
                 found.controller = Some(gic::read(chain, facts.compatible));
             } else if found.timer.is_none() && timers::is_timer(facts.compatible) {
-                found.timer = Some(chain.place());
+                found.timer = Some(chain.node());
             }
             if facts.is_memory
                 && let Ok(list) = &mut found.memory
@@ -176,7 +173,7 @@ impl<'t> Found<'t> {
 }
 
 fn bootargs(fdt: Fdt<'_>) -> Result<&str, BoardError<'_>> {
-    let Some(chosen) = Place::find(fdt, "/chosen") else {
+    let Some(chosen) = fdt.find("/chosen") else {
         return Ok("");
     };
     // Some boot loaders write no value at all for no arguments.

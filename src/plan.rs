@@ -123,6 +123,8 @@ pub struct Plan {
     pub deepest: Option<u32>,
     /// `power_state` to use for level 0 instead of the board's.
     pub core: Option<u32>,
+    /// Whether every sample is sent, and not only what sums them up.
+    pub samples: bool,
 }
 
 impl Default for Plan {
@@ -136,6 +138,7 @@ impl Default for Plan {
             end: EndAction::Off,
             deepest: None,
             core: None,
+            samples: false,
         }
     }
 }
@@ -188,11 +191,13 @@ pub enum Key {
     Deepest,
     /// `core=`
     Core,
+    /// `samples=`
+    Samples,
 }
 
 impl Key {
     /// All keys.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Iterations,
         Self::Warmup,
         Self::Only,
@@ -201,6 +206,7 @@ impl Key {
         Self::End,
         Self::Deepest,
         Self::Core,
+        Self::Samples,
     ];
 
     /// The key as it is written.
@@ -215,6 +221,7 @@ impl Key {
             Self::End => "end",
             Self::Deepest => "deepest",
             Self::Core => "core",
+            Self::Samples => "samples",
         }
     }
 
@@ -231,6 +238,7 @@ impl Key {
             Self::Method => "tftf, warm or both parted by a comma",
             Self::Wake => "together, staggered or chain",
             Self::End => "off, park or reset",
+            Self::Samples => "none or all",
             Self::Deepest | Self::Core => "a power_state of 0x and 1 to 8 hexadecimal digits",
         })
     }
@@ -349,6 +357,13 @@ impl Plan {
             }
             Key::Deepest => self.deepest = Some(power_state(value).ok_or(refused)?),
             Key::Core => self.core = Some(power_state(value).ok_or(refused)?),
+            Key::Samples => {
+                self.samples = match value {
+                    "none" => false,
+                    "all" => true,
+                    _ => return Err(refused),
+                }
+            }
         }
         Ok(())
     }

@@ -194,11 +194,13 @@ impl Stamps {
         for stamp in Stamp::IN_TIME.into_iter().filter(|s| path.captures(*s)) {
             let value = self.at(stamp);
             if value < before {
-                return Err(if stamp == Stamp::ExitHwLowPwr && self.entered_this_call(before) {
-                    Distrust::CounterStopped
-                } else {
-                    Distrust::Stale(stamp)
-                });
+                return Err(
+                    if stamp == Stamp::ExitHwLowPwr && self.entered_this_call(before) {
+                        Distrust::CounterStopped
+                    } else {
+                        Distrust::Stale(stamp)
+                    },
+                );
             }
             if value > after {
                 return Err(Distrust::Future(stamp));

@@ -147,6 +147,9 @@ pub struct TestReport<'r> {
     pub skew: Summary,
     /// One row for each CPU, in the board's order; empty when skipped.
     pub rows: &'r [Row],
+    /// Every sample, where the plan asks for them: for each place in time, one
+    /// for each CPU, of which the first [`Row::valid`] count.
+    pub samples: &'r [Outcome],
 }
 
 /// Tests by result, as the TFTF frame and the closing line count them.

@@ -50,9 +50,7 @@ pub fn find(
         let end = region.base.saturating_add(region.size) & !(PAGE - 1);
         let mut at = region.base.max(PAGE).next_multiple_of(PAGE);
         while at < end {
-            let holder = taken
-                .iter()
-                .find(|t| t.base <= at && at - t.base < t.size);
+            let holder = taken.iter().find(|t| t.base <= at && at - t.base < t.size);
             if let Some(holder) = holder {
                 let past = holder.base.saturating_add(holder.size);
                 match past.checked_next_multiple_of(PAGE) {
@@ -138,6 +136,9 @@ mod tests {
     fn what_is_missing_is_said() {
         let error = find(&regions(&[(0x1000, 0x1000)]), &[], 0, 0x3000).expect_err("too little");
         let said = std::format!("{error}");
-        assert!(said.contains("12 KiB are needed") && said.contains("8 KiB are missing"), "{said}");
+        assert!(
+            said.contains("12 KiB are needed") && said.contains("8 KiB are missing"),
+            "{said}"
+        );
     }
 }

@@ -5,8 +5,8 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use psci_bench::plan::ScenarioId;
 use fancy_regex::Regex;
+use psci_bench::plan::ScenarioId;
 use xtask::run::RunSpec;
 
 fn expression(text: &str) -> Regex {
@@ -51,9 +51,18 @@ fn other_programs_find_what_they_look_for() {
         let rows: Vec<(u32, u32, usize)> = row
             .captures_iter(&text)
             .map(|found| found.expect("no blow-up"))
-            .filter(|found| found.get(1).is_some_and(|tag| tag.as_str() == scenario.tag()))
+            .filter(|found| {
+                found
+                    .get(1)
+                    .is_some_and(|tag| tag.as_str() == scenario.tag())
+            })
             .map(|found| {
-                let number = |i| found.get(i).and_then(|n| n.as_str().parse().ok()).unwrap_or(99);
+                let number = |i| {
+                    found
+                        .get(i)
+                        .and_then(|n| n.as_str().parse().ok())
+                        .unwrap_or(99)
+                };
                 let figures = (4..=6).filter(|i| found.get(*i).is_some());
                 (number(2), number(3), figures.count())
             })
@@ -70,7 +79,10 @@ fn other_programs_find_what_they_look_for() {
     assert_eq!(row.captures_iter(&text).count(), 8 * seen.len());
     // Each is a whole line, closed as the awk scripts want it.
     for line in text.lines().filter(|line| line.contains("RT_INSTR")) {
-        assert!(line.starts_with("<RT_INSTR:") && line.ends_with("/>"), "{line}");
+        assert!(
+            line.starts_with("<RT_INSTR:") && line.ends_with("/>"),
+            "{line}"
+        );
     }
 
     // The expect script.

@@ -154,7 +154,10 @@ fn accesses_before_caches(code: &Code, entry: u64) -> (Vec<(u64, u32)>, bool) {
 /// What reset may do, each once: it has to relocate, to build tables, and to
 /// read where an appended tree is, and it invalidates what it wrote.
 const RESET_MAY: [(&str, u32); 12] = [
-    ("ldr x7, [x5], #8: the next word of the RELR table", 0xf840_84a7),
+    (
+        "ldr x7, [x5], #8: the next word of the RELR table",
+        0xf840_84a7,
+    ),
     ("ldr x9, [x8]: a pointer", 0xf940_0109),
     ("str x9, [x8], #8: the pointer, relocated", 0xf800_8509),
     ("ldr x9, [x10]: a pointer", 0xf940_0149),

@@ -74,7 +74,10 @@ fn every_variant_of_the_overlay() {
         ("gic-reset=1", Gic::V2),
         ("pmf=sip", Gic::V3),
         ("state-id=extended", Gic::V3),
-        ("coherency=sw,gic-reset=1,pmf=sip,state-id=extended", Gic::V3),
+        (
+            "coherency=sw,gic-reset=1,pmf=sip,state-id=extended",
+            Gic::V3,
+        ),
     ] {
         let parsed: Variant = variant.parse().expect("a variant");
         let log = pass(&RunSpec {
@@ -107,21 +110,34 @@ fn without_pmf() {
         variant: "pmf=off".parse().expect("a variant"),
         ..spec()
     });
-    assert!(log.text.contains("Skipped: no PMF timestamps"), "{}", log.text);
+    assert!(
+        log.text.contains("Skipped: no PMF timestamps"),
+        "{}",
+        log.text
+    );
     assert!(!log.text.contains("<RT_INSTR:"));
     // All six have samples of the caller's side on each CPU.
-    for (t, metric) in [(1, "wake"), (2, "wake"), (3, "wake"), (4, "wake"), (5, "turnon"), (6, "call")] {
+    for (t, metric) in [
+        (1, "wake"),
+        (2, "wake"),
+        (3, "wake"),
+        (4, "wake"),
+        (5, "turnon"),
+        (6, "call"),
+    ] {
         let lead_has_none = usize::from(metric == "turnon");
-        assert_eq!(log.metric(t, metric, "n").len(), 8 - lead_has_none, "{t} {metric}");
+        assert_eq!(
+            log.metric(t, metric, "n").len(),
+            8 - lead_has_none,
+            "{t} {metric}"
+        );
     }
 }
 
 #[test]
 fn builtin_psci_by_smc_and_by_hvc() {
-    for (level, conduit, counter) in [
-        (Level::El2, "smc", "CNTPCT"),
-        (Level::El1, "hvc", "CNTVCT"),
-    ] {
+    for (level, conduit, counter) in [(Level::El2, "smc", "CNTPCT"), (Level::El1, "hvc", "CNTVCT")]
+    {
         for gic in [Gic::V2, Gic::V3] {
             let log = pass(&RunSpec {
                 firmware: Firmware::Builtin,

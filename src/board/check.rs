@@ -1,16 +1,16 @@
 //! Is it a flattened device tree? One pass over the blob, once.
 //!
-//! dtoolkit's accessors panic on a broken blob, so it must be sound before
-//! they see it. dtoolkit's own validation is not used: it refuses names of
-//! more than 31 characters (Devicetree Specification v0.4, sections 2.2.1 and
-//! 2.2.4), which Linux's trees are full of, and it bounds neither depth nor
-//! the time that later walks take. This one does: after it every walk of
-//! the tree costs at most [`DEPTH_MAX`] passes over the structure block, and
+//! Names may be longer than the 31 characters that the Devicetree
+//! Specification v0.4 allows (sections 2.2.1 and 2.2.4): Linux's trees are
+//! full of those. Depth is bounded, and with it the time that later walks
+//! take: each costs at most [`DEPTH_MAX`] passes over the structure block, and
 //! padding behind the blocks (QEMU's trees have a MiB) is never looked at.
 
-use dtoolkit::fdt::Fdt;
-
 use super::error::{BoardError, Problem};
+use super::fdt::{
+    BEGIN_NODE, END, END_NODE, Fdt, NOP, OFF_DT_STRINGS, OFF_DT_STRUCT, OFF_MEM_RSVMAP, PROP,
+    RESERVATION_SIZE, word,
+};
 use crate::image::TREE_MAX;
 
 /// Deepest nesting of nodes, the root included; real trees stay under ten.
@@ -21,13 +21,6 @@ const NAME_MAX: usize = 255;
 const MAGIC: u32 = 0xd00d_feed;
 const VERSION: u32 = 17;
 const HEADER_SIZE: usize = 40;
-const RESERVATION_SIZE: usize = 16;
-
-const BEGIN_NODE: u32 = 1;
-const END_NODE: u32 = 2;
-const PROP: u32 = 3;
-const NOP: u32 = 4;
-const END: u32 = 9;
 
 /// Size in bytes of the device tree that begins with `header`, of which the
 /// first 8 bytes are enough.
@@ -46,11 +39,6 @@ pub fn total_size(header: &[u8]) -> Result<usize, BoardError<'_>> {
         return Err(BoardError::tree(Problem::TooLarge(size)));
     }
     Ok(size as usize)
-}
-
-fn word(blob: &[u8], at: usize) -> Option<u32> {
-    let bytes = blob.get(at..at.checked_add(4)?)?;
-    bytes.try_into().ok().map(u32::from_be_bytes)
 }
 
 fn malformed<'t>(offset: usize, what: &'static str) -> BoardError<'t> {
@@ -83,15 +71,18 @@ pub(super) fn open(tree: &[u8]) -> Result<Fdt<'_>, BoardError<'_>> {
             _ => Err(malformed(field_at, "the block is outside the tree")),
         }
     };
-    let (structure, structure_end) = block(8, field(36))?;
-    let (strings, strings_end) = block(12, field(32))?;
-    let (reservations, _) = block(16, 0)?;
+    let (structure, structure_end) = block(OFF_DT_STRUCT, field(36))?;
+    let (strings, strings_end) = block(OFF_DT_STRINGS, field(32))?;
+    let (reservations, _) = block(OFF_MEM_RSVMAP, 0)?;
     if !structure.is_multiple_of(4) {
-        return Err(malformed(8, "the structure block is not aligned"));
+        return Err(malformed(
+            OFF_DT_STRUCT,
+            "the structure block is not aligned",
+        ));
     }
     check_reservations(blob, reservations)?;
     let Some(strings) = blob.get(strings..strings_end) else {
-        return Err(malformed(12, "the block is outside the tree"));
+        return Err(malformed(OFF_DT_STRINGS, "the block is outside the tree"));
     };
     Structure {
         // The structure may use nothing behind its own block.
@@ -100,10 +91,10 @@ pub(super) fn open(tree: &[u8]) -> Result<Fdt<'_>, BoardError<'_>> {
         at: structure,
     }
     .check()?;
-    Ok(Fdt::new_unchecked(blob))
+    Ok(Fdt::checked(blob))
 }
 
-/// The list must be terminated, as dtoolkit's iterator relies on it.
+/// The list must be terminated.
 fn check_reservations<'t>(blob: &'t [u8], mut at: usize) -> Result<(), BoardError<'t>> {
     loop {
         let entry = blob
@@ -152,7 +143,7 @@ impl<'t> Structure<'t> {
                 }
                 PROP if property_allowed => self.property()?,
                 PROP => return Err(malformed(at, "a property outside a node")),
-                // dtoolkit takes the first word for the root.
+                // The structure block begins with the root (section 5.4.2).
                 NOP if root_seen => {}
                 END if depth == 0 && root_seen => return Ok(()),
                 END => return Err(malformed(at, "the end inside a node")),

@@ -4,12 +4,11 @@
 //! (`/aliases`) and 4.2 (`reg-shift`, `reg-io-width`, `reg-offset`). A UART is
 //! used as the firmware left it, so speed and clock are of no interest.
 
-use dtoolkit::fdt::Fdt;
-
 use super::error::{BoardError, Problem};
+use super::fdt::{Fdt, Node};
 use super::firmware;
 use super::ranges;
-use super::tree::{Chain, Place, compatible_with, first_text};
+use super::tree::{Chain, compatible_with, first_text};
 use crate::image::{Conduit, UartKind};
 
 /// The console's UART.
@@ -101,22 +100,22 @@ const fn model_of(index: usize) -> Model {
 /// The UART that `/chosen` names, else the alias `serial0`.
 pub(super) fn uart(fdt: Fdt<'_>) -> Result<Uart, BoardError<'_>> {
     let chain = locate(fdt)?;
-    let place = chain.place();
+    let node = chain.node();
     for index in 0..chain.nodes().len() {
-        let place = chain.place_at(index);
-        if !place.available() {
-            let value = place.text("status")?.unwrap_or("");
+        let node = chain.nodes()[index];
+        if !node.available() {
+            let value = node.text("status")?.unwrap_or("");
             let expected = "okay, as the console is on it";
-            return Err(place.error("status", Problem::Text { value, expected }));
+            return Err(node.error("status", Problem::Text { value, expected }));
         }
     }
-    let Some(compatible) = place.value("compatible") else {
-        return Err(place.error("compatible", Problem::Missing));
+    let Some(compatible) = node.value("compatible") else {
+        return Err(node.error("compatible", Problem::Missing));
     };
     let Some(index) = compatible_with(compatible, &COMPATIBLE) else {
         return Err(match first_text(compatible) {
-            None => place.error("compatible", Problem::NotText),
-            Some(value) => place.error(
+            None => node.error("compatible", Problem::NotText),
+            Some(value) => node.error(
                 "compatible",
                 Problem::Text {
                     value,
@@ -127,13 +126,13 @@ pub(super) fn uart(fdt: Fdt<'_>) -> Result<Uart, BoardError<'_>> {
     };
     let model = model_of(index);
     let reg_shift = small(
-        &place,
+        node,
         "reg-shift",
         model.reg_shift,
         &[0, 1, 2, 3, 4],
         "0 to 4",
     )?;
-    let io_width = small(&place, "reg-io-width", model.io_width, &[1, 4], "1 or 4")?;
+    let io_width = small(node, "reg-io-width", model.io_width, &[1, 4], "1 or 4")?;
     window(&chain, model.kind, reg_shift, io_width)
 }
 
@@ -144,9 +143,9 @@ fn window<'t>(
     reg_shift: u8,
     io_width: u8,
 ) -> Result<Uart, BoardError<'t>> {
-    let place = chain.place();
+    let node = chain.node();
     let region = ranges::region(chain, 0)?;
-    let offset = u64::from(place.u32("reg-offset")?.unwrap_or(0));
+    let offset = u64::from(node.u32("reg-offset")?.unwrap_or(0));
     // Up to DMACR of a PL011; eight registers of a 16550.
     let need = match kind {
         UartKind::Pl011 => 0x4c,
@@ -156,7 +155,7 @@ fn window<'t>(
         Some(size) if size >= need => size,
         _ => {
             let (value, expected) = (region.size, "room for all registers");
-            return Err(place.error("reg", Problem::Value { value, expected }));
+            return Err(node.error("reg", Problem::Value { value, expected }));
         }
     };
     let base = region.base + offset;
@@ -166,7 +165,7 @@ fn window<'t>(
             value: base,
             expected,
         };
-        return Err(place.error("reg", problem));
+        return Err(node.error("reg", problem));
     }
     Ok(Uart {
         kind,
@@ -178,25 +177,25 @@ fn window<'t>(
 }
 
 fn small<'t>(
-    place: &Place<'t>,
+    node: Node<'t>,
     name: &'static str,
     default: u8,
     accepted: &[u8],
     expected: &'static str,
 ) -> Result<u8, BoardError<'t>> {
-    let Some(value) = place.u32(name)? else {
+    let Some(value) = node.u32(name)? else {
         return Ok(default);
     };
     let known = accepted.iter().find(|known| u32::from(**known) == value);
     known.copied().ok_or_else(|| {
         let value = u64::from(value);
-        place.error(name, Problem::Value { value, expected })
+        node.error(name, Problem::Value { value, expected })
     })
 }
 
 /// The console's node with its parents.
 fn locate(fdt: Fdt<'_>) -> Result<Chain<'_>, BoardError<'_>> {
-    if let Some(chosen) = Place::find(fdt, "/chosen") {
+    if let Some(chosen) = fdt.find("/chosen") {
         // The second name is what Linux used before the specification had one.
         for name in ["stdout-path", "linux,stdout-path"] {
             let Some(value) = chosen.text(name)? else {
@@ -218,7 +217,7 @@ fn resolve<'t>(fdt: Fdt<'t>, path: &str) -> Result<Option<Chain<'t>>, BoardError
         return Ok(Chain::find(fdt, path));
     }
     let (alias, below) = path.split_once('/').unwrap_or((path, ""));
-    let Some(aliases) = Place::find(fdt, "/aliases") else {
+    let Some(aliases) = fdt.find("/aliases") else {
         return Ok(None);
     };
     let Some(value) = aliases.value(alias) else {
@@ -227,5 +226,5 @@ fn resolve<'t>(fdt: Fdt<'t>, path: &str) -> Result<Option<Chain<'t>>, BoardError
     let Some(target) = first_text(value) else {
         return Err(aliases.error("(alias of the console)", Problem::NotText));
     };
-    Ok(Chain::find(fdt, target).and_then(|chain| chain.descend(below)))
+    Ok(Chain::find(fdt, target).and_then(|chain| chain.find_below(below)))
 }

@@ -5,12 +5,10 @@
 //! with Aff3 in the first, or in one without it.
 
 use arrayvec::ArrayVec;
-use dtoolkit::Node as _;
-use dtoolkit::fdt::Fdt;
 
 use super::error::{BoardError, Problem};
+use super::fdt::{Fdt, Node, number};
 use super::labels;
-use super::tree::Place;
 use crate::sort;
 
 /// The most CPUs.
@@ -42,7 +40,7 @@ pub enum LabelSource {
 
 /// One CPU's node.
 struct CpuNode<'t> {
-    place: Place<'t>,
+    node: Node<'t>,
     mpidr: u64,
     available: bool,
     has_method: bool,
@@ -62,7 +60,7 @@ fn scan<'t>(
     fdt: Fdt<'t>,
     visit: &mut dyn FnMut(CpuNode<'t>) -> Result<(), BoardError<'t>>,
 ) -> Result<(), BoardError<'t>> {
-    let Some(cpus) = Place::find(fdt, "/cpus") else {
+    let Some(cpus) = fdt.find("/cpus") else {
         return Err(BoardError::tree(Problem::NoNode("no node /cpus")));
     };
     let cells = match cpus.u32("#address-cells")? {
@@ -75,11 +73,10 @@ fn scan<'t>(
         }
     };
     let mut count = 0;
-    for node in cpus.node.children() {
-        let place = cpus.child(node);
-        let is_cpu = match place.value("device_type") {
+    for node in cpus.children() {
+        let is_cpu = match node.value("device_type") {
             Some(kind) => kind == b"cpu\0",
-            None => node.name_without_address() == "cpu",
+            None => node.is_called("cpu"),
         };
         if !is_cpu {
             continue;
@@ -88,31 +85,31 @@ fn scan<'t>(
         if count > CPU_MAX {
             return Err(cpus.error("", Problem::TooMany(CPU_MAX)));
         }
-        visit(read(place, cells)?)?;
+        visit(read(node, cells)?)?;
     }
     Ok(())
 }
 
-fn read<'t>(place: Place<'t>, cells: usize) -> Result<CpuNode<'t>, BoardError<'t>> {
-    let Some(reg) = place.value("reg") else {
-        return Err(place.error("reg", Problem::Missing));
+fn read<'t>(node: Node<'t>, cells: usize) -> Result<CpuNode<'t>, BoardError<'t>> {
+    let Some(reg) = node.value("reg") else {
+        return Err(node.error("reg", Problem::Missing));
     };
     if reg.len() != cells * 4 {
-        return Err(place.length("reg", reg, "as many cells as #address-cells"));
+        return Err(node.length("reg", reg, "as many cells as #address-cells"));
     }
-    let mpidr = reg.iter().fold(0, |n, byte| (n << 8) | u64::from(*byte));
+    let mpidr = number(reg);
     if mpidr & !MPIDR_MASK != 0 {
         let (value, expected) = (mpidr, "affinity fields only, 0xff00ffffff");
-        return Err(place.error("reg", Problem::Value { value, expected }));
+        return Err(node.error("reg", Problem::Value { value, expected }));
     }
-    let available = place.available();
-    let method = place.text("enable-method")?;
+    let available = node.available();
+    let method = node.text("enable-method")?;
     if let Some(value) = method.filter(|method| available && *method != "psci") {
         let expected = "psci";
-        return Err(place.error("enable-method", Problem::Text { value, expected }));
+        return Err(node.error("enable-method", Problem::Text { value, expected }));
     }
     Ok(CpuNode {
-        place,
+        node,
         mpidr,
         available,
         has_method: method.is_some(),
@@ -127,7 +124,7 @@ pub(super) fn count(fdt: Fdt<'_>) -> Result<usize, BoardError<'_>> {
         if cpu.available {
             count += 1;
             if !cpu.has_method {
-                no_method = Some(cpu.place);
+                no_method = Some(cpu.node);
             }
         }
         Ok(())
@@ -138,7 +135,7 @@ pub(super) fn count(fdt: Fdt<'_>) -> Result<usize, BoardError<'_>> {
         ))),
         // A CPU that is alone is never turned on: QEMU leaves this out.
         (1, _) | (_, None) => Ok(count),
-        (_, Some(place)) => Err(place.error("enable-method", Problem::Missing)),
+        (_, Some(node)) => Err(node.error("enable-method", Problem::Missing)),
     }
 }
 
@@ -149,14 +146,14 @@ pub(super) fn fill<'t>(
     mt: bool,
     out: &mut [Cpu],
 ) -> Result<LabelSource, BoardError<'t>> {
-    let map = Place::find(fdt, "/cpus/cpu-map");
+    let map = fdt.find("/cpus/cpu-map");
     let mut handles = Handles::new();
     let mut filled = 0;
     scan(fdt, &mut |cpu| {
         let mut index = None;
         if cpu.available {
             let Some(slot) = out.get_mut(filled) else {
-                return Err(cpu.place.error("", Problem::NoRoom(filled + 1)));
+                return Err(cpu.node.error("", Problem::NoRoom(filled + 1)));
             };
             *slot = match (&map, labels::from_mpidr(cpu.mpidr, mt)) {
                 (Some(_), _) => Cpu {
@@ -167,16 +164,16 @@ pub(super) fn fill<'t>(
                 (None, None) => {
                     let value = cpu.mpidr;
                     let expected = "Aff3 of 0 where there is no cpu-map";
-                    return Err(cpu.place.error("reg", Problem::Value { value, expected }));
+                    return Err(cpu.node.error("reg", Problem::Value { value, expected }));
                 }
             };
             index = u16::try_from(filled).ok();
             filled += 1;
         }
-        if let (Some(phandle), Some(_)) = (cpu.place.phandle()?, &map) {
+        if let (Some(phandle), Some(_)) = (cpu.node.phandle()?, &map) {
             let handle = Handle { phandle, index };
             if handles.try_push(handle).is_err() {
-                return Err(cpu.place.error("", Problem::TooMany(CPU_MAX)));
+                return Err(cpu.node.error("", Problem::TooMany(CPU_MAX)));
             }
         }
         Ok(())
@@ -185,12 +182,12 @@ pub(super) fn fill<'t>(
     let source = match &map {
         None => LabelSource::Mpidr,
         Some(map) => {
-            labels::from_map(map, &handles, out)?;
+            labels::from_map(*map, &handles, out)?;
             LabelSource::CpuMap
         }
     };
     sort::by_key(out, |cpu| cpu.mpidr);
-    let path = Place::find(fdt, "/cpus");
+    let path = fdt.find("/cpus");
     let refuse = |property, problem| match path {
         Some(path) => path.error(property, problem),
         None => BoardError::tree(problem),

@@ -2,39 +2,51 @@
 
 use core::fmt;
 
-use arrayvec::ArrayString;
+use super::fdt::Node;
 
 /// Longest node path that is kept whole, in bytes; of a longer one the end is.
 const PATH_SHOWN: usize = 60;
 /// Longest piece of a value that is shown, in characters.
 const VALUE_SHOWN: usize = 48;
 
-/// Path of a node for messages, ASCII; the end of it when it is too long.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NodePath(ArrayString<PATH_SHOWN>);
+/// Which node, told by its path; the end of it when it is too long.
+///
+/// The path is looked for in the tree only when it is printed: errors are
+/// rare, handed up through many functions, and so had better be small.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+pub struct NodePath<'t>(Option<Node<'t>>);
 
-impl NodePath {
-    /// The path of the child `name` of this node.
-    pub(super) fn child(&self, name: &str) -> Self {
-        let mut path = Self::default();
-        let whole = self.0.len() + 1 + name.len();
-        let mut skip = 0;
-        if whole > PATH_SHOWN {
-            let _ = path.0.try_push_str("...");
-            skip = whole - (PATH_SHOWN - 3);
-        }
-        for (at, c) in self.0.chars().chain(['/']).chain(name.chars()).enumerate() {
-            if at >= skip {
-                let _ = path.0.try_push(c);
-            }
-        }
-        path
+impl<'t> NodePath<'t> {
+    /// The path of `node`.
+    pub(super) fn of(node: Node<'t>) -> Self {
+        Self(Some(node))
     }
 
-    /// The path as text; empty for the root.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
+    /// The names on the way; none for the root and for the tree as a whole.
+    fn names(&self) -> impl Iterator<Item = &'t str> {
+        self.0.into_iter().flat_map(Node::path)
+    }
+}
+
+impl fmt::Display for NodePath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length: usize = self.names().map(|name| 1 + name.len()).sum();
+        let mut skip = 0;
+        if length > PATH_SHOWN {
+            f.write_str("...")?;
+            skip = length - (PATH_SHOWN - 3);
+        }
+        for part in self.names().flat_map(|name| ["/", name]) {
+            f.write_str(part.get(skip..).unwrap_or_default())?;
+            skip = skip.saturating_sub(part.len());
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for NodePath<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "NodePath({self})")
     }
 }
 
@@ -42,7 +54,7 @@ impl NodePath {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BoardError<'t> {
     /// The node; empty for the root and for the tree as a whole.
-    pub node: NodePath,
+    pub node: NodePath<'t>,
     /// The property; empty when the node itself is the matter.
     pub property: &'static str,
     /// What is wrong.
@@ -165,12 +177,12 @@ impl fmt::Display for Shown<'_> {
 impl fmt::Display for BoardError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("device tree: ")?;
-        let path = self.node.as_str();
-        match (path, self.property) {
-            ("", "") => {}
-            ("", property) => write!(f, "/ {property}: ")?,
-            (path, "") => write!(f, "{path}: ")?,
-            (path, property) => write!(f, "{path} {property}: ")?,
+        let (path, property) = (self.node, self.property);
+        match (path.names().next(), property) {
+            (None, "") => {}
+            (None, _) => write!(f, "/ {property}: ")?,
+            (Some(_), "") => write!(f, "{path}: ")?,
+            (Some(_), _) => write!(f, "{path} {property}: ")?,
         }
         match self.problem {
             Problem::TooShort(n) => write!(f, "{n} bytes are less than a header"),

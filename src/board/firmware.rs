@@ -3,9 +3,8 @@
 //! Linux binding *arm/psci.yaml*. The node is known by its `compatible`, as
 //! some boards have it at /firmware/psci instead of /psci.
 
-use dtoolkit::fdt::Fdt;
-
 use super::error::{BoardError, Problem};
+use super::fdt::Fdt;
 use super::tree::{self, Chain, Facts, compatible_with};
 use crate::image::Conduit;
 
@@ -26,7 +25,7 @@ impl<'t> Psci<'t> {
         if self.standard.is_none() && compatible_with(facts.compatible, &STANDARD).is_some() {
             self.standard = Some(method(chain));
         } else if self.old.is_none() && compatible_with(facts.compatible, &OLD).is_some() {
-            self.old = Some(chain.place().error("compatible", Problem::OldPsci));
+            self.old = Some(chain.node().error("compatible", Problem::OldPsci));
         }
     }
 
@@ -38,14 +37,14 @@ impl<'t> Psci<'t> {
 }
 
 fn method<'t>(chain: &Chain<'t>) -> Result<Conduit, BoardError<'t>> {
-    let place = chain.place();
-    match place.text("method")? {
-        None => Err(place.error("method", Problem::Missing)),
+    let node = chain.node();
+    match node.text("method")? {
+        None => Err(node.error("method", Problem::Missing)),
         Some("smc") => Ok(Conduit::Smc),
         Some("hvc") => Ok(Conduit::Hvc),
         Some(value) => {
             let expected = "smc or hvc";
-            Err(place.error("method", Problem::Text { value, expected }))
+            Err(node.error("method", Problem::Text { value, expected }))
         }
     }
 }

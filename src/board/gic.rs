@@ -5,8 +5,9 @@
 use arrayvec::ArrayVec;
 
 use super::error::{BoardError, Problem};
+use super::fdt::{Node, number};
 use super::ranges::{self, Region};
-use super::tree::{Chain, Place, compatible_with};
+use super::tree::{Chain, compatible_with};
 
 /// The most redistributor regions; the largest machines known have four.
 pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
@@ -61,44 +62,44 @@ pub(super) fn is_gic(compatible: &[u8]) -> bool {
 }
 
 pub(super) fn read<'t>(chain: &Chain<'t>, compatible: &[u8]) -> Result<Controller, BoardError<'t>> {
-    let place = chain.place();
+    let node = chain.node();
     let gic = match compatible_with(compatible, &COMPATIBLE) {
-        Some(0) => version_3(chain, &place)?,
+        Some(0) => version_3(chain, node)?,
         _ => Gic::V2 {
             distributor: frame(chain, 0, 0x1000, 4)?,
             cpu_interface: frame(chain, 1, 0x100, 4)?,
         },
     };
-    let interrupt_cells = match place.u32("#interrupt-cells")? {
+    let interrupt_cells = match node.u32("#interrupt-cells")? {
         Some(cells @ 3..=4) => cells as usize,
-        None => return Err(place.error("#interrupt-cells", Problem::Missing)),
+        None => return Err(node.error("#interrupt-cells", Problem::Missing)),
         Some(cells) => {
             let (value, expected) = (u64::from(cells), "3 or 4");
-            return Err(place.error("#interrupt-cells", Problem::Value { value, expected }));
+            return Err(node.error("#interrupt-cells", Problem::Value { value, expected }));
         }
     };
     Ok(Controller {
         gic,
         interrupt_cells,
-        phandle: place.phandle()?,
+        phandle: node.phandle()?,
     })
 }
 
-fn version_3<'t>(chain: &Chain<'t>, place: &Place<'t>) -> Result<Gic, BoardError<'t>> {
+fn version_3<'t>(chain: &Chain<'t>, node: Node<'t>) -> Result<Gic, BoardError<'t>> {
     let distributor = frame(chain, 0, 0x1_0000, 0x1_0000)?;
-    let count = place.u32("#redistributor-regions")?.unwrap_or(1) as usize;
+    let count = node.u32("#redistributor-regions")?.unwrap_or(1) as usize;
     if count == 0 || count > REDISTRIBUTOR_REGIONS_MAX {
         let (value, expected) = (count as u64, "1 to 8");
-        return Err(place.error("#redistributor-regions", Problem::Value { value, expected }));
+        return Err(node.error("#redistributor-regions", Problem::Value { value, expected }));
     }
     let mut redistributors = ArrayVec::new();
     for index in 1..=count {
         redistributors.push(frame(chain, index, 0x2_0000, 0x1_0000)?);
     }
-    let stride = match place.value("redistributor-stride") {
+    let stride = match node.value("redistributor-stride") {
         None => None,
         Some(value) if value.len() == 4 || value.len() == 8 => {
-            let stride = value.iter().fold(0, |n, byte| (n << 8) | u64::from(*byte));
+            let stride = number(value);
             let least = 0x2_0000;
             if stride != 0 && (stride < least || !stride.is_multiple_of(0x1_0000)) {
                 let expected = "a multiple of 64 KiB, at least 128 KiB";
@@ -106,11 +107,11 @@ fn version_3<'t>(chain: &Chain<'t>, place: &Place<'t>) -> Result<Gic, BoardError
                     value: stride,
                     expected,
                 };
-                return Err(place.error("redistributor-stride", problem));
+                return Err(node.error("redistributor-stride", problem));
             }
             Some(stride).filter(|stride| *stride != 0)
         }
-        Some(value) => return Err(place.length("redistributor-stride", value, "8")),
+        Some(value) => return Err(node.length("redistributor-stride", value, "8")),
     };
     Ok(Gic::V3 {
         distributor,
@@ -129,7 +130,7 @@ fn frame<'t>(
     let region = ranges::region(chain, index)?;
     let refuse = |value, expected| {
         let problem = Problem::Value { value, expected };
-        Err(chain.place().error("reg", problem))
+        Err(chain.node().error("reg", problem))
     };
     if region.size < size {
         return refuse(region.size, "a size with room for the GIC's registers");

@@ -5,11 +5,10 @@
 //! the state reaches, which an extended `power_state` does not tell.
 
 use arrayvec::ArrayVec;
-use dtoolkit::Node as _;
-use dtoolkit::fdt::Fdt;
 
 use super::error::{BoardError, Problem};
-use super::tree::{Place, compatible_with};
+use super::fdt::{Fdt, Node};
+use super::tree::compatible_with;
 
 /// The most idle states.
 pub const IDLE_STATES_MAX: usize = 16;
@@ -47,14 +46,13 @@ pub(super) fn read(
 ) -> Result<ArrayVec<IdleState<'_>, IDLE_STATES_MAX>, BoardError<'_>> {
     let mut states = ArrayVec::new();
     for path in CONTAINERS {
-        let Some(container) = Place::find(fdt, path) else {
+        let Some(container) = fdt.find(path) else {
             continue;
         };
-        for node in container.node.children() {
-            let place = container.child(node);
-            let compatible = place.value("compatible").unwrap_or_default();
-            if compatible_with(compatible, &COMPATIBLE).is_some() && place.available() {
-                add(&mut states, &place)?;
+        for node in container.children() {
+            let compatible = node.value("compatible").unwrap_or_default();
+            if compatible_with(compatible, &COMPATIBLE).is_some() && node.available() {
+                add(&mut states, node)?;
             }
         }
     }
@@ -63,22 +61,22 @@ pub(super) fn read(
 
 fn add<'t>(
     states: &mut ArrayVec<IdleState<'t>, IDLE_STATES_MAX>,
-    place: &Place<'t>,
+    node: Node<'t>,
 ) -> Result<(), BoardError<'t>> {
     const LEVEL: &str = "psci-bench,power-level";
-    let Some(power_state) = place.u32("arm,psci-suspend-param")? else {
+    let Some(power_state) = node.u32("arm,psci-suspend-param")? else {
         return Ok(());
     };
     let refuse = |value: u32, expected| {
         let value = u64::from(value);
-        Err(place.error(LEVEL, Problem::Value { value, expected }))
+        Err(node.error(LEVEL, Problem::Value { value, expected }))
     };
-    let level = match place.u32(LEVEL)? {
+    let level = match node.u32(LEVEL)? {
         None => None,
         Some(level @ 0..=LEVEL_MAX) => Some(level as u8),
         Some(level) => return refuse(level, "0 to 3"),
     };
-    let local_timer_stop = place.value("local-timer-stop").is_some();
+    let local_timer_stop = node.value("local-timer-stop").is_some();
     let same = states.iter_mut().find(|s| s.power_state == power_state);
     if let Some(state) = same {
         match (state.level, level) {
@@ -92,12 +90,12 @@ fn add<'t>(
         return Ok(());
     }
     let state = IdleState {
-        name: place.node.name(),
+        name: node.name(),
         power_state,
         level,
         local_timer_stop,
     };
     states
         .try_push(state)
-        .map_err(|_| place.error("arm,psci-suspend-param", Problem::TooMany(IDLE_STATES_MAX)))
+        .map_err(|_| node.error("arm,psci-suspend-param", Problem::TooMany(IDLE_STATES_MAX)))
 }

@@ -6,16 +6,12 @@
 //! the nodes, order siblings. Clusters are counted through over the whole
 //! map; cores and threads keep the number in their name.
 
-use core::iter::Fuse;
-
 use arrayvec::ArrayVec;
-use dtoolkit::Node;
-use dtoolkit::fdt::FdtNode;
 
 use super::check::DEPTH_MAX;
 use super::cpus::{CPU_MAX, Cpu, Handle};
 use super::error::{BoardError, Problem};
-use super::tree::Place;
+use super::fdt::{Children, Node};
 
 /// Most nodes in a map: each CPU may be a thread in a core in a cluster in a
 /// socket of its own. It bounds the scans of [`Siblings`].
@@ -50,33 +46,33 @@ pub(super) fn is_labelled(cpu: &Cpu) -> bool {
 
 /// A socket or cluster on the way down, and the children that are done.
 struct Level<'t> {
-    place: Place<'t>,
+    node: Node<'t>,
     sockets: Siblings<'t>,
     clusters: Siblings<'t>,
 }
 
 impl<'t> Level<'t> {
-    fn new(place: Place<'t>) -> Self {
+    fn new(node: Node<'t>) -> Self {
         Self {
-            place,
-            sockets: Siblings::new(&place, "socket"),
-            clusters: Siblings::new(&place, "cluster"),
+            node,
+            sockets: Siblings::new(node, "socket"),
+            clusters: Siblings::new(node, "cluster"),
         }
     }
 
-    fn next(&mut self) -> Result<Option<Place<'t>>, BoardError<'t>> {
-        let next = match self.sockets.next(&self.place)? {
-            None => self.clusters.next(&self.place)?,
+    fn next(&mut self) -> Result<Option<Node<'t>>, BoardError<'t>> {
+        let next = match self.sockets.next(self.node)? {
+            None => self.clusters.next(self.node)?,
             some => some,
         };
-        Ok(next.map(|(_, place)| place))
+        Ok(next.map(|(_, node)| node))
     }
 }
 
 /// Labels `cpus` by the map; `handles` are sorted by phandle. A CPU that the
 /// map leaves out stays unlabelled.
 pub(super) fn from_map<'t>(
-    map: &Place<'t>,
+    map: Node<'t>,
     handles: &[Handle],
     cpus: &mut [Cpu],
 ) -> Result<(), BoardError<'t>> {
@@ -91,22 +87,22 @@ pub(super) fn from_map<'t>(
     };
     let mut levels = ArrayVec::<Level<'t>, DEPTH_MAX>::new();
     labeller.cores(map)?;
-    levels.push(Level::new(*map));
+    levels.push(Level::new(map));
     while let Some(level) = levels.last_mut() {
-        let Some(place) = level.next()? else {
+        let Some(node) = level.next()? else {
             levels.pop();
             continue;
         };
-        labeller.cores(&place)?;
+        labeller.cores(node)?;
         // Deeper than this is refused when the tree is opened.
-        let _ = levels.try_push(Level::new(place));
+        let _ = levels.try_push(Level::new(node));
     }
     Ok(())
 }
 
-fn check_size<'t>(map: &Place<'t>) -> Result<(), BoardError<'t>> {
+fn check_size<'t>(map: Node<'t>) -> Result<(), BoardError<'t>> {
     let mut pending = ArrayVec::<_, DEPTH_MAX>::new();
-    pending.push(map.node.children());
+    pending.push(map.children());
     let mut nodes = 0;
     while let Some(children) = pending.last_mut() {
         let Some(node) = children.next() else {
@@ -131,27 +127,22 @@ struct Labeller<'c> {
 
 impl Labeller<'_> {
     /// Labels the cores that `cluster` has itself; with any, it counts.
-    fn cores<'t>(&mut self, cluster: &Place<'t>) -> Result<(), BoardError<'t>> {
+    fn cores<'t>(&mut self, cluster: Node<'t>) -> Result<(), BoardError<'t>> {
         let mut cores = Siblings::new(cluster, "core");
-        while let Some((core, place)) = cores.next(cluster)? {
-            if place.value("cpu").is_some() {
-                self.label(&place, core, 0)?;
+        while let Some((core, node)) = cores.next(cluster)? {
+            if node.value("cpu").is_some() {
+                self.label(node, core, 0)?;
             }
-            let mut threads = Siblings::new(&place, "thread");
-            while let Some((thread, place)) = threads.next(&place)? {
-                self.label(&place, core, thread)?;
+            let mut threads = Siblings::new(node, "thread");
+            while let Some((thread, node)) = threads.next(node)? {
+                self.label(node, core, thread)?;
             }
         }
         self.clusters += u16::from(cores.last.is_some());
         Ok(())
     }
 
-    fn label<'t>(
-        &mut self,
-        leaf: &Place<'t>,
-        core: u16,
-        thread: u16,
-    ) -> Result<(), BoardError<'t>> {
+    fn label<'t>(&mut self, leaf: Node<'t>, core: u16, thread: u16) -> Result<(), BoardError<'t>> {
         let Some(phandle) = leaf.u32("cpu")? else {
             return Err(leaf.error("cpu", Problem::Missing));
         };
@@ -185,21 +176,20 @@ struct Siblings<'t> {
     prefix: &'static str,
     last: Option<u16>,
     done: bool,
-    /// Fused, since dtoolkit's iterator panics when it is asked once more.
-    ahead: Fuse<<FdtNode<'t> as Node>::Children<'t>>,
+    ahead: Children<'t>,
 }
 
 impl<'t> Siblings<'t> {
-    fn new(parent: &Place<'t>, prefix: &'static str) -> Self {
+    fn new(parent: Node<'t>, prefix: &'static str) -> Self {
         Self {
             prefix,
             last: None,
             done: false,
-            ahead: parent.node.children().fuse(),
+            ahead: parent.children(),
         }
     }
 
-    fn next(&mut self, parent: &Place<'t>) -> Result<Option<(u16, Place<'t>)>, BoardError<'t>> {
+    fn next(&mut self, parent: Node<'t>) -> Result<Option<(u16, Node<'t>)>, BoardError<'t>> {
         if self.done {
             return Ok(None);
         }
@@ -214,7 +204,7 @@ impl<'t> Siblings<'t> {
             }
         }
         if found.is_none() {
-            for node in parent.node.children() {
+            for node in parent.children() {
                 if let Some(number) = number(parent, self.prefix, node)?
                     && number >= successor
                     && found.is_none_or(|(least, _)| number < least)
@@ -225,7 +215,7 @@ impl<'t> Siblings<'t> {
         }
         self.last = found.map(|(number, _)| number).or(self.last);
         self.done = found.is_none();
-        Ok(found.map(|(number, node)| (number, parent.child(node))))
+        Ok(found)
     }
 }
 
@@ -234,9 +224,9 @@ impl<'t> Siblings<'t> {
 /// Plain numbers only: with leading zeros or a sign two names could mean one
 /// number, and one of them would never be met.
 fn number<'t>(
-    parent: &Place<'t>,
+    parent: Node<'t>,
     prefix: &str,
-    node: FdtNode<'t>,
+    node: Node<'t>,
 ) -> Result<Option<u16>, BoardError<'t>> {
     let Some(digits) = node.name().strip_prefix(prefix) else {
         return Ok(None);

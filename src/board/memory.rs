@@ -4,12 +4,11 @@
 //! (`/reserved-memory`) and 5.3 (memory reservation block).
 
 use arrayvec::ArrayVec;
-use dtoolkit::Node as _;
-use dtoolkit::fdt::Fdt;
 
 use super::error::{BoardError, NodePath, Problem};
+use super::fdt::Fdt;
 use super::ranges::{self, Region};
-use super::tree::{Chain, Place};
+use super::tree::Chain;
 
 /// The most regions of memory.
 pub const MEMORY_MAX: usize = 32;
@@ -35,7 +34,7 @@ impl<const N: usize> List<N> {
     /// Appends every region of the last node's `reg` that is not empty: boot
     /// loaders fill in the sizes, and what they leave empty is not there.
     pub fn append<'t>(&mut self, chain: &Chain<'t>) -> Result<(), BoardError<'t>> {
-        let refuse = || Err(chain.place().error("reg", Problem::TooMany(N)));
+        let refuse = || Err(chain.node().error("reg", Problem::TooMany(N)));
         self.seen += 1;
         if self.seen > 4 * N {
             return refuse();
@@ -59,8 +58,7 @@ impl<const N: usize> List<N> {
 /// `reg` are for an operating system to place, and no concern here.
 pub(super) fn reserved(fdt: Fdt<'_>) -> Result<ArrayVec<Region, RESERVED_MAX>, BoardError<'_>> {
     let mut list = List::new();
-    for entry in fdt.memory_reservations() {
-        let (base, size) = (entry.address(), entry.size());
+    for (base, size) in fdt.reservations() {
         let refuse = |problem| {
             Err(BoardError {
                 node: NodePath::default(),
@@ -78,10 +76,8 @@ pub(super) fn reserved(fdt: Fdt<'_>) -> Result<ArrayVec<Region, RESERVED_MAX>, B
     let Some(parent) = Chain::find(fdt, "/reserved-memory") else {
         return Ok(list.regions);
     };
-    let place: Place<'_> = parent.place();
-    for node in place.node.children() {
-        let available = place.child(node).available();
-        if let Some(chain) = parent.child(node).filter(|_| available) {
+    for node in parent.node().children() {
+        if let Some(chain) = parent.child(node).filter(|_| node.available()) {
             list.append(&chain)?;
         }
     }

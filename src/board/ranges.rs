@@ -7,7 +7,8 @@
 //! console under a non-empty `ranges`.
 
 use super::error::{BoardError, Problem};
-use super::tree::{Chain, Place};
+use super::fdt::{Node, number};
+use super::tree::Chain;
 
 /// A stretch of the physical address space. It has a size, and its end does
 /// not exceed 64 bits.
@@ -47,7 +48,7 @@ struct Cells {
 }
 
 impl Cells {
-    fn of<'t>(bus: &Place<'t>) -> Result<Self, BoardError<'t>> {
+    fn of<'t>(bus: Node<'t>) -> Result<Self, BoardError<'t>> {
         let count = |name, default, least, expected| {
             let value = bus.u32(name)?.unwrap_or(default);
             if (least..=2).contains(&value) {
@@ -72,7 +73,7 @@ impl Cells {
 fn take(cells: &mut &[u8], count: usize) -> u64 {
     let (head, rest) = cells.split_at_checked(count * 4).unwrap_or((cells, &[]));
     *cells = rest;
-    head.iter().fold(0, |n, byte| (n << 8) | u64::from(*byte))
+    number(head)
 }
 
 /// How many regions the `reg` of the chain's last node has.
@@ -84,14 +85,14 @@ pub(super) fn count<'t>(chain: &Chain<'t>) -> Result<usize, BoardError<'t>> {
 
 /// The raw `reg` of the chain's last node, of whole entries only.
 fn entries<'t>(chain: &Chain<'t>) -> Result<Option<(Cells, &'t [u8])>, BoardError<'t>> {
-    let place = chain.place();
-    let Some(reg) = place.value("reg") else {
+    let node = chain.node();
+    let Some(reg) = node.value("reg") else {
         return Ok(None);
     };
     let parent = chain.nodes().len().saturating_sub(2);
-    let cells = Cells::of(&chain.place_at(parent))?;
+    let cells = Cells::of(chain.nodes()[parent])?;
     if !reg.len().is_multiple_of((cells.address + cells.size) * 4) {
-        return Err(place.length("reg", reg, "whole entries of address and size"));
+        return Err(node.length("reg", reg, "whole entries of address and size"));
     }
     Ok(Some((cells, reg)))
 }
@@ -102,13 +103,13 @@ pub(super) fn region_or_empty<'t>(
     chain: &Chain<'t>,
     index: usize,
 ) -> Result<Region, BoardError<'t>> {
-    let place = chain.place();
-    let (cells, reg) = entries(chain)?.ok_or_else(|| place.error("reg", Problem::Missing))?;
+    let node = chain.node();
+    let (cells, reg) = entries(chain)?.ok_or_else(|| node.error("reg", Problem::Missing))?;
     let entry = (cells.address + cells.size) * 4;
     let mut rest = index
         .checked_mul(entry)
         .and_then(|at| reg.get(at..at + entry))
-        .ok_or_else(|| place.length("reg", reg, "more entries"))?;
+        .ok_or_else(|| node.length("reg", reg, "more entries"))?;
     let base = take(&mut rest, cells.address);
     let size = take(&mut rest, cells.size);
     let mut region = Region { base, size };
@@ -121,7 +122,7 @@ pub(super) fn region_or_empty<'t>(
     }
     if region.base.checked_add(region.size).is_none() {
         let Region { base, size } = region;
-        return Err(place.error("reg", Problem::Wraps { base, size }));
+        return Err(node.error("reg", Problem::Wraps { base, size }));
     }
     Ok(region)
 }
@@ -131,7 +132,7 @@ pub(super) fn region<'t>(chain: &Chain<'t>, index: usize) -> Result<Region, Boar
     let region = region_or_empty(chain, index)?;
     if region.size == 0 {
         let problem = Problem::Empty(region.base);
-        return Err(chain.place().error("reg", problem));
+        return Err(chain.node().error("reg", problem));
     }
     Ok(region)
 }
@@ -142,15 +143,15 @@ fn translate<'t>(
     index: usize,
     region: Region,
 ) -> Result<Region, BoardError<'t>> {
-    let bus = chain.place_at(index);
+    let bus = chain.nodes()[index];
     let Some(mut ranges) = bus.value("ranges") else {
         return Err(bus.error("ranges", Problem::Unreachable));
     };
     if ranges.is_empty() {
         return Ok(region);
     }
-    let child = Cells::of(&bus)?;
-    let parent = Cells::of(&chain.place_at(index - 1))?;
+    let child = Cells::of(bus)?;
+    let parent = Cells::of(chain.nodes()[index - 1])?;
     let entry = (child.address + parent.address + child.size) * 4;
     if !ranges.len().is_multiple_of(entry) {
         return Err(bus.length("ranges", ranges, "whole entries of both addresses and size"));

@@ -5,8 +5,9 @@
 //! with `interrupt-names` the names say which is which.
 
 use super::error::{BoardError, Problem};
+use super::fdt::Node;
 use super::gic::Controller;
-use super::tree::{Place, compatible_with};
+use super::tree::compatible_with;
 
 /// Interrupt numbers (INTID, 16 to 31) of the per-CPU timers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,23 +37,23 @@ pub(super) fn is_timer(compatible: &[u8]) -> bool {
 }
 
 pub(super) fn read<'t>(
-    place: &Place<'t>,
+    node: Node<'t>,
     controller: &Controller,
 ) -> Result<TimerPpis, BoardError<'t>> {
     let mut ppis = TimerPpis::default();
     // Each entry of the extended form begins with its controller's phandle.
-    let (name, value, extra) = match place.value("interrupts-extended") {
+    let (name, value, extra) = match node.value("interrupts-extended") {
         Some(value) => ("interrupts-extended", value, 1),
-        None => match place.value("interrupts") {
+        None => match node.value("interrupts") {
             Some(value) => ("interrupts", value, 0),
-            None => return Err(place.error("interrupts", Problem::Missing)),
+            None => return Err(node.error("interrupts", Problem::Missing)),
         },
     };
     let entry = (controller.interrupt_cells + extra) * 4;
     if value.is_empty() || !value.len().is_multiple_of(entry) {
-        return Err(place.length(name, value, "whole specifiers of the GIC"));
+        return Err(node.length(name, value, "whole specifiers of the GIC"));
     }
-    let mut names = place
+    let mut names = node
         .value("interrupt-names")
         .map(|names| names.split(|byte| *byte == 0));
     let specifiers = value.chunks_exact(entry).take(TIMERS_MAX);
@@ -78,7 +79,7 @@ pub(super) fn read<'t>(
         };
         let refuse = |value: u32, expected| {
             let value = u64::from(value);
-            Err(place.error(name, Problem::Value { value, expected }))
+            Err(node.error(name, Problem::Value { value, expected }))
         };
         if extra == 1 && Some(cell(0)) != controller.phandle {
             return refuse(cell(0), "the phandle of the GIC");
@@ -93,7 +94,7 @@ pub(super) fn read<'t>(
         *slot = Some(FIRST_PPI + number);
     }
     if ppis == TimerPpis::default() {
-        return Err(place.length(name, value, "a timer that is not secure"));
+        return Err(node.length(name, value, "a timer that is not secure"));
     }
     Ok(ppis)
 }

@@ -1,46 +1,22 @@
 //! Moving through a checked device tree: nodes with their path and parents.
 
 use arrayvec::ArrayVec;
-use dtoolkit::fdt::{Fdt, FdtNode};
-use dtoolkit::{Node as _, Property as _};
 
 use super::check::DEPTH_MAX;
 use super::error::{BoardError, NodePath, Problem};
+use super::fdt::{Fdt, Node, names, names_below};
 
-/// A node and its path: what is needed to read properties and name them.
-#[derive(Clone, Copy)]
-pub(super) struct Place<'t> {
-    pub node: FdtNode<'t>,
-    pub path: NodePath,
-}
-
-impl<'t> Place<'t> {
-    /// The node at `path`, which has no alias and no options.
-    pub fn find(fdt: Fdt<'t>, path: &str) -> Option<Self> {
-        Chain::find(fdt, path).map(|chain| chain.place())
-    }
-
-    pub fn child(&self, node: FdtNode<'t>) -> Self {
-        Self {
-            node,
-            path: self.path.child(node.name()),
-        }
-    }
-
-    pub fn error(&self, property: &'static str, problem: Problem<'t>) -> BoardError<'t> {
+impl<'t> Node<'t> {
+    pub fn error(self, property: &'static str, problem: Problem<'t>) -> BoardError<'t> {
         BoardError {
-            node: self.path,
+            node: NodePath::of(self),
             property,
             problem,
         }
     }
 
-    pub fn value(&self, name: &str) -> Option<&'t [u8]> {
-        value(self.node, name)
-    }
-
     /// A property of one cell.
-    pub fn u32(&self, name: &'static str) -> Result<Option<u32>, BoardError<'t>> {
+    pub fn u32(self, name: &'static str) -> Result<Option<u32>, BoardError<'t>> {
         let Some(value) = self.value(name) else {
             return Ok(None);
         };
@@ -51,7 +27,7 @@ impl<'t> Place<'t> {
     }
 
     /// The first string of a property.
-    pub fn text(&self, name: &'static str) -> Result<Option<&'t str>, BoardError<'t>> {
+    pub fn text(self, name: &'static str) -> Result<Option<&'t str>, BoardError<'t>> {
         match self.value(name) {
             None => Ok(None),
             Some(value) => first_text(value)
@@ -61,7 +37,7 @@ impl<'t> Place<'t> {
     }
 
     pub fn length(
-        &self,
+        self,
         name: &'static str,
         value: &[u8],
         expected: &'static str,
@@ -71,22 +47,16 @@ impl<'t> Place<'t> {
     }
 
     /// The node's phandle (Devicetree Specification v0.4, section 2.3.3).
-    pub fn phandle(&self) -> Result<Option<u32>, BoardError<'t>> {
+    pub fn phandle(self) -> Result<Option<u32>, BoardError<'t>> {
         match self.u32("phandle")? {
             None => self.u32("linux,phandle"),
             some => Ok(some),
         }
     }
 
-    pub fn available(&self) -> bool {
+    pub fn available(self) -> bool {
         is_available(self.value("status"))
     }
-}
-
-fn value<'t>(node: FdtNode<'t>, name: &str) -> Option<&'t [u8]> {
-    // The lifetime of `Property::value` is that of the property; the
-    // underlying bytes live as long as the tree.
-    node.property(name)?.value_as::<&'t [u8]>().ok()
 }
 
 /// Whether `status` lets a device be used (section 2.3.4).
@@ -112,7 +82,7 @@ pub(super) fn compatible_with(value: &[u8], names: &[&str]) -> Option<usize> {
 
 /// A node with all its parents, the root first.
 #[derive(Clone)]
-pub(super) struct Chain<'t>(ArrayVec<FdtNode<'t>, DEPTH_MAX>);
+pub(super) struct Chain<'t>(ArrayVec<Node<'t>, DEPTH_MAX>);
 
 impl<'t> Chain<'t> {
     fn root(fdt: Fdt<'t>) -> Self {
@@ -122,51 +92,34 @@ impl<'t> Chain<'t> {
     }
 
     pub fn find(fdt: Fdt<'t>, path: &str) -> Option<Self> {
-        if !path.starts_with('/') {
-            return None;
-        }
-        Self::root(fdt).descend(path)
+        names(path)?.try_fold(Self::root(fdt), Self::descend)
     }
 
-    /// Goes down by a path that is relative to this node.
-    pub fn descend(mut self, path: &str) -> Option<Self> {
-        for name in path.split('/').filter(|name| !name.is_empty()) {
-            let child = self.node().child(name)?;
-            self.0.try_push(child).ok()?;
-        }
+    /// Goes down by a path that is relative to the last node.
+    pub fn find_below(self, path: &str) -> Option<Self> {
+        names_below(path).try_fold(self, Self::descend)
+    }
+
+    fn descend(mut self, name: &str) -> Option<Self> {
+        self.0.try_push(self.node().child(name)?).ok()?;
         Some(self)
     }
 
     /// The child `node` with all its parents.
-    pub fn child(&self, node: FdtNode<'t>) -> Option<Self> {
+    pub fn child(&self, node: Node<'t>) -> Option<Self> {
         let mut chain = self.clone();
         chain.0.try_push(node).ok()?;
         Some(chain)
     }
 
-    pub fn nodes(&self) -> &[FdtNode<'t>] {
+    pub fn nodes(&self) -> &[Node<'t>] {
         &self.0
     }
 
-    fn node(&self) -> FdtNode<'t> {
+    /// The last node.
+    pub fn node(&self) -> Node<'t> {
         // A chain is never empty: each begins with the root.
         self.0[self.0.len() - 1]
-    }
-
-    pub fn place(&self) -> Place<'t> {
-        self.place_at(self.0.len() - 1)
-    }
-
-    /// The parent `index` steps below the root.
-    pub fn place_at(&self, index: usize) -> Place<'t> {
-        let mut path = NodePath::default();
-        for node in self.0.iter().take(index + 1).skip(1) {
-            path = path.child(node.name());
-        }
-        Place {
-            node: self.0[index],
-            path,
-        }
     }
 }
 
@@ -199,14 +152,11 @@ pub(super) fn walk<'t>(fdt: Fdt<'t>, visit: &mut Visit<'_, 't>) -> Result<(), Bo
         let mut facts = Facts::default();
         let mut status = None;
         // One look at each property, as a node may have thousands.
-        for property in node.properties() {
-            let Ok(value) = property.value_as::<&'t [u8]>() else {
-                continue;
-            };
-            match property.name() {
-                "compatible" => facts.compatible = value,
-                "device_type" => facts.is_memory = value == b"memory\0",
-                "status" => status = Some(value),
+        for (name, value) in node.properties() {
+            match name {
+                b"compatible" => facts.compatible = value,
+                b"device_type" => facts.is_memory = value == b"memory\0",
+                b"status" => status = Some(value),
                 _ => {}
             }
         }

@@ -18,6 +18,16 @@ pub fn prepare(env: &'static Env, slot: &'static Slot) {
         // missing: nothing could wake it.
         panic!("GIC of CPU {:#x}: {error}", slot.mpidr);
     }
+    if !slot.timer_wakes() {
+        assert!(
+            env.timer_wakes(),
+            "interrupt {} of {} does not reach CPU {:#x}",
+            env.timer.intid,
+            env.timer.name(),
+            slot.mpidr
+        );
+        slot.set_timer_wakes();
+    }
 }
 
 /// Does what `order` says. `start` is called when this CPU is ready and gives

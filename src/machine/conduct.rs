@@ -20,9 +20,6 @@ const ARRIVE_US: u64 = 10_000_000;
 const FINISH_US: u64 = 10_000_000;
 /// CPU_OFF until AFFINITY_INFO says OFF.
 const TURN_OFF_US: u64 = 10_000_000;
-/// Between two looks at AFFINITY_INFO: each is a call that touches the
-/// firmware's data, and must not disturb the CPU that is on its way down.
-const LOOK_US: u64 = 20;
 
 /// What the lead knows of another CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +62,6 @@ impl Conductor {
             ..order
         });
         self.env
-            .way
             .poll(deadline, || {
                 match self.env.firmware.cpu_on(slot.mpidr, entry, context) {
                     Ok(_) => Some(Ok(())),
@@ -82,13 +78,13 @@ impl Conductor {
     }
 
     /// Waits until AFFINITY_INFO says that the CPU is off, and returns the
-    /// counter at that look.
+    /// counter at that look. Each look is a call that touches the firmware's
+    /// data: the nap in between leaves the CPU alone on its way down.
     fn wait_off(&self, slot: &Slot) -> Result<u64, Loss> {
         let step = Step::TurnOff;
         let way = self.env.way;
-        let look = self.env.us(LOOK_US);
         let deadline = way.now() + self.env.us(TURN_OFF_US);
-        way.poll(deadline, || {
+        self.env.poll(deadline, || {
             if let Some(code) = slot.off_code() {
                 return Some(Err(Cause::Firmware(Error::from_code(code))));
             }
@@ -97,10 +93,7 @@ impl Conductor {
             }
             match self.env.firmware.affinity_info(slot.mpidr) {
                 Ok(Affinity::Off) => Some(Ok(way.now())),
-                Ok(_) => {
-                    way.wait_until(way.now() + look);
-                    None
-                }
+                Ok(_) => None,
                 Err(error) => Some(Err(Cause::Firmware(error))),
             }
         })
@@ -117,7 +110,6 @@ impl Conductor {
         condition: impl Fn(&Slot) -> bool,
     ) -> Result<(), Loss> {
         self.env
-            .way
             .poll(deadline, || {
                 if condition(slot) {
                     Some(Ok(()))

@@ -1,4 +1,4 @@
-//! The system counter, and waiting by it.
+//! The system counter.
 
 use core::arch::asm;
 
@@ -50,24 +50,10 @@ impl Way {
         choose([first, second])
     }
 
-    /// Waits until the counter has reached `instant`.
+    /// Spins until the counter has reached `instant`: the last stretch before
+    /// a call, with no memory touched.
     pub fn wait_until(self, instant: u64) {
         while self.now() < instant {
-            relax();
-        }
-    }
-
-    /// Polls `condition` until it gives a value, or until the counter passes
-    /// `deadline`: then None.
-    pub fn poll<T>(self, deadline: u64, mut condition: impl FnMut() -> Option<T>) -> Option<T> {
-        loop {
-            if let Some(value) = condition() {
-                return Some(value);
-            }
-            if self.now() >= deadline {
-                // One last look: this CPU may have been held up in between.
-                return condition();
-            }
             relax();
         }
     }

@@ -117,6 +117,12 @@ pub fn interrupt_is_pending() -> bool {
     pending != 0
 }
 
+/// Waits until an interrupt is pending, masked or not.
+pub fn wait_for_interrupt() {
+    // SAFETY: WFI only waits; the barrier completes what others wait for.
+    unsafe { asm!("dsb sy", "wfi", options(nostack)) };
+}
+
 /// Stops this CPU for good.
 pub fn park() -> ! {
     loop {

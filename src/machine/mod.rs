@@ -6,7 +6,7 @@
 //! | `memory`, `slot` | working memory, and the part of it that CPUs share |
 //! | `uart`, `console`, `panic` | the way out |
 //! | `call`, `firmware`, `timed` | SMC and HVC: plain, PSCI and PMF, timed |
-//! | `counter`, `timer`, `gic` | time, wake-ups, interrupts |
+//! | `counter`, `timer`, `gic`, `wait` | time, wake-ups, interrupts, naps |
 //! | `act`, `secondary`, `conduct` | one CPU's part in a round; the lead's conduct of it |
 
 pub mod act;
@@ -30,3 +30,4 @@ pub mod timed;
 pub mod timer;
 
 pub mod uart;
+pub mod wait;

@@ -22,7 +22,7 @@ pub extern "C" fn secondary_main(slot: &'static Slot, first: u64, second: u64) -
     let mut entered = env.way.choose([first, second]);
     loop {
         let deadline = env.way.now() + env.us(PATIENCE_US);
-        let Some(order) = env.way.poll(deadline, || slot.order()) else {
+        let Some(order) = env.poll(deadline, || slot.order()) else {
             turn_off(env, slot);
             continue;
         };
@@ -36,7 +36,7 @@ fn do_order(env: &'static Env, slot: &'static Slot, order: &Order, entered: u64)
     let outcome = act::perform(env, slot, order, || {
         slot.set_ready();
         let deadline = env.way.now() + env.us(PATIENCE_US);
-        env.way.poll(deadline, || slot.start())
+        env.poll(deadline, || slot.start())
     });
     slot.set_ready();
     slot.finish(Outcome { entered, ..outcome });

@@ -47,6 +47,7 @@ pub struct Slot {
     ready: AtomicU32,
     done: AtomicU32,
     faulted: AtomicU32,
+    timer_wakes: AtomicU32,
     start: AtomicU64,
     off_code: AtomicU64,
     order: UnsafeCell<Order>,
@@ -70,6 +71,7 @@ impl Slot {
             ready: AtomicU32::new(0),
             done: AtomicU32::new(0),
             faulted: AtomicU32::new(0),
+            timer_wakes: AtomicU32::new(0),
             start: AtomicU64::new(0),
             off_code: AtomicU64::new(0),
             order: UnsafeCell::new(Order {
@@ -164,6 +166,16 @@ impl Slot {
     pub fn off_code(&self) -> Option<i32> {
         let code = self.off_code.load(Ordering::Acquire);
         (code & RETURNED != 0).then_some(code as u32 as i32)
+    }
+
+    /// The CPU's: its timer's interrupt has been seen to arrive.
+    pub fn set_timer_wakes(&self) {
+        self.timer_wakes.store(1, Ordering::Relaxed);
+    }
+
+    /// The CPU's: whether its timer's interrupt has been seen to arrive.
+    pub fn timer_wakes(&self) -> bool {
+        self.timer_wakes.load(Ordering::Relaxed) != 0
     }
 
     /// The CPU's: it took an exception and will not go on.

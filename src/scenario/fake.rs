@@ -206,14 +206,7 @@ impl Machine for Fake {
                         turned_on: start,
                         entered: on + 500,
                         after: on + 600,
-                        stamps: Stamps([
-                            enter,
-                            on + 450,
-                            flushed + 20,
-                            on,
-                            enter + 100,
-                            flushed,
-                        ]),
+                        stamps: Stamps([enter, on + 450, flushed + 20, on, enter + 100, flushed]),
                         ..Outcome::default()
                     }
                 }

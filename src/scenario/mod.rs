@@ -19,7 +19,6 @@ mod fake;
 #[cfg(test)]
 mod tests;
 
-
 use core::fmt::{self, Write};
 
 use arrayvec::ArrayVec;
@@ -44,7 +43,8 @@ pub struct Workspace<'w> {
     pub outcomes: &'w mut [Outcome],
     /// One for each CPU: the first half of a round of two.
     pub firsts: &'w mut [Outcome],
-    /// For each iteration, one for each CPU: what counts.
+    /// For each iteration, one for each CPU: what counts. For each test anew
+    /// where the plan asks for all samples.
     pub kept: &'w mut [Outcome],
     /// For each iteration, or each CPU: one column of figures.
     pub column: &'w mut [u64],
@@ -74,7 +74,9 @@ impl Needs {
         let tests = plan.scenarios.len() * plan.methods.iter().count();
         Some(Self {
             outcomes: cpus,
-            kept: iterations.checked_mul(cpus)?,
+            kept: iterations
+                .checked_mul(cpus)?
+                .checked_mul(if plan.samples { tests } else { 1 })?,
             column: iterations.max(cpus),
             rows: tests.checked_mul(cpus)?,
         })
@@ -110,7 +112,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
     let Workspace {
         outcomes,
         firsts,
-        kept,
+        mut kept,
         column,
         mut rows,
     } = workspace;
@@ -119,6 +121,9 @@ pub fn run_all<'w, M: Machine, W: Write>(
         for scenario in plan.scenarios.iter() {
             let (own, rest) = core::mem::take(&mut rows).split_at_mut(run.cpus.len());
             rows = rest;
+            // Its own part of `kept`, or all of it, as those before had.
+            let room = plan.iterations as usize * run.cpus.len();
+            let (samples, rest) = core::mem::take(&mut kept).split_at_mut(room);
             let mut bench = Bench {
                 machine,
                 plan,
@@ -126,7 +131,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
                 pmf: run.facts.pmf.is_ok(),
                 outcomes: &mut *outcomes,
                 firsts: &mut *firsts,
-                kept: &mut *kept,
+                kept: &mut *samples,
                 column: &mut *column,
                 rows: own,
                 attempts: 0,
@@ -150,6 +155,16 @@ pub fn run_all<'w, M: Machine, W: Write>(
                 trials,
                 skew,
                 rows: if skipped { &[] } else { own },
+                samples: &[],
+            };
+            // The samples outlive this test only where they have a part of
+            // their own.
+            let test = if plan.samples {
+                kept = rest;
+                TestReport { samples, ..test }
+            } else {
+                kept = samples;
+                test
             };
             output::test(out, run, &test)?;
             totals.add(&test);
@@ -261,8 +276,9 @@ impl<M: Machine> Bench<'_, M> {
         Round {
             who,
             action,
-            // For the lead to tell all, and for all to hear it.
-            lead_in: self.us(100 + 10 * participants),
+            // For the lead to tell all, and for all to hear it, who may be
+            // in the middle of a nap.
+            lead_in: self.us(200 + 10 * participants),
             sleep: self.sleep,
             wake: self.plan.wake,
             wake_step: self.us(200),

@@ -19,7 +19,8 @@ impl<M: Machine> Bench<'_, M> {
         } else {
             // The first round is cold, and a trial all the same.
             self.trials = 1;
-            self.machine.run(&self.round(Who::All, action), self.outcomes);
+            self.machine
+                .run(&self.round(Who::All, action), self.outcomes);
             let _ = self.judge_round();
             self.keep_cold();
         }
@@ -27,7 +28,8 @@ impl<M: Machine> Bench<'_, M> {
         while kept < self.plan.iterations && !self.retries_are_exhausted(self.attempts) {
             let warming_up = self.attempts < self.plan.warmup;
             self.attempts += 1;
-            self.machine.run(&self.round(Who::All, action), self.outcomes);
+            self.machine
+                .run(&self.round(Who::All, action), self.outcomes);
             match self.judge_round() {
                 Ok(()) if warming_up => {}
                 Ok(()) => {

@@ -88,4 +88,3 @@ impl<M: Machine> Bench<'_, M> {
         }
     }
 }
-

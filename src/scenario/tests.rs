@@ -29,7 +29,12 @@ const STATES: [IdleState<'static>; 2] = [
 ];
 
 /// Runs a plan, and returns what was printed and the verdict.
-fn run_with(fake: &mut Fake, bootargs: &str, cpus: usize, states: &[IdleState<'_>]) -> (String, Verdict) {
+fn run_with(
+    fake: &mut Fake,
+    bootargs: &str,
+    cpus: usize,
+    states: &[IdleState<'_>],
+) -> (String, Verdict) {
     let plan = Plan::parse(bootargs).expect("a good plan");
     let cpus: Vec<Cpu> = (0..cpus)
         .map(|i| Cpu {
@@ -134,7 +139,11 @@ fn parallel_rows_are_of_one_round() {
         let payers = rows
             .iter()
             .filter(|row| row[0] == cluster && row[4] == CLUSTER_FLUSH * 16);
-        assert_eq!(payers.count(), 1, "one last man in cluster {cluster}: {rows:?}");
+        assert_eq!(
+            payers.count(),
+            1,
+            "one last man in cluster {cluster}: {rows:?}"
+        );
     }
 }
 
@@ -149,7 +158,11 @@ fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
     assert_eq!(turns, once.repeat(5));
 
     let mut fake = Fake::new(4);
-    run(&mut fake, "only=cpu_susp_serial iterations=3 warmup=1 method=warm", 4);
+    run(
+        &mut fake,
+        "only=cpu_susp_serial iterations=3 warmup=1 method=warm",
+        4,
+    );
     assert!(fake.asked.iter().all(|round| round.after == After::Stay));
     let turns: Vec<Who> = fake.asked[4..].iter().map(|round| round.who).collect();
     let expected: Vec<Who> = once.iter().flat_map(|who| [*who; 4]).collect();
@@ -198,7 +211,10 @@ fn a_state_that_is_refused_fails_by_name() {
     });
     let (text, verdict) = run(&mut fake, "iterations=2", 4);
     assert_eq!(verdict, Verdict::Fail);
-    assert!(text.contains("INVALID_PARAMETERS") && text.contains("0x01010022"), "{text}");
+    assert!(
+        text.contains("INVALID_PARAMETERS") && text.contains("0x01010022"),
+        "{text}"
+    );
     // The core's own state is not touched by that.
     assert!(text.contains("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t3\t"));
 }
@@ -224,7 +240,11 @@ fn retries_end() {
             outcome.stamps.0[0] = 3;
         }
     });
-    let (text, verdict) = run(&mut fake, "only=cpu_susp_parallel iterations=10 warmup=1", 2);
+    let (text, verdict) = run(
+        &mut fake,
+        "only=cpu_susp_parallel iterations=10 warmup=1",
+        2,
+    );
     assert_eq!(verdict, Verdict::Fail);
     // Calibration, a warm-up, and at most four times what was asked for.
     assert!(fake.rounds <= 1 + 1 + 40, "{}", fake.rounds);
@@ -242,8 +262,14 @@ fn a_lost_cpu_is_named_and_left_out() {
     assert_eq!(verdict, Verdict::Fail);
     assert!(text.contains("timed out"), "{text}");
     // The others' samples are complete in the scenarios that follow.
-    assert!(text.contains("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t2\t"), "{text}");
-    assert!(!text.contains("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t3\t"), "{text}");
+    assert!(
+        text.contains("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t2\t"),
+        "{text}"
+    );
+    assert!(
+        !text.contains("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t3\t"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -279,16 +305,18 @@ fn a_state_that_stops_the_timer_is_not_tried() {
     let mut fake = Fake::new(2);
     let (_, verdict) = run_with(&mut fake, "iterations=2", 2, &states);
     assert_eq!(verdict, Verdict::Pass);
-    let tried = |round: &crate::round::Round| {
-        matches!(round.action, Action::Suspend { power_state, .. } if power_state == 0x0101_0022)
-    };
+    let tried = |round: &crate::round::Round| matches!(round.action, Action::Suspend { power_state, .. } if power_state == 0x0101_0022);
     assert!(!fake.asked.iter().any(tried));
 }
 
 #[test]
 fn the_wake_pattern_is_passed_on() {
     let mut fake = Fake::new(2);
-    run(&mut fake, "only=cpu_susp_parallel iterations=1 wake=chain", 2);
+    run(
+        &mut fake,
+        "only=cpu_susp_parallel iterations=1 wake=chain",
+        2,
+    );
     assert!(fake.asked.iter().all(|r| r.wake == WakePattern::Chain));
 }
 

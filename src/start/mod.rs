@@ -54,7 +54,10 @@ fn parameters() -> ParameterBlock {
         base: boot::image_start(),
         size: boot::image_end() - boot::image_start(),
     };
-    let head = Region { size: 0x80, ..image };
+    let head = Region {
+        size: 0x80,
+        ..image
+    };
     // SAFETY: the image's first 128 bytes are mapped read-only by boot.S, and
     // nothing writes to them.
     let bytes = unsafe { memory::bytes(head) };

@@ -108,7 +108,10 @@ fn map_devices(tables: &mut Tables, board: &Board<'_>) {
     use psci_bench::board::Gic as Description;
     let mut map = |name: &str, region: Region| {
         if let Err(error) = tables.map(region, Kind::Device) {
-            refuse(&format_args!("device tree: {name} at {:#x}: {error}", region.base));
+            refuse(&format_args!(
+                "device tree: {name} at {:#x}: {error}",
+                region.base
+            ));
         }
     };
     match &board.gic {
@@ -150,8 +153,7 @@ fn working_memory(
     used: [Region; 2],
 ) -> Memory {
     let cpus = board.cpu_count as u64;
-    let per_cpu = STACK_STEP
-        + (size_of::<Slot>() + size_of::<Cpu>() + size_of::<State>()) as u64;
+    let per_cpu = STACK_STEP + (size_of::<Slot>() + size_of::<Cpu>() + size_of::<State>()) as u64;
     let data = needs.bytes().map(|bytes| bytes as u64);
     let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 4 * PAGE)) else {
         refuse(&"iterations= is too large for this many CPUs");
@@ -175,7 +177,10 @@ fn working_memory(
         Err(error) => refuse(&error),
     };
     let fail = |error: &dyn core::fmt::Display| -> ! {
-        give_up(&format_args!("working memory at {:#x}: {error}", found.base))
+        give_up(&format_args!(
+            "working memory at {:#x}: {error}",
+            found.base
+        ))
     };
     // The first pages hold the tables for the rest.
     let pool = Region {

@@ -77,28 +77,27 @@ fn download(work: &Path, progress: &Progress) -> Result<()> {
 }
 
 /// The archives of Debian that the machine's apt is set up with.
+///
+/// apt tells the origin of those whose lists it has fetched. Where it has
+/// fetched none yet, the name of the release has to tell.
 fn sites() -> Result<Vec<String>> {
     let format = "$(SITE)|$(RELEASE)|$(ORIGIN)";
-    let mut command = Command::new("apt-get");
-    let said = process::output(command.args(["indextargets", "--format", format]))?;
-    Ok(parse_sites(&said))
+    let mut sites = Vec::new();
+    for more in [None, Some("--no-release-info")] {
+        let mut command = Command::new("apt-get");
+        command
+            .args(["indextargets", "--format", format])
+            .args(more);
+        sites = parse_sites(&process::output(&mut command)?);
+        if !sites.is_empty() {
+            break;
+        }
+    }
+    Ok(sites)
 }
 
-/// Before the first `apt-get update` apt does not know the origin: then the
-/// name of the release tells.
 fn parse_sites(said: &str) -> Vec<String> {
-    const RELEASES: [&str; 10] = [
-        "bullseye",
-        "bookworm",
-        "trixie",
-        "forky",
-        "duke",
-        "sid",
-        "oldstable",
-        "stable",
-        "testing",
-        "unstable",
-    ];
+    const CODENAMES: [&str; 6] = ["bullseye", "bookworm", "trixie", "forky", "duke", "sid"];
     let mut sites: Vec<String> = Vec::new();
     for line in said.lines() {
         let mut fields = line.split('|');
@@ -107,8 +106,13 @@ fn parse_sites(said: &str) -> Vec<String> {
         else {
             continue;
         };
-        let known = origin == "Debian" || origin.is_empty() || origin.starts_with("$(");
-        if known && RELEASES.contains(&release) && !sites.iter().any(|s| s == site) {
+        // Updates and security have archives of their own, without SUITE.
+        let debian = match origin {
+            "Debian" => !release.contains('-') && !release.contains('/'),
+            "" | "$(ORIGIN)" => CODENAMES.contains(&release),
+            _ => false,
+        };
+        if debian && !sites.iter().any(|s| s == site) {
             sites.push(site.to_owned());
         }
     }
@@ -206,7 +210,9 @@ mod tests {
                     http://other/tools|stable|Tools\n\
                     http://two/ubuntu|noble|Ubuntu\n";
         assert_eq!(parse_sites(said), ["http://one/debian"]);
+        assert_eq!(parse_sites("http://x|stable|Debian\n"), ["http://x"]);
         assert_eq!(parse_sites("http://x|trixie|$(ORIGIN)\n"), ["http://x"]);
+        assert!(parse_sites("http://x|stable|$(ORIGIN)\n").is_empty());
         assert_eq!(
             parse_sites("http://x|trixie|\nhttp://y|jammy|\n"),
             ["http://x"]

@@ -216,6 +216,7 @@ fn controller(board: &Board, choices: &Choices<'_>) -> Result<Node> {
     Ok(node
         .bytes("interrupt-controller", &[])
         .cells("#interrupt-cells", &[3])
+        .cells("#address-cells", &[0])
         .cells("phandle", &[GIC_PHANDLE]))
 }
 

@@ -133,17 +133,17 @@ fn fip_files() {
     fs::write(&image, "data").expect("written");
     let create = ["fip", "create", "--out", text(&path)];
     holds(&refused(&create), "no image is given");
-    let with = |more: &[&str]| [&create[..], more].concat();
     holds(
-        &refused(&with(&["--nt-fw", "/nonexistent"])),
+        &refused(&[&create[..], &["--nt-fw", "/nonexistent"]].concat()),
         "/nonexistent: No such file",
     );
     holds(
-        &refused(&with(&["--nt-fw", text(&image), "--align", "3"])),
+        &refused(&[&create[..], &["--nt-fw", text(&image), "--align", "3"]].concat()),
         "power of two",
     );
     assert!(!path.exists());
-    let (code, said) = outcome(&mut xtask(&with(&["--nt-fw", text(&image)])));
+    let good = [&create[..], &["--nt-fw", text(&image)]].concat();
+    let (code, said) = outcome(&mut xtask(&good));
     assert_eq!(code, 0, "{said}");
     let output = xtask(&["fip", "info", text(&path)])
         .output()

@@ -45,7 +45,11 @@ impl GicV3 {
     /// # Safety
     /// The distributor and all redistributor regions must be mapped as
     /// devices.
-    pub unsafe fn new(distributor: u64, regions: &ArrayVec<Region, 8>, stride: Option<u64>) -> Self {
+    pub unsafe fn new(
+        distributor: u64,
+        regions: &ArrayVec<Region, 8>,
+        stride: Option<u64>,
+    ) -> Self {
         Self {
             distributor: NonNull::new(distributor as *mut _).expect("GICD at address 0"),
             redistributors: regions.clone(),
@@ -162,11 +166,8 @@ impl GicV3 {
             affinity1: aff1,
             target_list: 1 << (aff0 & 0xf),
         };
-        let _ = GicCpuInterface::send_sgi(
-            IntId::sgi(WAKE_SGI),
-            target,
-            SgiTargetGroup::CurrentGroup1,
-        );
+        let _ =
+            GicCpuInterface::send_sgi(IntId::sgi(WAKE_SGI), target, SgiTargetGroup::CurrentGroup1);
     }
 
     /// True when an interrupt was acknowledged (and ended).

@@ -150,6 +150,7 @@ impl Made {
             trials: 1,
             skew: self.skew,
             rows: &self.rows,
+            samples: &[],
         }
     }
 

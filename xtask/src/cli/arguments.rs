@@ -114,8 +114,14 @@ pub struct QemuArguments {
     #[arg(long, value_enum, default_value_t = Firmware::TfA)]
     pub firmware: Firmware,
     /// How TF-A is built: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,
-    /// state-id=original|extended, with commas between.
-    #[arg(long, value_name = "K=V,…", default_value = "")]
+    /// state-id=original|extended, with commas between [default: the first of
+    /// each].
+    #[arg(
+        long,
+        value_name = "K=V,…",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub variant: Variant,
     /// A TF-A checkout, 2.12 to 2.15, instead of Debian's source package.
     #[arg(long, value_name = "DIR")]

@@ -1,0 +1,54 @@
+//! Waiting for another CPU, never without a deadline.
+//!
+//! A CPU that waits naps: it arms its timer a little ahead and waits for the
+//! interrupt, which stays masked. That keeps it off the memory that the
+//! others work on, and where one host CPU emulates many, lets those run. The
+//! last stretch to an agreed instant is never napped through
+//! (`Way::wait_until`).
+
+use super::cpu::{self, Env};
+
+/// The length of a nap, and so how late the end of a wait is seen, in
+/// microseconds.
+pub const NAP_US: u64 = 50;
+
+/// How long the timer may take to be seen pending, in microseconds.
+const TIMER_PATIENCE_US: u64 = 10_000;
+
+impl Env {
+    /// Polls `condition` until it gives a value, or until the counter passes
+    /// `deadline`: then None.
+    pub fn poll<T>(&self, deadline: u64, mut condition: impl FnMut() -> Option<T>) -> Option<T> {
+        loop {
+            if let Some(value) = condition() {
+                return Some(value);
+            }
+            let now = self.way.now();
+            if now >= deadline {
+                // One last look: this CPU may have been held up in between.
+                return condition();
+            }
+            self.nap_until(deadline.min(now + self.us(NAP_US)));
+        }
+    }
+
+    /// Sleeps until `instant`, or until another interrupt is pending.
+    pub fn nap_until(&self, instant: u64) {
+        self.timer.arm(instant);
+        cpu::wait_for_interrupt();
+        self.timer.disarm();
+    }
+
+    /// Whether the timer's interrupt reaches this CPU: without it a nap, and
+    /// a suspend even more so, would last for ever.
+    pub fn timer_wakes(&self) -> bool {
+        let deadline = self.way.now() + self.us(TIMER_PATIENCE_US);
+        self.timer.arm(self.way.now());
+        let mut pending = cpu::interrupt_is_pending();
+        while !pending && self.way.now() < deadline {
+            pending = cpu::interrupt_is_pending();
+        }
+        self.timer.disarm();
+        pending && self.gic.drain()
+    }
+}
