@@ -21,6 +21,13 @@ const FINISH_US: u64 = 10_000_000;
 /// CPU_OFF until AFFINITY_INFO says OFF.
 const TURN_OFF_US: u64 = 10_000_000;
 
+/// Between two looks at AFFINITY_INFO where the time until it says OFF is the
+/// figure that is measured.
+const LOOK_US: u64 = 50;
+/// The same where PMF has the figures. Each look is a call that touches the
+/// firmware's data: it must not disturb the CPU that is on its way down.
+const LOOK_WITH_PMF_US: u64 = 1_000;
+
 /// What the lead knows of another CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -78,27 +85,31 @@ impl Conductor {
     }
 
     /// Waits until AFFINITY_INFO says that the CPU is off, and returns the
-    /// counter at that look. Each look is a call that touches the firmware's
-    /// data: the nap in between leaves the CPU alone on its way down.
+    /// counter at that look.
     fn wait_off(&self, slot: &Slot) -> Result<u64, Loss> {
         let step = Step::TurnOff;
         let way = self.env.way;
         let deadline = way.now() + self.env.us(TURN_OFF_US);
-        self.env.poll(deadline, || {
-            if let Some(code) = slot.off_code() {
-                return Some(Err(Cause::Firmware(Error::from_code(code))));
-            }
-            if slot.has_faulted() {
-                return Some(Err(Cause::Exception));
-            }
-            match self.env.firmware.affinity_info(slot.mpidr) {
-                Ok(Affinity::Off) => Some(Ok(way.now())),
-                Ok(_) => None,
-                Err(error) => Some(Err(Cause::Firmware(error))),
-            }
-        })
-        .unwrap_or(Err(Cause::Timeout))
-        .map_err(|cause| Loss { step, cause })
+        let nap = match self.env.pmf {
+            Some(_) => LOOK_WITH_PMF_US,
+            None => LOOK_US,
+        };
+        self.env
+            .poll_every(nap, deadline, || {
+                if let Some(code) = slot.off_code() {
+                    return Some(Err(Cause::Firmware(Error::from_code(code))));
+                }
+                if slot.has_faulted() {
+                    return Some(Err(Cause::Exception));
+                }
+                match self.env.firmware.affinity_info(slot.mpidr) {
+                    Ok(Affinity::Off) => Some(Ok(way.now())),
+                    Ok(_) => None,
+                    Err(error) => Some(Err(Cause::Firmware(error))),
+                }
+            })
+            .unwrap_or(Err(Cause::Timeout))
+            .map_err(|cause| Loss { step, cause })
     }
 
     /// Waits until `condition` holds for the CPU, or says why it will not.
@@ -262,6 +273,11 @@ impl Conductor {
             _ => 0,
         };
         let deadline = start.max(env.way.now()) + sleep + env.us(FINISH_US);
+        // There is nothing to see before the first wake-up is due, and looking
+        // would disturb those that are on their way down.
+        if matches!(round.action, Action::Suspend { .. }) {
+            env.sleep_until(start + round.sleep);
+        }
         let goes_off = round.after == After::Off || round.action == Action::Off;
         for (index, slot) in env.slots.iter().enumerate() {
             if index == env.lead || !self.takes_part(round, index) {

@@ -18,7 +18,17 @@ const TIMER_PATIENCE_US: u64 = 10_000;
 impl Env {
     /// Polls `condition` until it gives a value, or until the counter passes
     /// `deadline`: then None.
-    pub fn poll<T>(&self, deadline: u64, mut condition: impl FnMut() -> Option<T>) -> Option<T> {
+    pub fn poll<T>(&self, deadline: u64, condition: impl FnMut() -> Option<T>) -> Option<T> {
+        self.poll_every(NAP_US, deadline, condition)
+    }
+
+    /// The same, with naps of so many microseconds.
+    pub fn poll_every<T>(
+        &self,
+        nap_us: u64,
+        deadline: u64,
+        mut condition: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
         loop {
             if let Some(value) = condition() {
                 return Some(value);
@@ -28,12 +38,19 @@ impl Env {
                 // One last look: this CPU may have been held up in between.
                 return condition();
             }
-            self.nap_until(deadline.min(now + self.us(NAP_US)));
+            self.nap_until(deadline.min(now + self.us(nap_us)));
+        }
+    }
+
+    /// Sleeps until `instant`.
+    pub fn sleep_until(&self, instant: u64) {
+        while self.way.now() < instant {
+            self.nap_until(instant);
         }
     }
 
     /// Sleeps until `instant`, or until another interrupt is pending.
-    pub fn nap_until(&self, instant: u64) {
+    fn nap_until(&self, instant: u64) {
         self.timer.arm(instant);
         cpu::wait_for_interrupt();
         self.timer.disarm();
