@@ -96,19 +96,17 @@ impl Line {
     /// whose squares 128 bits can not hold.
     #[must_use]
     pub fn through(points: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
-        let (mut n, mut sx, mut sy, mut sxx, mut sxy, mut syy) =
-            (0i128, 0i128, 0i128, 0i128, 0i128, 0i128);
+        let (mut n, mut sx, mut sy, mut sxx, mut sxy, mut syy) = (0, 0, 0, 0, 0, 0);
         for (x, y) in points {
             let (x, y) = (i128::from(x), i128::from(y));
             n += 1;
             sx += x;
             sy += y;
-            sxx = sxx.checked_add(x.checked_mul(x)?)?;
-            sxy = sxy.checked_add(x.checked_mul(y)?)?;
-            syy = syy.checked_add(y.checked_mul(y)?)?;
+            sxx = plus_product(sxx, x, x)?;
+            sxy = plus_product(sxy, x, y)?;
+            syy = plus_product(syy, y, y)?;
         }
-        let spread =
-            |sum_ab: i128, a: i128, b: i128| n.checked_mul(sum_ab)?.checked_sub(a.checked_mul(b)?);
+        let spread = |sum_ab, a: i128, b| plus_product(product(n, sum_ab)?, -a, b);
         let (xx, xy, yy) = (
             spread(sxx, sx, sx)?,
             spread(sxy, sx, sy)?,
@@ -117,13 +115,21 @@ impl Line {
         if n < 3 || xx <= 0 || yy <= 0 {
             return None;
         }
-        let explained = xy.checked_mul(xy)?.checked_mul(100)?;
+        let explained = product(product(xy, xy)?, 100)?;
         Some(Self {
             n: u32::try_from(n).ok()?,
             slope: i64::try_from((2 * xy + xx).div_euclid(2 * xx)).ok()?,
-            r2_percent: u8::try_from(explained / xx.checked_mul(yy)?).ok()?,
+            r2_percent: u8::try_from(explained / product(xx, yy)?).ok()?,
         })
     }
+}
+
+fn product(a: i128, b: i128) -> Option<i128> {
+    a.checked_mul(b)
+}
+
+fn plus_product(sum: i128, a: i128, b: i128) -> Option<i128> {
+    sum.checked_add(product(a, b)?)
 }
 
 /// The counter as a clock: what a tick lasts.

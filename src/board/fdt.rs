@@ -24,8 +24,8 @@ pub(super) const END: u32 = 9;
 
 /// The big-endian word at an offset.
 pub(super) fn word(blob: &[u8], at: usize) -> Option<u32> {
-    let bytes = blob.get(at..at.checked_add(4)?)?;
-    bytes.try_into().ok().map(u32::from_be_bytes)
+    let bytes = blob.get(at..)?.first_chunk()?;
+    Some(u32::from_be_bytes(*bytes))
 }
 
 /// The number that some cells are.

@@ -31,12 +31,13 @@
 //! |---|---|---|
 //! | `run` | \| `format`, `version`, `cpus`, `tests`, `labels`, `model` | what follows |
 //! | `facts` | \| `hz`, `counter`, `timer`, `intid`, `el`, `gic`, `conduit`, `psci`, `state_format`, `lead`, `midr`, `pmf` or `pmf_error`, `cost_counter`, `cost_empty`, `cost_pmf` | the machine; costs in ticks |
-//! | `plan` | \| `iterations`, `warmup`, `scenarios`, `methods`, `wake`, `end`, `deepest`, `core` | what was asked for |
+//! | `plan` | \| `iterations`, `warmup`, `scenarios`, `methods`, `wake`, `end`, `deepest`, `core`, `samples` | what was asked for |
 //! | `cpu` | `i` \| `mpidr`, `cluster`, `core`, `thread` | a CPU of the board, by index |
 //! | `test` | `t`, `by` \| `tag`, `status`, `why` and what belongs to it, `pmf`, `state`, `asked`, `attempts`, `sleep`, `trials` | a scenario by a method |
 //! | `row` | `t`, `by`, `mpidr` \| `powerdown`, `wakeup`, `cflush` or `latency`, `valid`, `rejected` | the figures shown for a CPU |
 //! | `m` | `t`, `by`, `mpidr`, `metric` \| `n`, `min`, `med`, `p99`, `max`, `mad` | statistics of a CPU's samples; `metric=skew`, without `mpidr`, of the rounds |
 //! | `ev` | `t`, `by`, `mpidr` \| `base`, `before`, `s0` to `s5`, `due`, `after`, `turned_on`, `entered`, `seen_off` | the shown sample's instants: `base` is a counter value, the others are relative to it |
+//! | `s` | `t`, `by`, `mpidr`, `k` \| as `ev` | one sample, the `k`th from 0, where `samples=all`; the same `k` in a parallel scenario is the same round |
 //! | `cold` | `t`, `by`, `mpidr` \| a key for each metric | the first sample, which is in no statistic |
 //! | `x` | `t`, `by`, `mpidr` \| a key for each reason | attempts that do not count |
 //! | `first` | `t`, `by`, `mpidr` \| `reason`, `stamp`, `error`, `step`, `cause` | the first of them |
@@ -76,6 +77,7 @@ pub enum Type {
     Row,
     Summary,
     Event,
+    Sample,
     Cold,
     Rejected,
     First,
@@ -85,7 +87,7 @@ pub enum Type {
 
 impl Type {
     /// All of them, in the order in which they are described.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Run,
         Self::Facts,
         Self::Plan,
@@ -94,6 +96,7 @@ impl Type {
         Self::Row,
         Self::Summary,
         Self::Event,
+        Self::Sample,
         Self::Cold,
         Self::Rejected,
         Self::First,
@@ -113,6 +116,7 @@ impl Type {
             Self::Row => "row",
             Self::Summary => "m",
             Self::Event => "ev",
+            Self::Sample => "s",
             Self::Cold => "cold",
             Self::Rejected => "x",
             Self::First => "first",
@@ -142,10 +146,15 @@ pub struct Recorder<'w> {
     head: ArrayString<BODY>,
     /// Where in `body` the fields begin.
     fields_at: usize,
+    /// What has come of it so far.
+    result: fmt::Result,
 }
 
 impl<'w> Recorder<'w> {
     /// Begins a copy.
+    ///
+    /// The first error of whatever follows is kept, as in the builders of
+    /// [`core::fmt`], and handed out by [`Recorder::end`].
     pub fn new(out: &'w mut dyn Write) -> Self {
         Self {
             out,
@@ -154,46 +163,88 @@ impl<'w> Recorder<'w> {
             body: ArrayString::new(),
             head: ArrayString::new(),
             fields_at: 0,
+            result: Ok(()),
         }
     }
 
     /// Begins a record with its leading keys, each with its value, and a
     /// blank after each.
-    ///
-    /// # Errors
-    /// Those of the writer; leading keys too long for a line.
-    pub fn begin(&mut self, kind: Type, leading: fmt::Arguments<'_>) -> fmt::Result {
-        self.head.clear();
-        write!(self.head, "{} {leading}", kind.word())?;
-        self.restart()
+    pub fn begin(&mut self, kind: Type, leading: fmt::Arguments<'_>) {
+        self.go_on(|to| {
+            to.head.clear();
+            write!(to.head, "{} {leading}", kind.word())?;
+            to.restart()
+        });
     }
 
     /// Adds a key and its value.
-    ///
-    /// # Errors
-    /// Those of the writer; a field too long for a line of its own.
-    pub fn field(&mut self, key: &str, value: &dyn fmt::Display) -> fmt::Result {
-        if self.try_field(key, value).is_ok() {
-            return Ok(());
-        }
-        self.finish()?;
-        self.restart()?;
-        self.try_field(key, value)
+    pub fn field(&mut self, key: &str, value: &dyn fmt::Display) {
+        self.go_on(|to| {
+            if to.try_field(key, value).is_ok() {
+                return Ok(());
+            }
+            to.print()?;
+            to.restart()?;
+            to.try_field(key, value)
+        });
     }
 
-    /// Adds a key, if there is a value for it.
-    ///
-    /// # Errors
-    /// Those of [`Recorder::field`].
-    pub fn field_if(&mut self, key: &str, value: Option<impl fmt::Display>) -> fmt::Result {
-        value.map_or(Ok(()), |value| self.field(key, &value))
+    /// Adds a key whose value is a word.
+    pub fn word(&mut self, key: &str, value: &str) {
+        self.field(key, &value);
+    }
+
+    /// Adds a key whose value is a decimal number.
+    pub fn number(&mut self, key: &str, value: impl Into<u64>) {
+        self.number_if(key, Some(value.into()));
+    }
+
+    /// Adds a key whose value is a decimal number, if there is one.
+    pub fn number_if(&mut self, key: &str, value: Option<u64>) {
+        if let Some(value) = value {
+            self.field(key, &value);
+        }
+    }
+
+    /// Adds a key whose value may be negative, if there is one.
+    pub fn signed_if(&mut self, key: &str, value: Option<i64>) {
+        if let Some(value) = value {
+            self.field(key, &value);
+        }
+    }
+
+    /// Adds a key whose value is a hexadecimal number.
+    pub fn hex(&mut self, key: &str, value: impl Into<u64>) {
+        let value: u64 = value.into();
+        self.field(key, &format_args!("{value:#x}"));
     }
 
     /// Ends the record and prints it, unless it has no field.
+    pub fn finish(&mut self) {
+        self.go_on(Self::print);
+    }
+
+    /// Ends the copy.
     ///
     /// # Errors
-    /// Those of the writer.
-    pub fn finish(&mut self) -> fmt::Result {
+    /// Those of the writer; leading keys or a field too long for a line.
+    pub fn end(mut self) -> fmt::Result {
+        let (records, crcs) = (self.seq, self.crcs.value());
+        self.begin(Type::End, format_args!(""));
+        self.number("records", records);
+        self.field("crcs", &format_args!("{crcs:#010x}"));
+        self.finish();
+        self.result
+    }
+
+    /// Does the next step, unless one has failed.
+    fn go_on(&mut self, step: impl FnOnce(&mut Self) -> fmt::Result) {
+        if self.result.is_ok() {
+            self.result = step(self);
+        }
+    }
+
+    fn print(&mut self) -> fmt::Result {
         if self.body.len() == self.fields_at {
             return Ok(());
         }
@@ -202,18 +253,6 @@ impl<'w> Recorder<'w> {
         self.crcs.update(&crc.to_be_bytes());
         self.seq += 1;
         Ok(())
-    }
-
-    /// Ends the copy.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub fn end(mut self) -> fmt::Result {
-        let (records, crcs) = (self.seq, self.crcs.value());
-        self.begin(Type::End, format_args!(""))?;
-        self.field("records", &records)?;
-        self.field("crcs", &format_args!("{crcs:#010x}"))?;
-        self.finish()
     }
 
     fn restart(&mut self) -> fmt::Result {

@@ -19,15 +19,21 @@ use crate::stats::Summary;
 /// Those of `out`.
 pub fn records(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> fmt::Result {
     let mut to = Recorder::new(out);
-    whole_run(&mut to, run, tests.len())?;
+    whole_run(&mut to, run, tests.len());
     for test in tests {
-        whole_test(&mut to, test)?;
+        whole_test(&mut to, test);
         for row in test.rows {
             let key = Key {
                 test,
                 mpidr: run.cpu(row.cpu.into()).mpidr,
             };
-            whole_row(&mut to, &key, row)?;
+            whole_row(&mut to, &key, row);
+            let own = test.samples.iter().skip(row.cpu.into());
+            let own = own.step_by(run.cpus.len()).take(row.valid as usize);
+            for (place, sample) in own.enumerate() {
+                to.begin(Type::Sample, format_args!("{key}k={place} "));
+                instants(&mut to, test.pmf, sample);
+            }
         }
     }
     to.end()
@@ -55,221 +61,223 @@ impl fmt::Display for TestKey<'_> {
     }
 }
 
-fn whole_run(to: &mut Recorder<'_>, run: &Run<'_>, tests: usize) -> fmt::Result {
-    to.begin(Type::Run, format_args!(""))?;
-    to.field("format", &FORMAT)?;
-    to.field("version", &run.version)?;
-    to.field("cpus", &run.cpus.len())?;
-    to.field("tests", &tests)?;
+fn whole_run(to: &mut Recorder<'_>, run: &Run<'_>, tests: usize) {
+    to.begin(Type::Run, format_args!(""));
+    to.number("format", FORMAT);
+    to.word("version", run.version);
+    to.number("cpus", run.cpus.len() as u64);
+    to.number("tests", tests as u64);
     let labels = match run.labels {
         LabelSource::CpuMap => "cpu-map",
         LabelSource::Mpidr => "mpidr",
     };
-    to.field("labels", &labels)?;
-    to.field("model", &run.model)?;
-    to.finish()?;
+    to.word("labels", labels);
+    to.word("model", run.model);
+    to.finish();
 
-    facts(to, run)?;
-    plan(to, run)?;
+    facts(to, run);
+    plan(to, run);
     for (index, cpu) in run.cpus.iter().enumerate() {
-        to.begin(Type::Cpu, format_args!("i={index} "))?;
-        to.field("mpidr", &format_args!("{:#x}", cpu.mpidr))?;
-        to.field("cluster", &cpu.cluster)?;
-        to.field("core", &cpu.core)?;
-        to.field("thread", &cpu.thread)?;
-        to.finish()?;
+        to.begin(Type::Cpu, format_args!("i={index} "));
+        to.hex("mpidr", cpu.mpidr);
+        to.number("cluster", cpu.cluster);
+        to.number("core", cpu.core);
+        to.number("thread", cpu.thread);
+        to.finish();
     }
-    Ok(())
 }
 
-fn facts(to: &mut Recorder<'_>, run: &Run<'_>) -> fmt::Result {
+fn facts(to: &mut Recorder<'_>, run: &Run<'_>) {
     let facts = run.facts;
-    to.begin(Type::Facts, format_args!(""))?;
-    to.field("hz", &facts.frequency)?;
-    to.field("counter", &facts.counter.name())?;
-    to.field("timer", &facts.timer)?;
-    to.field("intid", &facts.timer_intid)?;
-    to.field("el", &facts.exception_level)?;
-    to.field("gic", &facts.gic)?;
+    to.begin(Type::Facts, format_args!(""));
+    to.number("hz", facts.frequency);
+    to.word("counter", facts.counter.name());
+    to.word("timer", facts.timer);
+    to.number("intid", facts.timer_intid);
+    to.number("el", facts.exception_level);
+    to.number("gic", facts.gic);
     let conduit = match facts.conduit {
         Conduit::Smc => "smc",
         Conduit::Hvc => "hvc",
     };
-    to.field("conduit", &conduit)?;
-    to.field("psci", &format_args!("{:#x}", facts.psci_version))?;
+    to.word("conduit", conduit);
+    to.hex("psci", facts.psci_version);
     let format = match facts.state_format {
         StateFormat::Original => "original",
         StateFormat::Extended => "extended",
     };
-    to.field("state_format", &format)?;
-    to.field("lead", &facts.lead)?;
-    to.field("midr", &format_args!("{:#x}", facts.midr))?;
+    to.word("state_format", format);
+    to.number("lead", facts.lead as u64);
+    to.hex("midr", facts.midr);
     match facts.pmf {
-        Ok(interface) => to.field("pmf", &format_args!("{:#x}", interface.get_timestamp()))?,
-        Err(error) => to.field("pmf_error", &error)?,
+        Ok(interface) => to.hex("pmf", interface.get_timestamp()),
+        Err(error) => to.field("pmf_error", &error),
     }
-    to.field("cost_counter", &facts.overheads.counter)?;
-    to.field("cost_empty", &facts.overheads.empty)?;
-    to.field_if("cost_pmf", facts.overheads.pmf_read)?;
-    to.finish()
+    to.number("cost_counter", facts.overheads.counter);
+    to.number("cost_empty", facts.overheads.empty);
+    to.number_if("cost_pmf", facts.overheads.pmf_read);
+    to.finish();
 }
 
-fn plan(to: &mut Recorder<'_>, run: &Run<'_>) -> fmt::Result {
+fn plan(to: &mut Recorder<'_>, run: &Run<'_>) {
     let plan = run.plan;
-    to.begin(Type::Plan, format_args!(""))?;
-    to.field("iterations", &plan.iterations)?;
-    to.field("warmup", &plan.warmup)?;
-    to.field("scenarios", &plan.scenarios.len())?;
+    to.begin(Type::Plan, format_args!(""));
+    to.number("iterations", plan.iterations);
+    to.number("warmup", plan.warmup);
+    to.number("scenarios", plan.scenarios.len() as u64);
     let methods = match plan.methods {
         Methods::Tftf => "tftf",
         Methods::Warm => "warm",
         Methods::Both => "tftf,warm",
     };
-    to.field("methods", &methods)?;
-    to.field("wake", &plan.wake.word())?;
+    to.word("methods", methods);
+    to.word("wake", plan.wake.word());
     let end = match plan.end {
         EndAction::Off => "off",
         EndAction::Park => "park",
         EndAction::Reset => "reset",
     };
-    to.field("end", &end)?;
+    to.word("end", end);
+    if plan.samples {
+        to.word("samples", "all");
+    }
     for (key, state) in [("deepest", plan.deepest), ("core", plan.core)] {
         if let Some(state) = state {
-            to.field(key, &format_args!("{state:#x}"))?;
+            to.hex(key, state);
         }
     }
-    to.finish()
+    to.finish();
 }
 
-fn whole_test(to: &mut Recorder<'_>, test: &TestReport<'_>) -> fmt::Result {
-    to.begin(Type::Test, format_args!("{}", TestKey(test)))?;
-    to.field("tag", &test.scenario.tag())?;
+fn whole_test(to: &mut Recorder<'_>, test: &TestReport<'_>) {
+    to.begin(Type::Test, format_args!("{}", TestKey(test)));
+    to.word("tag", test.scenario.tag());
     match test.status {
-        Status::Passed => to.field("status", &"passed")?,
+        Status::Passed => to.word("status", "passed"),
         Status::Skipped(skip) => {
-            to.field("status", &"skipped")?;
-            skipped(to, skip)?;
+            to.word("status", "skipped");
+            skipped(to, skip);
         }
         Status::Failed(failure) => {
-            to.field("status", &"failed")?;
-            failed(to, failure)?;
+            to.word("status", "failed");
+            failed(to, failure);
         }
     }
-    to.field("pmf", &u8::from(test.pmf))?;
+    to.number("pmf", u8::from(test.pmf));
     if let Some(state) = test.power_state {
-        to.field("state", &format_args!("{state:#x}"))?;
+        to.hex("state", state);
     }
-    to.field("asked", &test.asked)?;
-    to.field("attempts", &test.attempts)?;
-    to.field("sleep", &test.sleep)?;
-    to.field("trials", &test.trials)?;
-    to.finish()?;
+    to.number("asked", test.asked);
+    to.number("attempts", test.attempts);
+    to.number("sleep", test.sleep);
+    to.number("trials", test.trials);
+    to.finish();
     if test.skew.n > 0 {
-        to.begin(Type::Summary, format_args!("{}metric=skew ", TestKey(test)))?;
-        summary(to, &test.skew)?;
+        to.begin(Type::Summary, format_args!("{}metric=skew ", TestKey(test)));
+        summary(to, &test.skew);
     }
-    Ok(())
 }
 
-fn skipped(to: &mut Recorder<'_>, skip: Skip) -> fmt::Result {
+fn skipped(to: &mut Recorder<'_>, skip: Skip) {
     match skip {
-        Skip::NoIdleState => to.field("why", &"no-idle-state"),
+        Skip::NoIdleState => to.word("why", "no-idle-state"),
         Skip::NotSupported(function) => {
-            to.field("why", &"not-supported")?;
-            to.field("function", &format_args!("{function:#x}"))
+            to.word("why", "not-supported");
+            to.hex("function", function)
         }
-        Skip::TimerStops => to.field("why", &"timer-stops"),
-        Skip::TrustedOs => to.field("why", &"trusted-os"),
+        Skip::TimerStops => to.word("why", "timer-stops"),
+        Skip::TrustedOs => to.word("why", "trusted-os"),
     }
 }
 
-fn failed(to: &mut Recorder<'_>, failure: Failure) -> fmt::Result {
+fn failed(to: &mut Recorder<'_>, failure: Failure) {
     match failure {
         Failure::TooFewSamples { cpu, valid, .. } => {
-            to.field("why", &"too-few-samples")?;
-            to.field("why_cpu", &cpu)?;
-            to.field("valid", &valid)
+            to.word("why", "too-few-samples");
+            to.number("why_cpu", cpu);
+            to.number("valid", valid)
         }
         Failure::StateRefused { error, .. } => {
-            to.field("why", &"state-refused")?;
+            to.word("why", "state-refused");
             to.field("error", &error)
         }
         Failure::CpuLost { cpu, loss } => {
-            to.field("why", &"cpu-lost")?;
-            to.field("why_cpu", &cpu)?;
+            to.word("why", "cpu-lost");
+            to.number("why_cpu", cpu);
             loss_fields(to, loss)
         }
         Failure::NotCalibrated { last, cpu, .. } => {
-            to.field("why", &"not-calibrated")?;
-            to.field("why_cpu", &cpu)?;
+            to.word("why", "not-calibrated");
+            to.number("why_cpu", cpu);
             rejection(to, last)
         }
-        Failure::RetriesExhausted => to.field("why", &"retries-exhausted"),
+        Failure::RetriesExhausted => to.word("why", "retries-exhausted"),
     }
 }
 
-fn whole_row(to: &mut Recorder<'_>, key: &Key<'_>, row: &Row) -> fmt::Result {
+fn whole_row(to: &mut Recorder<'_>, key: &Key<'_>, row: &Row) {
     let test = key.test;
     let first = match test.scenario {
         ScenarioId::PsciVersionParallel => Metric::Latency,
         _ => Metric::Powerdown,
     };
-    to.begin(Type::Row, format_args!("{key}"))?;
-    to.field_if(first.key(), row.figures.powerdown)?;
-    to.field_if(Metric::Wakeup.key(), row.figures.wakeup)?;
-    to.field_if(Metric::CacheFlush.key(), row.figures.cache_flush)?;
-    to.field("valid", &row.valid)?;
-    to.field("rejected", &row.rejected_total())?;
-    to.finish()?;
+    to.begin(Type::Row, format_args!("{key}"));
+    to.number_if(first.key(), row.figures.powerdown);
+    to.number_if(Metric::Wakeup.key(), row.figures.wakeup);
+    to.number_if(Metric::CacheFlush.key(), row.figures.cache_flush);
+    to.number("valid", row.valid);
+    to.number("rejected", row.rejected_total());
+    to.finish();
 
     for metric in Metric::ALL {
         if let Some(figures) = row.summary(metric) {
-            to.begin(Type::Summary, format_args!("{key}metric={} ", metric.key()))?;
-            summary(to, figures)?;
+            to.begin(Type::Summary, format_args!("{key}metric={} ", metric.key()));
+            summary(to, figures);
         }
     }
     if let Some(shown) = &row.shown {
-        event(to, key, shown)?;
+        to.begin(Type::Event, format_args!("{key}"));
+        instants(to, test.pmf, shown);
     }
     if let Some(cold) = &row.cold {
-        to.begin(Type::Cold, format_args!("{key}"))?;
+        to.begin(Type::Cold, format_args!("{key}"));
         for metric in Metric::ALL {
-            to.field_if(metric.key(), cold.metric(metric, test.pmf))?;
+            to.number_if(metric.key(), cold.metric(metric, test.pmf));
         }
-        to.finish()?;
+        to.finish();
     }
-    to.begin(Type::Rejected, format_args!("{key}"))?;
+    to.begin(Type::Rejected, format_args!("{key}"));
     for reason in Reason::ALL {
-        let count = row.rejected[reason as usize];
-        to.field_if(reason_key(reason), Some(count).filter(|n| *n > 0))?;
+        let count = u64::from(row.rejected[reason as usize]);
+        to.number_if(reason_key(reason), Some(count).filter(|n| *n > 0));
     }
-    to.finish()?;
+    to.finish();
     if let Some(first) = row.first_rejection {
-        to.begin(Type::First, format_args!("{key}"))?;
-        rejection(to, first)?;
-        to.finish()?;
+        to.begin(Type::First, format_args!("{key}"));
+        rejection(to, first);
+        to.finish();
     }
     if let Some(loss) = row.lost {
-        to.begin(Type::Lost, format_args!("{key}"))?;
-        loss_fields(to, loss)?;
-        to.finish()?;
+        to.begin(Type::Lost, format_args!("{key}"));
+        loss_fields(to, loss);
+        to.finish();
     }
-    Ok(())
 }
 
 /// Fields of a summary, and the record's end.
-fn summary(to: &mut Recorder<'_>, figures: &Summary) -> fmt::Result {
-    to.field("n", &figures.n)?;
-    to.field("min", &figures.min)?;
-    to.field("med", &figures.median)?;
-    to.field_if("p99", figures.p99)?;
-    to.field("max", &figures.max)?;
-    to.field("mad", &figures.mad)?;
-    to.finish()
+fn summary(to: &mut Recorder<'_>, figures: &Summary) {
+    to.number("n", figures.n);
+    to.number("min", figures.min);
+    to.number("med", figures.median);
+    to.number_if("p99", figures.p99);
+    to.number("max", figures.max);
+    to.number("mad", figures.mad);
+    to.finish();
 }
 
-/// The instants of one sample, so that it can be drawn on a time line.
-fn event(to: &mut Recorder<'_>, key: &Key<'_>, shown: &Outcome) -> fmt::Result {
+/// The instants of one sample, so that it can be drawn on a time line, and
+/// the record's end.
+fn instants(to: &mut Recorder<'_>, pmf: bool, shown: &Outcome) {
     // A serial sample of CPU_OFF may have no agreed start.
     let base = if shown.start == 0 {
         shown.before
@@ -277,23 +285,22 @@ fn event(to: &mut Recorder<'_>, key: &Key<'_>, shown: &Outcome) -> fmt::Result {
         shown.start
     };
     let relative = |at: u64| (at != 0).then(|| at.wrapping_sub(base).cast_signed());
-    to.begin(Type::Event, format_args!("{key}"))?;
-    to.field("base", &base)?;
-    to.field_if("before", relative(shown.before))?;
-    if key.test.pmf {
+    to.number("base", base);
+    to.signed_if("before", relative(shown.before));
+    if pmf {
         for stamp in Stamp::IN_TIME {
             if is_written(shown.action, stamp) {
                 let name = ["s0", "s1", "s2", "s3", "s4", "s5"][stamp as usize];
-                to.field_if(name, relative(shown.stamps.at(stamp)))?;
+                to.signed_if(name, relative(shown.stamps.at(stamp)));
             }
         }
     }
-    to.field_if("due", relative(shown.due))?;
-    to.field_if("after", relative(shown.after))?;
-    to.field_if("turned_on", relative(shown.turned_on))?;
-    to.field_if("entered", relative(shown.entered))?;
-    to.field_if("seen_off", relative(shown.seen_off))?;
-    to.finish()
+    to.signed_if("due", relative(shown.due));
+    to.signed_if("after", relative(shown.after));
+    to.signed_if("turned_on", relative(shown.turned_on));
+    to.signed_if("entered", relative(shown.entered));
+    to.signed_if("seen_off", relative(shown.seen_off));
+    to.finish();
 }
 
 /// Whether the call writes this timestamp: another's value is an old one.
@@ -309,18 +316,18 @@ fn is_written(action: Action, stamp: Stamp) -> bool {
     }
 }
 
-fn rejection(to: &mut Recorder<'_>, rejection: Rejection) -> fmt::Result {
-    to.field("reason", &rejection.reason.key())?;
+fn rejection(to: &mut Recorder<'_>, rejection: Rejection) {
+    to.word("reason", rejection.reason.key());
     match rejection.detail {
-        Detail::None => Ok(()),
+        Detail::None => {}
         Detail::Firmware(error) => to.field("error", &error),
-        Detail::Stamp(stamp) => to.field("stamp", &(stamp as usize)),
+        Detail::Stamp(stamp) => to.number("stamp", stamp as u64),
         Detail::Pmf(error) => to.field("error", &error),
         Detail::Loss(loss) => loss_fields(to, loss),
     }
 }
 
-fn loss_fields(to: &mut Recorder<'_>, loss: Loss) -> fmt::Result {
+fn loss_fields(to: &mut Recorder<'_>, loss: Loss) {
     let step = match loss.step {
         Step::TurnOn => "turn-on",
         Step::Arrive => "arrive",
@@ -328,12 +335,12 @@ fn loss_fields(to: &mut Recorder<'_>, loss: Loss) -> fmt::Result {
         Step::Finish => "finish",
         Step::TurnOff => "turn-off",
     };
-    to.field("step", &step)?;
+    to.word("step", step);
     match loss.cause {
-        Cause::Timeout => to.field("cause", &"timeout"),
-        Cause::Exception => to.field("cause", &"exception"),
+        Cause::Timeout => to.word("cause", "timeout"),
+        Cause::Exception => to.word("cause", "exception"),
         Cause::Firmware(error) => {
-            to.field("cause", &"firmware")?;
+            to.word("cause", "firmware");
             to.field("error", &error)
         }
     }

@@ -74,9 +74,11 @@ impl Needs {
         let tests = plan.scenarios.len() * plan.methods.iter().count();
         Some(Self {
             outcomes: cpus,
-            kept: iterations
-                .checked_mul(cpus)?
-                .checked_mul(if plan.samples { tests } else { 1 })?,
+            kept: iterations.checked_mul(cpus)?.checked_mul(if plan.samples {
+                tests
+            } else {
+                1
+            })?,
             column: iterations.max(cpus),
             rows: tests.checked_mul(cpus)?,
         })

@@ -58,14 +58,14 @@ impl Log {
                 .fields()
                 .map(|(key, value)| (key.to_string(), value.to_string()))
                 .collect();
-            copies[copy].push((format!("{:?}", record.kind), fields));
+            copies[copy].push((record.kind.word().to_string(), fields));
         }
         let [first, second] = copies;
         assert!(!first.is_empty(), "no records in\n{text}");
         assert_eq!(first, second, "the two copies of the records differ");
         let mut records: BTreeMap<String, Vec<Fields>> = BTreeMap::new();
         for (kind, fields) in first {
-            records.entry(kind.to_lowercase()).or_default().push(fields);
+            records.entry(kind).or_default().push(fields);
         }
         Self { text, records }
     }

@@ -215,16 +215,13 @@ fn why_a_line_is_no_record() {
 fn what_does_not_fit_goes_on() {
     let mut out = String::new();
     let mut to = Recorder::new(&mut out);
-    let mut write = || {
-        to.begin(Type::Event, format_args!("t=1 mpidr=0x1 "))?;
-        for key in ["s0", "s1", "s2", "s3", "s4", "s5"] {
-            to.field(key, &i64::MIN)?;
-        }
-        to.field("word", &"two words = @PB \u{e9}")?;
-        to.field("long", &"x".repeat(200))?;
-        to.finish()
-    };
-    write().expect("a String takes all");
+    to.begin(Type::Event, format_args!("t=1 mpidr=0x1 "));
+    for key in ["s0", "s1", "s2", "s3", "s4", "s5"] {
+        to.signed_if(key, Some(i64::MIN));
+    }
+    to.word("word", "two words = @PB \u{e9}");
+    to.word("long", &"x".repeat(200));
+    to.finish();
     to.end().expect("a String takes all");
     assert!(
         out.lines().count() > 2 && out.lines().all(|l| l.len() <= COLUMNS),

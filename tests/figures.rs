@@ -1,0 +1,239 @@
+//! The figures make sense: asserted on every sample of runs under the
+//! instruction clock, on the TF-A version that is pinned.
+//!
+//! One tick is one instruction there, of all CPUs together, so a figure holds
+//! what the other CPUs did meanwhile, too; but it repeats exactly.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use common::{Log, number};
+use xtask::run::RunSpec;
+
+/// Places of the scenarios in the suite.
+const DEEP_PARALLEL: u32 = 1;
+const DEEP_SERIAL: u32 = 2;
+const CORE_PARALLEL: u32 = 3;
+const CORE_SERIAL: u32 = 4;
+const OFF: u32 = 5;
+const VERSION: u32 = 6;
+
+/// The lead's MPIDR on QEMU.
+const LEAD: u64 = 0;
+
+/// How many samples the runs here ask for.
+const ITERATIONS: usize = 12;
+
+fn spec(cpus: u32) -> RunSpec {
+    RunSpec {
+        smp: Some(cpus),
+        icount: true,
+        args: Some(format!("iterations={ITERATIONS} samples=all")),
+        timeout: Duration::from_secs(600),
+        ..RunSpec::default()
+    }
+}
+
+/// The run with 8 CPUs, which several tests look at.
+fn eight() -> &'static Log {
+    static LOG: OnceLock<Log> = OnceLock::new();
+    LOG.get_or_init(|| common::pass(&spec(8)))
+}
+
+/// One sample's instants, relative to its start.
+type Sample = BTreeMap<String, i64>;
+
+/// The samples of a scenario: by place in time, then by MPIDR.
+fn samples(log: &Log, t: u32) -> BTreeMap<i64, BTreeMap<u64, Sample>> {
+    let mut found: BTreeMap<i64, BTreeMap<u64, Sample>> = BTreeMap::new();
+    let t = t.to_string();
+    for fields in log.all("s").iter().filter(|f| f.get("t") == Some(&t)) {
+        let place = number(&fields["k"]);
+        let mpidr = number(&fields["mpidr"]) as u64;
+        let sample = found.entry(place).or_default().entry(mpidr).or_default();
+        for (key, value) in fields {
+            if !["t", "by", "mpidr", "k"].contains(&key.as_str()) {
+                sample.insert(key.clone(), number(value));
+            }
+        }
+    }
+    assert_eq!(found.len(), ITERATIONS, "samples of scenario {t}");
+    found
+}
+
+fn flush(sample: &Sample) -> i64 {
+    sample["s5"] - sample["s4"]
+}
+
+fn powerdown(sample: &Sample) -> i64 {
+    sample["s2"] - sample["s0"]
+}
+
+/// The cluster-off flush of the log: that of the lead going down last of all.
+fn cluster_flush(log: &Log) -> i64 {
+    flush(&samples(log, DEEP_SERIAL)[&0][&LEAD])
+}
+
+/// The core-off flush of the log.
+fn core_flush(log: &Log) -> i64 {
+    flush(&samples(log, CORE_SERIAL)[&0][&LEAD])
+}
+
+/// Whether `a` is within one part in `parts` of `b`.
+fn is_near(a: i64, b: i64, parts: i64) -> bool {
+    (a - b).abs() * parts <= b
+}
+
+#[test]
+fn a_cluster_flush_is_many_core_flushes() {
+    let (cluster, core) = (cluster_flush(eight()), core_flush(eight()));
+    assert!(cluster > 20 * core, "{cluster} and {core} ticks");
+}
+
+#[test]
+fn serial_who_is_alone_in_its_cluster_pays() {
+    let log = eight();
+    let (cluster, core) = (cluster_flush(log), core_flush(log));
+    let clusters = log.clusters();
+    for round in samples(log, DEEP_SERIAL).values() {
+        assert_eq!(round.len(), 8);
+        for (mpidr, sample) in round {
+            // The lead's mates find it awake; the lead itself goes last.
+            let pays = *mpidr == LEAD || clusters[mpidr] != clusters[&LEAD];
+            let expected = if pays { cluster } else { core };
+            let paid = flush(sample);
+            assert!(
+                is_near(paid, expected, 20),
+                "{mpidr:#x}: {paid}, not {expected}"
+            );
+        }
+    }
+}
+
+#[test]
+fn parallel_the_last_man_of_each_cluster_pays_and_nobody_else() {
+    let log = eight();
+    let (cluster, core) = (cluster_flush(log), core_flush(log));
+    let clusters = log.clusters();
+    for (place, round) in &samples(log, DEEP_PARALLEL) {
+        assert_eq!(round.len(), 8, "round {place}");
+        for number in 0..2 {
+            let mates = || round.iter().filter(|(m, _)| clusters[m] == number);
+            let payers: Vec<u64> = mates()
+                .filter(|(_, sample)| flush(sample) > (cluster + core) / 2)
+                .map(|(mpidr, _)| *mpidr)
+                .collect();
+            let last = mates().max_by_key(|(_, sample)| sample["s2"]);
+            let last = last.map(|(mpidr, _)| *mpidr);
+            assert_eq!(
+                payers,
+                Vec::from_iter(last),
+                "round {place}, cluster {number}"
+            );
+        }
+    }
+    for round in samples(log, CORE_PARALLEL).values() {
+        for (mpidr, sample) in round {
+            assert!(flush(sample) < cluster / 10, "{mpidr:#x}");
+        }
+    }
+}
+
+#[test]
+fn cpu_off_of_the_only_cpu_in_its_cluster_flushes_as_cpu_suspend_does() {
+    let log = eight();
+    let (cluster, core) = (cluster_flush(log), core_flush(log));
+    let clusters = log.clusters();
+    for round in samples(log, OFF).values() {
+        assert_eq!(round.len(), 8);
+        for (mpidr, sample) in round {
+            let alone = *mpidr == LEAD || clusters[mpidr] != clusters[&LEAD];
+            let expected = if alone { cluster } else { core };
+            let paid = flush(sample);
+            assert!(
+                is_near(paid, expected, 20),
+                "{mpidr:#x}: {paid}, not {expected}"
+            );
+        }
+    }
+}
+
+/// Holds for whatever machine and clock.
+fn assert_sound(log: &Log) {
+    let last_call = |round: &BTreeMap<u64, Sample>, key: &str| {
+        round.values().map(|s| s[key]).max().unwrap_or(0)
+    };
+    for t in DEEP_PARALLEL..=OFF {
+        for (place, round) in &samples(log, t) {
+            for (mpidr, s) in round {
+                let at = format!("scenario {t}, sample {place}, CPU {mpidr:#x}: {s:?}");
+                let order = ["before", "s0", "s4", "s5", "s2", "s3", "s1", "after"];
+                for pair in order.windows(2) {
+                    assert!(s[pair[0]] <= s[pair[1]], "{pair:?} in {at}");
+                }
+                assert!(powerdown(s) >= flush(s), "{at}");
+                // CPU_OFF is split by the CPU_ON that ended it; a suspend
+                // ends after its wake-up was due.
+                match s.get("turned_on") {
+                    Some(on) if t == OFF => assert!(s["s2"] <= *on && *on <= s["s3"], "{at}"),
+                    _ => assert!(s["s2"] < s["due"] && s["due"] <= s["s3"], "{at}"),
+                }
+            }
+            if [DEEP_PARALLEL, CORE_PARALLEL].contains(&t) {
+                // Every CPU was down before the first one woke.
+                let base = |s: &Sample, key: &str| s["base"] + s[key];
+                let first_up = round.values().map(|s| base(s, "s3")).min();
+                let last_down = round.values().map(|s| base(s, "s2")).max();
+                assert!(last_down < first_up, "scenario {t}, round {place}");
+                assert!(last_call(round, "before") < last_call(round, "s2"));
+            }
+        }
+    }
+    for (place, round) in &samples(log, VERSION) {
+        for (mpidr, s) in round {
+            let order = ["before", "s0", "s1", "after"];
+            for pair in order.windows(2) {
+                assert!(
+                    s[pair[0]] <= s[pair[1]],
+                    "{pair:?}, {place}, {mpidr:#x}: {s:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn no_stamp_is_outside_its_call_and_all_went_down_in_every_round() {
+    assert_sound(eight());
+}
+
+#[test]
+fn a_timed_region_costs_its_instructions() {
+    let facts = eight().all("facts");
+    let fact = |key: &str| facts.iter().find_map(|f| f.get(key));
+    // isb and mrs between the two reads: what a call adds is the call's own.
+    assert_eq!(fact("cost_empty").map(String::as_str), Some("2"));
+    // From one mrs to the next there are smc, isb, mrs and the firmware's
+    // way; the same on every CPU, and in every sample.
+    let calls = eight().metric(VERSION, "call", "min");
+    let most = eight().metric(VERSION, "call", "max");
+    assert_eq!(calls.len(), 8);
+    assert_eq!(calls, most);
+    let costs: Vec<i64> = calls.into_values().collect();
+    assert!(costs.windows(2).all(|pair| pair[0] == pair[1]), "{costs:?}");
+}
+
+#[test]
+fn two_runs_of_8_are_the_same_to_the_byte() {
+    assert_eq!(common::pass(&spec(8)).text, eight().text);
+}
+
+#[test]
+fn two_runs_of_32_are_the_same_to_the_byte() {
+    let first = common::pass(&spec(32));
+    assert_sound(&first);
+    assert_eq!(first.text, common::pass(&spec(32)).text);
+}
