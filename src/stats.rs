@@ -124,6 +124,8 @@ impl Line {
     }
 }
 
+// Much machine code, and so not to be repeated wherever it is used.
+#[inline(never)]
 fn product(a: i128, b: i128) -> Option<i128> {
     a.checked_mul(b)
 }

@@ -8,7 +8,7 @@ use core::fmt::{self, Write};
 
 use super::Run;
 use super::figures::{columns, figure, heading};
-use super::text::{Many, Prose, listed};
+use super::text::{Many, Prose, listed, paragraph};
 use super::units::Hundredths;
 use crate::plan::ScenarioId;
 use crate::pmf::Stamp;
@@ -38,10 +38,8 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
 /// Whether a finding was written.
 type Found = Result<bool, fmt::Error>;
 
-fn item<'w>(out: &'w mut dyn Write, text: fmt::Arguments<'_>) -> Result<Prose<'w>, fmt::Error> {
-    let mut prose = Prose::begin(out, "* ", 2)?;
-    prose.write_fmt(text)?;
-    Ok(prose)
+fn item(out: &mut dyn Write, text: &mut dyn FnMut(&mut Prose<'_>) -> fmt::Result) -> fmt::Result {
+    paragraph(out, "* ", 2, text)
 }
 
 /// When the row's CPU went down in the round that is shown.
@@ -99,46 +97,53 @@ fn last_man(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found 
         let heads = run.cluster_heads().map(|head| run.cpu(head).cluster);
         heads.filter_map(|cluster| Some((cluster, LastMan::of(run, test, cluster)?)))
     };
-    let count = clusters().count();
-    let unit = run.unit();
-    if count > 8 {
-        // One sentence for all: the tables have each.
-        let flushes = || clusters().map(|(_, last)| last.flush);
-        let others = || clusters().filter_map(|(_, last)| last.others);
-        let (Some(least), Some(most)) = (flushes().min(), flushes().max()) else {
-            return Ok(false);
-        };
-        let mut prose = item(
-            out,
-            format_args!(
-                "Last men down in {count} clusters, by ENTER_HW_LOW_PWR: cache flush {}",
-                unit.range((least, most))
-            ),
-        )?;
-        let range = others().map(|o| o.0).min().zip(others().map(|o| o.1).max());
-        if let Some(others) = range {
-            write!(prose, "; the others' {}", unit.range(others))?;
+    let (mut count, mut flushes, mut others) = (0, None, None);
+    for (_, last) in clusters() {
+        count += 1;
+        widen(&mut flushes, (last.flush, last.flush));
+        if let Some(range) = last.others {
+            widen(&mut others, range);
         }
-        prose.write_str(".")?;
-        prose.end()?;
-        return Ok(true);
     }
-    for (cluster, last) in clusters() {
-        let mut prose = item(
-            out,
-            format_args!(
-                "Last man down in cluster {cluster}, by ENTER_HW_LOW_PWR: CPU {}, cache flush {}",
-                run.label(last.cpu.into()),
-                unit.span(last.flush)
-            ),
-        )?;
-        if let Some(others) = last.others {
+    let unit = run.unit();
+    let end = |prose: &mut Prose<'_>, others: Option<(u64, u64)>| {
+        if let Some(others) = others {
             write!(prose, "; the others' {}", unit.range(others))?;
         }
-        prose.write_str(".")?;
-        prose.end()?;
+        prose.write_str(".")
+    };
+    match flushes {
+        // One sentence for all: the tables have each.
+        Some(flushes) if count > 8 => item(out, &mut |prose| {
+            write!(
+                prose,
+                "Last men down in {count} clusters, by ENTER_HW_LOW_PWR: cache flush {}",
+                unit.range(flushes)
+            )?;
+            end(prose, others)
+        })?,
+        _ => {
+            for (cluster, last) in clusters() {
+                item(out, &mut |prose| {
+                    write!(
+                        prose,
+                        "Last man down in cluster {cluster}, by ENTER_HW_LOW_PWR: CPU {}, \
+                         cache flush {}",
+                        run.label(last.cpu.into()),
+                        unit.span(last.flush)
+                    )?;
+                    end(prose, last.others)
+                })?;
+            }
+        }
     }
     Ok(count > 0)
+}
+
+/// Makes `range` hold `more`, too.
+fn widen(range: &mut Option<(u64, u64)>, more: (u64, u64)) {
+    let (least, most) = range.unwrap_or(more);
+    *range = Some((least.min(more.0), most.max(more.1)));
 }
 
 /// Whether CPUs that go down together wait for each other, and how long.
@@ -155,32 +160,26 @@ fn queue(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
     let Some(line) = Line::through(points) else {
         return Ok(false);
     };
-    let fit = format_args!("{} CPUs, R2 {} %", line.n, line.r2_percent);
     let step = run.unit().span(u64::try_from(line.slope).unwrap_or(0));
-    let prose = match line.r2_percent {
-        R2_EVEN.. if line.slope > 0 => item(
-            out,
-            format_args!(
+    item(out, &mut |prose| {
+        match line.r2_percent {
+            R2_EVEN.. if line.slope > 0 => write!(
+                prose,
                 "Lock queue: powerdown grows by {step} with each place in the order of \
-                 ENTER_HW_LOW_PWR ({fit})."
-            ),
-        )?,
-        R2_SOME.. if line.slope > 0 => item(
-            out,
-            format_args!(
+                 ENTER_HW_LOW_PWR"
+            )?,
+            R2_SOME.. if line.slope > 0 => write!(
+                prose,
                 "Lock queue: powerdown grows with the place in the order of \
-                 ENTER_HW_LOW_PWR, though not evenly: by {step} on average ({fit})."
-            ),
-        )?,
-        _ => item(
-            out,
-            format_args!(
+                 ENTER_HW_LOW_PWR, though not evenly: by {step} on average"
+            )?,
+            _ => prose.write_str(
                 "No lock queue to be seen: powerdown does not grow with the place in the \
-                 order of ENTER_HW_LOW_PWR ({fit})."
-            ),
-        )?,
-    };
-    prose.end()?;
+                 order of ENTER_HW_LOW_PWR",
+            )?,
+        }
+        write!(prose, " ({} CPUs, R2 {} %).", line.n, line.r2_percent)
+    })?;
     Ok(true)
 }
 
@@ -188,33 +187,30 @@ fn queue(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
 fn resolution(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
     let mut any = false;
     for metric in columns(test) {
-        let ticks = || {
-            let all = test.rows.iter().filter_map(|row| figure(test, row, metric));
-            all.filter(|ticks| *ticks > 0)
-        };
-        let (Some(least), Some(most)) = (ticks().min(), ticks().max()) else {
+        let mut ticks = None;
+        for row in test.rows {
+            if let Some(figure) = figure(test, row, metric).filter(|ticks| *ticks > 0) {
+                widen(&mut ticks, (figure, figure));
+            }
+        }
+        let Some((least @ ..COARSE, most)) = ticks else {
             continue;
         };
-        if least >= COARSE {
-            continue;
-        }
-        let mut prose = item(
-            out,
-            format_args!("Resolution: {} is {least}", heading(metric)),
-        )?;
-        if most > least {
-            write!(prose, " to {most}")?;
-        }
-        prose.write_str(if most == 1 { " tick" } else { " ticks" })?;
-        if let Some(tick) = run.unit().0.tick_ps() {
-            write!(prose, " of {} ns", Hundredths(tick / 10))?;
-        }
-        write!(
-            prose,
-            "; a tick more or less is {} % of the least.",
-            100 / least
-        )?;
-        prose.end()?;
+        item(out, &mut |prose| {
+            write!(prose, "Resolution: {} is {least}", heading(metric))?;
+            if most > least {
+                write!(prose, " to {most}")?;
+            }
+            prose.write_str(if most == 1 { " tick" } else { " ticks" })?;
+            if let Some(tick) = run.unit().0.tick_ps() {
+                write!(prose, " of {} ns", Hundredths(tick / 10))?;
+            }
+            write!(
+                prose,
+                "; a tick more or less is {} % of the least.",
+                100 / least
+            )
+        })?;
         any = true;
     }
     Ok(any)
@@ -232,29 +228,30 @@ fn not_counted(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Fou
     if all == 0 {
         return Ok(false);
     }
-    let mut prose = item(out, format_args!("Not counted: {}", Many(all, "attempt")))?;
-    let mut mark = ": ";
-    for (reason, total) in Reason::ALL.into_iter().zip(totals).filter(|r| r.1 > 0) {
-        write!(prose, "{mark}{total} {} (CPU ", reason.key())?;
-        let here = test.rows.iter().filter(|r| r.rejected[reason as usize] > 0);
-        listed(&mut prose, here.map(|r| run.label(r.cpu.into())))?;
-        prose.write_str(")")?;
-        mark = ", ";
-    }
     // A companion is never the cause: it only shared the round.
     let first = test.rows.iter().find_map(|row| {
         let first = row.first_rejection?;
         (first.reason != Reason::Companion).then_some((row.cpu, first))
     });
-    if let Some((cpu, first)) = first {
-        write!(
-            prose,
-            "; the first on CPU {}: {first}",
-            run.label(cpu.into())
-        )?;
-    }
-    prose.write_str(".")?;
-    prose.end()?;
+    item(out, &mut |prose| {
+        write!(prose, "Not counted: {}", Many(all, "attempt"))?;
+        let mut mark = ": ";
+        for (reason, total) in Reason::ALL.into_iter().zip(totals).filter(|r| r.1 > 0) {
+            write!(prose, "{mark}{total} {} (CPU ", reason.key())?;
+            let here = test.rows.iter().filter(|r| r.rejected[reason as usize] > 0);
+            listed(prose, &mut here.map(|r| run.label(r.cpu.into())))?;
+            prose.write_str(")")?;
+            mark = ", ";
+        }
+        if let Some((cpu, first)) = first {
+            write!(
+                prose,
+                "; the first on CPU {}: {first}",
+                run.label(cpu.into())
+            )?;
+        }
+        prose.write_str(".")
+    })?;
     Ok(true)
 }
 
@@ -269,15 +266,14 @@ fn lost(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
         return Ok(false);
     };
     let (label, mpidr) = (run.label(cpu.into()), run.cpu(cpu.into()).mpidr);
-    let mut prose = item(
-        out,
-        format_args!("Lost: CPU {label} (MPIDR {mpidr:#x}): {loss}"),
-    )?;
-    if lost().nth(1).is_some() {
-        prose.write_str("; and CPU ")?;
-        listed(&mut prose, lost().skip(1).map(|l| run.label(l.0.into())))?;
-    }
-    prose.write_str(".")?;
-    prose.end()?;
+    item(out, &mut |prose| {
+        write!(prose, "Lost: CPU {label} (MPIDR {mpidr:#x}): {loss}")?;
+        if lost().nth(1).is_some() {
+            prose.write_str("; and CPU ")?;
+            let others = lost().skip(1);
+            listed(prose, &mut others.map(|l| run.label(l.0.into())))?;
+        }
+        prose.write_str(".")
+    })?;
     Ok(true)
 }

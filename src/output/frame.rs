@@ -14,7 +14,7 @@
 
 use core::fmt::{self, Write};
 
-use super::text::Prose;
+use super::text::paragraph;
 use super::{Run, status};
 use crate::plan::{Method, ScenarioId};
 use crate::report::{Figures, Row, Status, TestReport};
@@ -90,19 +90,17 @@ fn result(run: &Run<'_>, test: &TestReport<'_>) -> Outcome {
 
 /// Says why a scenario that was measured has no rows here.
 fn no_rows(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
-    let mut line = Prose::begin(out, "  ", 4)?;
-    match run.facts.pmf {
+    paragraph(out, "  ", 4, &mut |line| match run.facts.pmf {
         Err(error) => write!(
             line,
             "Skipped: no PMF timestamps: {error}; the caller's view is below"
-        )?,
+        ),
         Ok(_) => write!(
             line,
             "Skipped: no nanoseconds, as {} Hz can not be right; ticks are below",
             run.facts.frequency
-        )?,
-    }
-    line.end()
+        ),
+    })
 }
 
 fn rt_instr(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>, row: &Row) -> fmt::Result {

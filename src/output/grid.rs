@@ -6,7 +6,7 @@
 
 use core::fmt::{self, Write};
 
-use super::text::{Prose, width};
+use super::text::{paragraph, width};
 use super::units::Hundredths;
 
 /// What stands in one place of a table.
@@ -52,9 +52,9 @@ pub(super) struct Grid<'t> {
 impl Grid<'_> {
     /// Writes the table under `title`, and an empty line after it.
     pub(super) fn write(&self, out: &mut dyn Write, title: fmt::Arguments<'_>) -> fmt::Result {
-        let mut heading = Prose::begin(out, ".. table:: ", INDENT)?;
-        heading.write_fmt(title)?;
-        heading.end()?;
+        paragraph(out, ".. table:: ", INDENT, &mut |heading| {
+            heading.write_fmt(title)
+        })?;
         out.write_char('\n')?;
 
         let mut widths = [0; COLUMNS_MAX];

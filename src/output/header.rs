@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use super::Run;
 use super::frame;
-use super::text::{Many, Prose};
+use super::text::{Many, paragraph};
 use super::units::Hundredths;
 use crate::board::LabelSource;
 use crate::image::Conduit;
@@ -34,9 +34,7 @@ pub fn header(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
 }
 
 fn line(out: &mut dyn Write, name: &str, text: fmt::Arguments<'_>) -> fmt::Result {
-    let mut prose = Prose::begin(out, name, INDENT)?;
-    prose.write_fmt(text)?;
-    prose.end()
+    paragraph(out, name, INDENT, &mut |prose| prose.write_fmt(text))
 }
 
 fn cpus(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
@@ -123,43 +121,45 @@ fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
 
 fn overheads(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     let (costs, unit) = (run.facts.overheads, run.unit());
-    let mut prose = Prose::begin(out, "  Overheads  : ", INDENT)?;
-    write!(
-        prose,
-        "counter read {}, empty timed region {}",
-        unit.span(costs.counter),
-        unit.span(costs.empty)
-    )?;
-    if let Some(read) = costs.pmf_read {
-        write!(prose, ", PMF read {}", unit.span(read))?;
-    }
-    prose.end()
+    paragraph(out, "  Overheads  : ", INDENT, &mut |prose| {
+        write!(
+            prose,
+            "counter read {}, empty timed region {}",
+            unit.span(costs.counter),
+            unit.span(costs.empty)
+        )?;
+        match costs.pmf_read {
+            Some(read) => write!(prose, ", PMF read {}", unit.span(read)),
+            None => Ok(()),
+        }
+    })
 }
 
 fn plan(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     let plan = run.plan;
-    let mut prose = Prose::begin(out, "  Plan       : ", INDENT)?;
-    write!(
-        prose,
-        "{}, {} a CPU after {} for warm-up; ",
-        Many(plan.scenarios.len() as u64, "scenario"),
-        Many(plan.iterations.into(), "sample"),
-        plan.warmup
-    )?;
-    for method in plan.methods.iter() {
-        write!(prose, "method {}, ", method.word())?;
-    }
-    prose.write_str(match plan.wake {
-        WakePattern::Together => "all wake together",
-        WakePattern::Staggered => "wake-ups staggered",
-        WakePattern::Chain => "each CPU wakes the next by SGI",
-    })?;
-    for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
-        if let Some(state) = state {
-            write!(prose, "; {name}={state:#010x}")?;
+    paragraph(out, "  Plan       : ", INDENT, &mut |prose| {
+        write!(
+            prose,
+            "{}, {} a CPU after {} for warm-up; ",
+            Many(plan.scenarios.len() as u64, "scenario"),
+            Many(plan.iterations.into(), "sample"),
+            plan.warmup
+        )?;
+        for method in plan.methods.iter() {
+            write!(prose, "method {}, ", method.word())?;
         }
-    }
-    prose.end()
+        prose.write_str(match plan.wake {
+            WakePattern::Together => "all wake together",
+            WakePattern::Staggered => "wake-ups staggered",
+            WakePattern::Chain => "each CPU wakes the next by SGI",
+        })?;
+        for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
+            if let Some(state) = state {
+                write!(prose, "; {name}={state:#010x}")?;
+            }
+        }
+        Ok(())
+    })
 }
 
 impl Run<'_> {

@@ -127,14 +127,12 @@ pub fn closing(
 /// Those of `out`.
 pub fn cut_short(out: &mut dyn Write, line: &ClosingLine<'_>) -> fmt::Result {
     if text::width(line) > COLUMNS {
-        let mut prose = text::Prose::begin(out, "ERROR:   ", 9)?;
-        match line {
-            ClosingLine::Ended(_) => {}
+        text::paragraph(out, "ERROR:   ", 9, &mut |prose| match line {
+            ClosingLine::Ended(_) => Ok(()),
             ClosingLine::Incomplete(reason) | ClosingLine::BadInput(reason) => {
-                write!(prose, "{reason}")?;
+                write!(prose, "{reason}")
             }
-        }
-        prose.end()?;
+        })?;
     }
     text::one_line(out, line)
 }

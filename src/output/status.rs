@@ -3,7 +3,7 @@
 use core::fmt::{self, Write};
 
 use super::Run;
-use super::text::Prose;
+use super::text::{Prose, paragraph};
 use crate::plan::Method;
 use crate::report::{Failure, Skip, Status, TestReport};
 
@@ -22,10 +22,10 @@ pub(super) fn heading(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>)
         Method::Tftf => "as TFTF does it",
         Method::Warm => "CPUs kept on between samples",
     };
-    let mut line = Prose::begin(out, "", 2)?;
     let (name, result) = (test.scenario.name(), word(test.status));
-    write!(line, "{name}, {how}: {result}")?;
-    line.end()?;
+    paragraph(out, "", 2, &mut |line| {
+        write!(line, "{name}, {how}: {result}")
+    })?;
     why(out, run, test)
 }
 
@@ -35,14 +35,14 @@ pub(super) fn why(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> 
         Status::Passed => return Ok(()),
         other => word(other),
     };
-    let mut line = Prose::begin(out, "  ", 4)?;
-    write!(line, "{result}: ")?;
-    match test.status {
-        Status::Passed => {}
-        Status::Skipped(skip) => skipped(&mut line, skip)?,
-        Status::Failed(failure) => failed(&mut line, run, failure)?,
-    }
-    line.end()
+    paragraph(out, "  ", 4, &mut |line| {
+        write!(line, "{result}: ")?;
+        match test.status {
+            Status::Passed => Ok(()),
+            Status::Skipped(skip) => skipped(line, skip),
+            Status::Failed(failure) => failed(line, run, failure),
+        }
+    })
 }
 
 fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {

@@ -7,7 +7,7 @@ use arrayvec::ArrayVec;
 use super::Run;
 use super::figures::{columns, figure, heading};
 use super::grid::{COLUMNS_MAX, Cell, Grid};
-use super::text::{Many, Prose};
+use super::text::{Many, Prose, paragraph};
 use super::units::Unit;
 use crate::plan::{Method, ScenarioId, WakePattern};
 use crate::report::TestReport;
@@ -22,7 +22,10 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
     }
     main_table(out, run, test, &metrics)?;
     spread_table(out, run, test, &metrics)?;
-    how_to_read(out, run, test, &metrics)
+    paragraph(out, "", 0, &mut |prose| {
+        how_to_read(prose, run, test, &metrics)
+    })?;
+    out.write_char('\n')
 }
 
 /// What tells two tables of one scenario apart.
@@ -175,14 +178,13 @@ impl Statistic {
 
 /// What was run, what a row is, what a column is.
 fn how_to_read(
-    out: &mut dyn Write,
+    prose: &mut Prose<'_>,
     run: &Run<'_>,
     test: &TestReport<'_>,
     metrics: &[Metric],
 ) -> fmt::Result {
     let parallel = test.scenario.is_parallel();
     let unit = run.unit();
-    let mut prose = Prose::begin(out, "", 0)?;
     write!(
         prose,
         "Method {}: {} a CPU asked for, {} made{}. ",
@@ -226,8 +228,7 @@ fn how_to_read(
     for metric in metrics {
         prose.write_str(meaning(*metric, test.scenario))?;
     }
-    prose.end()?;
-    out.write_char('\n')
+    Ok(())
 }
 
 /// What a figure of the caller's side is; PMF's are defined by TF-A.

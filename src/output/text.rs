@@ -24,31 +24,29 @@ pub(super) struct Prose<'w> {
     len: usize,
 }
 
-impl<'w> Prose<'w> {
-    /// Text whose first line begins with `lead`, and its others with `indent`
-    /// blanks.
-    pub(super) fn begin(
-        out: &'w mut dyn Write,
-        lead: &str,
-        indent: usize,
-    ) -> Result<Self, fmt::Error> {
-        out.write_str(lead)?;
-        Ok(Self {
-            out,
-            indent,
-            column: lead.len(),
-            follows: false,
-            word: [0; COLUMNS],
-            len: 0,
-        })
-    }
+/// Writes `text` in lines of which the first begins with `lead`, and the
+/// others with `indent` blanks.
+pub(super) fn paragraph(
+    out: &mut dyn Write,
+    lead: &str,
+    indent: usize,
+    text: &mut dyn FnMut(&mut Prose<'_>) -> fmt::Result,
+) -> fmt::Result {
+    out.write_str(lead)?;
+    let mut prose = Prose {
+        out,
+        indent,
+        column: lead.len(),
+        follows: false,
+        word: [0; COLUMNS],
+        len: 0,
+    };
+    text(&mut prose)?;
+    prose.place_word()?;
+    prose.out.write_char('\n')
+}
 
-    /// Ends the last line.
-    pub(super) fn end(mut self) -> fmt::Result {
-        self.place_word()?;
-        self.out.write_char('\n')
-    }
-
+impl Prose<'_> {
     fn place_word(&mut self) -> fmt::Result {
         let Some(word) = self.word.get(..self.len).filter(|w| !w.is_empty()) else {
             return Ok(());
@@ -147,7 +145,7 @@ pub(super) fn width(what: &dyn fmt::Display) -> usize {
 /// Eight CPUs or clusters in a line say where to look; five hundred do not.
 pub(super) fn listed<T: fmt::Display>(
     out: &mut dyn Write,
-    items: impl Iterator<Item = T>,
+    items: &mut dyn Iterator<Item = T>,
 ) -> fmt::Result {
     const SHOWN: usize = 8;
     let mut more = 0usize;
@@ -171,9 +169,8 @@ mod tests {
 
     fn prose(lead: &str, indent: usize, text: &str) -> String {
         let mut out = String::new();
-        let mut prose = Prose::begin(&mut out, lead, indent).expect("a String takes all");
-        prose.write_str(text).expect("a String takes all");
-        prose.end().expect("a String takes all");
+        paragraph(&mut out, lead, indent, &mut |prose| prose.write_str(text))
+            .expect("a String takes all");
         out
     }
 
@@ -204,10 +201,10 @@ mod tests {
     #[test]
     fn lists_are_cut() {
         let mut out = String::new();
-        listed(&mut out, 0..3).expect("a String takes all");
+        listed(&mut out, &mut (0..3)).expect("a String takes all");
         assert_eq!(out, "0, 1, 2");
         out.clear();
-        listed(&mut out, 0..11).expect("a String takes all");
+        listed(&mut out, &mut (0..11)).expect("a String takes all");
         assert_eq!(out, "0, 1, 2, 3, 4, 5, 6, 7 and 3 more");
     }
 }

@@ -16,11 +16,21 @@ impl<M: Machine> Bench<'_, M> {
     /// `lead_action` is the lead's suspend, where there is a state for it.
     pub(super) fn measure_off(&mut self, lead_action: Option<Action>) -> Result<(), Stop> {
         let lead = self.machine.facts().lead;
+        let mut lead_action = lead_action;
+        let mut failure = None;
+        if let Some(action) = lead_action
+            && let Err(stop) = self.calibrate(Who::Only(lead), action)
+        {
+            // The lead has no row, and the scenario fails where the firmware
+            // refused the state; the others' rows do not depend on it.
+            lead_action = None;
+            failure = match stop {
+                Stop::Fail(refused) => Some(refused),
+                Stop::Skip(_) => None,
+            };
+        }
         for (cpu, row) in self.rows.iter_mut().enumerate() {
             row.expected = cpu != lead || lead_action.is_some();
-        }
-        if let Some(action) = lead_action {
-            self.calibrate(Who::Only(lead), action)?;
         }
         // One pass apart: it is cold for all but the lead, which has slept.
         self.trials += 1;
@@ -35,7 +45,10 @@ impl<M: Machine> Bench<'_, M> {
         }
         self.summarise();
         self.show_medians();
-        Ok(())
+        match failure {
+            Some(failure) => Err(Stop::Fail(failure)),
+            None => Ok(()),
+        }
     }
 
     /// Whether every CPU that can still give samples has given all.

@@ -1,0 +1,246 @@
+//! What comes from outside and is not good: the payload says what and where,
+//! and ends with the right exit code.
+
+mod common;
+
+use std::time::Duration;
+
+use psci_bench::verdict::Verdict;
+use xtask::board::{Board, Conduit};
+use xtask::firmware::{Gic, StateId};
+use xtask::image::Emergency;
+use xtask::payload::{self, Tree};
+use xtask::run::{Payload, RunResult, RunSpec};
+use xtask::tree::{self, Choices};
+use xtask::workspace::Workspace;
+
+fn spec() -> RunSpec {
+    RunSpec {
+        smp: Some(4),
+        args: Some("iterations=2 warmup=0".into()),
+        timeout: Duration::from_secs(120),
+        ..RunSpec::default()
+    }
+}
+
+/// The device tree of the board file, for so many CPUs.
+fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    let board = Board::load(&workspace, "qemu").expect("the board");
+    let firmware = board.firmware("tf-a").expect("its firmware");
+    let idle_states = board.idle_states(firmware, StateId::Original);
+    let choices = Choices {
+        cpus,
+        gic: Gic::V3,
+        conduit: Conduit::Smc,
+        idle_states: &idle_states,
+        bootargs,
+    };
+    tree::build(&board, &choices).expect("a tree")
+}
+
+/// Runs with `args`, and expects the verdict and these words.
+fn ends(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> RunResult {
+    let result = common::run(spec);
+    let text = result.text();
+    assert_eq!(result.verdict, verdict, "{:?}\n{text}", result.diagnosis);
+    // Long messages are wrapped.
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for word in words {
+        assert!(plain.contains(word), "no {word:?} in\n{text}");
+    }
+    result
+}
+
+fn with_args(args: &str) -> RunSpec {
+    RunSpec {
+        args: Some(args.into()),
+        ..spec()
+    }
+}
+
+fn with_tree(tree: Vec<u8>) -> RunSpec {
+    RunSpec {
+        tree: Tree::Raw(tree),
+        args: None,
+        ..spec()
+    }
+}
+
+/// BL33 that loads X0 with `x0` and goes on to the payload, which has no
+/// device tree appended: MOVZ, three MOVK, and a branch to the next page.
+fn image_with_x0(x0: u64) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    let board = Board::load(&workspace, "qemu").expect("the board");
+    let emergency = Emergency::of_board(&board, Conduit::Smc);
+    let image = payload::image(&workspace, None, emergency, 4).expect("an image");
+    let mut stub = Vec::new();
+    for (index, half) in (0..4).map(|i| (i, (x0 >> (16 * i)) as u32 & 0xffff)) {
+        let base = if index == 0 { 0xd280_0000 } else { 0xf280_0000 };
+        stub.extend(u32::to_le_bytes(base | index << 21 | half << 5));
+    }
+    stub.extend(u32::to_le_bytes(0x1400_0000 | (4096 - 16) / 4));
+    stub.resize(4096, 0);
+    stub.extend(image);
+    stub
+}
+
+#[test]
+fn no_device_tree() {
+    let spec = RunSpec {
+        tree: Tree::None,
+        args: None,
+        ..spec()
+    };
+    // TF-A hands over X0 = MPIDR & 0xffff = 0.
+    ends(&spec, Verdict::BadInput, &["no device tree", "X0 = 0x0"]);
+}
+
+#[test]
+fn x0_that_points_nowhere() {
+    for (x0, what) in [
+        (0x0, "the first page"),
+        (0x103, "an MPIDR"),
+        (0x4000_0004, "not aligned"),
+        (0x5000_0000, "memory without a tree"),
+        (0x00f0_0000_0000, "no memory at all"),
+        (0x1_0000_0000_0000, "more than 48 bits"),
+        (u64::MAX - 7, "the end of the address space"),
+    ] {
+        let spec = RunSpec {
+            payload: Payload::Image(image_with_x0(x0)),
+            ..spec()
+        };
+        let said = format!("X0 = {x0:#x}");
+        let result = ends(&spec, Verdict::BadInput, &["no device tree", &said]);
+        assert!(!result.text().contains("Unhandled"), "{what}");
+    }
+}
+
+#[test]
+fn x0_that_points_to_a_tree() {
+    // QEMU leaves its own at the start of memory, and TF-A's BL2 adds to it
+    // how PSCI is called. It has no idle states.
+    let spec = RunSpec {
+        payload: Payload::Image(image_with_x0(0x4000_0000)),
+        ..spec()
+    };
+    let words = ["linux,dummy-virt", "2 passed, 4 skipped, 0 failed"];
+    ends(&spec, Verdict::Pass, &words);
+}
+
+#[test]
+fn a_broken_device_tree() {
+    let good = good_tree(4, "");
+    let truncated = good[..good.len() / 2].to_vec();
+    ends(
+        &with_tree(truncated),
+        Verdict::BadInput,
+        &["device tree appended to the image"],
+    );
+    let garbage = (0..2048u32).map(|i| (i.wrapping_mul(0x9e37_79b1) >> 13) as u8);
+    ends(
+        &with_tree(garbage.collect()),
+        Verdict::BadInput,
+        &["device tree appended"],
+    );
+    // The magic alone is right.
+    let mut zeros = vec![0; 256];
+    zeros[..4].copy_from_slice(&good[..4]);
+    ends(
+        &with_tree(zeros),
+        Verdict::BadInput,
+        &["device tree appended"],
+    );
+}
+
+#[test]
+fn words_in_bootargs() {
+    for (args, words) in [
+        (
+            "iteration=5",
+            ["word 1", "iteration=5", "unknown key"].as_slice(),
+        ),
+        ("iterations=5 quiet", &["word 2", "quiet", "key=value"]),
+        ("iterations=0", &["word 1", "iterations=0", "from 1 to"]),
+        ("method=hot", &["method=hot", "tftf, warm"]),
+        ("only=suspend", &["only=suspend", "susp_deep_parallel"]),
+    ] {
+        ends(&with_args(args), Verdict::BadInput, words);
+    }
+}
+
+#[test]
+fn more_iterations_than_memory() {
+    let spec = with_args("iterations=1000000 samples=all");
+    ends(
+        &spec,
+        Verdict::BadInput,
+        &["too little memory", "KiB are missing"],
+    );
+}
+
+#[test]
+fn a_cpu_that_the_firmware_does_not_know() {
+    // The machine has 4 CPUs, the tree 5.
+    let tree = good_tree(5, "iterations=2 warmup=0");
+    let result = ends(
+        &with_tree(tree),
+        Verdict::Fail,
+        &["CPU 1.0", "CPU_ON: firmware returned INVALID_PARAMETERS"],
+    );
+    // The others were measured all the same.
+    let log = common::Log::new(&result.log);
+    for (t, metric) in [
+        (2, "powerdown"),
+        (4, "powerdown"),
+        (5, "powerdown"),
+        (6, "latency"),
+    ] {
+        let counts = log.metric(t, metric, "n");
+        let complete = counts.values().filter(|n| **n == 2).count();
+        assert_eq!(complete, 4, "scenario {t}: {counts:?}");
+    }
+}
+
+#[test]
+fn a_cpu_that_is_missing_from_the_tree() {
+    // The lead's own node: CPU 0 is what boots.
+    let mut tree = good_tree(1, "");
+    let node = tree
+        .windows(6)
+        .position(|bytes| bytes == b"cpu@0\0")
+        .expect("its node");
+    // reg = <0 0> follows somewhere behind: make it <0 7>.
+    let reg = tree[node..]
+        .windows(8)
+        .position(|bytes| bytes == [0, 0, 0, 3, 0, 0, 0, 8])
+        .expect("a property of 8 bytes");
+    tree[node + reg + 12 + 7] = 7;
+    ends(
+        &with_tree(tree),
+        Verdict::BadInput,
+        &["no cpu node has the reg of the CPU that booted"],
+    );
+}
+
+#[test]
+fn a_power_state_that_the_firmware_rejects() {
+    let spec = with_args("iterations=2 warmup=0 deepest=0x1010033");
+    let result = ends(
+        &spec,
+        Verdict::Fail,
+        &[
+            "0x01010033",
+            "INVALID_PARAMETERS",
+            "3 passed, 0 skipped, 3 failed",
+        ],
+    );
+    assert_eq!(result.exit_code(), 1);
+    // What does not need that state is measured.
+    assert!(
+        result
+            .text()
+            .contains("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t3\t")
+    );
+}
