@@ -78,6 +78,8 @@ impl<'t> Board<'t> {
     /// # Errors
     /// The first thing found that cannot be used. [`Console::find`] tells
     /// where to print it.
+    // Never a part of its caller, whose stack frame lasts as long as the run.
+    #[inline(never)]
     pub fn read(tree: &'t [u8]) -> Result<Self, BoardError<'t>> {
         let fdt = check::open(tree)?;
         let found = Found::search(fdt);

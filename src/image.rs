@@ -137,11 +137,16 @@ fn bytes<const N: usize>(file: &[u8], at: usize) -> Result<[u8; N], ImageError> 
 }
 
 fn read_u32(file: &[u8], at: usize) -> Result<u32, ImageError> {
-    bytes(file, at).map(u32::from_le_bytes)
+    number(file, at, 4).map(|value| value as u32)
 }
 
 fn read_u64(file: &[u8], at: usize) -> Result<u64, ImageError> {
-    bytes(file, at).map(u64::from_le_bytes)
+    number(file, at, 8)
+}
+
+fn number(file: &[u8], at: usize, size: usize) -> Result<u64, ImageError> {
+    let bytes = file.get(at..at + size).ok_or(ImageError::TooShort)?;
+    Ok(bytes.iter().rfold(0, |n, byte| (n << 8) | u64::from(*byte)))
 }
 
 fn write(file: &mut [u8], at: usize, value: &[u8]) -> Result<(), ImageError> {

@@ -16,7 +16,7 @@
 //! | `deepest` | `power_state` of the deepest level, `0x…` | device tree |
 //! | `core` | `power_state` of level 0, `0x…` | device tree |
 
-use core::fmt;
+use core::fmt::{self, Write};
 
 mod scenario_id;
 
@@ -253,7 +253,7 @@ impl fmt::Display for PlanError<'_> {
         // The words come from outside and go to a terminal.
         for c in self.word.chars().take(SHOWN) {
             let printable = c.is_ascii_graphic();
-            write!(f, "{}", if printable { c } else { '?' })?;
+            f.write_char(if printable { c } else { '?' })?;
         }
         if self.word.chars().nth(SHOWN).is_some() {
             f.write_str("...")?;
@@ -287,7 +287,7 @@ impl Plan {
     pub fn parse(bootargs: &str) -> Result<Self, PlanError<'_>> {
         let mut plan = Self::default();
         let mut seen = 0u32;
-        for (index, word) in bootargs.split_whitespace().enumerate() {
+        for (index, word) in bootargs.split_ascii_whitespace().enumerate() {
             plan.apply(word, &mut seen).map_err(|problem| PlanError {
                 word,
                 position: index + 1,

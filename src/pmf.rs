@@ -116,7 +116,7 @@ impl fmt::Display for ReadError {
             Self::NotImplemented => write!(f, "the firmware does not implement it (-1)"),
             Self::BadTimestamp => write!(f, "no such timestamp (-22)"),
             Self::UnknownCpu => write!(f, "X0 unchanged: MPIDR not accepted"),
-            Self::Code(code) => write!(f, "code {code}"),
+            Self::Code(code) => write!(f, "code {}", i64::from(*code)),
         }
     }
 }

@@ -107,7 +107,7 @@ impl fmt::Display for Error {
             Self::NotPresent => "NOT_PRESENT",
             Self::Disabled => "DISABLED",
             Self::InvalidAddress => "INVALID_ADDRESS",
-            Self::Unknown(code) => return write!(f, "undefined code {code}"),
+            Self::Unknown(code) => return write!(f, "undefined code {}", i64::from(*code)),
         })
     }
 }

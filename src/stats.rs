@@ -93,7 +93,7 @@ pub struct Line {
 impl Line {
     /// The line through `points`. None for fewer than three points, for
     /// points that do not differ in x or do not differ in y, and for numbers
-    /// whose squares 128 bits can not hold.
+    /// so large that their products overflow.
     #[must_use]
     pub fn through(points: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
         let (mut n, mut sx, mut sy, mut sxx, mut sxy, mut syy) = (0, 0, 0, 0, 0, 0);
@@ -115,11 +115,18 @@ impl Line {
         if n < 3 || xx <= 0 || yy <= 0 {
             return None;
         }
-        let explained = product(product(xy, xy)?, 100)?;
+        let (all, explained) = (product(xx, yy)?, product(product(xy, xy)?, 100)?);
+        let is_explained = |percent: &u8| {
+            product(all, i128::from(*percent)).is_some_and(|share| share <= explained)
+        };
+        // 128 bits are multiplied here and never divided, which would take
+        // the image another kilobyte.
+        let (rise, run) = (i64::try_from(xy).ok()?, i64::try_from(xx).ok()?);
+        let half = run / 2;
         Some(Self {
             n: u32::try_from(n).ok()?,
-            slope: i64::try_from((2 * xy + xx).div_euclid(2 * xx)).ok()?,
-            r2_percent: u8::try_from(explained / product(xx, yy)?).ok()?,
+            slope: rise.checked_add(half)?.div_euclid(run),
+            r2_percent: (0..=100).rev().find(is_explained)?,
         })
     }
 }
@@ -175,8 +182,11 @@ impl Clock {
         if !self.is_known() {
             return None;
         }
-        let scaled = u128::from(ticks) * u128::from(per_second) / u128::from(self.hz);
-        u64::try_from(scaled).ok()
+        // Whole seconds apart: what is left fits 64 bits at every frequency
+        // that is believed.
+        let (seconds, rest) = (ticks / self.hz, ticks % self.hz);
+        let rest = rest.checked_mul(per_second)? / self.hz;
+        seconds.checked_mul(per_second)?.checked_add(rest)
     }
 }
 

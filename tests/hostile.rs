@@ -79,7 +79,7 @@ fn image_with_x0(x0: u64) -> Vec<u8> {
         let base = if index == 0 { 0xd280_0000 } else { 0xf280_0000 };
         stub.extend(u32::to_le_bytes(base | index << 21 | half << 5));
     }
-    stub.extend(u32::to_le_bytes(0x1400_0000 | (4096 - 16) / 4));
+    stub.extend(u32::to_le_bytes(0x1400_0000 | ((4096 - 16) / 4)));
     stub.resize(4096, 0);
     stub.extend(image);
     stub

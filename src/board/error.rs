@@ -1,6 +1,6 @@
 //! Why a device tree is not accepted, told so that its author can mend it.
 
-use core::fmt;
+use core::fmt::{self, Write};
 
 use super::fdt::Node;
 
@@ -165,7 +165,7 @@ impl fmt::Display for Shown<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for c in self.0.chars().take(VALUE_SHOWN) {
             let plain = c == ' ' || c.is_ascii_graphic();
-            write!(f, "{}", if plain { c } else { '?' })?;
+            f.write_char(if plain { c } else { '?' })?;
         }
         if self.0.len() > VALUE_SHOWN {
             f.write_str("...")?;

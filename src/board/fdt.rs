@@ -24,8 +24,8 @@ pub(super) const END: u32 = 9;
 
 /// The big-endian word at an offset.
 pub(super) fn word(blob: &[u8], at: usize) -> Option<u32> {
-    let bytes = blob.get(at..)?.first_chunk()?;
-    Some(u32::from_be_bytes(*bytes))
+    let cell = blob.get(at..)?.get(..4)?;
+    Some(number(cell) as u32)
 }
 
 /// The number that some cells are.

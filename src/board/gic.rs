@@ -94,7 +94,8 @@ fn version_3<'t>(chain: &Chain<'t>, node: Node<'t>) -> Result<Gic, BoardError<'t
     }
     let mut redistributors = ArrayVec::new();
     for index in 1..=count {
-        redistributors.push(frame(chain, index, 0x2_0000, 0x1_0000)?);
+        // There is room for all that were accepted.
+        let _ = redistributors.try_push(frame(chain, index, 0x2_0000, 0x1_0000)?);
     }
     let stride = match node.value("redistributor-stride") {
         None => None,

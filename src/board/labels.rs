@@ -87,7 +87,7 @@ pub(super) fn from_map<'t>(
     };
     let mut levels = ArrayVec::<Level<'t>, DEPTH_MAX>::new();
     labeller.cores(map)?;
-    levels.push(Level::new(map));
+    let _ = levels.try_push(Level::new(map));
     while let Some(level) = levels.last_mut() {
         let Some(node) = level.next()? else {
             levels.pop();
@@ -102,7 +102,7 @@ pub(super) fn from_map<'t>(
 
 fn check_size<'t>(map: Node<'t>) -> Result<(), BoardError<'t>> {
     let mut pending = ArrayVec::<_, DEPTH_MAX>::new();
-    pending.push(map.children());
+    let _ = pending.try_push(map.children());
     let mut nodes = 0;
     while let Some(children) = pending.last_mut() {
         let Some(node) = children.next() else {

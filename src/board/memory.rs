@@ -73,12 +73,13 @@ pub(super) fn reserved(fdt: Fdt<'_>) -> Result<ArrayVec<Region, RESERVED_MAX>, B
             return refuse(Problem::TooMany(RESERVED_MAX));
         }
     }
-    let Some(parent) = Chain::find(fdt, "/reserved-memory") else {
+    let Some(mut chain) = Chain::find(fdt, "/reserved-memory") else {
         return Ok(list.regions);
     };
-    for node in parent.node().children() {
-        if let Some(chain) = parent.child(node).filter(|_| node.available()) {
+    for node in chain.node().children() {
+        if node.available() && chain.enter(node) {
             list.append(&chain)?;
+            chain.leave();
         }
     }
     Ok(list.regions)

@@ -81,13 +81,12 @@ pub(super) fn compatible_with(value: &[u8], names: &[&str]) -> Option<usize> {
 }
 
 /// A node with all its parents, the root first.
-#[derive(Clone)]
 pub(super) struct Chain<'t>(ArrayVec<Node<'t>, DEPTH_MAX>);
 
 impl<'t> Chain<'t> {
     fn root(fdt: Fdt<'t>) -> Self {
         let mut nodes = ArrayVec::new();
-        nodes.push(fdt.root());
+        let _ = nodes.try_push(fdt.root());
         Self(nodes)
     }
 
@@ -105,11 +104,15 @@ impl<'t> Chain<'t> {
         Some(self)
     }
 
-    /// The child `node` with all its parents.
-    pub fn child(&self, node: Node<'t>) -> Option<Self> {
-        let mut chain = self.clone();
-        chain.0.try_push(node).ok()?;
-        Some(chain)
+    /// Goes down to `node`, a child of the last node; tells whether it did:
+    /// deeper than this is refused when the tree is opened.
+    pub fn enter(&mut self, node: Node<'t>) -> bool {
+        self.0.try_push(node).is_ok()
+    }
+
+    /// Goes up again.
+    pub fn leave(&mut self) {
+        self.0.pop();
     }
 
     pub fn nodes(&self) -> &[Node<'t>] {
@@ -124,7 +127,6 @@ impl<'t> Chain<'t> {
 }
 
 /// What a walk tells of each node.
-#[derive(Default)]
 pub(super) struct Facts<'t> {
     /// The `compatible` strings, or nothing.
     pub compatible: &'t [u8],
@@ -142,31 +144,36 @@ type Visit<'v, 't> = dyn FnMut(&Chain<'t>, &Facts<'t>) -> Result<(), BoardError<
 pub(super) fn walk<'t>(fdt: Fdt<'t>, visit: &mut Visit<'_, 't>) -> Result<(), BoardError<'t>> {
     let mut chain = Chain::root(fdt);
     let mut pending = ArrayVec::<_, DEPTH_MAX>::new();
-    pending.push(fdt.root().children());
+    let _ = pending.try_push(fdt.root().children());
     while let Some(children) = pending.last_mut() {
         let Some(node) = children.next() else {
             pending.pop();
-            chain.0.pop();
+            chain.leave();
             continue;
         };
-        let mut facts = Facts::default();
-        let mut status = None;
         // One look at each property, as a node may have thousands.
+        let mut values = [None; 3];
         for (name, value) in node.properties() {
-            match name {
-                b"compatible" => facts.compatible = value,
-                b"device_type" => facts.is_memory = value == b"memory\0",
-                b"status" => status = Some(value),
-                _ => {}
+            for (known, slot) in ["compatible", "device_type", "status"]
+                .iter()
+                .zip(&mut values)
+            {
+                if known.as_bytes() == name {
+                    *slot = Some(value);
+                }
             }
         }
-        // Deeper than this is refused when the tree is opened.
-        if !is_available(status) || chain.0.try_push(node).is_err() {
+        let [compatible, device_type, status] = values;
+        if !is_available(status) || !chain.enter(node) {
             continue;
         }
+        let facts = Facts {
+            compatible: compatible.unwrap_or_default(),
+            is_memory: device_type == Some(b"memory\0"),
+        };
         visit(&chain, &facts)?;
         if pending.try_push(node.children()).is_err() {
-            chain.0.pop();
+            chain.leave();
         }
     }
     Ok(())

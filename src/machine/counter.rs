@@ -21,33 +21,46 @@ pub fn choose([first, second]: [u64; 2]) -> u64 {
     }
 }
 
-impl Way {
-    /// Reads the counter, not ahead of anything that comes before.
-    pub fn now(self) -> u64 {
-        let (first, second): (u64, u64);
+/// Reads one counter register.
+macro_rules! counter {
+    ($register:literal) => {{
+        let value: u64;
         // SAFETY: reading the counter has no side effect; EL1 and EL2 may.
         // Not `nomem`: memory accesses must stay on their side of it.
         unsafe {
-            match self {
-                Self::Hvc => {
-                    asm!("isb", "mrs {}, cntvct_el0", out(reg) first, options(nostack));
-                    return first;
+            asm!(
+                "isb",
+                concat!("mrs {}, ", $register),
+                out(reg) value,
+                options(nostack)
+            );
+        }
+        value
+    }};
+}
+
+impl Way {
+    /// Reads the counter, not ahead of anything that comes before.
+    pub fn now(self) -> u64 {
+        match self {
+            Self::Hvc => counter!("cntvct_el0"),
+            Self::Smc => counter!("cntpct_el0"),
+            Self::SmcTwice => {
+                let (first, second): (u64, u64);
+                // SAFETY: as in counter!.
+                unsafe {
+                    asm!(
+                        "isb",
+                        "mrs {}, cntpct_el0",
+                        "mrs {}, cntpct_el0",
+                        out(reg) first,
+                        out(reg) second,
+                        options(nostack)
+                    );
                 }
-                Self::Smc => {
-                    asm!("isb", "mrs {}, cntpct_el0", out(reg) first, options(nostack));
-                    return first;
-                }
-                Self::SmcTwice => asm!(
-                    "isb",
-                    "mrs {}, cntpct_el0",
-                    "mrs {}, cntpct_el0",
-                    out(reg) first,
-                    out(reg) second,
-                    options(nostack)
-                ),
+                choose([first, second])
             }
         }
-        choose([first, second])
     }
 
     /// Spins until the counter has reached `instant`: the last stretch before

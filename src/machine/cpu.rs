@@ -51,6 +51,7 @@ pub fn env() -> Option<&'static Env> {
 
 impl Env {
     /// Counter ticks in so many microseconds, rounded up.
+    #[inline(never)]
     pub fn us(&self, microseconds: u64) -> u64 {
         (self.hz * microseconds).div_ceil(1_000_000)
     }

@@ -1,6 +1,7 @@
 //! Working memory: one region of the board's memory, handed out piece by
 //! piece and never taken back.
 
+use core::mem::MaybeUninit;
 use core::slice;
 
 use psci_bench::board::Region;
@@ -42,16 +43,16 @@ impl Arena {
         mut make: impl FnMut(usize) -> T,
     ) -> Option<&'static mut [T]> {
         let size = u64::try_from(count.checked_mul(size_of::<T>())?).ok()?;
-        let base = self.take(size, align_of::<T>().max(8) as u64)? as *mut T;
-        for index in 0..count {
-            // SAFETY: index < count, and take() reserved count values from
-            // base on, aligned for T, in memory that new()'s caller gave to
-            // this arena alone.
-            unsafe { base.add(index).write(make(index)) };
+        let base = self.take(size, align_of::<T>().max(8) as u64)? as *mut MaybeUninit<T>;
+        // SAFETY: take() reserved count values from base on, aligned for T, in
+        // memory that new()'s caller gave to this arena alone, and it hands no
+        // byte out twice. A MaybeUninit needs no particular contents.
+        let slots = unsafe { slice::from_raw_parts_mut(base, count) };
+        for (index, slot) in slots.iter_mut().enumerate() {
+            slot.write(make(index));
         }
-        // SAFETY: count values were just written from base on, and take()
-        // hands no byte out twice.
-        Some(unsafe { slice::from_raw_parts_mut(base, count) })
+        // SAFETY: each of them was written just above.
+        Some(unsafe { slots.assume_init_mut() })
     }
 }
 

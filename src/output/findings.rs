@@ -97,7 +97,7 @@ fn last_man(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found 
         let heads = run.cluster_heads().map(|head| run.cpu(head).cluster);
         heads.filter_map(|cluster| Some((cluster, LastMan::of(run, test, cluster)?)))
     };
-    let (mut count, mut flushes, mut others) = (0, None, None);
+    let (mut count, mut flushes, mut others) = (0usize, None, None);
     for (_, last) in clusters() {
         count += 1;
         widen(&mut flushes, (last.flush, last.flush));
@@ -127,8 +127,9 @@ fn last_man(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found 
                 item(out, &mut |prose| {
                     write!(
                         prose,
-                        "Last man down in cluster {cluster}, by ENTER_HW_LOW_PWR: CPU {}, \
+                        "Last man down in cluster {}, by ENTER_HW_LOW_PWR: CPU {}, \
                          cache flush {}",
+                        u32::from(cluster),
                         run.label(last.cpu.into()),
                         unit.span(last.flush)
                     )?;
@@ -178,7 +179,12 @@ fn queue(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
                  order of ENTER_HW_LOW_PWR",
             )?,
         }
-        write!(prose, " ({} CPUs, R2 {} %).", line.n, line.r2_percent)
+        write!(
+            prose,
+            " ({} CPUs, R2 {} %).",
+            line.n,
+            u32::from(line.r2_percent)
+        )
     })?;
     Ok(true)
 }

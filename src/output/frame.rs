@@ -22,7 +22,7 @@ use crate::stats::Clock;
 
 /// The first two lines of the frame.
 pub(super) fn begin(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
-    let level = run.facts.exception_level;
+    let level = u32::from(run.facts.exception_level);
     out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;
     writeln!(out, "NOTICE:  Running at NS-EL{level}")
 }
@@ -108,8 +108,8 @@ fn rt_instr(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>, row: &Row
         return Ok(());
     };
     let cpu = run.cpu(row.cpu.into());
-    let (tag, cluster, core) = (test.scenario.tag(), cpu.cluster, run.core_number(cpu));
-    write!(out, "<RT_INSTR:{tag}\t{cluster}\t{core}")?;
+    let (tag, core) = (test.scenario.tag(), run.core_number(cpu));
+    write!(out, "<RT_INSTR:{tag}\t{}\t{core}", u32::from(cpu.cluster))?;
     match values {
         [latency, None, None] => write!(out, "\t{}", latency.unwrap_or(0))?,
         values => {

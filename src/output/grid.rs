@@ -41,8 +41,10 @@ const INDENT: usize = 3;
 
 /// A table without its title.
 pub(super) struct Grid<'t> {
-    /// One heading a column; those after [`COLUMNS_MAX`] are left out.
-    pub(super) headings: &'t [&'static str],
+    /// Number of columns; those after [`COLUMNS_MAX`] are left out.
+    pub(super) columns: usize,
+    /// The heading of a column.
+    pub(super) heading: &'t dyn Fn(usize) -> &'static str,
     /// Number of rows.
     pub(super) rows: usize,
     /// The cell in a row and a column.
@@ -58,14 +60,14 @@ impl Grid<'_> {
         out.write_char('\n')?;
 
         let mut widths = [0; COLUMNS_MAX];
-        for (column, widest) in widths.iter_mut().enumerate().take(self.headings.len()) {
+        let widths = &mut widths[..self.columns.min(COLUMNS_MAX)];
+        for (column, widest) in widths.iter_mut().enumerate() {
             let cells = (0..self.rows).map(|row| width(&(self.cell)(row, column)));
-            *widest = cells.fold(self.headings[column].len(), usize::max);
+            *widest = cells.fold((self.heading)(column).len(), usize::max);
         }
-        let widths = &widths[..self.headings.len().min(COLUMNS_MAX)];
 
         rule(out, widths, '-')?;
-        line(out, widths, &|column| Cell::Text(self.headings[column]))?;
+        line(out, widths, &|column| Cell::Text((self.heading)(column)))?;
         rule(out, widths, '=')?;
         for row in 0..self.rows {
             line(out, widths, &|column| (self.cell)(row, column))?;
@@ -113,7 +115,8 @@ mod tests {
         ];
         let mut out = String::new();
         Grid {
-            headings: &["X", "Y"],
+            columns: 2,
+            heading: &|column| ["X", "Y"][column],
             rows: cells.len(),
             cell: &|row, column| cells[row][column],
         }

@@ -74,7 +74,7 @@ fn firmware(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
             "PSCI {}.{} by {conduit} from EL{}, power_state in the {format} format",
             facts.psci_version >> 16 & 0x7fff,
             facts.psci_version & 0xffff,
-            facts.exception_level
+            u32::from(facts.exception_level)
         ),
     )?;
     match facts.pmf {
@@ -114,7 +114,9 @@ fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         "  Wake-up    : ",
         format_args!(
             "{}, interrupt {}, GICv{}",
-            facts.timer, facts.timer_intid, facts.gic
+            facts.timer,
+            facts.timer_intid,
+            u32::from(facts.gic)
         ),
     )
 }

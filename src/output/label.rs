@@ -15,9 +15,15 @@ pub(super) struct Label {
 
 impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.cpu.cluster, self.cpu.core)?;
+        let Cpu {
+            cluster,
+            core,
+            thread,
+            ..
+        } = self.cpu;
+        write!(f, "{}.{}", u32::from(cluster), u32::from(core))?;
         if self.threads {
-            write!(f, ".{}", self.cpu.thread)?;
+            write!(f, ".{}", u32::from(thread))?;
         }
         Ok(())
     }
@@ -26,12 +32,7 @@ impl fmt::Display for Label {
 impl Run<'_> {
     /// The CPU at `index` of the board's order.
     pub(super) fn cpu(&self, index: usize) -> Cpu {
-        self.cpus.get(index).copied().unwrap_or(Cpu {
-            mpidr: 0,
-            cluster: 0,
-            core: 0,
-            thread: 0,
-        })
+        self.cpus.get(index).copied().unwrap_or_default()
     }
 
     /// Its name.

@@ -2,8 +2,6 @@
 
 use core::fmt::{self, Write};
 
-use arrayvec::ArrayVec;
-
 use super::Run;
 use super::figures::{columns, figure, heading};
 use super::grid::{COLUMNS_MAX, Cell, Grid};
@@ -52,8 +50,6 @@ fn cpu_cell(run: &Run<'_>, index: u16, column: usize) -> Cell {
     Cell::Count(number.get(column).copied().unwrap_or(0).into())
 }
 
-type Headings = ArrayVec<&'static str, COLUMNS_MAX>;
-
 /// One row a CPU, one column a figure.
 fn main_table(
     out: &mut dyn Write,
@@ -62,11 +58,13 @@ fn main_table(
     metrics: &[Metric],
 ) -> fmt::Result {
     let which = cpu_headings(run);
-    let figures = metrics.iter().map(|m| heading(*m));
-    let headings: Headings = which.iter().copied().chain(figures).collect();
     let unit = run.unit();
     Grid {
-        headings: &headings,
+        columns: which.len() + metrics.len(),
+        heading: &|column| match column.checked_sub(which.len()) {
+            None => which[column],
+            Some(place) => heading(metrics[place]),
+        },
         rows: test.rows.len(),
         cell: &|row, column| {
             let row = &test.rows[row];
@@ -95,26 +93,22 @@ fn spread_table(
     metrics: &[Metric],
 ) -> fmt::Result {
     // A percentile takes many samples: without any its column says nothing.
-    let all = || test.rows.iter().flat_map(|row| row.summaries);
+    let all = || test.rows.iter().flat_map(|row| &row.summaries);
     let statistics: &[Statistic] = if all().any(|s| s.p99.is_some()) {
         &STATISTICS
     } else {
         &STATISTICS_OF_FEW
     };
     let which = cpu_headings(run);
-    let headings: Headings = {
-        let named = statistics.iter().map(|s| s.heading());
-        which
-            .iter()
-            .copied()
-            .chain(["Figure"])
-            .chain(named)
-            .collect()
-    };
     let unit = run.unit();
     let cpus = test.rows.len();
     Grid {
-        headings: &headings,
+        columns: which.len() + 1 + statistics.len(),
+        heading: &|column| match column.checked_sub(which.len()) {
+            None => which[column],
+            Some(0) => "Figure",
+            Some(place) => statistics[place - 1].heading(),
+        },
         rows: cpus * metrics.len(),
         cell: &|row, column| {
             let (metric, row) = (metrics[row / cpus], &test.rows[row % cpus]);

@@ -138,14 +138,15 @@ impl<M: Machine> Bench<'_, M> {
             }
             self.rows[cpu].note_loss(rejection);
         }
+        let row = &mut self.rows[cpu];
         match (phase, verdict) {
             (Phase::Cold, Ok(())) => {
-                self.rows[cpu].cold.get_or_insert(outcome);
+                row.cold.get_or_insert(outcome);
             }
             (Phase::Cold | Phase::WarmUp, _) => {}
-            (Phase::Measure, _) if self.rows[cpu].valid >= self.plan.iterations => {}
+            (Phase::Measure, _) if row.valid >= self.plan.iterations => {}
             (Phase::Measure, Ok(())) => self.keep(cpu, outcome),
-            (Phase::Measure, Err(rejection)) => self.rows[cpu].reject(rejection),
+            (Phase::Measure, Err(rejection)) => row.reject(rejection),
         }
     }
 }

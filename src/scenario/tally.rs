@@ -48,6 +48,35 @@ fn longest(round: &[Outcome], pmf: bool) -> u64 {
     figures.max().unwrap_or(0)
 }
 
+/// The figures of the main table, wherever they come from.
+fn figures(of: &dyn Fn(Metric) -> Option<u64>) -> Figures {
+    Figures {
+        powerdown: of(Metric::Powerdown).or(of(Metric::Latency)),
+        wakeup: of(Metric::Wakeup),
+        cache_flush: of(Metric::CacheFlush),
+    }
+}
+
+/// The samples of the row's CPU among all that were `kept`.
+fn samples<'k>(
+    kept: &'k [Outcome],
+    cpus: usize,
+    row: &Row,
+) -> impl Iterator<Item = &'k Outcome> + use<'k> {
+    let all = kept.iter().skip(row.cpu.into()).step_by(cpus);
+    all.take(row.valid as usize)
+}
+
+/// Writes `values` to the front of `column`, and gives that part of it.
+fn gather<'c>(column: &'c mut [u64], values: &mut dyn Iterator<Item = u64>) -> &'c mut [u64] {
+    let mut n = 0;
+    for (place, value) in column.iter_mut().zip(values) {
+        *place = value;
+        n += 1;
+    }
+    column.get_mut(..n).unwrap_or_default()
+}
+
 impl<M: Machine> Bench<'_, M> {
     /// Keeps an outcome as the next sample of its CPU.
     pub(super) fn keep(&mut self, cpu: usize, outcome: Outcome) {
@@ -57,70 +86,40 @@ impl<M: Machine> Bench<'_, M> {
         row.valid += 1;
     }
 
-    /// The samples of one CPU.
-    fn samples(&self, cpu: usize) -> impl Iterator<Item = &Outcome> {
-        let cpus = self.outcomes.len();
-        let valid = self.rows[cpu].valid as usize;
-        self.kept.iter().skip(cpu).step_by(cpus).take(valid)
-    }
-
-    /// Fills the column with one metric of one CPU's samples.
-    fn fill(&mut self, cpu: usize, metric: Metric) -> usize {
-        let cpus = self.outcomes.len();
-        let valid = self.rows[cpu].valid as usize;
-        let samples = self.kept.iter().skip(cpu).step_by(cpus).take(valid);
-        let mut n = 0;
-        for value in samples.filter_map(|s| s.metric(metric, self.pmf)) {
-            self.column[n] = value;
-            n += 1;
-        }
-        n
-    }
-
     /// Sums up one figure of each of the first `rounds` rounds.
     fn over_rounds(&mut self, rounds: usize, figure: fn(&[Outcome], bool) -> u64) -> Summary {
         let kept = self.kept.chunks(self.outcomes.len()).take(rounds);
-        for (place, round) in self.column.iter_mut().zip(kept) {
-            *place = figure(round, self.pmf);
-        }
-        Summary::of(&mut self.column[..rounds])
+        let mut values = kept.map(|round| figure(round, self.pmf));
+        Summary::of(gather(self.column, &mut values))
     }
 
     /// Sums up every CPU's samples.
     pub(super) fn summarise(&mut self) {
-        for cpu in 0..self.rows.len() {
+        let cpus = self.outcomes.len();
+        for row in self.rows.iter_mut() {
             for metric in Metric::ALL {
-                let n = self.fill(cpu, metric);
-                self.rows[cpu].summaries[metric as usize] = Summary::of(&mut self.column[..n]);
+                let samples = samples(self.kept, cpus, row);
+                let mut values = samples.filter_map(|s| s.metric(metric, self.pmf));
+                row.summaries[metric as usize] = Summary::of(gather(self.column, &mut values));
             }
         }
     }
 
     /// Shows each CPU by its own medians: serial scenarios.
     pub(super) fn show_medians(&mut self) {
-        for cpu in 0..self.rows.len() {
-            let median = |metric| self.rows[cpu].summary(metric).map(|s| s.median);
-            let figures = Figures {
-                powerdown: median(Metric::Powerdown).or(median(Metric::Latency)),
-                wakeup: median(Metric::Wakeup),
-                cache_flush: median(Metric::CacheFlush),
-            };
-            let mut n = 0;
-            for place in 0..self.rows[cpu].valid as usize {
-                let outcome = self.kept[place * self.outcomes.len() + cpu];
-                if let Some(value) = leading(&outcome, self.pmf) {
-                    self.column[n] = value;
-                    n += 1;
+        let cpus = self.outcomes.len();
+        for row in self.rows.iter_mut() {
+            row.figures = figures(&|metric| row.summary(metric).map(|s| s.median));
+            let of = |sample: &&Outcome| leading(sample, self.pmf);
+            let mut values = samples(self.kept, cpus, row).filter_map(|s| of(&s));
+            row.shown = match gather(self.column, &mut values) {
+                [] => None,
+                values => {
+                    let middle = Some(lower_median(values));
+                    let mut samples = samples(self.kept, cpus, row);
+                    samples.find(|s| of(s) == middle).copied()
                 }
-            }
-            let middle = (n > 0).then(|| lower_median(&mut self.column[..n]));
-            let shown = self
-                .samples(cpu)
-                .find(|s| middle.is_some() && leading(s, self.pmf) == middle)
-                .copied();
-            let row = &mut self.rows[cpu];
-            row.figures = figures;
-            row.shown = shown;
+            };
         }
     }
 
@@ -128,31 +127,20 @@ impl<M: Machine> Bench<'_, M> {
     /// the median of those: parallel scenarios, where rounds must not be
     /// mixed. `rounds` were kept.
     pub(super) fn show_round(&mut self, rounds: usize) {
-        if rounds == 0 {
-            return;
-        }
-        let cpus = self.outcomes.len();
         let middle = self.over_rounds(rounds, longest).median;
         self.skew = self.over_rounds(rounds, |round, _| {
             let calls = || round.iter().map(|o| o.before).filter(|b| *b != 0);
             let (first, last) = (calls().min(), calls().max());
             last.unwrap_or(0) - first.unwrap_or(0)
         });
-        let mut kept = self.kept.chunks(cpus).take(rounds);
-        let shown = kept.position(|round| longest(round, self.pmf) == middle);
-        let shown = shown.unwrap_or(0);
-        for cpu in 0..cpus {
-            let outcome = self.kept[shown * cpus + cpu];
-            let figure = |metric| outcome.metric(metric, self.pmf);
-            let figures = Figures {
-                powerdown: figure(Metric::Powerdown).or(figure(Metric::Latency)),
-                wakeup: figure(Metric::Wakeup),
-                cache_flush: figure(Metric::CacheFlush),
-            };
-            let has_part = leading(&outcome, self.pmf).is_some();
-            let row = &mut self.rows[cpu];
-            row.shown = has_part.then_some(outcome);
-            row.figures = figures;
+        let mut kept = self.kept.chunks(self.outcomes.len()).take(rounds);
+        let Some(shown) = kept.find(|round| longest(round, self.pmf) == middle) else {
+            return;
+        };
+        for (row, outcome) in self.rows.iter_mut().zip(shown) {
+            let has_part = leading(outcome, self.pmf).is_some();
+            row.shown = has_part.then_some(*outcome);
+            row.figures = figures(&|metric| outcome.metric(metric, self.pmf));
         }
     }
 }

@@ -167,9 +167,11 @@ fn working_memory(
         size: boot::image_end() - boot::image_start(),
     };
     let mut taken: ArrayVec<Region, 80> = ArrayVec::new();
-    taken.extend([image]);
-    taken.extend(used);
-    taken.extend(board.reserved.iter().copied());
+    for region in board.reserved.iter().chain(&used).chain([&image]) {
+        if taken.try_push(*region).is_err() {
+            give_up(&"more memory is reserved than can be kept in mind");
+        }
+    }
     let [_, boot_area] = used;
     let near = boot_area.base + boot_area.size;
     let found = match room::find(&board.memory, &taken, near, size) {

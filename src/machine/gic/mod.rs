@@ -61,18 +61,21 @@ impl Gic {
     /// # Safety
     /// All its regions must be mapped as devices.
     pub unsafe fn new(gic: &Description) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match gic {
-                Description::V2 {
-                    distributor,
-                    cpu_interface,
-                } => Self::V2(v2::GicV2::new(distributor.base, cpu_interface.base)),
-                Description::V3 {
-                    distributor,
-                    redistributors,
-                    stride,
-                } => Self::V3(v3::GicV3::new(distributor.base, redistributors, *stride)),
+        match gic {
+            Description::V2 {
+                distributor,
+                cpu_interface,
+            } => {
+                // SAFETY: the caller's promise.
+                Self::V2(unsafe { v2::GicV2::new(distributor.base, cpu_interface.base) })
+            }
+            Description::V3 {
+                distributor,
+                redistributors,
+                stride,
+            } => {
+                // SAFETY: the caller's promise.
+                Self::V3(unsafe { v3::GicV3::new(distributor.base, redistributors, *stride) })
             }
         }
     }

@@ -52,7 +52,7 @@ impl GicV3 {
     ) -> Self {
         Self {
             distributor: NonNull::new(distributor as *mut _).expect("GICD at address 0"),
-            redistributors: regions.clone(),
+            redistributors: regions.as_slice().try_into().unwrap_or_default(),
             stride,
         }
     }

@@ -24,15 +24,15 @@ impl Uart {
     /// # Safety
     /// Its registers must be mapped as a device.
     pub unsafe fn new(uart: &Description) -> Self {
-        // SAFETY: the caller's promise, for both kinds.
-        unsafe {
-            match uart.kind {
-                UartKind::Pl011 => Self::Pl011(pl011::Pl011::new(uart.base)),
-                UartKind::Ns16550 => Self::Ns16550(ns16550::Ns16550::new(
-                    uart.base,
-                    uart.reg_shift,
-                    uart.io_width,
-                )),
+        match uart.kind {
+            UartKind::Pl011 => {
+                // SAFETY: the caller's promise.
+                Self::Pl011(unsafe { pl011::Pl011::new(uart.base) })
+            }
+            UartKind::Ns16550 => {
+                let (base, shift, width) = (uart.base, uart.reg_shift, uart.io_width);
+                // SAFETY: the caller's promise.
+                Self::Ns16550(unsafe { ns16550::Ns16550::new(base, shift, width) })
             }
         }
     }
