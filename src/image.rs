@@ -39,7 +39,7 @@ pub const TREE_ALIGN: usize = 8;
 /// The largest device tree that is accepted, in bytes (QEMU hands over 1 MiB).
 pub const TREE_MAX: usize = 2 << 20;
 /// The largest file without its tree, in bytes.
-pub const BASE_MAX: usize = 192 << 10;
+pub const BASE_MAX: usize = 128 << 10;
 
 /// How the emergency UART is programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -27,10 +27,11 @@ pub(crate) fn by_key<T>(items: &mut [T], key: impl Fn(&T) -> u64) {
 fn sift_down<T>(heap: &mut [T], mut root: usize, key: &impl Fn(&T) -> u64) {
     loop {
         let children = heap.iter().enumerate().skip(2 * root + 1).take(2);
-        let Some((child, greatest)) = children.max_by_key(|(_, item)| key(item)) else {
+        let greatest = children.max_by_key(|(_, item)| key(item));
+        let (Some((child, greatest)), Some(parent)) = (greatest, heap.get(root)) else {
             return;
         };
-        if key(greatest) <= key(&heap[root]) {
+        if key(greatest) <= key(parent) {
             return;
         }
         heap.swap(root, child);

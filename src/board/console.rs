@@ -109,9 +109,7 @@ pub(super) fn uart(fdt: Fdt<'_>) -> Result<Uart, BoardError<'_>> {
             return Err(node.error("status", Problem::Text { value, expected }));
         }
     }
-    let Some(compatible) = node.value("compatible") else {
-        return Err(node.error("compatible", Problem::Missing));
-    };
+    let compatible = node.required("compatible")?;
     let Some(index) = compatible_with(compatible, &COMPATIBLE) else {
         return Err(match first_text(compatible) {
             None => node.error("compatible", Problem::NotText),
@@ -155,17 +153,13 @@ fn window<'t>(
         Some(size) if size >= need => size,
         _ => {
             let (value, expected) = (region.size, "room for all registers");
-            return Err(node.error("reg", Problem::Value { value, expected }));
+            return Err(node.wrong_value("reg", value, expected));
         }
     };
     let base = region.base + offset;
     if !base.is_multiple_of(u64::from(io_width)) {
         let expected = "an address aligned to reg-io-width";
-        let problem = Problem::Value {
-            value: base,
-            expected,
-        };
-        return Err(node.error("reg", problem));
+        return Err(node.wrong_value("reg", base, expected));
     }
     Ok(Uart {
         kind,
@@ -189,7 +183,7 @@ fn small<'t>(
     let known = accepted.iter().find(|known| u32::from(**known) == value);
     known.copied().ok_or_else(|| {
         let value = u64::from(value);
-        node.error(name, Problem::Value { value, expected })
+        node.wrong_value(name, value, expected)
     })
 }
 

@@ -69,7 +69,7 @@ fn scan<'t>(
         Some(cells @ 1..=2) => cells as usize,
         Some(cells) => {
             let (value, expected) = (u64::from(cells), "1 or 2");
-            return Err(cpus.error("#address-cells", Problem::Value { value, expected }));
+            return Err(cpus.wrong_value("#address-cells", value, expected));
         }
     };
     let mut count = 0;
@@ -91,16 +91,14 @@ fn scan<'t>(
 }
 
 fn read<'t>(node: Node<'t>, cells: usize) -> Result<CpuNode<'t>, BoardError<'t>> {
-    let Some(reg) = node.value("reg") else {
-        return Err(node.error("reg", Problem::Missing));
-    };
+    let reg = node.required("reg")?;
     if reg.len() != cells * 4 {
         return Err(node.length("reg", reg, "as many cells as #address-cells"));
     }
     let mpidr = number(reg);
     if mpidr & !MPIDR_MASK != 0 {
         let (value, expected) = (mpidr, "affinity fields only, 0xff00ffffff");
-        return Err(node.error("reg", Problem::Value { value, expected }));
+        return Err(node.wrong_value("reg", value, expected));
     }
     let available = node.available();
     let method = node.text("enable-method")?;
@@ -164,7 +162,7 @@ pub(super) fn fill<'t>(
                 (None, None) => {
                     let value = cpu.mpidr;
                     let expected = "Aff3 of 0 where there is no cpu-map";
-                    return Err(cpu.node.error("reg", Problem::Value { value, expected }));
+                    return Err(cpu.node.wrong_value("reg", value, expected));
                 }
             };
             index = u16::try_from(filled).ok();

@@ -75,7 +75,7 @@ pub(super) fn read<'t>(chain: &Chain<'t>, compatible: &[u8]) -> Result<Controlle
         None => return Err(node.error("#interrupt-cells", Problem::Missing)),
         Some(cells) => {
             let (value, expected) = (u64::from(cells), "3 or 4");
-            return Err(node.error("#interrupt-cells", Problem::Value { value, expected }));
+            return Err(node.wrong_value("#interrupt-cells", value, expected));
         }
     };
     Ok(Controller {
@@ -90,7 +90,7 @@ fn version_3<'t>(chain: &Chain<'t>, node: Node<'t>) -> Result<Gic, BoardError<'t
     let count = node.u32("#redistributor-regions")?.unwrap_or(1) as usize;
     if count == 0 || count > REDISTRIBUTOR_REGIONS_MAX {
         let (value, expected) = (count as u64, "1 to 8");
-        return Err(node.error("#redistributor-regions", Problem::Value { value, expected }));
+        return Err(node.wrong_value("#redistributor-regions", value, expected));
     }
     let mut redistributors = ArrayVec::new();
     for index in 1..=count {
@@ -104,11 +104,7 @@ fn version_3<'t>(chain: &Chain<'t>, node: Node<'t>) -> Result<Gic, BoardError<'t
             let least = 0x2_0000;
             if stride != 0 && (stride < least || !stride.is_multiple_of(0x1_0000)) {
                 let expected = "a multiple of 64 KiB, at least 128 KiB";
-                let problem = Problem::Value {
-                    value: stride,
-                    expected,
-                };
-                return Err(node.error("redistributor-stride", problem));
+                return Err(node.wrong_value("redistributor-stride", stride, expected));
             }
             Some(stride).filter(|stride| *stride != 0)
         }
@@ -129,10 +125,7 @@ fn frame<'t>(
     align: u64,
 ) -> Result<Region, BoardError<'t>> {
     let region = ranges::region(chain, index)?;
-    let refuse = |value, expected| {
-        let problem = Problem::Value { value, expected };
-        Err(chain.node().error("reg", problem))
-    };
+    let refuse = |value, expected| Err(chain.node().wrong_value("reg", value, expected));
     if region.size < size {
         return refuse(region.size, "a size with room for the GIC's registers");
     }

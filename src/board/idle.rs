@@ -69,7 +69,7 @@ fn add<'t>(
     };
     let refuse = |value: u32, expected| {
         let value = u64::from(value);
-        Err(node.error(LEVEL, Problem::Value { value, expected }))
+        Err(node.wrong_value(LEVEL, value, expected))
     };
     let level = match node.u32(LEVEL)? {
         None => None,

@@ -55,7 +55,7 @@ impl Cells {
                 return Ok(value as usize);
             }
             let value = u64::from(value);
-            Err(bus.error(name, Problem::Value { value, expected }))
+            Err(bus.wrong_value(name, value, expected))
         };
         Ok(Self {
             address: count(

@@ -4,7 +4,7 @@
 //! the secure physical, non-secure physical, virtual and EL2 physical timer;
 //! with `interrupt-names` the names say which is which.
 
-use super::error::{BoardError, Problem};
+use super::error::BoardError;
 use super::fdt::Node;
 use super::gic::Controller;
 use super::tree::compatible_with;
@@ -44,10 +44,7 @@ pub(super) fn read<'t>(
     // Each entry of the extended form begins with its controller's phandle.
     let (name, value, extra) = match node.value("interrupts-extended") {
         Some(value) => ("interrupts-extended", value, 1),
-        None => match node.value("interrupts") {
-            Some(value) => ("interrupts", value, 0),
-            None => return Err(node.error("interrupts", Problem::Missing)),
-        },
+        None => ("interrupts", node.required("interrupts")?, 0),
     };
     let entry = (controller.interrupt_cells + extra) * 4;
     if value.is_empty() || !value.len().is_multiple_of(entry) {
@@ -79,7 +76,7 @@ pub(super) fn read<'t>(
         };
         let refuse = |value: u32, expected| {
             let value = u64::from(value);
-            Err(node.error(name, Problem::Value { value, expected }))
+            Err(node.wrong_value(name, value, expected))
         };
         if extra == 1 && Some(cell(0)) != controller.phandle {
             return refuse(cell(0), "the phandle of the GIC");

@@ -46,6 +46,21 @@ impl<'t> Node<'t> {
         self.error(name, Problem::Length { bytes, expected })
     }
 
+    pub fn wrong_value(
+        self,
+        name: &'static str,
+        value: u64,
+        expected: &'static str,
+    ) -> BoardError<'t> {
+        self.error(name, Problem::Value { value, expected })
+    }
+
+    /// A property that must be there.
+    pub fn required(self, name: &'static str) -> Result<&'t [u8], BoardError<'t>> {
+        self.value(name)
+            .ok_or_else(|| self.error(name, Problem::Missing))
+    }
+
     /// The node's phandle (Devicetree Specification v0.4, section 2.3.3).
     pub fn phandle(self) -> Result<Option<u32>, BoardError<'t>> {
         match self.u32("phandle")? {

@@ -264,12 +264,10 @@ impl<'w> Recorder<'w> {
 
     /// Adds a field or, where there is no room, leaves the body as it was.
     fn try_field(&mut self, key: &str, value: &dyn fmt::Display) -> fmt::Result {
-        let before = self.body.len();
-        let written = write!(self.body, "{key}={} ", Word(value));
-        if written.is_err() {
-            self.body.truncate(before);
-        }
-        written
+        let mut longer = self.body;
+        write!(longer, "{key}={} ", Word(value))?;
+        self.body = longer;
+        Ok(())
     }
 }
 

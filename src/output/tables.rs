@@ -8,9 +8,8 @@ use super::grid::{COLUMNS_MAX, Cell, Grid};
 use super::text::{Many, Prose, paragraph};
 use super::units::Unit;
 use crate::plan::{Method, ScenarioId, WakePattern};
-use crate::report::TestReport;
+use crate::report::{Row, TestReport};
 use crate::sample::{METRICS, Metric};
-use crate::stats::Summary;
 
 /// Writes them all; nothing where there is no figure.
 pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
@@ -50,6 +49,52 @@ fn cpu_cell(run: &Run<'_>, index: u16, column: usize) -> Cell {
     Cell::Count(number.get(column).copied().unwrap_or(0).into())
 }
 
+/// A table whose first columns say which CPU a row is.
+struct CpuTable<'t> {
+    /// What it shows of the scenario, for its title.
+    shows: &'static str,
+    /// How many rows each CPU has; those of the first figure come first.
+    figures: usize,
+    /// Number of columns behind the CPU's.
+    columns: usize,
+    /// The heading of one of those.
+    heading: &'t dyn Fn(usize) -> &'static str,
+    /// The cell in one of those, by the CPU's row and which of its figures.
+    cell: &'t dyn Fn(&Row, usize, usize) -> Cell,
+}
+
+impl CpuTable<'_> {
+    fn write(&self, out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+        let which = cpu_headings(run);
+        let cpus = test.rows.len();
+        Grid {
+            columns: which.len() + self.columns,
+            heading: &|column| match which.get(column) {
+                Some(heading) => heading,
+                None => (self.heading)(column - which.len()),
+            },
+            rows: cpus * self.figures,
+            cell: &|place, column| {
+                let row = &test.rows[place % cpus];
+                match column.checked_sub(which.len()) {
+                    None => cpu_cell(run, row.cpu, column),
+                    Some(column) => (self.cell)(row, place / cpus, column),
+                }
+            },
+        }
+        .write(
+            out,
+            format_args!(
+                "{}{}{} ({})",
+                test.scenario.name(),
+                variant(test),
+                self.shows,
+                run.unit().name()
+            ),
+        )
+    }
+}
+
 /// One row a CPU, one column a figure.
 fn main_table(
     out: &mut dyn Write,
@@ -57,32 +102,15 @@ fn main_table(
     test: &TestReport<'_>,
     metrics: &[Metric],
 ) -> fmt::Result {
-    let which = cpu_headings(run);
     let unit = run.unit();
-    Grid {
-        columns: which.len() + metrics.len(),
-        heading: &|column| match column.checked_sub(which.len()) {
-            None => which[column],
-            Some(place) => heading(metrics[place]),
-        },
-        rows: test.rows.len(),
-        cell: &|row, column| {
-            let row = &test.rows[row];
-            match column.checked_sub(which.len()) {
-                None => cpu_cell(run, row.cpu, column),
-                Some(place) => unit.cell(figure(test, row, metrics[place])),
-            }
-        },
+    CpuTable {
+        shows: "",
+        figures: 1,
+        columns: metrics.len(),
+        heading: &|column| heading(metrics[column]),
+        cell: &|row, _, column| unit.cell(figure(test, row, metrics[column])),
     }
-    .write(
-        out,
-        format_args!(
-            "{}{} ({})",
-            test.scenario.name(),
-            variant(test),
-            unit.name()
-        ),
-    )
+    .write(out, run, test)
 }
 
 /// One row a figure and CPU, one column a statistic.
@@ -94,45 +122,26 @@ fn spread_table(
 ) -> fmt::Result {
     // A percentile takes many samples: without any its column says nothing.
     let all = || test.rows.iter().flat_map(|row| &row.summaries);
-    let statistics: &[Statistic] = if all().any(|s| s.p99.is_some()) {
-        &STATISTICS
+    let columns: &[Column] = if all().any(|s| s.p99.is_some()) {
+        &COLUMNS
     } else {
-        &STATISTICS_OF_FEW
+        &COLUMNS_OF_FEW
     };
-    let which = cpu_headings(run);
     let unit = run.unit();
-    let cpus = test.rows.len();
-    Grid {
-        columns: which.len() + 1 + statistics.len(),
-        heading: &|column| match column.checked_sub(which.len()) {
-            None => which[column],
-            Some(0) => "Figure",
-            Some(place) => statistics[place - 1].heading(),
-        },
-        rows: cpus * metrics.len(),
-        cell: &|row, column| {
-            let (metric, row) = (metrics[row / cpus], &test.rows[row % cpus]);
-            match column.checked_sub(which.len()) {
-                None => cpu_cell(run, row.cpu, column),
-                Some(0) => Cell::Text(heading(metric)),
-                Some(place) => statistics[place - 1].of(unit, row.summary(metric)),
-            }
-        },
+    CpuTable {
+        shows: ": spread of the samples",
+        figures: metrics.len(),
+        columns: columns.len(),
+        heading: &|column| columns[column].heading(),
+        cell: &|row, figure, column| columns[column].of(unit, row, metrics[figure]),
     }
-    .write(
-        out,
-        format_args!(
-            "{}{}: spread of the samples ({})",
-            test.scenario.name(),
-            variant(test),
-            unit.name()
-        ),
-    )
+    .write(out, run, test)
 }
 
 /// A column of the spread table.
 #[derive(Clone, Copy)]
-enum Statistic {
+enum Column {
+    Figure,
     Count,
     Min,
     Median,
@@ -141,13 +150,14 @@ enum Statistic {
     Mad,
 }
 
-use Statistic::{Count, Mad, Max, Median, Min, P99};
-const STATISTICS: [Statistic; 6] = [Count, Min, Median, P99, Max, Mad];
-const STATISTICS_OF_FEW: [Statistic; 5] = [Count, Min, Median, Max, Mad];
+use Column::{Count, Figure, Mad, Max, Median, Min, P99};
+const COLUMNS: [Column; 7] = [Figure, Count, Min, Median, P99, Max, Mad];
+const COLUMNS_OF_FEW: [Column; 6] = [Figure, Count, Min, Median, Max, Mad];
 
-impl Statistic {
+impl Column {
     fn heading(self) -> &'static str {
         match self {
+            Figure => "Figure",
             Count => "n",
             Min => "Min",
             Median => "Median",
@@ -157,16 +167,17 @@ impl Statistic {
         }
     }
 
-    fn of(self, unit: Unit, summary: Option<&Summary>) -> Cell {
-        let ticks = |of: fn(&Summary) -> Option<u64>| unit.cell(summary.and_then(of));
-        match self {
-            Count => Cell::Count(summary.map_or(0, |s| s.n.into())),
-            Min => ticks(|s| Some(s.min)),
-            Median => ticks(|s| Some(s.median)),
-            P99 => ticks(|s| s.p99),
-            Max => ticks(|s| Some(s.max)),
-            Mad => ticks(|s| Some(s.mad)),
-        }
+    fn of(self, unit: Unit, row: &Row, metric: Metric) -> Cell {
+        let summary = row.summary(metric);
+        unit.cell(match self {
+            Figure => return Cell::Text(heading(metric)),
+            Count => return Cell::Count(summary.map_or(0, |s| s.n.into())),
+            Min => summary.map(|s| s.min),
+            Median => summary.map(|s| s.median),
+            P99 => summary.and_then(|s| s.p99),
+            Max => summary.map(|s| s.max),
+            Mad => summary.map(|s| s.mad),
+        })
     }
 }
 

@@ -115,7 +115,7 @@ fn an_error_says_what_is_accepted() {
         (
             "a=b",
             "bootargs word 1 \"a=b\": unknown key; the keys are iterations warmup only method \
-             wake end deepest core",
+             wake end deepest core samples",
         ),
         (
             "end=off end=off",

@@ -112,8 +112,8 @@ impl<M: Machine> Bench<'_, M> {
     pub(super) fn keep_cold(&mut self) {
         for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
             let took_part = outcome.action != Action::None;
-            if row.cold.is_none() && took_part && outcome.judge(self.pmf).is_ok() {
-                row.cold = Some(*outcome);
+            if took_part && outcome.judge(self.pmf).is_ok() {
+                row.keep_cold(outcome);
             }
         }
     }

@@ -94,7 +94,7 @@ impl<M: Machine> Bench<'_, M> {
         if !self.machine.is_lost(cpu) {
             let round = self.round(Who::Only(cpu), Action::Off);
             self.machine.run(&round, self.outcomes);
-            self.firsts[cpu] = self.outcomes[cpu];
+            self.firsts[cpu].clone_from(&self.outcomes[cpu]);
         }
     }
 
@@ -140,9 +140,7 @@ impl<M: Machine> Bench<'_, M> {
         }
         let row = &mut self.rows[cpu];
         match (phase, verdict) {
-            (Phase::Cold, Ok(())) => {
-                row.cold.get_or_insert(outcome);
-            }
+            (Phase::Cold, Ok(())) => row.keep_cold(&outcome),
             (Phase::Cold | Phase::WarmUp, _) => {}
             (Phase::Measure, _) if row.valid >= self.plan.iterations => {}
             (Phase::Measure, Ok(())) => self.keep(cpu, outcome),

@@ -14,6 +14,11 @@ impl Row {
         self.note_loss(rejection);
     }
 
+    /// Keeps the CPU's first sample apart.
+    pub(super) fn keep_cold(&mut self, outcome: &Outcome) {
+        self.cold.get_or_insert(*outcome);
+    }
+
     /// Remembers that the CPU is lost, when that is what `rejection` says.
     pub(super) fn note_loss(&mut self, rejection: Rejection) {
         if let Detail::Loss(loss) = rejection.detail {

@@ -83,8 +83,8 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
     let Some(needs) = Needs::of(plan, board.cpu_count) else {
         refuse(&"iterations= is too large for this many CPUs");
     };
-    map_devices(&mut tables, board);
     let mut memory = working_memory(&mut tables, board, &needs, used);
+    map_devices(&mut tables, board);
     let (cpus, labels) = cpus(&mut memory, board);
     let own = cpu::mpidr();
     let Some(lead) = cpus.iter().position(|c| c.mpidr == own) else {
@@ -104,44 +104,66 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
     }
 }
 
-fn map_devices(tables: &mut Tables, board: &Board<'_>) {
+/// Visits the device registers that are used, by name. The console is mapped
+/// already.
+fn visit_devices(board: &Board<'_>, visit: &mut dyn FnMut(&str, Region)) {
     use psci_bench::board::Gic as Description;
-    let mut map = |name: &str, region: Region| {
-        if let Err(error) = tables.map(region, Kind::Device) {
-            refuse(&format_args!(
-                "device tree: {name} at {:#x}: {error}",
-                region.base
-            ));
-        }
+    // As much of a region as is used: some trees claim more than there is.
+    let clamp = |region: &Region, most: u64| Region {
+        size: region.size.min(most),
+        ..*region
     };
     match &board.gic {
         Description::V2 {
             distributor,
             cpu_interface,
         } => {
-            map("GIC distributor", clamp(*distributor, 0x1000));
-            map("GIC CPU interface", clamp(*cpu_interface, 0x2000));
+            visit("GIC distributor", clamp(distributor, 0x1000));
+            visit("GIC CPU interface", clamp(cpu_interface, 0x2000));
         }
         Description::V3 {
             distributor,
             redistributors,
             ..
         } => {
-            map("GIC distributor", clamp(*distributor, 0x1_0000));
+            visit("GIC distributor", clamp(distributor, 0x1_0000));
             for region in redistributors {
-                // Room for 512 CPUs with GICv4 frames; some trees claim more
-                // than there is.
-                map("GIC redistributors", clamp(*region, 0x800_0000));
+                // Room for 512 CPUs with GICv4's frames.
+                visit("GIC redistributors", clamp(region, 0x800_0000));
             }
         }
     }
 }
 
-/// A region, or as much of it as is used.
-fn clamp(region: Region, most: u64) -> Region {
-    Region {
-        size: region.size.min(most),
-        ..region
+fn map_devices(tables: &mut Tables, board: &Board<'_>) {
+    visit_devices(board, &mut |name, region| {
+        if let Err(error) = tables.map(region, Kind::Device) {
+            refuse(&format_args!(
+                "device tree: {name} at {:#x}: {error}",
+                region.base
+            ));
+        }
+    });
+}
+
+/// Refuses a tree by which the boot area, in use already, is not the
+/// payload's to use.
+fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
+    let holds = |region: &Region| board.memory.iter().any(|m| m.contains(region));
+    // A tree may leave out where the image is; then it tells nothing.
+    if holds(&image) && !holds(&boot_area) {
+        refuse(&format_args!(
+            "device tree: no memory behind the image, at {:#x}, where the boot stack is; \
+             load the image lower",
+            boot_area.base
+        ));
+    }
+    if let Some(taken) = board.reserved.iter().find(|r| r.overlaps(&boot_area)) {
+        refuse(&format_args!(
+            "device tree: reserved memory at {:#x} overlaps the boot stack at {:#x}; load the \
+             image elsewhere",
+            taken.base, boot_area.base
+        ));
     }
 }
 
@@ -158,8 +180,13 @@ fn working_memory(
     let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 4 * PAGE)) else {
         refuse(&"iterations= is too large for this many CPUs");
     };
-    // Tables for all of it, but for what the first pool reaches.
-    let pool_pages = size.div_ceil(TABLE_REACH) + 1;
+    // Tables for all of it, and for the devices: of level 3, and one of each
+    // level above where a region begins or ends.
+    let tables_for = |size: u64| size.div_ceil(TABLE_REACH) + 3;
+    let mut pool_pages = tables_for(size);
+    visit_devices(board, &mut |_, region| {
+        pool_pages += tables_for(region.size)
+    });
     let size = size + pool_pages * PAGE;
 
     let image = Region {
@@ -173,6 +200,7 @@ fn working_memory(
         }
     }
     let [_, boot_area] = used;
+    check_boot_area(board, image, boot_area);
     let near = boot_area.base + boot_area.size;
     let found = match room::find(&board.memory, &taken, near, size) {
         Ok(found) => found,
