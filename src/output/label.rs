@@ -31,14 +31,20 @@ impl fmt::Display for Label {
 
 impl Run<'_> {
     /// The CPU at `index` of the board's order.
-    pub(super) fn cpu(&self, index: usize) -> Cpu {
-        self.cpus.get(index).copied().unwrap_or_default()
+    pub(super) fn cpu(&self, index: usize) -> &Cpu {
+        const NONE: Cpu = Cpu {
+            mpidr: 0,
+            cluster: 0,
+            core: 0,
+            thread: 0,
+        };
+        self.cpus.get(index).unwrap_or(&NONE)
     }
 
     /// Its name.
     pub(super) fn label(&self, index: usize) -> Label {
         Label {
-            cpu: self.cpu(index),
+            cpu: *self.cpu(index),
             threads: self.threads() > 1,
         }
     }
@@ -55,7 +61,7 @@ impl Run<'_> {
 
     /// The core's number where there is room for but one: threads are
     /// counted through, so that no two CPUs share a number.
-    pub(super) fn core_number(&self, cpu: Cpu) -> u64 {
+    pub(super) fn core_number(&self, cpu: &Cpu) -> u64 {
         u64::from(cpu.core) * self.threads() + u64::from(cpu.thread)
     }
 }
