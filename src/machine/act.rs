@@ -36,7 +36,7 @@ pub fn perform(
     env: &'static Env,
     slot: &'static Slot,
     order: &Order,
-    start: impl FnOnce() -> Option<u64>,
+    start: &mut dyn FnMut() -> Option<u64>,
 ) -> Outcome {
     let outcome = Outcome {
         action: order.action,
@@ -69,7 +69,7 @@ fn suspend(
     slot: &'static Slot,
     order: &Order,
     power_state: u32,
-    start: impl FnOnce() -> Option<u64>,
+    start: &mut dyn FnMut() -> Option<u64>,
 ) -> Outcome {
     let mut outcome = Outcome {
         action: order.action,
@@ -114,7 +114,7 @@ fn suspend(
 fn version(
     env: &'static Env,
     slot: &'static Slot,
-    start: impl FnOnce() -> Option<u64>,
+    start: &mut dyn FnMut() -> Option<u64>,
     outcome: Outcome,
 ) -> Outcome {
     let Some(start) = start() else {

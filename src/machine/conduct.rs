@@ -242,7 +242,7 @@ impl Conductor {
         let env = self.env;
         let way = env.way;
         let start = way.now() + round.lead_in;
-        let publish = || {
+        let mut publish = || {
             for (index, slot) in env.slots.iter().enumerate() {
                 if index != env.lead && self.takes_part(round, index) {
                     slot.set_start(start);
@@ -253,7 +253,7 @@ impl Conductor {
         if self.takes_part(round, env.lead) && round.action != Action::Off {
             let ahead = (0..env.lead).filter(|i| self.takes_part(round, *i));
             let order = self.order(round, env.lead, ahead.count() as u64);
-            let own = act::perform(env, self.lead(), &order, publish);
+            let own = act::perform(env, self.lead(), &order, &mut publish);
             outcomes[env.lead] = own;
         } else {
             publish();

@@ -33,7 +33,7 @@ pub extern "C" fn secondary_main(slot: &'static Slot, first: u64, second: u64) -
 
 fn do_order(env: &'static Env, slot: &'static Slot, order: &Order, entered: u64) {
     // Off and ReadBack are one CPU's own affair: nobody to meet.
-    let outcome = act::perform(env, slot, order, || {
+    let outcome = act::perform(env, slot, order, &mut || {
         slot.set_ready();
         let deadline = env.way.now() + env.us(PATIENCE_US);
         env.poll(deadline, || slot.start())

@@ -1,6 +1,7 @@
 //! Building the payload, and images of it.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{IsTerminal, stderr};
 use std::path::{Path, PathBuf};
@@ -11,6 +12,9 @@ use anyhow::{Context, Result, bail};
 use crate::image::{self, Emergency};
 use crate::setup::{self, Need, TARGET};
 use crate::workspace::Workspace;
+
+/// What cargo wants between encoded flags.
+const SEPARATOR: &str = "\x1f";
 
 /// The device tree that an image carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +48,7 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
         .current_dir(&workspace.root)
         .stdin(Stdio::null())
         .stdout(stderr());
+    command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags());
     let status = command.status().context("cannot run cargo")?;
     if !status.success() {
         bail!("the payload does not build, see above");
@@ -57,6 +62,41 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
         bail!("cargo built no {}", elf.display());
     }
     Ok(elf)
+}
+
+/// The user's own flags for rustc, and ours.
+///
+/// * `code-model=tiny`: all of the image is within 1 MiB, so that one
+///   instruction reaches any address in it where two would be needed.
+/// * `remap-path-prefix`: the strings of panics in dependencies begin with
+///   where cargo unpacked them; the image is not to depend on whose home that
+///   is.
+fn rust_flags() -> OsString {
+    let mut flags = match env::var_os("CARGO_ENCODED_RUSTFLAGS") {
+        Some(encoded) => encoded,
+        None => env::var("RUSTFLAGS")
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(SEPARATOR)
+            .into(),
+    };
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let mut own = vec![OsString::from("-Ccode-model=tiny")];
+    if let Some(home) = home {
+        let mut remap = OsString::from("--remap-path-prefix=");
+        remap.push(home.join("registry").join("src"));
+        remap.push("=");
+        own.push(remap);
+    }
+    for flag in own {
+        if !flags.is_empty() {
+            flags.push(SEPARATOR);
+        }
+        flags.push(flag);
+    }
+    flags
 }
 
 /// Builds the payload and makes the image of it with `tree`.
