@@ -185,7 +185,9 @@ impl Totals {
         for row in test.rows {
             self.samples += u64::from(row.valid);
             self.rejected += u64::from(row.rejected_total());
-            self.lost += u32::from(row.lost.is_some());
         }
+        // A CPU that was lost stays lost: each scenario says so again.
+        let lost = test.rows.iter().filter(|row| row.lost.is_some());
+        self.lost = self.lost.max(lost.count() as u32);
     }
 }

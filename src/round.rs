@@ -9,7 +9,7 @@ use crate::image::Conduit;
 use crate::plan::WakePattern;
 use crate::pmf;
 use crate::psci::StateFormat;
-use crate::sample::{Action, Outcome};
+use crate::sample::{Action, Loss, Outcome};
 
 /// Which CPUs have a part in a round. Every other CPU but the lead is OFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,6 +124,11 @@ pub trait Machine {
     /// once and has no part in later rounds.
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
 
-    /// Whether the CPU has been lost in an earlier round.
-    fn is_lost(&self, cpu: usize) -> bool;
+    /// How the CPU was lost, if it was, in an earlier round.
+    fn lost(&self, cpu: usize) -> Option<Loss>;
+
+    /// Whether the CPU was lost in an earlier round.
+    fn is_lost(&self, cpu: usize) -> bool {
+        self.lost(cpu).is_some()
+    }
 }

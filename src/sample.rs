@@ -228,11 +228,15 @@ impl Outcome {
         match metric {
             Metric::Powerdown if !version => latencies.map(|l| l.powerdown),
             Metric::Wakeup if !version => latencies.map(|l| l.wakeup),
-            Metric::CacheFlush if !version => latencies.map(|l| l.cache_flush),
+            Metric::CacheFlush if self.path() != Some(Path::Standby) && !version => {
+                latencies.map(|l| l.cache_flush)
+            }
             Metric::Latency if version => latencies.map(|l| l.powerdown),
             Metric::Call if suspend || version => self.after.checked_sub(self.before),
             Metric::Wake if suspend => self.after.checked_sub(self.due),
-            Metric::TurnOff if read_back => self.seen_off.checked_sub(self.before),
+            // With PMF the lead looks so seldom, to disturb nobody, that when
+            // it saw the CPU off says little.
+            Metric::TurnOff if read_back && !pmf => self.seen_off.checked_sub(self.before),
             Metric::TurnOn if read_back => self.entered.checked_sub(self.turned_on),
             Metric::Lateness if suspend || version => self.before.checked_sub(self.start),
             _ => None,

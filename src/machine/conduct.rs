@@ -36,7 +36,7 @@ pub enum State {
     /// On and waiting for an order.
     On,
     /// Not to be relied on any more.
-    Lost,
+    Lost(Loss),
 }
 
 /// The lead, as the machine that rounds run on.
@@ -136,7 +136,7 @@ impl Conductor {
 
     /// Whether the CPU has a part in the round, lost ones not.
     fn takes_part(&self, round: &Round, index: usize) -> bool {
-        self.states[index] != State::Lost
+        self.lost(index).is_none()
             && match round.who {
                 Who::All => true,
                 Who::Only(cpu) => cpu == index,
@@ -170,7 +170,7 @@ impl Conductor {
 
     /// Marks a CPU as lost.
     fn lose(&mut self, index: usize, loss: Loss, outcomes: &mut [Outcome]) {
-        self.states[index] = State::Lost;
+        self.states[index] = State::Lost(loss);
         outcomes[index].end = End::Lost(loss);
     }
 
@@ -319,7 +319,10 @@ impl Machine for Conductor {
         console::restore();
     }
 
-    fn is_lost(&self, cpu: usize) -> bool {
-        self.states[cpu] == State::Lost
+    fn lost(&self, cpu: usize) -> Option<Loss> {
+        match self.states[cpu] {
+            State::Lost(loss) => Some(loss),
+            State::Off | State::On => None,
+        }
     }
 }

@@ -27,9 +27,13 @@ pub(super) fn begin(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     writeln!(out, "NOTICE:  Running at NS-EL{level}")
 }
 
+/// What comes before a scenario is measured.
+pub(super) fn begin_test(out: &mut dyn Write, scenario: ScenarioId) -> fmt::Result {
+    writeln!(out, "> Executing '{}'", scenario.name())
+}
+
 /// One scenario's rows and result.
 pub(super) fn test(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
-    writeln!(out, "> Executing '{}'", test.scenario.name())?;
     for row in test.rows {
         rt_instr(out, run, test, row)?;
     }

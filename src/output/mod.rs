@@ -26,7 +26,7 @@
 use core::fmt::{self, Write};
 
 use crate::board::{Cpu, LabelSource};
-use crate::plan::{Method, Plan};
+use crate::plan::{Method, Plan, ScenarioId};
 use crate::report::{TestReport, Totals};
 use crate::round::Facts;
 use crate::stats::Clock;
@@ -81,14 +81,26 @@ impl Run<'_> {
     }
 }
 
-/// Prints one scenario's results.
+/// Prints which scenario comes next: before it is measured, so that a log
+/// that ends there tells where.
+///
+/// # Errors
+/// Those of `out`.
+pub fn begin_test(out: &mut dyn Write, scenario: ScenarioId, method: Method) -> fmt::Result {
+    match method {
+        Method::Tftf => frame::begin_test(out, scenario),
+        Method::Warm => status::begin_test(out, scenario),
+    }
+}
+
+/// Prints one scenario's results, behind [`begin_test`].
 ///
 /// # Errors
 /// Those of `out`.
 pub fn test(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
     match test.method {
         Method::Tftf => frame::test(out, run, test)?,
-        Method::Warm => status::heading(out, run, test)?,
+        Method::Warm => status::result(out, run, test)?,
     }
     out.write_char('\n')?;
     tables::write(out, run, test)?;

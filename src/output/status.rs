@@ -4,7 +4,7 @@ use core::fmt::{self, Write};
 
 use super::Run;
 use super::text::{Prose, paragraph};
-use crate::plan::Method;
+use crate::plan::ScenarioId;
 use crate::report::{Failure, Skip, Status, TestReport};
 
 /// A scenario's result as one word.
@@ -16,17 +16,19 @@ pub(super) fn word(status: Status) -> &'static str {
     }
 }
 
-/// The line over a scenario that stands outside TFTF's frame.
-pub(super) fn heading(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
-    let how = match test.method {
-        Method::Tftf => "as TFTF does it",
-        Method::Warm => "CPUs kept on between samples",
-    };
-    let (name, result) = (test.scenario.name(), word(test.status));
+/// What comes before a scenario is measured that stands outside TFTF's frame.
+pub(super) fn begin_test(out: &mut dyn Write, scenario: ScenarioId) -> fmt::Result {
     paragraph(out, "", 2, &mut |line| {
-        write!(line, "{name}, {how}: {result}")
-    })?;
-    why(out, run, test)
+        write!(line, "{}, CPUs kept on between samples", scenario.name())
+    })
+}
+
+/// Its result.
+pub(super) fn result(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+    match test.status {
+        Status::Passed => writeln!(out, "  {}", word(test.status)),
+        Status::Skipped(_) | Status::Failed(_) => why(out, run, test),
+    }
 }
 
 /// A line that says why, unless the scenario passed.

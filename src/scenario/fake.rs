@@ -220,8 +220,8 @@ impl Machine for Fake {
         self.clock = start + round.sleep + 10_000_000;
     }
 
-    fn is_lost(&self, cpu: usize) -> bool {
-        self.lost[cpu]
+    fn lost(&self, cpu: usize) -> Option<Loss> {
+        self.lost[cpu].then_some(LOSS)
     }
 }
 

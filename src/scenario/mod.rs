@@ -126,6 +126,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
             // Its own part of `kept`, or all of it, as those before had.
             let room = plan.iterations as usize * run.cpus.len();
             let (samples, rest) = core::mem::take(&mut kept).split_at_mut(room);
+            output::begin_test(out, scenario, method)?;
             let mut bench = Bench {
                 machine,
                 plan,
@@ -206,6 +207,8 @@ impl<M: Machine> Bench<'_, M> {
         for (cpu, row) in self.rows.iter_mut().enumerate() {
             *row = Row {
                 cpu: cpu as u16,
+                // One that is lost already has no samples here either.
+                lost: self.machine.lost(cpu),
                 ..Row::default()
             };
         }

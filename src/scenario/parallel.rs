@@ -33,7 +33,7 @@ impl<M: Machine> Bench<'_, M> {
             match self.judge_round() {
                 Ok(()) if warming_up => {}
                 Ok(()) => {
-                    self.keep_round();
+                    self.keep_round(kept as usize);
                     kept += 1;
                 }
                 Err((_, wrong)) => {
@@ -51,12 +51,17 @@ impl<M: Machine> Bench<'_, M> {
         Ok(())
     }
 
-    /// Keeps every CPU's part. One that is lost has none: its place in the
-    /// round stays empty, so that rounds stay whole.
-    fn keep_round(&mut self) {
-        for cpu in 0..self.outcomes.len() {
-            let outcome = self.outcomes[cpu];
-            self.keep(cpu, outcome);
+    /// Keeps every CPU's part of a round, so that rounds stay whole. One that
+    /// is lost has none, nor will it have in the rounds to come: its place
+    /// stays empty, and it has no sample more.
+    fn keep_round(&mut self, round: usize) {
+        let cpus = self.outcomes.len();
+        let kept = self.kept.chunks_mut(cpus).nth(round).unwrap_or_default();
+        for (place, outcome) in kept.iter_mut().zip(self.outcomes.iter()) {
+            *place = *outcome;
+        }
+        for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
+            row.valid += u32::from(outcome.action != Action::None);
         }
     }
 

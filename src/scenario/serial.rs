@@ -16,12 +16,17 @@ impl<M: Machine> Bench<'_, M> {
             row.expected = true;
         }
         let cpus = self.rows.len();
+        // The slowest CPU's sleep will do for all.
+        let mut longest = 0;
         for turn in 0..cpus {
             let cpu = self.in_turn(turn);
             if !self.machine.is_lost(cpu) {
+                self.sleep = 0;
                 self.calibrate(Who::Only(cpu), action)?;
+                longest = longest.max(self.sleep);
             }
         }
+        self.sleep = longest;
         let repeats = self.plan.warmup + self.plan.iterations;
         match self.method {
             Method::Tftf => {

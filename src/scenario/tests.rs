@@ -270,6 +270,13 @@ fn a_lost_cpu_is_named_and_left_out() {
         !text.contains("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t3\t"),
         "{text}"
     );
+    // It has no sample there, and none of them passes without it.
+    assert!(text.contains("0 passed, 0 skipped, 6 failed"), "{text}");
+    assert!(text.contains("1 CPUs lost"), "{text}");
+    for t in 2..=6 {
+        let row = std::format!("row t={t} by=tftf mpidr=0x3 valid=0 rejected=0 ");
+        assert!(text.contains(&row), "{t}: {text}");
+    }
 }
 
 #[test]

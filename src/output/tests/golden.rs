@@ -29,7 +29,14 @@ fn printed(write: impl FnOnce(&mut String) -> core::fmt::Result) -> String {
 }
 
 fn test_holds(name: &str, run: &Run<'_>, made: &Made) {
-    holds(name, &printed(|out| output::test(out, run, &made.report())));
+    let report = made.report();
+    holds(
+        name,
+        &printed(|out| {
+            output::begin_test(out, report.scenario, report.method)?;
+            output::test(out, run, &report)
+        }),
+    );
 }
 
 #[test]
