@@ -1,32 +1,54 @@
 //! One CPU's part in a round: the same code on the lead and on the others.
 
+use core::fmt;
+
 use psci_bench::sample::{Action, End, Outcome};
 
 use super::cpu::{self, Env};
+use super::gic::GicError;
 use super::slot::{Order, Slot};
 
 /// A chained CPU's own timer goes off this many microseconds after the SGI
 /// that should wake it was due, so that a lost SGI is no hang.
 const CHAIN_GRACE_US: u64 = 500_000;
 
+/// Why a CPU can not take part.
+pub enum Unfit {
+    /// Its part of the GIC could not be set up.
+    Gic(GicError),
+    /// Its timer's interrupt, of this ID, does not arrive.
+    Timer(u32),
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gic(error) => write!(f, "{error}"),
+            Self::Timer(intid) => write!(f, "the timer's interrupt {intid} does not arrive"),
+        }
+    }
+}
+
 /// Gets this CPU ready: quiet timer, GIC set up. On every entry.
-pub fn prepare(env: &'static Env, slot: &'static Slot) {
+pub fn prepare(env: &'static Env, slot: &'static Slot) -> Result<(), Unfit> {
     env.bind(slot);
     env.timer.disarm();
-    if let Err(error) = env.gic.init_cpu(slot, env.timer.intid) {
-        // It went well on the lead at boot, or this CPU's redistributor is
-        // missing: nothing could wake it.
-        panic!("GIC of CPU {:#x}: {error}", slot.mpidr);
-    }
+    let gic = env.gic.init_cpu(slot, env.timer.intid);
+    gic.map_err(Unfit::Gic)?;
     if !slot.timer_wakes() {
-        assert!(
-            env.timer_wakes(),
-            "interrupt {} of {} does not reach CPU {:#x}",
-            env.timer.intid,
-            env.timer.name(),
-            slot.mpidr
-        );
+        if !env.timer_wakes() {
+            return Err(Unfit::Timer(env.timer.intid));
+        }
         slot.set_timer_wakes();
+    }
+    Ok(())
+}
+
+/// The same, on an entry after boot: what has gone well once goes well again,
+/// and a CPU that nothing can wake is of no use.
+pub fn prepare_again(env: &'static Env, slot: &'static Slot) {
+    if let Err(unfit) = prepare(env, slot) {
+        panic!("{unfit}");
     }
 }
 
@@ -91,7 +113,7 @@ fn suspend(
     let call = env.way.suspend(power_state);
 
     if call.resumed {
-        prepare(env, slot);
+        prepare_again(env, slot);
     } else {
         env.timer.disarm();
     }

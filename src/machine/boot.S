@@ -96,8 +96,8 @@ reset:
     b       1b
 
     // The boot area begins on the page behind image and appended tree: a
-    // guard page that stays unmapped, the boot stack, a pool of translation
-    // tables. The header's image_size tells loaders to leave room for it.
+    // guard page that stays unmapped, the boot stack, the emergency stack
+    // above it, a pool of translation tables. The header's image_size tells loaders to leave room for it.
     // x27: its start; x19: where the tree begins, or 0.
 2:  adrp    x3, parameter_block
     add     x3, x3, :lo12:parameter_block
@@ -184,8 +184,16 @@ reset:
     dsb     sy                          // the lines are gone
 
     bl      cpu_setup                   // MMU and caches on
-    add     x9, x27, #{BOOT_TABLES}     // the stack ends where tables begin
+    add     x9, x27, #{BOOT_STACK_TOP}
     mov     sp, x9
+    str     x9, [sp, #-16]!             // as a slot's first word: vectors.S
+    mov     x9, sp                      //   finds the emergency stack by it
+    mrs     x10, CurrentEL
+    tbz     x10, #3, 10f
+    msr     tpidr_el2, x9
+    b       11f
+10: msr     tpidr_el1, x9
+11:
     mov     x29, xzr                    // the last frame
     mov     x30, xzr
     mov     x0, x20                     // the loader's X0 to X3,
@@ -319,6 +327,7 @@ cpu_setup:
 2:  mrs     x13, CurrentEL
     tbz     x13, #3, 3f
 
+    msr     contextidr_el1, xzr         // vectors.S: not in a handler
     msr     vbar_el2, x9                // EL2
     msr     tpidr_el2, xzr              // whose CPU this is, Rust will say
     msr     mair_el2, x12
@@ -339,9 +348,11 @@ cpu_setup:
     isb
     msr     sctlr_el2, x9               // MMU, caches on
     isb
+    msr     daifclr, #4                 // SErrors are taken, and dumped
     ret     x15
 
-3:  msr     vbar_el1, x9                // EL1
+3:  msr     contextidr_el1, xzr
+    msr     vbar_el1, x9                // EL1
     msr     tpidr_el1, xzr
     msr     mair_el1, x12
     msr     ttbr0_el1, x11
@@ -354,4 +365,5 @@ cpu_setup:
     isb
     msr     sctlr_el1, x9               // MMU, caches on
     isb
+    msr     daifclr, #4
     ret     x15

@@ -33,13 +33,20 @@ const BOOT_STACK: u64 = 8 * PAGE;
 /// Tables in the first pool: at most 7 for image, tree and boot area, and
 /// what the console, a tree at X0 and the working memory's beginning take.
 const BOOT_POOL: u64 = 14 * PAGE;
-/// Where in the boot area the tables begin: behind guard page and stack.
-const BOOT_TABLES: u64 = PAGE + BOOT_STACK;
+/// Bytes of the stack above each CPU's own that exceptions are handled on.
+pub const EMERGENCY_STACK: u64 = 2 * PAGE;
+/// Where in the boot area the boot stack ends: guard page and stack.
+const BOOT_STACK_TOP: u64 = PAGE + BOOT_STACK;
+/// Where in it the tables begin.
+const BOOT_TABLES: u64 = BOOT_STACK_TOP + EMERGENCY_STACK;
 /// Bytes of the boot area, which lies behind image and appended tree.
 pub const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
 
 /// Bit of HCR_EL2 that gives EL2's registers EL1's layout (FEAT_VHE).
 pub const HCR_EL2_E2H: u64 = 1 << 34;
+
+// vectors.S loads a slot's first word.
+const _: () = assert!(core::mem::offset_of!(super::slot::Slot, stack) == 0);
 
 global_asm!(
     include_str!("boot.S"),
@@ -49,6 +56,7 @@ global_asm!(
     SCTLR_EL2 = const SCTLR_EL2,
     HCR_EL2 = const HCR_EL2,
     PAGE_NORMAL = const mmu::PAGE_NORMAL,
+    BOOT_STACK_TOP = const BOOT_STACK_TOP,
     BOOT_TABLES = const BOOT_TABLES,
     BOOT_AREA = const BOOT_AREA,
     TREE_MAX = const psci_bench::image::TREE_MAX,
@@ -59,6 +67,7 @@ global_asm!(
 
 global_asm!(
     include_str!("vectors.S"),
+    EMERGENCY_STACK = const EMERGENCY_STACK,
     exception = sym super::exception::exception,
 );
 

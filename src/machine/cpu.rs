@@ -3,7 +3,8 @@
 use core::arch::asm;
 
 use aarch64_cpu::registers::{
-    CNTFRQ_EL0, CurrentEL, HCR_EL2, MIDR_EL1, MPIDR_EL1, Readable, TPIDR_EL1, TPIDR_EL2, Writeable,
+    CNTFRQ_EL0, CurrentEL, HCR_EL2, ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable, TPIDR_EL1,
+    TPIDR_EL2, Writeable,
 };
 use psci_bench::pmf::Interface;
 use psci_bench::psci::AFFINITY_MASK;
@@ -56,7 +57,7 @@ impl Env {
         (self.hz * microseconds).div_ceil(1_000_000)
     }
 
-    /// Binds this CPU to its slot, so that a dump can name it.
+    /// Binds this CPU to its slot, by which vectors.S finds a stack to dump on.
     pub fn bind(&self, slot: &'static Slot) {
         let address = core::ptr::from_ref(slot) as u64;
         match exception_level() {
@@ -66,17 +67,10 @@ impl Env {
     }
 }
 
-/// The slot of this CPU, when it is bound to one.
-pub fn slot() -> Option<&'static Slot> {
-    let address = match exception_level() {
-        2 => TPIDR_EL2.get(),
-        _ => TPIDR_EL1.get(),
-    };
-    // Compared instead of dereferenced: the register may hold anything.
-    env()?
-        .slots
-        .iter()
-        .find(|slot| core::ptr::from_ref(*slot) as u64 == address)
+/// The slot of this CPU, once there are slots.
+pub fn own_slot() -> Option<&'static Slot> {
+    let own = mpidr();
+    env()?.slots.iter().find(|slot| slot.mpidr == own)
 }
 
 /// The current exception level: 1 or 2.
@@ -109,19 +103,32 @@ pub fn counter_frequency() -> u64 {
     CNTFRQ_EL0.get()
 }
 
-/// Whether an interrupt is pending for this CPU, masked or not (ISR_EL1).
+/// Whether an interrupt is pending for this CPU, masked or not (ISR_EL1, its
+/// bits I and F; an SError is taken).
 pub fn interrupt_is_pending() -> bool {
     let pending: u64;
     // SAFETY: reading ISR_EL1 has no side effect; the ISB lets writes to the
     // timer and the GIC's registers take effect first.
     unsafe { asm!("isb", "mrs {}, isr_el1", out(reg) pending, options(nostack)) };
-    pending != 0
+    pending & (1 << 7 | 1 << 6) != 0
 }
 
 /// Waits until an interrupt is pending, masked or not.
 pub fn wait_for_interrupt() {
     // SAFETY: WFI only waits; the barrier completes what others wait for.
     unsafe { asm!("dsb sy", "wfi", options(nostack)) };
+}
+
+/// Whether this CPU is the lead. By MPIDR, since an exception may come before
+/// the CPU is bound to its slot; before there is an environment there is only
+/// one CPU.
+pub fn is_lead() -> bool {
+    env().is_none_or(|env| env.slots[env.lead].mpidr == mpidr())
+}
+
+/// Whether the GIC's system registers exist (ID_AA64PFR0_EL1.GIC).
+pub fn has_gic_registers() -> bool {
+    ID_AA64PFR0_EL1.get() >> 24 & 0xf != 0
 }
 
 /// Stops this CPU for good.

@@ -26,13 +26,7 @@ static DUMPING: AtomicBool = AtomicBool::new(false);
 ///
 /// Called by `vectors.S` alone, on the stack of whatever failed.
 pub extern "C" fn exception(frame: &Frame) -> ! {
-    let slot = cpu::slot();
-    let is_lead = match (cpu::env(), slot) {
-        (Some(env), Some(slot)) => slot.index == env.lead,
-        // Before there is an environment there is only one CPU.
-        (None, _) => true,
-        (Some(_), None) => false,
-    };
+    let is_lead = cpu::is_lead();
     if !DUMPING.swap(true, Ordering::Acquire) {
         console::seize();
         dump(frame);
@@ -41,7 +35,7 @@ pub extern "C" fn exception(frame: &Frame) -> ! {
         // An exception in the dump, or two CPUs at once: say no more.
         panic::end_silently();
     }
-    if let Some(slot) = slot {
+    if let Some(slot) = cpu::own_slot() {
         slot.set_faulted();
     }
     if is_lead {

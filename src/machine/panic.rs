@@ -82,15 +82,10 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     console::seize();
     say!("\nPanic: {info}");
     say!("on CPU {:#x}", cpu::mpidr());
-    let is_lead = match (cpu::env(), cpu::slot()) {
-        (Some(env), Some(slot)) => slot.index == env.lead,
-        (None, _) => true,
-        (Some(_), None) => false,
-    };
-    if is_lead {
+    if cpu::is_lead() {
         end(&Ended::Panic);
     }
-    if let Some(slot) = cpu::slot() {
+    if let Some(slot) = cpu::own_slot() {
         slot.set_faulted();
     }
     cpu::park()

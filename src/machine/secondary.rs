@@ -18,7 +18,7 @@ pub extern "C" fn secondary_main(slot: &'static Slot, first: u64, second: u64) -
         // The lead sets it before the first CPU_ON.
         cpu::park();
     };
-    act::prepare(env, slot);
+    act::prepare_again(env, slot);
     let mut entered = env.way.choose([first, second]);
     loop {
         let deadline = env.way.now() + env.us(PATIENCE_US);

@@ -3,13 +3,23 @@
 // vectors save a full frame and call exception(). The one that is not is a
 // fault at probe_load (probe.rs), which is stepped over.
 //
+// The stack may be what failed, so the frame goes to an emergency stack of the
+// CPU's own, above its ordinary one: TPIDR names the CPU's slot, whose first
+// word is the top of the ordinary stack. Between an entry and the moment that
+// Rust sets TPIDR there is none, and the stack in use has to do.
+//
+// Scratch: TPIDR_EL0 and TPIDRRO_EL0 (x0, x1), SP_EL0 (SP), none of which the
+// payload uses otherwise, and CONTEXTIDR_EL1, which is 1 while an exception is
+// handled: one in the handler itself parks the CPU and does not come here
+// again and again.
+//
 // struct Frame: x0 to x30, then SP, ELR, SPSR, ESR, FAR, and the vector's
 // number: 37 words, in 304 bytes to keep SP aligned to 16.
 
     .macro  vector number
     .balign 128
-    sub     sp, sp, #304
-    stp     x0, x1, [sp]                // two registers to work with
+    msr     tpidr_el0, x0               // two registers to work with
+    msr     tpidrro_el0, x1
     mov     x0, #\number
     b       vector_common
     .endm
@@ -37,6 +47,26 @@ vectors:
 
     .section .text.vectors, "ax"
 vector_common:
+    mrs     x1, contextidr_el1
+    cbnz    x1, 6f                      // an exception in the handler
+    mov     x1, #1
+    msr     contextidr_el1, x1
+    mov     x1, sp                      // SP as it was
+    msr     sp_el0, x1
+    mrs     x1, CurrentEL
+    tbz     x1, #3, 1f
+    mrs     x1, tpidr_el2               // EL2: the slot
+    b       2f
+1:  mrs     x1, tpidr_el1               // EL1
+2:  cbz     x1, 3f
+    ldr     x1, [x1]                    // top of the ordinary stack
+    add     x1, x1, #{EMERGENCY_STACK}  // top of the emergency stack
+    mov     sp, x1
+3:  sub     sp, sp, #304
+    str     x0, [sp, #288]              // the vector's number
+    mrs     x0, tpidr_el0
+    mrs     x1, tpidrro_el0
+    stp     x0, x1, [sp]
     stp     x2, x3, [sp, #16]
     stp     x4, x5, [sp, #32]
     stp     x6, x7, [sp, #48]
@@ -51,44 +81,46 @@ vector_common:
     stp     x24, x25, [sp, #192]
     stp     x26, x27, [sp, #208]
     stp     x28, x29, [sp, #224]
-    add     x1, sp, #304                // SP as it was
+    mrs     x1, sp_el0
     stp     x30, x1, [sp, #240]
     mrs     x2, CurrentEL
-    tbz     x2, #3, 1f
+    tbz     x2, #3, 4f
     mrs     x3, elr_el2                 // EL2
     mrs     x4, spsr_el2
     mrs     x5, esr_el2
     mrs     x6, far_el2
-    b       2f
-1:  mrs     x3, elr_el1                 // EL1
+    b       5f
+4:  mrs     x3, elr_el1                 // EL1
     mrs     x4, spsr_el1
     mrs     x5, esr_el1
     mrs     x6, far_el1
-2:  stp     x3, x4, [sp, #256]
+5:  stp     x3, x4, [sp, #256]
     stp     x5, x6, [sp, #272]
-    str     x0, [sp, #288]
 
     // A fault of the probe's load: say "no" to its caller and go on.
     adrp    x7, probe_load
     add     x7, x7, :lo12:probe_load
     cmp     x3, x7
-    b.ne    3f
+    b.ne    9f
     add     x3, x3, #4                  // step over the load
-    mov     x0, xzr                     // x0 = 0: not readable
-    tbz     x2, #3, 4f
+    tbz     x2, #3, 7f
     msr     elr_el2, x3
-    b       5f
-4:  msr     elr_el1, x3
-5:  ldp     x2, x3, [sp, #16]           // what this code used
+    b       8f
+7:  msr     elr_el1, x3
+8:  msr     contextidr_el1, xzr         // handled
+    ldp     x2, x3, [sp, #16]           // what this code used
     ldp     x4, x5, [sp, #32]
     ldp     x6, x7, [sp, #48]
-    ldr     x1, [sp, #8]
-    add     sp, sp, #304
+    mrs     x0, sp_el0
+    mov     sp, x0
+    mrs     x1, tpidrro_el0
+    mov     x0, xzr                     // x0 = 0: not readable
     eret
 
-3:  mov     x0, sp                      // the frame
+9:  mov     x0, sp                      // the frame
     bl      {exception}                 // does not return
-    b       .
+6:  wfi                                 // nothing more can be said
+    b       6b
 
 // probe_load(x0 = address): x0 = 1 and x1 = the word there, or x0 = 0.
     .section .text.probe, "ax"

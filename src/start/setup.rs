@@ -27,11 +27,13 @@ use crate::machine::timed::Way;
 use crate::machine::timer::Timer;
 use crate::machine::{act, boot, overhead};
 
-/// Pages of a CPU's stack, its guard page not counted.
-const STACK_PAGES: u64 = 3;
+/// Pages of a CPU's stack, and of the emergency stack above it; the guard
+/// page below is not counted.
+const STACK_PAGES: u64 = 2;
+const EMERGENCY_PAGES: u64 = boot::EMERGENCY_STACK / PAGE;
 
-/// From one stack to the next: the stack and its guard page.
-const STACK_STEP: u64 = (STACK_PAGES + 1) * PAGE;
+/// From one CPU's stacks to the next's: guard page, stack, emergency stack.
+const STACK_STEP: u64 = (1 + STACK_PAGES + EMERGENCY_PAGES) * PAGE;
 
 /// Pages that one level 3 table maps.
 const TABLE_REACH: u64 = 512 * PAGE;
@@ -232,7 +234,7 @@ fn working_memory(
         }
     };
     for stack in 0..cpus {
-        map(stacks + stack * STACK_STEP + PAGE, STACK_PAGES * PAGE);
+        map(stacks + stack * STACK_STEP + PAGE, STACK_STEP - PAGE);
     }
     let region = Region {
         base: rest,
@@ -266,7 +268,7 @@ fn cpus(memory: &mut Memory, board: &Board<'_>) -> (&'static [Cpu], LabelSource)
 fn slots(memory: &mut Memory, cpus: &[Cpu]) -> &'static [Slot] {
     let stacks = memory.stacks;
     take(memory, cpus.len(), |index| {
-        let top = stacks + (index as u64 + 1) * STACK_STEP;
+        let top = stacks + index as u64 * STACK_STEP + (1 + STACK_PAGES) * PAGE;
         Slot::new(index, cpus[index].mpidr, top)
     })
 }
@@ -304,7 +306,9 @@ fn environment(board: &Board<'_>, slots: &'static [Slot], lead: usize) -> &'stat
         slots,
         lead,
     });
-    act::prepare(env, &slots[lead]);
+    if let Err(unfit) = act::prepare(env, &slots[lead]) {
+        give_up(&format_args!("CPU {:#x}: {unfit}", slots[lead].mpidr));
+    }
     env
 }
 

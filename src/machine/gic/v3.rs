@@ -78,6 +78,9 @@ impl GicV3 {
     }
 
     pub fn init_cpu(&self, slot: &Slot, timer_intid: u32) -> Result<(), GicError> {
+        if !cpu::has_gic_registers() {
+            return Err(GicError::NoSystemRegisters);
+        }
         if cpu::exception_level() == 2 {
             GicCpuInterface::enable_system_register_el2(true);
             cpu::barrier();
@@ -119,6 +122,7 @@ impl GicV3 {
             let _ = redistributor.set_interrupt_priority(intid, PRIORITY);
             let _ = redistributor.enable_interrupt(intid, true);
         }
+        reset_control();
         GicCpuInterface::set_priority_mask(0xff);
         GicCpuInterface::enable_group1(true);
         cpu::barrier();
@@ -182,6 +186,19 @@ impl GicV3 {
             _ => false,
         }
     }
+}
+
+/// ICC_CTLR_EL1 and ICC_BPR1_EL1, whose reset values are not defined: an EOI
+/// also deactivates (EOImode 0), and all priorities preempt alike.
+fn reset_control() {
+    // SAFETY: this CPU's own interface, used by polling alone.
+    unsafe {
+        core::arch::asm!(
+            "msr icc_ctlr_el1, xzr",
+            "msr icc_bpr1_el1, xzr",
+            options(nostack)
+        );
+    };
 }
 
 /// ICC_SRE_EL1.SRE.
