@@ -77,7 +77,8 @@ pub enum WakePattern {
     Together,
     /// One after another, at deadlines a fixed step apart.
     Staggered,
-    /// One wakes the next by SGI, as in TFTF.
+    /// The lead, woken by its timer, wakes the others by SGI one after another,
+    /// as in TFTF.
     Chain,
 }
 

@@ -49,6 +49,8 @@ pub enum End {
     ReadBack,
     /// An interrupt stayed pending, so that the call was not made.
     Pending,
+    /// The lead's SGI did not wake the CPU of a chain; its own timer did.
+    NotRung,
     /// The CPU was lost.
     Lost(Loss),
 }
@@ -173,6 +175,9 @@ impl Outcome {
         }
         if self.end == End::Pending {
             return Err(Rejection::plain(Reason::Pending));
+        }
+        if self.end == End::NotRung {
+            return Err(Rejection::plain(Reason::NotRung));
         }
         if self.code < 0 {
             return Err(Rejection {

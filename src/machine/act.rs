@@ -120,7 +120,9 @@ fn suspend(
     if order.rings {
         ring_the_others(env, slot);
     }
-    outcome.end = if call.resumed {
+    outcome.end = if order.alarm > order.due && call.after >= start + order.alarm {
+        End::NotRung
+    } else if call.resumed {
         End::Resumed
     } else {
         End::Returned

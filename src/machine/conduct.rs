@@ -9,7 +9,7 @@ use psci_bench::sample::{Action, Cause, End, Loss, Outcome, Step};
 use super::act;
 use super::boot;
 use super::console;
-use super::cpu::Env;
+use super::cpu::{self, Env};
 use super::slot::{Order, Slot};
 
 /// CPU_ON until it is accepted: an earlier CPU_OFF may still be under way.
@@ -68,6 +68,8 @@ impl Conductor {
             turned_on: self.env.way.now(),
             ..order
         });
+        // What the CPU is to see is in memory before it is called for.
+        cpu::barrier();
         self.env
             .poll(deadline, || {
                 match self.env.firmware.cpu_on(slot.mpidr, entry, context) {

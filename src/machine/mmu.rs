@@ -115,6 +115,43 @@ impl Tables {
         Ok(())
     }
 
+    /// Address of the level 3 descriptor for `page`, where there is a table.
+    fn last_entry(&self, page: u64) -> Option<u64> {
+        let mut table = self.root;
+        for level in 0..3 {
+            let descriptor = read(entry(table, page, level));
+            if descriptor & 1 == 0 {
+                return None;
+            }
+            table = descriptor & ADDRESS;
+        }
+        Some(entry(table, page, 3))
+    }
+
+    /// Whether the page that `address` is in is mapped.
+    pub fn is_mapped(&self, address: u64) -> bool {
+        self.last_entry(address).is_some_and(|e| read(e) & 1 != 0)
+    }
+
+    /// Takes a page out again: where it turned out that nothing is there.
+    pub fn unmap_page(&mut self, address: u64) {
+        let Some(entry) = self.last_entry(address) else {
+            return;
+        };
+        write(entry, 0);
+        macro_rules! forget {
+            ($all:literal) => {
+                // SAFETY: barriers and maintenance of this CPU's TLB only; no
+                // other CPU is on yet.
+                unsafe { asm!("dsb ishst", $all, "dsb sy", "isb", options(nostack)) }
+            };
+        }
+        match super::cpu::exception_level() {
+            2 => forget!("tlbi alle2"),
+            _ => forget!("tlbi vmalle1"),
+        }
+    }
+
     fn map_page(&mut self, page: u64, bits: u64) -> Result<(), MapError> {
         let mut table = self.root;
         for level in 0..3 {

@@ -8,8 +8,8 @@ use super::cpu::{self, Env};
 use super::slot::{Order, Slot};
 
 /// How long a CPU waits for a start or an order until it turns itself off:
-/// far longer than the lead waits for anything.
-const PATIENCE_US: u64 = 120_000_000;
+/// far longer than the lead waits for anything, or prints.
+const PATIENCE_US: u64 = 3_600_000_000;
 
 /// Comes from `boot.S` with MMU and caches on and a stack of its own.
 /// `first` and `second` are the counter as its first instruction read it.

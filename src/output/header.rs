@@ -153,7 +153,7 @@ fn plan(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         prose.write_str(match plan.wake {
             WakePattern::Together => "all wake together",
             WakePattern::Staggered => "wake-ups staggered",
-            WakePattern::Chain => "each CPU wakes the next by SGI",
+            WakePattern::Chain => "the lead wakes the others by SGI",
         })?;
         for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
             if let Some(state) = state {

@@ -207,7 +207,7 @@ fn how_to_read(
             _ if !parallel => "wake-up",
             WakePattern::Together => "all wake together",
             WakePattern::Staggered => "wake-ups staggered, the first",
-            WakePattern::Chain => "each wakes the next by SGI, the first",
+            WakePattern::Chain => "the lead wakes all others by SGI, itself",
         };
         write!(prose, "{how} {} after the start. ", unit.span(test.sleep))?;
     }

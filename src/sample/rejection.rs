@@ -71,6 +71,9 @@ pub enum Reason {
     Refused,
     /// The CPU woke before its wake-up was due.
     EarlyWake,
+    /// The lead's SGI did not wake the CPU of a chain; its own timer did, far
+    /// too late.
+    NotRung,
     /// GET_TIMESTAMP failed.
     PmfRead,
     /// A timestamp is older than the call.
@@ -91,7 +94,7 @@ pub enum Reason {
 }
 
 /// Number of [`Reason`]s.
-pub const REASONS: usize = 12;
+pub const REASONS: usize = 13;
 
 impl Reason {
     /// All of them, in the order of their numbers.
@@ -100,6 +103,7 @@ impl Reason {
         Self::Abandoned,
         Self::Refused,
         Self::EarlyWake,
+        Self::NotRung,
         Self::PmfRead,
         Self::Stale,
         Self::Future,
@@ -118,6 +122,7 @@ impl Reason {
             Self::Abandoned => "abandoned",
             Self::Refused => "refused",
             Self::EarlyWake => "early-wake",
+            Self::NotRung => "not-rung",
             Self::PmfRead => "pmf-read",
             Self::Stale => "stale",
             Self::Future => "future",

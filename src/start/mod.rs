@@ -39,7 +39,7 @@ pub extern "C" fn boot_main(
     }
     if cpu::e2h_is_stuck() {
         panic::end(&Ended::Machine(
-            &"HCR_EL2.E2H stays 1: this CPU has no EL2 without VHE, which is what psci-bench runs at",
+            &"HCR_EL2.E2H stays 1: psci-bench needs an EL2 without VHE",
         ));
     }
     match tree::find(&mut tables, &block, [x0, x2]) {

@@ -134,16 +134,26 @@ fn appended(block: &ParameterBlock) -> Result<Found, NotFound> {
     })
 }
 
-/// Whether a device tree begins at `address`.
+/// Whether a device tree begins at `address`. If not, the page does not stay
+/// mapped: who knows what is there.
 fn points_to_tree(tables: &mut Tables, address: u64) -> bool {
     let header = Region {
         base: address,
         size: HEADER,
     };
-    address.is_multiple_of(8)
-        && address >= LOWEST
-        && tables.map(header, Kind::Constant).is_ok()
-        && probe::word(address) == Some(MAGIC)
+    if !address.is_multiple_of(8) || address < LOWEST {
+        return false;
+    }
+    // A page that is in use already is the payload's own.
+    if tables.is_mapped(address) || tables.map(header, Kind::Constant).is_err() {
+        return false;
+    }
+    let found = probe::word(address) == Some(MAGIC);
+    if !found {
+        tables.unmap_page(address);
+        tables.unmap_page(address + HEADER - 1);
+    }
+    found
 }
 
 /// Maps the whole of the tree at `base`.

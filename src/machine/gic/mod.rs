@@ -49,9 +49,7 @@ impl core::fmt::Display for GicError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
             Self::NoRedistributor => "no GIC redistributor has this CPU's affinity",
-            Self::NoSystemRegisters => {
-                "the device tree names a GICv3, but this CPU has no GICv3 system registers"
-            }
+            Self::NoSystemRegisters => "this CPU has no GICv3 system registers",
             Self::Timeout => "a GIC register write stayed pending",
         })
     }

@@ -163,12 +163,16 @@ impl GicV3 {
     /// Sends the wake-up SGI to the CPU with this affinity.
     pub fn ring(mpidr: u64) {
         let [aff0, aff1, aff2, _, aff3, ..] = mpidr.to_le_bytes();
-        // Aff0 above 15 would need the range selector: no such CPU is known.
+        // Aff0 above 15 would need the range selector: no such CPU is known,
+        // and one that is not rung says so.
+        if aff0 > 15 {
+            return;
+        }
         let target = SgiTarget::List {
             affinity3: aff3,
             affinity2: aff2,
             affinity1: aff1,
-            target_list: 1 << (aff0 & 0xf),
+            target_list: 1 << aff0,
         };
         let _ =
             GicCpuInterface::send_sgi(IntId::sgi(WAKE_SGI), target, SgiTargetGroup::CurrentGroup1);
