@@ -32,7 +32,7 @@ const HCR_EL2: u64 = 1 << 31 | 1 << 5 | 1 << 4 | 1 << 3;
 const BOOT_STACK: u64 = 8 * PAGE;
 /// Tables in the first pool: at most 7 for image, tree and boot area, and
 /// what the console, a tree at X0 and the working memory's beginning take.
-const BOOT_POOL: u64 = 14 * PAGE;
+const BOOT_POOL: u64 = 12 * PAGE;
 /// Bytes of the stack above each CPU's own that exceptions are handled on.
 pub const EMERGENCY_STACK: u64 = 2 * PAGE;
 /// Where in the boot area the boot stack ends: guard page and stack.

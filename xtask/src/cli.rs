@@ -1,20 +1,23 @@
 //! The command line.
 
 mod arguments;
+mod files;
 mod fip;
 mod image;
 mod qemu;
 
 use std::ffi::OsString;
 
-use anyhow::Result;
+use anyhow::{Context, Result, anyhow};
 use clap::Parser;
+use psci_bench::plan::Plan;
 
 use self::arguments::{Arguments, Verb};
 use crate::apt_source;
 use crate::progress::say;
 use crate::setup;
 use crate::test;
+use crate::tree;
 use crate::workspace::Workspace;
 
 /// Exit code when input or use is bad, or something is not to be had.
@@ -34,7 +37,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     match run(parsed.verb) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("xtask: error: {error:#}");
+            say(&format!("error: {error:#}"));
             BAD
         }
     }
@@ -48,6 +51,14 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Qemu(arguments) => qemu::run(&arguments),
         Verb::Test { filter } => Ok(if test::run(&filter)? { 0 } else { 1 }),
     }
+}
+
+/// The plan that the boot arguments `args` make: the payload would refuse bad
+/// ones, but only after it has been built and started.
+fn plan(args: Option<&str>) -> Result<Plan> {
+    let args = args.unwrap_or_default();
+    tree::check_bootargs(args).context("--args")?;
+    Plan::parse(args).map_err(|error| anyhow!("--args: {error}"))
 }
 
 fn set_up() -> Result<u8> {

@@ -27,10 +27,10 @@ pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
         Ending::Parked => "the closing line is damaged".into(),
         Ending::Exited { success: false } => {
             let said = outcome.stderr.trim();
-            return if outcome.log.is_empty() {
-                format!("QEMU did not start: {said}")
-            } else {
-                format!("QEMU ended with an error: {said}")
+            return match (outcome.log.is_empty(), said) {
+                (_, "") => "QEMU ended with an error and said nothing of it".into(),
+                (true, said) => format!("QEMU did not start: {said}"),
+                (false, said) => format!("QEMU ended with an error: {said}"),
             };
         }
     };
@@ -40,6 +40,41 @@ pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
         Some(scenario) => format!("{ended}; the last scenario begun was '{scenario}': {cause}"),
         None => format!("{ended}; no scenario was begun: {cause}"),
     }
+}
+
+/// Whether QEMU refused to start, and said why.
+#[must_use]
+pub fn refused(outcome: &Outcome) -> bool {
+    outcome.ending == Ending::Exited { success: false }
+        && outcome.log.is_empty()
+        && !outcome.stderr.trim().is_empty()
+}
+
+/// What to warn of before a start on the CPU model `cpu`.
+#[must_use]
+pub fn doubt(firmware: Firmware, cpu: &str) -> Option<String> {
+    let model = model(cpu);
+    (firmware == Firmware::TfA && !POWER_DOWN.contains(&model)).then(|| {
+        format!(
+            "power-down under TF-A is not known to complete on QEMU's {model}, and the run may \
+             not end before its time is over; use {}",
+            POWER_DOWN.join(", ")
+        )
+    })
+}
+
+/// The model in `-cpu MODEL,FEATURE=…`.
+fn model(cpu: &str) -> &str {
+    cpu.split(',').next().unwrap_or_default()
+}
+
+/// Whether the payload printed anything. Its name alone tells nothing: it is
+/// in the firmware's banner, too.
+fn payload_spoke(log: &str) -> bool {
+    log.lines().any(|line| {
+        line.starts_with("psci-bench")
+            || line.starts_with("NOTICE:  Booting trusted firmware test framework")
+    })
 }
 
 /// The name in the last `> Executing '…'` line.
@@ -53,7 +88,7 @@ pub fn last_scenario(log: &str) -> Option<&str> {
 }
 
 fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
-    let model = context.cpu.split(',').next().unwrap_or_default();
+    let model = model(context.cpu);
     let tf_a = context.firmware == Firmware::TfA;
     if log.contains("PANIC") || log.contains("Unhandled Exception") {
         return "the firmware panicked, see above".into();
@@ -68,7 +103,7 @@ fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
     if tf_a && !log.contains("BL31:") {
         return "the firmware did not get to BL31".into();
     }
-    if !log.contains("psci-bench") && !log.contains("Booting trusted firmware test framework") {
+    if !payload_spoke(log) {
         return "the firmware printed and the payload did not: it found no device tree that names \
                 a UART, or does not survive its entry"
             .into();
@@ -93,6 +128,11 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
+    /// The overlay TF-A's, which is built by psci-bench and says so.
+    const BANNER: &str = "NOTICE:  BL1: v2.12.1(release):psci-bench-2.12.1\r\n\
+                          NOTICE:  BL31: v2.12.1(release):psci-bench-2.12.1\r\n\
+                          NOTICE:  BL31: Built : reproducible\r\n";
+
     fn diagnosis(log: &str, ending: Ending, cpu: &str) -> String {
         let outcome = Outcome {
             log: log.into(),
@@ -110,32 +150,40 @@ mod tests {
 
     #[test]
     fn how_far_it_came() {
-        let log =
-            "NOTICE:  BL31: v2.12\r\npsci-bench 0.1.0\r\n> Executing 'A'\r\n> Executing 'B c'\r\nx";
-        let said = diagnosis(log, Ending::TimedOut, "max");
+        let log = format!("{BANNER}psci-bench 0.1.0\r\n> Executing 'A'\r\n> Executing 'B c'\r\nx");
+        let said = diagnosis(&log, Ending::TimedOut, "max");
         assert!(
             said.starts_with(
                 "no closing line within 7 s; the last scenario begun was 'B c': a CPU"
             )
         );
-        let said = diagnosis(log, Ending::TimedOut, "cortex-a76");
+        let said = diagnosis(&log, Ending::TimedOut, "cortex-a76");
         assert!(
             said.contains("on cortex-a76 power-down does not complete"),
             "{said}"
         );
-        let said = diagnosis(
-            "NOTICE:  BL31: v2.12\r\n",
-            Ending::Exited { success: true },
-            "max",
-        );
+        let said = diagnosis(BANNER, Ending::Exited { success: true }, "max");
         assert!(
             said.contains("no scenario was begun: the firmware printed and"),
             "{said}"
         );
+        let log = format!("{BANNER}NOTICE:  Booting trusted firmware test framework\r\n");
+        let said = diagnosis(&log, Ending::TimedOut, "max");
+        assert!(said.contains("no scenario was begun: a CPU has"), "{said}");
         let said = diagnosis("", Ending::TimedOut, "max");
         assert!(said.contains("was it built for this GIC?"), "{said}");
         let said = diagnosis("", Ending::Exited { success: false }, "max");
         assert_eq!(said, "QEMU did not start: qemu: bad option");
         assert_eq!(diagnosis("", Ending::Interrupted, "max"), "interrupted");
+    }
+
+    #[test]
+    fn doubtful_models() {
+        for cpu in ["cortex-a57", "max,sve=off"] {
+            assert_eq!(doubt(Firmware::TfA, cpu), None);
+        }
+        assert_eq!(doubt(Firmware::Builtin, "cortex-a76"), None);
+        let said = doubt(Firmware::TfA, "cortex-a76,pmu=off").expect("a warning");
+        assert!(said.contains("on QEMU's cortex-a76, and"), "{said}");
     }
 }

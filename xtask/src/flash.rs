@@ -11,6 +11,8 @@ use crate::firmware::Firmware;
 
 /// Where the FIP is.
 const FIP_BASE: usize = 256 << 10;
+/// The largest BL33 that is read, in bytes: there is no room for a larger one.
+pub const IMAGE_MAX: usize = FLASH_MAX - FIP_BASE;
 /// Size of the machine's first flash bank.
 const FLASH_MAX: usize = 64 << 20;
 
@@ -44,7 +46,7 @@ pub fn flash(bl1: &[u8], fip: &[u8]) -> Result<Vec<u8>> {
             bl1.len()
         );
     }
-    if fip.len() > FLASH_MAX - FIP_BASE {
+    if fip.len() > IMAGE_MAX {
         bail!("the FIP has {} bytes, more than the flash holds", fip.len());
     }
     let mut flash = bl1.to_vec();

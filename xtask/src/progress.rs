@@ -1,7 +1,7 @@
 //! What is going on, for who waits: a spinner or a bar on a terminal, one
 //! line otherwise. All of it goes to stderr, so that stdout is the UART's.
 
-use std::io::{IsTerminal, stderr};
+use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -16,7 +16,7 @@ impl Progress {
     #[must_use]
     pub fn start(what: &str) -> Self {
         if !stderr().is_terminal() {
-            eprintln!("xtask: {what}");
+            say(what);
             return Self {
                 bar: ProgressBar::hidden(),
             };
@@ -54,5 +54,6 @@ impl Drop for Progress {
 
 /// Tells something that is worth a line of its own.
 pub fn say(text: &str) {
-    eprintln!("xtask: {text}");
+    // Nobody may be listening any more, which changes nothing.
+    let _ = writeln!(stderr(), "xtask: {text}");
 }

@@ -1,12 +1,14 @@
 //! A whole run: from what is wished to the verdict.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use psci_bench::image::TREE_MAX;
+use psci_bench::plan::Plan;
 use psci_bench::verdict::Verdict;
 
 use crate::board::{Board, Conduit};
@@ -15,9 +17,10 @@ use crate::firmware::{self, Gic, Platform, Variant};
 use crate::flash;
 use crate::image::Emergency;
 use crate::payload::{self, Tree};
+use crate::progress::say;
 use crate::qemu::{self, Firmware, Level, Machine};
 use crate::setup::{self, Need};
-use crate::stream::{self, Ending};
+use crate::stream::{self, Ending, Tee};
 use crate::tf_a::TfA;
 use crate::tree::{self, Choices};
 use crate::workspace::Workspace;
@@ -60,6 +63,8 @@ pub struct RunSpec {
     pub payload: Payload,
     /// How long QEMU may run.
     pub timeout: Duration,
+    /// A file that gets the UART's bytes, too, from when QEMU starts.
+    pub log: Option<PathBuf>,
 }
 
 impl Default for RunSpec {
@@ -77,9 +82,29 @@ impl Default for RunSpec {
             args: None,
             tree: Tree::Board,
             payload: Payload::Build,
-            timeout: Duration::from_secs(120),
+            timeout: TIMEOUT_LEAST,
+            log: None,
         }
     }
+}
+
+const TIMEOUT_LEAST: Duration = Duration::from_secs(120);
+const TIMEOUT_MOST: Duration = Duration::from_secs(TIMEOUT_MAX);
+/// The longest time that QEMU can be given, in seconds: a day.
+pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
+/// About twice what a sample takes where 32 CPUs share two.
+const A_SAMPLE: Duration = Duration::from_millis(25);
+
+/// How long QEMU may run when nobody says how long: by the number of samples,
+/// those for warm-up included.
+#[must_use]
+pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
+    let rounds = u64::from(plan.iterations) + u64::from(plan.warmup);
+    let scenarios = plan.scenarios.len() * plan.methods.iter().count();
+    let samples = rounds * scenarios as u64 * u64::from(cpus);
+    let samples = u32::try_from(samples).unwrap_or(u32::MAX);
+    let time = A_SAMPLE.saturating_mul(samples);
+    time.clamp(TIMEOUT_LEAST, TIMEOUT_MOST)
 }
 
 /// What came of a run.
@@ -133,11 +158,14 @@ pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Resul
     };
     machine.check_cpus(board.firmware(spec.firmware.name())?)?;
     let tf_a = match &spec.tf_a {
-        Some(dir) => Some(TfA::locate(&workspace, Some(dir))?),
+        Some(dir) => Some(TfA::locate(&workspace, Some(dir)).context("--tf-a")?),
         None => None,
     };
     setup::ensure(&workspace, &[Need::Qemu])?;
     machine.check_model()?;
+    if let Some(doubt) = diagnosis::doubt(spec.firmware, machine.cpu) {
+        say(&format!("warning: {doubt}"));
+    }
 
     let image = match &spec.payload {
         Payload::Image(image) => image.clone(),
@@ -165,7 +193,15 @@ pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Resul
     if spec.tree == Tree::None && spec.firmware == Firmware::Builtin {
         command.args(spec.args.iter().flat_map(|args| ["-append", args]));
     }
-    let outcome = stream::run(&mut command, spec.timeout, interrupt, out)?;
+    let file = match &spec.log {
+        Some(log) => {
+            let file = File::create(log);
+            Some(file.with_context(|| format!("--log {}", log.display()))?)
+        }
+        None => None,
+    };
+    let mut tee = Tee { file, out };
+    let outcome = stream::run(&mut command, spec.timeout, interrupt, &mut tee)?;
     let verdict = match outcome.ending {
         Ending::Interrupted => None,
         _ => stream::closing(&outcome.log),
@@ -175,6 +211,9 @@ pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Resul
         cpu: machine.cpu,
         timeout: spec.timeout.as_secs(),
     };
+    if diagnosis::refused(&outcome) {
+        bail!(diagnose(&outcome, &context));
+    }
     Ok(RunResult {
         verdict: verdict.unwrap_or(Verdict::Incomplete),
         diagnosis: verdict.is_none().then(|| diagnose(&outcome, &context)),
@@ -201,6 +240,7 @@ fn build_image(
         },
         variant: spec.variant,
         args: spec.args.as_deref(),
+        emulated: true,
     };
     make_image(workspace, board, &wish, &spec.tree)
 }
@@ -220,6 +260,9 @@ pub struct ImageWish<'w> {
     pub variant: Variant,
     /// The boot arguments.
     pub args: Option<&'w str>,
+    /// Whether it is for a machine with this GIC, which the user's tree has to
+    /// describe then, and not for the machine of that tree.
+    pub emulated: bool,
 }
 
 /// Builds the payload, and the image of it for `board` with `tree`.
@@ -259,10 +302,17 @@ pub fn make_image(
             )
         }
         Tree::File(path) => {
-            let blob = payload::read(path)?;
-            let at = || format!("the device tree {}", path.display());
+            let blob = payload::read("--dtb", path, TREE_MAX)?;
+            let at = || format!("--dtb {}", path.display());
             let blob = tree::adapt(&blob, wish.args).with_context(at)?;
-            let cpus = psci_bench::board::Board::read(&blob).map_or(1, |board| board.cpu_count);
+            let (gic, cpus) = tree::machine(&blob).with_context(at)?;
+            if wish.emulated && gic != wish.gic {
+                let (its, ours) = (gic.number(), wish.gic.number());
+                bail!(
+                    "{} describes a GICv{its}, and the machine has a GICv{ours}: use --gic {its}",
+                    at()
+                );
+            }
             let emergency = Emergency::of_tree(&blob);
             (Some(blob), emergency, cpus)
         }

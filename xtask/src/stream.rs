@@ -1,6 +1,8 @@
 //! Running a machine: its UART's bytes as they come, and an end in any case.
 
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -56,6 +58,29 @@ impl Drop for Owned {
     }
 }
 
+/// Writes to a file, where there is one, and to `out`.
+pub struct Tee<'o> {
+    /// The file.
+    pub file: Option<File>,
+    /// What gets the same bytes.
+    pub out: &'o mut dyn Write,
+}
+
+impl Write for Tee<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // The file is what is kept, so it comes first.
+        if let Some(file) = &mut self.file {
+            file.write_all(bytes)?;
+        }
+        self.out.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
 /// Runs `command`, whose stdout is a UART, until it ends, for `timeout` at
 /// most, or until `interrupt` is set. Everything is written to `out` as it
 /// comes.
@@ -70,6 +95,8 @@ pub fn run(
 ) -> Result<Outcome> {
     let started = Instant::now();
     let mut child = command
+        // A Ctrl-C at the terminal is for us alone, who then end it.
+        .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -147,7 +174,11 @@ fn listen(
                 heard = Instant::now();
                 closed = closing(log).is_some();
             }
-            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                // Who ended this process may have ended the machine, too.
+                let interrupted = interrupt.load(Ordering::Relaxed) && !closed;
+                return Ok(interrupted.then_some(Ending::Interrupted));
+            }
             Err(RecvTimeoutError::Timeout) => {}
         }
         let now = Instant::now();

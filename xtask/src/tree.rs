@@ -282,7 +282,11 @@ fn uart_node(board: &Board) -> Node {
     node
 }
 
-fn check_bootargs(bootargs: &str) -> Result<()> {
+/// Refuses boot arguments that no tree could hold.
+///
+/// # Errors
+/// When they are not printable ASCII.
+pub fn check_bootargs(bootargs: &str) -> Result<()> {
     if let Some(bad) = bootargs.chars().find(|c| !(' '..='~').contains(c)) {
         bail!("the boot arguments contain {bad:?}: only printable ASCII can be passed on");
     }
@@ -319,6 +323,19 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     value.push(0);
     chosen.add_property(DeviceTreeProperty::new_unchecked("bootargs", value));
     Ok(tree.to_dtb())
+}
+
+/// Which GIC the tree `blob` describes, and how many CPUs.
+///
+/// # Errors
+/// When the payload could not use it.
+pub fn machine(blob: &[u8]) -> Result<(Gic, usize)> {
+    let board = psci_bench::board::Board::read(blob).map_err(|error| anyhow!("{error}"))?;
+    let gic = match board.gic {
+        psci_bench::board::Gic::V2 { .. } => Gic::V2,
+        psci_bench::board::Gic::V3 { .. } => Gic::V3,
+    };
+    Ok((gic, board.cpu_count))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::fip::{KINDS, Kind};
 use crate::firmware::{Gic, Variant};
 use crate::qemu::Firmware;
+use crate::run::TIMEOUT_MAX;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -116,13 +117,8 @@ pub struct QemuArguments {
     /// How TF-A is built: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,
     /// state-id=original|extended, with commas between [default: the first of
     /// each].
-    #[arg(
-        long,
-        value_name = "K=V,…",
-        default_value = "",
-        hide_default_value = true
-    )]
-    pub variant: Variant,
+    #[arg(long, value_name = "K=V,…")]
+    pub variant: Option<Variant>,
     /// A TF-A checkout, 2.12 to 2.15, instead of Debian's source package.
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
@@ -135,9 +131,10 @@ pub struct QemuArguments {
     /// Also write the UART's bytes to this file.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// End QEMU after so many seconds.
-    #[arg(long, value_name = "S", default_value_t = 120, value_parser = clap::value_parser!(u64).range(1..))]
-    pub timeout: u64,
+    /// End QEMU after so many seconds [default: 120, or 0.025 for each sample
+    /// of each CPU that --smp and --args ask for, whichever is more].
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
+    pub timeout: Option<u64>,
     /// Append this device tree instead of one made of the board file.
     #[arg(long, value_name = "FILE")]
     pub dtb: Option<PathBuf>,

@@ -5,6 +5,7 @@ use std::fs;
 use anyhow::{Context, Result};
 
 use super::arguments::ImageArguments;
+use super::{files, plan};
 use crate::board::Board;
 use crate::firmware::Variant;
 use crate::payload::Tree;
@@ -14,6 +15,7 @@ use crate::run::{ImageWish, make_image};
 use crate::workspace::Workspace;
 
 pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
+    plan(arguments.args.as_deref())?;
     let workspace = Workspace::find()?;
     let board = Board::load(&workspace, &arguments.board)?;
     let wish = ImageWish {
@@ -26,11 +28,15 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
         conduit: board.psci.conduit,
         variant: Variant::default(),
         args: arguments.args.as_deref(),
+        emulated: false,
     };
     let tree = match &arguments.dtb {
         Some(path) => Tree::File(path.clone()),
         None => Tree::Board,
     };
+    if let Some(output) = &arguments.output {
+        files::apart(("--output", output), ("--dtb", arguments.dtb.as_deref()))?;
+    }
     let image = make_image(&workspace, &board, &wish, &tree)?;
     let output = match &arguments.output {
         Some(path) => path.clone(),
@@ -41,7 +47,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
                 .join(format!("psci-bench-{}.bin", arguments.board))
         }
     };
-    fs::write(&output, &image).with_context(|| output.display().to_string())?;
+    fs::write(&output, &image).with_context(|| format!("--output {}", output.display()))?;
     say(&format!("{}: {} bytes", output.display(), image.len()));
     Ok(0)
 }

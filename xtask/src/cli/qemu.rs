@@ -1,76 +1,67 @@
 //! `cargo xtask qemu`.
 
-use std::fs::File;
 use std::io::{self, Write, stdout};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use psci_bench::verdict::Verdict;
 
 use super::arguments::QemuArguments;
+use super::{files, plan};
+use crate::board::Board;
+use crate::flash;
 use crate::payload::{self, Tree};
 use crate::progress::say;
-use crate::qemu::Level;
+use crate::qemu::{Firmware, Level};
 use crate::run::{self, Payload, RunSpec};
+use crate::workspace::Workspace;
 
-/// stdout, and a file where one is wished.
-struct Tee {
-    file: Option<File>,
+/// stdout, for as long as anyone reads it: the verdict does not depend on it.
+#[derive(Default)]
+struct Out {
+    closed: bool,
 }
 
-impl Write for Tee {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // The file is what is kept, so it comes first.
-        if let Some(file) = &mut self.file {
-            file.write_all(bytes)?;
+impl Out {
+    fn unless_closed(&mut self, result: io::Result<()>) -> io::Result<()> {
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            other => other,
         }
-        stdout().write_all(bytes)?;
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.closed {
+            let written = stdout().write_all(bytes);
+            self.unless_closed(written)?;
+        }
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        stdout().flush()
+        if self.closed {
+            return Ok(());
+        }
+        let flushed = stdout().flush();
+        self.unless_closed(flushed)
     }
 }
 
 pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
-    let file = match &arguments.log {
-        Some(path) => Some(File::create(path).with_context(|| path.display().to_string())?),
-        None => None,
-    };
-    let spec = RunSpec {
-        smp: arguments.smp,
-        gic: arguments.gic,
-        level: if arguments.el == 1 {
-            Level::El1
-        } else {
-            Level::El2
-        },
-        cpu: arguments.cpu.clone(),
-        firmware: arguments.firmware,
-        variant: arguments.variant,
-        tf_a: arguments.tf_a.clone(),
-        icount: arguments.icount,
-        args: arguments.args.clone(),
-        tree: match &arguments.dtb {
-            Some(path) => Tree::File(path.clone()),
-            None => Tree::Board,
-        },
-        payload: match &arguments.image {
-            Some(path) => Payload::Image(payload::read(path)?),
-            None => Payload::Build,
-        },
-        timeout: Duration::from_secs(arguments.timeout),
-        ..RunSpec::default()
-    };
+    let spec = spec(arguments)?;
     let interrupt = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&interrupt);
     // While something is built, a first signal ends what builds it, and that
     // ends this; the second one would have to come while QEMU runs.
     ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))?;
-    let result = run::run(&spec, &interrupt, &mut Tee { file })?;
+    let result = run::run(&spec, &interrupt, &mut Out::default())?;
     let word = match result.verdict {
         Verdict::Pass => "PASS",
         Verdict::Fail => "FAIL",
@@ -83,4 +74,58 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     }
     say(&end);
     Ok(result.exit_code())
+}
+
+fn spec(arguments: &QemuArguments) -> Result<RunSpec> {
+    if arguments.firmware == Firmware::Builtin {
+        for (option, given) in [
+            ("--variant", arguments.variant.is_some()),
+            ("--tf-a", arguments.tf_a.is_some()),
+        ] {
+            if given {
+                bail!("{option} is about TF-A, and with --firmware builtin there is none");
+            }
+        }
+    }
+    if let Some(log) = &arguments.log {
+        files::writable(("--log", log))?;
+        files::apart(("--log", log), ("--dtb", arguments.dtb.as_deref()))?;
+        files::apart(("--log", log), ("--image", arguments.image.as_deref()))?;
+    }
+    let plan = plan(arguments.args.as_deref())?;
+    let unasked = RunSpec::default();
+    let timeout = match (arguments.timeout, arguments.smp) {
+        (Some(seconds), _) => Duration::from_secs(seconds),
+        (None, Some(cpus)) => run::timeout(cpus, &plan),
+        (None, None) => {
+            let board = Board::load(&Workspace::find()?, &unasked.board)?;
+            run::timeout(board.default_cpus()?, &plan)
+        }
+    };
+    Ok(RunSpec {
+        smp: arguments.smp,
+        gic: arguments.gic,
+        level: if arguments.el == 1 {
+            Level::El1
+        } else {
+            Level::El2
+        },
+        cpu: arguments.cpu.clone(),
+        firmware: arguments.firmware,
+        variant: arguments.variant.unwrap_or_default(),
+        tf_a: arguments.tf_a.clone(),
+        icount: arguments.icount,
+        args: arguments.args.clone(),
+        tree: match &arguments.dtb {
+            Some(path) => Tree::File(path.clone()),
+            None => Tree::Board,
+        },
+        payload: match &arguments.image {
+            Some(path) => Payload::Image(payload::read("--image", path, flash::IMAGE_MAX)?),
+            None => Payload::Build,
+        },
+        timeout,
+        log: arguments.log.clone(),
+        ..unasked
+    })
 }

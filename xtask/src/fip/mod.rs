@@ -19,13 +19,15 @@ use std::fmt;
 
 pub use self::names::{KINDS, Kind, called, known};
 pub use self::read::{Entry, FipError, Package, Warning, read};
-pub use self::write::{Builder, WriteError};
+pub use self::write::{Builder, IMAGE_MAX, WriteError};
 
 pub(crate) const MAGIC: u32 = 0xaa64_0001;
 pub(crate) const HEADER_SIZE: u64 = 16;
 pub(crate) const ENTRY_SIZE: u64 = 40;
 /// More entries than any package has; TF-A knows some 40 kinds.
 pub const ENTRIES_MAX: usize = 256;
+/// The largest package that is read, in bytes: more than boards have flash.
+pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
 
 /// A UUID, its bytes as they stand in the file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -8,7 +8,7 @@ use super::{ENTRIES_MAX, ENTRY_SIZE, HEADER_SIZE, KINDS, MAGIC, Uuid, label};
 const SERIAL: u32 = 0x1234_5678;
 /// More than a boot flash holds. A stray section in an ELF can make `objcopy`
 /// write a gigabyte, and that is no firmware image.
-const IMAGE_MAX: usize = 128 << 20;
+pub const IMAGE_MAX: usize = 128 << 20;
 
 /// A package in the making.
 #[derive(Clone, Debug)]
