@@ -3,7 +3,10 @@
 
 mod common;
 
+use std::fs;
 use std::time::Duration;
+
+use object::{Object, ObjectSymbol};
 
 use psci_bench::verdict::Verdict;
 use xtask::board::{Board, Conduit};
@@ -243,4 +246,58 @@ fn a_power_state_that_the_firmware_rejects() {
             .text()
             .contains("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t3\t")
     );
+}
+
+/// The payload with an undefined instruction where this symbol is.
+fn image_that_fails_at(symbol: &str) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    let board = Board::load(&workspace, "qemu").expect("the board");
+    let tree = good_tree(2, "iterations=2 warmup=0");
+    let emergency = Emergency::of_board(&board, Conduit::Smc);
+    let mut image = payload::image(&workspace, Some(&tree), emergency, 2).expect("an image");
+    let elf = fs::read(payload::build(&workspace).expect("the payload")).expect("its ELF file");
+    let elf = object::File::parse(&*elf).expect("an ELF file");
+    let mut symbols = elf.symbols();
+    let found = symbols
+        .find(|s| s.name() == Ok(symbol))
+        .expect("the symbol");
+    let at = found.address() as usize;
+    image[at..at + 4].fill(0);
+    image
+}
+
+#[test]
+fn an_exception_on_the_lead_is_dumped_and_ends_the_run() {
+    let spec = RunSpec {
+        smp: Some(2),
+        payload: Payload::Image(image_that_fails_at("empty_smc")),
+        ..spec()
+    };
+    let result = ends(
+        &spec,
+        Verdict::Incomplete,
+        &[
+            "Unhandled exception on CPU 0x0",
+            "EC 0x00",
+            "x30",
+            "exception on the lead",
+        ],
+    );
+    assert_eq!(result.text().matches("Unhandled exception").count(), 1);
+}
+
+#[test]
+fn an_exception_on_another_cpu_costs_that_cpu() {
+    // The entry of CPU_ON: the lead does not go through it.
+    let spec = RunSpec {
+        smp: Some(2),
+        payload: Payload::Image(image_that_fails_at("secondary_ready")),
+        ..spec()
+    };
+    let words = [
+        "Unhandled exception on CPU 0x1",
+        "took an exception",
+        "1 CPUs lost",
+    ];
+    ends(&spec, Verdict::Fail, &words);
 }

@@ -180,3 +180,15 @@ fn one_scenario_alone() {
     let executed = result.text().matches("> Executing").count();
     assert_eq!(executed, 1);
 }
+
+/// As many CPUs as QEMU has, which is as many as the payload takes.
+#[test]
+fn five_hundred_and_twelve_cpus() {
+    let log = pass(&RunSpec {
+        smp: Some(512),
+        firmware: Firmware::Builtin,
+        args: Some("only=psci_version_parallel iterations=2 warmup=0".into()),
+        ..spec()
+    });
+    assert_eq!(log.metric(6, "call", "n").len(), 512);
+}

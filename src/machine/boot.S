@@ -257,6 +257,8 @@ secondary_entry:
     mov     x30, xzr
     mov     x1, x19
     mov     x2, x20
+    .global secondary_ready
+secondary_ready:                        // a test puts a fault here
     bl      {secondary_main}
     b       halt                        // it does not return
 

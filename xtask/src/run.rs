@@ -158,7 +158,7 @@ pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Resul
     };
     machine.check_cpus(board.firmware(spec.firmware.name())?)?;
     let tf_a = match &spec.tf_a {
-        Some(dir) => Some(TfA::locate(&workspace, Some(dir)).context("--tf-a")?),
+        Some(dir) => Some(TfA::locate(&workspace, Some(dir))?),
         None => None,
     };
     setup::ensure(&workspace, &[Need::Qemu])?;
@@ -323,4 +323,25 @@ pub fn make_image(
         Tree::None => (None, of_board, wish.cpus as usize),
     };
     payload::image(workspace, tree.as_deref(), emergency, cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_for_more_waits_longer() {
+        let seconds = |cpus, args| {
+            let plan = Plan::parse(args).expect("good words");
+            timeout(cpus, &plan).as_secs()
+        };
+        assert_eq!(seconds(8, ""), 120);
+        // It takes 5 to 8 minutes where 32 CPUs share two.
+        assert_eq!(seconds(32, "iterations=100 method=tftf,warm"), 979);
+        assert_eq!(seconds(512, "iterations=1000000"), TIMEOUT_MAX);
+        assert_eq!(
+            seconds(u32::MAX, "iterations=1000000 warmup=10000 method=tftf,warm"),
+            TIMEOUT_MAX
+        );
+    }
 }

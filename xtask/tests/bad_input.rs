@@ -7,6 +7,10 @@ use std::path::Path;
 
 use support::{End, PASS, outcome, path_with, script, stub, xtask};
 use xtask::apt_source;
+use xtask::board::{Board, Conduit};
+use xtask::firmware::Gic;
+use xtask::tree::{self, Choices};
+use xtask::workspace::Workspace;
 
 /// stderr of the program, which must refuse `arguments` by exit code 2.
 fn refused(arguments: &[&str]) -> String {
@@ -47,7 +51,10 @@ fn numbers_of_cpus() {
 fn unknown_words() {
     holds(&refused(&["qemu", "--gic", "4"]), "use 2 or 3");
     holds(&refused(&["qemu", "--el", "3"]), "3 is not in 1..=2");
-    holds(&refused(&["qemu", "--timeout", "0"]), "0 is not in 1..");
+    for timeout in ["0", "86401", "18446744073709551615"] {
+        let said = refused(&["qemu", "--timeout", timeout]);
+        holds(&said, &format!("{timeout} is not in 1..=86400"));
+    }
     holds(
         &refused(&["qemu", "--variant", "pmf=none"]),
         "pmf=new|sip|off",
@@ -113,16 +120,116 @@ fn not_a_device_tree() {
     ] {
         fs::write(&path, garbage).expect("written");
         let said = refused(&["qemu", "--dtb", text(&path)]);
-        holds(&said, "error: the device tree ");
+        holds(&said, "error: --dtb ");
     }
     holds(
         &refused(&["qemu", "--dtb", "/nonexistent"]),
-        "/nonexistent: No such file",
+        "--dtb /nonexistent: No such file",
+    );
+    holds(
+        &refused(&["qemu", "--dtb", text(dir.path())]),
+        "a directory",
     );
     holds(
         &refused(&["qemu", "--args", "x=\u{fc}"]),
         "only printable ASCII",
     );
+}
+
+/// What has no end is not read to its end.
+#[test]
+fn endless_files() {
+    for arguments in [
+        &["qemu", "--dtb"][..],
+        &["qemu", "--image"],
+        &["fip", "info"],
+        &["fip", "create", "--out", "/nonexistent/fip", "--nt-fw"],
+    ] {
+        let said = refused(&[arguments, &["/dev/zero"]].concat());
+        holds(&said, "/dev/zero: ");
+    }
+    holds(
+        &refused(&["qemu", "--image", "/dev/zero"]),
+        "--image /dev/zero: more than the 66846720 bytes",
+    );
+}
+
+#[test]
+fn a_tree_for_another_gic() {
+    let workspace = Workspace::find().expect("the repository");
+    let board = Board::load(&workspace, "qemu").expect("a good board");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("a.dtb");
+    for (gic, its, others) in [(Gic::V2, "2", "3"), (Gic::V3, "3", "2")] {
+        let choices = Choices {
+            cpus: 2,
+            gic,
+            conduit: Conduit::Smc,
+            idle_states: &[],
+            bootargs: "",
+        };
+        let blob = tree::build(&board, &choices).expect("a tree");
+        fs::write(&path, blob).expect("written");
+        let said = refused(&["qemu", "--smp", "2", "--gic", others, "--dtb", text(&path)]);
+        let what = format!(" describes a GICv{its}, and the machine has a GICv{others}: use");
+        holds(&said, &what);
+    }
+}
+
+#[test]
+fn boot_arguments() {
+    for verb in ["qemu", "image"] {
+        let said = refused(&[verb, "--args", "iterations=5 wakeup=chain"]);
+        holds(&said, "error: --args: bootargs word 2 \"wakeup=chain\":");
+        assert!(!said.contains("building"), "{said}");
+    }
+}
+
+#[test]
+fn options_that_would_be_ignored() {
+    for option in [["--variant", "pmf=off"], ["--tf-a", "/"]] {
+        let said = refused(&[&["qemu", "--firmware", "builtin"], &option[..]].concat());
+        holds(&said, &format!("{} is about TF-A", option[0]));
+    }
+}
+
+/// A file is written only when there is something to write to it, and never
+/// when it is what is read.
+#[test]
+fn files_are_kept() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("kept");
+    let link = dir.path().join("link");
+    fs::write(&path, "kept").expect("written");
+    fs::hard_link(&path, &link).expect("linked");
+    let (file, link) = (text(&path), text(&link));
+    refused(&["qemu", "--smp", "0", "--log", file]);
+    for arguments in [
+        ["qemu", "--log", file, "--dtb", link],
+        ["qemu", "--log", link, "--image", file],
+        ["image", "--output", link, "--dtb", file],
+    ] {
+        holds(&refused(&arguments), "this is the file that --");
+    }
+    let said = refused(&["fip", "create", "--out", file, "--nt-fw", file]);
+    holds(&said, "this is the file that --nt-fw reads");
+    let said = refused(&["qemu", "--log", "/nonexistent/log"]);
+    holds(&said, "--log /nonexistent/log: there is no directory");
+    holds(&refused(&["qemu", "--log", "/"]), "this is a directory");
+    assert_eq!(fs::read(&path).expect("it is there"), b"kept");
+}
+
+/// QEMU's own message about its own command line.
+#[test]
+fn what_qemu_refuses() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let image = dir.path().join("image");
+    fs::write(&image, stub(PASS, End::Off)).expect("written");
+    let builtin = ["qemu", "--firmware", "builtin", "--image", text(&image)];
+    let cpu = ["--cpu", "cortex-a57,nonsense=1"];
+    let said = refused(&[&builtin[..], &cpu].concat());
+    holds(&said, "error: QEMU did not start: ");
+    holds(&said, "nonsense");
 }
 
 #[test]

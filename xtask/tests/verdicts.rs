@@ -4,6 +4,9 @@
 mod support;
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -114,6 +117,50 @@ fn an_interruption_ends_it() {
         (result.ending, result.exit_code()),
         (Ending::Interrupted, 3)
     );
+}
+
+/// A Ctrl-C at a terminal goes to all that runs in its foreground.
+#[test]
+fn an_interruption_of_all_is_told_as_one() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let image = dir.path().join("image");
+    fs::write(&image, stub("waiting\r\n", End::Hang)).expect("written");
+    let mut command = xtask(&["qemu", "--smp", "1", "--firmware", "builtin", "--image"]);
+    command.arg(&image).process_group(0);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it can be started");
+    let uart = child.stdout.take().expect("a pipe");
+    let mut line = String::new();
+    let mut uart = BufReader::new(uart);
+    uart.read_line(&mut line).expect("a line");
+    assert_eq!(line.trim_end(), "waiting");
+    let group = format!("-{}", child.id());
+    let mut kill = Command::new("sh");
+    let status = kill.args(["-c", "kill -s INT -- \"$0\"", &group]).status();
+    assert!(status.expect("it can be started").success());
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains(": interrupted"), "{said}");
+}
+
+#[test]
+fn a_reader_who_leaves_changes_nothing() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let image = dir.path().join("image");
+    let log = dir.path().join("log");
+    let text = format!("{}\r\n{FAIL}\r\n", "many words\r\n".repeat(1000));
+    fs::write(&image, stub(&text, End::Off)).expect("written");
+    let mut command = xtask(&["qemu", "--smp", "1", "--firmware", "builtin", "--image"]);
+    command.arg(&image).arg("--log").arg(&log);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it can be started");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(!said.contains("pipe"), "{said}");
+    assert_eq!(fs::read(&log).expect("a log"), text.as_bytes());
 }
 
 #[test]
