@@ -159,7 +159,7 @@ fn version(
 
 /// Reads this CPU's timestamps, ahead of its next PSCI call.
 fn read_stamps(env: &Env, slot: &Slot, mut outcome: Outcome) -> Outcome {
-    if let Some(pmf) = env.pmf {
+    if let Ok(pmf) = env.pmf {
         match env.firmware.timestamps(pmf, slot.mpidr) {
             Ok(stamps) => outcome.stamps = stamps,
             Err(error) => outcome.stamps_error = Some(error),

@@ -97,7 +97,8 @@ reset:
 
     // The boot area begins on the page behind image and appended tree: a
     // guard page that stays unmapped, the boot stack, the emergency stack
-    // above it, a pool of translation tables. The header's image_size tells loaders to leave room for it.
+    // above it, a pool of translation tables. The header's image_size tells
+    // loaders to leave room for it.
     // x27: its start; x19: where the tree begins, or 0.
 2:  adrp    x3, parameter_block
     add     x3, x3, :lo12:parameter_block

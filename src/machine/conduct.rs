@@ -93,8 +93,8 @@ impl Conductor {
         let way = self.env.way;
         let deadline = way.now() + self.env.us(TURN_OFF_US);
         let nap = match self.env.pmf {
-            Some(_) => LOOK_WITH_PMF_US,
-            None => LOOK_US,
+            Ok(_) => LOOK_WITH_PMF_US,
+            Err(_) => LOOK_US,
         };
         self.env
             .poll_every(nap, deadline, || {

@@ -6,7 +6,7 @@ use aarch64_cpu::registers::{
     CNTFRQ_EL0, CurrentEL, HCR_EL2, ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable, TPIDR_EL1,
     TPIDR_EL2, Writeable,
 };
-use psci_bench::pmf::Interface;
+use psci_bench::pmf::{Interface, ReadError};
 use psci_bench::psci::AFFINITY_MASK;
 use spin::once::Once;
 
@@ -23,8 +23,8 @@ pub struct Env {
     pub way: Way,
     /// The firmware behind the conduit.
     pub firmware: Firmware,
-    /// PMF, where the firmware has it.
-    pub pmf: Option<Interface>,
+    /// PMF, or why it can not be read.
+    pub pmf: Result<Interface, ReadError>,
     /// The interrupt controller.
     pub gic: Gic,
     /// The timer that wakes a CPU.

@@ -24,7 +24,7 @@ static DUMPING: AtomicBool = AtomicBool::new(false);
 
 /// Dumps the frame, and parks the CPU or ends the run.
 ///
-/// Called by `vectors.S` alone, on the stack of whatever failed.
+/// Called by `vectors.S` alone, on the CPU's emergency stack where it has one.
 pub extern "C" fn exception(frame: &Frame) -> ! {
     let is_lead = cpu::is_lead();
     if !DUMPING.swap(true, Ordering::Acquire) {

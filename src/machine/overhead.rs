@@ -18,7 +18,7 @@ pub fn measure(env: &Env) -> Overheads {
             env.way.now() - before
         }),
         empty: least(|| env.way.empty()),
-        pmf_read: env.pmf.map(|pmf| {
+        pmf_read: env.pmf.ok().map(|pmf| {
             least(|| {
                 let before = env.way.now();
                 let _ = env.firmware.timestamp(pmf, mpidr, Stamp::EnterPsci);

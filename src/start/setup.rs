@@ -295,7 +295,7 @@ fn environment(board: &Board<'_>, slots: &'static [Slot], lead: usize) -> &'stat
     let env = cpu::set_env(Env {
         way,
         firmware,
-        pmf: find_pmf(way, firmware, slots[lead].mpidr).ok(),
+        pmf: find_pmf(way, firmware, slots[lead].mpidr),
         gic,
         timer,
         hz: if frequency == 0 {
@@ -335,7 +335,7 @@ fn facts(env: &'static Env) -> Facts {
         conduit: env.way.conduit(),
         psci_version,
         state_format: env.firmware.state_format(),
-        pmf: find_pmf(env.way, env.firmware, env.slots[env.lead].mpidr),
+        pmf: env.pmf,
         lead: env.lead,
         midr: cpu::midr(),
         overheads: overhead::measure(env),
