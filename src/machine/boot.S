@@ -4,8 +4,8 @@
 // Each begins with MMU and data cache off. Until cpu_setup has turned them
 // on, nothing may be loaded that was written with them on, since it may sit
 // in a cache that this CPU does not look into yet. So secondary_entry and
-// wake_entry load nothing at all before: X0, the context ID that the firmware
-// hands back, carries what they need. _start loads and stores only what it
+// wake_entry load one word before, which was written with caches off and never
+// since: where the translation tables are. _start loads and stores only what it
 // must (relocations, translation tables, the parameter block), and
 // invalidates what it wrote, before caches can hold a stale copy of it.
 //
@@ -47,11 +47,14 @@ parameter_block:
 // ---------------------------------------------------------------------------
 // Reset: as BL33, as a kernel, or as a guest
 // ---------------------------------------------------------------------------
-    .section .bss.root_table, "aw", %nobits
-    .balign 4096
+    // Where the root translation table is, which lies behind the image. Stored
+    // once, below, with MMU and caches off, so that memory has it for a CPU
+    // that loads it before its own are on.
+    .section .data.root_table, "aw"
+    .balign 8
     .global root_table
 root_table:
-    .skip   4096
+    .quad   0
 
     .section .text.entry, "ax"
 reset:
@@ -97,8 +100,8 @@ reset:
 
     // The boot area begins on the page behind image and appended tree: a
     // guard page that stays unmapped, the boot stack, the emergency stack
-    // above it, a pool of translation tables. The header's image_size tells
-    // loaders to leave room for it.
+    // above it, the root translation table, a pool of further ones. The
+    // header's image_size tells loaders to leave room for it.
     // x27: its start; x19: where the tree begins, or 0.
 2:  adrp    x3, parameter_block
     add     x3, x3, :lo12:parameter_block
@@ -114,19 +117,16 @@ reset:
     add     x27, x27, #0xfff            //   to whole pages
     and     x27, x27, #~0xfff
 
-    // Clear the pool and the root table, which lies in the image.
-3:  add     x24, x27, #{BOOT_TABLES}    // pool
+    // Clear the tables, and say where the root is.
+3:  add     x25, x27, #{BOOT_TABLES}    // root
+    add     x24, x25, #4096             // pool
     add     x3, x27, #{BOOT_AREA}       // its end
-    mov     x5, x24
+    mov     x5, x25
 4:  stp     xzr, xzr, [x5], #16
     cmp     x5, x3
     b.lo    4b
-    adrp    x25, root_table
-    add     x3, x25, #4096
-    mov     x5, x25
-5:  stp     xzr, xzr, [x5], #16
-    cmp     x5, x3
-    b.lo    5b
+    adrp    x5, root_table
+    str     x25, [x5, :lo12:root_table]
 
     // Translation tables for image, tree and boot area, in 4 KiB pages.
     // x24: next free table; x25: root; x26: 1 for the EL1 layout of
@@ -176,7 +176,7 @@ reset:
     ubfx    x5, x5, #16, #4             // DminLine: log2 of words
     mov     x6, #4
     lsl     x6, x6, x5                  // line size in bytes
-    adrp    x3, __rodata_start          // from here to the end of the boot
+    adrp    x3, __constants_start       // from here to the end of the boot
     add     x4, x27, #{BOOT_AREA}       //   area: a tree in between is in
 9:  dc      ivac, x3                    //   memory, as its loader had to see
     add     x3, x3, x6                  //   to for the whole image
@@ -312,7 +312,8 @@ cpu_setup:
     msr     spsel, #1
     adrp    x9, vectors
     add     x9, x9, :lo12:vectors
-    adrp    x11, root_table
+    adrp    x11, root_table             // the one load: see there
+    ldr     x11, [x11, :lo12:root_table]
     mov     x12, #{MAIR}
     mrs     x13, id_aa64mmfr0_el1
     and     x13, x13, #0xf              // PARange

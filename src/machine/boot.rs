@@ -30,9 +30,9 @@ const HCR_EL2: u64 = 1 << 31 | 1 << 5 | 1 << 4 | 1 << 3;
 
 /// Bytes of the boot stack. Reading a device tree is what takes most of it.
 const BOOT_STACK: u64 = 8 * PAGE;
-/// Tables in the first pool: at most 7 for image, tree and boot area, and
+/// The first tables: the root, at most 7 for image, tree and boot area, and
 /// what the console, a tree at X0 and the working memory's beginning take.
-const BOOT_POOL: u64 = 12 * PAGE;
+const BOOT_POOL: u64 = 13 * PAGE;
 /// Bytes of the stack above each CPU's own that exceptions are handled on.
 pub const EMERGENCY_STACK: u64 = 2 * PAGE;
 /// Where in the boot area the boot stack ends: guard page and stack.
@@ -78,8 +78,8 @@ unsafe extern "C" {
     static __image_start: u8;
     /// The byte after its last.
     static __image_end: u8;
-    /// The root translation table.
-    static root_table: u8;
+    /// Where the root translation table is; `boot.S` stores it.
+    static root_table: u64;
 }
 
 /// Address of the image's first byte.
@@ -94,5 +94,7 @@ pub fn image_end() -> u64 {
 
 /// Address of the root translation table.
 pub fn root() -> u64 {
-    (&raw const root_table) as u64
+    // SAFETY: an aligned word of the image, which boot.S has stored and nobody
+    // stores again.
+    unsafe { root_table }
 }
