@@ -25,5 +25,6 @@ pub mod round;
 pub mod sample;
 pub mod scenario;
 mod sort;
+pub mod stat;
 pub mod stats;
 pub mod verdict;

@@ -25,6 +25,10 @@ pub mod function {
     pub const SYSTEM_RESET: u32 = 0x8400_0009;
     /// PSCI_FEATURES (section 5.15).
     pub const FEATURES: u32 = 0x8400_000a;
+    /// PSCI_STAT_RESIDENCY (section 5.21).
+    pub const STAT_RESIDENCY: u32 = 0xc400_0010;
+    /// PSCI_STAT_COUNT (section 5.22).
+    pub const STAT_COUNT: u32 = 0xc400_0011;
 }
 
 /// The affinity fields of an MPIDR: Aff3 in bits 39:32, Aff2..Aff0 in 23:0.

@@ -3,6 +3,7 @@
 use crate::plan::{Method, ScenarioId};
 use crate::psci;
 use crate::sample::{Loss, METRICS, Metric, Outcome, REASONS, Rejection};
+use crate::stat::Reached;
 use crate::stats::Summary;
 
 /// The figures shown for one CPU in the main table, in ticks.
@@ -42,6 +43,10 @@ pub struct Row {
     pub valid: u32,
     /// When and why the CPU was lost, if it was.
     pub lost: Option<Loss>,
+    /// Whether no trial of this CPU was good, so that it has no samples.
+    pub given_up: bool,
+    /// What PSCI_STAT says of a suspend of its own, where there is one.
+    pub reached: Option<Reached>,
 }
 
 impl Row {
@@ -89,6 +94,8 @@ pub enum Failure {
         power_state: u32,
         /// The firmware's answer.
         error: psci::Error,
+        /// The CPU that got it, by index.
+        cpu: u16,
     },
     /// A CPU was lost.
     CpuLost {
@@ -140,7 +147,8 @@ pub struct TestReport<'r> {
     pub attempts: u32,
     /// Ticks from start to first wake-up, as calibrated; 0 without a suspend.
     pub sleep: u64,
-    /// Trial rounds that the calibration took.
+    /// Rounds apart from the attempts: to find how long to sleep, and to see
+    /// which state is reached.
     pub trials: u32,
     /// Parallel: ticks between the first and the last CPU's call, over the
     /// rounds that count.

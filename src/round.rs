@@ -10,6 +10,7 @@ use crate::plan::WakePattern;
 use crate::pmf;
 use crate::psci::StateFormat;
 use crate::sample::{Action, Loss, Outcome};
+use crate::stat::Ladder;
 
 /// Which CPUs have a part in a round. Every other CPU but the lead is OFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +47,9 @@ pub struct Round {
     pub wake_step: u64,
     /// What happens afterwards.
     pub after: After,
+    /// The states of which PSCI_STAT is read before and after: in a round
+    /// that gives no sample.
+    pub ladder: Ladder,
 }
 
 /// Costs of measuring, in ticks: the least of many tries on the lead.
@@ -104,6 +108,8 @@ pub struct Facts {
     pub state_format: StateFormat,
     /// How timestamps are read, or why they can not be.
     pub pmf: Result<pmf::Interface, pmf::ReadError>,
+    /// Whether the firmware keeps PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
+    pub stat: bool,
     /// Index of the lead CPU in the board's order.
     pub lead: usize,
     /// MIDR_EL1 of the lead.

@@ -11,6 +11,7 @@ pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, Step}
 
 use crate::pmf::{Latencies, Path, ReadError, Stamp, Stamps};
 use crate::psci;
+use crate::stat::Rise;
 
 /// What a CPU is asked to do in a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub enum End {
     ReadBack,
     /// An interrupt stayed pending, so that the call was not made.
     Pending,
+    /// The same, with another context ID than the CPU gave.
+    WrongContext,
     /// The lead's SGI did not wake the CPU of a chain; its own timer did.
     NotRung,
     /// The CPU was lost.
@@ -84,6 +87,8 @@ pub struct Outcome {
     pub stamps: Stamps,
     /// Why they could not be read; None too where PMF is not used.
     pub stamps_error: Option<ReadError>,
+    /// By how much PSCI_STAT rose, where the round asked for it.
+    pub rise: Rise,
 }
 
 /// A figure that an outcome may hold, in ticks.
@@ -179,7 +184,11 @@ impl Outcome {
         if self.end == End::NotRung {
             return Err(Rejection::plain(Reason::NotRung));
         }
-        if self.code < 0 {
+        if self.end == End::WrongContext {
+            return Err(Rejection::plain(Reason::WrongContext));
+        }
+        // PSCI_VERSION alone answers with a number.
+        if self.code < 0 || self.code != 0 && self.action != Action::Version {
             return Err(Rejection {
                 reason: Reason::Refused,
                 detail: Detail::Firmware(psci::Error::from_code(self.code)),
@@ -300,6 +309,10 @@ mod tests {
                 Reason::Abandoned,
             ),
             (|o| o.code = -2, Reason::Refused),
+            (|o| o.code = 5, Reason::Refused),
+            (|o| o.end = End::Pending, Reason::Pending),
+            (|o| o.end = End::NotRung, Reason::NotRung),
+            (|o| o.end = End::WrongContext, Reason::WrongContext),
             (|o| o.due = 320, Reason::EarlyWake),
             (|o| o.due = 360, Reason::EarlyWake),
             (

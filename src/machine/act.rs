@@ -3,10 +3,12 @@
 use core::fmt;
 
 use psci_bench::sample::{Action, End, Outcome};
+use psci_bench::stat::Rise;
 
 use super::cpu::{self, Env};
 use super::gic::GicError;
 use super::slot::{Order, Slot};
+use super::timed::Back;
 
 /// A chained CPU's own timer goes off this many microseconds after the SGI
 /// that should wake it was due, so that a lost SGI is no hang.
@@ -31,7 +33,6 @@ impl fmt::Display for Unfit {
 
 /// Gets this CPU ready: quiet timer, GIC set up. On every entry.
 pub fn prepare(env: &'static Env, slot: &'static Slot) -> Result<(), Unfit> {
-    env.bind(slot);
     env.timer.disarm();
     let gic = env.gic.init_cpu(slot, env.timer.intid);
     gic.map_err(Unfit::Gic)?;
@@ -97,6 +98,7 @@ fn suspend(
         action: order.action,
         ..Outcome::default()
     };
+    let statistics = env.firmware.statistics(slot.mpidr, &order.ladder);
     let quiet = env.gic.drain();
     let Some(start) = start() else {
         return outcome;
@@ -110,27 +112,28 @@ fn suspend(
         return outcome;
     }
     env.way.wait_until(start);
-    let call = env.way.suspend(power_state);
+    let call = env.way.suspend(power_state, &slot.context);
 
-    if call.resumed {
-        prepare_again(env, slot);
-    } else {
-        env.timer.disarm();
+    match call.back {
+        Back::Returned => env.timer.disarm(),
+        Back::Resumed | Back::WrongContext => prepare_again(env, slot),
     }
     if order.rings {
         ring_the_others(env, slot);
     }
-    outcome.end = if order.alarm > order.due && call.after >= start + order.alarm {
-        End::NotRung
-    } else if call.resumed {
-        End::Resumed
-    } else {
-        End::Returned
+    let chained = order.alarm > order.due;
+    outcome.end = match call.back {
+        Back::WrongContext => End::WrongContext,
+        _ if chained && call.after >= start + order.alarm => End::NotRung,
+        Back::Resumed => End::Resumed,
+        Back::Returned => End::Returned,
     };
     outcome.code = call.x0 as u32 as i32;
     outcome.before = call.before;
     outcome.after = call.after;
-    let outcome = read_stamps(env, slot, outcome);
+    let mut outcome = read_stamps(env, slot, outcome);
+    let after = env.firmware.statistics(slot.mpidr, &order.ladder);
+    outcome.rise = Rise::between(&statistics, &after);
     env.gic.drain();
     outcome
 }

@@ -238,7 +238,8 @@ map_pages:
 4:  ret
 
 // ---------------------------------------------------------------------------
-// CPU_ON: x0 = address of the CPU's slot, bit 0 set when CNTVCT is in use
+// CPU_ON: x0 = address of the CPU's slot, bit 0 set when CNTVCT is in use.
+// The address is compared and not used: firmware may hand back something else.
 // ---------------------------------------------------------------------------
     .global secondary_entry
 secondary_entry:
@@ -250,21 +251,26 @@ secondary_entry:
     mov     x20, x19
 2:  msr     daifset, #0xf
     mov     x21, x0
-    bl      cpu_setup                   // MMU and caches on; no load so far
-    and     x0, x21, #~1                // the slot
+    bl      cpu_setup                   // MMU and caches on
+    bl      find_slot                   // x0
+    cbz     x0, halt                    // not a CPU that was called
     ldr     x9, [x0, #{SLOT_STACK}]
     mov     sp, x9
     mov     x29, xzr
     mov     x30, xzr
     mov     x1, x19
     mov     x2, x20
+    and     x3, x21, #~1                // is the context ID the right one?
+    cmp     x3, x0
+    cset    x3, eq
     .global secondary_ready
 secondary_ready:                        // a test puts a fault here
     bl      {secondary_main}
     b       halt                        // it does not return
 
 // ---------------------------------------------------------------------------
-// Wake-up: x0 = stack pointer that suspend.rs left, bit 0 as above
+// Wake-up: x0 = the context ID that timed.S kept in the slot, which is the
+// stack pointer, bit 0 as above. Compared and not used, as there.
 // ---------------------------------------------------------------------------
     .global wake_entry
 wake_entry:
@@ -276,14 +282,53 @@ wake_entry:
     mov     x20, x19
 2:  msr     daifset, #0xf
     mov     x21, x0
-    bl      cpu_setup                   // MMU and caches on; no load so far
-    and     x9, x21, #~1
+    bl      cpu_setup                   // MMU and caches on
+    bl      find_slot                   // x0
+    cbz     x0, halt                    // not a CPU that was suspended
+    ldr     x9, [x0, #{SLOT_CONTEXT}]
+    cmp     x9, x21
+    mov     x6, #1                      // came back through the entry point,
+    cinc    x6, x6, ne                  //   2: with another context ID
+    and     x9, x9, #~1
     mov     sp, x9
     mov     x4, x19                     // as the fall-through path leaves them
     mov     x5, x20
     mov     x0, xzr                     // no return code: it did not return
-    mov     x6, #1                      // came back through the entry point
     b       suspend_epilogue
+
+// ---------------------------------------------------------------------------
+// This CPU's slot, by its MPIDR; TPIDR names it from now on (vectors.S).
+// Out: x0 = the slot, or 0. Uses x9 to x13.
+// ---------------------------------------------------------------------------
+    .section .data.slot_directory, "aw"
+    .balign 16
+    .global slot_directory
+slot_directory:
+    .quad   0, 0                        // the first slot, the end of the last
+
+    .section .text.entry, "ax"
+find_slot:
+    adrp    x9, slot_directory
+    add     x9, x9, :lo12:slot_directory
+    ldp     x0, x10, [x9]
+    mrs     x11, mpidr_el1
+    mov     x12, #0xffffff              // Aff2, Aff1, Aff0
+    movk    x12, #0xff, lsl #32         // Aff3
+    and     x11, x11, x12
+1:  cmp     x0, x10
+    b.hs    2f                          // in no slot
+    ldr     x13, [x0, #{SLOT_MPIDR}]
+    cmp     x13, x11
+    b.eq    3f
+    add     x0, x0, #{SLOT_SIZE}
+    b       1b
+2:  mov     x0, xzr
+3:  mrs     x9, CurrentEL
+    tbz     x9, #3, 4f
+    msr     tpidr_el2, x0               // EL2
+    ret
+4:  msr     tpidr_el1, x0               // EL1
+    ret
 
 // ---------------------------------------------------------------------------
 // Which layout the control registers have. Out: x10 = 1 for EL1's (also at an

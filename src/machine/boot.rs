@@ -4,6 +4,7 @@
 use core::arch::global_asm;
 
 use super::mmu::{self, PAGE};
+use super::slot::Slot;
 
 /// MAIR: attribute 0 is Device-nGnRE, attribute 1 Normal write-back,
 /// read- and write-allocate, non-transient.
@@ -46,7 +47,9 @@ pub const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
 pub const HCR_EL2_E2H: u64 = 1 << 34;
 
 // vectors.S loads a slot's first word.
-const _: () = assert!(core::mem::offset_of!(super::slot::Slot, stack) == 0);
+const _: () = assert!(core::mem::offset_of!(Slot, stack) == 0);
+// What `add` and `ldr` can hold (boot.S).
+const _: () = assert!(size_of::<Slot>() < 4096);
 
 global_asm!(
     include_str!("boot.S"),
@@ -60,7 +63,10 @@ global_asm!(
     BOOT_TABLES = const BOOT_TABLES,
     BOOT_AREA = const BOOT_AREA,
     TREE_MAX = const psci_bench::image::TREE_MAX,
-    SLOT_STACK = const core::mem::offset_of!(super::slot::Slot, stack),
+    SLOT_STACK = const core::mem::offset_of!(Slot, stack),
+    SLOT_MPIDR = const core::mem::offset_of!(Slot, mpidr),
+    SLOT_CONTEXT = const core::mem::offset_of!(Slot, context),
+    SLOT_SIZE = const size_of::<Slot>(),
     boot_main = sym crate::boot_main,
     secondary_main = sym super::secondary::secondary_main,
 );
@@ -80,6 +86,17 @@ unsafe extern "C" {
     static __image_end: u8;
     /// Where the root translation table is; `boot.S` stores it.
     static root_table: u64;
+    /// Where the slots begin and end, for the entries to find a CPU's own.
+    static mut slot_directory: [u64; 2];
+}
+
+/// Tells the entries where the slots are, before any other CPU is turned on
+/// and before the first suspend.
+pub fn set_slots(slots: &'static [Slot]) {
+    let range = slots.as_ptr_range();
+    // SAFETY: an aligned pair of words that boot.S reserves for this. The lead
+    // alone stores them, once, while no other CPU is on that could load them.
+    unsafe { slot_directory = [range.start as u64, range.end as u64] };
 }
 
 /// Address of the image's first byte.

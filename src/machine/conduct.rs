@@ -12,13 +12,14 @@ use super::console;
 use super::cpu::{self, Env};
 use super::slot::{Order, Slot};
 
-/// CPU_ON until it is accepted: an earlier CPU_OFF may still be under way.
+/// CPU_ON of all until it is accepted: an earlier CPU_OFF may still be under
+/// way.
 const TURN_ON_US: u64 = 2_000_000;
 /// First instruction and report of a CPU after CPU_ON.
 const ARRIVE_US: u64 = 10_000_000;
 /// Beyond the last wake-up: the way back, and reading the timestamps.
 const FINISH_US: u64 = 10_000_000;
-/// CPU_OFF until AFFINITY_INFO says OFF.
+/// CPU_OFF of all until AFFINITY_INFO says OFF.
 const TURN_OFF_US: u64 = 10_000_000;
 
 /// Between two looks at AFFINITY_INFO where the time until it says OFF is the
@@ -57,12 +58,17 @@ impl Conductor {
         &self.env.slots[self.env.lead]
     }
 
+    /// The instant so many microseconds from now.
+    fn within(&self, microseconds: u64) -> u64 {
+        self.env.way.now() + self.env.us(microseconds)
+    }
+
     /// Turns a CPU on, with its order waiting for it.
-    fn turn_on(&self, slot: &Slot, order: Order) -> Result<(), Loss> {
+    fn turn_on(&self, slot: &Slot, order: Order, deadline: u64) -> Result<(), Loss> {
         let step = Step::TurnOn;
+        self.env.begin_watch(step, deadline);
         let context = core::ptr::from_ref(slot) as u64 | self.env.way.context_flag();
         let entry = boot::secondary_entry as *const () as u64;
-        let deadline = self.env.way.now() + self.env.us(TURN_ON_US);
         let mut last = None;
         slot.issue(Order {
             turned_on: self.env.way.now(),
@@ -88,10 +94,10 @@ impl Conductor {
 
     /// Waits until AFFINITY_INFO says that the CPU is off, and returns the
     /// counter at that look.
-    fn wait_off(&self, slot: &Slot) -> Result<u64, Loss> {
+    fn wait_off(&self, slot: &Slot, deadline: u64) -> Result<u64, Loss> {
         let step = Step::TurnOff;
         let way = self.env.way;
-        let deadline = way.now() + self.env.us(TURN_OFF_US);
+        self.env.begin_watch(step, deadline);
         let nap = match self.env.pmf {
             Ok(_) => LOOK_WITH_PMF_US,
             Err(_) => LOOK_US,
@@ -101,8 +107,8 @@ impl Conductor {
                 if let Some(code) = slot.off_code() {
                     return Some(Err(Cause::Firmware(Error::from_code(code))));
                 }
-                if slot.has_faulted() {
-                    return Some(Err(Cause::Exception));
+                if let Some(cause) = slot.fault() {
+                    return Some(Err(cause));
                 }
                 match self.env.firmware.affinity_info(slot.mpidr) {
                     Ok(Affinity::Off) => Some(Ok(way.now())),
@@ -122,14 +128,13 @@ impl Conductor {
         deadline: u64,
         condition: impl Fn(&Slot) -> bool,
     ) -> Result<(), Loss> {
+        self.env.begin_watch(step, deadline);
         self.env
             .poll(deadline, || {
                 if condition(slot) {
                     Some(Ok(()))
-                } else if slot.has_faulted() {
-                    Some(Err(Cause::Exception))
                 } else {
-                    None
+                    slot.fault().map(Err)
                 }
             })
             .unwrap_or(Err(Cause::Timeout))
@@ -167,11 +172,14 @@ impl Conductor {
             turned_on: 0,
             rings: lead && !alone && round.wake == WakePattern::Chain,
             after: round.after,
+            holds: !alone && round.after == After::Off,
+            ladder: round.ladder,
         }
     }
 
-    /// Marks a CPU as lost.
+    /// Marks a CPU as lost. Should it come all the same, it is to go off.
     fn lose(&mut self, index: usize, loss: Loss, outcomes: &mut [Outcome]) {
+        self.env.slots[index].dismiss();
         self.states[index] = State::Lost(loss);
         outcomes[index].end = End::Lost(loss);
     }
@@ -189,12 +197,13 @@ impl Conductor {
             slot.issue(Order {
                 action: Action::None,
                 after: After::Off,
+                holds: false,
                 ..self.order(round, index, 0)
             });
-            let deadline = self.env.way.now() + self.env.us(FINISH_US);
+            let done = |s: &Slot| s.outcome().is_some();
             let gone = self
-                .wait(slot, Step::Finish, deadline, |s| s.outcome().is_some())
-                .and_then(|()| self.wait_off(slot));
+                .wait(slot, Step::Finish, self.within(FINISH_US), done)
+                .and_then(|()| self.wait_off(slot, self.within(TURN_OFF_US)));
             match gone {
                 Ok(_) => self.states[index] = State::Off,
                 Err(loss) => self.lose(index, loss, outcomes),
@@ -207,6 +216,7 @@ impl Conductor {
     fn gather(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         let slots = self.env.slots;
         let mut place = 0;
+        let deadline = self.within(TURN_ON_US);
         for (index, slot) in slots.iter().enumerate() {
             if !self.takes_part(round, index) {
                 continue;
@@ -219,11 +229,11 @@ impl Conductor {
             }
             if self.states[index] == State::On {
                 slot.issue(order);
-            } else if let Err(loss) = self.turn_on(slot, order) {
+            } else if let Err(loss) = self.turn_on(slot, order, deadline) {
                 self.lose(index, loss, outcomes);
             }
         }
-        let deadline = self.env.way.now() + self.env.us(ARRIVE_US);
+        let deadline = self.within(ARRIVE_US);
         for (index, slot) in slots.iter().enumerate() {
             if index == self.env.lead || !self.takes_part(round, index) {
                 continue;
@@ -239,11 +249,24 @@ impl Conductor {
         }
     }
 
+    /// By when every CPU of the round is to be done, if it starts at `start`.
+    fn last_finish(&self, round: &Round, start: u64) -> u64 {
+        let env = self.env;
+        let asleep = match round.action {
+            Action::Suspend { .. } => {
+                let steps = env.slots.len() as u64 * round.wake_step;
+                round.sleep + steps + act::chain_grace(env)
+            }
+            _ => 0,
+        };
+        start + asleep + env.us(FINISH_US)
+    }
+
     /// Publishes the start and does the lead's own part.
     fn play(&mut self, round: &Round, outcomes: &mut [Outcome]) -> u64 {
         let env = self.env;
-        let way = env.way;
-        let start = way.now() + round.lead_in;
+        let start = env.way.now() + round.lead_in;
+        env.begin_watch(Step::Finish, self.last_finish(round, start));
         let mut publish = || {
             for (index, slot) in env.slots.iter().enumerate() {
                 if index != env.lead && self.takes_part(round, index) {
@@ -267,42 +290,51 @@ impl Conductor {
     /// to go.
     fn collect(&mut self, round: &Round, start: u64, outcomes: &mut [Outcome]) {
         let env = self.env;
-        let last_place = env.slots.len() as u64;
-        let sleep = match round.action {
-            Action::Suspend { .. } => {
-                round.sleep + last_place * round.wake_step + act::chain_grace(env)
-            }
-            _ => 0,
-        };
-        let deadline = start.max(env.way.now()) + sleep + env.us(FINISH_US);
         // There is nothing to see before the first wake-up is due, and looking
         // would disturb those that are on their way down.
         if matches!(round.action, Action::Suspend { .. }) {
             env.sleep_until(start + round.sleep);
         }
-        let goes_off = round.after == After::Off || round.action == Action::Off;
-        for (index, slot) in env.slots.iter().enumerate() {
-            if index == env.lead || !self.takes_part(round, index) {
-                continue;
-            }
-            let done = |s: &Slot| s.outcome().is_some();
-            if let Err(loss) = self.wait(slot, Step::Finish, deadline, done) {
-                self.lose(index, loss, outcomes);
-                continue;
-            }
-            if let Some(outcome) = slot.outcome() {
-                outcomes[index] = outcome;
-            }
-            if goes_off {
-                match self.wait_off(slot) {
-                    Ok(seen) => {
-                        outcomes[index].seen_off = seen;
-                        self.states[index] = State::Off;
-                    }
-                    Err(loss) => self.lose(index, loss, outcomes),
-                }
+        // The lead is back, as they can see now.
+        let others = |index: &usize| *index != env.lead;
+        for index in (0..env.slots.len()).filter(others) {
+            if self.takes_part(round, index) {
+                env.slots[index].release();
             }
         }
+        let deadline = self.last_finish(round, start.max(env.way.now()));
+        for index in (0..env.slots.len()).filter(others) {
+            if !self.takes_part(round, index) {
+                continue;
+            }
+            let slot = &env.slots[index];
+            let done = |s: &Slot| s.outcome().is_some();
+            match self.wait(slot, Step::Finish, deadline, done) {
+                Ok(()) => outcomes[index] = slot.outcome().unwrap_or_default(),
+                Err(loss) => self.lose(index, loss, outcomes),
+            }
+        }
+        if round.after != After::Off && round.action != Action::Off {
+            return;
+        }
+        let deadline = self.within(TURN_OFF_US);
+        for index in (0..env.slots.len()).filter(others) {
+            if !self.takes_part(round, index) {
+                continue;
+            }
+            match self.wait_off(&env.slots[index], deadline) {
+                Ok(seen) => {
+                    outcomes[index].seen_off = seen;
+                    self.states[index] = State::Off;
+                }
+                Err(loss) => self.lose(index, loss, outcomes),
+            }
+        }
+    }
+
+    /// Sends away whoever is still on: nothing more is asked of them.
+    pub fn dismiss_all(&self) {
+        self.env.slots.iter().for_each(Slot::dismiss);
     }
 }
 
@@ -318,6 +350,7 @@ impl Machine for Conductor {
         self.gather(round, outcomes);
         let start = self.play(round, outcomes);
         self.collect(round, start, outcomes);
+        self.env.end_watch();
         console::restore();
     }
 

@@ -16,6 +16,7 @@ use super::gic::Gic;
 use super::slot::Slot;
 use super::timed::Way;
 use super::timer::Timer;
+use super::watch::Watch;
 
 /// What every CPU needs to do its part; set once by the lead.
 pub struct Env {
@@ -36,6 +37,10 @@ pub struct Env {
     pub slots: &'static [Slot],
     /// The lead's index.
     pub lead: usize,
+    /// Whether the firmware keeps PSCI_STAT.
+    pub stat: bool,
+    /// By when the lead will be heard of.
+    pub watch: Watch,
 }
 
 static ENV: Once<Env> = Once::new();
@@ -56,14 +61,15 @@ impl Env {
     pub fn us(&self, microseconds: u64) -> u64 {
         (self.hz * microseconds).div_ceil(1_000_000)
     }
+}
 
-    /// Binds this CPU to its slot, by which vectors.S finds a stack to dump on.
-    pub fn bind(&self, slot: &'static Slot) {
-        let address = core::ptr::from_ref(slot) as u64;
-        match exception_level() {
-            2 => TPIDR_EL2.set(address),
-            _ => TPIDR_EL1.set(address),
-        }
+/// Binds this CPU to its slot, by which vectors.S finds a stack to dump on.
+/// Every entry after boot does so by itself.
+pub fn bind(slot: &'static Slot) {
+    let address = core::ptr::from_ref(slot) as u64;
+    match exception_level() {
+        2 => TPIDR_EL2.set(address),
+        _ => TPIDR_EL1.set(address),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use psci_bench::sample::Cause;
+
 use super::console::{self, say};
 use super::cpu;
 use super::panic::{self, Ended};
@@ -36,7 +38,7 @@ pub extern "C" fn exception(frame: &Frame) -> ! {
         panic::end_silently();
     }
     if let Some(slot) = cpu::own_slot() {
-        slot.set_faulted();
+        slot.set_fault(Cause::Exception);
     }
     if is_lead {
         panic::end(&Ended::Exception);

@@ -3,6 +3,7 @@
 use psci_bench::image::Conduit;
 use psci_bench::pmf::{Interface, ReadError, STAMPS, Stamp, Stamps};
 use psci_bench::psci::{self, AFFINITY_MASK, Affinity, Error, StateFormat, function};
+use psci_bench::stat::{Ladder, Statistics};
 
 use super::call::call;
 
@@ -48,6 +49,27 @@ impl Firmware {
     pub fn affinity_info(self, mpidr: u64) -> Result<Affinity, Error> {
         self.psci(function::AFFINITY_INFO, [mpidr & AFFINITY_MASK, 0, 0])
             .map(Affinity::from)
+    }
+
+    /// Whether the firmware keeps PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
+    pub fn keeps_statistics(self) -> bool {
+        let functions = [function::STAT_COUNT, function::STAT_RESIDENCY];
+        functions.iter().all(|f| self.features(*f).is_ok())
+    }
+
+    /// The statistics of the states of `ladder`, of the nodes that this CPU's
+    /// requests take down.
+    pub fn statistics(self, mpidr: u64, ladder: &Ladder) -> Statistics {
+        let mut statistics = Statistics::default();
+        for (place, rung) in ladder.rungs() {
+            let read = |function| {
+                let arguments = [mpidr & AFFINITY_MASK, u64::from(rung.state), 0];
+                call(self.conduit, function, arguments)[0]
+            };
+            statistics.counts[place] = read(function::STAT_COUNT);
+            statistics.residencies[place] = read(function::STAT_RESIDENCY);
+        }
+        statistics
     }
 
     /// SYSTEM_OFF; returns only when the firmware does not.

@@ -8,6 +8,7 @@
 //! | `call`, `firmware`, `timed` | SMC and HVC: plain, PSCI and PMF, timed |
 //! | `counter`, `timer`, `gic`, `wait` | time, wake-ups, interrupts, naps |
 //! | `act`, `secondary`, `conduct` | one CPU's part in a round; the lead's conduct of it |
+//! | `watch` | who sees it when the lead does not come back |
 
 pub mod act;
 pub mod boot;
@@ -31,3 +32,4 @@ pub mod timer;
 
 pub mod uart;
 pub mod wait;
+pub mod watch;

@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use psci_bench::image::Conduit;
 use psci_bench::output;
 use psci_bench::plan::EndAction;
+use psci_bench::sample::Cause;
 use psci_bench::verdict::ClosingLine;
 
 use super::console::{self, Console, say};
@@ -86,7 +87,7 @@ fn panic(info: &PanicInfo<'_>) -> ! {
         end(&Ended::Panic);
     }
     if let Some(slot) = cpu::own_slot() {
-        slot.set_faulted();
+        slot.set_fault(Cause::Exception);
     }
     cpu::park()
 }

@@ -9,7 +9,8 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use psci_bench::round::After;
-use psci_bench::sample::{Action, Outcome};
+use psci_bench::sample::{Action, Cause, Outcome};
+use psci_bench::stat::Ladder;
 
 /// What a CPU has to do.
 #[derive(Clone, Copy)]
@@ -26,10 +27,19 @@ pub struct Order {
     pub rings: bool,
     /// What to do afterwards.
     pub after: After,
+    /// Whether this CPU stays on until it is released, to see to it that the
+    /// lead has come back.
+    pub holds: bool,
+    /// The states of which PSCI_STAT is to be read.
+    pub ladder: Ladder,
 }
 
 /// Set in `off_code` when CPU_OFF came back.
 const RETURNED: u64 = 1 << 32;
+
+/// Why a CPU will not go on, in `fault`.
+const EXCEPTION: u32 = 1;
+const CONTEXT: u32 = 2;
 
 /// The state of a slot beside order and outcome.
 #[repr(C, align(128))]
@@ -38,15 +48,19 @@ pub struct Slot {
     pub stack: u64,
     /// The CPU's index in the board's order.
     pub index: usize,
-    /// Its MPIDR.
+    /// The affinity fields of its MPIDR; `boot.S` compares them.
     pub mpidr: u64,
+    /// The context ID of its last CPU_SUSPEND; `boot.S` compares it.
+    pub context: AtomicU64,
     /// GICv3: address of its redistributor, once it has been found. GICv2:
     /// its bit in target lists.
     pub gic: AtomicU64,
     issued: AtomicU32,
     ready: AtomicU32,
     done: AtomicU32,
-    faulted: AtomicU32,
+    released: AtomicU32,
+    dismissed: AtomicU32,
+    fault: AtomicU32,
     timer_wakes: AtomicU32,
     start: AtomicU64,
     off_code: AtomicU64,
@@ -66,11 +80,14 @@ impl Slot {
             stack,
             index,
             mpidr,
+            context: AtomicU64::new(0),
             gic: AtomicU64::new(0),
             issued: AtomicU32::new(0),
             ready: AtomicU32::new(0),
             done: AtomicU32::new(0),
-            faulted: AtomicU32::new(0),
+            released: AtomicU32::new(0),
+            dismissed: AtomicU32::new(0),
+            fault: AtomicU32::new(0),
             timer_wakes: AtomicU32::new(0),
             start: AtomicU64::new(0),
             off_code: AtomicU64::new(0),
@@ -81,6 +98,8 @@ impl Slot {
                 turned_on: 0,
                 rings: false,
                 after: After::Off,
+                holds: false,
+                ladder: Ladder::default(),
             }),
             outcome: UnsafeCell::new(Outcome::default()),
         }
@@ -178,13 +197,44 @@ impl Slot {
         self.timer_wakes.load(Ordering::Relaxed) != 0
     }
 
-    /// The CPU's: it took an exception and will not go on.
-    pub fn set_faulted(&self) {
-        self.faulted.store(1, Ordering::Release);
+    /// The lead's: the CPU may go, if it stayed to see the lead back.
+    pub fn release(&self) {
+        let number = self.issued.load(Ordering::Relaxed);
+        self.released.store(number, Ordering::Release);
     }
 
-    /// Whether the CPU took an exception.
-    pub fn has_faulted(&self) -> bool {
-        self.faulted.load(Ordering::Acquire) != 0
+    /// The CPU's: whether it may go.
+    pub fn is_released(&self) -> bool {
+        self.released.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
+    }
+
+    /// The lead's: nothing is asked of the CPU any more. Should it still come,
+    /// it is to go off, and disturb nobody.
+    pub fn dismiss(&self) {
+        self.dismissed.store(1, Ordering::Release);
+    }
+
+    /// The CPU's: whether nothing is asked of it any more.
+    pub fn is_dismissed(&self) -> bool {
+        self.dismissed.load(Ordering::Acquire) != 0
+    }
+
+    /// The CPU's: it will not go on, because of an exception or of a wrong
+    /// context ID.
+    pub fn set_fault(&self, cause: Cause) {
+        let code = match cause {
+            Cause::Context => CONTEXT,
+            _ => EXCEPTION,
+        };
+        self.fault.store(code, Ordering::Release);
+    }
+
+    /// Why the CPU will not go on, if so.
+    pub fn fault(&self) -> Option<Cause> {
+        match self.fault.load(Ordering::Acquire) {
+            0 => None,
+            CONTEXT => Some(Cause::Context),
+            _ => Some(Cause::Exception),
+        }
     }
 }

@@ -9,7 +9,8 @@
 //   hvc        HVC, CNTVCT: in a guest
 //
 // Results go to struct Raw (timed.rs): before (two reads), after (two reads),
-// x0, and the way back: 0 returned, 1 through the entry point.
+// x0, and the way back: 0 returned, 1 through the entry point, 2 the same with
+// another context ID than was given.
 //
 // The firmware keeps x19 to x30 and SP (SMCCC, DEN0028, section 2.6); the
 // caller of an extern "C" function expects x0 to x18 to be lost.
@@ -80,8 +81,9 @@ empty_\way:
     stp     xzr, xzr, [x1, #32]
     ret
 
-    // suspend_WAY(x0 function ID, x1 power_state, x2 result): CPU_SUSPEND.
-    // The frame is what wake_entry (boot.S) finds by the context ID.
+    // suspend_WAY(x0 function ID, x1 power_state, x2 result, x3 where the
+    // context ID is kept): CPU_SUSPEND. The context ID names the frame; it is
+    // kept where wake_entry (boot.S) finds it without firmware's help.
     .section .text.suspend_\way, "ax"
     .global suspend_\way
 suspend_\way:
@@ -93,9 +95,11 @@ suspend_\way:
     stp     x25, x26, [sp, #64]
     stp     x27, x28, [sp, #80]
     str     x2, [sp, #96]               // where the results go
+    mov     x4, x3
     adrp    x2, wake_entry              // argument 2: entry point
     add     x2, x2, :lo12:wake_entry
     add     x3, sp, #\flag              // argument 3: context ID
+    str     x3, [x4]                    //   and kept
     read_\way x19, x20                  // registers are lost on the way
     pair_\way x19, x20                  //   through the entry point: for it,
     stp     x19, x20, [sp, #104]        //   this read is the call's beginning

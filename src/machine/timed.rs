@@ -1,6 +1,7 @@
 //! Timed calls: the figures' source, and so in assembly alone (`timed.S`).
 
 use core::arch::global_asm;
+use core::sync::atomic::AtomicU64;
 
 use psci_bench::image::Conduit;
 use psci_bench::psci::function;
@@ -17,7 +18,7 @@ struct Raw {
     before: [u64; 2],
     after: [u64; 2],
     x0: u64,
-    resumed: u64,
+    back: u64,
 }
 
 unsafe extern "C" {
@@ -27,9 +28,9 @@ unsafe extern "C" {
     fn empty_smc(raw: &mut Raw);
     fn empty_smc_twice(raw: &mut Raw);
     fn empty_hvc(raw: &mut Raw);
-    fn suspend_smc(function: u32, power_state: u32, raw: &mut Raw);
-    fn suspend_smc_twice(function: u32, power_state: u32, raw: &mut Raw);
-    fn suspend_hvc(function: u32, power_state: u32, raw: &mut Raw);
+    fn suspend_smc(function: u32, power_state: u32, raw: &mut Raw, context: &AtomicU64);
+    fn suspend_smc_twice(function: u32, power_state: u32, raw: &mut Raw, context: &AtomicU64);
+    fn suspend_hvc(function: u32, power_state: u32, raw: &mut Raw, context: &AtomicU64);
 }
 
 /// One call as its caller saw it.
@@ -42,8 +43,19 @@ pub struct Call {
     pub after: u64,
     /// The call's X0; 0 when it did not return.
     pub x0: u64,
-    /// Whether the CPU came back through the entry point.
-    pub resumed: bool,
+    /// The way back.
+    pub back: Back,
+}
+
+/// How a CPU came back from a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Back {
+    /// The call returned.
+    Returned,
+    /// Through the entry point.
+    Resumed,
+    /// Through the entry point, with another context ID than was given.
+    WrongContext,
 }
 
 /// A conduit and the counter that goes with it.
@@ -118,17 +130,18 @@ impl Way {
         self.read(&raw)
     }
 
-    /// Times CPU_SUSPEND.
-    pub fn suspend(self, power_state: u32) -> Call {
+    /// Times CPU_SUSPEND. `context` is the slot's, for the entry to find.
+    pub fn suspend(self, power_state: u32, context: &AtomicU64) -> Call {
         let suspend = match self {
             Self::Smc => suspend_smc,
             Self::SmcTwice => suspend_smc_twice,
             Self::Hvc => suspend_hvc,
         };
         let mut raw = Raw::default();
-        // SAFETY: as above; the firmware resumes this CPU at wake_entry with
-        // the context ID that names this stack, which nobody else uses.
-        unsafe { suspend(function::CPU_SUSPEND, power_state, &mut raw) };
+        // SAFETY: as above, and timed.S stores the context ID in `context`. The
+        // firmware resumes this CPU at wake_entry, which by that finds this
+        // stack again, used by nobody else.
+        unsafe { suspend(function::CPU_SUSPEND, power_state, &mut raw, context) };
         self.read(&raw)
     }
 
@@ -145,7 +158,11 @@ impl Way {
             before: self.choose(raw.before),
             after: self.choose(raw.after),
             x0: raw.x0,
-            resumed: raw.resumed != 0,
+            back: match raw.back {
+                0 => Back::Returned,
+                1 => Back::Resumed,
+                _ => Back::WrongContext,
+            },
         }
     }
 }

@@ -4,6 +4,8 @@
 //! figure: a large cache flush would otherwise be its own explanation. A
 //! finding that lacks a CPU's timestamps is not printed.
 
+mod reached;
+
 use core::fmt::{self, Write};
 
 use super::Run;
@@ -29,7 +31,14 @@ const COARSE: u64 = 50;
 /// Writes what there is to say, as a list.
 pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
     let mut any = false;
-    for finding in [last_man, queue, resolution, not_counted, lost] {
+    for finding in [
+        last_man,
+        queue,
+        resolution,
+        reached::write,
+        not_counted,
+        lost,
+    ] {
         any |= finding(out, run, test)?;
     }
     if any { out.write_char('\n') } else { Ok(()) }

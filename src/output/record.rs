@@ -81,13 +81,14 @@ pub enum Type {
     Cold,
     Rejected,
     First,
+    Reached,
     Lost,
     End,
 }
 
 impl Type {
     /// All of them, in the order in which they are described.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Run,
         Self::Facts,
         Self::Plan,
@@ -100,6 +101,7 @@ impl Type {
         Self::Cold,
         Self::Rejected,
         Self::First,
+        Self::Reached,
         Self::Lost,
         Self::End,
     ];
@@ -120,6 +122,7 @@ impl Type {
             Self::Cold => "cold",
             Self::Rejected => "x",
             Self::First => "first",
+            Self::Reached => "reached",
             Self::Lost => "lost",
             Self::End => "end",
         }

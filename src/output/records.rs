@@ -257,6 +257,14 @@ fn whole_row(to: &mut Recorder<'_>, key: &Key<'_>, row: &Row) {
         rejection(to, first);
         to.finish();
     }
+    if let Some(reached) = row.reached {
+        to.begin(Type::Reached, format_args!("{key}"));
+        to.hex("due", reached.due);
+        to.hex("state", reached.state.unwrap_or(0));
+        to.number("rose", reached.times);
+        to.number("residency_us", reached.residency_us);
+        to.finish();
+    }
     if let Some(loss) = row.lost {
         to.begin(Type::Lost, format_args!("{key}"));
         loss_fields(to, loss);
@@ -339,6 +347,7 @@ fn loss_fields(to: &mut Recorder<'_>, loss: Loss) {
     match loss.cause {
         Cause::Timeout => to.word("cause", "timeout"),
         Cause::Exception => to.word("cause", "exception"),
+        Cause::Context => to.word("cause", "context"),
         Cause::Firmware(error) => {
             to.word("cause", "firmware");
             to.field("error", &error)
@@ -350,6 +359,8 @@ fn loss_fields(to: &mut Recorder<'_>, loss: Loss) {
 fn reason_key(reason: Reason) -> &'static str {
     match reason {
         Reason::EarlyWake => "early_wake",
+        Reason::NotRung => "not_rung",
+        Reason::WrongContext => "wrong_context",
         Reason::PmfRead => "pmf_read",
         Reason::CounterStopped => "counter_stopped",
         other => other.key(),

@@ -70,16 +70,21 @@ fn failed(line: &mut Prose<'_>, run: &Run<'_>, failure: Failure) -> fmt::Result 
             "CPU {} has {valid} valid samples of {asked} asked for, fewer than 90 %",
             run.label(cpu.into())
         ),
-        Failure::StateRefused { power_state, error } => write!(
+        Failure::StateRefused {
+            power_state,
+            error,
+            cpu,
+        } => write!(
             line,
-            "the firmware refuses power_state {power_state:#010x}: {error}"
+            "the firmware refuses power_state {power_state:#010x} on CPU {}: {error}",
+            run.label(cpu.into())
         ),
         Failure::CpuLost { cpu, loss } => {
             write!(line, "CPU {} was lost: {loss}", run.label(cpu.into()))
         }
         Failure::NotCalibrated { sleep, last, cpu } => write!(
             line,
-            "even with {} of sleep not all CPUs went down before the first wake-up; last on CPU {}: {last}",
+            "no trial round was good, with up to {} of sleep; the last one failed on CPU {}: {last}",
             run.unit().span(sleep),
             run.label(cpu.into())
         ),

@@ -7,6 +7,7 @@ use crate::psci;
 
 /// The step of a round in which a CPU was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum Step {
     /// The lead called CPU_ON.
     TurnOn,
@@ -20,6 +21,17 @@ pub enum Step {
     TurnOff,
 }
 
+impl Step {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 5] = [
+        Self::TurnOn,
+        Self::Arrive,
+        Self::Begin,
+        Self::Finish,
+        Self::TurnOff,
+    ];
+}
+
 /// What went wrong in that step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
@@ -29,6 +41,8 @@ pub enum Cause {
     Firmware(psci::Error),
     /// The CPU took an exception and is parked.
     Exception,
+    /// The CPU was entered with another context ID than it was given.
+    Context,
 }
 
 /// A CPU that does not take part any more.
@@ -53,6 +67,7 @@ impl fmt::Display for Loss {
             Cause::Timeout => write!(f, "timed out waiting for {step}"),
             Cause::Firmware(error) => write!(f, "{step}: firmware returned {error}"),
             Cause::Exception => write!(f, "took an exception before {step}"),
+            Cause::Context => write!(f, "entered with a wrong context ID before {step}"),
         }
     }
 }
@@ -74,6 +89,9 @@ pub enum Reason {
     /// The lead's SGI did not wake the CPU of a chain; its own timer did, far
     /// too late.
     NotRung,
+    /// The CPU came back through the entry point with another context ID than
+    /// it gave: the firmware mixes up its callers.
+    WrongContext,
     /// GET_TIMESTAMP failed.
     PmfRead,
     /// A timestamp is older than the call.
@@ -94,7 +112,7 @@ pub enum Reason {
 }
 
 /// Number of [`Reason`]s.
-pub const REASONS: usize = 13;
+pub const REASONS: usize = 14;
 
 impl Reason {
     /// All of them, in the order of their numbers.
@@ -104,6 +122,7 @@ impl Reason {
         Self::Refused,
         Self::EarlyWake,
         Self::NotRung,
+        Self::WrongContext,
         Self::PmfRead,
         Self::Stale,
         Self::Future,
@@ -123,6 +142,7 @@ impl Reason {
             Self::Refused => "refused",
             Self::EarlyWake => "early-wake",
             Self::NotRung => "not-rung",
+            Self::WrongContext => "wrong-context",
             Self::PmfRead => "pmf-read",
             Self::Stale => "stale",
             Self::Future => "future",

@@ -4,13 +4,13 @@
 //! until everyone was down before the first wake-up; a multiple of how long
 //! that took is then slept.
 
+use super::Bench;
 use super::tally::came_too_soon;
-use super::{Bench, Stop};
 use crate::pmf::Stamp;
 use crate::psci;
-use crate::report::{Failure, Skip};
+use crate::report::Failure;
 use crate::round::{Machine, Who};
-use crate::sample::{Action, Detail, Reason, Rejection};
+use crate::sample::{Action, Detail, Outcome, Reason, Rejection};
 
 /// Sleep of the first trial, in microseconds.
 const FIRST_US: u64 = 1_000;
@@ -27,6 +27,9 @@ const LONGEST_US: u64 = 2_000_000;
 const MARGIN_ALL: u64 = 4;
 /// The same for one CPU alone.
 const MARGIN_ALONE: u64 = 2;
+/// How far the sleep may grow afterwards, so that a CPU that never goes down
+/// does not make each of its attempts last for seconds.
+const GROWTH: u64 = 8;
 
 /// What was wrong with a round, and on which CPU.
 pub(super) type Wrong = (usize, Rejection);
@@ -34,9 +37,10 @@ pub(super) type Wrong = (usize, Rejection);
 impl<M: Machine> Bench<'_, M> {
     /// Finds `sleep` for `action` by trials of `who`, and keeps the first
     /// sample of each CPU as its cold one.
-    pub(super) fn calibrate(&mut self, who: Who, action: Action) -> Result<(), Stop> {
+    pub(super) fn calibrate(&mut self, who: Who, action: Action) -> Result<(), Failure> {
         self.sleep = self.sleep.max(self.us(FIRST_US));
         let longest = self.us(LONGEST_US);
+        self.longest_sleep = longest;
         loop {
             self.trials += 1;
             let round = self.round(who, action);
@@ -46,14 +50,14 @@ impl<M: Machine> Bench<'_, M> {
             match verdict {
                 Ok(()) => break,
                 Err((cpu, wrong)) => {
-                    self.stop_if_refused(action, wrong)?;
+                    refused(action, cpu, wrong)?;
                     let cure = wrong.reason == Reason::Lost || came_too_soon(wrong);
                     if !cure || self.sleep >= longest {
-                        return Err(Stop::Fail(Failure::NotCalibrated {
+                        return Err(Failure::NotCalibrated {
                             sleep: self.sleep,
                             last: wrong,
                             cpu: cpu as u16,
-                        }));
+                        });
                     }
                     // A CPU that was lost is left out of the next trial.
                     if wrong.reason != Reason::Lost {
@@ -71,27 +75,21 @@ impl<M: Machine> Bench<'_, M> {
             None => self.sleep.max(self.us(UNKNOWN_US)),
             Some(down) => (down * margin).clamp(self.us(LEAST_US), longest),
         };
+        self.longest_sleep = longest.min(self.sleep.saturating_mul(GROWTH));
         Ok(())
     }
 
     /// Sleeps longer from now on: a wake-up came too soon.
     pub(super) fn lengthen(&mut self) {
-        self.sleep = (self.sleep * 2).min(self.us(LONGEST_US));
+        self.sleep = (self.sleep * 2).min(self.longest_sleep);
     }
 
-    /// Ends the scenario when the firmware does not know the state, or the
-    /// function.
-    fn stop_if_refused(&self, action: Action, wrong: Rejection) -> Result<(), Stop> {
-        let (Action::Suspend { power_state, .. }, Detail::Firmware(error)) = (action, wrong.detail)
-        else {
-            return Ok(());
-        };
-        Err(match error {
-            psci::Error::NotSupported => {
-                Stop::Skip(Skip::NotSupported(psci::function::CPU_SUSPEND))
-            }
-            error => Stop::Fail(Failure::StateRefused { power_state, error }),
-        })
+    /// Whether the firmware does not implement CPU_SUSPEND for any CPU that
+    /// took part in the round in hand.
+    pub(super) fn nobody_can_suspend(&self) -> bool {
+        let parts = || self.outcomes.iter().filter(|o| is_suspend(o.action));
+        let cannot = |o: &Outcome| o.code == psci::Error::NotSupported.code();
+        parts().next().is_some() && parts().all(cannot)
     }
 
     /// The longest time from the start to ENTER_HW_LOW_PWR in the round in
@@ -155,6 +153,20 @@ impl<M: Machine> Bench<'_, M> {
         }
         let wakes = self.outcomes.iter().filter(|o| is_suspend(o.action));
         wakes.map(|o| o.stamps.at(Stamp::ExitHwLowPwr)).min()
+    }
+}
+
+/// Ends the trials of a CPU to which the firmware refuses the state.
+fn refused(action: Action, cpu: usize, wrong: Rejection) -> Result<(), Failure> {
+    match (action, wrong.detail) {
+        (Action::Suspend { power_state, .. }, Detail::Firmware(error)) => {
+            Err(Failure::StateRefused {
+                power_state,
+                error,
+                cpu: cpu as u16,
+            })
+        }
+        _ => Ok(()),
     }
 }
 

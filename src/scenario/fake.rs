@@ -14,6 +14,7 @@ use crate::pmf::{Interface, Stamps};
 use crate::psci::StateFormat;
 use crate::round::{After, Counter, Facts, Machine, Overheads, Round, Who};
 use crate::sample::{Action, Cause, End, Loss, Outcome, Step};
+use crate::stat::Rise;
 
 /// Ticks of a flush that stays in the core.
 pub const CORE_FLUSH: u64 = 440;
@@ -57,6 +58,7 @@ impl Fake {
                 pmf: Ok(Interface::VendorEl3),
                 lead: 0,
                 midr: 0x411f_d070,
+                stat: false,
                 overheads: Overheads {
                     counter: 1,
                     empty: 2,
@@ -78,6 +80,12 @@ impl Fake {
         let mut fake = Self::new(cpus);
         fake.facts.pmf = Err(crate::pmf::ReadError::NotImplemented);
         fake
+    }
+
+    /// Keeps PSCI_STAT.
+    pub fn with_statistics(mut self) -> Self {
+        self.facts.stat = true;
+        self
     }
 
     /// Lets things go wrong.
@@ -118,6 +126,26 @@ impl Fake {
         }
     }
 
+    /// What PSCI_STAT says of a suspend of `cpu` when all of `queue` are down,
+    /// and all others but the lead are off.
+    fn rise(&self, round: &Round, queue: &[usize], cpu: usize) -> Rise {
+        let down =
+            |other: usize| queue.contains(&other) || other != self.facts.lead && !self.lost[other];
+        let mut all = 0..self.lost.len();
+        let system = all.clone().all(down);
+        let cluster = all.all(|o| self.cluster(o) != self.cluster(cpu) || down(o));
+        let mut rise = Rise::default();
+        for (place, rung) in round.ladder.rungs() {
+            rise.counts[place] = u8::from(match rung.level {
+                Some(0) => true,
+                Some(1) => cluster,
+                _ => system,
+            });
+            rise.residency_us = 3;
+        }
+        rise
+    }
+
     /// Suspend or version call of one CPU in a queue.
     fn call(&self, round: &Round, start: u64, queue: &[usize], place: usize) -> Outcome {
         let cpu = queue[place];
@@ -128,6 +156,7 @@ impl Fake {
             start,
             before,
             due: start + round.sleep,
+            rise: self.rise(round, queue, cpu),
             ..Outcome::default()
         };
         if round.action == Action::Version {

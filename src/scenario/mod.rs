@@ -10,6 +10,7 @@
 mod calibrate;
 mod off;
 mod parallel;
+mod reached;
 mod serial;
 mod states;
 mod tally;
@@ -23,12 +24,13 @@ use core::fmt::{self, Write};
 
 use arrayvec::ArrayVec;
 
-use crate::board::IdleState;
+use crate::board::{Cpu, IdleState};
 use crate::output::{self, Run};
 use crate::plan::{Method, Plan, ScenarioId};
 use crate::report::{Failure, Row, Skip, Status, TestReport, Totals};
 use crate::round::{After, Machine, Round, Who};
 use crate::sample::{Action, Outcome};
+use crate::stat::Ladder;
 use crate::stats::Summary;
 use crate::verdict::Verdict;
 
@@ -130,6 +132,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
             let mut bench = Bench {
                 machine,
                 plan,
+                cpus: run.cpus,
                 method,
                 pmf: run.facts.pmf.is_ok(),
                 outcomes: &mut *outcomes,
@@ -140,6 +143,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
                 attempts: 0,
                 trials: 0,
                 sleep: 0,
+                longest_sleep: 0,
                 skew: Summary::default(),
             };
             let (status, power_state) = bench.measure(scenario, &states);
@@ -183,6 +187,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
 struct Bench<'b, M> {
     machine: &'b mut M,
     plan: &'b Plan,
+    cpus: &'b [Cpu],
     method: Method,
     pmf: bool,
     outcomes: &'b mut [Outcome],
@@ -193,6 +198,7 @@ struct Bench<'b, M> {
     attempts: u32,
     trials: u32,
     sleep: u64,
+    longest_sleep: u64,
     skew: Summary,
 }
 
@@ -228,16 +234,17 @@ impl<M: Machine> Bench<'_, M> {
             return (Status::Skipped(skip), power_state);
         }
         let action = state.map_or(Action::Version, Chosen::action);
+        let ladder = state.map_or(Ladder::default(), |s| s.ladder);
         let measured = match scenario {
             ScenarioId::SuspendDeepSerial | ScenarioId::CpuSuspendSerial => {
-                self.measure_serial(action)
+                self.measure_serial(action, &ladder)
             }
             ScenarioId::CpuOffSerial => {
                 self.measure_off(state.filter(|s| !s.timer_stops).map(Chosen::action))
             }
             ScenarioId::SuspendDeepParallel
             | ScenarioId::CpuSuspendParallel
-            | ScenarioId::PsciVersionParallel => self.measure_parallel(action),
+            | ScenarioId::PsciVersionParallel => self.measure_parallel(action, &ladder),
         };
         let status = match measured {
             Ok(()) => self.status(),
@@ -288,6 +295,7 @@ impl<M: Machine> Bench<'_, M> {
             sleep: self.sleep,
             wake: self.plan.wake,
             wake_step: self.us(200),
+            ladder: Ladder::default(),
             after: match self.method {
                 Method::Tftf => After::Off,
                 Method::Warm => After::Stay,

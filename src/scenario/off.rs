@@ -24,10 +24,7 @@ impl<M: Machine> Bench<'_, M> {
             // The lead has no row, and the scenario fails where the firmware
             // refused the state; the others' rows do not depend on it.
             lead_action = None;
-            failure = match stop {
-                Stop::Fail(refused) => Some(refused),
-                Stop::Skip(_) => None,
-            };
+            failure = Some(stop).filter(|_| !self.nobody_can_suspend());
         }
         for (cpu, row) in self.rows.iter_mut().enumerate() {
             row.expected = cpu != lead || lead_action.is_some();

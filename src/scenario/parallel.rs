@@ -6,16 +6,26 @@
 use super::tally::came_too_soon;
 use super::{Bench, Stop};
 use crate::pmf::Stamp;
+use crate::psci;
+use crate::report::Skip;
 use crate::round::{Machine, Who};
 use crate::sample::{Action, Reason, Rejection};
+use crate::stat::Ladder;
 
 impl<M: Machine> Bench<'_, M> {
-    pub(super) fn measure_parallel(&mut self, action: Action) -> Result<(), Stop> {
+    pub(super) fn measure_parallel(&mut self, action: Action, ladder: &Ladder) -> Result<(), Stop> {
         for row in self.rows.iter_mut() {
             row.expected = true;
         }
         if matches!(action, Action::Suspend { .. }) {
-            self.calibrate(Who::All, action)?;
+            if let Err(failure) = self.calibrate(Who::All, action) {
+                return Err(if self.nobody_can_suspend() {
+                    Stop::Skip(Skip::NotSupported(psci::function::CPU_SUSPEND))
+                } else {
+                    Stop::Fail(failure)
+                });
+            }
+            self.see_what_is_reached(Who::All, action, ladder);
         } else {
             // The first round is cold, and a trial all the same.
             self.trials = 1;

@@ -7,26 +7,47 @@
 use super::tally::came_too_soon;
 use super::{Bench, Stop};
 use crate::plan::Method;
+use crate::psci;
+use crate::report::Skip;
 use crate::round::{Machine, Who};
 use crate::sample::Action;
+use crate::stat::Ladder;
 
 impl<M: Machine> Bench<'_, M> {
-    pub(super) fn measure_serial(&mut self, action: Action) -> Result<(), Stop> {
+    pub(super) fn measure_serial(&mut self, action: Action, ladder: &Ladder) -> Result<(), Stop> {
         for row in self.rows.iter_mut() {
             row.expected = true;
         }
         let cpus = self.rows.len();
         // The slowest CPU's sleep will do for all.
         let mut longest = 0;
+        let mut failure = None;
+        let mut can_suspend = false;
         for turn in 0..cpus {
             let cpu = self.in_turn(turn);
-            if !self.machine.is_lost(cpu) {
-                self.sleep = 0;
-                self.calibrate(Who::Only(cpu), action)?;
-                longest = longest.max(self.sleep);
+            if self.machine.is_lost(cpu) {
+                continue;
+            }
+            self.sleep = 0;
+            let calibrated = self.calibrate(Who::Only(cpu), action);
+            can_suspend |= !self.nobody_can_suspend();
+            match calibrated {
+                Ok(()) => {
+                    longest = longest.max(self.sleep);
+                    self.see_what_is_reached(Who::Only(cpu), action, ladder);
+                }
+                // The others are measured all the same.
+                Err(wrong) => {
+                    self.rows[cpu].given_up = true;
+                    failure.get_or_insert(Stop::Fail(wrong));
+                }
             }
         }
+        if failure.is_some() && !can_suspend {
+            return Err(Stop::Skip(Skip::NotSupported(psci::function::CPU_SUSPEND)));
+        }
         self.sleep = longest;
+        self.longest_sleep = self.longest_sleep.max(longest);
         let repeats = self.plan.warmup + self.plan.iterations;
         match self.method {
             Method::Tftf => {
@@ -46,7 +67,7 @@ impl<M: Machine> Bench<'_, M> {
         }
         self.summarise();
         self.show_medians();
-        Ok(())
+        failure.map_or(Ok(()), Err)
     }
 
     /// The CPU whose turn it is: in the board's order, the lead last.
@@ -63,7 +84,7 @@ impl<M: Machine> Bench<'_, M> {
     /// attempt is left to it.
     fn sample_alone(&mut self, cpu: usize, action: Action, repeat: u32) {
         let warming_up = repeat < self.plan.warmup;
-        while !self.machine.is_lost(cpu) {
+        while !self.machine.is_lost(cpu) && !self.rows[cpu].given_up {
             let row = &self.rows[cpu];
             let made = self.plan.warmup.min(repeat) + row.valid + row.rejected_total();
             if self.retries_are_exhausted(made) {

@@ -4,6 +4,7 @@ use crate::board::IdleState;
 use crate::plan::Plan;
 use crate::psci::StateFormat;
 use crate::sample::Action;
+use crate::stat::{Ladder, Rung};
 
 /// A state to suspend to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,14 +15,20 @@ pub struct Chosen {
     pub powerdown: bool,
     /// Whether the per-CPU timers stop in it.
     pub timer_stops: bool,
+    /// The states on the way to it.
+    pub ladder: Ladder,
 }
 
 impl Chosen {
-    fn new(power_state: u32, timer_stops: bool, format: StateFormat) -> Self {
+    fn new(power_state: u32, idle_states: &[IdleState<'_>], format: StateFormat) -> Self {
+        // Whether timers stop in a state of the user's own is known where the
+        // board knows it.
+        let known = idle_states.iter().find(|s| s.power_state == power_state);
         Self {
             power_state,
             powerdown: format.is_powerdown(power_state),
-            timer_stops,
+            timer_stops: known.is_some_and(|s| s.local_timer_stop),
+            ladder: ladder(power_state, known, idle_states, format),
         }
     }
 
@@ -64,21 +71,43 @@ impl States {
             .map(|(place, state)| (depth(place, state), state));
         let deepest = powerdowns.clone().max_by_key(|(depth, _)| *depth);
         let core = powerdowns.find(|(depth, _)| *depth == 0);
-        let chosen = |found: Option<(usize, &IdleState<'_>)>, named: Option<u32>| match named {
-            // The user's own value: whether timers stop in it is known where
-            // the board knows the state.
-            Some(power_state) => {
-                let known = idle_states.iter().find(|s| s.power_state == power_state);
-                let stops = known.is_some_and(|s| s.local_timer_stop);
-                Some(Chosen::new(power_state, stops, format))
-            }
-            None => found.map(|(_, s)| Chosen::new(s.power_state, s.local_timer_stop, format)),
+        let chosen = |found: Option<(usize, &IdleState<'_>)>, named: Option<u32>| {
+            let power_state = named.or(found.map(|(_, state)| state.power_state))?;
+            Some(Chosen::new(power_state, idle_states, format))
         };
         Self {
             deepest: chosen(deepest, plan.deepest),
             core: chosen(core, plan.core),
         }
     }
+}
+
+/// The board's power-down states of lower levels, by level, and last the one
+/// that is asked for.
+fn ladder(
+    asked: u32,
+    known: Option<&IdleState<'_>>,
+    idle_states: &[IdleState<'_>],
+    format: StateFormat,
+) -> Ladder {
+    let level = |state: &IdleState<'_>| state.level.or(format.level(state.power_state));
+    let own = known.map_or(format.level(asked), level);
+    let of_level = |below: u8| {
+        let mut there = idle_states.iter().filter(|s| {
+            level(s) == Some(below)
+                && format.accepts(s.power_state)
+                && format.is_powerdown(s.power_state)
+        });
+        Some(Rung {
+            state: there.next()?.power_state,
+            level: Some(below),
+        })
+    };
+    let asked = Rung {
+        state: asked,
+        level: own,
+    };
+    Ladder::new(asked, (0..own.unwrap_or(0)).rev().filter_map(of_level))
 }
 
 #[cfg(test)]

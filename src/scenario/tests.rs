@@ -1,5 +1,7 @@
 //! The scenarios, run against the fake machine.
 
+mod reached;
+
 use std::string::String;
 use std::vec::Vec;
 
@@ -217,6 +219,45 @@ fn a_state_that_is_refused_fails_by_name() {
     );
     // The core's own state is not touched by that.
     assert!(text.contains("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t3\t"));
+}
+
+/// All but the CPU to which the firmware refuses it are measured.
+#[test]
+fn a_state_that_is_refused_to_one_cpu_costs_that_cpu() {
+    for code in [-3, -1] {
+        let mut fake = Fake::new(4).with(move |_, cpu, outcome| {
+            if cpu == 2 && matches!(outcome.action, Action::Suspend { .. }) {
+                outcome.end = End::Returned;
+                outcome.code = code;
+            }
+        });
+        let args = "iterations=3 only=susp_deep_serial,susp_deep_parallel";
+        let (text, verdict) = run(&mut fake, args, 4);
+        assert_eq!(verdict, Verdict::Fail, "{text}");
+        // Not a firmware without the function: the others have it.
+        let name = if code == -1 {
+            "NOT_SUPPORTED"
+        } else {
+            "DENIED"
+        };
+        let said = std::format!("refuses power_state 0x01010022 on CPU 0.2: {name}");
+        assert_eq!(text.matches(&said).count(), 2, "{text}");
+        assert_eq!(rt_instr(&text).len(), 3, "{text}");
+    }
+}
+
+#[test]
+fn firmware_without_cpu_suspend_is_no_failure() {
+    let mut fake = Fake::new(4).with(|_, _, outcome| {
+        if matches!(outcome.action, Action::Suspend { .. }) {
+            outcome.end = End::Returned;
+            outcome.code = -1;
+        }
+    });
+    let (text, verdict) = run(&mut fake, "iterations=3", 4);
+    assert_eq!(verdict, Verdict::Pass, "{text}");
+    let said = "the firmware does not implement function 0xc4000001";
+    assert_eq!(text.matches(said).count(), 4, "{text}");
 }
 
 #[test]

@@ -25,6 +25,7 @@ use crate::machine::panic::{self, Ended};
 use crate::machine::slot::Slot;
 use crate::machine::timed::Way;
 use crate::machine::timer::Timer;
+use crate::machine::watch::Watch;
 use crate::machine::{act, boot, overhead};
 
 /// Pages of a CPU's stack, and of the emergency stack above it; the guard
@@ -66,7 +67,9 @@ impl Bench {
             version: env!("CARGO_PKG_VERSION"),
         };
         let states = &board.idle_states;
-        scenario::run_all(&mut self.conductor, &run, states, self.workspace, out).ok()
+        let verdict = scenario::run_all(&mut self.conductor, &run, states, self.workspace, out);
+        self.conductor.dismiss_all();
+        verdict.ok()
     }
 }
 
@@ -305,7 +308,11 @@ fn environment(board: &Board<'_>, slots: &'static [Slot], lead: usize) -> &'stat
         },
         slots,
         lead,
+        stat: firmware.keeps_statistics(),
+        watch: Watch::new(),
     });
+    boot::set_slots(slots);
+    cpu::bind(&slots[lead]);
     if let Err(unfit) = act::prepare(env, &slots[lead]) {
         give_up(&format_args!("CPU {:#x}: {unfit}", slots[lead].mpidr));
     }
@@ -336,6 +343,7 @@ fn facts(env: &'static Env) -> Facts {
         psci_version,
         state_format: env.firmware.state_format(),
         pmf: env.pmf,
+        stat: env.stat,
         lead: env.lead,
         midr: cpu::midr(),
         overheads: overhead::measure(env),

@@ -101,6 +101,7 @@ fn what_did_not_work() {
     made.status = Status::Failed(Failure::StateRefused {
         power_state: 0x1_0002,
         error: crate::psci::Error::InvalidParameters,
+        cpu: 3,
     });
     test_holds("refused", &world.run(), &made);
 }

@@ -1,0 +1,88 @@
+//! The watch over the lead. Whoever waits for another CPU has a deadline; the
+//! lead's own return from a call can only be waited for by another CPU.
+//!
+//! The lead says by when it will be heard of again, and in what step it is.
+//! Each other CPU that is on waits for the lead and for nothing else, and so
+//! sees it when that instant passes: the first to see it says so and ends the
+//! run. Where the lead is alone, that is left to the board's watchdog.
+
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use psci_bench::sample::{Cause, Loss, Step};
+
+use super::console;
+use super::cpu::{self, Env};
+use super::panic::{self, Ended};
+use super::slot::Slot;
+
+/// How far beyond a step's own deadline the lead may be silent.
+const GRACE_US: u64 = 10_000_000;
+
+/// Nobody waits for the lead.
+const NEVER: u64 = u64::MAX;
+
+/// By when the lead will be heard of, and what it does meanwhile.
+pub struct Watch {
+    until: AtomicU64,
+    step: AtomicU32,
+    said: AtomicBool,
+}
+
+impl Watch {
+    /// No watch yet.
+    pub const fn new() -> Self {
+        Self {
+            until: AtomicU64::new(NEVER),
+            step: AtomicU32::new(Step::TurnOn as u32),
+            said: AtomicBool::new(false),
+        }
+    }
+}
+
+impl Env {
+    /// The lead's: it begins `step`, which ends at `deadline` at the latest.
+    pub fn begin_watch(&self, step: Step, deadline: u64) {
+        let until = deadline.saturating_add(self.us(GRACE_US));
+        self.watch.step.store(step as u32, Ordering::Relaxed);
+        self.watch.until.store(until, Ordering::Release);
+    }
+
+    /// The lead's: it may take its time again, for statistics and printing.
+    pub fn end_watch(&self) {
+        self.watch.until.store(NEVER, Ordering::Release);
+    }
+
+    /// Another CPU's: waits for what the lead is to give. None when nothing is
+    /// asked of this CPU any more.
+    pub fn attend<T>(&self, slot: &Slot, mut given: impl FnMut() -> Option<T>) -> Option<T> {
+        let waited = self.poll(NEVER, || {
+            if slot.is_dismissed() {
+                return Some(None);
+            }
+            let value = given();
+            if value.is_none() && self.way.now() > self.watch.until.load(Ordering::Acquire) {
+                self.report_lead();
+            }
+            value.map(Some)
+        });
+        waited.flatten()
+    }
+
+    /// Ends the run: the lead has not come back.
+    fn report_lead(&self) -> ! {
+        if self.watch.said.swap(true, Ordering::Relaxed) {
+            cpu::park();
+        }
+        let step = self.watch.step.load(Ordering::Relaxed);
+        let loss = Loss {
+            step: Step::ALL[step as usize % Step::ALL.len()],
+            cause: Cause::Timeout,
+        };
+        console::seize();
+        panic::end(&Ended::Machine(&format_args!(
+            "the lead, CPU {:#x}, is lost: {loss} (seen by CPU {:#x})",
+            self.slots[self.lead].mpidr,
+            cpu::mpidr()
+        )))
+    }
+}

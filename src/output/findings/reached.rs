@@ -1,0 +1,86 @@
+//! Which states were reached, by PSCI_STAT, and what does not fit.
+
+use core::fmt::Write;
+
+use super::{Found, item};
+use crate::output::Run;
+use crate::output::text::listed;
+use crate::report::{Row, TestReport};
+use crate::stat::{Mismatch, Reached};
+
+/// Writes what was reached, and a warning for each thing that does not fit.
+pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
+    let rows = || {
+        let rows = test.rows.iter();
+        rows.filter_map(|row| Some((row, row.reached?)))
+    };
+    if rows().next().is_none() {
+        return Ok(false);
+    }
+    item(out, &mut |prose| {
+        prose.write_str("Reached, by PSCI_STAT_COUNT:")?;
+        let mut said = None;
+        let mut mark = " ";
+        // Each state once, the shallowest first.
+        while let Some(state) = rows().map(|r| r.1.state).filter(|s| *s > said).min() {
+            let label = |state: Option<u32>| state.unwrap_or(0);
+            write!(prose, "{mark}{:#010x} (CPU ", label(state))?;
+            let here = rows().filter(|r| r.1.state == state);
+            listed(prose, &mut here.map(|r| run.label(r.0.cpu.into())))?;
+            prose.write_str(")")?;
+            said = state;
+            mark = ", ";
+        }
+        if said.is_none() {
+            prose.write_str(" none of the states, by no CPU")?;
+        }
+        prose.write_str(".")
+    })?;
+    for mismatch in [Mismatch::State, Mismatch::Count, Mismatch::Residency] {
+        warn(out, run, mismatch, &|| {
+            let wrong = |r: &(&Row, Reached)| r.1.mismatch() == Some(mismatch);
+            rows().find(wrong)
+        })?;
+    }
+    Ok(true)
+}
+
+/// Warns of the first CPU that has this mismatch.
+fn warn<'r>(
+    out: &mut dyn Write,
+    run: &Run<'_>,
+    mismatch: Mismatch,
+    first: &dyn Fn() -> Option<(&'r Row, Reached)>,
+) -> Result<(), core::fmt::Error> {
+    let Some((row, reached)) = first() else {
+        return Ok(());
+    };
+    item(out, &mut |prose| {
+        let cpu = run.label(row.cpu.into());
+        match mismatch {
+            Mismatch::State => {
+                write!(
+                    prose,
+                    "Warning: CPU {cpu} should have reached {:#010x}, and reached ",
+                    reached.due
+                )?;
+                match reached.state {
+                    Some(state) => write!(prose, "{state:#010x}"),
+                    None => prose.write_str("none that PSCI_STAT_COUNT tells of"),
+                }?;
+            }
+            Mismatch::Count => write!(
+                prose,
+                "Warning: PSCI_STAT_COUNT rose by {} over one suspend of CPU {cpu}",
+                u32::from(reached.times)
+            )?,
+            Mismatch::Residency => write!(
+                prose,
+                "Warning: PSCI_STAT_RESIDENCY rose by {} us over a suspend of CPU {cpu} that took {} us",
+                reached.residency_us,
+                reached.away_us.unwrap_or(0)
+            )?,
+        }
+        prose.write_str(".")
+    })
+}

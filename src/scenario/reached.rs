@@ -1,0 +1,63 @@
+//! Which state is reached, in a round that gives no sample: asking for the
+//! statistics warms the firmware's caches.
+
+use super::Bench;
+use crate::round::{Machine, Round, Who};
+use crate::sample::Action;
+use crate::stat::{Ladder, Reached};
+
+/// Rounds until one is good.
+const TRIES: u32 = 3;
+
+impl<M: Machine> Bench<'_, M> {
+    /// Has `who` suspend once more, and keeps what PSCI_STAT says of it.
+    ///
+    /// Nothing is said where a CPU was lost: nobody knows whether it is on.
+    pub(super) fn see_what_is_reached(&mut self, who: Who, action: Action, ladder: &Ladder) {
+        let nothing_to_see = *ladder == Ladder::default() || !self.machine.facts().stat;
+        for _ in 0..TRIES {
+            let all_there = (0..self.rows.len()).all(|cpu| !self.machine.is_lost(cpu));
+            if nothing_to_see || !all_there {
+                return;
+            }
+            self.trials += 1;
+            let round = Round {
+                ladder: *ladder,
+                ..self.round(who, action)
+            };
+            self.machine.run(&round, self.outcomes);
+            if self.judge_round().is_ok() {
+                return self.keep_reached(who, ladder);
+            }
+        }
+    }
+
+    fn keep_reached(&mut self, who: Who, ladder: &Ladder) {
+        let hz = self.machine.facts().frequency;
+        for cpu in 0..self.rows.len() {
+            let outcome = &self.outcomes[cpu];
+            let Some(due) = ladder.due(self.limit(who, cpu)) else {
+                continue;
+            };
+            if outcome.action == Action::None {
+                continue;
+            }
+            let away = outcome.after.saturating_sub(outcome.before);
+            let away_us = away.saturating_mul(1_000_000).checked_div(hz);
+            self.rows[cpu].reached = Some(Reached::read(ladder, &outcome.rise, due, away_us));
+        }
+    }
+
+    /// The highest power level that can go down with `cpu`: None where all
+    /// CPUs go down or are off. The lead, when it is awake, keeps up its own
+    /// cluster, which is taken to be level 1, and all that is above.
+    fn limit(&self, who: Who, cpu: usize) -> Option<u8> {
+        let lead = self.machine.facts().lead;
+        match who {
+            Who::All => None,
+            Who::Only(_) if cpu == lead => None,
+            Who::Only(_) if self.cpus[cpu].cluster == self.cpus[lead].cluster => Some(0),
+            Who::Only(_) => Some(1),
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Which state a suspend reached, by the firmware's own count: PSCI_STAT_COUNT
+//! and PSCI_STAT_RESIDENCY (PSCI, DEN0022, sections 5.22 and 5.21).
+//!
+//! A request is only a wish: firmware takes a cluster down when all of its
+//! CPUs agree. For each state on the way to the one that was asked for, the
+//! statistics are read just before and just after a suspend that is no
+//! sample, as these calls warm the firmware's caches. What rose was reached.
+
+/// States on a [`Ladder`].
+pub const RUNGS: usize = 4;
+
+/// One state of which statistics can be asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rung {
+    /// The `power_state`; 0 where there is none.
+    pub state: u32,
+    /// Its power level, where the format or the board tells.
+    pub level: Option<u8>,
+}
+
+/// The states on the way to one that is asked for, the shallowest first and
+/// that one last. Empty: nothing is to be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ladder(pub [Rung; RUNGS]);
+
+impl Ladder {
+    /// A ladder up to `asked`; `below` gives the states on the way, the deepest
+    /// first, of which as many are taken as there is room for.
+    pub fn new(asked: Rung, below: impl Iterator<Item = Rung>) -> Self {
+        let mut ladder = Self::default();
+        let places = ladder.0.iter_mut().rev();
+        for (place, rung) in places.zip(core::iter::once(asked).chain(below)) {
+            *place = rung;
+        }
+        ladder
+    }
+
+    /// Its states with their places.
+    pub fn rungs(&self) -> impl DoubleEndedIterator<Item = (usize, Rung)> + '_ {
+        let rungs = self.0.iter().copied().enumerate();
+        rungs.filter(|(_, rung)| rung.state != 0)
+    }
+
+    /// The state that is to be reached when nothing above power level `limit`
+    /// may go down: None where levels are not known.
+    #[must_use]
+    pub fn due(&self, limit: Option<u8>) -> Option<u32> {
+        let Some(limit) = limit else {
+            return self.rungs().last().map(|(_, rung)| rung.state);
+        };
+        let mut due = None;
+        for (_, rung) in self.rungs() {
+            if rung.level? <= limit {
+                due = Some(rung.state);
+            }
+        }
+        due
+    }
+}
+
+/// The statistics of a ladder's states at one instant, as one CPU reads them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Statistics {
+    /// PSCI_STAT_COUNT.
+    pub counts: [u64; RUNGS],
+    /// PSCI_STAT_RESIDENCY in microseconds.
+    pub residencies: [u64; RUNGS],
+}
+
+/// By how much they rose over one suspend.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rise {
+    /// Each state's count; 255 stands for more than 254.
+    pub counts: [u8; RUNGS],
+    /// The residency in microseconds of the deepest whose count rose.
+    pub residency_us: u32,
+}
+
+impl Rise {
+    /// From `before` to `after`.
+    #[must_use]
+    pub fn between(before: &Statistics, after: &Statistics) -> Self {
+        let mut rise = Self::default();
+        for place in 0..RUNGS {
+            let count = after.counts[place].wrapping_sub(before.counts[place]);
+            rise.counts[place] = u8::try_from(count).unwrap_or(u8::MAX);
+            if count != 0 {
+                let time = after.residencies[place].wrapping_sub(before.residencies[place]);
+                rise.residency_us = u32::try_from(time).unwrap_or(u32::MAX);
+            }
+        }
+        rise
+    }
+}
+
+/// What a CPU reached, and what it was to reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// The deepest state whose count rose; None: none did.
+    pub state: Option<u32>,
+    /// The one that it should have been: the one that was asked for, or less
+    /// where a CPU that is awake keeps its cluster up.
+    pub due: u32,
+    /// By how much its count rose.
+    pub times: u8,
+    /// By how much its residency rose, in microseconds.
+    pub residency_us: u32,
+    /// From the call to its end, in microseconds; None without a frequency.
+    pub away_us: Option<u64>,
+}
+
+/// What is wrong with what was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mismatch {
+    /// Another state than the one that was due.
+    State,
+    /// The count did not rise by one.
+    Count,
+    /// The residency did not rise, or by more than the call took.
+    Residency,
+}
+
+impl Reached {
+    /// Reads off what `rise` says of `ladder`.
+    #[must_use]
+    pub fn read(ladder: &Ladder, rise: &Rise, due: u32, away_us: Option<u64>) -> Self {
+        let rose = |(place, _): &(usize, Rung)| rise.counts[*place] != 0;
+        let deepest = ladder.rungs().rev().find(rose);
+        Self {
+            state: deepest.map(|(_, rung)| rung.state),
+            due,
+            times: deepest.map_or(0, |(place, _)| rise.counts[place]),
+            residency_us: rise.residency_us,
+            away_us,
+        }
+    }
+
+    /// What is wrong, if anything is.
+    #[must_use]
+    pub fn mismatch(&self) -> Option<Mismatch> {
+        // Firmware rounds, and the call's own beginning and end are not ours.
+        let too_long = |away: u64| u64::from(self.residency_us) > away + 1;
+        if self.state != Some(self.due) {
+            Some(Mismatch::State)
+        } else if self.times != 1 {
+            Some(Mismatch::Count)
+        } else if self.residency_us == 0 || self.away_us.is_some_and(too_long) {
+            Some(Mismatch::Residency)
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CORE: Rung = Rung {
+        state: 0x1_0002,
+        level: Some(0),
+    };
+    const CLUSTER: Rung = Rung {
+        state: 0x101_0022,
+        level: Some(1),
+    };
+    const SYSTEM: Rung = Rung {
+        state: 0x201_0222,
+        level: Some(2),
+    };
+
+    #[test]
+    fn what_is_due_depends_on_who_is_awake() {
+        let ladder = Ladder::new(SYSTEM, [CLUSTER, CORE].into_iter());
+        assert_eq!(ladder.due(None), Some(SYSTEM.state));
+        assert_eq!(ladder.due(Some(1)), Some(CLUSTER.state));
+        assert_eq!(ladder.due(Some(0)), Some(CORE.state));
+        let vague = Rung {
+            level: None,
+            ..CLUSTER
+        };
+        let ladder = Ladder::new(vague, [CORE].into_iter());
+        assert_eq!(ladder.due(Some(0)), None);
+        assert_eq!(ladder.due(None), Some(CLUSTER.state));
+        assert_eq!(Ladder::default().due(None), None);
+    }
+
+    #[test]
+    fn a_long_ladder_keeps_its_deep_end() {
+        let deep = |state| Rung { state, level: None };
+        let ladder = Ladder::new(deep(5), [4, 3, 2, 1].map(deep).into_iter());
+        assert_eq!(ladder.0.map(|rung| rung.state), [2, 3, 4, 5]);
+    }
+
+    fn reached(rise: Rise, due: u32) -> Reached {
+        let ladder = Ladder::new(CLUSTER, [CORE].into_iter());
+        Reached::read(&ladder, &rise, due, Some(1000))
+    }
+
+    #[test]
+    fn what_rose_was_reached() {
+        let before = Statistics {
+            counts: [0, 0, 5, 2],
+            residencies: [0, 0, 900, 400],
+        };
+        let after = Statistics {
+            counts: [0, 0, 6, 3],
+            residencies: [0, 0, 1900, 1300],
+        };
+        let good = Rise::between(&before, &after);
+        assert_eq!(good.counts, [0, 0, 1, 1]);
+        assert_eq!(good.residency_us, 900);
+        assert_eq!(reached(good, CLUSTER.state).mismatch(), None);
+        // A CPU that nobody kept from it.
+        let shallow = Rise {
+            counts: [0, 0, 1, 0],
+            ..good
+        };
+        let said = reached(shallow, CLUSTER.state);
+        assert_eq!(said.state, Some(CORE.state));
+        assert_eq!(said.mismatch(), Some(Mismatch::State));
+        assert_eq!(reached(shallow, CORE.state).mismatch(), None);
+        // Deeper than can be is no better.
+        let said = reached(good, CORE.state);
+        assert_eq!(said.mismatch(), Some(Mismatch::State));
+        let nothing = reached(Rise::default(), CORE.state);
+        assert_eq!(nothing.state, None);
+        assert_eq!(nothing.mismatch(), Some(Mismatch::State));
+    }
+
+    #[test]
+    fn count_and_residency_must_fit() {
+        let rise = |count, residency_us| Rise {
+            counts: [0, 0, 1, count],
+            residency_us,
+        };
+        let of = |count, us| reached(rise(count, us), CLUSTER.state).mismatch();
+        assert_eq!(of(1, 1), None);
+        assert_eq!(of(1, 1001), None);
+        assert_eq!(of(2, 10), Some(Mismatch::Count));
+        assert_eq!(of(1, 0), Some(Mismatch::Residency));
+        assert_eq!(of(1, 1002), Some(Mismatch::Residency));
+        let timeless = Reached {
+            away_us: None,
+            ..reached(rise(1, 5000), CLUSTER.state)
+        };
+        assert_eq!(timeless.mismatch(), None);
+    }
+}
