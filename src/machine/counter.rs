@@ -39,7 +39,20 @@ macro_rules! counter {
     }};
 }
 
+/// Reads until a counter that has not changed is taken to stand still: a tick
+/// of the slowest that is allowed, 1 MHz, is over far sooner.
+const STILL: u32 = 1 << 20;
+
 impl Way {
+    /// Whether the counter counts: all waiting ends by it.
+    pub fn counts(self) -> bool {
+        let first = self.now();
+        (0..STILL).any(|_| {
+            relax();
+            self.now() != first
+        })
+    }
+
     /// Reads the counter, not ahead of anything that comes before.
     pub fn now(self) -> u64 {
         match self {

@@ -38,6 +38,21 @@ pub fn set_conduit(conduit: Conduit) {
     CONDUIT.store(code, Ordering::Relaxed);
 }
 
+/// What to do at the end: an [`EndAction`]'s number.
+static END: AtomicU32 = AtomicU32::new(EndAction::Off as u32);
+
+/// Makes known what the user wishes for the end, however the run ends.
+pub fn set_end(action: EndAction) {
+    END.store(action as u32, Ordering::Relaxed);
+}
+
+fn end_action() -> EndAction {
+    let number = END.load(Ordering::Relaxed);
+    let wished = [EndAction::Off, EndAction::Park, EndAction::Reset];
+    let found = wished.into_iter().find(|action| *action as u32 == number);
+    found.unwrap_or(EndAction::Off)
+}
+
 fn firmware() -> Option<Firmware> {
     let conduit = match CONDUIT.load(Ordering::Relaxed) {
         1 => Conduit::Smc,
@@ -57,19 +72,19 @@ pub fn end(why: &Ended<'_>) -> ! {
     };
     // The console never fails.
     let _ = output::cut_short(&mut Console, &line);
-    finish(EndAction::Off)
+    finish()
 }
 
 /// Ends a run that can not say anything any more.
 pub fn end_silently() -> ! {
-    finish(EndAction::Off)
+    finish()
 }
 
-/// Turns the machine off, resets it, or waits for ever.
-pub fn finish(action: EndAction) -> ! {
+/// Turns the machine off, resets it, or waits for ever, as was wished for.
+pub fn finish() -> ! {
     console::wait_idle();
     if let Some(firmware) = firmware() {
-        match action {
+        match end_action() {
             EndAction::Off => firmware.system_off(),
             EndAction::Reset => firmware.system_reset(),
             EndAction::Park => {}

@@ -106,9 +106,10 @@ fn with_tree(mut tables: Tables, found: tree::Found, boot_area: Region) -> ! {
         // Measuring without a way to say what came of it makes no sense.
         panic::end_silently();
     }
+    panic::set_end(plan.end);
     let bench = setup::prepare(tables, &board, &plan, [found.region, boot_area]);
     let verdict = bench.run(&board, &plan, &mut Console);
     // The closing line has been printed; the verdict is in it.
     let _ = verdict;
-    panic::finish(plan.end)
+    panic::finish()
 }

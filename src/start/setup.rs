@@ -279,6 +279,9 @@ fn slots(memory: &mut Memory, cpus: &[Cpu]) -> &'static [Slot] {
 /// Brings up the lead's own timer and GIC, and asks the firmware what it can.
 fn environment(board: &Board<'_>, slots: &'static [Slot], lead: usize) -> &'static Env {
     let way = Way::new(board.conduit, cpu::midr());
+    if !way.counts() {
+        give_up(&format_args!("{} stands still", way.counter().name()));
+    }
     let firmware = Firmware {
         conduit: board.conduit,
     };
