@@ -262,10 +262,13 @@ impl Conductor {
         start + asleep + env.us(FINISH_US)
     }
 
-    /// Publishes the start and does the lead's own part.
-    fn play(&mut self, round: &Round, outcomes: &mut [Outcome]) -> u64 {
+    /// Publishes the start and does the lead's own part. The CPUs have been
+    /// gathered since `since`: the first of them may be in a nap as long as
+    /// that makes it.
+    fn play(&mut self, round: &Round, since: u64, outcomes: &mut [Outcome]) -> u64 {
         let env = self.env;
-        let start = env.way.now() + round.lead_in;
+        let now = env.way.now();
+        let start = now + round.lead_in + env.nap_after(now - since, 0);
         env.begin_watch(Step::Finish, self.last_finish(round, start));
         let mut publish = || {
             for (index, slot) in env.slots.iter().enumerate() {
@@ -347,8 +350,9 @@ impl Machine for Conductor {
         console::wait_idle();
         outcomes.fill(Outcome::default());
         self.clear_the_stage(round, outcomes);
+        let since = self.env.way.now();
         self.gather(round, outcomes);
-        let start = self.play(round, outcomes);
+        let start = self.play(round, since, outcomes);
         self.collect(round, start, outcomes);
         self.env.end_watch();
         console::restore();

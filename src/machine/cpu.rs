@@ -137,11 +137,15 @@ pub fn has_gic_registers() -> bool {
     ID_AA64PFR0_EL1.get() >> 24 & 0xf != 0
 }
 
-/// Stops this CPU for good.
+/// Stops this CPU for good. Its timer may still be armed, and WFI would not
+/// wait while that is pending; YIELD is for what else may be.
 pub fn park() -> ! {
+    if let Some(env) = env() {
+        env.timer.disarm();
+    }
     loop {
-        // SAFETY: WFI only waits.
-        unsafe { asm!("wfi", options(nomem, nostack)) };
+        // SAFETY: WFI only waits, YIELD is a hint.
+        unsafe { asm!("wfi", "yield", options(nomem, nostack)) };
     }
 }
 

@@ -59,6 +59,5 @@ fn turn_off(env: &Env, slot: &Slot) {
 /// Goes off for good, or where the firmware does not let it, as good as off.
 fn leave(env: &Env, slot: &Slot) -> ! {
     turn_off(env, slot);
-    env.timer.disarm();
     cpu::park()
 }

@@ -120,6 +120,7 @@ vector_common:
 9:  mov     x0, sp                      // the frame
     bl      {exception}                 // does not return
 6:  wfi                                 // nothing more can be said
+    yield
     b       6b
 
 // probe_load(x0 = address): x0 = 1 and x1 = the word there, or x0 = 0.

@@ -12,6 +12,12 @@ use super::cpu::{self, Env};
 /// microseconds.
 pub const NAP_US: u64 = 50;
 
+/// A wait that has lasted for so many microseconds is looked at less and less
+/// often: whatever it is for is late, and a part in [`LATE_PART`] of the time
+/// that has passed is soon enough to see it.
+const LATE_US: u64 = 100_000;
+const LATE_PART: u64 = 64;
+
 /// How long the timer may take to be seen pending, in microseconds.
 const TIMER_PATIENCE_US: u64 = 10_000;
 
@@ -22,13 +28,14 @@ impl Env {
         self.poll_every(NAP_US, deadline, condition)
     }
 
-    /// The same, with naps of so many microseconds.
+    /// The same, with naps of so many microseconds to begin with.
     pub fn poll_every<T>(
         &self,
         nap_us: u64,
         deadline: u64,
         mut condition: impl FnMut() -> Option<T>,
     ) -> Option<T> {
+        let (began, nap) = (self.way.now(), self.us(nap_us));
         loop {
             if let Some(value) = condition() {
                 return Some(value);
@@ -38,7 +45,18 @@ impl Env {
                 // One last look: this CPU may have been held up in between.
                 return condition();
             }
-            self.nap_until(deadline.min(now + self.us(nap_us)));
+            let nap = self.nap_after(now - began, nap);
+            self.nap_until(deadline.min(now + nap));
+        }
+    }
+
+    /// How long naps are after so many ticks of waiting, when they were `nap`
+    /// at first.
+    pub fn nap_after(&self, waited: u64, nap: u64) -> u64 {
+        if waited > self.us(LATE_US) {
+            nap.max(waited / LATE_PART)
+        } else {
+            nap
         }
     }
 

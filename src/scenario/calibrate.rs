@@ -27,6 +27,8 @@ const LONGEST_US: u64 = 2_000_000;
 const MARGIN_ALL: u64 = 4;
 /// The same for one CPU alone.
 const MARGIN_ALONE: u64 = 2;
+/// Trials that may go wrong in a way that a longer sleep does not cure.
+const TRIES: u32 = 3;
 /// How far the sleep may grow afterwards, so that a CPU that never goes down
 /// does not make each of its attempts last for seconds.
 const GROWTH: u64 = 8;
@@ -41,6 +43,7 @@ impl<M: Machine> Bench<'_, M> {
         self.sleep = self.sleep.max(self.us(FIRST_US));
         let longest = self.us(LONGEST_US);
         self.longest_sleep = longest;
+        let mut tries = TRIES;
         loop {
             self.trials += 1;
             let round = self.round(who, action);
@@ -51,17 +54,23 @@ impl<M: Machine> Bench<'_, M> {
                 Ok(()) => break,
                 Err((cpu, wrong)) => {
                     refused(action, cpu, wrong)?;
-                    let cure = wrong.reason == Reason::Lost || came_too_soon(wrong);
-                    if !cure || self.sleep >= longest {
+                    let hope = if came_too_soon(wrong) {
+                        let longer = self.sleep < longest;
+                        self.lengthen();
+                        longer
+                    } else if wrong.reason == Reason::Lost {
+                        // It is left out of the next trial.
+                        true
+                    } else {
+                        tries -= 1;
+                        tries > 0
+                    };
+                    if !hope {
                         return Err(Failure::NotCalibrated {
                             sleep: self.sleep,
                             last: wrong,
                             cpu: cpu as u16,
                         });
-                    }
-                    // A CPU that was lost is left out of the next trial.
-                    if wrong.reason != Reason::Lost {
-                        self.lengthen();
                     }
                 }
             }

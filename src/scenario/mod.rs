@@ -29,7 +29,7 @@ use crate::output::{self, Run};
 use crate::plan::{Method, Plan, ScenarioId};
 use crate::report::{Failure, Row, Skip, Status, TestReport, Totals};
 use crate::round::{After, Machine, Round, Who};
-use crate::sample::{Action, Outcome};
+use crate::sample::{Action, Outcome, Reason};
 use crate::stat::Ladder;
 use crate::stats::Summary;
 use crate::verdict::Verdict;
@@ -267,7 +267,11 @@ impl<M: Machine> Bench<'_, M> {
             .rows
             .iter()
             .filter(|row| row.expected)
-            .min_by_key(|row| row.valid);
+            // Whoever only shared a round with the cause is not it.
+            .min_by_key(|row| {
+                let shared = row.rejected[Reason::Companion as usize];
+                (row.valid, shared == row.rejected_total())
+            });
         match worst {
             Some(row) if u64::from(row.valid) * 10 < u64::from(asked) * 9 => {
                 Status::Failed(Failure::TooFewSamples {
