@@ -30,6 +30,7 @@ mod idle;
 mod labels;
 mod memory;
 mod ranges;
+pub(crate) mod text;
 mod timers;
 mod tree;
 
@@ -43,7 +44,7 @@ pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
 pub use self::ranges::Region;
 pub use self::timers::TimerPpis;
 
-use self::fdt::{Fdt, Node};
+use self::fdt::{Fdt, Node, Read, Tree};
 
 /// All that the payload knows of the board. Strings are in the tree's bytes.
 #[derive(Clone, Debug)]
@@ -81,25 +82,25 @@ impl<'t> Board<'t> {
     // Never a part of its caller, whose stack frame lasts as long as the run.
     #[inline(never)]
     pub fn read(tree: &'t [u8]) -> Result<Self, BoardError<'t>> {
-        let fdt = check::open(tree)?;
-        let found = Found::search(fdt);
+        let tree = Tree::new(check::open(tree)?);
+        tree.outcome(Self::of(&tree))
+    }
+
+    fn of(tree: &Tree<'t>) -> Read<Self> {
+        let found = Found::search(tree);
         // Without PSCI there is nothing to measure, so that is said first.
-        let conduit = found.psci.conduit()?;
-        let uart = console::uart(fdt)?;
-        let none = |what| BoardError::tree(Problem::NoNode(what));
-        let controller = found.controller.unwrap_or(Err(none(
-            "no node compatible with arm,gic-v3 or arm,gic-400",
-        )))?;
-        let timer = found
-            .timer
-            .ok_or(none("no node compatible with arm,armv8-timer"))?;
+        let conduit = found.conduit(tree)?;
+        let uart = console::uart(tree)?;
+        let Some((controller, compatible)) = found.controller else {
+            return Err(tree.no_node("no node compatible with arm,gic-v3 or arm,gic-400"));
+        };
+        let controller = gic::read(controller, compatible)?;
+        let Some(timer) = found.timer else {
+            return Err(tree.no_node("no node compatible with arm,armv8-timer"));
+        };
         let timers = timers::read(timer, &controller)?;
-        let cpu_count = cpus::count(fdt)?;
-        let memory = found.memory?.regions;
-        if memory.is_empty() {
-            return Err(none("no memory node with a size"));
-        }
-        let root = fdt.root();
+        let cpu_count = cpus::count(tree)?;
+        let root = tree.root();
         // A title that is not text is no reason to measure nothing.
         let title = |name| root.text(name).ok().flatten();
         Ok(Self {
@@ -108,12 +109,12 @@ impl<'t> Board<'t> {
             gic: controller.gic,
             timers,
             conduit,
-            memory,
-            reserved: memory::reserved(fdt)?,
-            idle_states: idle::read(fdt)?,
-            bootargs: bootargs(fdt)?,
+            memory: memory::read(tree)?,
+            reserved: memory::reserved(tree)?,
+            idle_states: idle::read(tree)?,
+            bootargs: bootargs(tree)?,
             cpu_count,
-            fdt,
+            fdt: tree.fdt(),
         })
     }
 
@@ -130,52 +131,55 @@ impl<'t> Board<'t> {
         let out = out
             .get_mut(..self.cpu_count)
             .ok_or(BoardError::tree(Problem::NoRoom(self.cpu_count)))?;
-        cpus::fill(self.fdt, mpidr_mt, out)
+        let tree = Tree::new(self.fdt);
+        tree.outcome(cpus::fill(&tree, mpidr_mt, out))
     }
 }
 
-/// What is found by `compatible` or `device_type`, wherever it is.
-struct Found<'t> {
-    psci: firmware::Psci<'t>,
-    controller: Option<Result<gic::Controller, BoardError<'t>>>,
-    timer: Option<Node<'t>>,
-    memory: Result<memory::List<MEMORY_MAX>, BoardError<'t>>,
+/// What is found by `compatible`, wherever it is: the first of each kind.
+#[derive(Default)]
+struct Found<'c, 't> {
+    psci: Option<Node<'c, 't>>,
+    old_psci: Option<Node<'c, 't>>,
+    /// With its `compatible`.
+    controller: Option<(Node<'c, 't>, &'t [u8])>,
+    timer: Option<Node<'c, 't>>,
 }
 
-impl<'t> Found<'t> {
-    /// One walk for all. Errors are kept, so that the caller can report the
-    /// most telling one first.
-    fn search(fdt: Fdt<'t>) -> Self {
-        let mut found = Self {
-            psci: firmware::Psci::default(),
-            controller: None,
-            timer: None,
-            memory: Ok(memory::List::new()),
-        };
-        let walked = tree::walk(fdt, &mut |chain, facts| {
-            found.psci.visit(chain, facts);
-            if found.controller.is_none() && gic::is_gic(facts.compatible) {
-                found.controller = Some(gic::read(chain, facts.compatible));
-            } else if found.timer.is_none() && timers::is_timer(facts.compatible) {
-                found.timer = Some(chain.node());
+impl<'c, 't> Found<'c, 't> {
+    /// One walk for all.
+    fn search(tree: &'c Tree<'t>) -> Self {
+        let mut found = Self::default();
+        let _ = tree::walk(tree, &mut |chain, facts| {
+            let (node, compatible) = (chain.node(), facts.compatible);
+            if firmware::is_psci(compatible) {
+                found.psci.get_or_insert(node);
+            } else if firmware::is_old_psci(compatible) {
+                found.old_psci.get_or_insert(node);
             }
-            if facts.is_memory
-                && let Ok(list) = &mut found.memory
-                && let Err(error) = list.append(chain)
-            {
-                found.memory = Err(error);
+            if gic::is_gic(compatible) {
+                found.controller.get_or_insert((node, compatible));
+            } else if timers::is_timer(compatible) {
+                found.timer.get_or_insert(node);
             }
             Ok(())
         });
-        if let Err(error) = walked {
-            found.memory = Err(error);
-        }
         found
+    }
+
+    /// How PSCI is called.
+    fn conduit(&self, tree: &Tree<'t>) -> Read<Conduit> {
+        let none = "no node compatible with arm,psci-1.0 or arm,psci-0.2: the firmware has no PSCI";
+        match (self.psci, self.old_psci) {
+            (Some(node), _) => firmware::conduit(node),
+            (None, Some(old)) => firmware::refuse_old(old),
+            (None, None) => Err(tree.no_node(none)),
+        }
     }
 }
 
-fn bootargs(fdt: Fdt<'_>) -> Result<&str, BoardError<'_>> {
-    let Some(chosen) = fdt.find("/chosen") else {
+fn bootargs<'t>(tree: &Tree<'t>) -> Read<&'t str> {
+    let Some(chosen) = tree.find("/chosen") else {
         return Ok("");
     };
     // Some boot loaders write no value at all for no arguments.

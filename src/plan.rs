@@ -16,7 +16,10 @@
 //! | `deepest` | `power_state` of the deepest level, `0x…` | device tree |
 //! | `core` | `power_state` of level 0, `0x…` | device tree |
 
-use core::fmt::{self, Write};
+use core::fmt;
+use core::ops::RangeInclusive;
+
+use crate::board::text::{self, Shown};
 
 mod scenario_id;
 
@@ -226,15 +229,24 @@ impl Key {
         }
     }
 
+    /// The numbers that [`Self::Iterations`] and [`Self::Warmup`] take.
+    const fn range(self) -> RangeInclusive<u32> {
+        match self {
+            Self::Iterations => 1..=ITERATIONS_MAX,
+            _ => 0..=WARMUP_MAX,
+        }
+    }
+
     fn write_accepted(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Iterations => return write!(f, "a number from 1 to {ITERATIONS_MAX}"),
-            Self::Warmup => return write!(f, "a number from 0 to {WARMUP_MAX}"),
+            Self::Iterations | Self::Warmup => {
+                let (least, most) = self.range().into_inner();
+                let (least, most) = (u64::from(least), u64::from(most));
+                return write!(f, "a number from {least} to {most}");
+            }
             Self::Only => {
                 f.write_str("one or more, parted by commas, of")?;
-                return ScenarioId::ALL
-                    .iter()
-                    .try_for_each(|id| write!(f, " {}", id.short_tag()));
+                return write_words(f, &mut ScenarioId::ALL.iter().map(|id| id.short_tag()));
             }
             Self::Method => "tftf, warm or both parted by a comma",
             Self::Wake => "together, staggered or chain",
@@ -245,34 +257,38 @@ impl Key {
     }
 }
 
+/// Writes words, a blank before each.
+fn write_words(
+    f: &mut fmt::Formatter<'_>,
+    words: &mut dyn Iterator<Item = &'static str>,
+) -> fmt::Result {
+    for word in words {
+        write!(f, " {word}")?;
+    }
+    Ok(())
+}
+
 /// A word is shown up to here; the rest of an over-long one tells nobody much.
 const SHOWN: usize = 40;
 
 impl fmt::Display for PlanError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "bootargs word {} \"", self.position)?;
-        // The words come from outside and go to a terminal.
-        for c in self.word.chars().take(SHOWN) {
-            let printable = c.is_ascii_graphic();
-            f.write_char(if printable { c } else { '?' })?;
-        }
-        if self.word.chars().nth(SHOWN).is_some() {
-            f.write_str("...")?;
-        }
-        f.write_str("\": ")?;
+        let word = Shown(self.word, SHOWN);
+        write!(f, "bootargs word {} \"{word}\": ", self.position)?;
+        let (key, fault) = match self.problem {
+            PlanProblem::Quoted => (None, "quotes and backslashes are not supported"),
+            PlanProblem::NotAPair => (None, "expected key=value"),
+            PlanProblem::UnknownKey => (None, "unknown key; the keys are"),
+            PlanProblem::Duplicate(key) => (Some(key), " was given before"),
+            PlanProblem::Value(key) => (Some(key), " takes "),
+            PlanProblem::Repeated(key) => (Some(key), " names one item twice"),
+        };
+        f.write_str(key.map_or("", Key::word))?;
+        f.write_str(fault)?;
         match self.problem {
-            PlanProblem::Quoted => f.write_str("quotes and backslashes are not supported"),
-            PlanProblem::NotAPair => f.write_str("expected key=value"),
-            PlanProblem::UnknownKey => {
-                f.write_str("unknown key; the keys are")?;
-                Key::ALL.iter().try_for_each(|k| write!(f, " {}", k.word()))
-            }
-            PlanProblem::Duplicate(key) => write!(f, "{} was given before", key.word()),
-            PlanProblem::Value(key) => {
-                write!(f, "{} takes ", key.word())?;
-                key.write_accepted(f)
-            }
-            PlanProblem::Repeated(key) => write!(f, "{} names one item twice", key.word()),
+            PlanProblem::UnknownKey => write_words(f, &mut Key::ALL.iter().map(|k| k.word())),
+            PlanProblem::Value(key) => key.write_accepted(f),
+            _ => Ok(()),
         }
     }
 }
@@ -299,10 +315,10 @@ impl Plan {
     }
 
     fn apply(&mut self, word: &str, seen: &mut u32) -> Result<(), PlanProblem> {
-        if word.contains(['"', '\'', '\\']) {
+        if word.bytes().any(|b| matches!(b, b'"' | b'\'' | b'\\')) {
             return Err(PlanProblem::Quoted);
         }
-        let (key, value) = word.split_once('=').ok_or(PlanProblem::NotAPair)?;
+        let (key, value) = text::cut(word, b'=').ok_or(PlanProblem::NotAPair)?;
         let key = Key::ALL
             .into_iter()
             .find(|k| k.word() == key)
@@ -315,20 +331,18 @@ impl Plan {
 
         let refused = PlanProblem::Value(key);
         match key {
-            Key::Iterations => {
-                self.iterations = decimal(value)
-                    .filter(|n| (1..=ITERATIONS_MAX).contains(n))
-                    .ok_or(refused)?;
-            }
-            Key::Warmup => {
-                self.warmup = decimal(value).filter(|n| *n <= WARMUP_MAX).ok_or(refused)?;
-            }
+            Key::Iterations => self.iterations = decimal(key, value)?,
+            Key::Warmup => self.warmup = decimal(key, value)?,
             Key::Only => {
                 self.scenarios = ScenarioSet::EMPTY;
-                for tag in value.split(',') {
-                    if !self.scenarios.insert(tag.parse().map_err(|_| refused)?) {
+                let mut rest = Some(value);
+                while let Some(list) = rest {
+                    let (tag, behind) = text::cut(list, b',').unzip();
+                    let tag = ScenarioId::from_tag(tag.unwrap_or(list)).ok_or(refused)?;
+                    if !self.scenarios.insert(tag) {
                         return Err(PlanProblem::Repeated(key));
                     }
+                    rest = behind;
                 }
             }
             Key::Method => {
@@ -370,17 +384,17 @@ impl Plan {
     }
 }
 
-/// A number of decimal digits only: `u32::from_str` would let a sign pass.
-fn decimal(value: &str) -> Option<u32> {
-    let digits = value.bytes().all(|b| b.is_ascii_digit());
-    value.parse().ok().filter(|_| digits)
+/// A number of those that `key` takes.
+fn decimal(key: Key, value: &str) -> Result<u32, PlanProblem> {
+    let number = text::number(value.as_bytes(), 10);
+    let number = number.filter(|number| key.range().contains(number));
+    number.ok_or(PlanProblem::Value(key))
 }
 
 /// Hexadecimal only, so that `deepest=10000` cannot be meant otherwise than it is read.
 fn power_state(value: &str) -> Option<u32> {
-    let digits = value.strip_prefix("0x")?;
-    let plain = digits.len() <= 8 && digits.bytes().all(|b| b.is_ascii_hexdigit());
-    u32::from_str_radix(digits, 16).ok().filter(|_| plain)
+    let digits = value.as_bytes().strip_prefix(b"0x")?;
+    text::number(digits, 16).filter(|_| digits.len() <= 8)
 }
 
 #[cfg(test)]

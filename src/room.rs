@@ -48,7 +48,10 @@ pub fn find(
     let mut largest = 0;
     for region in memory {
         let end = region.base.saturating_add(region.size) & !(PAGE - 1);
-        let mut at = region.base.max(PAGE).next_multiple_of(PAGE);
+        // The last page of the address space has none behind it.
+        let Some(mut at) = region.base.max(PAGE).checked_next_multiple_of(PAGE) else {
+            continue;
+        };
         while at < end {
             let holder = taken.iter().find(|t| t.base <= at && at - t.base < t.size);
             if let Some(holder) = holder {
@@ -130,6 +133,8 @@ mod tests {
         let taken = regions(&[(u64::MAX - 0xfff, 0xfff)]);
         assert_eq!(find(&memory, &[], 0, 1).map(|r| r.base), Ok(0x1000));
         assert!(find(&memory, &taken, u64::MAX, 0x3000).is_err());
+        let last = regions(&[(u64::MAX - 0xf, 0xf)]);
+        assert!(find(&last, &[], 0, 1).is_err());
     }
 
     #[test]

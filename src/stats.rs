@@ -40,12 +40,12 @@ impl Summary {
     /// no memory for a copy of them.
     #[must_use]
     pub fn of(values: &mut [u64]) -> Self {
-        sort::by_key(values, |value| *value);
+        let median = lower_median(values);
+        // They are sorted now.
         let (&[min, ..], &[.., max]) = (&*values, &*values) else {
             return Self::default();
         };
         let n = u32::try_from(values.len()).unwrap_or(u32::MAX);
-        let median = of_rank(values, 50);
         let p99 = (n >= P99_MIN).then(|| of_rank(values, 99));
         for value in values.iter_mut() {
             *value = value.abs_diff(median);

@@ -19,7 +19,7 @@ pub(super) const DEPTH_MAX: usize = 16;
 const NAME_MAX: usize = 255;
 
 const MAGIC: u32 = 0xd00d_feed;
-const VERSION: u32 = 17;
+const VERSION: usize = 17;
 const HEADER_SIZE: usize = 40;
 
 /// Size in bytes of the device tree that begins with `header`, of which the
@@ -41,153 +41,166 @@ pub fn total_size(header: &[u8]) -> Result<usize, BoardError<'_>> {
     Ok(size as usize)
 }
 
-fn malformed<'t>(offset: usize, what: &'static str) -> BoardError<'t> {
-    BoardError::tree(Problem::Malformed { offset, what })
-}
-
 /// Checks the tree that `tree` begins with (sections 5.2 to 5.5).
 pub(super) fn open(tree: &[u8]) -> Result<Fdt<'_>, BoardError<'_>> {
     let size = total_size(tree)?;
-    let blob = tree.get(..size).ok_or_else(|| {
-        BoardError::tree(Problem::Truncated {
-            have: tree.len(),
-            size,
-        })
-    })?;
-    if size < HEADER_SIZE {
-        return Err(malformed(4, "totalsize is less than the header's size"));
-    }
-    let field = |at| word(blob, at).map_or(0, |value| value as usize);
-    let version = field(20);
-    if version < VERSION as usize || field(24) > VERSION as usize {
+    let Some(blob) = tree.get(..size) else {
+        let have = tree.len();
+        return Err(BoardError::tree(Problem::Truncated { have, size }));
+    };
+    let mut check = Check {
+        blob,
+        strings: &[],
+        at: 4,
+    };
+    let version = check.field(20);
+    if size >= HEADER_SIZE && (version < VERSION || check.field(24) > VERSION) {
         return Err(BoardError::tree(Problem::Version(version as u32)));
     }
-    // Both ends of a block: it begins behind the header and ends in the blob.
-    let block = |field_at: usize, length: usize| {
-        let from = field(field_at);
-        let to = from.checked_add(length).filter(|to| *to <= size);
-        match to {
-            Some(to) if from >= HEADER_SIZE => Ok((from, to)),
-            _ => Err(malformed(field_at, "the block is outside the tree")),
+    match check.all() {
+        Ok(()) => Ok(Fdt::checked(blob)),
+        Err(what) => {
+            let offset = check.at;
+            Err(BoardError::tree(Problem::Malformed { offset, what }))
         }
-    };
-    let (structure, structure_end) = block(OFF_DT_STRUCT, field(36))?;
-    let (strings, strings_end) = block(OFF_DT_STRINGS, field(32))?;
-    let (reservations, _) = block(OFF_MEM_RSVMAP, 0)?;
-    if !structure.is_multiple_of(4) {
-        return Err(malformed(
-            OFF_DT_STRUCT,
-            "the structure block is not aligned",
-        ));
-    }
-    check_reservations(blob, reservations)?;
-    let Some(strings) = blob.get(strings..strings_end) else {
-        return Err(malformed(OFF_DT_STRINGS, "the block is outside the tree"));
-    };
-    Structure {
-        // The structure may use nothing behind its own block.
-        blob: blob.get(..structure_end).unwrap_or_default(),
-        strings,
-        at: structure,
-    }
-    .check()?;
-    Ok(Fdt::checked(blob))
-}
-
-/// The list must be terminated.
-fn check_reservations<'t>(blob: &'t [u8], mut at: usize) -> Result<(), BoardError<'t>> {
-    loop {
-        let entry = blob
-            .get(at..at + RESERVATION_SIZE)
-            .ok_or_else(|| malformed(at, "the memory reservations have no end"))?;
-        if entry.iter().all(|byte| *byte == 0) {
-            return Ok(());
-        }
-        at += RESERVATION_SIZE;
     }
 }
 
-struct Structure<'t> {
+/// The check under way. What is wrong is wrong at `at`.
+struct Check<'t> {
+    /// What the block that is checked is in, and must not end behind.
     blob: &'t [u8],
     strings: &'t [u8],
     at: usize,
 }
 
-impl<'t> Structure<'t> {
-    fn check(mut self) -> Result<(), BoardError<'t>> {
+/// What is wrong, if anything is.
+type Checked = Result<(), &'static str>;
+
+impl<'t> Check<'t> {
+    fn field(&self, at: usize) -> usize {
+        word(self.blob, at).map_or(0, |value| value as usize)
+    }
+
+    /// Everything but the header's first words.
+    fn all(&mut self) -> Checked {
+        const OUTSIDE: &str = "the block is outside the tree";
+        if self.blob.len() < HEADER_SIZE {
+            return Err("totalsize is less than the header's size");
+        }
+        let (structure_size, strings_size) = (self.field(36), self.field(32));
+        let structure = self.block(OFF_DT_STRUCT, structure_size).ok_or(OUTSIDE)?;
+        self.strings = self.block(OFF_DT_STRINGS, strings_size).ok_or(OUTSIDE)?;
+        self.block(OFF_MEM_RSVMAP, 0).ok_or(OUTSIDE)?;
+        let reservations = self.field(OFF_MEM_RSVMAP);
+        let begin = self.field(OFF_DT_STRUCT);
+        if !begin.is_multiple_of(4) {
+            self.at = OFF_DT_STRUCT;
+            return Err("the structure block is not aligned");
+        }
+        self.at = reservations;
+        self.reservations()?;
+        // The structure may use nothing behind its own block.
+        self.blob = self.blob.get(..begin + structure.len()).unwrap_or_default();
+        self.at = begin;
+        self.structure()
+    }
+
+    /// The block whose offset is in a field: it begins behind the header and
+    /// ends in the blob.
+    #[inline(never)]
+    fn block(&mut self, field_at: usize, length: usize) -> Option<&'t [u8]> {
+        self.at = field_at;
+        let from = self.field(field_at);
+        let block = self.blob.get(from..)?.get(..length)?;
+        (from >= HEADER_SIZE).then_some(block)
+    }
+
+    /// The list must be terminated.
+    fn reservations(&mut self) -> Checked {
+        loop {
+            let rest = self.blob.get(self.at..).unwrap_or_default();
+            let Some(entry) = rest.get(..RESERVATION_SIZE) else {
+                return Err("the memory reservations have no end");
+            };
+            if entry.iter().all(|byte| *byte == 0) {
+                return Ok(());
+            }
+            self.at += RESERVATION_SIZE;
+        }
+    }
+
+    fn structure(&mut self) -> Checked {
         let mut depth = 0usize;
         // Properties come before a node's children (section 5.4.2).
         let mut property_allowed = false;
         let mut root_seen = false;
         loop {
-            let at = self.at;
-            match self.next_word()? {
+            let Some(token) = word(self.blob, self.at) else {
+                return Err("the structure block has no end");
+            };
+            match token {
+                BEGIN_NODE if depth == 0 && root_seen => return Err("a second root"),
+                BEGIN_NODE if depth == DEPTH_MAX => return Err("nodes are nested too deeply"),
                 BEGIN_NODE => {
-                    if depth == 0 && root_seen {
-                        return Err(malformed(at, "a second root"));
-                    }
-                    if depth == DEPTH_MAX {
-                        return Err(malformed(at, "nodes are nested too deeply"));
-                    }
+                    self.at += 4;
                     self.node_name(depth == 0)?;
                     root_seen = true;
                     depth += 1;
                     property_allowed = true;
+                    continue;
                 }
+                END_NODE if depth == 0 => return Err("the end of a node that never began"),
                 END_NODE => {
-                    if depth == 0 {
-                        return Err(malformed(at, "the end of a node that never began"));
-                    }
                     depth -= 1;
                     property_allowed = false;
                 }
-                PROP if property_allowed => self.property()?,
-                PROP => return Err(malformed(at, "a property outside a node")),
+                PROP if property_allowed => {
+                    self.at += 4;
+                    self.property()?;
+                    continue;
+                }
+                PROP => return Err("a property outside a node"),
                 // The structure block begins with the root (section 5.4.2).
                 NOP if root_seen => {}
                 END if depth == 0 && root_seen => return Ok(()),
-                END => return Err(malformed(at, "the end inside a node")),
-                _ => return Err(malformed(at, "an unknown token")),
+                END => return Err("the end inside a node"),
+                _ => return Err("an unknown token"),
             }
+            self.at += 4;
         }
     }
 
-    fn next_word(&mut self) -> Result<u32, BoardError<'t>> {
-        let word = word(self.blob, self.at)
-            .ok_or_else(|| malformed(self.at, "the structure block has no end"))?;
-        self.at += 4;
-        Ok(word)
-    }
-
-    fn node_name(&mut self, root: bool) -> Result<(), BoardError<'t>> {
-        let at = self.at;
-        let rest = self.blob.get(at..).unwrap_or_default();
-        let name = name(rest).ok_or_else(|| malformed(at, "a node's name is not acceptable"))?;
-        if root != name.is_empty() || name.contains(&b'/') {
-            return Err(malformed(at, "a node's name is not acceptable"));
-        }
-        self.at = (at + name.len() + 1).next_multiple_of(4);
+    fn node_name(&mut self, root: bool) -> Checked {
+        let rest = self.blob.get(self.at..).unwrap_or_default();
+        let name = name(rest).filter(|n| root == n.is_empty() && n.iter().all(|b| *b != b'/'));
+        let name = name.ok_or("a node's name is not acceptable")?;
+        self.at = (self.at + name.len() + 1).next_multiple_of(4);
         Ok(())
     }
 
-    fn property(&mut self) -> Result<(), BoardError<'t>> {
+    fn property(&mut self) -> Checked {
+        const NO_END: &str = "the structure block has no end";
         let at = self.at;
-        let length = self.next_word()? as usize;
-        let name_at = self.next_word()? as usize;
+        let length = word(self.blob, at).ok_or(NO_END)? as usize;
+        self.at += 4;
+        let name_at = word(self.blob, self.at).ok_or(NO_END)? as usize;
         let found = self.strings.get(name_at..).and_then(name);
         if found.is_none_or(<[u8]>::is_empty) {
-            return Err(malformed(at + 4, "a property's name is not acceptable"));
+            return Err("a property's name is not acceptable");
         }
-        let end = self.at.checked_add(length);
-        let end = end.filter(|end| *end <= self.blob.len());
-        self.at = end
-            .ok_or_else(|| malformed(at, "a property's value has no end"))?
-            .next_multiple_of(4);
+        let end = at + 8 + length;
+        if end > self.blob.len() {
+            self.at = at;
+            return Err("a property's value has no end");
+        }
+        self.at = end.next_multiple_of(4);
         Ok(())
     }
 }
 
 /// The NUL-terminated ASCII name that `bytes` begin with.
+#[inline(never)]
 fn name(bytes: &[u8]) -> Option<&[u8]> {
     let window = bytes.get(..=NAME_MAX).unwrap_or(bytes);
     let end = window.iter().position(|byte| *byte == 0)?;

@@ -5,10 +5,9 @@
 //! used as the firmware left it, so speed and clock are of no interest.
 
 use super::error::{BoardError, Problem};
-use super::fdt::{Fdt, Node};
-use super::firmware;
-use super::ranges;
+use super::fdt::{Node, Read, Tree, until};
 use super::tree::{Chain, compatible_with, first_text};
+use super::{Found, ranges};
 use crate::image::{Conduit, UartKind};
 
 /// The console's UART.
@@ -42,105 +41,66 @@ impl<'t> Console<'t> {
     /// # Errors
     /// When `tree` is not a sound flattened device tree.
     pub fn find(tree: &'t [u8]) -> Result<Self, BoardError<'t>> {
-        let fdt = super::check::open(tree)?;
+        let tree = Tree::new(super::check::open(tree)?);
         Ok(Self {
-            uart: uart(fdt),
-            conduit: firmware::conduit(fdt),
+            uart: tree.outcome(uart(&tree)),
+            conduit: tree.outcome(Found::search(&tree).conduit(&tree)),
         })
     }
 }
 
-/// A `compatible` string with what it implies when `reg-shift` and
-/// `reg-io-width` are absent, as in the Linux drivers for it.
-struct Model {
-    kind: UartKind,
-    reg_shift: u8,
-    io_width: u8,
-}
-
-const fn model(kind: UartKind, reg_shift: u8, io_width: u8) -> Model {
-    Model {
-        kind,
-        reg_shift,
-        io_width,
-    }
-}
-
-const COMPATIBLE: [&str; 16] = [
-    "arm,pl011",
-    "arm,sbsa-uart",
-    "ns16550a",
-    "ns16550",
-    "ns16450",
-    "ns8250",
-    "ns16850",
-    "snps,dw-apb-uart",
-    "fsl,ns16550",
-    "fsl,16550-FIFO64",
-    "nvidia,tegra20-uart",
-    "mrvl,mmp-uart",
-    "mediatek,mt6577-uart",
-    "ti,am654-uart",
-    "ti,omap4-uart",
-    "brcm,bcm2835-aux-uart",
-];
+/// PL011 first, then 16550.
+const COMPATIBLE: &str = "arm,pl011 arm,sbsa-uart \
+    ns16550a ns16550 ns16450 ns8250 ns16850 snps,dw-apb-uart fsl,ns16550 fsl,16550-FIFO64 \
+    nvidia,tegra20-uart mrvl,mmp-uart \
+    mediatek,mt6577-uart ti,am654-uart ti,omap4-uart brcm,bcm2835-aux-uart";
 const SUPPORTED: &str = "arm,pl011, ns16550a or another PL011 or 8250 compatible";
 
-/// By index in [`COMPATIBLE`]. PL011 registers are 32 bits apart, and an SBSA
-/// UART may be reached by 32-bit accesses only.
-const fn model_of(index: usize) -> Model {
-    match index {
-        0 | 1 => model(UartKind::Pl011, 2, 4),
-        2..=9 => model(UartKind::Ns16550, 0, 1),
-        10 | 11 => model(UartKind::Ns16550, 2, 1),
-        _ => model(UartKind::Ns16550, 2, 4),
+/// Programming model of a UART by place in [`COMPATIBLE`], and what that
+/// implies when `reg-shift` and `reg-io-width` are absent, as in the Linux
+/// drivers for it. PL011 registers are 32 bits apart, and an SBSA UART may be
+/// reached by 32-bit accesses only.
+const fn model(place: usize) -> (UartKind, u32, u32) {
+    match place {
+        0 | 1 => (UartKind::Pl011, 2, 4),
+        2..=9 => (UartKind::Ns16550, 0, 1),
+        10 | 11 => (UartKind::Ns16550, 2, 1),
+        _ => (UartKind::Ns16550, 2, 4),
     }
 }
 
 /// The UART that `/chosen` names, else the alias `serial0`.
-pub(super) fn uart(fdt: Fdt<'_>) -> Result<Uart, BoardError<'_>> {
-    let chain = locate(fdt)?;
-    let node = chain.node();
-    for index in 0..chain.nodes().len() {
-        let node = chain.nodes()[index];
+pub(super) fn uart(tree: &Tree<'_>) -> Read<Uart> {
+    let chain = Chain::to(locate(tree)?);
+    for node in chain.nodes() {
         if !node.available() {
             let value = node.text("status")?.unwrap_or("");
             let expected = "okay, as the console is on it";
-            return Err(node.error("status", Problem::Text { value, expected }));
+            return Err(node.wrong_text("status", value, expected));
         }
     }
+    let node = chain.node();
     let compatible = node.required("compatible")?;
-    let Some(index) = compatible_with(compatible, &COMPATIBLE) else {
+    let Some(place) = compatible_with(compatible, COMPATIBLE) else {
         return Err(match first_text(compatible) {
             None => node.error("compatible", Problem::NotText),
-            Some(value) => node.error(
-                "compatible",
-                Problem::Text {
-                    value,
-                    expected: SUPPORTED,
-                },
-            ),
+            Some(value) => node.wrong_text("compatible", value, SUPPORTED),
         });
     };
-    let model = model_of(index);
-    let reg_shift = small(
-        node,
-        "reg-shift",
-        model.reg_shift,
-        &[0, 1, 2, 3, 4],
-        "0 to 4",
-    )?;
-    let io_width = small(node, "reg-io-width", model.io_width, &[1, 4], "1 or 4")?;
-    window(&chain, model.kind, reg_shift, io_width)
+    let (kind, shift, width) = model(place);
+    let reg_shift = node.u32("reg-shift")?.unwrap_or(shift);
+    if reg_shift > 4 {
+        return Err(node.wrong_value("reg-shift", reg_shift.into(), "0 to 4"));
+    }
+    let io_width = node.u32("reg-io-width")?.unwrap_or(width);
+    if !matches!(io_width, 1 | 4) {
+        return Err(node.wrong_value("reg-io-width", io_width.into(), "1 or 4"));
+    }
+    window(&chain, kind, reg_shift as u8, io_width as u8)
 }
 
 /// The registers: `reg` from `reg-offset` on.
-fn window<'t>(
-    chain: &Chain<'t>,
-    kind: UartKind,
-    reg_shift: u8,
-    io_width: u8,
-) -> Result<Uart, BoardError<'t>> {
+fn window(chain: &Chain<'_, '_>, kind: UartKind, reg_shift: u8, io_width: u8) -> Read<Uart> {
     let node = chain.node();
     let region = ranges::region(chain, 0)?;
     let offset = u64::from(node.u32("reg-offset")?.unwrap_or(0));
@@ -151,13 +111,10 @@ fn window<'t>(
     };
     let size = match region.size.checked_sub(offset) {
         Some(size) if size >= need => size,
-        _ => {
-            let (value, expected) = (region.size, "room for all registers");
-            return Err(node.wrong_value("reg", value, expected));
-        }
+        _ => return Err(node.wrong_value("reg", region.size, "room for all registers")),
     };
     let base = region.base + offset;
-    if !base.is_multiple_of(u64::from(io_width)) {
+    if base & u64::from(io_width - 1) != 0 {
         let expected = "an address aligned to reg-io-width";
         return Err(node.wrong_value("reg", base, expected));
     }
@@ -170,55 +127,40 @@ fn window<'t>(
     })
 }
 
-fn small<'t>(
-    node: Node<'t>,
-    name: &'static str,
-    default: u8,
-    accepted: &[u8],
-    expected: &'static str,
-) -> Result<u8, BoardError<'t>> {
-    let Some(value) = node.u32(name)? else {
-        return Ok(default);
-    };
-    let known = accepted.iter().find(|known| u32::from(**known) == value);
-    known.copied().ok_or_else(|| {
-        let value = u64::from(value);
-        node.wrong_value(name, value, expected)
-    })
-}
-
-/// The console's node with its parents.
-fn locate(fdt: Fdt<'_>) -> Result<Chain<'_>, BoardError<'_>> {
-    if let Some(chosen) = fdt.find("/chosen") {
+/// The console's node.
+fn locate<'c, 't>(tree: &'c Tree<'t>) -> Read<Node<'c, 't>> {
+    if let Some(chosen) = tree.find("/chosen") {
         // The second name is what Linux used before the specification had one.
         for name in ["stdout-path", "linux,stdout-path"] {
             let Some(value) = chosen.text(name)? else {
                 continue;
             };
             // Behind a colon are speed and the like (section 3.6).
-            let path = value.split(':').next().unwrap_or(value);
-            let chain = resolve(fdt, path)?;
-            return chain.ok_or_else(|| chosen.error(name, Problem::NoPath(path)));
+            let length = until(value.as_bytes(), b':').len();
+            let path = value.get(..length).unwrap_or(value);
+            let node = resolve(tree, path)?;
+            return node.ok_or_else(|| chosen.error(name, Problem::NoPath(path)));
         }
     }
     let none = "no stdout-path in /chosen and no alias serial0, so the console is not known";
-    resolve(fdt, "serial0")?.ok_or_else(|| BoardError::tree(Problem::NoNode(none)))
+    resolve(tree, "serial0")?.ok_or_else(|| tree.no_node(none))
 }
 
 /// The node of a path, or of an alias and a path below it (section 3.3).
-fn resolve<'t>(fdt: Fdt<'t>, path: &str) -> Result<Option<Chain<'t>>, BoardError<'t>> {
+fn resolve<'c, 't>(tree: &'c Tree<'t>, path: &str) -> Read<Option<Node<'c, 't>>> {
     if path.starts_with('/') {
-        return Ok(Chain::find(fdt, path));
+        return Ok(tree.find(path));
     }
-    let (alias, below) = path.split_once('/').unwrap_or((path, ""));
-    let Some(aliases) = fdt.find("/aliases") else {
-        return Ok(None);
-    };
-    let Some(value) = aliases.value(alias) else {
+    let alias = until(path.as_bytes(), b'/');
+    let below = path.as_bytes().get(alias.len()..).unwrap_or_default();
+    let aliases = tree.find("/aliases");
+    let Some((aliases, value)) = aliases.and_then(|node| Some((node, node.value_of(alias)?)))
+    else {
         return Ok(None);
     };
     let Some(target) = first_text(value) else {
         return Err(aliases.error("(alias of the console)", Problem::NotText));
     };
-    Ok(Chain::find(fdt, target).and_then(|chain| chain.find_below(below)))
+    let target = tree.find(target);
+    Ok(target.and_then(|target| target.below(below)))
 }

@@ -7,7 +7,7 @@
 use arrayvec::ArrayVec;
 
 use super::error::{BoardError, Problem};
-use super::fdt::{Fdt, Node, number};
+use super::fdt::{Node, Read, Tree, number};
 use super::labels;
 use crate::sort;
 
@@ -39,8 +39,8 @@ pub enum LabelSource {
 }
 
 /// One CPU's node.
-struct CpuNode<'t> {
-    node: Node<'t>,
+struct CpuNode<'c, 't> {
+    node: Node<'c, 't>,
     mpidr: u64,
     available: bool,
     has_method: bool,
@@ -56,27 +56,24 @@ pub(super) struct Handle {
 
 pub(super) type Handles = ArrayVec<Handle, CPU_MAX>;
 
-fn scan<'t>(
-    fdt: Fdt<'t>,
-    visit: &mut dyn FnMut(CpuNode<'t>) -> Result<(), BoardError<'t>>,
-) -> Result<(), BoardError<'t>> {
-    let Some(cpus) = fdt.find("/cpus") else {
-        return Err(BoardError::tree(Problem::NoNode("no node /cpus")));
+type Visit<'v, 'c, 't> = dyn FnMut(CpuNode<'c, 't>) -> Read<()> + 'v;
+
+fn scan<'c, 't>(tree: &'c Tree<'t>, visit: &mut Visit<'_, 'c, 't>) -> Read<()> {
+    const CELLS: &str = "#address-cells";
+    let Some(cpus) = tree.find("/cpus") else {
+        return Err(tree.no_node("no node /cpus"));
     };
-    let cells = match cpus.u32("#address-cells")? {
+    let cells = match cpus.u32(CELLS)? {
         // What the specification defaults to is wrong for most, so name it.
-        None => return Err(cpus.error("#address-cells", Problem::Missing)),
+        None => return Err(cpus.missing(CELLS)),
         Some(cells @ 1..=2) => cells as usize,
-        Some(cells) => {
-            let (value, expected) = (u64::from(cells), "1 or 2");
-            return Err(cpus.wrong_value("#address-cells", value, expected));
-        }
+        Some(cells) => return Err(cpus.wrong_value(CELLS, cells.into(), "1 or 2")),
     };
     let mut count = 0;
     for node in cpus.children() {
         let is_cpu = match node.value("device_type") {
             Some(kind) => kind == b"cpu\0",
-            None => node.is_called("cpu"),
+            None => node.is_called(b"cpu"),
         };
         if !is_cpu {
             continue;
@@ -90,21 +87,21 @@ fn scan<'t>(
     Ok(())
 }
 
-fn read<'t>(node: Node<'t>, cells: usize) -> Result<CpuNode<'t>, BoardError<'t>> {
+fn read<'c, 't>(node: Node<'c, 't>, cells: usize) -> Read<CpuNode<'c, 't>> {
     let reg = node.required("reg")?;
     if reg.len() != cells * 4 {
-        return Err(node.length("reg", reg, "as many cells as #address-cells"));
+        let expected = "as many cells as #address-cells";
+        return Err(node.length("reg", reg.len(), expected));
     }
     let mpidr = number(reg);
     if mpidr & !MPIDR_MASK != 0 {
-        let (value, expected) = (mpidr, "affinity fields only, 0xff00ffffff");
-        return Err(node.wrong_value("reg", value, expected));
+        let expected = "affinity fields only, 0xff00ffffff";
+        return Err(node.wrong_value("reg", mpidr, expected));
     }
     let available = node.available();
     let method = node.text("enable-method")?;
     if let Some(value) = method.filter(|method| available && *method != "psci") {
-        let expected = "psci";
-        return Err(node.error("enable-method", Problem::Text { value, expected }));
+        return Err(node.wrong_text("enable-method", value, "psci"));
     }
     Ok(CpuNode {
         node,
@@ -115,10 +112,10 @@ fn read<'t>(node: Node<'t>, cells: usize) -> Result<CpuNode<'t>, BoardError<'t>>
 }
 
 /// How many CPUs can be used.
-pub(super) fn count(fdt: Fdt<'_>) -> Result<usize, BoardError<'_>> {
+pub(super) fn count(tree: &Tree<'_>) -> Read<usize> {
     let mut count = 0;
     let mut no_method = None;
-    scan(fdt, &mut |cpu| {
+    scan(tree, &mut |cpu| {
         if cpu.available {
             count += 1;
             if !cpu.has_method {
@@ -128,47 +125,38 @@ pub(super) fn count(fdt: Fdt<'_>) -> Result<usize, BoardError<'_>> {
         Ok(())
     })?;
     match (count, no_method) {
-        (0, _) => Err(BoardError::tree(Problem::NoNode(
-            "no CPU under /cpus that is not disabled",
-        ))),
+        (0, _) => Err(tree.no_node("no CPU under /cpus that is not disabled")),
         // A CPU that is alone is never turned on: QEMU leaves this out.
         (1, _) | (_, None) => Ok(count),
-        (_, Some(node)) => Err(node.error("enable-method", Problem::Missing)),
+        (_, Some(node)) => Err(node.missing("enable-method")),
     }
 }
 
 /// Fills `out`, which has as many places as there are CPUs, in the order of
 /// MPIDR.
-pub(super) fn fill<'t>(
-    fdt: Fdt<'t>,
-    mt: bool,
-    out: &mut [Cpu],
-) -> Result<LabelSource, BoardError<'t>> {
-    let map = fdt.find("/cpus/cpu-map");
+pub(super) fn fill(tree: &Tree<'_>, mt: bool, out: &mut [Cpu]) -> Read<LabelSource> {
+    let map = tree.find("/cpus/cpu-map");
     let mut handles = Handles::new();
     let mut filled = 0;
-    scan(fdt, &mut |cpu| {
+    scan(tree, &mut |cpu| {
         let mut index = None;
         if cpu.available {
             let Some(slot) = out.get_mut(filled) else {
                 return Err(cpu.node.error("", Problem::NoRoom(filled + 1)));
             };
-            *slot = match (&map, labels::from_mpidr(cpu.mpidr, mt)) {
-                (Some(_), _) => Cpu {
-                    mpidr: cpu.mpidr,
-                    ..Cpu::default()
-                },
-                (None, Some(labelled)) => labelled,
-                (None, None) => {
-                    let value = cpu.mpidr;
-                    let expected = "Aff3 of 0 where there is no cpu-map";
-                    return Err(cpu.node.wrong_value("reg", value, expected));
-                }
+            let labelled = match map {
+                Some(_) => Some(labels::none(cpu.mpidr)),
+                None => labels::from_mpidr(cpu.mpidr, mt),
             };
-            index = u16::try_from(filled).ok();
+            let Some(labelled) = labelled else {
+                let expected = "Aff3 of 0 where there is no cpu-map";
+                return Err(cpu.node.wrong_value("reg", cpu.mpidr, expected));
+            };
+            *slot = labelled;
+            index = Some(filled as u16);
             filled += 1;
         }
-        if let (Some(phandle), Some(_)) = (cpu.node.phandle()?, &map) {
+        if let (Some(phandle), Some(_)) = (cpu.node.phandle()?, map) {
             let handle = Handle { phandle, index };
             if handles.try_push(handle).is_err() {
                 return Err(cpu.node.error("", Problem::TooMany(CPU_MAX)));
@@ -176,31 +164,29 @@ pub(super) fn fill<'t>(
         }
         Ok(())
     })?;
-    sort::by_key(&mut handles, |handle| handle.phandle.into());
-    let source = match &map {
+    let source = match map {
         None => LabelSource::Mpidr,
         Some(map) => {
-            labels::from_map(*map, &handles, out)?;
+            labels::from_map(map, &handles, out)?;
             LabelSource::CpuMap
         }
     };
     sort::by_key(out, |cpu| cpu.mpidr);
-    let path = fdt.find("/cpus");
-    let refuse = |property, problem| match path {
-        Some(path) => path.error(property, problem),
-        None => BoardError::tree(problem),
+    let twice = out.windows(2).find_map(|pair| match pair {
+        [one, other] if one.mpidr == other.mpidr => Some(one.mpidr),
+        _ => None,
+    });
+    let (property, problem) = if let Some(mpidr) = twice {
+        ("reg (of the CPUs)", Problem::Duplicate(mpidr))
+    } else if let Some(cpu) = out.iter().find(|cpu| !labels::is_labelled(cpu)) {
+        ("cpu-map", Problem::NotInMap(cpu.mpidr))
+    } else {
+        return Ok(source);
     };
-    for pair in out.windows(2) {
-        if let [one, other] = pair
-            && one.mpidr == other.mpidr
-        {
-            return Err(refuse("reg (of the CPUs)", Problem::Duplicate(one.mpidr)));
-        }
-    }
-    if source == LabelSource::CpuMap
-        && let Some(cpu) = out.iter().find(|cpu| !labels::is_labelled(cpu))
-    {
-        return Err(refuse("cpu-map", Problem::NotInMap(cpu.mpidr)));
-    }
-    Ok(source)
+    let node = tree.find("/cpus").map(Node::place).unwrap_or_default();
+    Err(tree.report(BoardError {
+        node,
+        property,
+        problem,
+    }))
 }

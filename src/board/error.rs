@@ -2,7 +2,8 @@
 
 use core::fmt::{self, Write};
 
-use super::fdt::Node;
+use super::fdt::{Fdt, Tree};
+use super::text::Shown;
 
 /// Longest node path that is kept whole, in bytes; of a longer one the end is.
 const PATH_SHOWN: usize = 60;
@@ -11,36 +12,56 @@ const VALUE_SHOWN: usize = 48;
 
 /// Which node, told by its path; the end of it when it is too long.
 ///
-/// The path is looked for in the tree only when it is printed: errors are
-/// rare, handed up through many functions, and so had better be small.
+/// The path is looked for in the tree only when it is printed: there is no
+/// room to keep it in.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-pub struct NodePath<'t>(Option<Node<'t>>);
+pub struct NodePath<'t>(Option<(Fdt<'t>, usize)>);
 
 impl<'t> NodePath<'t> {
-    /// The path of `node`.
-    pub(super) fn of(node: Node<'t>) -> Self {
-        Self(Some(node))
+    /// The path of the node that begins at an offset of the tree.
+    pub(super) fn new(fdt: Fdt<'t>, at: usize) -> Self {
+        Self(Some((fdt, at)))
     }
 
-    /// The names on the way; none for the root and for the tree as a whole.
-    fn names(&self) -> impl Iterator<Item = &'t str> {
-        self.0.into_iter().flat_map(Node::path)
+    /// Visits the names on the way; none for the root and for the tree as a
+    /// whole.
+    fn visit(&self, visit: &mut dyn FnMut(&[u8]) -> fmt::Result) -> fmt::Result {
+        let Some((fdt, at)) = self.0 else {
+            return Ok(());
+        };
+        let tree = Tree::new(fdt);
+        tree.node(at).way().try_for_each(|node| visit(node.name()))
+    }
+
+    /// Bytes in the path as a whole.
+    fn length(&self) -> usize {
+        let mut length = 0;
+        let _ = self.visit(&mut |name| {
+            length += 1 + name.len();
+            Ok(())
+        });
+        length
     }
 }
 
 impl fmt::Display for NodePath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let length: usize = self.names().map(|name| 1 + name.len()).sum();
+        let length = self.length();
         let mut skip = 0;
         if length > PATH_SHOWN {
             f.write_str("...")?;
             skip = length - (PATH_SHOWN - 3);
         }
-        for part in self.names().flat_map(|name| ["/", name]) {
-            f.write_str(part.get(skip..).unwrap_or_default())?;
-            skip = skip.saturating_sub(part.len());
-        }
-        Ok(())
+        self.visit(&mut |name| {
+            for byte in core::iter::once(&b'/').chain(name) {
+                if skip == 0 {
+                    f.write_char(char::from(*byte))?;
+                } else {
+                    skip -= 1;
+                }
+            }
+            Ok(())
+        })
     }
 }
 
@@ -158,44 +179,36 @@ impl<'t> BoardError<'t> {
     }
 }
 
-/// A string of the tree on its way to a terminal: short and printable.
-struct Shown<'t>(&'t str);
-
-impl fmt::Display for Shown<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for c in self.0.chars().take(VALUE_SHOWN) {
-            let plain = c == ' ' || c.is_ascii_graphic();
-            f.write_char(if plain { c } else { '?' })?;
-        }
-        if self.0.len() > VALUE_SHOWN {
-            f.write_str("...")?;
-        }
-        Ok(())
-    }
-}
-
 impl fmt::Display for BoardError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("device tree: ")?;
         let (path, property) = (self.node, self.property);
-        match (path.names().next(), property) {
-            (None, "") => {}
-            (None, _) => write!(f, "/ {property}: ")?,
-            (Some(_), "") => write!(f, "{path}: ")?,
-            (Some(_), _) => write!(f, "{path} {property}: ")?,
+        if path.length() > 0 {
+            write!(f, "{path}")?;
+        } else if !property.is_empty() {
+            f.write_char('/')?;
+        }
+        if !property.is_empty() {
+            write!(f, " {property}")?;
+        }
+        if path.length() > 0 || !property.is_empty() {
+            f.write_str(": ")?;
         }
         match self.problem {
             Problem::TooShort(n) => write!(f, "{n} bytes are less than a header"),
-            Problem::NotATree(magic) => write!(f, "magic {magic:#010x}, expected 0xd00dfeed"),
-            Problem::TooLarge(size) => write!(
-                f,
-                "totalsize {size} exceeds {} bytes",
-                crate::image::TREE_MAX
-            ),
+            Problem::NotATree(magic) => {
+                write!(f, "magic {:#010x}, expected 0xd00dfeed", u64::from(magic))
+            }
+            Problem::TooLarge(size) => {
+                let most = crate::image::TREE_MAX;
+                write!(f, "totalsize {} exceeds {most} bytes", u64::from(size))
+            }
             Problem::Truncated { have, size } => {
                 write!(f, "truncated: {have} of {size} bytes")
             }
-            Problem::Version(version) => write!(f, "format version {version}, expected 17"),
+            Problem::Version(version) => {
+                write!(f, "format version {}, expected 17", u64::from(version))
+            }
             Problem::Malformed { offset, what } => write!(f, "offset {offset:#x}: {what}"),
             Problem::NoNode(what) => f.write_str(what),
             Problem::Missing => f.write_str("missing"),
@@ -205,10 +218,14 @@ impl fmt::Display for BoardError<'_> {
             Problem::Value { value, expected } => write!(f, "{value:#x}, expected {expected}"),
             Problem::NotText => f.write_str("not a string of printable ASCII characters"),
             Problem::Text { value, expected } => {
-                write!(f, "\"{}\", expected {expected}", Shown(value))
+                write!(f, "\"{}\", expected {expected}", Shown(value, VALUE_SHOWN))
             }
-            Problem::NoPath(path) => write!(f, "no node has the path \"{}\"", Shown(path)),
-            Problem::NoPhandle(phandle) => write!(f, "no CPU has the phandle {phandle:#x}"),
+            Problem::NoPath(path) => {
+                write!(f, "no node has the path \"{}\"", Shown(path, VALUE_SHOWN))
+            }
+            Problem::NoPhandle(phandle) => {
+                write!(f, "no CPU has the phandle {:#x}", u64::from(phandle))
+            }
             Problem::Unreachable => {
                 f.write_str("missing, so what is on this bus has no address for the CPUs")
             }

@@ -5,7 +5,10 @@
 //! asked for is found by walking the tree again, for there is nowhere to keep
 //! it. In a blob that is not sound things are missing, and nothing worse.
 
+use core::cell::Cell;
 use core::fmt;
+
+use super::error::{BoardError, NodePath, Problem};
 
 /// Offsets of the header's fields (section 5.2).
 pub(super) const OFF_DT_STRUCT: usize = 8;
@@ -33,12 +36,18 @@ pub(super) fn number(cells: &[u8]) -> u64 {
     cells.iter().fold(0, |n, byte| (n << 8) | u64::from(*byte))
 }
 
-/// What stands before the next NUL.
-fn string(blob: &[u8], at: usize) -> Option<&[u8]> {
-    blob.get(at..)?.split(|byte| *byte == 0).next()
+/// What stands before the first `end`; all where there is none.
+pub(super) fn until(bytes: &[u8], end: u8) -> &[u8] {
+    let length = bytes.iter().position(|byte| *byte == end);
+    length.and_then(|n| bytes.get(..n)).unwrap_or(bytes)
 }
 
-/// A tree that is sound.
+/// What stands before the next NUL.
+fn string(blob: &[u8], at: usize) -> Option<&[u8]> {
+    Some(until(blob.get(at..)?, 0))
+}
+
+/// The bytes of a tree that is sound.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fdt<'t>(&'t [u8]);
 
@@ -46,28 +55,6 @@ impl<'t> Fdt<'t> {
     /// The tree in `blob`, which [`super::check::open`] has checked.
     pub fn checked(blob: &'t [u8]) -> Self {
         Self(blob)
-    }
-
-    pub fn root(self) -> Node<'t> {
-        Node {
-            fdt: self,
-            at: self.field(OFF_DT_STRUCT),
-        }
-    }
-
-    /// The node at `path`, which has no alias and no options.
-    pub fn find(self, path: &str) -> Option<Node<'t>> {
-        names(path)?.try_fold(self.root(), |node, name| node.child(name))
-    }
-
-    /// Address and size of each entry of the memory reservation block.
-    pub fn reservations(self) -> impl Iterator<Item = (u64, u64)> {
-        let block = self.0.get(self.field(OFF_MEM_RSVMAP)..).unwrap_or_default();
-        let entries = block.chunks_exact(RESERVATION_SIZE).map(|entry| {
-            let (address, size) = entry.split_at(RESERVATION_SIZE / 2);
-            (number(address), number(size))
-        });
-        entries.take_while(|entry| *entry != (0, 0))
     }
 
     fn field(self, at: usize) -> usize {
@@ -81,44 +68,139 @@ impl fmt::Debug for Fdt<'_> {
     }
 }
 
-/// The names in an absolute path.
-pub(super) fn names(path: &str) -> Option<impl Iterator<Item = &str>> {
-    path.starts_with('/').then(|| names_below(path))
+/// Something is wrong, and [`Tree::outcome`] knows what.
+#[derive(Clone, Copy)]
+pub(super) struct Reported;
+
+/// What reading a part of a tree comes to.
+pub(super) type Read<T> = Result<T, Reported>;
+
+/// A tree that is being read.
+///
+/// An error is large, and the way up to whoever prints it is long: it stays
+/// here, and what is handed up takes no room.
+pub(super) struct Tree<'t> {
+    fdt: Fdt<'t>,
+    /// The error that was reported last.
+    error: Cell<BoardError<'t>>,
 }
 
-/// The names in a path that need not begin at the root.
-pub(super) fn names_below(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|name| !name.is_empty())
+impl<'t> Tree<'t> {
+    pub fn new(fdt: Fdt<'t>) -> Self {
+        Self {
+            fdt,
+            error: Cell::new(BoardError::tree(Problem::Missing)),
+        }
+    }
+
+    /// Keeps an error until [`Self::outcome`] is asked.
+    #[cold]
+    #[inline(never)]
+    pub fn report(&self, error: BoardError<'t>) -> Reported {
+        self.error.set(error);
+        Reported
+    }
+
+    /// Reports that a node is missing.
+    #[cold]
+    #[inline(never)]
+    pub fn no_node(&self, what: &'static str) -> Reported {
+        self.report(BoardError::tree(Problem::NoNode(what)))
+    }
+
+    /// What was read, or else what was reported.
+    pub fn outcome<T>(&self, read: Read<T>) -> Result<T, BoardError<'t>> {
+        read.map_err(|Reported| self.error.get())
+    }
+
+    /// The bytes that this was made of.
+    pub fn fdt(&self) -> Fdt<'t> {
+        self.fdt
+    }
+
+    pub fn root(&self) -> Node<'_, 't> {
+        self.node(self.fdt.field(OFF_DT_STRUCT))
+    }
+
+    /// The node that begins at an offset.
+    pub fn node(&self, at: usize) -> Node<'_, 't> {
+        Node { tree: self, at }
+    }
+
+    /// The node at `path`, which has no alias and no options.
+    pub fn find(&self, path: &str) -> Option<Node<'_, 't>> {
+        self.root().below(path.as_bytes().strip_prefix(b"/")?)
+    }
+
+    /// Address and size of each entry of the memory reservation block.
+    pub fn reservations(&self) -> impl Iterator<Item = (u64, u64)> {
+        let block = self.fdt.field(OFF_MEM_RSVMAP);
+        let block = self.fdt.0.get(block..).unwrap_or_default();
+        let entries = block.chunks_exact(RESERVATION_SIZE).map(|entry| {
+            let (address, size) = entry.split_at(RESERVATION_SIZE / 2);
+            (number(address), number(size))
+        });
+        entries.take_while(|entry| *entry != (0, 0))
+    }
 }
 
 /// A node of a tree.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Node<'t> {
-    fdt: Fdt<'t>,
+#[derive(Clone, Copy)]
+pub(super) struct Node<'c, 't> {
+    tree: &'c Tree<'t>,
     /// Offset of its BEGIN_NODE.
     at: usize,
 }
 
-impl<'t> Node<'t> {
+impl<'c, 't> Node<'c, 't> {
+    pub fn tree(self) -> &'c Tree<'t> {
+        self.tree
+    }
+
     /// Its name with the unit address; empty for the root.
-    pub fn name(self) -> &'t str {
-        let name = string(self.fdt.0, self.at + 4).unwrap_or_default();
-        core::str::from_utf8(name).unwrap_or_default()
+    pub fn name(self) -> &'t [u8] {
+        string(self.tree.fdt.0, self.at + 4).unwrap_or_default()
+    }
+
+    /// Where it is, for an error; nothing of the root.
+    pub fn place(self) -> NodePath<'t> {
+        NodePath::new(self.tree.fdt, self.at)
     }
 
     /// Whether `name` is its name; without a unit address, up to that.
-    pub fn is_called(self, name: &str) -> bool {
+    pub fn is_called(self, name: &[u8]) -> bool {
         let own = self.name();
-        let (without_address, _) = own.split_once('@').unwrap_or((own, ""));
-        name == own || name == without_address
+        name == own || name == until(own, b'@')
     }
 
     /// The first child that is called `name`.
-    pub fn child(self, name: &str) -> Option<Self> {
+    fn child(self, name: &[u8]) -> Option<Self> {
         self.children().find(|child| child.is_called(name))
     }
 
-    pub fn children(self) -> Children<'t> {
+    /// The node at a path that begins here.
+    pub fn below(self, path: &[u8]) -> Option<Self> {
+        let mut names = path.split(|byte| *byte == b'/');
+        names.try_fold(self, |node, name| match name {
+            [] => Some(node),
+            name => node.child(name),
+        })
+    }
+
+    /// The child that the way to `node` leads through: the last one that does
+    /// not begin behind it.
+    pub fn towards(self, node: Self) -> Option<Self> {
+        let mut way = None;
+        for child in self.children() {
+            if child.at > node.at {
+                break;
+            }
+            way = Some(child);
+        }
+        way
+    }
+
+    pub fn children(self) -> Children<'c, 't> {
         Children {
             inside: self.inside(),
             depth: 0,
@@ -126,7 +208,7 @@ impl<'t> Node<'t> {
     }
 
     /// Its properties with their values.
-    pub fn properties(self) -> impl Iterator<Item = (&'t [u8], &'t [u8])> {
+    pub fn properties(self) -> impl Iterator<Item = (&'t [u8], &'t [u8])> + use<'c, 't> {
         let mut inside = self.inside();
         core::iter::from_fn(move || match inside.next()? {
             Token::Property(name, value) => Some((name, value)),
@@ -136,56 +218,51 @@ impl<'t> Node<'t> {
 
     /// The value of a property.
     pub fn value(self, name: &str) -> Option<&'t [u8]> {
+        self.value_of(name.as_bytes())
+    }
+
+    pub fn value_of(self, name: &[u8]) -> Option<&'t [u8]> {
         let mut properties = self.properties();
-        properties.find_map(|(its, value)| (its == name.as_bytes()).then_some(value))
+        properties.find_map(|(its, value)| (its == name).then_some(value))
     }
 
     /// What is between its BEGIN_NODE and its END_NODE.
-    fn inside(self) -> Cursor<'t> {
-        let Self { fdt, at } = self;
-        let mut cursor = Cursor { fdt, at };
+    fn inside(self) -> Cursor<'c, 't> {
+        let mut cursor = self.cursor();
         cursor.next();
         cursor
     }
 
-    /// The names from below the root down to this node's own.
-    pub fn path(self) -> impl Iterator<Item = &'t str> {
-        let mut node = self.fdt.root();
-        core::iter::from_fn(move || {
-            // The way leads through the last child that does not begin
-            // behind this node.
-            let way = node.children().take_while(|child| child.at <= self.at);
-            node = way.last()?;
-            Some(node.name())
-        })
+    /// The tokens from its own BEGIN_NODE on, to the end of the tree.
+    pub fn cursor(self) -> Cursor<'c, 't> {
+        Cursor { ahead: self }
     }
 }
 
 /// The children of a node, in the tree's order.
-#[derive(Clone)]
-pub(super) struct Children<'t> {
-    inside: Cursor<'t>,
+pub(super) struct Children<'c, 't> {
+    inside: Cursor<'c, 't>,
     /// How far below the node the cursor is.
     depth: usize,
 }
 
-impl<'t> Iterator for Children<'t> {
-    type Item = Node<'t>;
+impl<'c, 't> Iterator for Children<'c, 't> {
+    type Item = Node<'c, 't>;
 
-    fn next(&mut self) -> Option<Node<'t>> {
+    fn next(&mut self) -> Option<Node<'c, 't>> {
         loop {
-            let Cursor { fdt, at } = self.inside;
+            let here = self.inside.ahead;
             match self.inside.next()? {
                 Token::Property(..) => {}
                 Token::Begin => {
                     self.depth += 1;
                     if self.depth == 1 {
-                        return Some(Node { fdt, at });
+                        return Some(here);
                     }
                 }
                 Token::End if self.depth == 0 => {
                     // Stays here, should it be asked again.
-                    self.inside.at = at;
+                    self.inside.ahead = here;
                     return None;
                 }
                 Token::End => self.depth -= 1,
@@ -194,41 +271,41 @@ impl<'t> Iterator for Children<'t> {
     }
 }
 
-enum Token<'t> {
+pub(super) enum Token<'t> {
     Begin,
     Property(&'t [u8], &'t [u8]),
     End,
 }
 
 /// A place in the structure block.
-#[derive(Clone)]
-struct Cursor<'t> {
-    fdt: Fdt<'t>,
-    at: usize,
+pub(super) struct Cursor<'c, 't> {
+    /// The node that begins here, if one does.
+    pub ahead: Node<'c, 't>,
 }
 
-impl<'t> Cursor<'t> {
+impl<'t> Cursor<'_, 't> {
     /// The next token; none behind the last one.
-    fn next(&mut self) -> Option<Token<'t>> {
-        let blob = self.fdt.0;
+    pub fn next(&mut self) -> Option<Token<'t>> {
+        let fdt = self.ahead.tree.fdt;
+        let blob = fdt.0;
         loop {
-            let (at, token) = (self.at + 4, word(blob, self.at)?);
+            let (at, token) = (self.ahead.at + 4, word(blob, self.ahead.at)?);
             let (end, token) = match token {
                 BEGIN_NODE => (at + string(blob, at)?.len() + 1, Token::Begin),
                 PROP => {
                     let (length, name) = (word(blob, at)? as usize, word(blob, at + 4)? as usize);
-                    let name = string(blob, self.fdt.field(OFF_DT_STRINGS) + name)?;
+                    let name = string(blob, fdt.field(OFF_DT_STRINGS) + name)?;
                     let (at, end) = (at + 8, at + 8 + length);
                     (end, Token::Property(name, blob.get(at..end)?))
                 }
                 END_NODE => (at, Token::End),
                 NOP => {
-                    self.at = at;
+                    self.ahead.at = at;
                     continue;
                 }
                 _ => return None,
             };
-            self.at = end.next_multiple_of(4);
+            self.ahead.at = end.next_multiple_of(4);
             return Some(token);
         }
     }

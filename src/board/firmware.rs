@@ -3,58 +3,33 @@
 //! Linux binding *arm/psci.yaml*. The node is known by its `compatible`, as
 //! some boards have it at /firmware/psci instead of /psci.
 
-use super::error::{BoardError, Problem};
-use super::fdt::Fdt;
-use super::tree::{self, Chain, Facts, compatible_with};
+use super::error::Problem;
+use super::fdt::{Node, Read};
+use super::tree::compatible_with;
 use crate::image::Conduit;
 
-/// With function IDs of the standard's.
-const STANDARD: [&str; 2] = ["arm,psci-1.0", "arm,psci-0.2"];
-/// PSCI 0.1: function IDs are properties of the node.
-const OLD: [&str; 1] = ["arm,psci"];
-
-/// What a walk has seen of PSCI so far. The first standard node counts.
-#[derive(Default)]
-pub(super) struct Psci<'t> {
-    standard: Option<Result<Conduit, BoardError<'t>>>,
-    old: Option<BoardError<'t>>,
+/// Whether `compatible` is that of PSCI with the standard's function IDs.
+pub(super) fn is_psci(compatible: &[u8]) -> bool {
+    compatible_with(compatible, "arm,psci-1.0 arm,psci-0.2").is_some()
 }
 
-impl<'t> Psci<'t> {
-    pub fn visit(&mut self, chain: &Chain<'t>, facts: &Facts<'t>) {
-        if self.standard.is_none() && compatible_with(facts.compatible, &STANDARD).is_some() {
-            self.standard = Some(method(chain));
-        } else if self.old.is_none() && compatible_with(facts.compatible, &OLD).is_some() {
-            self.old = Some(chain.node().error("compatible", Problem::OldPsci));
-        }
-    }
-
-    pub fn conduit(self) -> Result<Conduit, BoardError<'t>> {
-        let none = "no node compatible with arm,psci-1.0 or arm,psci-0.2: the firmware has no PSCI";
-        self.standard
-            .unwrap_or_else(|| Err(self.old.unwrap_or(BoardError::tree(Problem::NoNode(none)))))
-    }
+/// Whether `compatible` is that of PSCI 0.1, whose function IDs are
+/// properties of the node.
+pub(super) fn is_old_psci(compatible: &[u8]) -> bool {
+    compatible_with(compatible, "arm,psci").is_some()
 }
 
-fn method<'t>(chain: &Chain<'t>) -> Result<Conduit, BoardError<'t>> {
-    let node = chain.node();
+/// How `node`, a standard one, says that PSCI is called.
+pub(super) fn conduit(node: Node<'_, '_>) -> Read<Conduit> {
     match node.text("method")? {
-        None => Err(node.error("method", Problem::Missing)),
+        None => Err(node.missing("method")),
         Some("smc") => Ok(Conduit::Smc),
         Some("hvc") => Ok(Conduit::Hvc),
-        Some(value) => {
-            let expected = "smc or hvc";
-            Err(node.error("method", Problem::Text { value, expected }))
-        }
+        Some(value) => Err(node.wrong_text("method", value, "smc or hvc")),
     }
 }
 
-/// The conduit alone.
-pub(super) fn conduit(fdt: Fdt<'_>) -> Result<Conduit, BoardError<'_>> {
-    let mut psci = Psci::default();
-    tree::walk(fdt, &mut |chain, facts| {
-        psci.visit(chain, facts);
-        Ok(())
-    })?;
-    psci.conduit()
+/// Reports that there is but `old`.
+pub(super) fn refuse_old(old: Node<'_, '_>) -> Read<Conduit> {
+    Err(old.error("compatible", Problem::OldPsci))
 }

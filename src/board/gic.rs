@@ -4,8 +4,7 @@
 
 use arrayvec::ArrayVec;
 
-use super::error::{BoardError, Problem};
-use super::fdt::{Node, number};
+use super::fdt::{Node, Read, number};
 use super::ranges::{self, Region};
 use super::tree::{Chain, compatible_with};
 
@@ -35,18 +34,10 @@ pub enum Gic {
     },
 }
 
-const COMPATIBLE: [&str; 10] = [
-    "arm,gic-v3",
-    "arm,gic-400",
-    "arm,cortex-a15-gic",
-    "arm,cortex-a9-gic",
-    "arm,cortex-a7-gic",
-    "arm,cortex-a5-gic",
-    "arm,gic-v2",
-    "arm,eb11mp-gic",
-    "brcm,brahma-b15-gic",
-    "qcom,msm-qgic2",
-];
+/// GICv3 first.
+const COMPATIBLE: &str = "arm,gic-v3 \
+    arm,gic-400 arm,cortex-a15-gic arm,cortex-a9-gic arm,cortex-a7-gic arm,cortex-a5-gic \
+    arm,gic-v2 arm,eb11mp-gic brcm,brahma-b15-gic qcom,msm-qgic2";
 
 /// A controller with what its interrupt specifiers look like.
 pub(super) struct Controller {
@@ -58,25 +49,23 @@ pub(super) struct Controller {
 
 /// Whether `compatible` is that of a GIC.
 pub(super) fn is_gic(compatible: &[u8]) -> bool {
-    compatible_with(compatible, &COMPATIBLE).is_some()
+    compatible_with(compatible, COMPATIBLE).is_some()
 }
 
-pub(super) fn read<'t>(chain: &Chain<'t>, compatible: &[u8]) -> Result<Controller, BoardError<'t>> {
-    let node = chain.node();
-    let gic = match compatible_with(compatible, &COMPATIBLE) {
-        Some(0) => version_3(chain, node)?,
+pub(super) fn read(node: Node<'_, '_>, compatible: &[u8]) -> Read<Controller> {
+    let chain = Chain::to(node);
+    let gic = match compatible_with(compatible, COMPATIBLE) {
+        Some(0) => version_3(&chain)?,
         _ => Gic::V2 {
-            distributor: frame(chain, 0, 0x1000, 4)?,
-            cpu_interface: frame(chain, 1, 0x100, 4)?,
+            distributor: frame(&chain, 0, 0x1000, 4)?,
+            cpu_interface: frame(&chain, 1, 0x100, 4)?,
         },
     };
-    let interrupt_cells = match node.u32("#interrupt-cells")? {
-        Some(cells @ 3..=4) => cells as usize,
-        None => return Err(node.error("#interrupt-cells", Problem::Missing)),
-        Some(cells) => {
-            let (value, expected) = (u64::from(cells), "3 or 4");
-            return Err(node.wrong_value("#interrupt-cells", value, expected));
-        }
+    let cells = "#interrupt-cells";
+    let interrupt_cells = match node.u32(cells)? {
+        Some(count @ 3..=4) => count as usize,
+        None => return Err(node.missing(cells)),
+        Some(count) => return Err(node.wrong_value(cells, count.into(), "3 or 4")),
     };
     Ok(Controller {
         gic,
@@ -85,52 +74,54 @@ pub(super) fn read<'t>(chain: &Chain<'t>, compatible: &[u8]) -> Result<Controlle
     })
 }
 
-fn version_3<'t>(chain: &Chain<'t>, node: Node<'t>) -> Result<Gic, BoardError<'t>> {
+fn version_3(chain: &Chain<'_, '_>) -> Read<Gic> {
+    let node = chain.node();
     let distributor = frame(chain, 0, 0x1_0000, 0x1_0000)?;
-    let count = node.u32("#redistributor-regions")?.unwrap_or(1) as usize;
+    let regions = "#redistributor-regions";
+    let count = node.u32(regions)?.unwrap_or(1) as usize;
     if count == 0 || count > REDISTRIBUTOR_REGIONS_MAX {
-        let (value, expected) = (count as u64, "1 to 8");
-        return Err(node.wrong_value("#redistributor-regions", value, expected));
+        return Err(node.wrong_value(regions, count as u64, "1 to 8"));
     }
     let mut redistributors = ArrayVec::new();
     for index in 1..=count {
         // There is room for all that were accepted.
         let _ = redistributors.try_push(frame(chain, index, 0x2_0000, 0x1_0000)?);
     }
-    let stride = match node.value("redistributor-stride") {
-        None => None,
-        Some(value) if value.len() == 4 || value.len() == 8 => {
-            let stride = number(value);
-            let least = 0x2_0000;
-            if stride != 0 && (stride < least || !stride.is_multiple_of(0x1_0000)) {
-                let expected = "a multiple of 64 KiB, at least 128 KiB";
-                return Err(node.wrong_value("redistributor-stride", stride, expected));
-            }
-            Some(stride).filter(|stride| *stride != 0)
-        }
-        Some(value) => return Err(node.length("redistributor-stride", value, "8")),
-    };
     Ok(Gic::V3 {
         distributor,
         redistributors,
-        stride,
+        stride: stride(node)?,
     })
 }
 
-/// Entry `index` of `reg`, at least `size` bytes and aligned to `align`.
-fn frame<'t>(
-    chain: &Chain<'t>,
-    index: usize,
-    size: u64,
-    align: u64,
-) -> Result<Region, BoardError<'t>> {
+/// The stride, unless it is absent or 0, which says nothing.
+fn stride(node: Node<'_, '_>) -> Read<Option<u64>> {
+    const NAME: &str = "redistributor-stride";
+    let Some(value) = node.value(NAME) else {
+        return Ok(None);
+    };
+    if value.len() != 4 && value.len() != 8 {
+        return Err(node.length(NAME, value.len(), "8"));
+    }
+    let stride = number(value);
+    let least = 0x2_0000;
+    if stride != 0 && (stride < least || !stride.is_multiple_of(0x1_0000)) {
+        let expected = "a multiple of 64 KiB, at least 128 KiB";
+        return Err(node.wrong_value(NAME, stride, expected));
+    }
+    Ok(Some(stride).filter(|stride| *stride != 0))
+}
+
+/// Entry `index` of `reg`, at least `size` bytes and aligned to `align`, a
+/// power of two.
+fn frame(chain: &Chain<'_, '_>, index: usize, size: u64, align: u64) -> Read<Region> {
     let region = ranges::region(chain, index)?;
-    let refuse = |value, expected| Err(chain.node().wrong_value("reg", value, expected));
-    if region.size < size {
-        return refuse(region.size, "a size with room for the GIC's registers");
-    }
-    if !region.base.is_multiple_of(align) {
-        return refuse(region.base, "a frame aligned as the GIC's are");
-    }
-    Ok(region)
+    let (value, expected) = if region.size < size {
+        (region.size, "a size with room for the GIC's registers")
+    } else if region.base & (align - 1) != 0 {
+        (region.base, "a frame aligned as the GIC's are")
+    } else {
+        return Ok(region);
+    };
+    Err(chain.node().wrong_value("reg", value, expected))
 }

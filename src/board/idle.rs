@@ -6,14 +6,15 @@
 
 use arrayvec::ArrayVec;
 
-use super::error::{BoardError, Problem};
-use super::fdt::{Fdt, Node};
+use super::error::Problem;
+use super::fdt::{Node, Read, Tree};
 use super::tree::compatible_with;
 
 /// The most idle states.
 pub const IDLE_STATES_MAX: usize = 16;
-/// The highest PSCI power level (DEN0022F, section 4.2: levels 0 to 3).
-const LEVEL_MAX: u32 = 3;
+/// The first number that is no PSCI power level (DEN0022F, section 4.2: levels
+/// 0 to 3).
+const LEVEL_BEYOND: u32 = 4;
 
 /// One idle state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub struct IdleState<'t> {
     pub local_timer_stop: bool,
 }
 
-const COMPATIBLE: [&str; 2] = ["arm,idle-state", "domain-idle-state"];
+const COMPATIBLE: &str = "arm,idle-state domain-idle-state";
 
 /// Where trees keep them; `/cpus` itself in a few.
 const CONTAINERS: [&str; 5] = [
@@ -39,19 +40,20 @@ const CONTAINERS: [&str; 5] = [
     "/cpus",
 ];
 
+/// The states that are known so far.
+type States<'t> = ArrayVec<IdleState<'t>, IDLE_STATES_MAX>;
+
 /// Every idle state with a PSCI parameter, in the order of [`CONTAINERS`] and
 /// in it of the tree; those of one `power_state` are one.
-pub(super) fn read(
-    fdt: Fdt<'_>,
-) -> Result<ArrayVec<IdleState<'_>, IDLE_STATES_MAX>, BoardError<'_>> {
+pub(super) fn read<'t>(tree: &Tree<'t>) -> Read<States<'t>> {
     let mut states = ArrayVec::new();
     for path in CONTAINERS {
-        let Some(container) = fdt.find(path) else {
+        let Some(container) = tree.find(path) else {
             continue;
         };
         for node in container.children() {
             let compatible = node.value("compatible").unwrap_or_default();
-            if compatible_with(compatible, &COMPATIBLE).is_some() && node.available() {
+            if compatible_with(compatible, COMPATIBLE).is_some() && node.available() {
                 add(&mut states, node)?;
             }
         }
@@ -59,43 +61,38 @@ pub(super) fn read(
     Ok(states)
 }
 
-fn add<'t>(
-    states: &mut ArrayVec<IdleState<'t>, IDLE_STATES_MAX>,
-    node: Node<'t>,
-) -> Result<(), BoardError<'t>> {
+fn add<'t>(states: &mut States<'t>, node: Node<'_, 't>) -> Read<()> {
+    const PARAMETER: &str = "arm,psci-suspend-param";
     const LEVEL: &str = "psci-bench,power-level";
-    let Some(power_state) = node.u32("arm,psci-suspend-param")? else {
+    let Some(power_state) = node.u32(PARAMETER)? else {
         return Ok(());
     };
-    let refuse = |value: u32, expected| {
-        let value = u64::from(value);
-        Err(node.wrong_value(LEVEL, value, expected))
-    };
-    let level = match node.u32(LEVEL)? {
-        None => None,
-        Some(level @ 0..=LEVEL_MAX) => Some(level as u8),
-        Some(level) => return refuse(level, "0 to 3"),
-    };
+    let level = node.u32(LEVEL)?;
+    if let Some(level @ LEVEL_BEYOND..) = level {
+        return Err(node.wrong_value(LEVEL, level.into(), "0 to 3"));
+    }
+    let level = level.map(|level| level as u8);
     let local_timer_stop = node.value("local-timer-stop").is_some();
     let same = states.iter_mut().find(|s| s.power_state == power_state);
-    if let Some(state) = same {
-        match (state.level, level) {
-            (Some(one), Some(other)) if one != other => {
-                return refuse(u32::from(other), "the level of the other node with it");
-            }
-            (None, level) => state.level = level,
-            _ => {}
-        }
-        state.local_timer_stop |= local_timer_stop;
-        return Ok(());
-    }
-    let state = IdleState {
-        name: node.name(),
-        power_state,
-        level,
-        local_timer_stop,
+    let Some(state) = same else {
+        let state = IdleState {
+            name: node.name_text(),
+            power_state,
+            level,
+            local_timer_stop,
+        };
+        return match states.try_push(state) {
+            Ok(()) => Ok(()),
+            Err(_) => Err(node.error(PARAMETER, Problem::TooMany(IDLE_STATES_MAX))),
+        };
     };
-    states
-        .try_push(state)
-        .map_err(|_| node.error("arm,psci-suspend-param", Problem::TooMany(IDLE_STATES_MAX)))
+    if let (Some(one), Some(other)) = (state.level, level)
+        && one != other
+    {
+        let expected = "the level of the other node with it";
+        return Err(node.wrong_value(LEVEL, other.into(), expected));
+    }
+    state.level = state.level.or(level);
+    state.local_timer_stop |= local_timer_stop;
+    Ok(())
 }

@@ -10,8 +10,9 @@ use arrayvec::ArrayVec;
 
 use super::check::DEPTH_MAX;
 use super::cpus::{CPU_MAX, Cpu, Handle};
-use super::error::{BoardError, Problem};
-use super::fdt::{Children, Node};
+use super::error::Problem;
+use super::fdt::{Children, Node, Read, Token};
+use super::text;
 
 /// Most nodes in a map: each CPU may be a thread in a core in a cluster in a
 /// socket of its own. It bounds the scans of [`Siblings`].
@@ -40,82 +41,90 @@ pub(super) fn from_mpidr(mpidr: u64, mt: bool) -> Option<Cpu> {
     })
 }
 
+/// The CPU without labels, for a map to give.
+pub(super) fn none(mpidr: u64) -> Cpu {
+    Cpu {
+        mpidr,
+        cluster: 0,
+        core: 0,
+        thread: UNLABELLED,
+    }
+}
+
 pub(super) fn is_labelled(cpu: &Cpu) -> bool {
     cpu.thread != UNLABELLED
 }
 
-/// A socket or cluster on the way down, and the children that are done.
-struct Level<'t> {
-    node: Node<'t>,
-    sockets: Siblings<'t>,
-    clusters: Siblings<'t>,
+/// A socket or cluster on the way down: its children that are not done.
+struct Level<'c, 't> {
+    sockets: Siblings<'c, 't>,
+    clusters: Siblings<'c, 't>,
 }
 
-impl<'t> Level<'t> {
-    fn new(node: Node<'t>) -> Self {
+impl<'c, 't> Level<'c, 't> {
+    fn new(node: Node<'c, 't>) -> Self {
         Self {
-            node,
             sockets: Siblings::new(node, "socket"),
             clusters: Siblings::new(node, "cluster"),
         }
     }
 
-    fn next(&mut self) -> Result<Option<Node<'t>>, BoardError<'t>> {
-        let next = match self.sockets.next(self.node)? {
-            None => self.clusters.next(self.node)?,
+    fn next(&mut self) -> Read<Option<Node<'c, 't>>> {
+        let next = match self.sockets.next()? {
+            None => self.clusters.next()?,
             some => some,
         };
         Ok(next.map(|(_, node)| node))
     }
 }
 
-/// Labels `cpus` by the map; `handles` are sorted by phandle. A CPU that the
-/// map leaves out stays unlabelled.
-pub(super) fn from_map<'t>(
-    map: Node<'t>,
-    handles: &[Handle],
-    cpus: &mut [Cpu],
-) -> Result<(), BoardError<'t>> {
+/// Labels `cpus`, which have none, by the map. A CPU that the map leaves out
+/// stays unlabelled.
+pub(super) fn from_map(map: Node<'_, '_>, handles: &[Handle], cpus: &mut [Cpu]) -> Read<()> {
     check_size(map)?;
-    for cpu in cpus.iter_mut() {
-        cpu.thread = UNLABELLED;
-    }
     let mut labeller = Labeller {
         handles,
         cpus,
         clusters: 0,
     };
-    let mut levels = ArrayVec::<Level<'t>, DEPTH_MAX>::new();
-    labeller.cores(map)?;
-    let _ = levels.try_push(Level::new(map));
-    while let Some(level) = levels.last_mut() {
-        let Some(node) = level.next()? else {
+    let mut levels = ArrayVec::<Level<'_, '_>, DEPTH_MAX>::new();
+    let mut next = Some(map);
+    loop {
+        if let Some(node) = next {
+            labeller.cores(node)?;
+            // Deeper than this is refused when the tree is opened.
+            let _ = levels.try_push(Level::new(node));
+        } else {
             levels.pop();
-            continue;
+        }
+        let Some(level) = levels.last_mut() else {
+            return Ok(());
         };
-        labeller.cores(node)?;
-        // Deeper than this is refused when the tree is opened.
-        let _ = levels.try_push(Level::new(node));
+        next = level.next()?;
     }
-    Ok(())
 }
 
-fn check_size<'t>(map: Node<'t>) -> Result<(), BoardError<'t>> {
-    let mut pending = ArrayVec::<_, DEPTH_MAX>::new();
-    let _ = pending.try_push(map.children());
-    let mut nodes = 0;
-    while let Some(children) = pending.last_mut() {
-        let Some(node) = children.next() else {
-            pending.pop();
-            continue;
-        };
-        nodes += 1;
-        if nodes > MAP_NODES_MAX {
+fn check_size(map: Node<'_, '_>) -> Read<()> {
+    let mut cursor = map.cursor();
+    let (mut nodes, mut depth) = (0, 0);
+    loop {
+        match cursor.next() {
+            Some(Token::Begin) => {
+                nodes += 1;
+                depth += 1;
+            }
+            Some(Token::End) => depth -= 1,
+            Some(Token::Property(..)) => {}
+            None => return Ok(()),
+        }
+        if depth == 0 {
+            return Ok(());
+        }
+        // One of them is the map itself.
+        if nodes > MAP_NODES_MAX + 1 {
             return Err(map.error("", Problem::TooMany(MAP_NODES_MAX)));
         }
-        let _ = pending.try_push(node.children());
     }
-    Ok(())
 }
 
 struct Labeller<'c> {
@@ -127,40 +136,35 @@ struct Labeller<'c> {
 
 impl Labeller<'_> {
     /// Labels the cores that `cluster` has itself; with any, it counts.
-    fn cores<'t>(&mut self, cluster: Node<'t>) -> Result<(), BoardError<'t>> {
+    fn cores(&mut self, cluster: Node<'_, '_>) -> Read<()> {
         let mut cores = Siblings::new(cluster, "core");
-        while let Some((core, node)) = cores.next(cluster)? {
+        while let Some((core, node)) = cores.next()? {
             if node.value("cpu").is_some() {
                 self.label(node, core, 0)?;
             }
             let mut threads = Siblings::new(node, "thread");
-            while let Some((thread, node)) = threads.next(node)? {
+            while let Some((thread, node)) = threads.next()? {
                 self.label(node, core, thread)?;
             }
         }
-        self.clusters += u16::from(cores.last.is_some());
+        self.clusters += u16::from(cores.successor > 0);
         Ok(())
     }
 
-    fn label<'t>(&mut self, leaf: Node<'t>, core: u16, thread: u16) -> Result<(), BoardError<'t>> {
+    fn label(&mut self, leaf: Node<'_, '_>, core: u16, thread: u16) -> Read<()> {
         let Some(phandle) = leaf.u32("cpu")? else {
-            return Err(leaf.error("cpu", Problem::Missing));
+            return Err(leaf.missing("cpu"));
         };
-        let found = self
-            .handles
-            .binary_search_by_key(&phandle, |handle| handle.phandle);
-        let Some(handle) = found.ok().and_then(|at| self.handles.get(at)) else {
+        let mut handles = self.handles.iter();
+        let Some(handle) = handles.find(|handle| handle.phandle == phandle) else {
             return Err(leaf.error("cpu", Problem::NoPhandle(phandle)));
         };
-        let Some(cpu) = handle
-            .index
-            .and_then(|index| self.cpus.get_mut(usize::from(index)))
-        else {
+        let cpu = handle.index.and_then(|i| self.cpus.get_mut(usize::from(i)));
+        let Some(cpu) = cpu else {
             return Ok(());
         };
         if is_labelled(cpu) {
-            let value = u64::from(phandle);
-            return Err(leaf.error("cpu", Problem::Duplicate(value)));
+            return Err(leaf.error("cpu", Problem::Duplicate(phandle.into())));
         }
         cpu.cluster = self.clusters;
         cpu.core = core;
@@ -172,73 +176,74 @@ impl Labeller<'_> {
 /// The children of one kind, by number. Where they are in order, as in all
 /// but odd maps, that is one pass; else it is a scan for each, since there is
 /// no memory to sort them in.
-struct Siblings<'t> {
+struct Siblings<'c, 't> {
+    parent: Node<'c, 't>,
     prefix: &'static str,
-    last: Option<u16>,
+    /// The least number that was not met.
+    successor: u16,
     done: bool,
-    ahead: Children<'t>,
+    ahead: Children<'c, 't>,
 }
 
-impl<'t> Siblings<'t> {
-    fn new(parent: Node<'t>, prefix: &'static str) -> Self {
+impl<'c, 't> Siblings<'c, 't> {
+    fn new(parent: Node<'c, 't>, prefix: &'static str) -> Self {
         Self {
+            parent,
             prefix,
-            last: None,
+            successor: 0,
             done: false,
             ahead: parent.children(),
         }
     }
 
-    fn next(&mut self, parent: Node<'t>) -> Result<Option<(u16, Node<'t>)>, BoardError<'t>> {
+    fn next(&mut self) -> Read<Option<(u16, Node<'c, 't>)>> {
         if self.done {
             return Ok(None);
         }
-        let successor = self.last.map_or(0, |last| last + 1);
         let mut found = None;
-        for node in &mut self.ahead {
-            if let Some(number) = number(parent, self.prefix, node)?
-                && number >= successor
-            {
-                found = Some((number, node)).filter(|_| number == successor);
-                break;
+        while let Some(node) = self.ahead.next() {
+            let Some(number) = self.number(node)?.filter(|n| *n >= self.successor) else {
+                continue;
+            };
+            if number == self.successor {
+                found = Some((number, node));
             }
+            break;
         }
         if found.is_none() {
-            for node in parent.children() {
-                if let Some(number) = number(parent, self.prefix, node)?
-                    && number >= successor
-                    && found.is_none_or(|(least, _)| number < least)
-                {
+            for node in self.parent.children() {
+                let Some(number) = self.number(node)?.filter(|n| *n >= self.successor) else {
+                    continue;
+                };
+                if found.is_none_or(|(least, _)| number < least) {
                     found = Some((number, node));
                 }
             }
         }
-        self.last = found.map(|(number, _)| number).or(self.last);
-        self.done = found.is_none();
+        match found {
+            Some((number, _)) => self.successor = number + 1,
+            None => self.done = true,
+        }
         Ok(found)
     }
-}
 
-/// The number in the name of `node`, if it is one of the kind `prefix`.
-///
-/// Plain numbers only: with leading zeros or a sign two names could mean one
-/// number, and one of them would never be met.
-fn number<'t>(
-    parent: Node<'t>,
-    prefix: &str,
-    node: Node<'t>,
-) -> Result<Option<u16>, BoardError<'t>> {
-    let Some(digits) = node.name().strip_prefix(prefix) else {
-        return Ok(None);
-    };
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit())
-        && (digits == "0" || !digits.starts_with('0'));
-    let number = digits.parse().ok().filter(|n| plain && *n != UNLABELLED);
-    number.map(Some).ok_or_else(|| {
-        let problem = Problem::Text {
-            value: node.name(),
-            expected: "a name of kind and number, such as core0",
+    /// The number in the name of `node`, if it is one of the kind.
+    ///
+    /// Plain numbers only: with leading zeros or a sign two names could mean
+    /// one number, and one of them would never be met.
+    fn number(&self, node: Node<'c, 't>) -> Read<Option<u16>> {
+        let Some(digits) = node.name().strip_prefix(self.prefix.as_bytes()) else {
+            return Ok(None);
         };
-        parent.error("", problem)
-    })
+        let number = match digits {
+            [b'0', _, ..] => None,
+            digits => text::number(digits, 10),
+        };
+        let number = number.filter(|number| *number < UNLABELLED.into());
+        let Some(number) = number else {
+            let expected = "a name of kind and number, such as core0";
+            return Err(self.parent.wrong_text("", node.name_text(), expected));
+        };
+        Ok(Some(number as u16))
+    }
 }

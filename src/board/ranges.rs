@@ -6,8 +6,8 @@
 //! the CPUs cannot reach the bus. Half of Linux's arm64 boards have their
 //! console under a non-empty `ranges`.
 
-use super::error::{BoardError, Problem};
-use super::fdt::{Node, number};
+use super::error::Problem;
+use super::fdt::{Node, Read, number};
 use super::tree::Chain;
 
 /// A stretch of the physical address space. It has a size, and its end does
@@ -43,92 +43,116 @@ impl Region {
 /// `#address-cells` and `#size-cells` of a bus.
 #[derive(Clone, Copy)]
 struct Cells {
-    address: usize,
-    size: usize,
+    address: u32,
+    size: u32,
 }
 
 impl Cells {
-    fn of<'t>(bus: Node<'t>) -> Result<Self, BoardError<'t>> {
-        let count = |name, default, least, expected| {
-            let value = bus.u32(name)?.unwrap_or(default);
-            if (least..=2).contains(&value) {
-                return Ok(value as usize);
-            }
-            let value = u64::from(value);
-            Err(bus.wrong_value(name, value, expected))
-        };
+    fn of(bus: Node<'_, '_>) -> Read<Self> {
+        let beyond = "1 or 2 (a device behind PCI cannot be used)";
         Ok(Self {
-            address: count(
-                "#address-cells",
-                2,
-                1,
-                "1 or 2 (a device behind PCI cannot be used)",
-            )?,
-            size: count("#size-cells", 1, 1, "1 or 2")?,
+            address: Self::count(bus, "#address-cells", 2, beyond)?,
+            size: Self::count(bus, "#size-cells", 1, "1 or 2")?,
         })
+    }
+
+    fn count(
+        bus: Node<'_, '_>,
+        name: &'static str,
+        default: u32,
+        expected: &'static str,
+    ) -> Read<u32> {
+        let value = bus.u32(name)?.unwrap_or(default);
+        if !matches!(value, 1 | 2) {
+            return Err(bus.wrong_value(name, value.into(), expected));
+        }
+        Ok(value)
     }
 }
 
+/// Bytes in so many cells.
+fn bytes(cells: u32) -> usize {
+    cells as usize * 4
+}
+
 /// Takes a number of one or two cells off the front of `cells`.
-fn take(cells: &mut &[u8], count: usize) -> u64 {
-    let (head, rest) = cells.split_at_checked(count * 4).unwrap_or((cells, &[]));
+fn take(cells: &mut &[u8], count: u32) -> u64 {
+    let (head, rest) = cells.split_at_checked(bytes(count)).unwrap_or((cells, &[]));
     *cells = rest;
     number(head)
 }
 
-/// How many regions the `reg` of the chain's last node has.
-pub(super) fn count<'t>(chain: &Chain<'t>) -> Result<usize, BoardError<'t>> {
-    Ok(entries(chain)?.map_or(0, |(cells, reg)| {
-        reg.len() / ((cells.address + cells.size) * 4)
-    }))
+/// The `reg` of a chain's last node, of whole entries only.
+struct Reg<'t> {
+    cells: Cells,
+    value: &'t [u8],
 }
 
-/// The raw `reg` of the chain's last node, of whole entries only.
-fn entries<'t>(chain: &Chain<'t>) -> Result<Option<(Cells, &'t [u8])>, BoardError<'t>> {
-    let node = chain.node();
-    let Some(reg) = node.value("reg") else {
-        return Ok(None);
-    };
-    let parent = chain.nodes().len().saturating_sub(2);
-    let cells = Cells::of(chain.nodes()[parent])?;
-    if !reg.len().is_multiple_of((cells.address + cells.size) * 4) {
-        return Err(node.length("reg", reg, "whole entries of address and size"));
+impl<'t> Reg<'t> {
+    fn of(chain: &Chain<'_, 't>) -> Read<Option<Self>> {
+        let node = chain.node();
+        let Some(value) = node.value("reg") else {
+            return Ok(None);
+        };
+        let parent = chain.nodes().iter().rev().nth(1).unwrap_or(&node);
+        let reg = Self {
+            cells: Cells::of(*parent)?,
+            value,
+        };
+        if !value.len().is_multiple_of(reg.entry()) {
+            let expected = "whole entries of address and size";
+            return Err(node.length("reg", value.len(), expected));
+        }
+        Ok(Some(reg))
     }
-    Ok(Some((cells, reg)))
+
+    /// Bytes in an entry.
+    fn entry(&self) -> usize {
+        bytes(self.cells.address + self.cells.size)
+    }
+}
+
+/// How many regions the `reg` of the chain's last node has.
+pub(super) fn count(chain: &Chain<'_, '_>) -> Read<usize> {
+    let reg = Reg::of(chain)?;
+    let count = reg.and_then(|reg| reg.value.len().checked_div(reg.entry()));
+    Ok(count.unwrap_or(0))
 }
 
 /// Entry `index` of the last node's `reg`, as the CPUs see it; an empty one
 /// as it is, for there is nothing to see.
-pub(super) fn region_or_empty<'t>(
-    chain: &Chain<'t>,
-    index: usize,
-) -> Result<Region, BoardError<'t>> {
+pub(super) fn region_or_empty(chain: &Chain<'_, '_>, index: usize) -> Read<Region> {
     let node = chain.node();
-    let (cells, reg) = entries(chain)?.ok_or_else(|| node.error("reg", Problem::Missing))?;
-    let entry = (cells.address + cells.size) * 4;
-    let mut rest = index
-        .checked_mul(entry)
-        .and_then(|at| reg.get(at..at + entry))
-        .ok_or_else(|| node.length("reg", reg, "more entries"))?;
-    let base = take(&mut rest, cells.address);
-    let size = take(&mut rest, cells.size);
-    let mut region = Region { base, size };
-    if size == 0 {
+    let reg = Reg::of(chain)?.ok_or_else(|| node.missing("reg"))?;
+    let at = index.checked_mul(reg.entry());
+    let rest = at.and_then(|at| reg.value.get(at..));
+    // Whole entries: where something is left, that is one at least.
+    let Some(mut rest) = rest.filter(|rest| !rest.is_empty()) else {
+        return Err(node.length("reg", reg.value.len(), "more entries"));
+    };
+    let mut region = Region {
+        base: take(&mut rest, reg.cells.address),
+        size: take(&mut rest, reg.cells.size),
+    };
+    if region.size == 0 {
         return Ok(region);
     }
     // From the device's bus up to, and without, the root.
-    for bus in (1..chain.nodes().len() - 1).rev() {
-        region = translate(chain, bus, region)?;
+    let (_, buses) = chain.nodes().split_last().unwrap_or((&node, &[]));
+    for step in buses.windows(2).rev() {
+        if let [parent, bus] = step {
+            region.base = translate(*bus, *parent, region)?;
+        }
     }
-    if region.base.checked_add(region.size).is_none() {
-        let Region { base, size } = region;
+    let Region { base, size } = region;
+    if base.checked_add(size).is_none() {
         return Err(node.error("reg", Problem::Wraps { base, size }));
     }
     Ok(region)
 }
 
 /// Entry `index` of the last node's `reg`, as the CPUs see it.
-pub(super) fn region<'t>(chain: &Chain<'t>, index: usize) -> Result<Region, BoardError<'t>> {
+pub(super) fn region(chain: &Chain<'_, '_>, index: usize) -> Read<Region> {
     let region = region_or_empty(chain, index)?;
     if region.size == 0 {
         let problem = Problem::Empty(region.base);
@@ -137,24 +161,19 @@ pub(super) fn region<'t>(chain: &Chain<'t>, index: usize) -> Result<Region, Boar
     Ok(region)
 }
 
-/// From the addresses on the bus `index` steps below the root to its parent's.
-fn translate<'t>(
-    chain: &Chain<'t>,
-    index: usize,
-    region: Region,
-) -> Result<Region, BoardError<'t>> {
-    let bus = chain.nodes()[index];
+/// Where `region` of the addresses on `bus` begins among its parent's.
+fn translate(bus: Node<'_, '_>, parent: Node<'_, '_>, region: Region) -> Read<u64> {
     let Some(mut ranges) = bus.value("ranges") else {
         return Err(bus.error("ranges", Problem::Unreachable));
     };
     if ranges.is_empty() {
-        return Ok(region);
+        return Ok(region.base);
     }
-    let child = Cells::of(bus)?;
-    let parent = Cells::of(chain.nodes()[index - 1])?;
-    let entry = (child.address + parent.address + child.size) * 4;
+    let (child, parent) = (Cells::of(bus)?, Cells::of(parent)?);
+    let entry = bytes(child.address + parent.address + child.size);
     if !ranges.len().is_multiple_of(entry) {
-        return Err(bus.length("ranges", ranges, "whole entries of both addresses and size"));
+        let expected = "whole entries of both addresses and size";
+        return Err(bus.length("ranges", ranges.len(), expected));
     }
     while !ranges.is_empty() {
         let from = take(&mut ranges, child.address);
@@ -166,11 +185,10 @@ fn translate<'t>(
         if offset > size || region.size > size - offset {
             continue;
         }
-        let wraps = || bus.error("ranges", Problem::Wraps { base: to, size });
-        return Ok(Region {
-            base: to.checked_add(offset).ok_or_else(wraps)?,
-            size: region.size,
-        });
+        return match to.checked_add(offset) {
+            Some(base) => Ok(base),
+            None => Err(bus.error("ranges", Problem::Wraps { base: to, size })),
+        };
     }
     let Region { base, size } = region;
     Err(bus.error(

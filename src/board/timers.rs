@@ -4,8 +4,7 @@
 //! the secure physical, non-secure physical, virtual and EL2 physical timer;
 //! with `interrupt-names` the names say which is which.
 
-use super::error::BoardError;
-use super::fdt::Node;
+use super::fdt::{Node, Read, word};
 use super::gic::Controller;
 use super::tree::compatible_with;
 
@@ -20,7 +19,6 @@ pub struct TimerPpis {
     pub hypervisor: Option<u32>,
 }
 
-const COMPATIBLE: [&str; 2] = ["arm,armv8-timer", "arm,armv7-timer"];
 /// Type of a private peripheral interrupt in a GIC's specifier.
 const PPI: u32 = 1;
 /// INTID of the first of them.
@@ -28,18 +26,17 @@ const FIRST_PPI: u32 = 16;
 /// How many there are.
 const PPI_COUNT: u32 = 16;
 
+/// The names by place, of those that are of use.
+const NAMES: [&[u8]; 4] = [b"sec-phys", b"phys", b"virt", b"hyp-phys"];
 /// The binding has five; what is behind them is not looked at.
 const TIMERS_MAX: usize = 5;
 
 /// Whether `compatible` is that of the per-CPU timers.
 pub(super) fn is_timer(compatible: &[u8]) -> bool {
-    compatible_with(compatible, &COMPATIBLE).is_some()
+    compatible_with(compatible, "arm,armv8-timer arm,armv7-timer").is_some()
 }
 
-pub(super) fn read<'t>(
-    node: Node<'t>,
-    controller: &Controller,
-) -> Result<TimerPpis, BoardError<'t>> {
+pub(super) fn read(node: Node<'_, '_>, controller: &Controller) -> Read<TimerPpis> {
     let mut ppis = TimerPpis::default();
     // Each entry of the extended form begins with its controller's phandle.
     let (name, value, extra) = match node.value("interrupts-extended") {
@@ -48,50 +45,41 @@ pub(super) fn read<'t>(
     };
     let entry = (controller.interrupt_cells + extra) * 4;
     if value.is_empty() || !value.len().is_multiple_of(entry) {
-        return Err(node.length(name, value, "whole specifiers of the GIC"));
+        return Err(node.length(name, value.len(), "whole specifiers of the GIC"));
     }
-    let mut names = node
-        .value("interrupt-names")
-        .map(|names| names.split(|byte| *byte == 0));
-    let specifiers = value.chunks_exact(entry).take(TIMERS_MAX);
-    for (index, specifier) in specifiers.enumerate() {
-        let slot = match &mut names {
-            None => match index {
-                1 => &mut ppis.physical,
-                2 => &mut ppis.virtual_,
-                3 => &mut ppis.hypervisor,
-                _ => continue,
-            },
-            Some(names) => match names.next() {
-                Some(b"phys") => &mut ppis.physical,
-                Some(b"virt") => &mut ppis.virtual_,
-                Some(b"hyp-phys") => &mut ppis.hypervisor,
-                _ => continue,
-            },
+    let names = node.value("interrupt-names");
+    let mut names = names.map(|names| names.split(|byte| *byte == 0));
+    for index in 0..TIMERS_MAX {
+        let Some(specifier) = value.get(index * entry..).filter(|rest| !rest.is_empty()) else {
+            break;
         };
-        let cell = |at: usize| {
-            let cell = specifier.get(at * 4..at * 4 + 4);
-            let cell = cell.and_then(|cell| cell.try_into().ok());
-            cell.map_or(u32::MAX, u32::from_be_bytes)
+        let its_name = match &mut names {
+            None => NAMES.get(index).copied(),
+            Some(names) => names.next(),
         };
-        let refuse = |value: u32, expected| {
-            let value = u64::from(value);
-            Err(node.wrong_value(name, value, expected))
+        let known = NAMES.iter().position(|name| Some(*name) == its_name);
+        let slot = match known {
+            Some(1) => &mut ppis.physical,
+            Some(2) => &mut ppis.virtual_,
+            Some(3) => &mut ppis.hypervisor,
+            _ => continue,
         };
-        if extra == 1 && Some(cell(0)) != controller.phandle {
-            return refuse(cell(0), "the phandle of the GIC");
-        }
-        if cell(extra) != PPI {
-            return refuse(cell(extra), "interrupt type 1 (PPI)");
-        }
-        let number = cell(extra + 1);
-        if number >= PPI_COUNT {
-            return refuse(number, "a PPI from 0 to 15");
-        }
-        *slot = Some(FIRST_PPI + number);
+        let cell = |place| word(specifier, place * 4).unwrap_or(u32::MAX);
+        let (number, kind, phandle) = (cell(extra + 1), cell(extra), cell(0));
+        let (value, expected) = if extra == 1 && Some(phandle) != controller.phandle {
+            (phandle, "the phandle of the GIC")
+        } else if kind != PPI {
+            (kind, "interrupt type 1 (PPI)")
+        } else if number >= PPI_COUNT {
+            (number, "a PPI from 0 to 15")
+        } else {
+            *slot = Some(FIRST_PPI + number);
+            continue;
+        };
+        return Err(node.wrong_value(name, value.into(), expected));
     }
     if ppis == TimerPpis::default() {
-        return Err(node.length(name, value, "a timer that is not secure"));
+        return Err(node.length(name, value.len(), "a timer that is not secure"));
     }
     Ok(ppis)
 }

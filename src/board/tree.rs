@@ -1,68 +1,84 @@
-//! Moving through a checked device tree: nodes with their path and parents.
+//! Moving through a checked device tree: nodes with their parents.
 
 use arrayvec::ArrayVec;
 
 use super::check::DEPTH_MAX;
-use super::error::{BoardError, NodePath, Problem};
-use super::fdt::{Fdt, Node, names, names_below};
+use super::error::{BoardError, Problem};
+use super::fdt::{Node, Read, Reported, Token, Tree, number};
 
-impl<'t> Node<'t> {
-    pub fn error(self, property: &'static str, problem: Problem<'t>) -> BoardError<'t> {
-        BoardError {
-            node: NodePath::of(self),
+impl<'c, 't> Node<'c, 't> {
+    // What reports errors is never a part of its callers: they are many, and
+    // an error is large.
+
+    /// Reports what is wrong with the node, or with a property of it.
+    #[cold]
+    #[inline(never)]
+    pub fn error(self, property: &'static str, problem: Problem<'t>) -> Reported {
+        self.tree().report(BoardError {
+            node: self.place(),
             property,
             problem,
-        }
+        })
     }
 
-    /// A property of one cell.
-    pub fn u32(self, name: &'static str) -> Result<Option<u32>, BoardError<'t>> {
-        let Some(value) = self.value(name) else {
-            return Ok(None);
-        };
-        match value.try_into() {
-            Ok(bytes) => Ok(Some(u32::from_be_bytes(bytes))),
-            Err(_) => Err(self.length(name, value, "4")),
-        }
-    }
-
-    /// The first string of a property.
-    pub fn text(self, name: &'static str) -> Result<Option<&'t str>, BoardError<'t>> {
-        match self.value(name) {
-            None => Ok(None),
-            Some(value) => first_text(value)
-                .map(Some)
-                .ok_or_else(|| self.error(name, Problem::NotText)),
-        }
-    }
-
-    pub fn length(
-        self,
-        name: &'static str,
-        value: &[u8],
-        expected: &'static str,
-    ) -> BoardError<'t> {
-        let bytes = value.len();
+    #[cold]
+    #[inline(never)]
+    pub fn length(self, name: &'static str, bytes: usize, expected: &'static str) -> Reported {
         self.error(name, Problem::Length { bytes, expected })
     }
 
-    pub fn wrong_value(
-        self,
-        name: &'static str,
-        value: u64,
-        expected: &'static str,
-    ) -> BoardError<'t> {
+    #[cold]
+    #[inline(never)]
+    pub fn wrong_value(self, name: &'static str, value: u64, expected: &'static str) -> Reported {
         self.error(name, Problem::Value { value, expected })
     }
 
+    #[cold]
+    #[inline(never)]
+    pub fn wrong_text(
+        self,
+        name: &'static str,
+        value: &'t str,
+        expected: &'static str,
+    ) -> Reported {
+        self.error(name, Problem::Text { value, expected })
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub fn missing(self, name: &'static str) -> Reported {
+        self.error(name, Problem::Missing)
+    }
+
+    /// A property of one cell.
+    pub fn u32(self, name: &'static str) -> Read<Option<u32>> {
+        let Some(value) = self.value(name) else {
+            return Ok(None);
+        };
+        if value.len() != 4 {
+            return Err(self.length(name, value.len(), "4"));
+        }
+        Ok(Some(number(value) as u32))
+    }
+
+    /// The first string of a property.
+    pub fn text(self, name: &'static str) -> Read<Option<&'t str>> {
+        match self.value(name) {
+            None => Ok(None),
+            Some(value) => match first_text(value) {
+                None => Err(self.error(name, Problem::NotText)),
+                some => Ok(some),
+            },
+        }
+    }
+
     /// A property that must be there.
-    pub fn required(self, name: &'static str) -> Result<&'t [u8], BoardError<'t>> {
-        self.value(name)
-            .ok_or_else(|| self.error(name, Problem::Missing))
+    pub fn required(self, name: &'static str) -> Read<&'t [u8]> {
+        self.value(name).ok_or_else(|| self.missing(name))
     }
 
     /// The node's phandle (Devicetree Specification v0.4, section 2.3.3).
-    pub fn phandle(self) -> Result<Option<u32>, BoardError<'t>> {
+    pub fn phandle(self) -> Read<Option<u32>> {
         match self.u32("phandle")? {
             None => self.u32("linux,phandle"),
             some => Ok(some),
@@ -72,72 +88,93 @@ impl<'t> Node<'t> {
     pub fn available(self) -> bool {
         is_available(self.value("status"))
     }
+
+    /// Its name as text; checked trees have no other.
+    pub fn name_text(self) -> &'t str {
+        core::str::from_utf8(self.name()).unwrap_or_default()
+    }
+
+    /// The nodes on the way from below the root down to this one.
+    pub fn way(self) -> impl Iterator<Item = Self> + use<'c, 't> {
+        let mut last = self.tree().root();
+        core::iter::from_fn(move || {
+            last = last.towards(self)?;
+            Some(last)
+        })
+    }
 }
 
 /// Whether `status` lets a device be used (section 2.3.4).
+#[inline(never)]
 fn is_available(status: Option<&[u8]>) -> bool {
-    matches!(status, None | Some(b"okay\0" | b"ok\0"))
+    // Not a pattern: those are compared byte by byte, in code for each.
+    status.is_none_or(|status| status == b"okay\0" || status == b"ok\0")
 }
 
 /// The first of a property's strings, when it is ASCII text.
 pub(super) fn first_text(value: &[u8]) -> Option<&str> {
     let end = value.iter().position(|byte| *byte == 0)?;
-    let text = core::str::from_utf8(value.get(..end)?).ok()?;
-    let plain = |b: u8| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~');
-    text.bytes().all(plain).then_some(text)
+    let text = value.get(..end)?;
+    let plain = |b: &u8| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~');
+    if !text.iter().all(plain) {
+        return None;
+    }
+    core::str::from_utf8(text).ok()
 }
 
-/// Index in `names` of the first string of a `compatible` value that is among
-/// them: the list goes from the most specific to the most general (2.3.1).
-pub(super) fn compatible_with(value: &[u8], names: &[&str]) -> Option<usize> {
-    value
-        .split(|byte| *byte == 0)
-        .find_map(|string| names.iter().position(|name| name.as_bytes() == string))
+/// Place in `names`, which are parted by blanks, of the first string of a
+/// `compatible` value that is among them: the list goes from the most specific
+/// to the most general (2.3.1).
+pub(super) fn compatible_with(value: &[u8], names: &str) -> Option<usize> {
+    value.split(|byte| *byte == 0).find_map(|string| {
+        let mut names = names.as_bytes().split(|byte| *byte == b' ');
+        names.position(|name| name == string)
+    })
 }
 
 /// A node with all its parents, the root first.
-pub(super) struct Chain<'t>(ArrayVec<Node<'t>, DEPTH_MAX>);
+pub(super) struct Chain<'c, 't> {
+    nodes: ArrayVec<Node<'c, 't>, DEPTH_MAX>,
+    root: Node<'c, 't>,
+}
 
-impl<'t> Chain<'t> {
-    fn root(fdt: Fdt<'t>) -> Self {
-        let mut nodes = ArrayVec::new();
-        let _ = nodes.try_push(fdt.root());
-        Self(nodes)
+impl<'c, 't> Chain<'c, 't> {
+    fn root(tree: &'c Tree<'t>) -> Self {
+        let mut chain = Self {
+            nodes: ArrayVec::new(),
+            root: tree.root(),
+        };
+        chain.enter(chain.root);
+        chain
     }
 
-    pub fn find(fdt: Fdt<'t>, path: &str) -> Option<Self> {
-        names(path)?.try_fold(Self::root(fdt), Self::descend)
-    }
-
-    /// Goes down by a path that is relative to the last node.
-    pub fn find_below(self, path: &str) -> Option<Self> {
-        names_below(path).try_fold(self, Self::descend)
-    }
-
-    fn descend(mut self, name: &str) -> Option<Self> {
-        self.0.try_push(self.node().child(name)?).ok()?;
-        Some(self)
+    /// The chain down to `node`.
+    pub fn to(node: Node<'c, 't>) -> Self {
+        let mut chain = Self::root(node.tree());
+        for next in node.way() {
+            chain.enter(next);
+        }
+        chain
     }
 
     /// Goes down to `node`, a child of the last node; tells whether it did:
     /// deeper than this is refused when the tree is opened.
-    pub fn enter(&mut self, node: Node<'t>) -> bool {
-        self.0.try_push(node).is_ok()
+    pub fn enter(&mut self, node: Node<'c, 't>) -> bool {
+        self.nodes.try_push(node).is_ok()
     }
 
     /// Goes up again.
     pub fn leave(&mut self) {
-        self.0.pop();
+        self.nodes.pop();
     }
 
-    pub fn nodes(&self) -> &[Node<'t>] {
-        &self.0
+    pub fn nodes(&self) -> &[Node<'c, 't>] {
+        &self.nodes
     }
 
     /// The last node.
-    pub fn node(&self) -> Node<'t> {
-        // A chain is never empty: each begins with the root.
-        self.0[self.0.len() - 1]
+    pub fn node(&self) -> Node<'c, 't> {
+        self.nodes.last().copied().unwrap_or(self.root)
     }
 }
 
@@ -149,47 +186,52 @@ pub(super) struct Facts<'t> {
     pub is_memory: bool,
 }
 
-type Visit<'v, 't> = dyn FnMut(&Chain<'t>, &Facts<'t>) -> Result<(), BoardError<'t>> + 'v;
+type Visit<'v, 'c, 't> = dyn FnMut(&Chain<'c, 't>, &Facts<'t>) -> Read<()> + 'v;
 
 /// Visits every node below the root in the tree's order, without the
 /// subtrees whose `status` says that they cannot be used.
 ///
 /// # Errors
 /// Those of `visit`.
-pub(super) fn walk<'t>(fdt: Fdt<'t>, visit: &mut Visit<'_, 't>) -> Result<(), BoardError<'t>> {
-    let mut chain = Chain::root(fdt);
-    let mut pending = ArrayVec::<_, DEPTH_MAX>::new();
-    let _ = pending.try_push(fdt.root().children());
-    while let Some(children) = pending.last_mut() {
-        let Some(node) = children.next() else {
-            pending.pop();
-            chain.leave();
-            continue;
-        };
-        // One look at each property, as a node may have thousands.
-        let mut values = [None; 3];
-        for (name, value) in node.properties() {
-            for (known, slot) in ["compatible", "device_type", "status"]
-                .iter()
-                .zip(&mut values)
-            {
-                if known.as_bytes() == name {
-                    *slot = Some(value);
-                }
-            }
-        }
-        let [compatible, device_type, status] = values;
-        if !is_available(status) || !chain.enter(node) {
-            continue;
-        }
-        let facts = Facts {
-            compatible: compatible.unwrap_or_default(),
-            is_memory: device_type == Some(b"memory\0"),
-        };
-        visit(&chain, &facts)?;
-        if pending.try_push(node.children()).is_err() {
-            chain.leave();
+pub(super) fn walk<'c, 't>(tree: &'c Tree<'t>, visit: &mut Visit<'_, 'c, 't>) -> Read<()> {
+    let mut chain = Chain::root(tree);
+    let mut cursor = tree.root().cursor();
+    // How many of the nodes around the cursor are not in the chain.
+    let mut skipped = 0usize;
+    // The root, which is in the chain already.
+    cursor.next();
+    loop {
+        let node = cursor.ahead;
+        match cursor.next() {
+            None => return Ok(()),
+            Some(Token::Property(..)) => {}
+            Some(Token::End) if skipped > 0 => skipped -= 1,
+            Some(Token::End) => chain.leave(),
+            Some(Token::Begin) if skipped > 0 => skipped += 1,
+            Some(Token::Begin) => match facts(node) {
+                Some(facts) if chain.enter(node) => visit(&chain, &facts)?,
+                _ => skipped = 1,
+            },
         }
     }
-    Ok(())
+}
+
+/// What there is to tell of a node that can be used. One look at each
+/// property, as a node may have thousands.
+fn facts<'t>(node: Node<'_, 't>) -> Option<Facts<'t>> {
+    let mut facts = Facts {
+        compatible: &[],
+        is_memory: false,
+    };
+    let mut usable = true;
+    for (name, value) in node.properties() {
+        if name == b"compatible" {
+            facts.compatible = value;
+        } else if name == b"device_type" {
+            facts.is_memory = value == b"memory\0";
+        } else if name == b"status" {
+            usable = is_available(Some(value));
+        }
+    }
+    usable.then_some(facts)
 }

@@ -75,23 +75,25 @@ struct LastMan {
 impl LastMan {
     /// None where a CPU of the cluster has no timestamps: it may be the one.
     fn of(run: &Run<'_>, test: &TestReport<'_>, cluster: u16) -> Option<Self> {
-        let rows = || {
-            let here = |row: &&Row| run.cpu(row.cpu.into()).cluster == cluster;
-            test.rows.iter().filter(here)
-        };
-        if rows().any(|r| r.shown.is_none() || r.figures.cache_flush.is_none()) {
-            return None;
+        let mut others = None;
+        let mut last: Option<(u64, u16, u64)> = None;
+        for row in test.rows {
+            if run.cpu(row.cpu.into()).cluster != cluster {
+                continue;
+            }
+            let this = (went_down(row)?, row.cpu, row.figures.cache_flush?);
+            // Whoever is not the last of the two is one of the others.
+            let (earlier, later) = match last {
+                Some(last) if this.0 < last.0 => (Some(this), last),
+                earlier => (earlier, this),
+            };
+            if let Some((_, _, flush)) = earlier {
+                widen(&mut others, (flush, flush));
+            }
+            last = Some(later);
         }
-        let last = rows().max_by_key(|row| went_down(row))?;
-        let flushes = || {
-            let others = rows().filter(|row| row.cpu != last.cpu);
-            others.filter_map(|row| row.figures.cache_flush)
-        };
-        Some(Self {
-            cpu: last.cpu,
-            flush: last.figures.cache_flush?,
-            others: flushes().min().zip(flushes().max()),
-        })
+        let (_, cpu, flush) = last?;
+        Some(Self { cpu, flush, others })
     }
 }
 
@@ -138,7 +140,7 @@ fn last_man(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found 
                         prose,
                         "Last man down in cluster {}, by ENTER_HW_LOW_PWR: CPU {}, \
                          cache flush {}",
-                        u32::from(cluster),
+                        u64::from(cluster),
                         run.label(last.cpu.into()),
                         unit.span(last.flush)
                     )?;
@@ -191,8 +193,8 @@ fn queue(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
         write!(
             prose,
             " ({} CPUs, R2 {} %).",
-            line.n,
-            u32::from(line.r2_percent)
+            u64::from(line.n),
+            u64::from(line.r2_percent)
         )
     })?;
     Ok(true)
@@ -223,7 +225,7 @@ fn resolution(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Foun
             write!(
                 prose,
                 "; a tick more or less is {} % of the least.",
-                100 / least
+                100u64.checked_div(least).unwrap_or(0)
             )
         })?;
         any = true;

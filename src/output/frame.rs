@@ -22,7 +22,7 @@ use crate::stats::Clock;
 
 /// The first two lines of the frame.
 pub(super) fn begin(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
-    let level = u32::from(run.facts.exception_level);
+    let level = u64::from(run.facts.exception_level);
     out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;
     writeln!(out, "NOTICE:  Running at NS-EL{level}")
 }
@@ -47,26 +47,35 @@ pub(super) fn test(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) ->
 
 /// The counts of all scenarios that were framed.
 pub(super) fn summary(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> fmt::Result {
-    let framed = || tests.iter().filter(|t| t.method == Method::Tftf);
-    let count = |outcome| framed().filter(|t| result(run, t) == outcome).count();
-    let failed = count(Outcome::Failed);
+    let (mut skipped, mut passed, mut failed) = (0u64, 0u64, 0u64);
+    for test in tests.iter().filter(|t| t.method == Method::Tftf) {
+        match result(run, test) {
+            Outcome::Skipped => skipped += 1,
+            Outcome::Passed => passed += 1,
+            Outcome::Failed => failed += 1,
+        }
+    }
+    let total = skipped + passed + failed;
     let suite = if failed == 0 { "Passed" } else { "Failed" };
     out.write_str(
         "******************************* Summary *******************************\n\
          > Test suite 'Runtime Instrumentation Validation'\n",
     )?;
-    writeln!(out, "{suite:>70}")?;
-    out.write_str("=================================\n")?;
-    writeln!(out, "Tests Skipped : {}", count(Outcome::Skipped))?;
-    writeln!(out, "Tests Passed  : {}", count(Outcome::Passed))?;
-    writeln!(out, "Tests Failed  : {failed}")?;
-    out.write_str("Tests Crashed : 0\n")?;
-    writeln!(out, "Total tests   : {}", framed().count())?;
-    out.write_str("=================================\n")
+    write!(
+        out,
+        "{suite:>70}\n\
+         =================================\n\
+         Tests Skipped : {skipped}\n\
+         Tests Passed  : {passed}\n\
+         Tests Failed  : {failed}\n\
+         Tests Crashed : 0\n\
+         Total tests   : {total}\n\
+         =================================\n"
+    )
 }
 
 /// A scenario's result as TFTF knows it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Outcome {
     Skipped,
     Passed,
@@ -113,7 +122,7 @@ fn rt_instr(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>, row: &Row
     };
     let cpu = run.cpu(row.cpu.into());
     let (tag, core) = (test.scenario.tag(), run.core_number(cpu));
-    write!(out, "<RT_INSTR:{tag}\t{}\t{core}", u32::from(cpu.cluster))?;
+    write!(out, "<RT_INSTR:{tag}\t{}\t{core}", u64::from(cpu.cluster))?;
     match values {
         [latency, None, None] => write!(out, "\t{}", latency.unwrap_or(0))?,
         values => {

@@ -6,7 +6,7 @@
 
 use core::fmt::{self, Write};
 
-use super::text::{paragraph, width};
+use super::text::{fill, paragraph, width};
 use super::units::Hundredths;
 
 /// What stands in one place of a table.
@@ -60,7 +60,8 @@ impl Grid<'_> {
         out.write_char('\n')?;
 
         let mut widths = [0; COLUMNS_MAX];
-        let widths = &mut widths[..self.columns.min(COLUMNS_MAX)];
+        let columns = self.columns.min(COLUMNS_MAX);
+        let widths = widths.get_mut(..columns).unwrap_or_default();
         for (column, widest) in widths.iter_mut().enumerate() {
             let cells = (0..self.rows).map(|row| width(&(self.cell)(row, column)));
             *widest = cells.fold((self.heading)(column).len(), usize::max);
@@ -78,25 +79,29 @@ impl Grid<'_> {
 }
 
 fn rule(out: &mut dyn Write, widths: &[usize], stroke: char) -> fmt::Result {
-    write!(out, "{:INDENT$}+", "")?;
+    fill(out, ' ', INDENT)?;
+    out.write_char('+')?;
     for width in widths {
-        for _ in 0..width + 2 {
-            out.write_char(stroke)?;
-        }
+        fill(out, stroke, width + 2)?;
         out.write_char('+')?;
     }
     out.write_char('\n')
 }
 
 fn line(out: &mut dyn Write, widths: &[usize], cell: &dyn Fn(usize) -> Cell) -> fmt::Result {
-    write!(out, "{:INDENT$}|", "")?;
+    fill(out, ' ', INDENT)?;
+    out.write_char('|')?;
     for (column, wide) in widths.iter().enumerate() {
         let cell = cell(column);
-        let fill = wide.saturating_sub(width(&cell));
-        match cell {
-            Cell::Text(text) => write!(out, " {text}{:fill$} |", "")?,
-            number => write!(out, " {:fill$}{number} |", "")?,
-        }
+        let rest = wide.saturating_sub(width(&cell));
+        let (before, after) = match cell {
+            Cell::Text(_) => (0, rest),
+            _ => (rest, 0),
+        };
+        fill(out, ' ', 1 + before)?;
+        write!(out, "{cell}")?;
+        fill(out, ' ', after + 1)?;
+        out.write_char('|')?;
     }
     out.write_char('\n')
 }

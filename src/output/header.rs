@@ -67,14 +67,15 @@ fn firmware(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         StateFormat::Original => "original",
         StateFormat::Extended => "extended",
     };
+    let version = u64::from(facts.psci_version);
     line(
         out,
         "  Firmware   : ",
         format_args!(
             "PSCI {}.{} by {conduit} from EL{}, power_state in the {format} format",
-            facts.psci_version >> 16 & 0x7fff,
-            facts.psci_version & 0xffff,
-            u32::from(facts.exception_level)
+            version >> 16 & 0x7fff,
+            version & 0xffff,
+            u64::from(facts.exception_level)
         ),
     )?;
     match facts.pmf {
@@ -115,8 +116,8 @@ fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         format_args!(
             "{}, interrupt {}, GICv{}",
             facts.timer,
-            facts.timer_intid,
-            u32::from(facts.gic)
+            u64::from(facts.timer_intid),
+            u64::from(facts.gic)
         ),
     )
 }
@@ -145,7 +146,7 @@ fn plan(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
             "{}, {} a CPU after {} for warm-up; ",
             Many(plan.scenarios.len() as u64, "scenario"),
             Many(plan.iterations.into(), "sample"),
-            plan.warmup
+            u64::from(plan.warmup)
         )?;
         for method in plan.methods.iter() {
             write!(prose, "method {}, ", method.word())?;
@@ -157,7 +158,7 @@ fn plan(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         })?;
         for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
             if let Some(state) = state {
-                write!(prose, "; {name}={state:#010x}")?;
+                write!(prose, "; {name}={:#010x}", u64::from(state))?;
             }
         }
         Ok(())
@@ -168,8 +169,9 @@ impl Run<'_> {
     /// The first CPU of each cluster, by index in the board's order.
     pub(super) fn cluster_heads(&self) -> impl Iterator<Item = usize> {
         let is_first = |index: &usize| {
-            let cluster = self.cpus[*index].cluster;
-            self.cpus[..*index].iter().all(|c| c.cluster != cluster)
+            let cluster = self.cpu(*index).cluster;
+            let first = self.cpus.iter().position(|c| c.cluster == cluster);
+            first == Some(*index)
         };
         (0..self.cpus.len()).filter(is_first)
     }

@@ -21,9 +21,9 @@ impl fmt::Display for Label {
             thread,
             ..
         } = self.cpu;
-        write!(f, "{}.{}", u32::from(cluster), u32::from(core))?;
+        write!(f, "{}.{}", u64::from(cluster), u64::from(core))?;
         if self.threads {
-            write!(f, ".{}", u32::from(thread))?;
+            write!(f, ".{}", u64::from(thread))?;
         }
         Ok(())
     }

@@ -41,6 +41,7 @@
 //! | `cold` | `t`, `by`, `mpidr` \| a key for each metric | the first sample, which is in no statistic |
 //! | `x` | `t`, `by`, `mpidr` \| a key for each reason | attempts that do not count |
 //! | `first` | `t`, `by`, `mpidr` \| `reason`, `stamp`, `error`, `step`, `cause` | the first of them |
+//! | `reached` | `t`, `by`, `mpidr` \| `due`, `state`, `rose`, `residency_us` | what PSCI_STAT says of one suspend: the state that was due, the deepest whose count rose (0: none), by how much, and its residency |
 //! | `lost` | `t`, `by`, `mpidr` \| `step`, `cause`, `error` | a CPU that was lost |
 //! | `end` | \| `records`, `crcs` | how many records came before, and the CRC of their CRCs, each as four bytes, most significant first |
 //!
@@ -50,8 +51,6 @@
 //! call's path writes.
 
 use core::fmt::{self, Write};
-
-use arrayvec::ArrayString;
 
 use super::crc::Crc32;
 use super::text::COLUMNS;
@@ -138,15 +137,45 @@ impl Type {
 /// Room for all but the CRC.
 const BODY: usize = COLUMNS - CRC_DIGITS;
 
+/// A line in the making: what does not fit is refused.
+struct Line {
+    bytes: [u8; BODY],
+    len: usize,
+}
+
+impl Line {
+    const EMPTY: Self = Self {
+        bytes: [0; BODY],
+        len: 0,
+    };
+
+    fn text(&self) -> &str {
+        let text = self.bytes.get(..self.len).unwrap_or_default();
+        core::str::from_utf8(text).unwrap_or_default()
+    }
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let rest = self.bytes.get_mut(self.len..).unwrap_or_default();
+        let room = rest.get_mut(..text.len()).ok_or(fmt::Error)?;
+        for (place, byte) in room.iter_mut().zip(text.bytes()) {
+            *place = byte;
+        }
+        self.len += text.len();
+        Ok(())
+    }
+}
+
 /// Writes the records of one copy, and counts them.
 pub struct Recorder<'w> {
     out: &'w mut dyn Write,
-    seq: u32,
+    seq: u64,
     crcs: Crc32,
     /// The record in the making, up to the blank before its CRC.
-    body: ArrayString<BODY>,
+    body: Line,
     /// Type and leading keys, with which a continuation begins too.
-    head: ArrayString<BODY>,
+    head: Line,
     /// Where in `body` the fields begin.
     fields_at: usize,
     /// What has come of it so far.
@@ -163,8 +192,8 @@ impl<'w> Recorder<'w> {
             out,
             seq: 0,
             crcs: Crc32::default(),
-            body: ArrayString::new(),
-            head: ArrayString::new(),
+            body: Line::EMPTY,
+            head: Line::EMPTY,
             fields_at: 0,
             result: Ok(()),
         }
@@ -172,15 +201,18 @@ impl<'w> Recorder<'w> {
 
     /// Begins a record with its leading keys, each with its value, and a
     /// blank after each.
-    pub fn begin(&mut self, kind: Type, leading: fmt::Arguments<'_>) {
+    pub fn begin(&mut self, kind: Type, leading: &dyn fmt::Display) {
         self.go_on(|to| {
-            to.head.clear();
+            to.head.len = 0;
             write!(to.head, "{} {leading}", kind.word())?;
             to.restart()
         });
     }
 
+    // What adds fields is never a part of its callers: they are many.
+
     /// Adds a key and its value.
+    #[inline(never)]
     pub fn field(&mut self, key: &str, value: &dyn fmt::Display) {
         self.go_on(|to| {
             if to.try_field(key, value).is_ok() {
@@ -193,32 +225,42 @@ impl<'w> Recorder<'w> {
     }
 
     /// Adds a key whose value is a word.
+    #[inline(never)]
     pub fn word(&mut self, key: &str, value: &str) {
         self.field(key, &value);
     }
 
     /// Adds a key whose value is a decimal number.
-    pub fn number(&mut self, key: &str, value: impl Into<u64>) {
-        self.number_if(key, Some(value.into()));
+    #[inline(never)]
+    pub fn number(&mut self, key: &str, value: u64) {
+        self.field(key, &value);
+    }
+
+    /// Adds keys, parted by blanks, whose values are decimal numbers.
+    #[inline(never)]
+    pub fn numbers(&mut self, keys: &str, values: &[u64]) {
+        for (key, value) in keys.split_ascii_whitespace().zip(values) {
+            self.number(key, *value);
+        }
     }
 
     /// Adds a key whose value is a decimal number, if there is one.
+    #[inline(never)]
     pub fn number_if(&mut self, key: &str, value: Option<u64>) {
         if let Some(value) = value {
-            self.field(key, &value);
+            self.number(key, value);
         }
     }
 
-    /// Adds a key whose value may be negative, if there is one.
-    pub fn signed_if(&mut self, key: &str, value: Option<i64>) {
-        if let Some(value) = value {
-            self.field(key, &value);
-        }
+    /// Adds a key whose value may be negative.
+    pub fn signed(&mut self, key: &str, value: i64) {
+        let sign = if value < 0 { "-" } else { "" };
+        self.field(key, &format_args!("{sign}{}", value.unsigned_abs()));
     }
 
     /// Adds a key whose value is a hexadecimal number.
-    pub fn hex(&mut self, key: &str, value: impl Into<u64>) {
-        let value: u64 = value.into();
+    #[inline(never)]
+    pub fn hex(&mut self, key: &str, value: u64) {
         self.field(key, &format_args!("{value:#x}"));
     }
 
@@ -232,8 +274,8 @@ impl<'w> Recorder<'w> {
     /// # Errors
     /// Those of the writer; leading keys or a field too long for a line.
     pub fn end(mut self) -> fmt::Result {
-        let (records, crcs) = (self.seq, self.crcs.value());
-        self.begin(Type::End, format_args!(""));
+        let (records, crcs) = (self.seq, u64::from(self.crcs.value()));
+        self.begin(Type::End, &"");
         self.number("records", records);
         self.field("crcs", &format_args!("{crcs:#010x}"));
         self.finish();
@@ -248,28 +290,43 @@ impl<'w> Recorder<'w> {
     }
 
     fn print(&mut self) -> fmt::Result {
-        if self.body.len() == self.fields_at {
+        if self.body.len == self.fields_at {
             return Ok(());
         }
-        let crc = Crc32::of(self.body.as_bytes());
-        writeln!(self.out, "{}{crc:0CRC_DIGITS$x}", self.body)?;
+        let body = self.body.text();
+        let crc = Crc32::of(body.as_bytes());
+        writeln!(self.out, "{body}{:0CRC_DIGITS$x}", u64::from(crc))?;
         self.crcs.update(&crc.to_be_bytes());
         self.seq += 1;
         Ok(())
     }
 
     fn restart(&mut self) -> fmt::Result {
-        self.body.clear();
-        write!(self.body, "{MARK}{:04} {}", self.seq, self.head)?;
-        self.fields_at = self.body.len();
+        self.body.len = 0;
+        write!(self.body, "{MARK}{:04} {}", self.seq, self.head.text())?;
+        self.fields_at = self.body.len;
         Ok(())
     }
 
     /// Adds a field or, where there is no room, leaves the body as it was.
     fn try_field(&mut self, key: &str, value: &dyn fmt::Display) -> fmt::Result {
-        let mut longer = self.body;
-        write!(longer, "{key}={} ", Word(value))?;
-        self.body = longer;
+        let before = self.body.len;
+        let written = write!(self.body, "{}={} ", Key(key), Word(value));
+        if written.is_err() {
+            self.body.len = before;
+        }
+        written
+    }
+}
+
+/// A key, from whatever name it has elsewhere.
+struct Key<'k>(&'k str);
+
+impl fmt::Display for Key<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for byte in self.0.bytes() {
+            f.write_char(if byte == b'-' { '_' } else { byte.into() })?;
+        }
         Ok(())
     }
 }
@@ -286,7 +343,10 @@ impl fmt::Display for Word<'_> {
         struct Safe<'f, 'g>(&'f mut fmt::Formatter<'g>, usize);
         impl Write for Safe<'_, '_> {
             fn write_str(&mut self, text: &str) -> fmt::Result {
-                for c in text.chars().take(WORD_MAX - self.1) {
+                for c in text.chars() {
+                    if self.1 == WORD_MAX {
+                        break;
+                    }
                     let safe = c.is_ascii_graphic() && c != '@';
                     self.0.write_char(if safe { c } else { '_' })?;
                     self.1 += 1;

@@ -6,10 +6,11 @@ use super::Run;
 use super::record::{FORMAT, Recorder, Type};
 use crate::board::LabelSource;
 use crate::image::Conduit;
-use crate::plan::{EndAction, Methods, ScenarioId};
+use crate::plan::{EndAction, Methods, Plan, ScenarioId};
 use crate::pmf::Stamp;
 use crate::psci::StateFormat;
 use crate::report::{Failure, Row, Skip, Status, TestReport};
+use crate::round::Facts;
 use crate::sample::{Action, Cause, Detail, Loss, Metric, Outcome, Reason, Rejection, Step};
 use crate::stats::Summary;
 
@@ -28,11 +29,13 @@ pub fn records(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> 
                 mpidr: run.cpu(row.cpu.into()).mpidr,
             };
             whole_row(&mut to, &key, row);
-            let own = test.samples.iter().skip(row.cpu.into());
-            let own = own.step_by(run.cpus.len()).take(row.valid as usize);
-            for (place, sample) in own.enumerate() {
-                to.begin(Type::Sample, format_args!("{key}k={place} "));
-                instants(&mut to, test.pmf, sample);
+            // One for each CPU, for each place.
+            let places = test.samples.chunks(run.cpus.len().max(1));
+            for (place, samples) in places.take(row.valid as usize).enumerate() {
+                if let Some(sample) = samples.get(usize::from(row.cpu)) {
+                    to.begin(Type::Sample, &format_args!("{key}k={place} "));
+                    instants(&mut to, test.pmf, sample);
+                }
             }
         }
     }
@@ -62,11 +65,10 @@ impl fmt::Display for TestKey<'_> {
 }
 
 fn whole_run(to: &mut Recorder<'_>, run: &Run<'_>, tests: usize) {
-    to.begin(Type::Run, format_args!(""));
-    to.number("format", FORMAT);
+    to.begin(Type::Run, &"");
+    to.number("format", FORMAT.into());
     to.word("version", run.version);
-    to.number("cpus", run.cpus.len() as u64);
-    to.number("tests", tests as u64);
+    to.numbers("cpus tests", &[run.cpus.len() as u64, tests as u64]);
     let labels = match run.labels {
         LabelSource::CpuMap => "cpu-map",
         LabelSource::Mpidr => "mpidr",
@@ -75,33 +77,30 @@ fn whole_run(to: &mut Recorder<'_>, run: &Run<'_>, tests: usize) {
     to.word("model", run.model);
     to.finish();
 
-    facts(to, run);
-    plan(to, run);
+    facts(to, run.facts);
+    plan(to, run.plan);
     for (index, cpu) in run.cpus.iter().enumerate() {
-        to.begin(Type::Cpu, format_args!("i={index} "));
+        to.begin(Type::Cpu, &format_args!("i={index} "));
         to.hex("mpidr", cpu.mpidr);
-        to.number("cluster", cpu.cluster);
-        to.number("core", cpu.core);
-        to.number("thread", cpu.thread);
+        let labels = [cpu.cluster, cpu.core, cpu.thread].map(u64::from);
+        to.numbers("cluster core thread", &labels);
         to.finish();
     }
 }
 
-fn facts(to: &mut Recorder<'_>, run: &Run<'_>) {
-    let facts = run.facts;
-    to.begin(Type::Facts, format_args!(""));
+fn facts(to: &mut Recorder<'_>, facts: &Facts) {
+    to.begin(Type::Facts, &"");
     to.number("hz", facts.frequency);
     to.word("counter", facts.counter.name());
     to.word("timer", facts.timer);
-    to.number("intid", facts.timer_intid);
-    to.number("el", facts.exception_level);
-    to.number("gic", facts.gic);
+    let (level, gic) = (facts.exception_level.into(), facts.gic.into());
+    to.numbers("intid el gic", &[facts.timer_intid.into(), level, gic]);
     let conduit = match facts.conduit {
         Conduit::Smc => "smc",
         Conduit::Hvc => "hvc",
     };
     to.word("conduit", conduit);
-    to.hex("psci", facts.psci_version);
+    to.hex("psci", facts.psci_version.into());
     let format = match facts.state_format {
         StateFormat::Original => "original",
         StateFormat::Extended => "extended",
@@ -110,21 +109,24 @@ fn facts(to: &mut Recorder<'_>, run: &Run<'_>) {
     to.number("lead", facts.lead as u64);
     to.hex("midr", facts.midr);
     match facts.pmf {
-        Ok(interface) => to.hex("pmf", interface.get_timestamp()),
+        Ok(interface) => to.hex("pmf", interface.get_timestamp().into()),
         Err(error) => to.field("pmf_error", &error),
     }
-    to.number("cost_counter", facts.overheads.counter);
-    to.number("cost_empty", facts.overheads.empty);
-    to.number_if("cost_pmf", facts.overheads.pmf_read);
+    to.number("stat", facts.stat);
+    let costs = &facts.overheads;
+    to.numbers("cost_counter cost_empty", &[costs.counter, costs.empty]);
+    to.number_if("cost_pmf", costs.pmf_read);
     to.finish();
 }
 
-fn plan(to: &mut Recorder<'_>, run: &Run<'_>) {
-    let plan = run.plan;
-    to.begin(Type::Plan, format_args!(""));
-    to.number("iterations", plan.iterations);
-    to.number("warmup", plan.warmup);
-    to.number("scenarios", plan.scenarios.len() as u64);
+fn plan(to: &mut Recorder<'_>, plan: &Plan) {
+    to.begin(Type::Plan, &"");
+    let (iterations, warmup) = (plan.iterations.into(), plan.warmup.into());
+    let scenarios = plan.scenarios.len() as u64;
+    to.numbers(
+        "iterations warmup scenarios",
+        &[iterations, warmup, scenarios],
+    );
     let methods = match plan.methods {
         Methods::Tftf => "tftf",
         Methods::Warm => "warm",
@@ -143,14 +145,14 @@ fn plan(to: &mut Recorder<'_>, run: &Run<'_>) {
     }
     for (key, state) in [("deepest", plan.deepest), ("core", plan.core)] {
         if let Some(state) = state {
-            to.hex(key, state);
+            to.hex(key, state.into());
         }
     }
     to.finish();
 }
 
 fn whole_test(to: &mut Recorder<'_>, test: &TestReport<'_>) {
-    to.begin(Type::Test, format_args!("{}", TestKey(test)));
+    to.begin(Type::Test, &TestKey(test));
     to.word("tag", test.scenario.tag());
     match test.status {
         Status::Passed => to.word("status", "passed"),
@@ -163,55 +165,52 @@ fn whole_test(to: &mut Recorder<'_>, test: &TestReport<'_>) {
             failed(to, failure);
         }
     }
-    to.number("pmf", u8::from(test.pmf));
+    to.number("pmf", test.pmf.into());
     if let Some(state) = test.power_state {
-        to.hex("state", state);
+        to.hex("state", state.into());
     }
-    to.number("asked", test.asked);
-    to.number("attempts", test.attempts);
-    to.number("sleep", test.sleep);
-    to.number("trials", test.trials);
+    let (asked, attempts) = (test.asked.into(), test.attempts.into());
+    let counts = [asked, attempts, test.sleep, test.trials.into()];
+    to.numbers("asked attempts sleep trials", &counts);
     to.finish();
     if test.skew.n > 0 {
-        to.begin(Type::Summary, format_args!("{}metric=skew ", TestKey(test)));
+        to.begin(
+            Type::Summary,
+            &format_args!("{}metric=skew ", TestKey(test)),
+        );
         summary(to, &test.skew);
     }
 }
 
 fn skipped(to: &mut Recorder<'_>, skip: Skip) {
-    match skip {
-        Skip::NoIdleState => to.word("why", "no-idle-state"),
-        Skip::NotSupported(function) => {
-            to.word("why", "not-supported");
-            to.hex("function", function)
-        }
-        Skip::TimerStops => to.word("why", "timer-stops"),
-        Skip::TrustedOs => to.word("why", "trusted-os"),
+    let why = match skip {
+        Skip::NoIdleState => "no-idle-state",
+        Skip::NotSupported(_) => "not-supported",
+        Skip::TimerStops => "timer-stops",
+        Skip::TrustedOs => "trusted-os",
+    };
+    to.word("why", why);
+    if let Skip::NotSupported(function) = skip {
+        to.hex("function", function.into());
     }
 }
 
 fn failed(to: &mut Recorder<'_>, failure: Failure) {
+    let (why, cpu) = match failure {
+        Failure::TooFewSamples { cpu, .. } => ("too-few-samples", Some(cpu)),
+        Failure::StateRefused { .. } => ("state-refused", None),
+        Failure::CpuLost { cpu, .. } => ("cpu-lost", Some(cpu)),
+        Failure::NotCalibrated { cpu, .. } => ("not-calibrated", Some(cpu)),
+        Failure::RetriesExhausted => ("retries-exhausted", None),
+    };
+    to.word("why", why);
+    to.number_if("why_cpu", cpu.map(u64::from));
     match failure {
-        Failure::TooFewSamples { cpu, valid, .. } => {
-            to.word("why", "too-few-samples");
-            to.number("why_cpu", cpu);
-            to.number("valid", valid)
-        }
-        Failure::StateRefused { error, .. } => {
-            to.word("why", "state-refused");
-            to.field("error", &error)
-        }
-        Failure::CpuLost { cpu, loss } => {
-            to.word("why", "cpu-lost");
-            to.number("why_cpu", cpu);
-            loss_fields(to, loss)
-        }
-        Failure::NotCalibrated { last, cpu, .. } => {
-            to.word("why", "not-calibrated");
-            to.number("why_cpu", cpu);
-            rejection(to, last)
-        }
-        Failure::RetriesExhausted => to.word("why", "retries-exhausted"),
+        Failure::TooFewSamples { valid, .. } => to.number("valid", valid.into()),
+        Failure::StateRefused { error, .. } => to.field("error", &error),
+        Failure::CpuLost { loss, .. } => loss_fields(to, loss),
+        Failure::NotCalibrated { last, .. } => rejection(to, last),
+        Failure::RetriesExhausted => {}
     }
 }
 
@@ -221,52 +220,54 @@ fn whole_row(to: &mut Recorder<'_>, key: &Key<'_>, row: &Row) {
         ScenarioId::PsciVersionParallel => Metric::Latency,
         _ => Metric::Powerdown,
     };
-    to.begin(Type::Row, format_args!("{key}"));
+    to.begin(Type::Row, key);
     to.number_if(first.key(), row.figures.powerdown);
-    to.number_if(Metric::Wakeup.key(), row.figures.wakeup);
-    to.number_if(Metric::CacheFlush.key(), row.figures.cache_flush);
-    to.number("valid", row.valid);
-    to.number("rejected", row.rejected_total());
+    to.number_if("wakeup", row.figures.wakeup);
+    to.number_if("cflush", row.figures.cache_flush);
+    let counts = [row.valid, row.rejected_total()].map(u64::from);
+    to.numbers("valid rejected", &counts);
     to.finish();
 
     for metric in Metric::ALL {
         if let Some(figures) = row.summary(metric) {
-            to.begin(Type::Summary, format_args!("{key}metric={} ", metric.key()));
+            let metric = metric.key();
+            to.begin(Type::Summary, &format_args!("{key}metric={metric} "));
             summary(to, figures);
         }
     }
     if let Some(shown) = &row.shown {
-        to.begin(Type::Event, format_args!("{key}"));
+        to.begin(Type::Event, key);
         instants(to, test.pmf, shown);
     }
     if let Some(cold) = &row.cold {
-        to.begin(Type::Cold, format_args!("{key}"));
+        to.begin(Type::Cold, key);
         for metric in Metric::ALL {
             to.number_if(metric.key(), cold.metric(metric, test.pmf));
         }
         to.finish();
     }
-    to.begin(Type::Rejected, format_args!("{key}"));
-    for reason in Reason::ALL {
-        let count = u64::from(row.rejected[reason as usize]);
-        to.number_if(reason_key(reason), Some(count).filter(|n| *n > 0));
+    to.begin(Type::Rejected, key);
+    for (reason, count) in Reason::ALL.into_iter().zip(row.rejected) {
+        if count > 0 {
+            to.number(reason.key(), count.into());
+        }
     }
     to.finish();
     if let Some(first) = row.first_rejection {
-        to.begin(Type::First, format_args!("{key}"));
+        to.begin(Type::First, key);
         rejection(to, first);
         to.finish();
     }
     if let Some(reached) = row.reached {
-        to.begin(Type::Reached, format_args!("{key}"));
-        to.hex("due", reached.due);
-        to.hex("state", reached.state.unwrap_or(0));
-        to.number("rose", reached.times);
-        to.number("residency_us", reached.residency_us);
+        to.begin(Type::Reached, key);
+        to.hex("due", reached.due.into());
+        to.hex("state", reached.state.unwrap_or(0).into());
+        let rose = [reached.times.into(), reached.residency_us.into()];
+        to.numbers("rose residency_us", &rose);
         to.finish();
     }
     if let Some(loss) = row.lost {
-        to.begin(Type::Lost, format_args!("{key}"));
+        to.begin(Type::Lost, key);
         loss_fields(to, loss);
         to.finish();
     }
@@ -274,12 +275,10 @@ fn whole_row(to: &mut Recorder<'_>, key: &Key<'_>, row: &Row) {
 
 /// Fields of a summary, and the record's end.
 fn summary(to: &mut Recorder<'_>, figures: &Summary) {
-    to.number("n", figures.n);
-    to.number("min", figures.min);
-    to.number("med", figures.median);
+    let least = [figures.n.into(), figures.min, figures.median];
+    to.numbers("n min med", &least);
     to.number_if("p99", figures.p99);
-    to.number("max", figures.max);
-    to.number("mad", figures.mad);
+    to.numbers("max mad", &[figures.max, figures.mad]);
     to.finish();
 }
 
@@ -292,22 +291,25 @@ fn instants(to: &mut Recorder<'_>, pmf: bool, shown: &Outcome) {
     } else {
         shown.start
     };
-    let relative = |at: u64| (at != 0).then(|| at.wrapping_sub(base).cast_signed());
     to.number("base", base);
-    to.signed_if("before", relative(shown.before));
-    if pmf {
-        for stamp in Stamp::IN_TIME {
-            if is_written(shown.action, stamp) {
-                let name = ["s0", "s1", "s2", "s3", "s4", "s5"][stamp as usize];
-                to.signed_if(name, relative(shown.stamps.at(stamp)));
+    let mut relative = |keys: &str, instants: &[u64]| {
+        for (key, at) in keys.split_ascii_whitespace().zip(instants) {
+            if *at != 0 {
+                to.signed(key, at.wrapping_sub(base).cast_signed());
             }
         }
+    };
+    relative("before", &[shown.before]);
+    if pmf {
+        // In time; another call's are old ones.
+        let stamp = |stamp| is_written(shown.action, stamp).then(|| shown.stamps.at(stamp));
+        let stamps = Stamp::IN_TIME.map(|it| stamp(it).unwrap_or(0));
+        relative("s0 s4 s5 s2 s3 s1", &stamps);
     }
-    to.signed_if("due", relative(shown.due));
-    to.signed_if("after", relative(shown.after));
-    to.signed_if("turned_on", relative(shown.turned_on));
-    to.signed_if("entered", relative(shown.entered));
-    to.signed_if("seen_off", relative(shown.seen_off));
+    let Outcome { due, after, .. } = *shown;
+    let (turned_on, entered, seen_off) = (shown.turned_on, shown.entered, shown.seen_off);
+    let rest = [due, after, turned_on, entered, seen_off];
+    relative("due after turned_on entered seen_off", &rest);
     to.finish();
 }
 
@@ -344,25 +346,14 @@ fn loss_fields(to: &mut Recorder<'_>, loss: Loss) {
         Step::TurnOff => "turn-off",
     };
     to.word("step", step);
-    match loss.cause {
-        Cause::Timeout => to.word("cause", "timeout"),
-        Cause::Exception => to.word("cause", "exception"),
-        Cause::Context => to.word("cause", "context"),
-        Cause::Firmware(error) => {
-            to.word("cause", "firmware");
-            to.field("error", &error)
-        }
-    }
-}
-
-/// A reason's name as a key.
-fn reason_key(reason: Reason) -> &'static str {
-    match reason {
-        Reason::EarlyWake => "early_wake",
-        Reason::NotRung => "not_rung",
-        Reason::WrongContext => "wrong_context",
-        Reason::PmfRead => "pmf_read",
-        Reason::CounterStopped => "counter_stopped",
-        other => other.key(),
+    let cause = match loss.cause {
+        Cause::Timeout => "timeout",
+        Cause::Exception => "exception",
+        Cause::Context => "context",
+        Cause::Firmware(_) => "firmware",
+    };
+    to.word("cause", cause);
+    if let Cause::Firmware(error) = loss.cause {
+        to.field("error", &error);
     }
 }

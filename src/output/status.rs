@@ -53,6 +53,7 @@ fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
             "the board names no idle state of this kind; deepest= or core= can give one",
         ),
         Skip::NotSupported(id) => {
+            let id = u64::from(id);
             write!(line, "the firmware does not implement function {id:#010x}")
         }
         Skip::TimerStops => line.write_str(
@@ -67,8 +68,10 @@ fn failed(line: &mut Prose<'_>, run: &Run<'_>, failure: Failure) -> fmt::Result 
     match failure {
         Failure::TooFewSamples { cpu, valid, asked } => write!(
             line,
-            "CPU {} has {valid} valid samples of {asked} asked for, fewer than 90 %",
-            run.label(cpu.into())
+            "CPU {} has {} valid samples of {} asked for, fewer than 90 %",
+            run.label(cpu.into()),
+            u64::from(valid),
+            u64::from(asked)
         ),
         Failure::StateRefused {
             power_state,
@@ -76,7 +79,8 @@ fn failed(line: &mut Prose<'_>, run: &Run<'_>, failure: Failure) -> fmt::Result 
             cpu,
         } => write!(
             line,
-            "the firmware refuses power_state {power_state:#010x} on CPU {}: {error}",
+            "the firmware refuses power_state {:#010x} on CPU {}: {error}",
+            u64::from(power_state),
             run.label(cpu.into())
         ),
         Failure::CpuLost { cpu, loss } => {

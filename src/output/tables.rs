@@ -75,10 +75,13 @@ impl CpuTable<'_> {
             },
             rows: cpus * self.figures,
             cell: &|place, column| {
-                let row = &test.rows[place % cpus];
+                let figure = place.checked_div(cpus).unwrap_or(0);
+                let Some(row) = test.rows.get(place - figure * cpus) else {
+                    return Cell::Missing;
+                };
                 match column.checked_sub(which.len()) {
                     None => cpu_cell(run, row.cpu, column),
-                    Some(column) => (self.cell)(row, place / cpus, column),
+                    Some(column) => (self.cell)(row, figure, column),
                 }
             },
         }
@@ -107,8 +110,11 @@ fn main_table(
         shows: "",
         figures: 1,
         columns: metrics.len(),
-        heading: &|column| heading(metrics[column]),
-        cell: &|row, _, column| unit.cell(figure(test, row, metrics[column])),
+        heading: &|column| metrics.get(column).map_or("", |m| heading(*m)),
+        cell: &|row, _, column| {
+            let metric = metrics.get(column);
+            unit.cell(metric.and_then(|m| figure(test, row, *m)))
+        },
     }
     .write(out, run, test)
 }
@@ -132,8 +138,11 @@ fn spread_table(
         shows: ": spread of the samples",
         figures: metrics.len(),
         columns: columns.len(),
-        heading: &|column| columns[column].heading(),
-        cell: &|row, figure, column| columns[column].of(unit, row, metrics[figure]),
+        heading: &|column| columns.get(column).map_or("", |c| c.heading()),
+        cell: &|row, figure, column| match (columns.get(column), metrics.get(figure)) {
+            (Some(column), Some(metric)) => column.of(unit, row, *metric),
+            _ => Cell::Missing,
+        },
     }
     .write(out, run, test)
 }
@@ -202,7 +211,7 @@ fn how_to_read(
         if parallel { "" } else { " on all CPUs" },
     )?;
     if let Some(power_state) = test.power_state {
-        write!(prose, "power_state {power_state:#010x}; ")?;
+        write!(prose, "power_state {:#010x}; ", u64::from(power_state))?;
         let how = match run.plan.wake {
             _ if !parallel => "wake-up",
             WakePattern::Together => "all wake together",

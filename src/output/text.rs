@@ -53,7 +53,8 @@ impl Prose<'_> {
         };
         let gap = usize::from(self.follows);
         if self.column + gap + word.len() > COLUMNS {
-            write!(self.out, "\n{:1$}", "", self.indent)?;
+            self.out.write_char('\n')?;
+            fill(self.out, ' ', self.indent)?;
             self.column = self.indent;
         } else if self.follows {
             self.out.write_char(' ')?;
@@ -79,11 +80,21 @@ impl Write for Prose<'_> {
             if self.len >= COLUMNS - self.indent {
                 self.place_word()?;
             }
-            self.word[self.len] = printable(c) as u8;
-            self.len += 1;
+            if let Some(place) = self.word.get_mut(self.len) {
+                *place = printable(c) as u8;
+                self.len += 1;
+            }
         }
         Ok(())
     }
+}
+
+/// Writes a character so many times.
+pub(super) fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
+    for _ in 0..times {
+        out.write_char(c)?;
+    }
+    Ok(())
 }
 
 /// One line, cut off at [`COLUMNS`] characters.

@@ -134,6 +134,11 @@ fn values_that_are_not_accepted() {
             "/pl011@9000000 status: \"disabled\", expected okay, as the console is on it",
         ),
         (
+            "/:status",
+            b"disabled\0".to_vec(),
+            "/ status: \"disabled\", expected okay, as the console is on it",
+        ),
+        (
             "/pl011@9000000:reg",
             be(&[0, 0x900_0000, 0, 0x40]),
             "/pl011@9000000 reg: 0x40, expected room for all registers",

@@ -23,8 +23,8 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
         let mut mark = " ";
         // Each state once, the shallowest first.
         while let Some(state) = rows().map(|r| r.1.state).filter(|s| *s > said).min() {
-            let label = |state: Option<u32>| state.unwrap_or(0);
-            write!(prose, "{mark}{:#010x} (CPU ", label(state))?;
+            let label = u64::from(state.unwrap_or(0));
+            write!(prose, "{mark}{label:#010x} (CPU ")?;
             let here = rows().filter(|r| r.1.state == state);
             listed(prose, &mut here.map(|r| run.label(r.0.cpu.into())))?;
             prose.write_str(")")?;
@@ -62,22 +62,22 @@ fn warn<'r>(
                 write!(
                     prose,
                     "Warning: CPU {cpu} should have reached {:#010x}, and reached ",
-                    reached.due
+                    u64::from(reached.due)
                 )?;
                 match reached.state {
-                    Some(state) => write!(prose, "{state:#010x}"),
+                    Some(state) => write!(prose, "{:#010x}", u64::from(state)),
                     None => prose.write_str("none that PSCI_STAT_COUNT tells of"),
                 }?;
             }
             Mismatch::Count => write!(
                 prose,
                 "Warning: PSCI_STAT_COUNT rose by {} over one suspend of CPU {cpu}",
-                u32::from(reached.times)
+                u64::from(reached.times)
             )?,
             Mismatch::Residency => write!(
                 prose,
                 "Warning: PSCI_STAT_RESIDENCY rose by {} us over a suspend of CPU {cpu} that took {} us",
-                reached.residency_us,
+                u64::from(reached.residency_us),
                 reached.away_us.unwrap_or(0)
             )?,
         }

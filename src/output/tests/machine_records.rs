@@ -215,9 +215,9 @@ fn why_a_line_is_no_record() {
 fn what_does_not_fit_goes_on() {
     let mut out = String::new();
     let mut to = Recorder::new(&mut out);
-    to.begin(Type::Event, format_args!("t=1 mpidr=0x1 "));
+    to.begin(Type::Event, &"t=1 mpidr=0x1 ");
     for key in ["s0", "s1", "s2", "s3", "s4", "s5"] {
-        to.signed_if(key, Some(i64::MIN));
+        to.signed(key, i64::MIN);
     }
     to.word("word", "two words = @PB \u{e9}");
     to.word("long", &"x".repeat(200));

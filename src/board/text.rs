@@ -1,0 +1,36 @@
+//! Text from outside: its parts, numbers in it, and it on its way to a terminal.
+
+use core::fmt::{self, Write};
+
+/// The number that these digits are. No sign, unlike the library's: with one
+/// two words could mean one number.
+pub(crate) fn number(digits: &[u8], radix: u32) -> Option<u32> {
+    let mut number = 0u32;
+    for digit in digits {
+        let digit = char::from(*digit).to_digit(36).filter(|d| *d < radix)?;
+        number = number.checked_mul(radix)?.checked_add(digit)?;
+    }
+    (!digits.is_empty()).then_some(number)
+}
+
+/// What stands before the first `mark`, an ASCII character, and behind it.
+pub(crate) fn cut(text: &str, mark: u8) -> Option<(&str, &str)> {
+    let at = text.bytes().position(|byte| byte == mark)?;
+    Some((text.get(..at)?, text.get(at + 1..)?))
+}
+
+/// As much of a text as so many characters, none but printable ones.
+pub(crate) struct Shown<'t>(pub(crate) &'t str, pub(crate) usize);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, c) in self.0.chars().enumerate() {
+            if place == self.1 {
+                return f.write_str("...");
+            }
+            let plain = c == ' ' || c.is_ascii_graphic();
+            f.write_char(if plain { c } else { '?' })?;
+        }
+        Ok(())
+    }
+}
