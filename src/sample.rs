@@ -333,6 +333,31 @@ mod tests {
         assert_eq!(reason(outcome, true), Some(Reason::Lost));
     }
 
+    /// The very instant is still in time.
+    #[test]
+    fn a_wake_up_when_it_is_due_is_none_too_early() {
+        let mut outcome = good();
+        outcome.due = outcome.stamps.at(Stamp::ExitHwLowPwr);
+        assert_eq!(reason(outcome, true), None);
+        outcome.due = outcome.after;
+        assert_eq!(reason(outcome, false), None);
+    }
+
+    #[test]
+    fn a_version_is_a_number_and_an_error_is_not() {
+        let mut outcome = Outcome {
+            action: Action::Version,
+            end: End::Returned,
+            code: 0x1_0001,
+            before: 100,
+            after: 150,
+            ..Outcome::default()
+        };
+        assert_eq!(reason(outcome, false), None);
+        outcome.code = -1;
+        assert_eq!(reason(outcome, false), Some(Reason::Refused));
+    }
+
     #[test]
     fn without_pmf_the_wake_up_decides() {
         let mut outcome = good();

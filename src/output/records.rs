@@ -112,7 +112,7 @@ fn facts(to: &mut Recorder<'_>, facts: &Facts) {
         Ok(interface) => to.hex("pmf", interface.get_timestamp().into()),
         Err(error) => to.field("pmf_error", &error),
     }
-    to.number("stat", facts.stat);
+    to.number("stat", facts.stat.into());
     let costs = &facts.overheads;
     to.numbers("cost_counter cost_empty", &[costs.counter, costs.empty]);
     to.number_if("cost_pmf", costs.pmf_read);
