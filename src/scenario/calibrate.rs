@@ -150,9 +150,7 @@ impl<M: Machine> Bench<'_, M> {
     /// The first CPU that was not down when another one woke.
     pub(super) fn late_to_bed(&self) -> Option<usize> {
         let first_up = self.first_wake_up()?;
-        self.outcomes
-            .iter()
-            .position(|o| is_suspend(o.action) && o.stamps.at(Stamp::EnterHwLowPwr) > first_up)
+        self.outcomes.iter().position(|o| is_late(o, first_up))
     }
 
     /// When the first CPU of the round in hand woke, where PMF tells.
@@ -177,6 +175,12 @@ fn refused(action: Action, cpu: usize, wrong: Rejection) -> Result<(), Failure> 
         }
         _ => Ok(()),
     }
+}
+
+/// Whether the CPU was not down yet at the first wake-up. In one tick with it
+/// is too late: which came first nobody knows.
+pub(super) fn is_late(outcome: &Outcome, first_up: u64) -> bool {
+    is_suspend(outcome.action) && outcome.stamps.at(Stamp::EnterHwLowPwr) >= first_up
 }
 
 fn is_suspend(action: Action) -> bool {

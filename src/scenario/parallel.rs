@@ -3,9 +3,9 @@
 //! A round counts as a whole or not at all: one CPU that did not go down
 //! changes what the others had to wait for.
 
+use super::calibrate::is_late;
 use super::tally::came_too_soon;
 use super::{Bench, Stop};
-use crate::pmf::Stamp;
 use crate::psci;
 use crate::report::Skip;
 use crate::round::{Machine, Who};
@@ -67,8 +67,8 @@ impl<M: Machine> Bench<'_, M> {
     fn keep_round(&mut self, round: usize) {
         let cpus = self.outcomes.len();
         let kept = self.kept.chunks_mut(cpus).nth(round).unwrap_or_default();
-        for (place, outcome) in kept.iter_mut().zip(self.outcomes.iter()) {
-            *place = *outcome;
+        if kept.len() == cpus {
+            kept.copy_from_slice(self.outcomes);
         }
         for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
             row.valid += u32::from(outcome.action != Action::None);
@@ -78,10 +78,7 @@ impl<M: Machine> Bench<'_, M> {
     /// Counts every CPU's part under its reason.
     fn reject_round(&mut self) {
         let first_up = self.first_wake_up();
-        let late = |o: &crate::sample::Outcome| {
-            matches!(o.action, Action::Suspend { .. })
-                && first_up.is_some_and(|up| o.stamps.at(Stamp::EnterHwLowPwr) > up)
-        };
+        let late = |o| first_up.is_some_and(|up| is_late(o, up));
         for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
             if outcome.action == Action::None {
                 continue;

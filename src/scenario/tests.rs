@@ -322,18 +322,25 @@ fn a_lost_cpu_is_named_and_left_out() {
 
 #[test]
 fn a_wake_up_before_all_are_down_spoils_the_round() {
-    let mut fake = Fake::new(4).with(|round, cpu, outcome| {
-        // In one round, CPU 2 comes down after CPU 0 has woken.
-        if round == 4 && cpu == 2 {
-            let late = outcome.due + 35;
-            outcome.stamps.0[2] = late;
-            outcome.stamps.0[3] = late + 100;
-            outcome.stamps.0[1] = late + 120;
-        }
-    });
-    let (text, _) = run(&mut fake, "only=cpu_susp_parallel iterations=4", 4);
-    assert!(text.contains("overlap"), "{text}");
-    assert!(text.contains("16 samples, 4 not counted"), "{text}");
+    // Just before the first wake-up, in the same tick, and after it.
+    for (late, not_counted) in [(29, 0), (30, 4), (35, 4)] {
+        let mut fake = Fake::new(4).with(move |round, cpu, outcome| {
+            if round == 4 && cpu == 2 {
+                let down = outcome.due + late;
+                outcome.stamps.0[2] = down;
+                outcome.stamps.0[3] = down + 100;
+                outcome.stamps.0[1] = down + 120;
+            }
+        });
+        let (text, _) = run(&mut fake, "only=cpu_susp_parallel iterations=4", 4);
+        assert_eq!(
+            text.contains("1 overlap (CPU 0.2)"),
+            not_counted > 0,
+            "{text}"
+        );
+        let said = std::format!("16 samples, {not_counted} not counted");
+        assert!(text.contains(&said), "{text}");
+    }
 }
 
 #[test]
