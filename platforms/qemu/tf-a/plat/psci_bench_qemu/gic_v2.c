@@ -95,10 +95,10 @@ void pb_gic_core_on(void)
  */
 void pb_gic_core_resume(void)
 {
-#if PB_GIC_RESET
-	gicv2_pcpu_distif_init();
-	mmio_write_32(GICD_BASE + GICD_ICACTIVER, ~0U);
-#endif
+	if ((PB_GIC_RESET != 0) || pb_fault_gic_is_lost()) {
+		gicv2_pcpu_distif_init();
+		mmio_write_32(GICD_BASE + GICD_ICACTIVER, ~0U);
+	}
 	gicv2_cpuif_enable();
 }
 
@@ -113,3 +113,24 @@ void pb_gic_release_core(u_register_t mpidr)
 	mmio_write_32(GICD_BASE + SGIR,
 		      (1U << (SGIR_TARGETS_SHIFT + pos)) | PB_RELEASE_SGI);
 }
+
+#if PB_FAULTS
+/* A bit for each: enabled, and of the non-secure group. */
+uint32_t pb_gic_private_enabled(void)
+{
+	return mmio_read_32(GICD_BASE + GICD_ISENABLER) &
+	       mmio_read_32(GICD_BASE + GICD_IGROUPR);
+}
+
+/* An SGI is pending by who has sent it: here, the core itself. */
+void pb_gic_pend_private(unsigned int id)
+{
+	if (plat_ic_is_sgi(id) != 0) {
+		mmio_write_8(GICD_BASE + GICD_SPENDSGIR + id,
+			     (uint8_t)(1U << plat_my_core_pos()));
+	} else {
+		mmio_write_32(GICD_BASE + GICD_ISPENDR, 1U << id);
+	}
+	dsbsy();
+}
+#endif

@@ -97,10 +97,10 @@ void pb_gic_core_resume(void)
 {
 	unsigned int me = plat_my_core_pos();
 
-#if PB_GIC_RESET
-	gicv3_rdistif_init(me);
-	mmio_write_32(redistributors[me] + GICR_ICACTIVER0, ~0U);
-#endif
+	if ((PB_GIC_RESET != 0) || pb_fault_gic_is_lost()) {
+		gicv3_rdistif_init(me);
+		mmio_write_32(redistributors[me] + GICR_ICACTIVER0, ~0U);
+	}
 	gicv3_cpuif_enable(me);
 }
 
@@ -108,3 +108,21 @@ void pb_gic_release_core(u_register_t mpidr)
 {
 	plat_ic_raise_el3_sgi(PB_RELEASE_SGI, mpidr);
 }
+
+#if PB_FAULTS
+/* A bit for each: enabled, and of the non-secure group. */
+uint32_t pb_gic_private_enabled(void)
+{
+	uintptr_t base = redistributors[plat_my_core_pos()];
+
+	return mmio_read_32(base + GICR_ISENABLER0) &
+	       mmio_read_32(base + GICR_IGROUPR0);
+}
+
+void pb_gic_pend_private(unsigned int id)
+{
+	mmio_write_32(redistributors[plat_my_core_pos()] + GICR_ISPENDR0,
+		      1U << id);
+	dsbsy();
+}
+#endif

@@ -18,6 +18,7 @@ PB_COHERENCY	?= hw
 PB_GIC_RESET	?= 0
 PB_PMF		?= new
 PB_STATE_ID	?= original
+PB_FAULTS	?= 0
 
 # $(call pb_one_of,VARIABLE,allowed words)
 pb_one_of = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,\
@@ -28,6 +29,7 @@ $(call pb_one_of,PB_COHERENCY,hw sw)
 $(call pb_one_of,PB_GIC_RESET,0 1)
 $(call pb_one_of,PB_PMF,new sip off)
 $(call pb_one_of,PB_STATE_ID,original extended)
+$(call pb_one_of,PB_FAULTS,0 1)
 
 ifneq (${ARCH},aarch64)
 $(error psci_bench_qemu is an AArch64 platform: ARCH='${ARCH}')
@@ -66,6 +68,7 @@ endif
 
 $(eval $(call add_define,PB_GIC))
 $(eval $(call add_define,PB_GIC_RESET))
+$(eval $(call add_define,PB_FAULTS))
 
 # TF-A 2.13 renamed the last hook before the WFI. Asking the header which name
 # it knows is safer than comparing version numbers of a development tree.
@@ -126,4 +129,31 @@ else ifeq (${PB_PMF},sip)
 BL31_SOURCES	+= $(PB_PATH)/pmf_sip.c
 else
 BL31_SOURCES	+= $(PB_PATH)/stat_clock.c
+endif
+
+ifeq (${PB_FAULTS},1)
+BL31_SOURCES	+= $(PB_PATH)/fault.c \
+		   $(PB_PATH)/fault_entry.c \
+		   $(PB_PATH)/fault_fw_cfg.c \
+		   $(PB_PATH)/fault_power.S \
+		   $(PB_PATH)/fault_psci.c \
+		   $(PB_PATH)/fault_spec.c \
+		   $(PB_PATH)/fault_storm.c
+
+# The linker sends TF-A's calls of these to the faults, which go on from there:
+# no file of TF-A has to know.
+PB_WRAPPED	:= psci_smc_handler cm_prepare_el3_exit_ns
+
+ifeq (${PB_PMF},new)
+PB_WRAPPED	+= pmf_smc_handler pmf_get_timestamp_smc
+# pmf-sip-only is both interfaces in one firmware.
+BL31_SOURCES	+= $(PB_PATH)/fault_pmf.c $(PB_PATH)/pmf_sip.c
+endif
+
+PB_PMF_NEW	:= $(if $(filter new,$(PB_PMF)),1,0)
+$(eval $(call add_define,PB_PMF_NEW))
+
+# By way of the compiler or not, as TF-A's own options for the linker are.
+PB_WRAP		:= $(if $(filter gnu-gcc,$($(ARCH)-ld-id)),-Wl$(comma))--wrap=
+BL31_LDFLAGS	+= $(addprefix $(PB_WRAP),$(PB_WRAPPED))
 endif

@@ -36,6 +36,10 @@ static int pwr_domain_on(u_register_t mpidr)
 {
 	unsigned int pos = (unsigned int)plat_core_pos_by_mpidr(mpidr);
 
+	if (pb_fault_loses(pos)) {
+		return PSCI_E_SUCCESS;
+	}
+
 	mmio_write_64(PB_HOLD_ADDR + (pos << PB_HOLD_SHIFT), PB_HOLD_GO);
 	dsbsy();
 	pb_gic_release_core(mpidr);
@@ -94,11 +98,13 @@ static void __dead2 pulse(int line)
 
 static void __dead2 system_off(void)
 {
+	pb_faults_report();
 	pulse(SECURE_GPIO_POWEROFF);
 }
 
 static void __dead2 system_reset(void)
 {
+	pb_faults_report();
 	pulse(SECURE_GPIO_RESET);
 }
 
@@ -138,7 +144,7 @@ int plat_setup_psci_ops(uintptr_t entry, const plat_psci_ops_t **psci_ops)
 		mmio_write_64(PB_HOLD_ADDR + (pos << PB_HOLD_SHIFT),
 			      PB_HOLD_WAIT);
 	}
-	mmio_write_64(PB_ENTRY_ADDR, entry);
+	mmio_write_64(PB_ENTRY_ADDR, pb_faults_init(entry));
 	pb_power_controller_init();
 
 	*psci_ops = &ops;

@@ -15,6 +15,8 @@
 #include <plat/common/platform.h>
 #include <smccc_helpers.h>
 
+#include <psci_bench_qemu.h>
+
 #define GET_TIMESTAMP_SMC32	0x82000010U
 #define GET_TIMESTAMP_SMC64	0xc2000010U
 
@@ -34,6 +36,13 @@ static uintptr_t handler(uint32_t fid, u_register_t x1, u_register_t x2,
 	(void)x4;
 	(void)cookie;
 	(void)flags;
+
+#if PB_FAULTS && PB_PMF_NEW
+	/* Both interfaces are built in, and this one answers only for its fault. */
+	if (!pb_fault_pmf_is_sip_only()) {
+		SMC_RET1(handle, SMC_UNK);
+	}
+#endif
 
 	if ((fid != GET_TIMESTAMP_SMC32) && (fid != GET_TIMESTAMP_SMC64)) {
 		SMC_RET1(handle, SMC_UNK);

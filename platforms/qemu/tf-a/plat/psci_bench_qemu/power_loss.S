@@ -43,6 +43,11 @@ func pb_core_power_down
 	cbz	w19, plat_secondary_cold_boot_setup
 
 	/* CPU_SUSPEND: an interrupt does. */
+#if PB_FAULTS
+	/* Or a fault does, or nothing. */
+	bl	pb_fault_sleep
+	cbnz	x0, 2f
+#endif
 	bl	pb_gic_arm_wake
 1:	dsb	sy
 	wfi
@@ -51,8 +56,8 @@ func pb_core_power_down
 	cbz	x0, 1b
 
 	/* EL2's registers are there only with EL2. */
-	bl	have_el2
-	cbz	x0, 2f
+2:	bl	have_el2
+	cbz	x0, 3f
 	/*
 	 * Virtual time has lost its offset. It jumps forward by 2^40 ticks, so
 	 * that a virtual timer that has just fired has fired still.
@@ -62,7 +67,7 @@ func pb_core_power_down
 	msr	cntvoff_el2, x0
 
 	/* The power is back: where the power controller would send the core. */
-2:	mov_imm	x0, PB_ENTRY_ADDR
+3:	mov_imm	x0, PB_ENTRY_ADDR
 	ldr	x0, [x0]
 	br	x0
 endfunc pb_core_power_down

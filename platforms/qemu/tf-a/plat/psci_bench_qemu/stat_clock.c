@@ -22,8 +22,8 @@ struct stamps {
 	uint64_t up[PB_CPUS];
 };
 
-CASSERT(sizeof(struct stamps) <=
-	(SHARED_RAM_SIZE - (PB_STAMPS_ADDR - PB_SHARED_BASE)), pb_stamps_fit);
+CASSERT(sizeof(struct stamps) <= (PB_FATES_ADDR - PB_STAMPS_ADDR),
+	pb_stamps_fit);
 
 static volatile struct stamps *const stamps =
 	(volatile struct stamps *)PB_STAMPS_ADDR;

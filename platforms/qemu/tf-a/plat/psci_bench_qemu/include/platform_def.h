@@ -51,12 +51,14 @@
  *   0x008  a word per CPU: PB_HOLD_GO lets it out of the hold pen
  *   0x200  a word per node of the power domain tree (power_controller.c)
  *   0x400  time stamps of PSCI_STAT, where PMF is not there to keep them
+ *   0x600  what a fault has in store for each CPU (PB_FAULTS)
  */
 #define PB_SHARED_BASE		SHARED_RAM_BASE
 #define PB_ENTRY_ADDR		(PB_SHARED_BASE + 0x000)
 #define PB_HOLD_ADDR		(PB_SHARED_BASE + 0x008)
 #define PB_NODES_ADDR		(PB_SHARED_BASE + 0x200)
 #define PB_STAMPS_ADDR		(PB_SHARED_BASE + 0x400)
+#define PB_FATES_ADDR		(PB_SHARED_BASE + 0x600)
 
 #define PB_HOLD_SHIFT		3
 #define PB_HOLD_WAIT		0

@@ -46,6 +46,45 @@ void pb_gic_core_on(void);
 void pb_gic_core_resume(void);
 void pb_gic_release_core(u_register_t mpidr);
 
+/*
+ * fault*.c: faults that QEMU's command line asks for (PB_FAULTS). Without them
+ * these are nothing.
+ */
+#if PB_FAULTS
+/* Where a core is to resume, which is `entry` otherwise. */
+uintptr_t pb_faults_init(uintptr_t entry);
+void pb_faults_report(void);
+/* CPU_ON of that CPU succeeds, and nobody comes. */
+bool pb_fault_loses(unsigned int pos);
+/* This core's part of the GIC has been without power. */
+bool pb_fault_gic_is_lost(void);
+bool pb_fault_pmf_is_sip_only(void);
+
+/* gic_v2.c, gic_v3.c: of the private interrupts of this core. */
+uint32_t pb_gic_private_enabled(void);
+void pb_gic_pend_private(unsigned int id);
+#else
+static inline uintptr_t pb_faults_init(uintptr_t entry)
+{
+	return entry;
+}
+
+static inline void pb_faults_report(void)
+{
+}
+
+static inline bool pb_fault_loses(unsigned int pos)
+{
+	(void)pos;
+	return false;
+}
+
+static inline bool pb_fault_gic_is_lost(void)
+{
+	return false;
+}
+#endif /* PB_FAULTS */
+
 /* power_loss.S: the core is gone; it comes back by the warm entry point. */
 void __dead2 pb_core_power_down(bool wake_by_interrupt);
 

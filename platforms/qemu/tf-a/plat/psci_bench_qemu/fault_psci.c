@@ -1,0 +1,311 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * Faults of PSCI's calls. The linker puts this file between TF-A's dispatcher,
+ * which takes the time stamps 0 and 1 round a call, and TF-A's PSCI: a call
+ * that is answered here has fresh ones, as a real one that fails has.
+ *
+ * What strikes a core while it has no stack is only decided here, and done by
+ * fault_power.S.
+ */
+
+#include <arch_helpers.h>
+#include <common/runtime_svc.h>
+#include <context.h>
+#include <lib/pmf/pmf.h>
+#include <lib/psci/psci.h>
+#include <lib/runtime_instr.h>
+#include <plat/common/platform.h>
+#include <platform_def.h>
+
+#include <psci_bench_faults.h>
+#include <psci_bench_qemu.h>
+
+/* SMC Calling Convention: the number of a function within its service. */
+#define FUNCTION_MASK		0xffU
+
+/* Values of arg= of the faults with a wrong context. */
+#define CONTEXT_ZERO		0U
+#define CONTEXT_NEAR		1U
+#define CONTEXT_ONES		2U
+
+/* Value of arg= of suspend-bad-return: not by the entry point. */
+#define RETURN_FROM_CALL	1U
+
+#if PSCI_EXTENDED_STATE_ID
+#define CORE_OFF		0x40000002U
+#else
+#define CORE_OFF		0x00010002U
+#endif
+
+/* A call as the dispatcher hands it on. */
+struct call {
+	uint32_t fid;
+	u_register_t x1;
+	u_register_t x2;
+	u_register_t x3;
+	u_register_t x4;
+	void *cookie;
+	void *handle;
+	u_register_t flags;
+};
+
+u_register_t __real_psci_smc_handler(uint32_t fid, u_register_t x1,
+				     u_register_t x2, u_register_t x3,
+				     u_register_t x4, void *cookie,
+				     void *handle, u_register_t flags);
+u_register_t __wrap_psci_smc_handler(uint32_t fid, u_register_t x1,
+				     u_register_t x2, u_register_t x3,
+				     u_register_t x4, void *cookie,
+				     void *handle, u_register_t flags);
+
+/* CPUs whose release is not to be sent. */
+static bool lost[PB_CPUS];
+
+static u_register_t as_it_is(const struct call *call)
+{
+	return __real_psci_smc_handler(call->fid, call->x1, call->x2, call->x3,
+				       call->x4, call->cookie, call->handle,
+				       call->flags);
+}
+
+static u_register_t error(int code)
+{
+	return (u_register_t)(register_t)code;
+}
+
+static u_register_t wrong_context(u_register_t right)
+{
+	switch (pb_fault_arg()) {
+	case CONTEXT_ZERO:
+		return 0U;
+	case CONTEXT_NEAR:
+		return right + 8U;
+	case CONTEXT_ONES:
+		return ~(u_register_t)0U;
+	default:
+		return PB_NOWHERE;
+	}
+}
+
+bool pb_fault_loses(unsigned int pos)
+{
+	bool is_lost = lost[pos];
+
+	lost[pos] = false;
+
+	return is_lost;
+}
+
+static u_register_t cpu_on(struct call *call)
+{
+	int target = plat_core_pos_by_mpidr(call->x1);
+	u_register_t result;
+
+	if (target < 0) {
+		return as_it_is(call);
+	}
+
+	switch (pb_fault_strikes(PB_CALL_CPU_ON, (unsigned int)target)) {
+	case PB_CPU_ON_INTERNAL_FAILURE:
+		return error(PSCI_E_INTERN_FAIL);
+	case PB_CPU_ON_DENIED:
+		return error(PSCI_E_DENIED);
+	case PB_CPU_ON_ALREADY_ON:
+		return error(PSCI_E_ALREADY_ON);
+	case PB_CPU_ON_PENDING:
+		return error(PSCI_E_ON_PENDING);
+	case PB_CPU_ON_INVALID_ADDRESS:
+		return error(PSCI_E_INVALID_ADDRESS);
+	case PB_CPU_ON_LOST:
+		lost[target] = true;
+		break;
+	case PB_CPU_ON_LATE:
+		pb_fate((unsigned int)target)->delay = pb_fault_arg_ticks();
+		break;
+	case PB_CPU_ON_WRONG_CONTEXT:
+		call->x3 = wrong_context(call->x3);
+		break;
+	default:
+		break;
+	}
+
+	result = as_it_is(call);
+
+	/* Refused all the same: nobody is under way who could be late. */
+	if (result != PSCI_E_SUCCESS) {
+		lost[target] = false;
+		pb_fate((unsigned int)target)->delay = 0U;
+	}
+
+	return result;
+}
+
+static u_register_t cpu_off(const struct call *call, unsigned int me)
+{
+	switch (pb_fault_strikes(PB_CALL_CPU_OFF, me)) {
+	case PB_CPU_OFF_DENIED:
+		return error(PSCI_E_DENIED);
+	case PB_CPU_OFF_RETURNS_SUCCESS:
+		return PSCI_E_SUCCESS;
+	default:
+		return as_it_is(call);
+	}
+}
+
+static u_register_t affinity_info(const struct call *call)
+{
+	int target = plat_core_pos_by_mpidr(call->x1);
+	u_register_t result = as_it_is(call);
+
+	if (target < 0) {
+		return result;
+	}
+
+	/* Only an OFF can be kept back. */
+	if (pb_fault_is(PB_AFFINITY_NEVER_OFF, (unsigned int)target) &&
+	    (result != AFF_STATE_OFF)) {
+		return result;
+	}
+
+	switch (pb_fault_strikes(PB_CALL_AFFINITY_INFO,
+				 (unsigned int)target)) {
+	case PB_AFFINITY_NEVER_OFF:
+		return AFF_STATE_ON;
+	case PB_AFFINITY_ERROR:
+		return error(PSCI_E_INVALID_PARAMS);
+	default:
+		return result;
+	}
+}
+
+/* A power-down that is given up on the way, with the stamps of one. */
+static void capture_as_since_2_13(void)
+{
+	PMF_CAPTURE_TIMESTAMP(rt_instr_svc, RT_INSTR_ENTER_CFLUSH,
+			      PMF_CACHE_MAINT);
+	PMF_CAPTURE_TIMESTAMP(rt_instr_svc, RT_INSTR_EXIT_CFLUSH,
+			      PMF_NO_CACHE_MAINT);
+	PMF_CAPTURE_TIMESTAMP(rt_instr_svc, RT_INSTR_ENTER_HW_LOW_PWR,
+			      PMF_NO_CACHE_MAINT);
+	PMF_CAPTURE_TIMESTAMP(rt_instr_svc, RT_INSTR_EXIT_HW_LOW_PWR,
+			      PMF_NO_CACHE_MAINT);
+}
+
+static u_register_t cpu_suspend(struct call *call, unsigned int me)
+{
+	volatile struct pb_fate *fate = pb_fate(me);
+	u_register_t result;
+
+	/* Standby loses nothing, and is not what is measured. */
+	if (psci_get_pstate_type((unsigned int)call->x1) ==
+	    PSTATE_TYPE_STANDBY) {
+		return as_it_is(call);
+	}
+
+	switch (pb_fault_strikes(PB_CALL_CPU_SUSPEND, me)) {
+	case PB_SUSPEND_INVALID_PARAMETERS:
+		return error(PSCI_E_INVALID_PARAMS);
+	case PB_SUSPEND_DENIED:
+		return error(PSCI_E_DENIED);
+	case PB_SUSPEND_INTERNAL_FAILURE:
+		return error(PSCI_E_INTERN_FAIL);
+	case PB_SUSPEND_NOT_SUPPORTED:
+		return error(PSCI_E_NOT_SUPPORTED);
+	case PB_SUSPEND_ABANDONED_2_12:
+		return PSCI_E_SUCCESS;
+	case PB_SUSPEND_ABANDONED_2_13:
+		capture_as_since_2_13();
+		return PSCI_E_SUCCESS;
+	case PB_SUSPEND_EARLY:
+		fate->sleep = pb_fault_arg_ticks();
+		break;
+	case PB_SUSPEND_NEVER:
+		fate->sleep = PB_SLEEP_FOR_EVER;
+		break;
+	case PB_SUSPEND_LATE:
+		fate->delay = pb_fault_arg_ticks();
+		break;
+	case PB_SUSPEND_WRONG_CONTEXT:
+		call->x3 = wrong_context(call->x3);
+		break;
+	case PB_SUSPEND_SHALLOW:
+		call->x1 = CORE_OFF;
+		break;
+	case PB_SUSPEND_BAD_RETURN:
+		if (pb_fault_arg() == RETURN_FROM_CALL) {
+			write_ctx_reg(get_el3state_ctx(call->handle),
+				      CTX_ELR_EL3, PB_NOWHERE);
+			return PSCI_E_SUCCESS;
+		}
+		call->x2 = PB_NOWHERE;
+		break;
+	case PB_GIC_ENABLES_LOST:
+		fate->gic = 1U;
+		break;
+	case PB_SPURIOUS_SGI:
+		pb_gic_pend_private((unsigned int)pb_fault_arg());
+		break;
+	default:
+		break;
+	}
+
+	result = as_it_is(call);
+
+	/* It returns where the core has not been down. */
+	fate->sleep = 0U;
+	fate->delay = 0U;
+	fate->gic = 0U;
+
+	return result;
+}
+
+static void hang_if_told(uint32_t fid, unsigned int me)
+{
+	if (!pb_fault_is(PB_SMC_HANG, me) ||
+	    ((fid & FUNCTION_MASK) != pb_fault_arg()) ||
+	    (pb_fault_strikes(PB_CALL_PSCI, me) == PB_NO_FAULT)) {
+		return;
+	}
+
+	/* No interrupt: under QEMU a WFI that ends at once is a busy loop. */
+	pb_gic_core_down();
+	for (;;) {
+		wfi();
+	}
+}
+
+u_register_t __wrap_psci_smc_handler(uint32_t fid, u_register_t x1,
+				     u_register_t x2, u_register_t x3,
+				     u_register_t x4, void *cookie,
+				     void *handle, u_register_t flags)
+{
+	struct call call = {
+		.fid = fid, .x1 = x1, .x2 = x2, .x3 = x3, .x4 = x4,
+		.cookie = cookie, .handle = handle, .flags = flags,
+	};
+	unsigned int me = plat_my_core_pos();
+	u_register_t result;
+
+	hang_if_told(fid, me);
+
+	switch (fid) {
+	case PSCI_CPU_ON_AARCH32:
+	case PSCI_CPU_ON_AARCH64:
+		return cpu_on(&call);
+	case PSCI_CPU_OFF:
+		pb_storm_stop(me);
+		result = cpu_off(&call, me);
+		pb_storm_enter(me);
+		return result;
+	case PSCI_AFFINITY_INFO_AARCH32:
+	case PSCI_AFFINITY_INFO_AARCH64:
+		return affinity_info(&call);
+	case PSCI_CPU_SUSPEND_AARCH32:
+	case PSCI_CPU_SUSPEND_AARCH64:
+		pb_storm_call(me);
+		return cpu_suspend(&call, me);
+	default:
+		return as_it_is(&call);
+	}
+}

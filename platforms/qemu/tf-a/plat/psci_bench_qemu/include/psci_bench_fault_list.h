@@ -1,0 +1,116 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0 OR MIT
+ *
+ * The faults that a firmware built with PB_FAULTS=1 can be told to have: the
+ * one list that the enumeration, the parser and the host tool go by.
+ *
+ *   FAULT(name in C, word in the specification,
+ *         what is counted for cpu=, skip= and count=,
+ *         whether it takes arg=, what that is if not given, the most it can be)
+ */
+
+#ifndef PSCI_BENCH_FAULT_LIST_H
+#define PSCI_BENCH_FAULT_LIST_H
+
+/* arg= is in microseconds, here by default `us`: an hour at most. */
+#define PB_MICROSECONDS(us)	ARG, (us), ULL(3600000000)
+/* In ticks; none is a second. */
+#define PB_TICKS		ARG, 0, UINT64_MAX
+/* Chooses between as many ways. */
+#define PB_ONE_OF(n)		ARG, 0, (n) - 1
+#define PB_WITHOUT		NO_ARG, 0, 0
+
+#define PB_FAULT_LIST(FAULT)						\
+	/* CPU_ON: the CPU that is called */				\
+	FAULT(CPU_ON_INTERNAL_FAILURE, "cpu-on-internal-failure",	\
+	      CPU_ON, PB_WITHOUT)					\
+	FAULT(CPU_ON_DENIED, "cpu-on-denied",				\
+	      CPU_ON, PB_WITHOUT)					\
+	FAULT(CPU_ON_ALREADY_ON, "cpu-on-already-on",			\
+	      CPU_ON, PB_WITHOUT)					\
+	FAULT(CPU_ON_PENDING, "cpu-on-pending",				\
+	      CPU_ON, PB_WITHOUT)					\
+	FAULT(CPU_ON_INVALID_ADDRESS, "cpu-on-invalid-address",		\
+	      CPU_ON, PB_WITHOUT)					\
+	FAULT(CPU_ON_LOST, "cpu-on-lost",				\
+	      CPU_ON, PB_WITHOUT)					\
+	FAULT(CPU_ON_LATE, "cpu-on-late",				\
+	      CPU_ON, PB_MICROSECONDS(1000))				\
+	FAULT(CPU_ON_WRONG_CONTEXT, "cpu-on-wrong-context",		\
+	      CPU_ON, PB_ONE_OF(4))					\
+	/* CPU_OFF: the caller */					\
+	FAULT(CPU_OFF_DENIED, "cpu-off-denied",				\
+	      CPU_OFF, PB_WITHOUT)					\
+	FAULT(CPU_OFF_RETURNS_SUCCESS, "cpu-off-returns-success",	\
+	      CPU_OFF, PB_WITHOUT)					\
+	/* AFFINITY_INFO: the CPU that is asked about */		\
+	FAULT(AFFINITY_NEVER_OFF, "affinity-never-off",			\
+	      AFFINITY_INFO, PB_WITHOUT)				\
+	FAULT(AFFINITY_ERROR, "affinity-error",				\
+	      AFFINITY_INFO, PB_WITHOUT)				\
+	/* CPU_SUSPEND to a power-down state: the caller */		\
+	FAULT(SUSPEND_INVALID_PARAMETERS, "suspend-invalid-parameters",	\
+	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(SUSPEND_DENIED, "suspend-denied",				\
+	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(SUSPEND_INTERNAL_FAILURE, "suspend-internal-failure",	\
+	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(SUSPEND_NOT_SUPPORTED, "suspend-not-supported",		\
+	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(SUSPEND_ABANDONED_2_12, "suspend-abandoned-2.12",		\
+	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(SUSPEND_ABANDONED_2_13, "suspend-abandoned-2.13",		\
+	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(SUSPEND_EARLY, "suspend-early",				\
+	      CPU_SUSPEND, PB_MICROSECONDS(20))				\
+	FAULT(SUSPEND_NEVER, "suspend-never",				\
+	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(SUSPEND_LATE, "suspend-late",				\
+	      CPU_SUSPEND, PB_MICROSECONDS(1000))			\
+	FAULT(SUSPEND_WRONG_CONTEXT, "suspend-wrong-context",		\
+	      CPU_SUSPEND, PB_ONE_OF(4))				\
+	FAULT(SUSPEND_SHALLOW, "suspend-shallow",			\
+	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(SUSPEND_BAD_RETURN, "suspend-bad-return",			\
+	      CPU_SUSPEND, PB_ONE_OF(2))				\
+	FAULT(GIC_ENABLES_LOST, "gic-enables-lost",			\
+	      CPU_SUSPEND, PB_WITHOUT)					\
+	FAULT(SPURIOUS_SGI, "spurious-sgi",				\
+	      CPU_SUSPEND, PB_ONE_OF(PB_FIRST_SECURE_SGI))		\
+	/* Any PSCI call: the caller */					\
+	FAULT(SMC_HANG, "smc-hang",					\
+	      PSCI, NEEDS_ARG, 0, 0xff)					\
+	/* PMF's function IDs: the caller */				\
+	FAULT(PMF_ABSENT, "pmf-absent",					\
+	      PMF_CALL, PB_WITHOUT)					\
+	FAULT(PMF_SIP_ONLY, "pmf-sip-only",				\
+	      PMF_CALL, PB_WITHOUT)					\
+	FAULT(PMF_FID_LEFT, "pmf-fid-left",				\
+	      PMF_CALL, PB_WITHOUT)					\
+	/* A time stamp that is read: the caller */			\
+	FAULT(PMF_BAD_TID, "pmf-bad-tid",				\
+	      PMF_READ, PB_WITHOUT)					\
+	FAULT(PMF_FAILS_LATER, "pmf-fails-later",			\
+	      PMF_READ, PB_WITHOUT)					\
+	FAULT(PMF_STALE, "pmf-stale",					\
+	      PMF_READ, PB_WITHOUT)					\
+	FAULT(PMF_DISORDER, "pmf-disorder",				\
+	      PMF_READ, PB_WITHOUT)					\
+	FAULT(PMF_BEFORE_CALL, "pmf-before-call",			\
+	      PMF_READ, PB_TICKS)					\
+	FAULT(PMF_FUTURE, "pmf-future",					\
+	      PMF_READ, PB_TICKS)					\
+	FAULT(PMF_COUNTER_STOPPED, "pmf-counter-stopped",		\
+	      PMF_READ, PB_WITHOUT)					\
+	FAULT(PMF_ZERO, "pmf-zero",					\
+	      PMF_READ, PB_WITHOUT)					\
+	/* An entry to the non-secure world: the CPU that enters it */	\
+	FAULT(CNTFRQ_ZERO, "cntfrq-zero",				\
+	      ENTRY, PB_WITHOUT)					\
+	FAULT(E2H_SET, "e2h-set",					\
+	      ENTRY, PB_WITHOUT)					\
+	/* A tick of EL3's own timer: the CPU that it belongs to */	\
+	FAULT(INTERRUPT_STORM, "interrupt-storm",			\
+	      TICK, PB_MICROSECONDS(20))
+
+#endif /* PSCI_BENCH_FAULT_LIST_H */
