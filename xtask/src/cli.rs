@@ -5,8 +5,11 @@ mod files;
 mod fip;
 mod image;
 mod qemu;
+mod soak;
 
 use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result, anyhow};
 use clap::Parser;
@@ -14,6 +17,7 @@ use psci_bench::plan::Plan;
 
 use self::arguments::{Arguments, Verb};
 use crate::apt_source;
+use crate::fuzz;
 use crate::progress::say;
 use crate::setup;
 use crate::test;
@@ -49,6 +53,16 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Image(arguments) => image::run(&arguments),
         Verb::Fip { verb } => fip::run(verb),
         Verb::Qemu(arguments) => qemu::run(&arguments),
+        Verb::Soak(arguments) => soak::run(&arguments),
+        Verb::Fuzz {
+            targets,
+            seconds,
+            jobs,
+        } => Ok(if fuzz::run(&targets, seconds, jobs)? {
+            0
+        } else {
+            1
+        }),
         Verb::Test { filter } => Ok(if test::run(&filter)? { 0 } else { 1 }),
     }
 }
@@ -59,6 +73,15 @@ fn plan(args: Option<&str>) -> Result<Plan> {
     let args = args.unwrap_or_default();
     tree::check_bootargs(args).context("--args")?;
     Plan::parse(args).map_err(|error| anyhow!("--args: {error}"))
+}
+
+/// What a Ctrl-C sets. While something is built, a first one ends what builds
+/// it, and that ends this; the second one would have to come while QEMU runs.
+fn interruption() -> Result<Arc<AtomicBool>> {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&interrupt);
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))?;
+    Ok(interrupt)
 }
 
 fn set_up() -> Result<u8> {

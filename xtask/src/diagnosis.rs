@@ -1,5 +1,8 @@
 //! What to make of a run that did not get to its closing line.
 
+mod heard;
+mod reset;
+
 use crate::qemu::Firmware;
 use crate::stream::{Ending, Outcome};
 
@@ -36,10 +39,15 @@ pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
     };
     let log = String::from_utf8_lossy(&outcome.log);
     let cause = cause(&log, outcome.ending, context);
-    match last_scenario(&log) {
-        Some(scenario) => format!("{ended}; the last scenario begun was '{scenario}': {cause}"),
-        None => format!("{ended}; no scenario was begun: {cause}"),
-    }
+    let scenario = match last_scenario(&log) {
+        Some(scenario) => format!("the last scenario begun was '{scenario}'"),
+        None => "no scenario was begun".into(),
+    };
+    let cpu = match heard::last_cpu(&log) {
+        Some(cpu) => format!("the last CPU heard of was {cpu}"),
+        None => "no line names a CPU".into(),
+    };
+    format!("{ended}; {scenario}, and {cpu}: {cause}")
 }
 
 /// Whether QEMU refused to start, and said why.
@@ -92,6 +100,9 @@ fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
     let tf_a = context.firmware == Firmware::TfA;
     if log.contains("PANIC") || log.contains("Unhandled Exception") {
         return "the firmware panicked, see above".into();
+    }
+    if let Some(reset) = reset::first(log) {
+        return reset;
     }
     if log.trim().is_empty() {
         return if tf_a {
@@ -154,8 +165,10 @@ mod tests {
         let said = diagnosis(&log, Ending::TimedOut, "max");
         assert!(
             said.starts_with(
-                "no closing line within 7 s; the last scenario begun was 'B c': a CPU"
-            )
+                "no closing line within 7 s; the last scenario begun was 'B c', and no line names \
+                 a CPU: a CPU has not come back"
+            ),
+            "{said}"
         );
         let said = diagnosis(&log, Ending::TimedOut, "cortex-a76");
         assert!(
@@ -164,17 +177,36 @@ mod tests {
         );
         let said = diagnosis(BANNER, Ending::Exited { success: true }, "max");
         assert!(
-            said.contains("no scenario was begun: the firmware printed and"),
+            said.contains("no scenario was begun, and no line names a CPU: the firmware printed"),
             "{said}"
         );
         let log = format!("{BANNER}NOTICE:  Booting trusted firmware test framework\r\n");
         let said = diagnosis(&log, Ending::TimedOut, "max");
-        assert!(said.contains("no scenario was begun: a CPU has"), "{said}");
+        assert!(said.contains("names a CPU: a CPU has not"), "{said}");
         let said = diagnosis("", Ending::TimedOut, "max");
         assert!(said.contains("was it built for this GIC?"), "{said}");
         let said = diagnosis("", Ending::Exited { success: false }, "max");
         assert_eq!(said, "QEMU did not start: qemu: bad option");
         assert_eq!(diagnosis("", Ending::Interrupted, "max"), "interrupted");
+    }
+
+    #[test]
+    fn who_was_heard_last_and_a_reset() {
+        let results = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t1\t2\t12\t13\t14/>\r\n";
+        let log = format!("{BANNER}psci-bench 0.1.0\r\n> Executing 'A'\r\n{results}");
+        let said = diagnosis(&log, Ending::Exited { success: true }, "max");
+        assert_eq!(
+            said,
+            "QEMU ended without a closing line; the last scenario begun was 'A', and the last CPU \
+             heard of was CPU 1.2 (in its results of 'CPU suspend on all cores in sequence'): the \
+             machine was turned off or reset before the end"
+        );
+        let log = format!("{log}> Executing 'B'\r\n{log}");
+        let said = diagnosis(&log, Ending::TimedOut, "max");
+        assert!(
+            said.ends_with(": the machine was reset while 'B' was measured"),
+            "{said}"
+        );
     }
 
     #[test]

@@ -86,8 +86,8 @@ pub enum StateId {
 }
 
 /// A variant of the overlay platform. `Display` and `FromStr` have the form
-/// `coherency=hw,gic-reset=0,pmf=new,state-id=original`; what is left out is
-/// as here.
+/// `coherency=hw,gic-reset=0,pmf=new,state-id=original,faults=0`; what is left
+/// out is as here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Variant {
     /// `coherency=hw|sw`.
@@ -98,11 +98,13 @@ pub struct Variant {
     pub pmf: Pmf,
     /// `state-id=original|extended`.
     pub state_id: StateId,
+    /// `faults=0|1`: it can be told to have a fault ([`crate::fault`]).
+    pub faults: bool,
 }
 
 impl Variant {
     /// The value of each key, in the order of the fields.
-    fn values(self) -> [(&'static str, &'static str); 4] {
+    fn values(self) -> [(&'static str, &'static str); 5] {
         [
             (
                 "coherency",
@@ -127,6 +129,7 @@ impl Variant {
                     StateId::Extended => "extended",
                 },
             ),
+            ("faults", if self.faults { "1" } else { "0" }),
         ]
     }
 }
@@ -154,10 +157,13 @@ impl FromStr for Variant {
                 "pmf=off" => variant.pmf = Pmf::Off,
                 "state-id=original" => variant.state_id = StateId::Original,
                 "state-id=extended" => variant.state_id = StateId::Extended,
+                "faults=0" => variant.faults = false,
+                "faults=1" => variant.faults = true,
                 other => {
                     return Err(format!(
                         "{other:?} is no variant: use coherency=hw|sw, gic-reset=0|1, \
-                         pmf=new|sip|off, state-id=original|extended, with commas between"
+                         pmf=new|sip|off, state-id=original|extended, faults=0|1, with commas \
+                         between"
                     ));
                 }
             }
@@ -322,14 +328,14 @@ mod tests {
 
     #[test]
     fn a_variant_comes_back() {
-        let text = "coherency=sw,gic-reset=1,pmf=sip,state-id=extended";
+        let text = "coherency=sw,gic-reset=1,pmf=sip,state-id=extended,faults=1";
         let variant: Variant = text.parse().expect("known words");
         assert_eq!(variant.to_string(), text);
         assert_eq!("".parse(), Ok(Variant::default()));
         let off = "pmf=off".parse::<Variant>().expect("a known word");
         assert_eq!(
             off.to_string(),
-            "coherency=hw,gic-reset=0,pmf=off,state-id=original"
+            "coherency=hw,gic-reset=0,pmf=off,state-id=original,faults=0"
         );
         let error = "pmf=none".parse::<Variant>().expect_err("unknown");
         assert!(
@@ -350,7 +356,8 @@ mod tests {
                 "PB_COHERENCY=sw",
                 "PB_GIC_RESET=1",
                 "PB_PMF=new",
-                "PB_STATE_ID=original"
+                "PB_STATE_ID=original",
+                "PB_FAULTS=0"
             ]
         );
     }

@@ -137,6 +137,9 @@ pub fn assemble(
     if base.len() > BASE_MAX {
         bail!("the payload has {} bytes, more than {BASE_MAX}", base.len());
     }
+    let refused = |error| anyhow!("the payload's image: {error}");
+    // Of what is too short the tree would become a part.
+    ParameterBlock::read(&base).map_err(refused)?;
     let mut block = ParameterBlock {
         uart: emergency.uart,
         conduit: emergency.conduit,
@@ -156,7 +159,6 @@ pub fn assemble(
         base.extend(tree);
     }
     let need = base.len() as u64 + WORKING_BASE + WORKING_CPU * cpus as u64;
-    let refused = |error| anyhow!("the payload's image: {error}");
     set_image_size(&mut base, need.next_multiple_of(PAGE)).map_err(refused)?;
     block.write(&mut base).map_err(refused)?;
     Ok(base)

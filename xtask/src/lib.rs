@@ -10,6 +10,9 @@
 //! fip, flash firmware and image -> what the machine starts from
 //! qemu ───── the machine's command line
 //! run ────── all of these in one call, and the verdict
+//! diagnosis  what to make of a run without one; positions, monitor and
+//!            symbols tell where its CPUs are
+//! soak ───── run, again and again
 //! ```
 //!
 //! The commands in [`cli`] and the whole-program tests call the same
@@ -21,17 +24,23 @@ pub mod apt_source;
 pub mod board;
 pub mod cli;
 pub mod diagnosis;
+pub mod fault;
 pub mod fip;
 pub mod firmware;
 pub mod flash;
+pub mod fuzz;
 pub mod image;
+pub mod monitor;
 pub mod payload;
+pub mod positions;
 pub mod process;
 pub mod progress;
 pub mod qemu;
 pub mod run;
 pub mod setup;
+pub mod soak;
 pub mod stream;
+pub mod symbols;
 pub mod test;
 pub mod tf_a;
 pub mod tree;

@@ -7,6 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 
 use crate::board;
+use crate::fault;
 use crate::firmware::Gic;
 use crate::process;
 
@@ -61,6 +62,8 @@ pub struct Machine<'m> {
     pub firmware: Firmware,
     /// One global instruction clock, so that a run repeats.
     pub icount: bool,
+    /// The fault that the firmware is to have.
+    pub fault: Option<&'m str>,
 }
 
 impl Machine<'_> {
@@ -131,6 +134,9 @@ impl Machine<'_> {
             // shift=4: 16 ns an instruction, which is one tick of the counter.
             add(&["-icount", "shift=4,sleep=off"]);
         }
+        if let Some(spec) = self.fault {
+            add(&["-fw_cfg", &fault::argument(spec)]);
+        }
         add(&[match self.firmware {
             Firmware::TfA => "-bios",
             Firmware::Builtin => "-kernel",
@@ -179,6 +185,7 @@ mod tests {
             level: Level::El2,
             firmware: Firmware::TfA,
             icount: true,
+            fault: None,
         };
         let line = |machine: &Machine<'_>| {
             let words = machine.arguments(Path::new("FILE"));
@@ -190,6 +197,12 @@ mod tests {
             "-M virt,secure=on,virtualization=on,gic-version=3 -cpu max -smp 4 -m 1024 -display none \
              -nic none -monitor none -serial stdio -no-reboot -icount shift=4,sleep=off -bios FILE"
         );
+        machine.fault = Some("suspend-early,cpu=0x1");
+        assert!(
+            line(&machine)
+                .contains(" -fw_cfg name=opt/psci-bench/fault,string=suspend-early,,cpu=0x1 -bios")
+        );
+        machine.fault = None;
         machine.firmware = Firmware::Builtin;
         machine.level = Level::El1;
         machine.gic = Gic::V2;
@@ -215,6 +228,7 @@ mod tests {
                     level: Level::El2,
                     firmware,
                     icount: false,
+                    fault: None,
                 };
                 let firmware = board.firmware(firmware.name()).expect("a firmware");
                 machine.check_cpus(firmware).is_ok()

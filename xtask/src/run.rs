@@ -1,8 +1,9 @@
 //! A whole run: from what is wished to the verdict.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -10,17 +11,21 @@ use anyhow::{Context, Result, bail};
 use psci_bench::image::TREE_MAX;
 use psci_bench::plan::Plan;
 use psci_bench::verdict::Verdict;
+use tempfile::TempDir;
 
 use crate::board::{Board, Conduit};
 use crate::diagnosis::{self, diagnose};
 use crate::firmware::{self, Gic, Platform, Variant};
 use crate::flash;
 use crate::image::Emergency;
+use crate::monitor::Socket;
 use crate::payload::{self, Tree};
+use crate::positions::{self, Map};
 use crate::progress::say;
 use crate::qemu::{self, Firmware, Level, Machine};
 use crate::setup::{self, Need};
 use crate::stream::{self, Ending, Tee};
+use crate::symbols::Symbols;
 use crate::tf_a::TfA;
 use crate::tree::{self, Choices};
 use crate::workspace::Workspace;
@@ -51,6 +56,9 @@ pub struct RunSpec {
     pub firmware: Firmware,
     /// How TF-A is built.
     pub variant: Variant,
+    /// The fault that TF-A is to have, as [`crate::fault`] describes it, and
+    /// is then built to be able to have.
+    pub fault: Option<String>,
     /// The user's checkout of TF-A.
     pub tf_a: Option<PathBuf>,
     /// One instruction clock for all CPUs, so that a run repeats.
@@ -77,6 +85,7 @@ impl Default for RunSpec {
             cpu: None,
             firmware: Firmware::TfA,
             variant: Variant::default(),
+            fault: None,
             tf_a: None,
             icount: false,
             args: None,
@@ -118,11 +127,24 @@ pub struct RunResult {
     pub ending: Ending,
     /// Without a closing line: how far it came, and the likely cause.
     pub diagnosis: Option<String>,
+    /// Where its CPUs were at the deadline, in lines, if QEMU told.
+    pub positions: Vec<String>,
     /// How long QEMU ran.
     pub elapsed: Duration,
 }
 
 impl RunResult {
+    /// The verdict in a word or two.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self.verdict {
+            Verdict::Pass => "PASS",
+            Verdict::Fail => "FAIL",
+            Verdict::BadInput => "bad input",
+            Verdict::Incomplete => "INCOMPLETE",
+        }
+    }
+
     /// The exit code that stands for the verdict.
     #[must_use]
     pub fn exit_code(&self) -> u8 {
@@ -143,6 +165,27 @@ impl RunResult {
 /// When it does not come to a run: bad input, or something that cannot be
 /// fetched, built or started.
 pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
+    prepare(spec)?.run(interrupt, out)
+}
+
+/// A run for which everything is there and built. It can be repeated.
+#[derive(Debug)]
+pub struct Prepared {
+    firmware: Firmware,
+    cpu: String,
+    timeout: Duration,
+    log: Option<PathBuf>,
+    arguments: Vec<OsString>,
+    map: Map,
+    /// Has the file that the machine starts from.
+    _dir: TempDir,
+}
+
+/// Sets up what is missing, and builds what is stale.
+///
+/// # Errors
+/// Bad input, or something that cannot be fetched or built.
+pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let workspace = Workspace::find()?;
     let board = Board::load(&workspace, &spec.board)?;
     let recipe = board.qemu.as_ref();
@@ -155,6 +198,7 @@ pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Resul
         level: spec.level,
         firmware: spec.firmware,
         icount: spec.icount,
+        fault: spec.fault.as_deref(),
     };
     machine.check_cpus(board.firmware(spec.firmware.name())?)?;
     let tf_a = match &spec.tf_a {
@@ -167,19 +211,35 @@ pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Resul
         say(&format!("warning: {doubt}"));
     }
 
+    let mut map = Map::default();
     let image = match &spec.payload {
         Payload::Image(image) => image.clone(),
-        Payload::Build => build_image(&workspace, &board, &machine, spec)?,
+        Payload::Build => {
+            let image = build_image(&workspace, &board, &machine, spec)?;
+            map.payload = symbols(&built(&workspace));
+            image
+        }
     };
+    map.size = image.len() as u64;
     let file = match spec.firmware {
-        Firmware::Builtin => image,
+        Firmware::Builtin => {
+            let memory = board.memory.first().map_or(0, |range| range.get_ref().base);
+            map.image = positions::loaded_at(memory, &image);
+            image
+        }
         Firmware::TfA => {
             let tf_a = match tf_a {
                 Some(tf_a) => tf_a,
                 None => TfA::locate(&workspace, None)?,
             };
-            let platform = Platform::overlay(&workspace, &spec.board, machine.gic, spec.variant);
+            let mut variant = spec.variant;
+            variant.faults |= spec.fault.is_some();
+            let platform = Platform::overlay(&workspace, &spec.board, machine.gic, variant);
             let firmware = firmware::build(&workspace, &tf_a, &platform)?;
+            map.image = *board.load_address.get_ref();
+            // BL1 is where CPUs wait that have not been turned on yet.
+            let stage = |file: &str| symbols(&firmware.dir.join(file));
+            map.firmware = stage("bl31.elf").and(stage("bl1.elf"));
             let fip = flash::package(&firmware, image)?;
             flash::flash(&firmware.read("bl1")?, &fip)?
         }
@@ -187,40 +247,84 @@ pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Resul
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("boot.bin");
     fs::write(&path, file)?;
-    let mut command = qemu::command();
-    command.args(machine.arguments(&path));
+    let mut arguments = machine.arguments(&path);
     // QEMU's own tree is all there is, and it takes the boot arguments.
     if spec.tree == Tree::None && spec.firmware == Firmware::Builtin {
-        command.args(spec.args.iter().flat_map(|args| ["-append", args]));
+        let append = spec.args.iter().flat_map(|args| ["-append", args]);
+        arguments.extend(append.map(OsString::from));
     }
-    let file = match &spec.log {
-        Some(log) => {
-            let file = File::create(log);
-            Some(file.with_context(|| format!("--log {}", log.display()))?)
-        }
-        None => None,
-    };
-    let mut tee = Tee { file, out };
-    let outcome = stream::run(&mut command, spec.timeout, interrupt, &mut tee)?;
-    let verdict = match outcome.ending {
-        Ending::Interrupted => None,
-        _ => stream::closing(&outcome.log),
-    };
-    let context = diagnosis::Context {
+    Ok(Prepared {
         firmware: spec.firmware,
-        cpu: machine.cpu,
-        timeout: spec.timeout.as_secs(),
-    };
-    if diagnosis::refused(&outcome) {
-        bail!(diagnose(&outcome, &context));
-    }
-    Ok(RunResult {
-        verdict: verdict.unwrap_or(Verdict::Incomplete),
-        diagnosis: verdict.is_none().then(|| diagnose(&outcome, &context)),
-        ending: outcome.ending,
-        elapsed: outcome.elapsed,
-        log: outcome.log,
+        cpu: machine.cpu.to_owned(),
+        timeout: spec.timeout,
+        log: spec.log.clone(),
+        arguments,
+        map,
+        _dir: dir,
     })
+}
+
+impl Prepared {
+    /// Runs, and judges. The UART's bytes go to `out` as they come;
+    /// `interrupt` ends the run.
+    ///
+    /// # Errors
+    /// When QEMU does not start.
+    pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
+        let mut command = qemu::command();
+        command.args(&self.arguments);
+        let dir = tempfile::tempdir()?;
+        let socket = Socket::within(dir.path());
+        command.args(socket.iter().flat_map(Socket::arguments));
+        let file = match &self.log {
+            Some(log) => {
+                let file = File::create(log);
+                Some(file.with_context(|| format!("--log {}", log.display()))?)
+            }
+            None => None,
+        };
+        let mut tee = Tee { file, out };
+        let mut positions = Vec::new();
+        let mut look = || {
+            if let Some(socket) = &socket {
+                positions = positions::ask(socket, &self.map);
+            }
+        };
+        let (time, look) = (self.timeout, &mut look);
+        let outcome = stream::run(&mut command, time, interrupt, &mut tee, look)?;
+        let verdict = match outcome.ending {
+            Ending::Interrupted => None,
+            _ => stream::closing(&outcome.log),
+        };
+        let context = diagnosis::Context {
+            firmware: self.firmware,
+            cpu: &self.cpu,
+            timeout: self.timeout.as_secs(),
+        };
+        if diagnosis::refused(&outcome) {
+            bail!(diagnose(&outcome, &context));
+        }
+        Ok(RunResult {
+            verdict: verdict.unwrap_or(Verdict::Incomplete),
+            diagnosis: verdict.is_none().then(|| diagnose(&outcome, &context)),
+            positions,
+            ending: outcome.ending,
+            elapsed: outcome.elapsed,
+            log: outcome.log,
+        })
+    }
+}
+
+/// Where [`payload::build`] has left the payload's ELF file.
+fn built(workspace: &Workspace) -> PathBuf {
+    let target = workspace.target.join(setup::TARGET);
+    target.join("release").join("psci-bench")
+}
+
+/// The functions in the file `elf`; none if it cannot be read, which costs a
+/// hanging run some words.
+fn symbols(elf: &Path) -> Symbols {
+    fs::read(elf).map_or_else(|_| Symbols::default(), |elf| Symbols::of(&elf))
 }
 
 fn build_image(

@@ -1,12 +1,14 @@
 //! What a command needs of the machine, and how it gets there.
 //!
 //! Programs come as Debian packages, by name, from the machine's own apt;
-//! the bare-metal target comes by rustup. What is there is used as it is:
-//! nothing is upgraded, and no configuration is touched.
+//! the bare-metal target comes by rustup; cargo-fuzz, which Debian does not
+//! have, by cargo into this tool's part of `target/`. What is there is used as
+//! it is: nothing is upgraded, and no configuration is touched.
 
 use std::env;
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -21,6 +23,8 @@ pub const TARGET: &str = "aarch64-unknown-none-softfloat";
 pub const NO_INSTALL: &str = "PSCI_BENCH_NO_INSTALL";
 /// The oldest QEMU whose `virt` machine is known to do.
 const QEMU_LEAST: (u32, u32) = (7, 2);
+/// The cargo-fuzz that is used, and no other.
+const CARGO_FUZZ: &str = "0.13.2";
 
 /// Something that has to be there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +43,10 @@ pub enum Need {
     Fiptool,
     /// The device tree compiler, which tests compare with.
     Dtc,
+    /// A C++ compiler, for libFuzzer.
+    CxxCompiler,
+    /// What builds fuzz targets.
+    CargoFuzz,
 }
 
 /// All that `cargo xtask test` uses.
@@ -51,6 +59,9 @@ pub const ALL: [Need; 7] = [
     Need::Fiptool,
     Need::Dtc,
 ];
+
+/// What `cargo xtask fuzz` uses.
+pub const FUZZ: [Need; 2] = [Need::CxxCompiler, Need::CargoFuzz];
 
 /// What TF-A's build uses.
 pub const FIRMWARE: [Need; 2] = [Need::CrossCompiler, Need::Make];
@@ -73,13 +84,18 @@ impl Need {
             Self::DpkgSource => ("dpkg-source", "dpkg-dev"),
             Self::Fiptool => ("fiptool", "arm-trusted-firmware-tools"),
             Self::Dtc => ("dtc", "device-tree-compiler"),
-            Self::RustTarget => return None,
+            Self::CxxCompiler => ("c++", "g++"),
+            Self::RustTarget | Self::CargoFuzz => return None,
         })
     }
 
-    fn state(self) -> State {
+    fn state(self, workspace: &Workspace) -> State {
         let Some((program, _)) = self.names() else {
-            return target_state();
+            return match (self, cargo_fuzz(workspace)) {
+                (Self::CargoFuzz, Some(_)) => State::Ready,
+                (Self::CargoFuzz, None) => State::Missing,
+                _ => target_state(),
+            };
         };
         match (find(program), self) {
             (None, _) => State::Missing,
@@ -128,20 +144,21 @@ fn target_state() -> State {
 /// # Errors
 /// When something is missing and may not, or could not, be installed.
 pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
-    if missing(needs)?.is_empty() {
+    if missing(workspace, needs)?.is_empty() {
         return Ok(());
     }
     // Another process may be installing the same: look again behind it.
     fs::create_dir_all(workspace.state())?;
     let lock = File::create(workspace.state().join("setup.lock"))?;
     lock.lock().context("cannot lock the build directory")?;
-    let missing = missing(needs)?;
+    let missing = missing(workspace, needs)?;
     let packages: Vec<&str> = missing
         .iter()
         .filter_map(|need| need.names())
         .map(|(_, package)| package)
         .collect();
     let target = missing.contains(&Need::RustTarget);
+    let fuzz = missing.contains(&Need::CargoFuzz);
     let mut steps = Vec::new();
     if !packages.is_empty() {
         steps.push(as_root(&apt_install(&packages)));
@@ -152,6 +169,9 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
                 .map(String::from)
                 .to_vec(),
         );
+    }
+    if fuzz {
+        steps.push(cargo_fuzz_install(workspace));
     }
     if env::var_os(NO_INSTALL).is_some_and(|value| value == "1") {
         let commands: Vec<String> = steps.iter().map(|step| step.join(" ")).collect();
@@ -166,8 +186,12 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     if target {
         add_target(workspace)?;
     }
+    if fuzz {
+        run_in(workspace, &cargo_fuzz_install(workspace))
+            .context("cargo could not install cargo-fuzz; is there a network?")?;
+    }
     for need in missing {
-        match need.state() {
+        match need.state(workspace) {
             State::Ready => {}
             State::Missing => bail!("{need:?} was installed and is still not in PATH"),
             State::Unfit(why) => bail!(why),
@@ -176,10 +200,10 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     Ok(())
 }
 
-fn missing(needs: &[Need]) -> Result<Vec<Need>> {
+fn missing(workspace: &Workspace, needs: &[Need]) -> Result<Vec<Need>> {
     let mut missing = Vec::new();
     for need in needs {
-        match need.state() {
+        match need.state(workspace) {
             State::Ready => {}
             State::Missing => missing.push(*need),
             State::Unfit(why) => bail!(why),
@@ -246,6 +270,40 @@ fn add_target(workspace: &Workspace) -> Result<()> {
     }
     let step = ["rustup", "target", "add", TARGET].map(String::from);
     run_in(workspace, &step).context("rustup could not add the target; is there a network?")
+}
+
+/// Where this tool has a cargo-fuzz of its own.
+fn cargo_fuzz_root(workspace: &Workspace) -> PathBuf {
+    let name = format!("cargo-fuzz-{CARGO_FUZZ}");
+    workspace.state().join(name)
+}
+
+/// The cargo-fuzz to use: the one in PATH if it is of the right version, or
+/// this tool's own.
+#[must_use]
+pub fn cargo_fuzz(workspace: &Workspace) -> Option<PathBuf> {
+    let own = cargo_fuzz_root(workspace).join("bin").join("cargo-fuzz");
+    let fits = |program: &Path| {
+        process::output(Command::new(program).arg("--version"))
+            .is_ok_and(|said| said.split_whitespace().nth(1) == Some(CARGO_FUZZ))
+    };
+    let candidates = [find("cargo-fuzz"), Some(own)];
+    candidates
+        .into_iter()
+        .flatten()
+        .find(|program| fits(program))
+}
+
+fn cargo_fuzz_install(workspace: &Workspace) -> Vec<String> {
+    let version = format!("={CARGO_FUZZ}");
+    let root = cargo_fuzz_root(workspace).display().to_string();
+    let words = ["cargo", "install", "cargo-fuzz", "--version", &version];
+    let options = ["--locked", "--root", &root];
+    words
+        .iter()
+        .chain(&options)
+        .map(ToString::to_string)
+        .collect()
 }
 
 fn run(words: &[String]) -> Result<()> {

@@ -83,7 +83,7 @@ impl Write for Tee<'_> {
 
 /// Runs `command`, whose stdout is a UART, until it ends, for `timeout` at
 /// most, or until `interrupt` is set. Everything is written to `out` as it
-/// comes.
+/// comes. Before it is ended at the deadline, `at_deadline` may look at it.
 ///
 /// # Errors
 /// When it cannot be started, or `out` cannot be written.
@@ -92,6 +92,7 @@ pub fn run(
     timeout: Duration,
     interrupt: &AtomicBool,
     out: &mut dyn Write,
+    at_deadline: &mut dyn FnMut(),
 ) -> Result<Outcome> {
     let started = Instant::now();
     let mut child = command
@@ -116,6 +117,9 @@ pub fn run(
     let killed = listen(&bytes, &mut log, started + timeout, interrupt, out)?;
     let ending = match killed {
         Some(ending) => {
+            if ending == Ending::TimedOut {
+                at_deadline();
+            }
             drop(child);
             // What was still in the pipe belongs to the log.
             for chunk in bytes.iter() {

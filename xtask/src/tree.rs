@@ -4,9 +4,13 @@
 //! bindings, so that any reader understands it; `psci-bench,power-level` in
 //! idle states is the one property of this project's own.
 
+use std::collections::BTreeSet;
+
 use anyhow::{Context, Result, anyhow, bail};
-use dtoolkit::fdt::Fdt;
+use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+use dtoolkit::{Node as _, Property as _};
+use psci_bench::board as payload;
 use psci_bench::image::TREE_MAX;
 
 use crate::board::{Board, Conduit, GicV2, GicV3, IdleState, UartKind, Window};
@@ -74,7 +78,8 @@ impl Node {
 /// The tree of `board`.
 ///
 /// # Errors
-/// When the board has no such choice, or the boot arguments cannot be in one.
+/// When the board has no such choice, the boot arguments cannot be in one, or
+/// the payload could not use what was made.
 pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
     check_bootargs(choices.bootargs)?;
     let uart = format!("/{}", uart_name(board));
@@ -110,7 +115,19 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
         .with(uart_node(board));
     let mut tree = DeviceTree::new();
     tree.root = root.0;
-    Ok(tree.to_dtb())
+    let blob = tree.to_dtb();
+    // A board may be sound, and more than the payload has room for.
+    let read = payload::Board::read(&blob);
+    let unusable = |error| {
+        anyhow!(
+            "the payload cannot use the tree of {}: {error}",
+            board.title
+        )
+    };
+    let mut cpus = vec![payload::Cpu::default(); choices.cpus as usize];
+    read.and_then(|read| read.cpus(false, &mut cpus))
+        .map_err(unusable)?;
+    Ok(blob)
 }
 
 fn reserved(board: &Board) -> Node {
@@ -307,22 +324,49 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     }
     // The payload's own reader, so that what is refused here is what it would
     // refuse, and nothing reaches dtoolkit that is not sound.
-    psci_bench::board::Board::read(blob).map_err(|error| anyhow!("{error}"))?;
-    let size = psci_bench::board::total_size(blob).map_err(|error| anyhow!("{error}"))?;
+    payload::Board::read(blob).map_err(|error| anyhow!("{error}"))?;
+    let size = payload::total_size(blob).map_err(|error| anyhow!("{error}"))?;
     let blob = blob.get(..size).context("it is truncated")?;
     let Some(bootargs) = bootargs else {
         return Ok(blob.to_vec());
     };
     check_bootargs(bootargs)?;
-    let mut tree = DeviceTree::from_fdt(&Fdt::new_unchecked(blob));
-    if tree.find_node("/chosen").is_none() {
+    let fdt = Fdt::new_unchecked(blob);
+    check_names(&fdt.root(), "")?;
+    let mut tree = DeviceTree::from_fdt(&fdt);
+    if tree.find_node_mut("/chosen").is_none() {
         tree.root.add_child(DeviceTreeNode::new_unchecked("chosen"));
     }
     let chosen = tree.find_node_mut("/chosen").context("no /chosen")?;
     let mut value = bootargs.as_bytes().to_vec();
     value.push(0);
     chosen.add_property(DeviceTreeProperty::new_unchecked("bootargs", value));
-    Ok(tree.to_dtb())
+    let changed = tree.to_dtb();
+    let read = payload::Board::read(&changed).map(|read| read.bootargs == bootargs);
+    if !read.map_err(|error| anyhow!("{error}"))? {
+        bail!("its boot arguments cannot be changed: it has a second /chosen");
+    }
+    Ok(changed)
+}
+
+/// Refuses a tree with two nodes or properties of one name in one place: of
+/// those, dtoolkit keeps the last.
+fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
+    let mut names = BTreeSet::new();
+    for property in node.properties() {
+        if !names.insert(property.name().to_owned()) {
+            bail!("{path}/: it has two properties {}", property.name());
+        }
+    }
+    names.clear();
+    for child in node.children() {
+        let path = format!("{path}/{}", child.name());
+        if !names.insert(child.name().to_owned()) {
+            bail!("{path}: there are two nodes of this name");
+        }
+        check_names(&child, &path)?;
+    }
+    Ok(())
 }
 
 /// Which GIC the tree `blob` describes, and how many CPUs.
@@ -330,10 +374,10 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
 /// # Errors
 /// When the payload could not use it.
 pub fn machine(blob: &[u8]) -> Result<(Gic, usize)> {
-    let board = psci_bench::board::Board::read(blob).map_err(|error| anyhow!("{error}"))?;
+    let board = payload::Board::read(blob).map_err(|error| anyhow!("{error}"))?;
     let gic = match board.gic {
-        psci_bench::board::Gic::V2 { .. } => Gic::V2,
-        psci_bench::board::Gic::V3 { .. } => Gic::V3,
+        payload::Gic::V2 { .. } => Gic::V2,
+        payload::Gic::V3 { .. } => Gic::V3,
     };
     Ok((gic, board.cpu_count))
 }

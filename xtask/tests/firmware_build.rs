@@ -68,6 +68,7 @@ fn every_variant_builds_and_each_is_another() {
         "pmf=sip",
         "pmf=off",
         "state-id=extended",
+        "faults=1",
     ] {
         for gic in [Gic::V2, Gic::V3] {
             let variant: Variant = words.parse().expect("known words");

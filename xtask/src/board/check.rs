@@ -97,6 +97,10 @@ fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
     }
     disjoint(reserved.iter(), source)?;
     for part in &reserved {
+        if !is_name(&part.what) {
+            let reason = format!("{:?} is no name for a node: {NAME}", part.what);
+            return fail(source, part.span.clone(), &reason);
+        }
         let within = |memory: &Spanned<Window>| contains(memory.get_ref(), &part.window);
         if !board.memory.iter().any(within) {
             return fail(
@@ -289,6 +293,13 @@ fn firmware(board: &Board, source: &Source<'_>) -> Result<()> {
     Ok(())
 }
 
+const NAME: &str = "up to 31 letters, digits and dashes";
+
+fn is_name(name: &str) -> bool {
+    let letters = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    !name.is_empty() && name.len() <= 31 && name.chars().all(letters)
+}
+
 fn idle_state(state: &Spanned<IdleState>, source: &Source<'_>) -> Result<()> {
     let IdleState {
         name,
@@ -297,9 +308,8 @@ fn idle_state(state: &Spanned<IdleState>, source: &Source<'_>) -> Result<()> {
         format,
         ..
     } = state.get_ref();
-    let letters = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    if name.is_empty() || name.len() > 31 || !name.chars().all(letters) {
-        let reason = format!("{name:?} is no name for a node: letters, digits and dashes");
+    if !is_name(name) {
+        let reason = format!("{name:?} is no name for a node: {NAME}");
         return fail(source, state.span(), &reason);
     }
     if *level > 3 {
@@ -336,7 +346,7 @@ fn qemu(board: &Board, source: &Source<'_>) -> Result<()> {
         .iter()
         .map(|memory| memory.get_ref().size)
         .sum();
-    if memory != qemu.memory_mib.get_ref() << 20 {
+    if qemu.memory_mib.get_ref().checked_mul(1 << 20) != Some(memory) {
         let reason = format!("memory has {} MiB in all", memory >> 20);
         return fail(source, qemu.memory_mib.span(), &reason);
     }

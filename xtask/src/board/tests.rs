@@ -191,6 +191,12 @@ fn what_is_wrong_is_told_with_its_line() {
             line("memory-mib"),
             "1024 MiB in all",
         ),
+        (
+            "memory-mib = 1024",
+            "memory-mib = 0x1000_0000_0400",
+            line("memory-mib"),
+            "1024 MiB in all",
+        ),
         ("[qemu]", "[qemu", 0, "board.toml:"),
     ];
     for (from, to, line, expected) in cases {
@@ -207,11 +213,12 @@ fn what_is_wrong_is_told_with_its_line() {
 
 #[test]
 fn reserved_memory() {
-    let with = |base: u64, size: u64| {
+    let named = |name: &str, base: u64, size: u64| {
         let part =
-            format!("[[reserved]]\nname = \"tee\"\nbase = {base:#x}\nsize = {size:#x}\n[uart]");
+            format!("[[reserved]]\nname = \"{name}\"\nbase = {base:#x}\nsize = {size:#x}\n[uart]");
         Board::parse("board.toml", &text().replacen("[uart]", &part, 1))
     };
+    let with = |base, size| named("tee", base, size);
     assert!(with(0x4000_0000, 0x1000).is_ok());
     let error = with(0x7fff_f000, 0x2000)
         .expect_err("beyond memory")
@@ -221,4 +228,8 @@ fn reserved_memory() {
         .expect_err("over it")
         .to_string();
     assert!(error.contains("in what tee has reserved"), "{error}");
+    for name in ["", "a/b", r"a\u0000b", "caf\u{e9}"] {
+        let error = named(name, 0x4000_0000, 0x1000).expect_err(name);
+        assert!(error.to_string().contains("no name for a node"), "{error}");
+    }
 }

@@ -1,18 +1,22 @@
 //! What can be asked for, and the help for it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::fault;
 use crate::fip::{KINDS, Kind};
 use crate::firmware::{Gic, Variant};
+use crate::fuzz;
 use crate::qemu::Firmware;
 use crate::run::TIMEOUT_MAX;
+use crate::soak::parse_time;
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0  PASS, or done
-  1  FAIL: a scenario broke its promise, or a test failed
+  1  FAIL: a scenario broke its promise, a test failed, or a fuzzer crashed it
   2  bad input or use, or something could not be fetched, built or started
   3  INCOMPLETE: the run did not reach its end";
 
@@ -49,6 +53,12 @@ pub enum Verb {
     },
     /// Run on QEMU, under real TF-A, and exit by the verdict.
     Qemu(QemuArguments),
+    /// Repeat runs on QEMU, keep the logs of those that do not pass, and sum
+    /// up.
+    ///
+    /// Firmware and payload are built once. Ctrl-C ends the run in hand,
+    /// which is not counted then, and the sums are printed.
+    Soak(SoakArguments),
     /// Set up what is missing, and run all tests.
     #[command(after_help = "Examples:
   cargo xtask test
@@ -57,6 +67,24 @@ pub enum Verb {
         /// Passed to the test programs, behind `--`.
         #[arg(last = true)]
         filter: Vec<String>,
+    },
+    /// Fuzz all that reads outside input, and tell what is found.
+    ///
+    /// Starts from the seeds in fuzz/seeds and from what former runs kept in
+    /// target/psci-bench/fuzz, where each finding is put, too.
+    #[command(after_help = "Examples:
+  cargo xtask fuzz
+  cargo xtask fuzz fip device_tree --seconds 600 --jobs 2")]
+    Fuzz {
+        /// Which targets [default: all].
+        #[arg(value_name = "TARGET", value_parser = fuzz::TARGETS)]
+        targets: Vec<String>,
+        /// How long to run each.
+        #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=fuzz::SECONDS_MAX))]
+        seconds: u32,
+        /// How many to run at a time [default: as many as the host has CPUs].
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        jobs: Option<u16>,
     },
 }
 
@@ -96,8 +124,57 @@ Examples:
   cargo xtask qemu --smp 32 --icount --log run.log
   cargo xtask qemu --gic 2 --el 1 --args 'iterations=5 only=cpu_off_serial'
   cargo xtask qemu --variant coherency=sw,pmf=sip --tf-a ../trusted-firmware-a
+  cargo xtask qemu --fault cpu-on-denied,cpu=0x3,skip=2
   cargo xtask qemu --firmware builtin --smp 64"))]
 pub struct QemuArguments {
+    /// What to run.
+    #[command(flatten)]
+    pub run: RunArguments,
+    /// Also write the UART's bytes to this file.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+}
+
+/// Arguments of `soak`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  all runs PASS
+  1  at least one FAIL
+  2  bad input or use, or something could not be fetched, built or started
+  3  at least one INCOMPLETE and no FAIL, or no run at all
+
+Examples:
+  cargo xtask soak
+  cargo xtask soak --time 8h --load 2 --keep night
+  cargo xtask soak --suspends 100000 --smp 32 --args 'iterations=100'")]
+pub struct SoakArguments {
+    /// Begin no run after this time, such as 90s, 10m or 2h [default: 10m,
+    /// unless there is --runs or --suspends].
+    #[arg(long, value_name = "T", value_parser = parse_time)]
+    pub time: Option<Duration>,
+    /// Stop after so many runs.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub runs: Option<u64>,
+    /// Stop when so many CPU_SUSPENDs were attempted in all runs together,
+    /// warm-ups aside.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub suspends: Option<u64>,
+    /// Keep so many of the host's CPUs busy meanwhile.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub load: u16,
+    /// Keep the logs of runs that do not PASS and a summary in this new or
+    /// empty directory [default: the next number in target/psci-bench/soak].
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+    /// What to run.
+    #[command(flatten)]
+    pub run: RunArguments,
+}
+
+/// What a run is made of, for all commands that run.
+#[derive(Debug, Args)]
+pub struct RunArguments {
     /// How many CPUs: up to 8 with a GICv2; with a GICv3 up to 32 under TF-A
     /// and 512 under QEMU's own PSCI [default: 8].
     #[arg(long, value_name = "N")]
@@ -115,10 +192,15 @@ pub struct QemuArguments {
     #[arg(long, value_enum, default_value_t = Firmware::TfA)]
     pub firmware: Firmware,
     /// How TF-A is built: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,
-    /// state-id=original|extended, with commas between [default: the first of
-    /// each].
+    /// state-id=original|extended, faults=0|1, with commas between [default:
+    /// the first of each].
     #[arg(long, value_name = "K=V,…")]
     pub variant: Option<Variant>,
+    /// A fault that TF-A is to have: a word of the table in
+    /// platforms/qemu/tf-a/README.md, then cpu=MPIDR, skip=N, count=N, arg=N
+    /// as needed, with commas between. Implies faults=1.
+    #[arg(long, value_name = "SPEC", value_parser = fault::check)]
+    pub fault: Option<String>,
     /// A TF-A checkout, 2.12 to 2.15, instead of Debian's source package.
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
@@ -128,9 +210,6 @@ pub struct QemuArguments {
     /// Boot arguments, such as 'iterations=100 method=warm'.
     #[arg(long, allow_hyphen_values = true)]
     pub args: Option<String>,
-    /// Also write the UART's bytes to this file.
-    #[arg(long, value_name = "FILE")]
-    pub log: Option<PathBuf>,
     /// End QEMU after so many seconds [default: 120, or 0.025 for each sample
     /// of each CPU that --smp and --args ask for, whichever is more].
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]

@@ -1,14 +1,11 @@
 //! `cargo xtask qemu`.
 
 use std::io::{self, Write, stdout};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use psci_bench::verdict::Verdict;
 
-use super::arguments::QemuArguments;
+use super::arguments::{QemuArguments, RunArguments};
 use super::{files, plan};
 use crate::board::Board;
 use crate::flash;
@@ -20,7 +17,7 @@ use crate::workspace::Workspace;
 
 /// stdout, for as long as anyone reads it: the verdict does not depend on it.
 #[derive(Default)]
-struct Out {
+pub(super) struct Out {
     closed: bool,
 }
 
@@ -55,42 +52,41 @@ impl Write for Out {
 }
 
 pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
-    let spec = spec(arguments)?;
-    let interrupt = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupt);
-    // While something is built, a first signal ends what builds it, and that
-    // ends this; the second one would have to come while QEMU runs.
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))?;
-    let result = run::run(&spec, &interrupt, &mut Out::default())?;
-    let word = match result.verdict {
-        Verdict::Pass => "PASS",
-        Verdict::Fail => "FAIL",
-        Verdict::BadInput => "bad input",
-        Verdict::Incomplete => "INCOMPLETE",
+    if let Some(log) = &arguments.log {
+        files::writable(("--log", log))?;
+        files::apart(("--log", log), ("--dtb", arguments.run.dtb.as_deref()))?;
+        files::apart(("--log", log), ("--image", arguments.run.image.as_deref()))?;
+    }
+    let spec = RunSpec {
+        log: arguments.log.clone(),
+        ..spec(&arguments.run)?
     };
-    let mut end = format!("{word} after {:.1} s", result.elapsed.as_secs_f64());
+    let interrupt = super::interruption()?;
+    let result = run::run(&spec, &interrupt, &mut Out::default())?;
+    let (word, seconds) = (result.word(), result.elapsed.as_secs_f64());
+    let mut end = format!("{word} after {seconds:.1} s");
     if let Some(diagnosis) = &result.diagnosis {
         end = format!("{end}: {diagnosis}");
     }
     say(&end);
+    for position in &result.positions {
+        say(position);
+    }
     Ok(result.exit_code())
 }
 
-fn spec(arguments: &QemuArguments) -> Result<RunSpec> {
+/// The run that is asked for; its UART goes to no file.
+pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     if arguments.firmware == Firmware::Builtin {
         for (option, given) in [
             ("--variant", arguments.variant.is_some()),
+            ("--fault", arguments.fault.is_some()),
             ("--tf-a", arguments.tf_a.is_some()),
         ] {
             if given {
                 bail!("{option} is about TF-A, and with --firmware builtin there is none");
             }
         }
-    }
-    if let Some(log) = &arguments.log {
-        files::writable(("--log", log))?;
-        files::apart(("--log", log), ("--dtb", arguments.dtb.as_deref()))?;
-        files::apart(("--log", log), ("--image", arguments.image.as_deref()))?;
     }
     let plan = plan(arguments.args.as_deref())?;
     let unasked = RunSpec::default();
@@ -113,6 +109,7 @@ fn spec(arguments: &QemuArguments) -> Result<RunSpec> {
         cpu: arguments.cpu.clone(),
         firmware: arguments.firmware,
         variant: arguments.variant.unwrap_or_default(),
+        fault: arguments.fault.clone(),
         tf_a: arguments.tf_a.clone(),
         icount: arguments.icount,
         args: arguments.args.clone(),
@@ -125,7 +122,6 @@ fn spec(arguments: &QemuArguments) -> Result<RunSpec> {
             None => Payload::Build,
         },
         timeout,
-        log: arguments.log.clone(),
         ..unasked
     })
 }

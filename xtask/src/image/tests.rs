@@ -124,4 +124,6 @@ fn a_tree_is_appended_and_told() {
     let large = vec![0; TREE_MAX + 1];
     assert!(assemble(blank(0x1000), Some(&large), Emergency::default(), 1).is_err());
     assert!(assemble(vec![0; 0x1000], None, Emergency::default(), 1).is_err());
+    let short = blank(0x80)[..0x70].to_vec();
+    assert!(assemble(short, Some(&[0; 64]), Emergency::default(), 1).is_err());
 }

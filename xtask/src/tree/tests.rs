@@ -134,3 +134,59 @@ fn the_users_tree() {
     adapt(&[0xee; 4096], None).expect_err("garbage");
     adapt(&vec![0; TREE_MAX + 1], None).expect_err("too large");
 }
+
+/// `blob` with `to` in place of `from`, which is as long.
+fn renamed(mut blob: Vec<u8>, from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut windows = blob.windows(from.len());
+    let at = windows.position(|bytes| bytes == from).expect("there");
+    blob[at..][..to.len()].copy_from_slice(to);
+    blob
+}
+
+#[test]
+fn what_is_there_twice() {
+    let whole = build_with(2, Gic::V3, Conduit::Smc, "");
+    let refused = |blob: &[u8]| {
+        adapt(blob, None).expect("the payload can use it");
+        let changed = adapt(blob, Some("warmup=1"));
+        changed.expect_err("something is there twice").to_string()
+    };
+    let error = refused(&renamed(whole.clone(), b"cpu@1\0", b"cpu@0\0"));
+    assert!(error.contains("/cpus/cpu@0: there are two"), "{error}");
+    let (from, to) = (b"min-residency-us", b"entry-latency-us");
+    let error = refused(&renamed(whole.clone(), from, to));
+    assert!(error.contains("two properties entry-latency-us"), "{error}");
+
+    let mut tree = DeviceTree::from_fdt(&Fdt::new_unchecked(&whole));
+    let chosen = tree.root.remove_child("chosen").expect("there");
+    let mut other = DeviceTreeNode::new_unchecked("chosen@0");
+    for property in chosen.properties() {
+        other.add_property(property.clone());
+    }
+    tree.root.add_child(other);
+    let error = refused(&tree.to_dtb());
+    assert!(error.contains("a second /chosen"), "{error}");
+}
+
+#[test]
+fn more_than_the_payload_takes() {
+    let memory: String = (1..34u64)
+        .map(|at| format!("[[memory]]\nbase = {:#x}\nsize = 0x1000\n", at << 32))
+        .collect();
+    let path = Workspace::find().expect("the repository").board("qemu");
+    let text = std::fs::read_to_string(path.join("board.toml")).expect("a board file");
+    let text = text.split("[qemu]").next().expect("what is before it");
+    let board = Board::parse("board.toml", &format!("{text}{memory}")).expect("a good board");
+    let choices = Choices {
+        cpus: 2,
+        gic: Gic::V3,
+        conduit: Conduit::Smc,
+        idle_states: &[],
+        bootargs: "",
+    };
+    let error = build(&board, &choices).expect_err("34 regions").to_string();
+    assert!(
+        error.contains("the tree of QEMU virt") && error.contains("more than 32"),
+        "{error}"
+    );
+}

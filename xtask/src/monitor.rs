@@ -1,0 +1,234 @@
+//! QEMU's monitor (QMP): a few questions to a machine that is about to be
+//! ended.
+//!
+//! A machine that hangs may hang in QEMU itself, so that all answers together
+//! have a deadline, and no answer is an error that costs only what it was
+//! asked for.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// The longest path that a socket can have (`sun_path` in unix(7)).
+const PATH_MAX: usize = 107;
+/// The longest answer that is read: 512 CPUs' registers are 1.5 MiB.
+const ANSWER_MAX: usize = 16 << 20;
+
+/// Where a machine can be asked.
+#[derive(Clone, Debug)]
+pub struct Socket(PathBuf);
+
+impl Socket {
+    /// One in `dir`; None where its path would be none that QEMU can use.
+    #[must_use]
+    pub fn within(dir: &Path) -> Option<Self> {
+        let path = dir.join("qmp");
+        let usable = path.to_str().is_some_and(|text| text.len() <= PATH_MAX);
+        usable.then_some(Self(path))
+    }
+
+    /// What QEMU is to be started with.
+    #[must_use]
+    pub fn arguments(&self) -> [OsString; 2] {
+        // QEMU ends a path at a comma, unless there are two.
+        let path = self.0.to_string_lossy().replace(',', ",,");
+        let option = format!("unix:{path},server=on,wait=off");
+        ["-qmp".into(), option.into()]
+    }
+
+    /// Begins to ask; all answers have to come within `time`.
+    ///
+    /// # Errors
+    /// When nobody is there, or it is not QEMU.
+    pub fn connect(&self, time: Duration) -> io::Result<Monitor> {
+        Monitor::greet(UnixStream::connect(&self.0)?, Instant::now() + time)
+    }
+}
+
+/// A machine that answers.
+#[derive(Debug)]
+pub struct Monitor {
+    stream: BufReader<UnixStream>,
+    deadline: Instant,
+}
+
+impl Monitor {
+    fn greet(stream: UnixStream, deadline: Instant) -> io::Result<Self> {
+        let mut monitor = Self {
+            stream: BufReader::new(stream),
+            deadline,
+        };
+        if !monitor.line()?.starts_with("{\"QMP\":") {
+            return Err(io::Error::other("no greeting"));
+        }
+        monitor.execute("{\"execute\":\"qmp_capabilities\"}")?;
+        Ok(monitor)
+    }
+
+    /// Stops all CPUs: what is read of them afterwards belongs together.
+    ///
+    /// # Errors
+    /// When QEMU does not do it in time.
+    pub fn stop(&mut self) -> io::Result<()> {
+        self.execute("{\"execute\":\"stop\"}").map(drop)
+    }
+
+    /// What the monitor for people answers to `command`, which has no quotes
+    /// in it, when it is about CPU number `cpu`.
+    ///
+    /// # Errors
+    /// When QEMU does not answer in time, or refuses.
+    pub fn ask(&mut self, command: &str, cpu: u32) -> io::Result<String> {
+        let answer = self.execute(&format!(
+            "{{\"execute\":\"human-monitor-command\",\
+             \"arguments\":{{\"command-line\":\"{command}\",\"cpu-index\":{cpu}}}}}"
+        ))?;
+        text(&answer).ok_or_else(|| io::Error::other("an answer without text"))
+    }
+
+    /// Sends `command`, and returns the line that answers it.
+    fn execute(&mut self, command: &str) -> io::Result<String> {
+        let left = Some(self.left()?);
+        self.stream.get_ref().set_write_timeout(left)?;
+        self.stream.get_mut().write_all(command.as_bytes())?;
+        self.stream.get_mut().write_all(b"\n")?;
+        loop {
+            // Events come in between.
+            let line = self.line()?;
+            if line.starts_with("{\"return\":") {
+                return Ok(line);
+            }
+            if line.starts_with("{\"error\":") {
+                return Err(io::Error::other(line));
+            }
+        }
+    }
+
+    fn line(&mut self) -> io::Result<String> {
+        let mut line = Vec::new();
+        while !line.ends_with(b"\n") {
+            let left = Some(self.left()?);
+            self.stream.get_ref().set_read_timeout(left)?;
+            let there = self.stream.fill_buf()?;
+            let end = there.iter().position(|byte| *byte == b'\n');
+            let count = end.map_or(there.len(), |end| end + 1);
+            if count == 0 || line.len() + count > ANSWER_MAX {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            line.extend(there.get(..count).unwrap_or_default());
+            self.stream.consume(count);
+        }
+        Ok(String::from_utf8_lossy(&line).into_owned())
+    }
+
+    /// The time that is left.
+    fn left(&self) -> io::Result<Duration> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        // A timeout of 0 would be none.
+        Some(left)
+            .filter(|left| !left.is_zero())
+            .ok_or(io::ErrorKind::TimedOut.into())
+    }
+}
+
+/// The string that `answer`, a line of JSON, returns.
+fn text(answer: &str) -> Option<String> {
+    let body = answer.strip_prefix("{\"return\":")?.trim_start();
+    let mut rest = body.strip_prefix('"')?.chars();
+    let mut text = String::new();
+    loop {
+        match rest.next()? {
+            '"' => return Some(text),
+            '\\' => text.push(match rest.next()? {
+                'n' => '\n',
+                'r' => '\r',
+                't' => '\t',
+                'b' => '\u{8}',
+                'f' => '\u{c}',
+                'u' => {
+                    let digits: String = rest.by_ref().take(4).collect();
+                    let code = u32::from_str_radix(&digits, 16).ok()?;
+                    // Nothing that is looked for is beyond 16 bits.
+                    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+                }
+                other => other,
+            }),
+            other => text.push(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+    use std::thread;
+
+    const GREETING: &str = "{\"QMP\": {\"version\": {}}}\n{\"return\": {}}\n";
+
+    /// A machine that says `said` to whoever comes, and stays on the line.
+    fn ask(said: &'static str, time: Duration) -> io::Result<String> {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let socket = Socket::within(dir.path()).expect("a short path");
+        let listener = UnixListener::bind(&socket.0).expect("bound");
+        let machine = thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a caller");
+            stream.write_all(said.as_bytes()).expect("written");
+            // Until the caller hangs up.
+            let _ = io::copy(&mut stream, &mut io::sink());
+        });
+        let answer = (|| {
+            let mut monitor = socket.connect(time)?;
+            monitor.stop()?;
+            monitor.ask("info registers -a", 0)
+        })();
+        machine.join().expect("no panic");
+        answer
+    }
+
+    #[test]
+    fn an_answer() {
+        let said = "{\"QMP\": {\"version\": {}}}\n{\"return\": {}}\n\
+                    {\"timestamp\": {}, \"event\": \"STOP\"}\n{\"return\": {}}\n\
+                    {\"return\": \"\\r\\nCPU#0\\r\\n \\\"PC\\\"\\u003d\\\\0\"}\n";
+        let answer = ask(said, Duration::from_secs(10)).expect("an answer");
+        assert_eq!(answer, "\r\nCPU#0\r\n \"PC\"=\\0");
+    }
+
+    #[test]
+    fn whatever_else_is_said_is_an_error_in_time() {
+        for said in ["", "hello\n", GREETING, "{\"QMP\": {}}\n{\"error\": {}}\n"] {
+            let started = Instant::now();
+            assert!(ask(said, Duration::from_millis(200)).is_err(), "{said}");
+            assert!(started.elapsed() < Duration::from_secs(5), "{said}");
+        }
+        let nobody = Socket("/nowhere/qmp".into());
+        assert!(nobody.connect(Duration::from_secs(1)).is_err());
+    }
+
+    #[test]
+    fn damaged_text() {
+        for answer in [
+            "",
+            "{\"return\": {}}",
+            "{\"return\": \"cut",
+            "{\"return\": \"\\u00",
+            "{\"return\": \"\\",
+        ] {
+            assert_eq!(text(answer), None, "{answer}");
+        }
+    }
+
+    #[test]
+    fn paths() {
+        let socket = Socket::within(Path::new("/tmp/a,b")).expect("a short path");
+        assert_eq!(
+            socket.arguments(),
+            ["-qmp", "unix:/tmp/a,,b/qmp,server=on,wait=off"]
+        );
+        let long = Path::new("/tmp").join("x".repeat(PATH_MAX));
+        assert!(Socket::within(&long).is_none());
+    }
+}

@@ -1,0 +1,123 @@
+//! What a soak leaves behind: the logs of the runs that did not pass, and a
+//! summary that grows with every run.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::run::RunResult;
+
+/// The summary's name.
+const SUMMARY: &str = "summary.txt";
+
+/// The directory, and the summary in it.
+#[derive(Debug)]
+pub struct Keep {
+    dir: PathBuf,
+    summary: File,
+    /// How many logs are in it.
+    pub logs: u64,
+}
+
+impl Keep {
+    /// Refuses a directory that [`Keep::at`] could not use.
+    ///
+    /// # Errors
+    /// When it has something in it, as two soaks are not to be mixed, or is
+    /// none.
+    pub fn check(dir: &Path) -> Result<()> {
+        let named = || format!("--keep {}", dir.display());
+        if dir.exists() && fs::read_dir(dir).with_context(named)?.next().is_some() {
+            bail!("{}: this directory is not empty; name a new one", named());
+        }
+        Ok(())
+    }
+
+    /// Keeps in `dir`, which is made where there is none.
+    ///
+    /// # Errors
+    /// As [`Keep::check`], and when it cannot be made.
+    pub fn at(dir: &Path) -> Result<Self> {
+        Self::check(dir)?;
+        fs::create_dir_all(dir).with_context(|| format!("--keep {}", dir.display()))?;
+        Self::begin(dir.to_path_buf())
+    }
+
+    /// Keeps in a new directory in `parent`, by the next free number.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn in_next(parent: &Path) -> Result<Self> {
+        let named = || parent.display().to_string();
+        fs::create_dir_all(parent).with_context(named)?;
+        let mut number = 1;
+        loop {
+            let dir = parent.join(format!("{number}"));
+            match fs::create_dir(&dir) {
+                Ok(()) => return Self::begin(dir),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => number += 1,
+                Err(error) => return Err(error).with_context(named),
+            }
+        }
+    }
+
+    fn begin(dir: PathBuf) -> Result<Self> {
+        let path = dir.join(SUMMARY);
+        let summary = File::create(&path).with_context(|| path.display().to_string())?;
+        let logs = 0;
+        Ok(Self { dir, summary, logs })
+    }
+
+    /// Where that is.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Adds `text` to the summary.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn note(&mut self, text: &str) -> Result<()> {
+        let written = writeln!(self.summary, "{text}");
+        written.with_context(|| self.dir.join(SUMMARY).display().to_string())
+    }
+
+    /// Keeps the log of run `number`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn log(&mut self, number: u64, result: &RunResult) -> Result<()> {
+        let word = result.word().replace(' ', "-");
+        let path = self.dir.join(format!("run-{number:04}-{word}.log"));
+        fs::write(&path, &result.log).with_context(|| path.display().to_string())?;
+        self.logs += 1;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn soaks_are_not_mixed() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let parent = dir.path().join("soak");
+        let first = Keep::in_next(&parent).expect("made");
+        let second = Keep::in_next(&parent).expect("made");
+        assert_eq!(first.dir(), parent.join("1"));
+        assert_eq!(second.dir(), parent.join("2"));
+        let error = Keep::at(first.dir()).expect_err("a summary is there");
+        let said = format!("{error:#}");
+        assert!(
+            said.starts_with("--keep ") && said.contains("not empty"),
+            "{said}"
+        );
+        let fresh = dir.path().join("a").join("b");
+        Keep::at(&fresh).expect("made");
+        assert!(Keep::at(&fresh.join(SUMMARY)).is_err());
+    }
+}

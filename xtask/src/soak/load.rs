@@ -1,0 +1,69 @@
+//! Work that keeps the host busy: a machine whose CPUs are held up behaves
+//! otherwise than one that has the host for itself.
+
+use std::hint::black_box;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{Builder, JoinHandle};
+
+/// Busy threads, which end with this value.
+#[derive(Debug, Default)]
+pub struct Load {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Load {
+    /// Starts so many `threads`.
+    ///
+    /// # Errors
+    /// When the host does not give that many.
+    pub fn start(threads: usize) -> io::Result<Self> {
+        let mut load = Self::default();
+        for _ in 0..threads {
+            let stop = Arc::clone(&load.stop);
+            let thread = Builder::new().name("load".into());
+            load.threads.push(thread.spawn(move || work(&stop))?);
+        }
+        Ok(load)
+    }
+}
+
+impl Drop for Load {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            // It has nothing to tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn work(stop: &AtomicBool) {
+    let mut value = 1u64;
+    while !stop.load(Ordering::Relaxed) {
+        for _ in 0..1 << 16 {
+            value = black_box(
+                value
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_ends() {
+        let load = Load::start(2).expect("two threads");
+        assert_eq!(load.threads.len(), 2);
+        let stop = Arc::clone(&load.stop);
+        drop(load);
+        // No thread has it any more.
+        assert_eq!(Arc::strong_count(&stop), 1);
+    }
+}

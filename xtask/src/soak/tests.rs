@@ -1,0 +1,248 @@
+//! Soaks of runs that were not run.
+
+use std::fs;
+
+use anyhow::bail;
+
+use super::records::tests::log;
+use super::*;
+
+/// Gives the runs of a list, each of which takes ten seconds, and then fails.
+struct Fake {
+    runs: Vec<RunResult>,
+    next: usize,
+}
+
+impl Runner for Fake {
+    fn run(&mut self) -> Result<RunResult> {
+        let Some(run) = self.runs.get(self.next) else {
+            bail!("QEMU did not start");
+        };
+        self.next += 1;
+        Ok(run.clone())
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::from_secs(10) * self.next as u32
+    }
+}
+
+/// A run with this last line, and two CPUs' records of five suspends each,
+/// one of which was abandoned.
+fn ended(verdict: Verdict) -> RunResult {
+    let mut bytes = log(&[
+        "facts lead=0",
+        "plan iterations=4 warmup=1",
+        "cpu i=0 mpidr=0x0 cluster=0 core=0",
+        "test t=1 by=tftf asked=4 attempts=6",
+        "row t=1 by=tftf mpidr=0x0 valid=4 rejected=1",
+        "x t=1 by=tftf mpidr=0x0 companion=1",
+        "row t=1 by=tftf mpidr=0x1 valid=4 rejected=1",
+        "x t=1 by=tftf mpidr=0x1 abandoned=1",
+        "test t=6 by=tftf asked=4 attempts=5",
+        "row t=6 by=tftf mpidr=0x0 valid=4 rejected=0",
+        "row t=6 by=tftf mpidr=0x1 valid=4 rejected=0",
+    ]);
+    let word = match verdict {
+        Verdict::Pass => "PASS",
+        _ => "FAIL",
+    };
+    let line = format!(
+        "psci-bench: {word} (2 passed, 4 skipped, 0 failed; 16 samples, 2 not counted, 0 CPUs \
+         lost)\r\n"
+    );
+    bytes.extend(line.bytes());
+    RunResult {
+        log: bytes,
+        verdict,
+        ending: Ending::Exited { success: true },
+        diagnosis: None,
+        positions: Vec::new(),
+        elapsed: Duration::from_secs(9),
+    }
+}
+
+fn hung() -> RunResult {
+    RunResult {
+        log: b"psci-bench 0.1.0\r\n".to_vec(),
+        verdict: Verdict::Incomplete,
+        ending: Ending::TimedOut,
+        diagnosis: Some("no closing line within 7 s".into()),
+        positions: vec!["CPU 0: EL2 at 0x60000000: image offset 0x0".into()],
+        elapsed: Duration::from_secs(12),
+    }
+}
+
+/// What came of a soak.
+struct Came {
+    result: Result<Totals>,
+    said: String,
+    files: Vec<String>,
+    summary: String,
+}
+
+fn run_all(runs: Vec<RunResult>, limits: Limits) -> Came {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let mut keep = Keep::at(dir.path()).expect("an empty directory");
+    let mut out = Vec::new();
+    let mut fake = Fake { runs, next: 0 };
+    let result = soak(&mut fake, &limits, &mut keep, &mut out);
+    let mut files: Vec<String> = fs::read_dir(dir.path())
+        .expect("there")
+        .map(|entry| entry.expect("readable").file_name())
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    files.sort();
+    Came {
+        result,
+        said: String::from_utf8(out).expect("text"),
+        summary: fs::read_to_string(dir.path().join("summary.txt")).expect("a summary"),
+        files,
+    }
+}
+
+fn runs(runs: u64) -> Limits {
+    Limits {
+        runs: Some(runs),
+        ..Limits::default()
+    }
+}
+
+#[test]
+fn figures_and_what_is_kept() {
+    let all = vec![ended(Verdict::Pass), hung(), ended(Verdict::Fail)];
+    let came = run_all(all, runs(3));
+    let totals = came.result.expect("three runs");
+    assert_eq!((totals.runs(), totals.exit_code()), (3, 1));
+    assert_eq!(
+        came.files,
+        [
+            "run-0002-INCOMPLETE.log",
+            "run-0003-FAIL.log",
+            "summary.txt"
+        ]
+    );
+    let (text, place) = came.said.rsplit_once("logs kept: ").expect("a last line");
+    assert!(place.starts_with("2, in "), "{place}");
+    assert_eq!(
+        text,
+        "\
+run 1: PASS, 9.0 s, 16 samples, 2 not counted
+run 2: INCOMPLETE, 12.0 s: no closing line within 7 s
+  CPU 0: EL2 at 0x60000000: image offset 0x0
+run 3: FAIL, 9.0 s, 16 samples, 2 not counted
+
+3 runs in 30.0 s, 6.0 a minute: 1 PASS, 1 FAIL, 0 bad input, 1 INCOMPLETE
+slowest: run 2, 12.0 s
+samples: 32; CPUs lost: 0
+
+  without warm-ups           CPU_SUSPEND          other calls
+  attempts                  20   100.00 %        16   100.00 %
+  samples                   16    80.00 %        16   100.00 %
+  not counted                4    20.00 %         0     0.00 %
+    abandoned                2    10.00 %         0     0.00 %
+    companion                2    10.00 %         0     0.00 %
+    no known reason          0     0.00 %         0     0.00 %
+
+abandoned: 2 of 20 suspends (10.00 %)
+without a known reason: 0
+runs that ended before their records, so that no attempt of theirs is in these figures: 1
+"
+    );
+    assert_eq!(came.summary, came.said);
+}
+
+#[test]
+fn when_it_is_enough() {
+    let many = || vec![ended(Verdict::Pass); 100];
+    let count = |limits: Limits| {
+        let totals = run_all(many(), limits).result.expect("good runs");
+        assert_eq!(totals.exit_code(), 0);
+        totals.runs()
+    };
+    let none = Limits::default();
+    let time = Some(Duration::from_secs(25));
+    assert_eq!(count(Limits { time, ..none }), 3);
+    let suspends = Some(31);
+    assert_eq!(count(Limits { suspends, ..none }), 4);
+    let runs = Some(2);
+    assert_eq!(
+        count(Limits {
+            runs,
+            time,
+            suspends
+        }),
+        2
+    );
+    assert_eq!(none.or_default().time, Some(TIME));
+    assert_eq!(Limits { runs, ..none }.or_default().time, None);
+}
+
+#[test]
+fn an_interruption_is_not_the_runs_fault() {
+    let mut cut = hung();
+    cut.ending = Ending::Interrupted;
+    let all = vec![ended(Verdict::Pass), cut.clone(), ended(Verdict::Fail)];
+    let came = run_all(all, runs(9));
+    let totals = came.result.expect("an end");
+    assert_eq!((totals.runs(), totals.exit_code()), (1, 0));
+    assert!(
+        came.said
+            .contains("run 2: interrupted, not counted\n\n1 runs in")
+    );
+    assert_eq!(came.files, ["summary.txt"]);
+    let first = run_all(vec![cut], runs(9)).result.expect("an end");
+    assert_eq!(first.exit_code(), 3);
+}
+
+#[test]
+fn what_ends_it_early() {
+    let mut refused = hung();
+    refused.verdict = Verdict::BadInput;
+    let came = run_all(vec![refused, ended(Verdict::Pass)], runs(9));
+    assert_eq!(came.result.expect("an end").exit_code(), 2);
+    assert_eq!(came.files, ["run-0001-bad-input.log", "summary.txt"]);
+
+    let came = run_all(vec![ended(Verdict::Pass)], runs(9));
+    let error = came.result.expect_err("no second run");
+    assert_eq!(error.to_string(), "QEMU did not start");
+    assert!(came.said.contains("1 PASS"), "{}", came.said);
+}
+
+#[test]
+fn an_attempt_without_a_reason_is_seen() {
+    let mut odd = ended(Verdict::Pass);
+    let text = String::from_utf8_lossy(&odd.log);
+    odd.log = text.replace("2 not counted", "5 not counted").into_bytes();
+    let came = run_all(vec![odd, hung()], runs(2));
+    let totals = came.result.expect("two runs");
+    assert_eq!((totals.unexplained(), totals.exit_code()), (3, 3));
+    assert!(
+        came.said
+            .contains("5 not counted, 3 without a known reason\n")
+    );
+    let line = "without a known reason: 3, of which 3 are in no row\n";
+    assert!(came.said.contains(line), "{}", came.said);
+}
+
+#[test]
+fn times() {
+    for (text, seconds) in [("90s", 90), ("10m", 600), ("2h", 7200)] {
+        assert_eq!(parse_time(text), Ok(Duration::from_secs(seconds)));
+    }
+    for bad in [
+        "",
+        "10",
+        "m",
+        "1.5h",
+        "-1s",
+        "10 m",
+        "5d",
+        "99999999999h",
+        "10µ",
+    ] {
+        let error = parse_time(bad).expect_err(bad);
+        assert!(error.contains("such as 90s, 10m or 2h"), "{error}");
+    }
+    assert!(parse_time("0m").is_err());
+}

@@ -1,0 +1,204 @@
+//! What many runs come to.
+
+use std::fmt;
+use std::time::Duration;
+
+use psci_bench::verdict::Verdict;
+
+use super::account::{Account, Calls, Closing, Found};
+use crate::run::RunResult;
+
+/// The sums over all runs.
+#[derive(Clone, Debug, Default)]
+pub struct Totals {
+    /// Runs that passed.
+    pub passed: u64,
+    /// Runs that failed.
+    pub failed: u64,
+    /// Runs whose input was refused.
+    pub refused: u64,
+    /// Runs that did not reach their end.
+    pub incomplete: u64,
+    /// Samples, by the runs' last lines.
+    pub samples: u64,
+    /// CPU_SUSPENDs.
+    pub suspends: Calls,
+    /// All other calls that are measured.
+    pub others: Calls,
+    /// CPUs lost.
+    pub lost: u64,
+    /// Attempts that do not count by a run's last line, and are in no row.
+    pub in_no_row: u64,
+    /// Runs without records, whose attempts nobody knows.
+    pub unrecorded: u64,
+    /// Runs of whose records some are in neither copy.
+    pub damaged: u64,
+    /// The slowest run's number, and how long it took.
+    pub slowest: Option<(u64, Duration)>,
+    /// How long it all took.
+    pub elapsed: Duration,
+}
+
+impl Totals {
+    /// How many runs there were.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        self.passed + self.failed + self.refused + self.incomplete
+    }
+
+    /// Attempts that are neither a sample nor under a reason.
+    #[must_use]
+    pub fn unexplained(&self) -> u64 {
+        self.suspends.unexplained + self.others.unexplained + self.in_no_row
+    }
+
+    /// The exit code: that of the worst run. Without any run there is nothing
+    /// that passed.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        let verdict = match self {
+            _ if self.failed > 0 => Verdict::Fail,
+            _ if self.refused > 0 => Verdict::BadInput,
+            _ if self.incomplete > 0 || self.passed == 0 => Verdict::Incomplete,
+            _ => Verdict::Pass,
+        };
+        verdict.exit_code()
+    }
+
+    /// Adds a run.
+    pub fn add(&mut self, result: &RunResult, account: &Account) {
+        match result.verdict {
+            Verdict::Pass => self.passed += 1,
+            Verdict::Fail => self.failed += 1,
+            Verdict::BadInput => self.refused += 1,
+            Verdict::Incomplete => self.incomplete += 1,
+        }
+        self.samples += Closing::of(&result.log).map_or(0, |closing| closing.samples);
+        self.suspends.add(&account.suspends);
+        self.others.add(&account.others);
+        self.lost += account.lost;
+        self.in_no_row += account.in_no_row;
+        match account.records {
+            Found::All => {}
+            Found::Some => self.damaged += 1,
+            Found::None => self.unrecorded += 1,
+        }
+        if self
+            .slowest
+            .is_none_or(|slowest| result.elapsed > slowest.1)
+        {
+            self.slowest = Some((self.runs(), result.elapsed));
+        }
+    }
+
+    fn reasons(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns = [&self.suspends, &self.others];
+        let mut row = |name: &str, count: &dyn Fn(&Calls) -> u64| {
+            write!(f, "  {name:<18}")?;
+            for calls in columns {
+                let (count, all) = (count(calls), calls.attempts());
+                write!(f, "{count:>10} {:>8} %", Percent(count, all))?;
+            }
+            writeln!(f)
+        };
+        row("attempts", &Calls::attempts)?;
+        row("samples", &|calls| calls.samples)?;
+        row("not counted", &|calls| calls.attempts() - calls.samples)?;
+        let reasons = columns.iter().flat_map(|calls| calls.rejected.keys());
+        let reasons: std::collections::BTreeSet<&String> = reasons.collect();
+        for reason in reasons {
+            let count = |calls: &Calls| calls.rejected.get(reason).copied().unwrap_or(0);
+            row(&format!("  {reason}"), &count)?;
+        }
+        row("  no known reason", &|calls| calls.unexplained)
+    }
+}
+
+impl fmt::Display for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let minutes = self.elapsed.as_secs_f64() / 60.0;
+        let rate = if minutes > 0.0 {
+            self.runs() as f64 / minutes
+        } else {
+            0.0
+        };
+        writeln!(
+            f,
+            "{} runs in {}, {rate:.1} a minute: {} PASS, {} FAIL, {} bad input, {} INCOMPLETE",
+            self.runs(),
+            Span(self.elapsed),
+            self.passed,
+            self.failed,
+            self.refused,
+            self.incomplete
+        )?;
+        if let Some((number, time)) = self.slowest {
+            writeln!(f, "slowest: run {number}, {:.1} s", time.as_secs_f64())?;
+        }
+        writeln!(f, "samples: {}; CPUs lost: {}", self.samples, self.lost)?;
+        // One that was asked for and not made is an attempt, too.
+        writeln!(
+            f,
+            "\n  without warm-ups  {:>20} {:>20}",
+            "CPU_SUSPEND", "other calls"
+        )?;
+        self.reasons(f)?;
+        let calls = &self.suspends;
+        let abandoned = calls.rejected.get("abandoned").copied().unwrap_or(0);
+        writeln!(
+            f,
+            "\nabandoned: {abandoned} of {} suspends ({} %)",
+            calls.attempts(),
+            Percent(abandoned, calls.attempts())
+        )?;
+        write!(f, "without a known reason: {}", self.unexplained())?;
+        if self.in_no_row > 0 {
+            write!(f, ", of which {} are in no row", self.in_no_row)?;
+        }
+        if self.unrecorded > 0 {
+            write!(
+                f,
+                "\nruns that ended before their records, so that no attempt of theirs is in \
+                 these figures: {}",
+                self.unrecorded
+            )?;
+        }
+        if self.damaged > 0 {
+            write!(
+                f,
+                "\nruns with records that are in neither copy, so that attempts may be missing \
+                 above: {}",
+                self.damaged
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// How many per cent the first is of the second.
+struct Percent(u64, u64);
+
+impl fmt::Display for Percent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let percent = match self.1 {
+            0 => 0.0,
+            all => self.0 as f64 * 100.0 / all as f64,
+        };
+        f.pad(&format!("{percent:.2}"))
+    }
+}
+
+/// A time, as one says it.
+struct Span(Duration);
+
+impl fmt::Display for Span {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.as_secs();
+        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+        match (hours, minutes) {
+            (0, 0) => write!(f, "{:.1} s", self.0.as_secs_f64()),
+            (0, _) => write!(f, "{minutes} min {} s", seconds % 60),
+            _ => write!(f, "{hours} h {minutes} min"),
+        }
+    }
+}

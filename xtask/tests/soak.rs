@@ -1,0 +1,129 @@
+//! `cargo xtask soak`, with real machines.
+
+mod support;
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use support::{End, FAIL, outcome, stub, xtask};
+
+/// Exit code, stdout and the names of the files in `keep`.
+fn soak(arguments: &[&str], keep: &Path) -> (Option<i32>, String, Vec<String>) {
+    let mut command = xtask(&["soak"]);
+    command.args(arguments).arg("--keep").arg(keep);
+    let output = command.output().expect("it can be started");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let mut files: Vec<String> = fs::read_dir(keep)
+        .unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&output.stderr)))
+        .map(|entry| entry.expect("readable").file_name())
+        .map(|name| name.to_string_lossy().into_owned())
+        .collect();
+    files.sort();
+    (output.status.code(), said, files)
+}
+
+#[test]
+fn two_runs_of_the_payload() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let keep = dir.path().join("kept");
+    let args = "iterations=3 warmup=1 only=susp_deep_parallel,cpu_susp_serial,cpu_off_serial";
+    let arguments = ["--runs", "2", "--icount", "--smp", "4", "--args", args];
+    let (code, said, files) = soak(&arguments, &keep);
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(files, ["summary.txt"]);
+    let summary = fs::read_to_string(keep.join("summary.txt")).expect("a summary");
+    assert_eq!(summary, said);
+    // Three rounds of four CPUs, twice, and the lead's part of CPU_OFF's.
+    for line in [
+        "run 1: PASS, ",
+        "run 2: PASS, ",
+        "2 runs in ",
+        "samples: 72; CPUs lost: 0\n",
+        "abandoned: 0 of 54 suspends (0.00 %)\n",
+        "without a known reason: 0\nlogs kept: 0, in ",
+    ] {
+        assert!(said.contains(line), "no {line:?} in\n{said}");
+    }
+}
+
+#[test]
+fn what_fails_is_kept() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let image = dir.path().join("image");
+    let text = format!("{FAIL}\r\n");
+    fs::write(&image, stub(&text, End::Off)).expect("written");
+    let image = image.to_str().expect("text");
+    let keep = dir.path().join("kept");
+    let arguments = ["--firmware", "builtin", "--smp", "1", "--image", image];
+    let more = ["--runs", "2", "--load", "1"];
+    let (code, said, files) = soak(&[arguments.as_slice(), &more].concat(), &keep);
+    assert_eq!(code, Some(1), "{said}");
+    let logs = ["run-0001-FAIL.log", "run-0002-FAIL.log", "summary.txt"];
+    assert_eq!(files, logs);
+    assert_eq!(
+        fs::read(keep.join(logs[0])).expect("a log"),
+        text.as_bytes()
+    );
+    // A stub has no records: nobody knows why those nine do not count.
+    assert!(said.contains("without a known reason: 18, of which 18 are in no row\n"));
+    assert!(said.contains("ended before their records"), "{said}");
+}
+
+#[test]
+fn an_interruption_sums_up() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let image = dir.path().join("image");
+    fs::write(&image, stub("waiting\r\n", End::Hang)).expect("written");
+    let mut command = xtask(&["soak", "--smp", "1", "--firmware", "builtin", "--image"]);
+    command
+        .arg(&image)
+        .arg("--keep")
+        .arg(dir.path().join("kept"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("it can be started");
+    let mut told = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut line = String::new();
+    told.read_line(&mut line).expect("a line");
+    assert!(line.contains("logs and summary: "), "{line}");
+    thread::sleep(Duration::from_millis(500));
+    let mut kill = Command::new("sh");
+    let pid = child.id().to_string();
+    let status = kill.args(["-c", "kill -s INT \"$0\"", &pid]).status();
+    assert!(status.expect("it can be started").success());
+    let output = child.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(
+        said.starts_with("run 1: interrupted, not counted\n\n0 runs in "),
+        "{said}"
+    );
+}
+
+#[test]
+fn bad_use() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    fs::write(dir.path().join("file"), "x").expect("written");
+    let keep = dir.path().to_str().expect("text");
+    for (arguments, what) in [
+        (
+            ["--keep", keep],
+            "this directory is not empty; name a new one",
+        ),
+        (["--time", "10"], "use a number and s, m or h"),
+        (["--runs", "0"], "0 is not in 1.."),
+        (["--log", "file"], "unexpected argument '--log'"),
+        (
+            ["--smp", "33"],
+            "--smp 33: with firmware tf-a there can be 1 to 32",
+        ),
+        (["--args", "iterations=0"], "iterations=0"),
+    ] {
+        let (code, said) = outcome(&mut xtask(&[&["soak"], arguments.as_slice()].concat()));
+        assert_eq!(code, 2, "{arguments:?}: {said}");
+        assert!(said.contains(what), "{arguments:?}: {said}");
+    }
+}
