@@ -3,18 +3,13 @@
 
 mod common;
 
-use std::fs;
 use std::time::Duration;
-
-use object::{Object, ObjectSymbol};
 
 use psci_bench::verdict::Verdict;
 use xtask::board::{Board, Conduit};
-use xtask::firmware::{Gic, StateId};
 use xtask::image::Emergency;
 use xtask::payload::{self, Tree};
 use xtask::run::{Payload, RunResult, RunSpec};
-use xtask::tree::{self, Choices};
 use xtask::workspace::Workspace;
 
 fn spec() -> RunSpec {
@@ -24,22 +19,6 @@ fn spec() -> RunSpec {
         timeout: Duration::from_secs(120),
         ..RunSpec::default()
     }
-}
-
-/// The device tree of the board file, for so many CPUs.
-fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
-    let workspace = Workspace::find().expect("the workspace");
-    let board = Board::load(&workspace, "qemu").expect("the board");
-    let firmware = board.firmware("tf-a").expect("its firmware");
-    let idle_states = board.idle_states(firmware, StateId::Original);
-    let choices = Choices {
-        cpus,
-        gic: Gic::V3,
-        conduit: Conduit::Smc,
-        idle_states: &idle_states,
-        bootargs,
-    };
-    tree::build(&board, &choices).expect("a tree")
 }
 
 /// Runs with `args`, and expects the verdict and these words.
@@ -134,7 +113,7 @@ fn x0_that_points_to_a_tree() {
 
 #[test]
 fn a_broken_device_tree() {
-    let good = good_tree(4, "");
+    let good = common::good_tree(4, "");
     let truncated = good[..good.len() / 2].to_vec();
     ends(
         &with_tree(truncated),
@@ -186,7 +165,7 @@ fn more_iterations_than_memory() {
 #[test]
 fn a_cpu_that_the_firmware_does_not_know() {
     // The machine has 4 CPUs, the tree 5.
-    let tree = good_tree(5, "iterations=2 warmup=0");
+    let tree = common::good_tree(5, "iterations=2 warmup=0");
     let result = ends(
         &with_tree(tree),
         Verdict::Fail,
@@ -209,7 +188,7 @@ fn a_cpu_that_the_firmware_does_not_know() {
 #[test]
 fn a_cpu_that_is_missing_from_the_tree() {
     // The lead's own node: CPU 0 is what boots.
-    let mut tree = good_tree(1, "");
+    let mut tree = common::good_tree(1, "");
     let node = tree
         .windows(6)
         .position(|bytes| bytes == b"cpu@0\0")
@@ -250,18 +229,8 @@ fn a_power_state_that_the_firmware_rejects() {
 
 /// The payload with an undefined instruction where this symbol is.
 fn image_that_fails_at(symbol: &str) -> Vec<u8> {
-    let workspace = Workspace::find().expect("the workspace");
-    let board = Board::load(&workspace, "qemu").expect("the board");
-    let tree = good_tree(2, "iterations=2 warmup=0");
-    let emergency = Emergency::of_board(&board, Conduit::Smc);
-    let mut image = payload::image(&workspace, Some(&tree), emergency, 2).expect("an image");
-    let elf = fs::read(payload::build(&workspace).expect("the payload")).expect("its ELF file");
-    let elf = object::File::parse(&*elf).expect("an ELF file");
-    let mut symbols = elf.symbols();
-    let found = symbols
-        .find(|s| s.name() == Ok(symbol))
-        .expect("the symbol");
-    let at = found.address() as usize;
+    let mut image = common::image(2, "iterations=2 warmup=0");
+    let at = common::offset_of(symbol);
     image[at..at + 4].fill(0);
     image
 }

@@ -6,9 +6,16 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
+use object::{Object, ObjectSymbol};
 use psci_bench::output::parse::Record;
 use psci_bench::verdict::Verdict;
+use xtask::board::{Board, Conduit};
+use xtask::firmware::{Gic, StateId};
+use xtask::image::Emergency;
+use xtask::payload;
 use xtask::run::{RunResult, RunSpec};
+use xtask::tree::{self, Choices};
+use xtask::workspace::Workspace;
 
 /// Runs `spec` to its end.
 pub fn run(spec: &RunSpec) -> RunResult {
@@ -30,6 +37,41 @@ pub fn pass(spec: &RunSpec) -> Log {
         result.text()
     );
     Log::new(&result.log)
+}
+
+/// The device tree of QEMU's board file, for so many CPUs.
+pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    let board = Board::load(&workspace, "qemu").expect("the board");
+    let firmware = board.firmware("tf-a").expect("its firmware");
+    let idle_states = board.idle_states(firmware, StateId::Original);
+    let choices = Choices {
+        cpus,
+        gic: Gic::V3,
+        conduit: Conduit::Smc,
+        idle_states: &idle_states,
+        bootargs,
+    };
+    tree::build(&board, &choices).expect("a tree")
+}
+
+/// The payload with that tree appended, for a test to put something wrong in.
+pub fn image(cpus: u32, bootargs: &str) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    let board = Board::load(&workspace, "qemu").expect("the board");
+    let emergency = Emergency::of_board(&board, Conduit::Smc);
+    let tree = good_tree(cpus, bootargs);
+    payload::image(&workspace, Some(&tree), emergency, cpus as usize).expect("an image")
+}
+
+/// Where in the image a symbol is.
+pub fn offset_of(symbol: &str) -> usize {
+    let workspace = Workspace::find().expect("the workspace");
+    let elf = std::fs::read(payload::build(&workspace).expect("the payload")).expect("its ELF");
+    let elf = object::File::parse(&*elf).expect("an ELF file");
+    let mut symbols = elf.symbols();
+    let found = symbols.find(|s| s.name() == Ok(symbol));
+    found.expect("the symbol").address() as usize
 }
 
 /// The fields of one record.

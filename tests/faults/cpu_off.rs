@@ -1,0 +1,47 @@
+//! CPU_OFF, and AFFINITY_INFO that tells of it.
+
+use super::{ALL, VICTIM, loses_victim, on_victim, run, spec};
+use psci_bench::verdict::Verdict;
+
+#[test]
+fn denied() {
+    loses_victim(
+        &on_victim("cpu-off-denied"),
+        "AFFINITY_INFO to say OFF: firmware returned DENIED",
+    );
+}
+
+/// A success that comes back has not turned the CPU off.
+#[test]
+fn comes_back_with_success() {
+    loses_victim(
+        &on_victim("cpu-off-returns-success"),
+        "AFFINITY_INFO to say OFF: firmware returned",
+    );
+}
+
+#[test]
+fn affinity_info_never_says_off() {
+    loses_victim(
+        &on_victim("affinity-never-off"),
+        "timed out waiting for AFFINITY_INFO to say OFF",
+    );
+}
+
+#[test]
+fn affinity_info_fails() {
+    loses_victim(
+        &on_victim("affinity-error"),
+        "AFFINITY_INFO to say OFF: firmware returned INVALID_PARAMETERS",
+    );
+}
+
+/// Of no CPU: what has been measured before a CPU was lost is kept, and the
+/// lead's own part goes on.
+#[test]
+fn affinity_info_never_says_off_of_anyone() {
+    let seen = run(&spec("affinity-never-off"), Verdict::Fail);
+    let others: Vec<u64> = (1..super::CPUS).collect();
+    seen.says(&["7 CPUs lost"]).complete_but(&ALL, &others);
+    let _ = VICTIM;
+}

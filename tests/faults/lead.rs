@@ -1,0 +1,88 @@
+//! The lead: nobody conducts it, so somebody else has to see when it does not
+//! come back.
+
+use std::time::Duration;
+
+use psci_bench::verdict::Verdict;
+use xtask::run::RunSpec;
+use xtask::stream::Ending;
+
+use super::{common, run, spec};
+
+fn only(scenario: &str, fault: &str) -> RunSpec {
+    RunSpec {
+        args: Some(format!("iterations=3 warmup=1 only={scenario}")),
+        ..spec(fault)
+    }
+}
+
+/// Together with others: one of them says so, and ends the run.
+#[test]
+fn never_wakes_in_a_parallel_round() {
+    let spec = only("susp_deep_parallel", "suspend-never,cpu=0x0,skip=3,count=1");
+    run(&spec, Verdict::Incomplete).says(&[
+        "> Executing 'Suspend to deepest power level on all cores in parallel'",
+        "INCOMPLETE: the lead, CPU 0x0, is lost: timed out waiting for return from the call (seen by CPU 0x",
+    ]);
+}
+
+/// In PSCI_VERSION, which no timer ends.
+#[test]
+fn never_returns_from_psci_version() {
+    let spec = only("psci_version_parallel", "smc-hang,cpu=0x0,skip=4,arg=0");
+    run(&spec, Verdict::Incomplete).says(&["the lead, CPU 0x0, is lost"]);
+}
+
+/// In CPU_ON for the second CPU, with the first one on.
+#[test]
+fn never_returns_from_cpu_on() {
+    let spec = only("psci_version_parallel", "smc-hang,cpu=0x0,skip=1,arg=3");
+    run(&spec, Verdict::Incomplete)
+        .says(&["the lead, CPU 0x0, is lost: timed out waiting for CPU_ON (seen by CPU 0x1)"]);
+}
+
+/// Alone, on a machine without a watchdog: the runner's timeout is what is
+/// left, and it says how far the run came.
+#[test]
+fn never_wakes_alone() {
+    let mut spec = only("susp_deep_serial", "suspend-never,cpu=0x0");
+    spec.timeout = Duration::from_secs(20);
+    let result = common::run(&spec);
+    assert_eq!(result.verdict, Verdict::Incomplete, "{}", result.text());
+    assert_eq!(result.ending, Ending::TimedOut);
+    assert_eq!(result.exit_code(), 3);
+    let said = result.diagnosis.unwrap_or_default();
+    assert!(
+        said.contains("Suspend to deepest power level on all cores in sequence"),
+        "{said}"
+    );
+}
+
+#[test]
+fn takes_an_exception() {
+    let spec = only("susp_deep_parallel", "suspend-bad-return,cpu=0x0,arg=1");
+    run(&spec, Verdict::Incomplete).says(&[
+        "Unhandled exception on CPU 0x0",
+        "INCOMPLETE: exception on the lead CPU",
+    ]);
+}
+
+/// The lead's context ID goes astray as any other's: counted, not fatal.
+#[test]
+fn comes_back_with_another_context_id() {
+    let fault = "suspend-wrong-context,cpu=0x0,skip=3,count=1,arg=3";
+    let seen = run(&only("susp_deep_parallel", fault), Verdict::Pass);
+    assert!(seen.plain.contains("wrong-context"), "{}", seen.log().text);
+}
+
+/// HCR_EL2.E2H that does not clear.
+#[test]
+fn e2h_stays_set() {
+    let image = super::image_with_stuck_e2h();
+    let spec = RunSpec {
+        cpu: Some("max".into()),
+        payload: xtask::run::Payload::Image(image),
+        ..spec("e2h-set")
+    };
+    run(&spec, Verdict::Incomplete).says(&["HCR_EL2.E2H stays 1"]);
+}
