@@ -1,0 +1,80 @@
+//! Board files, and the device trees that are made of those that are good.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use psci_bench::board as payload;
+use xtask::board::Board;
+use xtask::firmware::{Gic, StateId};
+use xtask::image::Emergency;
+use xtask::tree::{self, Choices};
+
+fuzz_target!(|text: &str| {
+    let board = match Board::parse("board.toml", text) {
+        Ok(board) => board,
+        Err(error) => {
+            assert!(format!("{error:#}").starts_with("board.toml:"));
+            return;
+        }
+    };
+    assert!(board.firmware(board.default_firmware.get_ref()).is_ok());
+    let default = board.default_cpus().expect("a file is not so long");
+    let choices = [
+        (board.default_gic(), default, StateId::Original),
+        (Gic::V2, 1, StateId::Extended),
+        (Gic::V3, default.saturating_add(1), StateId::Original),
+    ];
+    // Each firmware has its own idle states.
+    let firmwares = board.firmware.values().cycle();
+    for ((gic, cpus, state_id), firmware) in choices.into_iter().zip(firmwares) {
+        let choices = Choices {
+            cpus,
+            gic,
+            conduit: board.psci.conduit,
+            idle_states: &board.idle_states(firmware, state_id),
+            bootargs: "iterations=3",
+        };
+        make(&board, &choices);
+    }
+});
+
+/// A tree that is made is one that the payload reads, and says what the board
+/// file says.
+fn make(board: &Board, choices: &Choices<'_>) {
+    let blob = match tree::build(board, choices) {
+        Ok(blob) => blob,
+        Err(error) => {
+            assert!(!format!("{error:#}").is_empty());
+            return;
+        }
+    };
+    let read = payload::Board::read(&blob).expect("a tree that was made");
+    let cpus = choices.cpus as usize;
+    assert_eq!(read.cpu_count, cpus);
+    let mut places = vec![payload::Cpu::default(); cpus];
+    read.cpus(false, &mut places)
+        .expect("CPUs that were listed");
+    let numbers = places.iter().map(|cpu| cpu.mpidr);
+    let clusters = board.clusters(choices.cpus).expect("so many");
+    let mut listed = clusters.concat();
+    listed.sort_unstable();
+    assert!(numbers.eq(listed));
+    assert_eq!(read.bootargs, choices.bootargs);
+    assert_eq!(tree::machine(&blob).expect("as above"), (choices.gic, cpus));
+    let windows = board.memory.iter().map(|memory| memory.get_ref());
+    let regions = read.memory.iter();
+    assert!(
+        regions
+            .map(|region| (region.base, region.size))
+            .eq(windows.map(|window| (window.base, window.size)))
+    );
+    assert_eq!(read.reserved.len(), board.reserved.len());
+    assert_eq!(read.idle_states.len(), choices.idle_states.len());
+    let told = Emergency::of_tree(&blob);
+    let ours = Emergency::of_board(board, choices.conduit);
+    assert_eq!(told.conduit, ours.conduit);
+    assert_eq!(
+        told.uart.map(|uart| (uart.kind, uart.base)),
+        ours.uart.map(|uart| (uart.kind, uart.base))
+    );
+}

@@ -1,0 +1,86 @@
+//! Device trees and boot arguments, as the payload reads them.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use psci_bench::board::{Board, BoardError, Console, Cpu, LabelSource, Region};
+use psci_bench::plan::Plan;
+use psci_bench::psci::StateFormat;
+use psci_bench::room;
+use psci_bench::scenario::{Needs, States};
+
+fuzz_target!(|data: &[u8]| {
+    for tree in fuzz::trees(data) {
+        read(&tree);
+    }
+    if let Ok(text) = core::str::from_utf8(data) {
+        plan(text);
+    }
+});
+
+/// All that is ever done with a tree.
+fn read(tree: &[u8]) {
+    if let Ok(console) = Console::find(tree) {
+        let _ = console.uart.map_err(check_error);
+        let _ = console.conduit.map_err(check_error);
+    }
+    let board = match Board::read(tree) {
+        Ok(board) => board,
+        Err(error) => return check_error(error),
+    };
+    for mt in [false, true] {
+        let mut cpus = vec![Cpu::default(); board.cpu_count];
+        match board.cpus(mt, &mut cpus) {
+            Ok(source) => check_cpus(&cpus, source),
+            Err(error) => check_error(error),
+        }
+    }
+    let plan = plan(board.bootargs).unwrap_or_default();
+    for format in [StateFormat::Original, StateFormat::Extended] {
+        let _ = States::choose(&board.idle_states, &plan, format);
+    }
+    let need = Needs::of(&plan, board.cpu_count).and_then(|needs| needs.bytes());
+    find_room(&board, need.unwrap_or_default() as u64);
+}
+
+/// Errors go to a terminal, on a line.
+fn check_error(error: BoardError<'_>) {
+    let text = error.to_string();
+    assert!(text.is_ascii() && text.len() < 250, "{text}");
+}
+
+fn check_cpus(cpus: &[Cpu], source: LabelSource) {
+    assert!(cpus.is_sorted_by(|one, other| one.mpidr < other.mpidr));
+    let mut labels: Vec<_> = cpus
+        .iter()
+        .map(|cpu| (cpu.cluster, cpu.core, cpu.thread))
+        .collect();
+    labels.sort_unstable();
+    labels.dedup();
+    assert_eq!(labels.len(), cpus.len(), "{source:?}: {cpus:?}");
+}
+
+fn plan(bootargs: &str) -> Option<Plan> {
+    match Plan::parse(bootargs) {
+        Ok(plan) => Some(plan),
+        Err(error) => {
+            let text = error.to_string();
+            assert!(text.is_ascii() && text.len() < 250, "{text}");
+            None
+        }
+    }
+}
+
+/// What is found is memory, on pages, and nobody else's.
+fn find_room(board: &Board<'_>, need: u64) {
+    let near = board.memory.first().map_or(0, Region::end);
+    match room::find(&board.memory, &board.reserved, near, need) {
+        Ok(found) => {
+            assert!(found.base >= room::PAGE && found.base % room::PAGE == 0);
+            assert!(found.size >= need && found.size % room::PAGE == 0);
+            assert!(board.memory.iter().any(|memory| memory.contains(&found)));
+            assert!(!board.reserved.iter().any(|taken| taken.overlaps(&found)));
+        }
+        Err(error) => assert!(error.to_string().is_ascii()),
+    }
+}

@@ -1,0 +1,70 @@
+//! The image's header and parameter block, and the ELF file it is made of.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use psci_bench::image::{IMAGE_SIZE_OFFSET, ParameterBlock, set_image_size};
+use xtask::image::{Emergency, assemble, flatten};
+use xtask::positions::loaded_at;
+use xtask::symbols::Symbols;
+
+fuzz_target!(|data: &[u8]| {
+    let block = match ParameterBlock::read(data) {
+        Ok(block) => {
+            write_again(data, block);
+            block
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            assert!(block_is_refused(data));
+            ParameterBlock::default()
+        }
+    };
+    let emergency = Emergency {
+        uart: block.uart,
+        conduit: block.conduit,
+    };
+    make(data.to_vec(), emergency);
+    let at = loaded_at(0x4000_0000, data);
+    let _ = Symbols::of(data).and(Symbols::of(data)).at(at);
+    match flatten(data) {
+        Ok(flat) => make(flat, emergency),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+});
+
+fn block_is_refused(file: &[u8]) -> bool {
+    ParameterBlock::default().write(&mut file.to_vec()).is_err()
+}
+
+fn write_again(file: &[u8], block: ParameterBlock) {
+    let mut copy = file.to_vec();
+    block.write(&mut copy).expect("it was read");
+    assert_eq!(ParameterBlock::read(&copy), Ok(block));
+    // What of a block does not count may be anything, and is 0 from then on.
+    let mut again = copy.clone();
+    block.write(&mut again).expect("it was read");
+    assert_eq!(copy, again);
+    set_image_size(&mut copy, u64::MAX).expect("it has a header");
+    assert_eq!(ParameterBlock::read(&copy), Ok(block));
+}
+
+/// Images of `base`, with a part of it for a tree and without.
+fn make(base: Vec<u8>, emergency: Emergency) {
+    let tree = base.get(base.len() / 2..).unwrap_or_default().to_vec();
+    for (tree, cpus) in [(None, 1), (Some(tree.as_slice()), 512)] {
+        let Ok(image) = assemble(base.clone(), tree, emergency, cpus) else {
+            continue;
+        };
+        let block = ParameterBlock::read(&image).expect("an image that was made");
+        assert_eq!(block.uart, emergency.uart);
+        assert_eq!(block.conduit, emergency.conduit);
+        assert_eq!(block.base_size, base.len() as u64);
+        let (from, size) = (block.tree_offset as usize, block.tree_size as usize);
+        assert_eq!(image.get(from..from + size), Some(tree.unwrap_or_default()));
+        let size = image[IMAGE_SIZE_OFFSET..][..8]
+            .try_into()
+            .map(u64::from_le_bytes);
+        assert!(size.is_ok_and(|size| size > image.len() as u64));
+    }
+}

@@ -1,0 +1,126 @@
+//! UART logs: records and what is counted by them, the last line, and what is
+//! made of a run without one.
+
+#![no_main]
+
+use std::time::Duration;
+
+use libfuzzer_sys::fuzz_target;
+use psci_bench::output::crc::Crc32;
+use psci_bench::output::parse::Record;
+use psci_bench::output::record::MARK;
+use psci_bench::verdict::{self, Verdict};
+use xtask::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
+use xtask::qemu::Firmware;
+use xtask::run::RunResult;
+use xtask::soak::{Account, Closing, Totals};
+use xtask::stream::{Ending, Outcome, closing};
+
+fuzz_target!(|data: &[u8]| {
+    let mended = with_checksums(data);
+    for log in [data, &mended] {
+        records(log);
+        diagnoses(log);
+    }
+    account(mended);
+    let verdict = closing(data);
+    let lines = || data.split(|byte| *byte == b'\n');
+    assert!(verdict.is_none() || lines().any(|line| verdict::parse_line(line) == verdict));
+});
+
+fn records(log: &[u8]) {
+    for line in log.split(|byte| *byte == b'\n') {
+        for found in Record::all_in(line) {
+            let record = match found {
+                Ok(record) => record,
+                Err(error) => {
+                    assert!(!error.to_string().is_empty());
+                    continue;
+                }
+            };
+            for (key, value) in record.fields() {
+                assert!(!key.contains(' ') && !value.contains(' '));
+                assert!(record.get(key).is_some());
+                let _ = record.unsigned(key);
+                let _ = record.signed(key);
+            }
+        }
+    }
+}
+
+/// `log` with a checksum that is right behind each line with a record's mark:
+/// by chance none ever is.
+fn with_checksums(log: &[u8]) -> Vec<u8> {
+    let mut mended = Vec::new();
+    for line in log.split(|byte| *byte == b'\n') {
+        let line = line.trim_ascii_end();
+        let end = line.iter().rposition(|byte| *byte == b' ');
+        let body = line.get(..end.map_or(0, |end| end + 1));
+        match body {
+            Some(body) if line.starts_with(MARK.as_bytes()) => {
+                mended.extend(body);
+                mended.extend(format!("{:08x}", Crc32::of(body)).bytes());
+            }
+            _ => mended.extend(line),
+        }
+        mended.push(b'\n');
+    }
+    mended
+}
+
+/// What a soak makes of a log, twice.
+fn account(log: Vec<u8>) {
+    let account = Account::of(&log);
+    let attempts = account.suspends.attempts() + account.others.attempts();
+    assert!(attempts + account.in_no_row >= account.unexplained());
+    let verdict = closing(&log);
+    assert!(Closing::of(&log).is_some() || !matches!(verdict, Some(Verdict::Pass | Verdict::Fail)));
+    let result = RunResult {
+        log,
+        verdict: verdict.unwrap_or(Verdict::Incomplete),
+        ending: Ending::TimedOut,
+        diagnosis: None,
+        positions: Vec::new(),
+        elapsed: Duration::ZERO,
+    };
+    let mut totals = Totals::default();
+    for _ in 0..2 {
+        totals.add(&result, &account);
+    }
+    assert_eq!(totals.runs(), 2);
+    assert!(totals.to_string().is_ascii());
+}
+
+/// What the log's first byte makes of the rest: whose, and how it ended.
+fn diagnoses(data: &[u8]) {
+    let Some((choice, log)) = data.split_first() else {
+        return;
+    };
+    let firmware = [Firmware::TfA, Firmware::Builtin][usize::from(choice & 1)];
+    let ending = match choice >> 1 & 7 {
+        0 => Ending::Interrupted,
+        1 => Ending::Parked,
+        2 => Ending::Exited { success: true },
+        3 => Ending::Exited { success: false },
+        _ => Ending::TimedOut,
+    };
+    let cpu = if choice & 0x10 == 0 { "max,a=b" } else { "x" };
+    let outcome = Outcome {
+        log: log.to_vec(),
+        stderr: String::from_utf8_lossy(log).into_owned(),
+        ending,
+        elapsed: Duration::ZERO,
+    };
+    let context = Context {
+        firmware,
+        cpu,
+        timeout: 1,
+    };
+    assert!(!diagnose(&outcome, &context).is_empty());
+    let _ = refused(&outcome);
+    let _ = doubt(firmware, cpu);
+    let text = String::from_utf8_lossy(log);
+    if let Some(scenario) = last_scenario(&text) {
+        assert!(text.contains(scenario));
+    }
+}

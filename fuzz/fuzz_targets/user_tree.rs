@@ -1,0 +1,66 @@
+//! Device trees of the user's, which the tool checks and changes.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use psci_bench::board::{Board, Cpu};
+use xtask::image::Emergency;
+use xtask::tree;
+
+const BOOTARGS: &str = "iterations=3 only=cpu_off_serial";
+
+fuzz_target!(|data: &[u8]| {
+    for tree in fuzz::trees(data) {
+        adapt(&tree);
+    }
+});
+
+fn adapt(blob: &[u8]) {
+    let kept = match tree::adapt(blob, None) {
+        Ok(kept) => kept,
+        Err(error) => {
+            assert!(!format!("{error:#}").is_empty());
+            assert!(tree::adapt(blob, Some(BOOTARGS)).is_err());
+            assert!(tree::machine(blob).is_err());
+            let _ = Emergency::of_tree(blob);
+            return;
+        }
+    };
+    assert!(blob.starts_with(&kept));
+    let emergency = Emergency::of_tree(&kept);
+    assert!(emergency.uart.is_some() && emergency.conduit.is_some());
+    let changed = match tree::adapt(blob, Some(BOOTARGS)) {
+        Ok(changed) => changed,
+        Err(error) => {
+            assert!(!format!("{error:#}").is_empty());
+            return;
+        }
+    };
+    assert_eq!(emergency, Emergency::of_tree(&changed));
+    assert_eq!(said(&kept), said(&changed));
+    let (gic, cpus) = tree::machine(&changed).expect("a tree that was made");
+    assert!(matches!(gic.number(), 2 | 3) && cpus > 0);
+}
+
+/// All that the payload learns from a tree, but for the boot arguments.
+fn said(blob: &[u8]) -> String {
+    let board = Board::read(blob).expect("a tree that was accepted");
+    let mut cpus = vec![Cpu::default(); board.cpu_count];
+    let source = board.cpus(false, &mut cpus);
+    let source = source.map_err(|error| error.to_string());
+    let Board {
+        model,
+        uart,
+        gic,
+        timers,
+        conduit,
+        memory,
+        reserved,
+        idle_states,
+        ..
+    } = &board;
+    format!(
+        "{model:?} {uart:?} {gic:?} {timers:?} {conduit:?} {memory:?} {reserved:?} \
+         {idle_states:?} {source:?} {cpus:?}"
+    )
+}
