@@ -9,7 +9,7 @@
 //! bytes -> check    is it a sound tree? (one pass; nothing later can panic)
 //!       -> tree     nodes with their paths and parents
 //!       -> ranges   bus addresses to CPU addresses
-//!       -> console, firmware, gic, timers, cpus, labels, memory, idle
+//!       -> console, firmware, gic, timers, watchdog, cpus, labels, memory, idle
 //! ```
 //!
 //! The tree may come from anywhere, so every byte of it is distrusted; what
@@ -33,6 +33,7 @@ mod ranges;
 pub(crate) mod text;
 mod timers;
 mod tree;
+mod watchdog;
 
 pub use self::check::total_size;
 pub use self::console::{Console, Uart};
@@ -43,6 +44,7 @@ pub use self::idle::{IDLE_STATES_MAX, IdleState};
 pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
 pub use self::ranges::Region;
 pub use self::timers::TimerPpis;
+pub use self::watchdog::{Watchdog, WatchdogKind};
 
 use self::fdt::{Fdt, Node, Read, Tree};
 
@@ -57,6 +59,8 @@ pub struct Board<'t> {
     pub gic: Gic,
     /// The per-CPU timers' interrupts.
     pub timers: TimerPpis,
+    /// A watchdog, if there is one that can be used.
+    pub watchdog: Option<Watchdog>,
     /// How PSCI is called.
     pub conduit: Conduit,
     /// Memory, in the tree's order; at least one region.
@@ -108,6 +112,7 @@ impl<'t> Board<'t> {
             uart,
             gic: controller.gic,
             timers,
+            watchdog: found.watchdog.and_then(watchdog::read),
             conduit,
             memory: memory::read(tree)?,
             reserved: memory::reserved(tree)?,
@@ -144,6 +149,7 @@ struct Found<'c, 't> {
     /// With its `compatible`.
     controller: Option<(Node<'c, 't>, &'t [u8])>,
     timer: Option<Node<'c, 't>>,
+    watchdog: Option<Node<'c, 't>>,
 }
 
 impl<'c, 't> Found<'c, 't> {
@@ -161,6 +167,8 @@ impl<'c, 't> Found<'c, 't> {
                 found.controller.get_or_insert((node, compatible));
             } else if timers::is_timer(compatible) {
                 found.timer.get_or_insert(node);
+            } else if watchdog::is_watchdog(compatible) {
+                found.watchdog.get_or_insert(node);
             }
             Ok(())
         });

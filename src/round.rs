@@ -5,6 +5,7 @@
 //! [`Outcome`]. The bare-metal half implements [`Machine`] with real CPUs;
 //! the tests of the portable half with a fake firmware and a fake clock.
 
+use crate::board::Watchdog;
 use crate::image::Conduit;
 use crate::plan::WakePattern;
 use crate::pmf;
@@ -108,6 +109,8 @@ pub struct Facts {
     pub state_format: StateFormat,
     /// How timestamps are read, or why they can not be.
     pub pmf: Result<pmf::Interface, pmf::ReadError>,
+    /// The watchdog that resets the board if the lead does not come back.
+    pub watchdog: Option<Watchdog>,
     /// Whether the firmware keeps PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
     pub stat: bool,
     /// Index of the lead CPU in the board's order.

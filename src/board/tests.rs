@@ -5,3 +5,4 @@ mod format;
 mod good;
 mod hostile;
 mod trees;
+mod watchdog;

@@ -7,6 +7,7 @@
 //! | `uart`, `console`, `panic` | the way out |
 //! | `call`, `firmware`, `timed` | SMC and HVC: plain, PSCI and PMF, timed |
 //! | `counter`, `timer`, `gic`, `wait` | time, wake-ups, interrupts, naps |
+//! | `watchdog` | a reset, where no other CPU sees that the lead does not come back |
 //! | `act`, `secondary`, `conduct` | one CPU's part in a round; the lead's conduct of it |
 //! | `watch` | who sees it when the lead does not come back |
 
@@ -33,3 +34,4 @@ pub mod timer;
 pub mod uart;
 pub mod wait;
 pub mod watch;
+pub mod watchdog;

@@ -4,16 +4,19 @@
 //! The lead says by when it will be heard of again, and in what step it is.
 //! Each other CPU that is on waits for the lead and for nothing else, and so
 //! sees it when that instant passes: the first to see it says so and ends the
-//! run. Where the lead is alone, that is left to the board's watchdog.
+//! run. Where the lead is alone, that is left to the board's watchdog, if it
+//! has one: it is set to the same instant.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use psci_bench::sample::{Cause, Loss, Step};
+use spin::mutex::SpinMutex;
 
 use super::console;
 use super::cpu::{self, Env};
 use super::panic::{self, Ended};
 use super::slot::Slot;
+use super::watchdog::Watchdog;
 
 /// How far beyond a step's own deadline the lead may be silent.
 const GRACE_US: u64 = 10_000_000;
@@ -26,30 +29,46 @@ pub struct Watch {
     until: AtomicU64,
     step: AtomicU32,
     said: AtomicBool,
+    /// The lead's alone.
+    watchdog: SpinMutex<Option<Watchdog>>,
 }
 
 impl Watch {
-    /// No watch yet.
-    pub const fn new() -> Self {
+    /// No watch yet; `watchdog` is the board's.
+    pub const fn new(watchdog: Option<Watchdog>) -> Self {
         Self {
             until: AtomicU64::new(NEVER),
             step: AtomicU32::new(Step::TurnOn as u32),
             said: AtomicBool::new(false),
+            watchdog: SpinMutex::new(watchdog),
         }
     }
 }
 
 impl Env {
+    /// Whether the board's watchdog is there.
+    pub fn has_watchdog(&self) -> bool {
+        self.watch.watchdog.lock().is_some()
+    }
+
     /// The lead's: it begins `step`, which ends at `deadline` at the latest.
     pub fn begin_watch(&self, step: Step, deadline: u64) {
         let until = deadline.saturating_add(self.us(GRACE_US));
         self.watch.step.store(step as u32, Ordering::Relaxed);
         self.watch.until.store(until, Ordering::Release);
+        if let Some(watchdog) = self.watch.watchdog.lock().as_mut() {
+            // Later than another CPU sees it, which can say more.
+            let left = until.saturating_sub(self.way.now());
+            watchdog.arm(left + self.us(GRACE_US), self.hz);
+        }
     }
 
     /// The lead's: it may take its time again, for statistics and printing.
     pub fn end_watch(&self) {
         self.watch.until.store(NEVER, Ordering::Release);
+        if let Some(watchdog) = self.watch.watchdog.lock().as_mut() {
+            watchdog.disarm();
+        }
     }
 
     /// Another CPU's: waits for what the lead is to give. None when nothing is

@@ -119,7 +119,15 @@ fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
             u64::from(facts.timer_intid),
             u64::from(facts.gic)
         ),
-    )
+    )?;
+    match facts.watchdog {
+        Some(watchdog) => line(
+            out,
+            "  Watchdog   : ",
+            format_args!("{watchdog}, should the lead not come back"),
+        ),
+        None => Ok(()),
+    }
 }
 
 fn overheads(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {

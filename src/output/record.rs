@@ -30,7 +30,7 @@
 //! | type | keys | says |
 //! |---|---|---|
 //! | `run` | \| `format`, `version`, `cpus`, `tests`, `labels`, `model` | what follows |
-//! | `facts` | \| `hz`, `counter`, `timer`, `intid`, `el`, `gic`, `conduit`, `psci`, `state_format`, `lead`, `midr`, `pmf` or `pmf_error`, `stat` (1 where there is PSCI_STAT), `cost_counter`, `cost_empty`, `cost_pmf` | the machine; costs in ticks |
+//! | `facts` | \| `hz`, `counter`, `timer`, `intid`, `el`, `gic`, `conduit`, `psci`, `state_format`, `lead`, `midr`, `pmf` or `pmf_error`, `watchdog` (its base), `stat` (1 where there is PSCI_STAT), `cost_counter`, `cost_empty`, `cost_pmf` | the machine; costs in ticks |
 //! | `plan` | \| `iterations`, `warmup`, `scenarios`, `methods`, `wake`, `end`, `deepest`, `core`, `samples` | what was asked for |
 //! | `cpu` | `i` \| `mpidr`, `cluster`, `core`, `thread` | a CPU of the board, by index |
 //! | `test` | `t`, `by` \| `tag`, `status`, `why` and what belongs to it, `pmf`, `state`, `asked`, `attempts`, `sleep`, `trials` | a scenario by a method |

@@ -112,6 +112,9 @@ fn facts(to: &mut Recorder<'_>, facts: &Facts) {
         Ok(interface) => to.hex("pmf", interface.get_timestamp().into()),
         Err(error) => to.field("pmf_error", &error),
     }
+    if let Some(watchdog) = facts.watchdog {
+        to.hex("watchdog", watchdog.base);
+    }
     to.number("stat", facts.stat.into());
     let costs = &facts.overheads;
     to.numbers("cost_counter cost_empty", &[costs.counter, costs.empty]);

@@ -58,6 +58,7 @@ impl Fake {
                 pmf: Ok(Interface::VendorEl3),
                 lead: 0,
                 midr: 0x411f_d070,
+                watchdog: None,
                 stat: false,
                 overheads: Overheads {
                     counter: 1,

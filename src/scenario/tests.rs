@@ -301,7 +301,8 @@ fn a_lost_cpu_is_named_and_left_out() {
     });
     let (text, verdict) = run(&mut fake, "iterations=4", 4);
     assert_eq!(verdict, Verdict::Fail);
-    assert!(text.contains("timed out"), "{text}");
+    let said = "Failed: CPU 0.3 was lost: timed out waiting for return from the call";
+    assert_eq!(text.matches(said).count(), 6, "{text}");
     // The others' samples are complete in the scenarios that follow.
     assert!(
         text.contains("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t2\t"),

@@ -26,6 +26,7 @@ use crate::machine::slot::Slot;
 use crate::machine::timed::Way;
 use crate::machine::timer::Timer;
 use crate::machine::watch::Watch;
+use crate::machine::watchdog::Watchdog;
 use crate::machine::{act, boot, overhead};
 
 /// Pages of a CPU's stack, and of the emergency stack above it; the guard
@@ -98,7 +99,7 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
         ));
     };
     let env = environment(board, slots(&mut memory, cpus), lead);
-    let facts = facts(env);
+    let facts = facts(env, board);
     let states = take(&mut memory, cpus.len(), |_| State::Off);
     Bench {
         conductor: Conductor::new(env, facts, states),
@@ -137,6 +138,9 @@ fn visit_devices(board: &Board<'_>, visit: &mut dyn FnMut(&str, Region)) {
                 visit("GIC redistributors", clamp(region, 0x800_0000));
             }
         }
+    }
+    if let Some(watchdog) = &board.watchdog {
+        visit("watchdog", watchdog.registers());
     }
 }
 
@@ -297,6 +301,10 @@ fn environment(board: &Board<'_>, slots: &'static [Slot], lead: usize) -> &'stat
     if let Err(error) = gic.init_distributor() {
         give_up(&format_args!("GIC: {error}"));
     }
+    let watchdog = board.watchdog.as_ref().and_then(|description| {
+        // SAFETY: map_devices() mapped its registers, which nothing else uses.
+        unsafe { Watchdog::new(description) }
+    });
     let frequency = cpu::counter_frequency();
     let env = cpu::set_env(Env {
         way,
@@ -312,7 +320,7 @@ fn environment(board: &Board<'_>, slots: &'static [Slot], lead: usize) -> &'stat
         slots,
         lead,
         stat: firmware.keeps_statistics(),
-        watch: Watch::new(),
+        watch: Watch::new(watchdog),
     });
     boot::set_slots(slots);
     cpu::bind(&slots[lead]);
@@ -330,7 +338,7 @@ fn find_pmf(way: Way, firmware: Firmware, mpidr: u64) -> Result<Interface, ReadE
     }
 }
 
-fn facts(env: &'static Env) -> Facts {
+fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
     let psci_version = match env.firmware.version() {
         Ok(version) => version,
         Err(error) => give_up(&format_args!("PSCI_VERSION: firmware returned {error}")),
@@ -346,6 +354,7 @@ fn facts(env: &'static Env) -> Facts {
         psci_version,
         state_format: env.firmware.state_format(),
         pmf: env.pmf,
+        watchdog: board.watchdog.filter(|_| env.has_watchdog()),
         stat: env.stat,
         lead: env.lead,
         midr: cpu::midr(),

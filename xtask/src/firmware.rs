@@ -15,6 +15,7 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use crate::apt_source::hex;
+use crate::board::Stock;
 use crate::process::{self, quietly};
 use crate::progress::Progress;
 use crate::setup;
@@ -197,6 +198,19 @@ impl Platform {
             name: format!("psci_bench_{board}"),
             root: Some(workspace.board(board).join("tf-a").join("plat")),
             variables,
+        }
+    }
+
+    /// A platform of TF-A's own, as it is. `load_address` is the board's.
+    #[must_use]
+    pub fn stock(stock: &Stock, load_address: u64) -> Self {
+        let preloaded = stock
+            .preloaded
+            .then(|| format!("PRELOADED_BL33_BASE={load_address:#x}"));
+        Self {
+            name: stock.platform.clone(),
+            root: None,
+            variables: preloaded.into_iter().collect(),
         }
     }
 }

@@ -88,6 +88,29 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Refuses what a machine that is not adjustable does not have; `gic` is
+    /// the one it has.
+    ///
+    /// # Errors
+    /// When it does.
+    pub fn check_options(&self, gic: Gic) -> Result<()> {
+        let machine = &self.recipe.machine;
+        if self.recipe.adjustable {
+            return Ok(());
+        }
+        if self.level == Level::El1 {
+            bail!("--el 1: QEMU's {machine} always has EL2");
+        }
+        if self.gic != gic {
+            bail!(
+                "--gic {}: QEMU's {machine} always has a GICv{}",
+                self.gic.number(),
+                gic.number()
+            );
+        }
+        Ok(())
+    }
+
     /// Refuses a CPU model that QEMU does not have.
     ///
     /// # Errors
@@ -115,14 +138,16 @@ impl Machine<'_> {
     pub fn arguments(&self, file: &Path) -> Vec<OsString> {
         let mut machine = self.recipe.machine.clone();
         let on = |yes| if yes { "on" } else { "off" };
-        if self.firmware == Firmware::TfA {
-            machine.push_str(",secure=on");
+        if self.recipe.adjustable {
+            if self.firmware == Firmware::TfA {
+                machine.push_str(",secure=on");
+            }
+            machine.push_str(&format!(
+                ",virtualization={},gic-version={}",
+                on(self.level == Level::El2),
+                self.gic.number()
+            ));
         }
-        machine.push_str(&format!(
-            ",virtualization={},gic-version={}",
-            on(self.level == Level::El2),
-            self.gic.number()
-        ));
         let mut arguments: Vec<OsString> = Vec::new();
         let mut add = |words: &[&str]| arguments.extend(words.iter().map(OsString::from));
         add(&["-M", &machine, "-cpu", self.cpu]);
@@ -130,6 +155,9 @@ impl Machine<'_> {
         add(&["-m", &self.recipe.memory_mib.get_ref().to_string()]);
         add(&["-display", "none", "-nic", "none", "-monitor", "none"]);
         add(&["-serial", "stdio", "-no-reboot"]);
+        for argument in &self.recipe.arguments {
+            add(&[argument]);
+        }
         if self.icount {
             // shift=4: 16 ns an instruction, which is one tick of the counter.
             add(&["-icount", "shift=4,sleep=off"]);
@@ -144,6 +172,16 @@ impl Machine<'_> {
         arguments.push(file.into());
         arguments
     }
+}
+
+/// The arguments by which the bytes of `file` are in memory, at `address`,
+/// before the machine starts.
+#[must_use]
+pub fn preload(file: &Path, address: u64) -> [OsString; 2] {
+    // A comma in a value is written twice.
+    let file = file.to_string_lossy().replace(',', ",,");
+    let device = format!("loader,file={file},addr={address:#x},force-raw=on");
+    ["-device".into(), device.into()]
 }
 
 /// The command that starts QEMU, without arguments. Where it can be had, the
@@ -211,6 +249,47 @@ mod tests {
             line(&machine),
             "-M virt,virtualization=off,gic-version=2 -cpu max -smp 4 -m 1024 -display none \
              -nic none -monitor none -serial stdio -no-reboot -kernel FILE"
+        );
+    }
+
+    #[test]
+    fn a_machine_that_is_as_it_is() {
+        let workspace = Workspace::find().expect("the repository");
+        let board = Board::load(&workspace, "qemu-sbsa").expect("a good board");
+        let mut machine = Machine {
+            recipe: board.qemu.as_ref().expect("a recipe"),
+            cpu: "cortex-a57",
+            cpus: 1,
+            gic: board.default_gic(),
+            level: Level::El2,
+            firmware: Firmware::TfA,
+            icount: false,
+            fault: None,
+        };
+        let words = machine.arguments(Path::new("FILE"));
+        let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+        assert_eq!(
+            words.join(" "),
+            "-M sbsa-ref -cpu cortex-a57 -smp 1 -m 1024 -display none -nic none -monitor none \
+             -serial stdio -no-reboot -global VGA.romfile= -bios FILE"
+        );
+        let preload = preload(Path::new("a,b"), 0x100_2000_0000);
+        assert_eq!(
+            preload,
+            [
+                "-device",
+                "loader,file=a,,b,addr=0x10020000000,force-raw=on"
+            ]
+        );
+        assert!(machine.check_options(Gic::V3).is_ok());
+        machine.level = Level::El1;
+        let error = machine.check_options(Gic::V3).expect_err("EL1").to_string();
+        assert_eq!(error, "--el 1: QEMU's sbsa-ref always has EL2");
+        (machine.level, machine.gic) = (Level::El2, Gic::V2);
+        let error = machine.check_options(Gic::V3).expect_err("GICv2");
+        assert_eq!(
+            error.to_string(),
+            "--gic 2: QEMU's sbsa-ref always has a GICv3"
         );
     }
 

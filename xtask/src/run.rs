@@ -200,7 +200,17 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         icount: spec.icount,
         fault: spec.fault.as_deref(),
     };
-    machine.check_cpus(board.firmware(spec.firmware.name())?)?;
+    let described = board.firmware(spec.firmware.name())?;
+    machine.check_cpus(described)?;
+    machine.check_options(board.default_gic())?;
+    let stock = described.stock.as_ref();
+    if stock.is_some() && (spec.variant != Variant::default() || spec.fault.is_some()) {
+        bail!(
+            "{} runs TF-A's own platform, which has no --variant and no --fault",
+            board.title
+        );
+    }
+    let load_address = *board.load_address.get_ref();
     let tf_a = match &spec.tf_a {
         Some(dir) => Some(TfA::locate(&workspace, Some(dir))?),
         None => None,
@@ -221,6 +231,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         }
     };
     map.size = image.len() as u64;
+    let mut in_memory = None;
     let file = match spec.firmware {
         Firmware::Builtin => {
             let memory = board.memory.first().map_or(0, |range| range.get_ref().base);
@@ -234,20 +245,29 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
             };
             let mut variant = spec.variant;
             variant.faults |= spec.fault.is_some();
-            let platform = Platform::overlay(&workspace, &spec.board, machine.gic, variant);
+            let platform = match stock {
+                Some(stock) => Platform::stock(stock, load_address),
+                None => Platform::overlay(&workspace, &spec.board, machine.gic, variant),
+            };
             let firmware = firmware::build(&workspace, &tf_a, &platform)?;
-            map.image = *board.load_address.get_ref();
+            map.image = load_address;
             // BL1 is where CPUs wait that have not been turned on yet.
             let stage = |file: &str| symbols(&firmware.dir.join(file));
             map.firmware = stage("bl31.elf").and(stage("bl1.elf"));
-            let fip = flash::package(&firmware, image)?;
-            flash::flash(&firmware.read("bl1")?, &fip)?
+            let flash;
+            (flash, in_memory) = flash::build(&firmware, stock, image)?;
+            flash
         }
     };
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("boot.bin");
     fs::write(&path, file)?;
     let mut arguments = machine.arguments(&path);
+    if let Some(image) = in_memory {
+        let path = dir.path().join("bl33.bin");
+        fs::write(&path, image)?;
+        arguments.extend(qemu::preload(&path, load_address));
+    }
     // QEMU's own tree is all there is, and it takes the boot arguments.
     if spec.tree == Tree::None && spec.firmware == Firmware::Builtin {
         let append = spec.args.iter().flat_map(|args| ["-append", args]);

@@ -13,7 +13,7 @@ use dtoolkit::{Node as _, Property as _};
 use psci_bench::board as payload;
 use psci_bench::image::TREE_MAX;
 
-use crate::board::{Board, Conduit, GicV2, GicV3, IdleState, UartKind, Window};
+use crate::board::{Board, Conduit, GicV2, GicV3, IdleState, UartKind, Watchdog, Window};
 use crate::firmware::Gic;
 
 /// What of a board's choices a tree describes.
@@ -32,6 +32,7 @@ pub struct Choices<'c> {
 }
 
 const GIC_PHANDLE: u32 = 1;
+const CLOCK_PHANDLE: u32 = 2;
 const IDLE_PHANDLES: u32 = 0x10;
 const CPU_PHANDLES: u32 = 0x100;
 /// Flags of an interrupt specifier: level-sensitive, active high.
@@ -113,6 +114,11 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
         .with(timer(board))
         .with(controller(board, choices)?)
         .with(uart_node(board));
+    if let Some(watchdog) = &board.watchdog {
+        root = watchdog_nodes(watchdog.get_ref())
+            .into_iter()
+            .fold(root, Node::with);
+    }
     let mut tree = DeviceTree::new();
     tree.root = root.0;
     let blob = tree.to_dtb();
@@ -297,6 +303,33 @@ fn uart_node(board: &Board) -> Node {
         }
     }
     node
+}
+
+/// The watchdog, and the clock that it counts by where it has one of its own.
+fn watchdog_nodes(watchdog: &Watchdog) -> Vec<Node> {
+    let frames = watchdog.frames();
+    let base = frames.first().map_or(0, |frame| frame.base);
+    let mut node = Node::new(&format!("watchdog@{base:x}")).reg(&frames);
+    if let Some(intid) = watchdog.interrupt() {
+        // Type 0 is an SPI, and those count from INTID 32.
+        node = node.cells("interrupts", &[0, intid - 32, LEVEL_HIGH]);
+    }
+    match watchdog {
+        Watchdog::SbsaGwdt { .. } => vec![node.texts("compatible", &["arm,sbsa-gwdt"])],
+        Watchdog::Sp805 { clock, .. } => {
+            let clock = Node::new("watchdog-clock")
+                .texts("compatible", &["fixed-clock"])
+                .cells("#clock-cells", &[0])
+                .cells("clock-frequency", &[*clock])
+                .cells("phandle", &[CLOCK_PHANDLE]);
+            // The binding wants the bus's clock as well: one that is on.
+            let node = node
+                .texts("compatible", &["arm,sp805", "arm,primecell"])
+                .cells("clocks", &[CLOCK_PHANDLE; 2])
+                .texts("clock-names", &["wdog_clk", "apb_pclk"]);
+            vec![clock, node]
+        }
+    }
 }
 
 /// Refuses boot arguments that no tree could hold.

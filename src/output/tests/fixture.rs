@@ -46,6 +46,7 @@ impl World {
                 pmf: Ok(Interface::VendorEl3),
                 lead: 0,
                 midr: 0x410f_d034,
+                watchdog: None,
                 stat: false,
                 overheads: Overheads {
                     counter: 1,

@@ -6,7 +6,7 @@ use anyhow::Result;
 use psci_bench::psci::{AFFINITY_MASK, StateFormat};
 use toml::Spanned;
 
-use super::{Board, Format, IdleState, Source, UartKind, Window};
+use super::{Board, Format, IdleState, Source, UartKind, Window, watchdog};
 
 /// A frame of a GICv3 redistributor has two pages of 64 KiB.
 const REDISTRIBUTOR: u64 = 0x2_0000;
@@ -27,6 +27,7 @@ pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
     uart(board, source)?;
     timer(board, source)?;
     gic(board, source)?;
+    watchdog::check(board.watchdog.as_ref(), source)?;
     cpus(board, source)?;
     firmware(board, source)?;
     qemu(board, source)
@@ -56,6 +57,11 @@ fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
         size: uart.size,
     };
     common.push(place("uart", window, &board.uart));
+    if let Some(watchdog) = &board.watchdog {
+        for frame in watchdog.get_ref().frames() {
+            common.push(place("the watchdog", frame, watchdog));
+        }
+    }
     let mut v2 = Vec::new();
     if let Some(gic) = &board.gic.v2 {
         v2.push(place(

@@ -6,6 +6,7 @@
 //! and line.
 
 mod check;
+mod watchdog;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,6 +19,8 @@ use toml::Spanned;
 
 use crate::firmware::{Gic, StateId};
 use crate::workspace::Workspace;
+
+pub use self::watchdog::Watchdog;
 
 /// The file, and as much of it as error messages need.
 struct Source<'s> {
@@ -218,12 +221,28 @@ pub struct IdleState {
     pub local_timer_stop: bool,
 }
 
+/// TF-A's own platform for a board that has no overlay platform.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Stock {
+    /// `PLAT`.
+    pub platform: String,
+    /// Where BL1 looks for the FIP: an offset in the flash, in bytes.
+    pub fip_base: usize,
+    /// Whether BL33 is in memory, at the load address, before BL1 starts, and
+    /// not in the FIP.
+    #[serde(default)]
+    pub preloaded: bool,
+}
+
 /// A firmware that the board can run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Firmware {
     /// How many CPUs it can have.
     pub max_cpus: u32,
+    /// TF-A's own platform, where it is not the overlay platform.
+    pub stock: Option<Stock>,
     /// What its CPU_SUSPEND takes.
     #[serde(default)]
     pub idle_state: Vec<Spanned<IdleState>>,
@@ -241,6 +260,17 @@ pub struct Qemu {
     pub cpus: u32,
     /// `-m`, in MiB.
     pub memory_mib: Spanned<u64>,
+    /// Whether `-M` takes `secure=`, `virtualization=` and `gic-version=`. A
+    /// machine that does not has EL3, EL2 and the board's default GIC.
+    #[serde(default = "yes")]
+    pub adjustable: bool,
+    /// Further arguments.
+    #[serde(default)]
+    pub arguments: Vec<String>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A board.
@@ -268,6 +298,8 @@ pub struct Board {
     pub timer: Spanned<Timer>,
     /// The interrupt controller.
     pub gic: Controller,
+    /// A watchdog that is not secure.
+    pub watchdog: Option<Spanned<Watchdog>>,
     /// The CPUs.
     pub cpus: Cpus,
     /// The firmwares, by name.

@@ -212,6 +212,57 @@ fn what_is_wrong_is_told_with_its_line() {
 }
 
 #[test]
+fn a_watchdog() {
+    let line = text().lines().count() + 2;
+    let with = |kind: &str, rest: &str| {
+        let table = format!("\n[watchdog]\nkind = \"{kind}\"\n{rest}");
+        Board::parse("board.toml", &(text() + &table))
+    };
+    let frame = |name: &str, base: u64| format!("{name} = {{ base = {base:#x}, size = 0x1000 }}\n");
+    let [control, refresh] = [("control", 0x1000), ("refresh", 0x2000)].map(|(n, b)| frame(n, b));
+    let sbsa = control.clone() + &refresh + "interrupt = 48\n";
+    let board = with("sbsa-gwdt", &sbsa).expect("a good board");
+    let watchdog = board.watchdog.expect("a watchdog");
+    assert_eq!(watchdog.get_ref().interrupt(), Some(48));
+    let registers = frame("registers", 0x1000);
+    let sp805 = registers.clone() + "clock = 24_000_000\n";
+    assert!(with("sp805", &sp805).is_ok());
+    for (kind, rest, expected) in [
+        ("sp806", sp805.clone(), "unknown variant `sp806`"),
+        ("sp805", registers.clone(), "missing field `clock`"),
+        ("sp805", registers.clone() + "clock = 0\n", "at least 1 Hz"),
+        ("sp805", sp805.clone() + &refresh, "unknown field `refresh`"),
+        (
+            "sp805",
+            sp805.clone() + "interrupt = 31\n",
+            "SPI: those are 32 to 1019",
+        ),
+        (
+            "sp805",
+            sp805.replace("= 0x1000,", "= 0x1800,"),
+            "on a page of 4 KiB",
+        ),
+        (
+            "sp805",
+            sp805.replace("= 0x1000,", "= 0x9000000,"),
+            "overlaps uart",
+        ),
+        ("sbsa-gwdt", control + &refresh, "missing field `interrupt`"),
+        (
+            "sbsa-gwdt",
+            sbsa.replace("0x2000", "0x1000"),
+            "the watchdog at 0x1000 overlaps the watchdog",
+        ),
+    ] {
+        let error = with(kind, &rest).expect_err(expected).to_string();
+        assert!(error.contains(expected), "{kind} {rest}: {error}");
+        // Of the table, or of its kind.
+        let at = [line, line + 1].map(|line| format!("board.toml:{line}: "));
+        assert!(at.iter().any(|at| error.starts_with(at)), "{line} {error}");
+    }
+}
+
+#[test]
 fn reserved_memory() {
     let named = |name: &str, base: u64, size: u64| {
         let part =

@@ -175,17 +175,22 @@ pub struct SoakArguments {
 /// What a run is made of, for all commands that run.
 #[derive(Debug, Args)]
 pub struct RunArguments {
-    /// How many CPUs: up to 8 with a GICv2; with a GICv3 up to 32 under TF-A
-    /// and 512 under QEMU's own PSCI [default: 8].
+    /// The board: a folder of platforms/ that QEMU emulates.
+    #[arg(long, value_name = "NAME", default_value = "qemu")]
+    pub board: String,
+    /// How many CPUs [default: as the board file says]. The board qemu has up
+    /// to 8 with a GICv2; with a GICv3 up to 32 under TF-A and 512 under
+    /// QEMU's own PSCI.
     #[arg(long, value_name = "N")]
     pub smp: Option<u32>,
-    /// Interrupt controller of machine, firmware and device tree [default: 3].
+    /// Interrupt controller of machine, firmware and device tree [default: as
+    /// the board file says].
     #[arg(long, value_name = "2|3")]
     pub gic: Option<Gic>,
     /// Exception level at which the payload is entered.
     #[arg(long, value_name = "1|2", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
     pub el: u8,
-    /// CPU model, as QEMU calls it [default: cortex-a57].
+    /// CPU model, as QEMU calls it [default: as the board file says].
     #[arg(long, value_name = "MODEL")]
     pub cpu: Option<String>,
     /// Whose PSCI: TF-A's at EL3, or QEMU's own (no power-down, no PMF).

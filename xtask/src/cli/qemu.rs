@@ -89,16 +89,16 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
         }
     }
     let plan = plan(arguments.args.as_deref())?;
-    let unasked = RunSpec::default();
     let timeout = match (arguments.timeout, arguments.smp) {
         (Some(seconds), _) => Duration::from_secs(seconds),
         (None, Some(cpus)) => run::timeout(cpus, &plan),
         (None, None) => {
-            let board = Board::load(&Workspace::find()?, &unasked.board)?;
+            let board = Board::load(&Workspace::find()?, &arguments.board)?;
             run::timeout(board.default_cpus()?, &plan)
         }
     };
     Ok(RunSpec {
+        board: arguments.board.clone(),
         smp: arguments.smp,
         gic: arguments.gic,
         level: if arguments.el == 1 {
@@ -122,6 +122,6 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
             None => Payload::Build,
         },
         timeout,
-        ..unasked
+        log: None,
     })
 }

@@ -21,7 +21,7 @@ use psci_bench::output::record::Type;
 use psci_bench::plan::ScenarioId;
 use psci_bench::verdict::{self, Verdict};
 
-use super::records::{Fields, Records, number};
+use super::records::{Fields, Records, count, number};
 
 /// The attempts of one kind of call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -161,8 +161,8 @@ impl Account {
                 samples: number(fields, "valid").unwrap_or(0),
                 ..Calls::default()
             };
-            for (reason, count) in records.get(Type::Rejected, key).into_iter().flatten() {
-                let count = count.parse().unwrap_or(0);
+            for (reason, digits) in records.get(Type::Rejected, key).into_iter().flatten() {
+                let count = count(digits).unwrap_or(0);
                 calls.rejected.insert(reason.replace('_', "-"), count);
             }
             let reasons = calls.rejected.values().sum();
@@ -258,12 +258,13 @@ impl Closing {
         })?;
         let counts = line.split(|byte| !byte.is_ascii_digit());
         let mut counts = counts
-            .filter_map(|digits| std::str::from_utf8(digits).ok()?.parse().ok())
+            .filter(|digits| !digits.is_empty())
+            .map(|digits| count(std::str::from_utf8(digits).ok()?))
             .skip(3);
         Some(Self {
-            samples: counts.next()?,
-            rejected: counts.next()?,
-            lost: counts.next()?,
+            samples: counts.next()??,
+            rejected: counts.next()??,
+            lost: counts.next()??,
         })
     }
 }
@@ -383,6 +384,21 @@ mod tests {
         let alone = Account::of(line.as_bytes());
         assert_eq!((alone.unexplained(), alone.lost), (9, 2));
         assert_eq!(alone.records, Found::None);
+
+        // Numbers that nobody has counted.
+        let most = u64::MAX;
+        let absurd = log(&[
+            "facts lead=1",
+            &format!("plan iterations=5 warmup={most}"),
+            &format!("test t=2 by=tftf asked={most} attempts={most}"),
+            &format!("row t=2 by=tftf mpidr=0x0 valid={most} rejected={most}"),
+            &format!("x t=2 by=tftf mpidr=0x0 stale={most} early_wake={most}"),
+            &format!("row t=2 by=tftf mpidr=0x1 valid={most} rejected=1"),
+        ]);
+        let counted = Account::of(&absurd);
+        assert_eq!((counted.suspends.attempts(), counted.unexplained()), (1, 1));
+        let absurd = line.replace("955", &most.to_string());
+        assert_eq!(Closing::of(absurd.as_bytes()), None);
 
         // A row that no copy has: nothing is said of the rounds.
         let text = log(&[

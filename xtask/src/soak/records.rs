@@ -66,9 +66,18 @@ impl Records {
     }
 }
 
+/// The largest number that is believed: nobody has counted more, and sums of
+/// such numbers do not overflow.
+const COUNT_MAX: u64 = 1 << 40;
+
 /// The number in the field `key`.
 pub(super) fn number(fields: &Fields, key: &str) -> Option<u64> {
-    fields.get(key)?.parse().ok()
+    count(fields.get(key)?)
+}
+
+/// The number that `digits` are.
+pub(super) fn count(digits: &str) -> Option<u64> {
+    digits.parse().ok().filter(|count| *count <= COUNT_MAX)
 }
 
 #[cfg(test)]

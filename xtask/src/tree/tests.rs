@@ -98,6 +98,48 @@ fn other_choices() {
     );
 }
 
+/// The watchdog that the payload finds when the board file ends with `table`.
+fn watchdog(table: &str) -> Option<payload::Watchdog> {
+    let workspace = Workspace::find().expect("the repository");
+    let path = workspace.board("qemu").join("board.toml");
+    let text = std::fs::read_to_string(path).expect("a board file");
+    let board = Board::parse("board.toml", &format!("{text}\n{table}")).expect("a good board");
+    let choices = Choices {
+        cpus: 1,
+        gic: Gic::V3,
+        conduit: Conduit::Smc,
+        idle_states: &[],
+        bootargs: "",
+    };
+    let blob = build(&board, &choices).expect("a tree");
+    let read = payload::Board::read(&blob).expect("a good tree");
+    read.watchdog
+}
+
+#[test]
+fn watchdogs() {
+    assert_eq!(watchdog(""), None);
+    let sbsa = watchdog(
+        "[watchdog]\nkind = \"sbsa-gwdt\"\ninterrupt = 48\n\
+         control = { base = 0x2a44_0000, size = 0x1000 }\n\
+         refresh = { base = 0x2a45_0000, size = 0x1000 }\n",
+    )
+    .expect("a watchdog");
+    assert_eq!(
+        (sbsa.kind, sbsa.base),
+        (payload::WatchdogKind::Sbsa, 0x2a44_0000)
+    );
+    let sp805 = watchdog(
+        "[watchdog]\nkind = \"sp805\"\nclock = 32_768\n\
+         registers = { base = 0x1c0f_0000, size = 0x1000 }\n",
+    )
+    .expect("a watchdog");
+    let payload::WatchdogKind::Sp805 { clock } = sp805.kind else {
+        panic!("{sp805:?}");
+    };
+    assert_eq!((clock.get(), sp805.base), (32_768, 0x1c0f_0000));
+}
+
 #[test]
 fn redistributors_for_many() {
     for (cpus, regions) in [(123, 1), (124, 2), (512, 2)] {

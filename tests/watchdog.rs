@@ -1,0 +1,49 @@
+//! The watchdog of last resort: on a machine that has one, under a firmware
+//! that no CPU comes back from.
+
+mod common;
+
+use std::time::Duration;
+
+use psci_bench::verdict::Verdict;
+use xtask::run::RunSpec;
+use xtask::stream::Ending;
+
+/// The lead, alone.
+fn spec(args: &str) -> RunSpec {
+    RunSpec {
+        board: "qemu-sbsa".into(),
+        smp: Some(1),
+        args: Some(format!("iterations=2 {args}")),
+        timeout: Duration::from_secs(240),
+        ..RunSpec::default()
+    }
+}
+
+/// The board file says of this state why it is not in it.
+#[test]
+fn a_lead_that_does_not_come_back_is_reset() {
+    let result = common::run(&spec("only=susp_deep_serial deepest=0x1010022"));
+    let log = result.text();
+    // By -no-reboot a reset is the end, and no failure.
+    assert_eq!(result.ending, Ending::Exited { success: true }, "{log}");
+    assert_eq!(result.exit_code(), 3, "{log}");
+    let diagnosis = result.diagnosis.expect("no closing line");
+    assert!(
+        diagnosis.contains("begun was 'Suspend to deepest power level on all cores in sequence'")
+            && diagnosis.contains("the machine was turned off or reset"),
+        "{diagnosis}\n{log}"
+    );
+}
+
+/// Under the instruction clock nobody waits: a machine that parks with its
+/// watchdog on is reset at once.
+#[test]
+fn a_lead_that_comes_back_turns_it_off() {
+    let result = common::run(&RunSpec {
+        icount: true,
+        ..spec("only=cpu_susp_serial core=0x1 end=park")
+    });
+    assert_eq!(result.verdict, Verdict::Pass, "{}", result.text());
+    assert_eq!(result.ending, Ending::Parked);
+}
