@@ -91,6 +91,9 @@ pub fn flatten(elf: &[u8]) -> Result<Vec<u8>> {
         let data = segment
             .data(endian, elf)
             .map_err(|()| wrong("a segment lies outside the file"))?;
+        if data.len() as u64 > size {
+            return Err(wrong("a segment has more bytes in the file than in memory"));
+        }
         let end = from.checked_add(size).filter(|end| *end <= BASE_MAX as u64);
         let Some(end) = end else {
             return Err(wrong(&format!(

@@ -22,6 +22,10 @@ use crate::workspace::Workspace;
 
 pub use self::watchdog::Watchdog;
 
+/// The largest file that is read, in bytes. What compares each entry with all
+/// others has an end in good time then.
+const FILE_MAX: usize = 64 << 10;
+
 /// The file, and as much of it as error messages need.
 struct Source<'s> {
     name: &'s str,
@@ -339,6 +343,10 @@ impl Board {
     /// When it is wrong, with the line.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         let source = Source { name, text };
+        if text.len() > FILE_MAX {
+            let reason = format!("more than the {FILE_MAX} bytes that are accepted");
+            return Err(source.error(0..0, &reason));
+        }
         let board: Self = toml::from_str(text)
             .map_err(|error| source.error(error.span().unwrap_or(0..0), error.message()))?;
         check::check(&board, &source)?;

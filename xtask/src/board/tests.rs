@@ -263,6 +263,13 @@ fn a_watchdog() {
 }
 
 #[test]
+fn no_end() {
+    let long = text() + &"#".repeat(FILE_MAX);
+    let error = Board::parse("board.toml", &long).expect_err("too long");
+    assert!(error.to_string().contains("65536 bytes"), "{error}");
+}
+
+#[test]
 fn reserved_memory() {
     let named = |name: &str, base: u64, size: u64| {
         let part =

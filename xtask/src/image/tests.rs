@@ -77,6 +77,7 @@ fn what_cannot_be_flattened() {
     assert!(refused(&[(0, &head, BASE_MAX as u64 + 1)]).contains("does not fit"));
     assert!(refused(&[(0, &head, 0x100), (u64::MAX, part, 9)]).contains("does not fit"));
     assert!(refused(&[(0, &[0; 0x100], 0x100)]).contains("no arm64 Image magic"));
+    assert!(refused(&[(0, &head, 0x80)]).contains("more bytes in the file than in memory"));
     assert!(refused(&[]).contains("shorter than"));
     let good = elf(&[(0, &head, 0x100)]);
     for cut in 0..good.len() {

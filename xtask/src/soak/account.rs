@@ -139,7 +139,7 @@ impl Account {
 
     /// Adds one scenario.
     fn test(&mut self, records: &Records, place: &[String], test: &Fields, lead: Option<&str>) {
-        let [t, by] = place else { return };
+        let [t, _] = place else { return };
         let scenario = t.parse::<usize>().ok().and_then(|t| t.checked_sub(1));
         let Some(scenario) = scenario.and_then(|index| ScenarioId::ALL.get(index)) else {
             return;
@@ -150,8 +150,7 @@ impl Account {
             _ => Shape::Serial,
         };
         let mut rows = Vec::new();
-        let own = records.all(Type::Row);
-        for (key, fields) in own.filter(|row| row.0.starts_with(&[t.clone(), by.clone()])) {
+        for (key, fields) in records.within(Type::Row, place) {
             let is_lead = key.last().map(String::as_str) == lead;
             let is_suspend = match shape {
                 Shape::Off => is_lead,

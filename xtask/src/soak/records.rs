@@ -55,8 +55,18 @@ impl Records {
     /// The values of the leading keys of all records of a type, and the
     /// fields behind each.
     pub(super) fn all(&self, kind: Type) -> impl Iterator<Item = (&[String], &Fields)> {
-        let records = self.merged.iter();
-        let own = records.filter(move |(place, _)| place.0 == kind.word());
+        self.within(kind, &[])
+    }
+
+    /// Of those, the ones whose first leading values are these.
+    pub(super) fn within<'r>(
+        &'r self,
+        kind: Type,
+        first: &'r [String],
+    ) -> impl Iterator<Item = (&'r [String], &'r Fields)> {
+        let records = self.merged.range((kind.word(), first.to_vec())..);
+        let own = records
+            .take_while(move |(place, _)| place.0 == kind.word() && place.1.starts_with(first));
         own.map(|(place, fields)| (place.1.as_slice(), fields))
     }
 
