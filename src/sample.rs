@@ -340,7 +340,10 @@ mod tests {
         outcome.due = outcome.stamps.at(Stamp::ExitHwLowPwr);
         assert_eq!(reason(outcome, true), None);
         outcome.due = outcome.after;
-        assert_eq!(reason(outcome, false), None);
+        for end in [End::Resumed, End::Returned] {
+            outcome.end = end;
+            assert_eq!(reason(outcome, false), None);
+        }
     }
 
     #[test]
