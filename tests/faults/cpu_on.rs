@@ -44,7 +44,7 @@ fn on_pending_for_ever() {
     );
 }
 
-/// Both pass: an earlier CPU_OFF may take its time.
+/// An earlier CPU_OFF may take its time.
 #[test]
 fn on_pending_for_a_while() {
     let fault = format!("{},count=20", on_victim("cpu-on-pending"));
