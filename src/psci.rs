@@ -111,6 +111,8 @@ impl fmt::Display for Error {
             Self::NotPresent => "NOT_PRESENT",
             Self::Disabled => "DISABLED",
             Self::InvalidAddress => "INVALID_ADDRESS",
+            // Of a call that was not to come back.
+            Self::Unknown(0) => "SUCCESS",
             Self::Unknown(code) => return write!(f, "undefined code {}", i64::from(*code)),
         })
     }

@@ -105,8 +105,10 @@ pub struct Reached {
     pub times: u8,
     /// By how much its residency rose, in microseconds.
     pub residency_us: u32,
-    /// From the call to its end, in microseconds; None without a frequency.
-    pub away_us: Option<u64>,
+    /// The most that it can be: from the call to its end, in microseconds as
+    /// firmware may count them, a whole number of ticks each. None without a
+    /// frequency.
+    pub most_us: Option<u64>,
 }
 
 /// What is wrong with what was reached.
@@ -123,7 +125,7 @@ pub enum Mismatch {
 impl Reached {
     /// Reads off what `rise` says of `ladder`.
     #[must_use]
-    pub fn read(ladder: &Ladder, rise: &Rise, due: u32, away_us: Option<u64>) -> Self {
+    pub fn read(ladder: &Ladder, rise: &Rise, due: u32, most_us: Option<u64>) -> Self {
         let rose = |(place, _): &(usize, Rung)| rise.counts[*place] != 0;
         let deepest = ladder.rungs().rev().find(rose);
         Self {
@@ -131,20 +133,19 @@ impl Reached {
             due,
             times: deepest.map_or(0, |(place, _)| rise.counts[place]),
             residency_us: rise.residency_us,
-            away_us,
+            most_us,
         }
     }
 
     /// What is wrong, if anything is.
     #[must_use]
     pub fn mismatch(&self) -> Option<Mismatch> {
-        // Firmware rounds, and the call's own beginning and end are not ours.
-        let too_long = |away: u64| u64::from(self.residency_us) > away + 1;
+        let too_long = |most: u64| u64::from(self.residency_us) > most + 1;
         if self.state != Some(self.due) {
             Some(Mismatch::State)
         } else if self.times != 1 {
             Some(Mismatch::Count)
-        } else if self.residency_us == 0 || self.away_us.is_some_and(too_long) {
+        } else if self.residency_us == 0 || self.most_us.is_some_and(too_long) {
             Some(Mismatch::Residency)
         } else {
             None
@@ -241,7 +242,7 @@ mod tests {
         assert_eq!(of(1, 0), Some(Mismatch::Residency));
         assert_eq!(of(1, 1002), Some(Mismatch::Residency));
         let timeless = Reached {
-            away_us: None,
+            most_us: None,
             ..reached(rise(1, 5000), CLUSTER.state)
         };
         assert_eq!(timeless.mismatch(), None);

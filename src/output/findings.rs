@@ -290,7 +290,11 @@ fn lost(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
             let others = lost().skip(1);
             listed(prose, &mut others.map(|l| run.label(l.0.into())))?;
         }
-        prose.write_str(".")
+        // Only CPU_ON that failed is sure to have left it off.
+        prose.write_str(
+            ". A CPU that is lost may be on, and keep up its cluster, so that others in it do \
+             not flush it.",
+        )
     })?;
     Ok(true)
 }

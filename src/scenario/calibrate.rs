@@ -153,12 +153,14 @@ impl<M: Machine> Bench<'_, M> {
         self.outcomes.iter().position(|o| is_late(o, first_up))
     }
 
-    /// When the first CPU of the round in hand woke, where PMF tells.
+    /// When the first CPU of the round in hand woke, of those whose timestamps
+    /// tell.
     pub(super) fn first_wake_up(&self) -> Option<u64> {
         if !self.pmf {
             return None;
         }
-        let wakes = self.outcomes.iter().filter(|o| is_suspend(o.action));
+        let wakes = self.outcomes.iter();
+        let wakes = wakes.filter(|o| is_suspend(o.action) && o.judge(true).is_ok());
         wakes.map(|o| o.stamps.at(Stamp::ExitHwLowPwr)).min()
     }
 }

@@ -38,6 +38,7 @@ pub struct Fake {
     pub asked: Vec<Round>,
     lost: Vec<bool>,
     off_at: Vec<u64>,
+    vanishes: Option<(u64, usize)>,
     mischief: Mischief,
 }
 
@@ -72,6 +73,7 @@ impl Fake {
             asked: Vec::new(),
             lost: std::vec![false; cpus],
             off_at: std::vec![0; cpus],
+            vanishes: None,
             mischief: Box::new(|_, _, _| {}),
         }
     }
@@ -86,6 +88,12 @@ impl Fake {
     /// Keeps PSCI_STAT.
     pub fn with_statistics(mut self) -> Self {
         self.facts.stat = true;
+        self
+    }
+
+    /// Loses a CPU in a round in which it has no part.
+    pub fn without(mut self, cpu: usize, round: u64) -> Self {
+        self.vanishes = Some((round, cpu));
         self
     }
 
@@ -245,6 +253,9 @@ impl Machine for Fake {
             if let End::Lost(_) = outcomes[cpu].end {
                 self.lost[cpu] = true;
             }
+        }
+        if let Some((_, cpu)) = self.vanishes.filter(|v| v.0 == self.rounds) {
+            self.lost[cpu] = true;
         }
         self.rounds += 1;
         self.clock = start + round.sleep + 10_000_000;

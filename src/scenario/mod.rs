@@ -246,12 +246,27 @@ impl<M: Machine> Bench<'_, M> {
             | ScenarioId::CpuSuspendParallel
             | ScenarioId::PsciVersionParallel => self.measure_parallel(action, &ladder),
         };
+        self.look_for_losses();
         let status = match measured {
             Ok(()) => self.status(),
             Err(Stop::Skip(skip)) => Status::Skipped(skip),
             Err(Stop::Fail(failure)) => Status::Failed(failure),
         };
         (status, power_state)
+    }
+
+    /// Takes over what the machine knows of CPUs that were lost: one may go
+    /// astray when it is to go off for another one's turn, and has no outcome.
+    /// What was reached before that is not what is reached now.
+    fn look_for_losses(&mut self) {
+        for cpu in 0..self.rows.len() {
+            if let Some(loss) = self.machine.lost(cpu) {
+                self.rows[cpu].lost.get_or_insert(loss);
+            }
+        }
+        if self.rows.iter().any(|row| row.lost.is_some()) {
+            self.rows.iter_mut().for_each(|row| row.reached = None);
+        }
     }
 
     /// Whether what was kept is enough.

@@ -37,6 +37,7 @@ impl<M: Machine> Bench<'_, M> {
         let mut kept = 0;
         while kept < self.plan.iterations && !self.retries_are_exhausted(self.attempts) {
             let warming_up = self.attempts < self.plan.warmup;
+            let lost = self.count_lost();
             self.attempts += 1;
             self.machine
                 .run(&self.round(Who::All, action), self.outcomes);
@@ -53,12 +54,30 @@ impl<M: Machine> Bench<'_, M> {
                     if came_too_soon(wrong) {
                         self.lengthen();
                     }
+                    if self.count_lost() > lost {
+                        kept = 0;
+                        self.begin_anew();
+                    }
                 }
             }
         }
         self.summarise();
         self.show_round(kept as usize);
         Ok(())
+    }
+
+    fn count_lost(&self) -> usize {
+        let cpus = 0..self.rows.len();
+        cpus.filter(|cpu| self.machine.is_lost(*cpu)).count()
+    }
+
+    /// Gives up the rounds that were kept: those to come are without a CPU
+    /// that was in them, and the two are not to be mixed.
+    fn begin_anew(&mut self) {
+        for row in self.rows.iter_mut() {
+            row.rejected[Reason::Companion as usize] += row.valid;
+            row.valid = 0;
+        }
     }
 
     /// Keeps every CPU's part of a round, so that rounds stay whole. One that

@@ -43,8 +43,9 @@ impl<M: Machine> Bench<'_, M> {
                 continue;
             }
             let away = outcome.after.saturating_sub(outcome.before);
-            let away_us = away.saturating_mul(1_000_000).checked_div(hz);
-            self.rows[cpu].reached = Some(Reached::read(ladder, &outcome.rise, due, away_us));
+            // TF-A divides by whole megahertz: 62 where there are 62.5.
+            let most_us = (hz != 0).then(|| away / (hz / 1_000_000).max(1));
+            self.rows[cpu].reached = Some(Reached::read(ladder, &outcome.rise, due, most_us));
         }
     }
 

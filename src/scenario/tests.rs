@@ -321,6 +321,45 @@ fn a_lost_cpu_is_named_and_left_out() {
     }
 }
 
+/// Between two turns, while another CPU has its own.
+#[test]
+fn a_cpu_that_is_lost_out_of_turn_is_lost_all_the_same() {
+    let args = "only=susp_deep_serial iterations=4 method=warm";
+    let rounds = {
+        let mut fake = Fake::new(4).with_statistics();
+        run(&mut fake, args, 4);
+        fake.rounds
+    };
+    for round in 0..rounds {
+        let mut fake = Fake::new(4).with_statistics().without(2, round);
+        let (text, verdict) = run(&mut fake, args, 4);
+        assert_eq!(verdict, Verdict::Fail, "{round}: {text}");
+        assert!(text.contains("Failed: CPU 0.2 was lost"), "{round}: {text}");
+        assert!(text.contains("1 CPUs lost"), "{round}: {text}");
+        // What was reached while it was there says nothing any more.
+        assert!(!text.contains("Reached, by"), "{round}: {text}");
+    }
+}
+
+/// Rounds with and without it are not mixed.
+#[test]
+fn a_loss_begins_a_parallel_scenario_anew() {
+    let mut fake = Fake::new(4).with(|round, cpu, outcome| {
+        if round == 3 && cpu == 3 {
+            outcome.end = End::Lost(LOSS);
+        }
+    });
+    let args = "only=susp_deep_parallel iterations=4 warmup=0";
+    let (text, verdict) = run(&mut fake, args, 4);
+    assert_eq!(verdict, Verdict::Fail);
+    assert_eq!(rt_instr(&text).len(), 3, "{text}");
+    assert!(text.contains("12 samples"), "{text}");
+    assert!(text.contains("1 lost (CPU 0.3)"), "{text}");
+    assert!(!text.contains("overlap"), "{text}");
+    // A trial, two that were kept, the loss, and all four once more.
+    assert_eq!(fake.rounds, 1 + 2 + 1 + 4, "{text}");
+}
+
 #[test]
 fn a_wake_up_before_all_are_down_spoils_the_round() {
     // Just before the first wake-up, in the same tick, and after it.

@@ -5,6 +5,7 @@ use core::fmt::Write;
 use super::{Found, item};
 use crate::output::Run;
 use crate::output::text::listed;
+use crate::plan::ScenarioId;
 use crate::report::{Row, TestReport};
 use crate::stat::{Mismatch, Reached};
 
@@ -15,7 +16,7 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
         rows.filter_map(|row| Some((row, row.reached?)))
     };
     if rows().next().is_none() {
-        return Ok(false);
+        return unknown(out, run, test);
     }
     item(out, &mut |prose| {
         prose.write_str("Reached, by PSCI_STAT_COUNT:")?;
@@ -42,6 +43,24 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
             rows().find(wrong)
         })?;
     }
+    Ok(true)
+}
+
+/// Says that it is not known what was reached, where it could be.
+fn unknown(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
+    let suspends = test.power_state.is_some() && test.scenario != ScenarioId::CpuOffSerial;
+    if !run.facts.stat || !suspends || test.rows.is_empty() {
+        return Ok(false);
+    }
+    let lost = test.rows.iter().any(|row| row.lost.is_some());
+    item(out, &mut |prose| {
+        prose.write_str("Reached: not known, as ")?;
+        prose.write_str(if lost {
+            "a CPU was lost, and may be on."
+        } else {
+            "no round for it was good, or the states' levels are not told."
+        })
+    })?;
     Ok(true)
 }
 
@@ -76,9 +95,9 @@ fn warn<'r>(
             )?,
             Mismatch::Residency => write!(
                 prose,
-                "Warning: PSCI_STAT_RESIDENCY rose by {} us over a suspend of CPU {cpu} that took {} us",
+                "Warning: PSCI_STAT_RESIDENCY rose by {} us over a suspend of CPU {cpu} of {} us at most",
                 u64::from(reached.residency_us),
-                reached.away_us.unwrap_or(0)
+                reached.most_us.unwrap_or(0)
             )?,
         }
         prose.write_str(".")
