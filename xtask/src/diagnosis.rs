@@ -50,6 +50,16 @@ pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
     format!("{ended}; {scenario}, and {cpu}: {cause}")
 }
 
+/// What the firmware says of the fault that it was asked for, where it can not
+/// have it.
+#[must_use]
+pub fn refused_fault(log: &[u8]) -> Option<String> {
+    let log = String::from_utf8_lossy(log);
+    let mut errors = log.lines().filter(|line| line.starts_with("ERROR:"));
+    let (_, said) = errors.find_map(|line| line.split_once("psci-bench fault: "))?;
+    Some(said.trim_end().to_string())
+}
+
 /// Whether QEMU refused to start, and said why.
 #[must_use]
 pub fn refused(outcome: &Outcome) -> bool {
@@ -207,6 +217,15 @@ mod tests {
             said.ends_with(": the machine was reset while 'B' was measured"),
             "{said}"
         );
+    }
+
+    #[test]
+    fn a_fault_that_can_not_be() {
+        let log = format!("{BANNER}ERROR:   psci-bench fault: 'cpu=0x99': no such CPU\r\n");
+        let said = refused_fault(log.as_bytes());
+        assert_eq!(said.as_deref(), Some("'cpu=0x99': no such CPU"));
+        let log = format!("{BANNER}NOTICE:  psci-bench fault: cpu-on-denied\r\nERROR:   x\r\n");
+        assert_eq!(refused_fault(log.as_bytes()), None);
     }
 
     #[test]

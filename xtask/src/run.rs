@@ -321,6 +321,9 @@ impl Prepared {
             cpu: &self.cpu,
             timeout: self.timeout.as_secs(),
         };
+        if let Some(said) = diagnosis::refused_fault(&outcome.log) {
+            bail!("--fault: the firmware says {said}");
+        }
         if diagnosis::refused(&outcome) {
             bail!(diagnose(&outcome, &context));
         }
