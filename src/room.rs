@@ -48,10 +48,8 @@ pub fn find(
     let mut largest = 0;
     for region in memory {
         let end = region.base.saturating_add(region.size) & !(PAGE - 1);
-        // The last page of the address space has none behind it.
-        let Some(mut at) = region.base.max(PAGE).checked_next_multiple_of(PAGE) else {
-            continue;
-        };
+        // Behind the last page of the address space there is none to round up to.
+        let mut at = region.base.max(PAGE).min(end).next_multiple_of(PAGE);
         while at < end {
             let holder = taken.iter().find(|t| t.base <= at && at - t.base < t.size);
             if let Some(holder) = holder {

@@ -69,6 +69,11 @@ fn make(board: &Board, choices: &Choices<'_>) {
             .eq(windows.map(|window| (window.base, window.size)))
     );
     assert_eq!(read.reserved.len(), board.reserved.len());
+    let frames = board.watchdog.as_ref().map(|dog| dog.get_ref().frames());
+    assert_eq!(
+        read.watchdog.map(|dog| dog.base),
+        frames.and_then(|frames| Some(frames.first()?.base))
+    );
     assert_eq!(read.idle_states.len(), choices.idle_states.len());
     let told = Emergency::of_tree(&blob);
     let ours = Emergency::of_board(board, choices.conduit);

@@ -53,6 +53,7 @@ fn said(blob: &[u8]) -> String {
         uart,
         gic,
         timers,
+        watchdog,
         conduit,
         memory,
         reserved,
@@ -60,7 +61,7 @@ fn said(blob: &[u8]) -> String {
         ..
     } = &board;
     format!(
-        "{model:?} {uart:?} {gic:?} {timers:?} {conduit:?} {memory:?} {reserved:?} \
+        "{model:?} {uart:?} {gic:?} {timers:?} {watchdog:?} {conduit:?} {memory:?} {reserved:?} \
          {idle_states:?} {source:?} {cpus:?}"
     )
 }

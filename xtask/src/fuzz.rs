@@ -248,7 +248,9 @@ impl Drop for Running<'_> {
 fn run_all(fuzzers: &[Fuzzer], seconds: u32, jobs: usize) -> Result<Vec<End>> {
     let count = fuzzers.len();
     let jobs = jobs.min(count);
-    let what = format!("fuzzing {count} targets for {seconds} s each, {jobs} at a time");
+    let names: Vec<&str> = fuzzers.iter().map(|fuzzer| fuzzer.name).collect();
+    let names = names.join(", ");
+    let what = format!("fuzzing for {seconds} s each, {jobs} at a time: {names}");
     let progress = Progress::start(&what);
     let mut ends: Vec<Option<End>> = fuzzers.iter().map(|_| None).collect();
     let mut waiting = fuzzers.iter().enumerate();
