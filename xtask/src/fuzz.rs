@@ -8,7 +8,7 @@
 use std::env;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{Write, stdout};
+use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -34,14 +34,14 @@ pub const TARGETS: [&str; 6] = [
 /// What no input may exceed. Inputs have some KiB: a reader that wants more
 /// than this takes a number in one of them at its word.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=64"];
-/// * `quarantine_size_mb`: freed memory that is held back counts as used, and
-///   256 MiB of it by default are half of what there may be.
-/// * `detect_odr_violation`: Rust's symbols are no matter for that check.
+/// What AddressSanitizer keeps of freed memory counts as used: by default it is
+/// half of what there may be. The check for symbols that are defined twice is
+/// for C++, and cargo-fuzz turns it off, too.
 const ASAN_OPTIONS: &str = "quarantine_size_mb=32:detect_odr_violation=0";
 /// The longest time that a target can be given, in seconds: a week.
 pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
 /// How often the fuzzers are looked after.
-const TICK: Duration = Duration::from_millis(200);
+const TICK: Duration = Duration::from_millis(500);
 
 /// Builds the targets and runs those that are `wished` for, all if none is:
 /// each for so many seconds, and so many at a time as there are `jobs`, or
@@ -53,18 +53,15 @@ const TICK: Duration = Duration::from_millis(200);
 /// When something that they need cannot be had, or one does not run.
 pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
     let workspace = Workspace::find()?;
-    let targets: Vec<&str> = TARGETS
-        .into_iter()
-        .filter(|name| wished.is_empty() || wished.iter().any(|wish| wish == name))
-        .collect();
     setup::ensure(&workspace, &setup::FUZZ)?;
     let programs = build(&workspace)?;
     let jobs = match jobs {
         Some(jobs) => usize::from(jobs),
         None => thread::available_parallelism().map_or(1, usize::from),
     };
-    let fuzzers = targets
-        .iter()
+    let fuzzers = TARGETS
+        .into_iter()
+        .filter(|name| wished.is_empty() || wished.iter().any(|wish| wish == name))
         .map(|name| Fuzzer::new(&workspace, &programs, name))
         .collect::<Result<Vec<_>>>()?;
     let ends = run_all(&fuzzers, seconds, jobs)?;
@@ -80,7 +77,9 @@ pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
 /// Builds all targets, and returns where they are.
 fn build(workspace: &Workspace) -> Result<PathBuf> {
     let package = workspace.root.join("fuzz");
-    let host = process::output(Command::new("rustc").args(["--print", "host-tuple"]))?;
+    let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));
+    rustc.args(["--print", "host-tuple"]);
+    let host = process::output(rustc.current_dir(&workspace.root))?;
     let host = host.trim();
     // cargo-fuzz cannot be told to leave Cargo.lock as it is.
     let mut fetch = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
@@ -100,7 +99,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     command.env("RUSTC_BOOTSTRAP", "1");
     // It would keep cargo from seeing the flags that cargo-fuzz gives it.
     command.env_remove("CARGO_ENCODED_RUSTFLAGS");
-    if !std::io::IsTerminal::is_terminal(&std::io::stderr()) {
+    if !stderr().is_terminal() {
         command.env("CARGO_TERM_QUIET", "true");
     }
     say(&process::display(&command));
@@ -113,7 +112,7 @@ fn succeed(command: &mut Command) -> Result<()> {
     let name = process::display(command);
     let status = command
         .stdin(Stdio::null())
-        .stdout(std::io::stderr())
+        .stdout(stderr())
         .status()
         .with_context(|| format!("cannot run `{name}`"))?;
     if !status.success() {
@@ -134,7 +133,7 @@ struct Fuzzer {
 }
 
 impl Fuzzer {
-    fn new(workspace: &Workspace, programs: &Path, name: &&'static str) -> Result<Self> {
+    fn new(workspace: &Workspace, programs: &Path, name: &'static str) -> Result<Self> {
         let package = workspace.root.join("fuzz");
         let state = workspace.state().join("fuzz");
         let dictionary = package.join("dictionaries").join(name);
@@ -214,10 +213,11 @@ impl Fuzzer {
         };
         let short = |path: &Path| workspace.short(path).display().to_string();
         format!(
-            "{name:<11}  {figures}, FOUND {}\n  {reason}\n  log:   {}\n  again: {} {}\n",
+            "{name:<11}  {figures}, FOUND {}\n  {reason}\n  log:   {}\n  again: {} {} {}\n",
             short(file),
             short(&self.log),
             short(&self.program),
+            LIMITS.join(" "),
             short(file)
         )
     }
@@ -302,8 +302,10 @@ struct Finding {
 impl Finding {
     /// The one that libFuzzer's log `log` ends with.
     fn of(log: &str) -> Option<Self> {
+        // Those before it were only slow.
         let file = log
             .lines()
+            .rev()
             .find_map(|line| Some(line.split_once("Test unit written to ")?.1))?;
         let mut lines = log.lines();
         let reason = match lines.find(|line| line.contains(" panicked at ")) {
