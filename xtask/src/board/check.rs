@@ -6,7 +6,7 @@ use anyhow::Result;
 use psci_bench::psci::{AFFINITY_MASK, StateFormat};
 use toml::Spanned;
 
-use super::{Board, Format, IdleState, Source, UartKind, Window, watchdog};
+use super::{Board, Format, IdleState, Source, UartKind, Window, package, watchdog};
 
 /// A frame of a GICv3 redistributor has two pages of 64 KiB.
 const REDISTRIBUTOR: u64 = 0x2_0000;
@@ -30,6 +30,7 @@ pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
     watchdog::check(board.watchdog.as_ref(), source)?;
     cpus(board, source)?;
     firmware(board, source)?;
+    package::check(board.package.as_ref(), source)?;
     qemu(board, source)
 }
 

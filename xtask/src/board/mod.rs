@@ -6,6 +6,7 @@
 //! and line.
 
 mod check;
+mod package;
 mod watchdog;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use toml::Spanned;
 use crate::firmware::{Gic, StateId};
 use crate::workspace::Workspace;
 
+pub use self::package::{Blob, Package, PackageKind, Part};
 pub use self::watchdog::Watchdog;
 
 /// The largest file that is read, in bytes. What compares each entry with all
@@ -308,6 +310,8 @@ pub struct Board {
     pub cpus: Cpus,
     /// The firmwares, by name.
     pub firmware: BTreeMap<String, Firmware>,
+    /// What the board's loader takes.
+    pub package: Option<Package>,
     /// QEMU's recipe, where it emulates the board.
     pub qemu: Option<Qemu>,
 }

@@ -291,3 +291,101 @@ fn reserved_memory() {
         assert!(error.to_string().contains("no name for a node"), "{error}");
     }
 }
+
+#[test]
+fn a_package() {
+    let head = text();
+    let head = head.split("[package]").next().expect("the part before");
+    let line = head.lines().count() + 1;
+    let with = |rest: &str| Board::parse("board.toml", &format!("{head}[package]\n{rest}"));
+    let common = "file = \"fip.bin\"\ninstall = \"In flash.\"\n";
+    let n1sdp = "requires = [\"tb-fw\"]\nalign = 512\n\
+        blobs = [{ uuid = \"54464222-a4cf-4bf8-b1b6-cee7dade539e\", title = \"MCP RAM\" }]\n\
+        parts = [{ file = \"scp_fw.bin\", requires = [\"scp-fw\"] }]\ntool = \"doimage\"\n";
+    let fip = |rest: &str| format!("kind = \"fip\"\n{common}{rest}");
+    let board = with(&fip(n1sdp)).expect("a good board");
+    let package = board.package.expect("a package");
+    assert_eq!(*package.kind.get_ref(), PackageKind::Fip);
+    assert_eq!(package.align(), 512);
+    assert_eq!(package.requires().len(), 1);
+    assert_eq!(package.parts().len(), 1);
+    let uuid = package.blobs()[0].uuid();
+    assert_eq!(uuid.to_string(), "54464222-A4CF-4BF8-B1B6-CEE7DADE539E");
+    for kind in ["raw", "fit"] {
+        assert!(with(&format!("kind = \"{kind}\"\n{common}")).is_ok());
+    }
+    for (rest, at, expected) in [
+        (
+            format!("kind = \"zip\"\n{common}"),
+            1,
+            "unknown variant `zip`",
+        ),
+        (fip("kinds = 1\n"), 4, "unknown field `kinds`"),
+        (fip(""), 1, "what has to be in it"),
+        (
+            format!("kind = \"vendor\"\n{common}"),
+            1,
+            "names the vendor's tool",
+        ),
+        (
+            format!("kind = \"raw\"\n{common}requires = []\n"),
+            4,
+            "requires does not go with this kind",
+        ),
+        (
+            format!("kind = \"fit\"\n{common}tool = \"x\"\n"),
+            4,
+            "tool does not go with this kind",
+        ),
+        (
+            fip(n1sdp).replace("fip.bin", "../fip.bin"),
+            2,
+            "no name of a file",
+        ),
+        (
+            fip(n1sdp).replace("In flash.", " "),
+            3,
+            "install is a sentence",
+        ),
+        (fip(n1sdp).replace("512", "3"), 5, "power of two"),
+        (
+            fip(n1sdp).replace("\"tb-fw\"", "\"tb-fw\", \"bl2\""),
+            4,
+            "no option --bl2",
+        ),
+        (
+            fip(n1sdp).replace("\"tb-fw\"", "\"tb-fw\", \"tb-fw\""),
+            4,
+            "tb-fw is there twice",
+        ),
+        (
+            fip(n1sdp).replace("\"tb-fw\"", "\"nt-fw\""),
+            4,
+            "is the payload",
+        ),
+        (fip(n1sdp).replace("54464222-", "54464222"), 6, "no UUID"),
+        (
+            fip(n1sdp).replace(
+                "54464222-a4cf-4bf8-b1b6-cee7dade539e",
+                "9766fd3d-89be-e849-ae5d-78a140608213",
+            ),
+            6,
+            "this is scp-fw, which goes into requires",
+        ),
+        (
+            fip(n1sdp).replace(", requires = [\"scp-fw\"]", ""),
+            7,
+            "nothing in it",
+        ),
+        (
+            fip(n1sdp).replace("scp_fw.bin", "fip.bin"),
+            7,
+            "the same name",
+        ),
+    ] {
+        let error = with(&rest).expect_err(expected).to_string();
+        assert!(error.contains(expected), "{rest}: {error}");
+        let place = format!("board.toml:{}: ", line + at);
+        assert!(error.starts_with(&place), "{place}{expected}: {error}");
+    }
+}

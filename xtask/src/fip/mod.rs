@@ -16,6 +16,7 @@ mod read;
 mod write;
 
 use std::fmt;
+use std::str::FromStr;
 
 pub use self::names::{KINDS, Kind, called, known};
 pub use self::read::{Entry, FipError, Package, Warning, read};
@@ -48,6 +49,23 @@ impl fmt::Display for Uuid {
             write!(f, "{byte:02X}")?;
         }
         Ok(())
+    }
+}
+
+impl FromStr for Uuid {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is no UUID: those have the form 8-4-4-4-12");
+        let groups: Vec<&str> = text.split('-').collect();
+        let digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
+            || !groups.iter().all(|group| digits(group))
+        {
+            return Err(wrong());
+        }
+        let number = u128::from_str_radix(&groups.concat(), 16).map_err(|_| wrong())?;
+        Ok(Self(number.to_be_bytes()))
     }
 }
 
