@@ -31,7 +31,7 @@ fuzz_target!(|text: &str| {
             cpus,
             gic,
             conduit: board.psci.conduit,
-            idle_states: &board.idle_states(firmware, state_id),
+            idle_states: &firmware.idle_states(state_id),
             bootargs: "iterations=3",
         };
         make(&board, &choices);

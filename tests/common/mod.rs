@@ -44,7 +44,7 @@ pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
     let board = Board::load(&workspace, "qemu").expect("the board");
     let firmware = board.firmware("tf-a").expect("its firmware");
-    let idle_states = board.idle_states(firmware, StateId::Original);
+    let idle_states = firmware.idle_states(StateId::Original);
     let choices = Choices {
         cpus,
         gic: Gic::V3,

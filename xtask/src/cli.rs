@@ -1,6 +1,7 @@
 //! The command line.
 
 mod arguments;
+mod boards;
 mod files;
 mod fip;
 mod image;
@@ -50,6 +51,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 fn run(verb: Verb) -> Result<u8> {
     match verb {
         Verb::Setup => set_up(),
+        Verb::Boards { name } => boards::run(name.as_deref()),
         Verb::Image(arguments) => image::run(&arguments),
         Verb::Fip { verb } => fip::run(verb),
         Verb::Qemu(arguments) => qemu::run(&arguments),

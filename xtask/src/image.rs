@@ -17,6 +17,12 @@ const WORKING_BASE: u64 = 64 << 10;
 const WORKING_CPU: u64 = 32 << 10;
 const PAGE: u64 = 4096;
 
+/// The least working memory for `cpus` CPUs, in bytes.
+#[must_use]
+pub fn working_memory(cpus: u32) -> u64 {
+    WORKING_BASE + WORKING_CPU * u64::from(cpus)
+}
+
 /// What the image is told besides its device tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Emergency {
@@ -161,7 +167,8 @@ pub fn assemble(
         block.tree_size = tree.len() as u64;
         base.extend(tree);
     }
-    let need = base.len() as u64 + WORKING_BASE + WORKING_CPU * cpus as u64;
+    let cpus = u32::try_from(cpus).unwrap_or(u32::MAX);
+    let need = base.len() as u64 + working_memory(cpus);
     set_image_size(&mut base, need.next_multiple_of(PAGE)).map_err(refused)?;
     block.write(&mut base).map_err(refused)?;
     Ok(base)

@@ -414,7 +414,7 @@ pub fn make_image(
     let (tree, emergency, cpus) = match tree {
         Tree::Board => {
             let firmware = board.firmware(wish.firmware.name())?;
-            let idle_states = board.idle_states(firmware, wish.variant.state_id);
+            let idle_states = firmware.idle_states(wish.variant.state_id);
             let choices = Choices {
                 cpus: wish.cpus,
                 gic: wish.gic,

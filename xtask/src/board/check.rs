@@ -3,10 +3,12 @@
 use std::ops::Range;
 
 use anyhow::Result;
-use psci_bench::psci::{AFFINITY_MASK, StateFormat};
+use psci_bench::image::BASE_MAX;
+use psci_bench::psci::AFFINITY_MASK;
 use toml::Spanned;
 
-use super::{Board, Format, IdleState, Source, UartKind, Window, package, watchdog};
+use super::{Board, Source, UartKind, Window, firmware, package, status, watchdog};
+use crate::image::working_memory;
 
 /// A frame of a GICv3 redistributor has two pages of 64 KiB.
 const REDISTRIBUTOR: u64 = 0x2_0000;
@@ -22,6 +24,7 @@ struct Place {
 
 /// Refuses the first thing that is wrong.
 pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
+    status::check(board, source)?;
     windows(board, source)?;
     load_address(board, source)?;
     uart(board, source)?;
@@ -29,7 +32,7 @@ pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
     gic(board, source)?;
     watchdog::check(board.watchdog.as_ref(), source)?;
     cpus(board, source)?;
-    firmware(board, source)?;
+    firmware::check(board, source)?;
     package::check(board.package.as_ref(), source)?;
     qemu(board, source)
 }
@@ -147,27 +150,37 @@ fn disjoint<'p>(places: impl Iterator<Item = &'p Place>, source: &Source<'_>) ->
     Ok(())
 }
 
+/// The image and its least working memory have to fit in where it is loaded.
 fn load_address(board: &Board, source: &Source<'_>) -> Result<()> {
     let at = *board.load_address.get_ref();
     let span = board.load_address.span();
     let here = Window { base: at, size: 1 };
-    if !board
-        .memory
-        .iter()
-        .any(|memory| contains(memory.get_ref(), &here))
-    {
+    let mut memory = board.memory.iter().map(Spanned::get_ref);
+    let Some(memory) = memory.find(|memory| contains(memory, &here)) else {
         return fail(source, span, "the load address is not in memory");
-    }
+    };
     if !at.is_multiple_of(4096) {
         return fail(source, span, "the load address is not on a page of 4 KiB");
     }
-    let taken = board.reserved.iter().map(Spanned::get_ref);
-    for part in taken {
-        let (base, size) = (part.base, part.size);
-        if contains(&Window { base, size }, &here) {
+    let image = Window {
+        base: at,
+        size: BASE_MAX as u64,
+    };
+    for part in board.reserved.iter().map(Spanned::get_ref) {
+        if part.base < image.end() && image.base < part.base.saturating_add(part.size) {
             let reason = format!("the load address is in what {} has reserved", part.name);
             return fail(source, span, &reason);
         }
+    }
+    let most = board.firmware.values().map(|f| f.max_cpus).max();
+    let need = image.size + working_memory(most.unwrap_or(0));
+    if memory.end() - at < need {
+        let reason = format!(
+            "there are {} KiB from the load address on, and the payload needs {}",
+            (memory.end() - at) >> 10,
+            need >> 10
+        );
+        return fail(source, span, &reason);
     }
     Ok(())
 }
@@ -271,77 +284,11 @@ fn cpus(board: &Board, source: &Source<'_>) -> Result<()> {
     Ok(())
 }
 
-fn firmware(board: &Board, source: &Source<'_>) -> Result<()> {
-    let default = &board.default_firmware;
-    if !board.firmware.contains_key(default.get_ref()) {
-        return fail(
-            source,
-            default.span(),
-            "there is no [firmware] of that name",
-        );
-    }
-    for firmware in board.firmware.values() {
-        let mut seen: Vec<&IdleState> = Vec::new();
-        for state in &firmware.idle_state {
-            idle_state(state, source)?;
-            let state_ref = state.get_ref();
-            let same = |other: &&IdleState| {
-                other.format == state_ref.format
-                    && (other.name == state_ref.name
-                        || other.power_state.get_ref() == state_ref.power_state.get_ref())
-            };
-            if seen.iter().any(same) {
-                let reason = "another idle state has the same name or power-state";
-                return fail(source, state.span(), reason);
-            }
-            seen.push(state_ref);
-        }
-    }
-    Ok(())
-}
+pub(super) const NAME: &str = "up to 31 letters, digits and dashes";
 
-const NAME: &str = "up to 31 letters, digits and dashes";
-
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     let letters = |c: char| c.is_ascii_alphanumeric() || c == '-';
     !name.is_empty() && name.len() <= 31 && name.chars().all(letters)
-}
-
-fn idle_state(state: &Spanned<IdleState>, source: &Source<'_>) -> Result<()> {
-    let IdleState {
-        name,
-        power_state,
-        level,
-        format,
-        ..
-    } = state.get_ref();
-    if !is_name(name) {
-        let reason = format!("{name:?} is no name for a node: {NAME}");
-        return fail(source, state.span(), &reason);
-    }
-    if *level > 3 {
-        return fail(source, state.span(), "PSCI has power levels 0 to 3");
-    }
-    let value = *power_state.get_ref();
-    let layout = match format {
-        Format::Original => StateFormat::Original,
-        Format::Extended => StateFormat::Extended,
-    };
-    if !layout.accepts(value) {
-        let reason = format!("{value:#x} sets bits that the {format:?} format reserves");
-        return fail(source, power_state.span(), &reason);
-    }
-    if let Some(told) = layout.level(value)
-        && told != *level
-    {
-        let reason = format!("{value:#x} is of power level {told}, and not {level}");
-        return fail(source, power_state.span(), &reason);
-    }
-    if !layout.is_powerdown(value) && *level > 0 {
-        let reason = format!("{value:#x} is a standby state, and those are level 0 here");
-        return fail(source, power_state.span(), &reason);
-    }
-    Ok(())
 }
 
 fn qemu(board: &Board, source: &Source<'_>) -> Result<()> {

@@ -6,7 +6,10 @@
 //! and line.
 
 mod check;
+mod firmware;
+mod list;
 mod package;
+mod status;
 mod watchdog;
 
 use std::collections::BTreeMap;
@@ -18,10 +21,13 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::firmware::{Gic, StateId};
+use crate::firmware::Gic;
 use crate::workspace::Workspace;
 
+pub use self::firmware::{Firmware, Format, IdleState, Pmf, Stock};
+pub use self::list::{describe, table};
 pub use self::package::{Blob, Package, PackageKind, Part};
+pub use self::status::Verified;
 pub use self::watchdog::Watchdog;
 
 /// The largest file that is read, in bytes. What compares each entry with all
@@ -40,6 +46,13 @@ impl Source<'_> {
         let before = self.text.get(..span.start).unwrap_or(self.text);
         let line = before.matches('\n').count() + 1;
         anyhow!("{}:{line}: {reason}", self.name)
+    }
+
+    /// Where the table of that path begins, or the file.
+    fn table(&self, path: &[&str]) -> Range<usize> {
+        let heading = format!("[{}]", path.join("."));
+        let at = self.text.find(&heading).unwrap_or(0);
+        at..at + heading.len()
     }
 }
 
@@ -198,62 +211,6 @@ pub struct Cpus {
     pub continues: Option<Spanned<Continues>>,
 }
 
-/// The layout of a power_state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// StateID, type and power level.
-    #[default]
-    Original,
-    /// StateID and type.
-    Extended,
-}
-
-/// A state that a CPU can be suspended to.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct IdleState {
-    /// What it is called.
-    pub name: String,
-    /// CPU_SUSPEND's argument.
-    pub power_state: Spanned<u32>,
-    /// The highest power level that goes down.
-    pub level: u8,
-    /// Which layout `power_state` has.
-    #[serde(default)]
-    pub format: Format,
-    /// Whether the per-CPU timers stop in it.
-    #[serde(default)]
-    pub local_timer_stop: bool,
-}
-
-/// TF-A's own platform for a board that has no overlay platform.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Stock {
-    /// `PLAT`.
-    pub platform: String,
-    /// Where BL1 looks for the FIP: an offset in the flash, in bytes.
-    pub fip_base: usize,
-    /// Whether BL33 is in memory, at the load address, before BL1 starts, and
-    /// not in the FIP.
-    #[serde(default)]
-    pub preloaded: bool,
-}
-
-/// A firmware that the board can run.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Firmware {
-    /// How many CPUs it can have.
-    pub max_cpus: u32,
-    /// TF-A's own platform, where it is not the overlay platform.
-    pub stock: Option<Stock>,
-    /// What its CPU_SUSPEND takes.
-    #[serde(default)]
-    pub idle_state: Vec<Spanned<IdleState>>,
-}
-
 /// How QEMU starts the board.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -287,6 +244,10 @@ pub struct Board {
     pub name: Spanned<String>,
     /// What people call it.
     pub title: String,
+    /// Where all this was tried; see [`Board::verified`].
+    pub verified: Option<Spanned<Verified>>,
+    /// What people have to know of the board.
+    pub note: Option<Spanned<String>>,
     /// Where the firmware loads BL33.
     pub load_address: Spanned<u64>,
     /// Which of the firmwares is meant when none is named.
@@ -429,20 +390,6 @@ impl Board {
         listed
             .iter()
             .map(|cluster| cluster.iter().map(|mpidr| *mpidr.get_ref()).collect())
-            .collect()
-    }
-
-    /// The idle states of `firmware` in the format that it was built for.
-    #[must_use]
-    pub fn idle_states(&self, firmware: &Firmware, state_id: StateId) -> Vec<IdleState> {
-        let format = match state_id {
-            StateId::Original => Format::Original,
-            StateId::Extended => Format::Extended,
-        };
-        let states = firmware.idle_state.iter().map(Spanned::get_ref);
-        states
-            .filter(|state| state.format == format)
-            .cloned()
             .collect()
     }
 }

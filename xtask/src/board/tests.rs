@@ -1,6 +1,7 @@
 //! The board file that there is, and what is wrong with others.
 
 use super::*;
+use crate::firmware::StateId;
 
 fn text() -> String {
     let workspace = Workspace::find().expect("the repository");
@@ -55,7 +56,7 @@ fn states_by_format() {
     let board = Board::parse("board.toml", &text()).expect("a good board");
     let tf_a = board.firmware("tf-a").expect("there");
     let values = |state_id| -> Vec<u32> {
-        let states = board.idle_states(tf_a, state_id);
+        let states = tf_a.idle_states(state_id);
         states
             .iter()
             .map(|state| *state.power_state.get_ref())

@@ -43,6 +43,18 @@ pub enum Verb {
   cargo xtask setup
   PSCI_BENCH_NO_INSTALL=1 cargo xtask setup     # only tell what is missing")]
     Setup,
+    /// List the boards that are described, and what can be measured on them.
+    ///
+    /// With a name, tell all of one board: CPUs, power states, where its file
+    /// goes. A board is described by platforms/NAME/board.toml; docs/boards.md
+    /// says how to write one.
+    #[command(after_help = "Examples:
+  cargo xtask boards
+  cargo xtask boards juno")]
+    Boards {
+        /// A folder of platforms/.
+        name: Option<String>,
+    },
     /// Build the payload and append a device tree: BL33 for a board.
     Image(ImageArguments),
     /// Make and inspect Firmware Image Packages.
@@ -92,6 +104,7 @@ pub enum Verb {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   cargo xtask image --smp 4 -o bl33.bin
+  cargo xtask image --board juno -o bl33.bin     # see `cargo xtask boards`
   cargo xtask image --dtb my-board.dtb --args 'iterations=100' -o bl33.bin")]
 pub struct ImageArguments {
     /// The board: a folder of platforms/.

@@ -15,7 +15,7 @@ fn board() -> Board {
 fn build_with(cpus: u32, gic: Gic, conduit: Conduit, bootargs: &str) -> Vec<u8> {
     let board = board();
     let firmware = board.firmware("tf-a").expect("a firmware");
-    let idle_states = board.idle_states(firmware, StateId::Original);
+    let idle_states = firmware.idle_states(StateId::Original);
     let choices = Choices {
         cpus,
         gic,

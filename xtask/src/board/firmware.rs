@@ -1,0 +1,208 @@
+//! The firmwares that a board can run: what each of them takes, and what can
+//! be measured with it.
+
+use anyhow::Result;
+use psci_bench::psci::StateFormat;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::check::{NAME, is_name};
+use super::{Board, Source, status};
+use crate::firmware::StateId;
+
+/// The layout of a power_state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// StateID, type and power level.
+    #[default]
+    Original,
+    /// StateID and type.
+    Extended,
+}
+
+/// A state that a CPU can be suspended to.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct IdleState {
+    /// What it is called.
+    pub name: String,
+    /// CPU_SUSPEND's argument.
+    pub power_state: Spanned<u32>,
+    /// The highest power level that goes down.
+    pub level: u8,
+    /// Which layout `power_state` has.
+    #[serde(default)]
+    pub format: Format,
+    /// Whether the per-CPU timers stop in it.
+    #[serde(default)]
+    pub local_timer_stop: bool,
+}
+
+impl IdleState {
+    fn layout(&self) -> StateFormat {
+        match self.format {
+            Format::Original => StateFormat::Original,
+            Format::Extended => StateFormat::Extended,
+        }
+    }
+
+    /// Whether a CPU loses its context in it.
+    #[must_use]
+    pub fn is_powerdown(&self) -> bool {
+        self.layout().is_powerdown(*self.power_state.get_ref())
+    }
+}
+
+/// TF-A's own platform for a board that has no overlay platform.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Stock {
+    /// `PLAT`.
+    pub platform: String,
+    /// Where BL1 looks for the FIP: an offset in the flash, in bytes.
+    pub fip_base: usize,
+    /// Whether BL33 is in memory, at the load address, before BL1 starts, and
+    /// not in the FIP.
+    #[serde(default)]
+    pub preloaded: bool,
+}
+
+/// Whether PMF's timestamps can be read, once the firmware is built with
+/// `ENABLE_RUNTIME_INSTRUMENTATION=1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pmf {
+    /// The platform's makefile adds `lib/pmf/pmf_smc.c`.
+    Linked,
+    /// It does not: the user has to, or the link fails.
+    Unlinked,
+    /// There is no PMF.
+    None,
+}
+
+/// A firmware that the board can run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Firmware {
+    /// How many CPUs it can have.
+    pub max_cpus: u32,
+    /// Whether PMF's timestamps can be read.
+    pub pmf: Option<Pmf>,
+    /// Whether CPUs come back after CPU_OFF.
+    #[serde(default = "super::yes")]
+    pub cpu_off: bool,
+    /// What cannot be measured with it, and why.
+    pub note: Option<Spanned<String>>,
+    /// TF-A's own platform, where it is not the overlay platform.
+    pub stock: Option<Stock>,
+    /// What its CPU_SUSPEND takes.
+    #[serde(default)]
+    pub idle_state: Vec<Spanned<IdleState>>,
+}
+
+impl Firmware {
+    /// The states in the format that the firmware was built for. Where all of
+    /// them have the other one, there was no choice.
+    #[must_use]
+    pub fn idle_states(&self, state_id: StateId) -> Vec<IdleState> {
+        let format = match state_id {
+            StateId::Original => Format::Original,
+            StateId::Extended => Format::Extended,
+        };
+        let of = |format| {
+            let states = self.idle_state.iter().map(Spanned::get_ref);
+            states.filter(move |state| state.format == format).cloned()
+        };
+        let mut states: Vec<IdleState> = of(format).collect();
+        if states.is_empty() {
+            states = self
+                .idle_state
+                .iter()
+                .map(|state| state.get_ref().clone())
+                .collect();
+        }
+        states
+    }
+}
+
+/// Refuses the first firmware that cannot be.
+pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
+    let default = &board.default_firmware;
+    if !board.firmware.contains_key(default.get_ref()) {
+        let reason = "there is no [firmware] of that name";
+        return Err(source.error(default.span(), reason));
+    }
+    let cpus: usize = board.all_clusters().iter().map(Vec::len).sum();
+    for (name, firmware) in &board.firmware {
+        let fail = |reason: &str| Err(source.error(source.table(&["firmware", name]), reason));
+        if firmware.max_cpus == 0 || firmware.max_cpus as usize > cpus {
+            return fail(&format!("max-cpus is 1 to {cpus}: so many CPUs there are"));
+        }
+        if firmware.pmf.is_none() && board.qemu.is_none() {
+            return fail("pmf is missing: \"linked\", \"unlinked\" or \"none\"");
+        }
+        if let Some(note) = &firmware.note {
+            status::text(note, source)?;
+        } else if firmware.idle_state.is_empty() {
+            return fail("no idle-state and no note that says why");
+        } else if !firmware.cpu_off {
+            return fail("cpu-off = false and no note that says why");
+        }
+        states(&firmware.idle_state, source)?;
+    }
+    Ok(())
+}
+
+fn states(states: &[Spanned<IdleState>], source: &Source<'_>) -> Result<()> {
+    for (index, state) in states.iter().enumerate() {
+        idle_state(state, source)?;
+        let this = state.get_ref();
+        let same = |other: &Spanned<IdleState>| {
+            let other = other.get_ref();
+            other.format == this.format
+                && (other.name == this.name
+                    || other.power_state.get_ref() == this.power_state.get_ref())
+        };
+        if states.iter().take(index).any(same) {
+            let reason = "another idle state has the same name or power-state";
+            return Err(source.error(state.span(), reason));
+        }
+    }
+    Ok(())
+}
+
+fn idle_state(state: &Spanned<IdleState>, source: &Source<'_>) -> Result<()> {
+    let span = state.span();
+    let state = state.get_ref();
+    if !is_name(&state.name) {
+        let reason = format!("{:?} is no name for a node: {NAME}", state.name);
+        return Err(source.error(span, &reason));
+    }
+    if state.level > 3 {
+        return Err(source.error(span, "PSCI has power levels 0 to 3"));
+    }
+    let value = *state.power_state.get_ref();
+    let fail = |reason: &str| Err(source.error(state.power_state.span(), reason));
+    let layout = state.layout();
+    if !layout.accepts(value) {
+        let format = state.format;
+        return fail(&format!(
+            "{value:#x} sets bits that the {format:?} format reserves"
+        ));
+    }
+    if let Some(told) = layout.level(value)
+        && told != state.level
+    {
+        return fail(&format!(
+            "{value:#x} is of power level {told}, and not {}",
+            state.level
+        ));
+    }
+    if !state.is_powerdown() && state.level > 0 {
+        return fail(&format!(
+            "{value:#x} is a standby state, and those are level 0 here"
+        ));
+    }
+    Ok(())
+}
