@@ -392,6 +392,17 @@ pub struct ImageWish<'w> {
     pub emulated: bool,
 }
 
+/// What goes into an image besides the payload.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// The device tree that is appended.
+    pub tree: Option<Vec<u8>>,
+    /// What the image knows without.
+    pub emergency: Emergency,
+    /// How many CPUs it is for.
+    pub cpus: usize,
+}
+
 /// Builds the payload, and the image of it for `board` with `tree`.
 ///
 /// # Errors
@@ -402,6 +413,19 @@ pub fn make_image(
     wish: &ImageWish<'_>,
     tree: &Tree,
 ) -> Result<Vec<u8>> {
+    let Contents {
+        tree,
+        emergency,
+        cpus,
+    } = contents(board, wish, tree)?;
+    payload::image(workspace, tree.as_deref(), emergency, cpus)
+}
+
+/// What goes into the image for `board` with `tree`.
+///
+/// # Errors
+/// When the tree cannot be used.
+pub fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Contents> {
     let most = board.firmware(wish.firmware.name())?.max_cpus;
     if wish.cpus == 0 || wish.cpus > most {
         bail!(
@@ -449,7 +473,11 @@ pub fn make_image(
         Tree::Raw(bytes) => (Some(bytes.clone()), of_board, wish.cpus as usize),
         Tree::None => (None, of_board, wish.cpus as usize),
     };
-    payload::image(workspace, tree.as_deref(), emergency, cpus)
+    Ok(Contents {
+        tree,
+        emergency,
+        cpus,
+    })
 }
 
 #[cfg(test)]

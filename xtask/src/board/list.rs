@@ -50,7 +50,12 @@ pub fn table(boards: &[Board]) -> String {
         if let Some(note) = firmware(board).and_then(|firmware| firmware.note.as_ref()) {
             out.push_str(heading);
             heading = "";
-            paragraph(&mut out, board.name.get_ref(), note.get_ref(), widths[0] + 2);
+            paragraph(
+                &mut out,
+                board.name.get_ref(),
+                note.get_ref(),
+                widths[0] + 2,
+            );
         }
     }
     out
@@ -187,10 +192,16 @@ pub fn describe(board: &Board) -> String {
     let uart = board.uart.get_ref();
     let kind = format!("{:?}", uart.kind).to_lowercase();
     say("UART", &format!("{kind} at {:#x}", uart.base));
-    say("BL33", &format!("loaded at {:#x}", board.load_address.get_ref()));
+    say(
+        "BL33",
+        &format!("loaded at {:#x}", board.load_address.get_ref()),
+    );
     if let Some(kit) = &board.package {
         let (kind, file) = (package(board), kit.file.get_ref());
-        say("package", &format!("{file} ({kind}). {}", kit.install.get_ref()));
+        say(
+            "package",
+            &format!("{file} ({kind}). {}", kit.install.get_ref()),
+        );
         if let Some(tool) = &kit.tool {
             say("made by", tool.get_ref());
         }
@@ -200,16 +211,27 @@ pub fn describe(board: &Board) -> String {
     }
     for (name, firmware) in &board.firmware {
         say("", "");
-        say("firmware", &format!("{name}, up to {} CPUs", firmware.max_cpus));
+        say(
+            "firmware",
+            &format!("{name}, up to {} CPUs", firmware.max_cpus),
+        );
         for state in firmware.idle_state.iter().map(|state| state.get_ref()) {
-            let down = if state.is_powerdown() { "power-down" } else { "standby" };
+            let down = if state.is_powerdown() {
+                "power-down"
+            } else {
+                "standby"
+            };
             let why = if wakes(board, state) {
                 ""
             } else {
                 ": skipped, as the per-CPU timers stop in it"
             };
             let value = state.power_state.get_ref();
-            let text = format!("{} {value:#010x}, {} {down}{why}", state.name, level(state.level));
+            let text = format!(
+                "{} {value:#010x}, {} {down}{why}",
+                state.name,
+                level(state.level)
+            );
             say("CPU_SUSPEND", &text);
         }
         say("CPU_OFF", if firmware.cpu_off { "yes" } else { "no" });
@@ -225,8 +247,8 @@ fn times_in_words(times: &str) -> &'static str {
     match times {
         "PMF" => "PMF's timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1",
         "PMF+" => {
-            "PMF's timestamps, if built with ENABLE_PMF=1 ENABLE_RUNTIME_INSTRUMENTATION=1 and \
-             `BL31_SOURCES += lib/pmf/pmf_smc.c` in the platform's makefile"
+            "PMF's timestamps, if built with ENABLE_RUNTIME_INSTRUMENTATION=1 and, in the \
+             platform's makefile, `BL31_SOURCES += lib/pmf/pmf_smc.c`"
         }
         _ => "the caller's: no PMF",
     }
@@ -252,3 +274,6 @@ fn paragraph(out: &mut String, key: &str, text: &str, indent: usize) {
     out.push_str(line.trim_end());
     out.push('\n');
 }
+
+#[cfg(test)]
+mod tests;

@@ -424,4 +424,6 @@ fn is_board(dir: &Path) -> bool {
 }
 
 #[cfg(test)]
+mod real;
+#[cfg(test)]
 mod tests;

@@ -3,6 +3,8 @@
 use super::*;
 use crate::firmware::StateId;
 
+mod claims;
+
 fn text() -> String {
     let workspace = Workspace::find().expect("the repository");
     fs::read_to_string(workspace.board("qemu").join("board.toml")).expect("a board file")
@@ -295,8 +297,10 @@ fn reserved_memory() {
 
 #[test]
 fn a_package() {
-    let head = text();
-    let head = head.split("[package]").next().expect("the part before");
+    let text = text();
+    let (before, rest) = text.split_once("[package]").expect("a package");
+    let (_, after) = rest.split_once("[qemu]").expect("a recipe");
+    let head = format!("{before}[qemu]{after}");
     let line = head.lines().count() + 1;
     let with = |rest: &str| Board::parse("board.toml", &format!("{head}[package]\n{rest}"));
     let common = "file = \"fip.bin\"\ninstall = \"In flash.\"\n";
