@@ -41,13 +41,38 @@ pub const TREE_MAX: usize = 2 << 20;
 /// The largest file without its tree, in bytes.
 pub const BASE_MAX: usize = 128 << 10;
 
-/// How the emergency UART is programmed.
+/// How a UART is programmed; the numbers are those of the parameter block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UartKind {
     /// Arm PrimeCell PL011 (DDI 0183).
-    Pl011,
+    Pl011 = 1,
     /// An 8250/16550-compatible UART.
-    Ns16550,
+    Ns16550 = 2,
+    /// The generic UART of Arm's base system architecture, a PL011 without
+    /// settings (DEN0094).
+    Sbsa = 3,
+    /// Cadence's UART, in Zynq and ZynqMP (Xilinx UG1087).
+    Cadence = 4,
+    /// The UART of i.MX 21 to 8M.
+    Imx = 5,
+    /// The 32-bit LPUART of i.MX 7ULP, 8 and 9, little-endian, behind four
+    /// registers that tell its version.
+    Lpuart = 6,
+    /// The USART of STM32H7 and STM32MP.
+    Stm32 = 7,
+}
+
+impl UartKind {
+    /// All kinds, in the order of their numbers from 1 on.
+    pub const ALL: [Self; 7] = [
+        Self::Pl011,
+        Self::Ns16550,
+        Self::Sbsa,
+        Self::Cadence,
+        Self::Imx,
+        Self::Lpuart,
+        Self::Stm32,
+    ];
 }
 
 /// The UART to speak through before, or without, a device tree.
@@ -59,7 +84,7 @@ pub struct EmergencyUart {
     pub base: u64,
     /// Left shift from register number to byte offset (16550 only).
     pub reg_shift: u8,
-    /// Width of a register access in bytes: 1 or 4.
+    /// Width of a register access in bytes: 1, 2 or 4 (16550 only).
     pub io_width: u8,
 }
 
@@ -177,20 +202,21 @@ impl ParameterBlock {
         }
         let kind = match read_u32(file, OFF_UART_KIND)? {
             0 => None,
-            1 => Some(UartKind::Pl011),
-            2 => Some(UartKind::Ns16550),
-            _ => return Err(ImageError::Field(OFF_UART_KIND)),
+            code => match UartKind::ALL.get(code as usize - 1) {
+                None => return Err(ImageError::Field(OFF_UART_KIND)),
+                kind => kind,
+            },
         };
         let [reg_shift] = bytes(file, OFF_UART_SHIFT)?;
         let [io_width] = bytes(file, OFF_UART_WIDTH)?;
         let uart = match kind {
             None => None,
             Some(_) if reg_shift > 4 => return Err(ImageError::Field(OFF_UART_SHIFT)),
-            Some(_) if io_width != 1 && io_width != 4 => {
+            Some(_) if !matches!(io_width, 1 | 2 | 4) => {
                 return Err(ImageError::Field(OFF_UART_WIDTH));
             }
             Some(kind) => Some(EmergencyUart {
-                kind,
+                kind: *kind,
                 base: read_u64(file, OFF_UART_BASE)?,
                 reg_shift,
                 io_width,
@@ -219,15 +245,7 @@ impl ParameterBlock {
         Self::read(file)?;
         let (kind, shift, width, base) = match self.uart {
             None => (0u32, 0, 0, 0),
-            Some(u) => (
-                match u.kind {
-                    UartKind::Pl011 => 1,
-                    UartKind::Ns16550 => 2,
-                },
-                u.reg_shift,
-                u.io_width,
-                u.base,
-            ),
+            Some(u) => (u.kind as u32, u.reg_shift, u.io_width, u.base),
         };
         let conduit = match self.conduit {
             None => 0u32,

@@ -14,6 +14,7 @@
 extern crate std;
 
 pub mod board;
+pub mod devices;
 pub mod image;
 pub mod output;
 pub mod plan;

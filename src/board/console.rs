@@ -8,7 +8,8 @@ use super::error::{BoardError, Problem};
 use super::fdt::{Node, Read, Tree, until};
 use super::tree::{Chain, compatible_with, first_text};
 use super::{Found, ranges};
-use crate::image::{Conduit, UartKind};
+use crate::devices::uart::size;
+use crate::image::{Conduit, EmergencyUart, UartKind};
 
 /// The console's UART.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,11 +20,42 @@ pub struct Uart {
     pub base: u64,
     /// Size in bytes of the register window from there.
     pub size: u64,
-    /// Left shift from register number to byte offset, 0 to 4 (16550 only).
+    /// Left shift from register number to byte offset: 0 to 4, and 2 of all
+    /// but a 16550.
     pub reg_shift: u8,
-    /// Width of a register access in bytes: 1 or 4.
+    /// Width of a register access in bytes: 1, 2 or 4, and 4 of all but a
+    /// 16550.
     pub io_width: u8,
 }
+
+impl Uart {
+    /// Whether every register is aligned to the accesses to it.
+    #[must_use]
+    pub fn is_aligned(&self) -> bool {
+        let width = u64::from(self.io_width);
+        width <= 1 << self.reg_shift && self.base.is_multiple_of(width)
+    }
+}
+
+impl From<&EmergencyUart> for Uart {
+    /// The parameter block's UART as a device tree would describe it.
+    fn from(uart: &EmergencyUart) -> Self {
+        let (reg_shift, io_width) = match uart.kind {
+            UartKind::Ns16550 => (uart.reg_shift, uart.io_width),
+            _ => WORDS,
+        };
+        Self {
+            kind: uart.kind,
+            base: uart.base,
+            size: size(uart.kind, reg_shift),
+            reg_shift,
+            io_width,
+        }
+    }
+}
+
+/// Registers of 32 bits, by their number: 4 bytes apart, 4 bytes an access.
+const WORDS: (u8, u8) = (2, 4);
 
 /// What is needed to say that the rest of a device tree is not usable: the
 /// UART to say it on, and the conduit for SYSTEM_OFF afterwards.
@@ -49,23 +81,33 @@ impl<'t> Console<'t> {
     }
 }
 
-/// PL011 first, then 16550.
+/// Those of one model side by side.
 const COMPATIBLE: &str = "arm,pl011 arm,sbsa-uart \
     ns16550a ns16550 ns16450 ns8250 ns16850 snps,dw-apb-uart fsl,ns16550 fsl,16550-FIFO64 \
     nvidia,tegra20-uart mrvl,mmp-uart \
-    mediatek,mt6577-uart ti,am654-uart ti,omap4-uart brcm,bcm2835-aux-uart";
-const SUPPORTED: &str = "arm,pl011, ns16550a or another PL011 or 8250 compatible";
+    mediatek,mt6577-uart ti,am654-uart ti,omap4-uart brcm,bcm2835-aux-uart \
+    cdns,uart-r1p12 cdns,uart-r1p8 xlnx,xuartps \
+    fsl,imx6q-uart fsl,imx21-uart \
+    fsl,imx7ulp-lpuart fsl,imx8ulp-lpuart fsl,imx8qxp-lpuart \
+    st,stm32h7-uart";
+const SUPPORTED: &str = "a PL011, 8250, Cadence, i.MX, LPUART32 or STM32H7 UART";
 
 /// Programming model of a UART by place in [`COMPATIBLE`], and what that
 /// implies when `reg-shift` and `reg-io-width` are absent, as in the Linux
 /// drivers for it. PL011 registers are 32 bits apart, and an SBSA UART may be
 /// reached by 32-bit accesses only.
-const fn model(place: usize) -> (UartKind, u32, u32) {
+const fn model(place: usize) -> (UartKind, u8, u8) {
+    let (shift, width) = WORDS;
     match place {
-        0 | 1 => (UartKind::Pl011, 2, 4),
+        0 => (UartKind::Pl011, shift, width),
+        1 => (UartKind::Sbsa, shift, width),
         2..=9 => (UartKind::Ns16550, 0, 1),
         10 | 11 => (UartKind::Ns16550, 2, 1),
-        _ => (UartKind::Ns16550, 2, 4),
+        12..=15 => (UartKind::Ns16550, 2, 4),
+        16..=18 => (UartKind::Cadence, shift, width),
+        19 | 20 => (UartKind::Imx, shift, width),
+        21..=23 => (UartKind::Lpuart, shift, width),
+        _ => (UartKind::Stm32, shift, width),
     }
 }
 
@@ -87,16 +129,34 @@ pub(super) fn uart(tree: &Tree<'_>) -> Read<Uart> {
             Some(value) => node.wrong_text("compatible", value, SUPPORTED),
         });
     };
-    let (kind, shift, width) = model(place);
-    let reg_shift = node.u32("reg-shift")?.unwrap_or(shift);
-    if reg_shift > 4 {
-        return Err(node.wrong_value("reg-shift", reg_shift.into(), "0 to 4"));
+    if node.value("big-endian").is_some() {
+        return Err(node.error("big-endian", Problem::NotSupported));
     }
-    let io_width = node.u32("reg-io-width")?.unwrap_or(width);
-    if !matches!(io_width, 1 | 4) {
-        return Err(node.wrong_value("reg-io-width", io_width.into(), "1 or 4"));
+    let (kind, mut reg_shift, mut io_width) = model(place);
+    if let UartKind::Ns16550 = kind {
+        reg_shift = choice(node, "reg-shift", reg_shift, &[0, 1, 2, 3, 4], "0 to 4")?;
+        io_width = choice(node, "reg-io-width", io_width, &[1, 2, 4], "1, 2 or 4")?;
+        if io_width > 1 << reg_shift {
+            let expected = "no more than from one register to the next";
+            return Err(node.wrong_value("reg-io-width", io_width.into(), expected));
+        }
     }
-    window(&chain, kind, reg_shift as u8, io_width as u8)
+    window(&chain, kind, reg_shift, io_width)
+}
+
+/// A number that is one of `few`; `default` where the property is absent.
+fn choice(
+    node: Node<'_, '_>,
+    name: &'static str,
+    default: u8,
+    few: &[u8],
+    expected: &'static str,
+) -> Read<u8> {
+    let value = node.u32(name)?.unwrap_or(default.into());
+    match few.iter().find(|few| u32::from(**few) == value) {
+        Some(value) => Ok(*value),
+        None => Err(node.wrong_value(name, value.into(), expected)),
+    }
 }
 
 /// The registers: `reg` from `reg-offset` on.
@@ -104,27 +164,22 @@ fn window(chain: &Chain<'_, '_>, kind: UartKind, reg_shift: u8, io_width: u8) ->
     let node = chain.node();
     let region = ranges::region(chain, 0)?;
     let offset = u64::from(node.u32("reg-offset")?.unwrap_or(0));
-    // Up to DMACR of a PL011; eight registers of a 16550.
-    let need = match kind {
-        UartKind::Pl011 => 0x4c,
-        UartKind::Ns16550 => 8u64 << reg_shift,
-    };
     let size = match region.size.checked_sub(offset) {
-        Some(size) if size >= need => size,
+        Some(have) if have >= size(kind, reg_shift) => have,
         _ => return Err(node.wrong_value("reg", region.size, "room for all registers")),
     };
-    let base = region.base + offset;
-    if base & u64::from(io_width - 1) != 0 {
-        let expected = "an address aligned to reg-io-width";
-        return Err(node.wrong_value("reg", base, expected));
-    }
-    Ok(Uart {
+    let uart = Uart {
         kind,
-        base,
+        base: region.base + offset,
         size,
         reg_shift,
         io_width,
-    })
+    };
+    if !uart.is_aligned() {
+        let expected = "an address aligned to reg-io-width";
+        return Err(node.wrong_value("reg", uart.base, expected));
+    }
+    Ok(uart)
 }
 
 /// The console's node.

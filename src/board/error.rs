@@ -111,6 +111,8 @@ pub enum Problem<'t> {
     NoNode(&'static str),
     /// The property must be there and is not.
     Missing,
+    /// What the property says is not supported.
+    NotSupported,
     /// The property's value has a wrong length.
     Length {
         /// Its length in bytes.
@@ -212,6 +214,7 @@ impl fmt::Display for BoardError<'_> {
             Problem::Malformed { offset, what } => write!(f, "offset {offset:#x}: {what}"),
             Problem::NoNode(what) => f.write_str(what),
             Problem::Missing => f.write_str("missing"),
+            Problem::NotSupported => f.write_str("not supported"),
             Problem::Length { bytes, expected } => {
                 write!(f, "{bytes} bytes, expected {expected}")
             }

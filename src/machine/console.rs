@@ -3,20 +3,21 @@
 use core::fmt::{self, Write};
 
 use psci_bench::board::Uart as Description;
+use psci_bench::devices::uart::Uart;
 use spin::mutex::SpinMutex;
 
-use super::uart::Uart;
+use super::mmio::Mmio;
 
-static CONSOLE: SpinMutex<Option<Uart>> = SpinMutex::new(None);
+static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 
 /// Makes this UART the console.
 ///
 /// # Safety
 /// Its registers must be mapped as a device.
 pub unsafe fn set(uart: &Description) {
-    // SAFETY: the caller's promise.
-    let uart = unsafe { Uart::new(uart) };
-    *CONSOLE.lock() = Some(uart);
+    // SAFETY: the caller's promise; CONSOLE has the only driver.
+    let bus = unsafe { Mmio::new(uart.base, uart.size) };
+    *CONSOLE.lock() = Some(Uart::new(bus, uart.kind, uart.reg_shift, uart.io_width));
 }
 
 /// Whether there is a console.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `boot`, `mmu`, `exception`, `probe` | from reset to Rust with MMU, caches and vectors on |
 //! | `memory`, `slot` | working memory, and the part of it that CPUs share |
-//! | `uart`, `console`, `panic` | the way out |
+//! | `mmio`, `console`, `panic` | device registers; the way out |
 //! | `call`, `firmware`, `timed` | SMC and HVC: plain, PSCI and PMF, timed |
 //! | `counter`, `timer`, `gic`, `wait` | time, wake-ups, interrupts, naps |
 //! | `watchdog` | a reset, where no other CPU sees that the lead does not come back |
@@ -22,6 +22,7 @@ pub mod exception;
 pub mod firmware;
 pub mod gic;
 pub mod memory;
+mod mmio;
 pub mod mmu;
 pub mod overhead;
 pub mod panic;
@@ -30,8 +31,6 @@ pub mod secondary;
 pub mod slot;
 pub mod timed;
 pub mod timer;
-
-pub mod uart;
 pub mod wait;
 pub mod watch;
 pub mod watchdog;

@@ -4,14 +4,14 @@
 mod setup;
 mod tree;
 
-use psci_bench::board::{Board, Console as TreeConsole, Region};
+use psci_bench::board::{Board, Console as TreeConsole, Region, Uart};
 use psci_bench::image::ParameterBlock;
 use psci_bench::plan::Plan;
 
 use crate::machine::console::{self, Console};
 use crate::machine::mmu::{Kind, Tables};
 use crate::machine::panic::{self, Ended};
-use crate::machine::{boot, cpu, memory, uart};
+use crate::machine::{boot, cpu, memory};
 
 /// Comes from `boot.S`, on the boot stack, with MMU and caches on: the
 /// loader's X0 to X3, the next free translation table, 1 where the control
@@ -35,7 +35,7 @@ pub extern "C" fn boot_main(
         panic::set_conduit(conduit);
     }
     if let Some(emergency) = &block.uart {
-        open_console(&mut tables, &uart::describe(emergency));
+        open_console(&mut tables, &Uart::from(emergency));
     }
     if cpu::e2h_is_stuck() {
         panic::end(&Ended::Machine(
@@ -67,12 +67,12 @@ fn parameters() -> ParameterBlock {
 }
 
 /// Makes a UART the console, if its registers can be mapped.
-fn open_console(tables: &mut Tables, uart: &psci_bench::board::Uart) {
+fn open_console(tables: &mut Tables, uart: &Uart) {
     let registers = Region {
         base: uart.base,
         size: uart.size.max(1),
     };
-    if uart.base != 0 && tables.map(registers, Kind::Device).is_ok() {
+    if uart.base != 0 && uart.is_aligned() && tables.map(registers, Kind::Device).is_ok() {
         // SAFETY: just mapped as a device.
         unsafe { console::set(uart) };
     }

@@ -6,8 +6,7 @@ use object::LittleEndian;
 use object::elf::{EM_AARCH64, ET_DYN, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
 use psci_bench::image::{
-    BASE_MAX, Conduit, EmergencyUart, ParameterBlock, TREE_ALIGN, TREE_MAX, UartKind,
-    set_image_size,
+    BASE_MAX, Conduit, EmergencyUart, ParameterBlock, TREE_ALIGN, TREE_MAX, set_image_size,
 };
 
 use crate::board;
@@ -36,18 +35,8 @@ impl Emergency {
     /// What `board` has.
     #[must_use]
     pub fn of_board(board: &board::Board, conduit: board::Conduit) -> Self {
-        let uart = board.uart.get_ref();
-        let kind = match uart.kind {
-            board::UartKind::Pl011 => UartKind::Pl011,
-            board::UartKind::Ns16550 => UartKind::Ns16550,
-        };
         Self {
-            uart: Some(EmergencyUart {
-                kind,
-                base: uart.base,
-                reg_shift: uart.reg_shift.unwrap_or(0),
-                io_width: uart.reg_io_width.unwrap_or(1),
-            }),
+            uart: Some(board.uart.get_ref().emergency()),
             conduit: Some(match conduit {
                 board::Conduit::Smc => Conduit::Smc,
                 board::Conduit::Hvc => Conduit::Hvc,

@@ -276,7 +276,7 @@ fn uart_name(board: &Board) -> String {
     let uart = board.uart.get_ref();
     let kind = match uart.kind {
         UartKind::Pl011 => "pl011",
-        UartKind::Ns16550 => "serial",
+        _ => "serial",
     };
     format!("{kind}@{:x}", uart.base)
 }
@@ -286,6 +286,10 @@ fn uart_node(board: &Board) -> Node {
     let compatible: &[&str] = match uart.kind {
         UartKind::Pl011 => &["arm,pl011", "arm,primecell"],
         UartKind::Ns16550 => &["ns16550a"],
+        UartKind::Cadence => &["xlnx,zynqmp-uart", "cdns,uart-r1p12"],
+        UartKind::Imx => &["fsl,imx6q-uart", "fsl,imx21-uart"],
+        UartKind::Lpuart => &["fsl,imx8ulp-lpuart", "fsl,imx7ulp-lpuart"],
+        UartKind::Stm32 => &["st,stm32h7-uart"],
     };
     let window = Window {
         base: uart.base,

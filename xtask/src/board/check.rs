@@ -7,7 +7,7 @@ use psci_bench::image::BASE_MAX;
 use psci_bench::psci::AFFINITY_MASK;
 use toml::Spanned;
 
-use super::{Board, Source, UartKind, Window, firmware, package, status, watchdog};
+use super::{Board, Source, Window, firmware, package, status, uart, watchdog};
 use crate::image::working_memory;
 
 /// A frame of a GICv3 redistributor has two pages of 64 KiB.
@@ -27,7 +27,7 @@ pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
     status::check(board, source)?;
     windows(board, source)?;
     load_address(board, source)?;
-    uart(board, source)?;
+    uart::check(&board.uart, source)?;
     timer(board, source)?;
     gic(board, source)?;
     watchdog::check(board.watchdog.as_ref(), source)?;
@@ -183,26 +183,6 @@ fn load_address(board: &Board, source: &Source<'_>) -> Result<()> {
         return fail(source, span, &reason);
     }
     Ok(())
-}
-
-fn uart(board: &Board, source: &Source<'_>) -> Result<()> {
-    let uart = board.uart.get_ref();
-    let span = board.uart.span();
-    let extra = uart.reg_shift.is_some() || uart.reg_io_width.is_some();
-    match uart.kind {
-        UartKind::Pl011 if extra => fail(
-            source,
-            span,
-            "reg-shift and reg-io-width are for kind = \"ns16550\" only",
-        ),
-        UartKind::Ns16550 if uart.reg_shift.is_some_and(|shift| shift > 4) => {
-            fail(source, span, "reg-shift is 0 to 4")
-        }
-        UartKind::Ns16550 if uart.reg_io_width.is_some_and(|w| w != 1 && w != 4) => {
-            fail(source, span, "reg-io-width is 1 or 4")
-        }
-        _ => Ok(()),
-    }
 }
 
 fn timer(board: &Board, source: &Source<'_>) -> Result<()> {

@@ -10,6 +10,7 @@ mod firmware;
 mod list;
 mod package;
 mod status;
+mod uart;
 mod watchdog;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub use self::firmware::{Firmware, Format, IdleState, Pmf, Stock};
 pub use self::list::{describe, table};
 pub use self::package::{Blob, Package, PackageKind, Part};
 pub use self::status::Verified;
+pub use self::uart::{Uart, UartKind};
 pub use self::watchdog::Watchdog;
 
 /// The largest file that is read, in bytes. What compares each entry with all
@@ -84,32 +86,6 @@ pub struct Reserved {
     pub base: u64,
     /// Size in bytes.
     pub size: u64,
-}
-
-/// How the console's UART is programmed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum UartKind {
-    /// Arm PrimeCell PL011.
-    Pl011,
-    /// 8250/16550.
-    Ns16550,
-}
-
-/// The console.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub struct Uart {
-    /// Programming model.
-    pub kind: UartKind,
-    /// First address.
-    pub base: u64,
-    /// Size in bytes.
-    pub size: u64,
-    /// Left shift from register number to byte offset (16550).
-    pub reg_shift: Option<u8>,
-    /// Width of an access in bytes (16550).
-    pub reg_io_width: Option<u8>,
 }
 
 /// The instruction that calls the firmware.

@@ -1,0 +1,120 @@
+//! UARTs: polled, transmit only, as the firmware left them configured.
+//!
+//! There is one driver. What tells one kind of UART from another is data: a
+//! [`Model`] in `uart/models.rs`.
+
+mod models;
+
+use super::{Bus, Width};
+use crate::image::UartKind;
+use models::{Bits, KEPT_MAX, Model};
+
+/// Polls of a status register before a wait is given up: a UART that does not
+/// drain must not hang the run. At 9600 baud a byte takes about 1 ms.
+pub const PATIENCE: u32 = 5_000_000;
+
+/// How many bytes of registers, from the first on, a UART of this kind has.
+/// `reg_shift`, 0 to 4, is of a 16550 only.
+#[must_use]
+pub const fn size(kind: UartKind, reg_shift: u8) -> u64 {
+    let size = models::model(kind).size as u64;
+    match kind {
+        UartKind::Ns16550 => size << reg_shift,
+        _ => size,
+    }
+}
+
+/// A UART and the settings that it had at boot.
+pub struct Uart<B> {
+    bus: B,
+    model: &'static Model,
+    shift: u8,
+    width: Width,
+    /// What belongs to each step of `model.kept`.
+    kept: [u32; KEPT_MAX],
+}
+
+impl<B: Bus> Uart<B> {
+    /// Takes a UART over as it is. One that nobody has turned on is of use to
+    /// nobody: its transmitter is turned on, at whatever speed it has.
+    ///
+    /// `reg_shift` (0 to 4, from register number to byte offset) and
+    /// `io_width` (1, 2 or 4 bytes an access, no more than `1 << reg_shift`)
+    /// are of a 16550 only: the others have them fixed.
+    pub fn new(bus: B, kind: UartKind, reg_shift: u8, io_width: u8) -> Self {
+        let (shift, width) = match kind {
+            UartKind::Ns16550 => (reg_shift, Width::of_bytes(io_width)),
+            _ => (0, None),
+        };
+        let mut uart = Self {
+            bus,
+            model: models::model(kind),
+            shift,
+            width: width.unwrap_or(Width::Word),
+            kept: [0; KEPT_MAX],
+        };
+        for on in uart.model.on {
+            if !uart.has(on) {
+                let others = uart.read(on.register) & !on.mask;
+                uart.write(on.register, others | on.value);
+            }
+        }
+        for (place, step) in uart.model.kept.iter().enumerate() {
+            let value = uart.read(step.register) & step.mask;
+            if let Some(kept) = uart.kept.get_mut(place) {
+                *kept = value;
+            }
+        }
+        uart
+    }
+
+    fn read(&mut self, register: u8) -> u32 {
+        self.bus.read(u64::from(register) << self.shift, self.width)
+    }
+
+    fn write(&mut self, register: u8, value: u32) {
+        let offset = u64::from(register) << self.shift;
+        self.bus.write(offset, self.width, value);
+    }
+
+    fn has(&mut self, bits: &Bits) -> bool {
+        self.read(bits.register) & bits.mask == bits.value
+    }
+
+    fn wait_for(&mut self, bits: &Bits) {
+        for _ in 0..PATIENCE {
+            if self.has(bits) {
+                return;
+            }
+            self.bus.relax();
+        }
+    }
+
+    /// Sends one byte, in bounded time.
+    pub fn send(&mut self, byte: u8) {
+        self.wait_for(&self.model.room);
+        self.write(self.model.data, u32::from(byte));
+    }
+
+    /// Waits until the last bit has left, in bounded time.
+    pub fn wait_idle(&mut self) {
+        self.wait_for(&self.model.idle);
+    }
+
+    /// Puts the settings back as they were at boot, if a power state took
+    /// them along. The UART must be idle.
+    pub fn restore(&mut self) {
+        let (steps, kept) = (self.model.kept.iter(), self.kept);
+        let both = steps.zip(kept);
+        if both
+            .clone()
+            .all(|(step, kept)| self.read(step.register) & step.mask == kept)
+        {
+            return;
+        }
+        both.for_each(|(step, kept)| self.write(step.register, kept));
+    }
+}
+
+#[cfg(test)]
+mod tests;
