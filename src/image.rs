@@ -305,6 +305,38 @@ mod tests {
         assert_eq!(file[0x10..0x18], 0x12345u64.to_le_bytes());
     }
 
+    /// The numbers are an interface: a host tool may be older than a payload.
+    #[test]
+    fn the_kinds_of_uart_keep_their_numbers() {
+        for (kind, number) in UartKind::ALL.into_iter().zip(1u32..) {
+            assert_eq!(kind as u32, number);
+            let uart = EmergencyUart {
+                kind,
+                base: 0x900_0000,
+                reg_shift: 0,
+                io_width: 2,
+            };
+            let block = ParameterBlock {
+                uart: Some(uart),
+                ..ParameterBlock::default()
+            };
+            let mut file = blank();
+            block.write(&mut file).expect("a good file");
+            assert_eq!(file[OFF_UART_KIND..][..4], number.to_le_bytes());
+            assert_eq!(ParameterBlock::read(&file), Ok(block));
+            file[OFF_UART_WIDTH] = 3;
+            assert_eq!(
+                ParameterBlock::read(&file),
+                Err(ImageError::Field(OFF_UART_WIDTH))
+            );
+        }
+        let named = [UartKind::Pl011, UartKind::Ns16550, UartKind::Sbsa];
+        assert_eq!(UartKind::ALL[..3], named);
+        let named = [UartKind::Cadence, UartKind::Imx, UartKind::Lpuart];
+        assert_eq!(UartKind::ALL[3..6], named);
+        assert_eq!(UartKind::ALL[6], UartKind::Stm32);
+    }
+
     #[test]
     fn what_is_wrong_is_named() {
         assert_eq!(

@@ -5,4 +5,5 @@ mod format;
 mod good;
 mod hostile;
 mod trees;
+mod uarts;
 mod watchdog;

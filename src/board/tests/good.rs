@@ -250,35 +250,6 @@ fn uart(tree: &Model) -> Uart {
 }
 
 #[test]
-fn uarts_of_the_16550_family() {
-    let mut tree = qemu(1);
-    let node = "/pl011@9000000";
-    tree.edit("/pl011@9000000:compatible", b"vendor,x\0ns16550a\0");
-    let plain = Uart {
-        kind: UartKind::Ns16550,
-        base: 0x0900_0000,
-        size: 0x1000,
-        reg_shift: 0,
-        io_width: 1,
-    };
-    assert_eq!(uart(&tree), plain);
-    tree.at(node).set("reg-shift", &be(&[2]));
-    tree.at(node).set("reg-io-width", &be(&[4]));
-    tree.at(node).set("reg-offset", &be(&[0x100]));
-    let moved = Uart {
-        base: 0x0900_0100,
-        size: 0xf00,
-        reg_shift: 2,
-        io_width: 4,
-        ..plain
-    };
-    assert_eq!(uart(&tree), moved);
-    let mut tree = qemu(1);
-    tree.edit("/pl011@9000000:compatible", b"brcm,bcm2835-aux-uart\0");
-    assert_eq!((uart(&tree).reg_shift, uart(&tree).io_width), (2, 4));
-}
-
-#[test]
 fn the_console_is_found_by_path_or_alias() {
     for stdout in [
         &b"serial0\0"[..],

@@ -105,6 +105,30 @@ fn what_is_wrong_is_told_with_its_line() {
             "0 to 4",
         ),
         (
+            "kind = \"pl011\"",
+            "kind = \"ns16550\"\nreg-io-width = 3",
+            line("[uart]"),
+            "1, 2 or 4",
+        ),
+        (
+            "kind = \"pl011\"",
+            "kind = \"ns16550\"\nreg-shift = 1\nreg-io-width = 4",
+            line("[uart]"),
+            "not aligned to reg-io-width",
+        ),
+        (
+            "base = 0x0900_0000",
+            "base = 0x0900_0002",
+            line("[uart]"),
+            "not aligned",
+        ),
+        (
+            "kind = \"pl011\"\nbase = 0x0900_0000\nsize = 0x1000",
+            "kind = \"imx\"\nbase = 0x0900_0000\nsize = 0x80",
+            line("[uart]"),
+            "the registers of this kind have 0xb8 bytes",
+        ),
+        (
             "base = 0x0900_0000",
             "base = 0x0800_f000",
             line("[gic.v2]"),

@@ -1,0 +1,195 @@
+//! A UART that holds its driver to the manual.
+//!
+//! Time goes by with the reads of status registers: a byte needs some of them
+//! to leave. What the manual forbids is a panic.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+use std::vec::Vec;
+
+use super::super::Uart;
+use crate::devices::{Bus, Width};
+use crate::image::UartKind;
+
+/// Status reads that a byte stays in the shift register for.
+const BYTE_TIME: u32 = 7;
+
+/// Status reads that are enough for all that a test sends.
+const ENOUGH: u32 = 100_000;
+
+/// What is being sent.
+#[derive(Debug, Default)]
+pub struct Line {
+    /// Not yet in the shift register.
+    pub fifo: VecDeque<u8>,
+    /// What is in the shift register, and how many reads it will stay.
+    pub shifting: Option<(u8, u32)>,
+    /// What has left.
+    pub sent: Vec<u8>,
+    /// The other side holds it up: nothing leaves for so many reads.
+    pub held_up: u32,
+}
+
+impl Line {
+    fn tick(&mut self) {
+        if self.held_up > 0 {
+            self.held_up -= 1;
+            return;
+        }
+        self.shifting = match self.shifting {
+            Some((byte, 0)) => {
+                self.sent.push(byte);
+                self.fifo.pop_front().map(|byte| (byte, BYTE_TIME))
+            }
+            Some((byte, reads)) => Some((byte, reads - 1)),
+            None => None,
+        };
+    }
+
+    /// Takes a byte, room or not.
+    pub fn push(&mut self, byte: u8) {
+        match self.shifting {
+            None => self.shifting = Some((byte, BYTE_TIME)),
+            Some(_) => self.fifo.push_back(byte),
+        }
+    }
+}
+
+/// Registers that keep what is written, by offset.
+pub type Settings = BTreeMap<u64, u32>;
+
+/// A kind of UART, as its manual has it.
+pub struct Manual {
+    pub kind: UartKind,
+    pub reg_shift: u8,
+    /// Bytes an access, the only width that it takes.
+    pub io_width: u8,
+    /// Where bytes go.
+    pub data: u64,
+    /// How many fit in front of the shift register.
+    pub depth: usize,
+    /// A status register, where there is one at the offset.
+    pub status: fn(u64, &Line) -> Option<u32>,
+    /// What keeps what is written: offset, value after reset, and what the
+    /// firmware of a board has made of it.
+    pub settings: &'static [(u64, u32, u32)],
+    /// Whether it sends, with these settings.
+    pub sends: fn(&Settings) -> bool,
+    /// What the manual says against writing a value to a setting.
+    pub against: fn(&Settings, u64, u32) -> Option<&'static str>,
+}
+
+/// The UART.
+pub struct Fake {
+    manual: &'static Manual,
+    pub settings: Settings,
+    pub line: Line,
+    /// Reads of status registers.
+    pub polls: u32,
+    /// Writes but for those of data.
+    pub writes: Vec<(u64, u32)>,
+}
+
+/// The UART, as the test holds it, and the driver.
+#[derive(Clone)]
+pub struct Shared(pub Rc<RefCell<Fake>>);
+
+impl Manual {
+    /// One that the firmware has set up.
+    pub fn set_up(&'static self) -> Shared {
+        self.with(|(offset, _, firmware)| (*offset, *firmware))
+    }
+
+    /// One just out of reset.
+    pub fn off(&'static self) -> Shared {
+        self.with(|(offset, reset, _)| (*offset, *reset))
+    }
+
+    fn with(&'static self, setting: fn(&(u64, u32, u32)) -> (u64, u32)) -> Shared {
+        Shared(Rc::new(RefCell::new(Fake {
+            manual: self,
+            settings: self.settings.iter().map(setting).collect(),
+            line: Line::default(),
+            polls: 0,
+            writes: Vec::new(),
+        })))
+    }
+
+    /// Its driver.
+    pub fn driver(&self, bus: &Shared) -> Uart<Shared> {
+        Uart::new(bus.clone(), self.kind, self.reg_shift, self.io_width)
+    }
+}
+
+impl Shared {
+    /// As if the power had been off.
+    pub fn lose_power(&self) {
+        let mut fake = self.0.borrow_mut();
+        let settings = fake.manual.settings.iter();
+        fake.settings = settings
+            .map(|(offset, reset, _)| (*offset, *reset))
+            .collect();
+        fake.line.fifo.clear();
+        fake.line.shifting = None;
+    }
+
+    /// What was written since the last time, but for data.
+    pub fn writes(&self) -> Vec<(u64, u32)> {
+        std::mem::take(&mut self.0.borrow_mut().writes)
+    }
+}
+
+impl Fake {
+    fn check_width(&self, offset: u64, width: Width) {
+        let right = Width::of_bytes(self.manual.io_width);
+        assert_eq!(Some(width), right, "access to {offset:#x}");
+    }
+}
+
+impl Bus for Shared {
+    fn read(&mut self, offset: u64, width: Width) -> u32 {
+        let mut fake = self.0.borrow_mut();
+        fake.check_width(offset, width);
+        let value = match fake.settings.get(&offset) {
+            Some(value) => *value,
+            None => {
+                fake.polls += 1;
+                let long = fake.polls > ENOUGH && fake.line.held_up == 0;
+                assert!(!long, "a wait for what does not come");
+                fake.line.tick();
+                let status = (fake.manual.status)(offset, &fake.line);
+                status.unwrap_or_else(|| panic!("no register at {offset:#x}"))
+            }
+        };
+        // What a wide access to a narrow register reads above it is undefined.
+        match (fake.manual.kind, width) {
+            (UartKind::Ns16550, Width::Half) => value | 0x5a00,
+            (UartKind::Ns16550, Width::Word) => value | 0xa5a5_5a00,
+            _ => value,
+        }
+    }
+
+    fn write(&mut self, offset: u64, width: Width, value: u32) {
+        let mut fake = self.0.borrow_mut();
+        fake.check_width(offset, width);
+        let manual = fake.manual;
+        if offset == manual.data {
+            assert!((manual.sends)(&fake.settings), "it does not send");
+            let room = manual.depth + usize::from(fake.line.shifting.is_none());
+            assert!(
+                fake.line.held_up > 0 || fake.line.fifo.len() < room,
+                "overrun"
+            );
+            let byte = u8::try_from(value).expect("a byte");
+            fake.line.push(byte);
+            return;
+        }
+        if let Some(reason) = (manual.against)(&fake.settings, offset, value) {
+            panic!("{value:#x} to {offset:#x}: {reason}");
+        }
+        fake.writes.push((offset, value));
+        let setting = fake.settings.get_mut(&offset);
+        *setting.unwrap_or_else(|| panic!("no setting at {offset:#x}")) = value;
+    }
+}
