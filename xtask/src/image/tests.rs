@@ -91,7 +91,7 @@ fn what_cannot_be_flattened() {
 #[test]
 fn a_tree_is_appended_and_told() {
     let uart = EmergencyUart {
-        kind: UartKind::Pl011,
+        kind: psci_bench::image::UartKind::Pl011,
         base: 0x0900_0000,
         reg_shift: 0,
         io_width: 1,

@@ -98,6 +98,67 @@ fn other_choices() {
     );
 }
 
+/// The payload's view of QEMU's board with another UART.
+fn uart(table: &str) -> payload::Uart {
+    let workspace = Workspace::find().expect("the repository");
+    let text = std::fs::read_to_string(workspace.board("qemu").join("board.toml"));
+    let text = text.expect("a board file").replacen(
+        "kind = \"pl011\"\nbase = 0x0900_0000\nsize = 0x1000",
+        table,
+        1,
+    );
+    let board = Board::parse("board.toml", &text).expect("a good board");
+    let choices = Choices {
+        cpus: 2,
+        gic: Gic::V3,
+        conduit: Conduit::Smc,
+        idle_states: &[],
+        bootargs: "",
+    };
+    let blob = build(&board, &choices).expect("a tree");
+    let console = payload::Console::find(&blob).expect("a sound tree");
+    let read = console.uart.expect("a UART");
+    // The parameter block tells the same.
+    let block = payload::Uart::from(&board.uart.get_ref().emergency());
+    assert_eq!(
+        payload::Uart {
+            size: read.size,
+            ..block
+        },
+        read
+    );
+    read
+}
+
+#[test]
+fn uarts() {
+    use image::UartKind;
+    let kinds = [
+        ("pl011", UartKind::Pl011),
+        ("cadence", UartKind::Cadence),
+        ("imx", UartKind::Imx),
+        ("lpuart", UartKind::Lpuart),
+        ("stm32", UartKind::Stm32),
+    ];
+    for (name, kind) in kinds {
+        let read = uart(&format!(
+            "kind = \"{name}\"\nbase = 0x0a00_0000\nsize = 0x1000"
+        ));
+        assert_eq!((read.kind, read.base), (kind, 0x0a00_0000));
+    }
+    for (more, shift, width) in [
+        ("", 0, 1),
+        ("\nreg-shift = 1\nreg-io-width = 2", 1, 2),
+        ("\nreg-shift = 2\nreg-io-width = 4", 2, 4),
+    ] {
+        let read = uart(&format!(
+            "kind = \"ns16550\"\nbase = 0x0a00_0000\nsize = 0x100{more}"
+        ));
+        assert_eq!(read.kind, UartKind::Ns16550);
+        assert_eq!((read.reg_shift, read.io_width), (shift, width));
+    }
+}
+
 /// The watchdog that the payload finds when the board file ends with `table`.
 fn watchdog(table: &str) -> Option<payload::Watchdog> {
     let workspace = Workspace::find().expect("the repository");
