@@ -104,16 +104,16 @@ const FR: u8 = 0x18;
 /// UARTCR.
 const CR: u8 = 0x30;
 
-/// The PL011's subset of the Arm Base System Architecture (DEN0094, appendix
-/// B): it has no register that sets it up.
+/// The PL011's subset of Arm's base system architecture (DEN0094, Generic
+/// UART): it has no register that sets it up.
 const SBSA: Model = Model {
     on: &[],
     kept: &[],
     ..PL011
 };
 
-/// 16550 (TI, PC16550D, section 8), and BCM2835's mini UART (BCM2835 ARM
-/// Peripherals, section 2.2), whose two bits of LSR say the same.
+/// 16550 (TI, PC16550D), and BCM2835's mini UART (BCM2835 ARM Peripherals,
+/// section 2.2), whose two bits of LSR say the same.
 const NS16550: Model = Model {
     data: 0,
     room: Bits::set(LSR, 1 << 5),
@@ -128,7 +128,8 @@ const NS16550: Model = Model {
 /// Line status register.
 const LSR: u8 = 5;
 
-/// Cadence's UART in Zynq and ZynqMP (Xilinx UG585, appendix B.33; UG1087).
+/// Cadence's UART in Zynq and ZynqMP (Xilinx UG585, appendix B.33; QEMU's
+/// hw/char/cadence_uart.c).
 const CADENCE: Model = Model {
     data: 0x30,
     room: Bits::clear(SR, 1 << 4),
@@ -144,7 +145,7 @@ const CADENCE: Model = Model {
         mask: 1 << 4 | 1 << 5,
         value: 1 << 4,
     }],
-    // Off while it is set up (UG585, section 19.3.1): control, mode,
+    // Off while it is set up: control, mode,
     // baud_rate_gen, baud_rate_divider, control.
     kept: &[only(0x00, 0), all(0x04), all(0x18), all(0x34), all(0x00)],
     size: 0x48,
@@ -152,7 +153,7 @@ const CADENCE: Model = Model {
 /// Channel_sts.
 const SR: u8 = 0x2c;
 
-/// i.MX (NXP IMX8MPRM, UART memory map).
+/// i.MX (NXP IMX8MPRM, UART; QEMU's hw/char/imx_serial.c).
 const IMX: Model = Model {
     data: 0x40,
     // TXFULL.
@@ -178,7 +179,8 @@ const IMX: Model = Model {
 const UCR1: u8 = 0x80;
 const UCR2: u8 = 0x84;
 
-/// LPUART of i.MX 7ULP, 8 and 9 (NXP IMX93RM, LPUART memory map).
+/// LPUART of i.MX 7ULP, 8 and 9 (NXP IMX93RM, LPUART). Those of Layerscape
+/// have no registers below BAUD, and some of them are big-endian.
 const LPUART: Model = Model {
     data: 0x1c,
     // TDRE: no more in the FIFO than its watermark.
@@ -194,7 +196,8 @@ const LPUART: Model = Model {
 };
 const CTRL: u8 = 0x18;
 
-/// STM32 USART as of STM32H7 and STM32MP (ST RM0433, section 48.8).
+/// STM32 USART as of STM32H7 and STM32MP (ST RM0433, USART registers; QEMU's
+/// hw/char/stm32l4x5_usart.c, but for PRESC).
 const STM32: Model = Model {
     data: 0x28,
     // TXE, or TXFNF with the FIFO on.

@@ -49,7 +49,7 @@ pub static PL011: Manual = Manual {
     },
 };
 
-/// DEN0094, appendix B: of the PL011 there are UARTDR, UARTRSR, UARTFR and the
+/// DEN0094, Generic UART: of the PL011 there are UARTDR, UARTRSR, UARTFR and the
 /// interrupt registers. What lies between is reserved.
 pub static SBSA: Manual = Manual {
     kind: UartKind::Sbsa,
@@ -59,8 +59,8 @@ pub static SBSA: Manual = Manual {
     ..PL011
 };
 
-/// PC16550D, 8.6: THRE says that the FIFO is empty, TEMT that the shift
-/// register is, too. 8.2: with DLAB the first register is the divisor's.
+/// PC16550D, line status: THRE says that the FIFO is empty, TEMT that the
+/// shift register is, too. With DLAB the first register is the divisor's.
 pub static NS16550: Manual = Manual {
     kind: UartKind::Ns16550,
     reg_shift: 0,
@@ -102,8 +102,8 @@ pub static MINI_UART: Manual = Manual {
     against: |_, _, _| None,
 };
 
-/// UG585, B.33: Channel_sts has TACTIVE, TFUL and TEMPTY. 19.3.1: the baud
-/// rate is set with both directions off. Reset values: cadence_uart_reset in
+/// UG585, B.33: Channel_sts has TACTIVE, TFUL and TEMPTY. The baud rate is set
+/// with both directions off. Reset values: cadence_uart_reset in
 /// QEMU's hw/char/cadence_uart.c.
 pub static CADENCE: Manual = Manual {
     kind: UartKind::Cadence,
@@ -179,7 +179,7 @@ pub static LPUART: Manual = Manual {
     },
 };
 
-/// RM0433, 48.8: ISR has TXFNF and TC; CR2, CR3, BRR and PRESC, and FIFOEN and
+/// RM0433, USART: ISR has TXFNF and TC; CR2, CR3, BRR and PRESC, and FIFOEN and
 /// the word's length in CR1, can be written only while UE is 0.
 pub static STM32: Manual = Manual {
     kind: UartKind::Stm32,
