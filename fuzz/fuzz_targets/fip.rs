@@ -20,28 +20,23 @@ fuzz_target!(|data: &[u8]| {
     let (again, warnings) = read(&written).expect("what was written");
     assert_eq!(warnings, []);
     assert_eq!(images(&again, &written), images(&package, data));
-    assert_eq!(again.flags, package.flags & (0xffff << 32));
+    assert_eq!(again.flags, package.flags);
+    assert_eq!(again.serial, package.serial);
     assert_eq!(write(&again, &written), written);
 });
 
 /// The package of the same images. The alignment is the input's choice, too.
 fn write(package: &Package, file: &[u8]) -> Vec<u8> {
-    let mut builder = Builder::default();
-    builder.platform_flags((package.flags >> 32) as u16);
+    let mut builder = Builder::of(package, file).expect("what was in a package");
     let align = 1 << (package.entries.len() % 8);
     builder.align(align).expect("a power of two");
-    for entry in &package.entries {
-        let data = package.image(file, entry.uuid).expect("within the file");
-        let added = builder.image(entry.uuid, data.to_vec());
-        added.expect("an image that was in a package");
-    }
     builder.build().expect("one image at least")
 }
 
-fn images<'f>(package: &Package, file: &'f [u8]) -> Vec<(Uuid, &'f [u8])> {
+fn images<'f>(package: &Package, file: &'f [u8]) -> Vec<(Uuid, u64, &'f [u8])> {
     let entries = package.entries.iter();
     let mut images: Vec<_> = entries
-        .map(|entry| (entry.uuid, &file[entry.range.clone()]))
+        .map(|entry| (entry.uuid, entry.flags, &file[entry.range.clone()]))
         .collect();
     images.sort_unstable();
     images

@@ -1,10 +1,11 @@
-//! TF-A's source, as Debian's source package.
+//! Source that Debian has packaged: TF-A's, and what its builds want.
 //!
 //! The machine's own apt client fetches it, with state of its own below
 //! `target/`: the user's package lists and sources stay as they are, and
 //! mirrors, proxies and keys are the ones that the machine is set up with.
-//! apt verifies what it fetches down from the archive's signature; on top of
-//! that the package's description is pinned here by its hash.
+//! apt verifies what it fetches down from the archive's signature; what this
+//! project is measured with is also pinned here, by the hash of its
+//! description.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,61 +20,167 @@ use crate::setup::{self, Need};
 use crate::tf_a;
 use crate::workspace::{Workspace, once};
 
-/// The source package.
-pub const PACKAGE: &str = "arm-trusted-firmware";
-/// Its version, which Debian 13 has.
-pub const VERSION: &str = "2.12.1+dfsg-1";
-/// The upstream tag with the same content (but for vendors' binaries).
-pub const UPSTREAM_TAG: &str = "v2.12.1";
+/// A source package.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// Its name in Debian.
+    pub package: &'static str,
+    /// What people call it.
+    pub title: &'static str,
+    /// Its version; of one that is not pinned, the series.
+    pub version: &'static str,
+    /// SHA-256 of its `.dsc`, which has the hashes of all the rest;
+    /// dpkg-source compares them. Without, it is whatever the archive has.
+    pub dsc_sha256: Option<&'static str>,
+    /// What else to do where it cannot be fetched.
+    pub otherwise: &'static str,
+    /// Whether a directory is a source tree of it.
+    check: fn(&Path) -> Result<()>,
+}
+
+/// TF-A, as Debian 13 has it. Its content is that of the upstream tag v2.12.1,
+/// but for vendors' binaries.
+pub const TF_A: Source = Source {
+    package: "arm-trusted-firmware",
+    title: "TF-A",
+    version: "2.12.1+dfsg-1",
+    dsc_sha256: Some("1b10c0f421eb994c23b4f7fafe18f8e6b65eb70fd4195b49e40611beafcedc26"),
+    otherwise: ", or check out the tag v2.12.1 of Trusted Firmware-A and pass its directory by \
+                --tf-a",
+    check: |dir| tf_a::version(dir).map(|_| ()),
+};
+
+/// Mbed TLS, which TF-A checks signatures with. Tests alone use it, and Debian
+/// takes a version away when it has a security update of it: not pinned.
+pub const MBED_TLS: Source = Source {
+    package: "mbedtls",
+    title: "Mbed TLS",
+    version: "3.6",
+    dsc_sha256: None,
+    otherwise: "",
+    check: |dir| mbed_tls_version(dir).map(|_| ()),
+};
+
+/// The version of the Mbed TLS in `dir`.
+///
+/// # Errors
+/// When it is none, or one that TF-A 2.12 does not build with.
+pub fn mbed_tls_version(dir: &Path) -> Result<String> {
+    let header = dir.join("include/mbedtls/build_info.h");
+    let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;
+    let version = text
+        .split_once("MBEDTLS_VERSION_STRING ")
+        .and_then(|(_, rest)| rest.split('"').nth(1));
+    match version {
+        Some(version) if version.starts_with("3.6.") => Ok(version.to_owned()),
+        other => bail!("this is not Mbed TLS 3.6: {other:?}"),
+    }
+}
+
 /// The release of Debian whose archive has it.
 const SUITE: &str = "trixie";
-/// SHA-256 of `arm-trusted-firmware_2.12.1+dfsg-1.dsc`, which has the hashes
-/// of all the rest; dpkg-source compares them.
-const DSC_SHA256: &str = "1b10c0f421eb994c23b4f7fafe18f8e6b65eb70fd4195b49e40611beafcedc26";
 /// Where Debian keeps the keys of its archive.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// The directory of the unpacked source, fetched if it is not there yet.
-///
-/// # Errors
-/// When apt or the network fails; nothing is then left behind.
-pub fn fetch(workspace: &Workspace) -> Result<PathBuf> {
-    let place = workspace.state().join("tf-a").join(VERSION);
-    once(&place, |partial| {
-        setup::ensure(workspace, &[Need::DpkgSource])?;
-        let work = tempfile::tempdir_in(workspace.state())?;
-        let progress = Progress::start(&format!("fetching the source of TF-A {VERSION}"));
-        download(work.path(), &progress).with_context(|| {
-            format!(
-                "cannot fetch Debian's source package {PACKAGE} {VERSION}. Check the network and \
-                 apt's proxy, or check out the tag {UPSTREAM_TAG} of Trusted Firmware-A and pass \
-                 its directory by --tf-a"
-            )
+impl Source {
+    /// Where its unpacked source is, or is to be.
+    fn place(&self, workspace: &Workspace) -> PathBuf {
+        let name = self.title.to_lowercase().replace(' ', "-");
+        workspace.state().join(name).join(self.version)
+    }
+
+    /// The directory of the unpacked source, fetched if it is not there yet.
+    ///
+    /// # Errors
+    /// When apt or the network fails; nothing is then left behind.
+    pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
+        let place = self.place(workspace);
+        once(&place, |partial| {
+            setup::ensure(workspace, &[Need::DpkgSource])?;
+            let work = tempfile::tempdir_in(workspace.state())?;
+            let (title, version) = (self.title, self.version);
+            let progress = Progress::start(&format!("fetching the source of {title} {version}"));
+            self.download(work.path(), &progress).with_context(|| {
+                format!(
+                    "cannot fetch Debian's source package {} {version}. Check the network and \
+                     apt's proxy{}",
+                    self.package, self.otherwise
+                )
+            })?;
+            // dpkg-source makes its directory itself, and copies archives
+            // beside it.
+            let tree = work.path().join("tree");
+            self.unpack(work.path(), &tree, &progress)?;
+            Ok(fs::rename(tree, partial)?)
         })?;
-        // dpkg-source makes its directory itself, and copies archives beside it.
-        let tree = work.path().join("tree");
-        unpack(work.path(), &tree, &progress)?;
-        Ok(fs::rename(tree, partial)?)
-    })?;
-    Ok(place)
+        Ok(place)
+    }
+
+    fn download(&self, work: &Path, progress: &Progress) -> Result<()> {
+        if find("apt-get").is_none() {
+            bail!("this machine has no apt-get");
+        }
+        let sites = sites()?;
+        if sites.is_empty() {
+            bail!("apt's sources on this machine name no archive of Debian");
+        }
+        let mut last = None;
+        for site in sites {
+            match self.download_from(&site, work, progress) {
+                Ok(()) => return Ok(()),
+                Err(error) => last = Some(error),
+            }
+        }
+        last.map_or(Ok(()), Err)
+    }
+
+    fn download_from(&self, site: &str, work: &Path, progress: &Progress) -> Result<()> {
+        for dir in ["lists/partial", "cache/archives/partial", "parts"] {
+            fs::create_dir_all(work.join(dir))?;
+        }
+        let keys = if Path::new(KEYRING).is_file() {
+            format!("[signed-by={KEYRING}] ")
+        } else {
+            String::new()
+        };
+        let sources = format!("deb-src {keys}{site} {SUITE} main\n");
+        fs::write(work.join("sources.list"), sources)?;
+        fs::write(work.join("apt.conf"), configuration(work))?;
+        let apt = |arguments: &[&str]| {
+            let mut command = Command::new("apt-get");
+            command.arg("-c").arg(work.join("apt.conf")).args(arguments);
+            command.env("LC_ALL", "C").current_dir(work);
+            quietly(&mut command, &work.join("apt.log"), progress, watch)
+        };
+        apt(&["update"])?;
+        let package = match self.dsc_sha256 {
+            Some(_) => format!("{}={}", self.package, self.version),
+            None => self.package.to_owned(),
+        };
+        apt(&["source", "--download-only", "--only-source", &package])
+    }
+
+    fn unpack(&self, work: &Path, place: &Path, progress: &Progress) -> Result<()> {
+        let dsc = description(work).context("apt fetched no .dsc")?;
+        if let Some(pinned) = self.dsc_sha256 {
+            let found = hex(&Sha256::digest(fs::read(&dsc)?));
+            if found != pinned {
+                let name = dsc.file_name().unwrap_or_default().display();
+                bail!("{name} has the SHA-256 {found}, and not {pinned}");
+            }
+        }
+        let mut command = process::clean("dpkg-source");
+        command.arg("-x").arg(&dsc).arg(place).current_dir(work);
+        quietly(&mut command, &work.join("unpack.log"), progress, unwatched)?;
+        (self.check)(place)
+    }
 }
 
-fn download(work: &Path, progress: &Progress) -> Result<()> {
-    if find("apt-get").is_none() {
-        bail!("this machine has no apt-get");
-    }
-    let sites = sites()?;
-    if sites.is_empty() {
-        bail!("apt's sources on this machine name no archive of Debian");
-    }
-    let mut last = None;
-    for site in sites {
-        match download_from(&site, work, progress) {
-            Ok(()) => return Ok(()),
-            Err(error) => last = Some(error),
-        }
-    }
-    last.map_or(Ok(()), Err)
+/// The one source package's description in `dir`.
+fn description(dir: &Path) -> Option<PathBuf> {
+    let files = fs::read_dir(dir).ok()?.filter_map(Result::ok);
+    let mut paths = files.map(|entry| entry.path());
+    paths.find(|path| path.extension().is_some_and(|ending| ending == "dsc"))
 }
 
 /// The archives of Debian that the machine's apt is set up with.
@@ -119,29 +226,6 @@ fn parse_sites(said: &str) -> Vec<String> {
     sites
 }
 
-fn download_from(site: &str, work: &Path, progress: &Progress) -> Result<()> {
-    for dir in ["lists/partial", "cache/archives/partial", "parts"] {
-        fs::create_dir_all(work.join(dir))?;
-    }
-    let keys = if Path::new(KEYRING).is_file() {
-        format!("[signed-by={KEYRING}] ")
-    } else {
-        String::new()
-    };
-    let sources = format!("deb-src {keys}{site} {SUITE} main\n");
-    fs::write(work.join("sources.list"), sources)?;
-    fs::write(work.join("apt.conf"), configuration(work))?;
-    let apt = |arguments: &[&str]| {
-        let mut command = Command::new("apt-get");
-        command.arg("-c").arg(work.join("apt.conf")).args(arguments);
-        command.env("LC_ALL", "C").current_dir(work);
-        quietly(&mut command, &work.join("apt.log"), progress, watch)
-    };
-    apt(&["update"])?;
-    let package = format!("{PACKAGE}={VERSION}");
-    apt(&["source", "--download-only", "--only-source", &package])
-}
-
 /// apt's settings for state of our own. It is read after the machine's, so
 /// that it wins, and so that hooks of the machine's updates can be cleared.
 fn configuration(work: &Path) -> String {
@@ -176,21 +260,6 @@ fn watch(line: &str, progress: &Progress) -> bool {
         progress.percent(percent);
     }
     false
-}
-
-fn unpack(work: &Path, place: &Path, progress: &Progress) -> Result<()> {
-    let dsc = work.join(format!("{PACKAGE}_{VERSION}.dsc"));
-    let found = hex(&Sha256::digest(
-        fs::read(&dsc).context("apt fetched no .dsc")?,
-    ));
-    if found != DSC_SHA256 {
-        bail!("{PACKAGE}_{VERSION}.dsc has the SHA-256 {found}, and not {DSC_SHA256}");
-    }
-    let mut command = process::clean("dpkg-source");
-    command.arg("-x").arg(&dsc).arg(place).current_dir(work);
-    quietly(&mut command, &work.join("unpack.log"), progress, unwatched)?;
-    tf_a::version(place)?;
-    Ok(())
 }
 
 /// `bytes` in hexadecimal.

@@ -4,6 +4,7 @@ mod arguments;
 mod boards;
 mod files;
 mod fip;
+mod fip_build;
 mod image;
 mod qemu;
 mod soak;
@@ -89,11 +90,11 @@ fn interruption() -> Result<Arc<AtomicBool>> {
 fn set_up() -> Result<u8> {
     let workspace = Workspace::find()?;
     setup::ensure(&workspace, &setup::ALL)?;
-    let source = apt_source::fetch(&workspace)?;
+    let source = apt_source::TF_A.fetch(&workspace)?;
     say("everything is there");
     say(&format!(
         "TF-A {} is in {}",
-        apt_source::VERSION,
+        apt_source::TF_A.version,
         source.display()
     ));
     Ok(0)

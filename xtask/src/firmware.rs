@@ -4,6 +4,8 @@
 //! files, the variant, TF-A's source, the compiler and the arguments. TF-A's
 //! own tree is not written to.
 
+mod fip;
+
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +16,7 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
+use self::fip::Fip;
 use crate::apt_source::hex;
 use crate::board::Stock;
 use crate::process::{self, quietly};
@@ -183,7 +186,21 @@ pub struct Platform {
     pub root: Option<PathBuf>,
     /// Further `NAME=value` arguments of make.
     pub variables: Vec<String>,
+    /// Whether TF-A's build makes a FIP, too.
+    pub fip: Option<FipBuild>,
 }
+
+/// A FIP that TF-A's build makes, with a stand-in for BL33.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FipBuild {
+    /// Without certificates.
+    Plain,
+    /// With certificates, which BL1 and BL2 check (TRUSTED_BOARD_BOOT).
+    Trusted,
+}
+
+/// The file of the key of the non-trusted firmware, beside a trusted FIP.
+pub const NT_FW_KEY: &str = "nt_fw_key.pem";
 
 impl Platform {
     /// The overlay platform of the board `board`.
@@ -198,6 +215,7 @@ impl Platform {
             name: format!("psci_bench_{board}"),
             root: Some(workspace.board(board).join("tf-a").join("plat")),
             variables,
+            fip: None,
         }
     }
 
@@ -211,6 +229,7 @@ impl Platform {
             name: stock.platform.clone(),
             root: None,
             variables: preloaded.into_iter().collect(),
+            fip: None,
         }
     }
 }
@@ -218,7 +237,8 @@ impl Platform {
 /// A finished build.
 #[derive(Clone, Debug)]
 pub struct Firmware {
-    /// Where `bl1.bin`, `bl2.bin`, `bl31.bin` and their ELF files are.
+    /// Where `bl1.bin`, `bl2.bin`, `bl31.bin` and their ELF files are, and
+    /// `fip.bin` if it was asked for.
     pub dir: PathBuf,
 }
 
@@ -242,10 +262,14 @@ impl Firmware {
 /// When the compiler is missing and cannot be installed, or the build fails.
 pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<Firmware> {
     setup::ensure(workspace, &setup::FIRMWARE)?;
-    let key = key(tf_a, platform)?;
+    let fip = platform.fip.map(|fip| Fip::prepare(workspace, fip));
+    let fip = fip.transpose()?;
+    let key = key(tf_a, platform, fip.as_ref())?;
     let name = format!("{}-{}", platform.name, key.get(..16).unwrap_or(&key));
     let dir = workspace.state().join("firmware").join(name);
-    once(&dir, |partial| make(workspace, tf_a, platform, partial))?;
+    once(&dir, |partial| {
+        make(workspace, tf_a, platform, fip.as_ref(), partial)
+    })?;
     Ok(Firmware { dir })
 }
 
@@ -263,7 +287,7 @@ fn arguments(tf_a: &TfA, platform: &Platform) -> Vec<String> {
     arguments
 }
 
-fn key(tf_a: &TfA, platform: &Platform) -> Result<String> {
+fn key(tf_a: &TfA, platform: &Platform, fip: Option<&Fip>) -> Result<String> {
     let mut hash = Sha256::new();
     let mut part = |text: &str| {
         hash.update((text.len() as u64).to_le_bytes());
@@ -272,6 +296,9 @@ fn key(tf_a: &TfA, platform: &Platform) -> Result<String> {
     part(&tf_a.identity);
     for argument in arguments(tf_a, platform) {
         part(&argument);
+    }
+    if let Some(fip) = fip {
+        part(&fip.identity);
     }
     for program in ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-ld"] {
         let said = process::output(process::clean(program).arg("--version"))?;
@@ -283,7 +310,13 @@ fn key(tf_a: &TfA, platform: &Platform) -> Result<String> {
     Ok(hex(&hash.finalize()))
 }
 
-fn make(workspace: &Workspace, tf_a: &TfA, platform: &Platform, place: &Path) -> Result<()> {
+fn make(
+    workspace: &Workspace,
+    tf_a: &TfA,
+    platform: &Platform,
+    fip: Option<&Fip>,
+    place: &Path,
+) -> Result<()> {
     let scratch = tempfile::tempdir_in(workspace.state())?;
     let overlay = platform.root.as_deref().unwrap_or(scratch.path());
     for path in [&tf_a.dir, overlay, scratch.path()] {
@@ -309,6 +342,9 @@ fn make(workspace: &Workspace, tf_a: &TfA, platform: &Platform, place: &Path) ->
     }
     command.arg(format!("BUILD_BASE={}", scratch.path().display()));
     command.args(STAGES);
+    if let Some(fip) = fip {
+        command.args(fip.arguments(scratch.path(), place)?);
+    }
     let log = place.with_extension("log");
     quietly(&mut command, &log, &progress, watch)
         .with_context(|| format!("TF-A did not build; all it said is in {}", log.display()))?;
@@ -323,6 +359,10 @@ fn make(workspace: &Workspace, tf_a: &TfA, platform: &Platform, place: &Path) ->
                 bail!("TF-A's build made no {}", from.display());
             }
         }
+    }
+    if fip.is_some() {
+        let from = built.join("fip.bin");
+        fs::copy(&from, place.join("fip.bin")).with_context(|| from.display().to_string())?;
     }
     Ok(())
 }

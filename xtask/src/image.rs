@@ -6,7 +6,8 @@ use object::LittleEndian;
 use object::elf::{EM_AARCH64, ET_DYN, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
 use psci_bench::image::{
-    BASE_MAX, Conduit, EmergencyUart, ParameterBlock, TREE_ALIGN, TREE_MAX, set_image_size,
+    BASE_MAX, Conduit, EmergencyUart, HEADER_SIZE, PARAMETER_BLOCK_SIZE, ParameterBlock,
+    TREE_ALIGN, TREE_MAX, set_image_size,
 };
 
 use crate::board;
@@ -15,6 +16,12 @@ use crate::board;
 const WORKING_BASE: u64 = 64 << 10;
 const WORKING_CPU: u64 = 32 << 10;
 const PAGE: u64 = 4096;
+/// For so many CPUs an image without a tree claims memory.
+const BARE_CPUS: usize = 32;
+/// The largest image there is, in bytes.
+pub const FILE_MAX: usize = BASE_MAX + TREE_ALIGN + TREE_MAX;
+/// What a device tree begins with (Devicetree Specification v0.4, section 5.2).
+const TREE_MAGIC: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();
 
 /// The least working memory for `cpus` CPUs, in bytes.
 #[must_use]
@@ -161,6 +168,49 @@ pub fn assemble(
     set_image_size(&mut base, need.next_multiple_of(PAGE)).map_err(refused)?;
     block.write(&mut base).map_err(refused)?;
     Ok(base)
+}
+
+/// The image of the flat payload `base` for all boards: without a tree, and
+/// without a UART to use while there is none.
+///
+/// # Errors
+/// As [`assemble`].
+pub fn bare(base: Vec<u8>) -> Result<Vec<u8>> {
+    assemble(base, None, Emergency::default(), BARE_CPUS)
+}
+
+/// The flat payload in the image `file`, from which the device tree is taken
+/// if it carries one.
+///
+/// # Errors
+/// When it is no image, or is not whole.
+pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
+    let block = ParameterBlock::read(&file).map_err(|error| anyhow!("{error}"))?;
+    let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+    let (base, tree) = (size(block.base_size), size(block.tree_offset));
+    let ends = match (tree, size(block.tree_size)) {
+        (0, 0) => base,
+        (_, tree_size) => {
+            let aligned = base.checked_next_multiple_of(TREE_ALIGN) == Some(tree);
+            if !aligned
+                || file
+                    .get(tree..)
+                    .is_none_or(|rest| !rest.starts_with(&TREE_MAGIC))
+            {
+                bail!("its parameter block names a device tree that is not where it says");
+            }
+            tree.saturating_add(tree_size)
+        }
+    };
+    if base < HEADER_SIZE + PARAMETER_BLOCK_SIZE || base > BASE_MAX {
+        bail!("its parameter block says that the payload has {base} bytes, which cannot be");
+    }
+    if ends != file.len() {
+        let is = file.len();
+        bail!("it has {is} bytes, and {ends} by its parameter block: it is not whole");
+    }
+    file.truncate(base);
+    Ok(file)
 }
 
 #[cfg(test)]

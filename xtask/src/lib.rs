@@ -8,6 +8,7 @@
 //! tree ───── board -> device tree blob
 //! image ──── payload ELF -> flat image with tree and parameters
 //! fip, flash firmware and image -> what the machine starts from
+//! pack ───── image -> the file that a board takes; cert_create signs
 //! qemu ───── the machine's command line
 //! run ────── all of these in one call, and the verdict
 //! diagnosis  what to make of a run without one; positions, monitor and
@@ -22,6 +23,7 @@
 
 pub mod apt_source;
 pub mod board;
+pub mod cert_create;
 pub mod cli;
 pub mod diagnosis;
 pub mod fault;
@@ -31,6 +33,7 @@ pub mod flash;
 pub mod fuzz;
 pub mod image;
 pub mod monitor;
+pub mod pack;
 pub mod payload;
 pub mod positions;
 pub mod process;

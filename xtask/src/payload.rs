@@ -99,19 +99,27 @@ fn rust_flags() -> OsString {
     flags
 }
 
+/// Builds the payload, and returns it flat.
+///
+/// # Errors
+/// As [`build`] and [`image::flatten`].
+pub fn flat(workspace: &Workspace) -> Result<Vec<u8>> {
+    let elf = build(workspace)?;
+    let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
+    image::flatten(&elf)
+}
+
 /// Builds the payload and makes the image of it with `tree`.
 ///
 /// # Errors
-/// As [`build`] and [`image::assemble`].
+/// As [`flat`] and [`image::assemble`].
 pub fn image(
     workspace: &Workspace,
     tree: Option<&[u8]>,
     emergency: Emergency,
     cpus: usize,
 ) -> Result<Vec<u8>> {
-    let elf = build(workspace)?;
-    let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
-    image::assemble(image::flatten(&elf)?, tree, emergency, cpus)
+    image::assemble(flat(workspace)?, tree, emergency, cpus)
 }
 
 /// The bytes of the file `path`, at most `most` of them. `what` stands before

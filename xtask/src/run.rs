@@ -17,7 +17,7 @@ use crate::board::{Board, Conduit};
 use crate::diagnosis::{self, diagnose};
 use crate::firmware::{self, Gic, Platform, Variant};
 use crate::flash;
-use crate::image::Emergency;
+use crate::image::{self, Emergency};
 use crate::monitor::Socket;
 use crate::payload::{self, Tree};
 use crate::positions::{self, Map};
@@ -368,12 +368,13 @@ fn build_image(
         variant: spec.variant,
         args: spec.args.as_deref(),
         emulated: true,
+        base: None,
     };
     make_image(workspace, board, &wish, &spec.tree)
 }
 
 /// What an image's device tree is to say.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ImageWish<'w> {
     /// How many CPUs.
     pub cpus: u32,
@@ -390,6 +391,8 @@ pub struct ImageWish<'w> {
     /// Whether it is for a machine with this GIC, which the user's tree has to
     /// describe then, and not for the machine of that tree.
     pub emulated: bool,
+    /// A flat payload to use instead of one that is built.
+    pub base: Option<Vec<u8>>,
 }
 
 /// What goes into an image besides the payload.
@@ -418,7 +421,11 @@ pub fn make_image(
         emergency,
         cpus,
     } = contents(board, wish, tree)?;
-    payload::image(workspace, tree.as_deref(), emergency, cpus)
+    let base = match &wish.base {
+        Some(base) => base.clone(),
+        None => payload::flat(workspace)?,
+    };
+    image::assemble(base, tree.as_deref(), emergency, cpus)
 }
 
 /// What goes into the image for `board` with `tree`.

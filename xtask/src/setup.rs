@@ -41,6 +41,12 @@ pub enum Need {
     RustTarget,
     /// TF-A's own FIP tool, which tests compare with.
     Fiptool,
+    /// TF-A's tool that signs.
+    CertCreate,
+    /// Keys for firmware that checks signatures, which tests run.
+    Openssl,
+    /// U-Boot's tool that makes a FIT of its source, which tests use.
+    Mkimage,
     /// The device tree compiler, which tests compare with.
     Dtc,
     /// A C++ compiler, for libFuzzer.
@@ -50,13 +56,16 @@ pub enum Need {
 }
 
 /// All that `cargo xtask test` uses.
-pub const ALL: [Need; 7] = [
+pub const ALL: [Need; 10] = [
     Need::Qemu,
     Need::CrossCompiler,
     Need::Make,
     Need::DpkgSource,
     Need::RustTarget,
     Need::Fiptool,
+    Need::CertCreate,
+    Need::Openssl,
+    Need::Mkimage,
     Need::Dtc,
 ];
 
@@ -83,6 +92,9 @@ impl Need {
             Self::Make => ("make", "make"),
             Self::DpkgSource => ("dpkg-source", "dpkg-dev"),
             Self::Fiptool => ("fiptool", "arm-trusted-firmware-tools"),
+            Self::CertCreate => ("cert_create", "arm-trusted-firmware-tools"),
+            Self::Openssl => ("openssl", "openssl"),
+            Self::Mkimage => ("mkimage", "u-boot-tools"),
             Self::Dtc => ("dtc", "device-tree-compiler"),
             Self::CxxCompiler => ("c++", "g++"),
             Self::RustTarget | Self::CargoFuzz => return None,
@@ -152,11 +164,12 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     let lock = File::create(workspace.state().join("setup.lock"))?;
     lock.lock().context("cannot lock the build directory")?;
     let missing = missing(workspace, needs)?;
-    let packages: Vec<&str> = missing
+    let mut packages: Vec<&str> = missing
         .iter()
         .filter_map(|need| need.names())
         .map(|(_, package)| package)
         .collect();
+    packages.dedup();
     let target = missing.contains(&Need::RustTarget);
     let fuzz = missing.contains(&Need::CargoFuzz);
     let mut steps = Vec::new();

@@ -22,7 +22,7 @@ use crate::workspace::Workspace;
 pub fn run(filter: &[String]) -> Result<bool> {
     let workspace = Workspace::find()?;
     setup::ensure(&workspace, &setup::ALL)?;
-    apt_source::fetch(&workspace)?;
+    apt_source::TF_A.fetch(&workspace)?;
     payload::build(&workspace)?;
     let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     // With overflow checks and assertions on, and whatever fails first, all

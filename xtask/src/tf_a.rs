@@ -40,10 +40,10 @@ impl TfA {
                 identity,
             });
         }
-        let dir = apt_source::fetch(workspace)?;
+        let dir = apt_source::TF_A.fetch(workspace)?;
         Ok(Self {
             version: version(&dir)?,
-            identity: format!("{} {}", apt_source::PACKAGE, apt_source::VERSION),
+            identity: format!("{} {}", apt_source::TF_A.package, apt_source::TF_A.version),
             dir,
         })
     }

@@ -365,7 +365,7 @@ fn no_network() {
         let name = name.to_string_lossy();
         assert_eq!(
             name,
-            format!("{}.lock", apt_source::VERSION),
+            format!("{}.lock", apt_source::TF_A.version),
             "half of something is left"
         );
     }

@@ -1,17 +1,20 @@
 //! What can be asked for, and the help for it.
 
+mod fip;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::fault;
-use crate::fip::{KINDS, Kind};
 use crate::firmware::{Gic, Variant};
 use crate::fuzz;
 use crate::qemu::Firmware;
 use crate::run::TIMEOUT_MAX;
 use crate::soak::parse_time;
+
+pub use self::fip::{BuildArguments, Chosen, FipVerb, Images, Layout};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -57,7 +60,7 @@ pub enum Verb {
     },
     /// Build the payload and append a device tree: BL33 for a board.
     Image(ImageArguments),
-    /// Make and inspect Firmware Image Packages.
+    /// Make, inspect and change Firmware Image Packages.
     Fip {
         /// What to do.
         #[command(subcommand)]
@@ -103,15 +106,36 @@ pub enum Verb {
 /// Arguments of `image`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  cargo xtask image --smp 4 -o bl33.bin
   cargo xtask image --board juno -o bl33.bin     # see `cargo xtask boards`
-  cargo xtask image --dtb my-board.dtb --args 'iterations=100' -o bl33.bin")]
+  cargo xtask image --board rpi4 -o kernel8.img
+  cargo xtask image --dtb my-board.dtb --args 'iterations=100' -o bl33.bin
+  cargo xtask image --base payload.bin --dtb my-board.dtb -o bl33.bin
+  cargo xtask image --bare -o payload.bin")]
 pub struct ImageArguments {
     /// The board: a folder of platforms/.
-    #[arg(long, default_value = "qemu")]
+    #[arg(long, default_value = "qemu", conflicts_with = "dtb")]
     pub board: String,
+    /// Use this released payload instead of building one. A device tree that
+    /// it carries is replaced.
+    #[arg(long, value_name = "FILE")]
+    pub base: Option<PathBuf>,
+    /// Append no device tree: what a release ships, for all boards.
+    #[arg(long, conflicts_with_all = ["board", "dtb", "args", "smp", "gic"])]
+    pub bare: bool,
+    /// What the device tree says.
+    #[command(flatten)]
+    pub tree: TreeArguments,
+    /// The file to write, or a directory to write the board's file to
+    /// [default: psci-bench-BOARD.bin in target/psci-bench].
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+}
+
+/// What the device tree of an image says.
+#[derive(Debug, Args)]
+pub struct TreeArguments {
     /// Append this device tree instead of one made of the board file.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["board", "smp", "gic"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["smp", "gic"])]
     pub dtb: Option<PathBuf>,
     /// Boot arguments, such as 'iterations=100 method=warm'.
     #[arg(long, allow_hyphen_values = true)]
@@ -122,9 +146,6 @@ pub struct ImageArguments {
     /// Which GIC, 2 or 3 [default: as the board file says].
     #[arg(long, value_name = "2|3")]
     pub gic: Option<Gic>,
-    /// The file to write [default: psci-bench-BOARD.bin in target/psci-bench].
-    #[arg(short, long, value_name = "OUT")]
-    pub output: Option<PathBuf>,
 }
 
 /// Arguments of `qemu`.
@@ -240,77 +261,6 @@ pub struct RunArguments {
     pub image: Option<PathBuf>,
 }
 
-/// A command of `fip`.
-#[derive(Debug, Subcommand)]
-pub enum FipVerb {
-    /// Pack images into a new FIP, which is the same for the same images.
-    #[command(after_help = "Examples:
-  cargo xtask fip create --out fip.bin --tb-fw bl2.bin --soc-fw bl31.bin --nt-fw bl33.bin
-  cargo xtask fip create --out fip.bin --align 512 --scp-fw scp_bl2.bin --nt-fw bl33.bin
-
-The options are those of TF-A's fiptool.")]
-    Create {
-        /// The file to write.
-        #[arg(long, value_name = "FIP")]
-        out: PathBuf,
-        /// Align each image to so many bytes, a power of two.
-        #[arg(long, value_name = "N", default_value_t = 1)]
-        align: u64,
-        /// The images.
-        #[command(flatten)]
-        images: Images,
-    },
-    /// Check a FIP, and list what is in it.
-    #[command(after_help = "Example:
-  cargo xtask fip info fip.bin")]
-    Info {
-        /// The file to read.
-        fip: PathBuf,
-    },
-}
-
-/// Files for images of a FIP, by an option a kind.
-#[derive(Clone, Debug, Default)]
-pub struct Images {
-    /// Each with its kind.
-    pub files: Vec<(&'static Kind, PathBuf)>,
-}
-
-impl clap::FromArgMatches for Images {
-    fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
-        let mut images = Self::default();
-        images.update_from_arg_matches(matches)?;
-        Ok(images)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
-        for kind in &KINDS {
-            if let Some(path) = matches.get_one::<PathBuf>(kind.option) {
-                self.files.push((kind, path.clone()));
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Args for Images {
-    fn augment_args(command: clap::Command) -> clap::Command {
-        let arguments = KINDS.iter().map(|kind| {
-            clap::Arg::new(kind.option)
-                .long(kind.option)
-                .value_name("FILE")
-                .value_parser(clap::value_parser!(PathBuf))
-                .help(kind.title)
-                .help_heading("Images")
-        });
-        command.args(arguments)
-    }
-
-    fn augment_args_for_update(command: clap::Command) -> clap::Command {
-        Self::augment_args(command)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -323,13 +273,18 @@ mod tests {
 
     #[test]
     fn every_command_has_examples() {
-        for command in Arguments::command().get_subcommands() {
-            let help = command.get_after_help().map(ToString::to_string);
-            let name = command.get_name();
-            assert!(
-                name == "fip" || help.is_some_and(|h| h.contains("Example")),
-                "{name}"
-            );
+        let all = Arguments::command();
+        for command in all.get_subcommands() {
+            let has_own = command.has_subcommands();
+            for command in command.get_subcommands().chain([command]) {
+                let help = command.get_after_help().map(ToString::to_string);
+                let name = command.get_name();
+                let group = has_own && name == "fip";
+                assert!(
+                    group || help.is_some_and(|help| help.contains("Example")),
+                    "{name}"
+                );
+            }
         }
     }
 }

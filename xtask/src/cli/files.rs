@@ -1,10 +1,11 @@
-//! Checks of the files that are to be written.
+//! The files that are to be written, and checks of them.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, Permissions};
+use std::io::Write as _;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 /// An option and the file that it names.
 type Named<'n, P> = (&'n str, P);
@@ -41,5 +42,32 @@ pub(super) fn writable((option, path): Named<'_, &Path>) -> Result<()> {
             dir.display()
         );
     }
+    Ok(())
+}
+
+/// Writes `data` to a file that is either as it was or all new, whatever
+/// happens meanwhile.
+pub(super) fn write((option, path): Named<'_, &Path>, data: &[u8]) -> Result<()> {
+    let at = || format!("{option} {}", path.display());
+    writable((option, path))?;
+    // A link stays one. What is no file, such as a flash's device, cannot be
+    // replaced.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let old = fs::metadata(&target).ok();
+    if old.as_ref().is_some_and(|old| !old.is_file()) {
+        return fs::write(&target, data).with_context(at);
+    }
+    let dir = target.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let permissions = match old {
+        Some(old) => old.permissions(),
+        None => Permissions::from_mode(0o666),
+    };
+    let mut file = tempfile::Builder::new()
+        .permissions(permissions)
+        .tempfile_in(dir.unwrap_or(Path::new(".")))
+        .with_context(at)?;
+    file.write_all(data).with_context(at)?;
+    file.as_file().sync_all().with_context(at)?;
+    file.persist(&target).with_context(at)?;
     Ok(())
 }

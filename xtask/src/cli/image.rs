@@ -1,23 +1,71 @@
 //! `cargo xtask image`.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use psci_bench::image::ParameterBlock;
 
-use super::arguments::ImageArguments;
+use super::arguments::{ImageArguments, TreeArguments};
 use super::{files, plan};
-use crate::board::Board;
+use crate::board::{Board, PackageKind};
 use crate::firmware::Variant;
-use crate::payload::Tree;
+use crate::image::{self, FILE_MAX};
+use crate::pack;
+use crate::payload::{self, Tree};
 use crate::progress::say;
 use crate::qemu::Firmware;
 use crate::run::{ImageWish, make_image};
 use crate::workspace::Workspace;
 
 pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
-    plan(arguments.args.as_deref())?;
     let workspace = Workspace::find()?;
     let board = Board::load(&workspace, &arguments.board)?;
+    let of_board = !arguments.bare && arguments.tree.dtb.is_none();
+    let output = output(&workspace, arguments, of_board.then_some(&board))?;
+    let out = ("--output", output.as_path());
+    files::writable(out)?;
+    files::apart(out, ("--dtb", arguments.tree.dtb.as_deref()))?;
+    files::apart(out, ("--base", arguments.base.as_deref()))?;
+    let base = released("--base", arguments.base.as_deref())?;
+    let image = if arguments.bare {
+        let base = base.map_or_else(|| payload::flat(&workspace), Ok)?;
+        image::bare(base)?
+    } else {
+        make(&workspace, &board, &arguments.tree, base)?
+    };
+    files::write(out, &image)?;
+    say(&format!("{}: {} bytes", output.display(), image.len()));
+    if of_board {
+        let package = board.package.as_ref();
+        if package.is_some_and(|package| *package.kind.get_ref() == PackageKind::Fit) {
+            fit(&board, &output, &image)?;
+        }
+        if let Some(left) = pack::after_image(&board, &output) {
+            say(&left);
+        }
+    }
+    Ok(0)
+}
+
+/// The released payload in the file `path`, without any tree.
+pub(super) fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
+    let Some(path) = path else {
+        return Ok(None);
+    };
+    let file = payload::read(option, path, FILE_MAX)?;
+    let at = || format!("{option} {}", path.display());
+    Ok(Some(image::strip(file).with_context(at)?))
+}
+
+/// The image for `board`, of a released payload or of one that is built.
+pub(super) fn make(
+    workspace: &Workspace,
+    board: &Board,
+    arguments: &TreeArguments,
+    base: Option<Vec<u8>>,
+) -> Result<Vec<u8>> {
+    plan(arguments.args.as_deref())?;
     let wish = ImageWish {
         cpus: match arguments.smp {
             Some(cpus) => cpus,
@@ -29,25 +77,55 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
         variant: Variant::default(),
         args: arguments.args.as_deref(),
         emulated: false,
+        base,
     };
     let tree = match &arguments.dtb {
         Some(path) => Tree::File(path.clone()),
         None => Tree::Board,
     };
-    if let Some(output) = &arguments.output {
-        files::apart(("--output", output), ("--dtb", arguments.dtb.as_deref()))?;
-    }
-    let image = make_image(&workspace, &board, &wish, &tree)?;
-    let output = match &arguments.output {
-        Some(path) => path.clone(),
-        None => {
-            fs::create_dir_all(workspace.state())?;
-            workspace
-                .state()
-                .join(format!("psci-bench-{}.bin", arguments.board))
-        }
+    make_image(workspace, board, &wish, &tree)
+}
+
+/// Where to write: in a directory, by the name that the board's loader wants.
+fn output(
+    workspace: &Workspace,
+    arguments: &ImageArguments,
+    board: Option<&Board>,
+) -> Result<PathBuf> {
+    let raw = board.and_then(|board| board.package.as_ref());
+    let raw = raw.filter(|package| *package.kind.get_ref() == PackageKind::Raw);
+    let name = match raw {
+        Some(package) => package.file.get_ref().clone(),
+        None if arguments.bare => "payload.bin".into(),
+        None => format!("psci-bench-{}.bin", arguments.board),
     };
-    fs::write(&output, &image).with_context(|| format!("--output {}", output.display()))?;
-    say(&format!("{}: {} bytes", output.display(), image.len()));
-    Ok(0)
+    match &arguments.output {
+        Some(dir) if dir.is_dir() => Ok(dir.join(name)),
+        Some(path) => Ok(path.clone()),
+        None => {
+            let dir = workspace.state();
+            fs::create_dir_all(&dir)?;
+            let of_board = format!("psci-bench-{}.bin", arguments.board);
+            Ok(dir.join(if arguments.bare { name } else { of_board }))
+        }
+    }
+}
+
+/// The source of a flattened image tree beside the image, and the tree.
+fn fit(board: &Board, output: &Path, image: &[u8]) -> Result<()> {
+    let block = ParameterBlock::read(image).map_err(|error| anyhow::anyhow!("{error}"))?;
+    let tree = image.get(block.tree_offset as usize..).unwrap_or_default();
+    let (dtb, its) = (output.with_extension("dtb"), output.with_extension("its"));
+    let name = |path: &Path| {
+        let name = path.file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    };
+    let load = *board.load_address.get_ref();
+    let source = pack::fit_source(&board.title, &name(output), &name(&dtb), load)?;
+    for (path, data) in [(&dtb, tree), (&its, source.as_bytes())] {
+        files::apart(("--output", path), ("--output", Some(output)))?;
+        files::write(("--output", path), data)?;
+        say(&format!("{}: {} bytes", path.display(), data.len()));
+    }
+    Ok(())
 }

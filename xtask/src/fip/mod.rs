@@ -13,6 +13,7 @@
 
 mod names;
 mod read;
+mod trust;
 mod write;
 
 use std::fmt;
@@ -20,6 +21,7 @@ use std::str::FromStr;
 
 pub use self::names::{KINDS, Kind, called, known};
 pub use self::read::{Entry, FipError, Package, Warning, read};
+pub use self::trust::{Request, certificates, is_certificate, renew};
 pub use self::write::{Builder, IMAGE_MAX, WriteError};
 
 pub(crate) const MAGIC: u32 = 0xaa64_0001;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{ENTRIES_MAX, ENTRY_SIZE, HEADER_SIZE, KINDS, MAGIC, Uuid, label};
+use super::{ENTRIES_MAX, ENTRY_SIZE, HEADER_SIZE, KINDS, MAGIC, Package, Uuid, label};
 
 /// What fiptool writes for a serial number; any but 0 will do.
 const SERIAL: u32 = 0x1234_5678;
@@ -13,8 +13,18 @@ pub const IMAGE_MAX: usize = 128 << 20;
 /// A package in the making.
 #[derive(Clone, Debug)]
 pub struct Builder {
-    images: Vec<(Uuid, Vec<u8>)>,
+    images: Vec<Image>,
     align: u64,
+    serial: u32,
+    flags: u64,
+    /// How many of the first images were put in by [`Builder::put`].
+    put: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Image {
+    uuid: Uuid,
+    data: Vec<u8>,
     flags: u64,
 }
 
@@ -64,12 +74,71 @@ impl Default for Builder {
         Self {
             images: Vec::new(),
             align: 1,
+            serial: SERIAL,
             flags: 0,
+            put: 0,
         }
     }
 }
 
 impl Builder {
+    /// All that is in `package`, which was read from `file`: to be changed.
+    ///
+    /// # Errors
+    /// When an image of it cannot be in a package.
+    pub fn of(package: &Package, file: &[u8]) -> Result<Self, WriteError> {
+        let mut builder = Self {
+            serial: package.serial,
+            flags: package.flags,
+            ..Self::default()
+        };
+        for entry in &package.entries {
+            let data = file.get(entry.range.clone()).unwrap_or_default();
+            builder.image(entry.uuid, data.to_vec())?;
+            if let Some(image) = builder.images.last_mut() {
+                image.flags = entry.flags;
+            }
+        }
+        Ok(builder)
+    }
+
+    /// The bytes of the image `uuid`, if it is there.
+    #[must_use]
+    pub fn get(&self, uuid: Uuid) -> Option<&[u8]> {
+        let image = self.images.iter().find(|image| image.uuid == uuid)?;
+        Some(&image.data)
+    }
+
+    /// Which images are there.
+    pub fn uuids(&self) -> impl Iterator<Item = Uuid> {
+        self.images.iter().map(|image| image.uuid)
+    }
+
+    /// Takes the image `uuid` out, and says whether it was there.
+    pub fn remove(&mut self, uuid: Uuid) -> bool {
+        let Some(index) = self.images.iter().position(|image| image.uuid == uuid) else {
+            return false;
+        };
+        self.images.remove(index);
+        self.put -= usize::from(index < self.put);
+        true
+    }
+
+    /// Adds an image, or replaces the one that is there. As with fiptool, what
+    /// no option names comes before what was in the package already.
+    ///
+    /// # Errors
+    /// As [`Builder::image`].
+    pub fn put(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<&mut Self, WriteError> {
+        self.remove(uuid);
+        self.image(uuid, data)?;
+        if let Some(image) = self.images.pop() {
+            self.images.insert(self.put, image);
+            self.put += 1;
+        }
+        Ok(self)
+    }
+
     /// Sets the alignment in bytes of each image and of the package's end.
     ///
     /// # Errors
@@ -84,7 +153,7 @@ impl Builder {
 
     /// Sets the header's flags that are the platform's.
     pub fn platform_flags(&mut self, flags: u16) -> &mut Self {
-        self.flags = u64::from(flags) << 32;
+        self.flags = self.flags & !(0xffff << 32) | u64::from(flags) << 32;
         self
     }
 
@@ -102,13 +171,17 @@ impl Builder {
         if data.len() > IMAGE_MAX {
             return Err(WriteError::TooLarge(uuid, data.len()));
         }
-        if self.images.iter().any(|(other, _)| *other == uuid) {
+        if self.get(uuid).is_some() {
             return Err(WriteError::Duplicate(uuid));
         }
         if self.images.len() == ENTRIES_MAX {
             return Err(WriteError::TooMany);
         }
-        self.images.push((uuid, data));
+        self.images.push(Image {
+            uuid,
+            data,
+            flags: 0,
+        });
         Ok(self)
     }
 
@@ -123,34 +196,34 @@ impl Builder {
         }
         let mut images: Vec<_> = self.images.iter().collect();
         let place = |uuid: Uuid| KINDS.iter().position(|kind| kind.uuid == uuid);
-        images.sort_by_key(|(uuid, _)| place(*uuid).unwrap_or(KINDS.len()));
+        images.sort_by_key(|image| place(image.uuid).unwrap_or(KINDS.len()));
         let mut file = Vec::new();
         file.extend(MAGIC.to_le_bytes());
-        file.extend(SERIAL.to_le_bytes());
+        file.extend(self.serial.to_le_bytes());
         file.extend(self.flags.to_le_bytes());
         let mut at = HEADER_SIZE + ENTRY_SIZE * (images.len() as u64 + 1);
         let mut places = Vec::new();
-        for (uuid, data) in &images {
+        for image in &images {
             at = at.next_multiple_of(self.align);
-            let size = data.len() as u64;
-            entry(&mut file, *uuid, at, size);
+            let size = image.data.len() as u64;
+            entry(&mut file, image.uuid, [at, size, image.flags]);
             places.push(at);
             at += size;
         }
         let end = at.next_multiple_of(self.align);
-        entry(&mut file, Uuid::NIL, end, 0);
-        for ((_, data), at) in images.iter().zip(places) {
+        entry(&mut file, Uuid::NIL, [end, 0, 0]);
+        for (image, at) in images.iter().zip(places) {
             pad(&mut file, at);
-            file.extend(data);
+            file.extend(&image.data);
         }
         pad(&mut file, end);
         Ok(file)
     }
 }
 
-fn entry(file: &mut Vec<u8>, uuid: Uuid, offset: u64, size: u64) {
+fn entry(file: &mut Vec<u8>, uuid: Uuid, offset_size_flags: [u64; 3]) {
     file.extend(uuid.0);
-    for value in [offset, size, 0] {
+    for value in offset_size_flags {
         file.extend(value.to_le_bytes());
     }
 }

@@ -3,6 +3,8 @@
 // Each test program compiles this file, and none uses all of it.
 #![allow(dead_code)]
 
+pub mod scratch;
+
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
