@@ -1,0 +1,190 @@
+//! BL33 replaced in a FIP that TF-A's own build has made: what comes of it
+//! boots, with trusted boot and without, and is not believed for less than a
+//! certificate.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use psci_bench::verdict::Verdict;
+use xtask::board::Board;
+use xtask::firmware::{self, FipBuild, Firmware, Gic, NT_FW_KEY, Platform, Variant};
+use xtask::flash::{self, FIP_BASE};
+use xtask::process;
+use xtask::qemu::{self, Level, Machine};
+use xtask::setup::{self, Need};
+use xtask::stream::{self, Ending, Outcome};
+use xtask::tf_a::TfA;
+use xtask::workspace::Workspace;
+
+const CPUS: u32 = 4;
+/// What the payload is told, and what it is packed with.
+const ARGS: &str = "iterations=3 only=cpu_susp_serial";
+
+fn built(fip: FipBuild) -> Firmware {
+    let workspace = Workspace::find().expect("the workspace");
+    let tf_a = TfA::locate(&workspace, None).expect("TF-A");
+    let overlay = Platform::overlay(&workspace, "qemu", Gic::V3, Variant::default());
+    let platform = Platform {
+        fip: Some(fip),
+        ..overlay
+    };
+    firmware::build(&workspace, &tf_a, &platform).expect("firmware")
+}
+
+/// Exit code of `cargo xtask` with the words of `line`, then `args` as one.
+fn xtask(line: &str, args: Option<&str>) -> u8 {
+    let args = args.into_iter().flat_map(|args| ["--args", args]);
+    let words = ["xtask"].into_iter().chain(line.split_whitespace());
+    xtask::cli::main(words.chain(args).map(OsString::from))
+}
+
+/// Passes nothing on, and sets a flag when the UART has said `what`.
+struct Until<'u> {
+    what: &'u str,
+    said: String,
+    flag: Arc<AtomicBool>,
+}
+
+impl Write for Until<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.said.push_str(&String::from_utf8_lossy(bytes));
+        if self.said.contains(self.what) {
+            self.flag.store(true, Ordering::Relaxed);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Starts BL1 of `firmware` with the FIP in the file `fip`, until the UART
+/// says `until`.
+fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
+    let workspace = Workspace::find().expect("the workspace");
+    setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
+    let board = Board::load(&workspace, "qemu").expect("the board");
+    let recipe = board.qemu.as_ref().expect("a recipe");
+    let machine = Machine {
+        recipe,
+        cpu: &recipe.cpu,
+        cpus: CPUS,
+        gic: Gic::V3,
+        level: Level::El2,
+        firmware: qemu::Firmware::TfA,
+        icount: false,
+        fault: None,
+    };
+    let bl1 = firmware.read("bl1").expect("BL1");
+    let fip = fs::read(fip).expect("a FIP");
+    let flash = flash::flash(&bl1, &fip, FIP_BASE).expect("they fit");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("flash.bin");
+    fs::write(&path, flash).expect("written");
+    let mut command = qemu::command();
+    command.args(machine.arguments(&path));
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let mut out = Until {
+        what: until,
+        said: String::new(),
+        flag: Arc::clone(&interrupt),
+    };
+    let time = Duration::from_secs(120);
+    stream::run(&mut command, time, &interrupt, &mut out, &mut || {}).expect("QEMU starts")
+}
+
+fn passes(firmware: &Firmware, fip: &str) {
+    let outcome = boot(firmware, fip, "no such words");
+    let log = String::from_utf8_lossy(&outcome.log);
+    assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{log}");
+    assert_eq!(outcome.ending, Ending::Exited { success: true }, "{log}");
+}
+
+struct Place {
+    dir: tempfile::TempDir,
+}
+
+impl Place {
+    /// With a released payload in it, and the image for QEMU that is built.
+    fn new() -> Self {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let place = Self { dir };
+        let (payload, image) = (place.path("payload.bin"), place.path("image.bin"));
+        assert_eq!(xtask(&format!("image --bare -o {payload}"), None), 0);
+        let line = format!("image --smp {CPUS} -o {image}");
+        assert_eq!(xtask(&line, Some(ARGS)), 0);
+        place
+    }
+
+    fn path(&self, name: &str) -> String {
+        let path = self.dir.path().join(name);
+        path.to_str().expect("a path in UTF-8").to_owned()
+    }
+
+    /// Exit code of `fip build` with the released payload; it makes new.bin.
+    fn build(&self, base: &Path, key: &str) -> u8 {
+        let (base, payload, new) = (
+            base.display(),
+            self.path("payload.bin"),
+            self.path("new.bin"),
+        );
+        let line = format!(
+            "fip build --board qemu --base {base} --payload {payload} --smp {CPUS} {key} -o {new}"
+        );
+        xtask(&line, Some(ARGS))
+    }
+}
+
+#[test]
+fn a_released_payload_makes_the_image_that_is_built() {
+    let place = Place::new();
+    let (payload, new) = (place.path("payload.bin"), place.path("new.bin"));
+    let line = format!("image --smp {CPUS} --base {payload} -o {new}");
+    assert_eq!(xtask(&line, Some(ARGS)), 0);
+    let built = fs::read(place.path("image.bin")).expect("built");
+    assert!(built == fs::read(new).expect("packed"));
+}
+
+#[test]
+fn in_a_fip_without_certificates() {
+    let firmware = built(FipBuild::Plain);
+    let place = Place::new();
+    assert_eq!(place.build(&firmware.dir.join("fip.bin"), ""), 0);
+    passes(&firmware, &place.path("new.bin"));
+}
+
+#[test]
+fn in_a_fip_with_certificates() {
+    let firmware = built(FipBuild::Trusted);
+    let base = firmware.dir.join("fip.bin");
+    let place = Place::new();
+    let new = place.path("new.bin");
+    // Without the key, and with another one, nothing is made.
+    assert_eq!(place.build(&base, ""), 2);
+    let other = place.path("other.pem");
+    let mut openssl = Command::new("openssl");
+    process::output(openssl.args(["genrsa", "-out", &other, "2048"])).expect("a key");
+    assert_eq!(place.build(&base, &format!("--nt-fw-key {other}")), 2);
+    assert!(!Path::new(&new).exists());
+    // With the key it boots.
+    let key = firmware.dir.join(NT_FW_KEY);
+    let key = format!("--nt-fw-key {}", key.display());
+    assert_eq!(place.build(&base, &key), 0);
+    passes(&firmware, &new);
+    // By force, beside the old certificate, it does not: the check is real.
+    let (base, image) = (base.display(), place.path("image.bin"));
+    let line = format!("fip update {base} --nt-fw {image} --force --out {new}");
+    assert_eq!(xtask(&line, None), 0);
+    let refusal = "BL2: Failed to load image id 5";
+    let outcome = boot(&firmware, &new, refusal);
+    let log = String::from_utf8_lossy(&outcome.log);
+    assert_eq!(outcome.ending, Ending::Interrupted, "{log}");
+    assert!(log.contains(refusal) && !log.contains("BL31:"), "{log}");
+}
