@@ -202,7 +202,7 @@ pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
             tree.saturating_add(tree_size)
         }
     };
-    if base < HEADER_SIZE + PARAMETER_BLOCK_SIZE || base > BASE_MAX {
+    if !(HEADER_SIZE + PARAMETER_BLOCK_SIZE..=BASE_MAX).contains(&base) {
         bail!("its parameter block says that the payload has {base} bytes, which cannot be");
     }
     if ends != file.len() {

@@ -43,17 +43,17 @@ pub fn package(board: &Board) -> Result<&Package> {
 /// When it is not: what to do instead.
 pub fn takes_fip(board: &Board) -> Result<&Package> {
     let package = package(board)?;
-    let what = match package.kind.get_ref() {
+    let name = board.name.get_ref();
+    let image = format!("psci-bench-{name}.bin");
+    let (what, output) = match package.kind.get_ref() {
         PackageKind::Fip => return Ok(package),
-        PackageKind::Raw => "the image itself".to_owned(),
-        PackageKind::Fit => "a flattened image tree".to_owned(),
-        PackageKind::Vendor => format!("what {} makes of the image", tool(package)),
+        PackageKind::Raw => ("the image itself".to_owned(), package.file.get_ref()),
+        PackageKind::Fit => ("a flattened image tree".to_owned(), &image),
+        PackageKind::Vendor => (format!("what {} makes of the image", tool(package)), &image),
     };
-    let (title, file) = (&board.title, package.file.get_ref());
     bail!(
-        "{title} takes no FIP, but {what}: run `cargo xtask image --board {} -o {file}`. {}",
-        board.name.get_ref(),
-        package.install.get_ref()
+        "{} takes no FIP, but {what}: run `cargo xtask image --board {name} -o {output}`",
+        board.title
     )
 }
 
@@ -77,8 +77,14 @@ pub fn after_image(board: &Board, output: &Path) -> Option<String> {
             format!("on the board it is called {file}. {install}")
         }
         PackageKind::Fit => {
-            let (its, fit) = (output.with_extension("its"), package.file.get_ref());
-            format!("now run `mkimage -f {} {fit}`. {install}", its.display())
+            let (its, itb) = (output.with_extension("its"), output.with_extension("itb"));
+            format!(
+                "U-Boot starts it by `bootm`, from the file that `mkimage -f {} {}` makes. In \
+                 U-Boot's place it goes into {}. {install}",
+                its.display(),
+                itb.display(),
+                package.file.get_ref()
+            )
         }
         PackageKind::Vendor => format!(
             "this is the image alone: the file that the board boots is made of it by {}. {install}",

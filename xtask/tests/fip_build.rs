@@ -70,7 +70,7 @@ fn unpacks(scratch: &Scratch, fip: &str, options: &str, bl33: Option<&[u8]>) {
 #[test]
 fn every_board_gets_its_file() {
     let workspace = Workspace::find().expect("the repository");
-    setup::ensure(&workspace, &[Need::Mkimage]).expect("mkimage");
+    setup::ensure(&workspace, &[Need::Mkimage, Need::Dtc, Need::Openssl]).expect("mkimage");
     let scratch = Scratch::new();
     scratch.write("payload.bin", &payload());
     for board in boards() {
