@@ -91,6 +91,7 @@ fn set_up() -> Result<u8> {
     let workspace = Workspace::find()?;
     setup::ensure(&workspace, &setup::ALL)?;
     let source = apt_source::TF_A.fetch(&workspace)?;
+    apt_source::MBED_TLS.fetch(&workspace)?;
     say("everything is there");
     say(&format!(
         "TF-A {} is in {}",

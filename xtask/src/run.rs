@@ -368,13 +368,12 @@ fn build_image(
         variant: spec.variant,
         args: spec.args.as_deref(),
         emulated: true,
-        base: None,
     };
-    make_image(workspace, board, &wish, &spec.tree)
+    make_image(workspace, board, &wish, &spec.tree, None)
 }
 
 /// What an image's device tree is to say.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct ImageWish<'w> {
     /// How many CPUs.
     pub cpus: u32,
@@ -391,8 +390,6 @@ pub struct ImageWish<'w> {
     /// Whether it is for a machine with this GIC, which the user's tree has to
     /// describe then, and not for the machine of that tree.
     pub emulated: bool,
-    /// A flat payload to use instead of one that is built.
-    pub base: Option<Vec<u8>>,
 }
 
 /// What goes into an image besides the payload.
@@ -406,7 +403,8 @@ pub struct Contents {
     pub cpus: usize,
 }
 
-/// Builds the payload, and the image of it for `board` with `tree`.
+/// Builds the payload, unless `base` is one, and the image of it for `board`
+/// with `tree`.
 ///
 /// # Errors
 /// When the tree cannot be used, or the payload does not build.
@@ -415,16 +413,14 @@ pub fn make_image(
     board: &Board,
     wish: &ImageWish<'_>,
     tree: &Tree,
+    base: Option<Vec<u8>>,
 ) -> Result<Vec<u8>> {
     let Contents {
         tree,
         emergency,
         cpus,
     } = contents(board, wish, tree)?;
-    let base = match &wish.base {
-        Some(base) => base.clone(),
-        None => payload::flat(workspace)?,
-    };
+    let base = base.map_or_else(|| payload::flat(workspace), Ok)?;
     image::assemble(base, tree.as_deref(), emergency, cpus)
 }
 

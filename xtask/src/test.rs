@@ -23,6 +23,7 @@ pub fn run(filter: &[String]) -> Result<bool> {
     let workspace = Workspace::find()?;
     setup::ensure(&workspace, &setup::ALL)?;
     apt_source::TF_A.fetch(&workspace)?;
+    apt_source::MBED_TLS.fetch(&workspace)?;
     payload::build(&workspace)?;
     let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     // With overflow checks and assertions on, and whatever fails first, all

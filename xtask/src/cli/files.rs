@@ -71,3 +71,30 @@ pub(super) fn write((option, path): Named<'_, &Path>, data: &[u8]) -> Result<()>
     file.persist(&target).with_context(at)?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_file_is_replaced_and_stays_what_it_was() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let (file, link) = (dir.path().join("file"), dir.path().join("link"));
+        fs::write(&file, "old").expect("written");
+        fs::set_permissions(&file, Permissions::from_mode(0o640)).expect("set");
+        symlink("file", &link).expect("made");
+        // Who has it open keeps the old one: it is another file by then.
+        let before = fs::metadata(&file).expect("there").ino();
+        write(("--out", &link), b"new").expect("written");
+        assert_eq!(fs::read(&file).expect("there"), b"new");
+        let after = fs::metadata(&file).expect("there");
+        assert_ne!(after.ino(), before);
+        assert_eq!(after.permissions().mode() & 0o777, 0o640);
+        assert!(link.is_symlink());
+        write(("--out", Path::new("/dev/null")), b"new").expect("written");
+        let error = write(("--out", dir.path()), b"new").expect_err("a directory");
+        assert!(error.to_string().contains("this is a directory"));
+        assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 2);
+    }
+}

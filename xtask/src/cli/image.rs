@@ -77,13 +77,12 @@ pub(super) fn make(
         variant: Variant::default(),
         args: arguments.args.as_deref(),
         emulated: false,
-        base,
     };
     let tree = match &arguments.dtb {
         Some(path) => Tree::File(path.clone()),
         None => Tree::Board,
     };
-    make_image(workspace, board, &wish, &tree)
+    make_image(workspace, board, &wish, &tree, base)
 }
 
 /// Where to write: in a directory, by the name that the board's loader wants.

@@ -72,7 +72,7 @@ impl Fip {
             for word in ["TRUSTED_BOARD_BOOT", "GENERATE_COT", "SAVE_KEYS"] {
                 arguments.push(format!("{word}=1").into());
             }
-            // Mbed TLS 3.6.1 and later declare functions twice.
+            // Mbed TLS 3.6.6 declares functions twice, which is a warning.
             arguments.push("E=0".into());
         }
         // Tools that are there need not be made.

@@ -128,3 +128,18 @@ fn a_tree_is_appended_and_told() {
     let short = blank(0x80)[..0x70].to_vec();
     assert!(assemble(short, Some(&[0; 64]), Emergency::default(), 1).is_err());
 }
+
+#[test]
+fn a_tree_is_taken_off_again() {
+    let flat = blank(0x123);
+    let tree = [&TREE_MAGIC[..], &[7; 37]].concat();
+    let whole = bare(flat).expect("an image");
+    let with = assemble(whole.clone(), Some(&tree), Emergency::default(), 4).expect("an image");
+    let stripped = strip(with.clone()).expect("an image");
+    assert!(bare(stripped).expect("an image") == whole);
+    for image in [whole, with] {
+        for cut in 0..image.len() {
+            assert!(strip(image[..cut].to_vec()).is_err(), "cut at {cut}");
+        }
+    }
+}

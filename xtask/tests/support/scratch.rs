@@ -19,7 +19,8 @@ impl Scratch {
     /// An empty one.
     pub fn new() -> Self {
         let workspace = Workspace::find().expect("the repository");
-        setup::ensure(&workspace, &[Need::Fiptool, Need::CertCreate]).expect("fiptool");
+        let needs = [Need::Fiptool, Need::CertCreate, Need::Openssl];
+        setup::ensure(&workspace, &needs).expect("TF-A's tools");
         let dir = tempfile::tempdir().expect("a temporary directory");
         Self { dir }
     }
