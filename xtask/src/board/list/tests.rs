@@ -92,7 +92,7 @@ fn why_not() {
         let note = firmware(board).and_then(|firmware| firmware.note.as_ref());
         let told = why
             .lines()
-            .any(|line| line.starts_with(board.name.get_ref()));
+            .any(|line| line.split(' ').next() == Some(board.name.get_ref()));
         assert_eq!(told, note.is_some(), "{}", board.name.get_ref());
     }
 }
