@@ -9,7 +9,7 @@
 //! bytes -> check    is it a sound tree? (one pass; nothing later can panic)
 //!       -> tree     nodes with their paths and parents
 //!       -> ranges   bus addresses to CPU addresses
-//!       -> console, firmware, gic, timers, watchdog, cpus, labels, memory, idle
+//!       -> console, firmware, gic, timers, frame, watchdog, cpus, labels, memory, idle
 //! ```
 //!
 //! The tree may come from anywhere, so every byte of it is distrusted; what
@@ -25,6 +25,7 @@ mod cpus;
 mod error;
 mod fdt;
 mod firmware;
+mod frame;
 mod gic;
 mod idle;
 mod labels;
@@ -39,6 +40,7 @@ pub use self::check::total_size;
 pub use self::console::{Console, Uart};
 pub use self::cpus::{CPU_MAX, Cpu, LabelSource, MPIDR_MASK};
 pub use self::error::{BoardError, NodePath, Problem};
+pub use self::frame::{NoFrame, TimerFrame};
 pub use self::gic::{Gic, REDISTRIBUTOR_REGIONS_MAX};
 pub use self::idle::{IDLE_STATES_MAX, IdleState};
 pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
@@ -59,6 +61,8 @@ pub struct Board<'t> {
     pub gic: Gic,
     /// The per-CPU timers' interrupts.
     pub timers: TimerPpis,
+    /// A memory-mapped timer, for states in which those stop.
+    pub timer_frame: Result<TimerFrame, NoFrame>,
     /// A watchdog, if there is one that can be used.
     pub watchdog: Option<Watchdog>,
     /// How PSCI is called.
@@ -112,6 +116,7 @@ impl<'t> Board<'t> {
             uart,
             gic: controller.gic,
             timers,
+            timer_frame: found.frames.map_or(Err(NoFrame::NotInTree), frame::read),
             watchdog: found.watchdog.and_then(watchdog::read),
             conduit,
             memory: memory::read(tree)?,
@@ -149,6 +154,7 @@ struct Found<'c, 't> {
     /// With its `compatible`.
     controller: Option<(Node<'c, 't>, &'t [u8])>,
     timer: Option<Node<'c, 't>>,
+    frames: Option<Node<'c, 't>>,
     watchdog: Option<Node<'c, 't>>,
 }
 
@@ -167,6 +173,8 @@ impl<'c, 't> Found<'c, 't> {
                 found.controller.get_or_insert((node, compatible));
             } else if timers::is_timer(compatible) {
                 found.timer.get_or_insert(node);
+            } else if frame::is_timer(compatible) {
+                found.frames.get_or_insert(node);
             } else if watchdog::is_watchdog(compatible) {
                 found.watchdog.get_or_insert(node);
             }

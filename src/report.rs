@@ -1,5 +1,6 @@
 //! What a scenario found: the figures behind every table, line and record.
 
+use crate::board::NoFrame;
 use crate::plan::{Method, ScenarioId};
 use crate::psci;
 use crate::sample::{Loss, METRICS, Metric, Outcome, REASONS, Rejection};
@@ -70,8 +71,9 @@ pub enum Skip {
     NoIdleState,
     /// The firmware does not implement the function.
     NotSupported(u32),
-    /// The state stops the per-CPU timers, and no other wake source is known.
-    TimerStops,
+    /// The state stops the per-CPU timers, and there is no other wake source,
+    /// for this reason.
+    TimerStops(NoFrame),
     /// A CPU must stay on: MIGRATE_INFO_TYPE names a trusted OS on one CPU.
     TrustedOs,
 }
@@ -141,6 +143,9 @@ pub struct TestReport<'r> {
     pub pmf: bool,
     /// The `power_state` that was asked for, in suspend scenarios.
     pub power_state: Option<u32>,
+    /// Whether the CPUs' own timers stop in it, so that they were woken by the
+    /// timer frame and by SGI.
+    pub timers_stop: bool,
     /// Samples asked for on each CPU.
     pub asked: u32,
     /// Attempts made: parallel rounds, or serial attempts on all CPUs.

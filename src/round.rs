@@ -5,7 +5,7 @@
 //! [`Outcome`]. The bare-metal half implements [`Machine`] with real CPUs;
 //! the tests of the portable half with a fake firmware and a fake clock.
 
-use crate::board::Watchdog;
+use crate::board::{NoFrame, TimerFrame, Watchdog};
 use crate::image::Conduit;
 use crate::plan::WakePattern;
 use crate::pmf;
@@ -44,6 +44,10 @@ pub struct Round {
     pub sleep: u64,
     /// Who wakes when.
     pub wake: WakePattern,
+    /// Whether the CPUs' own timers stop in the state that they suspend to:
+    /// then the timer frame wakes the lead, and the lead the others, who are
+    /// to wake in a chain.
+    pub timers_stop: bool,
     /// Ticks between two CPUs' wake-ups where the pattern has such a step.
     pub wake_step: u64,
     /// What happens afterwards.
@@ -97,6 +101,8 @@ pub struct Facts {
     pub timer: &'static str,
     /// The timer's interrupt ID.
     pub timer_intid: u32,
+    /// What wakes the lead where the CPUs' timers stop, or why nothing does.
+    pub frame: Result<TimerFrame, NoFrame>,
     /// Exception level of the payload: 1 or 2.
     pub exception_level: u8,
     /// GIC architecture version in use: 2 or 3.

@@ -2,6 +2,7 @@
 
 mod errors;
 mod format;
+mod frame;
 mod good;
 mod hostile;
 mod trees;

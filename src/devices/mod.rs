@@ -5,7 +5,13 @@
 //! is single loads and stores to what is mapped as a device, a test's is a
 //! device that holds what it is told against its manual.
 
+pub mod frame;
+pub mod redistributor;
+pub mod spi;
 pub mod uart;
+
+#[cfg(test)]
+mod fake;
 
 /// How many bits one access to a register has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +48,22 @@ pub trait Bus {
     /// access.
     fn write(&mut self, offset: u64, width: Width, value: u32);
 
+    /// Writes a register of 64 bits, by one access where the bus can.
+    fn write_double(&mut self, offset: u64, value: u64) {
+        self.write(offset, Width::Word, value as u32);
+        self.write(offset + 4, Width::Word, (value >> 32) as u32);
+    }
+
     /// Gives way, between two polls of a register.
     fn relax(&mut self) {}
+}
+
+/// Reads a register of 32 bits.
+fn read32(bus: &mut dyn Bus, offset: u32) -> u32 {
+    bus.read(offset.into(), Width::Word)
+}
+
+/// Writes a register of 32 bits.
+fn write32(bus: &mut dyn Bus, offset: u32, value: u32) {
+    bus.write(offset.into(), Width::Word, value);
 }

@@ -32,6 +32,7 @@ const COARSE: u64 = 50;
 pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
     let mut any = false;
     for finding in [
+        wake_source,
         last_man,
         queue,
         resolution,
@@ -49,6 +50,19 @@ type Found = Result<bool, fmt::Error>;
 
 fn item(out: &mut dyn Write, text: &mut dyn FnMut(&mut Prose<'_>) -> fmt::Result) -> fmt::Result {
     paragraph(out, "* ", 2, text)
+}
+
+/// What woke the CPUs, where that is not as the header says.
+fn wake_source(out: &mut dyn Write, _: &Run<'_>, test: &TestReport<'_>) -> Found {
+    if test.timers_stop {
+        item(out, &mut |prose| {
+            prose.write_str(
+                "The CPUs' own timers stop in this state: the timer frame wakes the lead, and \
+                 the lead the others, by SGI.",
+            )
+        })?;
+    }
+    Ok(test.timers_stop)
 }
 
 /// When the row's CPU went down in the round that is shown.

@@ -110,16 +110,19 @@ fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
             format_args!("{counter}; {hz} Hz can not be right: all figures are in ticks"),
         )?,
     }
-    line(
-        out,
-        "  Wake-up    : ",
-        format_args!(
+    paragraph(out, "  Wake-up    : ", INDENT, &mut |prose| {
+        write!(
+            prose,
             "{}, interrupt {}, GICv{}",
             facts.timer,
             u64::from(facts.timer_intid),
             u64::from(facts.gic)
-        ),
-    )?;
+        )?;
+        match facts.frame {
+            Ok(frame) => write!(prose, "; where that stops, {frame}"),
+            Err(_) => Ok(()),
+        }
+    })?;
     match facts.watchdog {
         Some(watchdog) => line(
             out,

@@ -95,6 +95,10 @@ fn facts(to: &mut Recorder<'_>, facts: &Facts) {
     to.word("timer", facts.timer);
     let (level, gic) = (facts.exception_level.into(), facts.gic.into());
     to.numbers("intid el gic", &[facts.timer_intid.into(), level, gic]);
+    if let Ok(frame) = facts.frame {
+        to.hex("frame", frame.base);
+        to.number("frame_intid", frame.intid.into());
+    }
     let conduit = match facts.conduit {
         Conduit::Smc => "smc",
         Conduit::Hvc => "hvc",
@@ -172,6 +176,9 @@ fn whole_test(to: &mut Recorder<'_>, test: &TestReport<'_>) {
     if let Some(state) = test.power_state {
         to.hex("state", state.into());
     }
+    if test.timers_stop {
+        to.number("timers_stop", 1);
+    }
     let (asked, attempts) = (test.asked.into(), test.attempts.into());
     let counts = [asked, attempts, test.sleep, test.trials.into()];
     to.numbers("asked attempts sleep trials", &counts);
@@ -189,12 +196,14 @@ fn skipped(to: &mut Recorder<'_>, skip: Skip) {
     let why = match skip {
         Skip::NoIdleState => "no-idle-state",
         Skip::NotSupported(_) => "not-supported",
-        Skip::TimerStops => "timer-stops",
+        Skip::TimerStops(_) => "timer-stops",
         Skip::TrustedOs => "trusted-os",
     };
     to.word("why", why);
-    if let Skip::NotSupported(function) = skip {
-        to.hex("function", function.into());
+    match skip {
+        Skip::NotSupported(function) => to.hex("function", function.into()),
+        Skip::TimerStops(why) => to.field("no_frame", &why),
+        Skip::NoIdleState | Skip::TrustedOs => {}
     }
 }
 

@@ -56,9 +56,9 @@ fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
             let id = u64::from(id);
             write!(line, "the firmware does not implement function {id:#010x}")
         }
-        Skip::TimerStops => line.write_str(
-            "the idle state stops the CPUs' own timers, and no other wake source is known",
-        ),
+        Skip::TimerStops(why) => {
+            write!(line, "the idle state stops the CPUs' own timers, and {why}")
+        }
         Skip::TrustedOs => line
             .write_str("a trusted OS that lives on one CPU (MIGRATE_INFO_TYPE) keeps that CPU on"),
     }

@@ -9,7 +9,9 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
+use crate::board::{NoFrame, TimerFrame};
 use crate::image::Conduit;
+use crate::plan::WakePattern;
 use crate::pmf::{Interface, Stamps};
 use crate::psci::StateFormat;
 use crate::round::{After, Counter, Facts, Machine, Overheads, Round, Who};
@@ -51,6 +53,7 @@ impl Fake {
                 counter: Counter::Physical,
                 timer: "CNTP",
                 timer_intid: 30,
+                frame: Err(NoFrame::NotInTree),
                 exception_level: 2,
                 gic: 3,
                 conduit: Conduit::Smc,
@@ -83,6 +86,17 @@ impl Fake {
         let mut fake = Self::new(cpus);
         fake.facts.pmf = Err(crate::pmf::ReadError::NotImplemented);
         fake
+    }
+
+    /// Has a timer frame.
+    pub fn with_frame(mut self) -> Self {
+        self.facts.frame = Ok(TimerFrame {
+            control: 0x2a81_0000,
+            number: 1,
+            base: 0x2a83_0000,
+            intid: 92,
+        });
+        self
     }
 
     /// Keeps PSCI_STAT.
@@ -209,6 +223,10 @@ impl Machine for Fake {
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         assert_eq!(outcomes.len(), self.lost.len());
         assert!(matches!(round.after, After::Off | After::Stay));
+        if round.timers_stop && matches!(round.action, Action::Suspend { .. }) {
+            assert!(self.facts.frame.is_ok(), "nothing would wake the lead");
+            assert_eq!(round.wake, WakePattern::Chain);
+        }
         outcomes.fill(Outcome::default());
         self.asked.push(*round);
         let start = self.clock + round.lead_in;

@@ -24,9 +24,9 @@ use core::fmt::{self, Write};
 
 use arrayvec::ArrayVec;
 
-use crate::board::{Cpu, IdleState};
+use crate::board::{Cpu, IdleState, NoFrame, TimerFrame};
 use crate::output::{self, Run};
-use crate::plan::{Method, Plan, ScenarioId};
+use crate::plan::{Method, Plan, ScenarioId, WakePattern};
 use crate::report::{Failure, Row, Skip, Status, TestReport, Totals};
 use crate::round::{After, Machine, Round, Who};
 use crate::sample::{Action, Outcome, Reason};
@@ -135,6 +135,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
                 cpus: run.cpus,
                 method,
                 pmf: run.facts.pmf.is_ok(),
+                timers_stop: false,
                 outcomes: &mut *outcomes,
                 firsts: &mut *firsts,
                 kept: &mut *samples,
@@ -149,6 +150,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
             let (status, power_state) = bench.measure(scenario, &states);
             let (attempts, trials) = (bench.attempts, bench.trials);
             let (sleep, skew) = (bench.sleep, bench.skew);
+            let timers_stop = bench.timers_stop;
             let skipped = matches!(status, Status::Skipped(_));
             let test = TestReport {
                 scenario,
@@ -156,6 +158,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
                 status,
                 pmf: run.facts.pmf.is_ok(),
                 power_state,
+                timers_stop,
                 asked: plan.iterations,
                 attempts,
                 sleep,
@@ -190,6 +193,7 @@ struct Bench<'b, M> {
     cpus: &'b [Cpu],
     method: Method,
     pmf: bool,
+    timers_stop: bool,
     outcomes: &'b mut [Outcome],
     firsts: &'b mut [Outcome],
     kept: &'b mut [Outcome],
@@ -230,18 +234,20 @@ impl<M: Machine> Bench<'_, M> {
             ScenarioId::CpuOffSerial | ScenarioId::PsciVersionParallel
         );
         let power_state = state.map(|s| s.power_state);
-        if let Some(skip) = skip(needs_state, state) {
+        let frame = self.machine.facts().frame;
+        if let Some(skip) = skip(needs_state, state, frame) {
             return (Status::Skipped(skip), power_state);
         }
+        // Where only the lead's part needs a state, it may be left out.
+        let state = state.filter(|state| can_wake(*state, frame));
+        self.timers_stop = state.is_some_and(|state| state.timer_stops);
         let action = state.map_or(Action::Version, Chosen::action);
         let ladder = state.map_or(Ladder::default(), |s| s.ladder);
         let measured = match scenario {
             ScenarioId::SuspendDeepSerial | ScenarioId::CpuSuspendSerial => {
                 self.measure_serial(action, &ladder)
             }
-            ScenarioId::CpuOffSerial => {
-                self.measure_off(state.filter(|s| !s.timer_stops).map(Chosen::action))
-            }
+            ScenarioId::CpuOffSerial => self.measure_off(state.map(Chosen::action)),
             ScenarioId::SuspendDeepParallel
             | ScenarioId::CpuSuspendParallel
             | ScenarioId::PsciVersionParallel => self.measure_parallel(action, &ladder),
@@ -312,7 +318,12 @@ impl<M: Machine> Bench<'_, M> {
             // in the middle of a nap.
             lead_in: self.us(200 + 10 * participants),
             sleep: self.sleep,
-            wake: self.plan.wake,
+            wake: if self.timers_stop {
+                WakePattern::Chain
+            } else {
+                self.plan.wake
+            },
+            timers_stop: self.timers_stop,
             wake_step: self.us(200),
             ladder: Ladder::default(),
             after: match self.method {
@@ -341,10 +352,20 @@ impl<M: Machine> Bench<'_, M> {
     }
 }
 
-fn skip(needs_state: bool, state: Option<Chosen>) -> Option<Skip> {
-    match state {
-        None if needs_state => Some(Skip::NoIdleState),
-        Some(state) if needs_state && state.timer_stops => Some(Skip::TimerStops),
+/// Whether a CPU comes back from the state: there is something to wake it.
+fn can_wake(state: Chosen, frame: Result<TimerFrame, NoFrame>) -> bool {
+    !state.timer_stops || frame.is_ok()
+}
+
+fn skip(
+    needs_state: bool,
+    state: Option<Chosen>,
+    frame: Result<TimerFrame, NoFrame>,
+) -> Option<Skip> {
+    match (state, frame) {
+        _ if !needs_state => None,
+        (None, _) => Some(Skip::NoIdleState),
+        (Some(state), Err(why)) if state.timer_stops => Some(Skip::TimerStops(why)),
         _ => None,
     }
 }

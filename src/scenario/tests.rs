@@ -1,6 +1,7 @@
 //! The scenarios, run against the fake machine.
 
 mod reached;
+mod wake;
 
 use std::string::String;
 use std::vec::Vec;
@@ -391,17 +392,6 @@ fn no_states_no_suspend() {
     let only = "only=cpu_susp_serial iterations=2";
     let (_, verdict) = run_with(&mut Fake::new(2), only, 2, &[]);
     assert_eq!(verdict, Verdict::Fail, "nothing measured is no success");
-}
-
-#[test]
-fn a_state_that_stops_the_timer_is_not_tried() {
-    let mut states = STATES;
-    states[1].local_timer_stop = true;
-    let mut fake = Fake::new(2);
-    let (_, verdict) = run_with(&mut fake, "iterations=2", 2, &states);
-    assert_eq!(verdict, Verdict::Pass);
-    let tried = |round: &crate::round::Round| matches!(round.action, Action::Suspend { power_state, .. } if power_state == 0x0101_0022);
-    assert!(!fake.asked.iter().any(tried));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::string::String;
 use std::vec::Vec;
 
-use crate::board::{Cpu, LabelSource};
+use crate::board::{Cpu, LabelSource, NoFrame};
 use crate::image::Conduit;
 use crate::output::Run;
 use crate::plan::{Method, Methods, Plan, ScenarioId, ScenarioSet};
@@ -38,6 +38,7 @@ impl World {
                 counter: Counter::Physical,
                 timer: "CNTP",
                 timer_intid: 30,
+                frame: Err(NoFrame::NotInTree),
                 exception_level: 2,
                 gic: 3,
                 conduit: Conduit::Smc,
@@ -106,6 +107,7 @@ impl World {
             status: Status::Passed,
             pmf,
             power_state: suspends.then_some(state),
+            timers_stop: false,
             sleep: if suspends { sleep(self) } else { 0 },
             skew: if scenario.is_parallel() {
                 Summary::of(&mut [20, 21, 19, 30, 22])
@@ -133,6 +135,7 @@ pub(super) struct Made {
     pub(super) status: Status,
     pub(super) pmf: bool,
     pub(super) power_state: Option<u32>,
+    pub(super) timers_stop: bool,
     pub(super) sleep: u64,
     pub(super) skew: Summary,
     pub(super) rows: Vec<Row>,
@@ -146,6 +149,7 @@ impl Made {
             status: self.status,
             pmf: self.pmf,
             power_state: self.power_state,
+            timers_stop: self.timers_stop,
             asked: 20,
             attempts: 21,
             sleep: self.sleep,

@@ -1,0 +1,82 @@
+//! Registers that are not there: they keep what is written, unless a test
+//! gives them a behaviour. Words only, as a device has them that ignores what
+//! else it is asked.
+
+use std::boxed::Box;
+use std::collections::BTreeMap;
+use std::vec::Vec;
+
+use super::{Bus, Width};
+
+/// What is done to a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// This offset is read.
+    Read(u32),
+    /// This value is written to it.
+    Write(u32, u32),
+}
+
+/// What a device makes of an access: its registers, the access, and for a read
+/// what is read.
+type Behaviour = Box<dyn FnMut(&mut BTreeMap<u32, u32>, Access) -> u32>;
+
+/// The registers of one device.
+pub struct Fake {
+    registers: BTreeMap<u32, u32>,
+    written: Vec<(u32, u32)>,
+    behaviour: Behaviour,
+}
+
+impl Fake {
+    /// Registers that keep what is written; at first all are 0 but these.
+    pub fn new(registers: &[(u32, u32)]) -> Self {
+        Self::with(registers, plain)
+    }
+
+    /// The same, with a behaviour of their own.
+    pub fn with(
+        registers: &[(u32, u32)],
+        behaviour: impl FnMut(&mut BTreeMap<u32, u32>, Access) -> u32 + 'static,
+    ) -> Self {
+        Self {
+            registers: registers.iter().copied().collect(),
+            written: Vec::new(),
+            behaviour: Box::new(behaviour),
+        }
+    }
+
+    /// What is in a register.
+    pub fn at(&self, offset: u32) -> u32 {
+        self.registers.get(&offset).copied().unwrap_or(0)
+    }
+
+    /// What was written since the last call, in order.
+    pub fn writes(&mut self) -> Vec<(u32, u32)> {
+        std::mem::take(&mut self.written)
+    }
+}
+
+/// Keeps what is written.
+pub fn plain(registers: &mut BTreeMap<u32, u32>, access: Access) -> u32 {
+    match access {
+        Access::Read(offset) => registers.get(&offset).copied().unwrap_or(0),
+        Access::Write(offset, value) => {
+            registers.insert(offset, value);
+            0
+        }
+    }
+}
+
+impl Bus for Fake {
+    fn read(&mut self, offset: u64, width: Width) -> u32 {
+        assert_eq!(width, Width::Word);
+        (self.behaviour)(&mut self.registers, Access::Read(offset as u32))
+    }
+
+    fn write(&mut self, offset: u64, width: Width, value: u32) {
+        assert_eq!(width, Width::Word);
+        self.written.push((offset as u32, value));
+        (self.behaviour)(&mut self.registers, Access::Write(offset as u32, value));
+    }
+}
