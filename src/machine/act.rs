@@ -10,8 +10,9 @@ use super::gic::GicError;
 use super::slot::{Order, Slot};
 use super::timed::Back;
 
-/// A chained CPU's own timer goes off this many microseconds after the SGI
-/// that should wake it was due, so that a lost SGI is no hang.
+/// The own timer of a CPU that an SGI or the timer frame should wake goes off
+/// this many microseconds after that was due, so that a lost one is no hang
+/// where the timer goes on.
 const CHAIN_GRACE_US: u64 = 500_000;
 
 /// Why a CPU can not take part.
@@ -106,14 +107,21 @@ fn suspend(
     outcome.start = start;
     outcome.due = start + order.due;
     env.timer.arm(start + order.alarm);
-    if !quiet || cpu::interrupt_is_pending() {
+    let armed = !order.frame || env.arm_frame(outcome.due);
+    if !quiet || !armed || cpu::interrupt_is_pending() {
         env.timer.disarm();
+        if order.frame {
+            env.disarm_frame();
+        }
         outcome.end = End::Pending;
         return outcome;
     }
     env.way.wait_until(start);
     let call = env.way.suspend(power_state, &slot.context);
 
+    if order.frame {
+        env.disarm_frame();
+    }
     match call.back {
         Back::Returned => env.timer.disarm(),
         Back::Resumed | Back::WrongContext => prepare_again(env, slot),

@@ -154,23 +154,30 @@ impl Conductor {
     fn order(&self, round: &Round, index: usize, place: u64) -> Order {
         let lead = index == self.env.lead;
         let alone = matches!(round.who, Who::Only(_));
-        let (due, alarm) = match round.wake {
-            _ if alone => (round.sleep, round.sleep),
-            WakePattern::Together => (round.sleep, round.sleep),
-            WakePattern::Staggered => {
-                let own = round.sleep + place * round.wake_step;
-                (own, own)
-            }
-            WakePattern::Chain if lead => (round.sleep, round.sleep),
-            // The lead's SGI comes first, if it comes.
-            WakePattern::Chain => (round.sleep, round.sleep + act::chain_grace(self.env)),
+        let pattern = if alone && !round.timers_stop {
+            WakePattern::Together
+        } else {
+            round.wake
+        };
+        let own = match pattern {
+            WakePattern::Staggered => round.sleep + place * round.wake_step,
+            WakePattern::Together | WakePattern::Chain => round.sleep,
+        };
+        let chained = pattern == WakePattern::Chain;
+        let frame = lead && round.timers_stop;
+        // The SGI, or the timer frame, comes first, if it comes.
+        let grace = if frame || chained && !lead {
+            act::chain_grace(self.env)
+        } else {
+            0
         };
         Order {
             action: round.action,
-            alarm,
-            due,
+            alarm: own + grace,
+            due: own,
             turned_on: 0,
-            rings: lead && !alone && round.wake == WakePattern::Chain,
+            frame,
+            rings: lead && !alone && chained,
             after: round.after,
             holds: !alone && round.after == After::Off,
             ladder: round.ladder,
@@ -300,8 +307,12 @@ impl Conductor {
         }
         // The lead is back, as they can see now.
         let others = |index: &usize| *index != env.lead;
+        let rings = round.timers_stop && round.who != Who::All;
         for index in (0..env.slots.len()).filter(others) {
             if self.takes_part(round, index) {
+                if rings {
+                    env.gic.ring(&env.slots[index]);
+                }
                 env.slots[index].release();
             }
         }

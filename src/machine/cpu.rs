@@ -6,12 +6,14 @@ use aarch64_cpu::registers::{
     CNTFRQ_EL0, CurrentEL, HCR_EL2, ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable, TPIDR_EL1,
     TPIDR_EL2, Writeable,
 };
+use psci_bench::board::NoFrame;
 use psci_bench::pmf::{Interface, ReadError};
 use psci_bench::psci::AFFINITY_MASK;
 use spin::once::Once;
 
 use super::boot;
 use super::firmware::Firmware;
+use super::frame::Frame;
 use super::gic::Gic;
 use super::slot::Slot;
 use super::timed::Way;
@@ -30,6 +32,8 @@ pub struct Env {
     pub gic: Gic,
     /// The timer that wakes a CPU.
     pub timer: Timer,
+    /// What wakes the lead where that stops, or why nothing does.
+    pub frame: Result<Frame, NoFrame>,
     /// Counter ticks in a second; 1 GHz is assumed where CNTFRQ says nothing,
     /// so that deadlines are late rather than early.
     pub hz: u64,

@@ -20,6 +20,7 @@ pub mod counter;
 pub mod cpu;
 pub mod exception;
 pub mod firmware;
+pub mod frame;
 pub mod gic;
 pub mod memory;
 mod mmio;

@@ -23,6 +23,9 @@ pub struct Order {
     pub due: u64,
     /// When the lead called CPU_ON; 0 for a CPU that was on already.
     pub turned_on: u64,
+    /// Whether the timer frame is to wake this CPU when it is due; its own
+    /// timer, if that goes on, at `alarm` only.
+    pub frame: bool,
     /// Whether this CPU wakes the others by SGI.
     pub rings: bool,
     /// What to do afterwards.
@@ -96,6 +99,7 @@ impl Slot {
                 alarm: 0,
                 due: 0,
                 turned_on: 0,
+                frame: false,
                 rings: false,
                 after: After::Off,
                 holds: false,

@@ -77,13 +77,20 @@ impl Env {
     /// Whether the timer's interrupt reaches this CPU: without it a nap, and
     /// a suspend even more so, would last for ever.
     pub fn timer_wakes(&self) -> bool {
-        let deadline = self.way.now() + self.us(TIMER_PATIENCE_US);
         self.timer.arm(self.way.now());
+        let pending = self.is_interrupted_soon();
+        self.timer.disarm();
+        pending && self.gic.drain()
+    }
+
+    /// Whether an interrupt is pending within the time that a timer, due now,
+    /// may take.
+    pub fn is_interrupted_soon(&self) -> bool {
+        let deadline = self.way.now() + self.us(TIMER_PATIENCE_US);
         let mut pending = cpu::interrupt_is_pending();
         while !pending && self.way.now() < deadline {
             pending = cpu::interrupt_is_pending();
         }
-        self.timer.disarm();
-        pending && self.gic.drain()
+        pending
     }
 }

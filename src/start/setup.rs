@@ -4,7 +4,7 @@
 use core::fmt::Write;
 
 use arrayvec::ArrayVec;
-use psci_bench::board::{Board, Cpu, LabelSource, Region};
+use psci_bench::board::{Board, Cpu, LabelSource, NoFrame, Region, TimerFrame};
 use psci_bench::output::Run;
 use psci_bench::plan::Plan;
 use psci_bench::pmf::{Interface, ReadError};
@@ -18,6 +18,7 @@ use psci_bench::verdict::Verdict;
 use crate::machine::conduct::{Conductor, State};
 use crate::machine::cpu::{self, Env};
 use crate::machine::firmware::Firmware;
+use crate::machine::frame::Frame;
 use crate::machine::gic::Gic;
 use crate::machine::memory::{self, Arena};
 use crate::machine::mmu::{Kind, PAGE, Tables};
@@ -138,6 +139,9 @@ fn visit_devices(board: &Board<'_>, visit: &mut dyn FnMut(&str, Region)) {
                 visit("GIC redistributors", clamp(region, 0x800_0000));
             }
         }
+    }
+    for registers in board.timer_frame.iter().flat_map(TimerFrame::registers) {
+        visit("timer frame", registers);
     }
     if let Some(watchdog) = &board.watchdog {
         visit("watchdog", watchdog.registers());
@@ -305,6 +309,10 @@ fn environment(board: &Board<'_>, slots: &'static [Slot], lead: usize) -> &'stat
         // SAFETY: map_devices() mapped its registers, which nothing else uses.
         unsafe { Watchdog::new(description) }
     });
+    let open = |description| {
+        // SAFETY: map_devices() mapped its registers, which nothing else uses.
+        unsafe { Frame::open(description, way) }
+    };
     let frequency = cpu::counter_frequency();
     let env = cpu::set_env(Env {
         way,
@@ -312,6 +320,7 @@ fn environment(board: &Board<'_>, slots: &'static [Slot], lead: usize) -> &'stat
         pmf: find_pmf(way, firmware, slots[lead].mpidr),
         gic,
         timer,
+        frame: board.timer_frame.and_then(open),
         hz: if frequency == 0 {
             1_000_000_000
         } else {
@@ -348,6 +357,7 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         counter: env.way.counter(),
         timer: env.timer.name(),
         timer_intid: env.timer.intid,
+        frame: frame(env, board),
         exception_level: cpu::exception_level(),
         gic: env.gic.version(),
         conduit: env.way.conduit(),
@@ -359,6 +369,15 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         lead: env.lead,
         midr: cpu::midr(),
         overheads: overhead::measure(env),
+    }
+}
+
+/// The timer frame, if it can be used: tried once, while nobody depends on it.
+fn frame(env: &Env, board: &Board<'_>) -> Result<TimerFrame, NoFrame> {
+    match &env.frame {
+        Err(why) => Err(*why),
+        Ok(_) if env.frame_wakes() => board.timer_frame,
+        Ok(_) => Err(NoFrame::Silent),
     }
 }
 

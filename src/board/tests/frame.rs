@@ -5,9 +5,7 @@ use crate::board::{Board, NoFrame, Region, TimerFrame};
 
 /// What is found in a tree that is good in any case.
 fn found(tree: &Model) -> Result<TimerFrame, NoFrame> {
-    Board::read(&tree.blob())
-        .expect("a good tree")
-        .timer_frame
+    Board::read(&tree.blob()).expect("a good tree").timer_frame
 }
 
 /// Juno's timer: frame 1 is not Secure; one that is stands before it.
@@ -64,7 +62,10 @@ fn the_first_that_is_not_disabled() {
     let page = |base| Region { base, size: 0x1000 };
     assert_eq!((control, base), (page(0x2a81_0000), page(0x2a83_0000)));
     let first = changed("/frame@0", "status", b"okay\0").expect("frame 0");
-    assert_eq!((first.number, first.base, first.intid), (0, 0x2a82_0000, 91));
+    assert_eq!(
+        (first.number, first.base, first.intid),
+        (0, 0x2a82_0000, 91)
+    );
 }
 
 #[test]

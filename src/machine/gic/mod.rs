@@ -1,5 +1,6 @@
 //! The interrupt controller, as far as waking CPUs needs it: one timer PPI
-//! and one SGI, enabled on each CPU, both polled and never taken.
+//! and one SGI, enabled on each CPU, and the timer frame's SPI on the lead. All
+//! are polled and never taken.
 //!
 //! Firmware may have reset a CPU's part of the GIC while it was down, so all
 //! of it is programmed again on every entry: [`Gic::init_cpu`].
@@ -7,9 +8,13 @@
 mod v2;
 mod v3;
 
+use core::sync::atomic::Ordering;
+
 use psci_bench::board::Gic as Description;
+use psci_bench::devices::spi::{self, Target};
 
 use super::cpu;
+use super::mmio::Mmio;
 use super::slot::Slot;
 
 /// The SGI that wakes a CPU where the pattern is a chain.
@@ -43,6 +48,8 @@ pub enum GicError {
     NoSystemRegisters,
     /// A register write stayed pending.
     Timeout,
+    /// The redistributor does not wake up.
+    Asleep,
 }
 
 impl core::fmt::Display for GicError {
@@ -51,6 +58,7 @@ impl core::fmt::Display for GicError {
             Self::NoRedistributor => "no GIC redistributor has this CPU's affinity",
             Self::NoSystemRegisters => "this CPU has no GICv3 system registers",
             Self::Timeout => "a GIC register write stayed pending",
+            Self::Asleep => "the GIC redistributor does not wake up",
         })
     }
 }
@@ -120,15 +128,46 @@ impl Gic {
         cpu::barrier();
     }
 
+    /// The lead's: lets an SPI, level-sensitive, come to the CPU of `slot`,
+    /// whose part of the GIC is set up. False when it is not to be had.
+    pub fn enable_spi(&self, intid: u32, slot: &Slot) -> bool {
+        let target = match self {
+            Self::V2(_) => Target::List(slot.gic.load(Ordering::Relaxed) as u8),
+            Self::V3(_) => Target::Affinity(slot.mpidr),
+        };
+        spi::enable(&mut self.distributor(), intid, target, PRIORITY)
+    }
+
+    /// The lead's: lets it come no more. False when the GIC does not get that
+    /// done.
+    pub fn disable_spi(&self, intid: u32) -> bool {
+        spi::disable(&mut self.distributor(), intid)
+    }
+
+    fn distributor(&self) -> Mmio {
+        let (base, size) = match self {
+            Self::V2(gic) => (gic.distributor(), 0x1000),
+            Self::V3(gic) => (gic.distributor(), 0x1_0000),
+        };
+        // SAFETY: new()'s caller mapped as much for good. Of the registers of
+        // SPIs the lead alone makes use, here; whatever else of the
+        // distributor is written elsewhere is not touched.
+        unsafe { Mmio::new(base, size) }
+    }
+
+    /// Acknowledges and ends the interrupt that is pending, if one is.
+    pub fn acknowledge(&self) -> Option<u32> {
+        match self {
+            Self::V2(gic) => gic.acknowledge(),
+            Self::V3(_) => v3::GicV3::acknowledge(),
+        }
+    }
+
     /// Acknowledges and ends what is pending, until nothing is. False when
     /// something stays.
     pub fn drain(&self) -> bool {
         for _ in 0..DRAIN_LIMIT {
-            let acknowledged = match self {
-                Self::V2(gic) => gic.acknowledge(),
-                Self::V3(_) => v3::GicV3::acknowledge(),
-            };
-            if !acknowledged {
+            if self.acknowledge().is_none() {
                 break;
             }
         }

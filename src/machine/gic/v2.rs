@@ -74,7 +74,12 @@ impl GicV2 {
         }
     }
 
-    fn distributor(&self) -> UniqueMmioPointer<'_, Distributor> {
+    /// Address of the distributor.
+    pub fn distributor(&self) -> u64 {
+        self.distributor.as_ptr() as u64
+    }
+
+    fn registers(&self) -> UniqueMmioPointer<'_, Distributor> {
         // SAFETY: new()'s caller mapped it; see Sync for who writes what.
         unsafe { UniqueMmioPointer::new(self.distributor) }
     }
@@ -85,13 +90,13 @@ impl GicV2 {
     }
 
     pub fn init_distributor(&self) {
-        let mut gicd = self.distributor();
+        let mut gicd = self.registers();
         let enabled = field_shared!(gicd, ctlr).read() | 1;
         field!(gicd, ctlr).write(enabled);
     }
 
     pub fn init_cpu(&self, slot: &Slot, timer_intid: u32) {
-        let mut gicd = self.distributor();
+        let mut gicd = self.registers();
         field!(gicd, icenabler0).write(!0);
         // SAFETY: the fields of one register block are distinct.
         let fields = unsafe { split_fields!(gicd, ipriorityr, isenabler0, itargetsr0) };
@@ -115,20 +120,21 @@ impl GicV2 {
 
     pub fn ring(&self, target: &Slot) {
         let list = target.gic.load(Ordering::Acquire) as u32;
-        let mut gicd = self.distributor();
+        let mut gicd = self.registers();
         field!(gicd, sgir).write(list << 16 | WAKE_SGI);
     }
 
-    /// True when an interrupt was acknowledged (and ended).
-    pub fn acknowledge(&self) -> bool {
+    /// Acknowledges and ends an interrupt.
+    pub fn acknowledge(&self) -> Option<u32> {
         let mut gicc = self.cpu_interface();
         let iar = field!(gicc, iar).read();
         // 1020 to 1023 are special: nothing is pending for this view.
-        if iar & 0x3ff >= 1020 {
-            return false;
+        let intid = iar & 0x3ff;
+        if intid >= 1020 {
+            return None;
         }
         // Ended with the source CPU's number in it, as read.
         field!(gicc, eoir).write(iar);
-        true
+        Some(intid)
     }
 }

@@ -13,20 +13,25 @@ use arm_gic::gicv3::{GicCpuInterface, GicRedistributor, Group, SgiTarget, SgiTar
 use arm_gic::{IntId, InterruptGroup};
 use arrayvec::ArrayVec;
 use psci_bench::board::Region;
+use psci_bench::devices::redistributor::{self, GICR_PIDR2, is_redistributor};
+use safe_mmio::fields::ReadPure;
 use safe_mmio::{UniqueMmioPointer, field, field_shared};
 
 use super::{GicError, PRIORITY, WAKE_SGI};
 use crate::machine::counter::relax;
 use crate::machine::cpu;
+use crate::machine::mmio::Mmio;
+use crate::machine::probe;
 use crate::machine::slot::Slot;
 
 /// Polls until a register write that stays pending is an error.
 const WRITE_POLLS: u32 = 1_000_000;
 
-/// Bytes from one redistributor to the next: two frames of 64 KiB, and two
-/// more where the redistributor has virtual LPIs (GICv4).
-const STRIDE: u64 = 0x2_0000;
-const STRIDE_WITH_VLPIS: u64 = 0x4_0000;
+/// GICR_TYPER, from a redistributor's base.
+const GICR_TYPER: u64 = 0x8;
+
+/// Bytes of a redistributor's first frame, RD_base.
+const CONTROL_FRAME: u64 = 0x1_0000;
 
 /// Distributor and redistributors by address.
 pub struct GicV3 {
@@ -55,6 +60,11 @@ impl GicV3 {
             redistributors: regions.as_slice().try_into().unwrap_or_default(),
             stride,
         }
+    }
+
+    /// Address of the distributor.
+    pub fn distributor(&self) -> u64 {
+        self.distributor.as_ptr() as u64
     }
 
     pub fn init_distributor(&self) -> Result<(), GicError> {
@@ -96,6 +106,12 @@ impl GicV3 {
             found => found,
         };
         slot.gic.store(base, Ordering::Relaxed);
+        // SAFETY: find() saw this CPU's redistributor there, in a region that
+        // new()'s caller mapped; no other CPU uses it, nor this one meanwhile.
+        let mut control = unsafe { Mmio::new(base, CONTROL_FRAME) };
+        if !redistributor::wake(&mut control) {
+            return Err(GicError::Asleep);
+        }
         let frame = NonNull::new(base as *mut GicrSgi).ok_or(GicError::NoRedistributor)?;
         // SAFETY: find() saw a redistributor of this CPU's affinity there, in
         // a region that new()'s caller mapped; no other CPU uses it.
@@ -131,33 +147,17 @@ impl GicV3 {
 
     /// Address of the redistributor with this affinity.
     fn find(&self, mpidr: u64) -> Result<u64, GicError> {
-        for region in &self.redistributors {
-            let end = region.base + region.size;
-            let mut base = region.base;
-            while base + STRIDE <= end {
-                let Some(frame) = NonNull::new(base as *mut GicrSgi) else {
-                    break;
-                };
-                // SAFETY: in a region that new()'s caller mapped, with room
-                // for a whole redistributor; only GICR_TYPER is read, which
-                // any CPU may.
-                let registers = unsafe { UniqueMmioPointer::new(frame) };
-                let control = field_shared!(registers, gicr);
-                let typer = field_shared!(control, typer).read();
-                if typer.core_mpidr() == mpidr {
-                    return Ok(base);
-                }
-                if typer.last_redistributor() {
-                    break;
-                }
-                base += self.stride.unwrap_or(if typer.virtual_lpis_supported() {
-                    STRIDE_WITH_VLPIS
-                } else {
-                    STRIDE
-                });
-            }
-        }
-        Err(GicError::NoRedistributor)
+        let typer = &mut |base: u64| {
+            // Nothing may be there: a region may be larger than what is in it.
+            probe::word(base + GICR_PIDR2).filter(|pidr2| is_redistributor(*pidr2))?;
+            let register = NonNull::new((base + GICR_TYPER) as *mut ReadPure<u64>)?;
+            // SAFETY: in a region that new()'s caller mapped, with room for a
+            // whole redistributor, which is there; GICR_TYPER is constant.
+            let register = unsafe { UniqueMmioPointer::new(register) };
+            Some(register.read())
+        };
+        redistributor::find(&self.redistributors, self.stride, mpidr, typer)
+            .ok_or(GicError::NoRedistributor)
     }
 
     /// Sends the wake-up SGI to the CPU with this affinity.
@@ -178,16 +178,16 @@ impl GicV3 {
             GicCpuInterface::send_sgi(IntId::sgi(WAKE_SGI), target, SgiTargetGroup::CurrentGroup1);
     }
 
-    /// True when an interrupt was acknowledged (and ended).
-    pub fn acknowledge() -> bool {
+    /// Acknowledges and ends an interrupt.
+    pub fn acknowledge() -> Option<u32> {
         let group = InterruptGroup::Group1;
         match GicCpuInterface::get_and_acknowledge_interrupt(group) {
             // 1020 to 1022 are special, too.
             Some(intid) if u32::from(intid) < 1020 || u32::from(intid) > 1023 => {
                 GicCpuInterface::end_interrupt(intid, group);
-                true
+                Some(intid.into())
             }
-            _ => false,
+            _ => None,
         }
     }
 }

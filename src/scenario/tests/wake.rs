@@ -34,7 +34,11 @@ fn not_tried_without_a_frame_and_said_why() {
     let why = "Skipped: the idle state stops the CPUs' own timers, and the device tree has no \
                timer frame (arm,armv7-timer-mem)\n";
     assert_eq!(text.matches(why).count(), 2, "{text}");
-    assert_eq!(text.matches(" no_frame=the_device_tree_has_no_").count(), 4, "{text}");
+    assert_eq!(
+        text.matches(" no_frame=the_device_tree_has_no_").count(),
+        4,
+        "{text}"
+    );
     // The same where the user names the state.
     let mut fake = Fake::new(4);
     run(&mut fake, "iterations=2 core=0x01010022");
@@ -59,7 +63,10 @@ fn woken_by_the_frame_and_in_a_chain_whatever_the_plan_says() {
                 assert_eq!(round.wake.word(), wake);
             }
         }
-        assert!(lead_alone >= 4, "in series, and beside CPU_OFF: {lead_alone}");
+        assert!(
+            lead_alone >= 4,
+            "in series, and beside CPU_OFF: {lead_alone}"
+        );
         // The header names the frame, and each such scenario that it was used.
         let frame = "CNTP, interrupt 30, GICv3; where that stops, timer frame at 0x2a830000, \
                      interrupt 92";

@@ -1,0 +1,91 @@
+//! The timer frame, which wakes the lead where the CPUs' own timers stop.
+
+use psci_bench::board::{NoFrame, TimerFrame};
+use psci_bench::devices::frame::{self, CNTP_CTL, CNTTIDR};
+
+use super::cpu::Env;
+use super::mmio::Mmio;
+use super::probe;
+use super::timed::Way;
+
+/// How far the frame's count may be from the CPU's, in ticks: what comes over
+/// a bus is late.
+const TOLERANCE: u64 = 1_000;
+
+/// A frame that can be used, the lead's alone.
+pub struct Frame {
+    base: u64,
+    /// Its interrupt: an SPI, 32 to 1019.
+    pub intid: u32,
+}
+
+impl Frame {
+    /// Opens the frame that the device tree describes, and holds its count
+    /// against `way`'s.
+    ///
+    /// # Safety
+    /// Both of its [`TimerFrame::registers`] must be mapped as devices, for
+    /// good, and used for nothing else.
+    pub unsafe fn open(description: TimerFrame, way: Way) -> Result<Self, NoFrame> {
+        let [control, base] = description.registers();
+        let readable = |address: u64| probe::word(address).is_some();
+        if !readable(control.base + u64::from(CNTTIDR))
+            || !readable(base.base + u64::from(CNTP_CTL))
+        {
+            return Err(NoFrame::NotThere);
+        }
+        let opened = Self {
+            base: base.base,
+            intid: description.intid,
+        };
+        // SAFETY: the caller's promise.
+        let mut control = unsafe { Mmio::new(control.base, control.size) };
+        frame::open(&mut control, &mut opened.registers(), description.number)?;
+        let before = way.now();
+        let seen = frame::count(&mut opened.registers());
+        if frame::is_same_count(before, seen, way.now(), TOLERANCE) {
+            Ok(opened)
+        } else {
+            Err(NoFrame::OtherCount)
+        }
+    }
+
+    fn registers(&self) -> Mmio {
+        // SAFETY: open()'s caller mapped the page, which the lead alone uses:
+        // open() and the two below are called by nobody else, and keep none.
+        unsafe { Mmio::new(self.base, 0x1000) }
+    }
+}
+
+impl Env {
+    /// The lead's: has the frame wake it at this instant. False where there is
+    /// no frame, or its interrupt can not be enabled.
+    pub fn arm_frame(&self, at: u64) -> bool {
+        let Ok(opened) = &self.frame else {
+            return false;
+        };
+        frame::arm(&mut opened.registers(), at);
+        self.gic.enable_spi(opened.intid, &self.slots[self.lead])
+    }
+
+    /// The lead's: takes the frame's interrupt back.
+    pub fn disarm_frame(&self) {
+        if let Ok(opened) = &self.frame {
+            frame::disarm(&mut opened.registers());
+            // What stays enabled is not asserted any more.
+            let _ = self.gic.disable_spi(opened.intid);
+        }
+    }
+
+    /// The lead's: whether the frame's interrupt, and no other, arrives.
+    pub fn frame_wakes(&self) -> bool {
+        let Ok(opened) = &self.frame else {
+            return false;
+        };
+        let arrives = self.arm_frame(self.way.now())
+            && self.is_interrupted_soon()
+            && self.gic.acknowledge() == Some(opened.intid);
+        self.disarm_frame();
+        self.gic.drain() && arrives
+    }
+}
