@@ -1,9 +1,11 @@
-//! Translation tables: identity-mapped, 4 KiB pages, only what is needed.
+//! Translation tables: identity-mapped, only what is needed.
 //!
 //! `boot.S` maps the image and an appended tree; [`Tables::map`] adds devices
-//! and memory afterwards. Nothing is mapped in larger blocks: a neighbour may
-//! be secure memory (on some boards BL31 shares BL33's 2 MiB), and a block
-//! over it would let the CPU speculate into it.
+//! and memory afterwards. Memory is mapped in pages of 4 KiB, never in larger
+//! blocks: a neighbour may be secure memory (on some boards BL31 shares BL33's
+//! 2 MiB), and a block over it would let the CPU speculate into it. It does
+//! not do so into devices. Those have blocks where one has 2 MiB of its own:
+//! there may be redistributors for 512 CPUs.
 
 use core::arch::asm;
 
@@ -14,12 +16,18 @@ use super::boot;
 /// Bytes in a page.
 pub const PAGE: u64 = 4096;
 
+/// Bytes in a block: what one level 3 table maps.
+pub const BLOCK: u64 = 512 * PAGE;
+
 /// A level 3 descriptor's low bits for Normal memory: valid page, attribute
 /// index 1, inner shareable, accessed. `boot.S` uses it, too.
 pub const PAGE_NORMAL: u64 = 0b11 | 1 << 2 | 3 << 8 | 1 << 10;
 
 /// The same for devices: attribute index 0.
 const PAGE_DEVICE: u64 = 0b11 | 1 << 10;
+
+/// Set in descriptors of pages and tables, and not in those of blocks.
+const NO_BLOCK: u64 = 0b10;
 
 const READ_ONLY: u64 = 1 << 7;
 /// Execute-never for EL2, or for EL1 and EL0 (where bit 53 is EL1's).
@@ -106,8 +114,8 @@ impl Tables {
         }
         let mut page = region.base & !(PAGE - 1);
         while page <= last {
-            self.map_page(page, bits)?;
-            page += PAGE;
+            let fits = page.is_multiple_of(BLOCK) && last - page >= BLOCK - 1;
+            page += self.map_some(page, bits, fits && kind == Kind::Device)?;
         }
         // SAFETY: barriers only. The walker must see the descriptors before
         // the first access that uses them. No TLB holds an invalid entry.
@@ -115,13 +123,17 @@ impl Tables {
         Ok(())
     }
 
-    /// Address of the level 3 descriptor for `page`, where there is a table.
+    /// Address of the last descriptor for `page`, a page's or a block's, where
+    /// there is a table for it.
     fn last_entry(&self, page: u64) -> Option<u64> {
         let mut table = self.root;
         for level in 0..3 {
             let descriptor = read(entry(table, page, level));
             if descriptor & 1 == 0 {
                 return None;
+            }
+            if descriptor & NO_BLOCK == 0 {
+                return Some(entry(table, page, level));
             }
             table = descriptor & ADDRESS;
         }
@@ -133,7 +145,8 @@ impl Tables {
         self.last_entry(address).is_some_and(|e| read(e) & 1 != 0)
     }
 
-    /// Takes a page out again: where it turned out that nothing is there.
+    /// Takes a page out again: where it turned out that nothing is there. It
+    /// must not be a device's.
     pub fn unmap_page(&mut self, address: u64) {
         let Some(entry) = self.last_entry(address) else {
             return;
@@ -152,11 +165,17 @@ impl Tables {
         }
     }
 
-    fn map_page(&mut self, page: u64, bits: u64) -> Result<(), MapError> {
+    /// Maps a page, or a block where there is to be one and no table is in its
+    /// place. Returns the bytes that are mapped.
+    fn map_some(&mut self, page: u64, bits: u64, block: bool) -> Result<u64, MapError> {
         let mut table = self.root;
         for level in 0..3 {
             let entry = entry(table, page, level);
             let mut descriptor = read(entry);
+            if descriptor & 1 == 0 && block && level == 2 {
+                write(entry, page | bits & !NO_BLOCK);
+                return Ok(BLOCK);
+            }
             if descriptor & 1 == 0 {
                 if self.next >= self.end {
                     return Err(MapError::OutOfTables);
@@ -164,6 +183,10 @@ impl Tables {
                 descriptor = self.next | 0b11;
                 self.next += PAGE;
                 write(entry, descriptor);
+            }
+            if descriptor & NO_BLOCK == 0 {
+                let same = descriptor & !ADDRESS == bits & !NO_BLOCK;
+                return same.then_some(PAGE).ok_or(MapError::Conflict(page));
             }
             table = descriptor & ADDRESS;
         }
@@ -174,7 +197,7 @@ impl Tables {
             old if old & !READ_ONLY == (page | bits) & !READ_ONLY => {}
             _ => return Err(MapError::Conflict(page)),
         }
-        Ok(())
+        Ok(PAGE)
     }
 }
 

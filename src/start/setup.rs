@@ -21,7 +21,7 @@ use crate::machine::firmware::Firmware;
 use crate::machine::frame::Frame;
 use crate::machine::gic::Gic;
 use crate::machine::memory::{self, Arena};
-use crate::machine::mmu::{Kind, PAGE, Tables};
+use crate::machine::mmu::{BLOCK, Kind, PAGE, Tables};
 use crate::machine::panic::{self, Ended};
 use crate::machine::slot::Slot;
 use crate::machine::timed::Way;
@@ -37,9 +37,6 @@ const EMERGENCY_PAGES: u64 = boot::EMERGENCY_STACK / PAGE;
 
 /// From one CPU's stacks to the next's: guard page, stack, emergency stack.
 const STACK_STEP: u64 = (1 + STACK_PAGES + EMERGENCY_PAGES) * PAGE;
-
-/// Pages that one level 3 table maps.
-const TABLE_REACH: u64 = 512 * PAGE;
 
 /// The working memory: stacks, and what is handed out piece by piece.
 struct Memory {
@@ -180,6 +177,18 @@ fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
     }
 }
 
+/// Tables that a device needs, mapped after one that ends with `last`.
+fn device_tables(last: u64, region: Region) -> u64 {
+    // Level 3, of which blocks leave the first and the last; then 2 and 1.
+    let levels = [(21, 2), (30, u64::MAX), (39, u64::MAX)];
+    let tables = levels.map(|(shift, most)| {
+        let first = region.base >> shift;
+        let count = (((region.end() - 1) >> shift) - first + 1).min(most);
+        count - u64::from(first == last >> shift)
+    });
+    tables.iter().sum()
+}
+
 /// Finds, maps and takes the working memory.
 fn working_memory(
     tables: &mut Tables,
@@ -193,12 +202,13 @@ fn working_memory(
     let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 4 * PAGE)) else {
         refuse(&"iterations= is too large for this many CPUs");
     };
-    // Tables for all of it, and for the devices: of level 3, and one of each
-    // level above where a region begins or ends.
-    let tables_for = |size: u64| size.div_ceil(TABLE_REACH) + 3;
-    let mut pool_pages = tables_for(size);
+    // Tables for all of it: of level 3, and one of each level above where it
+    // begins or ends.
+    let mut pool_pages = size.div_ceil(BLOCK) + 3;
+    let mut last = u64::MAX;
     visit_devices(board, &mut |_, region| {
-        pool_pages += tables_for(region.size)
+        pool_pages += device_tables(last, region);
+        last = region.end() - 1;
     });
     let size = size + pool_pages * PAGE;
 
