@@ -13,7 +13,7 @@ use dtoolkit::{Node as _, Property as _};
 use psci_bench::board as payload;
 use psci_bench::image::TREE_MAX;
 
-use crate::board::{Board, Conduit, GicV2, GicV3, IdleState, UartKind, Watchdog, Window};
+use crate::board::{Board, Conduit, Frame, GicV2, GicV3, IdleState, UartKind, Watchdog, Window};
 use crate::firmware::Gic;
 
 /// What of a board's choices a tree describes.
@@ -114,6 +114,9 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
         .with(timer(board))
         .with(controller(board, choices)?)
         .with(uart_node(board));
+    if let Some(frame) = &board.timer.get_ref().frame {
+        root = root.with(frame_node(frame.get_ref()));
+    }
     if let Some(watchdog) = &board.watchdog {
         root = watchdog_nodes(watchdog.get_ref())
             .into_iter()
@@ -309,14 +312,35 @@ fn uart_node(board: &Board) -> Node {
     node
 }
 
+/// An interrupt specifier: type 0 is an SPI, and those count from INTID 32.
+fn spi(intid: u32) -> [u32; 3] {
+    [0, intid - 32, LEVEL_HIGH]
+}
+
+/// The memory-mapped timer with one frame, the size of which has one cell.
+fn frame_node(frame: &Frame) -> Node {
+    let cells = |number: u64| [(number >> 32) as u32, number as u32];
+    let [high, low] = cells(frame.base);
+    let child = Node::new(&format!("frame@{:x}", frame.base))
+        .cells("frame-number", &[frame.number])
+        .cells("interrupts", &spi(frame.interrupt))
+        .cells("reg", &[high, low, frame.size as u32]);
+    Node::new(&format!("timer@{:x}", frame.control.base))
+        .texts("compatible", &["arm,armv7-timer-mem"])
+        .reg(&[frame.control])
+        .cells("#address-cells", &[2])
+        .cells("#size-cells", &[1])
+        .bytes("ranges", &[])
+        .with(child)
+}
+
 /// The watchdog, and the clock that it counts by where it has one of its own.
 fn watchdog_nodes(watchdog: &Watchdog) -> Vec<Node> {
     let frames = watchdog.frames();
     let base = frames.first().map_or(0, |frame| frame.base);
     let mut node = Node::new(&format!("watchdog@{base:x}")).reg(&frames);
     if let Some(intid) = watchdog.interrupt() {
-        // Type 0 is an SPI, and those count from INTID 32.
-        node = node.cells("interrupts", &[0, intid - 32, LEVEL_HIGH]);
+        node = node.cells("interrupts", &spi(intid));
     }
     match watchdog {
         Watchdog::SbsaGwdt { .. } => vec![node.texts("compatible", &["arm,sbsa-gwdt"])],

@@ -7,7 +7,7 @@ use psci_bench::image::BASE_MAX;
 use psci_bench::psci::AFFINITY_MASK;
 use toml::Spanned;
 
-use super::{Board, Source, Window, firmware, package, status, uart, watchdog};
+use super::{Board, Source, Window, firmware, frame, package, status, uart, watchdog};
 use crate::image::working_memory;
 
 /// A frame of a GICv3 redistributor has two pages of 64 KiB.
@@ -29,6 +29,7 @@ pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
     load_address(board, source)?;
     uart::check(&board.uart, source)?;
     timer(board, source)?;
+    frame::check(board.timer.get_ref().frame.as_ref(), source)?;
     gic(board, source)?;
     watchdog::check(board.watchdog.as_ref(), source)?;
     cpus(board, source)?;
@@ -61,6 +62,11 @@ fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
         size: uart.size,
     };
     common.push(place("uart", window, &board.uart));
+    if let Some(frame) = &board.timer.get_ref().frame {
+        for window in frame.get_ref().windows() {
+            common.push(place("the timer frame", window, frame));
+        }
+    }
     if let Some(watchdog) = &board.watchdog {
         for frame in watchdog.get_ref().frames() {
             common.push(place("the watchdog", frame, watchdog));

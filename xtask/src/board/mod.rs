@@ -7,6 +7,7 @@
 
 mod check;
 mod firmware;
+mod frame;
 mod list;
 mod package;
 mod status;
@@ -26,6 +27,7 @@ use crate::firmware::Gic;
 use crate::workspace::Workspace;
 
 pub use self::firmware::{Firmware, Format, IdleState, Pmf, Stock};
+pub use self::frame::Frame;
 pub use self::list::{describe, table};
 pub use self::package::{Blob, Package, PackageKind, Part};
 pub use self::status::Verified;
@@ -107,7 +109,7 @@ pub struct Psci {
 }
 
 /// INTIDs of the per-CPU timers, all of them PPIs.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Timer {
     /// Secure EL1 physical timer.
@@ -118,6 +120,8 @@ pub struct Timer {
     pub r#virtual: u32,
     /// Non-secure EL2 physical timer.
     pub hypervisor: u32,
+    /// What wakes a CPU where those stop.
+    pub frame: Option<Spanned<Frame>>,
 }
 
 impl Timer {

@@ -290,6 +290,56 @@ fn a_watchdog() {
 }
 
 #[test]
+fn a_timer_frame() {
+    let line = text().lines().count() + 2;
+    let with = |rest: &str| {
+        let table = format!("\n[timer.frame]\n{rest}");
+        Board::parse("board.toml", &(text() + &table))
+    };
+    let good = "base = 0x2a83_0000\nsize = 0x1000\ninterrupt = 92\nnumber = 1\n\
+                control = { base = 0x2a81_0000, size = 0x1000 }\n";
+    let board = with(good).expect("a good board");
+    let frame = board.timer.get_ref().frame.as_ref().expect("a frame");
+    assert_eq!((frame.get_ref().interrupt, frame.get_ref().number), (92, 1));
+    for (from, to, expected) in [
+        ("number = 1\n", "", "missing field `number`"),
+        ("size = 0x1000\n", "", "missing field `size`"),
+        ("= 92", "= 30", "an SPI: those are 32 to 1019"),
+        ("= 92", "= 1020", "an SPI: those are 32 to 1019"),
+        ("number = 1", "number = 8", "numbered 0 to 7"),
+        ("= 0x2a83_0000", "= 0x2a83_0800", "on a page of 4 KiB"),
+        (
+            "= 0x2a81_0000",
+            "= 0x1_0000_0000_0000",
+            "on a page of 4 KiB",
+        ),
+        ("size = 0x1000\n", "size = 0xfff\n", "at least 4 KiB"),
+        (
+            "= 0x2a81_0000",
+            "= 0x2a83_0000",
+            "the timer frame at 0x2a830000 overlaps",
+        ),
+        ("= 0x2a83_0000", "= 0x900_0000", "overlaps uart"),
+        ("= 0x2a81_0000", "= 0x4000_0000", "overlaps memory"),
+        ("= 0x2a81_0000", "= 0x800_0000", "overlaps the timer frame"),
+        ("interrupt", "irq", "unknown field `irq`"),
+    ] {
+        assert!(good.contains(from), "{from}");
+        let error = with(&good.replacen(from, to, 1)).expect_err(expected);
+        let error = error.to_string();
+        assert!(error.contains(expected), "{from} -> {to}: {error}");
+        // A field of it, or the table, or what it overlaps.
+        assert!(error.starts_with("board.toml:"), "{error}");
+        if expected.contains("SPI") {
+            assert!(
+                error.starts_with(&format!("board.toml:{line}: ")),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
 fn no_end() {
     let long = text() + &"#".repeat(FILE_MAX);
     let error = Board::parse("board.toml", &long).expect_err("too long");

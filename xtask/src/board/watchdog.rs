@@ -7,9 +7,9 @@ use toml::Spanned;
 use super::{Source, Window};
 
 /// Size and alignment of its frames, in bytes.
-const FRAME: u64 = 0x1000;
+pub(super) const FRAME: u64 = 0x1000;
 /// INTIDs of shared peripheral interrupts.
-const SPIS: std::ops::Range<u32> = 32..1020;
+pub(super) const SPIS: std::ops::Range<u32> = 32..1020;
 
 /// A watchdog, and its registers by kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

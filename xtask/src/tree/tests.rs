@@ -159,8 +159,8 @@ fn uarts() {
     }
 }
 
-/// The watchdog that the payload finds when the board file ends with `table`.
-fn watchdog(table: &str) -> Option<payload::Watchdog> {
+/// What `of` finds in the payload's board when the board file ends with `table`.
+fn found<T>(table: &str, of: impl Fn(&payload::Board<'_>) -> T) -> T {
     let workspace = Workspace::find().expect("the repository");
     let path = workspace.board("qemu").join("board.toml");
     let text = std::fs::read_to_string(path).expect("a board file");
@@ -173,8 +173,33 @@ fn watchdog(table: &str) -> Option<payload::Watchdog> {
         bootargs: "",
     };
     let blob = build(&board, &choices).expect("a tree");
-    let read = payload::Board::read(&blob).expect("a good tree");
-    read.watchdog
+    of(&payload::Board::read(&blob).expect("a good tree"))
+}
+
+fn watchdog(table: &str) -> Option<payload::Watchdog> {
+    found(table, |board| board.watchdog)
+}
+
+#[test]
+fn timer_frames() {
+    let frame = |table: &str| found(table, |board| board.timer_frame);
+    assert_eq!(frame(""), Err(payload::NoFrame::NotInTree));
+    for (base, size, intid) in [
+        (0x2a83_0000u64, 0x1000u32, 32u32),
+        (0x12_3456_7000, 1 << 31, 1019),
+    ] {
+        let table = format!(
+            "[timer.frame]\nbase = {base}\nsize = {size}\ninterrupt = {intid}\nnumber = 7\n\
+             control = {{ base = 0x2a81_0000, size = 0x1_0000 }}\n"
+        );
+        let expected = payload::TimerFrame {
+            control: 0x2a81_0000,
+            number: 7,
+            base,
+            intid,
+        };
+        assert_eq!(frame(&table), Ok(expected));
+    }
 }
 
 #[test]
