@@ -1,0 +1,145 @@
+//! The timer frame's driver against a device that is not this project's: the
+//! timer of Arm's SSE-300 in QEMU's `mps3-an547`, an M-profile machine. Its
+//! registers are those of CNTBaseN (Arm 101773, "Timestamp-based timer"), and
+//! no AArch64 machine of QEMU has them.
+//!
+//! No program runs there, and no clock: QEMU does single accesses as it is
+//! told over its qtest protocol, and the count goes on by being written.
+//! What this machine has not is CNTCTLBase.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use psci_bench::devices::frame::{self, CNTP_CTL, CNTTIDR};
+use psci_bench::devices::{Bus, Width};
+use xtask::setup::{self, Need};
+use xtask::workspace::Workspace;
+
+/// The system counter's control frame, where it is secure: CNTCR and CNTCV.
+const CNTCR: u64 = 0x5810_0000;
+const CNTCV: u64 = CNTCR + 0x8;
+/// Timer 0.
+const TIMER: u64 = 0x4800_0000;
+/// CNTP_CTL.ISTATUS.
+const ISTATUS: u32 = 1 << 2;
+/// Which devices are open to accesses that are not secure: bit 0 is timer 0.
+const PERIPHNSPPC0: u64 = 0x5008_0070;
+
+/// The machine; ended when it goes out of scope.
+struct Machine {
+    qemu: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Machine {
+    fn start() -> Self {
+        let workspace = Workspace::find().expect("the workspace");
+        setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
+        let mut qemu = Command::new("qemu-system-arm")
+            .args(["-machine", "mps3-an547", "-accel", "tcg", "-S"])
+            .args(["-display", "none", "-nodefaults", "-qtest", "stdio"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("qemu-system-arm, of the package that has qemu-system-aarch64");
+        let input = qemu.stdin.take().expect("its input");
+        let output = BufReader::new(qemu.stdout.take().expect("its output"));
+        Self {
+            qemu,
+            input,
+            output,
+        }
+    }
+
+    /// Has a command done, and returns what it gave.
+    fn command(&mut self, command: &str) -> String {
+        writeln!(self.input, "{command}").expect("QEMU listens");
+        let mut line = String::new();
+        self.output.read_line(&mut line).expect("QEMU answers");
+        let answer = line.strip_prefix("OK").expect("QEMU does it");
+        answer.trim().to_owned()
+    }
+
+    fn write(&mut self, address: u64, value: u32) {
+        self.command(&format!("writel {address:#x} {value:#x}"));
+    }
+
+    /// Lets the counter come to this value.
+    fn set_count(&mut self, count: u64) {
+        self.write(CNTCR, 0);
+        self.write(CNTCV, count as u32);
+        self.write(CNTCV + 4, (count >> 32) as u32);
+        self.write(CNTCR, 1);
+    }
+
+    fn is_raised(&mut self) -> bool {
+        self.read(CNTP_CTL.into(), Width::Word) & ISTATUS != 0
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        self.qemu.kill().expect("QEMU was running");
+        self.qemu.wait().expect("QEMU ended");
+    }
+}
+
+/// The timer.
+impl Bus for Machine {
+    fn read(&mut self, offset: u64, width: Width) -> u32 {
+        assert_eq!(width, Width::Word);
+        let read = self.command(&format!("readl {:#x}", TIMER + offset));
+        let digits = read.strip_prefix("0x").expect("a number");
+        u64::from_str_radix(digits, 16).expect("a number") as u32
+    }
+
+    fn write(&mut self, offset: u64, width: Width, value: u32) {
+        assert_eq!(width, Width::Word);
+        Machine::write(self, TIMER + offset, value);
+    }
+}
+
+/// CNTCTLBase, with frame 0.
+struct Control(BTreeMap<u64, u32>);
+
+impl Bus for Control {
+    fn read(&mut self, offset: u64, _: Width) -> u32 {
+        self.0.get(&offset).copied().unwrap_or(0)
+    }
+
+    fn write(&mut self, offset: u64, _: Width, value: u32) {
+        self.0.insert(offset, value);
+    }
+}
+
+#[test]
+fn the_driver_and_a_device_agree() {
+    let mut timer = Machine::start();
+    Machine::write(&mut timer, PERIPHNSPPC0, 1);
+    let mut control = Control(BTreeMap::from([(CNTTIDR.into(), 1)]));
+    assert_eq!(frame::open(&mut control, &mut timer, 0), Ok(()));
+
+    let carry = u64::from(u32::MAX) + 1;
+    for start in [0x1_0000, carry - 20, carry - 2, carry, 0x7_ffff_fffb] {
+        timer.set_count(start);
+        assert_eq!(frame::count(&mut timer), start);
+
+        // Not before the instant, in that tick, and until it is taken back.
+        frame::arm(&mut timer, start + 20);
+        for (later, raised) in [(0, false), (19, false), (20, true), (1000, true)] {
+            timer.set_count(start + later);
+            assert_eq!(frame::count(&mut timer), start + later);
+            assert_eq!(timer.is_raised(), raised, "{start:#x} + {later}");
+        }
+        frame::disarm(&mut timer);
+        assert!(!timer.is_raised(), "{start:#x}");
+
+        // An instant that has passed.
+        frame::arm(&mut timer, start);
+        assert!(timer.is_raised(), "{start:#x}");
+        frame::disarm(&mut timer);
+    }
+}
