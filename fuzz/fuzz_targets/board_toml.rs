@@ -74,6 +74,11 @@ fn make(board: &Board, choices: &Choices<'_>) {
         read.watchdog.map(|dog| dog.base),
         frames.and_then(|frames| Some(frames.first()?.base))
     );
+    let frame = board.timer.get_ref().frame.as_ref();
+    assert_eq!(
+        read.timer_frame.ok().map(|frame| (frame.base, frame.intid)),
+        frame.map(|frame| (frame.get_ref().base, frame.get_ref().interrupt))
+    );
     assert_eq!(read.idle_states.len(), choices.idle_states.len());
     let told = Emergency::of_tree(&blob);
     let ours = Emergency::of_board(board, choices.conduit);

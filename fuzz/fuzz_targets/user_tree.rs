@@ -53,6 +53,7 @@ fn said(blob: &[u8]) -> String {
         uart,
         gic,
         timers,
+        timer_frame,
         watchdog,
         conduit,
         memory,
@@ -61,7 +62,7 @@ fn said(blob: &[u8]) -> String {
         ..
     } = &board;
     format!(
-        "{model:?} {uart:?} {gic:?} {timers:?} {watchdog:?} {conduit:?} {memory:?} {reserved:?} \
+        "{model:?} {uart:?} {gic:?} {timers:?} {timer_frame:?} {watchdog:?} {conduit:?} {memory:?} {reserved:?} \
          {idle_states:?} {source:?} {cpus:?}"
     )
 }

@@ -6,7 +6,8 @@
 //! | `memory`, `slot` | working memory, and the part of it that CPUs share |
 //! | `mmio`, `console`, `panic` | device registers; the way out |
 //! | `call`, `firmware`, `timed` | SMC and HVC: plain, PSCI and PMF, timed |
-//! | `counter`, `timer`, `gic`, `wait` | time, wake-ups, interrupts, naps |
+//! | `counter`, `timer`, `frame`, `gic`, `wait` | time, wake-ups, interrupts, naps |
+//! | `mmio` | a device's registers |
 //! | `watchdog` | a reset, where no other CPU sees that the lead does not come back |
 //! | `act`, `secondary`, `conduct` | one CPU's part in a round; the lead's conduct of it |
 //! | `watch` | who sees it when the lead does not come back |

@@ -76,8 +76,9 @@ impl fmt::Display for Loss {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Reason {
-    /// An interrupt was pending that could not be drained: the call, which
-    /// would have been given up, was not made.
+    /// An interrupt was pending that could not be drained, or the timer frame's
+    /// could not be enabled: the call, which would have been given up, or for
+    /// ever, was not made.
     Pending,
     /// A power-down came back to its caller: the firmware gave it up for a
     /// pending interrupt, or only waited.
@@ -86,8 +87,8 @@ pub enum Reason {
     Refused,
     /// The CPU woke before its wake-up was due.
     EarlyWake,
-    /// The lead's SGI did not wake the CPU of a chain; its own timer did, far
-    /// too late.
+    /// The lead's SGI did not wake the CPU of a chain, or the timer frame the
+    /// lead; its own timer did, far too late.
     NotRung,
     /// The CPU came back through the entry point with another context ID than
     /// it gave: the firmware mixes up its callers.

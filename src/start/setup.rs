@@ -137,8 +137,10 @@ fn visit_devices(board: &Board<'_>, visit: &mut dyn FnMut(&str, Region)) {
             }
         }
     }
-    for registers in board.timer_frame.iter().flat_map(TimerFrame::registers) {
-        visit("timer frame", registers);
+    if let Ok(frame) = &board.timer_frame {
+        for registers in frame.registers() {
+            visit("timer frame", registers);
+        }
     }
     if let Some(watchdog) = &board.watchdog {
         visit("watchdog", watchdog.registers());
@@ -180,13 +182,13 @@ fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
 /// Tables that a device needs, mapped after one that ends with `last`.
 fn device_tables(last: u64, region: Region) -> u64 {
     // Level 3, of which blocks leave the first and the last; then 2 and 1.
-    let levels = [(21, 2), (30, u64::MAX), (39, u64::MAX)];
-    let tables = levels.map(|(shift, most)| {
+    let mut tables = 0;
+    for (shift, most) in [(21, 2), (30, u64::MAX), (39, u64::MAX)] {
         let first = region.base >> shift;
-        let count = (((region.end() - 1) >> shift) - first + 1).min(most);
-        count - u64::from(first == last >> shift)
-    });
-    tables.iter().sum()
+        let count = ((region.end() - 1) >> shift) - first + 1;
+        tables += count.min(most) - u64::from(first == last >> shift);
+    }
+    tables
 }
 
 /// Finds, maps and takes the working memory.
