@@ -26,7 +26,7 @@ fn tree_with(table: &str) -> Vec<u8> {
     let text = std::fs::read_to_string(path).expect("a board file");
     let board = Board::parse("board.toml", &format!("{text}\n{table}")).expect("a good board");
     let firmware = board.firmware("tf-a").expect("its firmware");
-    let mut states: Vec<IdleState> = board.idle_states(firmware, StateId::Original);
+    let mut states: Vec<IdleState> = firmware.idle_states(StateId::Original);
     states.last_mut().expect("a state").local_timer_stop = true;
     let choices = Choices {
         cpus: 2,

@@ -122,8 +122,8 @@ fn powerdowns(board: &Board, firmware: &Firmware) -> String {
 }
 
 /// Whether a timer that the payload knows can wake a CPU from `state`.
-fn wakes(_board: &Board, state: &IdleState) -> bool {
-    !state.local_timer_stop
+fn wakes(board: &Board, state: &IdleState) -> bool {
+    !state.local_timer_stop || board.timer.get_ref().frame.is_some()
 }
 
 fn level(level: u8) -> &'static str {

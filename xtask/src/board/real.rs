@@ -56,6 +56,12 @@ fn the_payload_reads_what_each_file_says() {
             read.timers.hypervisor,
         );
         assert_eq!(timers, (physical, virtual_, hypervisor), "{name}");
+        let frame = board.timer.get_ref().frame.as_ref().map(|frame| {
+            let frame = frame.get_ref();
+            (frame.control.base, frame.base, frame.interrupt)
+        });
+        let seen = read.timer_frame.ok().map(|f| (f.control, f.base, f.intid));
+        assert_eq!(seen, frame, "{name}");
         let memory: Vec<_> = read.memory.iter().map(|m| (m.base, m.size)).collect();
         let listed = board
             .memory
@@ -216,6 +222,7 @@ fn the_document_has_every_key() {
         ("[uart]", "[uart]\nnonsense = 1"),
         ("[psci]", "[psci]\nnonsense = 1"),
         ("[timer]", "[timer]\nnonsense = 1"),
+        ("[gic]", "[timer.frame]\nnonsense = 1\n[gic]"),
         ("[gic]", "[gic]\nnonsense = 1"),
         ("[gic.v3]", "[gic.v3]\nnonsense = 1"),
         ("[gic.v3]", "[gic.v2]\nnonsense = 1\n[gic.v3]"),
