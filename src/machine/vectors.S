@@ -1,7 +1,7 @@
 // Exception vectors. The payload runs with interrupts masked and polls, so
-// every exception but one is the end of what the CPU was doing: all sixteen
-// vectors save a full frame and call exception(). The one that is not is a
-// fault at probe_load (probe.rs), which is stepped over.
+// every exception but one is the end of what the CPU was doing: all vectors
+// save a full frame and call exception(). The one that is not is a fault at
+// probe_load (probe.rs), which is stepped over.
 //
 // The stack may be what failed, so the frame goes to an emergency stack of the
 // CPU's own, above its ordinary one: TPIDR names the CPU's slot, whose first
@@ -36,14 +36,8 @@ vectors:
     vector  5
     vector  6
     vector  7
-    vector  8                           // lower EL, AArch64
-    vector  9
-    vector  10
-    vector  11
-    vector  12                          // lower EL, AArch32
-    vector  13
-    vector  14
-    vector  15
+    // Eight more, of lower ELs, would follow. Nothing ever runs there, so that
+    // they can not be taken, and their KiB is other code's.
 
     .section .text.vectors, "ax"
 vector_common:
