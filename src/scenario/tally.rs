@@ -62,13 +62,19 @@ fn figures(of: &dyn Fn(Metric) -> Option<u64>) -> Figures {
     }
 }
 
+/// What was `kept`, by iteration: one outcome for each CPU.
+fn rounds(kept: &[Outcome], cpus: usize) -> impl Iterator<Item = &[Outcome]> {
+    kept.chunks(cpus.max(1))
+}
+
 /// The samples of the row's CPU among all that were `kept`.
 fn samples<'k>(
     kept: &'k [Outcome],
     cpus: usize,
     row: &Row,
 ) -> impl Iterator<Item = &'k Outcome> + use<'k> {
-    let all = kept.iter().skip(row.cpu.into()).step_by(cpus);
+    let cpu = usize::from(row.cpu);
+    let all = rounds(kept, cpus).filter_map(move |round| round.get(cpu));
     all.take(row.valid as usize)
 }
 
@@ -91,9 +97,9 @@ impl<M: Machine> Bench<'_, M> {
         row.valid += 1;
     }
 
-    /// Sums up one figure of each of the first `rounds` rounds.
-    fn over_rounds(&mut self, rounds: usize, figure: fn(&[Outcome], bool) -> u64) -> Summary {
-        let kept = self.kept.chunks(self.outcomes.len()).take(rounds);
+    /// Sums up one figure of each of the first `n` rounds.
+    fn over_rounds(&mut self, n: usize, figure: fn(&[Outcome], bool) -> u64) -> Summary {
+        let kept = rounds(self.kept, self.outcomes.len()).take(n);
         let mut values = kept.map(|round| figure(round, self.pmf));
         Summary::of(gather(self.column, &mut values))
     }
@@ -130,15 +136,15 @@ impl<M: Machine> Bench<'_, M> {
 
     /// Shows all CPUs by one round, the one whose longest leading figure is
     /// the median of those: parallel scenarios, where rounds must not be
-    /// mixed. `rounds` were kept.
-    pub(super) fn show_round(&mut self, rounds: usize) {
-        let middle = self.over_rounds(rounds, longest).median;
-        self.skew = self.over_rounds(rounds, |round, _| {
+    /// mixed. `n` were kept.
+    pub(super) fn show_round(&mut self, n: usize) {
+        let middle = self.over_rounds(n, longest).median;
+        self.skew = self.over_rounds(n, |round, _| {
             let calls = || round.iter().map(|o| o.before).filter(|b| *b != 0);
             let (first, last) = (calls().min(), calls().max());
             last.unwrap_or(0) - first.unwrap_or(0)
         });
-        let mut kept = self.kept.chunks(self.outcomes.len()).take(rounds);
+        let mut kept = rounds(self.kept, self.outcomes.len()).take(n);
         let Some(shown) = kept.find(|round| longest(round, self.pmf) == middle) else {
             return;
         };
