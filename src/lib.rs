@@ -16,6 +16,7 @@ extern crate std;
 pub mod board;
 pub mod devices;
 pub mod image;
+mod number;
 pub mod output;
 pub mod plan;
 pub mod pmf;

@@ -7,9 +7,11 @@
 
 use core::fmt;
 
+use crate::number::Signed;
+
 /// The capture points of TF-A's runtime instrumentation, by timestamp ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
+#[repr(u8)]
 pub enum Stamp {
     /// 0: entry of every PSCI call.
     EnterPsci = 0,
@@ -93,7 +95,7 @@ impl fmt::Display for Interface {
             Self::VendorEl3 => "vendor-specific EL3",
             Self::ArmSip => "Arm SiP",
         };
-        write!(f, "{range} call {:#010x}", self.get_timestamp())
+        write!(f, "{range} call {:#010x}", u64::from(self.get_timestamp()))
     }
 }
 
@@ -116,7 +118,7 @@ impl fmt::Display for ReadError {
             Self::NotImplemented => write!(f, "the firmware does not implement it (-1)"),
             Self::BadTimestamp => write!(f, "no such timestamp (-22)"),
             Self::UnknownCpu => write!(f, "X0 unchanged: MPIDR not accepted"),
-            Self::Code(code) => write!(f, "code {}", i64::from(*code)),
+            Self::Code(code) => write!(f, "code {}", Signed(i64::from(*code))),
         }
     }
 }

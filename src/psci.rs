@@ -5,6 +5,8 @@
 
 use core::fmt;
 
+use crate::number::Signed;
+
 /// Function IDs in their SMC64 form where PSCI defines one (section 5.1).
 pub mod function {
     /// PSCI_VERSION (section 5.2).
@@ -113,7 +115,9 @@ impl fmt::Display for Error {
             Self::InvalidAddress => "INVALID_ADDRESS",
             // Of a call that was not to come back.
             Self::Unknown(0) => "SUCCESS",
-            Self::Unknown(code) => return write!(f, "undefined code {}", i64::from(*code)),
+            Self::Unknown(code) => {
+                return write!(f, "undefined code {}", Signed(i64::from(*code)));
+            }
         })
     }
 }

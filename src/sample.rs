@@ -93,7 +93,7 @@ pub struct Outcome {
 
 /// A figure that an outcome may hold, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
+#[repr(u8)]
 pub enum Metric {
     /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
     Powerdown,

@@ -95,12 +95,12 @@ impl fmt::Display for ClosingLine<'_> {
                     Verdict::Pass => "PASS",
                     _ => "FAIL",
                 },
-                t.passed,
-                t.skipped,
-                t.failed,
+                u64::from(t.passed),
+                u64::from(t.skipped),
+                u64::from(t.failed),
                 t.samples,
                 t.rejected,
-                t.lost
+                u64::from(t.lost)
             ),
             Self::Incomplete(reason) => write!(f, "INCOMPLETE: {reason}"),
             Self::BadInput(reason) => write!(f, "{BAD_INPUT}{reason}"),

@@ -54,7 +54,7 @@ fn dump(frame: &Frame) {
         cpu::mpidr(),
         frame.vector
     );
-    let class = (frame.esr >> 26 & 0x3f) as u8;
+    let class = frame.esr >> 26 & 0x3f;
     say!(
         "ESR  {:016x}  EC {class:#04x}: {}",
         frame.esr,
@@ -77,7 +77,7 @@ fn dump(frame: &Frame) {
 }
 
 /// ESR_ELx.EC in words (Arm ARM, D19.2.37).
-fn class_name(class: u8) -> &'static str {
+fn class_name(class: u64) -> &'static str {
     match class {
         0x00 => "unknown reason (an undefined instruction?)",
         0x01 => "trapped WFI or WFE",

@@ -96,8 +96,11 @@ pub fn finish() -> ! {
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
     console::seize();
-    say!("\nPanic: {info}");
-    say!("on CPU {:#x}", cpu::mpidr());
+    if let Some(at) = info.location() {
+        let (line, column) = (u64::from(at.line()), u64::from(at.column()));
+        say!("\nPanic: panicked at {}:{line}:{column}:", at.file());
+    }
+    say!("{}\non CPU {:#x}", info.message(), cpu::mpidr());
     if cpu::is_lead() {
         end(&Ended::Panic);
     }

@@ -54,6 +54,7 @@ use core::fmt::{self, Write};
 
 use super::crc::Crc32;
 use super::text::COLUMNS;
+use crate::number::Signed;
 
 /// The version of this format, as the `run` record gives it.
 pub const FORMAT: u32 = 1;
@@ -254,8 +255,7 @@ impl<'w> Recorder<'w> {
 
     /// Adds a key whose value may be negative.
     pub fn signed(&mut self, key: &str, value: i64) {
-        let sign = if value < 0 { "-" } else { "" };
-        self.field(key, &format_args!("{sign}{}", value.unsigned_abs()));
+        self.field(key, &Signed(value));
     }
 
     /// Adds a key whose value is a hexadecimal number.

@@ -74,7 +74,7 @@ impl fmt::Display for Loss {
 
 /// Why an outcome is not counted as a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(usize)]
+#[repr(u8)]
 pub enum Reason {
     /// An interrupt was pending that could not be drained, or the timer frame's
     /// could not be enabled: the call, which would have been given up, or for

@@ -82,7 +82,7 @@ impl<M: Machine> Bench<'_, M> {
         self.sleep = match self.longest_way_down() {
             // Nobody knows how long the way down was.
             None => self.sleep.max(self.us(UNKNOWN_US)),
-            Some(down) => (down * margin).clamp(self.us(LEAST_US), longest),
+            Some(down) => (down * margin).max(self.us(LEAST_US)).min(longest),
         };
         self.longest_sleep = longest.min(self.sleep.saturating_mul(GROWTH));
         Ok(())
