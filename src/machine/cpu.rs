@@ -1,6 +1,7 @@
 //! This CPU: its registers, and what every CPU knows of the machine.
 
 use core::arch::asm;
+use core::cell::OnceCell;
 
 use aarch64_cpu::registers::{
     CNTFRQ_EL0, CurrentEL, HCR_EL2, ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable, TPIDR_EL1,
@@ -9,7 +10,6 @@ use aarch64_cpu::registers::{
 use psci_bench::board::NoFrame;
 use psci_bench::pmf::{Interface, ReadError};
 use psci_bench::psci::AFFINITY_MASK;
-use spin::once::Once;
 
 use super::boot;
 use super::firmware::Firmware;
@@ -47,16 +47,24 @@ pub struct Env {
     pub watch: Watch,
 }
 
-static ENV: Once<Env> = Once::new();
+/// The environment: written while there is but one CPU, then only read.
+struct Shared(OnceCell<Env>);
+
+// SAFETY: set_env() is called once, by the lead, before the first CPU_ON; what
+// it wrote is visible to a CPU that comes up by that call, and the cell is not
+// written again.
+unsafe impl Sync for Shared where Env: Sync {}
+
+static ENV: Shared = Shared(OnceCell::new());
 
 /// Sets the environment, before the first other CPU is turned on.
 pub fn set_env(env: Env) -> &'static Env {
-    ENV.call_once(|| env)
+    ENV.0.get_or_init(|| env)
 }
 
 /// The environment, once it is set.
 pub fn env() -> Option<&'static Env> {
-    ENV.get()
+    ENV.0.get()
 }
 
 impl Env {
