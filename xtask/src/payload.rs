@@ -68,6 +68,8 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
 ///
 /// * `code-model=tiny`: all of the image is within 1 MiB, so that one
 ///   instruction reaches any address in it where two would be needed.
+/// * `homogeneous-prolog-epilog`: functions save and restore registers by a few
+///   routines that they share, and not each by instructions of its own.
 /// * `remap-path-prefix`: the strings of panics in dependencies begin with
 ///   where cargo unpacked them; the image is not to depend on whose home that
 ///   is.
@@ -83,7 +85,10 @@ fn rust_flags() -> OsString {
     };
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
-    let mut own = vec![OsString::from("-Ccode-model=tiny")];
+    let mut own: Vec<OsString> = vec![
+        "-Ccode-model=tiny".into(),
+        "-Cllvm-args=-homogeneous-prolog-epilog".into(),
+    ];
     if let Some(home) = home {
         let mut remap = OsString::from("--remap-path-prefix=");
         remap.push(home.join("registry").join("src"));
