@@ -46,8 +46,7 @@ impl<M: Machine> Bench<'_, M> {
         let mut tries = TRIES;
         loop {
             self.trials += 1;
-            let round = self.round(who, action);
-            self.machine.run(&round, self.outcomes);
+            self.run(who, action);
             let verdict = self.judge_round();
             self.keep_cold();
             match verdict {
@@ -129,13 +128,13 @@ impl<M: Machine> Bench<'_, M> {
     /// sample, and nobody may wake before everybody is down.
     pub(super) fn judge_round(&mut self) -> Result<(), Wrong> {
         let mut wrong = None;
-        for (cpu, outcome) in self.outcomes.iter().enumerate() {
+        for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
             if outcome.action == Action::None {
                 continue;
             }
             if let Err(rejection) = outcome.judge(self.pmf) {
-                self.rows[cpu].note_loss(rejection);
-                wrong.get_or_insert((cpu, rejection));
+                row.note_loss(rejection);
+                wrong.get_or_insert((row.cpu.into(), rejection));
             }
         }
         if let Some(wrong) = wrong {

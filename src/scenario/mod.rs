@@ -152,6 +152,15 @@ pub fn run_all<'w, M: Machine, W: Write>(
             let (sleep, skew) = (bench.sleep, bench.skew);
             let timers_stop = bench.timers_stop;
             let skipped = matches!(status, Status::Skipped(_));
+            // The samples outlive this test only where they have a part of
+            // their own.
+            let samples: &[Outcome] = if plan.samples {
+                kept = rest;
+                samples
+            } else {
+                kept = samples;
+                &[]
+            };
             let test = TestReport {
                 scenario,
                 method,
@@ -165,16 +174,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
                 trials,
                 skew,
                 rows: if skipped { &[] } else { own },
-                samples: &[],
-            };
-            // The samples outlive this test only where they have a part of
-            // their own.
-            let test = if plan.samples {
-                kept = rest;
-                TestReport { samples, ..test }
-            } else {
-                kept = samples;
-                test
+                samples,
             };
             output::test(out, run, &test)?;
             totals.add(&test);
@@ -265,10 +265,8 @@ impl<M: Machine> Bench<'_, M> {
     /// astray when it is to go off for another one's turn, and has no outcome.
     /// What was reached before that is not what is reached now.
     fn look_for_losses(&mut self) {
-        for cpu in 0..self.rows.len() {
-            if let Some(loss) = self.machine.lost(cpu) {
-                self.rows[cpu].lost.get_or_insert(loss);
-            }
+        for row in self.rows.iter_mut() {
+            row.lost = row.lost.or(self.machine.lost(row.cpu.into()));
         }
         if self.rows.iter().any(|row| row.lost.is_some()) {
             self.rows.iter_mut().for_each(|row| row.reached = None);
@@ -331,6 +329,18 @@ impl<M: Machine> Bench<'_, M> {
                 Method::Warm => After::Stay,
             },
         }
+    }
+
+    /// Has `who` do `action` in such a round.
+    fn run(&mut self, who: Who, action: Action) {
+        let round = self.round(who, action);
+        self.machine.run(&round, self.outcomes);
+    }
+
+    /// Has one CPU do `action`, and gives what came of it.
+    fn run_alone(&mut self, cpu: usize, action: Action) -> Outcome {
+        self.run(Who::Only(cpu), action);
+        self.outcomes[cpu]
     }
 
     /// Counter ticks in so many microseconds. Where CNTFRQ says nothing, as

@@ -60,25 +60,21 @@ impl<M: Machine> Bench<'_, M> {
     /// All CPUs once.
     fn pass(&mut self, lead_action: Option<Action>, phase: Phase) {
         let lead = self.machine.facts().lead;
-        let others = || (0..self.rows.len()).filter(move |cpu| *cpu != lead);
+        let others = (0..self.rows.len()).filter(|cpu| *cpu != lead);
         match self.method {
             Method::Tftf => {
-                for cpu in others() {
+                for cpu in others.clone() {
                     self.turn_off(cpu);
                 }
                 self.lead_pass(lead, lead_action, phase);
-                for cpu in 0..self.rows.len() {
-                    if cpu != lead {
-                        self.read_back(cpu, phase);
-                    }
+                for cpu in others {
+                    self.read_back(cpu, phase);
                 }
             }
             Method::Warm => {
-                for cpu in 0..self.rows.len() {
-                    if cpu != lead {
-                        self.turn_off(cpu);
-                        self.read_back(cpu, phase);
-                    }
+                for cpu in others {
+                    self.turn_off(cpu);
+                    self.read_back(cpu, phase);
                 }
                 self.lead_pass(lead, lead_action, phase);
             }
@@ -87,12 +83,11 @@ impl<M: Machine> Bench<'_, M> {
 
     /// A CPU's CPU_OFF; when it began and was over is kept for read_back.
     fn turn_off(&mut self, cpu: usize) {
-        self.firsts[cpu] = Outcome::default();
-        if !self.machine.is_lost(cpu) {
-            let round = self.round(Who::Only(cpu), Action::Off);
-            self.machine.run(&round, self.outcomes);
-            self.firsts[cpu].clone_from(&self.outcomes[cpu]);
-        }
+        self.firsts[cpu] = if self.machine.is_lost(cpu) {
+            Outcome::default()
+        } else {
+            self.run_alone(cpu, Action::Off)
+        };
     }
 
     /// The CPU is turned on again and reads its timestamps: a sample, if both
@@ -100,12 +95,10 @@ impl<M: Machine> Bench<'_, M> {
     fn read_back(&mut self, cpu: usize, phase: Phase) {
         let first = self.firsts[cpu];
         let outcome = if first.end == End::WentOff && !self.machine.is_lost(cpu) {
-            let round = self.round(Who::Only(cpu), Action::ReadBack);
-            self.machine.run(&round, self.outcomes);
             Outcome {
                 before: first.before,
                 seen_off: first.seen_off,
-                ..self.outcomes[cpu]
+                ..self.run_alone(cpu, Action::ReadBack)
             }
         } else if first.action == Action::None {
             // Lost earlier: said then.

@@ -29,8 +29,7 @@ impl<M: Machine> Bench<'_, M> {
         } else {
             // The first round is cold, and a trial all the same.
             self.trials = 1;
-            self.machine
-                .run(&self.round(Who::All, action), self.outcomes);
+            self.run(Who::All, action);
             let _ = self.judge_round();
             self.keep_cold();
         }
@@ -39,8 +38,7 @@ impl<M: Machine> Bench<'_, M> {
             let warming_up = self.attempts < self.plan.warmup;
             let lost = self.count_lost();
             self.attempts += 1;
-            self.machine
-                .run(&self.round(Who::All, action), self.outcomes);
+            self.run(Who::All, action);
             match self.judge_round() {
                 Ok(()) if warming_up => {}
                 Ok(()) => {

@@ -2,6 +2,7 @@
 //! statistics warms the firmware's caches.
 
 use super::Bench;
+use crate::board::Cpu;
 use crate::round::{Machine, Round, Who};
 use crate::sample::Action;
 use crate::stat::{Ladder, Reached};
@@ -33,10 +34,13 @@ impl<M: Machine> Bench<'_, M> {
     }
 
     fn keep_reached(&mut self, who: Who, ladder: &Ladder) {
-        let hz = self.machine.facts().frequency;
-        for cpu in 0..self.rows.len() {
-            let outcome = &self.outcomes[cpu];
-            let Some(due) = ladder.due(self.limit(who, cpu)) else {
+        let facts = self.machine.facts();
+        let (hz, Some(lead)) = (facts.frequency, self.cpus.get(facts.lead)) else {
+            return;
+        };
+        let parts = self.cpus.iter().zip(self.outcomes.iter());
+        for ((cpu, outcome), row) in parts.zip(self.rows.iter_mut()) {
+            let Some(due) = ladder.due(limit(who, cpu, lead)) else {
                 continue;
             };
             if outcome.action == Action::None {
@@ -45,20 +49,19 @@ impl<M: Machine> Bench<'_, M> {
             let away = outcome.after.saturating_sub(outcome.before);
             // TF-A divides by whole megahertz: 62 where there are 62.5.
             let most_us = (hz != 0).then(|| away / (hz / 1_000_000).max(1));
-            self.rows[cpu].reached = Some(Reached::read(ladder, &outcome.rise, due, most_us));
+            row.reached = Some(Reached::read(ladder, &outcome.rise, due, most_us));
         }
     }
+}
 
-    /// The highest power level that can go down with `cpu`: None where all
-    /// CPUs go down or are off. The lead, when it is awake, keeps up its own
-    /// cluster, which is taken to be level 1, and all that is above.
-    fn limit(&self, who: Who, cpu: usize) -> Option<u8> {
-        let lead = self.machine.facts().lead;
-        match who {
-            Who::All => None,
-            Who::Only(_) if cpu == lead => None,
-            Who::Only(_) if self.cpus[cpu].cluster == self.cpus[lead].cluster => Some(0),
-            Who::Only(_) => Some(1),
-        }
+/// The highest power level that can go down with `cpu`: None where all CPUs go
+/// down or are off. The lead, when it is awake, keeps up its own cluster, which
+/// is taken to be level 1, and all that is above.
+fn limit(who: Who, cpu: &Cpu, lead: &Cpu) -> Option<u8> {
+    match who {
+        Who::All => None,
+        Who::Only(_) if cpu.mpidr == lead.mpidr => None,
+        Who::Only(_) if cpu.cluster == lead.cluster => Some(0),
+        Who::Only(_) => Some(1),
     }
 }

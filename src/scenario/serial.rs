@@ -91,9 +91,7 @@ impl<M: Machine> Bench<'_, M> {
                 return;
             }
             self.attempts += 1;
-            let round = self.round(Who::Only(cpu), action);
-            self.machine.run(&round, self.outcomes);
-            let outcome = self.outcomes[cpu];
+            let outcome = self.run_alone(cpu, action);
             match outcome.judge(self.pmf) {
                 Ok(()) if warming_up => return,
                 Ok(()) => {
