@@ -35,8 +35,14 @@ impl Ladder {
         ladder
     }
 
+    /// Whether nothing is to be read.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rungs().next().is_none()
+    }
+
     /// Its states with their places.
-    pub fn rungs(&self) -> impl DoubleEndedIterator<Item = (usize, Rung)> + '_ {
+    pub fn rungs(&self) -> impl Iterator<Item = (usize, Rung)> + '_ {
         let rungs = self.0.iter().copied().enumerate();
         rungs.filter(|(_, rung)| rung.state != 0)
     }
@@ -45,13 +51,11 @@ impl Ladder {
     /// may go down: None where levels are not known.
     #[must_use]
     pub fn due(&self, limit: Option<u8>) -> Option<u32> {
-        let Some(limit) = limit else {
-            return self.rungs().last().map(|(_, rung)| rung.state);
-        };
         let mut due = None;
         for (_, rung) in self.rungs() {
-            if rung.level? <= limit {
-                due = Some(rung.state);
+            match limit {
+                Some(limit) if rung.level? > limit => {}
+                _ => due = Some(rung.state),
             }
         }
         due
@@ -126,12 +130,13 @@ impl Reached {
     /// Reads off what `rise` says of `ladder`.
     #[must_use]
     pub fn read(ladder: &Ladder, rise: &Rise, due: u32, most_us: Option<u64>) -> Self {
-        let rose = |(place, _): &(usize, Rung)| rise.counts[*place] != 0;
-        let deepest = ladder.rungs().rev().find(rose);
+        let rungs = ladder.0.iter().zip(rise.counts);
+        let deepest = rungs.filter(|(rung, times)| rung.state != 0 && *times != 0);
+        let (state, times) = deepest.last().map(|(rung, times)| (rung.state, times)).unzip();
         Self {
-            state: deepest.map(|(_, rung)| rung.state),
+            state,
             due,
-            times: deepest.map_or(0, |(place, _)| rise.counts[place]),
+            times: times.unwrap_or(0),
             residency_us: rise.residency_us,
             most_us,
         }

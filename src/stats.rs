@@ -91,54 +91,48 @@ pub struct Line {
 }
 
 impl Line {
-    /// The line through `points`. None for fewer than three points, for
-    /// points that do not differ in x or do not differ in y, and for numbers
-    /// so large that their products overflow.
+    /// The most points, and the least x that is too large.
+    pub const POINTS_MAX: u64 = 512;
+
+    /// The line through `points`. None for fewer than three points or more
+    /// than [`Line::POINTS_MAX`], for points that do not differ in x or do not
+    /// differ in y, for an x that is not below that number, and for a y that
+    /// takes more than 32 bits.
     #[must_use]
     pub fn through(points: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
+        // So small that nothing below overflows: sums of products have at most
+        // 9 + 9 + 32 bits, n times those 59; those of y alone, 73 and 82.
         let (mut n, mut sx, mut sy, mut sxx, mut sxy, mut syy) = (0, 0, 0, 0, 0, 0);
         for (x, y) in points {
-            let (x, y) = (i128::from(x), i128::from(y));
+            if n == Self::POINTS_MAX as i64 || x >= Self::POINTS_MAX || y >> 32 != 0 {
+                return None;
+            }
+            let (x, y) = (x as i64, y as i64);
             n += 1;
             sx += x;
             sy += y;
-            sxx = plus_product(sxx, x, x)?;
-            sxy = plus_product(sxy, x, y)?;
-            syy = plus_product(syy, y, y)?;
+            sxx += x * x;
+            sxy += x * y;
+            syy += i128::from(y) * i128::from(y);
         }
-        let spread = |sum_ab, a: i128, b| plus_product(product(n, sum_ab)?, -a, b);
-        let (xx, xy, yy) = (
-            spread(sxx, sx, sx)?,
-            spread(sxy, sx, sy)?,
-            spread(syy, sy, sy)?,
-        );
+        let (xx, xy) = (n * sxx - sx * sx, n * sxy - sx * sy);
+        let yy = i128::from(n) * syy - i128::from(sy) * i128::from(sy);
         if n < 3 || xx <= 0 || yy <= 0 {
             return None;
         }
-        let (all, explained) = (product(xx, yy)?, product(product(xy, xy)?, 100)?);
-        let is_explained = |percent: &u8| {
-            product(all, i128::from(*percent)).is_some_and(|share| share <= explained)
-        };
+        // A variance is at most a quarter of the range's square: 34 and 80 bits,
+        // and the square of xy is not above their product.
+        let all = i128::from(xx) * yy;
+        let explained = i128::from(xy) * i128::from(xy) * 100;
         // 128 bits are multiplied here and never divided, which would take
         // the image another kilobyte.
-        let (rise, run) = (i64::try_from(xy).ok()?, i64::try_from(xx).ok()?);
-        let half = run / 2;
+        let is_explained = |percent: &u8| all * i128::from(*percent) <= explained;
         Some(Self {
-            n: u32::try_from(n).ok()?,
-            slope: rise.checked_add(half)?.div_euclid(run),
+            n: n as u32,
+            slope: (xy + xx / 2).div_euclid(xx),
             r2_percent: (0..=100).rev().find(is_explained)?,
         })
     }
-}
-
-// Much machine code, and so not to be repeated wherever it is used.
-#[inline(never)]
-fn product(a: i128, b: i128) -> Option<i128> {
-    a.checked_mul(b)
-}
-
-fn plus_product(sum: i128, a: i128, b: i128) -> Option<i128> {
-    sum.checked_add(product(a, b)?)
 }
 
 /// The counter as a clock: what a tick lasts.
@@ -256,7 +250,19 @@ mod tests {
         // The most CPUs and a minute at 62.5 MHz still fit.
         let far = Line::through((0..512).map(|x| (x, 3_750_000_000 + x * 1_000_000)));
         assert_eq!(far.map(|l| l.slope), Some(1_000_000));
-        assert_eq!(line(&[(0, 0), (1, u64::MAX), (2, 1)]), None);
+        for wide in [u64::MAX, 1 << 32] {
+            assert_eq!(line(&[(0, 0), (1, wide), (2, 1)]), None);
+            assert_eq!(line(&[(0, 0), (wide, 1), (2, 1)]), None);
+        }
+        assert_eq!(Line::through((0..513).map(|x| (x % 512, x))), None);
+        // The largest sums: half of the points in each of two far corners.
+        let (most_x, most_y) = (Line::POINTS_MAX - 1, u64::from(u32::MAX));
+        let corners = (0..Line::POINTS_MAX).map(|i| (i % 2 * most_x, i % 2 * most_y));
+        let corners = Line::through(corners);
+        assert_eq!(
+            corners.map(|l| (l.n, l.slope, l.r2_percent)),
+            Some((512, 8_405_025, 100))
+        );
     }
 
     #[test]

@@ -286,10 +286,11 @@ impl<M: Machine> Bench<'_, M> {
             .rows
             .iter()
             .filter(|row| row.expected)
-            // Whoever only shared a round with the cause is not it.
+            // Of two with as few, whoever only shared a round with the cause
+            // is not it.
             .min_by_key(|row| {
                 let shared = row.rejected[Reason::Companion as usize];
-                (row.valid, shared == row.rejected_total())
+                2 * u64::from(row.valid) + u64::from(shared == row.rejected_total())
             });
         match worst {
             Some(row) if u64::from(row.valid) * 10 < u64::from(asked) * 9 => {

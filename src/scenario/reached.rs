@@ -15,7 +15,7 @@ impl<M: Machine> Bench<'_, M> {
     ///
     /// Nothing is said where a CPU was lost: nobody knows whether it is on.
     pub(super) fn see_what_is_reached(&mut self, who: Who, action: Action, ladder: &Ladder) {
-        let nothing_to_see = *ladder == Ladder::default() || !self.machine.facts().stat;
+        let nothing_to_see = ladder.is_empty() || !self.machine.facts().stat;
         for _ in 0..TRIES {
             let all_there = (0..self.rows.len()).all(|cpu| !self.machine.is_lost(cpu));
             if nothing_to_see || !all_there {

@@ -60,26 +60,37 @@ impl States {
     /// the idle-states binding asks of it.
     #[must_use]
     pub fn choose(idle_states: &[IdleState<'_>], plan: &Plan, format: StateFormat) -> Self {
-        let depth = |place: usize, state: &IdleState<'_>| {
-            let level = state.level.or(format.level(state.power_state));
-            level.map_or(place, usize::from)
-        };
-        let mut powerdowns = idle_states
-            .iter()
-            .filter(|s| format.accepts(s.power_state) && format.is_powerdown(s.power_state))
-            .enumerate()
-            .map(|(place, state)| (depth(place, state), state));
-        let deepest = powerdowns.clone().max_by_key(|(depth, _)| *depth);
-        let core = powerdowns.find(|(depth, _)| *depth == 0);
-        let chosen = |found: Option<(usize, &IdleState<'_>)>, named: Option<u32>| {
-            let power_state = named.or(found.map(|(_, state)| state.power_state))?;
-            Some(Chosen::new(power_state, idle_states, format))
-        };
+        let (mut deepest, mut core, mut most) = (None, None, 0);
+        for (place, state) in powerdowns(idle_states, format).enumerate() {
+            let depth = level(state, format).map_or(place, usize::from);
+            if depth >= most {
+                (deepest, most) = (Some(state.power_state), depth);
+            }
+            if depth == 0 {
+                core.get_or_insert(state.power_state);
+            }
+        }
+        let chosen = |state| Chosen::new(state, idle_states, format);
         Self {
-            deepest: chosen(deepest, plan.deepest),
-            core: chosen(core, plan.core),
+            deepest: plan.deepest.or(deepest).map(chosen),
+            core: plan.core.or(core).map(chosen),
         }
     }
+}
+
+/// The board's power-down states, in its order.
+fn powerdowns<'b>(
+    idle_states: &'b [IdleState<'b>],
+    format: StateFormat,
+) -> impl Iterator<Item = &'b IdleState<'b>> {
+    idle_states
+        .iter()
+        .filter(move |s| format.accepts(s.power_state) && format.is_powerdown(s.power_state))
+}
+
+/// The power level of a state, where the board or the format tells.
+fn level(state: &IdleState<'_>, format: StateFormat) -> Option<u8> {
+    state.level.or(format.level(state.power_state))
 }
 
 /// The board's power-down states of lower levels, by level, and last the one
@@ -90,16 +101,12 @@ fn ladder(
     idle_states: &[IdleState<'_>],
     format: StateFormat,
 ) -> Ladder {
-    let level = |state: &IdleState<'_>| state.level.or(format.level(state.power_state));
-    let own = known.map_or(format.level(asked), level);
+    let own = known.map_or(format.level(asked), |state| level(state, format));
     let of_level = |below: u8| {
-        let mut there = idle_states.iter().filter(|s| {
-            level(s) == Some(below)
-                && format.accepts(s.power_state)
-                && format.is_powerdown(s.power_state)
-        });
+        let mut all = powerdowns(idle_states, format);
+        let there = all.find(|state| level(state, format) == Some(below))?;
         Some(Rung {
-            state: there.next()?.power_state,
+            state: there.power_state,
             level: Some(below),
         })
     };
