@@ -141,7 +141,10 @@ pub enum Path {
 }
 
 impl Path {
-    fn captures(self, stamp: Stamp) -> bool {
+    /// Whether a call along this path writes the timestamp: another's value
+    /// is an old one.
+    #[must_use]
+    pub fn captures(self, stamp: Stamp) -> bool {
         match self {
             Self::Call => matches!(stamp, Stamp::EnterPsci | Stamp::ExitPsci),
             Self::Standby => !matches!(stamp, Stamp::EnterCflush | Stamp::ExitCflush),

@@ -19,7 +19,7 @@ pub struct Figures {
 }
 
 /// One CPU's results in one scenario.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// Index of the CPU in the board's order.
     pub cpu: u16,
@@ -50,7 +50,33 @@ pub struct Row {
     pub reached: Option<Reached>,
 }
 
+impl Default for Row {
+    fn default() -> Self {
+        Self::new(0)
+    }
+}
+
 impl Row {
+    /// The row of a CPU, by its index, of which nothing is known yet.
+    #[must_use]
+    pub fn new(cpu: u16) -> Self {
+        Self {
+            cpu,
+            figures: Figures::default(),
+            shown: None,
+            cold: None,
+            // Not derived: that would build each of them by itself.
+            summaries: [Summary::default(); METRICS],
+            rejected: [0; REASONS],
+            first_rejection: None,
+            expected: false,
+            valid: 0,
+            lost: None,
+            given_up: false,
+            reached: None,
+        }
+    }
+
     /// The statistics of one metric, when there is a sample.
     #[must_use]
     pub fn summary(&self, metric: Metric) -> Option<&Summary> {

@@ -261,7 +261,7 @@ mod tests {
         let corners = Line::through(corners);
         assert_eq!(
             corners.map(|l| (l.n, l.slope, l.r2_percent)),
-            Some((512, 8_405_025, 100))
+            Some((512, 8_405_024, 100))
         );
     }
 

@@ -49,23 +49,23 @@ pub extern "C" fn exception(frame: &Frame) -> ! {
 fn dump(frame: &Frame) {
     const KINDS: [&str; 4] = ["synchronous", "IRQ", "FIQ", "SError"];
     let kind = KINDS[(frame.vector & 3) as usize];
-    say!(
-        "\nUnhandled exception on CPU {:#x} ({kind}, vector {})",
-        cpu::mpidr(),
-        frame.vector
-    );
     let class = frame.esr >> 26 & 0x3f;
+    let image = super::boot::image_start();
     say!(
-        "ESR  {:016x}  EC {class:#04x}: {}",
+        "\nUnhandled exception on CPU {:#x} ({kind}, vector {})\n\
+         ESR  {:016x}  EC {class:#04x}: {}\n\
+         ELR  {:016x}  SPSR {:016x}\n\
+         FAR  {:016x}  SP   {:016x}\n\
+         image loaded at {image:#x}: ELR is image offset {:#x}",
+        cpu::mpidr(),
+        frame.vector,
         frame.esr,
-        class_name(class)
-    );
-    say!("ELR  {:016x}  SPSR {:016x}", frame.elr, frame.spsr);
-    say!("FAR  {:016x}  SP   {:016x}", frame.far, frame.sp);
-    say!(
-        "image loaded at {:#x}: ELR is image offset {:#x}",
-        super::boot::image_start(),
-        frame.elr.wrapping_sub(super::boot::image_start())
+        class_name(class),
+        frame.elr,
+        frame.spsr,
+        frame.far,
+        frame.sp,
+        frame.elr.wrapping_sub(image)
     );
     for (row, values) in frame.x.chunks(3).enumerate() {
         for (column, value) in values.iter().enumerate() {

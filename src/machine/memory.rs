@@ -1,6 +1,7 @@
 //! Working memory: one region of the board's memory, handed out piece by
 //! piece and never taken back.
 
+use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::slice;
 
@@ -24,10 +25,12 @@ impl Arena {
         }
     }
 
-    /// Takes `size` bytes aligned to `align`, a power of two.
-    fn take(&mut self, size: u64, align: u64) -> Option<u64> {
-        let start = self.next.checked_next_multiple_of(align)?;
-        let end = start.checked_add(size)?;
+    /// Takes room for `count` values of this layout.
+    #[inline(never)]
+    fn take(&mut self, count: usize, one: Layout) -> Option<u64> {
+        let size = one.size().checked_mul(count)?;
+        let start = self.next.checked_next_multiple_of(one.align() as u64)?;
+        let end = start.checked_add(size as u64)?;
         if end > self.end {
             return None;
         }
@@ -42,8 +45,7 @@ impl Arena {
         count: usize,
         mut make: impl FnMut(usize) -> T,
     ) -> Option<&'static mut [T]> {
-        let size = u64::try_from(count.checked_mul(size_of::<T>())?).ok()?;
-        let base = self.take(size, align_of::<T>().max(8) as u64)? as *mut MaybeUninit<T>;
+        let base = self.take(count, Layout::new::<T>())? as *mut MaybeUninit<T>;
         // SAFETY: take() reserved count values from base on, aligned for T, in
         // memory that new()'s caller gave to this arena alone, and it hands no
         // byte out twice. A MaybeUninit needs no particular contents.

@@ -13,13 +13,13 @@ const TRIES: u32 = 64;
 pub fn measure(env: &Env) -> Overheads {
     let mpidr = env.slots[env.lead].mpidr;
     Overheads {
-        counter: least(|| {
+        counter: least(&mut || {
             let before = env.way.now();
             env.way.now() - before
         }),
-        empty: least(|| env.way.empty()),
+        empty: least(&mut || env.way.empty()),
         pmf_read: env.pmf.ok().map(|pmf| {
-            least(|| {
+            least(&mut || {
                 let before = env.way.now();
                 let _ = env.firmware.timestamp(pmf, mpidr, Stamp::EnterPsci);
                 env.way.now() - before
@@ -28,7 +28,7 @@ pub fn measure(env: &Env) -> Overheads {
     }
 }
 
-fn least(mut once: impl FnMut() -> u64) -> u64 {
+fn least(once: &mut dyn FnMut() -> u64) -> u64 {
     (0..TRIES).map(|_| once()).min().unwrap_or(0)
 }
 

@@ -11,7 +11,7 @@ use crate::pmf::Stamp;
 use crate::psci::StateFormat;
 use crate::report::{Failure, Row, Skip, Status, TestReport};
 use crate::round::Facts;
-use crate::sample::{Action, Cause, Detail, Loss, Metric, Outcome, Reason, Rejection, Step};
+use crate::sample::{Cause, Detail, Loss, Metric, Outcome, Reason, Rejection, Step};
 use crate::stats::Summary;
 
 /// Prints one copy of a run's records; the same arguments give the same copy.
@@ -314,7 +314,9 @@ fn instants(to: &mut Recorder<'_>, pmf: bool, shown: &Outcome) {
     relative("before", &[shown.before]);
     if pmf {
         // In time; another call's are old ones.
-        let stamp = |stamp| is_written(shown.action, stamp).then(|| shown.stamps.at(stamp));
+        let path = shown.path();
+        let is_written = |stamp| path.is_some_and(|path| path.captures(stamp));
+        let stamp = |stamp| is_written(stamp).then(|| shown.stamps.at(stamp));
         let stamps = Stamp::IN_TIME.map(|it| stamp(it).unwrap_or(0));
         relative("s0 s4 s5 s2 s3 s1", &stamps);
     }
@@ -323,19 +325,6 @@ fn instants(to: &mut Recorder<'_>, pmf: bool, shown: &Outcome) {
     let rest = [due, after, turned_on, entered, seen_off];
     relative("due after turned_on entered seen_off", &rest);
     to.finish();
-}
-
-/// Whether the call writes this timestamp: another's value is an old one.
-fn is_written(action: Action, stamp: Stamp) -> bool {
-    use Stamp::{EnterCflush, EnterPsci, ExitCflush, ExitPsci};
-    match action {
-        Action::None => false,
-        Action::Version => matches!(stamp, EnterPsci | ExitPsci),
-        Action::Suspend {
-            powerdown: false, ..
-        } => !matches!(stamp, EnterCflush | ExitCflush),
-        Action::Suspend { .. } | Action::Off | Action::ReadBack => true,
-    }
 }
 
 fn rejection(to: &mut Recorder<'_>, rejection: Rejection) {

@@ -216,10 +216,9 @@ impl<M: Machine> Bench<'_, M> {
     fn measure(&mut self, scenario: ScenarioId, states: &States) -> (Status, Option<u32>) {
         for (cpu, row) in self.rows.iter_mut().enumerate() {
             *row = Row {
-                cpu: cpu as u16,
                 // One that is lost already has no samples here either.
                 lost: self.machine.lost(cpu),
-                ..Row::default()
+                ..Row::new(cpu as u16)
             };
         }
         let state = match scenario {
