@@ -150,6 +150,12 @@ impl Metric {
 }
 
 impl Outcome {
+    /// Whether the CPU had a part in the round.
+    #[must_use]
+    pub fn took_part(&self) -> bool {
+        !matches!(self.action, Action::None)
+    }
+
     /// The path that the call took through the firmware, when it has one.
     #[must_use]
     pub fn path(&self) -> Option<Path> {
@@ -172,30 +178,27 @@ impl Outcome {
     /// # Errors
     /// The first rule that it breaks.
     pub fn judge(&self, pmf: bool) -> Result<(), Rejection> {
-        if let End::Lost(loss) = self.end {
-            return Err(Rejection {
-                reason: Reason::Lost,
-                detail: Detail::Loss(loss),
-            });
-        }
-        if self.end == End::Pending {
-            return Err(Rejection::plain(Reason::Pending));
-        }
-        if self.end == End::NotRung {
-            return Err(Rejection::plain(Reason::NotRung));
-        }
-        if self.end == End::WrongContext {
-            return Err(Rejection::plain(Reason::WrongContext));
+        match self.end {
+            End::Lost(loss) => {
+                return Err(Rejection {
+                    reason: Reason::Lost,
+                    detail: Detail::Loss(loss),
+                });
+            }
+            End::Pending => return Err(Rejection::plain(Reason::Pending)),
+            End::NotRung => return Err(Rejection::plain(Reason::NotRung)),
+            End::WrongContext => return Err(Rejection::plain(Reason::WrongContext)),
+            End::NotRun | End::Returned | End::Resumed | End::WentOff | End::ReadBack => {}
         }
         // PSCI_VERSION alone answers with a number.
-        if self.code < 0 || self.code != 0 && self.action != Action::Version {
+        if self.code < 0 || self.code != 0 && !matches!(self.action, Action::Version) {
             return Err(Rejection {
                 reason: Reason::Refused,
                 detail: Detail::Firmware(psci::Error::from_code(self.code)),
             });
         }
         if let Action::Suspend { powerdown, .. } = self.action {
-            let returned = powerdown && self.end == End::Returned;
+            let returned = powerdown && matches!(self.end, End::Returned);
             if returned && (pmf || self.after < self.due) {
                 return Err(Rejection::plain(Reason::Abandoned));
             }
@@ -237,8 +240,8 @@ impl Outcome {
     pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
         let latencies = if pmf { self.latencies() } else { None };
         let suspend = matches!(self.action, Action::Suspend { .. });
-        let version = self.action == Action::Version;
-        let read_back = self.action == Action::ReadBack;
+        let version = matches!(self.action, Action::Version);
+        let read_back = matches!(self.action, Action::ReadBack);
         match metric {
             Metric::Powerdown if !version => latencies.map(|l| l.powerdown),
             Metric::Wakeup if !version => latencies.map(|l| l.wakeup),

@@ -43,7 +43,7 @@ fn do_order(env: &'static Env, slot: &'static Slot, order: &Order, entered: u64)
     if order.holds {
         env.attend(slot, || slot.is_released().then_some(()));
     }
-    if order.action == Action::Off || order.after == After::Off {
+    if matches!(order.action, Action::Off) || order.after == After::Off {
         turn_off(env, slot);
     }
 }

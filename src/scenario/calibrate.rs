@@ -117,8 +117,7 @@ impl<M: Machine> Bench<'_, M> {
     /// Keeps each CPU's first sample apart.
     pub(super) fn keep_cold(&mut self) {
         for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
-            let took_part = outcome.action != Action::None;
-            if took_part && outcome.judge(self.pmf).is_ok() {
+            if outcome.took_part() && outcome.judge(self.pmf).is_ok() {
                 row.keep_cold(outcome);
             }
         }
@@ -129,7 +128,7 @@ impl<M: Machine> Bench<'_, M> {
     pub(super) fn judge_round(&mut self) -> Result<(), Wrong> {
         let mut wrong = None;
         for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
-            if outcome.action == Action::None {
+            if !outcome.took_part() {
                 continue;
             }
             if let Err(rejection) = outcome.judge(self.pmf) {

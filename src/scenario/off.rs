@@ -94,13 +94,13 @@ impl<M: Machine> Bench<'_, M> {
     /// halves are good.
     fn read_back(&mut self, cpu: usize, phase: Phase) {
         let first = self.firsts[cpu];
-        let outcome = if first.end == End::WentOff && !self.machine.is_lost(cpu) {
+        let outcome = if matches!(first.end, End::WentOff) && !self.machine.is_lost(cpu) {
             Outcome {
                 before: first.before,
                 seen_off: first.seen_off,
                 ..self.run_alone(cpu, Action::ReadBack)
             }
-        } else if first.action == Action::None {
+        } else if !first.took_part() {
             // Lost earlier: said then.
             return;
         } else {

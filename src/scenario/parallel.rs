@@ -88,7 +88,7 @@ impl<M: Machine> Bench<'_, M> {
             kept.copy_from_slice(self.outcomes);
         }
         for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
-            row.valid += u32::from(outcome.action != Action::None);
+            row.valid += u32::from(outcome.took_part());
         }
     }
 
@@ -97,7 +97,7 @@ impl<M: Machine> Bench<'_, M> {
         let first_up = self.first_wake_up();
         let late = |o| first_up.is_some_and(|up| is_late(o, up));
         for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
-            if outcome.action == Action::None {
+            if !outcome.took_part() {
                 continue;
             }
             row.reject(match outcome.judge(self.pmf) {

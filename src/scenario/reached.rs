@@ -43,7 +43,7 @@ impl<M: Machine> Bench<'_, M> {
             let Some(due) = ladder.due(limit(who, cpu, lead)) else {
                 continue;
             };
-            if outcome.action == Action::None {
+            if !outcome.took_part() {
                 continue;
             }
             let away = outcome.after.saturating_sub(outcome.before);
