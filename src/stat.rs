@@ -130,16 +130,20 @@ impl Reached {
     /// Reads off what `rise` says of `ladder`.
     #[must_use]
     pub fn read(ladder: &Ladder, rise: &Rise, due: u32, most_us: Option<u64>) -> Self {
-        let rungs = ladder.0.iter().zip(rise.counts);
-        let deepest = rungs.filter(|(rung, times)| rung.state != 0 && *times != 0);
-        let (state, times) = deepest.last().map(|(rung, times)| (rung.state, times)).unzip();
-        Self {
-            state,
+        let mut reached = Self {
+            state: None,
             due,
-            times: times.unwrap_or(0),
+            times: 0,
             residency_us: rise.residency_us,
             most_us,
+        };
+        // The deepest comes last.
+        for (rung, times) in ladder.0.iter().zip(rise.counts) {
+            if rung.state != 0 && times != 0 {
+                (reached.state, reached.times) = (Some(rung.state), times);
+            }
         }
+        reached
     }
 
     /// What is wrong, if anything is.
