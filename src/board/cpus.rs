@@ -43,7 +43,6 @@ struct CpuNode<'c, 't> {
     node: Node<'c, 't>,
     mpidr: u64,
     available: bool,
-    has_method: bool,
 }
 
 /// A phandle of a CPU, and which of the CPUs it is; `None`: one that is
@@ -99,6 +98,9 @@ fn read<'c, 't>(node: Node<'c, 't>, cells: usize) -> Read<CpuNode<'c, 't>> {
         return Err(node.wrong_value("reg", mpidr, expected));
     }
     let available = node.available();
+    // Without one there is still the psci node, which has been seen: some
+    // trees leave it to the boot loader, some leave it out of the first CPU,
+    // and QEMU of a CPU that is alone.
     let method = node.text("enable-method")?;
     if let Some(value) = method.filter(|method| available && *method != "psci") {
         return Err(node.wrong_text("enable-method", value, "psci"));
@@ -107,29 +109,20 @@ fn read<'c, 't>(node: Node<'c, 't>, cells: usize) -> Read<CpuNode<'c, 't>> {
         node,
         mpidr,
         available,
-        has_method: method.is_some(),
     })
 }
 
 /// How many CPUs can be used.
 pub(super) fn count(tree: &Tree<'_>) -> Read<usize> {
     let mut count = 0;
-    let mut no_method = None;
     scan(tree, &mut |cpu| {
-        if cpu.available {
-            count += 1;
-            if !cpu.has_method {
-                no_method = Some(cpu.node);
-            }
-        }
+        count += usize::from(cpu.available);
         Ok(())
     })?;
-    match (count, no_method) {
-        (0, _) => Err(tree.no_node("no CPU under /cpus that is not disabled")),
-        // A CPU that is alone is never turned on: QEMU leaves this out.
-        (1, _) | (_, None) => Ok(count),
-        (_, Some(node)) => Err(node.missing("enable-method")),
+    if count == 0 {
+        return Err(tree.no_node("no CPU under /cpus that is not disabled"));
     }
+    Ok(count)
 }
 
 /// Fills `out`, which has as many places as there are CPUs, in the order of

@@ -64,7 +64,7 @@ pub(super) fn read(tree: &Tree<'_>) -> Read<ArrayVec<Region, MEMORY_MAX>> {
         Ok(())
     })?;
     if list.regions.is_empty() {
-        return Err(tree.no_node("no memory node with a size"));
+        return Err(tree.no_node("no memory node with a size: boot loaders fill that in"));
     }
     Ok(list.regions)
 }

@@ -239,10 +239,15 @@ fn five_hundred_and_twelve_cpus() {
 }
 
 #[test]
-fn a_cpu_that_is_alone_needs_no_enable_method() {
-    let mut tree = qemu(1);
-    tree.remove("/cpus/cpu@0:enable-method");
-    assert_eq!(labels(&tree, false).1, [(0, 0, 0, 0)]);
+fn where_there_is_psci_no_cpu_needs_an_enable_method() {
+    for count in [1, 4] {
+        let whole = qemu(count);
+        let mut tree = whole.clone();
+        for index in 0..count {
+            tree.remove(&std::format!("/cpus/cpu@{index:x}:enable-method"));
+            assert_eq!(labels(&tree, false), labels(&whole, false));
+        }
+    }
 }
 
 fn uart(tree: &Model) -> Uart {
