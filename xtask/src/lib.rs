@@ -14,6 +14,7 @@
 //! diagnosis  what to make of a run without one; positions, monitor and
 //!            symbols tell where its CPUs are
 //! soak ───── run, again and again
+//! linux_trees device trees of a thousand boards, for tests
 //! ```
 //!
 //! The commands in [`cli`] and the whole-program tests call the same
@@ -21,6 +22,7 @@
 
 #![forbid(unsafe_code)]
 
+pub(crate) mod apt;
 pub mod apt_source;
 pub mod board;
 pub mod cert_create;
@@ -32,6 +34,7 @@ pub mod firmware;
 pub mod flash;
 pub mod fuzz;
 pub mod image;
+pub mod linux_trees;
 pub mod monitor;
 pub mod pack;
 pub mod payload;
