@@ -66,7 +66,14 @@ fn run(verb: Verb) -> Result<u8> {
         } else {
             1
         }),
-        Verb::Test { filter } => Ok(if test::run(&filter)? { 0 } else { 1 }),
+        Verb::Test { trees, filter } => {
+            let passed = if trees {
+                test::trees()
+            } else {
+                test::run(&filter)
+            };
+            Ok(if passed? { 0 } else { 1 })
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 
 use crate::apt_source;
+use crate::linux_trees;
 use crate::payload;
 use crate::process;
 use crate::progress::say;
@@ -25,14 +26,43 @@ pub fn run(filter: &[String]) -> Result<bool> {
     apt_source::TF_A.fetch(&workspace)?;
     apt_source::MBED_TLS.fetch(&workspace)?;
     payload::build(&workspace)?;
-    let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
-    // With overflow checks and assertions on, and whatever fails first, all
-    // the rest as well.
-    command.args(["test", "--workspace", "--no-fail-fast"]);
-    command.arg("--target-dir").arg(&workspace.target);
+    // Whatever fails first, all the rest as well.
+    let mut arguments = vec!["--workspace", "--no-fail-fast"];
     if !filter.is_empty() {
-        command.arg("--").args(filter);
+        arguments.push("--");
+        arguments.extend(filter.iter().map(String::as_str));
     }
+    cargo_test(&workspace, &arguments, &[])
+}
+
+/// Runs the test of the device trees of all of Linux's boards.
+///
+/// Returns whether it passed.
+///
+/// # Errors
+/// When something that it needs cannot be had.
+pub fn trees() -> Result<bool> {
+    let workspace = Workspace::find()?;
+    linux_trees::fetch(&workspace)?;
+    let test = ["--package", "xtask", "--test", "trees"];
+    let only = ["--", "--ignored", "--nocapture"];
+    // A thousand trees are minutes without any optimisation.
+    let faster = [("CARGO_PROFILE_DEV_OPT_LEVEL", "1")];
+    cargo_test(&workspace, &[&test[..], &only].concat(), &faster)
+}
+
+/// Runs `cargo test` with overflow checks and assertions on.
+fn cargo_test(
+    workspace: &Workspace,
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> Result<bool> {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    command
+        .arg("test")
+        .arg("--target-dir")
+        .arg(&workspace.target);
+    command.args(arguments).envs(environment.iter().copied());
     command.current_dir(&workspace.root).stdin(Stdio::null());
     say(&process::display(&command));
     Ok(command.status().context("cannot run cargo")?.success())

@@ -77,8 +77,13 @@ pub enum Verb {
     /// Set up what is missing, and run all tests.
     #[command(after_help = "Examples:
   cargo xtask test
-  cargo xtask test -- fip        # tests with fip in their name")]
+  cargo xtask test -- fip        # tests with fip in their name
+  cargo xtask test --trees       # the trees of Linux's boards, alone")]
     Test {
+        /// Only the test that is not among them: the device trees of all of
+        /// Linux's boards. It fetches Debian's kernel for arm64, 90 MB, once.
+        #[arg(long, conflicts_with = "filter")]
+        trees: bool,
         /// Passed to the test programs, behind `--`.
         #[arg(last = true)]
         filter: Vec<String>,
