@@ -1,7 +1,7 @@
 //! UARTs: polled, transmit only, as the firmware left them configured.
 //!
 //! There is one driver. What tells one kind of UART from another is data: a
-//! [`Model`] in `uart/models.rs`.
+//! `Model` in `uart/models.rs`.
 
 mod models;
 
