@@ -185,11 +185,10 @@ impl<'c, 't> Found<'c, 't> {
 
     /// How PSCI is called.
     fn conduit(&self, tree: &Tree<'t>) -> Read<Conduit> {
-        let none = "no node compatible with arm,psci-1.0 or arm,psci-0.2: the firmware has no PSCI";
         match (self.psci, self.old_psci) {
             (Some(node), _) => firmware::conduit(node),
             (None, Some(old)) => firmware::refuse_old(old),
-            (None, None) => Err(tree.no_node(none)),
+            (None, None) => Err(tree.no_node(firmware::absence(tree))),
         }
     }
 }

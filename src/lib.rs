@@ -15,6 +15,7 @@ extern crate std;
 
 pub mod board;
 pub mod devices;
+pub mod handoff;
 pub mod image;
 mod number;
 pub mod output;

@@ -4,7 +4,7 @@
 //! some boards have it at /firmware/psci instead of /psci.
 
 use super::error::Problem;
-use super::fdt::{Node, Read};
+use super::fdt::{Node, Read, Tree};
 use super::tree::compatible_with;
 use crate::image::Conduit;
 
@@ -32,4 +32,16 @@ pub(super) fn conduit(node: Node<'_, '_>) -> Read<Conduit> {
 /// Reports that there is but `old`.
 pub(super) fn refuse_old(old: Node<'_, '_>) -> Read<Conduit> {
     Err(old.error("compatible", Problem::OldPsci))
+}
+
+/// What to say where there is no node at all.
+pub(super) fn absence(tree: &Tree<'_>) -> &'static str {
+    let by_spin_table = |cpu: Node<'_, '_>| cpu.value("enable-method") == Some(b"spin-table\0");
+    let cpus = tree.find("/cpus");
+    if cpus.is_some_and(|cpus| cpus.children().any(by_spin_table)) {
+        "no node compatible with arm,psci-1.0, and CPUs with enable-method = \"spin-table\": the \
+         firmware has no PSCI"
+    } else {
+        "no node compatible with arm,psci-1.0 or arm,psci-0.2: the firmware has no PSCI"
+    }
 }

@@ -63,9 +63,39 @@ reset:
     mov     x21, x1                     //   device tree, MPIDR or nothing
     mov     x22, x2
     mov     x23, x3
+    mov     x29, xzr                    // 1 where EL3 had to be left
     mrs     x9, CurrentEL
-    cmp     x9, #(3 << 2)               // EL3 has no PSCI above it, and none
-    b.eq    halt                        //   of what follows is written for it
+    cmp     x9, #(3 << 2)
+    b.ne    left_el3
+
+    // EL3 is where the firmware should be that is to be measured. Nothing can
+    // be, but it can be said, and what says it runs below. No more is set up
+    // than that takes: the levels below are AArch64 and not secure, an SMC is
+    // undefined and does not come here, and the next level, EL2 where there is
+    // one, begins with MMU and caches off and all exceptions masked.
+    .global leave_el3
+leave_el3:
+    mov     x29, #1
+    mov     x9, #{SCR_EL3}
+    msr     scr_el3, x9
+    mrs     x9, id_aa64pfr0_el1
+    tst     x9, #(0xf << 8)             // is there an EL2?
+    b.eq    1f
+    mov     x9, #({SCTLR_EL2_OFF} & 0xffff)
+    movk    x9, #({SCTLR_EL2_OFF} >> 16), lsl #16
+    msr     sctlr_el2, x9
+    mov     x9, #0x3c9                  // D, A, I, F; EL2 with SP_EL2
+    b       2f
+1:  mov     x9, #({SCTLR_EL1_OFF} & 0xffff)
+    movk    x9, #({SCTLR_EL1_OFF} >> 16), lsl #16
+    msr     sctlr_el1, x9
+    mov     x9, #0x3c5                  // EL1 with SP_EL1
+2:  msr     spsr_el3, x9
+    adr     x9, left_el3
+    msr     elr_el3, x9
+    eret                                // to the next line
+    .global left_el3
+left_el3:
 
     // Relocations: the linker put each pointer's address, counted from 0,
     // where the pointer is; add the load address to it. Where they are is
@@ -195,6 +225,7 @@ reset:
     b       11f
 10: msr     tpidr_el1, x9
 11:
+    mov     x7, x29                     // was EL3 left?
     mov     x29, xzr                    // the last frame
     mov     x30, xzr
     mov     x0, x20                     // the loader's X0 to X3,

@@ -19,11 +19,19 @@ const TCR_COMMON: u64 = 16 | 1 << 8 | 1 << 10 | 3 << 12;
 /// (SA), instruction caches (I).
 const SCTLR_ON: u64 = 1 | 1 << 2 | 1 << 3 | 1 << 12;
 
-/// SCTLR_EL1's RES1 bits of Armv8.0 and [`SCTLR_ON`].
-const SCTLR_EL1: u64 = 0x30d0_0800 | SCTLR_ON;
+/// SCTLR_EL1's RES1 bits of Armv8.0: MMU and caches off.
+const SCTLR_EL1_OFF: u64 = 0x30d0_0800;
+/// The same with [`SCTLR_ON`].
+const SCTLR_EL1: u64 = SCTLR_EL1_OFF | SCTLR_ON;
 
-/// SCTLR_EL2's RES1 bits of Armv8.0 (E2H = 0) and [`SCTLR_ON`].
-const SCTLR_EL2: u64 = 0x30c5_0830 | SCTLR_ON;
+/// SCTLR_EL2's RES1 bits of Armv8.0 (E2H = 0): MMU and caches off.
+const SCTLR_EL2_OFF: u64 = 0x30c5_0830;
+/// The same with [`SCTLR_ON`].
+const SCTLR_EL2: u64 = SCTLR_EL2_OFF | SCTLR_ON;
+
+/// SCR_EL3: the levels below are AArch64 (RW) and not secure (NS), HVC can be
+/// used (HCE), SMC can not (SMD); bits 5 and 4 are RES1.
+const SCR_EL3: u64 = 1 << 10 | 1 << 8 | 1 << 7 | 3 << 4 | 1;
 
 /// HCR_EL2: EL1 is AArch64 (RW), physical interrupts and SErrors are EL2's
 /// (AMO, IMO, FMO), E2H = 0, nothing trapped.
@@ -57,6 +65,9 @@ global_asm!(
     TCR_COMMON = const TCR_COMMON,
     SCTLR_EL1 = const SCTLR_EL1,
     SCTLR_EL2 = const SCTLR_EL2,
+    SCTLR_EL1_OFF = const SCTLR_EL1_OFF,
+    SCTLR_EL2_OFF = const SCTLR_EL2_OFF,
+    SCR_EL3 = const SCR_EL3,
     HCR_EL2 = const HCR_EL2,
     PAGE_NORMAL = const mmu::PAGE_NORMAL,
     BOOT_STACK_TOP = const BOOT_STACK_TOP,

@@ -29,11 +29,13 @@ pub enum Ended<'e> {
 /// The conduit to end by: 0 none known, 1 SMC, 2 HVC.
 static CONDUIT: AtomicU32 = AtomicU32::new(0);
 
-/// Makes the conduit known by which the machine can be turned off.
-pub fn set_conduit(conduit: Conduit) {
+/// Makes the conduit known by which the machine can be turned off, or that
+/// there is none.
+pub fn set_conduit(conduit: Option<Conduit>) {
     let code = match conduit {
-        Conduit::Smc => 1,
-        Conduit::Hvc => 2,
+        None => 0,
+        Some(Conduit::Smc) => 1,
+        Some(Conduit::Hvc) => 2,
     };
     CONDUIT.store(code, Ordering::Relaxed);
 }

@@ -8,22 +8,24 @@ use psci_bench::board::{Board, Console as TreeConsole, Region, Uart};
 use psci_bench::image::ParameterBlock;
 use psci_bench::plan::Plan;
 
-use crate::machine::console::{self, Console};
+use crate::machine::console::{self, Console, say};
 use crate::machine::mmu::{Kind, Tables};
 use crate::machine::panic::{self, Ended};
 use crate::machine::{boot, cpu, memory};
 
 /// Comes from `boot.S`, on the boot stack, with MMU and caches on: the
 /// loader's X0 to X3, the next free translation table, 1 where the control
-/// registers have EL1's layout, and where the boot area begins.
+/// registers have EL1's layout, where the boot area begins, and 1 where the
+/// loader entered at EL3.
 pub extern "C" fn boot_main(
     x0: u64,
-    _x1: u64,
+    x1: u64,
     x2: u64,
-    _x3: u64,
+    x3: u64,
     next_table: u64,
     layout: u64,
     boot_area: u64,
+    left_el3: u64,
 ) -> ! {
     let boot_area = Region {
         base: boot_area,
@@ -31,9 +33,8 @@ pub extern "C" fn boot_main(
     };
     let mut tables = Tables::new(next_table, boot_area.base + boot_area.size, layout != 0);
     let block = parameters();
-    if let Some(conduit) = block.conduit {
-        panic::set_conduit(conduit);
-    }
+    let has_firmware = left_el3 == 0;
+    panic::set_conduit(block.conduit.filter(|_| has_firmware));
     if let Some(emergency) = &block.uart {
         open_console(&mut tables, &Uart::from(emergency));
     }
@@ -42,10 +43,18 @@ pub extern "C" fn boot_main(
             &"HCR_EL2.E2H stays 1: psci-bench needs an EL2 without VHE",
         ));
     }
-    match tree::find(&mut tables, &block, [x0, x2]) {
-        Ok(found) => with_tree(tables, found, boot_area),
+    match tree::find(&mut tables, &block, [x0, x1, x2, x3]) {
+        Ok(found) => with_tree(tables, found, boot_area, has_firmware),
+        Err(_) if !has_firmware => end_without_firmware(),
         Err(error) => panic::end(&Ended::BadInput(&error)),
     }
+}
+
+/// Ends a run that was begun where firmware has its place.
+fn end_without_firmware() -> ! {
+    panic::end(&Ended::Machine(
+        &"entered at EL3, so there is no PSCI firmware to measure: load psci-bench as BL33",
+    ))
 }
 
 /// The parameter block of the running image.
@@ -79,16 +88,28 @@ fn open_console(tables: &mut Tables, uart: &Uart) {
 }
 
 /// Goes on with a device tree in hand.
-fn with_tree(mut tables: Tables, found: tree::Found, boot_area: Region) -> ! {
+fn with_tree(
+    mut tables: Tables,
+    found: tree::Found,
+    boot_area: Region,
+    has_firmware: bool,
+) -> ! {
     // The console and the conduit first, so that whatever is wrong with the
-    // rest can be said, and the machine turned off.
+    // rest can be said, and the machine turned off. What the tree says of the
+    // firmware wins, also that there is none to call.
     if let Ok(early) = TreeConsole::find(found.bytes) {
         if let Ok(uart) = &early.uart {
             open_console(&mut tables, uart);
         }
-        if let Ok(conduit) = early.conduit {
-            panic::set_conduit(conduit);
-        }
+        panic::set_conduit(early.conduit.ok().filter(|_| has_firmware));
+    }
+    say!(
+        "Image at {:#x}, device tree {}",
+        boot::image_start(),
+        found.source
+    );
+    if !has_firmware {
+        end_without_firmware();
     }
     let board = match Board::read(found.bytes) {
         Ok(board) => board,
@@ -97,7 +118,7 @@ fn with_tree(mut tables: Tables, found: tree::Found, boot_area: Region) -> ! {
             found.source
         ))),
     };
-    panic::set_conduit(board.conduit);
+    panic::set_conduit(Some(board.conduit));
     let plan = match Plan::parse(board.bootargs) {
         Ok(plan) => plan,
         Err(error) => panic::end(&Ended::BadInput(&error)),

@@ -1,13 +1,16 @@
-//! Finding the device tree: appended to the image, or where X0 or X2 points.
+//! Finding the device tree: appended to the image, in the transfer list that
+//! X1 says is at X3, or where X0 or X2 points.
 //!
 //! An address in a register is not one until it is proven: firmware may pass
 //! an MPIDR there. It must be aligned to 8, above the first 64 KiB, and what
 //! is there must be readable (by a probe that survives an abort) and have the
-//! magic of a device tree.
+//! magic of a device tree. X1 is a promise that X3 is the address of a list:
+//! one that is not sound is an error, and not passed over.
 
 use core::fmt;
 
 use psci_bench::board::{Region, total_size};
+use psci_bench::handoff::{self, HandoffError};
 use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX};
 
 use crate::machine::mmu::{Kind, MapError, PAGE, Tables};
@@ -20,7 +23,8 @@ const LOWEST: u64 = 0x1_0000;
 /// (Devicetree Specification v0.4, section 5.2).
 const MAGIC: u32 = 0xd00d_feed_u32.swap_bytes();
 
-/// Bytes of a device tree's header that tell its size.
+/// Bytes of a device tree's header, which tell its size; a transfer list's are
+/// fewer.
 const HEADER: u64 = 40;
 
 /// Where the tree came from.
@@ -30,6 +34,8 @@ pub enum Source {
     Appended,
     /// At the address in this register.
     Register(u8, u64),
+    /// In the transfer list at this address.
+    List(u64),
 }
 
 impl fmt::Display for Source {
@@ -37,6 +43,7 @@ impl fmt::Display for Source {
         match self {
             Self::Appended => write!(f, "appended to the image"),
             Self::Register(number, address) => write!(f, "at {address:#x} (X{number})"),
+            Self::List(address) => write!(f, "in the transfer list at {address:#x} (X3)"),
         }
     }
 }
@@ -64,7 +71,21 @@ pub enum NotFound {
 /// What is wrong with a tree.
 pub enum Reason {
     Board(psci_bench::board::BoardError<'static>),
+    Handoff(HandoffError),
     Map(MapError),
+    /// Nothing can be read at this address.
+    Unreadable(u64),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Board(error) => error.fmt(f),
+            Self::Handoff(error) => error.fmt(f),
+            Self::Map(error) => error.fmt(f),
+            Self::Unreadable(address) => write!(f, "there is no memory at {address:#x}"),
+        }
+    }
 }
 
 impl fmt::Display for NotFound {
@@ -80,33 +101,35 @@ impl fmt::Display for NotFound {
                 "no device tree: none is appended to the image, and neither X0 = {x0:#x} nor \
                  X2 = {x2:#x} points to one; append one with cargo xtask image"
             ),
-            Self::Unusable(source, Reason::Board(error)) => {
-                write!(f, "device tree {source}: {error}")
-            }
-            Self::Unusable(source, Reason::Map(error)) => {
-                write!(f, "device tree {source}: {error}")
-            }
+            Self::Unusable(source, reason) => write!(f, "device tree {source}: {reason}"),
         }
     }
 }
 
-/// Finds the tree and maps it.
+/// Finds the tree and maps it. `registers` are the loader's X0 to X3.
 pub fn find(
     tables: &mut Tables,
     block: &ParameterBlock,
-    registers: [u64; 2],
+    registers: [u64; 4],
 ) -> Result<Found, NotFound> {
     if block.tree_offset != 0 || block.tree_size != 0 {
         return appended(block);
     }
-    for (number, address) in [0, 2].into_iter().zip(registers) {
-        if points_to_tree(tables, address) {
+    let [x0, x1, x2, x3] = registers;
+    if x1 == handoff::REGISTER {
+        let in_list = in_list(tables, x3);
+        let unusable = |reason| NotFound::Unusable(Source::List(x3), reason);
+        if let Some(found) = in_list.map_err(unusable)? {
+            return Ok(found);
+        }
+    }
+    for (number, address) in [(0, x0), (2, x2)] {
+        if begins_with(tables, address, MAGIC) {
             let source = Source::Register(number, address);
             return take(tables, address, source)
                 .map_err(|reason| NotFound::Unusable(source, reason));
         }
     }
-    let [x0, x2] = registers;
     Err(NotFound::Nowhere { x0, x2 })
 }
 
@@ -134,40 +157,92 @@ fn appended(block: &ParameterBlock) -> Result<Found, NotFound> {
     })
 }
 
-/// Whether a device tree begins at `address`. If not, the page does not stay
-/// mapped: who knows what is there.
-fn points_to_tree(tables: &mut Tables, address: u64) -> bool {
+/// Whether memory begins with `magic` at `address`. If so, its header is
+/// mapped; if not, nothing is: who knows what is there.
+fn begins_with(tables: &mut Tables, address: u64, magic: u32) -> bool {
     let header = Region {
         base: address,
         size: HEADER,
     };
-    if !address.is_multiple_of(8) || address < LOWEST {
+    if !address.is_multiple_of(8) || address < LOWEST || map(tables, header).is_err() {
         return false;
     }
-    // A page that is in use already is the payload's own.
-    if tables.is_mapped(address) || tables.map(header, Kind::Constant).is_err() {
-        return false;
-    }
-    let found = probe::word(address) == Some(MAGIC);
+    let found = probe::word(address) == Some(magic);
     if !found {
-        tables.unmap_page(address);
-        tables.unmap_page(address + HEADER - 1);
+        unmap(tables, header);
     }
     found
+}
+
+/// The pages that `region` touches.
+fn pages(region: Region) -> impl Iterator<Item = u64> {
+    let end = region.base.saturating_add(region.size);
+    (region.base & !(PAGE - 1)..end).step_by(PAGE as usize)
+}
+
+/// Maps what can be read, and is not in use: a page that is mapped already is
+/// the payload's own.
+fn map(tables: &mut Tables, region: Region) -> Result<(), Reason> {
+    if let Some(page) = pages(region).find(|page| tables.is_mapped(*page)) {
+        return Err(Reason::Map(MapError::Conflict(page)));
+    }
+    tables.map(region, Kind::Constant).map_err(Reason::Map)?;
+    let Some(page) = pages(region).find(|page| probe::word(*page).is_none()) else {
+        return Ok(());
+    };
+    unmap(tables, region);
+    Err(Reason::Unreadable(page))
+}
+
+fn unmap(tables: &mut Tables, region: Region) {
+    pages(region).for_each(|page| tables.unmap_page(page));
+}
+
+/// Maps the whole of what has `size` bytes in place of its header.
+fn whole(tables: &mut Tables, base: u64, size: usize) -> Result<Region, Reason> {
+    unmap(tables, Region { base, size: HEADER });
+    let size = size as u64;
+    let region = Region { base, size };
+    map(tables, region)?;
+    Ok(region)
 }
 
 /// Maps the whole of the tree at `base`.
 fn take(tables: &mut Tables, base: u64, source: Source) -> Result<Found, Reason> {
     let header = Region { base, size: HEADER };
-    // SAFETY: points_to_tree() mapped the header and could read it.
+    // SAFETY: begins_with() mapped the header and could read it.
     let header = unsafe { memory::bytes(header) };
-    let size = total_size(header).map_err(Reason::Board)? as u64;
-    let region = Region { base, size };
-    tables.map(region, Kind::Constant).map_err(Reason::Map)?;
+    let size = total_size(header).map_err(Reason::Board)?;
+    let region = whole(tables, base, size)?;
     Ok(Found {
         // SAFETY: just mapped; the loader left a tree there and is gone.
         bytes: unsafe { memory::bytes(region) },
         region,
         source,
     })
+}
+
+/// The tree in the transfer list at `base`, if it has one.
+fn in_list(tables: &mut Tables, base: u64) -> Result<Option<Found>, Reason> {
+    if !begins_with(tables, base, handoff::SIGNATURE) {
+        return Err(Reason::Unreadable(base));
+    }
+    let header = Region { base, size: HEADER };
+    // SAFETY: begins_with() mapped the header and could read it.
+    let header = unsafe { memory::bytes(header) };
+    let size = handoff::used_size(header).map_err(Reason::Handoff)?;
+    let region = whole(tables, base, size)?;
+    // SAFETY: just mapped; the loader left a list there and is gone.
+    let list = unsafe { memory::bytes(region) };
+    let tree = handoff::device_tree(list).map_err(Reason::Handoff)?;
+    let Some(bytes) = tree.and_then(|tree| list.get(tree)) else {
+        // Working memory may be there.
+        unmap(tables, region);
+        return Ok(None);
+    };
+    Ok(Some(Found {
+        bytes,
+        region,
+        source: Source::List(base),
+    }))
 }

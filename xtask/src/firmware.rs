@@ -176,6 +176,15 @@ impl FromStr for Variant {
     }
 }
 
+/// What BL33 is handed, where that is not only the number of its CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handoff {
+    /// What a Linux kernel is: the device tree's address in X0.
+    Kernel,
+    /// A transfer list, as the Firmware Handoff specification has it.
+    TransferList,
+}
+
 /// What is built from it: a platform, its makefile variables and, when it is
 /// not one of TF-A's own, where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -217,6 +226,16 @@ impl Platform {
             variables,
             fip: None,
         }
+    }
+
+    /// The same platform, which hands BL33 something else.
+    #[must_use]
+    pub fn handing_over(mut self, what: Handoff) -> Self {
+        self.variables.push(match what {
+            Handoff::Kernel => "ARM_LINUX_KERNEL_AS_BL33=1".into(),
+            Handoff::TransferList => "TRANSFER_LIST=1".into(),
+        });
+        self
     }
 
     /// A platform of TF-A's own, as it is. `load_address` is the board's.

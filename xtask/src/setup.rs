@@ -21,6 +21,8 @@ use crate::workspace::Workspace;
 pub const TARGET: &str = "aarch64-unknown-none-softfloat";
 /// Set to 1, this makes `ensure` tell what it would install, and fail.
 pub const NO_INSTALL: &str = "PSCI_BENCH_NO_INSTALL";
+/// U-Boot for QEMU's `virt`, as Debian's package has it.
+pub const U_BOOT: &str = "/usr/lib/u-boot/qemu_arm64/u-boot.bin";
 /// The oldest QEMU whose `virt` machine is known to do.
 const QEMU_LEAST: (u32, u32) = (7, 2);
 /// The cargo-fuzz that is used, and no other.
@@ -49,6 +51,8 @@ pub enum Need {
     Mkimage,
     /// The device tree compiler, which tests compare with.
     Dtc,
+    /// U-Boot for QEMU's machines, from which tests boot.
+    UBoot,
     /// A C++ compiler, for libFuzzer.
     CxxCompiler,
     /// What builds fuzz targets.
@@ -56,7 +60,7 @@ pub enum Need {
 }
 
 /// All that `cargo xtask test` uses.
-pub const ALL: [Need; 10] = [
+pub const ALL: [Need; 11] = [
     Need::Qemu,
     Need::CrossCompiler,
     Need::Make,
@@ -67,6 +71,7 @@ pub const ALL: [Need; 10] = [
     Need::Openssl,
     Need::Mkimage,
     Need::Dtc,
+    Need::UBoot,
 ];
 
 /// What `cargo xtask fuzz` uses.
@@ -84,7 +89,7 @@ enum State {
 }
 
 impl Need {
-    /// The program to look for, and the Debian package that has it.
+    /// The program, or file, to look for, and the Debian package that has it.
     fn names(self) -> Option<(&'static str, &'static str)> {
         Some(match self {
             Self::Qemu => ("qemu-system-aarch64", "qemu-system-arm"),
@@ -96,6 +101,7 @@ impl Need {
             Self::Openssl => ("openssl", "openssl"),
             Self::Mkimage => ("mkimage", "u-boot-tools"),
             Self::Dtc => ("dtc", "device-tree-compiler"),
+            Self::UBoot => (U_BOOT, "u-boot-qemu"),
             Self::CxxCompiler => ("c++", "g++"),
             Self::RustTarget | Self::CargoFuzz => return None,
         })
@@ -109,7 +115,11 @@ impl Need {
                 _ => target_state(),
             };
         };
-        match (find(program), self) {
+        let found = match self {
+            Self::UBoot => Some(PathBuf::from(program)).filter(|file| file.is_file()),
+            _ => find(program),
+        };
+        match (found, self) {
             (None, _) => State::Missing,
             (Some(path), Self::Qemu) => match qemu_version() {
                 Ok(version) if version >= QEMU_LEAST => State::Ready,
@@ -206,7 +216,7 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     for need in missing {
         match need.state(workspace) {
             State::Ready => {}
-            State::Missing => bail!("{need:?} was installed and is still not in PATH"),
+            State::Missing => bail!("{need:?} was installed and is still not to be found"),
             State::Unfit(why) => bail!(why),
         }
     }

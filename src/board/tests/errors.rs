@@ -37,6 +37,18 @@ fn check(found: &str, expected: &str) {
 }
 
 #[test]
+fn cpus_without_psci() {
+    let mut tree = qemu(4);
+    tree.remove("/psci");
+    tree.edit("/cpus/cpu@2:enable-method", b"spin-table\0");
+    check(
+        &said(&tree),
+        "no node compatible with arm,psci-1.0, and CPUs with enable-method = \"spin-table\": the \
+         firmware has no PSCI",
+    );
+}
+
+#[test]
 fn what_must_be_there() {
     for (at, expected) in [
         (

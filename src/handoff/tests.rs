@@ -1,0 +1,155 @@
+use std::vec;
+use std::vec::Vec;
+
+use super::*;
+
+/// A list of these entries, tag and data, with room behind it.
+fn list(entries: &[(u32, &[u8])]) -> Vec<u8> {
+    let mut list = vec![0; HEADER_SIZE];
+    for (tag, data) in entries {
+        list.extend((tag | 8 << 24).to_le_bytes());
+        list.extend((data.len() as u32).to_le_bytes());
+        list.extend(*data);
+        list.resize(list.len().next_multiple_of(ALIGN), 0);
+    }
+    let used = list.len() as u32;
+    put(&mut list, 0, &SIGNATURE.to_le_bytes());
+    put(&mut list, 5, &[1, 0x18, 3]);
+    put(&mut list, 8, &used.to_le_bytes());
+    put(&mut list, 12, &(used + 64).to_le_bytes());
+    put(&mut list, 16, &[1]);
+    seal(&mut list);
+    list.resize(list.len() + 64, 0xaa);
+    list
+}
+
+fn put(list: &mut [u8], at: usize, bytes: &[u8]) {
+    list[at..at + bytes.len()].copy_from_slice(bytes);
+}
+
+/// Makes the checksum right.
+fn seal(list: &mut [u8]) {
+    list[4] = 0;
+    let used = field(list, 8, 4).min(list.len());
+    let sum = list[..used].iter().fold(0u8, |n, b| n.wrapping_add(*b));
+    list[4] = sum.wrapping_neg();
+}
+
+const TREE: &[u8] = b"not looked into";
+
+/// A tree between other entries, one of them empty.
+fn good() -> Vec<u8> {
+    list(&[(0x102, b"an entry point"), (0, b""), (1, TREE), (4, b"x")])
+}
+
+/// [`good`] with other bytes somewhere, and the right checksum.
+fn with(at: usize, bytes: &[u8]) -> Vec<u8> {
+    let mut list = good();
+    put(&mut list, at, bytes);
+    seal(&mut list);
+    list
+}
+
+fn fails(list: &[u8], what: &str) {
+    let error = device_tree(list).expect_err(what);
+    assert_eq!(std::string::ToString::to_string(&error), what);
+}
+
+#[test]
+fn the_tree_is_found() {
+    let good = good();
+    let tree = device_tree(&good).expect("a sound list").expect("a tree");
+    assert_eq!(&good[tree.clone()], TREE);
+    assert_eq!(used_size(&good[..HEADER_SIZE]), Ok(good.len() - 64));
+    // What X1 has to be, by the specification's table.
+    assert_eq!(REGISTER, 0x1_4a0f_b10b);
+}
+
+#[test]
+fn a_list_may_have_no_tree() {
+    assert_eq!(device_tree(&list(&[])), Ok(None));
+    assert_eq!(device_tree(&list(&[(0x101, b"1234567")])), Ok(None));
+}
+
+#[test]
+fn a_later_version_may_have_longer_headers() {
+    let mut list = list(&[(1, TREE)]);
+    put(&mut list, 5, &[9, 0x20]);
+    // What was the entry is the rest of the header, and the data begin with an
+    // entry whose own header is longer.
+    let used = field(&list, 8, 4) as u32 + 32;
+    put(&mut list, 8, &[used.to_le_bytes(), used.to_le_bytes()].concat());
+    put(&mut list, 0x20, &[1, 0, 0, 0x10, 4, 0, 0, 0]);
+    put(&mut list, 0x38, &[0, 0, 0, 8, 16, 0, 0, 0]);
+    put(&mut list, 0x30, b"tree\0\0\0\0");
+    seal(&mut list);
+    assert_eq!(device_tree(&list), Ok(Some(0x30..0x34)));
+}
+
+#[test]
+fn a_checksum_counts_where_there_is_one() {
+    let mut list = good();
+    list[0x24] ^= 1;
+    fails(&list, "a wrong checksum at offset 0x4");
+    put(&mut list, 16, &[0]);
+    assert!(device_tree(&list).is_ok());
+}
+
+#[test]
+fn headers_that_can_not_be() {
+    fails(&with(0, &[0]), "no signature at offset 0x0");
+    fails(&with(5, &[0]), "version 0 at offset 0x5");
+    fails(&with(6, &[0x17]), "too small a header at offset 0x6");
+    let size = "an impossible size at offset 0x8";
+    fails(&with(8, &[0x17, 0, 0, 0]), size);
+    // More than there is in all, more than there are bytes, more than any.
+    fails(&with(12, &[0x18, 0, 0, 0]), size);
+    let large = 0x1000u32.to_le_bytes();
+    fails(&with(8, &[large, large].concat()), size);
+    fails(&with(8, &[0xff; 8]), size);
+}
+
+#[test]
+fn entries_that_can_not_be() {
+    // The first is at 0x18, the empty one behind it at 0x30, the tree at 0x38.
+    let first = "an entry that does not fit at offset 0x18";
+    fails(&with(0x1b, &[7]), first);
+    fails(&with(0x1c, &[0xff; 4]), first);
+    fails(&with(0x1c, &[0x60, 0, 0, 0]), first);
+    fails(&with(0x1b, &[0xff]), first);
+    let tree = "a device tree that is not aligned at offset 0x38";
+    fails(&with(0x3b, &[9]), tree);
+    let second = "a second device tree at offset 0x30";
+    fails(&with(0x18, &[1, 0]), "a second device tree at offset 0x38");
+    fails(&list(&[(1, TREE), (1, TREE)]), second);
+    // Bytes in use that are no whole entry.
+    let mut odd = list(&[]);
+    put(&mut odd, 8, &[0x1c]);
+    seal(&mut odd);
+    fails(&odd, first);
+}
+
+/// No byte of a list, changed or missing, makes the reader panic, or find a
+/// tree that is not within the list.
+#[test]
+fn any_byte_may_be_wrong() {
+    let good = good();
+    for cut in 0..good.len() {
+        let whole = cut >= good.len() - 64;
+        assert_eq!(device_tree(&good[..cut]).is_ok(), whole, "{cut}");
+    }
+    for at in 0..good.len() {
+        for value in 0..=255 {
+            for sealed in [false, true] {
+                let mut bad = good.clone();
+                bad[at] = value;
+                if sealed {
+                    seal(&mut bad);
+                }
+                if let Ok(Some(tree)) = device_tree(&bad) {
+                    assert!(tree.end <= field(&bad, 8, 4), "{at} {value}");
+                }
+            }
+        }
+    }
+}
