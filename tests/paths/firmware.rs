@@ -1,0 +1,69 @@
+//! Real TF-A: what it hands over when BL33 is a Linux kernel, and when it
+//! follows the Firmware Handoff specification. (With X0 = MPIDR, as it comes
+//! by default, all other tests run.)
+
+use xtask::firmware::{self, Firmware, Gic, Handoff, Platform, Variant};
+use xtask::flash;
+use xtask::tf_a::TfA;
+
+use crate::machine::{Machine, Plain, fact, workspace};
+
+/// TF-A for `platform`, built if need be.
+pub fn built(platform: &Platform) -> Firmware {
+    let workspace = workspace();
+    let tf_a = TfA::locate(&workspace, None).expect("TF-A's source");
+    firmware::build(&workspace, &tf_a, platform).expect("TF-A builds")
+}
+
+/// The overlay platform for GICv3.
+pub fn overlay() -> Platform {
+    Platform::overlay(&workspace(), "qemu", Gic::V3, Variant::default())
+}
+
+/// The flash with this BL33.
+pub fn with_bl33(firmware: &Firmware, bl33: Vec<u8>) -> Vec<u8> {
+    let (flash, _) = flash::build(firmware, None, bl33).expect("a flash");
+    flash
+}
+
+/// The machine that starts from this flash. QEMU's tree names no idle states,
+/// but its boot arguments do. They reach the tree only with `-kernel`, which
+/// TF-A does not load.
+pub fn machine(virtualization: &str, flash: &[u8]) -> Machine {
+    Machine::new(&format!(
+        "virt,secure=on,gic-version=3,virtualization={virtualization}"
+    ))
+    .with("-cpu cortex-a57 -smp 4 -m 1024")
+    .file("-bios", "flash.bin", flash)
+    .option("-kernel", Plain::path())
+    .option(
+        "-append",
+        "iterations=2 warmup=0 core=0x10002 deepest=0x2010222",
+    )
+}
+
+#[test]
+fn as_a_linux_kernel() {
+    let firmware = built(&overlay().handing_over(Handoff::Kernel));
+    for (virtualization, el) in [("on", "2"), ("off", "1")] {
+        let log = machine(virtualization, &with_bl33(&firmware, Plain::bytes()))
+            .run()
+            .passes(&[
+                "Image at 0x60000000, device tree at 0x40000000 (X0)",
+                "6 passed, 0 skipped, 0 failed",
+            ]);
+        assert_eq!(fact(&log, "el"), el);
+        assert_eq!(fact(&log, "conduit"), "smc");
+    }
+}
+
+#[test]
+fn by_a_transfer_list() {
+    let firmware = built(&overlay().handing_over(Handoff::TransferList));
+    machine("on", &with_bl33(&firmware, Plain::bytes()))
+        .run()
+        .passes(&[
+            "device tree in the transfer list at 0x5fffc000 (X3)",
+            "6 passed, 0 skipped, 0 failed",
+        ]);
+}

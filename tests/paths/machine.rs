@@ -1,0 +1,197 @@
+//! A machine of QEMU's, started by its raw command line, and what it said.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use psci_bench::verdict::Verdict;
+use sha2::{Digest, Sha256};
+use tempfile::TempDir;
+use xtask::image::Emergency;
+use xtask::payload;
+use xtask::qemu;
+use xtask::setup::{self, Need};
+use xtask::stream::{self, Ending};
+use xtask::workspace::Workspace;
+
+use crate::common::Log;
+
+/// Boot arguments: few samples, as what is tested is that they are to be had.
+pub const FEW: &str = "iterations=2 warmup=0";
+
+/// Long enough on a host that has other things to do.
+const TIMEOUT: Duration = Duration::from_secs(100);
+
+pub fn workspace() -> Workspace {
+    Workspace::find().expect("the workspace")
+}
+
+/// A command line in the making, and the files that it names.
+pub struct Machine {
+    words: Vec<OsString>,
+    dir: TempDir,
+}
+
+impl Machine {
+    /// `-M`, and what goes with it, in words parted by blanks.
+    pub fn new(machine: &str) -> Self {
+        setup::ensure(&workspace(), &[Need::Qemu]).expect("QEMU");
+        Self {
+            words: Vec::new(),
+            dir: tempfile::tempdir().expect("a directory"),
+        }
+        .with("-display none -nic none -monitor none -no-reboot -M")
+        .with(machine)
+    }
+
+    /// Further words.
+    pub fn with(mut self, words: &str) -> Self {
+        self.words.extend(words.split_whitespace().map(Into::into));
+        self
+    }
+
+    /// `option` and its value, blanks and all.
+    pub fn option(mut self, option: &str, value: impl Into<OsString>) -> Self {
+        self.words.extend([option.into(), value.into()]);
+        self
+    }
+
+    /// `option` and the name of a file that has these bytes.
+    pub fn file(self, option: &str, name: &str, bytes: &[u8]) -> Self {
+        let path = self.dir.path().join(name);
+        fs::write(&path, bytes).expect("a file");
+        self.option(option, path)
+    }
+
+    /// These bytes in memory, and `more` of the loader's options.
+    pub fn loaded(self, name: &str, bytes: &[u8], address: u64, more: &str) -> Self {
+        let path = self.dir.path().join(name);
+        fs::write(&path, bytes).expect("a file");
+        self.loaded_file(&path, address, more)
+    }
+
+    /// The bytes of a file in memory.
+    pub fn loaded_file(self, path: &Path, address: u64, more: &str) -> Self {
+        let file = path.display();
+        let device = format!("loader,file={file},addr={address:#x},force-raw=on{more}");
+        self.option("-device", device)
+    }
+
+    /// Runs to the end, or until it parks after its last line.
+    pub fn run(self) -> Seen {
+        let mut command = qemu::command();
+        command.args(&self.words);
+        if !self.words.iter().any(|word| word == "-serial") {
+            command.args(["-serial", "stdio"]);
+        }
+        let (never, mut nowhere) = (AtomicBool::new(false), std::io::sink());
+        let outcome = stream::run(&mut command, TIMEOUT, &never, &mut nowhere, &mut || {});
+        let outcome = outcome.expect("QEMU runs");
+        let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
+        Seen {
+            plain: text.split_whitespace().collect::<Vec<_>>().join(" "),
+            text: format!("{:?}\n{}\n{text}", self.words, outcome.stderr),
+            verdict: stream::closing(&outcome.log),
+            ending: outcome.ending,
+            log: outcome.log,
+        }
+    }
+}
+
+/// What came of a machine.
+pub struct Seen {
+    /// Command line and log, for messages.
+    text: String,
+    /// The log, long lines in one again.
+    plain: String,
+    verdict: Option<Verdict>,
+    ending: Ending,
+    log: Vec<u8>,
+}
+
+impl Seen {
+    /// The run passed, turned the machine off, and said this.
+    pub fn passes(&self, words: &[&str]) -> Log {
+        assert_eq!(self.verdict, Some(Verdict::Pass), "{}", self.text);
+        let off = Ending::Exited { success: true };
+        assert_eq!(self.ending, off, "{}", self.text);
+        self.says(words);
+        Log::new(&self.log)
+    }
+
+    /// The run ended with this verdict and these words, called no firmware
+    /// then, and never before, as nothing but the last line came of it: there
+    /// is none, or it is not known how, so the CPU waits.
+    pub fn parks(&self, verdict: Verdict, words: &[&str]) {
+        assert_eq!(self.verdict, Some(verdict), "{}", self.text);
+        assert_eq!(self.ending, Ending::Parked, "{}", self.text);
+        assert!(!self.plain.contains("Unhandled"), "{}", self.text);
+        self.says(words);
+    }
+
+    fn says(&self, words: &[&str]) {
+        for word in words {
+            assert!(self.plain.contains(word), "no {word:?} in\n{}", self.text);
+        }
+    }
+}
+
+/// What a run found out about its machine.
+pub fn fact<'l>(log: &'l Log, key: &str) -> &'l str {
+    let facts = log.all("facts").iter();
+    facts.filter_map(|f| f.get(key)).next().expect(key)
+}
+
+/// The payload without a device tree: one file for every machine that hands
+/// one over.
+pub struct Plain {
+    dir: TempDir,
+    hash: Vec<u8>,
+}
+
+impl Plain {
+    /// Its path; the file is, byte for byte, what it was at the first call.
+    pub fn path() -> PathBuf {
+        static PLAIN: OnceLock<Plain> = OnceLock::new();
+        let plain = PLAIN.get_or_init(|| {
+            let dir = tempfile::tempdir().expect("a directory");
+            let image = payload::image(&workspace(), None, Emergency::default(), 8);
+            let image = image.expect("an image");
+            let hash = Sha256::digest(&image).to_vec();
+            fs::write(dir.path().join("Image"), image).expect("a file");
+            Self { dir, hash }
+        });
+        let path = plain.dir.path().join("Image");
+        let now = fs::read(&path).expect("the image");
+        assert_eq!(Sha256::digest(now).to_vec(), plain.hash);
+        path
+    }
+
+    /// Its bytes.
+    pub fn bytes() -> Vec<u8> {
+        fs::read(Self::path()).expect("the image")
+    }
+}
+
+/// The device tree of which `source`, in tests/data, is the source.
+pub fn compiled(source: &str) -> Vec<u8> {
+    let workspace = workspace();
+    setup::ensure(&workspace, &[Need::Dtc]).expect("dtc");
+    let path = workspace.root.join("tests").join("data").join(source);
+    let mut dtc = Command::new("dtc");
+    let output = dtc.args(["-q", "-I", "dts", "-O", "dtb"]).arg(path).output();
+    let output = output.expect("dtc runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{source}: {said}");
+    output.stdout
+}
+
+/// The payload with this tree appended.
+pub fn with_tree(tree: &[u8]) -> Vec<u8> {
+    let emergency = Emergency::of_tree(tree);
+    payload::image(&workspace(), Some(tree), emergency, 8).expect("an image")
+}

@@ -1,0 +1,108 @@
+//! QEMU's own loaders, on `virt` with QEMU's own PSCI.
+
+use psci_bench::verdict::Verdict;
+use xtask::board::{Board, Conduit};
+use xtask::firmware::{Gic, StateId};
+use xtask::image::Emergency;
+use xtask::payload;
+use xtask::tree::{self, Choices};
+
+use crate::common::Log;
+use crate::machine::{FEW, Machine, Plain, fact, with_tree, workspace};
+
+/// The board file's tree for QEMU's own PSCI, which has one idle state.
+fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
+    let board = Board::load(&workspace(), "qemu").expect("the board");
+    let firmware = board.firmware("builtin").expect("its firmware");
+    let choices = Choices {
+        cpus,
+        gic: Gic::V3,
+        conduit,
+        idle_states: &board.idle_states(firmware, StateId::Original),
+        bootargs: FEW,
+    };
+    tree::build(&board, &choices).expect("a tree")
+}
+
+/// `-kernel`, which hands over QEMU's own tree.
+fn kernel(machine: &str, more: &str, args: &str) -> Log {
+    Machine::new(machine)
+        .with(more)
+        .option("-kernel", Plain::path())
+        .option("-append", args)
+        .run()
+        .passes(&["Image at 0x40200000, device tree at", "(X0)", "linux,dummy-virt"])
+}
+
+#[test]
+fn kernel_at_el1() {
+    for (gic, cpus) in [(2, 8), (3, 8), (3, 64), (3, 512)] {
+        let machine = format!("virt,gic-version={gic} -cpu cortex-a57");
+        let only = match cpus {
+            8 => FEW,
+            _ => "iterations=2 warmup=0 only=psci_version_parallel",
+        };
+        let log = kernel(&machine, &format!("-smp {cpus} -m 512"), only);
+        assert_eq!(log.all("cpu").len(), cpus);
+        assert_eq!(log.metric(6, "call", "n").len(), cpus);
+        assert_eq!(fact(&log, "el"), "1");
+        assert_eq!(fact(&log, "conduit"), "hvc");
+        assert_eq!(fact(&log, "gic"), gic.to_string());
+    }
+}
+
+#[test]
+fn kernel_at_el2() {
+    let machine = "virt,virtualization=on,gic-version=3 -cpu cortex-a57";
+    let log = kernel(machine, "-smp 4", FEW);
+    assert_eq!(fact(&log, "el"), "2");
+    assert_eq!(fact(&log, "conduit"), "smc");
+}
+
+/// Nobody hands over a tree, X0 is 0, and the address is the user's choice.
+#[test]
+fn loaded_anywhere() {
+    for (on, conduit, el, addresses) in [
+        ("virtualization=off", Conduit::Hvc, "1", vec![0x4020_0000]),
+        (
+            "virtualization=on",
+            Conduit::Smc,
+            "2",
+            vec![0x4123_4000, 0x4ffd_f000, 0x8765_4000],
+        ),
+    ] {
+        let tree = tree(4, conduit);
+        for address in addresses {
+            let log = Machine::new(&format!("virt,{on},gic-version=3"))
+                .with("-cpu cortex-a57 -smp 4 -m 1536")
+                .loaded("Image", &with_tree(&tree), address, ",cpu-num=0")
+                .run()
+                .passes(&[&format!(
+                    "Image at {address:#x}, device tree appended to the image"
+                )]);
+            assert_eq!(fact(&log, "el"), el);
+            assert_eq!(log.metric(3, "wake", "n").len(), 4);
+        }
+    }
+}
+
+/// At EL3 there is nothing to measure. That is said through the tree's UART or
+/// the parameter block's, and nobody is called, though both name a conduit.
+#[test]
+fn entered_at_el3() {
+    let board = Board::load(&workspace(), "qemu").expect("the board");
+    let emergency = Emergency::of_board(&board, Conduit::Smc);
+    let by_block = payload::image(&workspace(), None, emergency, 4).expect("an image");
+    let by_tree = with_tree(&tree(4, Conduit::Smc));
+    for (machine, image) in [
+        ("virt,secure=on", by_tree),
+        ("virt,secure=on,virtualization=on", by_block),
+    ] {
+        let words = ["INCOMPLETE: entered at EL3, so there is no PSCI firmware to measure"];
+        Machine::new(machine)
+            .with("-cpu cortex-a57 -smp 2 -m 1024")
+            .loaded("Image", &image, 0x4020_0000, ",cpu-num=0")
+            .run()
+            .parks(Verdict::Incomplete, &words);
+    }
+}
