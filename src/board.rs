@@ -57,9 +57,10 @@ pub struct Board<'t> {
     pub model: &'t str,
     /// The console.
     pub uart: Uart,
-    /// The interrupt controller.
-    pub gic: Gic,
-    /// The per-CPU timers' interrupts.
+    /// The interrupt controller. Without one nothing wakes a suspended CPU, and
+    /// what needs no waking can be measured all the same.
+    pub gic: Option<Gic>,
+    /// The per-CPU timers' interrupts; none without a GIC.
     pub timers: TimerPpis,
     /// A memory-mapped timer, for states in which those stop.
     pub timer_frame: Result<TimerFrame, NoFrame>,
@@ -99,14 +100,18 @@ impl<'t> Board<'t> {
         // Without PSCI there is nothing to measure, so that is said first.
         let conduit = found.conduit(tree)?;
         let uart = console::uart(tree)?;
-        let Some((controller, compatible)) = found.controller else {
-            return Err(tree.no_node("no node compatible with arm,gic-v3 or arm,gic-400"));
+        let (gic, timers) = match (found.controller, found.timer) {
+            (None, _) => (None, TimerPpis::default()),
+            (Some(_), None) => {
+                return Err(tree.no_node("no node compatible with arm,armv8-timer"));
+            }
+            (Some((node, compatible)), Some(timer)) => {
+                let controller = gic::read(node, compatible)?;
+                let timers = timers::read(timer, &controller)?;
+                (Some(controller.gic), timers)
+            }
         };
-        let controller = gic::read(controller, compatible)?;
-        let Some(timer) = found.timer else {
-            return Err(tree.no_node("no node compatible with arm,armv8-timer"));
-        };
-        let timers = timers::read(timer, &controller)?;
+        let has_gic = gic.is_some();
         let cpu_count = cpus::count(tree)?;
         let root = tree.root();
         // A title that is not text is no reason to measure nothing.
@@ -114,9 +119,13 @@ impl<'t> Board<'t> {
         Ok(Self {
             model: title("model").or_else(|| title("compatible")).unwrap_or(""),
             uart,
-            gic: controller.gic,
+            gic,
             timers,
-            timer_frame: found.frames.map_or(Err(NoFrame::NotInTree), frame::read),
+            timer_frame: match found.frames {
+                // Its interrupt would go nowhere without a GIC.
+                Some(frames) if has_gic => frame::read(frames),
+                _ => Err(NoFrame::NotInTree),
+            },
             watchdog: found.watchdog.and_then(watchdog::read),
             conduit,
             memory: memory::read(tree)?,

@@ -100,6 +100,8 @@ pub enum Skip {
     /// The state stops the per-CPU timers, and there is no other wake source,
     /// for this reason.
     TimerStops(NoFrame),
+    /// There is no GIC, so that no interrupt wakes a suspended CPU.
+    NoGic,
     /// A CPU must stay on: MIGRATE_INFO_TYPE names a trusted OS on one CPU.
     TrustedOs,
 }

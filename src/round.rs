@@ -105,7 +105,8 @@ pub struct Facts {
     pub frame: Result<TimerFrame, NoFrame>,
     /// Exception level of the payload: 1 or 2.
     pub exception_level: u8,
-    /// GIC architecture version in use: 2 or 3.
+    /// GIC architecture version in use: 2 or 3; 0 where there is no GIC, and so
+    /// nothing that wakes a suspended CPU.
     pub gic: u8,
     /// The conduit in use.
     pub conduit: Conduit,

@@ -44,6 +44,15 @@ impl Timer {
         intid.map(|intid| Self { kind, intid })
     }
 
+    /// A timer whose interrupt goes nowhere, for want of a GIC: it can be
+    /// disarmed, which is all that is asked of it then.
+    pub fn unconnected() -> Self {
+        Self {
+            kind: Kind::Physical,
+            intid: 0,
+        }
+    }
+
     /// The timer's name.
     pub fn name(self) -> &'static str {
         match self.kind {

@@ -111,6 +111,9 @@ fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         )?,
     }
     paragraph(out, "  Wake-up    : ", INDENT, &mut |prose| {
+        if facts.gic == 0 {
+            return prose.write_str("none: there is no GIC");
+        }
         write!(
             prose,
             "{}, interrupt {}, GICv{}",

@@ -197,13 +197,14 @@ fn skipped(to: &mut Recorder<'_>, skip: Skip) {
         Skip::NoIdleState => "no-idle-state",
         Skip::NotSupported(_) => "not-supported",
         Skip::TimerStops(_) => "timer-stops",
+        Skip::NoGic => "no-gic",
         Skip::TrustedOs => "trusted-os",
     };
     to.word("why", why);
     match skip {
         Skip::NotSupported(function) => to.hex("function", function.into()),
         Skip::TimerStops(why) => to.field("no_frame", &why),
-        Skip::NoIdleState | Skip::TrustedOs => {}
+        Skip::NoIdleState | Skip::NoGic | Skip::TrustedOs => {}
     }
 }
 

@@ -59,6 +59,7 @@ fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
         Skip::TimerStops(why) => {
             write!(line, "the idle state stops the CPUs' own timers, and {why}")
         }
+        Skip::NoGic => line.write_str("no GIC: nothing could wake a suspended CPU"),
         Skip::TrustedOs => line
             .write_str("a trusted OS that lives on one CPU (MIGRATE_INFO_TYPE) keeps that CPU on"),
     }

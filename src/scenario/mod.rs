@@ -233,12 +233,13 @@ impl<M: Machine> Bench<'_, M> {
             ScenarioId::CpuOffSerial | ScenarioId::PsciVersionParallel
         );
         let power_state = state.map(|s| s.power_state);
-        let frame = self.machine.facts().frame;
-        if let Some(skip) = skip(needs_state, state, frame) {
+        let facts = self.machine.facts();
+        let (frame, has_gic) = (facts.frame, facts.gic != 0);
+        if let Some(skip) = skip(needs_state, state, frame, has_gic) {
             return (Status::Skipped(skip), power_state);
         }
         // Where only the lead's part needs a state, it may be left out.
-        let state = state.filter(|state| can_wake(*state, frame));
+        let state = state.filter(|state| can_wake(*state, frame, has_gic));
         self.timers_stop = state.is_some_and(|state| state.timer_stops);
         let action = state.map_or(Action::Version, Chosen::action);
         let ladder = state.map_or(Ladder::default(), |s| s.ladder);
@@ -363,17 +364,19 @@ impl<M: Machine> Bench<'_, M> {
 }
 
 /// Whether a CPU comes back from the state: there is something to wake it.
-fn can_wake(state: Chosen, frame: Result<TimerFrame, NoFrame>) -> bool {
-    !state.timer_stops || frame.is_ok()
+fn can_wake(state: Chosen, frame: Result<TimerFrame, NoFrame>, has_gic: bool) -> bool {
+    has_gic && (!state.timer_stops || frame.is_ok())
 }
 
 fn skip(
     needs_state: bool,
     state: Option<Chosen>,
     frame: Result<TimerFrame, NoFrame>,
+    has_gic: bool,
 ) -> Option<Skip> {
     match (state, frame) {
         _ if !needs_state => None,
+        _ if !has_gic => Some(Skip::NoGic),
         (None, _) => Some(Skip::NoIdleState),
         (Some(state), Err(why)) if state.timer_stops => Some(Skip::TimerStops(why)),
         _ => None,

@@ -118,18 +118,19 @@ fn visit_devices(board: &Board<'_>, visit: &mut dyn FnMut(&str, Region)) {
         ..*region
     };
     match &board.gic {
-        Description::V2 {
+        None => {}
+        Some(Description::V2 {
             distributor,
             cpu_interface,
-        } => {
+        }) => {
             visit("GIC distributor", clamp(distributor, 0x1000));
             visit("GIC CPU interface", clamp(cpu_interface, 0x2000));
         }
-        Description::V3 {
+        Some(Description::V3 {
             distributor,
             redistributors,
             ..
-        } => {
+        }) => {
             visit("GIC distributor", clamp(distributor, 0x1_0000));
             for region in redistributors {
                 // Room for 512 CPUs with GICv4's frames.
@@ -306,14 +307,18 @@ fn environment(board: &Board<'_>, slots: &'static [Slot], lead: usize) -> &'stat
         conduit: board.conduit,
     };
     let level = cpu::exception_level();
-    let Some(timer) = Timer::choose(way.counter(), level, &board.timers) else {
+    let chosen = match &board.gic {
+        Some(_) => Timer::choose(way.counter(), level, &board.timers),
+        None => Some(Timer::unconnected()),
+    };
+    let Some(timer) = chosen else {
         refuse(&format_args!(
             "device tree: the timer node has no interrupt for a timer on {}",
             way.counter().name()
         ));
     };
     // SAFETY: map_devices() mapped all its regions.
-    let gic = unsafe { Gic::new(&board.gic) };
+    let gic = unsafe { Gic::new(board.gic.as_ref()) };
     if let Err(error) = gic.init_distributor() {
         give_up(&format_args!("GIC: {error}"));
     }

@@ -201,6 +201,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         fault: spec.fault.as_deref(),
     };
     let described = board.firmware(spec.firmware.name())?;
+    board.check_gic(spec.gic)?;
     machine.check_cpus(described)?;
     machine.check_options(board.default_gic())?;
     let stock = described.stock.as_ref();
@@ -460,7 +461,7 @@ pub fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Cont
             let at = || format!("--dtb {}", path.display());
             let blob = tree::adapt(&blob, wish.args).with_context(at)?;
             let (gic, cpus) = tree::machine(&blob).with_context(at)?;
-            if wish.emulated && gic != wish.gic {
+            if let Some(gic) = gic.filter(|gic| wish.emulated && *gic != wish.gic) {
                 let (its, ours) = (gic.number(), wish.gic.number());
                 bail!(
                     "{} describes a GICv{its}, and the machine has a GICv{ours}: use --gic {its}",

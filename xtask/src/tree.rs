@@ -13,7 +13,9 @@ use dtoolkit::{Node as _, Property as _};
 use psci_bench::board as payload;
 use psci_bench::image::TREE_MAX;
 
-use crate::board::{Board, Conduit, Frame, GicV2, GicV3, IdleState, UartKind, Watchdog, Window};
+use crate::board::{
+    Board, Conduit, Controller, Frame, GicV2, GicV3, IdleState, Timer, UartKind, Watchdog, Window,
+};
 use crate::firmware::Gic;
 
 /// What of a board's choices a tree describes.
@@ -21,7 +23,7 @@ use crate::firmware::Gic;
 pub struct Choices<'c> {
     /// How many CPUs.
     pub cpus: u32,
-    /// Which interrupt controller.
+    /// Which interrupt controller, where the board has one.
     pub gic: Gic,
     /// How PSCI is called.
     pub conduit: Conduit,
@@ -87,7 +89,6 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
     let mut root = Node::new("")
         .cells("#address-cells", &[2])
         .cells("#size-cells", &[2])
-        .cells("interrupt-parent", &[GIC_PHANDLE])
         .texts(
             "compatible",
             &[&format!("psci-bench,{}", board.name.get_ref())],
@@ -110,13 +111,18 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
     }
     root = root
         .with(psci(choices.conduit))
-        .with(cpus(board, choices)?)
-        .with(timer(board))
-        .with(controller(board, choices)?)
-        .with(uart_node(board));
-    if let Some(frame) = &board.timer.get_ref().frame {
-        root = root.with(frame_node(frame.get_ref()));
+        .with(cpus(board, choices)?);
+    if let (Some(gic), Some(timer)) = (&board.gic, &board.timer) {
+        let timer = timer.get_ref();
+        root = root
+            .cells("interrupt-parent", &[GIC_PHANDLE])
+            .with(timer_node(timer))
+            .with(controller(board, gic, choices)?);
+        if let Some(frame) = &timer.frame {
+            root = root.with(frame_node(frame.get_ref()));
+        }
     }
+    root = root.with(uart_node(board));
     if let Some(watchdog) = &board.watchdog {
         root = watchdog_nodes(watchdog.get_ref())
             .into_iter()
@@ -218,8 +224,8 @@ fn idle_states(states: &[IdleState]) -> Node {
     parent
 }
 
-fn timer(board: &Board) -> Node {
-    let intids = board.timer.get_ref().intids();
+fn timer_node(timer: &Timer) -> Node {
+    let intids = timer.intids();
     // Type 1 is a PPI, and those count from INTID 16.
     let cells: Vec<u32> = intids
         .iter()
@@ -230,12 +236,12 @@ fn timer(board: &Board) -> Node {
         .cells("interrupts", &cells)
 }
 
-fn controller(board: &Board, choices: &Choices<'_>) -> Result<Node> {
+fn controller(board: &Board, gic: &Controller, choices: &Choices<'_>) -> Result<Node> {
     let lacking = || anyhow!("{} has no GICv{}", board.title, choices.gic.number());
     let node = match choices.gic {
-        Gic::V2 => gic_v2(board.gic.v2.as_ref().ok_or_else(lacking)?.get_ref()),
+        Gic::V2 => gic_v2(gic.v2.as_ref().ok_or_else(lacking)?.get_ref()),
         Gic::V3 => gic_v3(
-            board.gic.v3.as_ref().ok_or_else(lacking)?.get_ref(),
+            gic.v3.as_ref().ok_or_else(lacking)?.get_ref(),
             choices.cpus,
         )?,
     };
@@ -430,16 +436,16 @@ fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Which GIC the tree `blob` describes, and how many CPUs.
+/// Which GIC the tree `blob` describes, if any, and how many CPUs.
 ///
 /// # Errors
 /// When the payload could not use it.
-pub fn machine(blob: &[u8]) -> Result<(Gic, usize)> {
+pub fn machine(blob: &[u8]) -> Result<(Option<Gic>, usize)> {
     let board = payload::Board::read(blob).map_err(|error| anyhow!("{error}"))?;
-    let gic = match board.gic {
+    let gic = board.gic.map(|gic| match gic {
         payload::Gic::V2 { .. } => Gic::V2,
         payload::Gic::V3 { .. } => Gic::V3,
-    };
+    });
     Ok((gic, board.cpu_count))
 }
 

@@ -39,11 +39,11 @@ fn qemu_with_its_padding() {
         io_width: 4,
     };
     assert_eq!(board.uart, uart);
-    let Gic::V3 {
+    let Some(Gic::V3 {
         distributor,
         redistributors,
         stride: None,
-    } = &board.gic
+    }) = &board.gic
     else {
         panic!("{:?}", board.gic);
     };
@@ -88,7 +88,7 @@ fn juno_with_ranges_and_idle_states() {
             size: 0x2000,
         },
     };
-    assert_eq!(board.gic, frames);
+    assert_eq!(board.gic, Some(frames));
     let pairs =
         |regions: &[Region]| -> Vec<_> { regions.iter().map(|r| (r.base, r.size)).collect() };
     assert_eq!(
@@ -307,11 +307,11 @@ fn redistributor_regions_and_stride() {
     );
     tree.edit(&at("redistributor-stride"), &be(&[0, 0x4_0000]));
     let blob = tree.blob();
-    let Gic::V3 {
+    let Some(Gic::V3 {
         redistributors,
         stride,
         ..
-    } = Board::read(&blob).expect("a good tree").gic
+    }) = Board::read(&blob).expect("a good tree").gic
     else {
         panic!("not a GICv3");
     };
@@ -412,4 +412,18 @@ fn an_odd_title_is_not_a_reason_to_stop() {
     tree.remove(":model");
     tree.remove(":compatible");
     assert_eq!(Board::read(&tree.blob()).map(|b| b.model.len()), Ok(0));
+}
+
+/// Then the timer's interrupts say nothing, whosever they are.
+#[test]
+fn a_board_may_have_no_gic() {
+    let mut tree = qemu(4);
+    tree.remove("/intc@8000000");
+    tree.edit("/timer:interrupts", &be(&[0, 4, 1, 4]));
+    let blob = tree.blob();
+    let board = Board::read(&blob).expect("a good tree");
+    assert_eq!((board.gic, board.cpu_count), (None, 4));
+    assert_eq!(board.timers, TimerPpis::default());
+    tree.remove("/timer");
+    assert!(Board::read(&tree.blob()).is_ok());
 }

@@ -31,8 +31,10 @@ const DRAIN_LIMIT: u32 = 64;
 /// asserted.
 const SETTLE_POLLS: u32 = 10_000;
 
-/// A GIC of either kind.
+/// A GIC of either kind, or none: then nothing is pending, and nobody is woken.
 pub enum Gic {
+    /// No GIC.
+    Absent,
     /// GICv2: memory-mapped CPU interface.
     V2(v2::GicV2),
     /// GICv3 and later: CPU interface in system registers.
@@ -68,29 +70,31 @@ impl Gic {
     ///
     /// # Safety
     /// All its regions must be mapped as devices.
-    pub unsafe fn new(gic: &Description) -> Self {
+    pub unsafe fn new(gic: Option<&Description>) -> Self {
         match gic {
-            Description::V2 {
+            None => Self::Absent,
+            Some(Description::V2 {
                 distributor,
                 cpu_interface,
-            } => {
+            }) => {
                 // SAFETY: the caller's promise.
                 Self::V2(unsafe { v2::GicV2::new(distributor.base, cpu_interface.base) })
             }
-            Description::V3 {
+            Some(Description::V3 {
                 distributor,
                 redistributors,
                 stride,
-            } => {
+            }) => {
                 // SAFETY: the caller's promise.
                 Self::V3(unsafe { v3::GicV3::new(distributor.base, redistributors, *stride) })
             }
         }
     }
 
-    /// The architecture's version: 2 or 3.
+    /// The architecture's version: 2 or 3; 0 without a GIC.
     pub fn version(&self) -> u8 {
         match self {
+            Self::Absent => 0,
             Self::V2(_) => 2,
             Self::V3(_) => 3,
         }
@@ -99,6 +103,7 @@ impl Gic {
     /// Lets the distributor forward non-secure interrupts. The lead's, once.
     pub fn init_distributor(&self) -> Result<(), GicError> {
         match self {
+            Self::Absent => Ok(()),
             Self::V2(gic) => {
                 gic.init_distributor();
                 Ok(())
@@ -110,6 +115,7 @@ impl Gic {
     /// Sets up this CPU's part, whatever its state: on every entry.
     pub fn init_cpu(&self, slot: &Slot, timer_intid: u32) -> Result<(), GicError> {
         match self {
+            Self::Absent => Ok(()),
             Self::V2(gic) => {
                 gic.init_cpu(slot, timer_intid);
                 Ok(())
@@ -122,6 +128,7 @@ impl Gic {
     pub fn ring(&self, target: &Slot) {
         cpu::barrier();
         match self {
+            Self::Absent => {}
             Self::V2(gic) => gic.ring(target),
             Self::V3(_) => v3::GicV3::ring(target.mpidr),
         }
@@ -132,32 +139,37 @@ impl Gic {
     /// whose part of the GIC is set up. False when it is not to be had.
     pub fn enable_spi(&self, intid: u32, slot: &Slot) -> bool {
         let target = match self {
+            Self::Absent => return false,
             Self::V2(_) => Target::List(slot.gic.load(Ordering::Relaxed) as u8),
             Self::V3(_) => Target::Affinity(slot.mpidr),
         };
-        spi::enable(&mut self.distributor(), intid, target, PRIORITY)
+        let enable = |mut bus| spi::enable(&mut bus, intid, target, PRIORITY);
+        self.distributor().is_some_and(enable)
     }
 
     /// The lead's: lets it come no more. False when the GIC does not get that
     /// done.
     pub fn disable_spi(&self, intid: u32) -> bool {
-        spi::disable(&mut self.distributor(), intid)
+        let disable = |mut bus| spi::disable(&mut bus, intid);
+        self.distributor().is_some_and(disable)
     }
 
-    fn distributor(&self) -> Mmio {
+    fn distributor(&self) -> Option<Mmio> {
         let (base, size) = match self {
+            Self::Absent => return None,
             Self::V2(gic) => (gic.distributor(), 0x1000),
             Self::V3(gic) => (gic.distributor(), 0x1_0000),
         };
         // SAFETY: new()'s caller mapped as much for good. Of the registers of
         // SPIs the lead alone makes use, here; whatever else of the
         // distributor is written elsewhere is not touched.
-        unsafe { Mmio::new(base, size) }
+        Some(unsafe { Mmio::new(base, size) })
     }
 
     /// Acknowledges and ends the interrupt that is pending, if one is.
     pub fn acknowledge(&self) -> Option<u32> {
         match self {
+            Self::Absent => None,
             Self::V2(gic) => gic.acknowledge(),
             Self::V3(_) => v3::GicV3::acknowledge(),
         }

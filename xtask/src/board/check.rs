@@ -29,7 +29,7 @@ pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
     load_address(board, source)?;
     uart::check(&board.uart, source)?;
     timer(board, source)?;
-    frame::check(board.timer.get_ref().frame.as_ref(), source)?;
+    frame::check(board.timer_frame(), source)?;
     gic(board, source)?;
     watchdog::check(board.watchdog.as_ref(), source)?;
     cpus(board, source)?;
@@ -62,7 +62,7 @@ fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
         size: uart.size,
     };
     common.push(place("uart", window, &board.uart));
-    if let Some(frame) = &board.timer.get_ref().frame {
+    if let Some(frame) = board.timer_frame() {
         for window in frame.get_ref().windows() {
             common.push(place("the timer frame", window, frame));
         }
@@ -73,7 +73,8 @@ fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
         }
     }
     let mut v2 = Vec::new();
-    if let Some(gic) = &board.gic.v2 {
+    let gic = board.gic.as_ref();
+    if let Some(gic) = gic.and_then(|gic| gic.v2.as_ref()) {
         v2.push(place(
             "the GICv2 distributor",
             gic.get_ref().distributor,
@@ -86,7 +87,7 @@ fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
         ));
     }
     let mut v3 = Vec::new();
-    if let Some(gic) = &board.gic.v3 {
+    if let Some(gic) = gic.and_then(|gic| gic.v3.as_ref()) {
         v3.push(place(
             "the GICv3 distributor",
             gic.get_ref().distributor,
@@ -192,31 +193,44 @@ fn load_address(board: &Board, source: &Source<'_>) -> Result<()> {
 }
 
 fn timer(board: &Board, source: &Source<'_>) -> Result<()> {
-    let intids = board.timer.get_ref().intids();
+    let timer = match (&board.timer, &board.gic) {
+        (Some(timer), Some(_)) => timer,
+        (None, None) => return Ok(()),
+        (Some(timer), None) => {
+            return fail(source, timer.span(), "INTIDs are a GIC's, and there is no [gic]");
+        }
+        (None, Some(gic)) => {
+            return fail(source, gic.default.span(), "a board with a [gic] has a [timer]");
+        }
+    };
+    let intids = timer.get_ref().intids();
     for (index, intid) in intids.iter().enumerate() {
         if !PPIS.contains(intid) {
             let reason = format!("INTID {intid} is no PPI: those are 16 to 31");
-            return fail(source, board.timer.span(), &reason);
+            return fail(source, timer.span(), &reason);
         }
         if intids.iter().take(index).any(|other| other == intid) {
             let reason = format!("two timers have the INTID {intid}");
-            return fail(source, board.timer.span(), &reason);
+            return fail(source, timer.span(), &reason);
         }
     }
     Ok(())
 }
 
 fn gic(board: &Board, source: &Source<'_>) -> Result<()> {
-    let there = match board.gic.default.get_ref() {
-        2 => board.gic.v2.is_some(),
-        3 => board.gic.v3.is_some(),
+    let Some(gic) = &board.gic else {
+        return Ok(());
+    };
+    let there = match gic.default.get_ref() {
+        2 => gic.v2.is_some(),
+        3 => gic.v3.is_some(),
         _ => false,
     };
     if !there {
         let reason = "the default GIC is 2 or 3, and one that is described here";
-        return fail(source, board.gic.default.span(), reason);
+        return fail(source, gic.default.span(), reason);
     }
-    if let Some(v3) = &board.gic.v3 {
+    if let Some(v3) = &gic.v3 {
         for frames in &v3.get_ref().redistributors {
             if !frames.size.is_multiple_of(REDISTRIBUTOR) || !frames.base.is_multiple_of(0x1_0000) {
                 let reason = "redistributors have 128 KiB each, on a page of 64 KiB";

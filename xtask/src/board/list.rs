@@ -123,7 +123,7 @@ fn powerdowns(board: &Board, firmware: &Firmware) -> String {
 
 /// Whether a timer that the payload knows can wake a CPU from `state`.
 fn wakes(board: &Board, state: &IdleState) -> bool {
-    !state.local_timer_stop || board.timer.get_ref().frame.is_some()
+    board.gic.is_some() && (!state.local_timer_stop || board.timer_frame().is_some())
 }
 
 fn level(level: u8) -> &'static str {

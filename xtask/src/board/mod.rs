@@ -241,10 +241,10 @@ pub struct Board {
     pub uart: Spanned<Uart>,
     /// PSCI.
     pub psci: Psci,
-    /// The per-CPU timers.
-    pub timer: Spanned<Timer>,
-    /// The interrupt controller.
-    pub gic: Controller,
+    /// The per-CPU timers' interrupts, where there is a GIC.
+    pub timer: Option<Spanned<Timer>>,
+    /// The interrupt controller, where it is a GIC.
+    pub gic: Option<Controller>,
     /// A watchdog that is not secure.
     pub watchdog: Option<Spanned<Watchdog>>,
     /// The CPUs.
@@ -313,12 +313,31 @@ impl Board {
         })
     }
 
-    /// The GIC version when none is asked for.
+    /// The GIC version when none is asked for; of no use where there is none.
     #[must_use]
     pub fn default_gic(&self) -> Gic {
-        match self.gic.default.get_ref() {
-            2 => Gic::V2,
+        match self.gic.as_ref().map(|gic| gic.default.get_ref()) {
+            Some(2) => Gic::V2,
             _ => Gic::V3,
+        }
+    }
+
+    /// The memory-mapped timer, where there is one.
+    #[must_use]
+    pub fn timer_frame(&self) -> Option<&Spanned<Frame>> {
+        self.timer.as_ref()?.get_ref().frame.as_ref()
+    }
+
+    /// Refuses `asked` where there is no GIC to choose.
+    ///
+    /// # Errors
+    /// When it does.
+    pub fn check_gic(&self, asked: Option<Gic>) -> Result<()> {
+        match asked {
+            Some(gic) if self.gic.is_none() => {
+                bail!("--gic {}: {} has no GIC", gic.number(), self.title)
+            }
+            _ => Ok(()),
         }
     }
 

@@ -56,7 +56,7 @@ fn the_payload_reads_what_each_file_says() {
             read.timers.hypervisor,
         );
         assert_eq!(timers, (physical, virtual_, hypervisor), "{name}");
-        let frame = board.timer.get_ref().frame.as_ref().map(|frame| {
+        let frame = board.timer_frame().map(|frame| {
             let frame = frame.get_ref();
             (frame.control.base, frame.base, frame.interrupt)
         });

@@ -299,7 +299,7 @@ fn a_timer_frame() {
     let good = "base = 0x2a83_0000\nsize = 0x1000\ninterrupt = 92\nnumber = 1\n\
                 control = { base = 0x2a81_0000, size = 0x1000 }\n";
     let board = with(good).expect("a good board");
-    let frame = board.timer.get_ref().frame.as_ref().expect("a frame");
+    let frame = board.timer_frame().expect("a frame");
     assert_eq!((frame.get_ref().interrupt, frame.get_ref().number), (92, 1));
     for (from, to, expected) in [
         ("number = 1\n", "", "missing field `number`"),

@@ -66,6 +66,7 @@ pub(super) fn make(
     base: Option<Vec<u8>>,
 ) -> Result<Vec<u8>> {
     plan(arguments.args.as_deref())?;
+    board.check_gic(arguments.gic)?;
     let wish = ImageWish {
         cpus: match arguments.smp {
             Some(cpus) => cpus,

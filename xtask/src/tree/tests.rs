@@ -60,11 +60,11 @@ fn the_payload_reads_what_the_board_file_says() {
             ("system-off", 0x201_0222, Some(2), false),
         ]
     );
-    let payload::Gic::V3 {
+    let Some(payload::Gic::V3 {
         distributor,
         redistributors,
         ..
-    } = &read.gic
+    }) = &read.gic
     else {
         panic!("{:?}", read.gic);
     };
@@ -85,10 +85,10 @@ fn other_choices() {
     let blob = build_with(6, Gic::V2, Conduit::Hvc, "");
     let read = payload::Board::read(&blob).expect("a good tree");
     assert_eq!((read.cpu_count, read.conduit), (6, image::Conduit::Hvc));
-    let payload::Gic::V2 {
+    let Some(payload::Gic::V2 {
         distributor,
         cpu_interface,
-    } = read.gic
+    }) = read.gic
     else {
         panic!("{:?}", read.gic);
     };
@@ -231,7 +231,7 @@ fn redistributors_for_many() {
     for (cpus, regions) in [(123, 1), (124, 2), (512, 2)] {
         let blob = build_with(cpus, Gic::V3, Conduit::Smc, "");
         let read = payload::Board::read(&blob).expect("a good tree");
-        let payload::Gic::V3 { redistributors, .. } = read.gic else {
+        let Some(payload::Gic::V3 { redistributors, .. }) = read.gic else {
             panic!("{:?}", read.gic);
         };
         assert_eq!(redistributors.len(), regions, "{cpus}");
@@ -320,4 +320,44 @@ fn more_than_the_payload_takes() {
         error.contains("the tree of QEMU virt") && error.contains("more than 32"),
         "{error}"
     );
+}
+
+/// The board file without some of its tables.
+fn without(tables: &[&str]) -> anyhow::Result<Board> {
+    let workspace = Workspace::find().expect("the repository");
+    let path = workspace.board("qemu").join("board.toml");
+    let text = std::fs::read_to_string(path).expect("a board file");
+    let mut kept = true;
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        if line.starts_with('[') {
+            kept = !tables.iter().any(|table| line.starts_with(table));
+        }
+        lines.extend(kept.then_some(line));
+    }
+    Board::parse("board.toml", &lines.join("\n"))
+}
+
+#[test]
+fn a_board_without_a_gic() {
+    let board = without(&["[gic", "[timer]"]).expect("a good board");
+    let choices = Choices {
+        cpus: 4,
+        gic: board.default_gic(),
+        conduit: Conduit::Smc,
+        idle_states: &[],
+        bootargs: "",
+    };
+    let blob = build(&board, &choices).expect("a tree");
+    assert_eq!(machine(&blob).expect("a good tree"), (None, 4));
+    assert!(board.check_gic(None).is_ok());
+    let error = board.check_gic(Some(Gic::V2)).expect_err("no GIC");
+    assert_eq!(error.to_string(), "--gic 2: QEMU virt has no GIC");
+    for (tables, reason) in [
+        (["[gic"], "INTIDs are a GIC's, and there is no [gic]"),
+        (["[timer]"], "a board with a [gic] has a [timer]"),
+    ] {
+        let error = without(&tables).expect_err(reason).to_string();
+        assert!(error.ends_with(reason), "{error}");
+    }
 }
