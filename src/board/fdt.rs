@@ -288,25 +288,23 @@ impl<'t> Cursor<'_, 't> {
     pub fn next(&mut self) -> Option<Token<'t>> {
         let fdt = self.ahead.tree.fdt;
         let blob = fdt.0;
-        loop {
-            let (at, token) = (self.ahead.at + 4, word(blob, self.ahead.at)?);
-            let (end, token) = match token {
-                BEGIN_NODE => (at + string(blob, at)?.len() + 1, Token::Begin),
-                PROP => {
-                    let (length, name) = (word(blob, at)? as usize, word(blob, at + 4)? as usize);
-                    let name = string(blob, fdt.field(OFF_DT_STRINGS) + name)?;
-                    let (at, end) = (at + 8, at + 8 + length);
-                    (end, Token::Property(name, blob.get(at..end)?))
-                }
-                END_NODE => (at, Token::End),
-                NOP => {
-                    self.ahead.at = at;
-                    continue;
-                }
-                _ => return None,
-            };
-            self.ahead.at = end.next_multiple_of(4);
-            return Some(token);
+        let (at, token) = (self.ahead.at + 4, word(blob, self.ahead.at)?);
+        let (end, token) = match token {
+            BEGIN_NODE => (at + string(blob, at)?.len() + 1, Token::Begin),
+            PROP => {
+                let (length, name) = (word(blob, at)? as usize, word(blob, at + 4)? as usize);
+                let name = string(blob, fdt.field(OFF_DT_STRINGS) + name)?;
+                let (at, end) = (at + 8, at + 8 + length);
+                (end, Token::Property(name, blob.get(at..end)?))
+            }
+            END_NODE => (at, Token::End),
+            _ => return None,
+        };
+        self.ahead.at = end.next_multiple_of(4);
+        // NOPs stand where something was taken out, and belong to no node.
+        while word(blob, self.ahead.at) == Some(NOP) {
+            self.ahead.at += 4;
         }
+        Some(token)
     }
 }

@@ -16,7 +16,9 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod boards;
 mod firmware;
 mod machine;
+mod made_up;
 mod u_boot;
 mod virt;

@@ -1,5 +1,7 @@
 //! QEMU's own loaders, on `virt` with QEMU's own PSCI.
 
+use std::fs;
+
 use psci_bench::verdict::Verdict;
 use xtask::board::{Board, Conduit};
 use xtask::firmware::{Gic, StateId};
@@ -13,6 +15,10 @@ use crate::machine::{FEW, Machine, Plain, fact, with_tree, workspace};
 /// The board file's tree for QEMU's own PSCI, which has one idle state.
 fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
     let board = Board::load(&workspace(), "qemu").expect("the board");
+    tree_of(&board, cpus, conduit)
+}
+
+fn tree_of(board: &Board, cpus: u32, conduit: Conduit) -> Vec<u8> {
     let firmware = board.firmware("builtin").expect("its firmware");
     let choices = Choices {
         cpus,
@@ -21,7 +27,7 @@ fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
         idle_states: &board.idle_states(firmware, StateId::Original),
         bootargs: FEW,
     };
-    tree::build(&board, &choices).expect("a tree")
+    tree::build(board, &choices).expect("a tree")
 }
 
 /// `-kernel`, which hands over QEMU's own tree.
@@ -84,6 +90,36 @@ fn loaded_anywhere() {
             assert_eq!(log.metric(3, "wake", "n").len(), 4);
         }
     }
+}
+
+/// As on a board with an interrupt controller of its own kind: CPUs are turned
+/// on and off, and none is suspended.
+#[test]
+fn a_tree_without_a_gic() {
+    let path = workspace().board("qemu").join("board.toml");
+    let text = fs::read_to_string(path).expect("the board file");
+    let mut kept = true;
+    let lines = text.lines().filter(|line| {
+        if line.starts_with('[') {
+            kept = !line.starts_with("[gic") && !line.starts_with("[timer]");
+        }
+        kept
+    });
+    let text = lines.collect::<Vec<_>>().join("\n");
+    let board = Board::parse("board.toml", &text).expect("a board");
+    let image = with_tree(&tree_of(&board, 4, Conduit::Smc));
+    let log = Machine::new("virt,virtualization=on,gic-version=3")
+        .with("-cpu cortex-a57 -smp 4 -m 1024")
+        .loaded("Image", &image, 0x4020_0000, ",cpu-num=0")
+        .run()
+        .passes(&[
+            "Wake-up : none: there is no GIC",
+            "Skipped: no GIC: nothing could wake a suspended CPU",
+            "2 passed, 4 skipped, 0 failed",
+        ]);
+    assert_eq!(fact(&log, "gic"), "0");
+    assert_eq!(log.metric(5, "turnon", "n").len(), 3);
+    assert_eq!(log.metric(6, "call", "n").len(), 4);
 }
 
 /// At EL3 there is nothing to measure. That is said through the tree's UART or

@@ -427,3 +427,37 @@ fn a_board_may_have_no_gic() {
     tree.remove("/timer");
     assert!(Board::read(&tree.blob()).is_ok());
 }
+
+/// As boot loaders do it, by NOPs in its place.
+#[test]
+fn nodes_may_have_been_taken_out() {
+    /// `node` with a node to be taken out before and behind each of its own.
+    fn riddled(mut node: Model) -> Model {
+        let gone = || Model::new("gone@0");
+        let children = core::mem::take(&mut node.children).into_iter();
+        node.children.push(gone());
+        for child in children {
+            node.children.extend([riddled(child), gone()]);
+        }
+        node
+    }
+    for tree in [qemu(4), juno()] {
+        let mut blob = riddled(tree.clone()).blob();
+        let gone = [be(&[1]), b"gone@0\0\0".to_vec(), be(&[2])].concat();
+        let mut count = 0;
+        while let Some(at) = blob.windows(16).position(|bytes| bytes == gone) {
+            blob[at..at + 16].copy_from_slice(&be(&[4; 4]));
+            count += 1;
+        }
+        assert!(count > 8);
+        let whole = tree.blob();
+        let [whole, riddled] = [&whole, &blob].map(|blob| {
+            let board = Board::read(blob).expect("a good tree");
+            let mut cpus = [Cpu::default(); 8];
+            let labels = board.cpus(false, &mut cpus).expect("CPUs");
+            let states = board.idle_states.iter().map(|s| s.power_state);
+            (board.gic, labels, cpus, states.collect::<Vec<_>>())
+        });
+        assert_eq!(whole, riddled);
+    }
+}

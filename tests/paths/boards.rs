@@ -1,0 +1,96 @@
+//! Machines that are not `virt`: other UARTs, other GICs or none, with PSCI
+//! and without.
+
+use psci_bench::verdict::Verdict;
+use xtask::board::Stock;
+use xtask::firmware::Platform;
+use xtask::flash;
+
+use crate::firmware::built;
+use crate::machine::{FEW, Machine, Plain, compiled, fact, with_tree};
+
+/// `-dtb`: QEMU hands over the user's tree, with /psci as it has it itself.
+#[test]
+fn zcu102() {
+    let tree = compiled("zcu102.dts");
+    for (virtualization, el) in [("off", "1"), ("on", "2")] {
+        let log = Machine::new(&format!("xlnx-zcu102,virtualization={virtualization}"))
+            .with("-m 512")
+            .option("-kernel", Plain::path())
+            .file("-dtb", "zcu102.dtb", &tree)
+            .option("-append", FEW)
+            .run()
+            .passes(&["Image at 0x200000, device tree at", "(X0)", "ZCU102 by hand"]);
+        assert_eq!(fact(&log, "el"), el);
+        assert_eq!(fact(&log, "conduit"), "smc");
+        assert_eq!(fact(&log, "gic"), "2");
+        assert_eq!(log.metric(3, "wake", "n").len(), 4);
+    }
+}
+
+/// The tree that the machine makes itself.
+#[test]
+fn versal() {
+    let log = Machine::new("xlnx-versal-virt")
+        .with("-m 1024")
+        .option("-kernel", Plain::path())
+        .option("-append", FEW)
+        .run()
+        .passes(&["Image at 0x200000, device tree at", "(X0)"]);
+    assert_eq!(fact(&log, "el"), "2");
+    assert_eq!(fact(&log, "conduit"), "smc");
+    assert_eq!(fact(&log, "gic"), "3");
+    assert_eq!(log.all("cpu").len(), 2);
+}
+
+/// No firmware with PSCI, as the tree's CPUs say. A call would not come back.
+#[test]
+fn raspi3b_has_no_psci() {
+    let mut tree = compiled("raspi3b.dts");
+    for serial in ["-serial null -serial stdio", "-serial stdio"] {
+        Machine::new("raspi3b")
+            .with(serial)
+            .option("-kernel", Plain::path())
+            .file("-dtb", "raspi3b.dtb", &tree)
+            .run()
+            .parks(
+                Verdict::BadInput,
+                &[
+                    "Image at 0x200000, device tree at",
+                    "no node compatible with arm,psci-1.0, and CPUs with enable-method = \
+                     \"spin-table\": the firmware has no PSCI",
+                ],
+            );
+        // Then the PL011, by the other alias.
+        let alias = tree.windows(7).position(|text| text == b"serial1");
+        tree[alias.expect("stdout-path") + 6] = b'0';
+    }
+}
+
+/// TF-A for that board: PSCI, though without CPU_SUSPEND, and still no GIC. What
+/// needs no interrupt is measured.
+#[test]
+fn raspi3b_under_tf_a() {
+    let stock = Stock {
+        platform: "rpi3".into(),
+        // PLAT_RPI3_FIP_BASE in plat/rpi/rpi3/include/platform_def.h.
+        fip_base: 0x2_0000,
+        preloaded: false,
+    };
+    let firmware = built(&Platform::stock(&stock, 0));
+    let image = with_tree(&compiled("raspi3b-tf-a.dts"));
+    let (armstub, _) = flash::build(&firmware, Some(&stock), image).expect("an armstub");
+    // All four CPUs begin at 0, at EL3, as on the board.
+    let log = Machine::new("raspi3b")
+        .with("-serial null -serial stdio")
+        .loaded("armstub8.bin", &armstub, 0, "")
+        .run()
+        .passes(&[
+            "Image at 0x11000000, device tree appended to the image",
+            "Skipped: no GIC: nothing could wake a suspended CPU",
+            "1 passed, 2 skipped, 0 failed",
+        ]);
+    assert_eq!(fact(&log, "el"), "2");
+    assert_eq!(fact(&log, "gic"), "0");
+    assert_eq!(log.metric(6, "call", "n").len(), 4);
+}

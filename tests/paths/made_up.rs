@@ -1,0 +1,52 @@
+//! A board that is known by its device tree alone.
+//!
+//! No emulated machine is made up, so the honest thing is one that no line of
+//! Rust and no board file is asked about: QEMU's `sbsa-ref` under TF-A's own
+//! platform for it, by tests/data/made-up.dts. Nothing in that tree is as on
+//! `virt`: the UART and its compatible (a bus with ranges over it), the GIC,
+//! memory at 1 TiB, the MPIDRs of ten CPUs in three clusters that only the
+//! cpu-map knows, the PSCI node's place, and the one idle state, a standby that
+//! the tree's own boot arguments choose. (Its power-down states are not for
+//! use: no CPU comes back from them. `boards` has another UART and a power-down
+//! state, with QEMU's PSCI.)
+
+use xtask::board::Stock;
+use xtask::firmware::Platform;
+use xtask::flash;
+
+use crate::firmware::built;
+use crate::machine::{Machine, compiled, fact, with_tree};
+
+/// PRELOADED_BL33_BASE: anywhere in memory.
+const LOADED_AT: u64 = 0x100_2000_0000;
+
+#[test]
+fn by_its_tree_alone() {
+    let stock = Stock {
+        platform: "qemu_sbsa".into(),
+        // PLAT_QEMU_FIP_BASE; BL33 is in memory.
+        fip_base: 0x1_2000,
+        preloaded: true,
+    };
+    let firmware = built(&Platform::stock(&stock, LOADED_AT));
+    let image = with_tree(&compiled("made-up.dts"));
+    let (flash, image) = flash::build(&firmware, Some(&stock), image).expect("a flash");
+    let log = Machine::new("sbsa-ref")
+        .with("-cpu cortex-a57 -smp 10 -m 1024 -global VGA.romfile=")
+        .file("-bios", "flash.bin", &flash)
+        .loaded("Image", &image.expect("BL33"), LOADED_AT, "")
+        .run()
+        .passes(&[
+            "Image at 0x10020000000, device tree appended to the image",
+            "A board made up",
+            "10 in 3 clusters, by cpu-map",
+            "4 passed, 0 skipped, 0 failed",
+        ]);
+    assert_eq!(fact(&log, "conduit"), "smc");
+    let clusters = log.clusters();
+    assert_eq!((clusters.get(&3), clusters.get(&4)), (Some(&0), Some(&1)));
+    assert_eq!((clusters.get(&7), clusters.get(&0x101)), (Some(&1), Some(&2)));
+    for (scenario, metric, count) in [(3, "wake", 10), (4, "wake", 10), (5, "turnon", 9)] {
+        assert_eq!(log.metric(scenario, metric, "n").len(), count, "{scenario}");
+    }
+}
