@@ -103,8 +103,16 @@ fn accesses_memory(word: u32) -> bool {
 }
 
 /// Whether a word is `msr sctlr_el1` or `msr sctlr_el2`.
-fn turns_caches_on(word: u32) -> bool {
+fn writes_sctlr(word: u32) -> bool {
     matches!(word & !0x1f, 0xd518_1000 | 0xd51c_1000)
+}
+
+/// Whether a word turns MMU and caches on: any write of SCTLR but those by
+/// which the entry at EL3 sees to it that they are off at the next level, where
+/// it goes on with the path ([`leaving_el3_keeps_them_off`]).
+fn turns_caches_on(code: &Code, at: u64, word: u32) -> bool {
+    let leaving = code.symbol("leave_el3")..code.symbol("left_el3");
+    writes_sctlr(word) && !leaving.contains(&at)
 }
 
 /// Follows every path from `entry` up to the SCTLR write, and returns the
@@ -120,7 +128,7 @@ fn accesses_before_caches(code: &Code, entry: u64) -> (Vec<(u64, u32)>, bool) {
             continue;
         }
         let word = code.word(at);
-        if turns_caches_on(word) {
+        if turns_caches_on(code, at, word) {
             met = true;
             continue;
         }
@@ -249,6 +257,40 @@ fn reset_touches_only_what_is_on_its_list() {
     assert_eq!(check(&Code::load(), "_start", &RESET_MAY), Ok(()));
 }
 
+/// EL3 is left by one ERET, to the word behind it, where the path of the other
+/// levels joins; the next level's SCTLR has M, C and I clear.
+#[test]
+fn leaving_el3_keeps_them_off() {
+    const ERET: u32 = 0xd69f_03e0;
+    let code = Code::load();
+    let leaving = code.between("leave_el3", "left_el3");
+    let places: Vec<usize> = (0..leaving.len())
+        .filter(|at| leaving[*at] == ERET)
+        .collect();
+    assert_eq!(places, [leaving.len() - 1]);
+    let mut value = 0;
+    let mut written = 0;
+    for word in leaving {
+        // MOVZ and MOVK of 16 bits into X9 (Arm ARM, C6.2).
+        let bits = u64::from(word >> 5 & 0xffff);
+        let shift = 16 * (word >> 21 & 3);
+        match word & 0xff80_001f {
+            0xd280_0009 => value = bits << shift,
+            0xf280_0009 => value = value & !(0xffff << shift) | bits << shift,
+            _ => {}
+        }
+        if writes_sctlr(word) {
+            assert_eq!(word & 0x1f, 9, "from X9");
+            assert_eq!(value & (1 | 1 << 2 | 1 << 12), 0, "{value:#x}");
+            assert_eq!(value >> 23 & 1, 1, "a RES1 bit, so it was read: {value:#x}");
+            written += 1;
+        }
+        assert!(!accesses_memory(word), "{word:08x}");
+    }
+    // One for EL2, one for EL1.
+    assert_eq!(written, 2);
+}
+
 #[test]
 fn cpu_on_and_wake_up_load_one_word_before_the_caches_are_on() {
     let code = Code::load();
@@ -284,7 +326,8 @@ fn a_load_put_in_is_found() {
         let broken = check(&with_load(*at), entry, &[LOAD_ROOT]);
         assert!(broken.is_err(), "{entry}");
     }
-    let shared = code.words.iter().find(|(_, word)| turns_caches_on(**word));
+    let mut words = code.words.iter();
+    let shared = words.find(|(at, word)| turns_caches_on(&code, **at, **word));
     let (sctlr, _) = shared.expect("a write of SCTLR");
     // Before it: isb, dsb, ic, tlbi.
     let broken = with_load(sctlr - 16);

@@ -78,7 +78,11 @@ fn a_later_version_may_have_longer_headers() {
     // What was the entry is the rest of the header, and the data begin with an
     // entry whose own header is longer.
     let used = field(&list, 8, 4) as u32 + 32;
-    put(&mut list, 8, &[used.to_le_bytes(), used.to_le_bytes()].concat());
+    put(
+        &mut list,
+        8,
+        &[used.to_le_bytes(), used.to_le_bytes()].concat(),
+    );
     put(&mut list, 0x20, &[1, 0, 0, 0x10, 4, 0, 0, 0]);
     put(&mut list, 0x38, &[0, 0, 0, 8, 16, 0, 0, 0]);
     put(&mut list, 0x30, b"tree\0\0\0\0");

@@ -88,12 +88,7 @@ fn open_console(tables: &mut Tables, uart: &Uart) {
 }
 
 /// Goes on with a device tree in hand.
-fn with_tree(
-    mut tables: Tables,
-    found: tree::Found,
-    boot_area: Region,
-    has_firmware: bool,
-) -> ! {
+fn with_tree(mut tables: Tables, found: tree::Found, boot_area: Region, has_firmware: bool) -> ! {
     // The console and the conduit first, so that whatever is wrong with the
     // rest can be said, and the machine turned off. What the tree says of the
     // firmware wins, also that there is none to call.

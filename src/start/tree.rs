@@ -73,6 +73,8 @@ pub enum Reason {
     Board(psci_bench::board::BoardError<'static>),
     Handoff(HandoffError),
     Map(MapError),
+    /// No transfer list begins where X3 points.
+    NoList,
     /// Nothing can be read at this address.
     Unreadable(u64),
 }
@@ -83,6 +85,7 @@ impl fmt::Display for Reason {
             Self::Board(error) => error.fmt(f),
             Self::Handoff(error) => error.fmt(f),
             Self::Map(error) => error.fmt(f),
+            Self::NoList => f.write_str("there is none"),
             Self::Unreadable(address) => write!(f, "there is no memory at {address:#x}"),
         }
     }
@@ -225,7 +228,7 @@ fn take(tables: &mut Tables, base: u64, source: Source) -> Result<Found, Reason>
 /// The tree in the transfer list at `base`, if it has one.
 fn in_list(tables: &mut Tables, base: u64) -> Result<Option<Found>, Reason> {
     if !begins_with(tables, base, handoff::SIGNATURE) {
-        return Err(Reason::Unreadable(base));
+        return Err(Reason::NoList);
     }
     let header = Region { base, size: HEADER };
     // SAFETY: begins_with() mapped the header and could read it.

@@ -20,7 +20,11 @@ fn zcu102() {
             .file("-dtb", "zcu102.dtb", &tree)
             .option("-append", FEW)
             .run()
-            .passes(&["Image at 0x200000, device tree at", "(X0)", "ZCU102 by hand"]);
+            .passes(&[
+                "Image at 0x200000, device tree at",
+                "(X0)",
+                "ZCU102 by hand",
+            ]);
         assert_eq!(fact(&log, "el"), el);
         assert_eq!(fact(&log, "conduit"), "smc");
         assert_eq!(fact(&log, "gic"), "2");

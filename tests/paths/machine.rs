@@ -123,12 +123,21 @@ impl Seen {
         Log::new(&self.log)
     }
 
-    /// The run ended with this verdict and these words, called no firmware
-    /// then, and never before, as nothing but the last line came of it: there
-    /// is none, or it is not known how, so the CPU waits.
+    /// The run ended with this verdict and these words, and then waits: there
+    /// is no firmware to call, and a call would have been an exception, or the
+    /// end of the output.
     pub fn parks(&self, verdict: Verdict, words: &[&str]) {
         assert_eq!(self.verdict, Some(verdict), "{}", self.text);
         assert_eq!(self.ending, Ending::Parked, "{}", self.text);
+        assert!(!self.plain.contains("Unhandled"), "{}", self.text);
+        self.says(words);
+    }
+
+    /// The run ended for its input, said this, and turned the machine off.
+    pub fn refuses(&self, words: &[&str]) {
+        assert_eq!(self.verdict, Some(Verdict::BadInput), "{}", self.text);
+        let off = Ending::Exited { success: true };
+        assert_eq!(self.ending, off, "{}", self.text);
         assert!(!self.plain.contains("Unhandled"), "{}", self.text);
         self.says(words);
     }
@@ -138,6 +147,17 @@ impl Seen {
             assert!(self.plain.contains(word), "no {word:?} in\n{}", self.text);
         }
     }
+}
+
+/// The payload, with what is to go with it. It is built once.
+pub fn image(tree: Option<&[u8]>, emergency: Emergency) -> Vec<u8> {
+    static BASE: OnceLock<Vec<u8>> = OnceLock::new();
+    let base = BASE.get_or_init(|| {
+        let elf = payload::build(&workspace()).expect("the payload builds");
+        let elf = fs::read(elf).expect("its ELF file");
+        xtask::image::flatten(&elf).expect("a payload")
+    });
+    xtask::image::assemble(base.clone(), tree, emergency, 8).expect("an image")
 }
 
 /// What a run found out about its machine.
@@ -159,8 +179,7 @@ impl Plain {
         static PLAIN: OnceLock<Plain> = OnceLock::new();
         let plain = PLAIN.get_or_init(|| {
             let dir = tempfile::tempdir().expect("a directory");
-            let image = payload::image(&workspace(), None, Emergency::default(), 8);
-            let image = image.expect("an image");
+            let image = image(None, Emergency::default());
             let hash = Sha256::digest(&image).to_vec();
             fs::write(dir.path().join("Image"), image).expect("a file");
             Self { dir, hash }
@@ -183,7 +202,10 @@ pub fn compiled(source: &str) -> Vec<u8> {
     setup::ensure(&workspace, &[Need::Dtc]).expect("dtc");
     let path = workspace.root.join("tests").join("data").join(source);
     let mut dtc = Command::new("dtc");
-    let output = dtc.args(["-q", "-I", "dts", "-O", "dtb"]).arg(path).output();
+    let output = dtc
+        .args(["-q", "-I", "dts", "-O", "dtb"])
+        .arg(path)
+        .output();
     let output = output.expect("dtc runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{source}: {said}");
@@ -192,6 +214,5 @@ pub fn compiled(source: &str) -> Vec<u8> {
 
 /// The payload with this tree appended.
 pub fn with_tree(tree: &[u8]) -> Vec<u8> {
-    let emergency = Emergency::of_tree(tree);
-    payload::image(&workspace(), Some(tree), emergency, 8).expect("an image")
+    image(Some(tree), Emergency::of_tree(tree))
 }

@@ -45,7 +45,10 @@ fn by_its_tree_alone() {
     assert_eq!(fact(&log, "conduit"), "smc");
     let clusters = log.clusters();
     assert_eq!((clusters.get(&3), clusters.get(&4)), (Some(&0), Some(&1)));
-    assert_eq!((clusters.get(&7), clusters.get(&0x101)), (Some(&1), Some(&2)));
+    assert_eq!(
+        (clusters.get(&7), clusters.get(&0x101)),
+        (Some(&1), Some(&2))
+    );
     for (scenario, metric, count) in [(3, "wake", 10), (4, "wake", 10), (5, "turnon", 9)] {
         assert_eq!(log.metric(scenario, metric, "n").len(), count, "{scenario}");
     }

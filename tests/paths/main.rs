@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `virt` | QEMU itself, on `virt` |
 //! | `firmware` | TF-A, as it hands over to a kernel, and by a transfer list |
+//! | `handoff` | a stub that loads X0 to X3 with what it likes |
 //! | `u_boot` | U-Boot's booti, alone and as TF-A's BL33 |
 //! | `boards` | QEMU on other machines, with and without PSCI; TF-A's rpi3 |
 //! | `made_up` | a board that is known by its device tree alone |
@@ -18,6 +19,7 @@ mod common;
 
 mod boards;
 mod firmware;
+mod handoff;
 mod machine;
 mod made_up;
 mod u_boot;

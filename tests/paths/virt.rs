@@ -6,11 +6,10 @@ use psci_bench::verdict::Verdict;
 use xtask::board::{Board, Conduit};
 use xtask::firmware::{Gic, StateId};
 use xtask::image::Emergency;
-use xtask::payload;
 use xtask::tree::{self, Choices};
 
 use crate::common::Log;
-use crate::machine::{FEW, Machine, Plain, fact, with_tree, workspace};
+use crate::machine::{FEW, Machine, Plain, fact, image, with_tree, workspace};
 
 /// The board file's tree for QEMU's own PSCI, which has one idle state.
 fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
@@ -37,7 +36,11 @@ fn kernel(machine: &str, more: &str, args: &str) -> Log {
         .option("-kernel", Plain::path())
         .option("-append", args)
         .run()
-        .passes(&["Image at 0x40200000, device tree at", "(X0)", "linux,dummy-virt"])
+        .passes(&[
+            "Image at 0x40200000, device tree at",
+            "(X0)",
+            "linux,dummy-virt",
+        ])
 }
 
 #[test]
@@ -128,7 +131,7 @@ fn a_tree_without_a_gic() {
 fn entered_at_el3() {
     let board = Board::load(&workspace(), "qemu").expect("the board");
     let emergency = Emergency::of_board(&board, Conduit::Smc);
-    let by_block = payload::image(&workspace(), None, emergency, 4).expect("an image");
+    let by_block = image(None, emergency);
     let by_tree = with_tree(&tree(4, Conduit::Smc));
     for (machine, image) in [
         ("virt,secure=on", by_tree),

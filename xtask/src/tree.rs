@@ -109,9 +109,7 @@ pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
     if !board.reserved.is_empty() {
         root = root.with(reserved(board));
     }
-    root = root
-        .with(psci(choices.conduit))
-        .with(cpus(board, choices)?);
+    root = root.with(psci(choices.conduit)).with(cpus(board, choices)?);
     if let (Some(gic), Some(timer)) = (&board.gic, &board.timer) {
         let timer = timer.get_ref();
         root = root
@@ -240,10 +238,7 @@ fn controller(board: &Board, gic: &Controller, choices: &Choices<'_>) -> Result<
     let lacking = || anyhow!("{} has no GICv{}", board.title, choices.gic.number());
     let node = match choices.gic {
         Gic::V2 => gic_v2(gic.v2.as_ref().ok_or_else(lacking)?.get_ref()),
-        Gic::V3 => gic_v3(
-            gic.v3.as_ref().ok_or_else(lacking)?.get_ref(),
-            choices.cpus,
-        )?,
+        Gic::V3 => gic_v3(gic.v3.as_ref().ok_or_else(lacking)?.get_ref(), choices.cpus)?,
     };
     Ok(node
         .bytes("interrupt-controller", &[])

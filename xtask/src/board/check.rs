@@ -197,10 +197,18 @@ fn timer(board: &Board, source: &Source<'_>) -> Result<()> {
         (Some(timer), Some(_)) => timer,
         (None, None) => return Ok(()),
         (Some(timer), None) => {
-            return fail(source, timer.span(), "INTIDs are a GIC's, and there is no [gic]");
+            return fail(
+                source,
+                timer.span(),
+                "INTIDs are a GIC's, and there is no [gic]",
+            );
         }
         (None, Some(gic)) => {
-            return fail(source, gic.default.span(), "a board with a [gic] has a [timer]");
+            return fail(
+                source,
+                gic.default.span(),
+                "a board with a [gic] has a [timer]",
+            );
         }
     };
     let intids = timer.get_ref().intids();

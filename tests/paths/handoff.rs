@@ -1,0 +1,120 @@
+//! What X0 to X3 may be when nobody has appended a tree: a stub loads them and
+//! goes on to the payload, as a loader would. (TF-A's own transfer list is in
+//! `firmware`.)
+
+use psci_bench::handoff::{REGISTER, SIGNATURE};
+use xtask::board::{Board, Conduit};
+use xtask::image::Emergency;
+
+use crate::common;
+use crate::machine::{FEW, Machine, Seen, image, workspace};
+
+/// Where what a register points to is, on a machine with 256 MiB.
+const THERE: u64 = 0x4800_0000;
+/// The last page of its memory.
+const LAST: u64 = 0x4fff_f000;
+/// Where there is nothing.
+const NOWHERE: u64 = 0xf0_0000_0000;
+
+/// MOVZ and three MOVK for each of X0 to X3, and a branch to the next page,
+/// where the payload is.
+fn image_with(registers: [u64; 4]) -> Vec<u8> {
+    let board = Board::load(&workspace(), "qemu").expect("the board");
+    let emergency = Emergency::of_board(&board, Conduit::Smc);
+    let image = image(None, emergency);
+    let mut stub = Vec::new();
+    for (register, value) in (0u32..).zip(registers) {
+        for half in 0..4u32 {
+            let movz_or_movk = if half == 0 { 0xd280_0000 } else { 0xf280_0000 };
+            let bits = (value >> (16 * half)) as u32 & 0xffff;
+            stub.extend(u32::to_le_bytes(
+                movz_or_movk | half << 21 | bits << 5 | register,
+            ));
+        }
+    }
+    let branch = 0x1400_0000 | (4096 - stub.len() as u32) / 4;
+    stub.extend(branch.to_le_bytes());
+    stub.resize(4096, 0);
+    stub.extend(image);
+    stub
+}
+
+/// Runs with these registers, and these bytes at an address.
+fn entered(registers: [u64; 4], bytes: &[u8], at: u64) -> Seen {
+    Machine::new("virt,virtualization=on,gic-version=3")
+        .with("-cpu cortex-a57 -smp 4 -m 256")
+        .loaded("Image", &image_with(registers), 0x4020_0000, ",cpu-num=0")
+        .loaded("handed-over", bytes, at, "")
+        .run()
+}
+
+fn tree() -> Vec<u8> {
+    common::good_tree(4, &format!("{FEW} only=psci_version_parallel"))
+}
+
+/// A transfer list with this tree, if any, behind an entry that says nothing.
+fn list(tree: Option<&[u8]>) -> Vec<u8> {
+    let entry = |tag: u32, data: &[u8]| {
+        let mut entry = (tag | 8 << 24).to_le_bytes().to_vec();
+        entry.extend((data.len() as u32).to_le_bytes());
+        entry.extend(data);
+        entry.resize(entry.len().next_multiple_of(8), 0);
+        entry
+    };
+    let entries = [
+        entry(0, b"nothing"),
+        tree.map_or(vec![], |tree| entry(1, tree)),
+    ]
+    .concat();
+    let size = entries.len() as u32 + 0x18;
+    let mut list = [SIGNATURE, 3 << 24 | 0x18 << 16 | 1 << 8, size, size, 1, 0]
+        .iter()
+        .flat_map(|word| word.to_le_bytes())
+        .collect::<Vec<_>>();
+    list.extend(entries);
+    list[4] = list.iter().fold(0u8, |sum, byte| sum.wrapping_sub(*byte));
+    list
+}
+
+/// By X1 and X3, or by X2, whatever the others are.
+#[test]
+fn a_tree_is_found() {
+    let in_list = "device tree in the transfer list at 0x48000000 (X3)";
+    let by_x2 = "device tree at 0x48000000 (X2)";
+    entered([0, REGISTER, 0, THERE], &list(Some(&tree())), THERE).passes(&[in_list]);
+    entered([0x103, REGISTER + 1, THERE, NOWHERE], &tree(), THERE).passes(&[by_x2]);
+    // A list may have none. This one lies behind the tree.
+    let mut both = tree();
+    both.resize(0x8000, 0);
+    both.extend(list(None));
+    entered([7, REGISTER, THERE, THERE + 0x8000], &both, THERE).passes(&[by_x2]);
+}
+
+#[test]
+fn x1_is_a_promise_and_x3_is_no_address_until_proven() {
+    let at = |x3: u64, list: &[u8], why: &str| {
+        let why = format!("device tree in the transfer list at {x3:#x} (X3): {why}");
+        let place = if x3 == NOWHERE { THERE } else { x3 & !7 };
+        entered([0, REGISTER, THERE, x3], list, place).refuses(&[&why]);
+    };
+    let good = list(Some(&tree()));
+    let mut bad = good.clone();
+    bad[0x30] ^= 1;
+    at(THERE, &bad, "a wrong checksum at offset 0x4");
+    at(THERE, &tree(), "there is none");
+    at(THERE + 4, &good, "there is none");
+    at(NOWHERE, &good, "there is none");
+    // It begins in memory, and says that it goes on behind it.
+    let mut long = good;
+    let size = 0x2000u32.to_le_bytes();
+    long[8..16].copy_from_slice(&[size, size].concat());
+    at(LAST, &long, "there is no memory at 0x50000000");
+}
+
+#[test]
+fn a_tree_that_goes_on_behind_memory() {
+    let why = "device tree at 0x4ffff000 (X0): there is no memory at 0x50000000";
+    let mut tree = tree();
+    tree[4..8].copy_from_slice(&0x2000u32.to_be_bytes());
+    entered([LAST, 0, 0, 0], &tree, LAST).refuses(&[why]);
+}
