@@ -1,9 +1,11 @@
-//! Device trees and boot arguments, as the payload reads them.
+//! Device trees, transfer lists that have one, and boot arguments, as the
+//! payload reads them.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board::{Board, BoardError, Console, Cpu, LabelSource, Region};
+use psci_bench::handoff;
 use psci_bench::plan::Plan;
 use psci_bench::psci::StateFormat;
 use psci_bench::room;
@@ -13,10 +15,24 @@ fuzz_target!(|data: &[u8]| {
     for tree in fuzz::trees(data) {
         read(&tree);
     }
+    list(data);
     if let Ok(text) = core::str::from_utf8(data) {
         plan(text);
     }
 });
+
+/// A tree that is found lies within what the list says is in use.
+fn list(data: &[u8]) {
+    match handoff::device_tree(data) {
+        Ok(None) => {}
+        Ok(Some(place)) => {
+            let used = handoff::used_size(data).expect("as it was read");
+            assert!(place.start >= handoff::HEADER_SIZE && place.end <= used);
+            read(&data[place]);
+        }
+        Err(error) => assert!(error.to_string().is_ascii()),
+    }
+}
 
 /// All that is ever done with a tree.
 fn read(tree: &[u8]) {

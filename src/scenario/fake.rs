@@ -99,6 +99,12 @@ impl Fake {
         self
     }
 
+    /// Has no GIC.
+    pub fn without_gic(mut self) -> Self {
+        self.facts.gic = 0;
+        self
+    }
+
     /// Keeps PSCI_STAT.
     pub fn with_statistics(mut self) -> Self {
         self.facts.stat = true;

@@ -395,6 +395,19 @@ fn no_states_no_suspend() {
 }
 
 #[test]
+fn without_a_gic_nobody_is_suspended() {
+    let mut fake = Fake::new(2).without_gic();
+    let (text, verdict) = run_with(&mut fake, "iterations=2", 2, &STATES);
+    assert_eq!(verdict, Verdict::Pass);
+    let reason = "Skipped: no GIC: nothing could wake a suspended CPU";
+    assert_eq!(text.matches(reason).count(), 4, "{text}");
+    assert!(text.contains("Wake-up    : none: there is no GIC"));
+    assert!(text.contains("why=no-gic") && text.contains(" gic=0"));
+    let suspends = |round: &crate::round::Round| matches!(round.action, Action::Suspend { .. });
+    assert!(!fake.asked.is_empty() && !fake.asked.iter().any(suspends));
+}
+
+#[test]
 fn the_wake_pattern_is_passed_on() {
     let mut fake = Fake::new(2);
     run(
