@@ -32,7 +32,7 @@ fn image_with(registers: [u64; 4]) -> Vec<u8> {
             ));
         }
     }
-    let branch = 0x1400_0000 | (4096 - stub.len() as u32) / 4;
+    let branch = 0x1400_0000 | ((4096 - stub.len() as u32) / 4);
     stub.extend(branch.to_le_bytes());
     stub.resize(4096, 0);
     stub.extend(image);
