@@ -1,13 +1,15 @@
 //! Machines that are not `virt`: other UARTs, other GICs or none, with PSCI
 //! and without.
 
+use psci_bench::image::Conduit;
 use psci_bench::verdict::Verdict;
 use xtask::board::Stock;
 use xtask::firmware::Platform;
 use xtask::flash;
+use xtask::image::Emergency;
 
 use crate::firmware::built;
-use crate::machine::{FEW, Machine, Plain, compiled, fact, with_tree};
+use crate::machine::{FEW, Machine, Plain, compiled, fact, image, with_tree};
 
 /// `-dtb`: QEMU hands over the user's tree, with /psci as it has it itself.
 #[test]
@@ -47,28 +49,36 @@ fn versal() {
     assert_eq!(log.all("cpu").len(), 2);
 }
 
-/// No firmware with PSCI, as the tree's CPUs say. A call would not come back.
+/// No firmware with PSCI, as the tree's CPUs say. A call would not come back, so
+/// there is none, also where the image's parameter block knows of a conduit.
 #[test]
 fn raspi3b_has_no_psci() {
+    let no_psci = [
+        "Image at 0x200000, device tree at",
+        "no node compatible with arm,psci-1.0, and CPUs with enable-method = \"spin-table\": the \
+         firmware has no PSCI",
+    ];
     let mut tree = compiled("raspi3b.dts");
-    for serial in ["-serial null -serial stdio", "-serial stdio"] {
-        Machine::new("raspi3b")
-            .with(serial)
-            .option("-kernel", Plain::path())
-            .file("-dtb", "raspi3b.dtb", &tree)
-            .run()
-            .parks(
-                Verdict::BadInput,
-                &[
-                    "Image at 0x200000, device tree at",
-                    "no node compatible with arm,psci-1.0, and CPUs with enable-method = \
-                     \"spin-table\": the firmware has no PSCI",
-                ],
-            );
-        // Then the PL011, by the other alias.
-        let alias = tree.windows(7).position(|text| text == b"serial1");
-        tree[alias.expect("stdout-path") + 6] = b'0';
-    }
+    Machine::new("raspi3b")
+        .with("-serial null -serial stdio")
+        .option("-kernel", Plain::path())
+        .file("-dtb", "raspi3b.dtb", &tree)
+        .recorded()
+        .run()
+        .parks(Verdict::BadInput, &no_psci);
+    // On the PL011, by the other alias.
+    let alias = tree.windows(7).position(|text| text == b"serial1");
+    tree[alias.expect("stdout-path") + 6] = b'0';
+    let by_smc = Emergency {
+        uart: None,
+        conduit: Some(Conduit::Smc),
+    };
+    Machine::new("raspi3b")
+        .file("-kernel", "Image", &image(None, by_smc))
+        .file("-dtb", "raspi3b.dtb", &tree)
+        .recorded()
+        .run()
+        .parks(Verdict::BadInput, &no_psci);
 }
 
 /// TF-A for that board: PSCI, though without CPU_SUSPEND, and still no GIC. What

@@ -30,6 +30,10 @@ pub fn workspace() -> Workspace {
     Workspace::find().expect("the workspace")
 }
 
+/// The file that QEMU records exceptions in, and what it calls calls there.
+const RECORD: &str = "exceptions.log";
+const CALLS: [&str; 2] = ["[Secure Monitor Call]", "[Hypervisor Call]"];
+
 /// A command line in the making, and the files that it names.
 pub struct Machine {
     words: Vec<OsString>,
@@ -81,6 +85,12 @@ impl Machine {
         self.option("-device", device)
     }
 
+    /// With a record of the exceptions that are taken, calls among them.
+    pub fn recorded(self) -> Self {
+        let record = self.dir.path().join(RECORD);
+        self.with("-d int").option("-D", record)
+    }
+
     /// Runs to the end, or until it parks after its last line.
     pub fn run(self) -> Seen {
         let mut command = qemu::command();
@@ -92,7 +102,10 @@ impl Machine {
         let outcome = stream::run(&mut command, TIMEOUT, &never, &mut nowhere, &mut || {});
         let outcome = outcome.expect("QEMU runs");
         let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
+        let record = fs::read_to_string(self.dir.path().join(RECORD)).ok();
+        let is_call = |line: &&str| CALLS.iter().any(|call| line.contains(call));
         Seen {
+            calls: record.map(|record| record.lines().filter(is_call).count()),
             plain: text.split_whitespace().collect::<Vec<_>>().join(" "),
             text: format!("{:?}\n{}\n{text}", self.words, outcome.stderr),
             verdict: stream::closing(&outcome.log),
@@ -111,6 +124,8 @@ pub struct Seen {
     verdict: Option<Verdict>,
     ending: Ending,
     log: Vec<u8>,
+    /// How many SMCs and HVCs there were, if that was recorded.
+    pub calls: Option<usize>,
 }
 
 impl Seen {
@@ -123,13 +138,13 @@ impl Seen {
         Log::new(&self.log)
     }
 
-    /// The run ended with this verdict and these words, and then waits: there
-    /// is no firmware to call, and a call would have been an exception, or the
-    /// end of the output.
+    /// The run ended with this verdict and these words, and then waits, and has
+    /// not called any firmware.
     pub fn parks(&self, verdict: Verdict, words: &[&str]) {
         assert_eq!(self.verdict, Some(verdict), "{}", self.text);
         assert_eq!(self.ending, Ending::Parked, "{}", self.text);
         assert!(!self.plain.contains("Unhandled"), "{}", self.text);
+        assert_eq!(self.calls, Some(0), "{}", self.text);
         self.says(words);
     }
 
