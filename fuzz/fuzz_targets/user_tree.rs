@@ -39,7 +39,7 @@ fn adapt(blob: &[u8]) {
     assert_eq!(emergency, Emergency::of_tree(&changed));
     assert_eq!(said(&kept), said(&changed));
     let (gic, cpus) = tree::machine(&changed).expect("a tree that was made");
-    assert!(matches!(gic.number(), 2 | 3) && cpus > 0);
+    assert!(gic.is_none_or(|gic| matches!(gic.number(), 2 | 3)) && cpus > 0);
 }
 
 /// All that the payload learns from a tree, but for the boot arguments.
