@@ -23,7 +23,7 @@ fn tree_of(board: &Board, cpus: u32, conduit: Conduit) -> Vec<u8> {
         cpus,
         gic: Gic::V3,
         conduit,
-        idle_states: &board.idle_states(firmware, StateId::Original),
+        idle_states: &firmware.idle_states(StateId::Original),
         bootargs: FEW,
     };
     tree::build(board, &choices).expect("a tree")

@@ -49,12 +49,16 @@ fn the_payload_reads_what_each_file_says() {
         let read = payload::Board::read(&blob).expect("a good tree");
         assert_eq!(read.model, board.title);
         assert_eq!(read.uart.base, board.uart.get_ref().base, "{name}");
-        let [_, physical, virtual_, hypervisor] = board.timer.get_ref().intids().map(Some);
         let timers = (
             read.timers.physical,
             read.timers.virtual_,
             read.timers.hypervisor,
         );
+        let expected = match &board.timer {
+            None => [None; 4],
+            Some(timer) => timer.get_ref().intids().map(Some),
+        };
+        let [_, physical, virtual_, hypervisor] = expected;
         assert_eq!(timers, (physical, virtual_, hypervisor), "{name}");
         let frame = board.timer_frame().map(|frame| {
             let frame = frame.get_ref();
@@ -62,6 +66,7 @@ fn the_payload_reads_what_each_file_says() {
         });
         let seen = read.timer_frame.ok().map(|f| (f.control, f.base, f.intid));
         assert_eq!(seen, frame, "{name}");
+        assert_eq!(read.gic.is_some(), board.gic.is_some(), "{name}");
         let memory: Vec<_> = read.memory.iter().map(|m| (m.base, m.size)).collect();
         let listed = board
             .memory
