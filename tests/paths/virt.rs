@@ -121,8 +121,10 @@ fn a_tree_without_a_gic() {
         "Skipped: no GIC: nothing could wake a suspended CPU",
         "2 passed, 4 skipped, 0 failed",
     ]);
-    // What says of others that they call nobody does see calls.
-    assert!(seen.calls.is_some_and(|calls| calls > 100));
+    // What says of others that they call nobody does see calls: CPU_ON and
+    // CPU_OFF for each sample, at least.
+    let calls = seen.calls.expect("a record");
+    assert!(calls >= 2 * 2 * 3, "{calls} calls");
     assert_eq!(fact(&log, "gic"), "0");
     assert_eq!(log.metric(5, "turnon", "n").len(), 3);
     assert_eq!(log.metric(6, "call", "n").len(), 4);
