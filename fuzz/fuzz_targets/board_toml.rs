@@ -75,7 +75,7 @@ fn make(board: &Board, choices: &Choices<'_>) {
         read.watchdog.map(|dog| dog.base),
         frames.and_then(|frames| Some(frames.first()?.base))
     );
-    let frame = board.timer.get_ref().frame.as_ref();
+    let frame = board.timer_frame();
     assert_eq!(
         read.timer_frame.ok().map(|frame| (frame.base, frame.intid)),
         frame.map(|frame| (frame.get_ref().base, frame.get_ref().interrupt))
