@@ -23,18 +23,19 @@ pub fn describe(board: &Board<'_>) -> String {
     );
     line("conduit", format!("{:?}", board.conduit));
     match &board.gic {
-        Gic::V2 {
+        None => line("GIC", "none".to_owned()),
+        Some(Gic::V2 {
             distributor,
             cpu_interface,
-        } => {
+        }) => {
             line("GICv2", region(distributor));
             line("  GICC", region(cpu_interface));
         }
-        Gic::V3 {
+        Some(Gic::V3 {
             distributor,
             redistributors,
             stride,
-        } => {
+        }) => {
             line("GICv3", region(distributor));
             for frames in redistributors {
                 line("  GICR", region(frames));

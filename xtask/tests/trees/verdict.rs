@@ -67,9 +67,6 @@ fn refusal(error: &BoardError<'_>, facts: &Facts) -> Option<String> {
             "memory: for the boot loader to fill in".to_owned(),
         ),
         ("", Problem::NoNode("no node /cpus")) => (facts.cpus.is_empty(), "CPUs: none".to_owned()),
-        ("", Problem::NoNode(what)) if what.contains("arm,gic") => {
-            (facts.gic.is_none(), "GIC: none".to_owned())
-        }
         ("enable-method", Problem::Text { value, .. }) => (
             facts.methods.iter().any(|method| method == value),
             format!("CPUs: enable-method {value}"),
@@ -107,7 +104,11 @@ fn differences(board: &Board<'_>, facts: &Facts) -> Vec<String> {
         console(board, &facts.console),
         &(board.uart, &facts.console),
     );
-    check("GIC", gic(&board.gic, facts), &(&board.gic, &facts.gic));
+    let is_gic = match &board.gic {
+        None => facts.gic.is_none(),
+        Some(read) => gic(read, facts),
+    };
+    check("GIC", is_gic, &(&board.gic, &facts.gic));
     let timers = &board.timers;
     let ppis = [timers.physical, timers.virtual_, timers.hypervisor];
     check("timers", ppis == facts.ppis, &(timers, facts.ppis));
