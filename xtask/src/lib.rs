@@ -15,6 +15,7 @@
 //!            symbols tell where its CPUs are
 //! soak ───── run, again and again
 //! linux_trees device trees of a thousand boards, for tests
+//! report ─── logs -> what they say, in the format that is asked for
 //! ```
 //!
 //! The commands in [`cli`] and the whole-program tests call the same
@@ -42,6 +43,7 @@ pub mod positions;
 pub mod process;
 pub mod progress;
 pub mod qemu;
+pub mod report;
 pub mod run;
 pub mod setup;
 pub mod soak;

@@ -1,0 +1,169 @@
+//! How much of a run came through, and what did not.
+
+use std::fmt;
+
+use psci_bench::output::record::Type;
+
+/// How far a run can be trusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Integrity {
+    /// What came of the records; None where the log has none, as TFTF's: then
+    /// every figure is from a line that may have suffered unseen.
+    pub records: Option<Records>,
+    /// Rows whose figures are from such lines.
+    pub unverified_rows: u32,
+    /// Whether `Exiting tests.` was seen.
+    pub farewell: bool,
+    /// RT_INSTR lines.
+    pub rt_instr: u32,
+    /// RT_INSTR lines whose figures are not those of the records.
+    pub rt_instr_wrong: u32,
+}
+
+/// What came of a run's records.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Records {
+    /// How many there are, as the `end` record says.
+    pub expected: Option<u64>,
+    /// How many came through in at least one copy, the `end` record apart.
+    pub received: u64,
+    /// Of those, the ones that only the second copy had.
+    pub from_second: u64,
+    /// Of those, the ones that were damaged in both copies, at different
+    /// places, and put together by their checksum.
+    pub mended: u64,
+    /// Lines that are records and have suffered.
+    pub damaged: u64,
+    /// Sound records whose type is not known here.
+    pub unknown_types: u64,
+    /// Sound records with a field that can not be what its key says.
+    pub malformed: u64,
+    /// Whether the checksum of all checksums is right; None where a record or
+    /// the `end` is missing.
+    pub crcs_match: Option<bool>,
+    /// What is in neither copy.
+    pub missing: Vec<Missing>,
+}
+
+/// Records in a row that are in neither copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The first one's place.
+    pub first: u32,
+    /// The last one's.
+    pub last: u32,
+    /// What comes before and after them.
+    pub between: (Option<Type>, Option<Type>),
+}
+
+impl Missing {
+    /// How many they are.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        u64::from(self.last.saturating_sub(self.first)) + 1
+    }
+
+    /// Their type, where it can be told: each type has its place among the
+    /// records of a CPU.
+    #[must_use]
+    pub fn kind(&self) -> Option<Type> {
+        match self.between {
+            (Some(before), Some(after)) if before == after && before != Type::Row => Some(before),
+            (Some(Type::Row), Some(Type::Event)) => Some(Type::Summary),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.first == self.last {
+            write!(f, "record {:04}", self.first)?;
+        } else {
+            write!(f, "records {:04} to {:04}", self.first, self.last)?;
+        }
+        let word = |kind: Option<Type>| kind.map_or("?", Type::word);
+        match (self.kind(), self.between) {
+            (Some(kind), _) => write!(f, " ({})", kind.word()),
+            (None, (None, None)) => Ok(()),
+            (None, (before, after)) => {
+                write!(f, " (between {} and {})", word(before), word(after))
+            }
+        }
+    }
+}
+
+impl Integrity {
+    /// Whether every record came through.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.records
+            .as_ref()
+            .is_some_and(|records| records.crcs_match == Some(true) && records.missing.is_empty())
+    }
+
+    /// Whether every figure is from a record.
+    #[must_use]
+    pub fn is_verified(&self) -> bool {
+        self.records.is_some() && self.unverified_rows == 0
+    }
+}
+
+impl fmt::Display for Integrity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(records) = &self.records else {
+            return f.write_str(
+                "no records: all figures are from lines without a checksum, and not verified",
+            );
+        };
+        match records.expected {
+            Some(expected) => write!(f, "{} of {expected} records", records.received)?,
+            None => write!(f, "{} records, and no end record", records.received)?,
+        }
+        for (count, what) in [
+            (records.from_second, "from the second copy"),
+            (records.mended, "mended of both copies"),
+            (records.unknown_types, "of unknown type"),
+            (records.malformed, "malformed"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {what}")?;
+            }
+        }
+        if records.crcs_match == Some(false) {
+            f.write_str(", and their common checksum is wrong")?;
+        }
+        if self.unverified_rows > 0 {
+            write!(f, "; {} rows not verified", self.unverified_rows)?;
+        }
+        if self.rt_instr_wrong > 0 {
+            write!(f, "; {} RT_INSTR lines damaged", self.rt_instr_wrong)?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_named() {
+        let missing = |first, last, before, after| Missing {
+            first,
+            last,
+            between: (before, after),
+        };
+        let said = |it: Missing| it.to_string();
+        let m = missing(5, 5, Some(Type::Row), Some(Type::Event));
+        assert_eq!(said(m), "record 0005 (m)");
+        let s = missing(5, 9, Some(Type::Sample), Some(Type::Sample));
+        assert_eq!(
+            (s.count(), said(s).as_str()),
+            (5, "records 0005 to 0009 (s)")
+        );
+        let open = missing(7, 7, Some(Type::Event), Some(Type::Row));
+        assert_eq!(said(open), "record 0007 (between ev and row)");
+        assert_eq!(said(missing(0, 2, None, None)), "records 0000 to 0002");
+    }
+}

@@ -1,0 +1,524 @@
+//! What the fields of a record say, by its type.
+//!
+//! A key that is not known is kept in `others`, or is a metric or a reason by
+//! that word; a value that can not be what its key says is left out, and the
+//! record counted as malformed.
+
+use std::collections::{BTreeMap, HashMap};
+
+use psci_bench::output::parse::Record;
+use psci_bench::output::record::Type;
+use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::psci::AFFINITY_MASK;
+use psci_bench::sample::Metric;
+use psci_bench::stats::Summary;
+
+use super::super::model::{
+    Cpu, Facts, Instants, Other, Plan, Point, Reached, Row, Sample, Status, Term, Test, Why,
+};
+
+/// What the records of a run have said so far.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    pub(super) version: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) labels: Option<String>,
+    pub(super) others: Vec<Other>,
+    pub(super) facts: Facts,
+    pub(super) plan: Plan,
+    /// By index.
+    pub(super) cpus: BTreeMap<u32, Cpu>,
+    pub(super) tests: Vec<Gathering>,
+    by_place: HashMap<(u32, Box<str>), usize>,
+    /// The test of the last record: most are of the same as the one before.
+    last: usize,
+}
+
+/// One test of it.
+#[derive(Debug)]
+pub(super) struct Gathering {
+    pub(super) test: Test,
+    /// The least SEQ of its records.
+    pub(super) seq: u32,
+    pub(super) rows: Vec<RowParts>,
+    by_mpidr: HashMap<u64, usize>,
+    last: usize,
+    skew: Parts,
+}
+
+/// A row, and what it is still made of.
+#[derive(Debug)]
+pub(super) struct RowParts {
+    pub(super) mpidr: u64,
+    pub(super) row: Row,
+    parts: Vec<(Term<Metric>, Parts)>,
+}
+
+/// A summary in the making: one part may be lost.
+#[derive(Clone, Copy, Debug, Default)]
+struct Parts {
+    n: Option<u32>,
+    min: Option<u64>,
+    median: Option<u64>,
+    p99: Option<u64>,
+    max: Option<u64>,
+    mad: Option<u64>,
+}
+
+impl Parts {
+    fn set(&mut self, key: &str, value: &str) -> bool {
+        match key {
+            "n" => put(&mut self.n, value),
+            "min" => put(&mut self.min, value),
+            "med" => put(&mut self.median, value),
+            "p99" => put(&mut self.p99, value),
+            "max" => put(&mut self.max, value),
+            "mad" => put(&mut self.mad, value),
+            // A later statistic.
+            _ => true,
+        }
+    }
+
+    fn whole(self) -> Option<Summary> {
+        Some(Summary {
+            n: self.n?,
+            min: self.min?,
+            median: self.median?,
+            p99: self.p99,
+            max: self.max?,
+            mad: self.mad?,
+        })
+    }
+}
+
+impl Gathered {
+    /// Takes a record in; false where one of its values can not be.
+    pub(super) fn record(&mut self, record: &Record<'_>) -> bool {
+        match record.kind {
+            Type::Run => all(record, |key, value| self.run(key, value)),
+            Type::Facts => all(record, |key, value| facts(&mut self.facts, key, value)),
+            Type::Plan => all(record, |key, value| plan(&mut self.plan, key, value)),
+            Type::Cpu => self.cpu(record),
+            // The ledger's.
+            Type::End => true,
+            kind => self.in_test(kind, record),
+        }
+    }
+
+    fn run(&mut self, key: &str, value: &str) -> bool {
+        match key {
+            "version" => text(&mut self.version, value),
+            "model" => text(&mut self.model, value),
+            "labels" => text(&mut self.labels, value),
+            "format" | "cpus" | "tests" => number(value).is_some(),
+            _ => other(&mut self.others, key, value),
+        }
+    }
+
+    fn cpu(&mut self, record: &Record<'_>) -> bool {
+        let index = record.unsigned("i").and_then(|i| u32::try_from(i).ok());
+        let Some(index) = index else { return false };
+        let cpu = self.cpus.entry(index).or_default();
+        all(record, |key, value| match key {
+            "i" => true,
+            "mpidr" => put(&mut cpu.mpidr, value),
+            "midr" => put(&mut cpu.midr, value),
+            "cluster" => put_plain(&mut cpu.cluster, value),
+            "core" => put_plain(&mut cpu.core, value),
+            "thread" => put_plain(&mut cpu.thread, value),
+            _ => true,
+        })
+    }
+
+    fn in_test(&mut self, kind: Type, record: &Record<'_>) -> bool {
+        // Leading keys come first, in this order.
+        let mut fields = record.fields().peekable();
+        let place = fields.next_if(|field| field.0 == "t");
+        let by = fields.next_if(|field| field.0 == "by");
+        let place = place.and_then(|field| field.1.parse::<u32>().ok());
+        let (Some(place), Some((_, by))) = (place, by) else {
+            return false;
+        };
+        let gathering = self.test(place, by, record.seq);
+        let mpidr = match fields.next_if(|field| field.0 == "mpidr") {
+            Some((_, value)) => match number(value) {
+                Some(mpidr) => Some(mpidr),
+                None => return false,
+            },
+            None => None,
+        };
+        let mut fields = fields.peekable();
+        let Some(mpidr) = mpidr else {
+            return match kind {
+                Type::Test => {
+                    let test = &mut gathering.test;
+                    fields.fold(true, |sound, (key, value)| {
+                        test_field(test, key, value) & sound
+                    })
+                }
+                Type::Summary => match fields.next_if_eq(&("metric", "skew")) {
+                    Some(_) => fields.fold(true, |sound, (key, value)| {
+                        gathering.skew.set(key, value) & sound
+                    }),
+                    // A later one of the whole test.
+                    None => true,
+                },
+                _ => false,
+            };
+        };
+        let parts = gathering.row(mpidr);
+        match kind {
+            Type::Sample => {
+                let at = fields.next_if(|field| field.0 == "k");
+                let at = at.and_then(|field| field.1.parse().ok());
+                at.is_some_and(|at| {
+                    let sample = sample(&mut parts.row.samples, at);
+                    instants(sample, &mut fields)
+                })
+            }
+            Type::Event => {
+                let event = parts.row.event.get_or_insert_default();
+                instants(event, &mut fields)
+            }
+            Type::Summary => {
+                let Some((_, metric)) = fields.next_if(|field| field.0 == "metric") else {
+                    return false;
+                };
+                let of = parts.of(Term::of(metric));
+                fields.fold(true, |sound, (key, value)| of.set(key, value) & sound)
+            }
+            kind => fields.fold(true, |sound, (key, value)| {
+                row_field(&mut parts.row, kind, key, value) & sound
+            }),
+        }
+    }
+
+    fn test(&mut self, place: u32, by: &str, seq: u32) -> &mut Gathering {
+        let same =
+            |it: &&mut Gathering| it.test.place == Some(place) && it.test.method.word() == by;
+        if self
+            .tests
+            .get_mut(self.last)
+            .as_ref()
+            .is_none_or(|it| !same(it))
+        {
+            let count = self.tests.len();
+            let key = (place, by.into());
+            self.last = *self.by_place.entry(key).or_insert(count);
+            if self.last == count {
+                self.tests.push(Gathering::new(place, Term::of(by), seq));
+            }
+        }
+        // It is there: found, or just pushed.
+        let index = self.last.min(self.tests.len().saturating_sub(1));
+        let it = &mut self.tests[index];
+        it.seq = it.seq.min(seq);
+        it
+    }
+}
+
+impl Gathering {
+    fn new(place: u32, method: Term<Method>, seq: u32) -> Self {
+        // The tag is what counts; until it is read, the place has to do.
+        let scenario = place.checked_sub(1).and_then(|index| {
+            let index = usize::try_from(index).ok()?;
+            ScenarioId::ALL.get(index)
+        });
+        let scenario = match scenario {
+            Some(id) => Term::Known(*id),
+            None => Term::Other(format!("scenario_{place}").into()),
+        };
+        Self {
+            test: Test {
+                place: Some(place),
+                ..Test::new(scenario, method)
+            },
+            seq,
+            rows: Vec::new(),
+            by_mpidr: HashMap::new(),
+            last: 0,
+            skew: Parts::default(),
+        }
+    }
+
+    fn row(&mut self, mpidr: u64) -> &mut RowParts {
+        if self
+            .rows
+            .get(self.last)
+            .is_none_or(|row| row.mpidr != mpidr)
+        {
+            let count = self.rows.len();
+            self.last = *self.by_mpidr.entry(mpidr).or_insert(count);
+            if self.last == count {
+                self.rows.push(RowParts {
+                    mpidr,
+                    row: Row::default(),
+                    parts: Vec::new(),
+                });
+            }
+        }
+        let index = self.last.min(self.rows.len().saturating_sub(1));
+        &mut self.rows[index]
+    }
+
+    /// Makes what is complete of parts.
+    pub(super) fn settle(&mut self) {
+        self.test.skew = self.skew.whole();
+        for row in &mut self.rows {
+            let whole = |(metric, parts): (_, Parts)| Some((metric, parts.whole()?));
+            row.row.summaries = std::mem::take(&mut row.parts)
+                .into_iter()
+                .filter_map(whole)
+                .collect();
+        }
+    }
+}
+
+impl RowParts {
+    fn of(&mut self, metric: Term<Metric>) -> &mut Parts {
+        let found = self.parts.iter().position(|it| it.0 == metric);
+        let index = found.unwrap_or_else(|| {
+            self.parts.push((metric, Parts::default()));
+            self.parts.len() - 1
+        });
+        &mut self.parts[index].1
+    }
+}
+
+/// The instants of the sample at `place`. They come in order, but for those
+/// that only the second copy has.
+fn sample(samples: &mut Vec<Sample>, place: u32) -> &mut Instants {
+    let index = match samples.last() {
+        Some(last) if last.place == place => samples.len() - 1,
+        Some(last) if last.place > place => {
+            let found = samples.binary_search_by_key(&place, |sample| sample.place);
+            found.unwrap_or_else(|index| {
+                samples.insert(index, of_place(place));
+                index
+            })
+        }
+        _ => {
+            samples.push(of_place(place));
+            samples.len() - 1
+        }
+    };
+    &mut samples[index].instants
+}
+
+fn of_place(place: u32) -> Sample {
+    Sample {
+        place,
+        instants: Instants::default(),
+    }
+}
+
+fn instants<'l>(to: &mut Instants, fields: &mut dyn Iterator<Item = (&'l str, &'l str)>) -> bool {
+    let mut sound = true;
+    for (key, value) in fields {
+        if key == "base" {
+            sound &= put(&mut to.base, value);
+        } else if let Some(point) = Point::of(key) {
+            match value.parse() {
+                Ok(ticks) => to.set(point, ticks),
+                Err(_) => sound = false,
+            }
+        }
+    }
+    sound
+}
+
+fn test_field(test: &mut Test, key: &str, value: &str) -> bool {
+    match key {
+        "tag" => {
+            test.scenario = Term::of(value);
+            true
+        }
+        "status" => {
+            test.status = Status::of(value);
+            true
+        }
+        "pmf" => {
+            test.pmf = flag(value);
+            test.pmf.is_some()
+        }
+        "state" => put(&mut test.power_state, value),
+        "asked" => put(&mut test.asked, value),
+        "attempts" => put(&mut test.attempts, value),
+        "sleep" => put(&mut test.sleep, value),
+        "trials" => put(&mut test.trials, value),
+        "why" => {
+            test.why.get_or_insert_default().word = value.to_owned();
+            true
+        }
+        "why_cpu" | "valid" | "error" | "step" | "cause" | "reason" | "stamp" | "function" => {
+            other(&mut test.why.get_or_insert_default().details, key, value)
+        }
+        _ => other(&mut test.others, key, value),
+    }
+}
+
+fn row_field(row: &mut Row, kind: Type, key: &str, value: &str) -> bool {
+    match (kind, key) {
+        (Type::Row, "valid") => put(&mut row.valid, value),
+        (Type::Row, "rejected") => put(&mut row.rejected, value),
+        (Type::Row, _) => {
+            row.verified = true;
+            figure(&mut row.figures, key, value)
+        }
+        (Type::Cold, _) => figure(&mut row.cold, key, value),
+        (Type::Rejected, _) => {
+            let count = number(value).and_then(|count| u32::try_from(count).ok());
+            row.reasons
+                .extend(count.map(|count| (Term::of(key), count)));
+            count.is_some()
+        }
+        (Type::First, _) => why(&mut row.first_rejection, "reason", key, value),
+        (Type::Lost, _) => why(&mut row.lost, "step", key, value),
+        (Type::Reached, _) => reached(row.reached.get_or_insert_default(), key, value),
+        _ => true,
+    }
+}
+
+fn figure(figures: &mut Vec<(Term<Metric>, u64)>, key: &str, value: &str) -> bool {
+    let ticks = number(value);
+    figures.extend(ticks.map(|ticks| (Term::of(key), ticks)));
+    ticks.is_some()
+}
+
+fn why(to: &mut Option<Why>, word: &str, key: &str, value: &str) -> bool {
+    let why = to.get_or_insert_default();
+    if key == word {
+        value.clone_into(&mut why.word);
+        return true;
+    }
+    other(&mut why.details, key, value)
+}
+
+fn reached(to: &mut Reached, key: &str, value: &str) -> bool {
+    match key {
+        "due" => put(&mut to.due, value),
+        "state" => {
+            let sound = put(&mut to.state, value);
+            to.state = to.state.filter(|state| *state != 0);
+            sound
+        }
+        "rose" => put(&mut to.rose, value),
+        "residency_us" => put(&mut to.residency_us, value),
+        _ => true,
+    }
+}
+
+fn facts(facts: &mut Facts, key: &str, value: &str) -> bool {
+    match key {
+        "hz" => put(&mut facts.hz, value),
+        "counter" => text(&mut facts.counter, value),
+        "timer" => text(&mut facts.timer, value),
+        "intid" => put(&mut facts.timer_intid, value),
+        "el" => put(&mut facts.el, value),
+        "gic" => put(&mut facts.gic, value),
+        "conduit" => {
+            facts.conduit = Some(Term::of(value));
+            true
+        }
+        "psci" => put(&mut facts.psci, value),
+        "state_format" => {
+            facts.state_format = Some(Term::of(value));
+            true
+        }
+        "lead" => put(&mut facts.lead, value),
+        "midr" => put(&mut facts.midr, value),
+        "pmf" => put(&mut facts.pmf, value),
+        "pmf_error" => text(&mut facts.pmf_error, value),
+        "watchdog" => put(&mut facts.watchdog, value),
+        "stat" => {
+            facts.stat = flag(value);
+            facts.stat.is_some()
+        }
+        "cost_counter" => put(&mut facts.cost_counter, value),
+        "cost_empty" => put(&mut facts.cost_empty, value),
+        "cost_pmf" => put(&mut facts.cost_pmf, value),
+        _ => other(&mut facts.others, key, value),
+    }
+}
+
+fn plan(plan: &mut Plan, key: &str, value: &str) -> bool {
+    match key {
+        "iterations" => put(&mut plan.iterations, value),
+        "warmup" => put(&mut plan.warmup, value),
+        "scenarios" => put(&mut plan.scenarios, value),
+        "methods" => {
+            plan.methods = value.split(',').map(Term::of).collect();
+            true
+        }
+        "wake" => {
+            plan.wake = Some(Term::of(value));
+            true
+        }
+        "end" => {
+            plan.end = Some(Term::of(value));
+            true
+        }
+        "samples" => {
+            plan.samples = value == "all";
+            true
+        }
+        "deepest" => put(&mut plan.deepest, value),
+        "core" => put(&mut plan.core, value),
+        _ => other(&mut plan.others, key, value),
+    }
+}
+
+/// Gives all fields of `record` to `take`; false where one was not sound.
+fn all(record: &Record<'_>, mut take: impl FnMut(&str, &str) -> bool) -> bool {
+    let fields = record.fields();
+    fields.fold(true, |sound, (key, value)| take(key, value) & sound)
+}
+
+/// A number, decimal or by `0x` hexadecimal.
+fn number(value: &str) -> Option<u64> {
+    match value.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => value.parse().ok(),
+    }
+}
+
+fn put<T: TryFrom<u64>>(to: &mut Option<T>, value: &str) -> bool {
+    *to = number(value).and_then(|number| T::try_from(number).ok());
+    to.is_some()
+}
+
+fn put_plain<T: TryFrom<u64>>(to: &mut T, value: &str) -> bool {
+    let number = number(value).and_then(|number| T::try_from(number).ok());
+    number.map(|number| *to = number).is_some()
+}
+
+fn text(to: &mut Option<String>, value: &str) -> bool {
+    *to = Some(value.to_owned());
+    true
+}
+
+fn flag(value: &str) -> Option<bool> {
+    match value {
+        "0" => Some(false),
+        "1" => Some(true),
+        _ => None,
+    }
+}
+
+fn other(to: &mut Vec<Other>, key: &str, value: &str) -> bool {
+    to.push((key.to_owned(), value.to_owned()));
+    true
+}
+
+/// A CPU whose record was lost, by what its MPIDR alone tells.
+pub(super) fn guessed(mpidr: u64) -> Cpu {
+    let field = |shift: u32| (mpidr & AFFINITY_MASK) >> shift & 0xff;
+    let [core, cluster] = [0, 8].map(|shift| field(shift) as u32);
+    Cpu {
+        mpidr: Some(mpidr),
+        cluster: cluster | (field(16) as u32) << 8 | (field(32) as u32) << 16,
+        core,
+        guessed: true,
+        ..Cpu::default()
+    }
+}

@@ -1,0 +1,444 @@
+//! Which records of a run came through, in either copy.
+//!
+//! A record is believed for its checksum alone. Four ways lead to one:
+//! * it is sound as it stands;
+//! * something stands behind it whose line end, or its own, was lost: the
+//!   piece up to a checksum that is right is the record;
+//! * its line was broken in two, as terminals and LAVA do: the next line
+//!   makes it whole;
+//! * it is damaged in both copies, at different places: the beginning of one
+//!   and the end of the other make it whole.
+
+use std::collections::BTreeMap;
+
+use memchr::memmem;
+use psci_bench::output::crc::Crc32;
+use psci_bench::output::parse::{Record, RecordError};
+use psci_bench::output::record::{MARK, Type};
+
+use super::super::model::{Missing, Records};
+use super::mend;
+
+/// The most records that a run is believed to have: a million samples are
+/// less than four million records. It bounds the memory that a log takes.
+const SEQ_MAX: u32 = 1 << 24;
+
+/// How many damaged pieces are kept for the second copy to mend.
+const DAMAGED_MAX: usize = 4096;
+
+/// A type that is not known.
+const UNKNOWN: u8 = u8::MAX;
+
+/// What a piece of a line turned out to be.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Found<'l> {
+    /// A record that was not seen before.
+    New(Record<'l>),
+    /// One that was.
+    Again,
+    /// A sound one that can not be of the same run: its place is taken.
+    Stranger,
+    /// The piece is damaged.
+    Damaged,
+}
+
+/// The records of one run.
+#[derive(Debug, Default)]
+pub(super) struct Ledger {
+    /// By place: 0 where there is none, else the type, from 1.
+    kinds: Vec<u8>,
+    crcs: Vec<u32>,
+    received: u64,
+    /// The place behind the last sound record.
+    next: u32,
+    /// Damaged pieces, by the place that they are likely to have.
+    damaged: BTreeMap<u32, Box<[u8]>>,
+    /// Place and fields of the `end` record.
+    end: Option<(u32, End)>,
+    pub(super) counts: Records,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct End {
+    records: Option<u64>,
+    crcs: Option<u64>,
+}
+
+impl Ledger {
+    /// Whether there is anything of a record.
+    pub(super) fn is_empty(&self) -> bool {
+        self.received == 0 && self.end.is_none() && self.counts.unknown_types == 0
+    }
+
+    /// Looks at a piece that begins with [`MARK`].
+    pub(super) fn piece<'l>(&mut self, piece: &'l [u8]) -> Found<'l> {
+        if self.is_known(piece) {
+            return Found::Again;
+        }
+        match sound(piece) {
+            Ok(record) => self.enter(record),
+            Err(Unsound::Unknown { seq, crc }) => {
+                self.counts.unknown_types += 1;
+                self.mark(seq, crc, UNKNOWN);
+                Found::Again
+            }
+            Err(Unsound::Malformed) => {
+                self.counts.malformed += 1;
+                Found::Damaged
+            }
+            Err(Unsound::Damaged) => Found::Damaged,
+        }
+    }
+
+    /// Whether `piece` says that it is a record that is there already. Were
+    /// it damaged where this does not look, there would be nothing to gain.
+    fn is_known(&self, piece: &[u8]) -> bool {
+        let piece = piece.trim_ascii_end();
+        let Some((seq, _)) = likely_seq(piece) else {
+            return false;
+        };
+        let digits = piece.get(piece.len().saturating_sub(8)..);
+        let crc = digits.and_then(hex).filter(|_| self.has(seq));
+        crc.is_some() && crc == self.crcs.get(seq as usize).copied()
+    }
+
+    fn has(&self, seq: u32) -> bool {
+        self.kinds.get(seq as usize).is_some_and(|kind| *kind != 0)
+    }
+
+    fn enter<'l>(&mut self, record: Record<'l>) -> Found<'l> {
+        if record.seq >= SEQ_MAX {
+            self.counts.malformed += 1;
+            return Found::Damaged;
+        }
+        if self.has(record.seq) {
+            let same = self.crcs.get(record.seq as usize) == Some(&record.crc);
+            return if same { Found::Again } else { Found::Stranger };
+        }
+        if record.kind == Type::End {
+            let end = End {
+                records: record.unsigned("records"),
+                crcs: record.unsigned("crcs"),
+            };
+            self.end = Some((record.seq, end));
+        }
+        self.mark(record.seq, record.crc, kind_number(record.kind));
+        self.next = record.seq + 1;
+        Found::New(record)
+    }
+
+    fn mark(&mut self, seq: u32, crc: u32, kind: u8) {
+        let place = seq as usize;
+        if seq >= SEQ_MAX || self.has(seq) {
+            return;
+        }
+        if place < self.kinds.len() {
+            self.counts.from_second += 1;
+        } else {
+            self.kinds.resize(place + 1, 0);
+            self.crcs.resize(place + 1, 0);
+        }
+        if let (Some(to), Some(sum)) = (self.kinds.get_mut(place), self.crcs.get_mut(place)) {
+            (*to, *sum) = (kind, crc);
+        }
+        if kind != kind_number(Type::End) {
+            self.received += 1;
+        }
+    }
+
+    /// Takes a piece that is damaged; the record that it makes together with
+    /// its other copy is given to `found`.
+    pub(super) fn damaged(&mut self, piece: &[u8], found: &mut dyn FnMut(Vec<u8>)) {
+        self.counts.damaged += 1;
+        let piece = piece.trim_ascii_end();
+        let seq = match likely_seq(piece) {
+            Some((seq, true)) => seq,
+            _ => self.next,
+        };
+        self.next = seq.saturating_add(1);
+        if self.has(seq) || seq >= SEQ_MAX {
+            return;
+        }
+        let Some(other) = self.damaged.get(&seq) else {
+            if self.damaged.len() < DAMAGED_MAX && piece.len() <= mend::LEN_MAX {
+                self.damaged.insert(seq, piece.into());
+            }
+            return;
+        };
+        let Some(whole) = mend::of(other, piece) else {
+            return;
+        };
+        let entered = Record::parse(&whole).map(|record| self.enter(record));
+        if matches!(entered, Ok(Found::New(_))) {
+            self.counts.mended += 1;
+            found(whole);
+        }
+    }
+
+    /// What came of all.
+    pub(super) fn finish(mut self) -> Records {
+        let places = self.kinds.len() as u64;
+        let expected = self.end.and_then(|(seq, end)| {
+            // Its own place says the same, and both are sound.
+            let count = end.records.unwrap_or(u64::from(seq));
+            (count == u64::from(seq)).then_some(count)
+        });
+        self.counts.expected = expected;
+        self.counts.received = self.received;
+        self.counts.missing = self.missing(expected.unwrap_or(places));
+        let sum = self.end.and_then(|end| end.1.crcs);
+        self.counts.crcs_match = match (expected, sum) {
+            (Some(expected), Some(sum)) if self.counts.missing.is_empty() => {
+                let mut crcs = Crc32::default();
+                for crc in self.crcs.iter().take(expected as usize) {
+                    crcs.update(&crc.to_be_bytes());
+                }
+                Some(u64::from(crcs.value()) == sum && self.received == expected)
+            }
+            _ => None,
+        };
+        self.counts
+    }
+
+    fn missing(&self, expected: u64) -> Vec<Missing> {
+        let mut all: Vec<Missing> = Vec::new();
+        let mut before = None;
+        let kinds = self.kinds.iter().take(expected as usize);
+        for (seq, kind) in (0u32..).zip(kinds) {
+            let open = all.last_mut().filter(|last| last.last + 1 == seq);
+            match (*kind, open) {
+                (0, Some(open)) => open.last = seq,
+                (0, None) => all.push(Missing {
+                    first: seq,
+                    last: seq,
+                    between: (before, None),
+                }),
+                (kind, open) => {
+                    before = kind_of(kind);
+                    if let Some(open) = open {
+                        open.between.1 = before;
+                    }
+                }
+            }
+        }
+        all
+    }
+}
+
+fn kind_number(kind: Type) -> u8 {
+    kind as u8 + 1
+}
+
+fn kind_of(number: u8) -> Option<Type> {
+    let place = usize::from(number).checked_sub(1)?;
+    Type::ALL.get(place).copied()
+}
+
+/// Why a piece is no record.
+enum Unsound {
+    /// Its checksum is right, and its type not known.
+    Unknown {
+        seq: u32,
+        crc: u32,
+    },
+    Malformed,
+    Damaged,
+}
+
+/// The record that `piece` is, or begins with.
+fn sound(piece: &[u8]) -> Result<Record<'_>, Unsound> {
+    match Record::parse(piece) {
+        Ok(record) => return Ok(record),
+        Err(RecordError::UnknownType) => return Err(unknown(piece)),
+        Err(RecordError::Malformed) => return Err(Unsound::Malformed),
+        Err(RecordError::NoMark | RecordError::NoChecksum | RecordError::Damaged) => {}
+    }
+    // Whatever stands behind a checksum is not the record's.
+    let blanks = memchr::memchr_iter(b' ', piece);
+    for end in blanks.map(|blank| blank + 9) {
+        let Some(part) = piece.get(..end).filter(|_| end < piece.len()) else {
+            continue;
+        };
+        match Record::parse(part) {
+            Ok(record) => return Ok(record),
+            Err(RecordError::UnknownType) => return Err(unknown(part)),
+            Err(_) => {}
+        }
+    }
+    Err(Unsound::Damaged)
+}
+
+fn unknown(piece: &[u8]) -> Unsound {
+    let piece = piece.trim_ascii_end();
+    let crc = hex(piece
+        .get(piece.len().saturating_sub(8)..)
+        .unwrap_or_default());
+    match (likely_seq(piece), crc) {
+        (Some((seq, true)), Some(crc)) => Unsound::Unknown { seq, crc },
+        _ => Unsound::Malformed,
+    }
+}
+
+/// The place that `piece` says to have, and whether it says it as it should:
+/// four digits or more, and a blank.
+fn likely_seq(piece: &[u8]) -> Option<(u32, bool)> {
+    let rest = piece.strip_prefix(MARK.as_bytes())?;
+    let len = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+    let digits = std::str::from_utf8(rest.get(..len)?).ok()?;
+    let whole = len >= 4 && rest.get(len) == Some(&b' ');
+    Some((digits.parse().ok()?, whole))
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    let lower = |b: &u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
+    if digits.len() != 8 || !digits.iter().all(lower) {
+        return None;
+    }
+    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+}
+
+/// Splits `line` where records begin: what comes before the first, and the
+/// pieces.
+pub(super) fn pieces(line: &[u8]) -> (&[u8], impl Iterator<Item = &[u8]>) {
+    let mark = MARK.as_bytes();
+    let first = if line.starts_with(mark) {
+        Some(0)
+    } else {
+        memmem::find(line, mark)
+    };
+    let (before, mut rest) = line.split_at(first.unwrap_or(line.len()));
+    let pieces = std::iter::from_fn(move || {
+        let behind = rest.get(mark.len()..)?;
+        let next = memmem::find(behind, mark).map_or(rest.len(), |at| at + mark.len());
+        let (piece, after) = rest.split_at(next);
+        rest = after;
+        Some(piece)
+    });
+    (before, pieces)
+}
+
+/// `line` with the mark that it is likely to have had: it lost a byte of it.
+pub(super) fn with_mark(line: &[u8]) -> Option<Vec<u8>> {
+    let cut: [&[u8]; 4] = [b"PB ", b"@B ", b"@P ", b"@PB"];
+    let rest = cut.iter().find_map(|mark| line.strip_prefix(*mark))?;
+    let is_place = rest.iter().take(4).all(u8::is_ascii_digit);
+    (rest.len() > 12 && is_place).then(|| [MARK.as_bytes(), rest].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(body: &str) -> String {
+        let body = format!("@PB {body} ");
+        format!("{body}{:08x}", Crc32::of(body.as_bytes()))
+    }
+
+    fn kinds(ledger: &mut Ledger, line: &str) -> Vec<&'static str> {
+        let (_, pieces) = pieces(line.as_bytes());
+        let word = |found| match found {
+            Found::New(_) => "new",
+            Found::Again => "again",
+            Found::Stranger => "stranger",
+            Found::Damaged => "damaged",
+        };
+        pieces.map(|piece| word(ledger.piece(piece))).collect()
+    }
+
+    #[test]
+    fn glued_records_and_what_stands_behind() {
+        let mut ledger = Ledger::default();
+        let (a, b) = (record("0000 cpu i=0"), record("0001 cpu i=1"));
+        assert_eq!(kinds(&mut ledger, &format!("{a}{b}")), ["new", "new"]);
+        assert_eq!(
+            kinds(&mut ledger, &format!("x {a} {b}\t")),
+            ["again", "again"]
+        );
+        let c = record("0002 cpu i=2");
+        assert_eq!(kinds(&mut ledger, &format!("{c}NOTICE:  BL31: x")), ["new"]);
+        let other = record("0002 cpu i=3");
+        assert_eq!(kinds(&mut ledger, &other), ["stranger"]);
+        assert_eq!(kinds(&mut ledger, &c.replace("i=2", "i=7")), ["again"]);
+        assert_eq!(
+            kinds(&mut ledger, &other.replace("i=3", "i=7")),
+            ["damaged"]
+        );
+        assert_eq!(kinds(&mut ledger, &record("0003 later x=1")), ["again"]);
+        assert_eq!(
+            kinds(&mut ledger, &record("4000000000 cpu i=3")),
+            ["damaged"]
+        );
+        let counts = ledger.finish();
+        assert_eq!((counts.received, counts.unknown_types), (4, 1));
+        assert_eq!((counts.malformed, counts.expected), (1, None));
+    }
+
+    #[test]
+    fn all_is_checked_and_what_is_missing_is_known() {
+        let bodies = [
+            "0000 run format=1",
+            "0001 row t=1",
+            "0002 m t=1",
+            "0003 ev t=1",
+        ];
+        let all: Vec<String> = bodies.iter().map(|body| record(body)).collect();
+        let mut crcs = Crc32::default();
+        for body in bodies {
+            crcs.update(&Crc32::of(format!("@PB {body} ").as_bytes()).to_be_bytes());
+        }
+        let end = record(&format!("0004 end records=4 crcs={:#010x}", crcs.value()));
+        let read = |skip: Option<usize>| {
+            let mut ledger = Ledger::default();
+            for (place, line) in all.iter().chain([&end]).enumerate() {
+                if Some(place) != skip {
+                    assert_eq!(kinds(&mut ledger, line), ["new"]);
+                }
+            }
+            ledger.finish()
+        };
+        let counts = read(None);
+        assert_eq!((counts.expected, counts.received), (Some(4), 4));
+        assert_eq!(counts.crcs_match, Some(true));
+        let counts = read(Some(2));
+        assert_eq!((counts.received, counts.crcs_match), (3, None));
+        assert_eq!(counts.missing.len(), 1);
+        assert_eq!(counts.missing[0].to_string(), "record 0002 (m)");
+        let counts = read(Some(4));
+        assert_eq!((counts.expected, counts.received), (None, 4));
+        let wrong = all.join("\n") + &record("0004 end records=4 crcs=0x0");
+        let mut ledger = Ledger::default();
+        kinds(&mut ledger, &wrong);
+        assert_eq!(ledger.finish().crcs_match, Some(false));
+    }
+
+    #[test]
+    fn two_damaged_copies_make_one() {
+        let whole = record("0007 row t=1 by=tftf mpidr=0x1 powerdown=5156 wakeup=7330");
+        let (mut a, mut b) = (whole.clone(), whole.clone());
+        a.remove(30);
+        b.remove(50);
+        let mut found = Vec::new();
+        let mut ledger = Ledger::default();
+        for piece in [&a, &b] {
+            assert_eq!(kinds(&mut ledger, piece), ["damaged"]);
+            ledger.damaged(piece.as_bytes(), &mut |whole| {
+                let record = Record::parse(&whole).expect("sound");
+                found.push(record.unsigned("wakeup"));
+            });
+        }
+        assert_eq!(found, [Some(7330)]);
+        assert_eq!(ledger.finish().mended, 1);
+    }
+
+    #[test]
+    fn marks_that_lost_a_byte() {
+        let whole = record("0007 row t=1");
+        for at in 0..4 {
+            let mut cut = whole.clone();
+            cut.remove(at);
+            assert_eq!(with_mark(cut.as_bytes()).as_deref(), Some(whole.as_bytes()));
+        }
+        assert_eq!(with_mark(whole.as_bytes()), None);
+        assert_eq!(with_mark(b"PB 12"), None);
+    }
+}

@@ -1,0 +1,168 @@
+//! Lines of a log, whatever ends them, without holding more than one.
+
+use std::io::{self, Read};
+
+use memchr::memchr2;
+
+/// The longest line that is kept together; what is longer comes in pieces.
+const LINE_MAX: usize = 1 << 16;
+/// How much is read at a time.
+const CHUNK: usize = 1 << 18;
+
+/// A line without its end, which may be CR, LF, or any row of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Line<'b> {
+    /// Its number, from 1, as editors count: by line feeds.
+    pub(super) number: u64,
+    /// Where its first byte is in the log.
+    pub(super) offset: u64,
+    /// Its bytes.
+    pub(super) bytes: &'b [u8],
+}
+
+/// The lines of a reader.
+pub(super) struct Lines<R> {
+    from: R,
+    buffer: Vec<u8>,
+    /// The part of `buffer` that is not given out yet.
+    start: usize,
+    end: usize,
+    /// Number and offset of what is at `start`.
+    number: u64,
+    offset: u64,
+}
+
+impl<R: Read> Lines<R> {
+    pub(super) fn of(from: R) -> Self {
+        Self {
+            from,
+            buffer: vec![0; CHUNK],
+            start: 0,
+            end: 0,
+            number: 1,
+            offset: 0,
+        }
+    }
+
+    /// How many bytes were given out.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The number of the line in hand.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The next line; None at the end.
+    pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+        let mut searched = 0;
+        let (len, ended) = loop {
+            let rest = self.buffer.get(self.start..self.end).unwrap_or_default();
+            let fresh = rest.get(searched..).unwrap_or_default();
+            if let Some(at) = memchr2(b'\n', b'\r', fresh) {
+                break (searched + at, true);
+            }
+            if rest.len() >= LINE_MAX {
+                break (LINE_MAX, false);
+            }
+            searched = rest.len();
+            if self.fill()? == 0 {
+                if searched == 0 {
+                    return Ok(None);
+                }
+                break (searched, false);
+            }
+        };
+        let (number, offset, start) = (self.number, self.offset, self.start);
+        let taken = len + usize::from(ended);
+        self.start += taken;
+        self.offset += taken as u64;
+        if ended && self.buffer.get(start + len) == Some(&b'\n') {
+            self.number += 1;
+        }
+        let bytes = self.buffer.get(start..start + len).unwrap_or_default();
+        Ok(Some(Line {
+            number,
+            offset,
+            bytes,
+        }))
+    }
+
+    /// Reads more behind what there is.
+    fn fill(&mut self) -> io::Result<usize> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        self.end -= self.start;
+        self.start = 0;
+        let room = self.buffer.get_mut(self.end..).unwrap_or_default();
+        loop {
+            match self.from.read(room) {
+                Ok(count) => {
+                    self.end += count;
+                    return Ok(count);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+const _: () = assert!(CHUNK > LINE_MAX);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives one byte at a time.
+    struct Slow<'b>(&'b [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, room: &mut [u8]) -> io::Result<usize> {
+            let Some((first, rest)) = self.0.split_first() else {
+                return Ok(0);
+            };
+            room[0] = *first;
+            self.0 = rest;
+            Ok(1)
+        }
+    }
+
+    fn all(mut lines: Lines<impl Read>) -> Vec<(u64, u64, Vec<u8>)> {
+        let mut all = Vec::new();
+        while let Some(line) = lines.next().expect("reads") {
+            if !line.bytes.is_empty() {
+                all.push((line.number, line.offset, line.bytes.to_vec()));
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn every_kind_of_line_end() {
+        let log = b"a\nbb\r\nc\r\r\nd\re\n\rf";
+        let expected: Vec<(u64, u64, Vec<u8>)> = vec![
+            (1, 0, b"a".to_vec()),
+            (2, 2, b"bb".to_vec()),
+            (3, 6, b"c".to_vec()),
+            (4, 10, b"d".to_vec()),
+            (4, 12, b"e".to_vec()),
+            (5, 15, b"f".to_vec()),
+        ];
+        assert_eq!(all(Lines::of(&log[..])), expected);
+        assert_eq!(all(Lines::of(Slow(log))), expected);
+        assert_eq!(all(Lines::of(&b""[..])), []);
+    }
+
+    #[test]
+    fn a_line_without_end_comes_in_pieces() {
+        let log = vec![b'x'; 3 * LINE_MAX + 7];
+        let pieces: Vec<_> = all(Lines::of(&log[..]));
+        assert_eq!(pieces.len(), 4);
+        assert!(pieces.iter().all(|piece| piece.0 == 1));
+        assert_eq!(
+            pieces.iter().map(|piece| piece.2.len()).sum::<usize>(),
+            log.len()
+        );
+    }
+}
