@@ -7,6 +7,7 @@ mod fip;
 mod fip_build;
 mod image;
 mod qemu;
+mod report;
 mod soak;
 
 use std::ffi::OsString;
@@ -57,6 +58,7 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Fip { verb } => fip::run(verb),
         Verb::Qemu(arguments) => qemu::run(&arguments),
         Verb::Soak(arguments) => soak::run(&arguments),
+        Verb::Report(arguments) => report::run(&arguments),
         Verb::Fuzz {
             targets,
             seconds,

@@ -5,12 +5,14 @@ mod fip;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand};
 
 use crate::fault;
 use crate::firmware::{Gic, Variant};
 use crate::fuzz;
 use crate::qemu::Firmware;
+use crate::report::format::{self, Exporter};
 use crate::run::TIMEOUT_MAX;
 use crate::soak::parse_time;
 
@@ -74,6 +76,14 @@ pub enum Verb {
     /// Firmware and payload are built once. Ctrl-C ends the run in hand,
     /// which is not counted then, and the sums are printed.
     Soak(SoakArguments),
+    /// Turn UART logs into a report.
+    ///
+    /// Reads logs of psci-bench, and of TFTF's runtime instrumentation, as
+    /// terminals and LAVA keep them: with time stamps, colours and any line
+    /// ends. A log may hold several runs. Figures come from records, by their
+    /// checksum, of either copy; what only a line without a checksum says is
+    /// marked.
+    Report(ReportArguments),
     /// Set up what is missing, and run all tests.
     #[command(after_help = "Examples:
   cargo xtask test
@@ -209,6 +219,68 @@ pub struct SoakArguments {
     /// What to run.
     #[command(flatten)]
     pub run: RunArguments,
+}
+
+/// Arguments of `report`.
+#[derive(Args)]
+#[command(after_help = format!("\
+Formats:
+{}
+Exit codes:
+  0  done
+  2  bad input or use: no such file, no run in a log, runs that do not merge
+  3  done, but a run is incomplete: it is named on stderr
+
+Examples:
+  cargo xtask report run.log
+  cargo xtask report run.log --format rst -o juno.rst
+  cargo xtask report monday.log tuesday.log --merge
+  cargo xtask report lava.yaml --format json | jq .runs[0].tests[0]
+  cargo xtask report run.log --format tfa-docs --platform juno -o ../trusted-firmware-a",
+  formats()))]
+pub struct ReportArguments {
+    /// The logs; - is stdin.
+    #[arg(required = true, value_name = "LOG")]
+    pub logs: Vec<PathBuf>,
+    /// The format.
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_format)]
+    pub format: &'static dyn Exporter,
+    /// The file to write, or the directory of a tree [default: stdout].
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// Only this run of all that are in the logs, from 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..).map(|n| n as usize))]
+    pub run: Option<usize>,
+    /// Merge all runs, which have to be of one board, by MPIDR.
+    #[arg(long, conflicts_with = "run")]
+    pub merge: bool,
+    /// What TF-A's documentation calls the platform.
+    #[arg(long, value_name = "NAME")]
+    pub platform: Option<String>,
+}
+
+impl std::fmt::Debug for ReportArguments {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let format = self.format.name();
+        write!(
+            f,
+            "ReportArguments {{ logs: {:?}, format: {format} }}",
+            self.logs
+        )
+    }
+}
+
+/// A line for each format.
+fn formats() -> String {
+    let line = |it: &dyn Exporter| format!("  {:<9} {}\n", it.name(), it.about());
+    format::ALL.into_iter().map(line).collect()
+}
+
+fn parse_format(name: &str) -> Result<&'static dyn Exporter, String> {
+    format::by_name(name).ok_or_else(|| {
+        let names: Vec<&str> = format::ALL.iter().map(|it| it.name()).collect();
+        format!("the formats are {}", names.join(", "))
+    })
 }
 
 /// What a run is made of, for all commands that run.

@@ -34,6 +34,9 @@
 //! and `others` without a change here. To give one a field of its own:
 //! `read/fields.rs`.
 
+pub mod format;
+pub mod merge;
+pub mod midr;
 pub mod model;
 pub mod read;
 

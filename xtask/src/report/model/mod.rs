@@ -20,6 +20,7 @@ pub use self::integrity::{Integrity, Missing, Records};
 pub use self::results::{Figure, Reached, Row, Status, Test, Why, heading};
 pub use self::term::{Term, Vocabulary};
 
+use super::merge::Merged;
 use psci_bench::image::Conduit;
 use psci_bench::plan::{EndAction, Method, ScenarioId, WakePattern};
 use psci_bench::psci::StateFormat;
@@ -31,6 +32,8 @@ use psci_bench::verdict::Verdict;
 pub struct Report {
     /// The runs, in the order of the inputs and of their lines.
     pub runs: Vec<Run>,
+    /// All of them as one, where that was asked for.
+    pub merged: Option<Merged>,
 }
 
 /// A key and a value that this version does not know.

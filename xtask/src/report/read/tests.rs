@@ -305,7 +305,7 @@ fn garbage_is_named() {
     assert!(said(b"").starts_with("a.log: the log is empty"));
     assert!(said(b"hello\r\nworld\r\n").contains("in its 3 lines (14 bytes)"));
     assert!(said(b"hello\r\nworld\r\n").contains("ends with \"world\""));
-    let binary: Vec<u8> = (0..200_000u32).map(|i| (i * 7919 >> 3) as u8).collect();
+    let binary: Vec<u8> = (0..200_000u32).map(|i| ((i * 7919) >> 3) as u8).collect();
     assert!(said(&binary).contains("it is binary"));
     let firmware = b"NOTICE:  BL1: v2.12(release):x\r\nNOTICE:  BL31: v2.12(release):x\r\n";
     assert!(said(firmware).contains("firmware BL31 v2.12(release):x did speak"));

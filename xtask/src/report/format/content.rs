@@ -1,0 +1,469 @@
+//! What a report tells people: the page that says what was run, a scenario's
+//! tables, and the sentences around them. How it is drawn is the exporter's.
+
+use psci_bench::stats::Summary;
+
+use super::super::merge::{Merged, MergedRow};
+use super::super::midr;
+use super::super::model::{Run, Stage, Status, Term, Test, heading};
+use super::table::Table;
+
+/// A name and what is to be said of it.
+pub(super) type Line = (&'static str, String);
+
+/// What was run: all that makes figures comparable.
+pub(super) fn method(run: &Run) -> Vec<Line> {
+    let mut lines: Vec<Line> = vec![("Log", source(run))];
+    let mut add = |name, text: Option<String>| lines.extend(text.map(|text| (name, text)));
+    add(
+        "Payload",
+        Some(match &run.version {
+            Some(version) => format!("psci-bench {version}"),
+            None => "TFTF, or one that prints as it does".to_owned(),
+        }),
+    );
+    add("Board", run.model.clone());
+    add("CPUs", cpus(run));
+    for stage in &run.firmware {
+        add("Firmware", Some(firmware(stage)));
+    }
+    add("PSCI", psci(run));
+    for (key, value) in &run.facts.others {
+        add("", Some(format!("{key}: {value}")));
+    }
+    add("Timestamps", timestamps(run));
+    add("Counter", counter(run));
+    add("Wake-up", wake(run));
+    add(
+        "Watchdog",
+        run.facts.watchdog.map(|base| format!("at {base:#x}")),
+    );
+    add("Overheads", overheads(run));
+    add("Plan", plan(run));
+    add("Integrity", Some(run.integrity.to_string()));
+    add("Verdict", Some(verdict(run)));
+    lines
+}
+
+fn source(run: &Run) -> String {
+    let source = &run.source;
+    format!(
+        "{}, run {}, lines {} to {}",
+        source.input, source.place, source.lines.0, source.lines.1
+    )
+}
+
+fn cpus(run: &Run) -> Option<String> {
+    if run.cpus.is_empty() {
+        return None;
+    }
+    let mut clusters: Vec<u32> = run.cpus.iter().map(|cpu| cpu.cluster).collect();
+    clusters.sort_unstable();
+    clusters.dedup();
+    let mut text = format!("{} in {}", run.cpus.len(), many(clusters.len(), "cluster"));
+    if let Some(labels) = &run.labels {
+        text.push_str(&format!(", labels by {labels}"));
+    }
+    if let Some(lead) = run.facts.lead {
+        text.push_str(&format!("; the lead is {}", run.label(lead)));
+        if let Some(mpidr) = run.cpus.get(lead).and_then(|cpu| cpu.mpidr) {
+            text.push_str(&format!(" (MPIDR {mpidr:#x})"));
+        }
+    }
+    if let Some(midr) = run.facts.midr {
+        text.push_str(&format!(", {}", part(midr)));
+    }
+    let mut others: Vec<u64> = run.cpus.iter().filter_map(|cpu| cpu.midr).collect();
+    others.sort_unstable();
+    others.dedup();
+    for midr in others {
+        let count = run.cpus.iter().filter(|cpu| cpu.midr == Some(midr)).count();
+        text.push_str(&format!("; {count} of {}", part(midr)));
+    }
+    Some(text)
+}
+
+/// A CPU's name with its MIDR.
+fn part(midr: u64) -> String {
+    match midr::name(midr) {
+        Some(name) => format!("{name} (MIDR {midr:#x})"),
+        None => format!("MIDR {midr:#x}"),
+    }
+}
+
+fn firmware(stage: &Stage) -> String {
+    let version = stage.version.as_deref().unwrap_or("of no version");
+    match &stage.built {
+        Some(built) => format!("{} {version}, built {built}", stage.name),
+        None => format!("{} {version}", stage.name),
+    }
+}
+
+fn psci(run: &Run) -> Option<String> {
+    let facts = &run.facts;
+    let version = facts.psci?;
+    let mut text = format!("{}.{}", version >> 16 & 0x7fff, version & 0xffff);
+    if let Some(conduit) = &facts.conduit {
+        text.push_str(&format!(" by {}", conduit.word().to_uppercase()));
+    }
+    if let Some(el) = facts.el {
+        text.push_str(&format!(" from EL{el}"));
+    }
+    if let Some(format) = &facts.state_format {
+        text.push_str(&format!(", power_state in the {format} format"));
+    }
+    Some(text)
+}
+
+fn timestamps(run: &Run) -> Option<String> {
+    match (run.facts.pmf, &run.facts.pmf_error) {
+        (Some(function), _) => Some(format!("PMF's, by function {function:#010x}")),
+        (None, Some(error)) => Some(format!(
+            "the caller's only; PMF's can not be read: {}",
+            error.replace('_', " ")
+        )),
+        (None, None) => None,
+    }
+}
+
+fn counter(run: &Run) -> Option<String> {
+    let hz = run.facts.hz?;
+    let counter = run.facts.counter.as_deref().unwrap_or("counter");
+    Some(match run.clock().tick_ps() {
+        Some(ps) => format!(
+            "{counter} at {hz} Hz, a tick is {}.{:02} ns",
+            ps / 1000,
+            ps % 1000 / 10
+        ),
+        None => format!("{counter}; {hz} Hz can not be right: all figures are in ticks"),
+    })
+}
+
+fn wake(run: &Run) -> Option<String> {
+    let facts = &run.facts;
+    let mut text = facts.timer.clone()?;
+    if let Some(intid) = facts.timer_intid {
+        text.push_str(&format!(", interrupt {intid}"));
+    }
+    if let Some(gic) = facts.gic {
+        text.push_str(&format!(", GICv{gic}"));
+    }
+    Some(text)
+}
+
+fn overheads(run: &Run) -> Option<String> {
+    let facts = &run.facts;
+    let costs = [
+        ("counter read", facts.cost_counter),
+        ("empty timed region", facts.cost_empty),
+        ("PMF read", facts.cost_pmf),
+    ];
+    let costs = costs.into_iter().filter_map(|(what, cost)| {
+        let cost = span(run, cost?);
+        Some(format!("{what} {cost}"))
+    });
+    let text = costs.collect::<Vec<_>>().join(", ");
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn plan(run: &Run) -> Option<String> {
+    let plan = &run.plan;
+    let mut text = format!("{} samples a CPU", plan.iterations?);
+    if let Some(warmup) = plan.warmup {
+        text.push_str(&format!(" after {warmup} for warm-up"));
+    }
+    let methods: Vec<&str> = plan.methods.iter().map(Term::word).collect();
+    text.push_str(&format!("; method {}", methods.join(", ")));
+    if let Some(wake) = &plan.wake {
+        text.push_str(&format!("; wake {wake}"));
+    }
+    for (key, state) in [("deepest", plan.deepest), ("core", plan.core)] {
+        if let Some(state) = state {
+            text.push_str(&format!("; {key}={state:#010x}"));
+        }
+    }
+    Some(text)
+}
+
+fn verdict(run: &Run) -> String {
+    match &run.closing {
+        Some(closing) => closing.line.clone(),
+        None if run.integrity.records.is_none() && run.integrity.farewell => {
+            "none, as of TFTF; the suite came to its end".to_owned()
+        }
+        None => "none: the log has no last line".to_owned(),
+    }
+}
+
+/// What a reader has to know before he believes a figure.
+pub(super) fn warnings(run: &Run) -> Vec<String> {
+    let integrity = &run.integrity;
+    let mut all = Vec::new();
+    if let Some(records) = &integrity.records {
+        let shown = records.missing.iter().take(8);
+        all.extend(shown.map(|missing| format!("in neither copy: {missing}")));
+        if records.missing.len() > 8 {
+            all.push(format!("and {} more gaps", records.missing.len() - 8));
+        }
+        if records.expected.is_none() {
+            all.push("the end record is in neither copy: there may be more".to_owned());
+        }
+    }
+    if integrity.unverified_rows > 0 && integrity.records.is_some() {
+        all.push(format!(
+            "{} from RT_INSTR lines, which have no checksum; marked with ?",
+            many(integrity.unverified_rows as usize, "row")
+        ));
+    }
+    let guessed = run.cpus.iter().filter(|cpu| cpu.guessed).count();
+    if guessed > 0 {
+        all.push(format!(
+            "labels of {} guessed of the MPIDR: the record was lost",
+            many(guessed, "CPU")
+        ));
+    }
+    all
+}
+
+/// How a scenario was run, and how it ended.
+pub(super) fn conditions(run: &Run, test: &Test) -> String {
+    let mut text = format!(
+        "{}, method {}, {}",
+        test.scenario.word(),
+        test.method,
+        test.status
+    );
+    if let Some(why) = &test.why {
+        text.push_str(&format!(" ({why})"));
+    }
+    if let Some(state) = test.power_state {
+        text.push_str(&format!("; power_state {state:#010x}"));
+    }
+    if test.pmf == Some(false) && test.status != Status::Skipped {
+        text.push_str("; the caller's side");
+    }
+    if let (Some(asked), Some(attempts)) = (test.asked, test.attempts) {
+        let what = if test.is_parallel() {
+            "rounds"
+        } else {
+            "attempts"
+        };
+        text.push_str(&format!(
+            "; {asked} samples a CPU asked for, {attempts} {what}"
+        ));
+    }
+    if let Some(sleep) = test.sleep.filter(|sleep| *sleep > 0) {
+        text.push_str(&format!("; first wake-up after {}", span(run, sleep)));
+    }
+    if let Some(skew) = &test.skew {
+        text.push_str(&format!(
+            "; calls within {} of each other",
+            span(run, skew.median)
+        ));
+    }
+    text
+}
+
+/// A scenario's tables: the figures, and how they spread.
+pub(super) fn tables(run: &Run, test: &Test) -> Vec<Table> {
+    let columns = test.columns();
+    if columns.is_empty() {
+        return Vec::new();
+    }
+    let mut main = Table::titled(format!("{} ({})", title(test), run.unit()));
+    cpu_columns(run, &mut main);
+    for metric in &columns {
+        main.numbers(heading(metric));
+    }
+    for row in &test.rows {
+        let mut cells = cpu_cells(run, row.cpu);
+        for metric in &columns {
+            let mark = if row.verified { "" } else { " ?" };
+            let figure = row.figure(metric);
+            cells.push(figure.map_or("n/a".into(), |it| format!("{}{mark}", run.shown(it))));
+        }
+        main.rows.push(cells);
+    }
+    let mut all = vec![main];
+    all.extend(spread(run, test, &columns));
+    all
+}
+
+/// Minimum to maximum of every metric that has a column.
+fn spread(run: &Run, test: &Test, columns: &[Term<psci_bench::sample::Metric>]) -> Option<Table> {
+    let mut table = Table::titled(format!("{}: spread ({})", title(test), run.unit()));
+    cpu_columns(run, &mut table);
+    table.words("Figure");
+    let has_p99 = |summary: &Summary| summary.p99.is_some();
+    let p99 = test
+        .rows
+        .iter()
+        .flat_map(|row| &row.summaries)
+        .any(|it| has_p99(&it.1));
+    table.numbers("n");
+    for name in ["Min", "Median", "p99", "Max", "MAD"] {
+        if name != "p99" || p99 {
+            table.numbers(name);
+        }
+    }
+    for metric in columns {
+        for row in &test.rows {
+            let Some(summary) = row.summary(metric) else {
+                continue;
+            };
+            let mut cells = cpu_cells(run, row.cpu);
+            cells.extend([heading(metric).to_owned(), summary.n.to_string()]);
+            cells.extend(statistics(run, summary, p99));
+            table.rows.push(cells);
+        }
+    }
+    Some(table).filter(|table| !table.rows.is_empty())
+}
+
+fn statistics(run: &Run, summary: &Summary, p99: bool) -> Vec<String> {
+    let shown = |ticks| run.shown(ticks);
+    let mut cells = vec![shown(summary.min), shown(summary.median)];
+    if p99 {
+        cells.push(summary.p99.map_or("n/a".into(), shown));
+    }
+    cells.extend([shown(summary.max), shown(summary.mad)]);
+    cells
+}
+
+/// Sentences on a scenario: what did not count, and what the payload found.
+pub(super) fn remarks(run: &Run, test: &Test) -> Vec<String> {
+    let mut all = Vec::new();
+    let reasons = test.reasons();
+    if !reasons.is_empty() {
+        let total: u64 = reasons.iter().map(|reason| reason.1).sum();
+        let each = reasons
+            .iter()
+            .map(|(reason, count)| format!("{count} {reason}"));
+        let mut text = format!(
+            "Not counted: {total}: {}",
+            each.collect::<Vec<_>>().join(", ")
+        );
+        let first = test
+            .rows
+            .iter()
+            .find_map(|row| Some((row.cpu, row.first_rejection.as_ref()?)));
+        if let Some((cpu, first)) = first {
+            text.push_str(&format!("; the first on CPU {}: {first}", run.label(cpu)));
+        }
+        all.push(text);
+    }
+    for row in &test.rows {
+        if let Some(lost) = &row.lost {
+            all.push(format!("Lost: CPU {}: {lost}", run.label(row.cpu)));
+        }
+    }
+    // What the payload says of these two is above, by records.
+    let own = |text: &&String| !text.starts_with("Not counted: ") && !text.starts_with("Lost: ");
+    all.extend(test.findings.iter().filter(own).cloned());
+    all
+}
+
+/// The tables of several runs of one board.
+pub(super) fn merged_tables(run: &Run, merged: &Merged) -> Vec<Table> {
+    let tables = merged.tests.iter().filter(|test| !test.rows.is_empty());
+    tables
+        .map(|test| {
+            let name = match &test.scenario {
+                Term::Known(id) => id.name(),
+                Term::Other(tag) => tag,
+            };
+            let runs = merged.sources.len();
+            let mut table = Table::titled(format!(
+                "{name}, method {}: {runs} runs ({})",
+                test.method,
+                run.unit()
+            ));
+            cpu_columns(run, &mut table);
+            table.words("Figure");
+            for place in 1..=runs {
+                table.numbers(format!("Run {place}"));
+            }
+            let pooled = test.rows.iter().any(|row| row.pooled.is_some());
+            let p99 = test
+                .rows
+                .iter()
+                .filter_map(|row| row.pooled)
+                .any(|it| it.p99.is_some());
+            if pooled {
+                table.numbers("n");
+                for name in ["Min", "Median", "p99", "Max", "MAD"] {
+                    if name != "p99" || p99 {
+                        table.numbers(name);
+                    }
+                }
+            }
+            let cells = |row: &MergedRow| merged_cells(run, row, pooled, p99);
+            table.rows = test.rows.iter().map(cells).collect();
+            table
+        })
+        .collect()
+}
+
+fn merged_cells(run: &Run, row: &MergedRow, pooled: bool, p99: bool) -> Vec<String> {
+    let mut cells = cpu_cells(run, row.cpu);
+    cells.push(heading(&row.metric).to_owned());
+    let shown = |ticks: &Option<u64>| ticks.map_or("n/a".into(), |ticks| run.shown(ticks));
+    cells.extend(row.shown.iter().map(shown));
+    match &row.pooled {
+        Some(summary) => {
+            cells.push(summary.n.to_string());
+            cells.extend(statistics(run, summary, p99));
+        }
+        None if pooled => cells.extend(vec!["n/a".to_owned(); if p99 { 6 } else { 5 }]),
+        None => {}
+    }
+    cells
+}
+
+/// What tells two tables of a scenario apart.
+fn title(test: &Test) -> String {
+    let method = if test.method.is(psci_bench::plan::Method::Tftf) {
+        String::new()
+    } else {
+        format!(", method {}", test.method)
+    };
+    let side = if test.pmf == Some(false) {
+        ", caller's side"
+    } else {
+        ""
+    };
+    format!("{}{method}{side}", test.name())
+}
+
+/// Columns that say which CPU a row is.
+fn cpu_columns(run: &Run, table: &mut Table) {
+    table.numbers("Cluster");
+    table.numbers("Core");
+    if run.threads() > 1 {
+        table.numbers("Thread");
+    }
+}
+
+fn cpu_cells(run: &Run, cpu: usize) -> Vec<String> {
+    let cpu = run.cpus.get(cpu).cloned().unwrap_or_default();
+    let mut cells = vec![cpu.cluster.to_string(), cpu.core.to_string()];
+    if run.threads() > 1 {
+        cells.push(cpu.thread.to_string());
+    }
+    cells
+}
+
+/// A duration with its unit.
+pub(super) fn span(run: &Run, ticks: u64) -> String {
+    match run.ns(ticks) {
+        // Two decimals of a microsecond would hide a tick.
+        Some(ns @ ..1000) => format!("{ns} ns"),
+        Some(_) => format!("{} us", run.shown(ticks)),
+        None => many(usize::try_from(ticks).unwrap_or(usize::MAX), "tick"),
+    }
+}
+
+fn many(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}

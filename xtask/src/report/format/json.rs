@@ -1,0 +1,325 @@
+//! `json`: everything that the model holds; docs/report.md describes it.
+//!
+//! Samples may be millions: they are written one by one, and never make a
+//! tree in memory.
+
+use std::io::Write;
+
+use anyhow::Result;
+use psci_bench::stats::Summary;
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::{Map, Value, json};
+
+use super::super::merge::Merged;
+use super::super::midr;
+use super::super::model::{
+    Facts, Instants, Integrity, Other, Plan, Point, Report, Row, Run, Sample, Term, Test, Why,
+};
+use super::{Exporter, Options};
+
+/// The exporter.
+pub(super) struct Json;
+
+/// The version of the schema: it changes when a key changes its meaning or
+/// goes; keys may come at any time.
+const VERSION: u32 = 1;
+
+impl Exporter for Json {
+    fn name(&self) -> &'static str {
+        "json"
+    }
+
+    fn about(&self) -> &'static str {
+        "everything, in a versioned schema"
+    }
+
+    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
+        serde_json::to_writer_pretty(&mut *out, &Whole(report))?;
+        writeln!(out)?;
+        Ok(())
+    }
+}
+
+/// Something with its run, which tells ticks as time.
+struct Of<'r, T>(&'r Run, T);
+
+struct Whole<'r>(&'r Report);
+
+impl Serialize for Whole<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("schema", "psci-bench-report")?;
+        map.serialize_entry("version", &VERSION)?;
+        map.serialize_entry("runs", &List(|| self.0.runs.iter().map(|run| Of(run, ()))))?;
+        if let Some(merged) = &self.0.merged {
+            map.serialize_entry("merged", &merged_value(merged))?;
+        }
+        map.end()
+    }
+}
+
+/// A sequence that is made as it is written.
+struct List<F>(F);
+
+impl<F, I> Serialize for List<F>
+where
+    F: Fn() -> I,
+    I: Iterator<Item: Serialize>,
+{
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq((self.0)())
+    }
+}
+
+impl Serialize for Of<'_, ()> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let run = self.0;
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry(
+            "source",
+            &json!({
+                "input": run.source.input,
+                "run": run.source.place,
+                "lines": run.source.lines,
+                "bytes": run.source.bytes,
+            }),
+        )?;
+        map.serialize_entry("payload", &run.version)?;
+        map.serialize_entry("model", &run.model)?;
+        map.serialize_entry("labels", &run.labels)?;
+        map.serialize_entry("complete", &run.is_complete())?;
+        map.serialize_entry("verified", &run.integrity.is_verified())?;
+        map.serialize_entry("closing", &run.closing.as_ref().map(|it| &it.line))?;
+        map.serialize_entry("hz", &run.clock().hz)?;
+        map.serialize_entry("facts", &facts(&run.facts))?;
+        map.serialize_entry("plan", &plan(&run.plan))?;
+        let firmware = run.firmware.iter().map(
+            |stage| json!({"stage": stage.name, "version": stage.version, "built": stage.built}),
+        );
+        map.serialize_entry("firmware", &firmware.collect::<Vec<_>>())?;
+        let cpus = run.cpus.iter().map(|cpu| {
+            json!({
+                "mpidr": hex(cpu.mpidr), "cluster": cpu.cluster, "core": cpu.core,
+                "thread": cpu.thread, "guessed": cpu.guessed, "midr": hex(cpu.midr),
+                "name": cpu.midr.and_then(midr::name),
+            })
+        });
+        map.serialize_entry("cpus", &cpus.collect::<Vec<_>>())?;
+        map.serialize_entry("integrity", &integrity(&run.integrity))?;
+        map.serialize_entry(
+            "tests",
+            &List(|| run.tests.iter().map(|test| Of(run, test))),
+        )?;
+        map.serialize_entry("others", &others(&run.others))?;
+        map.end()
+    }
+}
+
+impl Serialize for Of<'_, &Test> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Of(run, test) = self;
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("scenario", test.scenario.word())?;
+        map.serialize_entry("name", test.name())?;
+        map.serialize_entry("place", &test.place)?;
+        map.serialize_entry("method", test.method.word())?;
+        map.serialize_entry("status", test.status.word())?;
+        map.serialize_entry("why", &test.why.as_ref().map(why))?;
+        map.serialize_entry("pmf", &test.pmf)?;
+        map.serialize_entry("power_state", &hex(test.power_state.map(u64::from)))?;
+        map.serialize_entry("asked", &test.asked)?;
+        map.serialize_entry("attempts", &test.attempts)?;
+        map.serialize_entry("trials", &test.trials)?;
+        map.serialize_entry("sleep", &test.sleep.map(|it| duration(run, it)))?;
+        map.serialize_entry("skew", &test.skew.as_ref().map(|it| summary(run, it)))?;
+        map.serialize_entry("findings", &test.findings)?;
+        map.serialize_entry("rows", &List(|| test.rows.iter().map(|row| Of(run, row))))?;
+        map.serialize_entry("others", &others(&test.others))?;
+        map.end()
+    }
+}
+
+impl Serialize for Of<'_, &Row> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Of(run, row) = self;
+        let cpu = run.cpus.get(row.cpu);
+        let figures = |all: &[(Term<_>, u64)]| -> Map<String, Value> {
+            let each = all.iter().map(|(metric, ticks)| {
+                let metric: &Term<psci_bench::sample::Metric> = metric;
+                (metric.word().to_owned(), duration(run, *ticks))
+            });
+            each.collect()
+        };
+        let statistics = row.summaries.iter();
+        let statistics = statistics.map(|it| (it.0.word().to_owned(), summary(run, &it.1)));
+        let reasons = row.reasons.iter();
+        let reasons = reasons.map(|it| (it.0.word().to_owned(), it.1.into()));
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("cpu", &row.cpu)?;
+        map.serialize_entry("mpidr", &hex(cpu.and_then(|cpu| cpu.mpidr)))?;
+        map.serialize_entry("verified", &row.verified)?;
+        map.serialize_entry("valid", &row.valid)?;
+        map.serialize_entry("rejected", &row.rejected)?;
+        map.serialize_entry("figures", &figures(&row.figures))?;
+        map.serialize_entry("statistics", &statistics.collect::<Map<String, Value>>())?;
+        map.serialize_entry("reasons", &reasons.collect::<Map<String, Value>>())?;
+        map.serialize_entry("first_rejection", &row.first_rejection.as_ref().map(why))?;
+        map.serialize_entry("cold", &figures(&row.cold))?;
+        let reached = row.reached.map(|it| {
+            json!({
+                "due": hex(it.due.map(u64::from)), "state": hex(it.state.map(u64::from)),
+                "rose": it.rose, "residency_us": it.residency_us,
+            })
+        });
+        map.serialize_entry("reached", &reached)?;
+        map.serialize_entry("lost", &row.lost.as_ref().map(why))?;
+        map.serialize_entry("event", &row.event.as_ref().map(Moments))?;
+        map.serialize_entry("samples", &List(|| row.samples.iter().map(Place)))?;
+        map.end()
+    }
+}
+
+/// Instants: the base, and ticks from it, by the records' keys.
+struct Moments<'i>(&'i Instants);
+
+impl Serialize for Moments<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        moments(&mut map, self.0)?;
+        map.end()
+    }
+}
+
+struct Place<'s>(&'s Sample);
+
+impl Serialize for Place<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("k", &self.0.place)?;
+        moments(&mut map, &self.0.instants)?;
+        map.end()
+    }
+}
+
+fn moments<M: SerializeMap>(map: &mut M, instants: &Instants) -> Result<(), M::Error> {
+    map.serialize_entry("base", &instants.base)?;
+    for point in Point::ALL {
+        if let Some(ticks) = instants.at(point) {
+            map.serialize_entry(point.key(), &ticks)?;
+        }
+    }
+    Ok(())
+}
+
+fn facts(facts: &Facts) -> Value {
+    json!({
+        "counter": facts.counter, "timer": facts.timer, "timer_intid": facts.timer_intid,
+        "el": facts.el, "gic": facts.gic, "conduit": facts.conduit.as_ref().map(Term::word),
+        "psci": hex(facts.psci.map(u64::from)),
+        "state_format": facts.state_format.as_ref().map(Term::word),
+        "lead": facts.lead, "midr": hex(facts.midr), "name": facts.midr.and_then(midr::name),
+        "pmf": hex(facts.pmf.map(u64::from)), "pmf_error": facts.pmf_error,
+        "watchdog": hex(facts.watchdog), "stat": facts.stat,
+        "overheads": {
+            "counter": facts.cost_counter, "empty": facts.cost_empty, "pmf_read": facts.cost_pmf,
+        },
+        "others": others(&facts.others),
+    })
+}
+
+fn plan(plan: &Plan) -> Value {
+    let methods: Vec<&str> = plan.methods.iter().map(Term::word).collect();
+    json!({
+        "iterations": plan.iterations, "warmup": plan.warmup, "scenarios": plan.scenarios,
+        "methods": methods, "wake": plan.wake.as_ref().map(Term::word),
+        "end": plan.end.as_ref().map(Term::word), "samples": plan.samples,
+        "deepest": hex(plan.deepest.map(u64::from)), "core": hex(plan.core.map(u64::from)),
+        "others": others(&plan.others),
+    })
+}
+
+fn integrity(integrity: &Integrity) -> Value {
+    let records = integrity.records.as_ref().map(|records| {
+        let missing = records.missing.iter().map(|missing| {
+            json!({
+                "first": missing.first, "last": missing.last,
+                "type": missing.kind().map(psci_bench::output::record::Type::word),
+            })
+        });
+        json!({
+            "expected": records.expected, "received": records.received,
+            "from_second": records.from_second, "mended": records.mended,
+            "damaged": records.damaged, "unknown_types": records.unknown_types,
+            "malformed": records.malformed, "crcs_match": records.crcs_match,
+            "missing": missing.collect::<Vec<_>>(),
+        })
+    });
+    json!({
+        "records": records, "unverified_rows": integrity.unverified_rows,
+        "rt_instr": integrity.rt_instr, "rt_instr_wrong": integrity.rt_instr_wrong,
+        "farewell": integrity.farewell,
+    })
+}
+
+fn merged_value(merged: &Merged) -> Value {
+    let sources = merged.sources.iter();
+    let sources = sources.map(|it| json!({"input": it.input, "run": it.place}));
+    let tests = merged.tests.iter().map(|test| {
+        let rows = test.rows.iter().map(|row| {
+            let cpu = merged.cpus.get(row.cpu);
+            json!({
+                "cpu": row.cpu, "mpidr": hex(cpu.and_then(|cpu| cpu.mpidr)),
+                "metric": row.metric.word(), "shown_ticks": row.shown,
+                "pooled_ticks": row.pooled.as_ref().map(ticks),
+            })
+        });
+        json!({
+            "scenario": test.scenario.word(), "method": test.method.word(),
+            "power_state": hex(test.power_state.map(u64::from)), "rows": rows.collect::<Vec<_>>(),
+        })
+    });
+    json!({"sources": sources.collect::<Vec<_>>(), "tests": tests.collect::<Vec<_>>()})
+}
+
+fn duration(run: &Run, ticks: u64) -> Value {
+    json!({"ticks": ticks, "ns": run.ns(ticks)})
+}
+
+/// A summary in ticks.
+fn ticks(it: &Summary) -> Value {
+    json!({
+        "n": it.n, "min": it.min, "median": it.median, "p99": it.p99, "max": it.max, "mad": it.mad,
+    })
+}
+
+/// A summary in both units.
+fn summary(run: &Run, it: &Summary) -> Value {
+    let ns = |ticks| run.ns(ticks);
+    json!({
+        "n": it.n,
+        "ticks": {
+            "min": it.min, "median": it.median, "p99": it.p99, "max": it.max, "mad": it.mad,
+        },
+        "ns": {
+            "min": ns(it.min), "median": ns(it.median), "p99": it.p99.and_then(ns),
+            "max": ns(it.max), "mad": ns(it.mad),
+        },
+    })
+}
+
+fn why(why: &Why) -> Value {
+    json!({"word": why.word, "details": others(&why.details)})
+}
+
+fn others(all: &[Other]) -> Map<String, Value> {
+    let each = all
+        .iter()
+        .map(|(key, value)| (key.clone(), Value::from(value.as_str())));
+    each.collect()
+}
+
+/// Registers and identifiers: hexadecimal, as records write them.
+fn hex(value: Option<u64>) -> Option<String> {
+    value.map(|value| format!("{value:#x}"))
+}

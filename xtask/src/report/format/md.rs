@@ -1,0 +1,61 @@
+//! `md`: Markdown, as forges show it.
+
+use std::io::Write;
+
+use anyhow::Result;
+
+use super::super::model::Report;
+use super::{Exporter, Options, content};
+
+/// The exporter.
+pub(super) struct Markdown;
+
+impl Exporter for Markdown {
+    fn name(&self) -> &'static str {
+        "md"
+    }
+
+    fn about(&self) -> &'static str {
+        "Markdown with tables, for forges and wikis"
+    }
+
+    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
+        for run in &report.runs {
+            let board = run.model.as_deref().unwrap_or("a board without a name");
+            writeln!(out, "# PSCI latencies of {board}\n")?;
+            for (name, text) in content::method(run) {
+                let name = if name.is_empty() { "Also" } else { name };
+                writeln!(out, "- {name}: {text}")?;
+            }
+            writeln!(out)?;
+            for warning in content::warnings(run) {
+                writeln!(out, "> **Warning**: {warning}\n")?;
+            }
+            for test in &run.tests {
+                writeln!(
+                    out,
+                    "## {}\n\n{}.\n",
+                    test.name(),
+                    content::conditions(run, test)
+                )?;
+                for table in content::tables(run, test) {
+                    table.markdown(out)?;
+                }
+                let remarks = content::remarks(run, test);
+                for remark in &remarks {
+                    writeln!(out, "- {remark}")?;
+                }
+                if !remarks.is_empty() {
+                    writeln!(out)?;
+                }
+            }
+        }
+        if let (Some(merged), [run, ..]) = (&report.merged, report.runs.as_slice()) {
+            writeln!(out, "# {} runs of one board\n", merged.sources.len())?;
+            for table in content::merged_tables(run, merged) {
+                table.markdown(out)?;
+            }
+        }
+        Ok(())
+    }
+}

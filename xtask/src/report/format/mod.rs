@@ -1,0 +1,104 @@
+//! Formats: each an [`Exporter`], all of them in [`ALL`].
+//!
+//! ```text
+//! table ──── columns and cells, and how text, md and rst draw them
+//! content ── which tables and sentences there are, for these three
+//! text, md, rst, csv, json, tfa_docs: an exporter each
+//! ```
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use super::model::{Report, Run};
+
+mod content;
+mod csv;
+mod json;
+mod md;
+mod rst;
+mod table;
+mod text;
+mod tfa_docs;
+
+/// What can be asked of an exporter besides the report.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What the platform is called in paths, such as `juno`.
+    pub platform: Option<String>,
+}
+
+/// Writes a report in one format.
+pub trait Exporter: Sync {
+    /// The format's name, for `--format`.
+    fn name(&self) -> &'static str;
+
+    /// What it is, in a few words for the help.
+    fn about(&self) -> &'static str;
+
+    /// Whether it makes a tree of files instead of one stream.
+    fn is_tree(&self) -> bool {
+        false
+    }
+
+    /// Writes the report as one stream.
+    ///
+    /// # Errors
+    /// Those of `out`; a report that the format has no place for.
+    fn write(&self, report: &Report, options: &Options, out: &mut dyn Write) -> Result<()>;
+
+    /// Writes the report as files below `root`, which exists. What is there
+    /// already may be taken into account, and is never left half replaced.
+    ///
+    /// # Errors
+    /// Those of the file system; a report that the format has no place for.
+    fn write_tree(&self, report: &Report, options: &Options, root: &Path) -> Result<()> {
+        let _ = (report, options, root);
+        bail!("{} is no tree of files", self.name())
+    }
+}
+
+/// All formats, in the order in which the help lists them.
+pub const ALL: [&dyn Exporter; 6] = [
+    &text::Text,
+    &md::Markdown,
+    &rst::Rst,
+    &csv::Csv,
+    &json::Json,
+    &tfa_docs::TfaDocs,
+];
+
+/// The format that is called `name`.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static dyn Exporter> {
+    ALL.into_iter().find(|exporter| exporter.name() == name)
+}
+
+/// The only run of `report`.
+///
+/// # Errors
+/// When there are more, and `what` takes one.
+pub fn only_run<'r>(report: &'r Report, what: &str) -> Result<&'r Run> {
+    match report.runs.as_slice() {
+        [run] => Ok(run),
+        runs => bail!(
+            "{what} takes one run, and there are {}: choose one by --run N",
+            runs.len()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_names() {
+        for exporter in ALL {
+            assert!(by_name(exporter.name()).is_some_and(|it| it.about() == exporter.about()));
+            assert!(!exporter.about().ends_with('.') && !exporter.about().is_empty());
+        }
+        assert!(by_name("").is_none());
+    }
+}

@@ -1,0 +1,80 @@
+//! `rst`: grid tables with the columns of TF-A's documentation up to v2.14.
+
+use std::io::Write;
+
+use anyhow::Result;
+
+use super::super::model::Report;
+use super::{Exporter, Options, content};
+
+/// The exporter.
+pub(super) struct Rst;
+
+impl Exporter for Rst {
+    fn name(&self) -> &'static str {
+        "rst"
+    }
+
+    fn about(&self) -> &'static str {
+        "reStructuredText with grid tables, as in TF-A's docs/perf up to v2.14"
+    }
+
+    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
+        for run in &report.runs {
+            let board = run.model.as_deref().unwrap_or("a board without a name");
+            let title = format!("PSCI latencies of {board}");
+            writeln!(out, "{title}\n{}\n", "=".repeat(title.chars().count()))?;
+            writeln!(out, "Method\n------\n")?;
+            for (name, text) in content::method(run) {
+                let name = if name.is_empty() { "Also" } else { name };
+                writeln!(out, "- {name}: {}", literal(&text))?;
+            }
+            writeln!(out)?;
+            for warning in content::warnings(run) {
+                writeln!(out, ".. warning:: {}\n", literal(&warning))?;
+            }
+            writeln!(out, "Results\n-------\n")?;
+            for test in &run.tests {
+                let conditions = literal(&content::conditions(run, test));
+                let name = test.name();
+                writeln!(out, "{name}\n{}\n", "~".repeat(name.chars().count()))?;
+                for table in content::tables(run, test) {
+                    table.grid(out)?;
+                }
+                writeln!(out, "{conditions}.\n")?;
+                let remarks = content::remarks(run, test);
+                for remark in &remarks {
+                    writeln!(out, "- {}", literal(remark))?;
+                }
+                if !remarks.is_empty() {
+                    writeln!(out)?;
+                }
+            }
+        }
+        if let (Some(merged), [run, ..]) = (&report.merged, report.runs.as_slice()) {
+            let title = format!("{} runs of one board", merged.sources.len());
+            writeln!(out, "{title}\n{}\n", "=".repeat(title.len()))?;
+            for table in content::merged_tables(run, merged) {
+                table.grid(out)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `text` without what reStructuredText would take for markup.
+fn literal(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        // An underscore is markup at the end of a word alone.
+        let ends = letters
+            .peek()
+            .is_none_or(|next| !next.is_alphanumeric() && *next != '_');
+        if matches!(c, '\\' | '*' | '`' | '|') || c == '_' && ends {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}

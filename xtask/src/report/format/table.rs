@@ -1,0 +1,154 @@
+//! A table, and how it is drawn.
+
+use std::io::{self, Write};
+
+/// How the cells of a column stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Align {
+    Left,
+    Right,
+}
+
+/// A table: every row has as many cells as there are columns.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Table {
+    pub(super) title: String,
+    pub(super) columns: Vec<(String, Align)>,
+    pub(super) rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(super) fn titled(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a column whose cells are words.
+    pub(super) fn words(&mut self, heading: impl Into<String>) {
+        self.columns.push((heading.into(), Align::Left));
+    }
+
+    /// Adds a column whose cells are numbers.
+    pub(super) fn numbers(&mut self, heading: impl Into<String>) {
+        self.columns.push((heading.into(), Align::Right));
+    }
+
+    fn widths(&self) -> Vec<usize> {
+        let columns = self.columns.iter().enumerate();
+        columns
+            .map(|(place, (heading, _))| {
+                let cells = self.rows.iter().filter_map(|row| row.get(place));
+                let widest = cells.map(|cell| cell.chars().count()).max();
+                widest.unwrap_or(0).max(heading.chars().count())
+            })
+            .collect()
+    }
+
+    /// Headings and rows as cells of equal width.
+    fn lines(&self) -> impl Iterator<Item = Vec<String>> {
+        let widths = self.widths();
+        let headings: Vec<&str> = self.columns.iter().map(|it| it.0.as_str()).collect();
+        let rows = self
+            .rows
+            .iter()
+            .map(|row| row.iter().map(String::as_str).collect());
+        let all = std::iter::once(headings).chain(rows);
+        all.map(move |cells: Vec<&str>| {
+            let columns = cells.iter().zip(&widths).zip(&self.columns);
+            columns
+                .map(|((cell, width), (_, align))| match align {
+                    Align::Left => format!("{cell:<width$}"),
+                    Align::Right => format!("{cell:>width$}"),
+                })
+                .collect()
+        })
+    }
+
+    /// For terminals: columns two blanks apart.
+    pub(super) fn plain(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", self.title)?;
+        for (place, line) in self.lines().enumerate() {
+            writeln!(out, "  {}", line.join("  ").trim_end())?;
+            if place == 0 {
+                let rules: Vec<String> = self.widths().into_iter().map(|w| "-".repeat(w)).collect();
+                writeln!(out, "  {}", rules.join("  "))?;
+            }
+        }
+        writeln!(out)
+    }
+
+    /// In Markdown, as GitHub reads it.
+    pub(super) fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "**{}**\n", self.title)?;
+        for (place, line) in self.lines().enumerate() {
+            let cells: Vec<String> = line.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            writeln!(out, "| {} |", cells.join(" | "))?;
+            if place == 0 {
+                let rule = |(width, column): (usize, &(String, Align))| match column.1 {
+                    Align::Left => "-".repeat(width.max(3)),
+                    Align::Right => format!("{}:", "-".repeat(width.max(3) - 1)),
+                };
+                let rules = self.widths().into_iter().zip(&self.columns).map(rule);
+                writeln!(out, "| {} |", rules.collect::<Vec<_>>().join(" | "))?;
+            }
+        }
+        writeln!(out)
+    }
+
+    /// In reStructuredText, as a grid.
+    pub(super) fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, ".. table:: {}\n", self.title)?;
+        let rule = |stroke: &str| {
+            let parts = self
+                .widths()
+                .into_iter()
+                .map(|width| stroke.repeat(width + 2));
+            format!("    +{}+", parts.collect::<Vec<_>>().join("+"))
+        };
+        writeln!(out, "{}", rule("-"))?;
+        for (place, line) in self.lines().enumerate() {
+            writeln!(out, "    | {} |", line.join(" | "))?;
+            writeln!(out, "{}", rule(if place == 0 { "=" } else { "-" }))?;
+        }
+        writeln!(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(draw: fn(&Table, &mut dyn Write) -> io::Result<()>) -> String {
+        let mut table = Table::titled("A title (us)");
+        table.words("X");
+        table.numbers("Y");
+        table.rows = vec![
+            vec!["a".into(), "7".into()],
+            vec!["long|".into(), "12.03".into()],
+        ];
+        let mut out = Vec::new();
+        draw(&table, &mut out).expect("a Vec takes all");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn three_ways() {
+        assert_eq!(
+            drawn(Table::plain),
+            "A title (us)\n  X          Y\n  -----  -----\n  a          7\n  long|  12.03\n\n"
+        );
+        assert_eq!(
+            drawn(Table::markdown),
+            "**A title (us)**\n\n| X     |     Y |\n| ----- | ----: |\n| a     |     7 |\n\
+             | long\\| | 12.03 |\n\n"
+        );
+        assert_eq!(
+            drawn(Table::grid),
+            ".. table:: A title (us)\n\n    +-------+-------+\n    | X     |     Y |\n    \
+             +=======+=======+\n    | a     |     7 |\n    +-------+-------+\n    | long| | 12.03 \
+             |\n    +-------+-------+\n\n"
+        );
+    }
+}

@@ -1,0 +1,53 @@
+//! `text`: for terminals.
+
+use std::io::Write;
+
+use anyhow::Result;
+
+use super::super::model::Report;
+use super::{Exporter, Options, content};
+
+/// The exporter.
+pub(super) struct Text;
+
+impl Exporter for Text {
+    fn name(&self) -> &'static str {
+        "text"
+    }
+
+    fn about(&self) -> &'static str {
+        "aligned tables for a terminal"
+    }
+
+    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
+        for run in &report.runs {
+            for (name, text) in content::method(run) {
+                writeln!(out, "{name:<11} {text}")?;
+            }
+            for warning in content::warnings(run) {
+                writeln!(out, "warning: {warning}")?;
+            }
+            writeln!(out)?;
+            for test in &run.tests {
+                let tables = content::tables(run, test);
+                if tables.is_empty() {
+                    writeln!(out, "{}", test.name())?;
+                }
+                for table in tables {
+                    table.plain(out)?;
+                }
+                writeln!(out, "  {}", content::conditions(run, test))?;
+                for remark in content::remarks(run, test) {
+                    writeln!(out, "  * {remark}")?;
+                }
+                writeln!(out)?;
+            }
+        }
+        if let (Some(merged), [run, ..]) = (&report.merged, report.runs.as_slice()) {
+            for table in content::merged_tables(run, merged) {
+                table.plain(out)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,292 @@
+//! Several runs of one board as one table: CPUs by their MPIDR.
+//!
+//! Where every run has sent all its samples, these are put together, and have
+//! statistics of their own. Else the figures that the runs show stand beside
+//! each other, which is never made a statistic of samples: a parallel row is
+//! one part of one round.
+
+use std::fmt;
+
+use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::sample::Metric;
+use psci_bench::stats::Summary;
+
+use super::model::{Cpu, Row, Run, Source, Term, Test};
+
+/// Several runs of one board.
+#[derive(Clone, Debug)]
+pub struct Merged {
+    /// Where the runs were read, in their order.
+    pub sources: Vec<Source>,
+    /// The board's CPUs.
+    pub cpus: Vec<Cpu>,
+    /// The scenarios that any of the runs has.
+    pub tests: Vec<MergedTest>,
+}
+
+/// A scenario in several runs.
+#[derive(Clone, Debug)]
+pub struct MergedTest {
+    /// Which one.
+    pub scenario: Term<ScenarioId>,
+    /// By which method.
+    pub method: Term<Method>,
+    /// The `power_state` that was asked for.
+    pub power_state: Option<u32>,
+    /// One for each CPU and metric, CPUs first.
+    pub rows: Vec<MergedRow>,
+}
+
+/// A figure of a CPU in several runs. Durations are in ticks.
+#[derive(Clone, Debug)]
+pub struct MergedRow {
+    /// Index into [`Merged::cpus`].
+    pub cpu: usize,
+    /// Which figure.
+    pub metric: Term<Metric>,
+    /// What each run shows.
+    pub shown: Vec<Option<u64>>,
+    /// Statistics of the samples of all runs; None unless all have sent all.
+    pub pooled: Option<Summary>,
+}
+
+/// Why two runs are not merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The runs.
+    pub sources: (Source, Source),
+    /// What they differ in.
+    pub what: String,
+    /// What it is in each.
+    pub values: (String, String),
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (a, b) = &self.sources;
+        let (x, y) = &self.values;
+        write!(
+            f,
+            "cannot merge {} (run {}) and {} (run {}): {} is {x} in the first and {y} in the \
+             second; report them apart, without --merge",
+            a.input, a.place, b.input, b.place, self.what
+        )
+    }
+}
+
+impl std::error::Error for Refusal {}
+
+/// Merges `runs`.
+///
+/// # Errors
+/// The first thing in which a run differs from the first one, so that their
+/// figures are not of one question: the board, its counter or CPUs, the
+/// firmware, the method, the wake-up pattern, a `power_state`.
+pub fn merge(runs: &[Run]) -> Result<Merged, Box<Refusal>> {
+    let Some((first, others)) = runs.split_first() else {
+        return Ok(Merged {
+            sources: Vec::new(),
+            cpus: Vec::new(),
+            tests: Vec::new(),
+        });
+    };
+    for other in others {
+        comparable(first, other)?;
+    }
+    let mut tests: Vec<MergedTest> = Vec::new();
+    for test in runs.iter().flat_map(|run| &run.tests) {
+        let same = |it: &MergedTest| it.scenario == test.scenario && it.method == test.method;
+        if !tests.iter().any(same) {
+            tests.push(merged(runs, first, test));
+        }
+    }
+    Ok(Merged {
+        sources: runs.iter().map(|run| run.source.clone()).collect(),
+        cpus: first.cpus.clone(),
+        tests,
+    })
+}
+
+/// The test of `run` that is by the same method as `test`.
+fn of<'r>(run: &'r Run, test: &Test) -> Option<&'r Test> {
+    let same = |it: &&Test| it.scenario == test.scenario && it.method == test.method;
+    run.tests.iter().find(same)
+}
+
+fn comparable(a: &Run, b: &Run) -> Result<(), Box<Refusal>> {
+    let refusal = |what: &str, x: String, y: String| {
+        Box::new(Refusal {
+            sources: (a.source.clone(), b.source.clone()),
+            what: what.to_owned(),
+            values: (x, y),
+        })
+    };
+    let check = |what: &str, of: &dyn Fn(&Run) -> String| match (of(a), of(b)) {
+        (x, y) if x == y => Ok(()),
+        (x, y) => Err(refusal(what, x, y)),
+    };
+    let or = |text: Option<&str>| text.unwrap_or("not known").to_owned();
+    check("the board", &|run| or(run.model.as_deref()))?;
+    check("the counter's frequency", &|run| run.clock().hz.to_string())?;
+    check("the list of CPUs", &|run| {
+        let names = run.cpus.iter().map(|cpu| match cpu.mpidr {
+            Some(mpidr) => format!("{mpidr:#x}"),
+            None => format!("{}.{}.{}", cpu.cluster, cpu.core, cpu.thread),
+        });
+        names.collect::<Vec<_>>().join(" ")
+    })?;
+    check("the firmware", &|run| or(run.firmware_version()))?;
+    check("the exception level", &|run| format!("{:?}", run.facts.el))?;
+    check("the method", &|run| {
+        let mut methods: Vec<&str> = run.tests.iter().map(|test| test.method.word()).collect();
+        methods.sort_unstable();
+        methods.dedup();
+        methods.join(",")
+    })?;
+    check("the wake-up pattern", &|run| {
+        or(run.plan.wake.as_ref().map(Term::word))
+    })?;
+    for test in &a.tests {
+        let Some(other) = of(b, test) else { continue };
+        let state = |test: &Test| match test.power_state {
+            Some(state) => format!("{state:#010x}"),
+            None => "not known".to_owned(),
+        };
+        let differ = test.power_state != other.power_state;
+        if differ && !test.rows.is_empty() && !other.rows.is_empty() {
+            let what = format!("power_state of {}", test.scenario.word());
+            return Err(refusal(&what, state(test), state(other)));
+        }
+        if differ_in_pmf(test, other) {
+            let what = format!("what {} was measured by", test.scenario.word());
+            let by = |test: &Test| match test.pmf {
+                Some(true) => "PMF".to_owned(),
+                _ => "the caller".to_owned(),
+            };
+            return Err(refusal(&what, by(test), by(other)));
+        }
+    }
+    Ok(())
+}
+
+fn differ_in_pmf(a: &Test, b: &Test) -> bool {
+    matches!((a.pmf, b.pmf), (Some(a), Some(b)) if a != b)
+}
+
+fn merged(runs: &[Run], first: &Run, test: &Test) -> MergedTest {
+    let tests: Vec<Option<&Test>> = runs.iter().map(|run| of(run, test)).collect();
+    let there = || tests.iter().flatten();
+    let mut columns: Vec<Term<Metric>> = Vec::new();
+    for metric in there().flat_map(|test| test.columns()) {
+        if !columns.contains(&metric) {
+            columns.push(metric);
+        }
+    }
+    let mut rows = Vec::new();
+    for cpu in 0..first.cpus.len() {
+        for metric in &columns {
+            let of = |test: &Option<&Test>| test.and_then(|test| test.row(cpu)?.figure(metric));
+            let shown: Vec<Option<u64>> = tests.iter().map(of).collect();
+            if shown.iter().any(Option::is_some) {
+                rows.push(MergedRow {
+                    cpu,
+                    metric: metric.clone(),
+                    shown,
+                    pooled: pooled(&tests, cpu, metric),
+                });
+            }
+        }
+    }
+    MergedTest {
+        scenario: test.scenario.clone(),
+        method: test.method.clone(),
+        power_state: there().find_map(|test| test.power_state),
+        rows,
+    }
+}
+
+/// Statistics of the samples of all `tests`.
+fn pooled(tests: &[Option<&Test>], cpu: usize, metric: &Term<Metric>) -> Option<Summary> {
+    let known = metric.known()?;
+    let mut all = Vec::new();
+    for row in tests.iter().flatten().map(|test| test.row(cpu)) {
+        let row: &Row = row?;
+        // Every sample, or it would be a statistic of what came through.
+        if row.samples.is_empty() || row.valid != u32::try_from(row.samples.len()).ok() {
+            return None;
+        }
+        for sample in &row.samples {
+            all.push(sample.instants.figure(known)?);
+        }
+    }
+    Some(Summary::of(&mut all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::read_bytes;
+    use super::*;
+
+    const QEMU: &[u8] = include_bytes!("../../tests/data/report/qemu-4cpu.log");
+
+    fn run() -> Run {
+        let mut runs = read_bytes("a.log", QEMU).expect("a run").runs;
+        runs.remove(0)
+    }
+
+    #[test]
+    fn samples_are_put_together() {
+        let merged = merge(&[run(), run(), run()]).expect("one board");
+        assert_eq!((merged.tests.len(), merged.cpus.len()), (6, 4));
+        let row = &merged.tests[0].rows[0];
+        assert_eq!((row.cpu, row.shown.len()), (0, 3));
+        assert_eq!(row.pooled.map(|it| it.n), Some(6));
+
+        // Without one of them it would not be all.
+        let mut lossy = run();
+        lossy.tests[0].rows[0].samples.pop();
+        let merged = merge(&[run(), lossy]).expect("one board");
+        assert_eq!(merged.tests[0].rows[0].pooled, None);
+        let mut short = run();
+        short.tests.truncate(1);
+        let merged = merge(&[short, run()]).expect("one board");
+        assert_eq!(merged.tests.len(), 6);
+        assert_eq!(merged.tests[5].rows[0].shown[0], None);
+        assert!(merge(&[]).is_ok_and(|none| none.tests.is_empty()));
+    }
+
+    #[test]
+    fn what_is_not_one_question_is_refused_by_name() {
+        let refused = |edit: fn(&mut Run)| {
+            let mut other = run();
+            edit(&mut other);
+            match merge(&[run(), other]) {
+                Ok(_) => String::new(),
+                Err(refusal) => refusal.what,
+            }
+        };
+        assert_eq!(refused(|_| {}), "");
+        assert_eq!(refused(|run| run.model = None), "the board");
+        assert_eq!(
+            refused(|run| run.facts.hz = Some(1_000_000)),
+            "the counter's frequency"
+        );
+        assert_eq!(
+            refused(|run| run.cpus[3].mpidr = Some(0x103)),
+            "the list of CPUs"
+        );
+        assert_eq!(refused(|run| run.firmware.clear()), "the firmware");
+        assert_eq!(
+            refused(|run| run.tests[2].method = Term::Known(Method::Warm)),
+            "the method"
+        );
+        assert_eq!(
+            refused(|run| run.tests[1].power_state = Some(2)),
+            "power_state of test_rt_instr_susp_deep_serial"
+        );
+        assert_eq!(
+            refused(|run| run.tests[1].pmf = Some(false)),
+            "what test_rt_instr_susp_deep_serial was measured by"
+        );
+    }
+}
