@@ -1,7 +1,8 @@
 //! `cargo xtask report`.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{BufWriter, Read, Write, stdin};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -95,11 +96,11 @@ fn write(
         }
         Some(path) => {
             // Whole or not at all: a report that failed is not to be found.
-            let mut bytes = tempfile::NamedTempFile::new_in(match path.parent() {
-                Some(dir) if !dir.as_os_str().is_empty() => dir,
-                _ => Path::new("."),
-            })
-            .with_context(|| format!("-o {}", path.display()))?;
+            let parent = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+            let mut bytes = tempfile::Builder::new()
+                .permissions(Permissions::from_mode(0o666))
+                .tempfile_in(parent.unwrap_or(Path::new(".")))
+                .with_context(|| format!("-o {}", path.display()))?;
             let mut out = BufWriter::new(bytes.as_file_mut());
             exporter.write(report, options, &mut out)?;
             out.flush()?;

@@ -65,7 +65,22 @@ impl Point {
     /// The point of a key.
     #[must_use]
     pub fn of(key: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|point| point.key() == key)
+        // A match and no search: there may be millions of keys.
+        Some(match key {
+            "before" => Self::Before,
+            "s0" => Self::Stamp(Stamp::EnterPsci),
+            "s1" => Self::Stamp(Stamp::ExitPsci),
+            "s2" => Self::Stamp(Stamp::EnterHwLowPwr),
+            "s3" => Self::Stamp(Stamp::ExitHwLowPwr),
+            "s4" => Self::Stamp(Stamp::EnterCflush),
+            "s5" => Self::Stamp(Stamp::ExitCflush),
+            "due" => Self::Due,
+            "after" => Self::After,
+            "turned_on" => Self::TurnedOn,
+            "entered" => Self::Entered,
+            "seen_off" => Self::SeenOff,
+            _ => return None,
+        })
     }
 
     const fn index(self) -> usize {

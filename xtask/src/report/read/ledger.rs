@@ -11,7 +11,6 @@
 
 use std::collections::BTreeMap;
 
-use memchr::memmem;
 use psci_bench::output::crc::Crc32;
 use psci_bench::output::parse::{Record, RecordError};
 use psci_bench::output::record::{MARK, Type};
@@ -70,13 +69,30 @@ impl Ledger {
         self.received == 0 && self.end.is_none() && self.counts.unknown_types == 0
     }
 
+    /// Looks at a whole line: the usual case, which has to be quick. None
+    /// where it takes a closer look.
+    pub(super) fn line<'l>(&mut self, line: &'l [u8]) -> Option<Found<'l>> {
+        if !line.starts_with(MARK.as_bytes()) {
+            return None;
+        }
+        if self.is_known(line) {
+            return Some(Found::Again);
+        }
+        let record = Record::parse(line).ok()?;
+        Some(self.enter(record))
+    }
+
     /// Looks at a piece that begins with [`MARK`].
     pub(super) fn piece<'l>(&mut self, piece: &'l [u8]) -> Found<'l> {
         if self.is_known(piece) {
             return Found::Again;
         }
         match sound(piece) {
-            Ok(record) => self.enter(record),
+            Ok(record) => {
+                let found = self.enter(record);
+                self.counts.malformed += u64::from(found == Found::Damaged);
+                found
+            }
             Err(Unsound::Unknown { seq, crc }) => {
                 self.counts.unknown_types += 1;
                 self.mark(seq, crc, UNKNOWN);
@@ -108,7 +124,6 @@ impl Ledger {
 
     fn enter<'l>(&mut self, record: Record<'l>) -> Found<'l> {
         if record.seq >= SEQ_MAX {
-            self.counts.malformed += 1;
             return Found::Damaged;
         }
         if self.has(record.seq) {
@@ -300,21 +315,27 @@ fn hex(digits: &[u8]) -> Option<u32> {
 /// Splits `line` where records begin: what comes before the first, and the
 /// pieces.
 pub(super) fn pieces(line: &[u8]) -> (&[u8], impl Iterator<Item = &[u8]>) {
-    let mark = MARK.as_bytes();
-    let first = if line.starts_with(mark) {
-        Some(0)
-    } else {
-        memmem::find(line, mark)
-    };
-    let (before, mut rest) = line.split_at(first.unwrap_or(line.len()));
+    let (before, mut rest) = line.split_at(mark_in(line, 0).unwrap_or(line.len()));
     let pieces = std::iter::from_fn(move || {
-        let behind = rest.get(mark.len()..)?;
-        let next = memmem::find(behind, mark).map_or(rest.len(), |at| at + mark.len());
+        if rest.is_empty() {
+            return None;
+        }
+        let next = mark_in(rest, MARK.len()).unwrap_or(rest.len());
         let (piece, after) = rest.split_at(next);
         rest = after;
         Some(piece)
     });
     (before, pieces)
+}
+
+/// Where the first mark is in `line` that begins at `from` or later.
+fn mark_in(line: &[u8], from: usize) -> Option<usize> {
+    let behind = line.get(from..)?;
+    let mut signs = memchr::memchr_iter(b'@', behind).map(|at| from + at);
+    signs.find(|at| {
+        line.get(*at..)
+            .is_some_and(|l| l.starts_with(MARK.as_bytes()))
+    })
 }
 
 /// `line` with the mark that it is likely to have had: it lost a byte of it.

@@ -204,9 +204,13 @@ impl Log {
         loop {
             match lines.next() {
                 Ok(Some(line)) => {
+                    let bytes = (line.offset, line.offset + line.bytes.len() as u64);
+                    if self.record_line(line.bytes) {
+                        self.now.at(line.number, bytes.0, bytes.1);
+                        continue;
+                    }
                     let clean = cleaner.clean(line.bytes);
                     if !clean.is_empty() {
-                        let bytes = (line.offset, line.offset + line.bytes.len() as u64);
                         self.line(clean, line.number, bytes);
                     }
                 }
@@ -288,6 +292,22 @@ impl Log {
         }
         if heard {
             self.now.at(number, bytes.0, bytes.1);
+        }
+    }
+
+    /// Takes a line that is a record and nothing else, as most of a long log
+    /// are; false where it takes a closer look.
+    fn record_line(&mut self, line: &[u8]) -> bool {
+        if self.broken.lines > 0 || self.now.is_closed() {
+            return false;
+        }
+        match self.now.ledger.line(line) {
+            Some(Found::Again) => true,
+            Some(Found::New(record)) => {
+                self.now.record(&record);
+                true
+            }
+            Some(Found::Stranger | Found::Damaged) | None => false,
         }
     }
 
