@@ -360,29 +360,42 @@ fn cpus_of_rows(run: &mut Run, told: &[Told]) {
 }
 
 /// Adds what lines tell of a scenario, where records do not.
+///
+/// A line that has suffered may name a scenario or a CPU that there is not:
+/// beside records that are whole no line adds a figure, and beside others only
+/// to scenarios that are known.
 fn tell(run: &mut Run, told: Told) {
+    let has_records = run.integrity.records.is_some();
     let same = |test: &Test| test.scenario == told.scenario && test.method == told.method;
-    let at = run.tests.iter().position(same).unwrap_or_else(|| {
-        run.tests.push(Test {
-            pmf: (!told.rows.is_empty()).then_some(true),
-            ..Test::new(told.scenario.clone(), told.method.clone())
-        });
-        run.tests.len() - 1
-    });
+    let at = match run.tests.iter().position(same) {
+        Some(at) => at,
+        None if has_records && (run.integrity.is_whole() || told.scenario.known().is_none()) => {
+            run.integrity.rt_instr_wrong += u32::try_from(told.rows.len()).unwrap_or(u32::MAX);
+            return;
+        }
+        None => {
+            run.tests.push(Test {
+                pmf: (!told.rows.is_empty()).then_some(true),
+                ..Test::new(told.scenario.clone(), told.method.clone())
+            });
+            run.tests.len() - 1
+        }
+    };
     let mut rows = std::mem::take(&mut run.tests[at].rows);
     for row in &told.rows {
-        let Some(cpu) = cpu_of(run, row) else {
-            continue;
-        };
-        let figures = figures(run, row);
-        match rows.iter_mut().find(|it| it.cpu == cpu) {
-            Some(own) if own.verified => {
+        let cpu = cpu_of(run, row);
+        let own = cpu.and_then(|cpu| rows.iter().position(|it| it.cpu == cpu));
+        let own = own.and_then(|own| rows.get_mut(own));
+        match (cpu, own) {
+            (_, Some(own)) if own.verified => {
                 run.integrity.rt_instr_wrong += u32::from(!agree(run, &own.figures, row));
             }
-            Some(own) => own.figures = figures,
-            None => rows.push(Row {
+            (None, _) => run.integrity.rt_instr_wrong += 1,
+            _ if run.integrity.is_whole() => run.integrity.rt_instr_wrong += 1,
+            (_, Some(own)) => own.figures = figures(run, row),
+            (Some(cpu), None) => rows.push(Row {
                 cpu,
-                figures,
+                figures: figures(run, row),
                 ..Row::default()
             }),
         }

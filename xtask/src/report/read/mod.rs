@@ -35,6 +35,8 @@ mod mend;
 mod text;
 
 #[cfg(test)]
+mod drops;
+#[cfg(test)]
 mod tests;
 
 /// A log to read.
