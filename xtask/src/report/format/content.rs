@@ -24,8 +24,8 @@ pub(super) fn method(run: &Run) -> Vec<Line> {
     );
     add("Board", run.model.clone());
     add("CPUs", cpus(run));
-    for stage in &run.firmware {
-        add("Firmware", Some(firmware(stage)));
+    for stages in run.firmware.chunk_by(is_of_one_build) {
+        add("Firmware", Some(firmware(stages)));
     }
     add("PSCI", psci(run));
     for (key, value) in &run.facts.others {
@@ -91,11 +91,20 @@ fn part(midr: u64) -> String {
     }
 }
 
-fn firmware(stage: &Stage) -> String {
-    let version = stage.version.as_deref().unwrap_or("of no version");
-    match &stage.built {
-        Some(built) => format!("{} {version}, built {built}", stage.name),
-        None => format!("{} {version}", stage.name),
+fn is_of_one_build(a: &Stage, b: &Stage) -> bool {
+    (&a.version, &a.built) == (&b.version, &b.built)
+}
+
+/// Stages of one build.
+fn firmware(stages: &[Stage]) -> String {
+    let names: Vec<&str> = stages.iter().map(|stage| stage.name.as_str()).collect();
+    let names = names.join(", ");
+    let stage = stages.first();
+    let version = stage.and_then(|stage| stage.version.as_deref());
+    let version = version.unwrap_or("of no version");
+    match stage.and_then(|stage| stage.built.as_deref()) {
+        Some(built) => format!("{names} {version}, built {built}"),
+        None => format!("{names} {version}"),
     }
 }
 

@@ -54,6 +54,8 @@ pub struct Missing {
     pub last: u32,
     /// What comes before and after them.
     pub between: (Option<Type>, Option<Type>),
+    /// Whether these two are of one CPU in one scenario.
+    pub in_row: bool,
 }
 
 impl Missing {
@@ -68,7 +70,10 @@ impl Missing {
     #[must_use]
     pub fn kind(&self) -> Option<Type> {
         match self.between {
-            (Some(before), Some(after)) if before == after && before != Type::Row => Some(before),
+            // These stand together, whatever they are about.
+            (Some(Type::Cpu), Some(Type::Cpu)) => Some(Type::Cpu),
+            _ if !self.in_row => None,
+            (Some(before), Some(after)) if before == after => Some(before),
             (Some(Type::Row), Some(Type::Event)) => Some(Type::Summary),
             _ => None,
         }
@@ -134,10 +139,12 @@ impl fmt::Display for Integrity {
             f.write_str(", and their common checksum is wrong")?;
         }
         if self.unverified_rows > 0 {
-            write!(f, "; {} rows not verified", self.unverified_rows)?;
+            let plural = if self.unverified_rows == 1 { "" } else { "s" };
+            write!(f, "; {} row{plural} not verified", self.unverified_rows)?;
         }
         if self.rt_instr_wrong > 0 {
-            write!(f, "; {} RT_INSTR lines damaged", self.rt_instr_wrong)?;
+            let plural = if self.rt_instr_wrong == 1 { "" } else { "s" };
+            write!(f, "; {} RT_INSTR line{plural} damaged", self.rt_instr_wrong)?;
         }
         Ok(())
     }
@@ -149,21 +156,28 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        let missing = |first, last, before, after| Missing {
+        let missing = |first, last, before, after, in_row| Missing {
             first,
             last,
             between: (before, after),
+            in_row,
         };
         let said = |it: Missing| it.to_string();
-        let m = missing(5, 5, Some(Type::Row), Some(Type::Event));
+        let m = missing(5, 5, Some(Type::Row), Some(Type::Event), true);
         assert_eq!(said(m), "record 0005 (m)");
-        let s = missing(5, 9, Some(Type::Sample), Some(Type::Sample));
+        let s = missing(5, 9, Some(Type::Sample), Some(Type::Sample), true);
         assert_eq!(
             (s.count(), said(s).as_str()),
             (5, "records 0005 to 0009 (s)")
         );
-        let open = missing(7, 7, Some(Type::Event), Some(Type::Row));
-        assert_eq!(said(open), "record 0007 (between ev and row)");
-        assert_eq!(said(missing(0, 2, None, None)), "records 0000 to 0002");
+        // Of two CPUs: there are other types between them.
+        let s = missing(5, 9, Some(Type::Sample), Some(Type::Sample), false);
+        assert_eq!(said(s), "records 0005 to 0009 (between s and s)");
+        let open = missing(7, 7, Some(Type::Event), Some(Type::Reached), true);
+        assert_eq!(said(open), "record 0007 (between ev and reached)");
+        assert_eq!(
+            said(missing(0, 2, None, None, false)),
+            "records 0000 to 0002"
+        );
     }
 }

@@ -1,5 +1,7 @@
 //! One run in the making: records and lines go in, a [`Run`] comes out.
 
+use std::collections::HashMap;
+
 use psci_bench::output::parse::Record;
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::sample::Metric;
@@ -7,9 +9,14 @@ use psci_bench::sample::Metric;
 use super::super::model::{
     Closing, Cpu, Facts, Integrity, Row, Run, Source, Stage, Status, Term, Test,
 };
-use super::fields::{Gathered, guessed};
+use super::fields::Gathered;
 use super::ledger::Ledger;
 use super::text::{self, RtInstr, Said};
+
+/// The most scenarios, and the most rows of one, that are taken from lines
+/// without a checksum: more are not of this world.
+const TOLD_MAX: usize = 256;
+const ROWS_MAX: usize = 4096;
 
 /// What was heard of a run so far.
 #[derive(Debug, Default)]
@@ -190,6 +197,9 @@ impl Builder {
         if let Some(index) = self.told.iter().position(same) {
             return index;
         }
+        if self.told.len() == TOLD_MAX {
+            return TOLD_MAX;
+        }
         self.told.push(Told {
             scenario,
             method,
@@ -203,7 +213,8 @@ impl Builder {
     fn rt_instr(&mut self, row: &RtInstr<'_>) {
         self.rt_instr = self.rt_instr.saturating_add(1);
         let at = self.tell(Term::of(row.tag), Method::Tftf);
-        let Some(told) = self.told.get_mut(at) else {
+        let told = self.told.get_mut(at);
+        let Some(told) = told.filter(|told| told.rows.len() < ROWS_MAX) else {
             return;
         };
         let same = |r: &&ToldRow| (r.cluster, r.core) == (row.cluster, row.core);
@@ -237,7 +248,7 @@ impl Builder {
             },
             plan: std::mem::take(&mut gathered.plan),
             firmware: self.firmware,
-            cpus: std::mem::take(&mut gathered.cpus).into_values().collect(),
+            cpus: gathered.take_cpus(),
             tests: Vec::new(),
             integrity: Integrity {
                 records,
@@ -294,15 +305,18 @@ fn model(word: Option<String>, line: Option<String>) -> Option<String> {
 /// The tests that records tell of.
 fn tests(run: &mut Run, mut gathered: Gathered) {
     gathered.tests.sort_by_key(|it| it.seq);
+    let cpus = run.cpus.iter().enumerate();
+    let cpus: HashMap<Option<u64>, usize> = cpus.map(|it| (it.1.mpidr, it.0)).collect();
     for mut gathering in gathered.tests {
         gathering.settle();
         let mut test = gathering.test;
         for parts in gathering.rows {
-            let cpu = run.cpu_by_mpidr(parts.mpidr).unwrap_or_else(|| {
-                run.cpus.push(guessed(parts.mpidr));
-                run.cpus.len() - 1
-            });
-            test.rows.push(Row { cpu, ..parts.row });
+            // Every CPU that has a row is among them.
+            let cpu = cpus.get(&Some(parts.mpidr));
+            test.rows.extend(cpu.map(|cpu| Row {
+                cpu: *cpu,
+                ..parts.row
+            }));
         }
         of_the_callers_side(&mut test);
         run.tests.push(test);

@@ -79,9 +79,9 @@ fn is_right(row: &Row, sent: &Row) -> bool {
     let cold = row.cold.iter().all(|it| sent.cold.contains(it));
     let event = row.event.is_none_or(|event| {
         let sent = sent.event.unwrap_or_default();
-        let points = super::super::model::Point::ALL.into_iter();
+        let points = super::super::model::Point::ALL;
         let same = |point| event.at(point).is_none_or(|at| sent.at(point) == Some(at));
-        points.map(same).all(|same| same) && (event.base.is_none() || event.base == sent.base)
+        points.into_iter().all(same) && (event.base.is_none() || event.base == sent.base)
     });
     figures && summaries && cold && event
 }
@@ -158,6 +158,6 @@ fn one_byte_in_ten_thousand() {
 #[test]
 fn the_log_is_sound() {
     let log = short_log();
-    let records = log.split(|byte| *byte == b'\n').flat_map(Record::all_in);
-    assert!(records.map(|it| it.is_ok()).all(|sound| sound));
+    let mut records = log.split(|byte| *byte == b'\n').flat_map(Record::all_in);
+    assert!(records.all(|it| it.is_ok()));
 }

@@ -4,18 +4,22 @@
 //! that word; a value that can not be what its key says is left out, and the
 //! record counted as malformed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use psci_bench::output::parse::Record;
 use psci_bench::output::record::Type;
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::psci::AFFINITY_MASK;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
+
+mod machine;
 
 use super::super::model::{
     Cpu, Facts, Instants, Other, Plan, Point, Reached, Row, Sample, Status, Term, Test, Why,
 };
+
+/// The most CPUs that a board is believed to have.
+const CPUS_MAX: u32 = 1 << 16;
 
 /// What the records of a run have said so far.
 #[derive(Debug, Default)]
@@ -92,12 +96,30 @@ impl Parts {
 }
 
 impl Gathered {
+    /// The CPUs in the board's order, which is MPIDR's, and so that a CPU's
+    /// index is the one that records mean. What is known of a CPU whose record
+    /// was lost is the MPIDR of its rows.
+    pub(super) fn take_cpus(&mut self) -> Vec<Cpu> {
+        let known = std::mem::take(&mut self.cpus);
+        let rows = self.tests.iter().flat_map(|test| &test.rows);
+        let mut lost: Vec<u64> = rows.map(|row| row.mpidr).collect();
+        lost.sort_unstable();
+        lost.dedup();
+        let there: BTreeSet<u64> = known.values().filter_map(|cpu| cpu.mpidr).collect();
+        lost.retain(|mpidr| !there.contains(mpidr));
+        machine::in_order(known, &lost)
+    }
+
     /// Takes a record in; false where one of its values can not be.
     pub(super) fn record(&mut self, record: &Record<'_>) -> bool {
         match record.kind {
             Type::Run => all(record, |key, value| self.run(key, value)),
-            Type::Facts => all(record, |key, value| facts(&mut self.facts, key, value)),
-            Type::Plan => all(record, |key, value| plan(&mut self.plan, key, value)),
+            Type::Facts => all(record, |key, value| {
+                machine::facts(&mut self.facts, key, value)
+            }),
+            Type::Plan => all(record, |key, value| {
+                machine::plan(&mut self.plan, key, value)
+            }),
             Type::Cpu => self.cpu(record),
             // The ledger's.
             Type::End => true,
@@ -117,7 +139,9 @@ impl Gathered {
 
     fn cpu(&mut self, record: &Record<'_>) -> bool {
         let index = record.unsigned("i").and_then(|i| u32::try_from(i).ok());
-        let Some(index) = index else { return false };
+        let Some(index) = index.filter(|index| *index < CPUS_MAX) else {
+            return false;
+        };
         let cpu = self.cpus.entry(index).or_default();
         all(record, |key, value| match key {
             "i" => true,
@@ -408,66 +432,6 @@ fn reached(to: &mut Reached, key: &str, value: &str) -> bool {
     }
 }
 
-fn facts(facts: &mut Facts, key: &str, value: &str) -> bool {
-    match key {
-        "hz" => put(&mut facts.hz, value),
-        "counter" => text(&mut facts.counter, value),
-        "timer" => text(&mut facts.timer, value),
-        "intid" => put(&mut facts.timer_intid, value),
-        "el" => put(&mut facts.el, value),
-        "gic" => put(&mut facts.gic, value),
-        "conduit" => {
-            facts.conduit = Some(Term::of(value));
-            true
-        }
-        "psci" => put(&mut facts.psci, value),
-        "state_format" => {
-            facts.state_format = Some(Term::of(value));
-            true
-        }
-        "lead" => put(&mut facts.lead, value),
-        "midr" => put(&mut facts.midr, value),
-        "pmf" => put(&mut facts.pmf, value),
-        "pmf_error" => text(&mut facts.pmf_error, value),
-        "watchdog" => put(&mut facts.watchdog, value),
-        "stat" => {
-            facts.stat = flag(value);
-            facts.stat.is_some()
-        }
-        "cost_counter" => put(&mut facts.cost_counter, value),
-        "cost_empty" => put(&mut facts.cost_empty, value),
-        "cost_pmf" => put(&mut facts.cost_pmf, value),
-        _ => other(&mut facts.others, key, value),
-    }
-}
-
-fn plan(plan: &mut Plan, key: &str, value: &str) -> bool {
-    match key {
-        "iterations" => put(&mut plan.iterations, value),
-        "warmup" => put(&mut plan.warmup, value),
-        "scenarios" => put(&mut plan.scenarios, value),
-        "methods" => {
-            plan.methods = value.split(',').map(Term::of).collect();
-            true
-        }
-        "wake" => {
-            plan.wake = Some(Term::of(value));
-            true
-        }
-        "end" => {
-            plan.end = Some(Term::of(value));
-            true
-        }
-        "samples" => {
-            plan.samples = value == "all";
-            true
-        }
-        "deepest" => put(&mut plan.deepest, value),
-        "core" => put(&mut plan.core, value),
-        _ => other(&mut plan.others, key, value),
-    }
-}
-
 /// Gives all fields of `record` to `take`; false where one was not sound.
 fn all(record: &Record<'_>, mut take: impl FnMut(&str, &str) -> bool) -> bool {
     let fields = record.fields();
@@ -508,17 +472,4 @@ fn flag(value: &str) -> Option<bool> {
 fn other(to: &mut Vec<Other>, key: &str, value: &str) -> bool {
     to.push((key.to_owned(), value.to_owned()));
     true
-}
-
-/// A CPU whose record was lost, by what its MPIDR alone tells.
-pub(super) fn guessed(mpidr: u64) -> Cpu {
-    let field = |shift: u32| (mpidr & AFFINITY_MASK) >> shift & 0xff;
-    let [core, cluster] = [0, 8].map(|shift| field(shift) as u32);
-    Cpu {
-        mpidr: Some(mpidr),
-        cluster: cluster | (field(16) as u32) << 8 | (field(32) as u32) << 16,
-        core,
-        guessed: true,
-        ..Cpu::default()
-    }
 }

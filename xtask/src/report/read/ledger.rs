@@ -12,18 +12,19 @@
 use std::collections::BTreeMap;
 
 use psci_bench::output::crc::Crc32;
-use psci_bench::output::parse::{Record, RecordError};
+use psci_bench::output::parse::Record;
 use psci_bench::output::record::{MARK, Type};
 
 use super::super::model::{Missing, Records};
 use super::mend;
+use super::piece::{Unsound, hex, likely_seq, sound};
 
 /// The most records that a run is believed to have: a million samples are
 /// less than four million records. It bounds the memory that a log takes.
 const SEQ_MAX: u32 = 1 << 24;
 
 /// How many damaged pieces are kept for the second copy to mend.
-const DAMAGED_MAX: usize = 4096;
+const DAMAGED_MAX: u32 = 4096;
 
 /// A type that is not known.
 const UNKNOWN: u8 = u8::MAX;
@@ -47,11 +48,15 @@ pub(super) struct Ledger {
     /// By place: 0 where there is none, else the type, from 1.
     kinds: Vec<u8>,
     crcs: Vec<u32>,
+    /// What tells one CPU's records in one scenario from others.
+    rows: Vec<u32>,
     received: u64,
     /// The place behind the last sound record.
     next: u32,
     /// Damaged pieces, by the place that they are likely to have.
     damaged: BTreeMap<u32, Box<[u8]>>,
+    /// How many of these were ever kept: it takes time to try them.
+    kept: u32,
     /// Place and fields of the `end` record.
     end: Option<(u32, End)>,
     pub(super) counts: Records,
@@ -95,7 +100,7 @@ impl Ledger {
             }
             Err(Unsound::Unknown { seq, crc }) => {
                 self.counts.unknown_types += 1;
-                self.mark(seq, crc, UNKNOWN);
+                self.mark(seq, crc, UNKNOWN, 0);
                 Found::Again
             }
             Err(Unsound::Malformed) => {
@@ -137,12 +142,13 @@ impl Ledger {
             };
             self.end = Some((record.seq, end));
         }
-        self.mark(record.seq, record.crc, kind_number(record.kind));
+        let (crc, row) = (record.crc, row_of(&record));
+        self.mark(record.seq, crc, kind_number(record.kind), row);
         self.next = record.seq + 1;
         Found::New(record)
     }
 
-    fn mark(&mut self, seq: u32, crc: u32, kind: u8) {
+    fn mark(&mut self, seq: u32, crc: u32, kind: u8, row: u32) {
         let place = seq as usize;
         if seq >= SEQ_MAX || self.has(seq) {
             return;
@@ -152,9 +158,16 @@ impl Ledger {
         } else {
             self.kinds.resize(place + 1, 0);
             self.crcs.resize(place + 1, 0);
+            self.rows.resize(place + 1, 0);
         }
-        if let (Some(to), Some(sum)) = (self.kinds.get_mut(place), self.crcs.get_mut(place)) {
-            (*to, *sum) = (kind, crc);
+        if let Some(to) = self.kinds.get_mut(place) {
+            *to = kind;
+        }
+        if let Some(to) = self.crcs.get_mut(place) {
+            *to = crc;
+        }
+        if let Some(to) = self.rows.get_mut(place) {
+            *to = row;
         }
         if kind != kind_number(Type::End) {
             self.received += 1;
@@ -174,13 +187,15 @@ impl Ledger {
         if self.has(seq) || seq >= SEQ_MAX {
             return;
         }
-        let Some(other) = self.damaged.get(&seq) else {
-            if self.damaged.len() < DAMAGED_MAX && piece.len() <= mend::LEN_MAX {
+        let Some(other) = self.damaged.remove(&seq) else {
+            if self.kept < DAMAGED_MAX && piece.len() <= mend::LEN_MAX {
                 self.damaged.insert(seq, piece.into());
+                self.kept += 1;
             }
             return;
         };
-        let Some(whole) = mend::of(other, piece) else {
+        // Once: it takes time.
+        let Some(whole) = mend::of(&other, piece) else {
             return;
         };
         let entered = Record::parse(&whole).map(|record| self.enter(record));
@@ -217,27 +232,44 @@ impl Ledger {
 
     fn missing(&self, expected: u64) -> Vec<Missing> {
         let mut all: Vec<Missing> = Vec::new();
-        let mut before = None;
-        let kinds = self.kinds.iter().take(expected as usize);
-        for (seq, kind) in (0u32..).zip(kinds) {
+        let mut before = (None, 0);
+        let kinds = self.kinds.iter().zip(&self.rows).take(expected as usize);
+        for (seq, (kind, row)) in (0u32..).zip(kinds) {
             let open = all.last_mut().filter(|last| last.last + 1 == seq);
             match (*kind, open) {
                 (0, Some(open)) => open.last = seq,
                 (0, None) => all.push(Missing {
                     first: seq,
                     last: seq,
-                    between: (before, None),
+                    between: (before.0, None),
+                    in_row: false,
                 }),
                 (kind, open) => {
-                    before = kind_of(kind);
+                    let after = kind_of(kind);
                     if let Some(open) = open {
-                        open.between.1 = before;
+                        open.between.1 = after;
+                        open.in_row = before.1 == *row && *row != 0;
                     }
+                    before = (after, *row);
                 }
             }
         }
         all
     }
+}
+
+/// A number for the leading keys of a record that is about one CPU in one
+/// scenario; 0 for others. FNV-1a, as good as any where few are compared.
+fn row_of(record: &Record<'_>) -> u32 {
+    let mut hash = 0x811c_9dc5u32;
+    let mut has_cpu = false;
+    for (key, value) in record.fields().take(3) {
+        has_cpu |= key == "mpidr";
+        for byte in value.bytes().chain([b' ']) {
+            hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        }
+    }
+    if has_cpu { hash | 1 } else { 0 }
 }
 
 fn kind_number(kind: Type) -> u8 {
@@ -249,105 +281,9 @@ fn kind_of(number: u8) -> Option<Type> {
     Type::ALL.get(place).copied()
 }
 
-/// Why a piece is no record.
-enum Unsound {
-    /// Its checksum is right, and its type not known.
-    Unknown {
-        seq: u32,
-        crc: u32,
-    },
-    Malformed,
-    Damaged,
-}
-
-/// The record that `piece` is, or begins with.
-fn sound(piece: &[u8]) -> Result<Record<'_>, Unsound> {
-    match Record::parse(piece) {
-        Ok(record) => return Ok(record),
-        Err(RecordError::UnknownType) => return Err(unknown(piece)),
-        Err(RecordError::Malformed) => return Err(Unsound::Malformed),
-        Err(RecordError::NoMark | RecordError::NoChecksum | RecordError::Damaged) => {}
-    }
-    // Whatever stands behind a checksum is not the record's.
-    let blanks = memchr::memchr_iter(b' ', piece);
-    for end in blanks.map(|blank| blank + 9) {
-        let Some(part) = piece.get(..end).filter(|_| end < piece.len()) else {
-            continue;
-        };
-        match Record::parse(part) {
-            Ok(record) => return Ok(record),
-            Err(RecordError::UnknownType) => return Err(unknown(part)),
-            Err(_) => {}
-        }
-    }
-    Err(Unsound::Damaged)
-}
-
-fn unknown(piece: &[u8]) -> Unsound {
-    let piece = piece.trim_ascii_end();
-    let crc = hex(piece
-        .get(piece.len().saturating_sub(8)..)
-        .unwrap_or_default());
-    match (likely_seq(piece), crc) {
-        (Some((seq, true)), Some(crc)) => Unsound::Unknown { seq, crc },
-        _ => Unsound::Malformed,
-    }
-}
-
-/// The place that `piece` says to have, and whether it says it as it should:
-/// four digits or more, and a blank.
-fn likely_seq(piece: &[u8]) -> Option<(u32, bool)> {
-    let rest = piece.strip_prefix(MARK.as_bytes())?;
-    let len = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-    let digits = std::str::from_utf8(rest.get(..len)?).ok()?;
-    let whole = len >= 4 && rest.get(len) == Some(&b' ');
-    Some((digits.parse().ok()?, whole))
-}
-
-fn hex(digits: &[u8]) -> Option<u32> {
-    let lower = |b: &u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-    if digits.len() != 8 || !digits.iter().all(lower) {
-        return None;
-    }
-    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
-}
-
-/// Splits `line` where records begin: what comes before the first, and the
-/// pieces.
-pub(super) fn pieces(line: &[u8]) -> (&[u8], impl Iterator<Item = &[u8]>) {
-    let (before, mut rest) = line.split_at(mark_in(line, 0).unwrap_or(line.len()));
-    let pieces = std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let next = mark_in(rest, MARK.len()).unwrap_or(rest.len());
-        let (piece, after) = rest.split_at(next);
-        rest = after;
-        Some(piece)
-    });
-    (before, pieces)
-}
-
-/// Where the first mark is in `line` that begins at `from` or later.
-fn mark_in(line: &[u8], from: usize) -> Option<usize> {
-    let behind = line.get(from..)?;
-    let mut signs = memchr::memchr_iter(b'@', behind).map(|at| from + at);
-    signs.find(|at| {
-        line.get(*at..)
-            .is_some_and(|l| l.starts_with(MARK.as_bytes()))
-    })
-}
-
-/// `line` with the mark that it is likely to have had: it lost a byte of it.
-pub(super) fn with_mark(line: &[u8]) -> Option<Vec<u8>> {
-    let cut: [&[u8]; 4] = [b"PB ", b"@B ", b"@P ", b"@PB"];
-    let rest = cut.iter().find_map(|mark| line.strip_prefix(*mark))?;
-    let is_place = rest.iter().take(4).all(u8::is_ascii_digit);
-    (rest.len() > 12 && is_place).then(|| [MARK.as_bytes(), rest].concat())
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::piece::pieces;
     use super::*;
 
     fn record(body: &str) -> String {
@@ -398,9 +334,9 @@ mod tests {
     fn all_is_checked_and_what_is_missing_is_known() {
         let bodies = [
             "0000 run format=1",
-            "0001 row t=1",
-            "0002 m t=1",
-            "0003 ev t=1",
+            "0001 row t=1 by=tftf mpidr=0x1 valid=1",
+            "0002 m t=1 by=tftf mpidr=0x1 metric=call n=1",
+            "0003 ev t=1 by=tftf mpidr=0x1 base=1",
         ];
         let all: Vec<String> = bodies.iter().map(|body| record(body)).collect();
         let mut crcs = Crc32::default();
@@ -449,17 +385,5 @@ mod tests {
         }
         assert_eq!(found, [Some(7330)]);
         assert_eq!(ledger.finish().mended, 1);
-    }
-
-    #[test]
-    fn marks_that_lost_a_byte() {
-        let whole = record("0007 row t=1");
-        for at in 0..4 {
-            let mut cut = whole.clone();
-            cut.remove(at);
-            assert_eq!(with_mark(cut.as_bytes()).as_deref(), Some(whole.as_bytes()));
-        }
-        assert_eq!(with_mark(whole.as_bytes()), None);
-        assert_eq!(with_mark(b"PB 12"), None);
     }
 }

@@ -3,7 +3,8 @@
 //! ```text
 //! lines ─── bytes -> lines, whatever ends them, one in memory at a time
 //! clean ─── a line as the UART sent it
-//! ledger ── which records came through, by checksum and SEQ; mend
+//! piece ─── records in a line
+//! ledger ── which of them came through, by checksum and SEQ; mend
 //! fields ── what a record says
 //! text ──── what a line says that has no checksum
 //! build ─── all of them -> a Run
@@ -32,6 +33,7 @@ mod fields;
 mod ledger;
 mod lines;
 mod mend;
+mod piece;
 mod text;
 
 #[cfg(test)]
@@ -265,12 +267,12 @@ impl Log {
                 .unwrap_or(line)
                 .to_vec();
         }
-        let (before, pieces) = ledger::pieces(line);
+        let (before, pieces) = piece::pieces(line);
         let mut heard = false;
         if !before.trim_ascii().is_empty() {
             let joined = self.join(before);
             heard = joined || self.text(before);
-            if let Some(piece) = ledger::with_mark(before).filter(|_| !joined) {
+            if let Some(piece) = piece::with_mark(before).filter(|_| !joined) {
                 self.give_up();
                 heard = true;
                 if !self.piece(&piece) {

@@ -1,0 +1,230 @@
+//! `cargo xtask report`: every format byte for byte, and its exit codes.
+//!
+//! To take over a change that was meant, run with `PSCI_BENCH_BLESS=1`, and
+//! read the difference.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use support::{outcome, xtask};
+use xtask::report::format::{self, Options};
+use xtask::report::merge::merge;
+use xtask::report::model::Report;
+use xtask::report::read::read_bytes;
+
+/// Four CPUs on QEMU under `--icount`, `iterations=2 samples=all`.
+const QEMU: &[u8] = include_bytes!("data/report/qemu-4cpu.log");
+
+/// A log as TFTF leaves it, by way of LAVA: no record.
+const TFTF: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "info", "msg": "boot"}
+- {"dt": "2026-01-02T10:11:13.000001", "lvl": "target", "msg": "NOTICE:  BL31: v2.13.0(release):v2.13.0"}
+- {"dt": "2026-01-02T10:11:13.000002", "lvl": "target", "msg": "NOTICE:  BL31: Built : 10:00:00, May 20 2025"}
+- {"dt": "2026-01-02T10:11:13.000003", "lvl": "target", "msg": "NOTICE:  Booting trusted firmware test framework"}
+- {"dt": "2026-01-02T10:11:13.000004", "lvl": "target", "msg": "NOTICE:  Running at NS-EL2"}
+- {"dt": "2026-01-02T10:11:13.000005", "lvl": "target", "msg": "> Executing 'CPU suspend on all cores in sequence'"}
+- {"dt": "2026-01-02T10:11:13.000006", "lvl": "target", "msg": "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>"}
+- {"dt": "2026-01-02T10:11:13.000007", "lvl": "target", "msg": "<RT_INSTR:test_rt_instr_cpu_susp_serial\t1\t0\t294360\t15600\t4560/>"}
+- {"dt": "2026-01-02T10:11:13.000008", "lvl": "target", "msg": "  TEST COMPLETE                                                 Passed"}
+- {"dt": "2026-01-02T10:11:13.000009", "lvl": "target", "msg": "NOTICE:  Exiting tests."}
+"#;
+
+fn data(name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    root.join("tests/data/report").join(name)
+}
+
+/// Compares with the file `expected/NAME`.
+fn holds(name: &str, made: &str) {
+    let path = data("expected").join(name);
+    if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
+        fs::write(&path, made).expect("the folder is there");
+    }
+    let expected = fs::read_to_string(&path).expect("the file is there");
+    assert!(
+        made == expected,
+        "{name} differs: see PSCI_BENCH_BLESS\n{made}"
+    );
+}
+
+fn report(log: &[u8]) -> Report {
+    read_bytes("a.log", log).expect("there is a run")
+}
+
+/// The report with the first scenario and the last alone.
+fn short() -> Report {
+    let mut report = report(QEMU);
+    let tests = &mut report.runs[0].tests;
+    tests.drain(1..tests.len() - 1);
+    report
+}
+
+fn written(report: &Report, format: &str) -> String {
+    let exporter = format::by_name(format).expect("a format");
+    let mut out = Vec::new();
+    let result = exporter.write(report, &Options::default(), &mut out);
+    result.expect("a Vec takes all");
+    String::from_utf8(out).expect("UTF-8")
+}
+
+#[test]
+fn text() {
+    holds("qemu.txt", &written(&report(QEMU), "text"));
+    holds("tftf.txt", &written(&report(TFTF.as_bytes()), "text"));
+}
+
+#[test]
+fn a_log_that_lost_records() {
+    let text = String::from_utf8_lossy(QEMU);
+    let cut = text
+        .replace("@PB 0012 row", "@PB 0012 rwo")
+        .replace("@PB 0006 cpu", "@PB 0006 cqu");
+    let mut report = report(cut.as_bytes());
+    report.runs[0].tests.truncate(1);
+    holds("lossy.txt", &written(&report, "text"));
+}
+
+#[test]
+fn markdown() {
+    holds("short.md", &written(&short(), "md"));
+}
+
+#[test]
+fn rst() {
+    holds("short.rst", &written(&short(), "rst"));
+}
+
+#[test]
+fn csv() {
+    holds("short.csv", &written(&short(), "csv"));
+}
+
+#[test]
+fn json() {
+    let mut report = short();
+    report.runs[0].tests.truncate(1);
+    holds("short.json", &written(&report, "json"));
+}
+
+#[test]
+fn merged() {
+    let mut runs = [report(QEMU).runs, report(QEMU).runs].concat();
+    runs[1].tests[0].rows[2].figures[0].1 += 625;
+    for run in &mut runs {
+        run.tests.truncate(1);
+    }
+    let merged = Some(merge(&runs).expect("one board"));
+    let mut whole = written(&Report { runs, merged }, "text");
+    let at = whole
+        .find("parallel, method tftf: 2 runs")
+        .expect("a table");
+    holds("merged.txt", &whole.split_off(at));
+}
+
+/// A release after the other: what was current is compared with and kept.
+#[test]
+fn tfa_docs() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let exporter = format::by_name("tfa-docs").expect("a format");
+    let options = Options {
+        platform: Some("qemu".to_owned()),
+    };
+    let write = |report: &Report| exporter.write_tree(report, &options, dir.path());
+    let read = |which: &str, test: &str| {
+        let path = dir.path().join("docs/perf/data/qemu").join(which);
+        fs::read_to_string(path.join(format!("test_rt_instr_{test}.csv"))).unwrap_or_default()
+    };
+    let first = report(QEMU);
+    write(&first).expect("written");
+    let current = read("current", "susp_deep_parallel");
+    assert!(current.starts_with("\"0\",\"0\",\"2328944\",\"45968\",\"2133808\"\n\"0\",\"1\","));
+    assert!(!current.contains('\r') && current.lines().count() == 4);
+    let version = read("current", "psci_version_parallel");
+    assert!(version.starts_with("\"0\",\"0\",\"3056\"\n"), "{version}");
+    assert_eq!(read("previous", "susp_deep_parallel"), "");
+
+    // The same again is no new release.
+    write(&first).expect("written");
+    assert_eq!(read("previous", "susp_deep_parallel"), "");
+
+    let mut second = report(QEMU);
+    second.runs[0].tests[0].rows[0].figures[0].1 /= 2;
+    write(&second).expect("written");
+    assert_eq!(read("previous", "susp_deep_parallel"), current);
+    let changed = read("current", "susp_deep_parallel");
+    assert!(
+        changed.starts_with("\"0\",\"0\",\"1164464 (-50.00%)\",\"45968\","),
+        "{changed}"
+    );
+
+    // And the changes told in it do not disturb the third.
+    write(&first).expect("written");
+    let third = read("current", "susp_deep_parallel");
+    assert!(
+        third.starts_with("\"0\",\"0\",\"2328944 (+100.00%)\","),
+        "{third}"
+    );
+
+    // Without a figure all stays.
+    let mut none = report(QEMU);
+    none.runs[0].tests.clear();
+    let refused = write(&none).expect_err("no figure").to_string();
+    assert!(refused.contains("nothing was written"), "{refused}");
+    assert_eq!(read("current", "susp_deep_parallel"), third);
+}
+
+fn run(arguments: &[&str]) -> (i32, String) {
+    let arguments = [&["report"], arguments].concat();
+    let (code, said) = outcome(&mut xtask(&arguments));
+    assert!(!said.contains("panicked"), "{said}");
+    (code, said)
+}
+
+#[test]
+fn exit_codes() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = |name: &str, bytes: &[u8]| {
+        let path = dir.path().join(name);
+        fs::write(&path, bytes).expect("written");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let good = file("good.log", QEMU);
+    let cut = file("cut.log", &QEMU[..QEMU.len() / 2]);
+    let empty = file("empty.log", b"");
+    let garbage = file("garbage.log", &[0xfe; 4096]);
+    let out = dir.path().join("out.json");
+    let out = out.to_str().expect("UTF-8");
+
+    assert_eq!(run(&[&good, "--format", "json", "-o", out]).0, 0);
+    assert!(fs::read_to_string(out).is_ok_and(|json| json.contains("psci-bench-report")));
+    let (code, said) = run(&[&cut]);
+    assert_eq!(code, 3);
+    assert!(said.contains("cut.log (run 1): incomplete: "), "{said}");
+    for (arguments, what) in [
+        (vec![empty.as_str()], "empty.log: the log is empty"),
+        (vec![&garbage], "it is binary"),
+        (vec![&good, &empty], "empty.log"),
+        (vec!["no-such.log"], "no-such.log"),
+        (
+            vec![dir.path().to_str().expect("UTF-8")],
+            "this is a directory",
+        ),
+        (vec![&good, "--format", "pdf"], "the formats are text, "),
+        (vec![&good, "-o", &good], "this is the file that LOG reads"),
+        (vec![&good, "--format", "tfa-docs"], "by -o"),
+        (
+            vec![&good, "--format", "tfa-docs", "-o", &good],
+            "no directory",
+        ),
+        (vec![&good, "--run", "2"], "there are 1 runs"),
+        (vec![&good, &cut, "--merge"], "cannot merge"),
+        (vec![], "<LOG>"),
+    ] {
+        let (code, said) = run(&arguments);
+        assert_eq!(code, 2, "{arguments:?}: {said}");
+        assert!(said.contains(what), "{what:?} is not in:\n{said}");
+    }
+    let both = run(&[&good, &cut, "--run", "1", "-o", out]);
+    assert_eq!(both.0, 0, "{}", both.1);
+}
