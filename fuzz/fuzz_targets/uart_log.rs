@@ -1,5 +1,5 @@
-//! UART logs: records and what is counted by them, the last line, and what is
-//! made of a run without one.
+//! UART logs: records and what is counted by them, the last line, what is made
+//! of a run without one, and reports in every format.
 
 #![no_main]
 
@@ -12,6 +12,9 @@ use psci_bench::output::record::MARK;
 use psci_bench::verdict::{self, Verdict};
 use xtask::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
 use xtask::qemu::Firmware;
+use xtask::report::format::{self, Options};
+use xtask::report::merge::merge;
+use xtask::report::read::read_bytes;
 use xtask::run::RunResult;
 use xtask::soak::{Account, Totals};
 use xtask::stream::{Ending, Outcome, closing};
@@ -21,6 +24,7 @@ fuzz_target!(|data: &[u8]| {
     for log in [data, &mended] {
         records(log);
         diagnoses(log);
+        reports(log);
     }
     account(mended);
     let verdict = closing(data);
@@ -45,6 +49,42 @@ fn records(log: &[u8]) {
                 let _ = record.signed(key);
             }
         }
+    }
+}
+
+/// Every format takes whatever was read.
+fn reports(log: &[u8]) {
+    let mut report = match read_bytes("log", log) {
+        Ok(report) => report,
+        Err(error) => {
+            assert!(error.to_string().starts_with("log: "));
+            return;
+        }
+    };
+    for run in &report.runs {
+        let Some(records) = &run.integrity.records else {
+            continue;
+        };
+        let missing: u64 = records.missing.iter().map(|it| it.count()).sum();
+        if let Some(expected) = records.expected {
+            assert!(records.received + missing >= expected);
+        }
+        let cpus = run.cpus.len();
+        let rows = run.tests.iter().flat_map(|test| &test.rows);
+        assert!(rows.into_iter().all(|row| row.cpu < cpus));
+    }
+    match merge(&report.runs) {
+        Ok(merged) => report.merged = Some(merged),
+        Err(refusal) => assert!(!refusal.to_string().is_empty()),
+    }
+    let options = Options::default();
+    for exporter in format::ALL.into_iter().filter(|it| !it.is_tree()) {
+        let mut out = Vec::new();
+        // A format may refuse what was read, in words.
+        if let Err(refusal) = exporter.write(&report, &options, &mut out) {
+            assert!(!refusal.to_string().is_empty());
+        }
+        assert!(std::str::from_utf8(&out).is_ok());
     }
 }
 
