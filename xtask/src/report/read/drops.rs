@@ -60,7 +60,7 @@ impl Numbers {
 #[derive(Debug, Default)]
 struct Sums {
     records: u64,
-    /// In no first copy as they were sent.
+    /// Not in the first copy as they were sent.
     damaged: u64,
     /// In neither copy.
     lost: u64,
@@ -119,7 +119,7 @@ fn simulated(one_in: u64, count: u64) -> Sums {
         let records = run.integrity.records.as_ref().expect("records");
         let all = sent.integrity.records.as_ref().map_or(0, |it| it.received);
         sums.records += all;
-        sums.damaged += records.from_second;
+        sums.damaged += all - records.received + records.from_second + records.mended;
         sums.lost += all - records.received;
         sums.mended += records.mended;
         sums.incomplete += u64::from(!run.integrity.is_whole());

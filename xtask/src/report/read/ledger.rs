@@ -198,8 +198,11 @@ impl Ledger {
         let Some(whole) = mend::of(&other, piece) else {
             return;
         };
+        let from_second = self.counts.from_second;
         let entered = Record::parse(&whole).map(|record| self.enter(record));
         if matches!(entered, Ok(Found::New(_))) {
+            // Neither copy had it.
+            self.counts.from_second = from_second;
             self.counts.mended += 1;
             found(whole);
         }
