@@ -157,6 +157,11 @@ fn wake(run: &Run) -> Option<String> {
     if let Some(gic) = facts.gic {
         text.push_str(&format!(", GICv{gic}"));
     }
+    if let Some(frame) = facts.frame {
+        text.push_str(&format!(
+            "; where that stops, the timer frame at {frame:#x}"
+        ));
+    }
     Some(text)
 }
 
@@ -247,6 +252,9 @@ pub(super) fn conditions(run: &Run, test: &Test) -> String {
     }
     if let Some(state) = test.power_state {
         text.push_str(&format!("; power_state {state:#010x}"));
+    }
+    if test.timers_stop {
+        text.push_str(", in which timers stop: the timer frame and SGIs wake");
     }
     if test.pmf == Some(false) && test.status != Status::Skipped {
         text.push_str("; the caller's side");

@@ -128,6 +128,7 @@ impl Serialize for Of<'_, &Test> {
         map.serialize_entry("why", &test.why.as_ref().map(why))?;
         map.serialize_entry("pmf", &test.pmf)?;
         map.serialize_entry("power_state", &hex(test.power_state.map(u64::from)))?;
+        map.serialize_entry("timers_stop", &test.timers_stop)?;
         map.serialize_entry("asked", &test.asked)?;
         map.serialize_entry("attempts", &test.attempts)?;
         map.serialize_entry("trials", &test.trials)?;
@@ -215,6 +216,7 @@ fn moments<M: SerializeMap>(map: &mut M, instants: &Instants) -> Result<(), M::E
 fn facts(facts: &Facts) -> Value {
     json!({
         "counter": facts.counter, "timer": facts.timer, "timer_intid": facts.timer_intid,
+        "frame": hex(facts.frame), "frame_intid": facts.frame_intid,
         "el": facts.el, "gic": facts.gic, "conduit": facts.conduit.as_ref().map(Term::word),
         "psci": hex(facts.psci.map(u64::from)),
         "state_format": facts.state_format.as_ref().map(Term::word),

@@ -92,6 +92,10 @@ pub struct Facts {
     pub timer: Option<String>,
     /// Its interrupt.
     pub timer_intid: Option<u32>,
+    /// Base address of the timer frame that wakes CPUs whose own timers stop.
+    pub frame: Option<u64>,
+    /// Its interrupt.
+    pub frame_intid: Option<u32>,
     /// Exception level of the payload.
     pub el: Option<u8>,
     /// Version of the GIC architecture.

@@ -91,6 +91,9 @@ pub struct Test {
     pub pmf: Option<bool>,
     /// The `power_state` that was asked for.
     pub power_state: Option<u32>,
+    /// Whether the state stops the CPUs' own timers, so that the timer frame
+    /// and SGIs woke them.
+    pub timers_stop: bool,
     /// Samples asked for on each CPU.
     pub asked: Option<u32>,
     /// Parallel rounds, or attempts on all CPUs together.
@@ -169,6 +172,7 @@ impl Test {
             why: None,
             pmf: None,
             power_state: None,
+            timers_stop: false,
             asked: None,
             attempts: None,
             sleep: None,

@@ -366,6 +366,10 @@ fn test_field(test: &mut Test, key: &str, value: &str) -> bool {
             test.pmf.is_some()
         }
         "state" => put(&mut test.power_state, value),
+        "timers_stop" => {
+            test.timers_stop = value == "1";
+            flag(value).is_some()
+        }
         "asked" => put(&mut test.asked, value),
         "attempts" => put(&mut test.attempts, value),
         "sleep" => put(&mut test.sleep, value),
@@ -374,9 +378,8 @@ fn test_field(test: &mut Test, key: &str, value: &str) -> bool {
             test.why.get_or_insert_default().word = value.to_owned();
             true
         }
-        "why_cpu" | "valid" | "error" | "step" | "cause" | "reason" | "stamp" | "function" => {
-            other(&mut test.why.get_or_insert_default().details, key, value)
-        }
+        "why_cpu" | "valid" | "error" | "step" | "cause" | "reason" | "stamp" | "function"
+        | "no_frame" => other(&mut test.why.get_or_insert_default().details, key, value),
         _ => other(&mut test.others, key, value),
     }
 }

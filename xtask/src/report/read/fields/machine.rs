@@ -14,6 +14,8 @@ pub(super) fn facts(facts: &mut Facts, key: &str, value: &str) -> bool {
         "counter" => text(&mut facts.counter, value),
         "timer" => text(&mut facts.timer, value),
         "intid" => put(&mut facts.timer_intid, value),
+        "frame" => put(&mut facts.frame, value),
+        "frame_intid" => put(&mut facts.frame_intid, value),
         "el" => put(&mut facts.el, value),
         "gic" => put(&mut facts.gic, value),
         "conduit" => {
