@@ -13,7 +13,8 @@
 //! its place in [`format::ALL`]. It takes a [`Report`] and nothing else, has
 //! no state, and writes the same bytes for the same report. Durations become
 //! time by [`model::Run::ns`] alone. A golden file of it in
-//! `xtask/tests/data/report` is a line in `xtask/tests/report.rs`.
+//! `xtask/tests/data/report/expected` is a test of a few lines in
+//! `xtask/tests/report.rs`.
 //!
 //! # To add a comparison
 //! A module beside [`merge`]. Take two [`model::Run`]s; pair tests by
