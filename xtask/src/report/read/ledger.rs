@@ -98,6 +98,7 @@ impl Ledger {
                 self.counts.malformed += u64::from(found == Found::Damaged);
                 found
             }
+            Err(Unsound::Unknown { seq, .. }) if self.is_beyond(seq) => Found::Stranger,
             Err(Unsound::Unknown { seq, crc }) => {
                 self.counts.unknown_types += 1;
                 self.mark(seq, crc, UNKNOWN, 0);
@@ -127,6 +128,11 @@ impl Ledger {
         self.kinds.get(seq as usize).is_some_and(|kind| *kind != 0)
     }
 
+    /// Whether the `end` record came before this place.
+    fn is_beyond(&self, seq: u32) -> bool {
+        self.end.is_some_and(|end| seq > end.0)
+    }
+
     fn enter<'l>(&mut self, record: Record<'l>) -> Found<'l> {
         if record.seq >= SEQ_MAX {
             return Found::Damaged;
@@ -135,7 +141,12 @@ impl Ledger {
             let same = self.crcs.get(record.seq as usize) == Some(&record.crc);
             return if same { Found::Again } else { Found::Stranger };
         }
-        if record.kind == Type::End {
+        let is_end = record.kind == Type::End;
+        let is_last = record.seq as usize >= self.kinds.len();
+        if self.is_beyond(record.seq) || is_end && (self.end.is_some() || !is_last) {
+            return Found::Stranger;
+        }
+        if is_end {
             let end = End {
                 records: record.unsigned("records"),
                 crcs: record.unsigned("crcs"),
@@ -363,6 +374,14 @@ mod tests {
         assert_eq!((counts.received, counts.crcs_match), (3, None));
         assert_eq!(counts.missing.len(), 1);
         assert_eq!(counts.missing[0].to_string(), "record 0002 (m)");
+        // There is one end, and nothing behind it.
+        let mut ledger = Ledger::default();
+        kinds(&mut ledger, &all[..3].join(" "));
+        let early = record("0001 end records=1 crcs=0x0");
+        assert_eq!(kinds(&mut ledger, &early), ["stranger"]);
+        assert_eq!(kinds(&mut ledger, &end), ["new"]);
+        let late = [record("0007 cpu i=1"), record("0008 later x=1")];
+        assert_eq!(kinds(&mut ledger, &late.concat()), ["stranger", "stranger"]);
         let counts = read(Some(4));
         assert_eq!((counts.expected, counts.received), (None, 4));
         let wrong = all.join("\n") + &record("0004 end records=4 crcs=0x0");
