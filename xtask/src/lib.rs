@@ -14,8 +14,8 @@
 //! diagnosis  what to make of a run without one; positions, monitor and
 //!            symbols tell where its CPUs are
 //! soak ───── run, again and again
-//! linux_trees device trees of a thousand boards, for tests
 //! report ─── logs -> what they say, in the format that is asked for
+//! linux_trees device trees of a thousand boards, for tests
 //! ```
 //!
 //! The commands in [`cli`] and the whole-program tests call the same

@@ -161,8 +161,8 @@ fn console(board: &Board<'_>, facts: &Console) -> bool {
         return false;
     };
     let uart = &board.uart;
-    let laid_out = shift.is_none_or(|shift| shift == uart.reg_shift.into())
-        && width.is_none_or(|width| width == uart.io_width.into());
+    let laid_out = shift.is_none_or(|shift| shift == u32::from(uart.reg_shift))
+        && width.is_none_or(|width| width == u32::from(uart.io_width));
     let kind = compatible.iter().find_map(|own| model(own));
     laid_out && *base == Some(uart.base) && kind == Some(uart.kind)
 }
