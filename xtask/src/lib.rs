@@ -28,6 +28,7 @@ pub mod apt_source;
 pub mod board;
 pub mod cert_create;
 pub mod cli;
+pub mod contents;
 pub mod diagnosis;
 pub mod fault;
 pub mod fip;

@@ -5,11 +5,11 @@ use std::fs;
 use psci_bench::board as payload;
 use psci_bench::image::ParameterBlock;
 use xtask::board::{Board, names};
+use xtask::contents::{Contents, ImageWish, contents};
 use xtask::firmware::Variant;
 use xtask::image;
 use xtask::payload::{Tree, build};
 use xtask::qemu::Firmware;
-use xtask::run::{Contents, ImageWish, contents};
 use xtask::workspace::Workspace;
 
 #[test]

@@ -9,13 +9,13 @@ use psci_bench::image::ParameterBlock;
 use super::arguments::{ImageArguments, TreeArguments};
 use super::{files, plan};
 use crate::board::{Board, PackageKind};
+use crate::contents::{ImageWish, make_image};
 use crate::firmware::Variant;
 use crate::image::{self, FILE_MAX};
 use crate::pack;
 use crate::payload::{self, Tree};
 use crate::progress::say;
 use crate::qemu::Firmware;
-use crate::run::{ImageWish, make_image};
 use crate::workspace::Workspace;
 
 pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
