@@ -115,7 +115,14 @@ fn merged() {
         run.tests.truncate(1);
     }
     let merged = Some(merge(&runs).expect("one board"));
-    let mut whole = written(&Report { runs, merged }, "text");
+    let mut whole = written(
+        &Report {
+            runs,
+            merged,
+            ..Report::default()
+        },
+        "text",
+    );
     let at = whole
         .find("parallel, method tftf: 2 runs")
         .expect("a table");

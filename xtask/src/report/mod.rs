@@ -4,6 +4,8 @@
 //! read ──── logs -> Report: clean, then records, TFTF's and firmware's lines
 //! model ─── Report, Run, Test, Row: what all of the below take
 //! merge ─── several runs of one board -> one table
+//! explain ─ what figures show, in findings
+//! compare ─ a run beside a baseline
 //! midr ──── names of CPUs
 //! format ── Report -> bytes, by an Exporter each
 //! ```
@@ -16,17 +18,19 @@
 //! `xtask/tests/data/report/expected` is a test of a few lines in
 //! `xtask/tests/report.rs`.
 //!
-//! # To add a comparison
-//! A module beside [`merge`]. Take two [`model::Run`]s; pair tests by
-//! scenario, method and `power_state`, rows by [`model::Cpu::mpidr`] (or by
-//! labels where one side is a TFTF log), and never by position. What can not
-//! be compared is a refusal with a name, as [`merge::Refusal`]. Summaries are
-//! `psci_bench::stats::Summary`: integers of ticks.
+//! # To add to a comparison
+//! [`compare`] pairs a run with a baseline: tests by scenario and method, rows
+//! by [`model::Cpu::mpidr`] or by labels, and never by position. An exporter
+//! finds it in [`Report::comparisons`], and the run in question by its index;
+//! without a baseline there is none. Whether a change counts is
+//! [`compare::Outcome`], and [`compare::ComparedTest::changes`] are those that
+//! a verdict is made of.
 //!
 //! # To add a finding
-//! A function from [`model::Run`] and [`model::Test`] to sentences, in a
-//! module of its own. [`model::Row::event`] has the instants: who was last man
-//! is told by the order of `Point::Stamp(EnterHwLowPwr)` in
+//! A function from [`model::Run`] and [`model::Test`] to
+//! [`explain::Finding`]s, in a module of [`explain`]; exporters get all of
+//! them by [`explain::explain`]. [`model::Row::event`] has the instants: who
+//! was last man is told by the order of `Point::Stamp(EnterHwLowPwr)` in
 //! [`model::Instants::counter`], never by the size of a figure. Findings that
 //! the payload printed are in [`model::Test::findings`].
 //!
@@ -35,6 +39,8 @@
 //! and `others` without a change here. To give one a field of its own:
 //! `read/fields.rs`.
 
+pub mod compare;
+pub mod explain;
 pub mod format;
 pub mod merge;
 pub mod midr;

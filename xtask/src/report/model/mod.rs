@@ -20,6 +20,7 @@ pub use self::integrity::{Integrity, Missing, Records};
 pub use self::results::{Figure, Reached, Row, Status, Test, Why, heading};
 pub use self::term::{Term, Vocabulary};
 
+use super::compare::Comparison;
 use super::merge::Merged;
 use psci_bench::image::Conduit;
 use psci_bench::plan::{EndAction, Method, ScenarioId, WakePattern};
@@ -34,6 +35,8 @@ pub struct Report {
     pub runs: Vec<Run>,
     /// All of them as one, where that was asked for.
     pub merged: Option<Merged>,
+    /// Each run beside the baseline, where one was given.
+    pub comparisons: Vec<Comparison>,
 }
 
 /// A key and a value that this version does not know.
