@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! read ──── logs -> Report: clean, then records, TFTF's and firmware's lines
+//! tables ── published tables -> Run
 //! model ─── Report, Run, Test, Row: what all of the below take
 //! merge ─── several runs of one board -> one table
 //! explain ─ what figures show, in findings
@@ -46,6 +47,8 @@ pub mod merge;
 pub mod midr;
 pub mod model;
 pub mod read;
+pub mod tables;
+mod words;
 
 pub use self::model::Report;
 pub use self::read::read;

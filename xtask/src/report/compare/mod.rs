@@ -2,18 +2,30 @@
 //! together, the same place in the order of arrival.
 //!
 //! ```text
-//! tables ── the published tables, as a run
 //! pair ──── which rows are of one CPU
 //! noise ─── what a figure's interval is
 //! judge ─── rows -> changes
 //! tell ──── changes -> findings
+//! flush ─── who flushes a cluster-size cache, then and now
 //! ```
 
+use anyhow::{Result, bail, ensure};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::sample::Metric;
 
+use self::judge::Judge;
+use self::pair::Pairs;
+pub use self::pair::RowIs;
 use super::explain::Finding;
-use super::model::{Run, Term};
+use super::model::{Run, Term, Test};
+
+mod flush;
+pub(super) mod judge;
+mod noise;
+mod pair;
+mod tell;
+#[cfg(test)]
+mod tests;
 
 /// A run beside a baseline.
 #[derive(Clone, Debug)]
@@ -112,6 +124,8 @@ pub enum Outcome {
     Same,
     /// Beyond it, and within what noise or the tick may do.
     Noise,
+    /// The same cache flushes as before, at another place in the lock queue.
+    Moved,
     /// Less time than before.
     Better,
     /// More time than before.
@@ -127,6 +141,191 @@ pub struct Refused {
     pub method: Term<Method>,
     /// Why, and which option asks for it all the same.
     pub why: String,
+}
+
+/// What is compared though it is not the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Across {
+    /// Scenarios by different methods.
+    Methods,
+    /// Scenarios with different `power_state`s.
+    States,
+    /// Parallel scenarios with different wake-up patterns.
+    Wakes,
+    /// Boards with different names.
+    Boards,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The relative tolerance, in parts of a million.
+    pub tolerance_ppm: u32,
+    /// What is compared though it is not the same.
+    pub across: Vec<Across>,
+    /// Which CPUs the rows of the baseline are; empty where its labels do.
+    pub rows_are: Vec<RowIs>,
+}
+
+/// The tolerance of TF-A's documentation: 2 %.
+pub const TOLERANCE_PPM: u32 = 20_000;
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            tolerance_ppm: TOLERANCE_PPM,
+            across: Vec::new(),
+            rows_are: Vec::new(),
+        }
+    }
+}
+
+/// Compares the runs with `baseline`.
+///
+/// # Errors
+/// Where nothing can be compared: other boards, no CPU in common, a clock that
+/// only one side has, no scenario that both have and that is the same.
+pub fn compare(runs: &[Run], baseline: &Run, options: &Options) -> Result<Vec<Comparison>> {
+    let mut baseline = baseline.clone();
+    pair::name_rows(&mut baseline, &options.rows_are)?;
+    let runs = runs.iter().enumerate();
+    runs.map(|(place, run)| one(place, run, &baseline, options))
+        .collect()
+}
+
+fn one(place: usize, new: &Run, old: &Run, options: &Options) -> Result<Comparison> {
+    let names = (&new.source.input, &old.source.input);
+    if let (Some(a), Some(b)) = (&new.model, &old.model) {
+        ensure!(
+            a == b || options.across.contains(&Across::Boards),
+            "{} is of the board {a:?}, and the baseline {} of {b:?}: --across boards compares \
+             them all the same",
+            names.0,
+            names.1
+        );
+    }
+    ensure!(
+        new.clock().is_known() == old.clock().is_known(),
+        "of {} and the baseline {} only one has a counter whose frequency is known: ticks and \
+         nanoseconds can not be compared",
+        names.0,
+        names.1
+    );
+    let by_mpidr = options
+        .rows_are
+        .iter()
+        .any(|it| matches!(it, RowIs::Mpidr(_)));
+    ensure!(
+        !by_mpidr || new.cpus.iter().all(|cpu| cpu.mpidr.is_some()),
+        "--rows-are names MPIDRs, and {} has none: name labels, such as 0.1",
+        names.0
+    );
+    let pairs = Pairs::of(new, old)?;
+    let judge = Judge::new(new, old, &pairs, options.tolerance_ppm);
+    let (mut tests, mut refused) = (Vec::new(), Vec::new());
+    for test in &new.tests {
+        let counterpart = counterpart(new, test, old, &options.across);
+        match counterpart.and_then(|old| judge.compare(test, old)) {
+            Ok(compared) => tests.push(compared),
+            Err(why) => refused.push(Refused {
+                scenario: test.scenario.clone(),
+                method: test.method.clone(),
+                why,
+            }),
+        }
+    }
+    if tests.is_empty() {
+        let why: Vec<String> = refused
+            .iter()
+            .map(|it| format!("{}: {}", it.scenario.word(), it.why))
+            .collect();
+        bail!(
+            "nothing of {} can be compared with the baseline {}: {}",
+            names.0,
+            names.1,
+            if why.is_empty() {
+                "it has no scenario".to_owned()
+            } else {
+                why.join("; ")
+            }
+        );
+    }
+    let findings = tell::findings(&judge, &tests, options);
+    Ok(Comparison {
+        run: place,
+        baseline: old.clone(),
+        tolerance_ppm: options.tolerance_ppm,
+        keyed: pairs.keyed,
+        tests,
+        refused,
+        findings,
+    })
+}
+
+/// The test of `old` that `test` is compared with.
+fn counterpart<'r>(
+    new: &Run,
+    test: &Test,
+    old: &'r Run,
+    across: &[Across],
+) -> Result<&'r Test, String> {
+    let same = |it: &&Test| it.scenario == test.scenario;
+    let own = old
+        .tests
+        .iter()
+        .filter(same)
+        .find(|it| it.method == test.method);
+    let found = own.or_else(|| old.tests.iter().find(same));
+    let found = found.ok_or("the baseline does not have it")?;
+    if own.is_none() && !across.contains(&Across::Methods) {
+        return Err(format!(
+            "the baseline has it by method {}, and the run by {}: --across methods compares them \
+             all the same",
+            found.method, test.method
+        ));
+    }
+    if let (Some(a), Some(b)) = (test.power_state, found.power_state)
+        && a != b
+        && !across.contains(&Across::States)
+    {
+        return Err(format!(
+            "power_state is {a:#010x}, and {b:#010x} in the baseline: --across states compares \
+             them all the same"
+        ));
+    }
+    if let (Some(a), Some(b)) = (&new.plan.wake, &old.plan.wake)
+        && a != b
+        && test.is_parallel()
+        && !test.scenario.is(ScenarioId::PsciVersionParallel)
+        && !across.contains(&Across::Wakes)
+    {
+        return Err(format!(
+            "the wake-up pattern is {a}, and {b} in the baseline: --across wakes compares them \
+             all the same"
+        ));
+    }
+    if let (Some(a), Some(b)) = (test.pmf, found.pmf)
+        && a != b
+    {
+        let by = |pmf: bool| if pmf { "by PMF" } else { "by the caller" };
+        return Err(format!(
+            "it was measured {}, and {} in the baseline",
+            by(a),
+            by(b)
+        ));
+    }
+    Ok(found)
+}
+
+/// The test of `run` that a comparison is about.
+pub(super) fn test_of<'r>(run: &'r Run, compared: &ComparedTest, own: bool) -> Option<&'r Test> {
+    let same = |it: &&Test| it.scenario == compared.scenario;
+    let exact = run
+        .tests
+        .iter()
+        .filter(same)
+        .find(|it| it.method == compared.method);
+    exact.or_else(|| run.tests.iter().find(same).filter(|_| !own))
 }
 
 impl Change {
@@ -165,8 +364,32 @@ impl Outcome {
         match self {
             Self::Same => "same",
             Self::Noise => "noise",
+            Self::Moved => "moved",
             Self::Better => "better",
             Self::Worse => "worse",
+        }
+    }
+}
+
+impl Keyed {
+    /// The word that stands for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Mpidr => "mpidr",
+            Self::Labels => "labels",
+            Self::Ambiguous => "ambiguous",
+        }
+    }
+}
+
+impl Judged {
+    /// The word that stands for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Order => "order",
         }
     }
 }

@@ -19,6 +19,12 @@ use psci_bench::sample::Metric;
 
 use super::model::{Run, Term, Test, heading};
 
+mod counts;
+pub(super) mod figures;
+mod last_man;
+mod queue;
+mod wakeups;
+
 /// Something that figures show.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
@@ -206,6 +212,14 @@ impl fmt::Display for Finding {
 /// What `test` of `run` shows by itself.
 #[must_use]
 pub fn explain(run: &Run, test: &Test) -> Vec<Finding> {
-    let _ = (run, test);
-    Vec::new()
+    let each = [
+        last_man::last_man,
+        queue::queue,
+        wakeups::waited,
+        figures::resolution,
+        figures::outliers,
+        counts::not_counted,
+        counts::lost,
+    ];
+    each.iter().flat_map(|find| find(run, test)).collect()
 }

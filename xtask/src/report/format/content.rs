@@ -3,9 +3,11 @@
 
 use psci_bench::stats::Summary;
 
+use super::super::explain::{Confidence, Finding, Kind, explain};
 use super::super::merge::{Merged, MergedRow};
 use super::super::midr;
 use super::super::model::{Run, Stage, Status, Term, Test, heading};
+use super::super::words::{many, span};
 use super::table::Table;
 
 /// A name and what is to be said of it.
@@ -19,6 +21,7 @@ pub(super) fn method(run: &Run) -> Vec<Line> {
         "Payload",
         Some(match &run.version {
             Some(version) => format!("psci-bench {version}"),
+            None if run.integrity.tables => "not told by tables".to_owned(),
             None => "TFTF, or one that prints as it does".to_owned(),
         }),
     );
@@ -41,12 +44,18 @@ pub(super) fn method(run: &Run) -> Vec<Line> {
     add("Overheads", overheads(run));
     add("Plan", plan(run));
     add("Integrity", Some(run.integrity.to_string()));
-    add("Verdict", Some(verdict(run)));
+    add(
+        "Verdict",
+        Some(verdict(run)).filter(|_| !run.integrity.tables),
+    );
     lines
 }
 
 fn source(run: &Run) -> String {
     let source = &run.source;
+    if run.integrity.tables {
+        return source.input.clone();
+    }
     format!(
         "{}, run {}, lines {} to {}",
         source.input, source.place, source.lines.0, source.lines.1
@@ -295,7 +304,11 @@ pub(super) fn tables(run: &Run, test: &Test) -> Vec<Table> {
     for row in &test.rows {
         let mut cells = cpu_cells(run, row.cpu);
         for metric in &columns {
-            let mark = if row.verified { "" } else { " ?" };
+            let mark = if row.verified || run.integrity.tables {
+                ""
+            } else {
+                " ?"
+            };
             let figure = row.figure(metric);
             cells.push(figure.map_or("n/a".into(), |it| format!("{}{mark}", run.shown(it))));
         }
@@ -347,38 +360,32 @@ fn statistics(run: &Run, summary: &Summary, p99: bool) -> Vec<String> {
     cells
 }
 
-/// Sentences on a scenario: what did not count, and what the payload found.
+/// Sentences on a scenario: what its records show, and what the payload found
+/// besides.
 pub(super) fn remarks(run: &Run, test: &Test) -> Vec<String> {
-    let mut all = Vec::new();
-    let reasons = test.reasons();
-    if !reasons.is_empty() {
-        let total: u64 = reasons.iter().map(|reason| reason.1).sum();
-        let each = reasons
-            .iter()
-            .map(|(reason, count)| format!("{count} {reason}"));
-        let mut text = format!(
-            "Not counted: {total}: {}",
-            each.collect::<Vec<_>>().join(", ")
-        );
-        let first = test
-            .rows
-            .iter()
-            .find_map(|row| Some((row.cpu, row.first_rejection.as_ref()?)));
-        if let Some((cpu, first)) = first {
-            text.push_str(&format!("; the first on CPU {}: {first}", run.label(cpu)));
-        }
-        all.push(text);
-    }
-    for row in &test.rows {
-        if let Some(lost) = &row.lost {
-            all.push(format!("Lost: CPU {}: {lost}", run.label(row.cpu)));
-        }
-    }
-    // What the payload says of these two is above, by records.
-    let own = |text: &&String| !text.starts_with("Not counted: ") && !text.starts_with("Lost: ");
-    all.extend(test.findings.iter().filter(own).cloned());
-    all
+    let findings = explain(run, test);
+    // What the payload says of these is there already, by records.
+    let is_told = |text: &&String| {
+        let kind = OWN.iter().find(|own| text.starts_with(own.0));
+        kind.is_some_and(|(_, kind)| {
+            let known = |it: &&Finding| it.confidence != Confidence::Unknown;
+            findings.iter().filter(known).any(|it| it.kind == *kind)
+        })
+    };
+    let own = test.findings.iter().filter(|text| !is_told(text)).cloned();
+    let all = findings.iter().map(|finding| finding.sentence.clone());
+    all.chain(own).collect()
 }
+
+/// How the payload's own findings begin that are told of records, too.
+const OWN: [(&str, Kind); 6] = [
+    ("Last m", Kind::LastMan),
+    ("Lock queue", Kind::LockQueue),
+    ("No lock queue", Kind::LockQueue),
+    ("Resolution: ", Kind::Resolution),
+    ("Not counted: ", Kind::NotCounted),
+    ("Lost: ", Kind::Lost),
+];
 
 /// The tables of several runs of one board.
 pub(super) fn merged_tables(run: &Run, merged: &Merged) -> Vec<Table> {
@@ -453,7 +460,7 @@ fn title(test: &Test) -> String {
 }
 
 /// Columns that say which CPU a row is.
-fn cpu_columns(run: &Run, table: &mut Table) {
+pub(super) fn cpu_columns(run: &Run, table: &mut Table) {
     table.numbers("Cluster");
     table.numbers("Core");
     if run.threads() > 1 {
@@ -461,26 +468,11 @@ fn cpu_columns(run: &Run, table: &mut Table) {
     }
 }
 
-fn cpu_cells(run: &Run, cpu: usize) -> Vec<String> {
+pub(super) fn cpu_cells(run: &Run, cpu: usize) -> Vec<String> {
     let cpu = run.cpus.get(cpu).cloned().unwrap_or_default();
     let mut cells = vec![cpu.cluster.to_string(), cpu.core.to_string()];
     if run.threads() > 1 {
         cells.push(cpu.thread.to_string());
     }
     cells
-}
-
-/// A duration with its unit.
-pub(super) fn span(run: &Run, ticks: u64) -> String {
-    match run.ns(ticks) {
-        // Two decimals of a microsecond would hide a tick.
-        Some(ns @ ..1000) => format!("{ns} ns"),
-        Some(_) => format!("{} us", run.shown(ticks)),
-        None => many(usize::try_from(ticks).unwrap_or(usize::MAX), "tick"),
-    }
-}
-
-fn many(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }

@@ -11,6 +11,8 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
+use super::super::compare::{Change, Comparison, Value as Compared};
+use super::super::explain::{Confidence, Finding, explain};
 use super::super::merge::Merged;
 use super::super::midr;
 use super::super::model::{
@@ -54,6 +56,13 @@ impl Serialize for Whole<'_> {
         map.serialize_entry("runs", &List(|| self.0.runs.iter().map(|run| Of(run, ()))))?;
         if let Some(merged) = &self.0.merged {
             map.serialize_entry("merged", &merged_value(merged))?;
+        }
+        if !self.0.comparisons.is_empty() {
+            let comparisons = self.0.comparisons.iter().filter_map(|it| {
+                let run = self.0.runs.get(it.run)?;
+                Some(compared(run, it))
+            });
+            map.serialize_entry("comparisons", &comparisons.collect::<Vec<_>>())?;
         }
         map.end()
     }
@@ -135,6 +144,8 @@ impl Serialize for Of<'_, &Test> {
         map.serialize_entry("sleep", &test.sleep.map(|it| duration(run, it)))?;
         map.serialize_entry("skew", &test.skew.as_ref().map(|it| summary(run, it)))?;
         map.serialize_entry("findings", &test.findings)?;
+        let explained = explain(run, test);
+        map.serialize_entry("explained", &List(|| explained.iter().map(finding)))?;
         map.serialize_entry("rows", &List(|| test.rows.iter().map(|row| Of(run, row))))?;
         map.serialize_entry("others", &others(&test.others))?;
         map.end()
@@ -324,4 +335,64 @@ fn others(all: &[Other]) -> Map<String, Value> {
 /// Registers and identifiers: hexadecimal, as records write them.
 fn hex(value: Option<u64>) -> Option<String> {
     value.map(|value| format!("{value:#x}"))
+}
+
+fn finding(it: &Finding) -> Value {
+    let basis = it.basis.iter().map(|it| {
+        json!({
+            "side": it.side.word(), "scenario": it.scenario.word(), "cpu": it.cpu,
+            "label": it.label, "metric": it.metric.as_ref().map(Term::word),
+        })
+    });
+    let fit = match it.confidence {
+        Confidence::Fit(fit) => json!({
+            "n": fit.n, "r2_percent": fit.r2_percent, "residual_ns": fit.residual_ns,
+            "by_stamps": fit.by_stamps,
+        }),
+        _ => Value::Null,
+    };
+    json!({
+        "kind": it.kind.word(), "sentence": it.sentence, "confidence": it.confidence.word(),
+        "fit": fit, "basis": basis.collect::<Vec<_>>(),
+    })
+}
+
+fn compared(run: &Run, it: &Comparison) -> Value {
+    let unit = if run.clock().is_known() {
+        "ns"
+    } else {
+        "ticks"
+    };
+    let mpidr = |run: &Run, cpu: usize| hex(run.cpus.get(cpu).and_then(|cpu| cpu.mpidr));
+    let side = |it: &Compared| json!({"figure": it.figure, "interval": it.interval});
+    let change = |change: &Change| {
+        json!({
+            "metric": change.metric.word(), "place": change.place,
+            "cpu": change.cpu, "label": run.label(change.cpu), "mpidr": mpidr(run, change.cpu),
+            "old_cpu": change.old_cpu, "old_label": it.baseline.label(change.old_cpu),
+            "old_mpidr": mpidr(&it.baseline, change.old_cpu),
+            "old": side(&change.old), "new": side(&change.new),
+            "percent": change.percent(), "outcome": change.outcome.word(),
+        })
+    };
+    let tests = it.tests.iter().map(|test| {
+        json!({
+            "scenario": test.scenario.word(), "method": test.method.word(),
+            "judged": test.judged.word(),
+            "by_cpu": test.by_cpu.iter().map(change).collect::<Vec<_>>(),
+            "by_order": test.by_order.iter().map(change).collect::<Vec<_>>(),
+            "unpaired": {"run": test.unpaired.0, "baseline": test.unpaired.1},
+        })
+    });
+    let refused = it.refused.iter().map(
+        |it| json!({"scenario": it.scenario.word(), "method": it.method.word(), "why": it.why}),
+    );
+    json!({
+        "run": it.run,
+        "baseline": {"input": it.baseline.source.input, "run": it.baseline.source.place},
+        "tolerance_ppm": it.tolerance_ppm, "keyed": it.keyed.word(), "unit": unit,
+        "regressions": it.regressions().count(),
+        "tests": tests.collect::<Vec<_>>(), "refused": refused.collect::<Vec<_>>(),
+        "findings": it.findings.iter().map(finding).collect::<Vec<_>>(),
+    })
 }

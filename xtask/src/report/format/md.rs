@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
-use super::{Exporter, Options, content};
+use super::{Exporter, Options, compared, content};
 
 /// The exporter.
 pub(super) struct Markdown;
@@ -53,6 +53,23 @@ impl Exporter for Markdown {
         if let (Some(merged), [run, ..]) = (&report.merged, report.runs.as_slice()) {
             writeln!(out, "# {} runs of one board\n", merged.sources.len())?;
             for table in content::merged_tables(run, merged) {
+                table.markdown(out)?;
+            }
+        }
+        for comparison in &report.comparisons {
+            let Some(run) = report.runs.get(comparison.run) else {
+                continue;
+            };
+            writeln!(out, "# Comparison\n")?;
+            for (name, text) in compared::method(run, comparison) {
+                writeln!(out, "- {name}: {text}")?;
+            }
+            writeln!(out, "\n## What changed\n")?;
+            for remark in compared::remarks(comparison) {
+                writeln!(out, "- {remark}")?;
+            }
+            writeln!(out, "\n## Changes\n")?;
+            for table in compared::tables(run, comparison) {
                 table.markdown(out)?;
             }
         }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! table ──── columns and cells, and how text, md and rst draw them
-//! content ── which tables and sentences there are, for these three
+//! content ── which tables and sentences there are, for these three; compared
+//!            has those of a comparison
 //! text, md, rst, csv, json, tfa_docs: an exporter each
 //! ```
 
@@ -13,6 +14,7 @@ use anyhow::{Result, bail};
 
 use super::model::{Report, Run};
 
+mod compared;
 mod content;
 mod csv;
 mod json;

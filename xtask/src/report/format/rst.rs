@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
-use super::{Exporter, Options, content};
+use super::{Exporter, Options, compared, content};
 
 /// The exporter.
 pub(super) struct Rst;
@@ -55,6 +55,23 @@ impl Exporter for Rst {
             let title = format!("{} runs of one board", merged.sources.len());
             writeln!(out, "{title}\n{}\n", "=".repeat(title.len()))?;
             for table in content::merged_tables(run, merged) {
+                table.grid(out)?;
+            }
+        }
+        for comparison in &report.comparisons {
+            let Some(run) = report.runs.get(comparison.run) else {
+                continue;
+            };
+            writeln!(out, "Comparison\n==========\n")?;
+            for (name, text) in compared::method(run, comparison) {
+                writeln!(out, "- {name}: {}", literal(&text))?;
+            }
+            writeln!(out, "\nWhat changed\n------------\n")?;
+            for remark in compared::remarks(comparison) {
+                writeln!(out, "- {}", literal(&remark))?;
+            }
+            writeln!(out, "\nChanges\n-------\n")?;
+            for table in compared::tables(run, comparison) {
                 table.grid(out)?;
             }
         }

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
-use super::{Exporter, Options, content};
+use super::{Exporter, Options, compared, content};
 
 /// The exporter.
 pub(super) struct Text;
@@ -45,6 +45,23 @@ impl Exporter for Text {
         }
         if let (Some(merged), [run, ..]) = (&report.merged, report.runs.as_slice()) {
             for table in content::merged_tables(run, merged) {
+                table.plain(out)?;
+            }
+        }
+        for comparison in &report.comparisons {
+            let Some(run) = report.runs.get(comparison.run) else {
+                continue;
+            };
+            writeln!(out, "Comparison")?;
+            for (name, text) in compared::method(run, comparison) {
+                writeln!(out, "  {name:<9} {text}")?;
+            }
+            writeln!(out)?;
+            for remark in compared::remarks(comparison) {
+                writeln!(out, "  * {remark}")?;
+            }
+            writeln!(out)?;
+            for table in compared::tables(run, comparison) {
                 table.plain(out)?;
             }
         }

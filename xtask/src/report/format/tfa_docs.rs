@@ -5,7 +5,8 @@
 //! 2 % of the previous one's has the change behind it: `185700 (-30.51%)`.
 //!
 //! What is in `current` becomes `previous`, and is what the new figures are
-//! compared with, a CPU with itself. The new files are complete before the old
+//! compared with, a CPU with itself. Where a baseline is given, that becomes
+//! `previous` and is what they are compared with. The new files are complete before the old
 //! ones are moved; where `current` has these very figures already, nothing is
 //! touched, so that a second call does not lose the release before.
 
@@ -18,14 +19,13 @@ use anyhow::{Context, Result, bail};
 use csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
 use psci_bench::plan::Method;
 
+use super::super::compare::judge::is_close;
+use super::super::compare::{Comparison, Keyed, TOLERANCE_PPM};
 use super::super::model::{Report, Run, Test};
 use super::{Exporter, Options, only_run};
 
 /// The exporter.
 pub(super) struct TfaDocs;
-
-/// A change is told where it is more than this share of the larger figure.
-const TOLERANCE_PERCENT: u64 = 2;
 
 /// A CPU's figures in nanoseconds, by cluster and core.
 type Figures = BTreeMap<(u64, u64), Vec<u64>>;
@@ -70,7 +70,10 @@ impl Exporter for TfaDocs {
             );
         }
         let place = root.join("docs/perf/data").join(platform);
-        write_all(&tests, &place)
+        let comparison = report.comparisons.first();
+        let baseline = comparison.map(baseline);
+        let tolerance = comparison.map_or(TOLERANCE_PPM, |it| it.tolerance_ppm);
+        write_all(&tests, baseline.as_ref(), tolerance, &place)
     }
 }
 
@@ -93,41 +96,103 @@ fn figures(run: &Run, test: &Test) -> Figures {
     rows.collect()
 }
 
-fn write_all(tests: &[(&Test, Figures)], place: &Path) -> Result<()> {
+/// The baseline's figures by file, and whether its rows are those of CPUs.
+struct Baseline {
+    files: BTreeMap<String, Figures>,
+    /// Those that the figures may be compared with: not across methods unless
+    /// that was asked for, and not where labels are ambiguous.
+    comparable: Vec<String>,
+}
+
+fn baseline(comparison: &Comparison) -> Baseline {
+    let run = &comparison.baseline;
+    let tests = run.tests.iter().filter(|test| test.method.is(Method::Tftf));
+    let files = tests.map(|test| (file(test), figures(run, test)));
+    let compared = comparison
+        .tests
+        .iter()
+        .filter(|_| comparison.keyed != Keyed::Ambiguous);
+    Baseline {
+        files: files.filter(|it| !it.1.is_empty()).collect(),
+        comparable: compared
+            .map(|it| format!("{}.csv", it.scenario.word()))
+            .collect(),
+    }
+}
+
+/// The name of a scenario's file.
+fn file(test: &Test) -> String {
+    format!("{}.csv", test.scenario.word())
+}
+
+fn write_all(
+    tests: &[(&Test, Figures)],
+    baseline: Option<&Baseline>,
+    tolerance: u32,
+    place: &Path,
+) -> Result<()> {
     let in_place = |name: &str| place.join(name);
     let (current, previous) = (in_place("current"), in_place("previous"));
     let (next, old) = (in_place("current.partial"), in_place("previous.partial"));
-    for dir in [&next, &old] {
+    let former = in_place("baseline.partial");
+    for dir in [&next, &old, &former] {
         if dir.exists() {
             fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
         }
     }
     let mut files = Vec::new();
+    let mut is_there = true;
     for (test, figures) in tests {
-        let name = format!("{}.csv", test.scenario.word());
-        let before = read(&current.join(&name))?;
+        let name = file(test);
+        let there = read(&current.join(&name))?;
+        is_there &= *figures == there;
+        let before = match baseline {
+            None => there,
+            Some(it) => match it.files.get(&name) {
+                Some(before) if it.comparable.contains(&name) => before.clone(),
+                _ => Figures::new(),
+            },
+        };
         files.push((name, figures, before));
     }
-    if files.iter().all(|(_, figures, before)| *figures == before) {
+    // With a baseline that is not what is there it is another change that is
+    // asked for.
+    let same = |it: &(String, &Figures, Figures)| *it.1 == it.2;
+    if is_there && (baseline.is_none() || files.iter().all(same)) {
         return Ok(());
     }
     fs::create_dir_all(&next).with_context(|| next.display().to_string())?;
     for (name, figures, before) in &files {
-        write(&next.join(name), figures, before)?;
+        write(&next.join(name), figures, before, tolerance)?;
+    }
+    if let Some(baseline) = baseline {
+        fs::create_dir_all(&former).with_context(|| former.display().to_string())?;
+        for (name, figures) in &baseline.files {
+            write(&former.join(name), figures, &Figures::new(), tolerance)?;
+        }
     }
     // From here on there is nothing to compute that could fail.
     let rename = |from: &Path, to: &Path| {
         fs::rename(from, to).with_context(|| format!("{} to {}", from.display(), to.display()))
     };
-    if current.is_dir() {
-        if previous.is_dir() {
-            rename(&previous, &old)?;
+    if previous.is_dir() && (baseline.is_some() || current.is_dir()) {
+        rename(&previous, &old)?;
+    }
+    match baseline {
+        Some(_) => {
+            rename(&former, &previous)?;
+            if current.is_dir() {
+                rename(&current, &former)?;
+            }
         }
-        rename(&current, &previous)?;
+        None if current.is_dir() => rename(&current, &previous)?,
+        None => {}
     }
     rename(&next, &current)?;
-    if old.is_dir() {
-        fs::remove_dir_all(&old).with_context(|| old.display().to_string())?;
+    for dir in [&old, &former] {
+        if dir.is_dir() {
+            fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
+        }
     }
     Ok(())
 }
@@ -160,7 +225,7 @@ fn read(path: &Path) -> Result<Figures> {
     Ok(all)
 }
 
-fn write(path: &Path, figures: &Figures, before: &Figures) -> Result<()> {
+fn write(path: &Path, figures: &Figures, before: &Figures, tolerance: u32) -> Result<()> {
     let mut out = WriterBuilder::new()
         .quote_style(QuoteStyle::Always)
         .terminator(Terminator::Any(b'\n'))
@@ -171,7 +236,7 @@ fn write(path: &Path, figures: &Figures, before: &Figures) -> Result<()> {
         let mut cells = vec![cpu.0.to_string(), cpu.1.to_string()];
         for (column, new) in figures.iter().enumerate() {
             let old = before.and_then(|before| before.get(column));
-            cells.push(cell(*new, old.copied()));
+            cells.push(cell(*new, old.copied(), tolerance));
         }
         out.write_record(&cells)?;
     }
@@ -181,19 +246,14 @@ fn write(path: &Path, figures: &Figures, before: &Figures) -> Result<()> {
 
 /// A figure, and its change where there is one to tell. From zero there is no
 /// change in percent.
-fn cell(new: u64, old: Option<u64>) -> String {
+fn cell(new: u64, old: Option<u64>, tolerance: u32) -> String {
     match old {
-        Some(old) if old > 0 && !is_close(new, old) => {
+        Some(old) if old > 0 && !is_close(new, old, tolerance) => {
             let change = (new as f64 - old as f64) / old as f64 * 100.0;
             format!("{new} ({change:+.2}%)")
         }
         _ => new.to_string(),
     }
-}
-
-fn is_close(a: u64, b: u64) -> bool {
-    let (a, b) = (u128::from(a), u128::from(b));
-    a.abs_diff(b) * 100 <= a.max(b) * u128::from(TOLERANCE_PERCENT)
 }
 
 #[cfg(test)]
@@ -202,6 +262,7 @@ mod tests {
 
     #[test]
     fn changes() {
+        let cell = |new, old| cell(new, old, TOLERANCE_PPM);
         assert_eq!(cell(185_700, Some(267_220)), "185700 (-30.51%)");
         assert_eq!(cell(102, Some(100)), "102");
         assert_eq!(cell(103, Some(100)), "103 (+3.00%)");

@@ -10,6 +10,8 @@ pub struct Integrity {
     /// What came of the records; None where the log has none, as TFTF's: then
     /// every figure is from a line that may have suffered unseen.
     pub records: Option<Records>,
+    /// Whether this is no log at all, but published tables of figures.
+    pub tables: bool,
     /// Rows whose figures are from such lines.
     pub unverified_rows: u32,
     /// Whether `Exiting tests.` was seen.
@@ -116,6 +118,9 @@ impl Integrity {
 
 impl fmt::Display for Integrity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.tables {
+            return f.write_str("published tables: figures alone, as they were printed");
+        }
         let Some(records) = &self.records else {
             return f.write_str(
                 "no records: all figures are from lines without a checksum, and not verified",

@@ -1,0 +1,135 @@
+//! What a comparison tells people: as `content` does of a run.
+
+use super::super::compare::{Change, Comparison, Judged, Keyed, Value, test_of};
+use super::super::model::{Run, Test, heading};
+use super::super::words::many;
+use super::content::{Line, cpu_cells, cpu_columns};
+use super::table::Table;
+
+/// What a comparison is of, and how it was made.
+pub(super) fn method(run: &Run, comparison: &Comparison) -> Vec<Line> {
+    let source = |run: &Run| format!("{}, run {}", run.source.input, run.source.place);
+    let (worse, all) = (
+        comparison.regressions().count(),
+        comparison
+            .tests
+            .iter()
+            .map(|test| test.changes().len())
+            .sum(),
+    );
+    vec![
+        ("Run", source(run)),
+        ("Baseline", source(&comparison.baseline)),
+        (
+            "Rows",
+            match comparison.keyed {
+                Keyed::Mpidr => "by MPIDR",
+                Keyed::Labels => "by cluster and core",
+                Keyed::Ambiguous => "sorted, as labels are ambiguous",
+            }
+            .to_owned(),
+        ),
+        (
+            "Tolerance",
+            format!("{} %", f64::from(comparison.tolerance_ppm) / 10_000.0),
+        ),
+        (
+            "Outcome",
+            if worse == 0 {
+                format!("no regression in {}", many(all, "figure"))
+            } else {
+                format!("{} in {}", many(worse, "regression"), many(all, "figure"))
+            },
+        ),
+    ]
+}
+
+/// A comparison's tables: by CPU, and by order where CPUs wait for each other.
+pub(super) fn tables(run: &Run, comparison: &Comparison) -> Vec<Table> {
+    let mut all = Vec::new();
+    for test in &comparison.tests {
+        let name = test_of(run, test, true).map_or(test.scenario.word(), Test::name);
+        let lists = [(&test.by_cpu, Judged::Cpu), (&test.by_order, Judged::Order)];
+        for (changes, judged) in lists.into_iter().filter(|it| !it.0.is_empty()) {
+            let how = match (judged, test.judged) {
+                (Judged::Cpu, Judged::Cpu) => "by CPU",
+                (Judged::Cpu, Judged::Order) => "by CPU, not judged",
+                (Judged::Order, _) => "by order",
+            };
+            let mut table = Table::titled(format!("{name}: change {how} ({})", run.unit()));
+            match judged {
+                Judged::Cpu => cpu_columns(run, &mut table),
+                Judged::Order => ["Place", "CPU", "Was CPU"]
+                    .into_iter()
+                    .for_each(|name| table.numbers(name)),
+            }
+            table.words("Figure");
+            for name in ["Old", "New", "Change"] {
+                table.numbers(name);
+            }
+            table.words("Outcome");
+            table.rows = changes
+                .iter()
+                .map(|change| change_cells(run, comparison, change))
+                .collect();
+            all.push(table);
+        }
+    }
+    all
+}
+
+fn change_cells(run: &Run, comparison: &Comparison, change: &Change) -> Vec<String> {
+    let mut cells = match change.place {
+        None => cpu_cells(run, change.cpu),
+        Some(place) => vec![
+            (place + 1).to_string(),
+            run.label(change.cpu),
+            comparison.baseline.label(change.old_cpu),
+        ],
+    };
+    let shown = |value: &Value| {
+        let time = |value: u64| {
+            if !run.clock().is_known() {
+                return value.to_string();
+            }
+            let centi = value / 10 + u64::from(value % 10 >= 5);
+            format!("{}.{:02}", centi / 100, centi % 100)
+        };
+        match value.interval {
+            Some((low, high)) => {
+                format!("{} [{}, {}]", time(value.figure), time(low), time(high))
+            }
+            None => time(value.figure),
+        }
+    };
+    let percent = change.percent();
+    cells.extend([
+        heading(&change.metric).to_owned(),
+        shown(&change.old),
+        shown(&change.new),
+        percent.map_or("from zero".into(), |it| format!("{it:+.2} %")),
+        change.outcome.word().to_owned(),
+    ]);
+    if change.new.figure == change.old.figure {
+        let at = cells.len() - 2;
+        cells[at] = "0".to_owned();
+    }
+    cells
+}
+
+/// A comparison in sentences: findings with the rows that they rest on, and
+/// what was not compared.
+pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
+    let findings = comparison
+        .findings
+        .iter()
+        .map(|finding| match finding.rows() {
+            rows if rows.is_empty() => finding.sentence.clone(),
+            rows => format!("{} Rests on {rows}.", finding.sentence),
+        });
+    let refused = comparison.refused.iter().map(|it| {
+        let (scenario, method) = (it.scenario.word(), &it.method);
+        format!("Not compared: {scenario}, method {method}: {}.", it.why)
+    });
+    findings.chain(refused).collect()
+}
