@@ -14,6 +14,7 @@
 //! diagnosis  what to make of a run without one; positions, monitor and
 //!            symbols tell where its CPUs are
 //! soak ───── run, again and again
+//! live ───── a run on a board, as its UART tells it
 //! report ─── logs -> what they say, in the format that is asked for
 //! linux_trees device trees of a thousand boards, for tests
 //! ```
@@ -37,6 +38,7 @@ pub mod flash;
 pub mod fuzz;
 pub mod image;
 pub mod linux_trees;
+pub mod live;
 pub mod monitor;
 pub mod pack;
 pub mod payload;

@@ -26,6 +26,12 @@ impl Progress {
         Self { bar }
     }
 
+    /// Whether anybody sees it: it is on a terminal.
+    #[must_use]
+    pub fn is_shown(&self) -> bool {
+        !self.bar.is_hidden()
+    }
+
     /// Shows a detail behind what was said.
     pub fn detail(&self, text: &str) {
         self.bar.set_prefix(text.to_owned());

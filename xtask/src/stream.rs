@@ -143,7 +143,7 @@ pub fn run(
 }
 
 /// Reads in a thread of its own, so that waiting can have a deadline.
-fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>, JoinHandle<()>) {
+pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>, JoinHandle<()>) {
     let (sender, receiver) = mpsc::channel();
     let reader = thread::spawn(move || {
         let mut buffer = [0; 4096];
@@ -160,7 +160,7 @@ fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>, JoinHandl
 }
 
 /// Passes on what comes. `None`: the UART is closed, the machine has ended.
-fn listen(
+pub(crate) fn listen(
     bytes: &Receiver<Vec<u8>>,
     log: &mut Vec<u8>,
     deadline: Instant,

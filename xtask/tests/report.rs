@@ -215,7 +215,7 @@ fn exit_codes() {
         (vec!["no-such.log"], "no-such.log"),
         (
             vec![dir.path().to_str().expect("UTF-8")],
-            "this is a directory",
+            "no table in this folder",
         ),
         (vec![&good, "--format", "pdf"], "the formats are text, "),
         (vec![&good, "-o", &good], "this is the file that LOG reads"),

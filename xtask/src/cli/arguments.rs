@@ -12,6 +12,7 @@ use crate::fault;
 use crate::firmware::{Gic, Variant};
 use crate::fuzz;
 use crate::qemu::Firmware;
+use crate::report::compare::{Across, RowIs};
 use crate::report::format::{self, Exporter};
 use crate::run::TIMEOUT_MAX;
 use crate::soak::parse_time;
@@ -227,20 +228,30 @@ pub struct SoakArguments {
 Formats:
 {}
 Exit codes:
-  0  done
+  0  done, and no regression
+  1  done, and a figure is a regression against the baseline
   2  bad input or use: no such file, no run in a log, runs that do not merge
-  3  done, but a run is incomplete: it is named on stderr
+     or can not be compared
+  3  done, but a run or the baseline is incomplete: it is named on stderr
 
 Examples:
   cargo xtask report run.log
   cargo xtask report run.log --format rst -o juno.rst
   cargo xtask report monday.log tuesday.log --merge
   cargo xtask report lava.yaml --format json | jq .runs[0].tests[0]
+  cargo xtask report run.log --baseline v2.12.log --rtol 0.01
+  cargo xtask report juno/v2.13 --baseline juno/v2.12 --format rst
+  cargo xtask report --serial /dev/ttyUSB0 --log run.log
   cargo xtask report run.log --format tfa-docs --platform juno -o ../trusted-firmware-a",
   formats()))]
 pub struct ReportArguments {
-    /// The logs; - is stdin.
-    #[arg(required = true, value_name = "LOG")]
+    /// The logs, or published tables: a CSV file, or a folder of them. - is
+    /// stdin.
+    #[arg(
+        required_unless_present = "serial",
+        conflicts_with = "serial",
+        value_name = "LOG"
+    )]
     pub logs: Vec<PathBuf>,
     /// The format.
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_format)]
@@ -257,6 +268,66 @@ pub struct ReportArguments {
     /// What TF-A's documentation calls the platform.
     #[arg(long, value_name = "NAME")]
     pub platform: Option<String>,
+    /// Compare with this log, or with these tables: a CSV file, or a folder
+    /// of them.
+    #[arg(long, value_name = "PATH", conflicts_with = "merge")]
+    pub baseline: Option<PathBuf>,
+    /// Which run of the baseline's log, from 1.
+    #[arg(long, value_name = "N", requires = "baseline", value_parser = clap::value_parser!(u64).range(1..).map(|n| n as usize))]
+    pub baseline_run: Option<usize>,
+    /// How much of the larger figure a change may be that is none, such as
+    /// 0.02 or 2%.
+    #[arg(long, value_name = "SHARE", requires = "baseline", default_value = "2%", value_parser = parse_share)]
+    pub rtol: u32,
+    /// Compare though this differs: methods, states (power_state), wakes
+    /// (wake-up patterns), boards; with commas between.
+    #[arg(long, value_name = "WHAT,…", requires = "baseline", value_delimiter = ',', value_parser = parse_across)]
+    pub across: Vec<Across>,
+    /// Which CPUs the rows of the baseline are, in their order: MPIDRs, or
+    /// labels such as 1.0.
+    #[arg(
+        long,
+        value_name = "MPIDR,…",
+        requires = "baseline",
+        value_delimiter = ','
+    )]
+    pub rows_are: Vec<RowIs>,
+    /// Follow a run on this serial port, or on stdin (-), and report at its
+    /// end.
+    #[arg(long, value_name = "DEVICE")]
+    pub serial: Option<PathBuf>,
+    /// The serial port's speed.
+    #[arg(long, value_name = "N", requires = "serial", default_value_t = 115_200, value_parser = clap::value_parser!(u32).range(300..=12_000_000))]
+    pub baud: u32,
+    /// Write what the serial port says to this file.
+    #[arg(short, long, value_name = "FILE", requires = "serial")]
+    pub log: Option<PathBuf>,
+    /// How many seconds to follow at most.
+    #[arg(long, value_name = "SECONDS", requires = "serial", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
+    pub timeout: u64,
+}
+
+/// A share as parts of a million: `0.02`, or `2%`.
+fn parse_share(text: &str) -> Result<u32, String> {
+    let (number, scale) = match text.strip_suffix('%') {
+        Some(number) => (number, 10_000.0),
+        None => (text, 1_000_000.0),
+    };
+    let ppm = number.parse::<f64>().ok().map(|it| (it * scale).round());
+    match ppm {
+        Some(ppm) if (0.0..1_000_000.0).contains(&ppm) => Ok(ppm as u32),
+        _ => Err("expected a share below 1, such as 0.02 or 2%".to_owned()),
+    }
+}
+
+fn parse_across(word: &str) -> Result<Across, String> {
+    Ok(match word {
+        "methods" => Across::Methods,
+        "states" => Across::States,
+        "wakes" => Across::Wakes,
+        "boards" => Across::Boards,
+        _ => return Err("expected methods, states, wakes or boards".to_owned()),
+    })
 }
 
 impl std::fmt::Debug for ReportArguments {

@@ -4,25 +4,38 @@ use std::fs::{self, File, Permissions};
 use std::io::{BufWriter, Read, Write, stdin};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
 use super::arguments::ReportArguments;
 use super::files;
 use super::qemu::Out;
+use crate::live;
 use crate::progress::say;
+use crate::report::compare::{self, Change};
 use crate::report::format::{Exporter, Options};
 use crate::report::merge::merge;
-use crate::report::model::{Report, Run};
+use crate::report::model::{Report, Run, heading};
 use crate::report::read::{Input, read};
+use crate::report::tables;
 
 /// Exit code when a log is incomplete or damaged beyond its second copy.
 const INCOMPLETE: u8 = 3;
+/// Exit code when a figure is worse than the baseline's.
+const REGRESSION: u8 = 1;
 
 pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     let exporter = arguments.format;
     check_output(arguments, exporter)?;
-    let mut report = read_all(&arguments.logs)?;
+    // The baseline first: a run that is followed takes its time.
+    let baseline = arguments.baseline.as_deref();
+    let baseline = baseline.map(|path| read_baseline(path, arguments.baseline_run));
+    let baseline = baseline.transpose()?;
+    let mut report = match &arguments.serial {
+        Some(device) => follow(device, arguments)?,
+        None => read_all(&arguments.logs)?,
+    };
     if let Some(place) = arguments.run {
         let count = report.runs.len();
         if place > count {
@@ -33,14 +46,71 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     if arguments.merge {
         report.merged = Some(merge(&report.runs)?);
     }
+    if let Some(baseline) = &baseline {
+        let options = compare::Options {
+            tolerance_ppm: arguments.rtol,
+            across: arguments.across.clone(),
+            rows_are: arguments.rows_are.clone(),
+        };
+        report.comparisons = compare::compare(&report.runs, baseline, &options)?;
+    }
     let options = Options {
         platform: arguments.platform.clone(),
     };
     write(&report, exporter, &options, arguments.output.as_deref())?;
-    Ok(judge(&report))
+    Ok(judge(&report, baseline.as_ref()))
+}
+
+/// The run to compare with.
+fn read_baseline(path: &Path, place: Option<usize>) -> Result<Run> {
+    let mut runs = if tables::are_at(path) {
+        vec![tables::read(path)?]
+    } else {
+        read_all(&[path.to_owned()])?.runs
+    };
+    let count = runs.len();
+    match place {
+        Some(place) if place <= count => Ok(runs.swap_remove(place - 1)),
+        Some(place) => bail!("--baseline-run {place}: there are {count} runs"),
+        None if count == 1 => Ok(runs.swap_remove(0)),
+        None => bail!(
+            "--baseline {}: there are {count} runs: choose one by --baseline-run N",
+            path.display()
+        ),
+    }
+}
+
+/// Follows a run, and reads what came.
+fn follow(device: &Path, arguments: &ReportArguments) -> Result<Report> {
+    let interrupt = super::interruption()?;
+    let source = live::Source {
+        device,
+        baud: arguments.baud,
+    };
+    let followed = live::follow(
+        &source,
+        Duration::from_secs(arguments.timeout),
+        &interrupt,
+        arguments.log.as_deref(),
+    )?;
+    say(&followed.to_string());
+    Ok(read([Input {
+        name: device.display().to_string(),
+        from: followed.log.as_slice(),
+    }])?)
 }
 
 fn check_output(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<()> {
+    if let Some(log) = &arguments.log {
+        files::writable(("--log", log))?;
+        files::apart(
+            ("--log", log),
+            ("--baseline", arguments.baseline.as_deref()),
+        )?;
+        if arguments.output.as_ref() == Some(log) {
+            bail!("--log and -o are the same file: {}", log.display());
+        }
+    }
     let Some(path) = &arguments.output else {
         if exporter.is_tree() {
             bail!(
@@ -57,30 +127,43 @@ fn check_output(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<
         return Ok(());
     }
     files::writable(("-o", path))?;
-    for log in &arguments.logs {
-        files::apart(("-o", path), ("LOG", Some(log)))?;
+    let named = [
+        ("--baseline", &arguments.baseline),
+        ("--log", &arguments.log),
+    ];
+    let logs = arguments
+        .logs
+        .iter()
+        .map(|log| ("LOG", Some(log.as_path())));
+    for file in named
+        .map(|(name, file)| (name, file.as_deref()))
+        .into_iter()
+        .chain(logs)
+    {
+        files::apart(("-o", path), file)?;
     }
     Ok(())
 }
 
 fn read_all(logs: &[PathBuf]) -> Result<Report> {
-    let mut inputs: Vec<Input<Box<dyn Read>>> = Vec::new();
+    let mut report = Report::default();
     for log in logs {
-        let (name, from): (String, Box<dyn Read>) = if log == Path::new("-") {
-            ("stdin".to_owned(), Box::new(stdin().lock()))
+        if log == Path::new("-") {
+            report.runs.extend(read_one("stdin", stdin().lock())?);
+        } else if tables::are_at(log) {
+            report.runs.push(tables::read(log)?);
         } else {
-            if log.is_dir() {
-                bail!(
-                    "{}: this is a directory; name the logs in it",
-                    log.display()
-                );
-            }
-            let file = File::open(log).with_context(|| log.display().to_string())?;
-            (log.display().to_string(), Box::new(file))
-        };
-        inputs.push(Input { name, from });
+            let name = log.display().to_string();
+            let file = File::open(log).with_context(|| name.clone())?;
+            report.runs.extend(read_one(&name, file)?);
+        }
     }
-    Ok(read(inputs)?)
+    Ok(report)
+}
+
+fn read_one(name: &str, from: impl Read) -> Result<Vec<Run>> {
+    let name = name.to_owned();
+    Ok(read([Input { name, from }])?.runs)
 }
 
 fn write(
@@ -118,10 +201,37 @@ fn write(
     }
 }
 
-/// Says what is wrong with the logs, and the exit code for it.
-fn judge(report: &Report) -> u8 {
+/// Says what is wrong, and the exit code for it: a log that is incomplete has
+/// figures that can not be relied on, and comes before what they say.
+fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
     let mut code = 0;
-    for run in report.runs.iter().filter(|run| !run.is_complete()) {
+    for comparison in &report.comparisons {
+        let count = comparison.regressions().count();
+        if count == 0 {
+            continue;
+        }
+        code = REGRESSION;
+        let worst = comparison.regressions().max_by(|a, b| {
+            let change = |it: &Change| it.percent().unwrap_or(f64::INFINITY);
+            change(a.1).total_cmp(&change(b.1))
+        });
+        let worst = worst.map_or(String::new(), |(test, change)| {
+            let percent = change.percent();
+            format!(
+                "; the greatest is {} in {}, {}",
+                heading(&change.metric),
+                test.scenario.word(),
+                percent.map_or("from zero".to_owned(), |it| format!("{it:+.2} %"))
+            )
+        });
+        let plural = if count == 1 { "" } else { "s" };
+        let baseline = &comparison.baseline.source.input;
+        say(&format!(
+            "{count} regression{plural} against {baseline}{worst}"
+        ));
+    }
+    let runs = report.runs.iter().chain(baseline);
+    for run in runs.filter(|run| !run.is_complete()) {
         code = INCOMPLETE;
         let source = &run.source;
         say(&format!(

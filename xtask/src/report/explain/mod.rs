@@ -223,3 +223,111 @@ pub fn explain(run: &Run, test: &Test) -> Vec<Finding> {
     ];
     each.iter().flat_map(|find| find(run, test)).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::read_bytes;
+    use super::*;
+
+    const QEMU: &[u8] = include_bytes!("../../../tests/data/report/qemu-4cpu.log");
+
+    fn run() -> Run {
+        read_bytes("a.log", QEMU).expect("a run").runs.remove(0)
+    }
+
+    #[test]
+    fn what_the_payload_says_is_said_in_its_words() {
+        let run = run();
+        let mut told = 0;
+        for test in &run.tests {
+            let ours = explain(&run, test);
+            for own in &test.findings {
+                // What is added comes behind the payload's sentence.
+                let same = |it: &&Finding| it.sentence.starts_with(own.as_str());
+                if ours.iter().any(|it| same(&it)) {
+                    told += 1;
+                } else {
+                    assert!(
+                        own.starts_with("Reached, by PSCI_STAT_COUNT: "),
+                        "{own}\n{ours:#?}"
+                    );
+                }
+            }
+        }
+        assert!(told >= 3, "{told}");
+    }
+
+    #[test]
+    fn who_was_last_and_what_it_cost() {
+        let run = run();
+        let deep = run.tests.first().expect("it is there");
+        let last = explain(&run, deep)
+            .into_iter()
+            .find(|it| it.kind == Kind::LastMan);
+        let last = last.expect("there are timestamps");
+        assert_eq!(last.confidence, Confidence::Stamps);
+        assert_eq!(
+            last.sentence,
+            "Last man down in cluster 0, by ENTER_HW_LOW_PWR: CPU 0.0, cache flush 2133.81 us; \
+             the others' 35.18 us. It cost him 2098.62 us more than their median. Of 2 rounds: \
+             CPU 0.0 in 2."
+        );
+        assert_eq!(
+            last.rows(),
+            "Cache Flush in test_rt_instr_susp_deep_parallel: CPU 0.0, 0.1, 0.2, 0.3"
+        );
+
+        // Without one CPU's instants it may be that one.
+        let mut lossy = run.clone();
+        lossy.tests[0].rows[2].event = None;
+        let told = explain(&lossy, &lossy.tests[0]);
+        assert!(told.iter().all(|it| it.kind != Kind::LastMan), "{told:#?}");
+        assert!(told.iter().any(|it| {
+            it.sentence
+                .contains("CPU 0.2 in cluster 0 has no timestamps")
+        }));
+
+        let serial = explain(&run, &run.tests[1]);
+        let reached = serial
+            .iter()
+            .find(|it| it.kind == Kind::LastMan)
+            .expect("PSCI_STAT");
+        assert_eq!(reached.confidence, Confidence::Counts);
+        assert!(
+            reached
+                .sentence
+                .contains("CPU 0.0 reached 0x02010222, cache flush 2133.81 us")
+        );
+    }
+
+    #[test]
+    fn outliers_are_far_and_counted() {
+        let mut run = run();
+        let test = &mut run.tests[3];
+        assert!(!test.is_parallel());
+        let row = &mut test.rows[1];
+        let mut values: Vec<u64> = (0..20).map(|k| 1000 + k % 3).chain([9000]).collect();
+        let summary = psci_bench::stats::Summary::of(&mut values);
+        for it in row
+            .summaries
+            .iter_mut()
+            .filter(|it| it.0.is(Metric::Powerdown))
+        {
+            it.1 = summary;
+        }
+        let (cpu, test) = (row.cpu, &run.tests[3]);
+        let far: Vec<Finding> = explain(&run, test)
+            .into_iter()
+            .filter(|it| it.kind == Kind::Outlier)
+            .collect();
+        assert_eq!(far.len(), 1, "{far:#?}");
+        assert!(
+            far[0]
+                .sentence
+                .starts_with("Outliers: of 21 samples at least one of Powerdown on CPU 0.1"),
+            "{}",
+            far[0]
+        );
+        assert_eq!(far[0].basis[0].cpu, cpu);
+    }
+}
