@@ -2,7 +2,8 @@
 //!
 //! Programs come as Debian packages, by name, from the machine's own apt;
 //! the bare-metal target comes by rustup; cargo-fuzz, which Debian does not
-//! have, by cargo into this tool's part of `target/`. What is there is used as
+//! have, by cargo into this tool's part of `target/`, and so does Sphinx by pip.
+//! What is there is used as
 //! it is: nothing is upgraded, and no configuration is touched.
 
 use std::env;
@@ -16,6 +17,10 @@ use anyhow::{Context, Result, bail};
 use crate::process::{self, find};
 use crate::progress::say;
 use crate::workspace::Workspace;
+
+mod sphinx;
+
+pub use self::sphinx::sphinx_build;
 
 /// The target that the payload is built for.
 pub const TARGET: &str = "aarch64-unknown-none-softfloat";
@@ -57,10 +62,14 @@ pub enum Need {
     CxxCompiler,
     /// What builds fuzz targets.
     CargoFuzz,
+    /// A Python that makes virtual environments, for Sphinx.
+    PythonVenv,
+    /// What builds TF-A's documentation, which tests build pages with.
+    Sphinx,
 }
 
 /// All that `cargo xtask test` uses.
-pub const ALL: [Need; 11] = [
+pub const ALL: [Need; 13] = [
     Need::Qemu,
     Need::CrossCompiler,
     Need::Make,
@@ -72,7 +81,12 @@ pub const ALL: [Need; 11] = [
     Need::Mkimage,
     Need::Dtc,
     Need::UBoot,
+    Need::PythonVenv,
+    Need::Sphinx,
 ];
+
+/// What builds pages.
+pub const PAGES: [Need; 2] = [Need::PythonVenv, Need::Sphinx];
 
 /// What `cargo xtask fuzz` uses.
 pub const FUZZ: [Need; 2] = [Need::CxxCompiler, Need::CargoFuzz];
@@ -103,17 +117,19 @@ impl Need {
             Self::Dtc => ("dtc", "device-tree-compiler"),
             Self::UBoot => (U_BOOT, "u-boot-qemu"),
             Self::CxxCompiler => ("c++", "g++"),
-            Self::RustTarget | Self::CargoFuzz => return None,
+            Self::PythonVenv => ("python3", "python3-venv"),
+            Self::RustTarget | Self::CargoFuzz | Self::Sphinx => return None,
         })
     }
 
     fn state(self, workspace: &Workspace) -> State {
         let Some((program, _)) = self.names() else {
-            return match (self, cargo_fuzz(workspace)) {
-                (Self::CargoFuzz, Some(_)) => State::Ready,
-                (Self::CargoFuzz, None) => State::Missing,
-                _ => target_state(),
+            let own = match self {
+                Self::CargoFuzz => cargo_fuzz(workspace),
+                Self::Sphinx => sphinx_build(workspace),
+                _ => return target_state(),
             };
+            return own.map_or(State::Missing, |_| State::Ready);
         };
         let found = match self {
             Self::UBoot => Some(PathBuf::from(program)).filter(|file| file.is_file()),
@@ -132,6 +148,7 @@ impl Need {
                 )),
                 Err(error) => State::Unfit(format!("{}: {error:#}", path.display())),
             },
+            (Some(_), Self::PythonVenv) if !sphinx::has_venv() => State::Missing,
             (Some(_), _) => State::Ready,
         }
     }
@@ -196,6 +213,10 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     if fuzz {
         steps.push(cargo_fuzz_install(workspace));
     }
+    let pages = missing.contains(&Need::Sphinx);
+    if pages {
+        steps.extend(sphinx::install(workspace));
+    }
     if env::var_os(NO_INSTALL).is_some_and(|value| value == "1") {
         let commands: Vec<String> = steps.iter().map(|step| step.join(" ")).collect();
         bail!(
@@ -212,6 +233,9 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     if fuzz {
         run_in(workspace, &cargo_fuzz_install(workspace))
             .context("cargo could not install cargo-fuzz; is there a network?")?;
+    }
+    for step in sphinx::install(workspace).iter().filter(|_| pages) {
+        run_in(workspace, step).context("Sphinx could not be installed; is there a network?")?;
     }
     for need in missing {
         match need.state(workspace) {

@@ -221,6 +221,8 @@ fn one(place: usize, new: &Run, old: &Run, options: &Options) -> Result<Comparis
         names.0
     );
     let pairs = Pairs::of(new, old)?;
+    let named = pair::with_labels(new, old, &pairs);
+    let old = &named;
     let judge = Judge::new(new, old, &pairs, options.tolerance_ppm);
     let (mut tests, mut refused) = (Vec::new(), Vec::new());
     for test in &new.tests {

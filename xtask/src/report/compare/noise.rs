@@ -22,6 +22,9 @@ use psci_bench::sample::Metric;
 /// The fewest samples of which the median has an interval of its own.
 const SAMPLES_MIN: u32 = 6;
 
+/// The notch in MAD: IQR is taken as twice that.
+const NOTCH: f64 = 1.57 * 2.0;
+
 /// A duration of `run` in what the comparison is in: nanoseconds, or ticks.
 pub(super) fn time(run: &Run, ticks: u64) -> u64 {
     run.ns(ticks).unwrap_or(ticks)
@@ -41,7 +44,7 @@ pub(super) fn median(run: &Run, summary: &Summary) -> Value {
         0 | 1 => return single(run, summary.median),
         2..SAMPLES_MIN => (summary.min, summary.max),
         n => {
-            let half = (3.14 * summary.mad as f64 / f64::from(n).sqrt()).ceil();
+            let half = (NOTCH * summary.mad as f64 / f64::from(n).sqrt()).ceil();
             let half = (half as u64).max(1);
             (
                 summary.median.saturating_sub(half),
@@ -101,7 +104,7 @@ mod tests {
             .map(|k| if k < 8 { 100 } else { 104 + k % 2 * 4 })
             .collect();
         let summary = Summary::of(&mut wide.clone());
-        let half = (3.14 * summary.mad as f64 / 4.0).ceil() as u64;
+        let half = (NOTCH * summary.mad as f64 / 4.0).ceil() as u64;
         assert_eq!(
             of(&wide),
             Some((summary.median - half.max(1), summary.median + half.max(1)))

@@ -78,6 +78,9 @@ pub(super) struct Pairs {
     pub(super) pairs: Vec<(usize, usize)>,
 }
 
+/// What a CPU is found by on the other side.
+type Key = fn(&Run, &Cpu) -> Option<(u64, u64)>;
+
 impl Pairs {
     /// Pairs the CPUs of `new` and `old`.
     ///
@@ -85,18 +88,17 @@ impl Pairs {
     /// When not one CPU is on both sides.
     pub(super) fn of(new: &Run, old: &Run) -> Result<Self> {
         let all_have = |run: &Run| run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
-        let (keyed, key): (Keyed, fn(&Run, &Cpu) -> Option<(u64, u64)>) =
-            if all_have(new) && all_have(old) {
-                (Keyed::Mpidr, |_, cpu| Some((cpu.mpidr?, 0)))
-            } else if is_ambiguous(new) || is_ambiguous(old) {
-                let pairs = Vec::new();
-                let keyed = Keyed::Ambiguous;
-                return Ok(Self { keyed, pairs });
-            } else {
-                (Keyed::Labels, |run, cpu| {
-                    Some((cpu.cluster.into(), run.core_number(cpu)))
-                })
-            };
+        let (keyed, key): (Keyed, Key) = if all_have(new) && all_have(old) {
+            (Keyed::Mpidr, |_, cpu| Some((cpu.mpidr?, 0)))
+        } else if is_ambiguous(new) || is_ambiguous(old) {
+            let pairs = Vec::new();
+            let keyed = Keyed::Ambiguous;
+            return Ok(Self { keyed, pairs });
+        } else {
+            (Keyed::Labels, |run, cpu| {
+                Some((cpu.cluster.into(), run.core_number(cpu)))
+            })
+        };
         let mut pairs = Vec::new();
         for (own, cpu) in new.cpus.iter().enumerate() {
             let wanted = key(new, cpu);
@@ -122,6 +124,20 @@ impl Pairs {
     pub(super) fn old(&self, new: usize) -> Option<usize> {
         self.pairs.iter().find(|it| it.0 == new).map(|it| it.1)
     }
+}
+
+/// The baseline with the run's labels, where its own are those of a table and
+/// each of its CPUs is known by its MPIDR.
+pub(super) fn with_labels(new: &Run, old: &Run, pairs: &Pairs) -> Run {
+    let mut named = old.clone();
+    if pairs.keyed == Keyed::Mpidr && old.integrity.tables {
+        for (own, at) in &pairs.pairs {
+            if let (Some(cpu), Some(to)) = (new.cpus.get(*own), named.cpus.get_mut(*at)) {
+                (to.cluster, to.core, to.thread) = (cpu.cluster, cpu.core, cpu.thread);
+            }
+        }
+    }
+    named
 }
 
 /// Whether rows without an MPIDR have the same labels.

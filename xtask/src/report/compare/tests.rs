@@ -311,6 +311,29 @@ fn equal_labels_are_ambiguous() {
 }
 
 #[test]
+fn rows_are_named_by_mpidr() {
+    let new = log();
+    let mut old = with_equal_labels(published("n1sdp/v2.9"));
+    old.tests.retain(|test| !test.is_parallel());
+    let rows_are = vec![
+        RowIs::Mpidr(3),
+        RowIs::Mpidr(2),
+        RowIs::Mpidr(1),
+        RowIs::Mpidr(0),
+    ];
+    let options = Options {
+        rows_are,
+        ..Options::default()
+    };
+    let comparison = compared(&new, &old, &options);
+    assert_eq!(comparison.keyed, Keyed::Mpidr);
+    let labels: Vec<String> = (0..4).map(|cpu| comparison.baseline.label(cpu)).collect();
+    assert_eq!(labels, ["0.3", "0.2", "0.1", "0.0"]);
+    let first = &comparison.tests[0].by_cpu[0];
+    assert_eq!((first.cpu, first.old_cpu, first.old.figure), (0, 3, 2220));
+}
+
+#[test]
 fn what_is_not_one_question_is_refused() {
     let refused = |edit: fn(&mut Run), across: &[Across]| {
         let mut old = log();

@@ -127,7 +127,8 @@ pub(super) fn outliers(run: &Run, test: &Test) -> Vec<Finding> {
             let extreme = extremes
                 .max_by_key(|it| it.abs_diff(summary.median))
                 .unwrap_or(0);
-            let of = if count > 0 && row.valid == u32::try_from(row.samples.len()).ok() {
+            let whole = u32::try_from(row.samples.len()) == Ok(summary.n);
+            let of = if count > 0 && whole {
                 format!("{count} of {} samples", summary.n)
             } else {
                 format!("of {} samples at least one", summary.n)

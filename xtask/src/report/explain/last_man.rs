@@ -59,6 +59,11 @@ fn order<'r>(rows: &[&'r Row]) -> Option<(&'r Row, Vec<&'r Row>)> {
 }
 
 fn in_cluster(run: &Run, test: &Test, cluster: u32, rows: &[&Row]) -> Finding {
+    let of_cluster = run.cpus.iter().filter(|cpu| cpu.cluster == cluster).count();
+    if rows.len() < of_cluster {
+        let why = format!("not all CPUs of cluster {cluster} have a row");
+        return not_told(run, test, &why);
+    }
     let ordered = order(rows).and_then(|(last, others)| Some((last, flush(last)?, others)));
     let Some((last, own, others)) = ordered else {
         let lack = |row: &&&Row| row.event.as_ref().and_then(|it| it.counter(DOWN)).is_none();

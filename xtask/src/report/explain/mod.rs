@@ -254,7 +254,34 @@ mod tests {
                 }
             }
         }
-        assert!(told >= 3, "{told}");
+        assert_eq!(told, 2);
+    }
+
+    #[test]
+    fn the_tick_is_told_in_its_words() {
+        let payload =
+            include_str!("../../../../src/output/tests/expected/psci_version_parallel.txt");
+        let own = payload
+            .lines()
+            .find_map(|line| line.strip_prefix("* Resolution: "));
+        let mut run = run();
+        let test = run.tests.last_mut().expect("PSCI_VERSION");
+        for (place, row) in test.rows.iter_mut().enumerate() {
+            row.figures[0].1 = 3 + place as u64 % 3;
+        }
+        let test = run.tests.last().expect("PSCI_VERSION");
+        let ours = explain(&run, test)
+            .into_iter()
+            .find(|it| it.kind == Kind::Resolution);
+        let ours = ours.expect("few ticks").sentence;
+        assert!(
+            ours.starts_with(&format!("Resolution: {}", own.expect("it has one"))),
+            "{ours}"
+        );
+        assert!(
+            ours.ends_with("only many in a row tell what one costs."),
+            "{ours}"
+        );
     }
 
     #[test]

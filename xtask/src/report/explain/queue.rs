@@ -57,7 +57,7 @@ fn fitted(run: &Run, test: &Test, mut arrivals: Vec<Arrival>, by_stamps: bool) -
     let is_even = if by_stamps {
         line.r2_percent >= R2_EVEN
     } else {
-        line.slope > 0 && residual * 10 <= u64::try_from(line.slope).unwrap_or(0)
+        line.slope > 0 && residual.saturating_mul(10) <= u64::try_from(line.slope).unwrap_or(0)
     };
     let mut sentence = match line.r2_percent {
         _ if is_even && line.slope > 0 => {

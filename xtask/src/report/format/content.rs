@@ -4,7 +4,6 @@
 use psci_bench::stats::Summary;
 
 use super::super::explain::{Confidence, Finding, Kind, explain};
-use super::super::merge::{Merged, MergedRow};
 use super::super::midr;
 use super::super::model::{Run, Stage, Status, Term, Test, heading};
 use super::super::words::{many, span};
@@ -43,6 +42,10 @@ pub(super) fn method(run: &Run) -> Vec<Line> {
     );
     add("Overheads", overheads(run));
     add("Plan", plan(run));
+    add("States", states(run));
+    for (key, value) in run.plan.others.iter().chain(&run.others) {
+        add("", Some(format!("{key}: {value}")));
+    }
     add("Integrity", Some(run.integrity.to_string()));
     add(
         "Verdict",
@@ -208,6 +211,26 @@ fn plan(run: &Run) -> Option<String> {
     Some(text)
 }
 
+/// The `power_state`s that were asked for, each with its scenarios.
+fn states(run: &Run) -> Option<String> {
+    let mut all: Vec<(u32, Vec<&str>)> = Vec::new();
+    for test in &run.tests {
+        let Some(state) = test.power_state else {
+            continue;
+        };
+        let tag = test.scenario.word();
+        match all.iter_mut().find(|it| it.0 == state) {
+            Some(it) if it.1.contains(&tag) => {}
+            Some(it) => it.1.push(tag),
+            None => all.push((state, vec![tag])),
+        }
+    }
+    let each = all.iter();
+    let each = each.map(|(state, tags)| format!("{state:#010x} in {}", tags.join(", ")));
+    let text = each.collect::<Vec<_>>().join("; ");
+    Some(text).filter(|text| !text.is_empty())
+}
+
 fn verdict(run: &Run) -> String {
     match &run.closing {
         Some(closing) => closing.line.clone(),
@@ -350,7 +373,7 @@ fn spread(run: &Run, test: &Test, columns: &[Term<psci_bench::sample::Metric>]) 
     Some(table).filter(|table| !table.rows.is_empty())
 }
 
-fn statistics(run: &Run, summary: &Summary, p99: bool) -> Vec<String> {
+pub(super) fn statistics(run: &Run, summary: &Summary, p99: bool) -> Vec<String> {
     let shown = |ticks| run.shown(ticks);
     let mut cells = vec![shown(summary.min), shown(summary.median)];
     if p99 {
@@ -372,8 +395,13 @@ pub(super) fn remarks(run: &Run, test: &Test) -> Vec<String> {
             findings.iter().filter(known).any(|it| it.kind == *kind)
         })
     };
+    // And what it saw is told, though no record of it came through.
+    let saw = test.findings.iter().any(|text| text.starts_with("Last m"));
     let own = test.findings.iter().filter(|text| !is_told(text)).cloned();
-    let all = findings.iter().map(|finding| finding.sentence.clone());
+    let told = findings
+        .iter()
+        .filter(|it| it.kind != Kind::NotTold || !saw);
+    let all = told.map(|finding| finding.sentence.clone());
     all.chain(own).collect()
 }
 
@@ -386,63 +414,6 @@ const OWN: [(&str, Kind); 6] = [
     ("Not counted: ", Kind::NotCounted),
     ("Lost: ", Kind::Lost),
 ];
-
-/// The tables of several runs of one board.
-pub(super) fn merged_tables(run: &Run, merged: &Merged) -> Vec<Table> {
-    let tables = merged.tests.iter().filter(|test| !test.rows.is_empty());
-    tables
-        .map(|test| {
-            let name = match &test.scenario {
-                Term::Known(id) => id.name(),
-                Term::Other(tag) => tag,
-            };
-            let runs = merged.sources.len();
-            let mut table = Table::titled(format!(
-                "{name}, method {}: {runs} runs ({})",
-                test.method,
-                run.unit()
-            ));
-            cpu_columns(run, &mut table);
-            table.words("Figure");
-            for place in 1..=runs {
-                table.numbers(format!("Run {place}"));
-            }
-            let pooled = test.rows.iter().any(|row| row.pooled.is_some());
-            let p99 = test
-                .rows
-                .iter()
-                .filter_map(|row| row.pooled)
-                .any(|it| it.p99.is_some());
-            if pooled {
-                table.numbers("n");
-                for name in ["Min", "Median", "p99", "Max", "MAD"] {
-                    if name != "p99" || p99 {
-                        table.numbers(name);
-                    }
-                }
-            }
-            let cells = |row: &MergedRow| merged_cells(run, row, pooled, p99);
-            table.rows = test.rows.iter().map(cells).collect();
-            table
-        })
-        .collect()
-}
-
-fn merged_cells(run: &Run, row: &MergedRow, pooled: bool, p99: bool) -> Vec<String> {
-    let mut cells = cpu_cells(run, row.cpu);
-    cells.push(heading(&row.metric).to_owned());
-    let shown = |ticks: &Option<u64>| ticks.map_or("n/a".into(), |ticks| run.shown(ticks));
-    cells.extend(row.shown.iter().map(shown));
-    match &row.pooled {
-        Some(summary) => {
-            cells.push(summary.n.to_string());
-            cells.extend(statistics(run, summary, p99));
-        }
-        None if pooled => cells.extend(vec!["n/a".to_owned(); if p99 { 6 } else { 5 }]),
-        None => {}
-    }
-    cells
-}
 
 /// What tells two tables of a scenario apart.
 fn title(test: &Test) -> String {

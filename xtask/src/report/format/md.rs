@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
-use super::{Exporter, Options, compared, content};
+use super::{Exporter, Options, compared, content, merged};
 
 /// The exporter.
 pub(super) struct Markdown;
@@ -50,9 +50,9 @@ impl Exporter for Markdown {
                 }
             }
         }
-        if let (Some(merged), [run, ..]) = (&report.merged, report.runs.as_slice()) {
-            writeln!(out, "# {} runs of one board\n", merged.sources.len())?;
-            for table in content::merged_tables(run, merged) {
+        if let (Some(several), [run, ..]) = (&report.merged, report.runs.as_slice()) {
+            writeln!(out, "# {} runs of one board\n", several.sources.len())?;
+            for table in merged::tables(run, several) {
                 table.markdown(out)?;
             }
         }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! table ──── columns and cells, and how text, md and rst draw them
-//! content ── which tables and sentences there are, for these three; compared
-//!            has those of a comparison
+//! content ── which tables and sentences there are, for these three; merged
+//!            and compared have those of several runs and of a comparison
 //! text, md, rst, csv, json, tfa_docs: an exporter each
 //! ```
 
@@ -19,6 +19,7 @@ mod content;
 mod csv;
 mod json;
 mod md;
+mod merged;
 mod rst;
 mod table;
 mod text;

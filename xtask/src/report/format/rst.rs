@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
-use super::{Exporter, Options, compared, content};
+use super::{Exporter, Options, compared, content, merged};
 
 /// The exporter.
 pub(super) struct Rst;
@@ -51,10 +51,10 @@ impl Exporter for Rst {
                 }
             }
         }
-        if let (Some(merged), [run, ..]) = (&report.merged, report.runs.as_slice()) {
-            let title = format!("{} runs of one board", merged.sources.len());
+        if let (Some(several), [run, ..]) = (&report.merged, report.runs.as_slice()) {
+            let title = format!("{} runs of one board", several.sources.len());
             writeln!(out, "{title}\n{}\n", "=".repeat(title.len()))?;
-            for table in content::merged_tables(run, merged) {
+            for table in merged::tables(run, several) {
                 table.grid(out)?;
             }
         }

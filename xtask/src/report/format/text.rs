@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
-use super::{Exporter, Options, compared, content};
+use super::{Exporter, Options, compared, content, merged};
 
 /// The exporter.
 pub(super) struct Text;
@@ -43,8 +43,8 @@ impl Exporter for Text {
                 writeln!(out)?;
             }
         }
-        if let (Some(merged), [run, ..]) = (&report.merged, report.runs.as_slice()) {
-            for table in content::merged_tables(run, merged) {
+        if let (Some(several), [run, ..]) = (&report.merged, report.runs.as_slice()) {
+            for table in merged::tables(run, several) {
                 table.plain(out)?;
             }
         }

@@ -1,0 +1,131 @@
+//! Reports as pages of TF-A's documentation: Sphinx builds them without a
+//! warning.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use support::xtask;
+use xtask::setup;
+use xtask::workspace::Workspace;
+
+/// A page that takes the data files in as TF-A's documentation does.
+fn page(data: &Path) -> String {
+    let mut page = "Figures\n=======\n".to_owned();
+    for which in ["current", "previous"] {
+        let mut names: Vec<String> = fs::read_dir(data.join(which))
+            .expect("a folder")
+            .map(|entry| {
+                entry
+                    .expect("a file")
+                    .file_name()
+                    .into_string()
+                    .expect("UTF-8")
+            })
+            .collect();
+        names.sort();
+        assert_eq!(names.len(), 6, "{names:?}");
+        page.push_str(&format!("\n{which}\n{}\n", "-".repeat(which.len())));
+        for name in names {
+            let header = if name.contains("version") {
+                "Cluster, Core, Latency"
+            } else {
+                "Cluster, Core, Powerdown, Wakeup, Cache Flush"
+            };
+            page.push_str(&format!(
+                "\n.. csv-table:: {name} (ns)\n   :header: {header}\n   :file: \
+                 docs/perf/data/juno/{which}/{name}\n"
+            ));
+        }
+    }
+    page
+}
+
+#[test]
+fn sphinx_builds_every_page_without_a_warning() {
+    let workspace = Workspace::find().expect("the repository");
+    setup::ensure(&workspace, &setup::PAGES).expect("Sphinx");
+    let sphinx = setup::sphinx_build(&workspace).expect("it was installed");
+    let dir = tempfile::tempdir().expect("a directory");
+    let source = dir.path().join("source");
+    fs::create_dir(&source).expect("made");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    let named = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+    let published = |version: &str| named(&root.join("published/juno").join(version));
+    let log = named(&root.join("report/qemu-4cpu.log"));
+    let (old, new) = (published("v2.12"), published("v2.13"));
+
+    let report = |arguments: &[&str], expected: i32| {
+        let output = xtask(&[&["report"], arguments].concat())
+            .output()
+            .expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(expected), "{said}");
+    };
+    let to = |name: &str| named(&source.join(name));
+    report(&[&log, "--format", "rst", "-o", &to("run.rst")], 0);
+    report(
+        &[
+            &log,
+            &log,
+            "--merge",
+            "--format",
+            "rst",
+            "-o",
+            &to("merged.rst"),
+        ],
+        0,
+    );
+    report(
+        &[
+            &new,
+            "--baseline",
+            &old,
+            "--format",
+            "rst",
+            "-o",
+            &to("juno.rst"),
+        ],
+        1,
+    );
+    let same = [&log, "--baseline", &log, "--format", "rst"];
+    report(&[&same[..], &["-o", &to("same.rst")]].concat(), 0);
+    let docs = ["--format", "tfa-docs", "--platform", "juno", "-o"];
+    report(
+        &[
+            &[new.as_str(), "--baseline", &old][..],
+            &docs,
+            &[&named(&source)],
+        ]
+        .concat(),
+        1,
+    );
+    fs::write(
+        source.join("figures.rst"),
+        page(&source.join("docs/perf/data/juno")),
+    )
+    .expect("written");
+    let index = "Pages\n=====\n\n.. toctree::\n\n   run\n   merged\n   juno\n   same\n   figures\n";
+    fs::write(source.join("index.rst"), index).expect("written");
+    fs::write(
+        source.join("conf.py"),
+        "project = 'Reports'\nhtml_theme = 'basic'\n",
+    )
+    .expect("written");
+
+    let output = Command::new(sphinx)
+        .args(["-W", "--keep-going", "-q", "-b", "html"])
+        .args([&source, &dir.path().join("html")])
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.is_empty(), "{said}");
+    let html = |name: &str| fs::read_to_string(dir.path().join("html").join(name)).expect("a page");
+    assert!(html("figures.html").contains("180600 (+78.88%)"));
+    assert!(
+        html("juno.html").contains("CPUs that are not last man now pay a cluster-size cache flush")
+    );
+    assert!(html("run.html").contains("test_rt_instr_susp_deep_parallel"));
+}
