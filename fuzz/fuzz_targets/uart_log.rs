@@ -12,6 +12,7 @@ use psci_bench::output::record::MARK;
 use psci_bench::verdict::{self, Verdict};
 use xtask::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
 use xtask::qemu::Firmware;
+use xtask::report::compare::{self, compare};
 use xtask::report::format::{self, Options};
 use xtask::report::merge::merge;
 use xtask::report::read::read_bytes;
@@ -76,6 +77,13 @@ fn reports(log: &[u8]) {
     match merge(&report.runs) {
         Ok(merged) => report.merged = Some(merged),
         Err(refusal) => assert!(!refusal.to_string().is_empty()),
+    }
+    // The first run as the baseline of all.
+    if let Some(first) = report.runs.first() {
+        match compare(&report.runs, first, &compare::Options::default()) {
+            Ok(all) => report.comparisons = all,
+            Err(refusal) => assert!(!refusal.to_string().is_empty()),
+        }
     }
     let options = Options::default();
     for exporter in format::ALL.into_iter().filter(|it| !it.is_tree()) {

@@ -14,13 +14,13 @@ pub(super) fn findings(
     options: &Options,
 ) -> Vec<Finding> {
     let mut all = conditions(judge, tests, options);
+    all.extend(flush::of_cluster(judge, tests));
     for test in tests {
         all.extend(reordered(judge, test));
         all.extend(changed(judge, test));
         all.extend(moved(judge, test));
         all.extend(unchanged(judge, test));
     }
-    all.extend(flush::of_cluster(judge, tests));
     all
 }
 

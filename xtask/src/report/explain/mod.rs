@@ -177,18 +177,32 @@ impl Finding {
     /// The rows, in words: `Powerdown of CPU 0.0, 0.1` for each scenario.
     #[must_use]
     pub fn rows(&self) -> String {
-        let mut parts: Vec<(String, Vec<&str>)> = Vec::new();
+        // For each figure of a scenario the rows of the run, and the baseline's.
+        let mut figures: Vec<(String, [Vec<&str>; 2])> = Vec::new();
         for basis in &self.basis {
             let metric = basis.metric.as_ref().map_or("all figures", heading);
-            let side = match basis.side {
-                Side::Run => "",
-                Side::Baseline => " in the baseline",
+            let what = format!("{metric} in {}", basis.scenario.word());
+            let at = figures.iter().position(|it| it.0 == what);
+            let at = at.unwrap_or_else(|| {
+                figures.push((what, [Vec::new(), Vec::new()]));
+                figures.len() - 1
+            });
+            figures[at].1[usize::from(basis.side == Side::Baseline)].push(&basis.label);
+        }
+        let mut parts: Vec<(String, Vec<&str>)> = Vec::new();
+        for (what, [run, baseline]) in figures {
+            let sorted = |labels: &[&str]| {
+                let mut labels: Vec<String> = labels.iter().map(ToString::to_string).collect();
+                labels.sort_unstable();
+                labels
             };
-            let what = format!("{metric} in {}{side}", basis.scenario.word());
-            match parts.iter_mut().find(|part| part.0 == what) {
-                Some(part) => part.1.push(&basis.label),
-                None => parts.push((what, vec![&basis.label])),
+            if sorted(&run) == sorted(&baseline) {
+                parts.push((format!("{what} on both sides"), run));
+                continue;
             }
+            let in_baseline = format!("{what} in the baseline");
+            let both = [(what, run), (in_baseline, baseline)];
+            parts.extend(both.into_iter().filter(|it| !it.1.is_empty()));
         }
         let parts = parts.into_iter().map(|(what, labels)| {
             // All of a large machine would hide the finding.
