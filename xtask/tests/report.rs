@@ -108,6 +108,34 @@ fn json() {
 }
 
 #[test]
+fn junit() {
+    holds("short.xml", &written(&short(), "junit"));
+}
+
+#[test]
+fn gha_benchmark() {
+    holds("short.gha.json", &written(&short(), "gha-benchmark"));
+}
+
+#[test]
+fn perfetto() {
+    holds("short.perfetto.json", &written(&short(), "perfetto"));
+}
+
+#[test]
+fn idle_states() {
+    holds("qemu.dtsi", &written(&report(QEMU), "dt"));
+}
+
+/// A scenario with a time line and a queue; all others are made alike.
+#[test]
+fn html() {
+    let mut report = short();
+    report.runs[0].tests.truncate(1);
+    holds("short.html", &written(&report, "html"));
+}
+
+#[test]
 fn merged() {
     let mut runs = [report(QEMU).runs, report(QEMU).runs].concat();
     runs[1].tests[0].rows[2].figures[0].1 += 625;

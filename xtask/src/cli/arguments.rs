@@ -343,7 +343,7 @@ impl std::fmt::Debug for ReportArguments {
 
 /// A line for each format.
 fn formats() -> String {
-    let line = |it: &dyn Exporter| format!("  {:<9} {}\n", it.name(), it.about());
+    let line = |it: &dyn Exporter| format!("  {:<13} {}\n", it.name(), it.about());
     format::ALL.into_iter().map(line).collect()
 }
 

@@ -4,7 +4,10 @@
 //! table ──── columns and cells, and how text, md and rst draw them
 //! content ── which tables and sentences there are, for these three; merged
 //!            and compared have those of several runs and of a comparison
-//! text, md, rst, csv, json, tfa_docs: an exporter each
+//! xml ────── what XML may hold
+//! phases ─── what a CPU does between two instants, for these two:
+//! perfetto, html ─── time lines; html has modules of its own
+//! text, md, rst, csv, json, junit, gha, dt, tfa_docs: an exporter each
 //! ```
 
 use std::io::Write;
@@ -17,13 +20,20 @@ use super::model::{Report, Run};
 mod compared;
 mod content;
 mod csv;
+mod dt;
+mod gha;
+mod html;
 mod json;
+mod junit;
 mod md;
 mod merged;
+mod perfetto;
+mod phases;
 mod rst;
 mod table;
 mod text;
 mod tfa_docs;
+mod xml;
 
 /// What can be asked of an exporter besides the report.
 #[derive(Clone, Debug, Default)]
@@ -63,12 +73,17 @@ pub trait Exporter: Sync {
 }
 
 /// All formats, in the order in which the help lists them.
-pub const ALL: [&dyn Exporter; 6] = [
+pub const ALL: [&dyn Exporter; 11] = [
     &text::Text,
     &md::Markdown,
     &rst::Rst,
     &csv::Csv,
     &json::Json,
+    &html::Html,
+    &junit::Junit,
+    &gha::GhaBenchmark,
+    &perfetto::Perfetto,
+    &dt::DeviceTree,
     &tfa_docs::TfaDocs,
 ];
 

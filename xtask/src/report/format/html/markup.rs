@@ -1,0 +1,100 @@
+//! Text, tables and lists as elements.
+
+use std::fmt::Write;
+
+use super::super::table::{Align, Table};
+use super::super::xml::characters;
+
+/// `text` as the content of an element or of an attribute.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in characters(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A table, in a frame of its own that scrolls where there is no room.
+pub(super) fn table(table: &Table) -> String {
+    let title = escape(&table.title);
+    let mut out = format!(
+        "<figure>\n<figcaption>{title}</figcaption>\n\
+         <div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{title}\">\n\
+         <table aria-label=\"{title}\">\n<thead><tr>"
+    );
+    let class = |align: &Align| match align {
+        Align::Left => "",
+        Align::Right => " class=\"number\"",
+    };
+    // A String takes all.
+    for (heading, align) in &table.columns {
+        let _ = write!(
+            out,
+            "<th scope=\"col\"{}>{}</th>",
+            class(align),
+            escape(heading)
+        );
+    }
+    out.push_str("</tr></thead>\n<tbody>\n");
+    for row in &table.rows {
+        out.push_str("<tr>");
+        for (cell, (_, align)) in row.iter().zip(&table.columns) {
+            let _ = write!(out, "<td{}>{}</td>", class(align), figure(cell));
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody>\n</table>\n</div>\n</figure>\n");
+    out
+}
+
+/// A cell, with its mark where it is not verified.
+fn figure(cell: &str) -> String {
+    match cell.strip_suffix(" ?") {
+        Some(figure) => format!(
+            "{} <abbr class=\"unverified\" title=\"not verified\">?</abbr>",
+            escape(figure)
+        ),
+        None => escape(cell),
+    }
+}
+
+/// Sentences as a list; nothing of none.
+pub(super) fn list(sentences: &[String]) -> String {
+    if sentences.is_empty() {
+        return String::new();
+    }
+    let items = sentences.iter();
+    let items = items.map(|text| format!("<li>{}</li>\n", escape(text)));
+    format!(
+        "<ul class=\"remarks\">\n{}</ul>\n",
+        items.collect::<String>()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_is_markup() {
+        assert_eq!(
+            escape("<b a='\"'>&\u{1b}[0m\u{ffff}\n"),
+            "&lt;b a=&#39;&quot;&#39;&gt;&amp;\u{fffd}[0m\u{fffd}\n"
+        );
+        let mut hostile = Table::titled("<script>");
+        hostile.words("<i>");
+        hostile.rows.push(vec!["</td> ?".to_owned()]);
+        let made = table(&hostile);
+        assert!(
+            !made.contains("<script>") && !made.contains("<i>") && !made.contains("</td></td>")
+        );
+        assert!(made.contains("class=\"unverified\""));
+    }
+}

@@ -1,0 +1,237 @@
+//! `junit`: a test suite a run, a test case a scenario, for CI servers.
+//!
+//! Nothing but what the schema of Jenkins' xUnit plugin has, which is the
+//! strictest of the many: so figures are properties of the suite, by scenario,
+//! method, metric and CPU. That a run is there to its end is a test case of its
+//! own, so that half a log is not green.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use psci_bench::verdict::Verdict;
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use super::super::model::{Report, Run, Status, Test, Why};
+use super::xml::characters;
+use super::{Exporter, Options, content};
+
+/// The exporter.
+pub(super) struct Junit;
+
+type Out<'o> = Writer<&'o mut dyn Write>;
+
+/// A run.
+struct Suite {
+    name: String,
+    properties: Vec<(String, String)>,
+    cases: Vec<Case>,
+}
+
+/// A scenario, or the verdict.
+struct Case {
+    name: String,
+    class: String,
+    trouble: Option<Trouble>,
+    said: String,
+}
+
+/// What is not success.
+struct Trouble {
+    element: &'static str,
+    word: String,
+    message: String,
+}
+
+const FAILURE: &str = "failure";
+const ERROR: &str = "error";
+const SKIPPED: &str = "skipped";
+
+impl Exporter for Junit {
+    fn name(&self) -> &'static str {
+        "junit"
+    }
+
+    fn about(&self) -> &'static str {
+        "JUnit's XML: a test case a scenario, figures as properties"
+    }
+
+    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
+        let suites: Vec<Suite> = report.runs.iter().map(suite).collect();
+        let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
+        let mut out = Writer::new_with_indent(out, b' ', 2);
+        out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+        out.create_element("testsuites")
+            .with_attribute(("name", "psci-bench"))
+            .with_attribute(("tests", cases.len().to_string().as_str()))
+            .with_attribute(("failures", count(&cases, FAILURE).as_str()))
+            .with_attribute(("errors", count(&cases, ERROR).as_str()))
+            .write_inner_content(|out| suites.iter().try_for_each(|suite| suite.write(out)))?;
+        writeln!(out.into_inner())?;
+        Ok(())
+    }
+}
+
+/// How many cases have this trouble.
+fn count(cases: &[&Case], element: &str) -> String {
+    let has = |case: &&&Case| {
+        case.trouble
+            .as_ref()
+            .is_some_and(|it| it.element == element)
+    };
+    cases.iter().filter(has).count().to_string()
+}
+
+impl Suite {
+    fn write(&self, out: &mut Out<'_>) -> io::Result<()> {
+        let cases: Vec<&Case> = self.cases.iter().collect();
+        out.create_element("testsuite")
+            .with_attribute(("name", characters(&self.name).as_str()))
+            .with_attribute(("tests", cases.len().to_string().as_str()))
+            .with_attribute(("failures", count(&cases, FAILURE).as_str()))
+            .with_attribute(("errors", count(&cases, ERROR).as_str()))
+            .with_attribute(("skipped", count(&cases, SKIPPED).as_str()))
+            .write_inner_content(|out| {
+                out.create_element("properties")
+                    .write_inner_content(|out| {
+                        self.properties.iter().try_for_each(|(name, value)| {
+                            out.create_element("property")
+                                .with_attribute(("name", characters(name).as_str()))
+                                .with_attribute(("value", characters(value).as_str()))
+                                .write_empty()
+                                .map(drop)
+                        })
+                    })?;
+                self.cases.iter().try_for_each(|case| case.write(out))
+            })
+            .map(drop)
+    }
+}
+
+impl Case {
+    fn write(&self, out: &mut Out<'_>) -> io::Result<()> {
+        out.create_element("testcase")
+            .with_attribute(("name", characters(&self.name).as_str()))
+            .with_attribute(("classname", characters(&self.class).as_str()))
+            .write_inner_content(|out| {
+                if let Some(trouble) = &self.trouble {
+                    out.create_element(trouble.element)
+                        .with_attribute(("type", characters(&trouble.word).as_str()))
+                        .with_attribute(("message", characters(&trouble.message).as_str()))
+                        .write_empty()?;
+                }
+                out.create_element("system-out")
+                    .write_text_content(BytesText::new(&characters(&self.said)))
+                    .map(drop)
+            })
+            .map(drop)
+    }
+}
+
+fn suite(run: &Run) -> Suite {
+    let board = run.model.as_deref().unwrap_or("unknown board");
+    let source = &run.source;
+    let mut properties: Vec<(String, String)> = content::method(run)
+        .into_iter()
+        .map(|(name, text)| {
+            if name.is_empty() {
+                ("Other", text)
+            } else {
+                (name, text)
+            }
+        })
+        .map(|(name, text)| (name.to_owned(), text))
+        .collect();
+    properties.extend(run.tests.iter().flat_map(|test| figures(run, test)));
+    let mut cases: Vec<Case> = run.tests.iter().map(|test| case(run, test)).collect();
+    cases.push(verdict(run));
+    Suite {
+        name: format!("{board}, {}, run {}", source.input, source.place),
+        properties,
+        cases,
+    }
+}
+
+/// The figures of a scenario, with names that part at dots.
+fn figures(run: &Run, test: &Test) -> Vec<(String, String)> {
+    let unit = if run.clock().is_known() {
+        "ns"
+    } else {
+        "ticks"
+    };
+    let shown = |ticks| run.ns(ticks).unwrap_or(ticks).to_string();
+    let mut all = Vec::new();
+    for (place, row) in test.rows.iter().enumerate() {
+        let cpu = run.cpus.get(row.cpu).map_or_else(
+            || format!("row{place}"),
+            |cpu| format!("cluster{}.core{}", cpu.cluster, run.core_number(cpu)),
+        );
+        let test = format!("{}.{}.{cpu}", test.scenario.word(), test.method);
+        let mut add = |what: String, value: String| all.push((format!("{test}.{what}"), value));
+        for (metric, ticks) in &row.figures {
+            add(format!("{metric}.{unit}"), shown(*ticks));
+        }
+        for (metric, summary) in &row.summaries {
+            add(format!("{metric}.n"), summary.n.to_string());
+            add(format!("{metric}.median_{unit}"), shown(summary.median));
+            add(format!("{metric}.max_{unit}"), shown(summary.max));
+        }
+        if !row.verified {
+            add("verified".to_owned(), "no".to_owned());
+        }
+    }
+    all
+}
+
+fn case(run: &Run, test: &Test) -> Case {
+    let mut said = vec![content::conditions(run, test)];
+    said.extend(content::remarks(run, test));
+    Case {
+        name: test.name().to_owned(),
+        class: format!("psci-bench.{}", test.method),
+        trouble: trouble(test),
+        said: said.join("\n"),
+    }
+}
+
+fn trouble(test: &Test) -> Option<Trouble> {
+    let (element, default) = match test.status {
+        Status::Passed => return None,
+        Status::Skipped => (SKIPPED, "no reason is given"),
+        Status::Failed => (FAILURE, "no reason is given"),
+        Status::Crashed => (ERROR, "it ended in a reset"),
+        Status::Unknown => (ERROR, "the log does not say how it ended"),
+    };
+    let why = test.why.as_ref();
+    let word = why.map_or(test.status.word(), |why| why.word.as_str());
+    Some(Trouble {
+        element,
+        word: word.to_owned(),
+        message: why.map_or_else(|| default.to_owned(), Why::to_string),
+    })
+}
+
+/// Whether the run is there to its end, and what it says of itself.
+fn verdict(run: &Run) -> Case {
+    let closing = run.closing.as_ref();
+    let line = closing.map_or("the log has no last line", |it| it.line.as_str());
+    let trouble = if !run.is_complete() {
+        let mut message = vec![line.to_owned()];
+        message.extend(content::warnings(run));
+        Some((ERROR, "incomplete", message.join("; ")))
+    } else if closing.is_some_and(|closing| matches!(closing.verdict, Verdict::Fail)) {
+        Some((FAILURE, "fail", line.to_owned()))
+    } else {
+        None
+    };
+    Case {
+        name: "Verdict".to_owned(),
+        class: "psci-bench".to_owned(),
+        trouble: trouble.map(|(element, word, message)| Trouble {
+            element,
+            word: word.to_owned(),
+            message,
+        }),
+        said: run.integrity.to_string(),
+    }
+}
