@@ -58,6 +58,8 @@ pub enum Need {
     Dtc,
     /// U-Boot for QEMU's machines, from which tests boot.
     UBoot,
+    /// A browser, in which tests open pages.
+    Chromium,
     /// A C++ compiler, for libFuzzer.
     CxxCompiler,
     /// What builds fuzz targets.
@@ -69,7 +71,7 @@ pub enum Need {
 }
 
 /// All that `cargo xtask test` uses.
-pub const ALL: [Need; 13] = [
+pub const ALL: [Need; 14] = [
     Need::Qemu,
     Need::CrossCompiler,
     Need::Make,
@@ -83,6 +85,7 @@ pub const ALL: [Need; 13] = [
     Need::UBoot,
     Need::PythonVenv,
     Need::Sphinx,
+    Need::Chromium,
 ];
 
 /// What builds pages.
@@ -116,6 +119,7 @@ impl Need {
             Self::Mkimage => ("mkimage", "u-boot-tools"),
             Self::Dtc => ("dtc", "device-tree-compiler"),
             Self::UBoot => (U_BOOT, "u-boot-qemu"),
+            Self::Chromium => ("chromium", "chromium"),
             Self::CxxCompiler => ("c++", "g++"),
             Self::PythonVenv => ("python3", "python3-venv"),
             Self::RustTarget | Self::CargoFuzz | Self::Sphinx => return None,
