@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use xtask::report::compare::{Options as Compared, compare};
 use xtask::report::format::{self, Options};
 use xtask::report::model::{Cpu, Report, Status, Why};
 use xtask::report::read::read_bytes;
@@ -77,8 +78,8 @@ addEventListener("load", () => {
 </body>"##;
 
 /// A page that has all there can be: several runs, one of them of many CPUs
-/// and of a name that is markup; rows that are not verified, and scenarios
-/// that did not pass.
+/// and of a name that is markup; rows that are not verified, scenarios that
+/// did not pass, and a comparison in which figures fell and rose.
 fn page() -> String {
     let mut report = read_bytes("a.log", QEMU).expect("there is a run");
     let mut wide = report.runs[0].clone();
@@ -112,7 +113,20 @@ fn page() -> String {
         row.summaries.clear();
     }
     report.runs.push(lines);
-    html(&report)
+    let mut baseline = report.runs[0].clone();
+    for test in &mut baseline.tests {
+        for (nth, row) in test.rows.iter_mut().enumerate() {
+            for (_, figure) in &mut row.figures {
+                *figure = *figure * (nth as u64 + 2) / 3;
+            }
+        }
+    }
+    let runs = &report.runs[..1];
+    report.comparisons = compare(runs, &baseline, &Compared::default()).expect("one board");
+    let page = html(&report);
+    assert!(page.contains("<b class=\"bad\">worse</b>"));
+    assert!(page.contains("<b class=\"good\">better</b>"));
+    page
 }
 
 fn html(report: &Report) -> String {

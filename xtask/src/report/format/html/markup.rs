@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use super::super::super::compare::Outcome;
+use super::super::content::Line;
 use super::super::table::{Align, Table};
 use super::super::xml::characters;
 
@@ -54,15 +56,27 @@ pub(super) fn table(table: &Table) -> String {
     out
 }
 
-/// A cell, with its mark where it is not verified.
+/// A cell, with its mark where it is not verified, or a change that counts.
 fn figure(cell: &str) -> String {
-    match cell.strip_suffix(" ?") {
-        Some(figure) => format!(
+    match (cell, cell.strip_suffix(" ?")) {
+        (_, Some(figure)) => format!(
             "{} <abbr class=\"unverified\" title=\"not verified\">?</abbr>",
             escape(figure)
         ),
-        None => escape(cell),
+        _ if cell == Outcome::Worse.word() => format!("<b class=\"bad\">{cell}</b>"),
+        _ if cell == Outcome::Better.word() => format!("<b class=\"good\">{cell}</b>"),
+        _ => escape(cell),
     }
+}
+
+/// Names and what is to be said of them.
+pub(super) fn definitions(lines: &[Line]) -> String {
+    let line = |(name, text): &Line| {
+        let name = if name.is_empty() { "Also" } else { name };
+        format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(text))
+    };
+    let lines: String = lines.iter().map(line).collect();
+    format!("<dl class=\"method\">\n{lines}</dl>\n")
 }
 
 /// Sentences as a list; nothing of none.

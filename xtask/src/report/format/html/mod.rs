@@ -17,9 +17,10 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use self::markup::{escape, list, table};
+use self::markup::{definitions, escape, list, table};
+use super::super::compare::Comparison;
 use super::super::model::{Report, Run, Status, Test};
-use super::{Exporter, Options, content, merged};
+use super::{Exporter, Options, compared, content, merged};
 
 mod chart;
 mod markup;
@@ -66,6 +67,11 @@ impl Exporter for Html {
             }
             writeln!(out, "</section>")?;
         }
+        for (place, comparison) in report.comparisons.iter().enumerate() {
+            if let Some(run) = report.runs.get(comparison.run) {
+                write_comparison(place, run, comparison, out)?;
+            }
+        }
         writeln!(out, "{FOOTER}</main>\n</body>\n</html>")?;
         Ok(())
     }
@@ -109,21 +115,36 @@ fn write_run(report: &Report, place: usize, run: &Run, out: &mut dyn Write) -> R
             escape(&warning)
         )?;
     }
-    writeln!(
-        out,
-        "<section id=\"{run_id}-method\">\n<h2>Method</h2>\n<dl class=\"method\">"
-    )?;
-    for (name, text) in content::method(run) {
-        let name = if name.is_empty() { "Also" } else { name };
-        writeln!(out, "<div><dt>{name}</dt><dd>{}</dd></div>", escape(&text))?;
-    }
-    writeln!(out, "</dl>\n</section>")?;
+    writeln!(out, "<section id=\"{run_id}-method\">\n<h2>Method</h2>")?;
+    out.write_all(definitions(&content::method(run)).as_bytes())?;
+    writeln!(out, "</section>")?;
     contents(&run_id, run, out)?;
     for (number, test) in run.tests.iter().enumerate() {
         let id = format!("{run_id}-t{}", number + 1);
         write_test(&id, run, test, out)?;
     }
     writeln!(out, "</article>")?;
+    Ok(())
+}
+
+/// A run beside the baseline.
+fn write_comparison(
+    place: usize,
+    run: &Run,
+    comparison: &Comparison,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let board = run.model.as_deref().unwrap_or("a board without a name");
+    writeln!(out, "<article id=\"comparison{}\">", place + 1)?;
+    writeln!(out, "<h1>Before and after: {}</h1>", escape(board))?;
+    out.write_all(definitions(&compared::method(run, comparison)).as_bytes())?;
+    writeln!(out, "<section>\n<h2>What changed</h2>")?;
+    out.write_all(list(&compared::remarks(comparison)).as_bytes())?;
+    writeln!(out, "</section>\n<section>\n<h2>Changes</h2>")?;
+    for changes in compared::tables(run, comparison) {
+        out.write_all(table(&changes).as_bytes())?;
+    }
+    writeln!(out, "</section>\n</article>")?;
     Ok(())
 }
 
