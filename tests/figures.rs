@@ -226,14 +226,51 @@ fn a_timed_region_costs_its_instructions() {
     assert!(costs.windows(2).all(|pair| pair[0] == pair[1]), "{costs:?}");
 }
 
+/// Two runs are the same. Where they are not, says from which line on, and
+/// whether a figure differs or only when it was measured: QEMU then gave the
+/// CPUs their turns in another order somewhere, which `xtask::host_cpu` is to
+/// prevent, and which is not the payload's doing.
+fn assert_same(first: &str, second: &str) {
+    if first == second {
+        return;
+    }
+    let (first, second): (Vec<&str>, Vec<&str>) = (first.lines().collect(), second.lines().collect());
+    let pairs = || first.iter().zip(&second).filter(|(a, b)| a != b);
+    let figures = pairs().filter(|(a, b)| untimed(a) != untimed(b)).count();
+    let what = match (figures, first.len() == second.len()) {
+        (0, true) => "no figure differs, but when they were measured",
+        _ => "figures differ",
+    };
+    panic!(
+        "{what}: {} lines differ, {figures} of them in more than instants; \
+         {} and {} lines; host CPUs: {:?}; first: {:#?}",
+        pairs().count(),
+        first.len(),
+        second.len(),
+        xtask::host_cpu::prefix(),
+        pairs().next()
+    );
+}
+
+/// A record without its instant and its checksum; other lines as they are.
+fn untimed(line: &str) -> Vec<&str> {
+    let is_record = line.starts_with("@PB ");
+    let mut words: Vec<&str> = line.split_whitespace().collect();
+    if is_record {
+        words.pop();
+        words.retain(|word| !word.starts_with("base=") && !word.starts_with("crcs="));
+    }
+    words
+}
+
 #[test]
 fn two_runs_of_8_are_the_same_to_the_byte() {
-    assert_eq!(common::pass(&spec(8)).text, eight().text);
+    assert_same(&common::pass(&spec(8)).text, &eight().text);
 }
 
 #[test]
 fn two_runs_of_32_are_the_same_to_the_byte() {
     let first = common::pass(&spec(32));
     assert_sound(&first);
-    assert_eq!(first.text, common::pass(&spec(32)).text);
+    assert_same(&first.text, &common::pass(&spec(32)).text);
 }

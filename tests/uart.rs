@@ -73,7 +73,7 @@ fn said(name: &str, bootargs: Option<&str>) -> String {
     let code = CODE.iter().flat_map(|word| word.to_le_bytes());
     fs::write(&stub, code.collect::<Vec<u8>>()).expect("written");
 
-    let mut command = qemu::command();
+    let mut command = qemu::command(&[]);
     command.args(["-M", "virt,gic-version=3", "-cpu", "cortex-a57"]);
     command.args(["-smp", "2", "-m", "256", "-display", "none"]);
     command.args(["-nic", "none", "-monitor", "none", "-serial", "none"]);

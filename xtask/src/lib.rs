@@ -36,6 +36,7 @@ pub mod fip;
 pub mod firmware;
 pub mod flash;
 pub mod fuzz;
+pub mod host_cpu;
 pub mod image;
 pub mod linux_trees;
 pub mod live;

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::board;
 use crate::fault;
 use crate::firmware::Gic;
-use crate::process;
+use crate::{host_cpu, process};
 
 /// The program.
 pub const PROGRAM: &str = "qemu-system-aarch64";
@@ -184,16 +184,24 @@ pub fn preload(file: &Path, address: u64) -> [OsString; 2] {
     ["-device".into(), device.into()]
 }
 
-/// The command that starts QEMU, without arguments. Where it can be had, the
+/// The command that starts QEMU with `arguments`. Where it can be had, the
 /// kernel ends QEMU when this process is killed: a machine that hangs would
-/// otherwise use a CPU for ever.
+/// otherwise use a CPU for ever. With `-icount`, all of QEMU is on one CPU of
+/// the host: [`host_cpu`] says why.
 #[must_use]
-pub fn command() -> Command {
-    if process::find("setpriv").is_none() {
-        return Command::new(PROGRAM);
+pub fn command(arguments: &[OsString]) -> Command {
+    let mut words: Vec<OsString> = Vec::new();
+    if process::find("setpriv").is_some() {
+        words.extend(["setpriv", "--pdeathsig", "KILL"].map(OsString::from));
     }
-    let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "KILL", PROGRAM]);
+    if arguments.iter().any(|argument| argument == "-icount") {
+        words.extend(host_cpu::prefix());
+    }
+    words.push(PROGRAM.into());
+    words.extend_from_slice(arguments);
+    let mut words = words.into_iter();
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
     command
 }
 

@@ -290,8 +290,7 @@ impl Prepared {
     /// # Errors
     /// When QEMU does not start.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
-        let mut command = qemu::command();
-        command.args(&self.arguments);
+        let mut command = qemu::command(&self.arguments);
         let dir = tempfile::tempdir()?;
         let socket = Socket::within(dir.path());
         command.args(socket.iter().flat_map(Socket::arguments));
