@@ -234,7 +234,8 @@ fn assert_same(first: &str, second: &str) {
     if first == second {
         return;
     }
-    let (first, second): (Vec<&str>, Vec<&str>) = (first.lines().collect(), second.lines().collect());
+    let (first, second): (Vec<&str>, Vec<&str>) =
+        (first.lines().collect(), second.lines().collect());
     let pairs = || first.iter().zip(&second).filter(|(a, b)| a != b);
     let figures = pairs().filter(|(a, b)| untimed(a) != untimed(b)).count();
     let what = match (figures, first.len() == second.len()) {

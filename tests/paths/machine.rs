@@ -93,8 +93,7 @@ impl Machine {
 
     /// Runs to the end, or until it parks after its last line.
     pub fn run(self) -> Seen {
-        let mut command = qemu::command();
-        command.args(&self.words);
+        let mut command = qemu::command(&self.words);
         if !self.words.iter().any(|word| word == "-serial") {
             command.args(["-serial", "stdio"]);
         }
