@@ -1,26 +1,29 @@
 //! Why a run under the instruction clock has one CPU of the host, and how it
 //! gets it.
 //!
-//! With `-icount`, QEMU (7.2 and as late as 10) runs all virtual CPUs in one
-//! thread, in turn (`accel/tcg/tcg-accel-ops-rr.c`), and moves the clock on in
-//! another when all of them wait for an interrupt: `main_loop_wait` calls
+//! With `-icount`, QEMU 7.2 runs all virtual CPUs in one thread, in turn
+//! (`accel/tcg/tcg-accel-ops-rr.c`), and moves the clock on in another when all
+//! of them wait for an interrupt: `main_loop_wait` (`util/main-loop.c`) calls
 //! `icount_start_warp_timer` (`softmmu/icount.c`) each time that the main loop
-//! goes round. Every timer that expires sends the main loop round
-//! (`icount_notify_aio_contexts`), also while the virtual CPUs run. Then it is
-//! a race. The lock of the main loop is not held while a virtual CPU has its
-//! turn, so that, from the WFI of the last one that was awake until its thread
-//! sleeps, the main loop can see all of them waiting, and move the clock on too
-//! early: before the instructions of that turn are counted, and with
-//! `async_run_on_cpu` and a kick that make another virtual CPU than the first
-//! begin the next turn. From there on all instants differ. The main loop has to
-//! be held up by just so much, and so this was seen on a busy host, in one run
-//! of about 15.
+//! goes round. Every timer that expires sends it round
+//! (`icount_notify_aio_contexts`, `aio_notify`), while the virtual CPUs run
+//! again. Then it is a race: the main loop's lock is free while a virtual CPU
+//! has its turn, so that, from the WFI of the last one that was awake until
+//! their thread sleeps, the main loop sees all of them waiting, and moves the
+//! clock on too early. The instructions of that turn are not counted yet, and
+//! come on top of the instant that the next timer is due at; or a kick
+//! (`async_run_on_cpu`) begins the next turns with another virtual CPU than the
+//! first. The main loop has to come late by just so much, as on a busy host:
+//! there, 26 of 340 runs of 8 CPUs differed from the others. Where the main
+//! loop was held back, for a trial, until the virtual CPUs' thread slept, none
+//! of 120 did.
 //!
 //! On one CPU of the host the two threads never run at once, and with
 //! `SCHED_BATCH` one that wakes up does not interrupt the other (sched(7)): the
-//! main loop goes round when the virtual CPUs' thread sleeps. What is left is
-//! that the host's scheduler takes the CPU away within those few instructions,
-//! and gives it to the main loop next. QEMU has no option that rules it out.
+//! main loop goes round when the virtual CPUs' thread sleeps, 2 of 200 runs. What
+//! is left is that the host takes the CPU away within those few instructions,
+//! and gives it to the main loop next; more of that with 32 CPUs, 2 of 16 runs.
+//! QEMU has no option that rules it out, and its record/replay refuses `-smp`.
 
 use std::ffi::OsString;
 use std::fs;

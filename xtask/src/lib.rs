@@ -9,7 +9,7 @@
 //! image ──── payload ELF -> flat image with tree and parameters
 //! fip, flash firmware and image -> what the machine starts from
 //! pack ───── image -> the file that a board takes; cert_create signs
-//! qemu ───── the machine's command line
+//! qemu ───── the machine's command line; host_cpu keeps it on one CPU
 //! run ────── all of these in one call, and the verdict
 //! diagnosis  what to make of a run without one; positions, monitor and
 //!            symbols tell where its CPUs are

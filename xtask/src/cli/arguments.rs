@@ -391,7 +391,8 @@ pub struct RunArguments {
     /// A TF-A checkout, 2.12 to 2.15, instead of Debian's source package.
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
-    /// Count instructions instead of time: runs repeat byte for byte.
+    /// Count instructions instead of time, on one CPU of the host: runs repeat
+    /// byte for byte, on a busy host with rare exceptions.
     #[arg(long)]
     pub icount: bool,
     /// Boot arguments, such as 'iterations=100 method=warm'.
