@@ -41,6 +41,7 @@ pub mod image;
 pub mod linux_trees;
 pub mod live;
 pub mod monitor;
+mod openssl;
 pub mod pack;
 pub mod payload;
 pub mod positions;

@@ -11,7 +11,8 @@ use toml::Spanned;
 
 use crate::board::{Blob, Board, Package, PackageKind};
 use crate::fip::{
-    Builder, Kind, Request, Uuid, WriteError, called, certificates, is_certificate, known, renew,
+    Builder, Kind, Request, Signed, Uuid, WriteError, called, certificates, is_certificate, known,
+    renew,
 };
 
 /// An image for a FIP.
@@ -183,19 +184,21 @@ impl Recipe<'_> {
     }
 }
 
-/// The FIP by `recipe`, which has been checked.
+/// The FIP by `recipe`, which has been checked. `sign` and `verify` are those of
+/// [`renew`].
 ///
 /// # Errors
 /// When an image cannot be in a package, or there is no new certificate.
 pub fn fip(
     recipe: Recipe<'_>,
     sign: impl FnOnce(&Request<'_>) -> Result<Vec<u8>>,
+    verify: impl Fn(&Signed) -> Result<()>,
 ) -> Result<Builder> {
     let mut fip = recipe.base.unwrap_or_default();
     add(&mut fip, recipe.given)?;
     fip.put(option("nt-fw"), recipe.image)?;
     if let Some(key) = recipe.key {
-        renew(&mut fip, key, sign)?;
+        renew(&mut fip, key, sign, verify)?;
     }
     Ok(fip)
 }

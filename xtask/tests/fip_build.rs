@@ -381,3 +381,89 @@ fn chains_of_trust_that_do_not_hold() {
     scratch.ours("fip update base.bin --nt-fw bl33 --nt-fw-cert n.crt");
     assert!(scratch.read("base.bin") == whole);
 }
+
+#[test]
+fn every_link_of_the_chain_is_verified() {
+    let scratch = Scratch::new();
+    scratch.write("payload.bin", &payload());
+    let build = "fip build --board qemu --base bad.bin --payload payload.bin --nt-fw-key nt.pem \
+        -o new.bin";
+    let uuid = |option: &str| called(option).expect("a kind").uuid;
+    for algorithm in ["rsa", "ecdsa"] {
+        for name in ["rot.pem", "nt.pem", "world.pem"] {
+            let _ = fs::remove_file(scratch.path(name));
+        }
+        trusted(&scratch, algorithm, "sha384", "");
+        let whole = scratch.read("base.bin");
+        let refused = |option: &str, certificate: Option<Vec<u8>>| {
+            let (package, _) = read(&whole).expect("good");
+            let mut builder = Builder::of(&package, &whole).expect("good");
+            assert!(builder.remove(uuid(option)));
+            if let Some(der) = certificate {
+                builder.put(uuid(option), der).expect("good");
+            }
+            scratch.write("bad.bin", &builder.build().expect("images"));
+            scratch.refused(build)
+        };
+        // Sound certificates, but of another chain: only the keys given are ours.
+        scratch.theirs(&format!(
+            "cert_create -n --key-alg {algorithm} --hash-alg sha384 --tfw-nvctr 3 --ntfw-nvctr 7 \
+             --rot-key rot.pem --nt-fw-key nt.pem --trusted-key-cert other-t.crt \
+             --nt-fw-key-cert other-nk.crt"
+        ));
+        scratch.theirs(&format!(
+            "cert_create -n --key-alg {algorithm} --hash-alg sha384 --tfw-nvctr 3 --ntfw-nvctr 7 \
+             --nt-fw-cert other-n.crt --nt-fw bl33"
+        ));
+        let world = "nt-fw-key-cert of the package: it is not signed with the key that \
+            trusted-key-cert names";
+        let content = "nt-fw-cert of the package: it is not signed with the key that \
+            nt-fw-key-cert names";
+        for (option, file, expected) in [
+            ("nt-fw-key-cert", "other-nk.crt", world),
+            ("trusted-key-cert", "other-t.crt", world),
+            ("nt-fw-cert", "other-n.crt", content),
+            (
+                "trusted-key-cert",
+                "b.crt",
+                "trusted-key-cert of the package: no extension",
+            ),
+            (
+                "trusted-key-cert",
+                "nk.crt",
+                "trusted-key-cert of the package: no extension",
+            ),
+        ] {
+            let said = refused(option, Some(scratch.read(file)));
+            assert!(
+                said.contains(expected),
+                "{algorithm} {option} {file}: {said}"
+            );
+        }
+        let said = refused("trusted-key-cert", None);
+        assert!(said.contains("no trusted-key-cert"), "{said}");
+        // A signature ends the certificate, and is over what begins it.
+        for (option, file) in [
+            ("trusted-key-cert", "t.crt"),
+            ("nt-fw-key-cert", "nk.crt"),
+            ("nt-fw-cert", "n.crt"),
+        ] {
+            let good = scratch.read(file);
+            let mut signature = good.clone();
+            let last = signature.len() - 2;
+            signature[last..].iter_mut().for_each(|byte| *byte ^= 0x5a);
+            let mut body = good.clone();
+            // The first letters of its name, after the CN's OID and length.
+            let name = body.windows(3).position(|oid| oid == [0x55, 0x04, 0x03]);
+            body[name.expect("a common name") + 5] ^= 1;
+            for der in [signature, body] {
+                let said = refused(option, Some(der));
+                let expected = format!("{option} of the package: its signature is not that");
+                assert!(said.contains(&expected), "{algorithm} {option}: {said}");
+            }
+        }
+        scratch.write("bad.bin", &whole);
+        scratch.ours(build);
+        fs::remove_file(scratch.path("new.bin")).expect("made");
+    }
+}

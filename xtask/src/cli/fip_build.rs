@@ -7,6 +7,7 @@ use super::{files, fip, image};
 use crate::board::Board;
 use crate::cert_create;
 use crate::fip::Builder;
+use crate::openssl;
 use crate::pack::{self, Recipe};
 use crate::progress::say;
 use crate::workspace::Workspace;
@@ -44,7 +45,11 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
             let payload = image::released("--payload", payload)?;
             let image = image::make(&workspace, &board, &arguments.tree, payload)?;
             let recipe = Recipe { image, ..recipe };
-            pack::fip(recipe, |request| cert_create::sign(&workspace, request))?
+            pack::fip(
+                recipe,
+                |request| cert_create::sign(&workspace, request),
+                |signed| openssl::verify(&workspace, signed),
+            )?
         }
     };
     builder.align(arguments.align.unwrap_or(package.align()))?;

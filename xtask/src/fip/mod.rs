@@ -11,6 +11,7 @@
 //! order that firmware could stumble over is refused, and the error names the
 //! entry and where in the file it is.
 
+mod certificate;
 mod names;
 mod read;
 mod trust;
@@ -19,6 +20,7 @@ mod write;
 use std::fmt;
 use std::str::FromStr;
 
+pub use self::certificate::Signed;
 pub use self::names::{KINDS, Kind, called, known};
 pub use self::read::{Entry, FipError, Package, Warning, read};
 pub use self::trust::{Request, certificates, is_certificate, renew};

@@ -1,10 +1,16 @@
-//! Trusted boot: the certificate that vouches for BL33.
+//! Trusted boot: the certificates that vouch for BL33.
 //!
 //! ```text
-//! nt-fw-key-cert  names a key: NonTrustedFirmwareContentCertPK
-//! nt-fw-cert      is signed with that key, and has hashes of BL33 and
-//!                 NT_FW_CONFIG and a counter against rolling back
+//! trusted-key-cert  is signed with the root of trust's key, and names a key:
+//!                   NonTrustedWorldPK
+//! nt-fw-key-cert    is signed with that key, and names another one:
+//!                   NonTrustedFirmwareContentCertPK
+//! nt-fw-cert        is signed with that one, and has hashes of BL33 and
+//!                   NT_FW_CONFIG and a counter against rolling back
 //! ```
+//!
+//! Each link is checked, but for the first one: which key is the root of trust's
+//! is told by a hash in the board, not by the FIP.
 //!
 //! Who replaces BL33 and has that key needs a new nt-fw-cert, and all other
 //! certificates stay as they are (TF-A's *Trusted Board Boot* and
@@ -13,18 +19,12 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
-use sha2::{Digest, Sha256, Sha384, Sha512};
-use x509_cert::Certificate;
-use x509_cert::der::asn1::{ObjectIdentifier, OctetString};
-use x509_cert::der::{Decode, Encode, Reader, SliceReader};
-use x509_cert::spki::AlgorithmIdentifierOwned;
+use anyhow::{Context, Result, bail};
 
+use super::certificate::{NV_COUNTER, Read, Signed};
 use super::{Builder, KINDS, Kind, Uuid, called};
 
-/// Below this are TF-A's own extensions.
-const TBBR: &str = "1.3.6.1.4.1.4128.2100.";
-const NV_COUNTER: &str = "1.3.6.1.4.1.4128.2100.2";
+const WORLD_KEY: &str = "1.3.6.1.4.1.4128.2100.303";
 const CONTENT_KEY: &str = "1.3.6.1.4.1.4128.2100.1101";
 const BL33_HASH: &str = "1.3.6.1.4.1.4128.2100.1201";
 const CONFIG_HASH: &str = "1.3.6.1.4.1.4128.2100.1202";
@@ -41,94 +41,6 @@ pub fn certificates(package: &Builder) -> Vec<&'static Kind> {
     let there = |kind: &&Kind| package.get(kind.uuid).is_some();
     let all = KINDS.iter().filter(|kind| is_certificate(kind));
     all.filter(there).collect()
-}
-
-/// The hash algorithms of TF-A's certificates.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hash {
-    Sha256,
-    Sha384,
-    Sha512,
-}
-
-impl Hash {
-    fn of_oid(oid: ObjectIdentifier) -> Option<Self> {
-        Some(match oid.to_string().as_str() {
-            "2.16.840.1.101.3.4.2.1" => Self::Sha256,
-            "2.16.840.1.101.3.4.2.2" => Self::Sha384,
-            "2.16.840.1.101.3.4.2.3" => Self::Sha512,
-            _ => return None,
-        })
-    }
-
-    /// As cert_create's option has it.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Sha256 => "sha256",
-            Self::Sha384 => "sha384",
-            Self::Sha512 => "sha512",
-        }
-    }
-
-    fn digest(self, data: &[u8]) -> Vec<u8> {
-        match self {
-            Self::Sha256 => Sha256::digest(data).to_vec(),
-            Self::Sha384 => Sha384::digest(data).to_vec(),
-            Self::Sha512 => Sha512::digest(data).to_vec(),
-        }
-    }
-}
-
-/// What of a certificate matters here.
-#[derive(Debug)]
-struct Read {
-    /// What to call it in errors.
-    what: String,
-    /// Its SubjectPublicKeyInfo: a content certificate is signed by itself.
-    key: Vec<u8>,
-    /// TF-A's extensions, by OID.
-    extensions: Vec<(String, Vec<u8>)>,
-}
-
-impl Read {
-    fn new(what: &str, der: &[u8]) -> Result<Self> {
-        let wrong = |error| anyhow!("{what}: no X.509 certificate: {error}");
-        let certificate = Certificate::from_der(der).map_err(wrong)?;
-        let inner = certificate.tbs_certificate();
-        let all = inner.extensions().into_iter().flatten();
-        let named = all.map(|e| (e.extn_id.to_string(), e.extn_value.as_bytes().to_vec()));
-        Ok(Self {
-            what: what.to_owned(),
-            key: inner.subject_public_key_info().to_der().map_err(wrong)?,
-            extensions: named.filter(|(oid, _)| oid.starts_with(TBBR)).collect(),
-        })
-    }
-
-    fn extension(&self, oid: &str) -> Result<&[u8]> {
-        let found = self.extensions.iter().find(|(name, _)| name == oid);
-        let (_, value) = found.with_context(|| format!("{}: no extension {oid}", self.what))?;
-        Ok(value)
-    }
-
-    fn counter(&self) -> Result<u32> {
-        let value = u32::from_der(self.extension(NV_COUNTER)?);
-        value.map_err(|error| anyhow!("{}: extension {NV_COUNTER}: {error}", self.what))
-    }
-
-    /// A DigestInfo (RFC 8017, A.2.4).
-    fn hash(&self, oid: &str) -> Result<(Hash, Vec<u8>)> {
-        let wrong = |error| anyhow!("{}: extension {oid}: {error}", self.what);
-        let mut reader = SliceReader::new(self.extension(oid)?).map_err(wrong)?;
-        let (algorithm, digest) = reader
-            .sequence(|inner| -> x509_cert::der::Result<_> {
-                let algorithm = AlgorithmIdentifierOwned::decode(inner)?;
-                Ok((algorithm.oid, OctetString::decode(inner)?))
-            })
-            .map_err(wrong)?;
-        let hash = Hash::of_oid(algorithm);
-        let hash = hash.with_context(|| format!("{}: unknown hash {algorithm}", self.what))?;
-        Ok((hash, digest.as_bytes().to_vec()))
-    }
 }
 
 /// What is to be signed.
@@ -152,16 +64,23 @@ fn uuid(option: &str) -> Uuid {
 
 /// Makes BL33 of `package` and its certificate fit again: the certificate is
 /// replaced by one that `sign` makes and that is then held against the old
-/// one, the images and the key that nt-fw-key-cert names.
+/// one, the images and the key that nt-fw-key-cert names. `verify` says whether
+/// a signature is its key's.
 ///
 /// # Errors
-/// When the package has no such chain of trust, `sign` fails, or what it makes
-/// is not what the firmware would accept.
+/// When the package has no such chain of trust or a link of it is broken, `sign`
+/// fails, or what it makes is not what the firmware would accept.
 pub fn renew(
     package: &mut Builder,
     key: &Path,
     sign: impl FnOnce(&Request<'_>) -> Result<Vec<u8>>,
+    verify: impl Fn(&Signed) -> Result<()>,
 ) -> Result<()> {
+    let verify = |certificate: &Read| {
+        let what = &certificate.what;
+        let broken = || format!("{what}: its signature is not that of the key that it carries");
+        verify(&certificate.signed).with_context(broken)
+    };
     let read = |option: &str| {
         let der = package.get(uuid(option));
         let der = der.with_context(|| {
@@ -173,9 +92,23 @@ pub fn renew(
         Read::new(&format!("{option} of the package"), der)
     };
     let (old, vouches) = (read("nt-fw-cert")?, read("nt-fw-key-cert")?);
+    let root = read("trusted-key-cert")?;
+    let content_key = vouches.extension(CONTENT_KEY)?;
+    let world_key = root.extension(WORLD_KEY)?;
     let image = package.get(uuid("nt-fw")).context("there is no BL33")?;
     let config = package.get(uuid("nt-fw-config"));
     let (hash, _) = old.hash(BL33_HASH)?;
+    verify(&root)?;
+    for (certificate, named, by) in [
+        (&vouches, world_key, "trusted-key-cert"),
+        (&old, content_key, "nt-fw-key-cert"),
+    ] {
+        if certificate.signed.key != named {
+            let what = &certificate.what;
+            bail!("{what}: it is not signed with the key that {by} names");
+        }
+        verify(certificate)?;
+    }
     let made = sign(&Request {
         image,
         config,
@@ -184,13 +117,14 @@ pub fn renew(
         key,
     })?;
     let new = Read::new("the new nt-fw-cert", &made)?;
-    if new.key != vouches.extension(CONTENT_KEY)? {
+    if new.signed.key != content_key {
         bail!(
             "--nt-fw-key {}: this is not the key that the package's nt-fw-key-cert names, and \
              the firmware would refuse what it signs",
             key.display()
         );
     }
+    verify(&new)?;
     if new.hash(BL33_HASH)? != (hash, hash.digest(image)) {
         bail!("{}: its hash is not that of BL33", new.what);
     }

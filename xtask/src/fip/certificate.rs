@@ -1,0 +1,181 @@
+//! The certificates of trusted boot, as TF-A's `cert_create` makes them: each
+//! carries the public key that it is signed with, and in extensions of TF-A's
+//! the keys and hashes that it vouches for.
+
+use anyhow::{Context, Result, anyhow, bail};
+use sha2::{Digest, Sha256, Sha384, Sha512};
+use x509_cert::Certificate;
+use x509_cert::der::asn1::{ContextSpecific, ObjectIdentifier, OctetString};
+use x509_cert::der::{Decode, Encode, Reader, SliceReader, TagNumber};
+use x509_cert::spki::AlgorithmIdentifierOwned;
+
+/// Below this are TF-A's own extensions.
+const TBBR: &str = "1.3.6.1.4.1.4128.2100.";
+/// The counter against rolling back.
+pub(super) const NV_COUNTER: &str = "1.3.6.1.4.1.4128.2100.2";
+/// RFC 4055, section 3.1.
+const RSA_PSS: &str = "1.2.840.113549.1.1.10";
+
+/// The hash algorithms of TF-A's certificates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hash {
+    Sha256,
+    Sha384,
+    Sha512,
+}
+
+impl Hash {
+    fn of_oid(oid: ObjectIdentifier) -> Option<Self> {
+        Some(match oid.to_string().as_str() {
+            "2.16.840.1.101.3.4.2.1" => Self::Sha256,
+            "2.16.840.1.101.3.4.2.2" => Self::Sha384,
+            "2.16.840.1.101.3.4.2.3" => Self::Sha512,
+            _ => return None,
+        })
+    }
+
+    /// The one that ECDSA signs by (RFC 5758, section 3.2).
+    fn of_ecdsa(oid: ObjectIdentifier) -> Option<Self> {
+        Some(match oid.to_string().as_str() {
+            "1.2.840.10045.4.3.2" => Self::Sha256,
+            "1.2.840.10045.4.3.3" => Self::Sha384,
+            "1.2.840.10045.4.3.4" => Self::Sha512,
+            _ => return None,
+        })
+    }
+
+    /// As cert_create and OpenSSL have it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Sha256 => "sha256",
+            Self::Sha384 => "sha384",
+            Self::Sha512 => "sha512",
+        }
+    }
+
+    pub(super) fn digest(self, data: &[u8]) -> Vec<u8> {
+        match self {
+            Self::Sha256 => Sha256::digest(data).to_vec(),
+            Self::Sha384 => Sha384::digest(data).to_vec(),
+            Self::Sha512 => Sha512::digest(data).to_vec(),
+        }
+    }
+}
+
+/// Something signed, and the key that it claims to be signed with.
+#[derive(Debug)]
+pub struct Signed {
+    /// What is signed.
+    pub body: Vec<u8>,
+    /// The signature.
+    pub signature: Vec<u8>,
+    /// The hash algorithm, as OpenSSL names it.
+    pub hash: &'static str,
+    /// With RSASSA-PSS, the length of the salt in bytes; otherwise it is ECDSA.
+    pub salt: Option<u32>,
+    /// The public key, a SubjectPublicKeyInfo in DER.
+    pub key: Vec<u8>,
+}
+
+/// What of a certificate matters here.
+#[derive(Debug)]
+pub(super) struct Read {
+    /// What to call it in errors.
+    pub(super) what: String,
+    /// Its signature, and the key that it carries.
+    pub(super) signed: Signed,
+    /// TF-A's extensions, by OID.
+    pub(super) extensions: Vec<(String, Vec<u8>)>,
+}
+
+impl Read {
+    pub(super) fn new(what: &str, der: &[u8]) -> Result<Self> {
+        let wrong = |error| anyhow!("{what}: no X.509 certificate: {error}");
+        let certificate = Certificate::from_der(der).map_err(wrong)?;
+        let inner = certificate.tbs_certificate();
+        let body = SliceReader::new(der)
+            .and_then(|mut reader| {
+                reader.sequence(|inner| {
+                    let body = inner.tlv_bytes()?.to_vec();
+                    inner.drain(inner.remaining_len())?;
+                    Ok(body)
+                })
+            })
+            .map_err(wrong)?;
+        let algorithm = certificate.signature_algorithm();
+        if inner.signature() != algorithm {
+            bail!("{what}: it names two signature algorithms");
+        }
+        let made = signature_algorithm(algorithm);
+        let (hash, salt) = made.with_context(|| {
+            format!(
+                "{what}: signed by {}, and not as TF-A has it, by RSASSA-PSS or ECDSA with SHA-2",
+                algorithm.oid
+            )
+        })?;
+        let signature = certificate.signature().as_bytes();
+        let signature = signature.with_context(|| format!("{what}: no whole signature"))?;
+        let all = inner.extensions().into_iter().flatten();
+        let named = all.map(|e| (e.extn_id.to_string(), e.extn_value.as_bytes().to_vec()));
+        Ok(Self {
+            what: what.to_owned(),
+            signed: Signed {
+                body,
+                signature: signature.to_vec(),
+                hash: hash.name(),
+                salt,
+                key: inner.subject_public_key_info().to_der().map_err(wrong)?,
+            },
+            extensions: named.filter(|(oid, _)| oid.starts_with(TBBR)).collect(),
+        })
+    }
+
+    pub(super) fn extension(&self, oid: &str) -> Result<&[u8]> {
+        let found = self.extensions.iter().find(|(name, _)| name == oid);
+        let (_, value) = found.with_context(|| format!("{}: no extension {oid}", self.what))?;
+        Ok(value)
+    }
+
+    pub(super) fn counter(&self) -> Result<u32> {
+        let value = u32::from_der(self.extension(NV_COUNTER)?);
+        value.map_err(|error| anyhow!("{}: extension {NV_COUNTER}: {error}", self.what))
+    }
+
+    /// A DigestInfo (RFC 8017, A.2.4).
+    pub(super) fn hash(&self, oid: &str) -> Result<(Hash, Vec<u8>)> {
+        let wrong = |error| anyhow!("{}: extension {oid}: {error}", self.what);
+        let mut reader = SliceReader::new(self.extension(oid)?).map_err(wrong)?;
+        let (algorithm, digest) = reader
+            .sequence(|inner| -> x509_cert::der::Result<_> {
+                let algorithm = AlgorithmIdentifierOwned::decode(inner)?;
+                Ok((algorithm.oid, OctetString::decode(inner)?))
+            })
+            .map_err(wrong)?;
+        let hash = Hash::of_oid(algorithm);
+        let hash = hash.with_context(|| format!("{}: unknown hash {algorithm}", self.what))?;
+        Ok((hash, digest.as_bytes().to_vec()))
+    }
+}
+
+/// The hash that a signature is made by, and the length of RSASSA-PSS's salt,
+/// where TF-A makes such signatures.
+fn signature_algorithm(algorithm: &AlgorithmIdentifierOwned) -> Option<(Hash, Option<u32>)> {
+    if algorithm.oid.to_string() != RSA_PSS {
+        return Some((Hash::of_ecdsa(algorithm.oid)?, None));
+    }
+    // RSASSA-PSS-params: the hash is SHA-1 and the salt 20 bytes unless said.
+    let parameters = algorithm.parameters.as_ref()?.to_der().ok()?;
+    let mut reader = SliceReader::new(&parameters).ok()?;
+    let parameters = reader.sequence(|inner| -> x509_cert::der::Result<_> {
+        let hash = ContextSpecific::decode_explicit(inner, TagNumber(0))?;
+        let _mask: Option<ContextSpecific<AlgorithmIdentifierOwned>> =
+            ContextSpecific::decode_explicit(inner, TagNumber(1))?;
+        let salt = ContextSpecific::decode_explicit(inner, TagNumber(2))?;
+        inner.drain(inner.remaining_len())?;
+        Ok((hash, salt))
+    });
+    let (hash, salt) = parameters.ok()?;
+    let hash: AlgorithmIdentifierOwned = hash.map(|field| field.value)?;
+    let salt = salt.map_or(20, |field| field.value);
+    Some((Hash::of_oid(hash.oid)?, Some(salt)))
+}
