@@ -1,6 +1,6 @@
 //! The files that are to be written, and checks of them.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -33,6 +33,15 @@ pub(super) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -
 pub(super) fn writable((option, path): Named<'_, &Path>) -> Result<()> {
     if path.is_dir() {
         bail!("{option} {}: this is a directory", path.display());
+    }
+    // A rename asks for the right to write to the directory alone. Who is root
+    // may open the file nevertheless.
+    if let Some(old) = fs::metadata(path).ok().filter(fs::Metadata::is_file) {
+        let at = || format!("{option} {}: this file may not be written", path.display());
+        if old.permissions().readonly() {
+            bail!("{}: it is read-only", at());
+        }
+        OpenOptions::new().write(true).open(path).with_context(at)?;
     }
     let parent = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     if let Some(dir) = parent.filter(|dir| !dir.is_dir()) {
@@ -92,6 +101,10 @@ mod tests {
         assert_ne!(after.ino(), before);
         assert_eq!(after.permissions().mode() & 0o777, 0o640);
         assert!(link.is_symlink());
+        fs::set_permissions(&file, Permissions::from_mode(0o444)).expect("set");
+        let error = write(("--out", &link), b"newer").expect_err("read-only");
+        assert!(error.to_string().contains("it is read-only"), "{error}");
+        assert_eq!(fs::read(&file).expect("there"), b"new");
         write(("--out", Path::new("/dev/null")), b"new").expect("written");
         let error = write(("--out", dir.path()), b"new").expect_err("a directory");
         assert!(error.to_string().contains("this is a directory"));
