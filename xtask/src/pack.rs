@@ -138,6 +138,14 @@ impl Recipe<'_> {
                 given.option
             );
         }
+        let certificate = option("nt-fw-cert");
+        let certificate = self.given.iter().find(|given| given.uuid == certificate);
+        if let (Some(certificate), Some(_), Some(_)) = (certificate, &self.base, self.key) {
+            bail!(
+                "{}: with --base and --nt-fw-key this certificate is made here: leave it out",
+                certificate.option
+            );
+        }
         let vouched = match &self.base {
             Some(base) => {
                 let vouched = certificates(base);

@@ -2,7 +2,8 @@
 
 mod support;
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 
 use support::scratch::{Scratch, files};
 use xtask::fip::{Builder, KINDS, Uuid, called, read};
@@ -21,7 +22,10 @@ fn all_images(scratch: &Scratch) -> String {
     }
     for (name, uuid) in [("b1", BLOB), ("b2", OTHER)] {
         scratch.write(name, name.repeat(20).as_bytes());
-        words += &format!(" --blob uuid={uuid},file={name}");
+        words += &match name {
+            "b1" => format!(" --blob uuid={uuid},file={name}"),
+            _ => format!(" --blob file={name},uuid={uuid}"),
+        };
     }
     words
 }
@@ -37,6 +41,8 @@ fn the_same_bytes_as_fiptool_makes() {
     for (align, flags) in [
         ("", ""),
         ("--align 512", ""),
+        ("--align 0x200", ""),
+        ("--align 020", ""),
         ("", "--plat-toc-flags 0x1f"),
         ("--align 8", "--plat-toc-flags ABCD"),
     ] {
@@ -93,6 +99,11 @@ fn unpacked_as_fiptool_does() {
     assert!(said.contains("some/nt-fw.bin"), "{said}");
     scratch.ours("fip unpack fip.bin --out some --force");
     assert_eq!(content("some"), content("theirs"));
+    // What is in the way of the last one is seen before the first is written.
+    let last = format!("{}.bin", OTHER.to_uppercase());
+    fs::create_dir_all(scratch.path("blocked").join(&last)).expect("made");
+    let said = scratch.refused("fip unpack fip.bin --out blocked --force");
+    assert!(said.contains("this is a directory"), "{said}");
 }
 
 #[test]
@@ -294,6 +305,9 @@ fn bad_options() {
     for (line, expected) in [
         ("create --out f --blob uuid=1,file=a", "\"1\" is no UUID"),
         ("create --out f --blob file=a", "uuid=U,file=F"),
+        ("create --out f --blob file=a,uuid=1", "\"1\" is no UUID"),
+        ("create --out f --align 0xz --fwu a", "no number of bytes"),
+        ("create --out f --align 08 --fwu a", "no number of bytes"),
         (
             "create --out f --blob uuid=00000000-0000-0000-0000-000000000000,file=a",
             "UUID of zeros",
@@ -323,5 +337,15 @@ fn bad_options() {
     ] {
         let said = scratch.refused(&format!("fip {line}"));
         assert!(said.contains(expected), "{line}: {said}");
+    }
+    // Not replaced by a rename either, which a directory's owner may do.
+    let mode = |mode| fs::set_permissions(scratch.path("fip.bin"), Permissions::from_mode(mode));
+    mode(0o444).expect("set");
+    for line in [
+        "fip update fip.bin --nt-fw a",
+        "fip create --out fip.bin --nt-fw a",
+    ] {
+        let said = scratch.refused(line);
+        assert!(said.contains("it is read-only"), "{line}: {said}");
     }
 }

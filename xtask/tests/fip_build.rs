@@ -9,6 +9,7 @@ use psci_bench::image::{
     ParameterBlock,
 };
 use support::scratch::{Scratch, files};
+use support::xtask;
 use xtask::board::{self, Blob, Board, PackageKind};
 use xtask::fip::{Builder, called, read};
 use xtask::setup::{self, Need};
@@ -181,6 +182,95 @@ fn bl33_of_a_users_fip_is_replaced() {
 }
 
 #[test]
+fn what_is_mandatory_by_default_is_asked_for() {
+    let scratch = Scratch::new();
+    scratch.write("payload.bin", &payload());
+    scratch.write("a", b"a");
+    for (board, given, missing) in [
+        ("armada-8k", "--tb-fw a --soc-fw a", "--scp-fw FILE"),
+        (
+            "stm32mp25",
+            "--soc-fw a --fw-config a --soc-fw-config a --hw-config a",
+            "--blob uuid=b11249be-92dd-4b10-867c-2c6a4b47a7fb,file=ddr4_pmu_train.bin",
+        ),
+    ] {
+        let said = scratch.refused(&format!(
+            "fip build --board {board} --payload payload.bin -o fip.bin {given}"
+        ));
+        assert!(said.contains(&format!("needs {missing}")), "{said}");
+    }
+}
+
+#[test]
+fn a_users_fip_stays_aligned() {
+    let scratch = Scratch::new();
+    scratch.write("payload.bin", &payload());
+    scratch.write("other", b"another image");
+    let build = "fip build --board qemu --base base.bin --payload payload.bin -o new.bin";
+    for (made, rest, expected) in [
+        (4096, "", 4096),
+        (512, "", 512),
+        (512, "--align 0x1000", 4096),
+        (512, "--align 16", 16),
+        (1, "", 1),
+    ] {
+        scratch.theirs(&format!(
+            "fiptool create --align {made} --tb-fw other --soc-fw other --nt-fw other base.bin"
+        ));
+        scratch.ours(&format!("{build} {rest}"));
+        scratch.ours("image --board qemu --base payload.bin -o image.bin");
+        scratch.theirs(&format!(
+            "fiptool update --align {expected} --nt-fw image.bin base.bin"
+        ));
+        let same = scratch.read("new.bin") == scratch.read("base.bin");
+        assert!(same, "aligned to {made} {rest}");
+    }
+}
+
+/// The commands `cargo xtask fip build` in `text`.
+fn examples(text: &str) -> Vec<String> {
+    let text = text.replace("\\\n", " ");
+    let lines = text.lines().map(str::trim);
+    let commands = lines.filter_map(|line| line.strip_prefix("cargo xtask "));
+    let builds = commands.filter(|line| line.starts_with("fip build"));
+    builds.map(str::to_owned).collect()
+}
+
+#[test]
+fn what_help_and_readme_show_works() {
+    let help = xtask(&["fip", "build", "--help"]).output().expect("help");
+    let help = String::from_utf8(help.stdout).expect("text");
+    let workspace = Workspace::find().expect("the repository");
+    let readme = fs::read_to_string(workspace.root.join("README.md")).expect("there");
+    for (text, least) in [(help, 4), (readme, 5)] {
+        let examples = examples(&text);
+        assert!(examples.len() >= least, "{examples:?}");
+        for line in examples {
+            let scratch = Scratch::new();
+            scratch.write("payload.bin", &payload());
+            let (base, nt_fw_key) = (line.contains("--base fip.bin"), line.contains("nt.pem"));
+            let words: Vec<&str> = line.split([' ', '=']).collect();
+            for pair in words.windows(2) {
+                if pair[1].contains('.') && pair[0] != "-o" {
+                    scratch.write(pair[1], b"a stand-in");
+                }
+            }
+            if nt_fw_key {
+                let _ = fs::remove_file(scratch.path("nt.pem"));
+                trusted(&scratch, "ecdsa", "sha256", "");
+                fs::rename(scratch.path("base.bin"), scratch.path("fip.bin")).expect("renamed");
+            } else if base {
+                scratch.write("bl33", b"BL33");
+                scratch.theirs("fiptool create --nt-fw bl33 fip.bin");
+            }
+            let part = line.contains("--part");
+            let payload = if part { "" } else { "--payload payload.bin" };
+            scratch.ours(&format!("{line} {payload}"));
+        }
+    }
+}
+
+#[test]
 fn a_released_payload_gets_a_tree_and_another_one() {
     let scratch = Scratch::new();
     let bare = payload();
@@ -276,6 +366,16 @@ fn a_certificate_for_the_new_bl33() {
             said.contains("--soc-fw bl31: --base has certificates"),
             "{said}"
         );
+
+        let said = scratch.refused(&format!("{build} --nt-fw-key nt.pem --nt-fw-cert n.crt"));
+        let conflict = "--nt-fw-cert n.crt: with --base and --nt-fw-key";
+        assert!(said.contains(conflict), "{said}");
+        // Of parts it is the old one.
+        scratch.ours(&format!(
+            "fip build --board qemu --payload payload.bin -o parts.bin --tb-fw bl2 --soc-fw bl31 \
+             --trusted-key-cert t.crt --nt-fw-key-cert nk.crt --nt-fw-cert n.crt \
+             --nt-fw-key nt.pem {config}"
+        ));
 
         scratch.ours(&format!("{build} --nt-fw-key nt.pem"));
         let (old, new) = (scratch.read("base.bin"), scratch.read("new.bin"));

@@ -172,6 +172,7 @@ fn unpack(path: &Path, out: &Path, force: bool) -> Result<u8> {
             bail!("{}: this file is there already: see --force", to.display());
         }
         files::apart(("--out", &to), ("the FIP", Some(path)))?;
+        files::writable(("--out", &to))?;
     }
     for entry in &package.entries {
         let (to, data) = (to(entry.uuid), file.get(entry.range.clone()));

@@ -23,13 +23,15 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
     files::apart(out, ("--nt-fw-key", arguments.nt_fw_key.as_deref()))?;
     files::apart(out, ("--dtb", arguments.tree.dtb.as_deref()))?;
     let given = fip::load(&arguments.images, out)?;
+    let mut align = package.align();
     let mut builder = match &arguments.part {
         Some(file) => pack::part(&board, file, given)?,
         None => {
             let base = match &arguments.base {
                 Some(path) => {
-                    let (package, file) = fip::open("--base", path)?;
-                    Some(Builder::of(&package, &file)?)
+                    let (base, file) = fip::open("--base", path)?;
+                    align = align.max(base.align());
+                    Some(Builder::of(&base, &file)?)
                 }
                 None => None,
             };
@@ -52,7 +54,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
             )?
         }
     };
-    builder.align(arguments.align.unwrap_or(package.align()))?;
+    builder.align(arguments.align.unwrap_or(align))?;
     fip::save(out, &builder)?;
     if arguments.part.is_none() {
         say(&pack::after_fip(package));

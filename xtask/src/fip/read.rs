@@ -36,6 +36,14 @@ impl Package {
         let entry = self.entries.iter().find(|entry| entry.uuid == uuid)?;
         file.get(entry.range.clone())
     }
+
+    /// The alignment in bytes that all images have: a power of two up to a MiB.
+    #[must_use]
+    pub fn align(&self) -> u64 {
+        let zeros = self.entries.iter().map(|entry| entry.range.start);
+        let zeros = zeros.map(usize::trailing_zeros).min();
+        1 << zeros.unwrap_or(0).min(20)
+    }
 }
 
 /// Something odd that does no harm.

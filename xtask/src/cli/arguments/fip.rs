@@ -78,7 +78,7 @@ The options are those of TF-A's fiptool.")]
         #[arg(long, value_name = "FIP")]
         out: Option<PathBuf>,
         /// Align each image to so many bytes, a power of two.
-        #[arg(long, value_name = "N", default_value_t = 1)]
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = number)]
         align: u64,
         /// The images.
         #[command(flatten)]
@@ -90,7 +90,8 @@ The options are those of TF-A's fiptool.")]
     /// that platforms/BOARD/board.toml requires have to be given.
     #[command(after_help = "Examples:
   cargo xtask fip build --board juno --base fip.bin -o new.bin
-  cargo xtask fip build --board juno --tb-fw bl2.bin --soc-fw bl31.bin --scp-fw scp_bl2.bin -o fip.bin
+  cargo xtask fip build --board juno -o fip.bin --tb-fw bl2.bin --soc-fw bl31.bin \\
+      --scp-fw scp_bl2.bin --fw-config fw.dtb --tb-fw-config tb_fw.dtb --hw-config hw.dtb
   cargo xtask fip build --board n1sdp --part mcp_fw.bin -o mcp_fw.bin \\
       --blob uuid=54464222-a4cf-4bf8-b1b6-cee7dade539e,file=mcp_ram.bin
   cargo xtask fip build --board qemu --base fip.bin --nt-fw-key nt.pem -o new.bin")]
@@ -106,7 +107,8 @@ pub struct BuildArguments {
     /// The file to write.
     #[arg(short, long, value_name = "OUT")]
     pub output: PathBuf,
-    /// Replace BL33 in this FIP, and leave the rest of it as it is.
+    /// Replace BL33 in this FIP, and leave the rest of it as it is, aligned as
+    /// it is.
     #[arg(long, value_name = "FIP")]
     pub base: Option<PathBuf>,
     /// Make this further file of the board, which is without the payload.
@@ -116,11 +118,13 @@ pub struct BuildArguments {
     #[arg(long, value_name = "FILE")]
     pub payload: Option<PathBuf>,
     /// The key of the non-trusted firmware, in PEM form, to make BL33's new
-    /// certificate with: where the FIP has certificates.
+    /// certificate with: where the FIP has certificates. Its counter is the old
+    /// one's, which is in --base, or --nt-fw-cert where there is no --base.
     #[arg(long, value_name = "PEM")]
     pub nt_fw_key: Option<PathBuf>,
-    /// Align each image to so many bytes [default: as the board file says].
-    #[arg(long, value_name = "N")]
+    /// Align each image to so many bytes, a power of two [default: as the
+    /// board file says, and at least as in --base].
+    #[arg(long, value_name = "N", value_parser = number)]
     pub align: Option<u64>,
     /// What the payload's device tree says.
     #[command(flatten)]
@@ -134,11 +138,23 @@ pub struct BuildArguments {
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Layout {
     /// Align each image to so many bytes, a power of two.
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = number)]
     pub align: u64,
     /// The platform's flags in the header, bits 47:32, in hexadecimal.
     #[arg(long, value_name = "HEX", value_parser = hexadecimal)]
     pub plat_toc_flags: Option<u16>,
+}
+
+/// As C's `strtoul` and so fiptool has it: decimal, 0x200, or octal from 0.
+fn number(text: &str) -> Result<u64, String> {
+    let lower = text.to_ascii_lowercase();
+    let (digits, radix) = match (lower.strip_prefix("0x"), lower.strip_prefix('0')) {
+        (Some(digits), _) => (digits, 16),
+        (None, Some(digits)) if !digits.is_empty() => (digits, 8),
+        _ => (lower.as_str(), 10),
+    };
+    let number = u64::from_str_radix(digits, radix);
+    number.map_err(|_| "this is no number of bytes, such as 512 or 0x200".into())
 }
 
 fn hexadecimal(text: &str) -> Result<u16, String> {
@@ -147,12 +163,14 @@ fn hexadecimal(text: &str) -> Result<u16, String> {
     number.map_err(|_| "these are 16 bits in hexadecimal".into())
 }
 
-/// `uuid=U,file=F`.
+/// `uuid=U,file=F` or `file=F,uuid=U`.
 fn blob(text: &str) -> Result<(Uuid, PathBuf), String> {
-    let split = text
-        .strip_prefix("uuid=")
-        .and_then(|rest| rest.split_once(",file="))
-        .filter(|(_, file)| !file.is_empty());
+    let uuid_first = text.strip_prefix("uuid=");
+    let uuid_first = uuid_first.and_then(|rest| rest.split_once(",file="));
+    let file_first = text.strip_prefix("file=");
+    let file_first = file_first.and_then(|rest| rest.rsplit_once(",uuid="));
+    let split = uuid_first.or(file_first.map(|(file, uuid)| (uuid, file)));
+    let split = split.filter(|(_, file)| !file.is_empty());
     let (uuid, file) = split.ok_or("this has the form uuid=U,file=F")?;
     Ok((uuid.parse()?, file.into()))
 }
