@@ -3,6 +3,7 @@
 // Each test program compiles this file, and none uses all of it.
 #![allow(dead_code)]
 
+pub mod packages;
 pub mod scratch;
 
 use std::path::Path;
