@@ -9,7 +9,7 @@ use support::packages::{payload, trusted};
 use support::scratch::{Scratch, files};
 use support::xtask;
 use xtask::board::{self, Blob, Board, PackageKind};
-use xtask::fip::{Builder, called, read};
+use xtask::fip::read;
 use xtask::setup::{self, Need};
 use xtask::workspace::Workspace;
 
