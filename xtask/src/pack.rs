@@ -4,7 +4,7 @@
 //! board without one takes the image as it is, or a flattened image tree, of
 //! which the source is made here, or what its vendor's tool makes.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use toml::Spanned;
@@ -63,6 +63,15 @@ fn tool(package: &Package) -> &str {
     tool.map_or("its vendor's tool", |tool| tool.get_ref())
 }
 
+/// A file beside `path`, by all of its name and `ending` after a dot.
+#[must_use]
+pub fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(".");
+    path.push(ending);
+    path.into()
+}
+
 /// What is left to do with the image that is in the file `output`.
 #[must_use]
 pub fn after_image(board: &Board, output: &Path) -> Option<String> {
@@ -78,7 +87,7 @@ pub fn after_image(board: &Board, output: &Path) -> Option<String> {
             format!("on the board it is called {file}. {install}")
         }
         PackageKind::Fit => {
-            let (its, itb) = (output.with_extension("its"), output.with_extension("itb"));
+            let (its, itb) = (beside(output, "its"), beside(output, "itb"));
             format!(
                 "U-Boot starts it by `bootm`, from the file that `mkimage -f {} {}` makes. In \
                  U-Boot's place it goes into {}. {install}",
@@ -281,6 +290,18 @@ fn option(name: &str) -> Uuid {
     called(name).map_or(Uuid::NIL, |kind| kind.uuid)
 }
 
+/// How each source of a flattened image tree begins that is made here.
+const FIT_BEGIN: &str = "/dts-v1/;
+
+/ {
+\tdescription = \"psci-bench for ";
+
+/// Whether `text` is a source that was made here.
+#[must_use]
+pub fn is_fit_source(text: &[u8]) -> bool {
+    text.starts_with(FIT_BEGIN.as_bytes())
+}
+
 /// The source of a flattened image tree (U-Boot's *Flattened Image Tree
 /// format*) with the image and its device tree, which are in the files of
 /// these names beside it: U-Boot's `bootm` enters the image as it enters a
@@ -301,10 +322,7 @@ pub fn fit_source(title: &str, image: &str, tree: &str, load: u64) -> Result<Str
     };
     let (load, cells) = (cell(load), if load >> 32 == 0 { 1 } else { 2 });
     Ok(format!(
-        "/dts-v1/;
-
-/ {{
-\tdescription = \"psci-bench for {title}\";
+        "{FIT_BEGIN}{title}\";
 \t#address-cells = <{cells}>;
 
 \timages {{

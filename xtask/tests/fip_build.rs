@@ -82,8 +82,8 @@ fn every_board_gets_its_file() {
             assert!(refused.contains(&instead), "{refused}");
             assert!(said.contains(package.install.get_ref()), "{said}");
             if *package.kind.get_ref() == PackageKind::Fit {
-                scratch.theirs("mkimage -f image.its image.itb");
-                scratch.theirs("dumpimage -T flat_dt -p 0 -o out image.itb");
+                scratch.theirs("mkimage -f image.bin.its image.bin.itb");
+                scratch.theirs("dumpimage -T flat_dt -p 0 -o out image.bin.itb");
                 assert!(scratch.read("out") == image, "{name}");
             }
             continue;
@@ -123,6 +123,47 @@ fn every_board_gets_its_file() {
         let said = scratch.refused(&format!("fip build --board {name} --part moon -o a"));
         assert!(said.contains("--part moon"), "{said}");
     }
+}
+
+/// What an image tree is made of goes beside the image, and over nothing.
+#[test]
+fn files_beside_the_image() {
+    let scratch = Scratch::new();
+    let make = |base: &str, output: &str| format!("image --board rk3399 --base {base} -o {output}");
+    for base in ["payload.dtb", "payload.its", "out.bin.dtb", "out.bin.its"] {
+        scratch.write(base, &payload());
+    }
+    for taken in ["payload.dtb", "payload.its", "a.DTB", "a.its", "a.itb"] {
+        let said = scratch.refused(&make("payload.dtb", taken));
+        assert!(said.contains("use another name"), "{said}");
+        assert!(said.contains(&format!("--output {taken}: ")), "{said}");
+    }
+    for ending in ["dtb", "its"] {
+        let said = scratch.refused(&make(&format!("out.bin.{ending}"), "out.bin"));
+        let expected = format!("out.bin.{ending}: this is the file that --base reads");
+        assert!(said.contains(&expected), "{said}");
+    }
+    let said = scratch.refused(&make("payload.dtb", "payload"));
+    assert!(said.contains("that --base reads"), "{said}");
+    // Someone else's files are kept, and those from here made anew.
+    let said = scratch.refused(&make("out.bin.its", "payload"));
+    assert!(said.contains("payload.dtb: there is such a file"), "{said}");
+    for _ in 0..2 {
+        scratch.ours(&make("payload.dtb", "payload.bin"));
+    }
+    assert!(scratch.read("payload.dtb") == payload());
+    scratch.write("image", b"kept");
+    let link = |to: &str| fs::hard_link(scratch.path("image"), scratch.path(to)).expect("linked");
+    link("image.its");
+    let said = scratch.refused(&make("payload.its", "image"));
+    assert!(said.contains("that --output image names as well"), "{said}");
+    fs::rename(scratch.path("image"), scratch.path("image.dtb")).expect("renamed");
+    let said = scratch.refused(&make("payload.its", "image"));
+    assert!(said.contains("image.its names as well"), "{said}");
+    fs::remove_file(scratch.path("image.its")).expect("removed");
+    fs::create_dir(scratch.path("image.its")).expect("made");
+    let said = scratch.refused(&make("payload.its", "image"));
+    assert!(said.contains("image.its: this is a directory"), "{said}");
 }
 
 #[test]

@@ -142,7 +142,8 @@ pub struct ImageArguments {
     #[command(flatten)]
     pub tree: TreeArguments,
     /// The file to write, or a directory to write the board's file to
-    /// [default: psci-bench-BOARD.bin in target/psci-bench].
+    /// [default: psci-bench-BOARD.bin in target/psci-bench]. For a
+    /// board that takes an image tree, OUT.dtb and OUT.its are written, too.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
 }

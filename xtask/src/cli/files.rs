@@ -12,14 +12,8 @@ type Named<'n, P> = (&'n str, P);
 
 /// Refuses to write over the file that is read.
 pub(super) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -> Result<()> {
-    // By links there can be two paths to a file.
-    let identity = |path: &Path| {
-        let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-        Some((meta.dev(), meta.ino()))
-    };
     let (option, path) = output;
-    let written = identity(path);
-    if written.is_some() && written == input.1.and_then(identity) {
+    if input.1.is_some_and(|input| same(path, input)) {
         bail!(
             "{option} {}: this is the file that {} reads",
             path.display(),
@@ -27,6 +21,30 @@ pub(super) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -
         );
     }
     Ok(())
+}
+
+/// Refuses to write two files to one place.
+pub(super) fn distinct(one: Named<'_, &Path>, other: Named<'_, &Path>) -> Result<()> {
+    if same(one.1, other.1) {
+        bail!(
+            "{} {}: this is the file that {} {} names as well",
+            one.0,
+            one.1.display(),
+            other.0,
+            other.1.display()
+        );
+    }
+    Ok(())
+}
+
+/// Whether both are one file. By links there can be two paths to it.
+fn same(one: &Path, other: &Path) -> bool {
+    let identity = |path: &Path| {
+        let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+        Some((meta.dev(), meta.ino()))
+    };
+    let one = identity(one);
+    one.is_some() && one == identity(other)
 }
 
 /// Refuses what can be seen to be no place for a file.

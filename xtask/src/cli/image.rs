@@ -1,9 +1,10 @@
 //! `cargo xtask image`.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use psci_bench::image::ParameterBlock;
 
 use super::arguments::{ImageArguments, TreeArguments};
@@ -24,9 +25,16 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let of_board = !arguments.bare && arguments.tree.dtb.is_none();
     let output = output(&workspace, arguments, of_board.then_some(&board))?;
     let out = ("--output", output.as_path());
+    let package = board.package.as_ref().filter(|_| of_board);
+    let is_fit = package.is_some_and(|package| *package.kind.get_ref() == PackageKind::Fit);
+    let parts = is_fit.then(|| FitFiles::beside(&output)).transpose()?;
+    // Before anything is written, and the payload is built.
     files::writable(out)?;
     files::apart(out, ("--dtb", arguments.tree.dtb.as_deref()))?;
     files::apart(out, ("--base", arguments.base.as_deref()))?;
+    if let Some(parts) = &parts {
+        parts.check(&output, arguments.base.as_deref())?;
+    }
     let base = released("--base", arguments.base.as_deref())?;
     let image = if arguments.bare {
         let base = base.map_or_else(|| payload::flat(&workspace), Ok)?;
@@ -36,14 +44,11 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     };
     files::write(out, &image)?;
     say(&format!("{}: {} bytes", output.display(), image.len()));
-    if of_board {
-        let package = board.package.as_ref();
-        if package.is_some_and(|package| *package.kind.get_ref() == PackageKind::Fit) {
-            fit(&board, &output, &image)?;
-        }
-        if let Some(left) = pack::after_image(&board, &output) {
-            say(&left);
-        }
+    if let Some(parts) = &parts {
+        fit(&board, &output, parts, &image)?;
+    }
+    if let Some(left) = package.and_then(|_| pack::after_image(&board, &output)) {
+        say(&left);
     }
     Ok(0)
 }
@@ -111,21 +116,77 @@ fn output(
     }
 }
 
-/// The source of a flattened image tree beside the image, and the tree.
-fn fit(board: &Board, output: &Path, image: &[u8]) -> Result<()> {
+/// What a flattened image tree is made of, besides the image: files beside it
+/// that have all of its name and an ending more.
+struct FitFiles {
+    tree: PathBuf,
+    source: PathBuf,
+}
+
+impl FitFiles {
+    /// Those beside the image `output`.
+    fn beside(output: &Path) -> Result<Self> {
+        let ending = output.extension().and_then(OsStr::to_str);
+        let ending = ending.map(str::to_ascii_lowercase);
+        if let Some(ending @ ("dtb" | "its" | "itb")) = ending.as_deref() {
+            bail!(
+                "--output {}: this is to be the image, and .{ending} is how files are called \
+                 that are made for it or of it; use another name, such as image.bin",
+                output.display()
+            );
+        }
+        Ok(Self {
+            tree: pack::beside(output, "dtb"),
+            source: pack::beside(output, "its"),
+        })
+    }
+
+    fn named(&self) -> [(&str, &Path); 2] {
+        [
+            ("the image's device tree", &self.tree),
+            ("the image tree's source", &self.source),
+        ]
+    }
+
+    /// Refuses to write over what is read, or over one another.
+    fn check(&self, output: &Path, base: Option<&Path>) -> Result<()> {
+        let [tree, source] = self.named();
+        for file in [tree, source] {
+            files::writable(file)?;
+            files::apart(file, ("--base", base))?;
+            files::distinct(file, ("--output", output))?;
+        }
+        files::distinct(tree, source)?;
+        // Their names come from another's: what is not from here is kept.
+        let ours = self.source.is_file()
+            && pack::is_fit_source(&payload::read(source.0, source.1, FILE_MAX)?);
+        let named = [tree, source].into_iter();
+        if let Some((what, path)) = named.filter(|_| !ours).find(|(_, path)| path.exists()) {
+            bail!(
+                "{what} {}: there is such a file already, and it is not from here; remove it, or \
+                 give --output another name",
+                path.display()
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Writes the source of a flattened image tree beside the image, and the tree.
+fn fit(board: &Board, output: &Path, parts: &FitFiles, image: &[u8]) -> Result<()> {
     let block = ParameterBlock::read(image).map_err(|error| anyhow::anyhow!("{error}"))?;
     let tree = image.get(block.tree_offset as usize..).unwrap_or_default();
-    let (dtb, its) = (output.with_extension("dtb"), output.with_extension("its"));
     let name = |path: &Path| {
         let name = path.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
     };
     let load = *board.load_address.get_ref();
-    let source = pack::fit_source(&board.title, &name(output), &name(&dtb), load)?;
-    for (path, data) in [(&dtb, tree), (&its, source.as_bytes())] {
-        files::apart(("--output", path), ("--output", Some(output)))?;
-        files::write(("--output", path), data)?;
-        say(&format!("{}: {} bytes", path.display(), data.len()));
+    let source = pack::fit_source(&board.title, &name(output), &name(&parts.tree), load)?;
+    for (file, data) in parts.named().into_iter().zip([tree, source.as_bytes()]) {
+        // By a link, it may be only now.
+        files::distinct(file, ("--output", output))?;
+        files::write(file, data)?;
+        say(&format!("{}: {} bytes", file.1.display(), data.len()));
     }
     Ok(())
 }
