@@ -72,12 +72,10 @@ impl Machine<'_> {
     /// # Errors
     /// When it does, with the numbers that can be.
     pub fn check_cpus(&self, firmware: &board::Firmware) -> Result<()> {
+        let in_all = *firmware.max_cpus.get_ref();
         let (most, why) = match self.gic {
-            Gic::V2 if firmware.max_cpus > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
-            _ => (
-                firmware.max_cpus,
-                format!("firmware {}", self.firmware.name()),
-            ),
+            Gic::V2 if in_all > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
+            _ => (in_all, format!("firmware {}", self.firmware.name())),
         };
         if self.cpus == 0 || self.cpus > most {
             bail!(

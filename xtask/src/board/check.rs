@@ -3,15 +3,21 @@
 use std::ops::Range;
 
 use anyhow::Result;
+use psci_bench::board::{CPU_MAX, MEMORY_MAX, REDISTRIBUTOR_REGIONS_MAX, RESERVED_MAX};
 use psci_bench::image::BASE_MAX;
 use psci_bench::psci::AFFINITY_MASK;
 use toml::Spanned;
 
-use super::{Board, Source, Window, firmware, frame, package, status, uart, watchdog};
+use super::{
+    Board, GicV2, GicV3, Source, Window, firmware, frame, package, status, uart, watchdog,
+};
 use crate::image::working_memory;
 
+/// The first address that the payload cannot map.
+pub(crate) const ADDRESSES: u64 = 1 << 48;
 /// A frame of a GICv3 redistributor has two pages of 64 KiB.
 const REDISTRIBUTOR: u64 = 0x2_0000;
+const PAGE_64K: u64 = 0x1_0000;
 /// INTIDs of private peripheral interrupts.
 const PPIS: Range<u32> = 16..32;
 
@@ -26,13 +32,14 @@ struct Place {
 pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
     status::check(board, source)?;
     windows(board, source)?;
+    cpus(board, source)?;
+    firmware::check_cpus(board, source)?;
     load_address(board, source)?;
     uart::check(&board.uart, source)?;
     timer(board, source)?;
     frame::check(board.timer_frame(), source)?;
     gic(board, source)?;
     watchdog::check(board.watchdog.as_ref(), source)?;
-    cpus(board, source)?;
     firmware::check(board, source)?;
     package::check(board.package.as_ref(), source)?;
     qemu(board, source)
@@ -50,8 +57,18 @@ fn place<T>(what: &str, window: Window, at: &Spanned<T>) -> Place {
     }
 }
 
+/// Refuses more than the payload has room for.
+fn few<T>(what: &str, listed: &[Spanned<T>], most: usize, source: &Source<'_>) -> Result<()> {
+    match listed.get(most) {
+        None => Ok(()),
+        Some(beyond) => fail(source, beyond.span(), &format!("more than {most} {what}")),
+    }
+}
+
 /// Devices and memory lie side by side; the two GICs are alternatives.
 fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
+    few("ranges of memory", &board.memory, MEMORY_MAX, source)?;
+    few("ranges reserved", &board.reserved, RESERVED_MAX, source)?;
     let mut common: Vec<Place> = Vec::new();
     for memory in &board.memory {
         common.push(place("memory", *memory.get_ref(), memory));
@@ -142,6 +159,13 @@ fn disjoint<'p>(places: impl Iterator<Item = &'p Place>, source: &Source<'_>) ->
             let reason = format!("{}: {base:#x} + {size:#x} is no window", place.what);
             return fail(source, place.span.clone(), &reason);
         }
+        if place.window.end() > ADDRESSES {
+            let reason = format!(
+                "{}: {base:#x} + {size:#x} is beyond the 48 bits that addresses have",
+                place.what
+            );
+            return fail(source, place.span.clone(), &reason);
+        }
         let overlaps = |other: &&Place| {
             place.window.base < other.window.end() && other.window.base < place.window.end()
         };
@@ -179,7 +203,7 @@ fn load_address(board: &Board, source: &Source<'_>) -> Result<()> {
             return fail(source, span, &reason);
         }
     }
-    let most = board.firmware.values().map(|f| f.max_cpus).max();
+    let most = board.firmware.values().map(|f| *f.max_cpus.get_ref()).max();
     let need = image.size + working_memory(most.unwrap_or(0));
     if memory.end() - at < need {
         let reason = format!(
@@ -238,13 +262,51 @@ fn gic(board: &Board, source: &Source<'_>) -> Result<()> {
         let reason = "the default GIC is 2 or 3, and one that is described here";
         return fail(source, gic.default.span(), reason);
     }
-    if let Some(v3) = &gic.v3 {
-        for frames in &v3.get_ref().redistributors {
-            if !frames.size.is_multiple_of(REDISTRIBUTOR) || !frames.base.is_multiple_of(0x1_0000) {
-                let reason = "redistributors have 128 KiB each, on a page of 64 KiB";
-                return fail(source, v3.span(), reason);
+    // As the payload's reader has it.
+    if let Some(v2) = &gic.v2 {
+        let GicV2 {
+            distributor,
+            cpu_interface,
+        } = *v2.get_ref();
+        for (frame, size) in [(distributor, 0x1000), (cpu_interface, 0x100)] {
+            if frame.size < size || !frame.base.is_multiple_of(4) {
+                let reason = "a GICv2's distributor has at least 4 KiB, its CPU interface 256 \
+                              bytes, at a multiple of 4";
+                return fail(source, v2.span(), reason);
             }
         }
+    }
+    if let Some(v3) = &gic.v3 {
+        redistributors(board, v3, source)?;
+    }
+    Ok(())
+}
+
+fn redistributors(board: &Board, v3: &Spanned<GicV3>, source: &Source<'_>) -> Result<()> {
+    let fail = |reason: &str| fail(source, v3.span(), reason);
+    let GicV3 {
+        distributor,
+        redistributors,
+    } = v3.get_ref();
+    if distributor.size < PAGE_64K || !distributor.base.is_multiple_of(PAGE_64K) {
+        return fail("a GICv3's distributor has at least 64 KiB, on a page of 64 KiB");
+    }
+    for frames in redistributors {
+        if !frames.size.is_multiple_of(REDISTRIBUTOR) || !frames.base.is_multiple_of(PAGE_64K) {
+            return fail("redistributors have 128 KiB each, on a page of 64 KiB");
+        }
+    }
+    if redistributors.len() > REDISTRIBUTOR_REGIONS_MAX {
+        let most = REDISTRIBUTOR_REGIONS_MAX;
+        return fail(&format!("more than {most} regions of redistributors"));
+    }
+    let room: u64 = redistributors.iter().map(|r| r.size / REDISTRIBUTOR).sum();
+    let most = board.firmware.values().map(|f| *f.max_cpus.get_ref()).max();
+    let most = most.unwrap_or(1);
+    if room < most.into() {
+        return fail(&format!(
+            "the redistributors are for {room} CPUs, and by max-cpus there can be {most}"
+        ));
     }
     Ok(())
 }
@@ -266,6 +328,10 @@ fn cpus(board: &Board, source: &Source<'_>) -> Result<()> {
     }
     if listed.is_empty() || listed.iter().any(Vec::is_empty) {
         return fail(source, board.cpus.clusters.span(), "a cluster without CPUs");
+    }
+    if seen.len() > CPU_MAX {
+        let reason = format!("more than {CPU_MAX} CPUs");
+        return fail(source, board.cpus.clusters.span(), &reason);
     }
     let Some(continues) = &board.cpus.continues else {
         return Ok(());
@@ -303,6 +369,9 @@ fn qemu(board: &Board, source: &Source<'_>) -> Result<()> {
     let Some(qemu) = &board.qemu else {
         return Ok(());
     };
+    if qemu.cpus == 0 {
+        return fail(source, source.table(&["qemu"]), "cpus is at least 1");
+    }
     let memory: u64 = board
         .memory
         .iter()

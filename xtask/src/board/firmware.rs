@@ -2,6 +2,7 @@
 //! be measured with it.
 
 use anyhow::Result;
+use psci_bench::board::IDLE_STATES_MAX;
 use psci_bench::psci::StateFormat;
 use serde::Deserialize;
 use toml::Spanned;
@@ -86,7 +87,7 @@ pub enum Pmf {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Firmware {
     /// How many CPUs it can have.
-    pub max_cpus: u32,
+    pub max_cpus: Spanned<u32>,
     /// Whether PMF's timestamps can be read.
     pub pmf: Option<Pmf>,
     /// Whether CPUs come back after CPU_OFF.
@@ -126,6 +127,27 @@ impl Firmware {
     }
 }
 
+/// Refuses the first firmware with more CPUs than there are, or with fewer than
+/// a run has that asks for no number. The CPUs have been checked.
+pub(super) fn check_cpus(board: &Board, source: &Source<'_>) -> Result<()> {
+    let cpus: usize = board.all_clusters().iter().map(Vec::len).sum();
+    let default = board.default_cpus()?;
+    for firmware in board.firmware.values() {
+        let most = *firmware.max_cpus.get_ref();
+        let fail = |reason: &str| Err(source.error(firmware.max_cpus.span(), reason));
+        if most == 0 || most as usize > cpus {
+            return fail(&format!("max-cpus is 1 to {cpus}: so many CPUs there are"));
+        }
+        if most < default {
+            return fail(&format!(
+                "max-cpus is less than the {default} CPUs that are used when no number is asked \
+                 for: those of [qemu], else all that are listed"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// Refuses the first firmware that cannot be.
 pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
     let default = &board.default_firmware;
@@ -133,12 +155,8 @@ pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
         let reason = "there is no [firmware] of that name";
         return Err(source.error(default.span(), reason));
     }
-    let cpus: usize = board.all_clusters().iter().map(Vec::len).sum();
     for (name, firmware) in &board.firmware {
         let fail = |reason: &str| Err(source.error(source.table(&["firmware", name]), reason));
-        if firmware.max_cpus == 0 || firmware.max_cpus as usize > cpus {
-            return fail(&format!("max-cpus is 1 to {cpus}: so many CPUs there are"));
-        }
         if firmware.pmf.is_none() && board.qemu.is_none() {
             return fail("pmf is missing: \"linked\", \"unlinked\" or \"none\"");
         }
@@ -164,6 +182,12 @@ fn states(states: &[Spanned<IdleState>], source: &Source<'_>) -> Result<()> {
                 && (other.name == this.name
                     || other.power_state.get_ref() == this.power_state.get_ref())
         };
+        let before = states.iter().take(index);
+        let format = |other: &&Spanned<IdleState>| other.get_ref().format == this.format;
+        if before.filter(format).count() == IDLE_STATES_MAX {
+            let reason = format!("more than {IDLE_STATES_MAX} idle states of one format");
+            return Err(source.error(state.span(), &reason));
+        }
         if states.iter().take(index).any(same) {
             let reason = "another idle state has the same name or power-state";
             return Err(source.error(state.span(), reason));

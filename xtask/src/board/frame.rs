@@ -44,7 +44,7 @@ pub(super) fn check(frame: Option<&Spanned<Frame>>, source: &Source<'_>) -> Resu
     let fail = |reason: &str| Err(source.error(spanned.span(), reason));
     let frame = spanned.get_ref();
     for Window { base, size } in frame.windows() {
-        if !(FRAME..=LARGEST).contains(&size) || !base.is_multiple_of(FRAME) || base >> 48 != 0 {
+        if !(FRAME..=LARGEST).contains(&size) || !base.is_multiple_of(FRAME) {
             return fail("a timer's frames have at least 4 KiB each, on a page of 4 KiB");
         }
     }

@@ -74,7 +74,7 @@ fn line<S: AsRef<str>>(out: &mut String, cells: &[S; 8], widths: &[usize; 8]) {
 fn row(board: &Board) -> [String; 8] {
     let firmware = firmware(board);
     let cpus: usize = board.all_clusters().iter().map(Vec::len).sum();
-    let most = firmware.map_or(cpus, |firmware| firmware.max_cpus as usize);
+    let most = firmware.map_or(cpus, |firmware| *firmware.max_cpus.get_ref() as usize);
     let [down, times, off] = firmware.map_or_else(Default::default, |firmware| {
         let off = if firmware.cpu_off { "yes" } else { "no" };
         [
@@ -213,7 +213,7 @@ pub fn describe(board: &Board) -> String {
         say("", "");
         say(
             "firmware",
-            &format!("{name}, up to {} CPUs", firmware.max_cpus),
+            &format!("{name}, up to {} CPUs", firmware.max_cpus.get_ref()),
         );
         for state in firmware.idle_state.iter().map(|state| state.get_ref()) {
             let down = if state.is_powerdown() {

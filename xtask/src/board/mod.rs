@@ -16,6 +16,7 @@ mod watchdog;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::Path;
 
@@ -26,6 +27,7 @@ use toml::Spanned;
 use crate::firmware::Gic;
 use crate::workspace::Workspace;
 
+pub(crate) use self::check::ADDRESSES;
 pub use self::firmware::{Firmware, Format, IdleState, Pmf, Stock};
 pub use self::frame::Frame;
 pub use self::list::{describe, table};
@@ -223,6 +225,7 @@ pub struct Board {
     /// The name of its folder.
     pub name: Spanned<String>,
     /// What people call it.
+    #[serde(deserialize_with = "status::title")]
     pub title: String,
     /// Where all this was tried; see [`Board::verified`].
     pub verified: Option<Spanned<Verified>>,
@@ -264,14 +267,22 @@ impl Board {
     /// When there is none, or it is wrong.
     pub fn load(workspace: &Workspace, name: &str) -> Result<Self> {
         let path = workspace.board(name).join("board.toml");
-        let text = fs::read_to_string(&path).with_context(|| {
-            let known = names(workspace).join(", ");
-            format!(
-                "there is no board {name:?} ({}); boards: {known}",
-                path.display()
-            )
+        let short = workspace.short(&path).display().to_string();
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let known = names(workspace).join(", ");
+                let path = path.display();
+                bail!("there is no board {name:?} ({path}); boards: {known}")
+            }
+            read => read.with_context(|| short.clone())?,
+        };
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let sound = error.utf8_error().valid_up_to();
+            let before = error.as_bytes().iter().take(sound);
+            let line = before.filter(|byte| **byte == b'\n').count() + 1;
+            anyhow!("{short}:{line}: this is not text in UTF-8")
         })?;
-        let board = Self::parse(&workspace.short(&path).display().to_string(), &text)?;
+        let board = Self::parse(&short, &text)?;
         if board.name.get_ref() != name {
             let source = Source {
                 name: &path.display().to_string(),

@@ -16,7 +16,7 @@ fn tree_of(board: &Board) -> Vec<u8> {
     let name = board.default_firmware.get_ref();
     let firmware = board.firmware(name).expect("the default one");
     let choices = Choices {
-        cpus: firmware.max_cpus,
+        cpus: *firmware.max_cpus.get_ref(),
         gic: board.default_gic(),
         conduit: board.psci.conduit,
         idle_states: &firmware.idle_states(StateId::Original),
@@ -97,7 +97,11 @@ fn the_payload_reads_what_each_file_says() {
         let (labels, source) = labels(&blob, false);
         assert_eq!(source, payload::LabelSource::CpuMap, "{name}");
         let mut expected = Vec::new();
-        for (cluster, cpus) in (0..).zip(board.clusters(firmware.max_cpus).expect("so many")) {
+        for (cluster, cpus) in (0..).zip(
+            board
+                .clusters(*firmware.max_cpus.get_ref())
+                .expect("so many"),
+        ) {
             expected.extend(
                 (0..)
                     .zip(cpus)

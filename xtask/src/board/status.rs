@@ -1,13 +1,16 @@
 //! How far a board file can be trusted, and what people have to know.
 
 use anyhow::Result;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::{Board, Source};
 
 /// The longest note, in bytes.
 const NOTE_MAX: usize = 600;
+/// The longest title, in bytes.
+const TITLE_MAX: usize = 100;
 
 /// Where the payload was run with a board file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -51,11 +54,25 @@ pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
     }
 }
 
+/// Reads a title, and refuses one that no line could hold.
+pub(super) fn title<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let title = String::deserialize(from)?;
+    if is_line(&title, TITLE_MAX) {
+        return Ok(title);
+    }
+    let reason =
+        format!("the title is one line of printable ASCII, at most {TITLE_MAX} characters");
+    Err(D::Error::custom(reason))
+}
+
+fn is_line(text: &str, most: usize) -> bool {
+    let printable = text.chars().all(|c| (' '..='~').contains(&c));
+    !text.trim().is_empty() && printable && text.len() <= most
+}
+
 /// Refuses a note that would not print as a paragraph.
 pub(super) fn text(note: &Spanned<String>, source: &Source<'_>) -> Result<()> {
-    let value = note.get_ref();
-    let printable = value.chars().all(|c| (' '..='~').contains(&c));
-    if value.trim().is_empty() || !printable || value.len() > NOTE_MAX {
+    if !is_line(note.get_ref(), NOTE_MAX) {
         let reason =
             format!("a note is one line of printable ASCII, at most {NOTE_MAX} characters");
         return Err(source.error(note.span(), &reason));

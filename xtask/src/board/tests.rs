@@ -4,6 +4,7 @@ use super::*;
 use crate::firmware::StateId;
 
 mod claims;
+mod limits;
 
 fn text() -> String {
     let workspace = Workspace::find().expect("the repository");
@@ -311,7 +312,7 @@ fn a_timer_frame() {
         (
             "= 0x2a81_0000",
             "= 0x1_0000_0000_0000",
-            "on a page of 4 KiB",
+            "beyond the 48 bits",
         ),
         ("size = 0x1000\n", "size = 0xfff\n", "at least 4 KiB"),
         (

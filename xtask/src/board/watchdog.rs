@@ -70,7 +70,7 @@ pub(super) fn check(watchdog: Option<&Spanned<Watchdog>>, source: &Source<'_>) -
     let fail = |reason: &str| Err(source.error(spanned.span(), reason));
     let watchdog = spanned.get_ref();
     for frame in watchdog.frames() {
-        if frame.size < FRAME || !frame.base.is_multiple_of(FRAME) || frame.base >> 48 != 0 {
+        if frame.size < FRAME || !frame.base.is_multiple_of(FRAME) {
             return fail("a watchdog's frames have 4 KiB each, on a page of 4 KiB");
         }
     }
