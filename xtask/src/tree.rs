@@ -434,15 +434,19 @@ fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
 /// Which GIC the tree `blob` describes, if any, and how many CPUs.
 ///
 /// # Errors
-/// When the payload could not use it.
+/// When the payload could not use it: what it would find only once it runs is
+/// looked for as well.
 pub fn machine(blob: &[u8]) -> Result<(Option<Gic>, usize)> {
     let board = payload::Board::read(blob).map_err(|error| anyhow!("{error}"))?;
+    usable::check(&board)?;
     let gic = board.gic.map(|gic| match gic {
         payload::Gic::V2 { .. } => Gic::V2,
         payload::Gic::V3 { .. } => Gic::V3,
     });
     Ok((gic, board.cpu_count))
 }
+
+mod usable;
 
 #[cfg(test)]
 mod tests;

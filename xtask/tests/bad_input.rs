@@ -176,6 +176,32 @@ fn a_tree_for_another_gic() {
     }
 }
 
+/// What the payload would find only on the board.
+#[test]
+fn a_tree_of_no_use() {
+    let workspace = Workspace::find().expect("the repository");
+    let board = Board::load(&workspace, "qemu").expect("a good board");
+    let choices = Choices {
+        cpus: 2,
+        gic: Gic::V3,
+        conduit: Conduit::Smc,
+        idle_states: &[],
+        bootargs: "",
+    };
+    let mut blob = tree::build(&board, &choices).expect("a tree");
+    let from = [0x900_0000u64, 0x1000].map(u64::to_be_bytes).concat();
+    let mut windows = blob.windows(from.len());
+    let at = windows.position(|bytes| bytes == from).expect("the UART");
+    blob[at..][..8].copy_from_slice(&0x800_0000u64.to_be_bytes());
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (tree, out) = (dir.path().join("a.dtb"), dir.path().join("out"));
+    fs::write(&tree, blob).expect("written");
+    let said = refused(&["image", "--dtb", text(&tree), "-o", text(&out)]);
+    let what = format!("--dtb {}: the console at 0x8000000 overlaps", text(&tree));
+    holds(&said, &what);
+    assert!(!out.exists());
+}
+
 #[test]
 fn boot_arguments() {
     for verb in ["qemu", "image"] {

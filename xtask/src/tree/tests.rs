@@ -296,28 +296,115 @@ fn what_is_there_twice() {
     assert!(error.contains("a second /chosen"), "{error}");
 }
 
+/// `from` is in the tree once.
+fn with(from: &[&[u8]], to: &[&[u8]]) -> String {
+    let (from, to) = (from.concat(), to.concat());
+    let whole = build_with(2, Gic::V3, Conduit::Smc, "");
+    machine(&whole).expect("a good tree");
+    let times = whole.windows(from.len()).filter(|bytes| *bytes == from);
+    assert_eq!(times.count(), 1, "{from:x?}");
+    let blob = renamed(whole, &from, &to);
+    adapt(&blob, None).expect("a sound tree");
+    machine(&blob).expect_err("of no use").to_string()
+}
+
+#[test]
+fn what_the_payload_would_end_by() {
+    let cells = |base: u64, size: u64| [base.to_be_bytes(), size.to_be_bytes()].concat();
+    let reg =
+        |from: (u64, u64), to: (u64, u64)| with(&[&cells(from.0, from.1)], &[&cells(to.0, to.1)]);
+    let (uart, gic, memory) = (
+        (0x900_0000, 0x1000),
+        (0x800_0000, 0x1_0000),
+        (0x4000_0000, 0x4000_0000),
+    );
+    for (from, to, expected) in [
+        (
+            uart,
+            (1 << 48, 0x1000),
+            "the console: 0x1000 bytes at 0x1000000000000 are beyond",
+        ),
+        (
+            uart,
+            (0x800_0000, 0x1000),
+            "the console at 0x8000000 overlaps the GIC's distributor",
+        ),
+        (
+            uart,
+            (0x810_0000, 0x1000),
+            "overlaps the GIC's redistributors",
+        ),
+        (
+            uart,
+            (0x4000_0000, 0x1000),
+            "the console at 0x40000000 overlaps memory at 0x40000000",
+        ),
+        (
+            gic,
+            (1 << 48, 0x1_0000),
+            "the GIC's distributor: 0x10000 bytes",
+        ),
+        (
+            (0x80a_0000, 0xf6_0000),
+            (0xffff_ffff_0000, 0xf6_0000),
+            "redistributors: 0xf60000",
+        ),
+        (
+            memory,
+            (0x4000_0000, 1 << 48),
+            "memory: 0x1000000000000 bytes at 0x40000000",
+        ),
+        (memory, (1 << 48, 0x4000_0000), "memory: 0x40000000 bytes"),
+    ] {
+        let error = reg(from, to);
+        assert!(error.contains(expected), "{expected}: {error}");
+    }
+    // The second CPU's reg; "psci" follows it.
+    let cpu = |mpidr: u64| mpidr.to_be_bytes();
+    let next = [3u32.to_be_bytes(), 5u32.to_be_bytes()].concat();
+    let error = with(&[&cpu(1), &next], &[&cpu(0), &next]);
+    assert!(error.contains("0x0 is there twice"), "{error}");
+    let state = |value: u32| value.to_be_bytes();
+    for bad in [0x8001_0002u32, 0xc000_0002, 0x2001_0002] {
+        let error = with(&[&state(0x1_0002)], &[&state(bad)]);
+        let expected = format!("idle state core-off: arm,psci-suspend-param {bad:#x} sets bits");
+        assert!(error.contains(&expected), "{error}");
+    }
+    let whole = build_with(2, Gic::V3, Conduit::Smc, "");
+    let extended = renamed(whole, &state(0x1_0002), &state(0x4000_0002));
+    machine(&extended).expect("of the extended format");
+}
+
 #[test]
 fn more_than_the_payload_takes() {
-    let memory: String = (1..34u64)
-        .map(|at| format!("[[memory]]\nbase = {:#x}\nsize = 0x1000\n", at << 32))
-        .collect();
-    let path = Workspace::find().expect("the repository").board("qemu");
-    let text = std::fs::read_to_string(path.join("board.toml")).expect("a board file");
-    let text = text.split("[qemu]").next().expect("what is before it");
-    let text = text
-        .replacen("title = ", "verified = \"no\"\ntitle = ", 1)
-        .replace("max-cpus = ", "pmf = \"none\"\nmax-cpus = ");
-    let board = Board::parse("board.toml", &format!("{text}{memory}")).expect("a good board");
-    let choices = Choices {
-        cpus: 2,
-        gic: Gic::V3,
-        conduit: Conduit::Smc,
-        idle_states: &[],
-        bootargs: "",
+    let board = board();
+    let firmware = board.firmware("tf-a").expect("a firmware");
+    let state = firmware.idle_states(StateId::Original).remove(0);
+    let states = |count: u32| -> Vec<IdleState> {
+        let states = (0..count).map(|at| {
+            let power_state = toml::Spanned::new(0..0, 0x1_0000 + at);
+            IdleState {
+                name: format!("s{at}"),
+                power_state,
+                ..state.clone()
+            }
+        });
+        states.collect()
     };
-    let error = build(&board, &choices).expect_err("34 regions").to_string();
+    let build = |count| {
+        let choices = Choices {
+            cpus: 2,
+            gic: Gic::V3,
+            conduit: Conduit::Smc,
+            idle_states: &states(count),
+            bootargs: "",
+        };
+        build(&board, &choices)
+    };
+    build(16).expect("a tree");
+    let error = build(17).expect_err("17 states").to_string();
     assert!(
-        error.contains("the tree of QEMU virt") && error.contains("more than 32"),
+        error.contains("the tree of QEMU virt") && error.contains("more than 16"),
         "{error}"
     );
 }
