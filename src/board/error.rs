@@ -183,7 +183,6 @@ impl<'t> BoardError<'t> {
 
 impl fmt::Display for BoardError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("device tree: ")?;
         let (path, property) = (self.node, self.property);
         if path.length() > 0 {
             write!(f, "{path}")?;

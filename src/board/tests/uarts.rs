@@ -133,7 +133,7 @@ fn what_can_not_be_used_is_named() {
         ),
     ] {
         let error = read(compatible, &[(property, &value)]).expect_err("not to be used");
-        assert_eq!(error, std::format!("device tree: {NODE} {expected}"));
+        assert_eq!(error, std::format!("{NODE} {expected}"));
     }
 }
 
