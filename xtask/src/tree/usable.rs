@@ -79,7 +79,8 @@ pub(super) fn check(board: &Board<'_>) -> Result<()> {
     let memory = board.memory.iter().find(|memory| memory.overlaps(&console));
     if let Some(memory) = memory.filter(|_| !reserved) {
         bail!(
-            "the console at {:#x} overlaps memory at {:#x}",
+            "the console at {:#x} overlaps memory at {:#x}: mend the tree's memory node, or reserve \
+             that part of it",
             console.base,
             memory.base
         );
