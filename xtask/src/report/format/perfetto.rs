@@ -161,28 +161,17 @@ impl<'r> Trace<'r> {
     }
 
     fn group(&mut self, test: &Test, group: &Group) {
-        let rows = group.rows.iter().filter_map(|place| test.rows.get(*place));
-        let rows: Vec<(&Row, &Instants)> = rows
-            .filter_map(|row| Some((row, row.event.as_ref()?)))
-            .collect();
-        // One base for all: their counter values are comparable.
-        let base = rows.iter().filter_map(|(_, it)| it.base).min();
-        let shift = |it: &Instants| match (it.base, base) {
-            (Some(own), Some(first)) => i64::try_from(own - first).unwrap_or(i64::MAX),
-            _ => 0,
-        };
-        let spans = rows.iter().filter_map(|(_, it)| {
-            let (from, to) = span(&slices(it))?;
-            let shift = shift(it);
-            Some((from.saturating_add(shift), to.saturating_add(shift)))
+        let rows = group.placed(test);
+        let spans = rows.iter().filter_map(|it| {
+            let (from, to) = span(&slices(it.instants))?;
+            Some((from.saturating_add(it.shift), to.saturating_add(it.shift)))
         });
         let whole = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         let Some((first, last)) = whole else { return };
         let start = self.at;
-        for (row, instants) in &rows {
-            let shift = shift(instants);
-            let place = |ticks: i64| ticks.saturating_add(shift).saturating_sub(first);
-            self.sample(test, row, instants, &|trace, ticks| {
+        for it in &rows {
+            let place = |ticks: i64| ticks.saturating_add(it.shift).saturating_sub(first);
+            self.sample(test, it.row, it.instants, &|trace, ticks| {
                 start.saturating_add(trace.ns(place(ticks)))
             });
         }

@@ -4,7 +4,7 @@ use psci_bench::pmf::Stamp::{
     EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci,
 };
 
-use super::super::model::{Instants, Point, Test};
+use super::super::model::{Instants, Point, Row, Test};
 
 /// What a CPU does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,6 +201,33 @@ pub(super) fn slices(instants: &Instants) -> Vec<Slice> {
 pub(super) struct Group {
     /// Indices into [`Test::rows`].
     pub(super) rows: Vec<usize>,
+}
+
+/// A row's instants, and what is added to them on the axis of its group.
+pub(super) struct Placed<'r> {
+    pub(super) row: &'r Row,
+    pub(super) instants: &'r Instants,
+    /// Ticks from the least base of the group to this row's.
+    pub(super) shift: i64,
+}
+
+impl Group {
+    /// Its rows on one axis, which begins at the least base of all: their
+    /// counter values are comparable.
+    pub(super) fn placed<'r>(&self, test: &'r Test) -> Vec<Placed<'r>> {
+        let rows = self.rows.iter().filter_map(|place| test.rows.get(*place));
+        let rows = rows.filter_map(|row| Some((row, row.event.as_ref()?)));
+        let first = rows.clone().filter_map(|(_, instants)| instants.base).min();
+        rows.map(|(row, instants)| Placed {
+            row,
+            instants,
+            shift: match (instants.base, first) {
+                (Some(own), Some(first)) => i64::try_from(own - first).unwrap_or(i64::MAX),
+                _ => 0,
+            },
+        })
+        .collect()
+    }
 }
 
 /// The rows of `test` that have instants, as they can be placed: those of a

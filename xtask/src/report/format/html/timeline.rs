@@ -8,7 +8,7 @@ use psci_bench::pmf::Stamp;
 
 use super::super::super::model::{Instants, Point, Row, Run, Test};
 use super::super::super::words::span;
-use super::super::phases::{Phase, Side, Slice, groups, slices};
+use super::super::phases::{Phase, Placed, Side, Slice, groups, slices};
 use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, Mark, RIGHT, Scale, WIDTH};
 
 /// What is left free between the two sides.
@@ -119,28 +119,23 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
 fn lanes(test: &Test) -> Vec<Lane<'_>> {
     let mut all = Vec::new();
     for group in groups(test) {
-        let rows = group.rows.iter().filter_map(|place| test.rows.get(*place));
-        let rows: Vec<(&Row, &Instants)> = rows
-            .filter_map(|row| Some((row, row.event.as_ref()?)))
-            .collect();
-        // On one axis: instants from the least base of all.
-        let first = rows.iter().filter_map(|(_, it)| it.base).min();
-        let own = |it: &Instants| match (it.base, first) {
-            (Some(own), Some(first)) => i64::try_from(own - first).unwrap_or(i64::MAX),
-            _ => 0,
-        };
+        let rows = group.placed(test);
         let alone = rows.len() == 1 && !test.is_parallel();
         let wake = rows
             .iter()
-            .filter_map(|(_, it)| Some(anchor(it)?.saturating_add(own(it))));
+            .filter_map(|it| Some(anchor(it.instants)?.saturating_add(it.shift)));
         let wake = wake.min().unwrap_or(0);
         let mut lanes: Vec<(i64, Lane<'_>)> = Vec::new();
-        for (row, instants) in rows {
+        for Placed {
+            row,
+            instants,
+            shift,
+        } in rows
+        {
             let slices = slices(instants);
             let Some(begin) = slices.first().map(|slice| slice.from) else {
                 continue;
             };
-            let shift = own(instants);
             let down = if alone { begin } else { shift.saturating_neg() };
             let zero = (down, wake.saturating_sub(shift));
             let low = instants.at(Point::Stamp(Stamp::EnterHwLowPwr));
