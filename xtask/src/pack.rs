@@ -139,7 +139,7 @@ impl Recipe<'_> {
         if let Some(given) = self
             .given
             .iter()
-            .find(|given| given.uuid == option("nt-fw"))
+            .find(|given| given.uuid == Uuid::of("nt-fw"))
         {
             bail!(
                 "{}: here BL33 is the payload; with another one use `cargo xtask fip create` or \
@@ -147,7 +147,7 @@ impl Recipe<'_> {
                 given.option
             );
         }
-        let certificate = option("nt-fw-cert");
+        let certificate = Uuid::of("nt-fw-cert");
         let certificate = self.given.iter().find(|given| given.uuid == certificate);
         if let (Some(certificate), Some(_), Some(_)) = (certificate, &self.base, self.key) {
             bail!(
@@ -188,7 +188,7 @@ impl Recipe<'_> {
     fn check_given(&self, vouched: &[&Kind]) -> Result<()> {
         let fits = |uuid| {
             let certificate = known(uuid).is_some_and(is_certificate);
-            certificate || uuid == option("nt-fw-config")
+            certificate || uuid == Uuid::of("nt-fw-config")
         };
         match self.given.iter().find(|given| !fits(given.uuid)) {
             Some(other) if !vouched.is_empty() => bail!(
@@ -213,7 +213,7 @@ pub fn fip(
 ) -> Result<Builder> {
     let mut fip = recipe.base.unwrap_or_default();
     add(&mut fip, recipe.given)?;
-    fip.put(option("nt-fw"), recipe.image)?;
+    fip.put(Uuid::of("nt-fw"), recipe.image)?;
     if let Some(key) = recipe.key {
         renew(&mut fip, key, sign, verify)?;
     }
@@ -284,10 +284,6 @@ fn complete(
         bail!("{what} needs {}{or}", missing.join(", "));
     }
     Ok(())
-}
-
-fn option(name: &str) -> Uuid {
-    called(name).map_or(Uuid::NIL, |kind| kind.uuid)
 }
 
 /// How each source of a flattened image tree begins that is made here.

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use super::arguments::{Chosen, FipVerb, Images, Layout};
 use super::{files, fip_build};
 use crate::fip::{
-    Builder, IMAGE_MAX, PACKAGE_MAX, Package, Uuid, called, certificates, known, label, read,
+    Builder, IMAGE_MAX, PACKAGE_MAX, Package, Uuid, certificates, known, label, read,
 };
 use crate::pack::{self, Given};
 use crate::payload;
@@ -112,10 +112,7 @@ fn update(
     let mut builder = Builder::of(&package, &file)?;
     lay_out(&mut builder, layout)?;
     let given = load(images, out)?;
-    let has = |option: &str| {
-        let kind = called(option);
-        kind.is_some_and(|kind| given.iter().any(|given| given.uuid == kind.uuid))
-    };
+    let has = |option| given.iter().any(|given| given.uuid == Uuid::of(option));
     if has("nt-fw") && !has("nt-fw-cert") && !force && !certificates(&builder).is_empty() {
         bail!(
             "{} has certificates, and firmware that checks them would refuse another BL33: give \

@@ -30,6 +30,14 @@ pub fn called(option: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.option == option)
 }
 
+impl Uuid {
+    /// That of the kind that is called `option`; the nil one, which no image
+    /// has, where there is none.
+    pub(crate) fn of(option: &str) -> Self {
+        called(option).map_or(Self::NIL, |kind| kind.uuid)
+    }
+}
+
 const fn kind(option: &'static str, title: &'static str, uuid: u128) -> Kind {
     let uuid = Uuid(uuid.to_be_bytes());
     Kind {

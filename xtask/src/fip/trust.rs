@@ -22,7 +22,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::certificate::{NV_COUNTER, Read, Signed};
-use super::{Builder, KINDS, Kind, Uuid, called};
+use super::{Builder, KINDS, Kind, Uuid};
 
 const WORLD_KEY: &str = "1.3.6.1.4.1.4128.2100.303";
 const CONTENT_KEY: &str = "1.3.6.1.4.1.4128.2100.1101";
@@ -58,10 +58,6 @@ pub struct Request<'r> {
     pub key: &'r Path,
 }
 
-fn uuid(option: &str) -> Uuid {
-    called(option).map_or(Uuid::NIL, |kind| kind.uuid)
-}
-
 /// Makes BL33 of `package` and its certificate fit again: the certificate is
 /// replaced by one that `sign` makes and that is then held against the old
 /// one, the images and the key that nt-fw-key-cert names. `verify` says whether
@@ -82,7 +78,7 @@ pub fn renew(
         verify(&certificate.signed).with_context(broken)
     };
     let read = |option: &str| {
-        let der = package.get(uuid(option));
+        let der = package.get(Uuid::of(option));
         let der = der.with_context(|| {
             format!(
                 "the package has certificates and no {option}: its chain of trust is not the \
@@ -95,8 +91,8 @@ pub fn renew(
     let root = read("trusted-key-cert")?;
     let content_key = vouches.extension(CONTENT_KEY)?;
     let world_key = root.extension(WORLD_KEY)?;
-    let image = package.get(uuid("nt-fw")).context("there is no BL33")?;
-    let config = package.get(uuid("nt-fw-config"));
+    let image = package.get(Uuid::of("nt-fw")).context("there is no BL33")?;
+    let config = package.get(Uuid::of("nt-fw-config"));
     let (hash, _) = old.hash(BL33_HASH)?;
     verify(&root)?;
     for (certificate, named, by) in [
@@ -144,6 +140,6 @@ pub fn renew(
             bail!("{}: extension {oid} is not as in the old one", new.what);
         }
     }
-    package.put(uuid("nt-fw-cert"), made)?;
+    package.put(Uuid::of("nt-fw-cert"), made)?;
     Ok(())
 }
