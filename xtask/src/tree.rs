@@ -150,9 +150,8 @@ fn reserved(board: &Board) -> Node {
         .bytes("ranges", &[]);
     for part in &board.reserved {
         let part = part.get_ref();
-        let (base, size) = (part.base, part.size);
-        let node = Node::new(&format!("{}@{base:x}", part.name))
-            .reg(&[Window { base, size }])
+        let node = Node::new(&format!("{}@{:x}", part.name, part.base))
+            .reg(&[part.window()])
             .bytes("no-map", &[]);
         parent = parent.with(node);
     }
@@ -295,13 +294,9 @@ fn uart_node(board: &Board) -> Node {
         UartKind::Lpuart => &["fsl,imx8ulp-lpuart", "fsl,imx7ulp-lpuart"],
         UartKind::Stm32 => &["st,stm32h7-uart"],
     };
-    let window = Window {
-        base: uart.base,
-        size: uart.size,
-    };
     let mut node = Node::new(&uart_name(board))
         .texts("compatible", compatible)
-        .reg(&[window]);
+        .reg(&[uart.window()]);
     for (name, value) in [
         ("reg-shift", uart.reg_shift),
         ("reg-io-width", uart.reg_io_width),

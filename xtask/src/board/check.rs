@@ -73,12 +73,7 @@ fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
     for memory in &board.memory {
         common.push(place("memory", *memory.get_ref(), memory));
     }
-    let uart = board.uart.get_ref();
-    let window = Window {
-        base: uart.base,
-        size: uart.size,
-    };
-    common.push(place("uart", window, &board.uart));
+    common.push(place("uart", board.uart.get_ref().window(), &board.uart));
     if let Some(frame) = board.timer_frame() {
         for window in frame.get_ref().windows() {
             common.push(place("the timer frame", window, frame));
@@ -123,11 +118,8 @@ fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
     }
     let mut reserved: Vec<Place> = Vec::new();
     for part in &board.reserved {
-        let Window { base, size } = Window {
-            base: part.get_ref().base,
-            size: part.get_ref().size,
-        };
-        reserved.push(place(&part.get_ref().name, Window { base, size }, part));
+        let window = part.get_ref().window();
+        reserved.push(place(&part.get_ref().name, window, part));
     }
     disjoint(reserved.iter(), source)?;
     for part in &reserved {
@@ -166,9 +158,7 @@ fn disjoint<'p>(places: impl Iterator<Item = &'p Place>, source: &Source<'_>) ->
             );
             return fail(source, place.span.clone(), &reason);
         }
-        let overlaps = |other: &&Place| {
-            place.window.base < other.window.end() && other.window.base < place.window.end()
-        };
+        let overlaps = |other: &&Place| place.window.overlaps(&other.window);
         if let Some(other) = seen.iter().copied().find(overlaps) {
             let reason = format!(
                 "{} at {base:#x} overlaps {} at {:#x}",
@@ -179,6 +169,12 @@ fn disjoint<'p>(places: impl Iterator<Item = &'p Place>, source: &Source<'_>) ->
         seen.push(place);
     }
     Ok(())
+}
+
+/// How many CPUs there are at most, by all firmwares.
+fn most_cpus(board: &Board) -> u32 {
+    let most = board.firmware.values().map(|f| *f.max_cpus.get_ref());
+    most.max().unwrap_or(1)
 }
 
 /// The image and its least working memory have to fit in where it is loaded.
@@ -198,13 +194,12 @@ fn load_address(board: &Board, source: &Source<'_>) -> Result<()> {
         size: BASE_MAX as u64,
     };
     for part in board.reserved.iter().map(Spanned::get_ref) {
-        if part.base < image.end() && image.base < part.base.saturating_add(part.size) {
+        if part.window().overlaps(&image) {
             let reason = format!("the load address is in what {} has reserved", part.name);
             return fail(source, span, &reason);
         }
     }
-    let most = board.firmware.values().map(|f| *f.max_cpus.get_ref()).max();
-    let need = image.size + working_memory(most.unwrap_or(0));
+    let need = image.size + working_memory(most_cpus(board));
     if memory.end() - at < need {
         let reason = format!(
             "there are {} KiB from the load address on, and the payload needs {}",
@@ -301,8 +296,7 @@ fn redistributors(board: &Board, v3: &Spanned<GicV3>, source: &Source<'_>) -> Re
         return fail(&format!("more than {most} regions of redistributors"));
     }
     let room: u64 = redistributors.iter().map(|r| r.size / REDISTRIBUTOR).sum();
-    let most = board.firmware.values().map(|f| *f.max_cpus.get_ref()).max();
-    let most = most.unwrap_or(1);
+    let most = most_cpus(board);
     if room < most.into() {
         return fail(&format!(
             "the redistributors are for {room} CPUs, and by max-cpus there can be {most}"

@@ -78,6 +78,12 @@ impl Window {
     pub fn end(&self) -> u64 {
         self.base.saturating_add(self.size)
     }
+
+    /// Whether the two have an address in common.
+    #[must_use]
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.base < other.end() && other.base < self.end()
+    }
 }
 
 /// Memory that is not to be touched.
@@ -90,6 +96,15 @@ pub struct Reserved {
     pub base: u64,
     /// Size in bytes.
     pub size: u64,
+}
+
+impl Reserved {
+    /// Where it is.
+    #[must_use]
+    pub fn window(&self) -> Window {
+        let (base, size) = (self.base, self.size);
+        Window { base, size }
+    }
 }
 
 /// The instruction that calls the firmware.

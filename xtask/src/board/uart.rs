@@ -5,7 +5,7 @@ use psci_bench::{board as payload, image};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::Source;
+use super::{Source, Window};
 
 /// How the console's UART is programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -57,6 +57,13 @@ pub struct Uart {
 }
 
 impl Uart {
+    /// Its registers.
+    #[must_use]
+    pub fn window(&self) -> Window {
+        let (base, size) = (self.base, self.size);
+        Window { base, size }
+    }
+
     /// What the payload is told of it: in a tree, or in the parameter block.
     #[must_use]
     pub fn emergency(&self) -> image::EmergencyUart {
