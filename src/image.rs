@@ -38,8 +38,8 @@ pub const PARAMETER_VERSION: u32 = 1;
 pub const TREE_ALIGN: usize = 8;
 /// The largest device tree that is accepted, in bytes (QEMU hands over 1 MiB).
 pub const TREE_MAX: usize = 2 << 20;
-/// The largest file without its tree, in bytes.
-pub const BASE_MAX: usize = 128 << 10;
+/// The largest file without its tree, in bytes; `linker/payload.ld` has it too.
+pub const BASE_MAX: usize = 192 << 10;
 
 /// How a UART is programmed; the numbers are those of the parameter block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
