@@ -14,6 +14,7 @@
 extern crate std;
 
 pub mod board;
+pub mod caches;
 pub mod devices;
 pub mod handoff;
 pub mod image;

@@ -6,6 +6,7 @@
 //! the tests of the portable half with a fake firmware and a fake clock.
 
 use crate::board::{NoFrame, TimerFrame, Watchdog};
+use crate::caches::Caches;
 use crate::image::Conduit;
 use crate::plan::WakePattern;
 use crate::pmf;
@@ -90,6 +91,15 @@ impl Counter {
     }
 }
 
+/// What a CPU says of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// MIDR_EL1: who made it, and which one it is.
+    pub midr: u64,
+    /// Its caches.
+    pub caches: Caches,
+}
+
 /// What the payload found out about the machine that it runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
@@ -122,8 +132,8 @@ pub struct Facts {
     pub stat: bool,
     /// Index of the lead CPU in the board's order.
     pub lead: usize,
-    /// MIDR_EL1 of the lead.
-    pub midr: u64,
+    /// What the lead says of itself.
+    pub own: Identity,
     /// Costs of measuring.
     pub overheads: Overheads,
 }

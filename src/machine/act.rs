@@ -35,6 +35,7 @@ impl fmt::Display for Unfit {
 /// Gets this CPU ready: quiet timer, GIC set up. On every entry.
 pub fn prepare(env: &'static Env, slot: &'static Slot) -> Result<(), Unfit> {
     env.timer.disarm();
+    slot.identify(cpu::identity);
     let gic = env.gic.init_cpu(slot, env.timer.intid);
     gic.map_err(Unfit::Gic)?;
     if env.gic.version() != 0 && !slot.timer_wakes() {

@@ -4,12 +4,14 @@ use core::arch::asm;
 use core::cell::OnceCell;
 
 use aarch64_cpu::registers::{
-    CNTFRQ_EL0, CurrentEL, HCR_EL2, ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable, TPIDR_EL1,
-    TPIDR_EL2, Writeable,
+    CLIDR_EL1, CNTFRQ_EL0, CSSELR_EL1, CurrentEL, HCR_EL2, ID_AA64MMFR2_EL1, ID_AA64PFR0_EL1,
+    MIDR_EL1, MPIDR_EL1, Readable, TPIDR_EL1, TPIDR_EL2, Writeable,
 };
 use psci_bench::board::NoFrame;
+use psci_bench::caches::Caches;
 use psci_bench::pmf::{Interface, ReadError};
 use psci_bench::psci::AFFINITY_MASK;
+use psci_bench::round::Identity;
 
 use super::boot;
 use super::firmware::Firmware;
@@ -114,6 +116,21 @@ pub fn is_multithreaded() -> bool {
 /// MIDR_EL1.
 pub fn midr() -> u64 {
     MIDR_EL1.get()
+}
+
+/// What this CPU says of itself. Nothing interrupts it: interrupts stay masked.
+pub fn identity() -> Identity {
+    let wide = ID_AA64MMFR2_EL1.is_set(ID_AA64MMFR2_EL1::CCIDX);
+    let caches = Caches::read(CLIDR_EL1.get(), wide, &mut |selector| {
+        CSSELR_EL1.set(selector);
+        let size: u64;
+        // SAFETY: reading CCSIDR_EL1 has no side effect; the ISB lets it be
+        // the cache that CSSELR_EL1 selects.
+        unsafe { asm!("isb", "mrs {}, ccsidr_el1", out(reg) size, options(nostack)) };
+        size
+    });
+    let midr = midr();
+    Identity { midr, caches }
 }
 
 /// CNTFRQ_EL0 in Hz, as the firmware set it.

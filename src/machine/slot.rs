@@ -8,7 +8,7 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use psci_bench::round::After;
+use psci_bench::round::{After, Identity};
 use psci_bench::sample::{Action, Cause, Outcome};
 use psci_bench::stat::Ladder;
 
@@ -67,13 +67,17 @@ pub struct Slot {
     timer_wakes: AtomicU32,
     start: AtomicU64,
     off_code: AtomicU64,
+    identified: AtomicU32,
+    identity: UnsafeCell<Identity>,
     order: UnsafeCell<Order>,
     outcome: UnsafeCell<Outcome>,
 }
 
 // SAFETY: `order` and `outcome` change hands by `issued` and `done`, which
-// are stored with Release and loaded with Acquire; all else is atomic or
-// never written after new().
+// are stored with Release and loaded with Acquire; `identity` is written by
+// its CPU alone, and read only where `identified`, stored and loaded like
+// those, says that it will not be again; all else is atomic or never written
+// after new().
 unsafe impl Sync for Slot {}
 
 impl Slot {
@@ -94,6 +98,8 @@ impl Slot {
             timer_wakes: AtomicU32::new(0),
             start: AtomicU64::new(0),
             off_code: AtomicU64::new(0),
+            identified: AtomicU32::new(0),
+            identity: UnsafeCell::new(Identity::default()),
             order: UnsafeCell::new(Order {
                 action: Action::None,
                 alarm: 0,
@@ -199,6 +205,25 @@ impl Slot {
     /// The CPU's: whether its timer's interrupt has been seen to arrive.
     pub fn timer_wakes(&self) -> bool {
         self.timer_wakes.load(Ordering::Relaxed) != 0
+    }
+
+    /// The CPU's: what it says of itself, the first time.
+    pub fn identify(&self, make: fn() -> Identity) {
+        if self.identified.load(Ordering::Relaxed) == 0 {
+            // SAFETY: nobody reads before `identified` is set, which only
+            // this CPU does.
+            unsafe { self.identity.get().write(make()) };
+            self.identified.store(1, Ordering::Release);
+        }
+    }
+
+    /// What the CPU says of itself, once it has been up.
+    pub fn identity(&self) -> Option<Identity> {
+        if self.identified.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        // SAFETY: not written again, as identify() sees to.
+        Some(unsafe { self.identity.get().read() })
     }
 
     /// The lead's: the CPU may go, if it stayed to see the lead back.

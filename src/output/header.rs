@@ -52,7 +52,7 @@ fn cpus(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
             Many(run.cluster_heads().count() as u64, "cluster"),
             run.label(lead),
             run.cpu(lead).mpidr,
-            run.facts.midr
+            run.facts.own.midr
         ),
     )
 }

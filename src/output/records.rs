@@ -111,7 +111,7 @@ fn facts(to: &mut Recorder<'_>, facts: &Facts) {
     };
     to.word("state_format", format);
     to.number("lead", facts.lead as u64);
-    to.hex("midr", facts.midr);
+    to.hex("midr", facts.own.midr);
     match facts.pmf {
         Ok(interface) => to.hex("pmf", interface.get_timestamp().into()),
         Err(error) => to.field("pmf_error", &error),

@@ -14,7 +14,7 @@ use crate::image::Conduit;
 use crate::plan::WakePattern;
 use crate::pmf::{Interface, Stamps};
 use crate::psci::StateFormat;
-use crate::round::{After, Counter, Facts, Machine, Overheads, Round, Who};
+use crate::round::{After, Counter, Facts, Identity, Machine, Overheads, Round, Who};
 use crate::sample::{Action, Cause, End, Loss, Outcome, Step};
 use crate::stat::Rise;
 
@@ -61,7 +61,10 @@ impl Fake {
                 state_format: StateFormat::Original,
                 pmf: Ok(Interface::VendorEl3),
                 lead: 0,
-                midr: 0x411f_d070,
+                own: Identity {
+                    midr: 0x411f_d070,
+                    ..Identity::default()
+                },
                 watchdog: None,
                 stat: false,
                 overheads: Overheads {

@@ -384,7 +384,7 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         watchdog: board.watchdog.filter(|_| env.has_watchdog()),
         stat: env.stat,
         lead: env.lead,
-        midr: cpu::midr(),
+        own: env.slots[env.lead].identity().unwrap_or_default(),
         overheads: overhead::measure(env),
     }
 }

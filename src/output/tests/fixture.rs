@@ -10,7 +10,7 @@ use crate::plan::{Method, Methods, Plan, ScenarioId, ScenarioSet};
 use crate::pmf::{Interface, ReadError, Stamps};
 use crate::psci::{self, StateFormat};
 use crate::report::{Failure, Figures, Row, Skip, Status, TestReport, Totals};
-use crate::round::{Counter, Facts, Overheads};
+use crate::round::{Counter, Facts, Identity, Overheads};
 use crate::sample::{Action, Cause, Detail, End, Loss, Metric, Outcome, Reason, Rejection, Step};
 use crate::stats::Summary;
 
@@ -46,7 +46,10 @@ impl World {
                 state_format: StateFormat::Original,
                 pmf: Ok(Interface::VendorEl3),
                 lead: 0,
-                midr: 0x410f_d034,
+                own: Identity {
+                    midr: 0x410f_d034,
+                    ..Identity::default()
+                },
                 watchdog: None,
                 stat: false,
                 overheads: Overheads {
