@@ -9,12 +9,15 @@
 //! |---|---|---|
 //! | `iterations` | 1 to 1000000 samples a CPU and scenario | 20 |
 //! | `warmup` | 0 to 10000 samples that are not counted | 2 |
-//! | `only` | scenario tags, with or without `test_rt_instr_`, by comma | all six |
+//! | `only` | scenario tags, with or without `test_rt_instr_`, and the groups `suite`, `micro` and `all`, by comma; or `help` | `suite` |
 //! | `method` | `tftf`, `warm` or `tftf,warm` | `tftf` |
 //! | `wake` | `together`, `staggered` or `chain` | `together` |
 //! | `end` | `off`, `park` or `reset` | `off` |
 //! | `deepest` | `power_state` of the deepest level, `0x…` | device tree |
 //! | `core` | `power_state` of level 0, `0x…` | device tree |
+//! | `samples` | `none` or `all` | `none` |
+//! | `loops` | 1 to 1073741824 operations a CPU in each loop | 1048576, as far as the time goes |
+//! | `batch` | 1 to 65536 of them in a sample | 1024 |
 
 use core::fmt;
 use core::ops::RangeInclusive;
@@ -22,13 +25,22 @@ use core::ops::RangeInclusive;
 use crate::board::text::{self, Shown};
 
 mod scenario_id;
+mod scenario_set;
 
-pub use self::scenario_id::{ScenarioId, ScenarioSet, TAG_PREFIX, UnknownTag};
+pub use self::scenario_id::{ScenarioId, TAG_PREFIX, UnknownTag};
+pub use self::scenario_set::ScenarioSet;
 
 /// The most iterations that can be asked for.
 pub const ITERATIONS_MAX: u32 = 1_000_000;
 /// The most warm-up rounds that can be asked for.
 pub const WARMUP_MAX: u32 = 10_000;
+
+/// The most operations that a loop can be asked for.
+pub const LOOPS_MAX: u32 = 1 << 30;
+/// The most operations in a sample.
+pub const BATCH_MAX: u32 = 1 << 16;
+/// Operations of a loop where nothing is said.
+const LOOPS: u32 = 1 << 20;
 
 /// How a sample's preconditions are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,6 +141,13 @@ pub struct Plan {
     pub core: Option<u32>,
     /// Whether every sample is sent, and not only what sums them up.
     pub samples: bool,
+    /// Operations a CPU in each loop, 1 to [`LOOPS_MAX`]; None where nothing
+    /// was said: then as many as the time allows.
+    pub loops: Option<u32>,
+    /// Operations in a sample of a loop, 1 to [`BATCH_MAX`].
+    pub batch: u32,
+    /// Whether nothing is to be measured, and the scenarios to be listed.
+    pub list: bool,
 }
 
 impl Default for Plan {
@@ -136,13 +155,16 @@ impl Default for Plan {
         Self {
             iterations: 20,
             warmup: 2,
-            scenarios: ScenarioSet::ALL,
+            scenarios: ScenarioSet::SUITE,
             methods: Methods::Tftf,
             wake: WakePattern::Together,
             end: EndAction::Off,
             deepest: None,
             core: None,
             samples: false,
+            loops: None,
+            batch: 1024,
+            list: false,
         }
     }
 }
@@ -197,11 +219,15 @@ pub enum Key {
     Core,
     /// `samples=`
     Samples,
+    /// `loops=`
+    Loops,
+    /// `batch=`
+    Batch,
 }
 
 impl Key {
     /// All keys.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Iterations,
         Self::Warmup,
         Self::Only,
@@ -211,6 +237,8 @@ impl Key {
         Self::Deepest,
         Self::Core,
         Self::Samples,
+        Self::Loops,
+        Self::Batch,
     ];
 
     /// The key as it is written.
@@ -226,27 +254,32 @@ impl Key {
             Self::Deepest => "deepest",
             Self::Core => "core",
             Self::Samples => "samples",
+            Self::Loops => "loops",
+            Self::Batch => "batch",
         }
     }
 
-    /// The numbers that [`Self::Iterations`] and [`Self::Warmup`] take.
+    /// The numbers that it takes, where it takes any.
     const fn range(self) -> RangeInclusive<u32> {
         match self {
             Self::Iterations => 1..=ITERATIONS_MAX,
+            Self::Loops => 1..=LOOPS_MAX,
+            Self::Batch => 1..=BATCH_MAX,
             _ => 0..=WARMUP_MAX,
         }
     }
 
     fn write_accepted(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Iterations | Self::Warmup => {
+            Self::Iterations | Self::Warmup | Self::Loops | Self::Batch => {
                 let (least, most) = self.range().into_inner();
                 let (least, most) = (u64::from(least), u64::from(most));
                 return write!(f, "a number from {least} to {most}");
             }
             Self::Only => {
-                f.write_str("one or more, parted by commas, of")?;
-                return write_words(f, &mut ScenarioId::ALL.iter().map(|id| id.short_tag()));
+                f.write_str("help, or one or more, parted by commas, of")?;
+                let tags = ScenarioId::ALL.iter().map(|id| id.short_tag());
+                return write_words(f, &mut tags.chain(ScenarioSet::GROUPS));
             }
             Self::Method => "tftf, warm or both parted by a comma",
             Self::Wake => "together, staggered or chain",
@@ -314,6 +347,23 @@ impl Plan {
         Ok(plan)
     }
 
+    /// How many tests the plan makes: the suite's scenarios by each method, the
+    /// others by their own.
+    #[must_use]
+    pub fn tests(&self) -> usize {
+        let suite = self.scenarios.suite().len();
+        suite * self.methods.iter().count() + self.scenarios.len() - suite
+    }
+
+    /// Operations in a sample of a loop, and how many such samples are asked
+    /// for on each CPU.
+    #[must_use]
+    pub fn batches(&self) -> (u32, u32) {
+        let loops = self.loops.unwrap_or(LOOPS);
+        let batch = self.batch.min(loops).max(1);
+        (batch, loops.div_ceil(batch))
+    }
+
     fn apply(&mut self, word: &str, seen: &mut u32) -> Result<(), PlanProblem> {
         if word.bytes().any(|b| matches!(b, b'"' | b'\'' | b'\\')) {
             return Err(PlanProblem::Quoted);
@@ -333,13 +383,16 @@ impl Plan {
         match key {
             Key::Iterations => self.iterations = decimal(key, value)?,
             Key::Warmup => self.warmup = decimal(key, value)?,
+            Key::Loops => self.loops = Some(decimal(key, value)?),
+            Key::Batch => self.batch = decimal(key, value)?,
+            Key::Only if value == "help" => self.list = true,
             Key::Only => {
                 self.scenarios = ScenarioSet::EMPTY;
                 let mut rest = Some(value);
                 while let Some(list) = rest {
                     let (tag, behind) = text::cut(list, b',').unzip();
-                    let tag = ScenarioId::from_tag(tag.unwrap_or(list)).ok_or(refused)?;
-                    if !self.scenarios.insert(tag) {
+                    let meant = ScenarioSet::of_word(tag.unwrap_or(list)).ok_or(refused)?;
+                    if !self.scenarios.insert(meant) {
                         return Err(PlanProblem::Repeated(key));
                     }
                     rest = behind;

@@ -2,6 +2,7 @@
 
 use crate::board::NoFrame;
 use crate::plan::{Method, ScenarioId};
+use crate::point::{Histogram, Point};
 use crate::psci;
 use crate::sample::{Loss, METRICS, Metric, Outcome, REASONS, Rejection};
 use crate::stat::Reached;
@@ -104,6 +105,12 @@ pub enum Skip {
     NoGic,
     /// A CPU must stay on: MIGRATE_INFO_TYPE names a trusted OS on one CPU.
     TrustedOs,
+    /// There is no GIC, and so no SGI.
+    NoSgi,
+    /// There is no performance monitors unit.
+    NoPmu,
+    /// PMF's timestamps can not be read.
+    NoPmf,
 }
 
 /// Why a scenario failed.
@@ -145,6 +152,15 @@ pub enum Failure {
     },
     /// The method's retries, three times the samples asked for, ran out.
     RetriesExhausted,
+    /// A call did not come back with what it has to.
+    WrongAnswer {
+        /// Which, by its variant's name.
+        variant: &'static str,
+        /// The low word of X0.
+        answer: i32,
+        /// The CPU that got it, by index.
+        cpu: u16,
+    },
 }
 
 /// How a scenario ended.
@@ -186,8 +202,13 @@ pub struct TestReport<'r> {
     /// Parallel: ticks between the first and the last CPU's call, over the
     /// rounds that count.
     pub skew: Summary,
-    /// One row for each CPU, in the board's order; empty when skipped.
+    /// One row for each CPU, in the board's order; empty when skipped, and
+    /// outside TFTF's suite.
     pub rows: &'r [Row],
+    /// What was found outside TFTF's suite.
+    pub points: &'r [Point],
+    /// How some of that is spread.
+    pub histograms: &'r [Histogram],
     /// Every sample, where the plan asks for them: for each place in time, one
     /// for each CPU, of which the first [`Row::valid`] count.
     pub samples: &'r [Outcome],
@@ -227,8 +248,20 @@ impl Totals {
             self.samples += u64::from(row.valid);
             self.rejected += u64::from(row.rejected_total());
         }
+        // Other figures of the same samples do not make more of them.
+        let mut of = None;
+        for point in test.points {
+            if *of.get_or_insert(point.measure) == point.measure {
+                self.samples += u64::from(point.figures.n);
+                self.rejected += point.lost;
+            }
+        }
         // A CPU that was lost stays lost: each scenario says so again.
         let lost = test.rows.iter().filter(|row| row.lost.is_some());
-        self.lost = self.lost.max(lost.count() as u32);
+        let lost = (lost.count() as u32).max(match test.status {
+            Status::Failed(Failure::CpuLost { .. }) => 1,
+            _ => 0,
+        });
+        self.lost = self.lost.max(lost);
     }
 }

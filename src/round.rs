@@ -134,8 +134,24 @@ pub struct Facts {
     pub lead: usize,
     /// What the lead says of itself.
     pub own: Identity,
+    /// Whether the lead has a performance monitors unit (ID_AA64DFR0_EL1).
+    pub pmu: bool,
     /// Costs of measuring.
     pub overheads: Overheads,
+}
+
+impl Facts {
+    /// Counter ticks in so many microseconds. Where CNTFRQ says nothing, as
+    /// many as at 1 GHz: rather too long than too short.
+    #[inline(never)]
+    #[must_use]
+    pub fn ticks(&self, microseconds: u64) -> u64 {
+        let hz = match self.frequency {
+            0 => 1_000_000_000,
+            hz => hz,
+        };
+        (hz.saturating_mul(microseconds) / 1_000_000).max(1)
+    }
 }
 
 /// Who can run rounds.

@@ -32,6 +32,28 @@ pub enum Action {
     ReadBack,
     /// PSCI_VERSION.
     Version,
+    /// An operation, again and again, timed as a whole.
+    Repeat {
+        /// Which.
+        operation: Operation,
+        /// How often; at least 1.
+        count: u32,
+    },
+}
+
+/// What a loop has in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Nothing: the loop itself.
+    Nothing,
+    /// A call of the function with this ID, without arguments.
+    Call(u32),
+    /// An SGI to this CPU, acknowledged and ended.
+    SelfSgi,
+    /// A read of PMSELR_EL0.
+    SysregRead,
+    /// GET_TIMESTAMP of one of this CPU's timestamps.
+    ReadStamp,
 }
 
 /// How a CPU's part ended.
@@ -67,8 +89,11 @@ pub struct Outcome {
     /// How it ended.
     pub end: End,
     /// The call's return code, as [`psci::decode`] sees it: below zero is an
-    /// error. 0 for a call that did not return.
+    /// error. 0 for a call that did not return. Of a loop, the last one's; 0
+    /// where its operation is no call.
     pub code: i32,
+    /// Cycles of a loop by PMCCNTR_EL0, where that counts.
+    pub cycles: Option<u64>,
     /// The instant at which the round's CPUs agreed to call.
     pub start: u64,
     /// Read just before the call.
@@ -160,7 +185,7 @@ impl Outcome {
     #[must_use]
     pub fn path(&self) -> Option<Path> {
         match self.action {
-            Action::None | Action::Off => None,
+            Action::None | Action::Off | Action::Repeat { .. } => None,
             Action::Suspend {
                 powerdown: true, ..
             } => Some(Path::PowerDown),

@@ -41,13 +41,13 @@ fn other_programs_find_what_they_look_for() {
         let group = |name| found.name(name).map_or("", |m| m.as_str()).to_string();
         cases.push((group("test_case_id"), group("result")));
     }
-    let expected = ScenarioId::ALL.map(|s| (s.name().to_string(), "Passed".to_string()));
+    let expected = ScenarioId::SUITE.map(|s| (s.name().to_string(), "Passed".to_string()));
     assert_eq!(cases, expected);
 
     // One line a CPU and test, in a stable order, real tabs.
     let row = expression(r"<RT_INSTR:(\w+)\t(\d+)\t(\d+)\t(\d+)(?:\t(\d+))?(?:\t(\d+))?");
     let mut seen = BTreeSet::new();
-    for scenario in ScenarioId::ALL {
+    for scenario in ScenarioId::SUITE {
         let rows: Vec<(u32, u32, usize)> = row
             .captures_iter(&text)
             .map(|found| found.expect("no blow-up"))

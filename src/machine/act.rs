@@ -72,6 +72,21 @@ pub fn perform(
         Action::None => outcome,
         Action::Suspend { power_state, .. } => suspend(env, slot, order, power_state, start),
         Action::Version => version(env, slot, start, outcome),
+        Action::Repeat { operation, count } => {
+            let Some(start) = start() else {
+                return outcome;
+            };
+            let repeated = env.repeat(operation, count, start);
+            Outcome {
+                end: End::Returned,
+                code: repeated.code,
+                start,
+                before: repeated.before,
+                after: repeated.after,
+                cycles: repeated.cycles,
+                ..outcome
+            }
+        }
         Action::Off => Outcome {
             // Handed over before the call, which does not come back.
             end: End::WentOff,

@@ -6,6 +6,7 @@
 //! | `memory`, `slot` | working memory, and the part of it that CPUs share |
 //! | `mmio`, `console`, `panic` | device registers; the way out |
 //! | `call`, `firmware`, `timed` | SMC and HVC: plain, PSCI and PMF, timed |
+//! | `micro`, `pmu` | loops, timed as a whole; the cycle counter |
 //! | `counter`, `timer`, `frame`, `gic`, `wait` | time, wake-ups, interrupts, naps |
 //! | `mmio` | a device's registers |
 //! | `watchdog` | a reset, where no other CPU sees that the lead does not come back |
@@ -24,10 +25,12 @@ pub mod firmware;
 pub mod frame;
 pub mod gic;
 pub mod memory;
+mod micro;
 mod mmio;
 pub mod mmu;
 pub mod overhead;
 pub mod panic;
+pub mod pmu;
 pub mod probe;
 pub mod secondary;
 pub mod slot;

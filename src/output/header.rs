@@ -8,7 +8,7 @@ use super::text::{Many, paragraph};
 use super::units::Hundredths;
 use crate::board::LabelSource;
 use crate::image::Conduit;
-use crate::plan::WakePattern;
+use crate::plan::{ScenarioId, WakePattern};
 use crate::psci::StateFormat;
 use crate::stats::Clock;
 
@@ -162,6 +162,11 @@ fn plan(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
             Many(plan.iterations.into(), "sample"),
             u64::from(plan.warmup)
         )?;
+        if plan.scenarios.iter().any(ScenarioId::is_micro) {
+            let (batch, batches) = plan.batches();
+            let (batch, batches) = (u64::from(batch), u64::from(batches));
+            write!(prose, "loops of {batches} batches of {batch}; ")?;
+        }
         for method in plan.methods.iter() {
             write!(prose, "method {}, ", method.word())?;
         }

@@ -16,8 +16,9 @@
 //! ```
 //!
 //! TFTF's lines stand only around what was measured as TFTF measures it: a
-//! scenario of the warm method has tables and records, but no frame, since
-//! the programs that read the frame would take its figures for TFTF's.
+//! scenario of the warm method, or from outside TFTF's suite, has tables and
+//! records, but no frame, since the programs that read the frame would take its
+//! figures for TFTF's.
 //!
 //! Everything is ASCII in lines of at most 120 columns that end in "\n"; the
 //! machine half's writer makes CR LF of it. Nothing here measures, and
@@ -40,6 +41,7 @@ mod grid;
 mod header;
 mod label;
 pub mod parse;
+mod points;
 pub mod record;
 mod records;
 mod status;
@@ -77,7 +79,8 @@ impl Run<'_> {
 
     /// Whether TFTF's frame is printed at all.
     fn has_frame(&self) -> bool {
-        self.plan.methods.iter().any(|m| m == Method::Tftf)
+        let suite = self.plan.scenarios.suite();
+        !suite.is_empty() && self.plan.methods.iter().any(|m| m == Method::Tftf)
     }
 }
 
@@ -104,7 +107,22 @@ pub fn test(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::R
     }
     out.write_char('\n')?;
     tables::write(out, run, test)?;
+    points::write(out, run, test)?;
     findings::write(out, run, test)
+}
+
+/// Lists all scenarios, by tag and name.
+///
+/// # Errors
+/// Those of `out`.
+pub fn list(out: &mut dyn Write) -> fmt::Result {
+    out.write_str(
+        "\nScenarios for only=, by comma; suite, which is the default, micro and all are groups:\n",
+    )?;
+    for id in ScenarioId::ALL {
+        writeln!(out, "  {:21} {}", id.short_tag(), id.name())?;
+    }
+    out.write_char('\n')
 }
 
 /// Prints what follows the last scenario, down to the last line.

@@ -31,7 +31,7 @@
 //! |---|---|---|
 //! | `run` | \| `format`, `version`, `cpus`, `tests`, `labels`, `model` | what follows |
 //! | `facts` | \| `hz`, `counter`, `timer`, `intid`, `frame` and `frame_intid` (the timer frame's, where there is one to use), `el`, `gic`, `conduit`, `psci`, `state_format`, `lead`, `midr`, `pmf` or `pmf_error`, `watchdog` (its base), `stat` (1 where there is PSCI_STAT), `cost_counter`, `cost_empty`, `cost_pmf` | the machine; costs in ticks |
-//! | `plan` | \| `iterations`, `warmup`, `scenarios`, `methods`, `wake`, `end`, `deepest`, `core`, `samples` | what was asked for |
+//! | `plan` | \| `iterations`, `warmup`, `scenarios`, `methods`, `wake`, `end`, `deepest`, `core`, `samples`, `loops` (where given), `batch` | what was asked for |
 //! | `cpu` | `i` \| `mpidr`, `cluster`, `core`, `thread` | a CPU of the board, by index |
 //! | `test` | `t`, `by` \| `tag`, `status`, `why` and what belongs to it, `pmf`, `state`, `timers_stop` (1 where the timer frame and SGIs woke the CPUs), `asked`, `attempts`, `sleep`, `trials` | a scenario by a method |
 //! | `row` | `t`, `by`, `mpidr` \| `powerdown`, `wakeup`, `cflush` or `latency`, `valid`, `rejected` | the figures shown for a CPU |
@@ -43,9 +43,12 @@
 //! | `first` | `t`, `by`, `mpidr` \| `reason`, `stamp`, `error`, `step`, `cause` | the first of them |
 //! | `reached` | `t`, `by`, `mpidr` \| `due`, `state`, `rose`, `residency_us` | what PSCI_STAT says of one suspend: the state that was due, the deepest whose count rose (0: none), by how much, and its residency |
 //! | `lost` | `t`, `by`, `mpidr` \| `step`, `cause`, `error` | a CPU that was lost |
+//! | `point` | `t`, `mpidr`, `how`, `var`, `x` (where there is one), `metric` \| `per`, `n`, `min`, `med`, `p99`, `max`, `mad`, `lost` (where not 0) | outside TFTF's suite: one figure of one CPU, `alone` or with `all` at once; of `per` operations, in cycles where `metric=cycles` |
+//! | `hist` | `t`, `mpidr`, `how`, `var`, `metric`, `from` \| `step`, `c` | the samples of a point by classes of equal width from `from` on, parted by commas; several records, each with its own `from`, where a line would be too long |
 //! | `end` | \| `records`, `crcs` | how many records came before, and the CRC of their CRCs, each as four bytes, most significant first |
 //!
-//! `t` is the scenario's place in the suite, from 1, and `by` the method.
+//! `t` is the scenario's number, of the suite's its place there, from 1, and
+//! `by` the method; `warm` outside the suite, where each has its own.
 //! Metrics and reasons go by their `key()` in [`crate::sample`], `-` made
 //! `_`; `s0` to `s5` are PMF's timestamps by their IDs, those only that the
 //! call's path writes.
@@ -83,12 +86,14 @@ pub enum Type {
     First,
     Reached,
     Lost,
+    Point,
+    Histogram,
     End,
 }
 
 impl Type {
     /// All of them, in the order in which they are described.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Run,
         Self::Facts,
         Self::Plan,
@@ -103,6 +108,8 @@ impl Type {
         Self::First,
         Self::Reached,
         Self::Lost,
+        Self::Point,
+        Self::Histogram,
         Self::End,
     ];
 
@@ -124,6 +131,8 @@ impl Type {
             Self::First => "first",
             Self::Reached => "reached",
             Self::Lost => "lost",
+            Self::Point => "point",
+            Self::Histogram => "hist",
             Self::End => "end",
         }
     }

@@ -4,6 +4,7 @@ use core::fmt::{self, Write};
 
 use super::Run;
 use super::record::{FORMAT, Recorder, Type};
+use super::text::width;
 use crate::board::LabelSource;
 use crate::image::Conduit;
 use crate::plan::{EndAction, Methods, Plan, ScenarioId};
@@ -38,8 +39,92 @@ pub fn records(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> 
                 }
             }
         }
+        points(&mut to, run, test);
     }
     to.end()
+}
+
+/// What was found outside the suite.
+fn points(to: &mut Recorder<'_>, run: &Run<'_>, test: &TestReport<'_>) {
+    let t = test.scenario.number();
+    for point in test.points {
+        let mpidr = run.cpu(point.cpu.into()).mpidr;
+        let (how, variant) = (point.how.word(), point.variant);
+        let x = X(point.x);
+        let metric = point.measure.key();
+        to.begin(
+            Type::Point,
+            &format_args!("t={t} mpidr={mpidr:#x} how={how} var={variant} {x}metric={metric} "),
+        );
+        to.number("per", point.per.into());
+        summary_fields(to, &point.figures);
+        to.number_if("lost", Some(point.lost).filter(|lost| *lost > 0));
+        to.finish();
+    }
+    for it in test.histograms {
+        let mpidr = run.cpu(it.cpu.into()).mpidr;
+        let (how, variant, metric) = (it.how.word(), it.variant, it.measure.key());
+        // Classes that nothing is in are left out at both ends.
+        let used = it.counts.iter().rposition(|count| *count > 0);
+        let mut counts = it
+            .counts
+            .get(..used.map_or(0, |last| last + 1))
+            .unwrap_or_default();
+        let mut from = it.from;
+        while let [0, rest @ ..] = counts {
+            (counts, from) = (rest, from.saturating_add(it.step));
+        }
+        while !counts.is_empty() {
+            let some;
+            (some, counts) = counts.split_at(fitting(counts));
+            to.begin(
+                Type::Histogram,
+                &format_args!(
+                    "t={t} mpidr={mpidr:#x} how={how} var={variant} metric={metric} from={from} "
+                ),
+            );
+            to.number("step", it.step);
+            to.field("c", &Counts(some));
+            to.finish();
+            from = from.saturating_add(it.step.saturating_mul(some.len() as u64));
+        }
+    }
+}
+
+/// Room for counts in a record, beside leading keys that are long.
+const COUNTS_WIDTH: usize = 17;
+
+/// How many of `counts`, which are some, a record has room for.
+fn fitting(counts: &[u32]) -> usize {
+    let all = 1..=counts.len();
+    let fits = |n: &usize| {
+        counts
+            .get(..*n)
+            .is_some_and(|some| width(&Counts(some)) <= COUNTS_WIDTH)
+    };
+    all.take_while(fits).last().unwrap_or(1)
+}
+
+/// Counts, parted by commas.
+struct Counts<'c>(&'c [u32]);
+
+impl fmt::Display for Counts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (place, count) in self.0.iter().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            write!(f, "{comma}{}", u64::from(*count))?;
+        }
+        Ok(())
+    }
+}
+
+/// The key of what was varied, where something was.
+struct X(Option<u64>);
+
+impl fmt::Display for X {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.map_or(Ok(()), |x| write!(f, "x={x} "))
+    }
 }
 
 /// The leading keys of whatever is about one CPU in one scenario.
@@ -59,7 +144,7 @@ struct TestKey<'k>(&'k TestReport<'k>);
 
 impl fmt::Display for TestKey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (place, method) = (self.0.scenario.index() + 1, self.0.method.word());
+        let (place, method) = (self.0.scenario.number(), self.0.method.word());
         write!(f, "t={place} by={method} ")
     }
 }
@@ -150,6 +235,10 @@ fn plan(to: &mut Recorder<'_>, plan: &Plan) {
     if plan.samples {
         to.word("samples", "all");
     }
+    to.number_if("loops", plan.loops.map(u64::from));
+    if plan.scenarios.iter().any(ScenarioId::is_micro) {
+        to.number("batch", plan.batches().0.into());
+    }
     for (key, state) in [("deepest", plan.deepest), ("core", plan.core)] {
         if let Some(state) = state {
             to.hex(key, state.into());
@@ -199,12 +288,15 @@ fn skipped(to: &mut Recorder<'_>, skip: Skip) {
         Skip::TimerStops(_) => "timer-stops",
         Skip::NoGic => "no-gic",
         Skip::TrustedOs => "trusted-os",
+        Skip::NoSgi => "no-sgi",
+        Skip::NoPmu => "no-pmu",
+        Skip::NoPmf => "no-pmf",
     };
     to.word("why", why);
     match skip {
         Skip::NotSupported(function) => to.hex("function", function.into()),
         Skip::TimerStops(why) => to.field("no_frame", &why),
-        Skip::NoIdleState | Skip::NoGic | Skip::TrustedOs => {}
+        _ => {}
     }
 }
 
@@ -215,6 +307,7 @@ fn failed(to: &mut Recorder<'_>, failure: Failure) {
         Failure::CpuLost { cpu, .. } => ("cpu-lost", Some(cpu)),
         Failure::NotCalibrated { cpu, .. } => ("not-calibrated", Some(cpu)),
         Failure::RetriesExhausted => ("retries-exhausted", None),
+        Failure::WrongAnswer { cpu, .. } => ("wrong-answer", Some(cpu)),
     };
     to.word("why", why);
     to.number_if("why_cpu", cpu.map(u64::from));
@@ -224,6 +317,12 @@ fn failed(to: &mut Recorder<'_>, failure: Failure) {
         Failure::CpuLost { loss, .. } => loss_fields(to, loss),
         Failure::NotCalibrated { last, .. } => rejection(to, last),
         Failure::RetriesExhausted => {}
+        Failure::WrongAnswer {
+            variant, answer, ..
+        } => {
+            to.word("call", variant);
+            to.signed("answer", answer.into());
+        }
     }
 }
 
@@ -288,11 +387,15 @@ fn whole_row(to: &mut Recorder<'_>, key: &Key<'_>, row: &Row) {
 
 /// Fields of a summary, and the record's end.
 fn summary(to: &mut Recorder<'_>, figures: &Summary) {
+    summary_fields(to, figures);
+    to.finish();
+}
+
+fn summary_fields(to: &mut Recorder<'_>, figures: &Summary) {
     let least = [figures.n.into(), figures.min, figures.median];
     to.numbers("n min med", &least);
     to.number_if("p99", figures.p99);
     to.numbers("max mad", &[figures.max, figures.mad]);
-    to.finish();
 }
 
 /// The instants of one sample, so that it can be drawn on a time line, and

@@ -4,6 +4,7 @@ use core::fmt::{self, Write};
 
 use super::Run;
 use super::text::{Prose, paragraph};
+use crate::number::Signed;
 use crate::plan::ScenarioId;
 use crate::report::{Failure, Skip, Status, TestReport};
 
@@ -19,7 +20,12 @@ pub(super) fn word(status: Status) -> &'static str {
 /// What comes before a scenario is measured that stands outside TFTF's frame.
 pub(super) fn begin_test(out: &mut dyn Write, scenario: ScenarioId) -> fmt::Result {
     paragraph(out, "", 2, &mut |line| {
-        write!(line, "{}, CPUs kept on between samples", scenario.name())
+        line.write_str(scenario.name())?;
+        line.write_str(if scenario.is_suite() {
+            ", CPUs kept on between samples"
+        } else {
+            ""
+        })
     })
 }
 
@@ -59,6 +65,9 @@ fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
         Skip::TimerStops(why) => {
             write!(line, "the idle state stops the CPUs' own timers, and {why}")
         }
+        Skip::NoSgi => line.write_str("no GIC, and so no SGI"),
+        Skip::NoPmu => line.write_str("the CPU has no performance monitors"),
+        Skip::NoPmf => line.write_str("PMF's timestamps can not be read"),
         Skip::NoGic => line.write_str("no GIC: nothing could wake a suspended CPU"),
         Skip::TrustedOs => line
             .write_str("a trusted OS that lives on one CPU (MIGRATE_INFO_TYPE) keeps that CPU on"),
@@ -96,5 +105,15 @@ fn failed(line: &mut Prose<'_>, run: &Run<'_>, failure: Failure) -> fmt::Result 
         Failure::RetriesExhausted => {
             line.write_str("retries ran out at three times the samples asked for")
         }
+        Failure::WrongAnswer {
+            variant,
+            answer,
+            cpu,
+        } => write!(
+            line,
+            "{variant} came back with {} on CPU {}",
+            Signed(answer.into()),
+            run.label(cpu.into())
+        ),
     }
 }

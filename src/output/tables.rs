@@ -36,14 +36,14 @@ fn variant(test: &TestReport<'_>) -> &'static str {
 }
 
 /// The columns that say which CPU a row is.
-fn cpu_headings(run: &Run<'_>) -> &'static [&'static str] {
+pub(super) fn cpu_headings(run: &Run<'_>) -> &'static [&'static str] {
     match run.threads() {
         1 => &["Cluster", "Core"],
         _ => &["Cluster", "Core", "Thread"],
     }
 }
 
-fn cpu_cell(run: &Run<'_>, index: u16, column: usize) -> Cell {
+pub(super) fn cpu_cell(run: &Run<'_>, index: u16, column: usize) -> Cell {
     let cpu = run.cpu(index.into());
     let number = [cpu.cluster, cpu.core, cpu.thread];
     Cell::Count(number.get(column).copied().unwrap_or(0).into())

@@ -1,15 +1,16 @@
-//! The six measurements, by the names and tags under which they are known.
+//! The measurements, by the names and tags under which they are known.
 //!
-//! Names, tags and order are those of the TF-A Tests suite "Runtime
-//! Instrumentation Validation": continuous integration looks for the names,
-//! and published tables are keyed by the tags.
+//! Names, tags and order of the first six are those of the TF-A Tests suite
+//! "Runtime Instrumentation Validation": continuous integration looks for the
+//! names, and published tables are keyed by the tags. The others are this
+//! project's own.
 
 use core::fmt;
 
-/// What every tag begins with, and what a user may leave out.
+/// What the tags of the suite begin with, and what a user may leave out.
 pub const TAG_PREFIX: &str = "test_rt_instr_";
 
-/// One of the six measurements.
+/// One of the measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum ScenarioId {
@@ -25,14 +26,48 @@ pub enum ScenarioId {
     CpuOffSerial,
     /// All CPUs call PSCI_VERSION at once.
     PsciVersionParallel,
+    /// Calls that do nothing, in a loop.
+    NullCall,
+    /// An SGI to oneself, in a loop.
+    SelfSgi,
+    /// Reads of PMSELR_EL0, which a hypervisor may trap, in a loop.
+    SysregTrap,
+    /// Reads of a PMF timestamp, in a loop.
+    PmfRead,
+    /// CPU_ON to the first instruction, and CPU_OFF to OFF.
+    CpuOn,
+    /// The loop of those before, with nothing in it.
+    Empty,
+    /// From a timer's expiry to its handler, under memory stress.
+    TimerLatency,
+    /// CPU_SUSPEND with more and more dirty lines in the caches.
+    DirtySweep,
+    /// CPU_SUSPEND of more and more CPUs at once.
+    ContendSweep,
+    /// Every idle state of the device tree.
+    IdleStates,
+    /// SYSTEM_SUSPEND.
+    SystemSuspend,
 }
 
 impl ScenarioId {
     /// How many there are.
-    pub const COUNT: usize = 6;
+    pub const COUNT: usize = 7;
 
-    /// All of them, in the order in which they run and are printed.
+    /// All of them, in the order in which they run and are printed, which is
+    /// that of their numbers.
     pub const ALL: [Self; Self::COUNT] = [
+        Self::SuspendDeepParallel,
+        Self::SuspendDeepSerial,
+        Self::CpuSuspendParallel,
+        Self::CpuSuspendSerial,
+        Self::CpuOffSerial,
+        Self::PsciVersionParallel,
+        Self::NullCall,
+    ];
+
+    /// The six of TFTF's suite.
+    pub const SUITE: [Self; 6] = [
         Self::SuspendDeepParallel,
         Self::SuspendDeepSerial,
         Self::CpuSuspendParallel,
@@ -41,7 +76,28 @@ impl ScenarioId {
         Self::PsciVersionParallel,
     ];
 
-    /// The name in TFTF's `> Executing 'NAME'` line.
+    /// Whether it is one of [`Self::SUITE`]: measured as TFTF does, with a row
+    /// for each CPU. The others have points ([`crate::point`]).
+    #[must_use]
+    pub const fn is_suite(self) -> bool {
+        self.index() < Self::SUITE.len()
+    }
+
+    /// Whether it is one of the loops, `only=micro`.
+    #[must_use]
+    pub const fn is_micro(self) -> bool {
+        matches!(
+            self,
+            Self::NullCall
+                | Self::SelfSgi
+                | Self::SysregTrap
+                | Self::PmfRead
+                | Self::CpuOn
+                | Self::Empty
+        )
+    }
+
+    /// The name, of the suite's that in TFTF's `> Executing 'NAME'` line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -53,10 +109,21 @@ impl ScenarioId {
                 "CPU off on all non-lead cores in sequence and suspend lead to deepest power level"
             }
             Self::PsciVersionParallel => "PSCI version call on all cores in parallel",
+            Self::NullCall => "Calls to the firmware that do nothing",
+            Self::SelfSgi => "SGI to oneself, acknowledged and ended",
+            Self::SysregTrap => "Read of PMSELR_EL0, which a hypervisor may trap",
+            Self::PmfRead => "Read of one PMF timestamp",
+            Self::CpuOn => "CPU_ON to the first instruction, CPU_OFF to OFF",
+            Self::Empty => "The loop of the others, with nothing in it",
+            Self::TimerLatency => "Timer expiry to handler, under memory stress",
+            Self::DirtySweep => "CPU_SUSPEND by dirty bytes in the caches",
+            Self::ContendSweep => "CPU_SUSPEND by CPUs that go down together",
+            Self::IdleStates => "Every idle state of the device tree",
+            Self::SystemSuspend => "SYSTEM_SUSPEND",
         }
     }
 
-    /// The tag in TFTF's `<RT_INSTR:TAG…/>` lines.
+    /// The tag, of the suite's that in TFTF's `<RT_INSTR:TAG…/>` lines.
     #[must_use]
     pub const fn tag(self) -> &'static str {
         match self {
@@ -66,16 +133,28 @@ impl ScenarioId {
             Self::CpuSuspendSerial => "test_rt_instr_cpu_susp_serial",
             Self::CpuOffSerial => "test_rt_instr_cpu_off_serial",
             Self::PsciVersionParallel => "test_rt_instr_psci_version_parallel",
+            Self::NullCall => "null_call",
+            Self::SelfSgi => "self_sgi",
+            Self::SysregTrap => "sysreg_trap",
+            Self::PmfRead => "pmf_read",
+            Self::CpuOn => "cpu_on",
+            Self::Empty => "empty",
+            Self::TimerLatency => "timer_latency",
+            Self::DirtySweep => "dirty_sweep",
+            Self::ContendSweep => "contend_sweep",
+            Self::IdleStates => "idle_states",
+            Self::SystemSuspend => "system_suspend",
         }
     }
 
-    /// The tag without [`TAG_PREFIX`].
+    /// The tag without [`TAG_PREFIX`], if it has that.
     #[must_use]
     pub fn short_tag(self) -> &'static str {
         self.tag().strip_prefix(TAG_PREFIX).unwrap_or(self.tag())
     }
 
-    /// Whether all CPUs are measured at the same time.
+    /// Whether it is one of the suite's in which all CPUs are measured at the
+    /// same time.
     #[must_use]
     pub const fn is_parallel(self) -> bool {
         matches!(
@@ -84,10 +163,22 @@ impl ScenarioId {
         )
     }
 
-    /// Position in [`Self::ALL`].
+    /// Its place, from 0, whichever others there are.
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
+    }
+
+    /// Its number in records, from 1: the suite's have 1 to 6.
+    #[must_use]
+    pub const fn number(self) -> u64 {
+        self as u64 + 1
+    }
+
+    /// The scenario of this number.
+    #[must_use]
+    pub fn from_number(number: u64) -> Option<Self> {
+        Self::ALL.into_iter().find(|id| id.number() == number)
     }
 
     /// The scenario with this tag, written in full or without its prefix.
@@ -128,89 +219,35 @@ impl core::str::FromStr for ScenarioId {
     }
 }
 
-/// A set of scenarios.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct ScenarioSet(u8);
-
-impl ScenarioSet {
-    /// No scenario.
-    pub const EMPTY: Self = Self(0);
-    /// Every scenario.
-    pub const ALL: Self = Self((1 << ScenarioId::COUNT) - 1);
-
-    /// Whether `id` is in the set.
-    #[must_use]
-    pub const fn contains(self, id: ScenarioId) -> bool {
-        self.0 & (1 << id.index()) != 0
-    }
-
-    /// Adds `id`; tells whether it was new.
-    pub const fn insert(&mut self, id: ScenarioId) -> bool {
-        let new = !self.contains(id);
-        self.0 |= 1 << id.index();
-        new
-    }
-
-    /// How many scenarios are in the set.
-    #[must_use]
-    pub const fn len(self) -> usize {
-        self.0.count_ones() as usize
-    }
-
-    /// Whether the set has no scenario.
-    #[must_use]
-    pub const fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
-    /// The scenarios in the set, in the order of [`ScenarioId::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = ScenarioId> {
-        ScenarioId::ALL
-            .into_iter()
-            .filter(move |id| self.contains(*id))
-    }
-}
-
-impl fmt::Debug for ScenarioSet {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.iter()).finish()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn tags_are_found_in_both_forms() {
-        for (index, id) in ScenarioId::ALL.into_iter().enumerate() {
-            assert_eq!(id.index(), index);
+        assert!(ScenarioId::ALL.is_sorted());
+        assert_eq!(ScenarioId::ALL[..6], ScenarioId::SUITE);
+        for id in ScenarioId::ALL {
+            assert_eq!(ScenarioId::from_number(id.number()), Some(id));
             assert_eq!(id.tag().parse(), Ok(id));
             assert_eq!(id.short_tag().parse(), Ok(id));
-            assert!(id.tag().ends_with(id.short_tag()) && id.tag().starts_with(TAG_PREFIX));
+            assert!(id.tag().ends_with(id.short_tag()));
+            assert_eq!(id.tag().starts_with(TAG_PREFIX), id.is_suite());
             assert_eq!(
                 id.is_parallel(),
                 id.name().ends_with("all cores in parallel")
             );
             assert_eq!(id.is_parallel(), id.tag().ends_with("_parallel"));
         }
-        for wrong in ["", "test_rt_instr_", "susp", "SUSP_DEEP_SERIAL"] {
+        for wrong in [
+            "",
+            "test_rt_instr_",
+            "susp",
+            "SUSP_DEEP_SERIAL",
+            "suite",
+            "help",
+        ] {
             assert_eq!(ScenarioId::from_tag(wrong), None, "{wrong:?}");
         }
-    }
-
-    #[test]
-    fn a_set_keeps_the_order_of_the_suite() {
-        let mut set = ScenarioSet::EMPTY;
-        assert!(set.is_empty());
-        assert!(set.insert(ScenarioId::CpuOffSerial));
-        assert!(set.insert(ScenarioId::SuspendDeepSerial));
-        assert!(!set.insert(ScenarioId::CpuOffSerial));
-        assert_eq!(set.len(), 2);
-        assert!(
-            set.iter()
-                .eq([ScenarioId::SuspendDeepSerial, ScenarioId::CpuOffSerial])
-        );
-        assert!(ScenarioSet::ALL.iter().eq(ScenarioId::ALL));
     }
 }

@@ -13,7 +13,8 @@ fn nothing_said_is_the_default() {
     }
     let plan = Plan::default();
     assert_eq!((plan.iterations, plan.warmup), (20, 2));
-    assert_eq!(plan.scenarios, ScenarioSet::ALL);
+    assert_eq!(plan.scenarios, ScenarioSet::SUITE);
+    assert_eq!((plan.batches(), plan.tests()), ((1024, 1024), 6));
     assert!(plan.methods.iter().eq([Method::Tftf]));
     assert_eq!(plan.wake, WakePattern::Together);
     assert_eq!(plan.end, EndAction::Off);
@@ -46,6 +47,18 @@ fn every_word_is_followed() {
 }
 
 #[test]
+fn loops_and_groups() {
+    let plan = Plan::parse("only=suite,null_call loops=1000 batch=300 method=warm,tftf");
+    let plan = plan.expect("all words are good");
+    assert_eq!((plan.batches(), plan.tests()), ((300, 4), 13));
+    assert_eq!(plan.scenarios.len(), 7);
+    let few = Plan::parse("loops=7").expect("a good word");
+    assert_eq!(few.batches(), (7, 1));
+    let list = Plan::parse("only=help").expect("a good word");
+    assert!(list.list && !plan.list);
+}
+
+#[test]
 fn the_wrong_word_is_named() {
     use PlanProblem::{Duplicate, NotAPair, Quoted, Repeated, UnknownKey, Value};
     for (word, problem) in [
@@ -66,6 +79,12 @@ fn the_wrong_word_is_named() {
             "only=cpu_susp_serial,test_rt_instr_cpu_susp_serial",
             Repeated(Key::Only),
         ),
+        ("only=suite,psci_version_parallel", Repeated(Key::Only)),
+        ("only=help,null_call", Value(Key::Only)),
+        ("loops=0", Value(Key::Loops)),
+        ("loops=1073741825", Value(Key::Loops)),
+        ("batch=0", Value(Key::Batch)),
+        ("batch=65537", Value(Key::Batch)),
         ("method=", Value(Key::Method)),
         ("method=cold", Value(Key::Method)),
         ("method=tftf,tftf", Repeated(Key::Method)),
@@ -108,14 +127,14 @@ fn an_error_says_what_is_accepted() {
         ),
         (
             "only=x",
-            "bootargs word 1 \"only=x\": only takes one or more, parted by commas, of \
+            "bootargs word 1 \"only=x\": only takes help, or one or more, parted by commas, of \
              susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
-             cpu_off_serial psci_version_parallel",
+             cpu_off_serial psci_version_parallel null_call suite micro all",
         ),
         (
             "a=b",
             "bootargs word 1 \"a=b\": unknown key; the keys are iterations warmup only method \
-             wake end deepest core samples",
+             wake end deepest core samples loops batch",
         ),
         (
             "end=off end=off",

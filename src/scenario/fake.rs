@@ -15,7 +15,7 @@ use crate::plan::WakePattern;
 use crate::pmf::{Interface, Stamps};
 use crate::psci::StateFormat;
 use crate::round::{After, Counter, Facts, Identity, Machine, Overheads, Round, Who};
-use crate::sample::{Action, Cause, End, Loss, Outcome, Step};
+use crate::sample::{Action, Cause, End, Loss, Operation, Outcome, Step};
 use crate::stat::Rise;
 
 /// Ticks of a flush that stays in the core.
@@ -67,6 +67,7 @@ impl Fake {
                 },
                 watchdog: None,
                 stat: false,
+                pmu: true,
                 overheads: Overheads {
                     counter: 1,
                     empty: 2,
@@ -178,6 +179,24 @@ impl Fake {
         rise
     }
 
+    /// Ticks that an operation takes so many times: every seventh round has a
+    /// hiccup.
+    fn repeated(&self, operation: Operation, count: u32) -> u64 {
+        let cost = match operation {
+            Operation::Nothing => 1,
+            Operation::Call(_) => 30,
+            Operation::SelfSgi => 12,
+            Operation::SysregRead => 2,
+            Operation::ReadStamp => 45,
+        };
+        let hiccup = if self.rounds.is_multiple_of(7) {
+            500
+        } else {
+            0
+        };
+        cost * u64::from(count) + hiccup
+    }
+
     /// Suspend or version call of one CPU in a queue.
     fn call(&self, round: &Round, start: u64, queue: &[usize], place: usize) -> Outcome {
         let cpu = queue[place];
@@ -275,6 +294,24 @@ impl Machine for Fake {
                         ..Outcome::default()
                     }
                 }
+                Action::Repeat { operation, count } => {
+                    let before = start + cpu as u64;
+                    let took = self.repeated(operation, count);
+                    Outcome {
+                        action: round.action,
+                        end: End::Returned,
+                        code: match operation {
+                            Operation::Call(function) if function >> 24 == 0xaf => -1,
+                            Operation::Call(_) => 0x1_0002,
+                            _ => 0,
+                        },
+                        start,
+                        before,
+                        after: before + took,
+                        cycles: self.facts.pmu.then_some(16 * took),
+                        ..Outcome::default()
+                    }
+                }
             };
             (self.mischief)(self.rounds, cpu, &mut outcomes[cpu]);
             if let End::Lost(_) = outcomes[cpu].end {
@@ -285,7 +322,10 @@ impl Machine for Fake {
             self.lost[cpu] = true;
         }
         self.rounds += 1;
-        self.clock = start + round.sleep + 10_000_000;
+        self.clock = match round.action {
+            Action::Repeat { .. } => outcomes.iter().map(|o| o.after).max().unwrap_or(start),
+            _ => start + round.sleep + 10_000_000,
+        };
     }
 
     fn lost(&self, cpu: usize) -> Option<Loss> {

@@ -25,19 +25,22 @@ use core::fmt::{self, Write};
 use arrayvec::ArrayVec;
 
 use crate::board::{Cpu, IdleState, NoFrame, TimerFrame};
+use crate::micro;
 use crate::output::{self, Run};
 use crate::plan::{Method, Plan, ScenarioId, WakePattern};
+use crate::point::{Histogram, Point};
 use crate::report::{Failure, Row, Skip, Status, TestReport, Totals};
 use crate::round::{After, Machine, Round, Who};
 use crate::sample::{Action, Outcome, Reason};
+use crate::stage::{Room, Stage, Taken};
 use crate::stat::Ladder;
 use crate::stats::Summary;
 use crate::verdict::Verdict;
 
 pub use states::{Chosen, States};
 
-/// Tests at most: each scenario by each method.
-pub const TESTS: usize = ScenarioId::COUNT * 2;
+/// Tests at most: each scenario of the suite by each method, and the others.
+pub const TESTS: usize = ScenarioId::SUITE.len() + ScenarioId::COUNT;
 
 /// Room to measure in; sized by [`Needs`].
 pub struct Workspace<'w> {
@@ -48,10 +51,15 @@ pub struct Workspace<'w> {
     /// For each iteration, one for each CPU: what counts. For each test anew
     /// where the plan asks for all samples.
     pub kept: &'w mut [Outcome],
-    /// For each iteration, or each CPU: one column of figures.
+    /// For each iteration, or each CPU: one column of figures. More where a
+    /// scenario outside the suite keeps more of them.
     pub column: &'w mut [u64],
-    /// For each test, one for each CPU.
+    /// For each test of the suite, one for each CPU.
     pub rows: &'w mut [Row],
+    /// For each other test, as many as it has.
+    pub points: &'w mut [Point],
+    /// The same.
+    pub histograms: &'w mut [Histogram],
 }
 
 /// How many elements each part of a [`Workspace`] has to have.
@@ -65,6 +73,10 @@ pub struct Needs {
     pub column: usize,
     /// Of `rows`.
     pub rows: usize,
+    /// Of `points`.
+    pub points: usize,
+    /// Of `histograms`.
+    pub histograms: usize,
 }
 
 impl Needs {
@@ -73,7 +85,14 @@ impl Needs {
     #[must_use]
     pub fn of(plan: &Plan, cpus: usize) -> Option<Self> {
         let iterations = plan.iterations as usize;
-        let tests = plan.scenarios.len() * plan.methods.iter().count();
+        let tests = plan.scenarios.suite().len() * plan.methods.iter().count();
+        let mut own = Room::default();
+        for scenario in plan.scenarios.iter().filter(|id| !id.is_suite()) {
+            let room = room(scenario, plan, cpus)?;
+            own.points = own.points.checked_add(room.points)?;
+            own.histograms = own.histograms.checked_add(room.histograms)?;
+            own.column = own.column.max(room.column);
+        }
         Some(Self {
             outcomes: cpus,
             kept: iterations.checked_mul(cpus)?.checked_mul(if plan.samples {
@@ -81,8 +100,10 @@ impl Needs {
             } else {
                 1
             })?,
-            column: iterations.max(cpus),
+            column: iterations.max(cpus).max(own.column),
             rows: tests.checked_mul(cpus)?,
+            points: own.points,
+            histograms: own.histograms,
         })
     }
 
@@ -93,7 +114,26 @@ impl Needs {
         outcomes
             .checked_mul(size_of::<Outcome>())?
             .checked_add(self.column.checked_mul(size_of::<u64>())?)?
-            .checked_add(self.rows.checked_mul(size_of::<Row>())?)
+            .checked_add(self.rows.checked_mul(size_of::<Row>())?)?
+            .checked_add(self.points.checked_mul(size_of::<Point>())?)?
+            .checked_add(self.histograms.checked_mul(size_of::<Histogram>())?)
+    }
+}
+
+/// What a scenario outside the suite needs.
+fn room(scenario: ScenarioId, plan: &Plan, cpus: usize) -> Option<Room> {
+    match scenario {
+        id if id.is_micro() => micro::room(id, plan, cpus),
+        _ => Some(Room::default()),
+    }
+}
+
+/// Measures one of them.
+fn measure<M: Machine>(stage: &mut Stage<'_, M>, scenario: ScenarioId) -> Status {
+    match scenario {
+        id if id.is_micro() => micro::measure(stage, id),
+        // The suite's are measured elsewhere.
+        _ => Status::Skipped(Skip::NotSupported(0)),
     }
 }
 
@@ -119,10 +159,12 @@ pub fn run_all<'w, M: Machine, W: Write>(
         mut kept,
         column,
         mut rows,
+        mut points,
+        mut histograms,
     } = workspace;
     output::header(out, run)?;
     for method in plan.methods.iter() {
-        for scenario in plan.scenarios.iter() {
+        for scenario in plan.scenarios.suite().iter() {
             let (own, rest) = core::mem::take(&mut rows).split_at_mut(run.cpus.len());
             rows = rest;
             // Its own part of `kept`, or all of it, as those before had.
@@ -174,6 +216,8 @@ pub fn run_all<'w, M: Machine, W: Write>(
                 trials,
                 skew,
                 rows: if skipped { &[] } else { own },
+                points: &[],
+                histograms: &[],
                 samples,
             };
             output::test(out, run, &test)?;
@@ -182,11 +226,62 @@ pub fn run_all<'w, M: Machine, W: Write>(
             let _ = tests.try_push(test);
         }
     }
+    for scenario in plan.scenarios.iter().filter(|id| !id.is_suite()) {
+        // All that is left: each takes from it what it has found.
+        let (free, spread) = (
+            core::mem::take(&mut points),
+            core::mem::take(&mut histograms),
+        );
+        output::begin_test(out, scenario, Method::Warm)?;
+        let mut stage = Stage {
+            machine,
+            plan,
+            cpus: run.cpus,
+            outcomes: &mut *outcomes,
+            column: &mut *column,
+            points: Taken::new(&mut *free),
+            histograms: Taken::new(&mut *spread),
+            asked: 0,
+            attempts: 0,
+            trials: 0,
+            power_state: None,
+            pmf: false,
+        };
+        let status = measure(&mut stage, scenario);
+        let (found, spreads) = (stage.points.len(), stage.histograms.len());
+        let test = TestReport {
+            scenario,
+            method: Method::Warm,
+            status,
+            pmf: stage.pmf,
+            power_state: stage.power_state,
+            timers_stop: false,
+            asked: stage.asked,
+            attempts: stage.attempts,
+            sleep: 0,
+            trials: stage.trials,
+            skew: Summary::default(),
+            rows: &[],
+            points: part(&mut points, free, found),
+            histograms: part(&mut histograms, spread, spreads),
+            samples: &[],
+        };
+        output::test(out, run, &test)?;
+        totals.add(&test);
+        let _ = tests.try_push(test);
+    }
     output::closing(out, run, &tests, &totals)?;
     Ok(Verdict::from_totals(&totals))
 }
 
-/// One scenario under way.
+/// The first `len` of `all`; `rest` has what is left.
+fn part<'w, T>(rest: &mut &'w mut [T], all: &'w mut [T], len: usize) -> &'w [T] {
+    let (own, others) = all.split_at_mut(len.min(all.len()));
+    *rest = others;
+    own
+}
+
+/// One scenario of the suite under way.
 struct Bench<'b, M> {
     machine: &'b mut M,
     plan: &'b Plan,
@@ -226,7 +321,7 @@ impl<M: Machine> Bench<'_, M> {
             | ScenarioId::SuspendDeepSerial
             | ScenarioId::CpuOffSerial => states.deepest,
             ScenarioId::CpuSuspendParallel | ScenarioId::CpuSuspendSerial => states.core,
-            ScenarioId::PsciVersionParallel => None,
+            _ => None,
         };
         let needs_state = !matches!(
             scenario,
@@ -248,9 +343,7 @@ impl<M: Machine> Bench<'_, M> {
                 self.measure_serial(action, &ladder)
             }
             ScenarioId::CpuOffSerial => self.measure_off(state.map(Chosen::action)),
-            ScenarioId::SuspendDeepParallel
-            | ScenarioId::CpuSuspendParallel
-            | ScenarioId::PsciVersionParallel => self.measure_parallel(action, &ladder),
+            _ => self.measure_parallel(action, &ladder),
         };
         self.look_for_losses();
         let status = match measured {
@@ -344,15 +437,8 @@ impl<M: Machine> Bench<'_, M> {
         self.outcomes[cpu]
     }
 
-    /// Counter ticks in so many microseconds. Where CNTFRQ says nothing, as
-    /// many as at 1 GHz: rather too long than too short.
-    #[inline(never)]
     fn us(&self, microseconds: u64) -> u64 {
-        let hz = match self.machine.facts().frequency {
-            0 => 1_000_000_000,
-            hz => hz,
-        };
-        (hz.saturating_mul(microseconds) / 1_000_000).max(1)
+        self.machine.facts().ticks(microseconds)
     }
 
     /// Whether attempts beyond those asked for are used up: three times as

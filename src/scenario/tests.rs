@@ -1,5 +1,6 @@
 //! The scenarios, run against the fake machine.
 
+mod loops;
 mod reached;
 mod wake;
 
@@ -11,6 +12,7 @@ use super::{Needs, Workspace, run_all};
 use crate::board::{Cpu, IdleState, LabelSource};
 use crate::output::Run;
 use crate::plan::{Plan, WakePattern};
+use crate::point::{Histogram, Point};
 use crate::report::Row;
 use crate::round::{After, Machine, Who};
 use crate::sample::{Action, End, Outcome};
@@ -53,6 +55,8 @@ fn run_with(
     let mut kept = std::vec![Outcome::default(); needs.kept];
     let mut column = std::vec![0; needs.column];
     let mut rows = std::vec![Row::default(); needs.rows];
+    let mut points = std::vec![Point::default(); needs.points];
+    let mut histograms = std::vec![Histogram::default(); needs.histograms];
     let facts = *fake.facts();
     let run = Run {
         facts: &facts,
@@ -68,6 +72,8 @@ fn run_with(
         kept: &mut kept,
         column: &mut column,
         rows: &mut rows,
+        points: &mut points,
+        histograms: &mut histograms,
     };
     let mut out = String::new();
     let verdict = run_all(fake, &run, states, workspace, &mut out).expect("strings never fail");

@@ -6,6 +6,7 @@ mod tree;
 
 use psci_bench::board::{Board, Console as TreeConsole, Region, Uart};
 use psci_bench::image::ParameterBlock;
+use psci_bench::output;
 use psci_bench::plan::Plan;
 
 use crate::machine::console::{self, Console, say};
@@ -123,6 +124,13 @@ fn with_tree(mut tables: Tables, found: tree::Found, boot_area: Region, has_firm
         panic::end_silently();
     }
     panic::set_end(plan.end);
+    if plan.list {
+        // The console never fails.
+        let _ = output::list(&mut Console);
+        panic::end(&Ended::Machine(
+            &"only=help lists the scenarios and measures nothing",
+        ));
+    }
     let bench = setup::prepare(tables, &board, &plan, [found.region, boot_area]);
     let verdict = bench.run(&board, &plan, &mut Console);
     // The closing line has been printed; the verdict is in it.

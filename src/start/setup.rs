@@ -8,6 +8,7 @@ use psci_bench::board::{Board, Cpu, LabelSource, NoFrame, Region, TimerFrame};
 use psci_bench::output::Run;
 use psci_bench::plan::Plan;
 use psci_bench::pmf::{Interface, ReadError};
+use psci_bench::point::{Histogram, Point};
 use psci_bench::report::Row;
 use psci_bench::room;
 use psci_bench::round::{Counter, Facts};
@@ -28,7 +29,7 @@ use crate::machine::timed::Way;
 use crate::machine::timer::Timer;
 use crate::machine::watch::Watch;
 use crate::machine::watchdog::Watchdog;
-use crate::machine::{act, boot, overhead};
+use crate::machine::{act, boot, overhead, pmu};
 
 /// Pages of a CPU's stack, and of the emergency stack above it; the guard
 /// page below is not counted.
@@ -383,6 +384,7 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         pmf: env.pmf,
         watchdog: board.watchdog.filter(|_| env.has_watchdog()),
         stat: env.stat,
+        pmu: pmu::is_there(),
         lead: env.lead,
         own: env.slots[env.lead].identity().unwrap_or_default(),
         overheads: overhead::measure(env),
@@ -405,5 +407,7 @@ fn workspace(memory: &mut Memory, needs: &Needs) -> Workspace<'static> {
         kept: take(memory, needs.kept, |_| Outcome::default()),
         column: take(memory, needs.column, |_| 0),
         rows: take(memory, needs.rows, |_| Row::default()),
+        points: take(memory, needs.points, |_| Point::default()),
+        histograms: take(memory, needs.histograms, |_| Histogram::default()),
     }
 }

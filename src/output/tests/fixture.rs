@@ -52,6 +52,7 @@ impl World {
                 },
                 watchdog: None,
                 stat: false,
+                pmu: false,
                 overheads: Overheads {
                     counter: 1,
                     empty: 1,
@@ -59,7 +60,7 @@ impl World {
                 },
             },
             plan: Plan {
-                scenarios: ScenarioSet::ALL,
+                scenarios: ScenarioSet::SUITE,
                 ..Plan::default()
             },
             model: "linux,dummy-virt".into(),
@@ -127,7 +128,7 @@ impl World {
     pub(super) fn all(&self) -> Vec<Made> {
         let methods: Vec<_> = self.plan.methods.iter().collect();
         let each = |id| methods.iter().map(move |m| self.made(id, *m));
-        ScenarioId::ALL.into_iter().flat_map(each).collect()
+        ScenarioId::SUITE.into_iter().flat_map(each).collect()
     }
 }
 
@@ -159,6 +160,8 @@ impl Made {
             trials: 1,
             skew: self.skew,
             rows: &self.rows,
+            points: &[],
+            histograms: &[],
             samples: &[],
         }
     }

@@ -77,7 +77,7 @@ fn what_was_measured_comes_back() {
     let world = World::of(8);
     let lines = copy(&world, &world.all());
     for made in world.all() {
-        let (t, by) = (made.scenario.index() + 1, made.method.word());
+        let (t, by) = (made.scenario.number(), made.method.word());
         for row in &made.rows {
             let id = format!("{t} {by} {:#x}", world.cpus[usize::from(row.cpu)].mpidr);
             let keys = ["t", "by", "mpidr", "metric"];

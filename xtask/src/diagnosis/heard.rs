@@ -65,10 +65,7 @@ fn named(line: &str, panicked: bool) -> Option<(Name, String)> {
 
 fn in_record(record: &Record<'_>) -> Option<(Name, String)> {
     let mpidr = record.unsigned("mpidr")?;
-    let scenario = record.unsigned("t").and_then(|place| {
-        let index = usize::try_from(place).ok()?.checked_sub(1)?;
-        ScenarioId::ALL.get(index)
-    });
+    let scenario = record.unsigned("t").and_then(ScenarioId::from_number);
     let place = match scenario {
         Some(scenario) => format!("in its records of '{}'", scenario.name()),
         None => "in the record that lists it".into(),

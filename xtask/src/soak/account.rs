@@ -140,10 +140,8 @@ impl Account {
     /// Adds one scenario.
     fn test(&mut self, records: &Records, place: &[String], test: &Fields, lead: Option<&str>) {
         let [t, _] = place else { return };
-        let scenario = t.parse::<usize>().ok().and_then(|t| t.checked_sub(1));
-        let Some(scenario) = scenario.and_then(|index| ScenarioId::ALL.get(index)) else {
-            return;
-        };
+        let scenario = t.parse().ok().and_then(ScenarioId::from_number);
+        let Some(scenario) = scenario else { return };
         let shape = match scenario {
             ScenarioId::CpuOffSerial => Shape::Off,
             other if other.is_parallel() => Shape::Parallel,
@@ -154,7 +152,7 @@ impl Account {
             let is_lead = key.last().map(String::as_str) == lead;
             let is_suspend = match shape {
                 Shape::Off => is_lead,
-                _ => *scenario != ScenarioId::PsciVersionParallel,
+                _ => scenario != ScenarioId::PsciVersionParallel,
             };
             let mut calls = Calls {
                 samples: number(fields, "valid").unwrap_or(0),

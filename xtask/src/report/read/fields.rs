@@ -123,6 +123,8 @@ impl Gathered {
             Type::Cpu => self.cpu(record),
             // The ledger's.
             Type::End => true,
+            // Not in a row, and not reported yet.
+            Type::Point | Type::Histogram => true,
             kind => self.in_test(kind, record),
         }
     }
@@ -244,12 +246,8 @@ impl Gathered {
 impl Gathering {
     fn new(place: u32, method: Term<Method>, seq: u32) -> Self {
         // The tag is what counts; until it is read, the place has to do.
-        let scenario = place.checked_sub(1).and_then(|index| {
-            let index = usize::try_from(index).ok()?;
-            ScenarioId::ALL.get(index)
-        });
-        let scenario = match scenario {
-            Some(id) => Term::Known(*id),
+        let scenario = match ScenarioId::from_number(place.into()) {
+            Some(id) => Term::Known(id),
             None => Term::Other(format!("scenario_{place}").into()),
         };
         Self {

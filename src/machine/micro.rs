@@ -1,0 +1,128 @@
+//! Loops of one operation: the assembly's Rust side (`micro.S`).
+
+use psci_bench::image::Conduit;
+use psci_bench::sample::Operation;
+
+use super::cpu::Env;
+use super::pmu::Pmu;
+use super::timed::Way;
+
+/// What the assembly reads and stores; see `micro.S`.
+#[repr(C)]
+#[derive(Default)]
+struct Raw {
+    count: u64,
+    body: u64,
+    arguments: [u64; 4],
+    before: [u64; 2],
+    after: [u64; 2],
+    cycles: [u64; 2],
+    x0: u64,
+    left: u64,
+}
+
+unsafe extern "C" {
+    fn repeat_smc(raw: &mut Raw);
+    fn repeat_smc_cycles(raw: &mut Raw);
+    fn repeat_smc_twice(raw: &mut Raw);
+    fn repeat_smc_twice_cycles(raw: &mut Raw);
+    fn repeat_hvc(raw: &mut Raw);
+    fn repeat_hvc_cycles(raw: &mut Raw);
+    // Not to be called from here: a loop keeps to no convention.
+    fn loop_empty();
+    fn loop_smc();
+    fn loop_hvc();
+}
+
+/// A loop, timed as a whole.
+pub struct Repeated {
+    /// Counter before it.
+    pub before: u64,
+    /// Counter after it.
+    pub after: u64,
+    /// Cycles between the two, where PMCCNTR_EL0 counts.
+    pub cycles: Option<u64>,
+    /// The low word of the last call's X0; 0 of an operation that is no call,
+    /// and -1 where it can not be done or was given up.
+    pub code: i32,
+}
+
+/// A loop and its arguments.
+struct Body {
+    address: unsafe extern "C" fn(),
+    arguments: [u64; 4],
+    /// Whether X0 says what came of it.
+    is_call: bool,
+}
+
+impl Env {
+    /// The loop for an operation; None where this CPU does not have it.
+    fn body(&self, operation: Operation) -> Option<Body> {
+        let call = |function: u32| Body {
+            address: match self.way.conduit() {
+                Conduit::Smc => loop_smc,
+                Conduit::Hvc => loop_hvc,
+            },
+            arguments: [function.into(), 0, 0, 0],
+            is_call: true,
+        };
+        match operation {
+            Operation::Nothing => Some(Body {
+                address: loop_empty,
+                arguments: [0; 4],
+                is_call: false,
+            }),
+            Operation::Call(function) => Some(call(function)),
+            _ => None,
+        }
+    }
+
+    /// Waits until `start` and does the operation `count` times.
+    pub fn repeat(&self, operation: Operation, count: u32, start: u64) -> Repeated {
+        let Some(body) = self.body(operation) else {
+            let now = self.way.now();
+            return Repeated {
+                before: now,
+                after: now,
+                cycles: None,
+                code: -1,
+            };
+        };
+        let mut raw = Raw {
+            count: u64::from(count.max(1)),
+            body: body.address as usize as u64,
+            arguments: body.arguments,
+            ..Raw::default()
+        };
+        let pmu = Pmu::start();
+        let region = match (self.way, pmu.is_some()) {
+            (Way::Smc, false) => repeat_smc,
+            (Way::Smc, true) => repeat_smc_cycles,
+            (Way::SmcTwice, false) => repeat_smc_twice,
+            (Way::SmcTwice, true) => repeat_smc_twice_cycles,
+            (Way::Hvc, false) => repeat_hvc,
+            (Way::Hvc, true) => repeat_hvc_cycles,
+        };
+        self.way.wait_until(start);
+        // SAFETY: micro.S writes to Raw and its own frame alone, and keeps the
+        // callee-saved registers. body() gave a loop of micro.S with the
+        // arguments that it asks for and an operation that this CPU has; the
+        // region that reads PMCCNTR_EL0 is for CPUs that have that.
+        unsafe { region(&mut raw) };
+        let cycles = raw.cycles[1].wrapping_sub(raw.cycles[0]);
+        let code = match (raw.left, body.is_call) {
+            (0, true) => raw.x0 as u32 as i32,
+            (0, false) => 0,
+            _ => -1,
+        };
+        Repeated {
+            before: self.way.choose(raw.before),
+            after: self.way.choose(raw.after),
+            cycles: pmu.map(|pmu| {
+                pmu.stop();
+                cycles
+            }),
+            code,
+        }
+    }
+}

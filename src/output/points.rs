@@ -1,0 +1,253 @@
+//! Tables of points: one for each figure and number of CPUs, one row for each
+//! CPU and variant.
+
+use core::fmt::{self, Write};
+
+use super::Run;
+use super::grid::{Cell, Grid};
+use super::tables::{cpu_cell, cpu_headings};
+use super::text::{Many, Prose, paragraph};
+use crate::micro;
+use crate::plan::ScenarioId;
+use crate::point::{How, Measure, Point, Unit};
+use crate::report::{Status, TestReport};
+use crate::stats::Clock;
+
+/// Writes them all; nothing where there is no point.
+pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+    for measure in Measure::ALL {
+        for how in How::BOTH {
+            table(out, run, test, measure, how)?;
+        }
+    }
+    if test.points.is_empty() {
+        return Ok(());
+    }
+    paragraph(out, "", 0, &mut |prose| how_to_read(prose, run, test))?;
+    out.write_char('\n')
+}
+
+fn table(
+    out: &mut dyn Write,
+    run: &Run<'_>,
+    test: &TestReport<'_>,
+    measure: Measure,
+    how: How,
+) -> fmt::Result {
+    let points = || {
+        let points = test.points.iter();
+        points.filter(move |point| point.measure == measure && point.how == how)
+    };
+    let Some(first) = points().next() else {
+        return Ok(());
+    };
+    let clock = run.unit().0;
+    let scale = Scale::of(first, clock);
+    let which = cpu_headings(run);
+    // What nothing is said in is no column.
+    let says = |column: &Column| match column {
+        Column::X => points().any(|point| point.x.is_some()),
+        Column::P99 => points().any(|point| point.figures.p99.is_some()),
+        Column::Lost => points().any(|point| point.lost > 0),
+        _ => true,
+    };
+    let column = |place: usize| Column::ALL.into_iter().filter(says).nth(place);
+    Grid {
+        columns: which.len() + Column::ALL.iter().filter(|c| says(c)).count(),
+        heading: &|place| match which.get(place) {
+            Some(heading) => heading,
+            None => column(place - which.len()).map_or("", |c| c.heading(test.scenario)),
+        },
+        rows: points().count(),
+        cell: &|row, place| {
+            let Some(point) = points().nth(row) else {
+                return Cell::Missing;
+            };
+            match place.checked_sub(which.len()) {
+                None => cpu_cell(run, point.cpu, place),
+                Some(place) => column(place).map_or(Cell::Missing, |c| c.cell(point, scale)),
+            }
+        },
+    }
+    .write(
+        out,
+        format_args!(
+            "{}{}, {} ({}{})",
+            test.scenario.name(),
+            meaning(measure),
+            match how {
+                How::Alone => "one CPU alone",
+                How::All => "all CPUs at once",
+            },
+            scale.name(),
+            if first.per > 1 { " per operation" } else { "" },
+        ),
+    )
+}
+
+/// What a figure is, behind the scenario's name.
+fn meaning(measure: Measure) -> &'static str {
+    match measure {
+        Measure::Ticks | Measure::Cycles => "",
+        Measure::Entry => ": expiry to vector",
+        Measure::Handler => ": expiry to handler",
+        Measure::Powerdown => ": powerdown",
+        Measure::Wakeup => ": wakeup",
+        Measure::CacheFlush => ": cache flush",
+        Measure::Call => ": call to return",
+        Measure::Wake => ": due to resume",
+        Measure::TurnOff => ": CPU_OFF to OFF",
+        Measure::TurnOn => ": CPU_ON to first instruction",
+    }
+}
+
+/// How the figure of one operation is told.
+#[derive(Clone, Copy)]
+enum Scale {
+    Nanoseconds(Clock),
+    Microseconds(Clock),
+    Ticks,
+    Cycles,
+}
+
+impl Scale {
+    /// What is done in a batch is quick; what is done by itself is not.
+    fn of(point: &Point, clock: Clock) -> Self {
+        match point.measure.unit() {
+            Unit::Cycles => Self::Cycles,
+            Unit::Ticks if !clock.is_known() => Self::Ticks,
+            Unit::Ticks if point.per > 1 => Self::Nanoseconds(clock),
+            Unit::Ticks => Self::Microseconds(clock),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Nanoseconds(_) => "ns",
+            Self::Microseconds(_) => "us",
+            Self::Ticks => "ticks",
+            Self::Cycles => "cycles",
+        }
+    }
+
+    /// A figure of `per` operations, as that of one in hundredths.
+    fn cell(self, figure: u64, per: u32) -> Cell {
+        let per = u64::from(per).max(1);
+        let hundredths = match self {
+            Self::Nanoseconds(clock) => clock.ns(figure).and_then(|ns| part(ns, 100, per)),
+            Self::Microseconds(clock) => clock.ns(figure).and_then(|ns| part(ns, 1, 10 * per)),
+            Self::Ticks | Self::Cycles if per == 1 => return Cell::Count(figure),
+            Self::Ticks | Self::Cycles => part(figure, 100, per),
+        };
+        hundredths.map_or(Cell::Missing, Cell::Hundredths)
+    }
+}
+
+/// `number * factor / divisor`, rounded.
+fn part(number: u64, factor: u64, divisor: u64) -> Option<u64> {
+    let number = number.checked_mul(factor)?;
+    Some(number.checked_add(divisor / 2)? / divisor)
+}
+
+/// A column behind those that say which CPU a row is.
+#[derive(Clone, Copy)]
+enum Column {
+    X,
+    Variant,
+    Count,
+    Min,
+    Median,
+    P99,
+    Max,
+    Lost,
+}
+
+impl Column {
+    const ALL: [Self; 8] = [
+        Self::X,
+        Self::Variant,
+        Self::Count,
+        Self::Min,
+        Self::Median,
+        Self::P99,
+        Self::Max,
+        Self::Lost,
+    ];
+
+    fn heading(self, scenario: ScenarioId) -> &'static str {
+        match self {
+            Self::X => match scenario {
+                ScenarioId::DirtySweep => "Bytes",
+                ScenarioId::ContendSweep => "CPUs",
+                ScenarioId::IdleStates => "power_state",
+                _ => "x",
+            },
+            Self::Variant => "Variant",
+            Self::Count => "n",
+            Self::Min => "Min",
+            Self::Median => "Median",
+            Self::P99 => "p99",
+            Self::Max => "Max",
+            Self::Lost => "Lost",
+        }
+    }
+
+    fn cell(self, point: &Point, scale: Scale) -> Cell {
+        let figures = &point.figures;
+        let figure = match self {
+            Self::X => return point.x.map_or(Cell::Missing, Cell::Count),
+            Self::Variant => return Cell::Text(point.variant),
+            Self::Count => return Cell::Count(figures.n.into()),
+            Self::Lost => return Cell::Count(point.lost),
+            Self::Min => Some(figures.min),
+            Self::Median => Some(figures.median),
+            Self::P99 => figures.p99,
+            Self::Max => Some(figures.max),
+        };
+        let figure = figure.filter(|_| figures.n > 0);
+        figure.map_or(Cell::Missing, |figure| scale.cell(figure, point.per))
+    }
+}
+
+/// What was run.
+fn how_to_read(prose: &mut Prose<'_>, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+    let per = test.points.first().map_or(1, |point| point.per);
+    if per > 1 {
+        write!(
+            prose,
+            "A sample is a batch of {} operations, timed as a whole, and the figures are those of \
+             one. ",
+            u64::from(per)
+        )?;
+    }
+    write!(
+        prose,
+        "{} a CPU asked for. ",
+        Many(test.asked.into(), "sample")
+    )?;
+    if !test.scenario.is_micro() {
+        return Ok(());
+    }
+    let own = test.points.iter().filter(|p| p.variant != micro::LOOP);
+    let taken = own.map(|p| u64::from(p.figures.n) + p.lost).min();
+    if let Some(taken) =
+        taken.filter(|taken| *taken < test.asked.into() && run.plan.loops.is_none())
+    {
+        write!(
+            prose,
+            "As few as {taken} taken, as the time was up: without loops= a scenario has {} s. ",
+            micro::LIMIT_US / 1_000_000
+        )?;
+    }
+    if test.points.iter().any(|p| p.variant == micro::LOOP) {
+        prose.write_str("The loop's own cost is in all figures, and beside them as loop. ")?;
+    }
+    let lacks = |variant: &str| test.points.iter().all(|p| p.variant != variant);
+    if test.status == Status::Passed
+        && test.scenario == ScenarioId::NullCall
+        && lacks("smccc_version")
+    {
+        prose.write_str("The firmware does not implement SMCCC_VERSION. ")?;
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! Sets of scenarios, and the words by which a user asks for them.
+
+use core::fmt;
+
+use super::ScenarioId;
+
+/// A set of scenarios.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ScenarioSet(u32);
+
+impl ScenarioSet {
+    /// No scenario.
+    pub const EMPTY: Self = Self(0);
+    /// TFTF's six, which run where nothing else is asked for.
+    pub const SUITE: Self = Self((1 << ScenarioId::SUITE.len()) - 1);
+
+    /// The words that stand for several scenarios.
+    pub const GROUPS: [&'static str; 3] = ["suite", "micro", "all"];
+
+    /// The scenarios that a word of [`Self::GROUPS`], or a tag, stands for.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<Self> {
+        let is_meant: fn(ScenarioId) -> bool = match word {
+            "suite" => ScenarioId::is_suite,
+            "micro" => ScenarioId::is_micro,
+            "all" => |_| true,
+            tag => return ScenarioId::from_tag(tag).map(Self::only),
+        };
+        let mut set = Self::EMPTY;
+        for id in ScenarioId::ALL.into_iter().filter(|id| is_meant(*id)) {
+            set.0 |= Self::only(id).0;
+        }
+        Some(set)
+    }
+
+    const fn only(id: ScenarioId) -> Self {
+        Self(1 << id.index())
+    }
+
+    /// Whether `id` is in the set.
+    #[must_use]
+    pub const fn contains(self, id: ScenarioId) -> bool {
+        self.0 & 1 << id.index() != 0
+    }
+
+    /// Adds the scenarios of `others`; tells whether all of them were new.
+    pub const fn insert(&mut self, others: Self) -> bool {
+        let new = self.0 & others.0 == 0;
+        self.0 |= others.0;
+        new
+    }
+
+    /// How many scenarios are in the set.
+    #[must_use]
+    pub const fn len(self) -> usize {
+        self.0.count_ones() as usize
+    }
+
+    /// Whether the set has no scenario.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The scenarios of the suite that are in the set.
+    #[must_use]
+    pub const fn suite(self) -> Self {
+        Self(self.0 & Self::SUITE.0)
+    }
+
+    /// The scenarios in the set, in the order of [`ScenarioId::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = ScenarioId> {
+        ScenarioId::ALL
+            .into_iter()
+            .filter(move |id| self.contains(*id))
+    }
+}
+
+impl fmt::Debug for ScenarioSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(word: &str) -> ScenarioSet {
+        ScenarioSet::of_word(word).expect(word)
+    }
+
+    #[test]
+    fn a_set_keeps_the_order_of_the_suite() {
+        let mut set = ScenarioSet::EMPTY;
+        assert!(set.is_empty());
+        assert!(set.insert(of("cpu_off_serial")));
+        assert!(set.insert(of("susp_deep_serial")));
+        assert!(!set.insert(of("cpu_off_serial")));
+        assert_eq!(set.len(), 2);
+        assert!(
+            set.iter()
+                .eq([ScenarioId::SuspendDeepSerial, ScenarioId::CpuOffSerial])
+        );
+    }
+
+    #[test]
+    fn groups() {
+        assert_eq!(of("suite"), ScenarioSet::SUITE);
+        assert!(ScenarioSet::SUITE.iter().eq(ScenarioId::SUITE));
+        assert!(of("all").iter().eq(ScenarioId::ALL));
+        assert_eq!(of("all").suite(), of("suite"));
+        assert!(of("micro").contains(ScenarioId::NullCall));
+        assert!(of("micro").suite().is_empty());
+        let mut set = of("micro");
+        assert!(set.insert(of("suite")) && !set.insert(of("null_call")));
+        for wrong in ["", "help", "Suite"] {
+            assert_eq!(ScenarioSet::of_word(wrong), None);
+        }
+        for group in ScenarioSet::GROUPS {
+            assert!(!of(group).is_empty());
+        }
+    }
+}

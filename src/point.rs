@@ -1,0 +1,209 @@
+//! What the scenarios outside TFTF's suite find: points, one for each CPU and
+//! circumstance, and how their samples are spread.
+
+use crate::stats::Summary;
+
+/// On how many CPUs it was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum How {
+    /// On one CPU, every other one off, the lead apart, who waits.
+    #[default]
+    Alone,
+    /// On all CPUs at the same time.
+    All,
+}
+
+impl How {
+    /// Both.
+    pub const BOTH: [Self; 2] = [Self::Alone, Self::All];
+
+    /// The word for it in records.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Alone => "alone",
+            Self::All => "all",
+        }
+    }
+}
+
+/// What is counted of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Ticks of the counter that the run uses.
+    Ticks,
+    /// Cycles of the CPU, by PMCCNTR_EL0.
+    Cycles,
+}
+
+/// Which figure of a sample a point is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Measure {
+    /// All that the sample's operations took.
+    #[default]
+    Ticks,
+    /// The same in cycles.
+    Cycles,
+    /// From a timer's expiry to the exception vector.
+    Entry,
+    /// From a timer's expiry to its handler.
+    Handler,
+    /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
+    Powerdown,
+    /// PMF: EXIT_HW_LOW_PWR to EXIT_PSCI.
+    Wakeup,
+    /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
+    CacheFlush,
+    /// From the call to its return or to the entry point.
+    Call,
+    /// From the due wake-up to the return or the entry point.
+    Wake,
+    /// From CPU_OFF to AFFINITY_INFO saying OFF.
+    TurnOff,
+    /// From CPU_ON to the CPU's first instruction.
+    TurnOn,
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Ticks,
+        Self::Cycles,
+        Self::Entry,
+        Self::Handler,
+        Self::Powerdown,
+        Self::Wakeup,
+        Self::CacheFlush,
+        Self::Call,
+        Self::Wake,
+        Self::TurnOff,
+        Self::TurnOn,
+    ];
+
+    /// Its name in records, under `metric=`.
+    #[must_use]
+    pub const fn key(self) -> &'static str {
+        match self {
+            Self::Ticks => "ticks",
+            Self::Cycles => "cycles",
+            Self::Entry => "entry",
+            Self::Handler => "handler",
+            Self::Powerdown => "powerdown",
+            Self::Wakeup => "wakeup",
+            Self::CacheFlush => "cflush",
+            Self::Call => "call",
+            Self::Wake => "wake",
+            Self::TurnOff => "turnoff",
+            Self::TurnOn => "turnon",
+        }
+    }
+
+    /// What its figures count.
+    #[must_use]
+    pub const fn unit(self) -> Unit {
+        match self {
+            Self::Cycles => Unit::Cycles,
+            _ => Unit::Ticks,
+        }
+    }
+}
+
+/// One figure of one CPU in one circumstance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Point {
+    /// Index of the CPU in the board's order.
+    pub cpu: u16,
+    /// On how many CPUs.
+    pub how: How,
+    /// Which kind of the scenario's operation: lower-case letters, digits, `_`.
+    pub variant: &'static str,
+    /// What was varied, in the scenario's own unit, where something was.
+    pub x: Option<u64>,
+    /// Which figure.
+    pub measure: Measure,
+    /// Operations in a sample: the figure of one is that part of what
+    /// `figures` say. At least 1.
+    pub per: u32,
+    /// The samples, in the measure's unit, each of `per` operations.
+    pub figures: Summary,
+    /// Samples that were taken and do not count.
+    pub lost: u64,
+}
+
+/// How many classes a histogram has.
+pub const CLASSES: usize = 64;
+
+/// How the samples of a point are spread: counts of classes of equal width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    /// Index of the CPU in the board's order.
+    pub cpu: u16,
+    /// As the point's.
+    pub how: How,
+    /// As the point's.
+    pub variant: &'static str,
+    /// As the point's.
+    pub measure: Measure,
+    /// Where the first class begins, in the measure's unit.
+    pub from: u64,
+    /// The width of a class, at least 1. What lies beyond the last class is in
+    /// that one.
+    pub step: u64,
+    /// Samples in each class; their sum is the point's n.
+    pub counts: [u32; CLASSES],
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Self {
+            cpu: 0,
+            how: How::Alone,
+            variant: "",
+            measure: Measure::Ticks,
+            from: 0,
+            step: 1,
+            counts: [0; CLASSES],
+        }
+    }
+}
+
+impl Histogram {
+    /// Adds a sample; one below `from` is in the first class.
+    pub fn add(&mut self, value: u64) {
+        let class = value.saturating_sub(self.from) / self.step.max(1);
+        let class = usize::try_from(class).unwrap_or(CLASSES).min(CLASSES - 1);
+        if let Some(count) = self.counts.get_mut(class) {
+            *count = count.saturating_add(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_sample_has_a_class() {
+        let mut histogram = Histogram {
+            from: 100,
+            step: 10,
+            ..Histogram::default()
+        };
+        for value in [0, 100, 109, 110, 739, 740, u64::MAX] {
+            histogram.add(value);
+        }
+        assert_eq!((histogram.counts[0], histogram.counts[1]), (3, 1));
+        assert_eq!(histogram.counts[CLASSES - 1], 3);
+        histogram.step = 0;
+        histogram.add(5);
+        assert_eq!(histogram.counts.iter().sum::<u32>(), 8);
+    }
+
+    #[test]
+    fn keys_are_words() {
+        for measure in Measure::ALL {
+            let key = measure.key();
+            assert!(key.bytes().all(|b| b.is_ascii_lowercase()), "{key}");
+        }
+    }
+}
