@@ -146,6 +146,17 @@ fn every_format_tells_it() {
     let explained = &json["runs"][0]["tests"][2]["explained"];
     assert!(explained.to_string().contains("lock-queue"), "{explained}");
     let (_, out, _) = report(&[&new, "--baseline", &old]);
+    // What a CI server shows is what the exit code says.
+    let (code, out, _) = report(&[&new, "--baseline", &old, "--format", "junit"]);
+    assert_eq!(code, 1);
+    let failed = "<failure type=\"regression\" message=\"Powerdown of CPU ";
+    assert!(out.contains(failed) && out.contains("ns after "), "{out}");
+    let (_, out, _) = report(&[&new, "--baseline", &new, "--format", "junit"]);
+    assert!(
+        out.contains("figures were compared") && !out.contains("<failure"),
+        "{out}"
+    );
+    let (_, out, _) = report(&[&new, "--baseline", &old]);
     let row = "1     1  Cache Flush    4.42   77.12  +1644.80 %  worse";
     assert!(out.contains(row), "{out}");
 }

@@ -157,6 +157,20 @@ fn merged() {
     holds("merged.txt", &whole.split_off(at));
 }
 
+/// What is missing may be the worst case.
+#[test]
+fn idle_states_of_every_cpu() {
+    let mut lost = report(QEMU);
+    lost.runs[0].tests[1].rows.pop();
+    let exporter = format::by_name("dt").expect("a format");
+    let refused = exporter.write(&lost, &Options::default(), &mut Vec::new());
+    let refused = refused.expect_err("a CPU is missing").to_string();
+    assert!(
+        refused.contains("test_rt_instr_susp_deep_serial has no sample of CPU 0.3"),
+        "{refused}"
+    );
+}
+
 /// A release after the other: what was current is compared with and kept.
 #[test]
 fn tfa_docs() {
@@ -204,9 +218,33 @@ fn tfa_docs() {
     // Without a figure all stays.
     let mut none = report(QEMU);
     none.runs[0].tests.clear();
-    let refused = write(&none).expect_err("no figure").to_string();
-    assert!(refused.contains("nothing was written"), "{refused}");
-    assert_eq!(read("current", "susp_deep_parallel"), third);
+    // Nor does less than is there take its place, or what is not verified.
+    let mut part = report(QEMU);
+    part.runs[0].tests.truncate(2);
+    part.runs[0].tests[1].rows[0].figures[0].1 += 1;
+    let mut lost = report(QEMU);
+    lost.runs[0].tests[0].rows.pop();
+    let lossy = report(
+        String::from_utf8_lossy(QEMU)
+            .replace(" row t=1 ", " rwo t=1 ")
+            .as_bytes(),
+    );
+    for (report, why) in [
+        (none, "no figure for tfa-docs"),
+        (
+            part,
+            "susp_parallel.csv: the run has no figure for this file",
+        ),
+        (lost, "deep_parallel.csv: the run has no figure for CPU 0.3"),
+        (lossy, "records are missing"),
+    ] {
+        let refused = write(&report).expect_err("too little").to_string();
+        assert!(
+            refused.contains(why) && refused.contains("nothing was written"),
+            "{refused}"
+        );
+        assert_eq!(read("current", "susp_deep_parallel"), third);
+    }
 }
 
 fn run(arguments: &[&str]) -> (i32, String) {
@@ -254,12 +292,36 @@ fn exit_codes() {
         ),
         (vec![&good, "--run", "2"], "there are 1 runs"),
         (vec![&good, &cut, "--merge"], "cannot merge"),
+        (
+            vec![&good, &good, "--merge", "--format", "csv"],
+            "--format csv has no place for --merge; these have: text, md, rst, json, html",
+        ),
+        (
+            vec![&good, "--baseline", &good, "--format", "dt"],
+            "no place for --baseline; these have: text, md, rst, json, html, junit, tfa-docs",
+        ),
+        (vec![&good, "--platform", "juno"], "these have: tfa-docs"),
+        (
+            vec![&good, "--log", out],
+            "--log is for a run that is followed",
+        ),
+        (
+            vec![&good, "--baud", "9600"],
+            "--baud is for a run that is followed",
+        ),
+        (
+            vec!["--serial", "-", "--log", "x.log", "-o", "./x.log"],
+            "that -o ./x.log names as well",
+        ),
         (vec![], "<LOG>"),
     ] {
         let (code, said) = run(&arguments);
         assert_eq!(code, 2, "{arguments:?}: {said}");
         assert!(said.contains(what), "{what:?} is not in:\n{said}");
     }
+    let (code, said) = run(&[&good, &good, "--merge", "-o", out]);
+    assert_eq!(code, 0);
+    assert!(said.contains("it is counted once"), "{said}");
     let both = run(&[&good, &cut, "--run", "1", "-o", out]);
     assert_eq!(both.0, 0, "{}", both.1);
 }

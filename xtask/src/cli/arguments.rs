@@ -266,7 +266,7 @@ pub struct ReportArguments {
     /// Merge all runs, which have to be of one board, by MPIDR.
     #[arg(long, conflicts_with = "run")]
     pub merge: bool,
-    /// What TF-A's documentation calls the platform.
+    /// What TF-A's documentation calls the platform, for --format tfa-docs.
     #[arg(long, value_name = "NAME")]
     pub platform: Option<String>,
     /// Compare with this log, or with these tables: a CSV file, or a folder
@@ -297,15 +297,15 @@ pub struct ReportArguments {
     /// end.
     #[arg(long, value_name = "DEVICE")]
     pub serial: Option<PathBuf>,
-    /// The serial port's speed.
-    #[arg(long, value_name = "N", requires = "serial", default_value_t = 115_200, value_parser = clap::value_parser!(u32).range(300..=12_000_000))]
-    pub baud: u32,
+    /// The serial port's speed [default: 115200].
+    #[arg(long, value_name = "N", requires = "serial", value_parser = clap::value_parser!(u32).range(300..=12_000_000))]
+    pub baud: Option<u32>,
     /// Write what the serial port says to this file.
     #[arg(short, long, value_name = "FILE", requires = "serial")]
     pub log: Option<PathBuf>,
-    /// How many seconds to follow at most.
-    #[arg(long, value_name = "SECONDS", requires = "serial", default_value_t = 3600, value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
-    pub timeout: u64,
+    /// How many seconds to follow at most [default: 3600].
+    #[arg(long, value_name = "SECONDS", requires = "serial", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
+    pub timeout: Option<u64>,
 }
 
 /// A share as parts of a million: `0.02`, or `2%`.

@@ -1,7 +1,7 @@
 //! The files that are to be written, and checks of them.
 
 use std::fs::{self, OpenOptions, Permissions};
-use std::io::Write as _;
+use std::io::{BufWriter, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
@@ -37,14 +37,32 @@ pub(super) fn distinct(one: Named<'_, &Path>, other: Named<'_, &Path>) -> Result
     Ok(())
 }
 
-/// Whether both are one file. By links there can be two paths to it.
+/// Whether both are one file. By links there can be two paths to it, and by
+/// `./` to one that is not there yet.
 fn same(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| {
         let meta = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
         Some((meta.dev(), meta.ino()))
     };
-    let one = identity(one);
-    one.is_some() && one == identity(other)
+    let (a, b) = (identity(one), identity(other));
+    if a.is_some() || b.is_some() {
+        return a == b;
+    }
+    let place = |path: &Path| {
+        Some((
+            fs::canonicalize(directory(path)).ok()?,
+            path.file_name()?.to_owned(),
+        ))
+    };
+    // What is there and no file, such as /dev/null, can be written to twice.
+    let new = |path: &Path| !path.exists();
+    new(one) && new(other) && place(one).is_some_and(|it| Some(it) == place(other))
+}
+
+/// The directory that `path` is in.
+fn directory(path: &Path) -> &Path {
+    let parent = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
 }
 
 /// Refuses what can be seen to be no place for a file.
@@ -61,8 +79,8 @@ pub(super) fn writable((option, path): Named<'_, &Path>) -> Result<()> {
         }
         OpenOptions::new().write(true).open(path).with_context(at)?;
     }
-    let parent = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    if let Some(dir) = parent.filter(|dir| !dir.is_dir()) {
+    let dir = directory(path);
+    if !dir.is_dir() {
         bail!(
             "{option} {}: there is no directory {}",
             path.display(),
@@ -74,35 +92,69 @@ pub(super) fn writable((option, path): Named<'_, &Path>) -> Result<()> {
 
 /// Writes `data` to a file that is either as it was or all new, whatever
 /// happens meanwhile.
-pub(super) fn write((option, path): Named<'_, &Path>, data: &[u8]) -> Result<()> {
+pub(super) fn write(named: Named<'_, &Path>, data: &[u8]) -> Result<()> {
+    write_by(named, |out| Ok(out.write_all(data)?))
+}
+
+/// Has `fill` write a file that is either as it was or all new, whatever
+/// happens meanwhile.
+pub(super) fn write_by(
+    (option, path): Named<'_, &Path>,
+    fill: impl FnOnce(&mut dyn Write) -> Result<()>,
+) -> Result<()> {
     let at = || format!("{option} {}", path.display());
     writable((option, path))?;
-    // A link stays one. What is no file, such as a flash's device, cannot be
-    // replaced.
+    // A link stays one.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let old = fs::metadata(&target).ok();
-    if old.as_ref().is_some_and(|old| !old.is_file()) {
-        return fs::write(&target, data).with_context(at);
+    let is_file = old.as_ref().is_none_or(fs::Metadata::is_file);
+    if !is_file || is_of_the_system(path) {
+        // What is no file, such as a flash's device, cannot be replaced. Where
+        // it is one all the same, as stdout may be, others write to it too.
+        let mut out = OpenOptions::new();
+        let out = if is_file {
+            out.append(true)
+        } else {
+            out.write(true)
+        };
+        let mut out = BufWriter::new(out.open(path).with_context(at)?);
+        return fill(&mut out).and_then(|()| out.flush().with_context(at));
     }
-    let dir = target.parent().filter(|dir| !dir.as_os_str().is_empty());
     let permissions = match old {
         Some(old) => old.permissions(),
         None => Permissions::from_mode(0o666),
     };
     let mut file = tempfile::Builder::new()
-        .permissions(permissions)
-        .tempfile_in(dir.unwrap_or(Path::new(".")))
+        .permissions(permissions.clone())
+        .tempfile_in(directory(&target))
         .with_context(at)?;
-    file.write_all(data).with_context(at)?;
+    let mut out = BufWriter::new(file.as_file_mut());
+    fill(&mut out)?;
+    out.flush().with_context(at)?;
+    drop(out);
+    if target.exists() {
+        // As they were, whatever the user's mask takes from a new file.
+        file.as_file()
+            .set_permissions(permissions)
+            .with_context(at)?;
+    }
     file.as_file().sync_all().with_context(at)?;
     file.persist(&target).with_context(at)?;
     Ok(())
+}
+
+/// Whether `path` is one of those that the system makes, such as /dev/stdout.
+fn is_of_the_system(path: &Path) -> bool {
+    fs::canonicalize(directory(path))
+        .is_ok_and(|dir| ["/dev", "/proc"].iter().any(|place| dir.starts_with(place)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
+    use std::process::Command;
+    use std::thread;
 
     #[test]
     fn a_file_is_replaced_and_stays_what_it_was() {
@@ -127,5 +179,43 @@ mod tests {
         let error = write(("--out", dir.path()), b"new").expect_err("a directory");
         assert!(error.to_string().contains("this is a directory"));
         assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 2);
+    }
+
+    #[test]
+    fn what_is_no_file_is_written_to_and_not_replaced() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let fifo = dir.path().join("fifo");
+        let made = Command::new("mkfifo").arg(&fifo).status();
+        assert!(made.expect("mkfifo").success());
+        let reader = thread::spawn({
+            let fifo = fifo.clone();
+            move || fs::read(fifo)
+        });
+        write(("-o", &fifo), b"all of it").expect("written");
+        let got = reader.join().expect("no panic").expect("read");
+        assert_eq!(got, b"all of it");
+        assert!(!fs::metadata(&fifo).expect("there").is_file());
+        // What was written is not half there where the rest failed.
+        let file = dir.path().join("file");
+        fs::write(&file, "old").expect("written");
+        let error = write_by(("-o", &file), |out| {
+            out.write_all(b"new")?;
+            bail!("no more")
+        });
+        assert_eq!(error.expect_err("failed").to_string(), "no more");
+        assert_eq!(fs::read(&file).expect("there"), b"old");
+    }
+
+    #[test]
+    fn one_place_by_two_names() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let new = dir.path().join("new");
+        let detour = dir.path().join(".").join("new");
+        distinct(("--log", &new), ("-o", &detour)).expect_err("one file");
+        distinct(("--log", &new), ("-o", &dir.path().join("other"))).expect("two files");
+        fs::write(&new, "").expect("written");
+        distinct(("--log", &new), ("-o", &detour)).expect_err("one file");
+        let null = Path::new("/dev/null");
+        distinct(("--log", null), ("-o", null)).expect("no file");
     }
 }

@@ -1,8 +1,7 @@
 //! `cargo xtask report`.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{BufWriter, Read, Write, stdin};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,8 +13,8 @@ use super::qemu::Out;
 use crate::live;
 use crate::progress::say;
 use crate::report::compare::{self, Change};
-use crate::report::format::{Exporter, Options};
-use crate::report::merge::merge;
+use crate::report::format::{self, Exporter, Options, Takes};
+use crate::report::merge::{merge, take_repeats};
 use crate::report::model::{Report, Run, heading};
 use crate::report::read::{Input, read};
 use crate::report::tables;
@@ -24,9 +23,14 @@ use crate::report::tables;
 const INCOMPLETE: u8 = 3;
 /// Exit code when a figure is worse than the baseline's.
 const REGRESSION: u8 = 1;
+/// A serial port's speed, unless another is asked for.
+const BAUD: u32 = 115_200;
+/// How many seconds to follow a run, unless that is asked for.
+const TIMEOUT: u64 = 3600;
 
 pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     let exporter = arguments.format;
+    check_wishes(arguments, exporter)?;
     check_output(arguments, exporter)?;
     // The baseline first: a run that is followed takes its time.
     let baseline = arguments.baseline.as_deref();
@@ -44,6 +48,12 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         report.runs = report.runs.drain(..).skip(place - 1).take(1).collect();
     }
     if arguments.merge {
+        for (repeat, first) in take_repeats(&mut report.runs) {
+            say(&format!(
+                "{} (run {}) is {} (run {}) again, to the last tick: it is counted once",
+                repeat.input, repeat.place, first.input, first.place
+            ));
+        }
         report.merged = Some(merge(&report.runs)?);
     }
     if let Some(baseline) = &baseline {
@@ -85,11 +95,11 @@ fn follow(device: &Path, arguments: &ReportArguments) -> Result<Report> {
     let interrupt = super::interruption()?;
     let source = live::Source {
         device,
-        baud: arguments.baud,
+        baud: arguments.baud.unwrap_or(BAUD),
     };
     let followed = live::follow(
         &source,
-        Duration::from_secs(arguments.timeout),
+        Duration::from_secs(arguments.timeout.unwrap_or(TIMEOUT)),
         &interrupt,
         arguments.log.as_deref(),
     )?;
@@ -100,6 +110,39 @@ fn follow(device: &Path, arguments: &ReportArguments) -> Result<Report> {
     }])?)
 }
 
+/// Refuses what would be left undone without a word.
+fn check_wishes(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<()> {
+    type Has = fn(Takes) -> bool;
+    let wishes: [(&str, bool, Has); 3] = [
+        ("--merge", arguments.merge, |it| it.merged),
+        ("--baseline", arguments.baseline.is_some(), |it| {
+            it.comparisons
+        }),
+        ("--platform", arguments.platform.is_some(), |it| it.platform),
+    ];
+    for (option, _, has) in wishes.iter().filter(|it| it.1 && !it.2(exporter.takes())) {
+        let able = format::ALL.into_iter().filter(|it| has(it.takes()));
+        let able: Vec<&str> = able.map(Exporter::name).collect();
+        bail!(
+            "--format {} has no place for {option}; these have: {}",
+            exporter.name(),
+            able.join(", ")
+        );
+    }
+    // clap waives what an option requires where that is in conflict with LOG.
+    let of_serial = [
+        ("--log", arguments.log.is_some()),
+        ("--baud", arguments.baud.is_some()),
+        ("--timeout", arguments.timeout.is_some()),
+    ];
+    if let Some((option, _)) = of_serial.iter().find(|it| it.1)
+        && arguments.serial.is_none()
+    {
+        bail!("{option} is for a run that is followed: name its port by --serial");
+    }
+    Ok(())
+}
+
 fn check_output(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<()> {
     if let Some(log) = &arguments.log {
         files::writable(("--log", log))?;
@@ -107,8 +150,8 @@ fn check_output(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<
             ("--log", log),
             ("--baseline", arguments.baseline.as_deref()),
         )?;
-        if arguments.output.as_ref() == Some(log) {
-            bail!("--log and -o are the same file: {}", log.display());
+        if let Some(output) = &arguments.output {
+            files::distinct(("--log", log), ("-o", output))?;
         }
     }
     let Some(path) = &arguments.output else {
@@ -177,22 +220,7 @@ fn write(
             fs::create_dir_all(dir).with_context(|| format!("-o {}", dir.display()))?;
             exporter.write_tree(report, options, dir)
         }
-        Some(path) => {
-            // Whole or not at all: a report that failed is not to be found.
-            let parent = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-            let mut bytes = tempfile::Builder::new()
-                .permissions(Permissions::from_mode(0o666))
-                .tempfile_in(parent.unwrap_or(Path::new(".")))
-                .with_context(|| format!("-o {}", path.display()))?;
-            let mut out = BufWriter::new(bytes.as_file_mut());
-            exporter.write(report, options, &mut out)?;
-            out.flush()?;
-            drop(out);
-            bytes
-                .persist(path)
-                .with_context(|| format!("-o {}", path.display()))?;
-            Ok(())
-        }
+        Some(path) => files::write_by(("-o", path), |out| exporter.write(report, options, out)),
         None => {
             let mut out = BufWriter::new(Out::default());
             exporter.write(report, options, &mut out)?;

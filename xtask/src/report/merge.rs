@@ -76,6 +76,25 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
+/// Takes out of `runs` what is there already, to the last tick: one run that
+/// was named twice, or a machine that repeats itself. Its samples would count
+/// twice and tell nothing new. Gives what was taken out, with what it repeats.
+pub fn take_repeats(runs: &mut Vec<Run>) -> Vec<(Source, Source)> {
+    let mut kept: Vec<Run> = Vec::new();
+    let mut repeats = Vec::new();
+    for run in runs.drain(..) {
+        let same = |it: &&Run| {
+            !run.tests.is_empty() && it.tests == run.tests && comparable(it, &run).is_ok()
+        };
+        match kept.iter().find(same) {
+            Some(first) => repeats.push((run.source, first.source.clone())),
+            None => kept.push(run),
+        }
+    }
+    *runs = kept;
+    repeats
+}
+
 /// Merges `runs`.
 ///
 /// # Errors
@@ -127,7 +146,10 @@ fn comparable(a: &Run, b: &Run) -> Result<(), Box<Refusal>> {
     };
     let or = |text: Option<&str>| text.unwrap_or("not known").to_owned();
     check("the board", &|run| or(run.model.as_deref()))?;
-    check("the counter's frequency", &|run| run.clock().hz.to_string())?;
+    check("the counter's frequency", &|run| match run.clock() {
+        clock if clock.is_known() => clock.hz.to_string(),
+        _ => "not known".to_owned(),
+    })?;
     check("the list of CPUs", &|run| {
         let names = run.cpus.iter().map(|cpu| match cpu.mpidr {
             Some(mpidr) => format!("{mpidr:#x}"),
@@ -253,6 +275,18 @@ mod tests {
         assert_eq!(merged.tests.len(), 6);
         assert_eq!(merged.tests[5].rows[0].shown[0], None);
         assert!(merge(&[]).is_ok_and(|none| none.tests.is_empty()));
+    }
+
+    #[test]
+    fn a_run_counts_once() {
+        let mut other = run();
+        other.tests[0].rows[0].figures[0].1 += 1;
+        let mut later = run();
+        later.source.place = 2;
+        let mut runs = vec![run(), other, later];
+        let repeats = take_repeats(&mut runs);
+        let places: Vec<_> = repeats.iter().map(|it| (it.0.place, it.1.place)).collect();
+        assert_eq!((runs.len(), places), (2, vec![(2, 1)]));
     }
 
     #[test]

@@ -59,6 +59,9 @@ impl Exporter for DeviceTree {
         let run = only_run(report, "dt")?;
         check(run)?;
         let states = states(run);
+        for state in &states {
+            all_cpus(run, state)?;
+        }
         if states.is_empty() {
             bail!(
                 "{}: no scenario has suspended a CPU: there is nothing for idle-states",
@@ -91,6 +94,29 @@ fn check(run: &Run) -> Result<()> {
     }
     if !run.clock().is_known() {
         bail!("{input}: the counter's frequency is not known, and idle-states are in us");
+    }
+    Ok(())
+}
+
+/// Refuses a state that was not measured on every CPU: the worst case may be
+/// that of the one which is missing.
+fn all_cpus(run: &Run, state: &State<'_>) -> Result<()> {
+    for test in &state.tests {
+        let measured = |cpu: usize| test.row(cpu).is_some_and(|row| !row.figures.is_empty());
+        let missing = (0..run.cpus.len()).find(|cpu| !measured(*cpu));
+        let Some(cpu) = missing.and_then(|cpu| run.cpus.get(cpu)) else {
+            continue;
+        };
+        bail!(
+            "{}: {} has no sample of CPU {}.{}, which may be the worst case{}",
+            run.source.input,
+            test.scenario.word(),
+            cpu.cluster,
+            run.core_number(cpu),
+            test.why
+                .as_ref()
+                .map_or_else(String::new, |why| format!(" ({why})"))
+        );
     }
     Ok(())
 }

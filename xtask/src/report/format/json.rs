@@ -18,7 +18,7 @@ use super::super::midr;
 use super::super::model::{
     Facts, Instants, Integrity, Other, Plan, Point, Report, Row, Run, Sample, Term, Test, Why,
 };
-use super::{Exporter, Options};
+use super::{Exporter, Options, Takes};
 
 /// The exporter.
 pub(super) struct Json;
@@ -34,6 +34,10 @@ impl Exporter for Json {
 
     fn about(&self) -> &'static str {
         "everything, in a versioned schema"
+    }
+
+    fn takes(&self) -> Takes {
+        Takes::RESULTS
     }
 
     fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {

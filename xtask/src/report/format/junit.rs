@@ -12,9 +12,10 @@ use psci_bench::verdict::Verdict;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::super::model::{Report, Run, Status, Test, Why};
+use super::super::compare::{Change, Comparison, Outcome};
+use super::super::model::{Report, Run, Status, Test, Why, heading};
 use super::xml::characters;
-use super::{Exporter, Options, content};
+use super::{Exporter, Options, Takes, content};
 
 /// The exporter.
 pub(super) struct Junit;
@@ -56,8 +57,21 @@ impl Exporter for Junit {
         "JUnit's XML: a test case a scenario, figures as properties"
     }
 
+    fn takes(&self) -> Takes {
+        Takes {
+            comparisons: true,
+            ..Takes::default()
+        }
+    }
+
     fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        let suites: Vec<Suite> = report.runs.iter().map(suite).collect();
+        let mut suites: Vec<Suite> = report.runs.iter().map(suite).collect();
+        for comparison in &report.comparisons {
+            let at = comparison.run;
+            if let (Some(run), Some(suite)) = (report.runs.get(at), suites.get_mut(at)) {
+                suite.cases.extend(compared(run, comparison));
+            }
+        }
         let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
         let mut out = Writer::new_with_indent(out, b' ', 2);
         out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
@@ -209,6 +223,51 @@ fn trouble(test: &Test) -> Option<Trouble> {
         word: word.to_owned(),
         message: why.map_or_else(|| default.to_owned(), Why::to_string),
     })
+}
+
+/// The scenarios that were compared with a baseline: a regression is a failure.
+fn compared<'c>(run: &'c Run, comparison: &'c Comparison) -> impl Iterator<Item = Case> + use<'c> {
+    let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
+    comparison.tests.iter().map(move |test| {
+        let worse = |it: &&Change| it.outcome == Outcome::Worse;
+        let worse: Vec<String> = test
+            .changes()
+            .iter()
+            .filter(worse)
+            .map(|it| told(run, it))
+            .collect();
+        Case {
+            name: test.scenario.word().to_owned(),
+            class: format!("{class}.{}", test.method),
+            trouble: (!worse.is_empty()).then(|| Trouble {
+                element: FAILURE,
+                word: "regression".to_owned(),
+                message: worse.join("; "),
+            }),
+            said: format!("{} figures were compared", test.changes().len()),
+        }
+    })
+}
+
+/// A change in words.
+fn told(run: &Run, change: &Change) -> String {
+    let unit = if run.clock().is_known() {
+        "ns"
+    } else {
+        "ticks"
+    };
+    let cpu = run.cpus.get(change.cpu).map_or_else(String::new, |cpu| {
+        format!(" of CPU {}.{}", cpu.cluster, run.core_number(cpu))
+    });
+    let percent = change
+        .percent()
+        .map_or_else(String::new, |it| format!(" ({it:+.2} %)"));
+    format!(
+        "{}{cpu}: {} {unit} after {}{percent}",
+        heading(&change.metric),
+        change.new.figure,
+        change.old.figure
+    )
 }
 
 /// Whether the run is there to its end, and what it says of itself.

@@ -42,6 +42,26 @@ pub struct Options {
     pub platform: Option<String>,
 }
 
+/// What a format has a place for besides runs, each for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Takes {
+    /// Several runs as one.
+    pub merged: bool,
+    /// A comparison with a baseline.
+    pub comparisons: bool,
+    /// The platform's name in paths.
+    pub platform: bool,
+}
+
+impl Takes {
+    /// Of formats for people, and of `json`.
+    const RESULTS: Self = Self {
+        merged: true,
+        comparisons: true,
+        platform: false,
+    };
+}
+
 /// Writes a report in one format.
 pub trait Exporter: Sync {
     /// The format's name, for `--format`.
@@ -53,6 +73,11 @@ pub trait Exporter: Sync {
     /// Whether it makes a tree of files instead of one stream.
     fn is_tree(&self) -> bool {
         false
+    }
+
+    /// What it has a place for besides runs, each for itself.
+    fn takes(&self) -> Takes {
+        Takes::default()
     }
 
     /// Writes the report as one stream.

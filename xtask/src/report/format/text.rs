@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
-use super::{Exporter, Options, compared, content, merged};
+use super::{Exporter, Options, Takes, compared, content, merged};
 
 /// The exporter.
 pub(super) struct Text;
@@ -17,6 +17,10 @@ impl Exporter for Text {
 
     fn about(&self) -> &'static str {
         "aligned tables for a terminal"
+    }
+
+    fn takes(&self) -> Takes {
+        Takes::RESULTS
     }
 
     fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {

@@ -17,12 +17,13 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
-use psci_bench::plan::Method;
+use psci_bench::plan::{Method, ScenarioId};
 
 use super::super::compare::judge::is_close;
 use super::super::compare::{Comparison, Keyed, TOLERANCE_PPM};
 use super::super::model::{Report, Run, Test};
-use super::{Exporter, Options, only_run};
+use super::{Exporter, Options, Takes, only_run};
+use crate::progress::say;
 
 /// The exporter.
 pub(super) struct TfaDocs;
@@ -37,6 +38,14 @@ impl Exporter for TfaDocs {
 
     fn about(&self) -> &'static str {
         "data files of TF-A's docs/perf, below the directory -o; --platform names the folder"
+    }
+
+    fn takes(&self) -> Takes {
+        Takes {
+            comparisons: true,
+            platform: true,
+            ..Takes::default()
+        }
     }
 
     fn is_tree(&self) -> bool {
@@ -56,6 +65,13 @@ impl Exporter for TfaDocs {
         if platform.is_empty() || platform.starts_with('.') || !platform.chars().all(plain) {
             bail!("--platform {platform:?}: expected letters, digits, '-', '_' and '.'");
         }
+        let input = &run.source.input;
+        if run.integrity.records.is_some() && !run.integrity.is_verified() {
+            bail!(
+                "{input}: records are missing, and the figures that stand in for them are from lines \
+                 without a checksum: nothing was written"
+            );
+        }
         let tests: Vec<(&Test, Figures)> = run
             .tests
             .iter()
@@ -65,15 +81,35 @@ impl Exporter for TfaDocs {
             .collect();
         if tests.is_empty() {
             bail!(
-                "{}: no figure for tfa-docs, which takes PMF's by method tftf: nothing was written",
-                run.source.input
+                "{input}: no figure for tfa-docs, which takes PMF's by method tftf: nothing was written"
             );
+        }
+        for scenario in ScenarioId::ALL {
+            let measured = tests
+                .iter()
+                .find(|it| it.0.scenario.known() == Some(scenario));
+            let cpus = measured.map_or(0, |it| it.1.len());
+            if cpus < run.cpus.len() {
+                say(&format!(
+                    "{input}: {}.csv has {cpus} of {} CPUs: the run has no figure for the others",
+                    scenario.tag(),
+                    run.cpus.len()
+                ));
+            }
         }
         let place = root.join("docs/perf/data").join(platform);
         let comparison = report.comparisons.first();
         let baseline = comparison.map(baseline);
         let tolerance = comparison.map_or(TOLERANCE_PPM, |it| it.tolerance_ppm);
-        write_all(&tests, baseline.as_ref(), tolerance, &place)
+        let changed = write_all(&tests, baseline.as_ref(), tolerance, &place)?;
+        say(&match changed {
+            true => format!("{}: current is of {input} now", place.display()),
+            false => format!(
+                "{}: current is of these figures already: nothing was changed",
+                place.display()
+            ),
+        });
+        Ok(())
     }
 }
 
@@ -130,7 +166,7 @@ fn write_all(
     baseline: Option<&Baseline>,
     tolerance: u32,
     place: &Path,
-) -> Result<()> {
+) -> Result<bool> {
     let in_place = |name: &str| place.join(name);
     let (current, previous) = (in_place("current"), in_place("previous"));
     let (next, old) = (in_place("current.partial"), in_place("previous.partial"));
@@ -159,8 +195,9 @@ fn write_all(
     // asked for.
     let same = |it: &(String, &Figures, Figures)| *it.1 == it.2;
     if is_there && (baseline.is_none() || files.iter().all(same)) {
-        return Ok(());
+        return Ok(false);
     }
+    nothing_is_lost(tests, &current)?;
     fs::create_dir_all(&next).with_context(|| next.display().to_string())?;
     for (name, figures, before) in &files {
         write(&next.join(name), figures, before, tolerance)?;
@@ -192,6 +229,38 @@ fn write_all(
     for dir in [&old, &former] {
         if dir.is_dir() {
             fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
+        }
+    }
+    Ok(true)
+}
+
+/// Refuses to put in place of `current` what has less than it.
+fn nothing_is_lost(tests: &[(&Test, Figures)], current: &Path) -> Result<()> {
+    if !current.is_dir() {
+        return Ok(());
+    }
+    let advice = "report a run that has it, or remove it first; nothing was written";
+    for entry in fs::read_dir(current).with_context(|| current.display().to_string())? {
+        let path = entry.with_context(|| current.display().to_string())?.path();
+        if path.extension().is_none_or(|it| it != "csv") {
+            continue;
+        }
+        let own = tests.iter().find(|it| {
+            path.file_name()
+                .is_some_and(|name| name == file(it.0).as_str())
+        });
+        let Some((_, figures)) = own else {
+            bail!(
+                "{}: the run has no figure for this file: {advice}",
+                path.display()
+            );
+        };
+        let there = read(&path)?;
+        if let Some((cluster, core)) = there.keys().find(|cpu| !figures.contains_key(cpu)) {
+            bail!(
+                "{}: the run has no figure for CPU {cluster}.{core} of this file: {advice}",
+                path.display()
+            );
         }
     }
     Ok(())

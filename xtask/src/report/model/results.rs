@@ -75,7 +75,7 @@ impl fmt::Display for Why {
 }
 
 /// A scenario, by one method.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Test {
     /// Which one.
     pub scenario: Term<ScenarioId>,
@@ -116,7 +116,7 @@ pub struct Test {
 pub type Figure = (Term<Metric>, u64);
 
 /// One CPU's part of a scenario. Durations are in ticks.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// Index into [`super::Run::cpus`].
     pub cpu: usize,

@@ -20,7 +20,7 @@ use anyhow::Result;
 use self::markup::{definitions, escape, list, table};
 use super::super::compare::Comparison;
 use super::super::model::{Report, Run, Status, Test};
-use super::{Exporter, Options, compared, content, merged};
+use super::{Exporter, Options, Takes, compared, content, merged};
 
 mod chart;
 mod markup;
@@ -40,6 +40,10 @@ impl Exporter for Html {
 
     fn about(&self) -> &'static str {
         "one page with tables and charts, for browsers and print"
+    }
+
+    fn takes(&self) -> Takes {
+        Takes::RESULTS
     }
 
     fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
