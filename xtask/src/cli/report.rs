@@ -120,7 +120,8 @@ fn check_wishes(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<
         }),
         ("--platform", arguments.platform.is_some(), |it| it.platform),
     ];
-    for (option, _, has) in wishes.iter().filter(|it| it.1 && !it.2(exporter.takes())) {
+    let undone = wishes.iter().find(|it| it.1 && !it.2(exporter.takes()));
+    if let Some((option, _, has)) = undone {
         let able = format::ALL.into_iter().filter(|it| has(it.takes()));
         let able: Vec<&str> = able.map(Exporter::name).collect();
         bail!(

@@ -84,7 +84,7 @@ impl Exporter for TfaDocs {
                 "{input}: no figure for tfa-docs, which takes PMF's by method tftf: nothing was written"
             );
         }
-        for scenario in ScenarioId::ALL {
+        for scenario in ScenarioId::SUITE {
             let measured = tests
                 .iter()
                 .find(|it| it.0.scenario.known() == Some(scenario));
