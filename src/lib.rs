@@ -18,6 +18,7 @@ pub mod caches;
 pub mod devices;
 pub mod handoff;
 pub mod image;
+pub mod latency;
 mod micro;
 mod number;
 pub mod output;

@@ -95,8 +95,9 @@ pub fn room(scenario: ScenarioId, plan: &Plan, cpus: usize) -> Option<Room> {
     let points = 2 * (2 * kinds(scenario).len() * cpus + 1);
     Some(Room {
         points,
-        histograms: 0,
+
         column: (asked as usize).checked_mul(2)?.checked_mul(cpus)?,
+        ..Room::default()
     })
 }
 
@@ -174,6 +175,7 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
             Who::Only(_) => 1,
         };
         let round = Round {
+            window: None,
             who,
             action: Action::Repeat { operation, count },
             lead_in: stage.machine.facts().ticks(200 + 10 * participants),

@@ -18,17 +18,28 @@
 //! | `samples` | `none` or `all` | `none` |
 //! | `loops` | 1 to 1073741824 operations a CPU in each loop | 1048576, as far as the time goes |
 //! | `batch` | 1 to 65536 of them in a sample | 1024 |
+//! | `duration` | 1 to 86400 seconds that a timer is looked at | 1 |
+//! | `period` | 50 to 1000000 microseconds from one expiry to the next | 1000 |
+//! | `stress` | `idle`, `write`, `zero`, `nontemporal`, `clean`, `mixed`, by comma | `idle,mixed` |
+//! | `footprint` | 4K to 1024M bytes that each CPU writes to | 4M |
+//! | `timers` | `alone`, `all` or `alone,all` | `alone,all` |
+//! | `threshold` | 1 to 1000000 microseconds of latency that end it | none |
 
 use core::fmt;
 use core::ops::RangeInclusive;
 
 use crate::board::text::{self, Shown};
 
+mod method;
 mod scenario_id;
 mod scenario_set;
+mod timer;
 
+pub use self::method::{EndAction, Method, Methods, WakePattern};
 pub use self::scenario_id::{ScenarioId, TAG_PREFIX, UnknownTag};
 pub use self::scenario_set::ScenarioSet;
+pub use self::timer::TimerPlan;
+use self::timer::{Bad, Choice};
 
 /// The most iterations that can be asked for.
 pub const ITERATIONS_MAX: u32 = 1_000_000;
@@ -41,84 +52,6 @@ pub const LOOPS_MAX: u32 = 1 << 30;
 pub const BATCH_MAX: u32 = 1 << 16;
 /// Operations of a loop where nothing is said.
 const LOOPS: u32 = 1 << 20;
-
-/// How a sample's preconditions are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Each sample is the first call after a fresh CPU_ON, as in TFTF.
-    Tftf,
-    /// The CPUs stay on between iterations.
-    Warm,
-}
-
-impl Method {
-    /// The word for it in boot arguments and records.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Tftf => "tftf",
-            Self::Warm => "warm",
-        }
-    }
-}
-
-/// Which methods to run; never none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Methods {
-    /// [`Method::Tftf`] only.
-    Tftf,
-    /// [`Method::Warm`] only.
-    Warm,
-    /// Both, TFTF's first.
-    Both,
-}
-
-impl Methods {
-    /// The methods in the order in which they run.
-    pub fn iter(self) -> impl Iterator<Item = Method> {
-        let methods: &'static [Method] = match self {
-            Self::Tftf => &[Method::Tftf],
-            Self::Warm => &[Method::Warm],
-            Self::Both => &[Method::Tftf, Method::Warm],
-        };
-        methods.iter().copied()
-    }
-}
-
-/// When the CPUs of a parallel round wake up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WakePattern {
-    /// All at one deadline.
-    Together,
-    /// One after another, at deadlines a fixed step apart.
-    Staggered,
-    /// The lead, woken by its timer, wakes the others by SGI one after another,
-    /// as in TFTF.
-    Chain,
-}
-
-impl WakePattern {
-    /// The word for it in boot arguments and records.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Together => "together",
-            Self::Staggered => "staggered",
-            Self::Chain => "chain",
-        }
-    }
-}
-
-/// What to do when all is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndAction {
-    /// SYSTEM_OFF.
-    Off,
-    /// Wait for ever.
-    Park,
-    /// SYSTEM_RESET.
-    Reset,
-}
 
 /// What to measure and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,6 +79,8 @@ pub struct Plan {
     pub loops: Option<u32>,
     /// Operations in a sample of a loop, 1 to [`BATCH_MAX`].
     pub batch: u32,
+    /// What is asked of the timers' latency.
+    pub timer: TimerPlan,
     /// Whether nothing is to be measured, and the scenarios to be listed.
     pub list: bool,
 }
@@ -164,6 +99,7 @@ impl Default for Plan {
             samples: false,
             loops: None,
             batch: 1024,
+            timer: TimerPlan::DEFAULT,
             list: false,
         }
     }
@@ -223,11 +159,23 @@ pub enum Key {
     Loops,
     /// `batch=`
     Batch,
+    /// `duration=`
+    Duration,
+    /// `period=`
+    Period,
+    /// `stress=`
+    Stress,
+    /// `footprint=`
+    Footprint,
+    /// `timers=`
+    Timers,
+    /// `threshold=`
+    Threshold,
 }
 
 impl Key {
     /// All keys.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 17] = [
         Self::Iterations,
         Self::Warmup,
         Self::Only,
@@ -239,6 +187,12 @@ impl Key {
         Self::Samples,
         Self::Loops,
         Self::Batch,
+        Self::Duration,
+        Self::Period,
+        Self::Stress,
+        Self::Footprint,
+        Self::Timers,
+        Self::Threshold,
     ];
 
     /// The key as it is written.
@@ -256,6 +210,12 @@ impl Key {
             Self::Samples => "samples",
             Self::Loops => "loops",
             Self::Batch => "batch",
+            Self::Duration => "duration",
+            Self::Period => "period",
+            Self::Stress => "stress",
+            Self::Footprint => "footprint",
+            Self::Timers => "timers",
+            Self::Threshold => "threshold",
         }
     }
 
@@ -265,22 +225,40 @@ impl Key {
             Self::Iterations => 1..=ITERATIONS_MAX,
             Self::Loops => 1..=LOOPS_MAX,
             Self::Batch => 1..=BATCH_MAX,
+            Self::Duration => 1..=timer::DURATION_MAX,
+            Self::Period => timer::PERIOD_MIN..=timer::PERIOD_MAX,
+            Self::Footprint => timer::FOOTPRINT_MIN..=timer::FOOTPRINT_MAX,
+            Self::Threshold => 1..=timer::PERIOD_MAX,
             _ => 0..=WARMUP_MAX,
         }
     }
 
     fn write_accepted(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Iterations | Self::Warmup | Self::Loops | Self::Batch => {
+            Self::Iterations
+            | Self::Warmup
+            | Self::Loops
+            | Self::Batch
+            | Self::Duration
+            | Self::Period
+            | Self::Footprint
+            | Self::Threshold => {
                 let (least, most) = self.range().into_inner();
                 let (least, most) = (u64::from(least), u64::from(most));
-                return write!(f, "a number from {least} to {most}");
+                write!(f, "a number from {least} to {most}")?;
+                let suffixes = matches!(self, Self::Footprint);
+                return f.write_str(if suffixes { ", K or M behind it" } else { "" });
             }
             Self::Only => {
                 f.write_str("help, or one or more, parted by commas, of")?;
                 let tags = ScenarioId::ALL.iter().map(|id| id.short_tag());
                 return write_words(f, &mut tags.chain(ScenarioSet::GROUPS));
             }
+            Self::Stress => {
+                f.write_str("one or more, parted by commas, of")?;
+                return write_words(f, &mut timer::load_words().into_iter());
+            }
+            Self::Timers => "alone, all or both parted by a comma",
             Self::Method => "tftf, warm or both parted by a comma",
             Self::Wake => "together, staggered or chain",
             Self::End => "off, park or reset",
@@ -385,6 +363,15 @@ impl Plan {
             Key::Warmup => self.warmup = decimal(key, value)?,
             Key::Loops => self.loops = Some(decimal(key, value)?),
             Key::Batch => self.batch = decimal(key, value)?,
+            Key::Duration => self.timer.duration = decimal(key, value)?,
+            Key::Period => self.timer.period = decimal(key, value)?,
+            Key::Threshold => self.timer.threshold = Some(decimal(key, value)?),
+            Key::Footprint => {
+                let bytes = timer::bytes(value).filter(|bytes| key.range().contains(bytes));
+                self.timer.footprint = bytes.ok_or(refused)?;
+            }
+            Key::Stress => self.timer.loads = choice(key, value, &timer::load_words())?,
+            Key::Timers => self.timer.timers = choice(key, value, &timer::TIMERS)?,
             Key::Only if value == "help" => self.list = true,
             Key::Only => {
                 self.scenarios = ScenarioSet::EMPTY;
@@ -442,6 +429,14 @@ fn decimal(key: Key, value: &str) -> Result<u32, PlanProblem> {
     let number = text::number(value.as_bytes(), 10);
     let number = number.filter(|number| key.range().contains(number));
     number.ok_or(PlanProblem::Value(key))
+}
+
+/// A list of some of `words`, which `key` takes.
+fn choice(key: Key, value: &str, words: &[&str]) -> Result<Choice, PlanProblem> {
+    Choice::parse(value, words).map_err(|bad| match bad {
+        Bad::Unknown => PlanProblem::Value(key),
+        Bad::Twice => PlanProblem::Repeated(key),
+    })
 }
 
 /// Hexadecimal only, so that `deepest=10000` cannot be meant otherwise than it is read.

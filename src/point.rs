@@ -1,6 +1,7 @@
 //! What the scenarios outside TFTF's suite find: points, one for each CPU and
 //! circumstance, and how their samples are spread.
 
+use crate::latency::Histogram;
 use crate::stats::Summary;
 
 /// On how many CPUs it was measured.
@@ -130,12 +131,9 @@ pub struct Point {
     pub lost: u64,
 }
 
-/// How many classes a histogram has.
-pub const CLASSES: usize = 64;
-
-/// How the samples of a point are spread: counts of classes of equal width.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Histogram {
+/// How the samples of a point are spread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spread {
     /// Index of the CPU in the board's order.
     pub cpu: u16,
     /// As the point's.
@@ -144,60 +142,13 @@ pub struct Histogram {
     pub variant: &'static str,
     /// As the point's.
     pub measure: Measure,
-    /// Where the first class begins, in the measure's unit.
-    pub from: u64,
-    /// The width of a class, at least 1. What lies beyond the last class is in
-    /// that one.
-    pub step: u64,
-    /// Samples in each class; their sum is the point's n.
-    pub counts: [u32; CLASSES],
-}
-
-impl Default for Histogram {
-    fn default() -> Self {
-        Self {
-            cpu: 0,
-            how: How::Alone,
-            variant: "",
-            measure: Measure::Ticks,
-            from: 0,
-            step: 1,
-            counts: [0; CLASSES],
-        }
-    }
-}
-
-impl Histogram {
-    /// Adds a sample; one below `from` is in the first class.
-    pub fn add(&mut self, value: u64) {
-        let class = value.saturating_sub(self.from) / self.step.max(1);
-        let class = usize::try_from(class).unwrap_or(CLASSES).min(CLASSES - 1);
-        if let Some(count) = self.counts.get_mut(class) {
-            *count = count.saturating_add(1);
-        }
-    }
+    /// The samples, in the measure's unit; their number is the point's n.
+    pub histogram: Histogram,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn every_sample_has_a_class() {
-        let mut histogram = Histogram {
-            from: 100,
-            step: 10,
-            ..Histogram::default()
-        };
-        for value in [0, 100, 109, 110, 739, 740, u64::MAX] {
-            histogram.add(value);
-        }
-        assert_eq!((histogram.counts[0], histogram.counts[1]), (3, 1));
-        assert_eq!(histogram.counts[CLASSES - 1], 3);
-        histogram.step = 0;
-        histogram.add(5);
-        assert_eq!(histogram.counts.iter().sum::<u32>(), 8);
-    }
 
     #[test]
     fn keys_are_words() {

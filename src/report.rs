@@ -1,8 +1,9 @@
 //! What a scenario found: the figures behind every table, line and record.
 
 use crate::board::NoFrame;
+use crate::latency::Fault;
 use crate::plan::{Method, ScenarioId};
-use crate::point::{Histogram, Point};
+use crate::point::{Point, Spread};
 use crate::psci;
 use crate::sample::{Loss, METRICS, Metric, Outcome, REASONS, Rejection};
 use crate::stat::Reached;
@@ -105,6 +106,10 @@ pub enum Skip {
     NoGic,
     /// A CPU must stay on: MIGRATE_INFO_TYPE names a trusted OS on one CPU.
     TrustedOs,
+    /// There is no GIC, and so no timer's interrupt.
+    NoInterrupts,
+    /// DC ZVA is prohibited, and nothing else was asked for.
+    NoZero,
     /// There is no GIC, and so no SGI.
     NoSgi,
     /// There is no performance monitors unit.
@@ -152,6 +157,13 @@ pub enum Failure {
     },
     /// The method's retries, three times the samples asked for, ran out.
     RetriesExhausted,
+    /// A look at a timer ended before its time.
+    Timer {
+        /// The CPU, by index.
+        cpu: u16,
+        /// Why.
+        fault: Fault,
+    },
     /// A call did not come back with what it has to.
     WrongAnswer {
         /// Which, by its variant's name.
@@ -208,7 +220,7 @@ pub struct TestReport<'r> {
     /// What was found outside TFTF's suite.
     pub points: &'r [Point],
     /// How some of that is spread.
-    pub histograms: &'r [Histogram],
+    pub histograms: &'r [Spread],
     /// Every sample, where the plan asks for them: for each place in time, one
     /// for each CPU, of which the first [`Row::valid`] count.
     pub samples: &'r [Outcome],

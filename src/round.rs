@@ -8,6 +8,7 @@
 use crate::board::{NoFrame, TimerFrame, Watchdog};
 use crate::caches::Caches;
 use crate::image::Conduit;
+use crate::latency::{Load, Schedule, Tally};
 use crate::plan::WakePattern;
 use crate::pmf;
 use crate::psci::StateFormat;
@@ -56,6 +57,42 @@ pub struct Round {
     /// The states of which PSCI_STAT is read before and after: in a round
     /// that gives no sample.
     pub ladder: Ladder,
+    /// Of [`Action::Expire`]: whose timer is looked at. It lasts for `sleep`
+    /// ticks.
+    pub window: Option<Window>,
+}
+
+/// A look at timers: CPUs whose timer expires periodically, and what the others
+/// do meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// When the timers expire: the first time a period after the start.
+    pub schedule: Schedule,
+    /// Whose timers: of all, or of one CPU alone.
+    pub timers: Who,
+    /// What all CPUs do beside that; one whose timer alone is looked at waits
+    /// for it.
+    pub load: Load,
+}
+
+impl Window {
+    /// Whether the timer of the CPU with this index is looked at.
+    #[must_use]
+    pub fn measures(&self, cpu: usize) -> bool {
+        match self.timers {
+            Who::All => true,
+            Who::Only(only) => only == cpu,
+        }
+    }
+
+    /// What the CPU does beside that.
+    #[must_use]
+    pub fn load_of(&self, cpu: usize) -> Load {
+        match self.timers {
+            Who::Only(only) if only == cpu => Load::Idle,
+            _ => self.load,
+        }
+    }
 }
 
 /// Costs of measuring, in ticks: the least of many tries on the lead.
@@ -136,6 +173,8 @@ pub struct Facts {
     pub own: Identity,
     /// Whether the lead has a performance monitors unit (ID_AA64DFR0_EL1).
     pub pmu: bool,
+    /// Whether DC ZVA may be used (DCZID_EL0.DZP).
+    pub zero: bool,
     /// Costs of measuring.
     pub overheads: Overheads,
 }
@@ -165,6 +204,10 @@ pub trait Machine {
     /// A CPU that did not make it is reported as [`crate::sample::End::Lost`]
     /// once and has no part in later rounds.
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
+
+    /// What the CPU's handler kept of its timer in rounds of
+    /// [`Action::Expire`]; None where the plan has none, or when the CPU is lost.
+    fn tally(&mut self, cpu: usize) -> Option<&mut Tally>;
 
     /// How the CPU was lost, if it was, in an earlier round.
     fn lost(&self, cpu: usize) -> Option<Loss>;

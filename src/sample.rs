@@ -32,6 +32,9 @@ pub enum Action {
     ReadBack,
     /// PSCI_VERSION.
     Version,
+    /// Handle a periodic timer's expiries, or load the memory meanwhile, as the
+    /// round's window says.
+    Expire,
     /// An operation, again and again, timed as a whole.
     Repeat {
         /// Which.
@@ -185,7 +188,7 @@ impl Outcome {
     #[must_use]
     pub fn path(&self) -> Option<Path> {
         match self.action {
-            Action::None | Action::Off | Action::Repeat { .. } => None,
+            Action::None | Action::Off | Action::Repeat { .. } | Action::Expire => None,
             Action::Suspend {
                 powerdown: true, ..
             } => Some(Path::PowerDown),

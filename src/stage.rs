@@ -3,7 +3,7 @@
 
 use crate::board::Cpu;
 use crate::plan::Plan;
-use crate::point::{Histogram, Point};
+use crate::point::{Point, Spread};
 use crate::report::Failure;
 use crate::round::Machine;
 use crate::sample::Outcome;
@@ -46,6 +46,10 @@ pub struct Room {
     pub histograms: usize,
     /// Figures that it keeps at the same time.
     pub column: usize,
+    /// Whether the CPUs need tallies of their timers.
+    pub tallies: bool,
+    /// Bytes that each CPU writes to; whole pages.
+    pub buffer: u64,
 }
 
 /// One scenario under way.
@@ -63,7 +67,7 @@ pub struct Stage<'b, M> {
     /// What was found.
     pub points: Taken<'b, Point>,
     /// How some of it is spread.
-    pub histograms: Taken<'b, Histogram>,
+    pub histograms: Taken<'b, Spread>,
     /// Samples asked for of each point.
     pub asked: u32,
     /// Rounds that were run for them.

@@ -7,6 +7,7 @@ use psci_bench::stat::Rise;
 
 use super::cpu::{self, Env};
 use super::gic::GicError;
+use super::latency;
 use super::slot::{Order, Slot};
 use super::timed::Back;
 
@@ -71,6 +72,7 @@ pub fn perform(
     match order.action {
         Action::None => outcome,
         Action::Suspend { power_state, .. } => suspend(env, slot, order, power_state, start),
+        Action::Expire => latency::attend(env, slot, order, start),
         Action::Version => version(env, slot, start, outcome),
         Action::Repeat { operation, count } => {
             let Some(start) = start() else {

@@ -1,6 +1,7 @@
 //! How the lead conducts a round: who is on, who does what, when it starts,
 //! what came of it. It never waits for another CPU without a deadline.
 
+use psci_bench::latency::Tally;
 use psci_bench::plan::WakePattern;
 use psci_bench::psci::{Affinity, Error};
 use psci_bench::round::{After, Facts, Machine, Round, Who};
@@ -181,6 +182,7 @@ impl Conductor {
             after: round.after,
             holds: !alone && round.after == After::Off,
             ladder: round.ladder,
+            window: round.window,
         }
     }
 
@@ -264,6 +266,7 @@ impl Conductor {
                 let steps = env.slots.len() as u64 * round.wake_step;
                 round.sleep + steps + act::chain_grace(env)
             }
+            Action::Expire => round.sleep,
             _ => 0,
         };
         start + asleep + env.us(FINISH_US)
@@ -367,6 +370,17 @@ impl Machine for Conductor {
         self.collect(round, start, outcomes);
         self.env.end_watch();
         console::restore();
+    }
+
+    fn tally(&mut self, cpu: usize) -> Option<&mut Tally> {
+        let slot = self.env.slots.get(cpu)?;
+        if cpu != self.env.lead {
+            // Its order is done, or none was given.
+            slot.outcome()?;
+        }
+        // SAFETY: so the slot is the lead's, which this is; and what is returned
+        // borrows the conductor, who alone gives orders, and this.
+        unsafe { slot.tally() }
     }
 
     fn lost(&self, cpu: usize) -> Option<Loss> {

@@ -133,6 +133,23 @@ pub fn identity() -> Identity {
     Identity { midr, caches }
 }
 
+/// Bytes of the shortest line of a data cache (CTR_EL0.DminLine).
+pub fn data_line() -> u64 {
+    let ctr: u64;
+    // SAFETY: reading CTR_EL0 has no side effect.
+    unsafe { asm!("mrs {}, ctr_el0", out(reg) ctr, options(nomem, nostack)) };
+    4 << (ctr >> 16 & 0xf)
+}
+
+/// Bytes that DC ZVA zeroes; None where it may not be used (DCZID_EL0).
+pub fn zero_block() -> Option<u64> {
+    let dczid: u64;
+    // SAFETY: reading DCZID_EL0 has no side effect.
+    unsafe { asm!("mrs {}, dczid_el0", out(reg) dczid, options(nomem, nostack)) };
+    let prohibited = dczid & 1 << 4 != 0;
+    (!prohibited).then_some(4 << (dczid & 0xf))
+}
+
 /// CNTFRQ_EL0 in Hz, as the firmware set it.
 pub fn counter_frequency() -> u64 {
     CNTFRQ_EL0.get()

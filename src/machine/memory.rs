@@ -7,6 +7,8 @@ use core::slice;
 
 use psci_bench::board::Region;
 
+use super::mmu::PAGE;
+
 /// A mapped region, and how much of it is handed out.
 pub struct Arena {
     next: u64,
@@ -55,6 +57,16 @@ impl Arena {
         }
         // SAFETY: each of them was written just above.
         Some(unsafe { slots.assume_init_mut() })
+    }
+
+    /// Takes whole pages, at least `bytes` bytes, and leaves them as they are.
+    pub fn take_pages(&mut self, bytes: u64) -> Option<Region> {
+        let pages = usize::try_from(bytes.div_ceil(PAGE)).ok()?;
+        let page = Layout::from_size_align(PAGE as usize, PAGE as usize).ok()?;
+        Some(Region {
+            base: self.take(pages, page)?,
+            size: pages as u64 * PAGE,
+        })
     }
 }
 

@@ -9,6 +9,7 @@
 //! | `micro`, `pmu` | loops, timed as a whole; the cycle counter |
 //! | `counter`, `timer`, `frame`, `gic`, `wait` | time, wake-ups, interrupts, naps |
 //! | `mmio` | a device's registers |
+//! | `stress`, `latency` | load on the memory system; a timer's interrupts meanwhile, the only ones that are taken |
 //! | `watchdog` | a reset, where no other CPU sees that the lead does not come back |
 //! | `act`, `secondary`, `conduct` | one CPU's part in a round; the lead's conduct of it |
 //! | `watch` | who sees it when the lead does not come back |
@@ -24,6 +25,7 @@ pub mod exception;
 pub mod firmware;
 pub mod frame;
 pub mod gic;
+mod latency;
 pub mod memory;
 mod micro;
 mod mmio;
@@ -34,6 +36,7 @@ pub mod pmu;
 pub mod probe;
 pub mod secondary;
 pub mod slot;
+pub mod stress;
 pub mod timed;
 pub mod timer;
 pub mod wait;

@@ -8,9 +8,12 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use psci_bench::round::{After, Identity};
+use psci_bench::latency::Tally;
+use psci_bench::round::{After, Identity, Window};
 use psci_bench::sample::{Action, Cause, Outcome};
 use psci_bench::stat::Ladder;
+
+use super::stress::Buffer;
 
 /// What a CPU has to do.
 #[derive(Clone, Copy)]
@@ -35,6 +38,8 @@ pub struct Order {
     pub holds: bool,
     /// The states of which PSCI_STAT is to be read.
     pub ladder: Ladder,
+    /// How a timer is to be looked at.
+    pub window: Option<Window>,
 }
 
 /// Set in `off_code` when CPU_OFF came back.
@@ -58,6 +63,8 @@ pub struct Slot {
     /// GICv3: address of its redistributor, once it has been found. GICv2:
     /// its bit in target lists.
     pub gic: AtomicU64,
+    /// Memory that the CPU may write to, where the plan needs it.
+    pub buffer: Buffer,
     issued: AtomicU32,
     ready: AtomicU32,
     done: AtomicU32,
@@ -71,9 +78,10 @@ pub struct Slot {
     identity: UnsafeCell<Identity>,
     order: UnsafeCell<Order>,
     outcome: UnsafeCell<Outcome>,
+    tally: UnsafeCell<Option<&'static mut Tally>>,
 }
 
-// SAFETY: `order` and `outcome` change hands by `issued` and `done`, which
+// SAFETY: `order`, `outcome` and `tally` change hands by `issued` and `done`, which
 // are stored with Release and loaded with Acquire; `identity` is written by
 // its CPU alone, and read only where `identified`, stored and loaded like
 // those, says that it will not be again; all else is atomic or never written
@@ -82,13 +90,20 @@ unsafe impl Sync for Slot {}
 
 impl Slot {
     /// A slot for one CPU, nothing asked of it yet.
-    pub fn new(index: usize, mpidr: u64, stack: u64) -> Self {
+    pub fn new(
+        index: usize,
+        mpidr: u64,
+        stack: u64,
+        buffer: Buffer,
+        tally: Option<&'static mut Tally>,
+    ) -> Self {
         Self {
             stack,
             index,
             mpidr,
             context: AtomicU64::new(0),
             gic: AtomicU64::new(0),
+            buffer,
             issued: AtomicU32::new(0),
             ready: AtomicU32::new(0),
             done: AtomicU32::new(0),
@@ -110,9 +125,22 @@ impl Slot {
                 after: After::Off,
                 holds: false,
                 ladder: Ladder::default(),
+                window: None,
             }),
             outcome: UnsafeCell::new(Outcome::default()),
+            tally: UnsafeCell::new(tally),
         }
+    }
+
+    /// The tally, where the plan needs one.
+    ///
+    /// # Safety
+    /// Order and outcome must be the caller's, as described above (the lead's
+    /// own are always), and so nothing else may still use what this returned.
+    #[expect(clippy::mut_from_ref, reason = "it belongs to whom the slot does")]
+    pub unsafe fn tally(&self) -> Option<&mut Tally> {
+        // SAFETY: the caller's promise: nobody else reads or writes it.
+        unsafe { (*self.tally.get()).as_deref_mut() }
     }
 
     /// The lead's: hands an order over. The last one must be done.

@@ -1,7 +1,8 @@
 // Exception vectors. The payload runs with interrupts masked and polls, so
-// every exception but one is the end of what the CPU was doing: all vectors
-// save a full frame and call exception(). The one that is not is a fault at
-// probe_load (probe.rs), which is stepped over.
+// every exception but two is the end of what the CPU was doing: all vectors but
+// one save a full frame and call exception(). The two that are not: a fault at
+// probe_load (probe.rs), which is stepped over, and an IRQ on SP_EL0, on which
+// a CPU is while it looks at its timer (latency.S), and at no other time.
 //
 // The stack may be what failed, so the frame goes to an emergency stack of the
 // CPU's own, above its ordinary one: TPIDR names the CPU's slot, whose first
@@ -29,7 +30,16 @@
     .global vectors
 vectors:
     vector  0                           // current EL, SP_EL0: synchronous
-    vector  1                           //   IRQ
+    .balign 128                         //   IRQ: the timer's
+    .global timer_vector
+timer_vector:
+    tbnz    x18, #0, 1f                 // which counter
+    mrs     x16, cntpct_el0             // twice, for Cortex-A73's erratum
+    mrs     x17, cntpct_el0             //   858921
+    b       timer_interrupt
+1:  mrs     x16, cntvct_el0
+    mov     x17, x16
+    b       timer_interrupt
     vector  2                           //   FIQ
     vector  3                           //   SError
     vector  4                           // current EL, SP_ELx: synchronous

@@ -40,6 +40,7 @@ mod frame;
 mod grid;
 mod header;
 mod label;
+pub(crate) mod latency;
 pub mod parse;
 mod points;
 pub mod record;

@@ -225,6 +225,9 @@ fn how_to_read(prose: &mut Prose<'_>, run: &Run<'_>, test: &TestReport<'_>) -> f
         "{} a CPU asked for. ",
         Many(test.asked.into(), "sample")
     )?;
+    if test.scenario == ScenarioId::TimerLatency {
+        return super::latency::how_to_read(prose);
+    }
     if !test.scenario.is_micro() {
         return Ok(());
     }

@@ -31,7 +31,7 @@
 //! |---|---|---|
 //! | `run` | \| `format`, `version`, `cpus`, `tests`, `labels`, `model` | what follows |
 //! | `facts` | \| `hz`, `counter`, `timer`, `intid`, `frame` and `frame_intid` (the timer frame's, where there is one to use), `el`, `gic`, `conduit`, `psci`, `state_format`, `lead`, `midr`, `pmf` or `pmf_error`, `watchdog` (its base), `stat` (1 where there is PSCI_STAT), `cost_counter`, `cost_empty`, `cost_pmf` | the machine; costs in ticks |
-//! | `plan` | \| `iterations`, `warmup`, `scenarios`, `methods`, `wake`, `end`, `deepest`, `core`, `samples`, `loops` (where given), `batch` | what was asked for |
+//! | `plan` | \| `iterations`, `warmup`, `scenarios`, `methods`, `wake`, `end`, `deepest`, `core`, `samples`, `loops` (where given), `batch`, of the timers `duration`, `period`, `footprint`, `threshold` (where given) | what was asked for |
 //! | `cpu` | `i` \| `mpidr`, `cluster`, `core`, `thread` | a CPU of the board, by index |
 //! | `test` | `t`, `by` \| `tag`, `status`, `why` and what belongs to it, `pmf`, `state`, `timers_stop` (1 where the timer frame and SGIs woke the CPUs), `asked`, `attempts`, `sleep`, `trials` | a scenario by a method |
 //! | `row` | `t`, `by`, `mpidr` \| `powerdown`, `wakeup`, `cflush` or `latency`, `valid`, `rejected` | the figures shown for a CPU |
@@ -44,7 +44,7 @@
 //! | `reached` | `t`, `by`, `mpidr` \| `due`, `state`, `rose`, `residency_us` | what PSCI_STAT says of one suspend: the state that was due, the deepest whose count rose (0: none), by how much, and its residency |
 //! | `lost` | `t`, `by`, `mpidr` \| `step`, `cause`, `error` | a CPU that was lost |
 //! | `point` | `t`, `mpidr`, `how`, `var`, `x` (where there is one), `metric` \| `per`, `n`, `min`, `med`, `p99`, `max`, `mad`, `lost` (where not 0) | outside TFTF's suite: one figure of one CPU, `alone` or with `all` at once; of `per` operations, in cycles where `metric=cycles` |
-//! | `hist` | `t`, `mpidr`, `how`, `var`, `metric`, `from` \| `step`, `c` | the samples of a point by classes of equal width from `from` on, parted by commas; several records, each with its own `from`, where a line would be too long |
+//! | `hist` | `t`, `mpidr`, `how`, `var`, `metric`, `from` \| `step`, `c` | the samples of a point from `from` ticks on: counts, parted by commas, of as many classes, each `step` ticks wide; `step=0` is all from there on. Several records, each with its own `from` and `step`, whose counts add up to the point's `n` |
 //! | `end` | \| `records`, `crcs` | how many records came before, and the CRC of their CRCs, each as four bytes, most significant first |
 //!
 //! `t` is the scenario's number, of the suite's its place there, from 1, and
@@ -273,6 +273,11 @@ impl<'w> Recorder<'w> {
         self.field(key, &format_args!("{value:#x}"));
     }
 
+    /// How long the value of a field of this key may be to fit the line.
+    pub(super) fn room(&self, key: &str) -> usize {
+        BODY.saturating_sub(self.body.len + key.len() + 2)
+    }
+
     /// Ends the record and prints it, unless it has no field.
     pub fn finish(&mut self) {
         self.go_on(Self::print);
@@ -345,7 +350,7 @@ impl fmt::Display for Key<'_> {
 struct Word<'v>(&'v dyn fmt::Display);
 
 /// The longest value: a board may call itself anything.
-const WORD_MAX: usize = 64;
+pub(super) const WORD_MAX: usize = 64;
 
 impl fmt::Display for Word<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,13 +1,15 @@
 //! What goes into the [`super::record`]s of a run.
 
+mod points;
+
 use core::fmt::{self, Write};
 
 use super::Run;
 use super::record::{FORMAT, Recorder, Type};
-use super::text::width;
 use crate::board::LabelSource;
 use crate::image::Conduit;
-use crate::plan::{EndAction, Methods, Plan, ScenarioId};
+use crate::latency::Fault;
+use crate::plan::{EndAction, Methods, Plan, ScenarioId, TimerPlan};
 use crate::pmf::Stamp;
 use crate::psci::StateFormat;
 use crate::report::{Failure, Row, Skip, Status, TestReport};
@@ -39,92 +41,16 @@ pub fn records(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> 
                 }
             }
         }
-        points(&mut to, run, test);
+        points::points(&mut to, run, test);
     }
     to.end()
 }
 
-/// What was found outside the suite.
-fn points(to: &mut Recorder<'_>, run: &Run<'_>, test: &TestReport<'_>) {
-    let t = test.scenario.number();
-    for point in test.points {
-        let mpidr = run.cpu(point.cpu.into()).mpidr;
-        let (how, variant) = (point.how.word(), point.variant);
-        let x = X(point.x);
-        let metric = point.measure.key();
-        to.begin(
-            Type::Point,
-            &format_args!("t={t} mpidr={mpidr:#x} how={how} var={variant} {x}metric={metric} "),
-        );
-        to.number("per", point.per.into());
-        summary_fields(to, &point.figures);
-        to.number_if("lost", Some(point.lost).filter(|lost| *lost > 0));
-        to.finish();
-    }
-    for it in test.histograms {
-        let mpidr = run.cpu(it.cpu.into()).mpidr;
-        let (how, variant, metric) = (it.how.word(), it.variant, it.measure.key());
-        // Classes that nothing is in are left out at both ends.
-        let used = it.counts.iter().rposition(|count| *count > 0);
-        let mut counts = it
-            .counts
-            .get(..used.map_or(0, |last| last + 1))
-            .unwrap_or_default();
-        let mut from = it.from;
-        while let [0, rest @ ..] = counts {
-            (counts, from) = (rest, from.saturating_add(it.step));
-        }
-        while !counts.is_empty() {
-            let some;
-            (some, counts) = counts.split_at(fitting(counts));
-            to.begin(
-                Type::Histogram,
-                &format_args!(
-                    "t={t} mpidr={mpidr:#x} how={how} var={variant} metric={metric} from={from} "
-                ),
-            );
-            to.number("step", it.step);
-            to.field("c", &Counts(some));
-            to.finish();
-            from = from.saturating_add(it.step.saturating_mul(some.len() as u64));
-        }
-    }
-}
-
-/// Room for counts in a record, beside leading keys that are long.
-const COUNTS_WIDTH: usize = 17;
-
-/// How many of `counts`, which are some, a record has room for.
-fn fitting(counts: &[u32]) -> usize {
-    let all = 1..=counts.len();
-    let fits = |n: &usize| {
-        counts
-            .get(..*n)
-            .is_some_and(|some| width(&Counts(some)) <= COUNTS_WIDTH)
-    };
-    all.take_while(fits).last().unwrap_or(1)
-}
-
-/// Counts, parted by commas.
-struct Counts<'c>(&'c [u32]);
-
-impl fmt::Display for Counts<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (place, count) in self.0.iter().enumerate() {
-            let comma = if place == 0 { "" } else { "," };
-            write!(f, "{comma}{}", u64::from(*count))?;
-        }
-        Ok(())
-    }
-}
-
-/// The key of what was varied, where something was.
-struct X(Option<u64>);
-
-impl fmt::Display for X {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.map_or(Ok(()), |x| write!(f, "x={x} "))
-    }
+/// What was asked of the timers.
+fn timer(to: &mut Recorder<'_>, timer: &TimerPlan) {
+    let numbers = [timer.duration, timer.period, timer.footprint].map(u64::from);
+    to.numbers("duration period footprint", &numbers);
+    to.number_if("threshold", timer.threshold.map(u64::from));
 }
 
 /// The leading keys of whatever is about one CPU in one scenario.
@@ -239,6 +165,9 @@ fn plan(to: &mut Recorder<'_>, plan: &Plan) {
     if plan.scenarios.iter().any(ScenarioId::is_micro) {
         to.number("batch", plan.batches().0.into());
     }
+    if plan.scenarios.contains(ScenarioId::TimerLatency) {
+        timer(to, &plan.timer);
+    }
     for (key, state) in [("deepest", plan.deepest), ("core", plan.core)] {
         if let Some(state) = state {
             to.hex(key, state.into());
@@ -288,6 +217,8 @@ fn skipped(to: &mut Recorder<'_>, skip: Skip) {
         Skip::TimerStops(_) => "timer-stops",
         Skip::NoGic => "no-gic",
         Skip::TrustedOs => "trusted-os",
+        Skip::NoInterrupts => "no-interrupts",
+        Skip::NoZero => "no-zero",
         Skip::NoSgi => "no-sgi",
         Skip::NoPmu => "no-pmu",
         Skip::NoPmf => "no-pmf",
@@ -307,6 +238,7 @@ fn failed(to: &mut Recorder<'_>, failure: Failure) {
         Failure::CpuLost { cpu, .. } => ("cpu-lost", Some(cpu)),
         Failure::NotCalibrated { cpu, .. } => ("not-calibrated", Some(cpu)),
         Failure::RetriesExhausted => ("retries-exhausted", None),
+        Failure::Timer { cpu, .. } => ("timer", Some(cpu)),
         Failure::WrongAnswer { cpu, .. } => ("wrong-answer", Some(cpu)),
     };
     to.word("why", why);
@@ -317,6 +249,19 @@ fn failed(to: &mut Recorder<'_>, failure: Failure) {
         Failure::CpuLost { loss, .. } => loss_fields(to, loss),
         Failure::NotCalibrated { last, .. } => rejection(to, last),
         Failure::RetriesExhausted => {}
+        Failure::Timer { fault, .. } => {
+            let (word, number) = match fault {
+                Fault::Pending => ("pending", None),
+                Fault::Stray(intid) => ("stray", Some(("intid", intid.into()))),
+                Fault::Spurious => ("spurious", None),
+                Fault::Silent => ("silent", None),
+                Fault::Late(ticks) => ("late", Some(("ticks", ticks))),
+            };
+            to.word("fault", word);
+            if let Some((key, number)) = number {
+                to.number(key, number);
+            }
+        }
         Failure::WrongAnswer {
             variant, answer, ..
         } => {

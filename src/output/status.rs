@@ -4,6 +4,7 @@ use core::fmt::{self, Write};
 
 use super::Run;
 use super::text::{Prose, paragraph};
+use crate::latency::Fault;
 use crate::number::Signed;
 use crate::plan::ScenarioId;
 use crate::report::{Failure, Skip, Status, TestReport};
@@ -65,6 +66,8 @@ fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
         Skip::TimerStops(why) => {
             write!(line, "the idle state stops the CPUs' own timers, and {why}")
         }
+        Skip::NoInterrupts => line.write_str("no GIC, and so no interrupt of a timer"),
+        Skip::NoZero => line.write_str("DC ZVA is prohibited here (DCZID_EL0.DZP)"),
         Skip::NoSgi => line.write_str("no GIC, and so no SGI"),
         Skip::NoPmu => line.write_str("the CPU has no performance monitors"),
         Skip::NoPmf => line.write_str("PMF's timestamps can not be read"),
@@ -105,6 +108,10 @@ fn failed(line: &mut Prose<'_>, run: &Run<'_>, failure: Failure) -> fmt::Result 
         Failure::RetriesExhausted => {
             line.write_str("retries ran out at three times the samples asked for")
         }
+        Failure::Timer { cpu, fault } => {
+            write!(line, "the timer of CPU {} ", run.label(cpu.into()))?;
+            timer(line, run, fault)
+        }
         Failure::WrongAnswer {
             variant,
             answer,
@@ -114,6 +121,23 @@ fn failed(line: &mut Prose<'_>, run: &Run<'_>, failure: Failure) -> fmt::Result 
             "{variant} came back with {} on CPU {}",
             Signed(answer.into()),
             run.label(cpu.into())
+        ),
+    }
+}
+
+/// What was wrong with a CPU's timer.
+fn timer(line: &mut Prose<'_>, run: &Run<'_>, fault: Fault) -> fmt::Result {
+    match fault {
+        Fault::Pending => {
+            line.write_str("was not set, as an interrupt was pending that did not go away")
+        }
+        Fault::Stray(intid) => write!(line, "was left as interrupt {} came", u64::from(intid)),
+        Fault::Spurious => line.write_str("was left as interrupts came that none was behind"),
+        Fault::Silent => line.write_str("raised no interrupt any more"),
+        Fault::Late(ticks) => write!(
+            line,
+            "was handled {} late, more than threshold= allows; what follows was not measured",
+            run.unit().span(ticks)
         ),
     }
 }

@@ -52,7 +52,7 @@ pub enum ScenarioId {
 
 impl ScenarioId {
     /// How many there are.
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 8;
 
     /// All of them, in the order in which they run and are printed, which is
     /// that of their numbers.
@@ -64,6 +64,7 @@ impl ScenarioId {
         Self::CpuOffSerial,
         Self::PsciVersionParallel,
         Self::NullCall,
+        Self::TimerLatency,
     ];
 
     /// The six of TFTF's suite.

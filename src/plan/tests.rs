@@ -59,6 +59,15 @@ fn loops_and_groups() {
 }
 
 #[test]
+fn timers() {
+    let plan = Plan::parse("period=500 duration=3600 footprint=64K threshold=80 timers=all");
+    let timer = plan.expect("all words are good").timer;
+    assert_eq!(timer.expiries(), (7_200_000, 2_000));
+    assert_eq!((timer.buffer(), timer.threshold), (64 << 10, Some(80)));
+    assert_eq!((timer.alone(), timer.all()), (false, true));
+}
+
+#[test]
 fn the_wrong_word_is_named() {
     use PlanProblem::{Duplicate, NotAPair, Quoted, Repeated, UnknownKey, Value};
     for (word, problem) in [
@@ -85,6 +94,19 @@ fn the_wrong_word_is_named() {
         ("loops=1073741825", Value(Key::Loops)),
         ("batch=0", Value(Key::Batch)),
         ("batch=65537", Value(Key::Batch)),
+        ("duration=0", Value(Key::Duration)),
+        ("duration=86401", Value(Key::Duration)),
+        ("period=49", Value(Key::Period)),
+        ("period=1000001", Value(Key::Period)),
+        ("stress=", Value(Key::Stress)),
+        ("stress=all", Value(Key::Stress)),
+        ("stress=write,idle,write", Repeated(Key::Stress)),
+        ("footprint=4095", Value(Key::Footprint)),
+        ("footprint=1025M", Value(Key::Footprint)),
+        ("footprint=1G", Value(Key::Footprint)),
+        ("timers=each", Value(Key::Timers)),
+        ("timers=all,all", Repeated(Key::Timers)),
+        ("threshold=0", Value(Key::Threshold)),
         ("method=", Value(Key::Method)),
         ("method=cold", Value(Key::Method)),
         ("method=tftf,tftf", Repeated(Key::Method)),
@@ -129,12 +151,23 @@ fn an_error_says_what_is_accepted() {
             "only=x",
             "bootargs word 1 \"only=x\": only takes help, or one or more, parted by commas, of \
              susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
-             cpu_off_serial psci_version_parallel null_call suite micro all",
+             cpu_off_serial psci_version_parallel null_call timer_latency suite micro all",
+        ),
+        (
+            "footprint=5000M",
+            "bootargs word 1 \"footprint=5000M\": footprint takes a number from 4096 to 1073741824, \
+             K or M behind it",
+        ),
+        (
+            "stress=much",
+            "bootargs word 1 \"stress=much\": stress takes one or more, parted by commas, of idle \
+             write zero nontemporal clean mixed",
         ),
         (
             "a=b",
             "bootargs word 1 \"a=b\": unknown key; the keys are iterations warmup only method \
-             wake end deepest core samples loops batch",
+             wake end deepest core samples loops batch duration \
+             period stress footprint timers threshold",
         ),
         (
             "end=off end=off",

@@ -6,17 +6,23 @@
 //! the CPUs queue for a lock on their way down, in an order that changes from
 //! round to round. Nothing is random.
 
+mod timers;
+
 use std::boxed::Box;
 use std::vec::Vec;
 
 use crate::board::{NoFrame, TimerFrame};
 use crate::image::Conduit;
+use crate::latency::{Fault, Tally};
 use crate::plan::WakePattern;
 use crate::pmf::{Interface, Stamps};
 use crate::psci::StateFormat;
 use crate::round::{After, Counter, Facts, Identity, Machine, Overheads, Round, Who};
 use crate::sample::{Action, Cause, End, Loss, Operation, Outcome, Step};
 use crate::stat::Rise;
+
+pub use self::timers::PROLOGUE;
+use self::timers::Timers;
 
 /// Ticks of a flush that stays in the core.
 pub const CORE_FLUSH: u64 = 440;
@@ -42,6 +48,7 @@ pub struct Fake {
     off_at: Vec<u64>,
     vanishes: Option<(u64, usize)>,
     mischief: Mischief,
+    timers: Timers,
 }
 
 impl Fake {
@@ -68,6 +75,7 @@ impl Fake {
                 watchdog: None,
                 stat: false,
                 pmu: true,
+                zero: true,
                 overheads: Overheads {
                     counter: 1,
                     empty: 2,
@@ -82,6 +90,7 @@ impl Fake {
             off_at: std::vec![0; cpus],
             vanishes: None,
             mischief: Box::new(|_, _, _| {}),
+            timers: Timers::new(cpus),
         }
     }
 
@@ -124,6 +133,24 @@ impl Fake {
     /// Lets things go wrong.
     pub fn with(mut self, mischief: impl FnMut(u64, usize, &mut Outcome) + 'static) -> Self {
         self.mischief = Box::new(mischief);
+        self
+    }
+
+    /// Has a firmware or hypervisor that prohibits DC ZVA.
+    pub fn without_zero(mut self) -> Self {
+        self.facts.zero = false;
+        self
+    }
+
+    /// Handles each expiry so late.
+    pub fn with_lateness(mut self, lateness: impl FnMut(usize, u32) -> u64 + 'static) -> Self {
+        self.timers.lateness = Box::new(lateness);
+        self
+    }
+
+    /// Has a CPU whose timer goes wrong in the window of this number, from 0.
+    pub fn with_fault(mut self, cpu: usize, window: u64, fault: Fault) -> Self {
+        self.timers.fault = Some((cpu, window, fault));
         self
     }
 
@@ -265,6 +292,9 @@ impl Machine for Fake {
             let turn = self.rounds as usize % queue.len();
             queue.rotate_left(turn);
         }
+        if round.action == Action::Expire {
+            self.timers.run(round, start, &self.lost);
+        }
         for place in 0..queue.len() {
             let cpu = queue[place];
             outcomes[cpu] = match round.action {
@@ -294,6 +324,12 @@ impl Machine for Fake {
                         ..Outcome::default()
                     }
                 }
+                Action::Expire => Outcome {
+                    action: round.action,
+                    end: End::Returned,
+                    start,
+                    ..Outcome::default()
+                },
                 Action::Repeat { operation, count } => {
                     let before = start + cpu as u64;
                     let took = self.repeated(operation, count);
@@ -326,6 +362,10 @@ impl Machine for Fake {
             Action::Repeat { .. } => outcomes.iter().map(|o| o.after).max().unwrap_or(start),
             _ => start + round.sleep + 10_000_000,
         };
+    }
+
+    fn tally(&mut self, cpu: usize) -> Option<&mut Tally> {
+        self.timers.tallies.get_mut(cpu).filter(|_| !self.lost[cpu])
     }
 
     fn lost(&self, cpu: usize) -> Option<Loss> {

@@ -25,10 +25,11 @@ use core::fmt::{self, Write};
 use arrayvec::ArrayVec;
 
 use crate::board::{Cpu, IdleState, NoFrame, TimerFrame};
+use crate::latency;
 use crate::micro;
 use crate::output::{self, Run};
 use crate::plan::{Method, Plan, ScenarioId, WakePattern};
-use crate::point::{Histogram, Point};
+use crate::point::{Point, Spread};
 use crate::report::{Failure, Row, Skip, Status, TestReport, Totals};
 use crate::round::{After, Machine, Round, Who};
 use crate::sample::{Action, Outcome, Reason};
@@ -59,7 +60,7 @@ pub struct Workspace<'w> {
     /// For each other test, as many as it has.
     pub points: &'w mut [Point],
     /// The same.
-    pub histograms: &'w mut [Histogram],
+    pub histograms: &'w mut [Spread],
 }
 
 /// How many elements each part of a [`Workspace`] has to have.
@@ -73,6 +74,11 @@ pub struct Needs {
     pub column: usize,
     /// Of `rows`.
     pub rows: usize,
+    /// Tallies, of which each CPU has one or none.
+    pub tallies: usize,
+    /// Bytes for each CPU to write to, whole pages; no part of the workspace,
+    /// but the CPUs' own.
+    pub buffer: u64,
     /// Of `points`.
     pub points: usize,
     /// Of `histograms`.
@@ -92,6 +98,8 @@ impl Needs {
             own.points = own.points.checked_add(room.points)?;
             own.histograms = own.histograms.checked_add(room.histograms)?;
             own.column = own.column.max(room.column);
+            own.tallies |= room.tallies;
+            own.buffer = own.buffer.max(room.buffer);
         }
         Some(Self {
             outcomes: cpus,
@@ -102,12 +110,14 @@ impl Needs {
             })?,
             column: iterations.max(cpus).max(own.column),
             rows: tests.checked_mul(cpus)?,
+            tallies: if own.tallies { cpus } else { 0 },
+            buffer: own.buffer,
             points: own.points,
             histograms: own.histograms,
         })
     }
 
-    /// The bytes of all parts together.
+    /// The bytes of all parts of the workspace together.
     #[must_use]
     pub fn bytes(&self) -> Option<usize> {
         let outcomes = self.outcomes.checked_mul(2)?.checked_add(self.kept)?;
@@ -116,7 +126,7 @@ impl Needs {
             .checked_add(self.column.checked_mul(size_of::<u64>())?)?
             .checked_add(self.rows.checked_mul(size_of::<Row>())?)?
             .checked_add(self.points.checked_mul(size_of::<Point>())?)?
-            .checked_add(self.histograms.checked_mul(size_of::<Histogram>())?)
+            .checked_add(self.histograms.checked_mul(size_of::<Spread>())?)
     }
 }
 
@@ -124,17 +134,23 @@ impl Needs {
 fn room(scenario: ScenarioId, plan: &Plan, cpus: usize) -> Option<Room> {
     match scenario {
         id if id.is_micro() => micro::room(id, plan, cpus),
+        ScenarioId::TimerLatency => latency::room(plan, cpus),
         _ => Some(Room::default()),
     }
 }
 
 /// Measures one of them.
-fn measure<M: Machine>(stage: &mut Stage<'_, M>, scenario: ScenarioId) -> Status {
-    match scenario {
+fn measure<M: Machine>(
+    stage: &mut Stage<'_, M>,
+    scenario: ScenarioId,
+    out: &mut dyn Write,
+) -> Result<Status, fmt::Error> {
+    Ok(match scenario {
         id if id.is_micro() => micro::measure(stage, id),
+        ScenarioId::TimerLatency => return latency::measure(stage, out),
         // The suite's are measured elsewhere.
         _ => Status::Skipped(Skip::NotSupported(0)),
-    }
+    })
 }
 
 /// Runs the plan's scenarios, writes what they found, and returns the
@@ -247,7 +263,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
             power_state: None,
             pmf: false,
         };
-        let status = measure(&mut stage, scenario);
+        let status = measure(&mut stage, scenario, out)?;
         let (found, spreads) = (stage.points.len(), stage.histograms.len());
         let test = TestReport {
             scenario,
@@ -418,6 +434,7 @@ impl<M: Machine> Bench<'_, M> {
             timers_stop: self.timers_stop,
             wake_step: self.us(200),
             ladder: Ladder::default(),
+            window: None,
             after: match self.method {
                 Method::Tftf => After::Off,
                 Method::Warm => After::Stay,

@@ -2,6 +2,7 @@
 
 mod loops;
 mod reached;
+mod timers;
 mod wake;
 
 use std::string::String;
@@ -12,7 +13,7 @@ use super::{Needs, Workspace, run_all};
 use crate::board::{Cpu, IdleState, LabelSource};
 use crate::output::Run;
 use crate::plan::{Plan, WakePattern};
-use crate::point::{Histogram, Point};
+use crate::point::{Point, Spread};
 use crate::report::Row;
 use crate::round::{After, Machine, Who};
 use crate::sample::{Action, End, Outcome};
@@ -56,7 +57,7 @@ fn run_with(
     let mut column = std::vec![0; needs.column];
     let mut rows = std::vec![Row::default(); needs.rows];
     let mut points = std::vec![Point::default(); needs.points];
-    let mut histograms = std::vec![Histogram::default(); needs.histograms];
+    let mut histograms = std::vec![Spread::default(); needs.histograms];
     let facts = *fake.facts();
     let run = Run {
         facts: &facts,

@@ -5,10 +5,11 @@ use core::fmt::Write;
 
 use arrayvec::ArrayVec;
 use psci_bench::board::{Board, Cpu, LabelSource, NoFrame, Region, TimerFrame};
+use psci_bench::latency::Tally;
 use psci_bench::output::Run;
 use psci_bench::plan::Plan;
 use psci_bench::pmf::{Interface, ReadError};
-use psci_bench::point::{Histogram, Point};
+use psci_bench::point::{Point, Spread};
 use psci_bench::report::Row;
 use psci_bench::room;
 use psci_bench::round::{Counter, Facts};
@@ -25,6 +26,7 @@ use crate::machine::memory::{self, Arena};
 use crate::machine::mmu::{BLOCK, Kind, PAGE, Tables};
 use crate::machine::panic::{self, Ended};
 use crate::machine::slot::Slot;
+use crate::machine::stress::Buffer;
 use crate::machine::timed::Way;
 use crate::machine::timer::Timer;
 use crate::machine::watch::Watch;
@@ -86,7 +88,7 @@ fn give_up(error: &dyn core::fmt::Display) -> ! {
 /// Sets everything up. `used` are the regions of device tree and boot area.
 pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region; 2]) -> Bench {
     let Some(needs) = Needs::of(plan, board.cpu_count) else {
-        refuse(&"iterations= is too large for this many CPUs");
+        refuse(&"iterations= or footprint= is too large for this many CPUs");
     };
     let mut memory = working_memory(&mut tables, board, &needs, used);
     map_devices(&mut tables, board);
@@ -97,7 +99,8 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
             "device tree: no cpu node has the reg of the CPU that booted, {own:#x}"
         ));
     };
-    let env = environment(board, slots(&mut memory, cpus), lead);
+    let slots = slots(&mut memory, cpus, &needs);
+    let env = environment(board, slots, lead);
     let facts = facts(env, board);
     let states = take(&mut memory, cpus.len(), |_| State::Off);
     Bench {
@@ -203,8 +206,12 @@ fn working_memory(
     let cpus = board.cpu_count as u64;
     let per_cpu = STACK_STEP + (size_of::<Slot>() + size_of::<Cpu>() + size_of::<State>()) as u64;
     let data = needs.bytes().map(|bytes| bytes as u64);
-    let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 4 * PAGE)) else {
-        refuse(&"iterations= is too large for this many CPUs");
+    let buffers = needs.buffer.checked_mul(cpus);
+    let tallies = (needs.tallies * size_of::<Tally>()) as u64;
+    let data = data.zip(buffers);
+    let data = data.and_then(|(d, b)| d.checked_add(b)?.checked_add(tallies));
+    let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 5 * PAGE)) else {
+        refuse(&"iterations= or footprint= is too large for this many CPUs");
     };
     // Tables for all of it: of level 3, and one of each level above where it
     // begins or ends.
@@ -274,11 +281,13 @@ fn working_memory(
     }
 }
 
+const TOO_SMALL: &str = "working memory was sized too small";
+
 /// The arena, or the end of the run: what it was sized for fits.
 fn take<T>(memory: &mut Memory, count: usize, make: impl FnMut(usize) -> T) -> &'static mut [T] {
     match memory.arena.take_slice(count, make) {
         Some(slice) => slice,
-        None => give_up(&"working memory was sized too small"),
+        None => give_up(&TOO_SMALL),
     }
 }
 
@@ -290,11 +299,25 @@ fn cpus(memory: &mut Memory, board: &Board<'_>) -> (&'static [Cpu], LabelSource)
     }
 }
 
-fn slots(memory: &mut Memory, cpus: &[Cpu]) -> &'static [Slot] {
-    let stacks = memory.stacks;
+/// The slots, and for each the tally and the buffer that the plan needs.
+fn slots(memory: &mut Memory, cpus: &[Cpu], needs: &Needs) -> &'static [Slot] {
+    let (stacks, buffer) = (memory.stacks, needs.buffer);
+    let mut tallies = take(memory, needs.tallies, |_| Tally::new()).iter_mut();
+    let Some(buffers) = memory.arena.take_pages(buffer * cpus.len() as u64) else {
+        give_up(&TOO_SMALL);
+    };
     take(memory, cpus.len(), |index| {
         let top = stacks + index as u64 * STACK_STEP + (1 + STACK_PAGES) * PAGE;
-        Slot::new(index, cpus[index].mpidr, top)
+        let own = Region {
+            base: buffers.base + index as u64 * buffer,
+            size: buffer,
+        };
+        // SAFETY: the arena gave these pages away for this alone, and has
+        // mapped memory only; needs() makes a buffer whole pages.
+        let buffer = unsafe { Buffer::new(own) };
+        // A hypervisor may give memory at the first access only.
+        buffer.write(own.size);
+        Slot::new(index, cpus[index].mpidr, top, buffer, tallies.next())
     })
 }
 
@@ -385,6 +408,7 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         watchdog: board.watchdog.filter(|_| env.has_watchdog()),
         stat: env.stat,
         pmu: pmu::is_there(),
+        zero: cpu::zero_block().is_some(),
         lead: env.lead,
         own: env.slots[env.lead].identity().unwrap_or_default(),
         overheads: overhead::measure(env),
@@ -408,6 +432,6 @@ fn workspace(memory: &mut Memory, needs: &Needs) -> Workspace<'static> {
         column: take(memory, needs.column, |_| 0),
         rows: take(memory, needs.rows, |_| Row::default()),
         points: take(memory, needs.points, |_| Point::default()),
-        histograms: take(memory, needs.histograms, |_| Histogram::default()),
+        histograms: take(memory, needs.histograms, |_| Spread::default()),
     }
 }

@@ -1,6 +1,6 @@
 //! The interrupt controller, as far as waking CPUs needs it: one timer PPI
 //! and one SGI, enabled on each CPU, and the timer frame's SPI on the lead. All
-//! are polled and never taken.
+//! are polled and never taken, but for the timer's in `latency`.
 //!
 //! Firmware may have reset a CPU's part of the GIC while it was down, so all
 //! of it is programmed again on every entry: [`Gic::init_cpu`].
@@ -40,6 +40,9 @@ pub enum Gic {
     /// GICv3 and later: CPU interface in system registers.
     V3(v3::GicV3),
 }
+
+/// An interrupt that was acknowledged, as the GIC told it.
+pub struct Claim(u32);
 
 /// Why this CPU's part of the GIC could not be set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,12 +169,39 @@ impl Gic {
         Some(unsafe { Mmio::new(base, size) })
     }
 
-    /// Acknowledges and ends the interrupt that is pending, if one is.
-    pub fn acknowledge(&self) -> Option<u32> {
+    /// Acknowledges the interrupt that is pending, if one is; it is to be
+    /// completed.
+    pub fn claim(&self) -> Option<Claim> {
         match self {
             Self::Absent => None,
-            Self::V2(gic) => gic.acknowledge(),
-            Self::V3(_) => v3::GicV3::acknowledge(),
+            Self::V2(gic) => gic.claim().map(Claim),
+            Self::V3(_) => v3::GicV3::claim().map(Claim),
+        }
+    }
+
+    /// Ends it.
+    pub fn complete(&self, claim: Claim) {
+        match self {
+            Self::Absent => {}
+            Self::V2(gic) => gic.complete(claim.0),
+            Self::V3(_) => v3::GicV3::complete(claim.0),
+        }
+    }
+
+    /// Acknowledges and ends the interrupt that is pending, if one is.
+    pub fn acknowledge(&self) -> Option<u32> {
+        let claim = self.claim()?;
+        let intid = self.intid(&claim);
+        self.complete(claim);
+        Some(intid)
+    }
+
+    /// Which interrupt it is.
+    pub fn intid(&self, claim: &Claim) -> u32 {
+        match self {
+            // The other bits are the source CPU's number.
+            Self::V2(_) => claim.0 & 0x3ff,
+            _ => claim.0,
         }
     }
 

@@ -124,17 +124,17 @@ impl GicV2 {
         field!(gicd, sgir).write(list << 16 | WAKE_SGI);
     }
 
-    /// Acknowledges and ends an interrupt.
-    pub fn acknowledge(&self) -> Option<u32> {
+    /// Acknowledges an interrupt: GICC_IAR as read.
+    pub fn claim(&self) -> Option<u32> {
         let mut gicc = self.cpu_interface();
         let iar = field!(gicc, iar).read();
         // 1020 to 1023 are special: nothing is pending for this view.
-        let intid = iar & 0x3ff;
-        if intid >= 1020 {
-            return None;
-        }
-        // Ended with the source CPU's number in it, as read.
+        (iar & 0x3ff < 1020).then_some(iar)
+    }
+
+    /// Ends it, with the source CPU's number in it, as read.
+    pub fn complete(&self, iar: u32) {
+        let mut gicc = self.cpu_interface();
         field!(gicc, eoir).write(iar);
-        Some(intid)
     }
 }

@@ -178,16 +178,18 @@ impl GicV3 {
             GicCpuInterface::send_sgi(IntId::sgi(WAKE_SGI), target, SgiTargetGroup::CurrentGroup1);
     }
 
-    /// Acknowledges and ends an interrupt.
-    pub fn acknowledge() -> Option<u32> {
-        let group = InterruptGroup::Group1;
-        match GicCpuInterface::get_and_acknowledge_interrupt(group) {
-            // 1020 to 1022 are special, too.
-            Some(intid) if u32::from(intid) < 1020 || u32::from(intid) > 1023 => {
-                GicCpuInterface::end_interrupt(intid, group);
-                Some(intid.into())
-            }
-            _ => None,
+    /// Acknowledges an interrupt, by its ID.
+    pub fn claim() -> Option<u32> {
+        let intid = GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1)?;
+        // 1020 to 1022 are special, too.
+        Some(intid.into()).filter(|intid| !(1020..=1023).contains(intid))
+    }
+
+    /// Ends it.
+    pub fn complete(intid: u32) {
+        // claim() had it from such a value.
+        if let Ok(intid) = IntId::try_from(intid) {
+            GicCpuInterface::end_interrupt(intid, InterruptGroup::Group1);
         }
     }
 }

@@ -53,6 +53,7 @@ impl World {
                 watchdog: None,
                 stat: false,
                 pmu: false,
+                zero: true,
                 overheads: Overheads {
                     counter: 1,
                     empty: 1,

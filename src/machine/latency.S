@@ -1,0 +1,101 @@
+// The one place where interrupts are taken: a CPU that looks at its timer.
+//
+// stress_loop does a load, chunk by chunk, until an instant. Where it is given
+// a watch it does so with IRQs unmasked, and on SP_EL0, which nothing else in
+// the payload does: an IRQ then has a vector of its own (vectors.S), and at any
+// other time the one that dumps. The loop makes no use of the stack, so that
+// SP_EL0 needs to point nowhere; the handler has the CPU's own.
+//
+// The handler keeps what a handler in assembly has to keep of what it
+// interrupts (Procedure Call Standard, IHI 0055: x0 to x18, x30), and calls
+// Rust. x16 and x17 are the two reads of the counter of its first
+// instructions, so the loop leaves them alone, and x18 says which counter.
+// ELR and SPSR stay, as no other exception is taken meanwhile. When Rust
+// says that this was the last, it does not go back to the loop, but out of it.
+//
+// stress_loop(x0 = the watch or 0, x1 = struct Work, x2 = the instant, x3 = 1
+// where CNTVCT counts and 0 where CNTPCT does, x4 = the first chunk's number).
+
+    .section .text.stress_loop, "ax"
+    .global stress_loop
+stress_loop:
+    stp     x29, x30, [sp, #-96]!
+    mov     x29, sp
+    stp     x19, x20, [sp, #16]
+    stp     x21, x22, [sp, #32]
+    stp     x23, x24, [sp, #48]
+    stp     x25, x26, [sp, #64]
+    stp     x27, x28, [sp, #80]
+    mov     x19, x0                     // the watch
+    mov     x20, x1                     // four functions,
+    ldp     x22, x23, [x1, #32]         //   first byte, end,
+    ldp     x24, x25, [x1, #48]         //   line, block
+    mov     x21, x2                     // until when
+    mov     x26, x22                    // where
+    mov     x27, x4                     // chunks
+    mov     x18, x3
+    cbz     x19, 1f
+    msr     spsel, #0
+    msr     daifclr, #2                 // IRQs are taken from here
+1:  and     x9, x27, #3                 // one after another
+    ldr     x9, [x20, x9, lsl #3]
+    mov     x0, x26
+    mov     x1, #{CHUNK}
+    mov     x2, x24
+    mov     x3, x25
+    blr     x9
+    yield                               // an emulator runs the others now
+    add     x27, x27, #1
+    add     x26, x26, #{CHUNK}
+    cmp     x26, x23
+    csel    x26, x22, x26, hs
+    tbnz    x18, #0, 2f
+    mrs     x9, cntpct_el0
+    mrs     x10, cntpct_el0             // Cortex-A73, erratum 858921: one may
+    b       3f                          //   be wrong
+2:  mrs     x9, cntvct_el0
+    mov     x10, x9
+3:  cmp     x9, x21
+    ccmp    x10, x21, #0, hs
+    b.lo    1b
+    msr     daifset, #2                 // and no more
+    msr     spsel, #1
+stress_done:
+    ldp     x19, x20, [sp, #16]
+    ldp     x21, x22, [sp, #32]
+    ldp     x23, x24, [sp, #48]
+    ldp     x25, x26, [sp, #64]
+    ldp     x27, x28, [sp, #80]
+    ldp     x29, x30, [sp], #96
+    ret
+
+// From the vector, on the CPU's own stack, which is where stress_loop left it.
+    .global timer_interrupt
+timer_interrupt:
+    stp     x0, x1, [sp, #-144]!
+    stp     x2, x3, [sp, #16]
+    stp     x4, x5, [sp, #32]
+    stp     x6, x7, [sp, #48]
+    stp     x8, x9, [sp, #64]
+    stp     x10, x11, [sp, #80]
+    stp     x12, x13, [sp, #96]
+    stp     x14, x15, [sp, #112]
+    stp     x18, x30, [sp, #128]
+    mov     x0, x19                     // the watch
+    mov     x1, x16                     // the counter, read twice
+    mov     x2, x17
+    bl      {handle}
+    tbnz    w0, #0, 1f                  // a bool has one bit
+    ldp     x2, x3, [sp, #16]
+    ldp     x4, x5, [sp, #32]
+    ldp     x6, x7, [sp, #48]
+    ldp     x8, x9, [sp, #64]
+    ldp     x10, x11, [sp, #80]
+    ldp     x12, x13, [sp, #96]
+    ldp     x14, x15, [sp, #112]
+    ldp     x18, x30, [sp, #128]
+    ldp     x0, x1, [sp], #144
+    eret
+1:  add     sp, sp, #144                // the last: IRQs stay masked, as the
+    msr     daifclr, #4                 //   exception left them; SErrors are
+    b       stress_done                 //   taken again

@@ -1,0 +1,67 @@
+// Load on the memory system: what a CPU does while its own timer, or that of
+// others, is looked at. Each function does one pass over some bytes:
+//
+//   In: x0 the first byte, x1 how many (a multiple of 64; of a page, but for
+//   stress_write), x2 the data cache's line in bytes, x3 what DC ZVA zeroes.
+//   All of it is Normal memory whose contents nobody reads.
+//   They use x0 to x5 and the flags, and no stack: stress_loop runs them where
+//   the timer's interrupt may come at any instruction.
+
+    .section .text.stress, "ax"
+
+// Waits for an interrupt, and for nothing to do meanwhile.
+    .global stress_idle
+stress_idle:
+    wfi
+    ret
+
+// Plain stores: lines are allocated, and dirty.
+    .global stress_write
+stress_write:
+    stp     x0, x1, [x0]
+    stp     x0, x1, [x0, #16]
+    stp     x0, x1, [x0, #32]
+    stp     x0, x1, [x0, #48]
+    add     x0, x0, #64
+    subs    x1, x1, #64
+    b.hi    stress_write
+    ret
+
+// DC ZVA: whole blocks, which need not be read first.
+    .global stress_zero
+stress_zero:
+    dc      zva, x0
+    add     x0, x0, x3
+    subs    x1, x1, x3
+    b.hi    stress_zero
+    ret
+
+// Stores that say that the line will not be needed again.
+    .global stress_nontemporal
+stress_nontemporal:
+    stnp    x0, x1, [x0]
+    stnp    x0, x1, [x0, #16]
+    stnp    x0, x1, [x0, #32]
+    stnp    x0, x1, [x0, #48]
+    add     x0, x0, #64
+    subs    x1, x1, #64
+    b.hi    stress_nontemporal
+    ret
+
+// Cleaning to the point of coherency, of lines made dirty for it: by turns
+// one that stays and one that goes. The end is a multiple of any line.
+    .global stress_clean
+stress_clean:
+    add     x1, x1, x0                  // the end
+1:  str     x0, [x0]
+    dc      cvac, x0
+    add     x0, x0, x2
+    str     x0, [x0]
+    dc      civac, x0
+    add     x0, x0, x2
+    cmp     x0, x1
+    b.lo    1b
+    dsb     sy                          // done, and not only asked for
+    ret
+    .global stress_end
+stress_end:

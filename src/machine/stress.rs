@@ -1,0 +1,91 @@
+//! Load on the memory system, and the memory that it goes to.
+//!
+//! What the stores and the cache maintenance are is in `stress.S`, since it is
+//! they that are meant, and not what a compiler makes of a loop.
+
+use core::arch::{asm, global_asm};
+
+use psci_bench::board::Region;
+use psci_bench::latency::Load;
+
+use super::mmu::PAGE;
+
+global_asm!(include_str!("stress.S"));
+
+/// One of the functions of `stress.S`.
+pub type Function = unsafe extern "C" fn(first: u64, bytes: u64, line: u64, block: u64);
+
+unsafe extern "C" {
+    fn stress_idle(first: u64, bytes: u64, line: u64, block: u64);
+    fn stress_write(first: u64, bytes: u64, line: u64, block: u64);
+    fn stress_zero(first: u64, bytes: u64, line: u64, block: u64);
+    fn stress_nontemporal(first: u64, bytes: u64, line: u64, block: u64);
+    fn stress_clean(first: u64, bytes: u64, line: u64, block: u64);
+}
+
+/// The functions of a load, by turns. Where `zero` can not be done here, plain
+/// stores take its place.
+pub fn functions(load: Load, zero: bool) -> [Function; 4] {
+    let zeroes = if zero {
+        stress_zero
+    } else {
+        stress_write as Function
+    };
+    match load {
+        Load::Idle => [stress_idle; 4],
+        Load::Write => [stress_write; 4],
+        Load::Zero => [zeroes; 4],
+        Load::Nontemporal => [stress_nontemporal; 4],
+        Load::Clean => [stress_clean; 4],
+        Load::Mixed => [stress_write, zeroes, stress_nontemporal, stress_clean],
+    }
+}
+
+/// What [`Buffer::write`] counts bytes in: one turn of its loop.
+const STEP: u64 = 64;
+
+/// Memory to write to: one CPU's own, which nobody reads.
+#[derive(Clone, Copy)]
+pub struct Buffer {
+    base: u64,
+    size: u64,
+}
+
+impl Buffer {
+    /// A buffer over the whole pages of `region`.
+    ///
+    /// # Safety
+    /// The region must begin on a page and be mapped as memory for good, and
+    /// nothing may be kept there.
+    pub const unsafe fn new(region: Region) -> Self {
+        Self {
+            base: region.base,
+            size: region.size / PAGE * PAGE,
+        }
+    }
+
+    /// Where it is.
+    pub const fn region(&self) -> Region {
+        Region {
+            base: self.base,
+            size: self.size,
+        }
+    }
+
+    /// Writes to the first `bytes` of it, rounded up to 64 and as far as
+    /// it goes, once and in order: so many bytes of lines are dirty afterwards
+    /// in the caches of the CPU that calls this, as far as they hold them. The
+    /// stores are done when this returns.
+    pub fn write(&self, bytes: u64) {
+        let bytes = bytes.min(self.size).next_multiple_of(STEP);
+        if bytes > 0 {
+            // SAFETY: stress_write stores to `bytes` bytes from the base on,
+            // and nowhere else: a multiple of 64, not 0, and not beyond the
+            // size, which is one of 4096. new()'s caller mapped them, and
+            // keeps nothing there. It uses x0 and x1.
+            unsafe { stress_write(self.base, bytes, 0, 0) };
+        }
+        // SAFETY: a barrier only.
+        unsafe { asm!("dsb sy", options(nostack)) };
+    }
+}
