@@ -299,6 +299,89 @@ fn cpu_on_and_wake_up_load_one_word_before_the_caches_are_on() {
     }
 }
 
+/// Which counter, and then the counter: what a timer's handler begins with.
+const TBNZ_X18: u32 = 0x3700_0012;
+
+/// The vector for an IRQ on SP_EL0 reads the counter that X18 says, into X16 and
+/// X17, before anything else.
+fn check_timer_vector(code: &Code) -> Result<(), String> {
+    let begin = code.symbol("timer_vector");
+    if begin != code.symbol("vectors") + 0x80 {
+        return Err("it is not the vector of an IRQ on SP_EL0".into());
+    }
+    let word = |place: u64| code.word(begin + 4 * place);
+    let handler = code.symbol("timer_interrupt").wrapping_sub(begin) as i64;
+    let goes_on = |place: u64| match flow(word(place)) {
+        Flow::Jump(offset) => offset + 4 * place as i64 == handler,
+        _ => false,
+    };
+    let physical = [CNTPCT | 16, CNTPCT | 17];
+    let found = [word(1), word(2)];
+    if word(0) != TBNZ_X18 | 4 << 5 || found != physical || word(4) != CNTVCT | 16 {
+        return Err(format!("{:08x?}", [word(0), found[0], found[1], word(4)]));
+    }
+    // mov x17, x16
+    if !goes_on(3) || word(5) != 0xaa10_03f1 || !goes_on(6) {
+        return Err("it does not go on to the handler".into());
+    }
+    Ok(())
+}
+
+/// `msr spsel, #0` and `msr daifclr, #2`: without them no IRQ is taken.
+const SP_EL0: u32 = 0xd500_40bf;
+const UNMASK: u32 = 0xd503_42ff;
+
+/// The handler's interrupts are let in at one place, on SP_EL0, so that one that
+/// came anywhere else would have the vector that dumps.
+#[test]
+fn interrupts_are_taken_at_one_place() {
+    let code = Code::load();
+    let places = |is: &dyn Fn(u32) -> bool| -> Vec<u64> {
+        let found = code.words.iter().filter(|(_, word)| is(**word));
+        found.map(|(at, _)| *at).collect()
+    };
+    // DAIFClr with bit 1, whichever others; DAIF as a register.
+    let unmasks = places(&|word| word & 0xffff_f0ff == 0xd503_40ff && word >> 9 & 1 == 1);
+    let writes = places(&|word| word & !0x1f == 0xd51b_4220);
+    assert_eq!(
+        (unmasks.len(), writes.len()),
+        (1, 0),
+        "{unmasks:x?} {writes:x?}"
+    );
+    assert_eq!(code.word(unmasks[0]), UNMASK);
+    assert_eq!(places(&|word| word == SP_EL0), [unmasks[0] - 4]);
+    assert!(unmasks[0] > code.symbol("stress_loop"));
+    assert!(unmasks[0] < code.symbol("timer_interrupt"));
+}
+
+#[test]
+fn a_timers_handler_begins_with_the_counter() {
+    assert_eq!(check_timer_vector(&Code::load()), Ok(()));
+}
+
+/// Each load is made of what it is named for.
+#[test]
+fn loads_are_what_they_are_named_for() {
+    let code = Code::load();
+    // DC by address: op1, CRm and op2 of the operation, whatever register.
+    let dc = |op1: u32, crm: u32, op2: u32| {
+        move |word: u32| word & !0x1f == 0xd508_7000 | op1 << 16 | crm << 8 | op2 << 5
+    };
+    // Pairs of X registers, offset addressing: STP and STNP.
+    let stp = |word: u32| word >> 22 == 0x2a4 && word >> 10 & 0x1f != 0x1f;
+    let stnp = |word: u32| word >> 22 == 0x2a0;
+    let within = |name: &str, next: &str, is: &dyn Fn(u32) -> bool| {
+        let words = code.between(name, next);
+        words.into_iter().filter(|word| is(*word)).count()
+    };
+    assert_eq!(within("stress_write", "stress_zero", &stp), 4);
+    assert_eq!(within("stress_zero", "stress_nontemporal", &dc(3, 4, 1)), 1);
+    assert_eq!(within("stress_nontemporal", "stress_clean", &stnp), 4);
+    let cleaned = |is: &dyn Fn(u32) -> bool| within("stress_clean", "stress_end", is);
+    assert_eq!(cleaned(&dc(3, 10, 1)), 1, "DC CVAC");
+    assert_eq!(cleaned(&dc(3, 14, 1)), 1, "DC CIVAC");
+}
+
 #[test]
 fn a_timed_region_is_the_call_and_nothing_else() {
     assert_eq!(check_timed(&Code::load()), Ok(()));
@@ -334,6 +417,8 @@ fn a_load_put_in_is_found() {
     assert!(check(&broken, "_start", &RESET_MAY).is_err(), "reset");
     let timed = with_load(code.symbol("timed_smc_begin") + 8);
     assert!(check_timed(&timed).is_err(), "in place of the call");
+    let vector = with_load(code.symbol("timer_vector"));
+    assert!(check_timer_vector(&vector).is_err(), "ahead of the counter");
     let timed = with_load(code.symbol("suspend_hvc_begin"));
     assert!(check_timed(&timed).is_err(), "ahead of the call");
 }

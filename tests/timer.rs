@@ -1,0 +1,255 @@
+//! `timer_latency`: every expiry is accounted for, at both exception levels, on
+//! both GICs, with TF-A and with QEMU's own PSCI, and under each load.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use common::{Log, number};
+use psci_bench::verdict::Verdict;
+use xtask::firmware::Gic;
+use xtask::qemu::{Firmware, Level};
+use xtask::run::RunSpec;
+
+const LOADS: [&str; 5] = ["write", "zero", "nontemporal", "clean", "mixed"];
+
+fn spec(args: &str) -> RunSpec {
+    RunSpec {
+        args: Some(format!("only=timer_latency {args}")),
+        timeout: Duration::from_secs(240),
+        ..RunSpec::default()
+    }
+}
+
+/// What a point is about: CPU, how, load, metric.
+type Key = (u64, String, String, String);
+
+/// What a point says of its samples.
+#[derive(Clone, Copy, Default)]
+struct Point {
+    n: i64,
+    lost: i64,
+    max: i64,
+}
+
+/// The points of a log, each with the sum of its histogram where it has one.
+fn points(log: &Log) -> BTreeMap<Key, (Point, i64)> {
+    let key = |fields: &common::Fields| {
+        let word = |key: &str| fields[key].clone();
+        let mpidr = number(&fields["mpidr"]) as u64;
+        (mpidr, word("how"), word("var"), word("metric"))
+    };
+    let mut all: BTreeMap<Key, (Point, i64)> = BTreeMap::new();
+    // A record that is too long for a line goes on in another of the same keys.
+    for fields in log.all("point") {
+        let (point, _) = all.entry(key(fields)).or_default();
+        let field = |key: &str, known: i64| fields.get(key).map_or(known, |n| number(n));
+        point.n = field("n", point.n);
+        point.lost = field("lost", point.lost);
+        point.max = field("max", point.max);
+    }
+    for fields in log.all("hist") {
+        let (_, sum) = all.get_mut(&key(fields)).expect("a point of its own");
+        *sum += fields["c"].split(',').map(number).sum::<i64>();
+    }
+    all
+}
+
+/// Holds each point to the one rule, and to its histogram. Returns how many
+/// expiries were overruns.
+fn check(log: &Log, cpus: usize, hows: &[&str], loads: &[&str], expiries: i64) -> i64 {
+    let points = points(log);
+    assert_eq!(points.len(), 2 * cpus * hows.len() * loads.len());
+    for ((mpidr, how, load, metric), (point, sum)) in &points {
+        let at = format!("{mpidr:#x} {how} {load} {metric}");
+        assert!(hows.contains(&&**how) && loads.contains(&&**load), "{at}");
+        assert_eq!(point.n + point.lost, expiries, "{at}");
+        let spread = if metric == "handler" { point.n } else { 0 };
+        assert_eq!(*sum, spread, "{at}");
+        let entry = (*mpidr, how.clone(), load.clone(), "entry".into());
+        assert!(
+            points[&entry].0.max <= point.max || metric == "entry",
+            "{at}"
+        );
+    }
+    points.values().map(|(point, _)| point.lost).sum()
+}
+
+/// The figures of a line, or nothing where it is not in the layout: columns of
+/// these widths, parted by bars.
+fn columns(line: &str) -> Option<Vec<f64>> {
+    let (name, rest) = line.split_once('|')?;
+    let columns: Vec<&str> = rest.split('|').collect();
+    let widths: &[usize] = match name {
+        "RTD" => &[11, 11, 11, 8, 6, 11, 11],
+        "RTS" => &[11, 11, 11, 8, 6, 21],
+        _ => return None,
+    };
+    let found: Vec<usize> = columns.iter().map(|column| column.len()).collect();
+    assert_eq!(found, widths, "{line}");
+    let numbers = columns
+        .iter()
+        .filter_map(|column| column.trim().parse().ok());
+    Some(numbers.collect())
+}
+
+/// Every line of the layout is in it, and says what can be. Returns how many
+/// data lines and sums there are, and the overruns of the sums.
+fn check_lines(log: &Log) -> (usize, usize, i64) {
+    let (mut data, mut sums, mut overruns) = (0, 0, 0);
+    let lines = log.text.lines().filter(|line| line.starts_with("RT"));
+    for line in lines {
+        let Some(numbers) = columns(line) else {
+            assert!(
+                line.starts_with("RTT|  00:") || line.starts_with("RTH|----lat min|"),
+                "{line}"
+            );
+            continue;
+        };
+        let [min, avg, max, overrun, msw, ..] = numbers[..] else {
+            panic!("{line}");
+        };
+        assert!(
+            min <= avg && avg <= max && min > 0.0 && msw == 0.0,
+            "{line}"
+        );
+        if let [best, worst] = numbers[5..] {
+            assert!(best <= min && max <= worst, "{line}");
+            data += 1;
+        } else {
+            assert!(line.contains("|    00:00:"), "{line}");
+            sums += 1;
+            overruns += overrun as i64;
+        }
+    }
+    (data, sums, overruns)
+}
+
+/// Ten seconds of the guest's time, all CPUs' timers under each load in turn.
+#[test]
+fn no_overrun_under_the_instruction_clock() {
+    let args = format!("stress={} timers=all duration=2", LOADS.join(","));
+    let log = common::pass(&RunSpec {
+        smp: Some(8),
+        icount: true,
+        ..spec(&args)
+    });
+    assert_eq!(check(&log, 8, &["all"], &LOADS, 2_000), 0);
+    assert_eq!(check_lines(&log), (2 * 5, 5, 0));
+}
+
+/// As the host lets it be: expiries are missed, and counted.
+#[test]
+fn handled_and_overruns_are_all_expiries() {
+    let args = format!("stress=idle,{} timers=all footprint=1M", LOADS.join(","));
+    let log = common::pass(&RunSpec {
+        smp: Some(8),
+        ..spec(&args)
+    });
+    let loads = [&["idle"], &LOADS[..]].concat();
+    let overruns = check(&log, 8, &["all"], &loads, 1_000);
+    let (data, sums, told) = check_lines(&log);
+    assert_eq!((data, sums), (6, 6));
+    // Of each expiry there are two figures.
+    assert_eq!(told * 2, overruns);
+}
+
+#[test]
+fn at_both_levels_on_both_gics_alone_and_all_at_once() {
+    for firmware in [Firmware::TfA, Firmware::Builtin] {
+        for gic in [Gic::V2, Gic::V3] {
+            for level in [Level::El1, Level::El2] {
+                let log = common::pass(&RunSpec {
+                    smp: Some(2),
+                    gic: Some(gic),
+                    firmware: firmware.clone(),
+                    level,
+                    icount: true,
+                    ..spec("stress=idle,mixed period=10000")
+                });
+                let loads = ["idle", "mixed"];
+                let overruns = check(&log, 2, &["alone", "all"], &loads, 100);
+                assert_eq!(overruns, 0, "{firmware:?} {gic:?} {level:?}");
+                assert_eq!(check_lines(&log), (6, 6, 0));
+            }
+        }
+    }
+}
+
+/// What an idle CPU costs is its own instructions: the same each time.
+#[test]
+fn alone_and_idle_a_handler_costs_its_instructions() {
+    let log = common::pass(&RunSpec {
+        smp: Some(2),
+        icount: true,
+        ..spec("stress=idle timers=alone")
+    });
+    for fields in log.all("point") {
+        if let (Some(min), Some(max)) = (fields.get("min"), fields.get("max")) {
+            assert_eq!(min, max, "{fields:?}");
+        }
+        if fields["metric"] == "entry" {
+            // The branch, and the counter.
+            assert!(number(&fields["min"]) <= 2, "{fields:?}");
+        }
+    }
+}
+
+/// The suite's scenarios find the CPUs as they expect them, before and behind.
+#[test]
+fn between_other_scenarios() {
+    let log = common::pass(&RunSpec {
+        smp: Some(4),
+        args: Some(
+            "only=timer_latency,susp_deep_serial,null_call iterations=2 loops=2048 stress=idle \
+             timers=all"
+                .into(),
+        ),
+        ..spec("")
+    });
+    assert_eq!(
+        log.all("test")
+            .iter()
+            .filter(|t| t.contains_key("tag"))
+            .count(),
+        3
+    );
+}
+
+#[test]
+fn a_threshold_ends_the_run_with_fail() {
+    let result = common::run(&RunSpec {
+        smp: Some(2),
+        icount: true,
+        ..spec("stress=idle,mixed timers=all duration=60 threshold=1")
+    });
+    assert_eq!(result.verdict, Verdict::Fail, "{}", result.text());
+    let text = result
+        .text()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(text.contains("late, more than threshold= allows"), "{text}");
+}
+
+#[test]
+fn too_little_memory_is_told_by_how_much() {
+    let result = common::run(&RunSpec {
+        smp: Some(8),
+        ..spec("footprint=256M")
+    });
+    assert_eq!(result.verdict, Verdict::BadInput);
+    let text = result
+        .text()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ");
+    assert!(text.contains("KiB are missing"), "{text}");
+    assert!(text.contains("footprint="), "{text}");
+    let few = common::run(&RunSpec {
+        smp: Some(8),
+        ..spec("footprint=256M stress=idle timers=all")
+    });
+    assert_eq!(few.verdict, Verdict::Pass, "{}", few.text());
+}
