@@ -9,8 +9,9 @@ use std::time::Duration;
 use common::{Log, number};
 use psci_bench::verdict::Verdict;
 use xtask::firmware::Gic;
+use xtask::payload::Tree;
 use xtask::qemu::{Firmware, Level};
-use xtask::run::RunSpec;
+use xtask::run::{Payload, RunSpec};
 
 const LOADS: [&str; 5] = ["write", "zero", "nontemporal", "clean", "mixed"];
 
@@ -163,7 +164,7 @@ fn at_both_levels_on_both_gics_alone_and_all_at_once() {
                 let log = common::pass(&RunSpec {
                     smp: Some(2),
                     gic: Some(gic),
-                    firmware: firmware.clone(),
+                    firmware,
                     level,
                     icount: true,
                     ..spec("stress=idle,mixed period=10000")
@@ -252,4 +253,30 @@ fn too_little_memory_is_told_by_how_much() {
         ..spec("footprint=256M stress=idle timers=all")
     });
     assert_eq!(few.verdict, Verdict::Pass, "{}", few.text());
+}
+
+/// IRQs let in anywhere else: the timer's that ends the CPU's next nap is
+/// dumped, and not handled.
+#[test]
+fn an_interrupt_at_any_other_time_is_the_end() {
+    // In place of `mov x30, xzr`, which the call behind it makes no use of.
+    const UNMASK: u32 = 0xd503_42ff; // msr daifclr, #2
+    let mut image = common::image(2, "only=timer_latency stress=idle timers=all");
+    let at = common::offset_of("secondary_ready") - 24;
+    assert_eq!(image[at..at + 4], 0xaa1f_03fe_u32.to_le_bytes());
+    image[at..at + 4].copy_from_slice(&UNMASK.to_le_bytes());
+    let result = common::run(&RunSpec {
+        smp: Some(2),
+        payload: Payload::Image(image),
+        args: None,
+        tree: Tree::None,
+        ..spec("")
+    });
+    let text = result.text();
+    assert_eq!(result.verdict, Verdict::Fail, "{text}");
+    assert!(
+        text.contains("Unhandled exception on CPU 0x1 (IRQ, vector 5)"),
+        "{text}"
+    );
+    assert!(text.contains("1 CPUs lost"), "{text}");
 }
