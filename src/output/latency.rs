@@ -51,7 +51,8 @@ impl Progress {
         } else {
             1_000_000_000
         };
-        Time(self.period.saturating_mul(expiries.into()) / hz)
+        // To the nearest: periods may be no part of a second.
+        Time((self.period.saturating_mul(expiries.into()) + hz / 2) / hz)
     }
 }
 

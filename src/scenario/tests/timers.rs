@@ -312,6 +312,15 @@ fn a_lone_cpu_has_nobody_to_lay_a_load_on() {
 }
 
 #[test]
+fn time_is_told_to_the_nearest_second() {
+    let mut fake = Fake::new(1);
+    let args = "only=timer_latency stress=idle timers=all duration=4000 period=300000";
+    let (text, _) = run(&mut fake, args, 1);
+    let sums = columns(&text, "RTS");
+    assert_eq!(sums[0].last(), Some(&"01:06:40/01:06:40"));
+}
+
+#[test]
 fn headings_come_again() {
     let mut fake = Fake::new(1);
     let args = "only=timer_latency stress=idle timers=all duration=50 period=100000";
