@@ -6,6 +6,7 @@ mod files;
 mod fip;
 mod fip_build;
 mod image;
+mod overhead;
 mod qemu;
 mod report;
 mod soak;

@@ -13,6 +13,11 @@ use crate::{host_cpu, process};
 
 /// The program.
 pub const PROGRAM: &str = "qemu-system-aarch64";
+/// With `-icount`, each instruction is 2 to this power nanoseconds: at the 62.5
+/// MHz of QEMU's counter, one tick.
+const ICOUNT_SHIFT: u32 = 4;
+/// What an instruction adds to the clock with `-icount`, in nanoseconds.
+pub const ICOUNT_NS: u32 = 1 << ICOUNT_SHIFT;
 /// GICv2 has 8 CPU interfaces.
 const GIC_V2_CPUS: u32 = 8;
 
@@ -157,8 +162,7 @@ impl Machine<'_> {
             add(&[argument]);
         }
         if self.icount {
-            // shift=4: 16 ns an instruction, which is one tick of the counter.
-            add(&["-icount", "shift=4,sleep=off"]);
+            add(&["-icount", &format!("shift={ICOUNT_SHIFT},sleep=off")]);
         }
         if let Some(spec) = self.fault {
             add(&["-fw_cfg", &fault::argument(spec)]);

@@ -173,6 +173,7 @@ pub struct TreeArguments {
 Examples:
   cargo xtask qemu
   cargo xtask qemu --smp 32 --icount --log run.log
+  cargo xtask qemu --overhead --icount
   cargo xtask qemu --gic 2 --el 1 --args 'iterations=5 only=cpu_off_serial'
   cargo xtask qemu --variant coherency=sw,pmf=sip --tf-a ../trusted-firmware-a
   cargo xtask qemu --fault cpu-on-denied,cpu=0x3,skip=2
@@ -181,9 +182,15 @@ pub struct QemuArguments {
     /// What to run.
     #[command(flatten)]
     pub run: RunArguments,
-    /// Also write the UART's bytes to this file.
+    /// Also write the UART's bytes to this file; with --overhead, those of the
+    /// two runs to run.pmf.log and run.plain.log of --log run.log.
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
+    /// Run under the firmware with PMF and without, and print what its
+    /// instrumentation costs: in instructions with --icount, else in time.
+    /// The exit code is that of the worse run.
+    #[arg(long, conflicts_with = "fault")]
+    pub overhead: bool,
 }
 
 /// Arguments of `soak`.
@@ -241,6 +248,7 @@ Examples:
   cargo xtask report monday.log tuesday.log --merge
   cargo xtask report lava.yaml --format json | jq .runs[0].tests[0]
   cargo xtask report run.log --baseline v2.12.log --rtol 0.01
+  cargo xtask report pmf.log --overhead plain.log
   cargo xtask report juno/v2.13 --baseline juno/v2.12 --format rst
   cargo xtask report --serial /dev/ttyUSB0 --log run.log
   cargo xtask report run.log --format tfa-docs --platform juno -o ../trusted-firmware-a",
@@ -276,6 +284,10 @@ pub struct ReportArguments {
     /// Which run of the baseline's log, from 1.
     #[arg(long, value_name = "N", requires = "baseline", value_parser = clap::value_parser!(u64).range(1..).map(|n| n as usize))]
     pub baseline_run: Option<usize>,
+    /// Tell what the firmware's instrumentation costs: LOG is a run under the
+    /// build with PMF, and this one under the build without.
+    #[arg(long, value_name = "PLAIN", conflicts_with_all = ["baseline", "merge", "format", "output", "serial", "run"])]
+    pub overhead: Option<PathBuf>,
     /// How much of the larger figure a change may be that is none, such as
     /// 0.02 or 2%.
     #[arg(long, value_name = "SHARE", requires = "baseline", default_value = "2%", value_parser = parse_share)]

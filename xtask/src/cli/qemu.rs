@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::arguments::{QemuArguments, RunArguments};
-use super::{files, plan};
+use super::{files, overhead, plan};
 use crate::board::Board;
 use crate::flash;
 use crate::payload::{self, Tree};
@@ -52,6 +52,9 @@ impl Write for Out {
 }
 
 pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
+    if arguments.overhead {
+        return overhead::on_qemu(arguments);
+    }
     if let Some(log) = &arguments.log {
         files::writable(("--log", log))?;
         files::apart(("--log", log), ("--dtb", arguments.run.dtb.as_deref()))?;

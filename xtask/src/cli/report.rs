@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use super::arguments::ReportArguments;
 use super::files;
+use super::overhead;
 use super::qemu::Out;
 use crate::live;
 use crate::progress::say;
@@ -20,7 +21,7 @@ use crate::report::read::{Input, read};
 use crate::report::tables;
 
 /// Exit code when a log is incomplete or damaged beyond its second copy.
-const INCOMPLETE: u8 = 3;
+pub(super) const INCOMPLETE: u8 = 3;
 /// Exit code when a figure is worse than the baseline's.
 const REGRESSION: u8 = 1;
 /// A serial port's speed, unless another is asked for.
@@ -29,6 +30,9 @@ const BAUD: u32 = 115_200;
 const TIMEOUT: u64 = 3600;
 
 pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
+    if let Some(plain) = &arguments.overhead {
+        return overhead::of_logs(arguments, plain);
+    }
     let exporter = arguments.format;
     check_wishes(arguments, exporter)?;
     check_output(arguments, exporter)?;
@@ -189,7 +193,7 @@ fn check_output(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<
     Ok(())
 }
 
-fn read_all(logs: &[PathBuf]) -> Result<Report> {
+pub(super) fn read_all(logs: &[PathBuf]) -> Result<Report> {
     let mut report = Report::default();
     for log in logs {
         if log == Path::new("-") {
@@ -259,9 +263,17 @@ fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
             "{count} regression{plural} against {baseline}{worst}"
         ));
     }
-    let runs = report.runs.iter().chain(baseline);
-    for run in runs.filter(|run| !run.is_complete()) {
+    if !all_complete(report.runs.iter().chain(baseline)) {
         code = INCOMPLETE;
+    }
+    code
+}
+
+/// Whether all `runs` are there to their ends; says what lacks of which is not.
+pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r Run>) -> bool {
+    let mut complete = true;
+    for run in runs.into_iter().filter(|run| !run.is_complete()) {
+        complete = false;
         let source = &run.source;
         say(&format!(
             "{} (run {}): {}",
@@ -270,7 +282,7 @@ fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
             lacks(run)
         ));
     }
-    code
+    complete
 }
 
 /// What an incomplete run lacks, and what to do.

@@ -7,6 +7,7 @@
 //! merge ─── several runs of one board -> one table
 //! explain ─ what figures show, in findings
 //! compare ─ a run beside a baseline
+//! overhead  a run beside one under firmware without PMF
 //! midr ──── names of CPUs
 //! format ── Report -> bytes, by an Exporter each
 //! ```
@@ -46,6 +47,7 @@ pub mod format;
 pub mod merge;
 pub mod midr;
 pub mod model;
+pub mod overhead;
 pub mod read;
 pub mod tables;
 mod words;

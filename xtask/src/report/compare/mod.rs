@@ -21,7 +21,7 @@ use super::model::{Run, Term, Test};
 
 mod flush;
 pub(super) mod judge;
-mod noise;
+pub(super) mod noise;
 mod pair;
 mod tell;
 #[cfg(test)]

@@ -38,23 +38,28 @@ pub(super) fn single(run: &Run, ticks: u64) -> Value {
     }
 }
 
-/// The median of several.
-pub(super) fn median(run: &Run, summary: &Summary) -> Value {
-    let (low, high) = match summary.n {
-        0 | 1 => return single(run, summary.median),
-        2..SAMPLES_MIN => (summary.min, summary.max),
+/// The interval of a median in ticks; None of a single sample.
+pub(in crate::report) fn notch(summary: &Summary) -> Option<(u64, u64)> {
+    match summary.n {
+        0 | 1 => None,
+        2..SAMPLES_MIN => Some((summary.min, summary.max)),
         n => {
             let half = (NOTCH * summary.mad as f64 / f64::from(n).sqrt()).ceil();
             let half = (half as u64).max(1);
-            (
+            Some((
                 summary.median.saturating_sub(half),
                 summary.median.saturating_add(half),
-            )
+            ))
         }
-    };
+    }
+}
+
+/// The median of several.
+pub(super) fn median(run: &Run, summary: &Summary) -> Value {
+    let interval = notch(summary).map(|(low, high)| (time(run, low), time(run, high)));
     Value {
         figure: time(run, summary.median),
-        interval: Some((time(run, low), time(run, high))),
+        interval,
     }
 }
 

@@ -30,7 +30,7 @@ mod merged;
 mod perfetto;
 mod phases;
 mod rst;
-mod table;
+pub(super) mod table;
 mod text;
 mod tfa_docs;
 mod xml;

@@ -4,21 +4,21 @@ use std::io::{self, Write};
 
 /// How the cells of a column stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Align {
+pub(in crate::report) enum Align {
     Left,
     Right,
 }
 
 /// A table: every row has as many cells as there are columns.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
-    pub(super) title: String,
-    pub(super) columns: Vec<(String, Align)>,
-    pub(super) rows: Vec<Vec<String>>,
+pub(in crate::report) struct Table {
+    pub(in crate::report) title: String,
+    pub(in crate::report) columns: Vec<(String, Align)>,
+    pub(in crate::report) rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(super) fn titled(title: impl Into<String>) -> Self {
+    pub(in crate::report) fn titled(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
             ..Self::default()
@@ -26,12 +26,12 @@ impl Table {
     }
 
     /// Adds a column whose cells are words.
-    pub(super) fn words(&mut self, heading: impl Into<String>) {
+    pub(in crate::report) fn words(&mut self, heading: impl Into<String>) {
         self.columns.push((heading.into(), Align::Left));
     }
 
     /// Adds a column whose cells are numbers.
-    pub(super) fn numbers(&mut self, heading: impl Into<String>) {
+    pub(in crate::report) fn numbers(&mut self, heading: impl Into<String>) {
         self.columns.push((heading.into(), Align::Right));
     }
 
@@ -67,7 +67,7 @@ impl Table {
     }
 
     /// For terminals: columns two blanks apart.
-    pub(super) fn plain(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(in crate::report) fn plain(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}", self.title)?;
         for (place, line) in self.lines().enumerate() {
             writeln!(out, "  {}", line.join("  ").trim_end())?;
@@ -80,7 +80,7 @@ impl Table {
     }
 
     /// In Markdown, as GitHub reads it.
-    pub(super) fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(in crate::report) fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "**{}**\n", self.title)?;
         for (place, line) in self.lines().enumerate() {
             let cells: Vec<String> = line.iter().map(|cell| cell.replace('|', "\\|")).collect();
@@ -98,7 +98,7 @@ impl Table {
     }
 
     /// In reStructuredText, as a grid.
-    pub(super) fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
+    pub(in crate::report) fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, ".. table:: {}\n", self.title)?;
         let rule = |stroke: &str| {
             let parts = self

@@ -1,0 +1,148 @@
+//! `cargo xtask qemu --overhead` and `cargo xtask report LOG --overhead LOG`:
+//! what a firmware's instrumentation costs.
+
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use anyhow::{Context, Result, bail};
+
+use super::arguments::{QemuArguments, ReportArguments};
+use super::files;
+use super::qemu::{self, Out};
+use super::report::read_all;
+use crate::firmware::{Pmf, Variant};
+use crate::progress::say;
+use crate::qemu::{Firmware, ICOUNT_NS};
+use crate::report::model::{Report, Run};
+use crate::report::overhead::{Unit, overhead};
+use crate::report::read::read_bytes;
+use crate::run::{self, RunResult, RunSpec};
+
+/// Runs under both builds, and prints the difference.
+pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
+    let spec = qemu::spec(&arguments.run)?;
+    if spec.firmware == Firmware::Builtin {
+        bail!("--overhead: QEMU's own PSCI has no instrumentation");
+    }
+    if spec.variant.pmf == Pmf::Off {
+        bail!("--overhead runs with PMF and without: --variant chooses pmf=new or pmf=sip of it");
+    }
+    let logs = arguments.log.as_deref().map(logs);
+    if let Some(logs) = &logs {
+        for log in logs {
+            files::writable(("--log", log))?;
+            files::apart(("--log", log), ("--dtb", arguments.run.dtb.as_deref()))?;
+            files::apart(("--log", log), ("--image", arguments.run.image.as_deref()))?;
+        }
+    }
+    let [with, without] = match logs {
+        Some([with, without]) => [Some(with), Some(without)],
+        None => [None, None],
+    };
+    if !spec.icount {
+        say(
+            "warning: without --icount this is the host's time, and mostly about how busy it is: \
+             emulated firmware is told by instructions",
+        );
+    }
+    let interrupt = super::interruption()?;
+    let plain = Variant {
+        pmf: Pmf::Off,
+        ..spec.variant
+    };
+    let (with, one) = one("instrumented", spec.variant, with, &spec, &interrupt)?;
+    let (without, other) = self::one("plain", plain, without, &spec, &interrupt)?;
+    let unit = match arguments.run.icount {
+        true => Unit::Instructions { ns: ICOUNT_NS },
+        false => Unit::Time,
+    };
+    tell(&with, &without, unit)?;
+    Ok(one.max(other))
+}
+
+/// Compares two logs.
+pub(super) fn of_logs(arguments: &ReportArguments, without: &Path) -> Result<u8> {
+    let [log] = arguments.logs.as_slice() else {
+        bail!("--overhead compares two logs: that of the instrumented build, and the plain one's");
+    };
+    let with = read_all(std::slice::from_ref(log))?;
+    let without = read_all(&[without.to_owned()])?;
+    let [with, without] = [only(with)?, only(without)?];
+    tell(&with, &without, Unit::Time)?;
+    let whole = super::report::all_complete([&with, &without]);
+    Ok(if whole { 0 } else { super::report::INCOMPLETE })
+}
+
+/// The files of both logs: `run.log` is `run.pmf.log` and `run.plain.log`.
+fn logs(log: &Path) -> [PathBuf; 2] {
+    ["pmf", "plain"].map(|build| {
+        let mut name = log.file_stem().map_or_else(OsString::new, OsString::from);
+        name.push(".");
+        name.push(build);
+        if let Some(extension) = log.extension() {
+            name.push(".");
+            name.push(extension);
+        }
+        log.with_file_name(name)
+    })
+}
+
+/// A run under one build, and its exit code.
+fn one(
+    build: &str,
+    variant: Variant,
+    log: Option<PathBuf>,
+    spec: &RunSpec,
+    interrupt: &AtomicBool,
+) -> Result<(Run, u8)> {
+    let spec = RunSpec {
+        variant,
+        log,
+        ..spec.clone()
+    };
+    let result = run::run(&spec, interrupt, &mut io::sink())?;
+    say(&format!("{build} build ({variant}): {}", ending(&result)));
+    for position in &result.positions {
+        say(position);
+    }
+    let report = read_bytes(build, &result.log).with_context(|| format!("the {build} build"))?;
+    Ok((only(report)?, result.exit_code()))
+}
+
+fn ending(result: &RunResult) -> String {
+    let (word, seconds) = (result.word(), result.elapsed.as_secs_f64());
+    match &result.diagnosis {
+        Some(diagnosis) => format!("{word} after {seconds:.1} s: {diagnosis}"),
+        None => format!("{word} after {seconds:.1} s"),
+    }
+}
+
+fn only(report: Report) -> Result<Run> {
+    let count = report.runs.len();
+    let mut runs = report.runs.into_iter();
+    match (runs.next(), count) {
+        (Some(run), 1) => Ok(run),
+        _ => bail!("--overhead takes logs of one run each, and there are {count}"),
+    }
+}
+
+fn tell(with: &Run, without: &Run, unit: Unit) -> Result<()> {
+    let overhead = overhead(with, without, unit)?;
+    let mut out = Out::default();
+    overhead.write(&mut out)?;
+    Ok(out.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_logs() {
+        let of = |log| logs(Path::new(log)).map(|it| it.to_string_lossy().into_owned());
+        assert_eq!(of("a/run.log"), ["a/run.pmf.log", "a/run.plain.log"]);
+        assert_eq!(of("run"), ["run.pmf", "run.plain"]);
+    }
+}

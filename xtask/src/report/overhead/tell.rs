@@ -1,0 +1,227 @@
+//! Costs -> a table and sentences.
+
+use std::io::{self, Write};
+
+use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::sample::Metric;
+
+use super::super::format::table::Table;
+use super::super::model::{Run, Term, Test};
+use super::super::words::span;
+use super::{Cost, OfCpu, Overhead, Unit, is_comparable};
+
+/// The timestamps that PSCI_VERSION passes: ENTER_PSCI and EXIT_PSCI.
+const STAMPS: f64 = 2.0;
+
+impl Overhead {
+    /// Writes the table, and what it means.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.table().plain(out)?;
+        for sentence in self.meaning() {
+            writeln!(out, "  * {sentence}")?;
+        }
+        writeln!(out, "\nNot compared:")?;
+        for sentence in &self.left_out {
+            writeln!(out, "  * {sentence}")?;
+        }
+        Ok(())
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::titled(format!(
+            "The price of instrumentation, by the caller's figures ({})",
+            self.unit_name
+        ));
+        table.words("Scenario");
+        table.words("Figure");
+        table.words("CPU");
+        for heading in ["Instrumented", "Plain", "Difference"] {
+            table.numbers(heading);
+        }
+        let noisy = self.unit == Unit::Time;
+        if noisy {
+            table.numbers("+-");
+        }
+        for heading in ["Least", "Most", "CPUs", "Alike"] {
+            table.numbers(heading);
+        }
+        if noisy {
+            table.words("");
+        }
+        table.rows = self.costs.iter().filter_map(|it| self.row(it)).collect();
+        table
+    }
+
+    fn row(&self, cost: &Cost) -> Option<Vec<String>> {
+        let own = cost.typical()?;
+        let shown = |value: f64| number(value);
+        let more = |value: f64| format!("{}{}", sign(value), number(value.abs()));
+        let sorted = cost.sorted();
+        let edge = |of: Option<&&OfCpu>| of.map_or(String::new(), |it| more(it.difference()));
+        let mut cells = vec![
+            name(cost),
+            cost.figure.clone(),
+            own.label.clone(),
+            shown(own.with),
+            shown(own.without),
+            more(own.difference()),
+        ];
+        let noisy = self.unit == Unit::Time;
+        if noisy {
+            cells.push(own.margin.map_or("n/a".to_owned(), shown));
+        }
+        cells.extend([
+            edge(sorted.first()),
+            edge(sorted.last()),
+            cost.cpus.len().to_string(),
+            cost.alike().to_string(),
+        ]);
+        if noisy {
+            let word = if is_noise(own) { "noise" } else { "" };
+            cells.push(word.to_owned());
+        }
+        Some(cells)
+    }
+
+    /// What the figures mean.
+    fn meaning(&self) -> Vec<String> {
+        let mut all = vec![format!(
+            "A row is of one CPU, the one whose difference is the median; Least and Most are \
+             those of all CPUs, and Alike is how many have the row's.{}",
+            match self.unit {
+                Unit::Instructions { .. } =>
+                    " The clock counts the instructions of all CPUs together: where one of them \
+                     was about something else meanwhile, that is in the figure.",
+                Unit::Time =>
+                    " Differences are medians' with the sum of both notches; what is not beyond \
+                     it is noise.",
+            }
+        )];
+        let version = self
+            .costs
+            .iter()
+            .find(|it| it.scenario.is(ScenarioId::PsciVersionParallel));
+        if let Some(own) = version.and_then(Cost::typical) {
+            let difference = own.difference();
+            if self.unit == Unit::Time && is_noise(own) {
+                all.push(
+                    "PSCI_VERSION, which passes two timestamps and does nothing else, costs no \
+                     more than noise."
+                        .to_owned(),
+                );
+            } else {
+                let word = if difference < 0.0 { "less" } else { "more" };
+                all.push(format!(
+                    "PSCI_VERSION, which passes two timestamps and does nothing else, takes {} {} \
+                     {word} ({}{:.1} %): {} for each timestamp.",
+                    number(difference.abs()),
+                    self.unit_name,
+                    sign(difference),
+                    difference.abs() / own.without.max(f64::MIN_POSITIVE) * 100.0,
+                    number(difference / STAMPS)
+                ));
+            }
+        }
+        all
+    }
+}
+
+/// Whether noise alone may have made the difference.
+fn is_noise(own: &OfCpu) -> bool {
+    own.margin
+        .is_none_or(|margin| own.difference().abs() <= margin)
+}
+
+fn name(cost: &Cost) -> String {
+    let tag = cost.scenario.word();
+    let tag = tag.strip_prefix("test_rt_instr_").unwrap_or(tag);
+    match cost.method.is(Method::Tftf) {
+        true => tag.to_owned(),
+        false => format!("{tag}, {}", cost.method),
+    }
+}
+
+fn sign(value: f64) -> &'static str {
+    if value < 0.0 { "-" } else { "+" }
+}
+
+/// A whole number as it is, another one with two decimals.
+fn number(value: f64) -> String {
+    if (value - value.round()).abs() < 1e-6 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.2}")
+    }
+}
+
+/// What of the two runs can not be compared, and why.
+pub(super) fn left_out(with: &Run, without: &Run) -> Vec<String> {
+    let mut all = Vec::new();
+    let has = |run: &Run, metric: Metric| {
+        let rows = run.tests.iter().flat_map(|test| &test.rows);
+        let metric = Term::Known(metric);
+        rows.into_iter().any(|row| row.summary(&metric).is_some())
+    };
+    let own = [
+        (Metric::Powerdown, "Powerdown"),
+        (Metric::Wakeup, "Wakeup"),
+        (Metric::CacheFlush, "Cache Flush"),
+        (Metric::Latency, "Latency"),
+    ];
+    let names: Vec<&str> = own
+        .iter()
+        .filter(|it| has(with, it.0))
+        .map(|it| it.1)
+        .collect();
+    if !names.is_empty() {
+        all.push(format!(
+            "{}: PMF's own, which the plain build does not have. What timestamps cost on the way \
+             down is hidden in the sleep.",
+            names.join(", ")
+        ));
+    }
+    if let Some((new, old)) = sleeps(with, without) {
+        all.push(format!(
+            "Call of a suspend: it includes the sleep, which each run calibrates for itself \
+             ({new} and {old})."
+        ));
+    }
+    if has(without, Metric::TurnOff) || has(with, Metric::TurnOff) {
+        all.push(
+            "Turn Off: with PMF the lead looks seldom, so as to disturb nobody, and can not tell."
+                .to_owned(),
+        );
+    }
+    let queues = with.tests.iter().filter(|test| !is_comparable(test));
+    let queues: Vec<&str> = queues
+        .map(|test| test.scenario.word().trim_start_matches("test_rt_instr_"))
+        .collect();
+    if !queues.is_empty() {
+        all.push(format!(
+            "{}: CPUs wait for each other, and who is ahead changes with the firmware.",
+            queues.join(", ")
+        ));
+    }
+    let lacks = |test: &&Test| {
+        !without
+            .tests
+            .iter()
+            .any(|it| (&it.scenario, &it.method) == (&test.scenario, &test.method))
+    };
+    for test in with.tests.iter().filter(lacks) {
+        all.push(format!("{}: in one run alone.", test.scenario.word()));
+    }
+    all
+}
+
+/// The sleeps of the first suspend in sequence of both.
+fn sleeps(with: &Run, without: &Run) -> Option<(String, String)> {
+    let of = |run: &Run| {
+        let test = run.tests.iter().find(|it| it.sleep.is_some_and(|s| s > 0));
+        test.and_then(|it| it.sleep).map(|sleep| span(run, sleep))
+    };
+    of(with).zip(of(without))
+}

@@ -1,0 +1,170 @@
+//! `--overhead`: what instrumentation costs, in instructions, and the same
+//! twice.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use psci_bench::output::parse::Record;
+use support::{outcome, xtask};
+
+/// The scenarios in which a CPU is by itself, and those that are left out.
+const ARGUMENTS: &str = "iterations=4 only=psci_version_parallel,cpu_susp_serial,cpu_susp_parallel";
+
+/// stdout of a run with `--overhead`, of which the logs go to `log`.
+fn run(log: &Path) -> String {
+    let log = log.to_str().expect("UTF-8");
+    let output = xtask(&["qemu", "--overhead", "--icount", "--smp", "4", "--log", log])
+        .args(["--args", ARGUMENTS])
+        .output()
+        .expect("it can be started");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// The medians of a metric of scenario `tag`, as the records have them.
+fn medians(log: &Path, tag: &str, metric: &str) -> Vec<i64> {
+    let log = fs::read(log).expect("a log");
+    let records: Vec<Record<'_>> = log
+        .split(|byte| *byte == b'\n')
+        .flat_map(Record::all_in)
+        .filter_map(Result::ok)
+        .collect();
+    let of = |record: &Record<'_>, key: &str| {
+        let found = record.fields().find(|field| field.0 == key);
+        found.map(|field| field.1.to_owned())
+    };
+    let test = records
+        .iter()
+        .find(|it| of(it, "tag").as_deref() == Some(tag))
+        .expect("the scenario");
+    let own = records.iter().filter(|it| {
+        it.kind.word() == "m"
+            && of(it, "t") == of(test, "t")
+            && of(it, "metric").as_deref() == Some(metric)
+    });
+    // Both copies: they are the same.
+    own.map(|it| it.unsigned("med").expect("a number") as i64)
+        .collect()
+}
+
+fn middle(mut all: Vec<i64>) -> i64 {
+    all.sort_unstable();
+    all[(all.len() - 1) / 2]
+}
+
+/// The columns of a scenario's row: instrumented, plain, difference.
+fn row(text: &str, scenario: &str, figure: &str) -> [i64; 3] {
+    let mut lines = text.lines().map(|line| line.split_whitespace());
+    let found = lines.find(|line| {
+        let words: Vec<&str> = line.clone().take(2).collect();
+        words == [scenario, figure]
+    });
+    let words: Vec<&str> = found
+        .unwrap_or_else(|| panic!("no {scenario} in {text}"))
+        .collect();
+    [3, 4, 5].map(|at| words[at].parse().expect("a number"))
+}
+
+#[test]
+fn in_instructions_and_the_same_twice() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let log = dir.path().join("run.log");
+    let (with, without) = (
+        dir.path().join("run.pmf.log"),
+        dir.path().join("run.plain.log"),
+    );
+    // QEMU repeats a run but for rare exceptions: docs of xtask::host_cpu.
+    let first = run(&log);
+    let second = run(&log);
+    assert!(first == second || run(&log) == second, "{first}\n{second}");
+    assert!(
+        second
+            .starts_with("The price of instrumentation, by the caller's figures (instructions)\n")
+    );
+    for (scenario, metric, figure) in [
+        ("psci_version_parallel", "call", "Call"),
+        ("cpu_susp_serial", "wake", "Wake"),
+    ] {
+        let [new, old, difference] = row(&second, scenario, figure);
+        let tag = format!("test_rt_instr_{scenario}");
+        // At 62.5 MHz a tick is the 16 ns of an instruction.
+        let typical = [&with, &without].map(|log| middle(medians(log, &tag, metric)));
+        assert_eq!(difference, new - old);
+        assert!(medians(&with, &tag, metric).contains(&new), "{scenario}");
+        assert!(medians(&without, &tag, metric).contains(&old), "{scenario}");
+        assert_eq!(difference, typical[0] - typical[1], "{scenario}");
+        // Two timestamps cannot be had for less than two reads of a counter
+        // and two stores.
+        assert!((4..2000).contains(&difference), "{scenario}: {second}");
+    }
+    assert!(second.contains("instructions more (+"), "{second}");
+    for left_out in [
+        "  * Powerdown, Wakeup, Cache Flush, Latency: PMF's own",
+        "  * Call of a suspend: it includes the sleep",
+        "  * cpu_susp_parallel: CPUs wait for each other",
+    ] {
+        assert!(second.contains(left_out), "{left_out:?} is not in {second}");
+    }
+    assert!(!second.contains("  cpu_susp_parallel  "), "{second}");
+
+    // The logs say the same in time, 16 ns for each instruction.
+    let [with, without] = [&with, &without].map(|log| log.to_str().expect("UTF-8"));
+    let output = xtask(&["report", with, "--overhead", without])
+        .output()
+        .expect("it can be started");
+    assert!(output.status.success());
+    let told = String::from_utf8(output.stdout).expect("UTF-8");
+    let instructions = row(&second, "psci_version_parallel", "Call");
+    assert_eq!(
+        row(&told, "psci_version_parallel", "Call"),
+        instructions.map(|it| it * 16)
+    );
+
+    // And what can not be told is refused.
+    let refused = |arguments: &[&str], what: &str| {
+        let (code, said) = outcome(&mut xtask(arguments));
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains(what), "{what:?} is not in {said}");
+    };
+    refused(
+        &["report", without, "--overhead", with],
+        "the firmware of this run has no PMF",
+    );
+    refused(&["report", with, "--overhead", with], "has PMF: name");
+    refused(
+        &["report", with, with, "--overhead", without],
+        "compares two logs",
+    );
+    // A log without its end tells what it has, and that it is not all.
+    let cut = dir.path().join("cut.log");
+    let text = fs::read_to_string(with).expect("a log");
+    let at = text.rfind("@PB").expect("a record");
+    fs::write(&cut, &text[..at]).expect("written");
+    let cut = cut.to_str().expect("UTF-8");
+    let (code, said) = outcome(&mut xtask(&["report", cut, "--overhead", without]));
+    assert_eq!(code, 3, "{said}");
+}
+
+#[test]
+fn what_has_no_instrumentation() {
+    let refused = |arguments: &[&str], what: &str| {
+        let (code, said) = outcome(&mut xtask(arguments));
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains(what), "{what:?} is not in {said}");
+    };
+    refused(
+        &["qemu", "--overhead", "--firmware", "builtin"],
+        "QEMU's own PSCI has no instrumentation",
+    );
+    refused(
+        &["qemu", "--overhead", "--variant", "pmf=off"],
+        "--variant chooses pmf=new or pmf=sip",
+    );
+    refused(
+        &["qemu", "--overhead", "--log", "/nowhere/run.log"],
+        "there is no directory /nowhere",
+    );
+}
