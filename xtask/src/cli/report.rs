@@ -13,7 +13,7 @@ use super::overhead;
 use super::qemu::Out;
 use crate::live;
 use crate::progress::say;
-use crate::report::compare::{self, Change};
+use crate::report::compare;
 use crate::report::format::{self, Exporter, Options, Takes};
 use crate::report::merge::{merge, take_repeats};
 use crate::report::model::{Report, Run, heading};
@@ -239,20 +239,26 @@ fn write(
 fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
     let mut code = 0;
     for comparison in &report.comparisons {
-        let count = comparison.regressions().count();
+        let points = comparison.point_regressions().count();
+        let count = comparison.regressions().count() + points;
         if count == 0 {
             continue;
         }
         code = REGRESSION;
-        let worst = comparison.regressions().max_by(|a, b| {
-            let change = |it: &Change| it.percent().unwrap_or(f64::INFINITY);
-            change(a.1).total_cmp(&change(b.1))
+        let rows = comparison.regressions().map(|(test, change)| {
+            let name = heading(&change.metric).to_owned();
+            (name, test, change.percent())
         });
-        let worst = worst.map_or(String::new(), |(test, change)| {
-            let percent = change.percent();
+        let points = comparison
+            .point_regressions()
+            .map(|(test, change)| (change.point.key(), test, change.percent()));
+        let far = |percent: Option<f64>| percent.unwrap_or(f64::INFINITY);
+        let worst = rows
+            .chain(points)
+            .max_by(|a, b| far(a.2).total_cmp(&far(b.2)));
+        let worst = worst.map_or(String::new(), |(name, test, percent)| {
             format!(
-                "; the greatest is {} in {}, {}",
-                heading(&change.metric),
+                "; the greatest is {name} in {}, {}",
                 test.scenario.word(),
                 percent.map_or("from zero".to_owned(), |it| format!("{it:+.2} %"))
             )

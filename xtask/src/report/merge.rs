@@ -11,7 +11,7 @@ use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
-use super::model::{Cpu, Row, Run, Source, Term, Test};
+use super::model::{Cpu, Measured, Row, Run, Source, Term, Test};
 
 /// Several runs of one board.
 #[derive(Clone, Debug)]
@@ -35,6 +35,18 @@ pub struct MergedTest {
     pub power_state: Option<u32>,
     /// One for each CPU and metric, CPUs first.
     pub rows: Vec<MergedRow>,
+    /// One for each point that any of the runs has.
+    pub points: Vec<MergedPoint>,
+}
+
+/// A point in several runs.
+#[derive(Clone, Debug)]
+pub struct MergedPoint {
+    /// The point, as the first run that has it shows it.
+    pub point: Measured,
+    /// Its statistics in each run: of the same number of operations a sample,
+    /// or there is none.
+    pub shown: Vec<Option<Summary>>,
 }
 
 /// A figure of a CPU in several runs. Durations are in ticks.
@@ -224,7 +236,28 @@ fn merged(runs: &[Run], first: &Run, test: &Test) -> MergedTest {
         method: test.method.clone(),
         power_state: there().find_map(|test| test.power_state),
         rows,
+        points: points(&tests),
     }
+}
+
+/// The points of all `tests`, whose runs have the same CPUs.
+fn points(tests: &[Option<&Test>]) -> Vec<MergedPoint> {
+    let mut all: Vec<MergedPoint> = Vec::new();
+    let same = |a: &Measured, b: &Measured| (a.cpu, a.per) == (b.cpu, b.per) && a.is_of_kind(b);
+    for point in tests.iter().flatten().flat_map(|test| &test.points) {
+        if all.iter().any(|it| same(&it.point, point)) {
+            continue;
+        }
+        let of = |test: &Option<&Test>| {
+            let found = test.and_then(|test| test.points.iter().find(|it| same(it, point)));
+            found.map(|it| it.summary)
+        };
+        all.push(MergedPoint {
+            point: point.clone(),
+            shown: tests.iter().map(of).collect(),
+        });
+    }
+    all
 }
 
 /// Statistics of the samples of all `tests`.

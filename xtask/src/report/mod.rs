@@ -8,6 +8,7 @@
 //! explain ─ what figures show, in findings
 //! compare ─ a run beside a baseline
 //! overhead  a run beside one under firmware without PMF
+//! sweep ─── points over what was varied, and lines through them
 //! midr ──── names of CPUs
 //! format ── Report -> bytes, by an Exporter each
 //! ```
@@ -49,6 +50,7 @@ pub mod midr;
 pub mod model;
 pub mod overhead;
 pub mod read;
+mod sweep;
 pub mod tables;
 mod words;
 

@@ -4,6 +4,7 @@
 #![allow(dead_code)]
 
 pub mod packages;
+pub mod points;
 pub mod scratch;
 
 use std::path::Path;

@@ -7,7 +7,7 @@ use super::super::explain::figures::tick_ns;
 use super::super::model::{Row, Run, Term, Test};
 use super::noise::{by_place, median, single, time};
 use super::pair::Pairs;
-use super::{Change, ComparedTest, Judged, Keyed, Outcome, Value};
+use super::{Change, ComparedTest, Judged, Keyed, Outcome, Value, points};
 
 /// The two runs, and what a change has to exceed.
 pub(super) struct Judge<'r> {
@@ -46,9 +46,26 @@ impl<'r> Judge<'r> {
                 .count()
         };
         let (rows, before) = (count(new), count(old));
+        let (points, lone_points) = points::changes(self, new, old);
+        if rows == 0 && before == 0 && !points.is_empty() {
+            return Ok(ComparedTest {
+                scenario: new.scenario.clone(),
+                method: new.method.clone(),
+                judged: Judged::Cpu,
+                by_cpu: Vec::new(),
+                by_order: Vec::new(),
+                unpaired: (Vec::new(), Vec::new()),
+                points,
+                lone_points,
+            });
+        }
         if rows == 0 || before == 0 {
-            let who = if rows == 0 { "the run" } else { "the baseline" };
-            return Err(format!("{who} has no figure of it"));
+            let none = rows == 0 && new.points.is_empty();
+            let who = if none { "the run" } else { "the baseline" };
+            return Err(match new.points.is_empty() || old.points.is_empty() {
+                true => format!("{who} has no figure of it"),
+                false => "the two have no point in common".to_owned(),
+            });
         }
         if sorted && rows != before {
             return Err(format!(
@@ -115,6 +132,8 @@ impl<'r> Judge<'r> {
                         .collect(),
                 ),
             ),
+            points,
+            lone_points,
         })
     }
 

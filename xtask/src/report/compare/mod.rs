@@ -5,7 +5,8 @@
 //! pair ──── which rows are of one CPU
 //! noise ─── what a figure's interval is
 //! judge ─── rows -> changes
-//! tell ──── changes -> findings
+//! points ── points -> changes
+//! tell ──── changes -> findings; tell_points, those of points
 //! flush ─── who flushes a cluster-size cache, then and now
 //! ```
 
@@ -17,13 +18,15 @@ use self::judge::Judge;
 use self::pair::Pairs;
 pub use self::pair::RowIs;
 use super::explain::Finding;
-use super::model::{Run, Term, Test};
+use super::model::{Measured, Run, Term, Test};
 
 mod flush;
 pub(super) mod judge;
 pub(super) mod noise;
 mod pair;
+mod points;
 mod tell;
+mod tell_points;
 #[cfg(test)]
 mod tests;
 
@@ -77,6 +80,48 @@ pub struct ComparedTest {
     pub by_order: Vec<Change>,
     /// CPUs that one side lacks: the run's, and the baseline's.
     pub unpaired: (Vec<usize>, Vec<usize>),
+    /// Changes of points, all of which count.
+    pub points: Vec<PointChange>,
+    /// How many points of the run, and of the baseline, have none on the other
+    /// side.
+    pub lone_points: (usize, usize),
+}
+
+/// A point on both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointChange {
+    /// The run's.
+    pub point: Measured,
+    /// The CPU of the baseline's, as index into its own CPUs.
+    pub old_cpu: usize,
+    /// Where CPUs wait for each other the place in their order, from 0.
+    pub place: Option<usize>,
+    /// What the figures are in.
+    pub unit: &'static str,
+    /// The figure of one operation in the run.
+    pub new: Amount,
+    /// In the baseline.
+    pub old: Amount,
+    /// What to make of them.
+    pub outcome: Outcome,
+}
+
+/// The figure of one operation and its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Amount {
+    /// The figure.
+    pub figure: f64,
+    /// What noise allows it to be; None of a single measurement.
+    pub interval: Option<(f64, f64)>,
+}
+
+impl PointChange {
+    /// By how many percent of the old figure; None from zero.
+    #[must_use]
+    pub fn percent(&self) -> Option<f64> {
+        let (old, new) = (self.old.figure, self.new.figure);
+        (old > 0.0).then(|| (new - old) / old * 100.0)
+    }
 }
 
 /// Which of the two lists of changes counts.
@@ -355,6 +400,13 @@ impl Comparison {
     pub fn regressions(&self) -> impl Iterator<Item = (&ComparedTest, &Change)> {
         let tests = self.tests.iter();
         let all = tests.flat_map(|test| test.changes().iter().map(move |change| (test, change)));
+        all.filter(|(_, change)| change.outcome == Outcome::Worse)
+    }
+
+    /// The same of points.
+    pub fn point_regressions(&self) -> impl Iterator<Item = (&ComparedTest, &PointChange)> {
+        let tests = self.tests.iter();
+        let all = tests.flat_map(|test| test.points.iter().map(move |change| (test, change)));
         all.filter(|(_, change)| change.outcome == Outcome::Worse)
     }
 }

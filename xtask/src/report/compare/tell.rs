@@ -20,6 +20,7 @@ pub(super) fn findings(
         all.extend(changed(judge, test));
         all.extend(moved(judge, test));
         all.extend(unchanged(judge, test));
+        all.extend(super::tell_points::findings(judge, test));
     }
     all
 }

@@ -6,6 +6,7 @@
 //! wakeups ── which wake-ups waited for others
 //! counts ─── what was left out, and which CPUs were lost
 //! figures ── the tick against the figure; outliers
+//! points ─── net of the loop; contention and dirty lines as straight lines
 //! ```
 //!
 //! The words are those of the payload's own findings (`src/output/findings`).
@@ -22,6 +23,7 @@ use super::model::{Run, Term, Test, heading};
 mod counts;
 pub(super) mod figures;
 mod last_man;
+mod points;
 mod queue;
 mod wakeups;
 
@@ -57,6 +59,12 @@ pub enum Kind {
     Outlier,
     /// What the input does not tell.
     NotTold,
+    /// What an operation costs without the loop round it.
+    Net,
+    /// How powerdown grows with the CPUs that go down together.
+    Contention,
+    /// How the flush grows with what is dirty.
+    DirtyFlush,
     /// Comparing: the same figures on other CPUs.
     Reordered,
     /// Comparing: figures that moved together.
@@ -82,6 +90,9 @@ impl Kind {
             Self::Lost => "lost",
             Self::Outlier => "outlier",
             Self::NotTold => "not-told",
+            Self::Net => "net",
+            Self::Contention => "contention",
+            Self::DirtyFlush => "dirty-flush",
             Self::Reordered => "reordered",
             Self::Changed => "changed",
             Self::Unchanged => "unchanged",
@@ -118,8 +129,9 @@ pub struct Fit {
     /// The greatest distance of a point from the line, in nanoseconds, where
     /// the clock is known.
     pub residual_ns: Option<u64>,
-    /// Whether the order of the points is that of timestamps; else it is that
-    /// of the figures themselves, which makes any line fit better.
+    /// Whether the order of the points is that of timestamps. Else, of a lock
+    /// queue, it is that of the figures themselves, which makes any line fit
+    /// better; and of points that of what was varied.
     pub by_stamps: bool,
 }
 
@@ -234,6 +246,9 @@ pub fn explain(run: &Run, test: &Test) -> Vec<Finding> {
         figures::outliers,
         counts::not_counted,
         counts::lost,
+        points::net,
+        points::contention,
+        points::dirty,
     ];
     each.iter().flat_map(|find| find(run, test)).collect()
 }

@@ -1,7 +1,9 @@
 //! What a comparison tells people: as `content` does of a run.
 
-use super::super::compare::{Change, Comparison, Judged, Keyed, Value, test_of};
-use super::super::model::{Run, Test, heading};
+use super::super::compare::{
+    Amount, Change, ComparedTest, Comparison, Judged, Keyed, Value, test_of,
+};
+use super::super::model::{Run, Test, heading, measure_heading};
 use super::super::words::many;
 use super::content::{Line, cpu_cells, cpu_columns};
 use super::table::Table;
@@ -10,11 +12,11 @@ use super::table::Table;
 pub(super) fn method(run: &Run, comparison: &Comparison) -> Vec<Line> {
     let source = |run: &Run| format!("{}, run {}", run.source.input, run.source.place);
     let (worse, all) = (
-        comparison.regressions().count(),
+        comparison.regressions().count() + comparison.point_regressions().count(),
         comparison
             .tests
             .iter()
-            .map(|test| test.changes().len())
+            .map(|test| test.changes().len() + test.points.len())
             .sum(),
     );
     vec![
@@ -74,8 +76,67 @@ pub(super) fn tables(run: &Run, comparison: &Comparison) -> Vec<Table> {
                 .collect();
             all.push(table);
         }
+        all.extend(points(run, comparison, test, name));
     }
     all
+}
+
+/// The changes of points.
+fn points(run: &Run, of: &Comparison, test: &ComparedTest, name: &str) -> Option<Table> {
+    let first = test.points.first()?;
+    let own = test_of(run, test, true)?;
+    let mut table = Table::titled(format!("{name}: change, of one operation"));
+    match first.place {
+        None => cpu_columns(run, &mut table),
+        Some(_) => ["Place", "CPU", "Was CPU"]
+            .into_iter()
+            .for_each(|name| table.numbers(name)),
+    }
+    let has_x = test.points.iter().any(|it| it.point.x.is_some());
+    if has_x {
+        table.numbers(own.x_heading());
+    }
+    for heading in ["On", "Variant", "Figure"] {
+        table.words(heading);
+    }
+    for heading in ["Old", "New", "Change"] {
+        table.numbers(heading);
+    }
+    table.words("Unit");
+    table.words("Outcome");
+    for change in &test.points {
+        let point = &change.point;
+        let mut cells = match change.place {
+            None => cpu_cells(run, point.cpu),
+            Some(place) => vec![
+                (place + 1).to_string(),
+                run.label(point.cpu),
+                of.baseline.label(change.old_cpu),
+            ],
+        };
+        if has_x {
+            cells.push(point.x.map_or("n/a".to_owned(), |x| own.x_shown(x)));
+        }
+        let (how, variant) = (point.how.word().to_owned(), point.variant.clone());
+        cells.extend([how, variant, measure_heading(&point.metric).to_owned()]);
+        let shown = |it: &Amount| match it.interval {
+            Some((low, high)) => format!("{:.2} [{low:.2}, {high:.2}]", it.figure),
+            None => format!("{:.2}", it.figure),
+        };
+        let percent = change.percent();
+        cells.extend([
+            shown(&change.old),
+            shown(&change.new),
+            match change.new.figure == change.old.figure {
+                true => "0".to_owned(),
+                false => percent.map_or("from zero".into(), |it| format!("{it:+.2} %")),
+            },
+            change.unit.to_owned(),
+            change.outcome.word().to_owned(),
+        ]);
+        table.rows.push(cells);
+    }
+    Some(table)
 }
 
 fn change_cells(run: &Run, comparison: &Comparison, change: &Change) -> Vec<String> {

@@ -7,6 +7,7 @@ use super::super::explain::{Confidence, Finding, Kind, explain};
 use super::super::midr;
 use super::super::model::{Run, Stage, Status, Term, Test, heading};
 use super::super::words::{many, span};
+use super::points;
 use super::table::Table;
 
 /// A name and what is to be said of it.
@@ -317,7 +318,7 @@ pub(super) fn conditions(run: &Run, test: &Test) -> String {
 pub(super) fn tables(run: &Run, test: &Test) -> Vec<Table> {
     let columns = test.columns();
     if columns.is_empty() {
-        return Vec::new();
+        return points::tables(run, test);
     }
     let mut main = Table::titled(format!("{} ({})", title(test), run.unit()));
     cpu_columns(run, &mut main);
@@ -339,6 +340,7 @@ pub(super) fn tables(run: &Run, test: &Test) -> Vec<Table> {
     }
     let mut all = vec![main];
     all.extend(spread(run, test, &columns));
+    all.extend(points::tables(run, test));
     all
 }
 

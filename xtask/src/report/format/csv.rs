@@ -5,7 +5,9 @@ use std::io::Write;
 use anyhow::Result;
 use csv::WriterBuilder;
 
-use super::super::model::{Report, Row, Run, Term, Test};
+use psci_bench::point::Unit;
+
+use super::super::model::{Measured, Report, Row, Run, Term, Test};
 use super::{Exporter, Options};
 
 /// The exporter.
@@ -13,7 +15,7 @@ pub(super) struct Csv;
 
 /// The columns. Durations are given twice, in ticks and in nanoseconds; an
 /// empty field is a figure that there is not.
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 36] = [
     "input",
     "run",
     "model",
@@ -39,6 +41,18 @@ const COLUMNS: [&str; 25] = [
     "valid",
     "rejected",
     "hz",
+    // Of points alone, in what they count: ticks or cycles.
+    "how",
+    "variant",
+    "x",
+    "unit",
+    "per",
+    "lost",
+    "min",
+    "median",
+    "p99",
+    "max",
+    "mad",
 ];
 
 impl Exporter for Csv {
@@ -59,6 +73,9 @@ impl Exporter for Csv {
                     for metric in metrics(row) {
                         out.write_record(fields(run, test, row, metric))?;
                     }
+                }
+                for point in &test.points {
+                    out.write_record(of_point(run, test, point))?;
                 }
             }
         }
@@ -81,25 +98,12 @@ fn metrics(row: &Row) -> Vec<&Metric> {
     all
 }
 
-fn fields(run: &Run, test: &Test, row: &Row, metric: &Metric) -> [String; COLUMNS.len()] {
-    let cpu = run.cpus.get(row.cpu).cloned().unwrap_or_default();
+fn fields(run: &Run, test: &Test, row: &Row, metric: &Metric) -> Vec<String> {
     let shown = row.figure(metric);
     let summary = row.summary(metric);
     let ns = |ticks: Option<u64>| number(ticks.and_then(|ticks| run.ns(ticks)));
-    let hex = |value: Option<u64>| value.map_or(String::new(), |value| format!("{value:#x}"));
-    [
-        run.source.input.clone(),
-        run.source.place.to_string(),
-        run.model.clone().unwrap_or_default(),
-        run.firmware_version().unwrap_or_default().to_owned(),
-        test.scenario.word().to_owned(),
-        test.method.word().to_owned(),
-        test.status.word().to_owned(),
-        hex(test.power_state.map(u64::from)),
-        hex(cpu.mpidr),
-        cpu.cluster.to_string(),
-        cpu.core.to_string(),
-        cpu.thread.to_string(),
+    let mut all = place(run, test, row.cpu);
+    all.extend([
         metric.word().to_owned(),
         number(shown),
         ns(shown),
@@ -113,6 +117,63 @@ fn fields(run: &Run, test: &Test, row: &Row, metric: &Metric) -> [String; COLUMN
         number(row.valid),
         number(row.rejected),
         number(run.facts.hz),
+    ]);
+    all.resize(COLUMNS.len(), String::new());
+    all
+}
+
+/// A point: the figures of a sample, which is one of `per` operations.
+fn of_point(run: &Run, test: &Test, point: &Measured) -> Vec<String> {
+    let summary = &point.summary;
+    let is_time = point.unit() == Unit::Ticks;
+    let ns = |figure: Option<u64>| number(figure.filter(|_| is_time).and_then(|it| run.ns(it)));
+    let mut all = place(run, test, point.cpu);
+    all.extend([
+        point.metric.word().to_owned(),
+        number(Some(summary.median).filter(|_| is_time)),
+        ns(Some(summary.median)),
+        "1".to_owned(),
+        summary.n.to_string(),
+        ns(Some(summary.min)),
+        ns(Some(summary.median)),
+        ns(summary.p99),
+        ns(Some(summary.max)),
+        ns(Some(summary.mad)),
+        summary.n.to_string(),
+        point.lost.to_string(),
+        number(run.facts.hz),
+        point.how.word().to_owned(),
+        point.variant.clone(),
+        number(point.x),
+        if is_time { "ticks" } else { "cycles" }.to_owned(),
+        point.per.to_string(),
+        point.lost.to_string(),
+        summary.min.to_string(),
+        summary.median.to_string(),
+        number(summary.p99),
+        summary.max.to_string(),
+        summary.mad.to_string(),
+    ]);
+    all
+}
+
+/// The columns that say what a figure is of.
+fn place(run: &Run, test: &Test, cpu: usize) -> Vec<String> {
+    let cpu = run.cpus.get(cpu).cloned().unwrap_or_default();
+    let hex = |value: Option<u64>| value.map_or(String::new(), |value| format!("{value:#x}"));
+    vec![
+        run.source.input.clone(),
+        run.source.place.to_string(),
+        run.model.clone().unwrap_or_default(),
+        run.firmware_version().unwrap_or_default().to_owned(),
+        test.scenario.word().to_owned(),
+        test.method.word().to_owned(),
+        test.status.word().to_owned(),
+        hex(test.power_state.map(u64::from)),
+        hex(cpu.mpidr),
+        cpu.cluster.to_string(),
+        cpu.core.to_string(),
+        cpu.thread.to_string(),
     ]
 }
 

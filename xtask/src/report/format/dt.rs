@@ -11,6 +11,9 @@
 //!   the lead's SGI wakes them one after another, which is no latency of
 //!   theirs.
 //!
+//! The scenario `idle_states`, which suspends to every state of the device
+//! tree, counts as those of TFTF's suite do, and has states that these do not.
+//!
 //! `min-residency-us` is a matter of energy, which nobody measured here: what
 //! is given is its lower bound, entry and exit.
 
@@ -21,21 +24,26 @@ use anyhow::{Result, bail};
 use psci_bench::plan::{ScenarioId, WakePattern};
 use psci_bench::sample::Metric;
 
-use super::super::model::{Report, Row, Run, Term, Test, heading};
+use super::super::model::{
+    IDLE_STATES, Measured, Report, Run, Term, Test, heading, measure_heading,
+};
 use super::{Exporter, Options, only_run};
 
 /// The exporter.
 pub(super) struct DeviceTree;
 
 /// A worst case, and where it was seen.
-#[derive(Clone, Copy)]
 struct Worst<'r> {
     ticks: u64,
-    metric: Metric,
+    metric: String,
     test: &'r Test,
-    row: &'r Row,
+    cpu: usize,
+    /// How many samples there are.
+    n: u32,
     /// Whether it is the first sample of all, which no statistic has.
     cold: bool,
+    /// The variant of a point.
+    variant: Option<&'r str>,
 }
 
 /// An idle state.
@@ -70,9 +78,13 @@ impl Exporter for DeviceTree {
         }
         let mut text = header(run);
         text.push_str("idle-states {\n\tentry-method = \"psci\";\n");
+        let mut taken: Vec<&str> = Vec::new();
         for state in &states {
+            let (label, _) = names(run, state);
+            let again = taken.iter().filter(|it| **it == label).count();
+            taken.push(label);
             text.push('\n');
-            text.push_str(&node(run, state)?);
+            text.push_str(&node(run, state, again)?);
         }
         text.push_str("};\n");
         out.write_all(text.as_bytes())?;
@@ -102,7 +114,10 @@ fn check(run: &Run) -> Result<()> {
 /// that of the one which is missing.
 fn all_cpus(run: &Run, state: &State<'_>) -> Result<()> {
     for test in &state.tests {
-        let measured = |cpu: usize| test.row(cpu).is_some_and(|row| !row.figures.is_empty());
+        let measured = |cpu: usize| {
+            let of = |it: &Measured| it.cpu == cpu && it.x == Some(u64::from(state.power_state));
+            test.row(cpu).is_some_and(|row| !row.figures.is_empty()) || test.points.iter().any(of)
+        };
         let missing = (0..run.cpus.len()).find(|cpu| !measured(*cpu));
         let Some(cpu) = missing.and_then(|cpu| run.cpus.get(cpu)) else {
             continue;
@@ -121,27 +136,47 @@ fn all_cpus(run: &Run, state: &State<'_>) -> Result<()> {
     Ok(())
 }
 
-fn states(run: &Run) -> Vec<State<'_>> {
-    let mut all: Vec<State<'_>> = Vec::new();
+fn states<'r>(run: &'r Run) -> Vec<State<'r>> {
+    let mut all: Vec<State<'r>> = Vec::new();
+    let mut add = |power_state, deepest, test: &'r Test| match all
+        .iter_mut()
+        .find(|it: &&mut State<'r>| it.power_state == power_state)
+    {
+        Some(state) => {
+            if !state.tests.iter().any(|it| std::ptr::eq(*it, test)) {
+                state.tests.push(test);
+            }
+            state.deepest &= deepest;
+        }
+        None => all.push(State {
+            power_state,
+            deepest,
+            tests: vec![test],
+        }),
+    };
     for test in &run.tests {
         let deepest = match test.scenario {
             Term::Known(ScenarioId::SuspendDeepParallel | ScenarioId::SuspendDeepSerial) => true,
             Term::Known(ScenarioId::CpuSuspendParallel | ScenarioId::CpuSuspendSerial) => false,
             _ => continue,
         };
-        let Some(power_state) = test.power_state.filter(|_| !test.rows.is_empty()) else {
-            continue;
-        };
-        match all.iter_mut().find(|it| it.power_state == power_state) {
-            Some(state) => {
-                state.tests.push(test);
-                state.deepest &= deepest;
+        if let Some(power_state) = test.power_state.filter(|_| !test.rows.is_empty()) {
+            add(power_state, deepest, test);
+        }
+    }
+    for test in run
+        .tests
+        .iter()
+        .filter(|it| it.scenario.word() == IDLE_STATES)
+    {
+        for point in &test.points {
+            let state = point.x.and_then(|x| u32::try_from(x).ok());
+            // Whether it is more than a core's is the suite's to tell, which
+            // came first where both have it.
+            let known = |state| all_deepest(run, state);
+            if let Some(state) = state {
+                add(state, known(state), test);
             }
-            None => all.push(State {
-                power_state,
-                deepest,
-                tests: vec![test],
-            }),
         }
     }
     // The binding lists states from the shallowest.
@@ -149,32 +184,59 @@ fn states(run: &Run) -> Vec<State<'_>> {
     all
 }
 
+/// Whether the suite suspends to this state as to the deepest.
+fn all_deepest(run: &Run, state: u32) -> bool {
+    run.tests.iter().any(|test| {
+        test.power_state == Some(state)
+            && matches!(
+                test.scenario,
+                Term::Known(ScenarioId::SuspendDeepParallel | ScenarioId::SuspendDeepSerial)
+            )
+    })
+}
+
 /// The most that any sample of `state` has for one of `metrics`.
 fn worst<'r>(run: &Run, state: &State<'r>, metrics: &[Metric]) -> Option<Worst<'r>> {
     let mut all: Vec<Worst<'r>> = Vec::new();
     for test in &state.tests {
         for row in &test.rows {
-            let of = |metric, ticks, cold| Worst {
-                ticks,
-                metric,
-                test,
-                row,
-                cold,
-            };
             let own = wakes_itself(run, test);
             for metric in metrics.iter().filter(|it| **it != Metric::Wake || own) {
                 let term = Term::Known(*metric);
                 let summary = row.summary(&term);
-                all.extend(summary.map(|it| of(*metric, it.max, false)));
+                let of = |ticks, cold| Worst {
+                    ticks,
+                    metric: heading(&term).to_owned(),
+                    test,
+                    cpu: row.cpu,
+                    n: summary.map_or(0, |it| it.n),
+                    cold,
+                    variant: None,
+                };
+                all.extend(summary.map(|it| of(it.max, false)));
                 let cold = row.cold.iter().find(|figure| figure.0 == term);
-                all.extend(cold.map(|figure| of(*metric, figure.1, true)));
+                all.extend(cold.map(|figure| of(figure.1, true)));
             }
+        }
+        let own = |it: &&Measured| it.x == Some(u64::from(state.power_state));
+        for point in test.points.iter().filter(own) {
+            let asked = metrics.iter().any(|it| it.key() == point.metric.word());
+            all.extend(asked.then(|| Worst {
+                ticks: point.summary.max / u64::from(point.per.max(1)),
+                metric: measure_heading(&point.metric).to_owned(),
+                test,
+                cpu: point.cpu,
+                n: point.summary.n,
+                cold: false,
+                variant: Some(&point.variant),
+            }));
         }
     }
     all.into_iter().rev().max_by_key(|it| it.ticks)
 }
 
-fn node(run: &Run, state: &State<'_>) -> Result<String> {
+/// A state's node; `again` is how many of its name came before.
+fn node(run: &Run, state: &State<'_>, again: usize) -> Result<String> {
     let what = format!("power_state {:#010x}", state.power_state);
     let Some(entry) = worst(run, state, &[Metric::Powerdown]) else {
         bail!(
@@ -186,6 +248,10 @@ fn node(run: &Run, state: &State<'_>) -> Result<String> {
         bail!("{what}: nobody measured how long leaving it takes");
     };
     let (label, name) = names(run, state);
+    let (label, name) = match again {
+        0 => (label.to_owned(), name.to_owned()),
+        _ => (format!("{label}_{again}"), format!("{name}-{again}")),
+    };
     let (entry_us, exit_us) = (us(run, entry.ticks), us(run, exit.ticks));
     let mut text = format!("\t{label}: {name} {{\n\t\tcompatible = \"arm,idle-state\";\n");
     let mut line = |text_of: std::fmt::Arguments<'_>| {
@@ -253,18 +319,21 @@ fn wakes_itself(run: &Run, test: &Test) -> bool {
 fn said(run: &Run, it: &Worst<'_>) -> String {
     let tag = it.test.scenario.word();
     let tag = tag.strip_prefix("test_rt_instr_").unwrap_or(tag);
-    let n = it.row.summary(&Term::Known(it.metric)).map_or(0, |it| it.n);
+    let n = it.n;
     let which = if it.cold {
         format!("its cold first sample, apart from {n} others")
     } else {
         format!("the most of {n} samples")
     };
+    let by = match it.variant {
+        Some(variant) => variant,
+        None => it.test.method.word(),
+    };
     format!(
-        "{} {} us: {tag} ({}), CPU {}, {which}.",
-        heading(&Term::Known(it.metric)),
+        "{} {} us: {tag} ({by}), CPU {}, {which}.",
+        it.metric,
         run.shown(it.ticks),
-        it.test.method,
-        run.label(it.row.cpu),
+        run.label(it.cpu),
     )
 }
 

@@ -15,7 +15,7 @@ use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 use serde::Serialize;
 
-use super::super::model::{Report, Row, Run, Term, Test, heading};
+use super::super::model::{Measured, Report, Row, Run, Term, Test, heading, measure_heading};
 use super::{Exporter, Options};
 
 /// The exporter.
@@ -25,8 +25,8 @@ pub(super) struct GhaBenchmark;
 #[derive(Debug, PartialEq, Serialize)]
 struct Entry {
     name: String,
-    unit: &'static str,
-    value: u64,
+    unit: String,
+    value: serde_json::Value,
     range: String,
     extra: String,
 }
@@ -83,8 +83,72 @@ fn entries(run: &Run) -> Vec<Entry> {
                 all.push(entry(run, test, &metric, found, &which));
             }
         }
+        all.extend(points(run, test));
     }
     all
+}
+
+/// The medians of points: each CPU's, but sorted where CPUs wait for each
+/// other.
+fn points(run: &Run, test: &Test) -> Vec<Entry> {
+    let mut kinds: Vec<&Measured> = Vec::new();
+    for point in &test.points {
+        if !kinds.iter().any(|it| it.is_of_kind(point)) {
+            kinds.push(point);
+        }
+    }
+    let board = run.model.as_deref().unwrap_or("unknown board");
+    let mut all = Vec::new();
+    for kind in kinds {
+        let own = test.points.iter().filter(|it| it.is_of_kind(kind));
+        let mut own: Vec<&Measured> = own.collect();
+        if test.is_queue_of_points() {
+            own.sort_by_key(|it| it.summary.median);
+        }
+        let count = own.len();
+        for (place, point) in own.iter().enumerate() {
+            let which = match test.is_queue_of_points() {
+                true => format!("place {} of {count}", place + 1),
+                false => format!("CPU {}", run.label(point.cpu)),
+            };
+            let (each, summary) = (
+                |figure| thousandths(point.each(run, figure)),
+                &point.summary,
+            );
+            let mut extra = vec![
+                format!("CPU {}", run.label(point.cpu)),
+                format!("n: {}", summary.n),
+                format!("min: {}", each(summary.min)),
+                format!("max: {}", each(summary.max)),
+            ];
+            let version = run.firmware_version();
+            extra.extend(version.map(|it| format!("firmware: {it}")));
+            all.push(Entry {
+                name: format!(
+                    "{board}: {} ({}), {}, {which}",
+                    test.scenario.word(),
+                    point.key(),
+                    measure_heading(&point.metric)
+                ),
+                unit: match point.per {
+                    1 => point.unit_name(run).to_owned(),
+                    _ => format!("{}/op", point.unit_name(run)),
+                },
+                value: each(summary.median),
+                range: format!("± {}", each(summary.mad)),
+                extra: extra.join("\n"),
+            });
+        }
+    }
+    all
+}
+
+/// With three decimals at most; a whole number without.
+fn thousandths(value: f64) -> serde_json::Value {
+    match (value * 1000.0).round() {
+        whole if whole % 1000.0 == 0.0 => ((whole / 1000.0) as u64).into(),
+        rest => (rest / 1000.0).into(),
+    }
 }
 
 fn found<'r>(row: &'r Row, metric: &Term<Metric>) -> Option<Found<'r>> {
@@ -128,8 +192,9 @@ fn entry(run: &Run, test: &Test, metric: &Term<Metric>, found: &Found<'_>, which
             "ns"
         } else {
             "ticks"
-        },
-        value: ns(found.value),
+        }
+        .to_owned(),
+        value: ns(found.value).into(),
         range,
         extra: extra.join("\n"),
     }

@@ -6,17 +6,19 @@
 use std::io::Write;
 
 use anyhow::Result;
+use psci_bench::point::Unit;
 use psci_bench::stats::Summary;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::super::compare::{Change, Comparison, Value as Compared};
+use super::super::compare::{Amount, Change, Comparison, PointChange, Value as Compared};
 use super::super::explain::{Confidence, Finding, explain};
 use super::super::merge::Merged;
 use super::super::midr;
 use super::super::model::{
-    Facts, Instants, Integrity, Other, Plan, Point, Report, Row, Run, Sample, Term, Test, Why,
+    Facts, Instants, Integrity, Measured, Other, Plan, Point, Report, Row, Run, Sample, Term, Test,
+    Why,
 };
 use super::{Exporter, Options, Takes};
 
@@ -151,9 +153,32 @@ impl Serialize for Of<'_, &Test> {
         let explained = explain(run, test);
         map.serialize_entry("explained", &List(|| explained.iter().map(finding)))?;
         map.serialize_entry("rows", &List(|| test.rows.iter().map(|row| Of(run, row))))?;
+        map.serialize_entry(
+            "points",
+            &List(|| test.points.iter().map(|it| point(run, it))),
+        )?;
         map.serialize_entry("others", &others(&test.others))?;
         map.end()
     }
+}
+
+/// A point: the figures of a sample, and the median as that of one operation.
+fn point(run: &Run, it: &Measured) -> Value {
+    let is_time = it.unit() == Unit::Ticks;
+    let figures = match is_time {
+        true => summary(run, &it.summary),
+        false => json!({"n": it.summary.n, "cycles": figures(&it.summary)}),
+    };
+    let histogram = it.histogram.as_ref();
+    json!({
+        "cpu": it.cpu, "mpidr": hex(run.cpus.get(it.cpu).and_then(|cpu| cpu.mpidr)),
+        "how": it.how.word(), "variant": it.variant, "x": it.x, "metric": it.metric.word(),
+        "per": it.per, "statistics": figures, "lost": it.lost,
+        "operation": {
+            "median": (it.each(run, it.summary.median) * 1000.0).round() / 1000.0, "unit": it.unit_name(run),
+        },
+        "histogram": histogram.map(|it| json!({"step": it.step, "classes": it.classes})),
+    })
 }
 
 impl Serialize for Of<'_, &Row> {
@@ -294,6 +319,15 @@ fn merged_value(merged: &Merged) -> Value {
         json!({
             "scenario": test.scenario.word(), "method": test.method.word(),
             "power_state": hex(test.power_state.map(u64::from)), "rows": rows.collect::<Vec<_>>(),
+            "points": test.points.iter().map(|it| {
+                let (point, cpu) = (&it.point, merged.cpus.get(it.point.cpu));
+                json!({
+                    "cpu": point.cpu, "mpidr": hex(cpu.and_then(|cpu| cpu.mpidr)),
+                    "how": point.how.word(), "variant": point.variant, "x": point.x,
+                    "metric": point.metric.word(), "per": point.per,
+                    "shown": it.shown.iter().map(|it| it.as_ref().map(ticks)).collect::<Vec<_>>(),
+                })
+            }).collect::<Vec<_>>(),
         })
     });
     json!({"sources": sources.collect::<Vec<_>>(), "tests": tests.collect::<Vec<_>>()})
@@ -310,14 +344,16 @@ fn ticks(it: &Summary) -> Value {
     })
 }
 
+fn figures(it: &Summary) -> Value {
+    json!({"min": it.min, "median": it.median, "p99": it.p99, "max": it.max, "mad": it.mad})
+}
+
 /// A summary in both units.
 fn summary(run: &Run, it: &Summary) -> Value {
     let ns = |ticks| run.ns(ticks);
     json!({
         "n": it.n,
-        "ticks": {
-            "min": it.min, "median": it.median, "p99": it.p99, "max": it.max, "mad": it.mad,
-        },
+        "ticks": figures(it),
         "ns": {
             "min": ns(it.min), "median": ns(it.median), "p99": it.p99.and_then(ns),
             "max": ns(it.max), "mad": ns(it.mad),
@@ -379,6 +415,17 @@ fn compared(run: &Run, it: &Comparison) -> Value {
             "percent": change.percent(), "outcome": change.outcome.word(),
         })
     };
+    let amount = |it: &Amount| json!({"figure": it.figure, "interval": it.interval});
+    let point = |change: &PointChange| {
+        let of = &change.point;
+        json!({
+            "how": of.how.word(), "variant": of.variant, "x": of.x, "metric": of.metric.word(),
+            "place": change.place, "cpu": of.cpu, "mpidr": mpidr(run, of.cpu),
+            "old_cpu": change.old_cpu, "old_mpidr": mpidr(&it.baseline, change.old_cpu),
+            "unit": change.unit, "old": amount(&change.old), "new": amount(&change.new),
+            "percent": change.percent(), "outcome": change.outcome.word(),
+        })
+    };
     let tests = it.tests.iter().map(|test| {
         json!({
             "scenario": test.scenario.word(), "method": test.method.word(),
@@ -386,6 +433,7 @@ fn compared(run: &Run, it: &Comparison) -> Value {
             "by_cpu": test.by_cpu.iter().map(change).collect::<Vec<_>>(),
             "by_order": test.by_order.iter().map(change).collect::<Vec<_>>(),
             "unpaired": {"run": test.unpaired.0, "baseline": test.unpaired.1},
+            "points": test.points.iter().map(point).collect::<Vec<_>>(),
         })
     });
     let refused = it.refused.iter().map(
@@ -395,7 +443,7 @@ fn compared(run: &Run, it: &Comparison) -> Value {
         "run": it.run,
         "baseline": {"input": it.baseline.source.input, "run": it.baseline.source.place},
         "tolerance_ppm": it.tolerance_ppm, "keyed": it.keyed.word(), "unit": unit,
-        "regressions": it.regressions().count(),
+        "regressions": it.regressions().count() + it.point_regressions().count(),
         "tests": tests.collect::<Vec<_>>(), "refused": refused.collect::<Vec<_>>(),
         "findings": it.findings.iter().map(finding).collect::<Vec<_>>(),
     })

@@ -12,8 +12,8 @@ use psci_bench::verdict::Verdict;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::super::compare::{Change, Comparison, Outcome};
-use super::super::model::{Report, Run, Status, Test, Why, heading};
+use super::super::compare::{Change, Comparison, Outcome, PointChange};
+use super::super::model::{Measured, Report, Run, Status, Test, Why, heading};
 use super::xml::characters;
 use super::{Exporter, Options, Takes, content};
 
@@ -194,7 +194,35 @@ fn figures(run: &Run, test: &Test) -> Vec<(String, String)> {
             add("verified".to_owned(), "no".to_owned());
         }
     }
+    all.extend(
+        test.points
+            .iter()
+            .flat_map(|point| of_point(run, test, point)),
+    );
     all
+}
+
+/// The figures of a point, those of one operation.
+fn of_point(run: &Run, test: &Test, point: &Measured) -> Vec<(String, String)> {
+    let cpu = run.cpus.get(point.cpu).map_or_else(
+        || format!("row{}", point.cpu),
+        |cpu| format!("cluster{}.core{}", cpu.cluster, run.core_number(cpu)),
+    );
+    let (scenario, method, key) = (test.scenario.word(), &test.method, point.key());
+    let (unit, summary) = (point.unit_name(run), &point.summary);
+    let name = |what: String| format!("{scenario}.{method}.{cpu}.{key}.{what}");
+    let each = |figure: u64| plain(point.each(run, figure));
+    vec![
+        (name("n".to_owned()), summary.n.to_string()),
+        (name(format!("median_{unit}")), each(summary.median)),
+        (name(format!("max_{unit}")), each(summary.max)),
+    ]
+}
+
+/// A whole number as it is, another one with three decimals.
+fn plain(value: f64) -> String {
+    let digits = if value.fract() == 0.0 { 0 } else { 3 };
+    format!("{value:.digits$}")
 }
 
 fn case(run: &Run, test: &Test) -> Case {
@@ -230,12 +258,15 @@ fn compared<'c>(run: &'c Run, comparison: &'c Comparison) -> impl Iterator<Item 
     let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
     comparison.tests.iter().map(move |test| {
         let worse = |it: &&Change| it.outcome == Outcome::Worse;
-        let worse: Vec<String> = test
+        let mut worse: Vec<String> = test
             .changes()
             .iter()
             .filter(worse)
             .map(|it| told(run, it))
             .collect();
+        let points = test.points.iter();
+        let points = points.filter(|it| it.outcome == Outcome::Worse);
+        worse.extend(points.map(|it| told_point(run, it)));
         Case {
             name: test.scenario.word().to_owned(),
             class: format!("{class}.{}", test.method),
@@ -244,7 +275,10 @@ fn compared<'c>(run: &'c Run, comparison: &'c Comparison) -> impl Iterator<Item 
                 word: "regression".to_owned(),
                 message: worse.join("; "),
             }),
-            said: format!("{} figures were compared", test.changes().len()),
+            said: format!(
+                "{} figures were compared",
+                test.changes().len() + test.points.len()
+            ),
         }
     })
 }
@@ -267,6 +301,21 @@ fn told(run: &Run, change: &Change) -> String {
         heading(&change.metric),
         change.new.figure,
         change.old.figure
+    )
+}
+
+/// A change of a point in words.
+fn told_point(run: &Run, change: &PointChange) -> String {
+    let percent = change
+        .percent()
+        .map_or_else(String::new, |it| format!(" ({it:+.2} %)"));
+    format!(
+        "{} of CPU {}: {} {} after {}{percent}",
+        change.point.key(),
+        run.label(change.point.cpu),
+        plain(change.new.figure),
+        change.unit,
+        plain(change.old.figure)
     )
 }
 

@@ -1,13 +1,19 @@
 //! What several runs of one board tell people together.
 
-use super::super::merge::{Merged, MergedRow};
-use super::super::model::{Run, Term, heading};
+use psci_bench::stats::Summary;
+
+use super::super::merge::{Merged, MergedPoint, MergedRow, MergedTest};
+use super::super::model::{Run, Term, Test, heading, measure_heading};
 use super::content::{cpu_cells, cpu_columns, statistics};
 use super::table::Table;
 
 /// The tables of several runs of one board.
 pub(super) fn tables(run: &Run, merged: &Merged) -> Vec<Table> {
     let tables = merged.tests.iter().filter(|test| !test.rows.is_empty());
+    let points = merged
+        .tests
+        .iter()
+        .filter_map(|test| points(run, merged, test));
     tables
         .map(|test| {
             let name = match &test.scenario {
@@ -43,7 +49,44 @@ pub(super) fn tables(run: &Run, merged: &Merged) -> Vec<Table> {
             table.rows = test.rows.iter().map(cells).collect();
             table
         })
+        .chain(points)
         .collect()
+}
+
+/// The medians of a scenario's points, those of one operation.
+fn points(run: &Run, merged: &Merged, test: &MergedTest) -> Option<Table> {
+    let first = test.points.first()?;
+    let name = Test::new(test.scenario.clone(), test.method.clone());
+    let runs = merged.sources.len();
+    let mut table = Table::titled(format!("{}: medians of {runs} runs", name.name()));
+    cpu_columns(run, &mut table);
+    let has_x = test.points.iter().any(|it| it.point.x.is_some());
+    if has_x {
+        table.numbers(name.x_heading());
+    }
+    for heading in ["On", "Variant", "Figure"] {
+        table.words(heading);
+    }
+    for place in 1..=first.shown.len() {
+        table.numbers(format!("Run {place}"));
+    }
+    table.words("Unit");
+    for MergedPoint { point, shown } in &test.points {
+        let mut cells = cpu_cells(run, point.cpu);
+        if has_x {
+            cells.push(point.x.map_or("n/a".to_owned(), |x| name.x_shown(x)));
+        }
+        let (how, variant) = (point.how.word().to_owned(), point.variant.clone());
+        cells.extend([how, variant, measure_heading(&point.metric).to_owned()]);
+        let median = |it: &Option<Summary>| match it {
+            Some(it) => format!("{:.2}", point.each(run, it.median)),
+            None => "n/a".to_owned(),
+        };
+        cells.extend(shown.iter().map(median));
+        cells.push(point.unit_name(run).to_owned());
+        table.rows.push(cells);
+    }
+    Some(table)
 }
 
 fn merged_cells(run: &Run, row: &MergedRow, pooled: bool, p99: bool) -> Vec<String> {

@@ -3,7 +3,8 @@
 //! ```text
 //! table ──── columns and cells, and how text, md and rst draw them
 //! content ── which tables and sentences there are, for these three; merged
-//!            and compared have those of several runs and of a comparison
+//!            and compared have those of several runs and of a comparison,
+//!            points those of scenarios outside TFTF's suite
 //! xml ────── what XML may hold
 //! phases ─── what a CPU does between two instants, for these two:
 //! perfetto, html ─── time lines; html has modules of its own
@@ -29,6 +30,7 @@ mod md;
 mod merged;
 mod perfetto;
 mod phases;
+mod points;
 mod rst;
 pub(super) mod table;
 mod text;

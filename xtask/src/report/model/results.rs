@@ -6,7 +6,7 @@ use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::sample::{Metric, Reason};
 use psci_bench::stats::Summary;
 
-use super::{Instants, Other, Sample, Term};
+use super::{Instants, Measured, Other, Sample, Term};
 
 /// How a scenario ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -106,6 +106,8 @@ pub struct Test {
     pub skew: Option<Summary>,
     /// One for each CPU that has anything, in the order of [`super::Run::cpus`].
     pub rows: Vec<Row>,
+    /// What a scenario outside TFTF's suite found, in the order of the records.
+    pub points: Vec<Measured>,
     /// Findings as the payload printed them: sentences without a checksum.
     pub findings: Vec<String>,
     /// Keys of the `test` record that are not known here.
@@ -179,6 +181,7 @@ impl Test {
             trials: None,
             skew: None,
             rows: Vec::new(),
+            points: Vec::new(),
             findings: Vec::new(),
             others: Vec::new(),
         }

@@ -7,6 +7,7 @@ use std::fmt;
 
 use psci_bench::image::Conduit;
 use psci_bench::plan::{EndAction, Method, ScenarioId, WakePattern};
+use psci_bench::point::{How, Measure};
 use psci_bench::psci::StateFormat;
 use psci_bench::sample::{Metric, Reason};
 
@@ -98,6 +99,20 @@ impl Vocabulary for WakePattern {
 }
 
 impl Vocabulary for Metric {
+    const VALUES: &'static [Self] = &Self::ALL;
+    fn word(self) -> &'static str {
+        self.key()
+    }
+}
+
+impl Vocabulary for How {
+    const VALUES: &'static [Self] = &Self::BOTH;
+    fn word(self) -> &'static str {
+        How::word(self)
+    }
+}
+
+impl Vocabulary for Measure {
     const VALUES: &'static [Self] = &Self::ALL;
     fn word(self) -> &'static str {
         self.key()

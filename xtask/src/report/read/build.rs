@@ -318,6 +318,8 @@ fn tests(run: &mut Run, mut gathered: Gathered) {
                 ..parts.row
             }));
         }
+        let cpu = |mpidr| cpus.get(&Some(mpidr)).copied();
+        test.points = gathering.points.settle(cpu);
         of_the_callers_side(&mut test);
         run.tests.push(test);
     }

@@ -13,6 +13,9 @@ use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
 mod machine;
+mod points;
+
+use self::points::Points;
 
 use super::super::model::{
     Cpu, Facts, Instants, Other, Plan, Point, Reached, Row, Sample, Status, Term, Test, Why,
@@ -48,6 +51,7 @@ pub(super) struct Gathering {
     by_mpidr: HashMap<u64, usize>,
     last: usize,
     skew: Parts,
+    pub(super) points: Points,
 }
 
 /// A row, and what it is still made of.
@@ -103,6 +107,7 @@ impl Gathered {
         let known = std::mem::take(&mut self.cpus);
         let rows = self.tests.iter().flat_map(|test| &test.rows);
         let mut lost: Vec<u64> = rows.map(|row| row.mpidr).collect();
+        lost.extend(self.tests.iter().flat_map(|test| test.points.mpidrs()));
         lost.sort_unstable();
         lost.dedup();
         let there: BTreeSet<u64> = known.values().filter_map(|cpu| cpu.mpidr).collect();
@@ -123,8 +128,7 @@ impl Gathered {
             Type::Cpu => self.cpu(record),
             // The ledger's.
             Type::End => true,
-            // Not in a row, and not reported yet.
-            Type::Point | Type::Histogram => true,
+            Type::Point | Type::Histogram => self.point(record),
             kind => self.in_test(kind, record),
         }
     }
@@ -154,6 +158,19 @@ impl Gathered {
             "thread" => put_plain(&mut cpu.thread, value),
             _ => true,
         })
+    }
+
+    /// A record of a scenario outside the suite, of which each has but one
+    /// method, so that the record does not say it.
+    fn point(&mut self, record: &Record<'_>) -> bool {
+        let place = record.unsigned("t").and_then(|t| u32::try_from(t).ok());
+        let Some(place) = place else { return false };
+        let by = self
+            .tests
+            .iter()
+            .find(|it| it.test.place == Some(place))
+            .map_or("warm".to_owned(), |it| it.test.method.word().to_owned());
+        self.test(place, &by, record.seq).points.record(record)
     }
 
     fn in_test(&mut self, kind: Type, record: &Record<'_>) -> bool {
@@ -260,6 +277,7 @@ impl Gathering {
             by_mpidr: HashMap::new(),
             last: 0,
             skew: Parts::default(),
+            points: Points::default(),
         }
     }
 

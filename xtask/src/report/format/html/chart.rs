@@ -39,16 +39,21 @@ impl Scale {
         }
     }
 
+    /// A scale of ratios, a little wider than `values`, which are above zero.
+    pub(super) fn ratios((from, to): (f64, f64), places: (f64, f64)) -> Self {
+        Self {
+            values: (from / 1.1, to * 1.1),
+            places,
+            log: true,
+        }
+    }
+
     /// A scale on which all of `values` can be told apart: of ratios where
     /// they reach over more than one magnitude.
     pub(super) fn fitting(values: (f64, f64), places: (f64, f64)) -> Self {
         let (from, to) = values;
         if from > 0.0 && to / from >= 20.0 {
-            return Self {
-                values: (from / 1.1, to * 1.1),
-                places,
-                log: true,
-            };
+            return Self::ratios(values, places);
         }
         let margin = ((to - from) * 0.05).max(to.abs() * 0.01).max(0.005);
         Self::linear(((from - margin).max(0.0), to + margin), places)
@@ -215,7 +220,8 @@ impl Drawing {
         self.marked(scale, heights, name, ticks);
     }
 
-    fn marked(
+    /// The same, with these values and their names.
+    pub(super) fn marked(
         &mut self,
         scale: &Scale,
         (top, y): (f64, f64),

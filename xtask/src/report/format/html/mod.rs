@@ -6,6 +6,8 @@
 //! timeline ── who does what when, around low power
 //! queue ───── powerdown against the order of arrival
 //! spread ──── how samples spread
+//! sweep ───── points against what was varied
+//! latency ─── how the samples of points spread
 //! style.css
 //! ```
 //!
@@ -23,9 +25,11 @@ use super::super::model::{Report, Run, Status, Test};
 use super::{Exporter, Options, Takes, compared, content, merged};
 
 mod chart;
+mod latency;
 mod markup;
 mod queue;
 mod spread;
+mod sweep;
 mod timeline;
 
 /// The exporter.
@@ -201,7 +205,11 @@ fn write_test(id: &str, run: &Run, test: &Test, out: &mut dyn Write) -> Result<(
         queue::figure(id, run, test),
     ];
     let figures = figures.into_iter().flatten();
-    for figure in figures.chain(spread::figures(id, run, test)) {
+    let figures = figures
+        .chain(spread::figures(id, run, test))
+        .chain(sweep::figures(id, run, test))
+        .chain(latency::figures(id, run, test));
+    for figure in figures {
         out.write_all(figure.as_bytes())?;
     }
     for spread in tables {

@@ -1,0 +1,155 @@
+//! What scenarios outside TFTF's suite found: points, each a figure of one CPU
+//! in one circumstance.
+
+use psci_bench::point::{How, Measure, Unit};
+use psci_bench::stats::Summary;
+
+use super::{Run, Term, Test};
+
+/// A `point` record: one figure of one CPU in one circumstance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// Index into [`Run::cpus`].
+    pub cpu: usize,
+    /// On how many CPUs it was measured.
+    pub how: Term<How>,
+    /// Which kind of the scenario's operation.
+    pub variant: String,
+    /// What was varied, in the scenario's own unit.
+    pub x: Option<u64>,
+    /// Which figure.
+    pub metric: Term<Measure>,
+    /// Operations in a sample, at least 1: the figure of one is that part of
+    /// [`Measured::summary`].
+    pub per: u32,
+    /// The samples, in ticks or cycles, each of `per` operations.
+    pub summary: Summary,
+    /// Samples that were taken and do not count.
+    pub lost: u64,
+    /// How the samples are spread, where the run tells.
+    pub histogram: Option<Histogram>,
+}
+
+/// Counts of classes of equal width.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Histogram {
+    /// The width of a class, at least 1; the last one is open.
+    pub step: u64,
+    /// Where each class begins that has any, and how many are in it.
+    pub classes: Vec<(u64, u64)>,
+}
+
+/// The word for the variant that is a scenario's own loop with nothing in it.
+pub const LOOP: &str = "loop";
+
+impl Measured {
+    /// What its figures count.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.metric.known().map_or(Unit::Ticks, Measure::unit)
+    }
+
+    /// Whether two points of a scenario are of one question, whichever CPUs
+    /// they are of.
+    #[must_use]
+    pub fn is_of_kind(&self, other: &Self) -> bool {
+        (&self.how, &self.variant, self.x, &self.metric)
+            == (&other.how, &other.variant, other.x, &other.metric)
+    }
+
+    /// A figure of a sample as that of one operation, in nanoseconds; in ticks
+    /// where the clock is not known, and in cycles where these were counted.
+    #[must_use]
+    pub fn each(&self, run: &Run, figure: u64) -> f64 {
+        let hz = run.clock().hz;
+        let scale = match self.unit() {
+            Unit::Ticks if run.clock().is_known() => 1e9 / hz as f64,
+            _ => 1.0,
+        };
+        figure as f64 * scale / f64::from(self.per.max(1))
+    }
+
+    /// The unit of [`Measured::each`].
+    #[must_use]
+    pub fn unit_name(&self, run: &Run) -> &'static str {
+        match self.unit() {
+            Unit::Cycles => "cycles",
+            Unit::Ticks if run.clock().is_known() => "ns",
+            Unit::Ticks => "ticks",
+        }
+    }
+
+    /// The circumstance in words that part at dots, for names of figures:
+    /// `alone.psci_version.ticks`.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let mut parts = vec![self.how.word().to_owned(), self.variant.clone()];
+        parts.extend(self.x.map(|x| x.to_string()));
+        parts.push(self.metric.word().to_owned());
+        parts.join(".")
+    }
+}
+
+impl Histogram {
+    /// How many samples are in it; None where nobody can have taken so many.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        let mut counts = self.classes.iter().map(|class| class.1);
+        counts.try_fold(0u64, |sum, count| sum.checked_add(count))
+    }
+}
+
+/// Tags of scenarios whose `x` has a meaning.
+pub const DIRTY_SWEEP: &str = "dirty_sweep";
+/// Likewise.
+pub const CONTEND_SWEEP: &str = "contend_sweep";
+/// Likewise.
+pub const IDLE_STATES: &str = "idle_states";
+
+impl Test {
+    /// Whether CPUs wait for each other in it though it has points: what one
+    /// of them shows is the place that it came to.
+    #[must_use]
+    pub fn is_queue_of_points(&self) -> bool {
+        self.scenario.word() == CONTEND_SWEEP
+    }
+
+    /// What a point's `x` is, as a heading.
+    #[must_use]
+    pub fn x_heading(&self) -> &'static str {
+        match self.scenario.word() {
+            DIRTY_SWEEP => "Bytes",
+            CONTEND_SWEEP => "CPUs",
+            IDLE_STATES => "power_state",
+            _ => "x",
+        }
+    }
+
+    /// A point's `x` as a cell.
+    #[must_use]
+    pub fn x_shown(&self, x: u64) -> String {
+        match self.scenario.word() {
+            IDLE_STATES => format!("{x:#010x}"),
+            _ => x.to_string(),
+        }
+    }
+}
+
+/// A figure's name as a heading of tables.
+#[must_use]
+pub fn measure_heading(metric: &Term<Measure>) -> &str {
+    match metric {
+        Term::Known(Measure::Ticks) => "Time",
+        Term::Known(Measure::Cycles) => "Cycles",
+        Term::Known(Measure::Entry) => "Expiry to Vector",
+        Term::Known(Measure::Handler) => "Expiry to Handler",
+        Term::Known(Measure::Powerdown) => "Powerdown",
+        Term::Known(Measure::Wakeup) => "Wakeup",
+        Term::Known(Measure::CacheFlush) => "Cache Flush",
+        Term::Known(Measure::Call) => "Call",
+        Term::Known(Measure::Wake) => "Wake",
+        Term::Known(Measure::TurnOff) => "Turn Off",
+        Term::Known(Measure::TurnOn) => "Turn On",
+        Term::Other(word) => word,
+    }
+}
