@@ -5,10 +5,13 @@
 //!
 //! The screenshots are kept in `target/tmp`: look at them after a change.
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use support::points;
 use xtask::report::compare::{Options as Compared, compare};
 use xtask::report::format::{self, Options};
 use xtask::report::model::{Cpu, Report, Status, Why};
@@ -205,12 +208,12 @@ fn screenshot(name: &str) -> PathBuf {
     path
 }
 
-#[test]
-fn a_browser_has_nothing_to_say() {
-    let page = probed(&page());
+/// Opens `page` in light and dark; whatever it says is an error.
+fn nothing_to_say(page: &str, name: &str) {
+    let page = probed(page);
     let mut shots = Vec::new();
-    for (dark, name) in [(false, "report-light.png"), (true, "report-dark.png")] {
-        let shot = screenshot(name);
+    for (dark, scheme) in [(false, "light"), (true, "dark")] {
+        let shot = screenshot(&format!("{name}-{scheme}.png"));
         let console = console(&page, dark, &shot);
         let looked = console.iter().filter(|line| line.contains("\"probed "));
         assert_eq!(looked.count(), WIDTHS.len(), "{console:#?}");
@@ -221,7 +224,28 @@ fn a_browser_has_nothing_to_say() {
     assert!(shots[0] != shots[1], "dark is as light");
 }
 
-/// The test above can fail.
+#[test]
+fn a_browser_has_nothing_to_say() {
+    nothing_to_say(&page(), "report");
+}
+
+/// Sweeps and histograms, beside a baseline.
+#[test]
+fn nor_of_points() {
+    let mut report = read_bytes("a.log", &points::log(120)).expect("there is a run");
+    let baseline = read_bytes("b.log", &points::log(100)).expect("there is a run");
+    report.comparisons =
+        compare(&report.runs, &baseline.runs[0], &Compared::default()).expect("one board");
+    // What is drawn comes first, where the screenshot has it.
+    report.runs[0].tests.rotate_left(2);
+    let page = html(&report);
+    for figure in ["-sweep1\"", "-sweep3\"", "-histogram2\""] {
+        assert!(page.contains(figure), "no {figure}");
+    }
+    nothing_to_say(&page, "points");
+}
+
+/// The tests above can fail.
 #[test]
 fn a_browser_names_what_is_broken() {
     let whole = html(&read_bytes("a.log", QEMU).expect("there is a run"));

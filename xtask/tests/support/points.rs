@@ -95,10 +95,24 @@ impl Records {
     fn point(&mut self, of: &str, metric: &str, per: u32, median: u64, more: u64) {
         let median = median * self.scale / 100;
         let (min, p99, max) = (median - median / 50, median + more / 2, median + more);
-        let of = format!("point {of} metric={metric}");
-        self.add(format!("{of} per={per} n=100 min={min} med={median}"));
-        self.add(format!("{of} p99={p99} max={max}"));
-        self.add(format!("{of} mad={}", median / 200));
+        let mad = median / 200;
+        self.long(
+            &format!("point {of} metric={metric}"),
+            &format!("per={per} n=100 min={min} med={median} p99={p99} max={max} mad={mad}"),
+        );
+    }
+
+    /// A record that goes on in another one where it is too long.
+    fn long(&mut self, head: &str, fields: &str) {
+        let mut line = head.to_owned();
+        for field in fields.split(' ') {
+            if line.len() + field.len() > 100 {
+                let full = std::mem::replace(&mut line, head.to_owned());
+                self.add(full);
+            }
+            line = format!("{line} {field}");
+        }
+        self.add(line);
     }
 
     fn null_call(&mut self) {
@@ -169,7 +183,7 @@ impl Records {
         for count in 1..=8 {
             for cpu in 0..count {
                 let of = format!("t=15 mpidr={:#x} how=all var=core x={count}", mpidr(cpu));
-                let place = (cpu * 3 + 1) % count;
+                let place = (cpu + 1) % count;
                 self.point(&of, "powerdown", 1, 6000 + STEP * place, 300);
                 self.point(&of, "wakeup", 1, 2000 + 1000 * place, 200);
             }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::super::super::model::{DIRTY_SWEEP, Run, Test, measure_heading};
+use super::super::super::model::{CONTEND_SWEEP, DIRTY_SWEEP, Run, Test, measure_heading};
 use super::super::super::sweep::{Bent, Series, series};
 use super::super::points::{Scale as Unit, how};
 use super::chart::{AXIS, Drawing, LEFT, Mark, RIGHT, Scale, WIDTH};
@@ -13,6 +13,10 @@ const HEIGHT: f64 = 260.0;
 const ROOM: f64 = 52.0;
 
 pub(super) fn figures(id: &str, run: &Run, test: &Test) -> Vec<String> {
+    // A power_state is a name, and no amount.
+    if ![DIRTY_SWEEP, CONTEND_SWEEP].contains(&test.scenario.word()) {
+        return Vec::new();
+    }
     let all = series(test);
     let all = all.iter().enumerate();
     all.filter_map(|(place, it)| figure(&format!("{id}-sweep{}", place + 1), run, test, it))
