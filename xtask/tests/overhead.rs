@@ -10,7 +10,8 @@ use psci_bench::output::parse::Record;
 use support::{outcome, xtask};
 
 /// The scenarios in which a CPU is by itself, and those that are left out.
-const ARGUMENTS: &str = "iterations=4 only=psci_version_parallel,cpu_susp_serial,cpu_susp_parallel";
+const ARGUMENTS: &str = "iterations=4 loops=1024 \
+    only=psci_version_parallel,cpu_susp_serial,cpu_susp_parallel,null_call";
 
 /// stdout of a run with `--overhead`, of which the logs go to `log`.
 fn run(log: &Path) -> String {
@@ -101,6 +102,17 @@ fn in_instructions_and_the_same_twice() {
         assert!((4..2000).contains(&difference), "{scenario}: {second}");
     }
     assert!(second.contains("instructions more (+"), "{second}");
+    // The same call in a loop on a CPU alone has the same price.
+    let words: Vec<&str> = second
+        .lines()
+        .find(|line| line.contains("null_call psci_version"))
+        .expect("a row")
+        .split_whitespace()
+        .collect();
+    let [new, old, difference] = [4, 5, 6].map(|at| words[at].parse::<f64>().expect("a number"));
+    let version = row(&second, "psci_version_parallel", "Call")[2] as f64;
+    assert!((new - old - difference).abs() < 0.02, "{second}");
+    assert!((difference - version).abs() < 1.0, "{second}");
     for left_out in [
         "  * Powerdown, Wakeup, Cache Flush, Latency: PMF's own",
         "  * Call of a suspend: it includes the sleep",

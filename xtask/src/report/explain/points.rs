@@ -23,11 +23,15 @@ pub(super) fn net(run: &Run, test: &Test) -> Vec<Finding> {
     let empty = run.tests.iter().find(|it| it.scenario.word() == EMPTY);
     let empty = empty.map_or(&[][..], |it| it.points.as_slice());
     let own = || test.points.iter().filter(|it| it.variant == LOOP);
+    // Of the CPU itself where it has one; else of another, which has the same
+    // few instructions.
     let round = |point: &Measured| {
-        let same = |it: &&Measured| {
-            (it.cpu, &it.how, &it.metric) == (point.cpu, &point.how, &point.metric)
-        };
-        own().find(same).or_else(|| empty.iter().find(same))
+        let all = || own().chain(empty).filter(|it| it.metric == point.metric);
+        let same = |it: &&Measured| (it.cpu, &it.how) == (point.cpu, &point.how);
+        let found = all().find(same);
+        found
+            .or_else(|| all().find(|it| it.cpu == point.cpu))
+            .or_else(|| all().next())
     };
     let mut kinds: Vec<(&Measured, Vec<(f64, f64, usize)>)> = Vec::new();
     for point in test
@@ -182,7 +186,7 @@ fn flushed(run: &Run, test: &Test, series: &Series<'_>) -> Option<Finding> {
     } else {
         let level = match bent.level {
             Some((end, level)) => format!(
-                " up to {}, and is {} from there on: no more than that can be dirty",
+                " up to {}, and is {} from there on: no more than that stays dirty in caches",
                 bytes(end),
                 time(run, level)
             ),

@@ -7,6 +7,7 @@
 //! * Powerdown, Wakeup, Cache Flush and Latency are PMF's own.
 //! * Call of a suspend includes the sleep, which is calibrated in each run.
 //! * Turn Off: with PMF the lead looks seldom, so as to disturb nobody.
+//! * Points of all CPUs at once: with others at work, they are about them, too.
 //! * Parallel suspends: who is ahead in the queue for a lock changes with any
 //!   change of the firmware, and the clock of instructions counts those of all
 //!   CPUs.
@@ -16,11 +17,12 @@
 
 use anyhow::{Result, bail, ensure};
 use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::point::{How, Measure};
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
 use super::compare::noise::notch;
-use super::model::{Run, Term, Test};
+use super::model::{LOOP, Measured, Run, Term, Test, measure_heading};
 
 mod tell;
 
@@ -56,6 +58,8 @@ pub struct Cost {
     pub scenario: Term<ScenarioId>,
     /// By which method.
     pub method: Term<Method>,
+    /// Of points the variant, and what was varied.
+    pub variant: Option<String>,
     /// Which figure: that of tables.
     pub figure: String,
     /// Each CPU that both have.
@@ -157,11 +161,13 @@ pub fn overhead(with: &Run, without: &Run, unit: Unit) -> Result<Overhead> {
                 costs.push(Cost {
                     scenario: test.scenario.clone(),
                     method: test.method.clone(),
+                    variant: None,
                     figure: heading.to_owned(),
                     cpus,
                 });
             }
         }
+        costs.extend(of_points(with, test, without, old, &scale));
     }
     if costs.is_empty() {
         bail!(
@@ -186,9 +192,55 @@ const COMPARED: [(Metric, &str); 3] = [
     (Metric::TurnOn, "Turn On"),
 ];
 
+/// The same of points: what one operation takes, and what the caller sees of
+/// CPU_ON and of wake-ups.
+const OF_POINTS: [Measure; 3] = [Measure::Ticks, Measure::Wake, Measure::TurnOn];
+
 /// Whether it is more than a matter of who is ahead in the queue.
 fn is_comparable(test: &Test) -> bool {
-    !test.is_parallel() || test.scenario.is(ScenarioId::PsciVersionParallel)
+    let queue = test.is_parallel() && !test.scenario.is(ScenarioId::PsciVersionParallel);
+    !queue && !test.is_queue_of_points()
+}
+
+/// The points of one CPU alone that both runs have: with others at work, it
+/// is about them, too.
+fn of_points(with: &Run, new: &Test, without: &Run, old: &Test, scale: &Scale) -> Vec<Cost> {
+    let mut costs: Vec<(&Measured, Cost)> = Vec::new();
+    for point in &new.points {
+        let measured = point
+            .metric
+            .known()
+            .is_some_and(|it| OF_POINTS.contains(&it));
+        if !measured || !point.how.is(How::Alone) || point.variant == LOOP {
+            continue;
+        }
+        let mpidr = with.cpus.get(point.cpu).and_then(|cpu| cpu.mpidr);
+        let cpu = mpidr.and_then(|mpidr| without.cpu_by_mpidr(mpidr));
+        let same =
+            |it: &&Measured| Some(it.cpu) == cpu && it.per == point.per && it.is_of_kind(point);
+        let Some(other) = old.points.iter().find(same) else {
+            continue;
+        };
+        let label = with.label(point.cpu);
+        let own = scale.of_cpu(label, &point.summary, &other.summary, point.per);
+        match costs.iter_mut().find(|it| it.0.is_of_kind(point)) {
+            Some((_, cost)) => cost.cpus.push(own),
+            None => costs.push((
+                point,
+                Cost {
+                    scenario: new.scenario.clone(),
+                    method: new.method.clone(),
+                    variant: Some(match point.x {
+                        Some(x) => format!("{} {}", point.variant, new.x_shown(x)),
+                        None => point.variant.clone(),
+                    }),
+                    figure: measure_heading(&point.metric).to_owned(),
+                    cpus: vec![own],
+                },
+            )),
+        }
+    }
+    costs.into_iter().map(|it| it.1).collect()
 }
 
 /// From ticks to the unit.

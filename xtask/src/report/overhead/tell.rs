@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::point::How;
 use psci_bench::sample::Metric;
 
 use super::super::format::table::Table;
@@ -100,10 +101,11 @@ impl Overhead {
                      it is noise.",
             }
         )];
-        let version = self
-            .costs
-            .iter()
-            .find(|it| it.scenario.is(ScenarioId::PsciVersionParallel));
+        let alone = |it: &&Cost| it.variant.as_deref() == Some("psci_version");
+        let version = self.costs.iter().find(alone).or_else(|| {
+            let mut all = self.costs.iter();
+            all.find(|it| it.scenario.is(ScenarioId::PsciVersionParallel))
+        });
         if let Some(own) = version.and_then(Cost::typical) {
             let difference = own.difference();
             if self.unit == Unit::Time && is_noise(own) {
@@ -138,9 +140,11 @@ fn is_noise(own: &OfCpu) -> bool {
 fn name(cost: &Cost) -> String {
     let tag = cost.scenario.word();
     let tag = tag.strip_prefix("test_rt_instr_").unwrap_or(tag);
-    match cost.method.is(Method::Tftf) {
-        true => tag.to_owned(),
-        false => format!("{tag}, {}", cost.method),
+    match &cost.variant {
+        // Of these each has but one method.
+        Some(variant) => format!("{tag} {variant}"),
+        None if cost.method.is(Method::Tftf) => tag.to_owned(),
+        None => format!("{tag}, {}", cost.method),
     }
 }
 
@@ -193,6 +197,12 @@ pub(super) fn left_out(with: &Run, without: &Run) -> Vec<String> {
         all.push(
             "Turn Off: with PMF the lead looks seldom, so as to disturb nobody, and can not tell."
                 .to_owned(),
+        );
+    }
+    let at_once = |test: &Test| test.points.iter().any(|it| it.how.is(How::All));
+    if with.tests.iter().any(at_once) {
+        all.push(
+            "Points of all CPUs at once: with others at work, they are about them, too.".to_owned(),
         );
     }
     let queues = with.tests.iter().filter(|test| !is_comparable(test));

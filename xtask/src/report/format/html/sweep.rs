@@ -113,6 +113,9 @@ fn figure(id: &str, run: &Run, test: &Test, series: &Series<'_>) -> Option<Strin
         false => "the middle one of the CPUs' medians",
     };
     let fitted = fit.map(|it| {
+        if it.line.slope == 0.0 {
+            return "line of best fit: level".to_owned();
+        }
         let slope = it.line.slope / scale * if in_kib { 1024.0 } else { 1.0 };
         let each = if in_kib { "KiB" } else { "CPU" };
         let r2 = it.line.r2 * 100.0;
