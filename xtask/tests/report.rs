@@ -6,8 +6,8 @@
 mod support;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
+use support::golden::holds;
 use support::{outcome, xtask};
 use xtask::report::format::{self, Options};
 use xtask::report::merge::merge;
@@ -29,24 +29,6 @@ const TFTF: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "info", "msg
 - {"dt": "2026-01-02T10:11:13.000008", "lvl": "target", "msg": "  TEST COMPLETE                                                 Passed"}
 - {"dt": "2026-01-02T10:11:13.000009", "lvl": "target", "msg": "NOTICE:  Exiting tests."}
 "#;
-
-fn data(name: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    root.join("tests/data/report").join(name)
-}
-
-/// Compares with the file `expected/NAME`.
-fn holds(name: &str, made: &str) {
-    let path = data("expected").join(name);
-    if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
-        fs::write(&path, made).expect("the folder is there");
-    }
-    let expected = fs::read_to_string(&path).expect("the file is there");
-    assert!(
-        made == expected,
-        "{name} differs: see PSCI_BENCH_BLESS\n{made}"
-    );
-}
 
 fn report(log: &[u8]) -> Report {
     read_bytes("a.log", log).expect("there is a run")

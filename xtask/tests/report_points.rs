@@ -6,13 +6,14 @@ mod support;
 use std::fs;
 
 use psci_bench::stats::Summary;
+use support::golden::holds;
 use support::points::{EACH_KIB, FULL_KIB, STEP, log};
 use support::xtask;
 use xtask::report::compare::{Options as Compared, Outcome, compare};
 use xtask::report::explain::{Confidence, Kind, explain};
 use xtask::report::format::{self, Options};
 use xtask::report::merge::merge;
-use xtask::report::model::{Measured, Report, Run, Test};
+use xtask::report::model::{Measured, Report, Run, Term, Test};
 use xtask::report::read::read_bytes;
 
 fn report(scale: u64) -> Report {
@@ -36,6 +37,43 @@ fn written(report: &Report, format: &str) -> String {
     let result = exporter.write(report, &Options::default(), &mut out);
     result.expect("a Vec takes all");
     String::from_utf8(out).expect("UTF-8")
+}
+
+/// Two CPUs on QEMU under `--icount`, `only=null_call loops=2048 batch=512`.
+const QEMU: &[u8] = include_bytes!("data/report/qemu-points.log");
+
+#[test]
+fn of_qemu_byte_for_byte() {
+    let report = read_bytes("a.log", QEMU).expect("there is a run");
+    assert!(report.runs[0].is_complete());
+    for (format, file) in [
+        ("text", "points.txt"),
+        ("md", "points.md"),
+        ("rst", "points.rst"),
+        ("csv", "points.csv"),
+        ("json", "points.json"),
+        ("html", "points.html"),
+        ("junit", "points.xml"),
+        ("gha-benchmark", "points.gha.json"),
+    ] {
+        holds(file, &written(&report, format));
+    }
+}
+
+/// What is drawn of a sweep and of a histogram, and what is said.
+#[test]
+fn drawn_byte_for_byte() {
+    let mut report = report(100);
+    let tests = &mut report.runs[0].tests;
+    tests.retain(|it| ["dirty_sweep", "timer_latency"].contains(&it.scenario.word()));
+    tests[0].points.retain(|it| it.cpu < 2);
+    // A scenario goes by its tag where a report does not know it, and by its
+    // name where it does, which may come to be another one.
+    for test in tests {
+        test.scenario = Term::Other(test.scenario.word().into());
+    }
+    holds("drawn.html", &written(&report, "html"));
+    holds("drawn.txt", &written(&report, "text"));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 // Each test program compiles this file, and none uses all of it.
 #![allow(dead_code)]
 
+pub mod golden;
 pub mod packages;
 pub mod points;
 pub mod scratch;

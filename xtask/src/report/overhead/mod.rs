@@ -96,6 +96,14 @@ impl Cost {
         sorted.get(sorted.len().saturating_sub(1) / 2).copied()
     }
 
+    /// The CPU with the least figures. Where the clock counts the instructions
+    /// of all CPUs, those of others can only add to it.
+    #[must_use]
+    pub fn cleanest(&self) -> Option<&OfCpu> {
+        let both = |own: &&OfCpu| own.with + own.without;
+        self.cpus.iter().min_by(|a, b| both(a).total_cmp(&both(b)))
+    }
+
     /// The CPUs, the one with the least difference first.
     fn sorted(&self) -> Vec<&OfCpu> {
         let mut all: Vec<&OfCpu> = self.cpus.iter().collect();

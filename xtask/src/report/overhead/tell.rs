@@ -94,8 +94,8 @@ impl Overhead {
              those of all CPUs, and Alike is how many have the row's.{}",
             match self.unit {
                 Unit::Instructions { .. } =>
-                    " The clock counts the instructions of all CPUs together: where one of them \
-                     was about something else meanwhile, that is in the figure.",
+                    " The clock counts the instructions of all CPUs together: what another one \
+                     did meanwhile, such as the lead in waiting, is in the figure.",
                 Unit::Time =>
                     " Differences are medians' with the sum of both notches; what is not beyond \
                      it is noise.",
@@ -106,7 +106,11 @@ impl Overhead {
             let mut all = self.costs.iter();
             all.find(|it| it.scenario.is(ScenarioId::PsciVersionParallel))
         });
-        if let Some(own) = version.and_then(Cost::typical) {
+        let own = match self.unit {
+            Unit::Instructions { .. } => version.and_then(Cost::cleanest),
+            Unit::Time => version.and_then(Cost::typical),
+        };
+        if let Some(own) = own {
             let difference = own.difference();
             if self.unit == Unit::Time && is_noise(own) {
                 all.push(
@@ -118,11 +122,12 @@ impl Overhead {
                 let word = if difference < 0.0 { "less" } else { "more" };
                 all.push(format!(
                     "PSCI_VERSION, which passes two timestamps and does nothing else, takes {} {} \
-                     {word} ({}{:.1} %): {} for each timestamp.",
+                     {word} ({}{:.1} %) on CPU {}: {} for each timestamp.",
                     number(difference.abs()),
                     self.unit_name,
                     sign(difference),
                     difference.abs() / own.without.max(f64::MIN_POSITIVE) * 100.0,
+                    own.label,
                     number(difference / STAMPS)
                 ));
             }
