@@ -10,7 +10,7 @@ use psci_bench::output::parse::Record;
 use support::{outcome, xtask};
 
 /// The scenarios in which a CPU is by itself, and those that are left out.
-const ARGUMENTS: &str = "iterations=4 loops=1024 \
+const ARGUMENTS: &str = "iterations=4 loops=128 batch=128 \
     only=psci_version_parallel,cpu_susp_serial,cpu_susp_parallel,null_call";
 
 /// stdout of a run with `--overhead`, of which the logs go to `log`.

@@ -208,5 +208,5 @@ impl Records {
 }
 
 fn mpidr(cpu: u64) -> u64 {
-    cpu / 4 << 8 | cpu % 4
+    ((cpu / 4) << 8) + cpu % 4
 }

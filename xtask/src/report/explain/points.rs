@@ -14,6 +14,9 @@ const EMPTY: &str = "empty";
 const R2_EVEN: f64 = 0.9;
 const R2_SOME: f64 = 0.5;
 
+/// What an operation costs without the loop, the loop, and the CPU.
+type Net = (f64, f64, usize);
+
 /// What an operation costs without the loop round it, which is the scenario's
 /// own, or that of `empty`.
 pub(super) fn net(run: &Run, test: &Test) -> Vec<Finding> {
@@ -33,7 +36,7 @@ pub(super) fn net(run: &Run, test: &Test) -> Vec<Finding> {
             .or_else(|| all().find(|it| it.cpu == point.cpu))
             .or_else(|| all().next())
     };
-    let mut kinds: Vec<(&Measured, Vec<(f64, f64, usize)>)> = Vec::new();
+    let mut kinds: Vec<(&Measured, Vec<Net>)> = Vec::new();
     for point in test
         .points
         .iter()

@@ -116,7 +116,7 @@ fn figure(id: &str, run: &Run, points: &[&Measured]) -> Option<String> {
             drawing.line("p99", (at, base - TALL + 20.0), (at, base));
         }
         let at = scale.at(value(max));
-        drawing.line("range", (at, base - 14.0), (at, base));
+        drawing.line("due", (at, base - 14.0), (at, base));
         drawing.rect(
             "median",
             (scale.at(value(median)) - 1.5, base - TALL + 20.0),
@@ -136,7 +136,7 @@ fn figure(id: &str, run: &Run, points: &[&Measured]) -> Option<String> {
             name: "median",
         },
         Mark {
-            class: "range",
+            class: "due",
             name: "greatest",
         },
     ];
