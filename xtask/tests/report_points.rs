@@ -108,9 +108,12 @@ fn what_records_say() {
     for point in &latency.points {
         let histogram = point.histogram.as_ref().expect("it has one");
         assert_eq!(histogram.count(), Some(100));
-        assert_eq!(histogram.step, 4);
-        let (last, _) = histogram.classes.last().expect("a class");
-        assert!((*last..last + 4).contains(&point.summary.max), "{point:?}");
+        let last = histogram.classes.last().expect("a class");
+        assert_eq!(last.width, 4);
+        assert!(
+            (last.from..last.from + 4).contains(&point.summary.max),
+            "{point:?}"
+        );
     }
     assert_eq!(test(&run, "dirty_sweep").points[0].x, Some(0));
 }
@@ -159,7 +162,7 @@ fn hostile_records() {
         "point t=7 how=alone var=x metric=ticks per=1 n=1 min=1 med=1 max=1 mad=0",
         "point mpidr=0x0 how=alone var=x metric=ticks per=1 n=1 min=1 med=1 max=1 mad=0",
         "point t=7 mpidr=0x0 how=alone var=x x=- metric=ticks per=1",
-        "hist t=7 mpidr=0x0 how=alone var=x metric=ticks from=0 step=0 c=1",
+        "hist t=7 mpidr=0x0 how=alone var=x metric=ticks from=0 step=0 c=1,1",
         "hist t=7 mpidr=0x0 how=alone var=x metric=ticks from=0 step=1 c=1,,2",
         "hist t=7 mpidr=0x0 how=alone var=x metric=ticks from=18446744073709551615 step=2 c=0,1",
         "hist t=7 mpidr=0x0 how=alone var=x metric=ticks step=2",
@@ -247,7 +250,10 @@ fn every_format_has_them() {
     assert_eq!(point["statistics"]["ticks"]["median"], 2200);
     assert_eq!(point["operation"]["median"], 35200.0);
     let histogram = &json["runs"][0]["tests"][1]["points"][0]["histogram"];
-    assert_eq!(histogram["classes"][0], serde_json::json!([40, 20]));
+    assert_eq!(
+        histogram[0],
+        serde_json::json!({"from": 40, "width": 4, "count": 20})
+    );
     let junit = written(&report, "junit");
     let name = "null_call.warm.cluster0.core0.alone.psci_version.ticks.median_ns";
     assert!(junit.contains(name), "{junit}");

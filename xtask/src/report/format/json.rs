@@ -17,8 +17,8 @@ use super::super::explain::{Confidence, Finding, explain};
 use super::super::merge::Merged;
 use super::super::midr;
 use super::super::model::{
-    Facts, Instants, Integrity, Measured, Other, Plan, Point, Report, Row, Run, Sample, Term, Test,
-    Why,
+    Class, Facts, Histogram, Instants, Integrity, Measured, Other, Plan, Point, Report, Row, Run,
+    Sample, Term, Test, Why,
 };
 use super::{Exporter, Options, Takes};
 
@@ -162,6 +162,12 @@ impl Serialize for Of<'_, &Test> {
     }
 }
 
+/// The classes of a histogram.
+fn classes(of: &Histogram) -> Value {
+    let class = |it: &Class| json!({"from": it.from, "width": it.width, "count": it.count});
+    of.classes.iter().map(class).collect()
+}
+
 /// A point: the figures of a sample, and the median as that of one operation.
 fn point(run: &Run, it: &Measured) -> Value {
     let is_time = it.unit() == Unit::Ticks;
@@ -177,7 +183,7 @@ fn point(run: &Run, it: &Measured) -> Value {
         "operation": {
             "median": (it.each(run, it.summary.median) * 1000.0).round() / 1000.0, "unit": it.unit_name(run),
         },
-        "histogram": histogram.map(|it| json!({"step": it.step, "classes": it.classes})),
+        "histogram": histogram.map(classes),
     })
 }
 

@@ -19,7 +19,7 @@ mod term;
 pub use self::instants::{Instants, POINTS, Point, Sample};
 pub use self::integrity::{Integrity, Missing, Records};
 pub use self::points::{
-    CONTEND_SWEEP, DIRTY_SWEEP, Histogram, IDLE_STATES, LOOP, Measured, measure_heading,
+    CONTEND_SWEEP, Class, DIRTY_SWEEP, Histogram, IDLE_STATES, LOOP, Measured, measure_heading,
 };
 pub use self::results::{Figure, Reached, Row, Status, Test, Why, heading};
 pub use self::term::{Term, Vocabulary};

@@ -30,13 +30,22 @@ pub struct Measured {
     pub histogram: Option<Histogram>,
 }
 
-/// Counts of classes of equal width.
+/// How samples are spread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// The width of a class, at least 1; the last one is open.
-    pub step: u64,
-    /// Where each class begins that has any, and how many are in it.
-    pub classes: Vec<(u64, u64)>,
+    /// The classes that have any samples, in their order.
+    pub classes: Vec<Class>,
+}
+
+/// Samples from one figure up to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Class {
+    /// The least figure in it.
+    pub from: u64,
+    /// How wide it is; 0: all from there on.
+    pub width: u64,
+    /// How many samples are in it.
+    pub count: u64,
 }
 
 /// The word for the variant that is a scenario's own loop with nothing in it.
@@ -94,7 +103,7 @@ impl Histogram {
     /// How many samples are in it; None where nobody can have taken so many.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
-        let mut counts = self.classes.iter().map(|class| class.1);
+        let mut counts = self.classes.iter().map(|class| class.count);
         counts.try_fold(0u64, |sum, count| sum.checked_add(count))
     }
 }

@@ -54,10 +54,10 @@ fn figure(id: &str, run: &Run, points: &[&Measured]) -> Option<String> {
             variants.len() - 1
         });
         let histogram = point.histogram.as_ref()?;
-        for (from, count) in &histogram.classes {
-            let class = (*from, from.saturating_add(histogram.step));
-            let counted = variants[at].1.entry(class).or_default();
-            *counted = counted.saturating_add(*count);
+        for class in &histogram.classes {
+            let bounds = (class.from, class.from.saturating_add(class.width));
+            let counted = variants[at].1.entry(bounds).or_default();
+            *counted = counted.saturating_add(class.count);
         }
         variants[at].2.push(point);
     }

@@ -6,7 +6,7 @@ use psci_bench::output::parse::Record;
 use psci_bench::output::record::Type;
 use psci_bench::point::{How, Measure};
 
-use super::super::super::model::{Histogram, Measured, Term};
+use super::super::super::model::{Class, Histogram, Measured, Term};
 use super::{Parts, number, put};
 
 /// The points of a scenario, and histograms.
@@ -91,20 +91,21 @@ impl Points {
 
     /// Takes a part of a histogram in.
     fn classes(&mut self, record: &Record<'_>, of: &PointParts) -> Option<()> {
-        let step = number(word(record, "step")?).filter(|step| *step > 0)?;
+        let width = number(word(record, "step")?)?;
         let from = number(word(record, "from")?)?;
         let counts = word(record, "c")?
             .split(',')
             .map(|count| count.parse().ok());
         let counts: Vec<u64> = counts.collect::<Option<_>>()?;
-        let to = self.histograms.entry(of.key(None)).or_default();
-        if to.step != 0 && to.step != step {
+        // Behind all that is from there on, there is nothing.
+        if width == 0 && counts.len() > 1 {
             return None;
         }
-        to.step = step;
-        let begins = |place: u64| from.checked_add(place.checked_mul(step)?);
+        let to = self.histograms.entry(of.key(None)).or_default();
+        let begins = |place: u64| from.checked_add(place.checked_mul(width)?);
         for (place, count) in (0u64..).zip(counts).filter(|it| it.1 > 0) {
-            to.classes.push((begins(place)?, count));
+            let from = begins(place)?;
+            to.classes.push(Class { from, width, count });
         }
         Some(())
     }
@@ -121,7 +122,7 @@ impl Points {
             let summary = it.parts.whole()?;
             let histogram = self.histograms.get(&it.key(None)).cloned();
             let histogram = histogram.map(|mut it| {
-                it.classes.sort_unstable();
+                it.classes.sort_unstable_by_key(|class| class.from);
                 it
             });
             Some(Measured {
