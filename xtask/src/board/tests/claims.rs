@@ -1,6 +1,8 @@
 //! Claims that are refused: of room, of having been tried, of what a firmware
 //! can do.
 
+use psci_bench::image::BASE_MAX;
+
 use super::*;
 
 /// The error for the board file `text`, and the line that it names.
@@ -15,22 +17,28 @@ fn told(text: &str) -> (usize, String) {
 #[test]
 fn room_from_the_load_address_on() {
     // TF-A has 32 CPUs here, and QEMU's own PSCI 512.
-    let need = (128 + 64 + 512 * 32) << 10;
+    let need = BASE_MAX as u64 + ((64 + 512 * 32) << 10);
     let at = |address: u64| text().replacen("0x6000_0000", &format!("{address:#x}"), 1);
     assert!(Board::parse("b", &at(0x8000_0000 - need)).is_ok());
     let (place, reason) = told(&at(0x8000_0000 - need + 0x1000));
     assert_eq!(place, line("load-address"));
     assert_eq!(
         reason,
-        "there are 16572 KiB from the load address on, and the payload needs 16576"
+        format!(
+            "there are {} KiB from the load address on, and the payload needs {}",
+            (need >> 10) - 4,
+            need >> 10
+        )
     );
     // The image must not reach into what is reserved behind it.
     let reserve = |base: u64| {
         let part = format!("[[reserved]]\nname = \"tee\"\nbase = {base:#x}\nsize = 0x1000\n[uart]");
         Board::parse("b", &text().replacen("[uart]", &part, 1))
     };
-    assert!(reserve(0x6000_0000 + (128 << 10)).is_ok());
-    let error = reserve(0x6001_f000).expect_err("in the image").to_string();
+    assert!(reserve(0x6000_0000 + BASE_MAX as u64).is_ok());
+    let error = reserve(0x6000_0000 + BASE_MAX as u64 - 0x1000)
+        .expect_err("in the image")
+        .to_string();
     assert!(error.contains("in what tee has reserved"), "{error}");
 }
 
