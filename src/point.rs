@@ -59,10 +59,10 @@ pub enum Measure {
     Call,
     /// From the due wake-up to the return or the entry point.
     Wake,
-    /// From CPU_OFF to AFFINITY_INFO saying OFF.
-    TurnOff,
     /// From CPU_ON to the CPU's first instruction.
     TurnOn,
+    /// From CPU_OFF to AFFINITY_INFO saying OFF.
+    TurnOff,
 }
 
 impl Measure {
@@ -77,8 +77,8 @@ impl Measure {
         Self::CacheFlush,
         Self::Call,
         Self::Wake,
-        Self::TurnOff,
         Self::TurnOn,
+        Self::TurnOff,
     ];
 
     /// Its name in records, under `metric=`.

@@ -116,6 +116,8 @@ pub enum Skip {
     NoPmu,
     /// PMF's timestamps can not be read.
     NoPmf,
+    /// There is one CPU only.
+    OneCpu,
 }
 
 /// Why a scenario failed.
@@ -163,6 +165,13 @@ pub enum Failure {
         cpu: u16,
         /// Why.
         fault: Fault,
+    },
+    /// A loop was given up before its end: what it waits for did not come.
+    GaveUp {
+        /// Which, by its variant's name.
+        variant: &'static str,
+        /// The CPU that it was on, by index.
+        cpu: u16,
     },
     /// A call did not come back with what it has to.
     WrongAnswer {

@@ -35,6 +35,9 @@ pub enum Action {
     /// Handle a periodic timer's expiries, or load the memory meanwhile, as the
     /// round's window says.
     Expire,
+    /// CPU_OFF as soon as the CPU is up, while the lead looks for OFF without
+    /// pause.
+    OnOff,
     /// An operation, again and again, timed as a whole.
     Repeat {
         /// Which.
@@ -177,6 +180,14 @@ impl Metric {
     }
 }
 
+impl Action {
+    /// Whether the CPU goes off by it.
+    #[must_use]
+    pub const fn turns_off(self) -> bool {
+        matches!(self, Self::Off | Self::OnOff)
+    }
+}
+
 impl Outcome {
     /// Whether the CPU had a part in the round.
     #[must_use]
@@ -188,7 +199,9 @@ impl Outcome {
     #[must_use]
     pub fn path(&self) -> Option<Path> {
         match self.action {
-            Action::None | Action::Off | Action::Repeat { .. } | Action::Expire => None,
+            Action::None | Action::Off | Action::OnOff | Action::Repeat { .. } | Action::Expire => {
+                None
+            }
             Action::Suspend {
                 powerdown: true, ..
             } => Some(Path::PowerDown),

@@ -78,7 +78,7 @@ pub fn perform(
             let Some(start) = start() else {
                 return outcome;
             };
-            let repeated = env.repeat(operation, count, start);
+            let repeated = env.repeat(slot, operation, count, start);
             Outcome {
                 end: End::Returned,
                 code: repeated.code,
@@ -89,7 +89,7 @@ pub fn perform(
                 ..outcome
             }
         }
-        Action::Off => Outcome {
+        Action::Off | Action::OnOff => Outcome {
             // Handed over before the call, which does not come back.
             end: End::WentOff,
             before: env.way.now(),

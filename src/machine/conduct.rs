@@ -23,8 +23,8 @@ const FINISH_US: u64 = 10_000_000;
 /// CPU_OFF of all until AFFINITY_INFO says OFF.
 const TURN_OFF_US: u64 = 10_000_000;
 
-/// Between two looks at AFFINITY_INFO where the time until it says OFF is the
-/// figure that is measured.
+/// Between two looks at AFFINITY_INFO where the time until it says OFF is one of
+/// the figures; none at all where it is what the round is for.
 const LOOK_US: u64 = 50;
 /// The same where PMF has the figures. Each look is a call that touches the
 /// firmware's data: it must not disturb the CPU that is on its way down.
@@ -95,11 +95,12 @@ impl Conductor {
 
     /// Waits until AFFINITY_INFO says that the CPU is off, and returns the
     /// counter at that look.
-    fn wait_off(&self, slot: &Slot, deadline: u64) -> Result<u64, Loss> {
+    fn wait_off(&self, slot: &Slot, action: Action, deadline: u64) -> Result<u64, Loss> {
         let step = Step::TurnOff;
         let way = self.env.way;
         self.env.begin_watch(step, deadline);
         let nap = match self.env.pmf {
+            _ if action == Action::OnOff => 0,
             Ok(_) => LOOK_WITH_PMF_US,
             Err(_) => LOOK_US,
         };
@@ -212,7 +213,7 @@ impl Conductor {
             let done = |s: &Slot| s.outcome().is_some();
             let gone = self
                 .wait(slot, Step::Finish, self.within(FINISH_US), done)
-                .and_then(|()| self.wait_off(slot, self.within(TURN_OFF_US)));
+                .and_then(|()| self.wait_off(slot, Action::None, self.within(TURN_OFF_US)));
             match gone {
                 Ok(_) => self.states[index] = State::Off,
                 Err(loss) => self.lose(index, loss, outcomes),
@@ -288,7 +289,7 @@ impl Conductor {
             }
             Some(start)
         };
-        if self.takes_part(round, env.lead) && round.action != Action::Off {
+        if self.takes_part(round, env.lead) && !round.action.turns_off() {
             let ahead = (0..env.lead).filter(|i| self.takes_part(round, *i));
             let order = self.order(round, env.lead, ahead.count() as u64);
             let own = act::perform(env, self.lead(), &order, &mut publish);
@@ -331,7 +332,7 @@ impl Conductor {
                 Err(loss) => self.lose(index, loss, outcomes),
             }
         }
-        if round.after != After::Off && round.action != Action::Off {
+        if round.after != After::Off && !round.action.turns_off() {
             return;
         }
         let deadline = self.within(TURN_OFF_US);
@@ -339,7 +340,7 @@ impl Conductor {
             if !self.takes_part(round, index) {
                 continue;
             }
-            match self.wait_off(&env.slots[index], deadline) {
+            match self.wait_off(&env.slots[index], round.action, deadline) {
                 Ok(seen) => {
                     outcomes[index].seen_off = seen;
                     self.states[index] = State::Off;

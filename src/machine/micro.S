@@ -108,3 +108,66 @@ loop_\name\()_end:
     subs    x19, x19, #1
     b.ne    1b
     loop_end hvc
+
+// GET_TIMESTAMP: x20 the function ID, x21 to x23 its arguments.
+    loop    stamp
+1:  mov     x0, x20
+    mov     x1, x21
+    mov     x2, x22
+    mov     x3, x23
+    smc     #0
+    subs    x19, x19, #1
+    b.ne    1b
+    loop_end stamp
+
+// A register that a hypervisor may trap.
+    loop    sysreg
+1:  mrs     x9, pmselr_el0
+    subs    x19, x19, #1
+    b.ne    1b
+    loop_end sysreg
+
+// SGI 0 to oneself, by GICv2: x20 what GICD_SGIR is to get, x21 its address,
+// x22 that of GICC_IAR, before GICC_EOIR. Interrupts are masked: IAR is polled,
+// with WFI while it is spurious. x23 is how often it may be. Another interrupt
+// than the SGI, such as the timer's, ends the loop: operations are left then.
+    loop    sgi_v2
+1:  str     w20, [x21]
+2:  ldr     w9, [x22]
+    tst     w9, #0x3ff                  // SGI 0, of whichever CPU
+    b.ne    3f
+    str     w9, [x22, #4]
+    subs    x19, x19, #1
+    b.ne    1b
+    ret
+3:  and     w10, w9, #0x3ff
+    cmp     w10, #0x3ff                 // spurious
+    b.ne    4f
+    subs    x23, x23, #1
+    b.eq    5f
+    wfi
+    b       2b
+4:  str     w9, [x22, #4]
+5:
+    loop_end sgi_v2
+
+// The same by GICv3: x20 what ICC_SGI1R_EL1 is to get.
+    loop    sgi_v3
+1:  msr     icc_sgi1r_el1, x20
+    isb                                 // it is sent, before IAR is read
+2:  mrs     x9, icc_iar1_el1
+    tst     x9, #0xffffff
+    b.ne    3f
+    msr     icc_eoir1_el1, x9
+    subs    x19, x19, #1
+    b.ne    1b
+    ret
+3:  cmp     x9, #0x3ff
+    b.ne    4f
+    subs    x23, x23, #1
+    b.eq    5f
+    wfi
+    b       2b
+4:  msr     icc_eoir1_el1, x9
+5:
+    loop_end sgi_v3

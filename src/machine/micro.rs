@@ -1,11 +1,21 @@
 //! Loops of one operation: the assembly's Rust side (`micro.S`).
 
 use psci_bench::image::Conduit;
+use psci_bench::pmf::Stamp;
 use psci_bench::sample::Operation;
 
 use super::cpu::Env;
-use super::pmu::Pmu;
+use super::gic::OwnSgi;
+use super::pmu::{self, Pmu};
+use super::slot::Slot;
 use super::timed::Way;
+
+/// A batch of SGIs that takes longer is given up; shorter than the lead waits
+/// for it.
+const SGI_PATIENCE_US: u64 = 5_000_000;
+
+/// How often in a batch the SGI may not be there yet.
+const POLLS: u64 = 1 << 24;
 
 /// What the assembly reads and stores; see `micro.S`.
 #[repr(C)]
@@ -32,6 +42,10 @@ unsafe extern "C" {
     fn loop_empty();
     fn loop_smc();
     fn loop_hvc();
+    fn loop_stamp();
+    fn loop_sysreg();
+    fn loop_sgi_v2();
+    fn loop_sgi_v3();
 }
 
 /// A loop, timed as a whole.
@@ -57,29 +71,40 @@ struct Body {
 
 impl Env {
     /// The loop for an operation; None where this CPU does not have it.
-    fn body(&self, operation: Operation) -> Option<Body> {
-        let call = |function: u32| Body {
-            address: match self.way.conduit() {
-                Conduit::Smc => loop_smc,
-                Conduit::Hvc => loop_hvc,
+    fn body(&self, slot: &Slot, operation: Operation) -> Option<Body> {
+        let (address, arguments): (unsafe extern "C" fn(), _) = match operation {
+            Operation::Nothing => (loop_empty, [0; 4]),
+            Operation::Call(function) => {
+                let address = match self.way.conduit() {
+                    Conduit::Smc => loop_smc,
+                    Conduit::Hvc => loop_hvc,
+                };
+                (address, [function.into(), 0, 0, 0])
+            }
+            Operation::SelfSgi => match self.gic.own_sgi(slot)? {
+                OwnSgi::Registers { value, sgir, iar } => (loop_sgi_v2, [value, sgir, iar, POLLS]),
+                OwnSgi::System { value } => (loop_sgi_v3, [value, 0, 0, POLLS]),
             },
-            arguments: [function.into(), 0, 0, 0],
-            is_call: true,
+            Operation::SysregRead if pmu::is_there() => (loop_sysreg, [0; 4]),
+            Operation::SysregRead => return None,
+            Operation::ReadStamp => {
+                let function = self.pmf.ok()?.get_timestamp();
+                let stamp = Stamp::EnterPsci.tid();
+                (loop_stamp, [function.into(), stamp.into(), slot.mpidr, 0])
+            }
         };
-        match operation {
-            Operation::Nothing => Some(Body {
-                address: loop_empty,
-                arguments: [0; 4],
-                is_call: false,
-            }),
-            Operation::Call(function) => Some(call(function)),
-            _ => None,
-        }
+        Some(Body {
+            address,
+            arguments,
+            is_call: matches!(operation, Operation::Call(_)),
+        })
     }
 
     /// Waits until `start` and does the operation `count` times.
-    pub fn repeat(&self, operation: Operation, count: u32, start: u64) -> Repeated {
-        let Some(body) = self.body(operation) else {
+    ///
+    /// Where the operation waits for an SGI, the timer would end that wait.
+    pub fn repeat(&self, slot: &Slot, operation: Operation, count: u32, start: u64) -> Repeated {
+        let Some(body) = self.body(slot, operation) else {
             let now = self.way.now();
             return Repeated {
                 before: now,
@@ -103,12 +128,20 @@ impl Env {
             (Way::Hvc, false) => repeat_hvc,
             (Way::Hvc, true) => repeat_hvc_cycles,
         };
+        let waits = operation == Operation::SelfSgi;
+        if waits {
+            self.timer.arm(start + self.us(SGI_PATIENCE_US));
+        }
         self.way.wait_until(start);
         // SAFETY: micro.S writes to Raw and its own frame alone, and keeps the
         // callee-saved registers. body() gave a loop of micro.S with the
         // arguments that it asks for and an operation that this CPU has; the
         // region that reads PMCCNTR_EL0 is for CPUs that have that.
         unsafe { region(&mut raw) };
+        if waits {
+            self.timer.disarm();
+            self.gic.drain();
+        }
         let cycles = raw.cycles[1].wrapping_sub(raw.cycles[0]);
         let code = match (raw.left, body.is_call) {
             (0, true) => raw.x0 as u32 as i32,

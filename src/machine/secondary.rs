@@ -1,7 +1,7 @@
 //! A CPU that is not the lead: on by CPU_ON, does its orders, goes off.
 
 use psci_bench::round::After;
-use psci_bench::sample::{Action, Cause, Outcome};
+use psci_bench::sample::{Cause, Outcome};
 
 use super::act;
 use super::cpu::{self, Env};
@@ -43,7 +43,7 @@ fn do_order(env: &'static Env, slot: &'static Slot, order: &Order, entered: u64)
     if order.holds {
         env.attend(slot, || slot.is_released().then_some(()));
     }
-    if matches!(order.action, Action::Off) || order.after == After::Off {
+    if order.action.turns_off() || order.after == After::Off {
         turn_off(env, slot);
     }
 }

@@ -6,6 +6,7 @@
 //! last stretch to an agreed instant is never napped through
 //! (`Way::wait_until`).
 
+use super::counter::relax;
 use super::cpu::{self, Env};
 
 /// The length of a nap, and so how late the end of a wait is seen, in
@@ -28,7 +29,8 @@ impl Env {
         self.poll_every(NAP_US, deadline, condition)
     }
 
-    /// The same, with naps of so many microseconds to begin with.
+    /// The same, with naps of so many microseconds to begin with; with 0,
+    /// without.
     pub fn poll_every<T>(
         &self,
         nap_us: u64,
@@ -45,8 +47,10 @@ impl Env {
                 // One last look: this CPU may have been held up in between.
                 return condition();
             }
-            let nap = self.nap_after(now - began, nap);
-            self.nap_until(deadline.min(now + nap));
+            match self.nap_after(now - began, nap) {
+                0 => relax(),
+                nap => self.nap_until(deadline.min(now + nap)),
+            }
         }
     }
 

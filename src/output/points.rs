@@ -242,8 +242,15 @@ fn how_to_read(prose: &mut Prose<'_>, run: &Run<'_>, test: &TestReport<'_>) -> f
             micro::LIMIT_US / 1_000_000
         )?;
     }
-    if test.points.iter().any(|p| p.variant == micro::LOOP) {
+    let has = |is: fn(&Point) -> bool| test.points.iter().any(is);
+    if has(|p| p.variant == micro::LOOP) && has(|p| p.variant != micro::LOOP) {
         prose.write_str("The loop's own cost is in all figures, and beside them as loop. ")?;
+    }
+    if has(|p| p.measure == Measure::Cycles) {
+        prose.write_str(
+            "Cycles are PMCCNTR_EL0's, which firmware and hypervisors may stop while they run: \
+             then the ticks alone have their part. ",
+        )?;
     }
     let lacks = |variant: &str| test.points.iter().all(|p| p.variant != variant);
     if test.status == Status::Passed

@@ -71,6 +71,7 @@ fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
         Skip::NoSgi => line.write_str("no GIC, and so no SGI"),
         Skip::NoPmu => line.write_str("the CPU has no performance monitors"),
         Skip::NoPmf => line.write_str("PMF's timestamps can not be read"),
+        Skip::OneCpu => line.write_str("there is no other CPU to turn on"),
         Skip::NoGic => line.write_str("no GIC: nothing could wake a suspended CPU"),
         Skip::TrustedOs => line
             .write_str("a trusted OS that lives on one CPU (MIGRATE_INFO_TYPE) keeps that CPU on"),
@@ -112,6 +113,11 @@ fn failed(line: &mut Prose<'_>, run: &Run<'_>, failure: Failure) -> fmt::Result 
             write!(line, "the timer of CPU {} ", run.label(cpu.into()))?;
             timer(line, run, fault)
         }
+        Failure::GaveUp { variant, cpu } => write!(
+            line,
+            "{variant} did not come on CPU {}, or another interrupt did",
+            run.label(cpu.into())
+        ),
         Failure::WrongAnswer {
             variant,
             answer,

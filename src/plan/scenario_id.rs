@@ -52,7 +52,7 @@ pub enum ScenarioId {
 
 impl ScenarioId {
     /// How many there are.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = 13;
 
     /// All of them, in the order in which they run and are printed, which is
     /// that of their numbers.
@@ -64,6 +64,11 @@ impl ScenarioId {
         Self::CpuOffSerial,
         Self::PsciVersionParallel,
         Self::NullCall,
+        Self::SelfSgi,
+        Self::SysregTrap,
+        Self::PmfRead,
+        Self::CpuOn,
+        Self::Empty,
         Self::TimerLatency,
     ];
 
@@ -114,7 +119,7 @@ impl ScenarioId {
             Self::SelfSgi => "SGI to oneself, acknowledged and ended",
             Self::SysregTrap => "Read of PMSELR_EL0, which a hypervisor may trap",
             Self::PmfRead => "Read of one PMF timestamp",
-            Self::CpuOn => "CPU_ON to the first instruction, CPU_OFF to OFF",
+            Self::CpuOn => "CPU_ON and CPU_OFF",
             Self::Empty => "The loop of the others, with nothing in it",
             Self::TimerLatency => "Timer expiry to handler, under memory stress",
             Self::DirtySweep => "CPU_SUSPEND by dirty bytes in the caches",

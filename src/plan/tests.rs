@@ -151,7 +151,8 @@ fn an_error_says_what_is_accepted() {
             "only=x",
             "bootargs word 1 \"only=x\": only takes help, or one or more, parted by commas, of \
              susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
-             cpu_off_serial psci_version_parallel null_call timer_latency suite micro all",
+             cpu_off_serial psci_version_parallel null_call self_sgi \
+             sysreg_trap pmf_read cpu_on empty timer_latency suite micro all",
         ),
         (
             "footprint=5000M",

@@ -118,6 +118,12 @@ impl Fake {
         self
     }
 
+    /// Has no PMU.
+    pub fn without_pmu(mut self) -> Self {
+        self.facts.pmu = false;
+        self
+    }
+
     /// Keeps PSCI_STAT.
     pub fn with_statistics(mut self) -> Self {
         self.facts.stat = true;
@@ -300,11 +306,17 @@ impl Machine for Fake {
             outcomes[cpu] = match round.action {
                 Action::None => Outcome::default(),
                 Action::Suspend { .. } | Action::Version => self.call(round, start, &queue, place),
-                Action::Off => {
+                Action::Off | Action::OnOff => {
                     self.off_at[cpu] = start;
                     Outcome {
-                        action: Action::Off,
+                        action: round.action,
                         end: End::WentOff,
+                        turned_on: start - 800,
+                        entered: if cpu == self.facts.lead {
+                            0
+                        } else {
+                            start - 100
+                        },
                         before: start,
                         seen_off: start + 900,
                         ..Outcome::default()

@@ -44,6 +44,25 @@ pub enum Gic {
 /// An interrupt that was acknowledged, as the GIC told it.
 pub struct Claim(u32);
 
+/// How a CPU sends the wake-up SGI to itself, acknowledges and ends it.
+pub enum OwnSgi {
+    /// GICv2: what to write to GICD_SGIR, its address and GICC_IAR's, which
+    /// GICC_EOIR is behind.
+    Registers {
+        /// The value.
+        value: u64,
+        /// Address of GICD_SGIR.
+        sgir: u64,
+        /// Address of GICC_IAR.
+        iar: u64,
+    },
+    /// GICv3: what to write to ICC_SGI1R_EL1.
+    System {
+        /// The value.
+        value: u64,
+    },
+}
+
 /// Why this CPU's part of the GIC could not be set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GicError {
@@ -136,6 +155,15 @@ impl Gic {
             Self::V3(_) => v3::GicV3::ring(target.mpidr),
         }
         cpu::barrier();
+    }
+
+    /// How the CPU of `slot` sends itself an SGI; None without a GIC.
+    pub fn own_sgi(&self, slot: &Slot) -> Option<OwnSgi> {
+        match self {
+            Self::Absent => None,
+            Self::V2(gic) => Some(gic.own_sgi()),
+            Self::V3(_) => Some(v3::GicV3::own_sgi(slot.mpidr)),
+        }
     }
 
     /// The lead's: lets an SPI, level-sensitive, come to the CPU of `slot`,

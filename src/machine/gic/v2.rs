@@ -11,7 +11,7 @@ use core::sync::atomic::Ordering;
 use safe_mmio::fields::{ReadPure, ReadPureWrite, WriteOnly};
 use safe_mmio::{UniqueMmioPointer, field, field_shared, split_fields};
 
-use super::{PRIORITY, WAKE_SGI};
+use super::{OwnSgi, PRIORITY, WAKE_SGI};
 use crate::machine::slot::Slot;
 
 /// The distributor's registers that are used (IHI 0048B, table 4-1), those
@@ -122,6 +122,17 @@ impl GicV2 {
         let list = target.gic.load(Ordering::Acquire) as u32;
         let mut gicd = self.registers();
         field!(gicd, sgir).write(list << 16 | WAKE_SGI);
+    }
+
+    /// GICD_SGIR's TargetListFilter (bits 25:24) 2 is the CPU itself.
+    pub fn own_sgi(&self) -> OwnSgi {
+        let iar = core::mem::offset_of!(CpuInterface, iar) as u64;
+        let sgir = core::mem::offset_of!(Distributor, sgir) as u64;
+        OwnSgi::Registers {
+            value: u64::from(2 << 24 | WAKE_SGI),
+            sgir: self.distributor() + sgir,
+            iar: self.cpu_interface.as_ptr() as u64 + iar,
+        }
     }
 
     /// Acknowledges an interrupt: GICC_IAR as read.

@@ -17,7 +17,7 @@ use psci_bench::devices::redistributor::{self, GICR_PIDR2, is_redistributor};
 use safe_mmio::fields::ReadPure;
 use safe_mmio::{UniqueMmioPointer, field, field_shared};
 
-use super::{GicError, PRIORITY, WAKE_SGI};
+use super::{GicError, OwnSgi, PRIORITY, WAKE_SGI};
 use crate::machine::counter::relax;
 use crate::machine::cpu;
 use crate::machine::mmio::Mmio;
@@ -176,6 +176,17 @@ impl GicV3 {
         };
         let _ =
             GicCpuInterface::send_sgi(IntId::sgi(WAKE_SGI), target, SgiTargetGroup::CurrentGroup1);
+    }
+
+    /// ICC_SGI1R_EL1 (IHI 0069, 12.2.20): one bit of the target list, by the
+    /// range selector where Aff0 is above 15.
+    pub fn own_sgi(mpidr: u64) -> OwnSgi {
+        let [aff0, aff1, aff2, _, aff3, ..] = mpidr.to_le_bytes();
+        let list = 1 << (aff0 % 16) | u64::from(aff0 / 16) << 44;
+        let others = u64::from(aff1) << 16 | u64::from(aff2) << 32 | u64::from(aff3) << 48;
+        OwnSgi::System {
+            value: list | others | u64::from(WAKE_SGI) << 24,
+        }
     }
 
     /// Acknowledges an interrupt, by its ID.

@@ -151,3 +151,90 @@ fn the_suite_and_a_loop_in_one_run() {
     assert_eq!(tests, ["t=4 by=tftf ", "t=4 by=warm ", "t=7 by=warm "]);
     assert!(text.contains("Total tests   : 1"));
 }
+
+#[test]
+fn every_loop_by_its_number() {
+    let mut fake = Fake::new(8);
+    let (text, verdict) = run(&mut fake, "only=micro loops=4 batch=2 iterations=3", 8);
+    assert_eq!(verdict, Verdict::Pass, "{text}");
+    let points = records(&text, "point");
+    let of = |begin: &str| {
+        points
+            .iter()
+            .filter(|point| point.starts_with(begin))
+            .count()
+    };
+    // On eight CPUs, alone and all at once, in ticks and cycles.
+    let (once, on_lead) = (8 * 2 * 2, 2);
+    let counts: Vec<usize> = (6..14).map(|t| of(&std::format!("t={t} "))).collect();
+    let cpu_on = 7 * 3;
+    let plain = once + on_lead;
+    assert_eq!(
+        counts,
+        [0, 3 * once + on_lead, plain, plain, plain, cpu_on, once, 0]
+    );
+}
+
+/// Who is first in his cluster depends on the lead, and on who came before.
+#[test]
+fn cpu_on_says_who_finds_the_cluster_up() {
+    let mut fake = Fake::new(8);
+    let (text, _) = run(&mut fake, "only=cpu_on iterations=2 warmup=0", 8);
+    let points = records(&text, "point");
+    let first: Vec<&str> = points
+        .iter()
+        .filter(|point| point.contains("var=first metric=turnon"))
+        .filter_map(|point| point.split(" var=").next())
+        .collect();
+    let alone = (0..4).map(|core| std::format!("t=11 mpidr=0x10{core} how=alone"));
+    let mut expected: Vec<String> = alone.collect();
+    expected.push("t=11 mpidr=0x100 how=all".into());
+    assert_eq!(first, expected);
+    let one = "t=11 mpidr=0x103 how=alone var=first metric=turnoff per=1 n=2 min=900";
+    assert!(
+        points.iter().any(|point| point.starts_with(one)),
+        "{points:#?}"
+    );
+    assert!(!points.iter().any(|point| point.contains("mpidr=0x0 ")));
+}
+
+#[test]
+fn what_the_machine_lacks_is_skipped_by_name() {
+    let mut fake = Fake::without_pmf(1).without_gic().without_pmu();
+    let (text, verdict) = run(&mut fake, "only=micro loops=4", 1);
+    assert_eq!(verdict, Verdict::Pass);
+    for why in [
+        "Skipped: no GIC, and so no SGI",
+        "Skipped: the CPU has no performance monitors",
+        "Skipped: PMF's timestamps can not be read",
+        "Skipped: there is no other CPU to turn on",
+    ] {
+        assert!(text.contains(why), "{why}");
+    }
+    assert!(!text.contains("metric=cycles"));
+    assert!(text.contains("(2 passed, 4 skipped, 0 failed;"), "{text}");
+}
+
+#[test]
+fn an_sgi_that_does_not_come_ends_the_scenario() {
+    let gone = |outcome: &mut Outcome| outcome.code = -1;
+    let mut fake = Fake::new(2).with(move |_, _, outcome| gone(outcome));
+    let (text, verdict) = run(&mut fake, "only=self_sgi", 2);
+    assert_eq!((verdict, fake.rounds), (Verdict::Fail, 1));
+    assert!(
+        text.contains("Failed: sgi did not come on CPU 0.0"),
+        "{text}"
+    );
+    // Each one that is missing costs seconds: a tenth of them is enough.
+    let mut fake = Fake::new(1).with(move |round, _, outcome| {
+        if round > 20 {
+            gone(outcome);
+        }
+    });
+    let (text, verdict) = run(&mut fake, "only=self_sgi loops=1000 batch=10", 1);
+    assert_eq!((verdict, fake.rounds), (Verdict::Fail, 21 + 11));
+    assert!(
+        text.contains("CPU 0.0 has 18 valid samples of 29"),
+        "{text}"
+    );
+}

@@ -6,6 +6,8 @@
 //! at once. What the loop itself costs is measured the same way and stands
 //! beside the others as the variant `loop`; nothing is subtracted.
 
+mod cpu_on;
+
 use crate::plan::{Plan, ScenarioId, WakePattern};
 use crate::point::{How, Measure, Point};
 use crate::psci::{self, function};
@@ -60,6 +62,9 @@ const NULL_CALL: [Kind; 3] = [
     call("smccc_version", SMCCC_VERSION, Answer::NumberIfAny),
     call("unknown", NOBODYS, Answer::NotSupported),
 ];
+const SELF_SGI: [Kind; 1] = [plain("sgi", Operation::SelfSgi)];
+const SYSREG_TRAP: [Kind; 1] = [plain("pmselr", Operation::SysregRead)];
+const PMF_READ: [Kind; 1] = [plain("get_timestamp", Operation::ReadStamp)];
 const EMPTY: [Kind; 1] = [plain(LOOP, Operation::Nothing)];
 
 const fn call(variant: &'static str, function: u32, answer: Answer) -> Kind {
@@ -82,6 +87,9 @@ const fn plain(variant: &'static str, operation: Operation) -> Kind {
 const fn kinds(scenario: ScenarioId) -> &'static [Kind] {
     match scenario {
         ScenarioId::NullCall => &NULL_CALL,
+        ScenarioId::SelfSgi => &SELF_SGI,
+        ScenarioId::SysregTrap => &SYSREG_TRAP,
+        ScenarioId::PmfRead => &PMF_READ,
         _ => &EMPTY,
     }
 }
@@ -89,7 +97,10 @@ const fn kinds(scenario: ScenarioId) -> &'static [Kind] {
 /// What a scenario needs; None when the numbers do not fit a machine word.
 #[must_use]
 pub fn room(scenario: ScenarioId, plan: &Plan, cpus: usize) -> Option<Room> {
-    let (_, asked) = plan.batches();
+    let asked = match scenario {
+        ScenarioId::CpuOn => plan.iterations,
+        _ => plan.batches().1,
+    };
     // In ticks and in cycles, of each kind on each CPU alone and of all at
     // once, and of the loop on the lead.
     let points = 2 * (2 * kinds(scenario).len() * cpus + 1);
@@ -103,8 +114,11 @@ pub fn room(scenario: ScenarioId, plan: &Plan, cpus: usize) -> Option<Room> {
 
 /// Measures one scenario.
 pub fn measure<M: Machine>(stage: &mut Stage<'_, M>, scenario: ScenarioId) -> Status {
-    if let Some(skip) = skip(scenario, stage.machine.facts()) {
+    if let Some(skip) = skip(scenario, stage.machine.facts(), stage.cpus.len()) {
         return Status::Skipped(skip);
+    }
+    if scenario == ScenarioId::CpuOn {
+        return cpu_on::measure(stage);
     }
     match Micro::new(stage).run(kinds(scenario)) {
         Ok(()) => Status::Passed,
@@ -113,10 +127,11 @@ pub fn measure<M: Machine>(stage: &mut Stage<'_, M>, scenario: ScenarioId) -> St
 }
 
 /// What the scenario needs that the machine does not have.
-fn skip(scenario: ScenarioId, facts: &Facts) -> Option<Skip> {
+fn skip(scenario: ScenarioId, facts: &Facts, cpus: usize) -> Option<Skip> {
     match scenario {
         ScenarioId::SelfSgi if facts.gic == 0 => Some(Skip::NoSgi),
         ScenarioId::SysregTrap if !facts.pmu => Some(Skip::NoPmu),
+        ScenarioId::CpuOn if cpus < 2 => Some(Skip::OneCpu),
         ScenarioId::PmfRead if facts.pmf.is_err() => Some(Skip::NoPmf),
         _ => None,
     }
@@ -203,10 +218,14 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
             if kind.answer == Answer::NumberIfAny && missing {
                 return Ok(false);
             }
-            return Err(Failure::WrongAnswer {
-                variant: kind.variant,
-                answer: outcome.code,
-                cpu: cpu as u16,
+            let (variant, cpu) = (kind.variant, cpu as u16);
+            return Err(match kind.answer {
+                Answer::Nothing => Failure::GaveUp { variant, cpu },
+                _ => Failure::WrongAnswer {
+                    variant,
+                    answer: outcome.code,
+                    cpu,
+                },
             });
         }
         Ok(true)
@@ -219,8 +238,9 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
             self.round(who, kind.operation, self.batch)?;
         }
         let places = self.asked as usize;
-        let (mut taken, mut began) = (0, None);
-        while taken < self.asked {
+        let (mut taken, mut began, mut lost) = (0, None, 0);
+        // A batch that is given up may have taken seconds.
+        while taken < self.asked && lost <= self.asked / 10 {
             self.stage.attempts += 1;
             self.round(who, kind.operation, self.batch)?;
             let place = taken as usize;
@@ -236,6 +256,7 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
                     outcome.after.saturating_sub(outcome.before),
                     outcome.cycles.unwrap_or(NONE),
                 ]);
+                lost += u32::from(figures.is_none());
                 let column = &mut *self.stage.column;
                 for (which, figure) in figures.unwrap_or([NONE; 2]).into_iter().enumerate() {
                     if let Some(at) = column.get_mut((2 * cpu + which) * places + place) {
