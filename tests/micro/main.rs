@@ -1,0 +1,195 @@
+//! The micro-benchmarks' figures against loops that are written by hand, and
+//! their tables on every machine.
+//!
+//! Under the instruction clock a tick of the counter is one instruction. So the
+//! figure of one operation is how many instructions it took, the firmware's
+//! among them, and has to be that of `loops.S`, a program of its own that is
+//! booted the same way.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use common::{Fields, Log, number};
+use xtask::firmware::Gic;
+use xtask::qemu::{Firmware, Level};
+use xtask::run::{Payload, RunSpec};
+use xtask::setup::{self, Need};
+use xtask::workspace::Workspace;
+
+/// Iterations of each loop, and operations of each batch.
+const COUNT: u32 = 1024;
+
+/// Their scenarios: number, and the variants that the loops have.
+const COMPARED: [(&str, &str); 5] = [
+    ("7", "psci_version"),
+    ("7", "smccc_version"),
+    ("7", "unknown"),
+    ("8", "sgi"),
+    ("9", "pmselr"),
+];
+
+/// Those that this firmware has: QEMU's own does not implement SMCCC_VERSION.
+fn compared(firmware: Firmware) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let has = move |variant| firmware == Firmware::TfA || variant != "smccc_version";
+    COMPARED
+        .into_iter()
+        .filter(move |(_, variant)| has(*variant))
+}
+
+/// The program of loops, for a machine.
+fn loops(gic: Gic, hvc: bool) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    setup::ensure(&workspace, &[Need::CrossCompiler]).expect("a cross compiler");
+    let dir = tempfile::tempdir().expect("a folder");
+    let (object, flat) = (dir.path().join("loops.o"), dir.path().join("loops.bin"));
+    let source = workspace.root.join("tests/micro/loops.S");
+    let run = |command: &mut Command| {
+        let status = command.status().expect("binutils start");
+        assert!(status.success(), "{command:?}");
+    };
+    let mut assemble = Command::new("aarch64-linux-gnu-as");
+    let gic = if gic == Gic::V2 { 2 } else { 3 };
+    for (symbol, value) in [("GIC", gic), ("HVC", u32::from(hvc)), ("COUNT", COUNT)] {
+        assemble.args(["--defsym", &format!("{symbol}={value}")]);
+    }
+    run(assemble.arg("-o").arg(&object).arg(source));
+    let mut flatten = Command::new("aarch64-linux-gnu-objcopy");
+    run(flatten.args(["-O", "binary"]).arg(&object).arg(&flat));
+    fs::read(flat).expect("the program")
+}
+
+/// Instructions of each loop of the program, all iterations together.
+fn by_hand(spec: &RunSpec, hvc: bool) -> BTreeMap<String, u64> {
+    let result = common::run(&RunSpec {
+        payload: Payload::Image(loops(spec.gic.expect("a GIC"), hvc)),
+        ..spec.clone()
+    });
+    let text = result.text();
+    let found = text.lines().filter_map(|line| {
+        let (name, ticks) = line.trim_end().strip_prefix("loop ")?.split_once(' ')?;
+        let ticks = u64::from_str_radix(ticks, 16).expect("a number");
+        Some((name.to_string(), ticks))
+    });
+    let found: BTreeMap<_, _> = found.collect();
+    assert_eq!(found.len(), COMPARED.len(), "{text}");
+    found
+}
+
+/// The point of a variant, on the lead alone, in ticks.
+fn point<'l>(log: &'l Log, t: &str, variant: &str) -> Fields {
+    let is = |fields: &&Fields| {
+        let wanted = [
+            ("t", t),
+            ("how", "alone"),
+            ("var", variant),
+            ("metric", "ticks"),
+        ];
+        let same = |(key, value): &(&str, &str)| fields.get(*key).is_some_and(|it| it == value);
+        wanted.iter().all(same) && number(&fields["mpidr"]) == 0
+    };
+    // What does not fit on a line is in another.
+    let mut whole = Fields::new();
+    for part in log.all("point").iter().filter(is) {
+        whole.extend(part.clone());
+    }
+    assert!(whole.contains_key("n"), "no point {t} {variant}");
+    whole
+}
+
+#[test]
+fn an_operation_takes_as_many_instructions_as_by_hand() {
+    for (firmware, level, gic, hvc) in [
+        (Firmware::TfA, Level::El2, Gic::V3, false),
+        (Firmware::TfA, Level::El1, Gic::V2, false),
+        (Firmware::Builtin, Level::El1, Gic::V3, true),
+        (Firmware::Builtin, Level::El2, Gic::V2, false),
+    ] {
+        let spec = RunSpec {
+            smp: Some(1),
+            gic: Some(gic),
+            level,
+            firmware,
+            icount: true,
+            args: Some(format!(
+                "only=null_call,self_sgi,sysreg_trap warmup=1 loops={} batch={COUNT}",
+                3 * COUNT
+            )),
+            timeout: Duration::from_secs(120),
+            ..RunSpec::default()
+        };
+        let log = common::pass(&spec);
+        let by_hand = by_hand(&spec, hvc);
+        for (t, variant) in compared(firmware) {
+            let point = point(&log, t, variant);
+            assert_eq!((point["per"].as_str(), point["n"].as_str()), ("1024", "3"));
+            let hand = by_hand[variant] as f64 / f64::from(COUNT);
+            for key in ["min", "med", "max"] {
+                let ours = number(&point[key]) as f64 / f64::from(COUNT);
+                println!(
+                    "{firmware:?} {level:?} {gic:?} {variant}: {key} {ours:.3}, by hand {hand:.3}"
+                );
+                assert!(
+                    (ours - hand).abs() < 1.0,
+                    "{variant} {key}: {ours} and {hand}"
+                );
+            }
+            // No call is free, and the loop alone is less.
+            assert!(hand >= 3.0, "{variant} {hand}");
+        }
+    }
+}
+
+/// Few and small batches: what is tested is that they are to be had.
+#[test]
+fn a_table_on_every_machine() {
+    for firmware in [Firmware::TfA, Firmware::Builtin] {
+        for (level, gic) in [
+            (Level::El1, Gic::V2),
+            (Level::El1, Gic::V3),
+            (Level::El2, Gic::V2),
+            (Level::El2, Gic::V3),
+        ] {
+            let log = common::pass(&RunSpec {
+                smp: Some(2),
+                gic: Some(gic),
+                level,
+                firmware,
+                args: Some("only=micro loops=400 batch=4 iterations=4".into()),
+                timeout: Duration::from_secs(180),
+                ..RunSpec::default()
+            });
+            let machine = format!("{firmware:?} {level:?} {gic:?}\n{}", log.text);
+            for (t, variant) in compared(firmware) {
+                let point = point(&log, t, variant);
+                let figures = ["min", "med", "p99", "max"].map(|key| number(&point[key]));
+                assert!(
+                    figures.is_sorted() && figures[3] > 0,
+                    "{figures:?} {machine}"
+                );
+                assert!(
+                    log.text.contains(&format!(" {variant} ")),
+                    "{variant} {machine}"
+                );
+            }
+            for heading in ["Min", "Median", "p99", "Max"] {
+                assert!(log.text.contains(&format!(" {heading} ")), "{machine}");
+            }
+            let says = log.text.contains("SMCCC_VERSION.");
+            assert_eq!(says, firmware == Firmware::Builtin, "{machine}");
+            let lacks = "Skipped: PMF's timestamps can not be read";
+            let has_pmf = firmware == Firmware::TfA;
+            assert_eq!(log.text.contains(lacks), !has_pmf, "{machine}");
+            let on = log
+                .all("point")
+                .iter()
+                .filter(|p| p["metric"] == "turnon" && p.contains_key("n"))
+                .count();
+            assert_eq!(on, 2, "{machine}");
+        }
+    }
+}
