@@ -50,6 +50,10 @@ pub const WARMUP_MAX: u32 = 10_000;
 pub const LOOPS_MAX: u32 = 1 << 30;
 /// The most operations in a sample.
 pub const BATCH_MAX: u32 = 1 << 16;
+/// How long a scenario of loops may take where `loops=` was not given, in
+/// seconds: an emulator may be a hundred times slower than the boards that the
+/// default is made for.
+pub const LOOPS_LIMIT_S: u32 = 30;
 /// Operations of a loop where nothing is said.
 const LOOPS: u32 = 1 << 20;
 

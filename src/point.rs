@@ -4,6 +4,9 @@
 use crate::latency::Histogram;
 use crate::stats::Summary;
 
+/// The variant that has nothing in its loop, beside those that have.
+pub const LOOP: &str = "loop";
+
 /// On how many CPUs it was measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum How {

@@ -96,7 +96,7 @@ impl Env {
         Some(Body {
             address,
             arguments,
-            is_call: matches!(operation, Operation::Call(_)),
+            is_call: matches!(operation, Operation::Call(_) | Operation::ReadStamp),
         })
     }
 

@@ -8,8 +8,8 @@
 
 mod cpu_on;
 
-use crate::plan::{Plan, ScenarioId, WakePattern};
-use crate::point::{How, Measure, Point};
+use crate::plan::{LOOPS_LIMIT_S, Plan, ScenarioId, WakePattern};
+use crate::point::{How, LOOP, Measure, Point};
 use crate::psci::{self, function};
 use crate::report::{Failure, Skip, Status};
 use crate::round::{After, Facts, Machine, Round, Who};
@@ -18,16 +18,8 @@ use crate::stage::{Room, Stage};
 use crate::stat::Ladder;
 use crate::stats::Summary;
 
-/// How long a scenario may take where `loops=` was not given, in microseconds:
-/// an emulator may be a hundred times slower than the board that the default is
-/// made for.
-pub const LIMIT_US: u64 = 30_000_000;
-
 /// Batches that are taken even when the time is up: enough for a percentile.
 const LEAST: u32 = crate::stats::P99_MIN;
-
-/// The variant that has nothing in its loop.
-pub const LOOP: &str = "loop";
 
 /// One kind of operation.
 #[derive(Clone, Copy)]
@@ -165,7 +157,7 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
         let lead = facts.lead;
         let series = (kinds.len() * (cpus + 1) + 1) as u64;
         if self.stage.plan.loops.is_none() {
-            self.limit = Some(facts.ticks(LIMIT_US) / series);
+            self.limit = Some(facts.ticks(u64::from(LOOPS_LIMIT_S) * 1_000_000) / series);
         }
         for kind in kinds {
             if !self.probe(kind)? {

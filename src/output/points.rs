@@ -7,9 +7,8 @@ use super::Run;
 use super::grid::{Cell, Grid};
 use super::tables::{cpu_cell, cpu_headings};
 use super::text::{Many, Prose, paragraph};
-use crate::micro;
-use crate::plan::ScenarioId;
-use crate::point::{How, Measure, Point, Unit};
+use crate::plan::{LOOPS_LIMIT_S, ScenarioId};
+use crate::point::{How, LOOP, Measure, Point, Unit};
 use crate::report::{Status, TestReport};
 use crate::stats::Clock;
 
@@ -231,7 +230,7 @@ fn how_to_read(prose: &mut Prose<'_>, run: &Run<'_>, test: &TestReport<'_>) -> f
     if !test.scenario.is_micro() {
         return Ok(());
     }
-    let own = test.points.iter().filter(|p| p.variant != micro::LOOP);
+    let own = test.points.iter().filter(|p| p.variant != LOOP);
     let taken = own.map(|p| u64::from(p.figures.n) + p.lost).min();
     if let Some(taken) =
         taken.filter(|taken| *taken < test.asked.into() && run.plan.loops.is_none())
@@ -239,11 +238,11 @@ fn how_to_read(prose: &mut Prose<'_>, run: &Run<'_>, test: &TestReport<'_>) -> f
         write!(
             prose,
             "As few as {taken} taken, as the time was up: without loops= a scenario has {} s. ",
-            micro::LIMIT_US / 1_000_000
+            u64::from(LOOPS_LIMIT_S)
         )?;
     }
     let has = |is: fn(&Point) -> bool| test.points.iter().any(is);
-    if has(|p| p.variant == micro::LOOP) && has(|p| p.variant != micro::LOOP) {
+    if has(|p| p.variant == LOOP) && has(|p| p.variant != LOOP) {
         prose.write_str("The loop's own cost is in all figures, and beside them as loop. ")?;
     }
     if has(|p| p.measure == Measure::Cycles) {
