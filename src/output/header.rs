@@ -157,24 +157,27 @@ fn plan(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     paragraph(out, "  Plan       : ", INDENT, &mut |prose| {
         write!(
             prose,
-            "{}, {} a CPU after {} for warm-up; ",
+            "{}, {} a CPU after {} for warm-up",
             Many(plan.scenarios.len() as u64, "scenario"),
             Many(plan.iterations.into(), "sample"),
             u64::from(plan.warmup)
         )?;
+        if !plan.scenarios.suite().is_empty() {
+            prose.write_char(';')?;
+            for method in plan.methods.iter() {
+                write!(prose, " method {},", method.word())?;
+            }
+            prose.write_str(match plan.wake {
+                WakePattern::Together => " all wake together",
+                WakePattern::Staggered => " wake-ups staggered",
+                WakePattern::Chain => " the lead wakes the others by SGI",
+            })?;
+        }
         if plan.scenarios.iter().any(ScenarioId::is_micro) {
             let (batch, batches) = plan.batches();
             let (batch, batches) = (u64::from(batch), u64::from(batches));
-            write!(prose, "loops of {batches} batches of {batch}; ")?;
+            write!(prose, "; loops of {batches} batches of {batch}")?;
         }
-        for method in plan.methods.iter() {
-            write!(prose, "method {}, ", method.word())?;
-        }
-        prose.write_str(match plan.wake {
-            WakePattern::Together => "all wake together",
-            WakePattern::Staggered => "wake-ups staggered",
-            WakePattern::Chain => "the lead wakes the others by SGI",
-        })?;
         for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
             if let Some(state) = state {
                 write!(prose, "; {name}={:#010x}", u64::from(state))?;
