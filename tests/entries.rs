@@ -334,7 +334,7 @@ fn check_loops(code: &Code) -> Result<(), String> {
         // Behind it is what happens where an SGI is not there yet.
         found.truncate(operation.len() + 3);
         let end = again(operation.len() as i32 + 1);
-        if found != [operation, &end[..]].concat() || code.symbol(&name) % 64 != 0 {
+        if found != [operation, &end[..]].concat() || !code.symbol(&name).is_multiple_of(64) {
             return Err(format!("{name}: {found:08x?}"));
         }
     }

@@ -166,7 +166,10 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
             for cpu in 0..cpus {
                 self.series(kind, Who::Only(cpu))?;
             }
-            self.series(kind, Who::All)?;
+            // Of a lone CPU that would be the same again.
+            if cpus > 1 {
+                self.series(kind, Who::All)?;
+            }
         }
         if kinds.iter().all(|kind| kind.variant != LOOP) {
             self.asked = self.asked.min(LEAST);

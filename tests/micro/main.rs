@@ -81,7 +81,7 @@ fn by_hand(spec: &RunSpec, hvc: bool) -> BTreeMap<String, u64> {
 }
 
 /// The point of a variant, on the lead alone, in ticks.
-fn point<'l>(log: &'l Log, t: &str, variant: &str) -> Fields {
+fn point(log: &Log, t: &str, variant: &str) -> Fields {
     let is = |fields: &&Fields| {
         let wanted = [
             ("t", t),
