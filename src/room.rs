@@ -22,7 +22,7 @@ impl fmt::Display for TooLittle {
         write!(
             f,
             "too little memory: {} KiB are needed in one piece, the largest free one has {} KiB, \
-             {} KiB are missing; ask for fewer iterations= or a smaller footprint=",
+             {} KiB are missing; ask for fewer iterations= or loops=, or a smaller footprint=",
             kib(self.need),
             self.largest / 1024,
             kib(self.need - self.largest)

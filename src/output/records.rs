@@ -222,6 +222,7 @@ fn skipped(to: &mut Recorder<'_>, skip: Skip) {
         Skip::NoSgi => "no-sgi",
         Skip::NoPmu => "no-pmu",
         Skip::NoPmf => "no-pmf",
+        Skip::OneCpu => "one-cpu",
     };
     to.word("why", why);
     match skip {
@@ -239,6 +240,7 @@ fn failed(to: &mut Recorder<'_>, failure: Failure) {
         Failure::NotCalibrated { cpu, .. } => ("not-calibrated", Some(cpu)),
         Failure::RetriesExhausted => ("retries-exhausted", None),
         Failure::Timer { cpu, .. } => ("timer", Some(cpu)),
+        Failure::GaveUp { cpu, .. } => ("gave-up", Some(cpu)),
         Failure::WrongAnswer { cpu, .. } => ("wrong-answer", Some(cpu)),
     };
     to.word("why", why);
@@ -248,7 +250,7 @@ fn failed(to: &mut Recorder<'_>, failure: Failure) {
         Failure::StateRefused { error, .. } => to.field("error", &error),
         Failure::CpuLost { loss, .. } => loss_fields(to, loss),
         Failure::NotCalibrated { last, .. } => rejection(to, last),
-        Failure::RetriesExhausted => {}
+        Failure::RetriesExhausted | Failure::GaveUp { .. } => {}
         Failure::Timer { fault, .. } => {
             let (word, number) = match fault {
                 Fault::Pending => ("pending", None),

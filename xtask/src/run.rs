@@ -123,8 +123,9 @@ pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
         None => 200,
     };
     let loops = plan.scenarios.iter().filter(|id| id.is_micro()).count() as u64;
-    let batches = (batches + u64::from(plan.warmup)) * loops * LOOPS * u64::from(cpus);
-    let operations = times(AN_OPERATION, batches.saturating_mul(u64::from(batch)));
+    let batches = (batches + u64::from(plan.warmup)) * loops * LOOPS;
+    let operations = batches.saturating_mul(u64::from(cpus) * u64::from(batch));
+    let operations = times(AN_OPERATION, operations);
     let time = times(A_SAMPLE, samples).saturating_add(operations);
     let limit = Duration::from_secs(LOOPS_LIMIT_S.into());
     let limit = times(limit, if plan.loops.is_none() { loops } else { 0 });

@@ -6,7 +6,9 @@
 //! later. QEMU has no caches and shows none of it, so the instructions
 //! themselves are held against a list.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod loops;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -252,100 +254,6 @@ fn check_timed(code: &Code) -> Result<(), String> {
     Ok(())
 }
 
-const RET: u32 = 0xd65f_03c0;
-/// `blr x27`.
-const TO_THE_LOOP: u32 = 0xd63f_0360;
-const PMCCNTR: u32 = 0xd53b_9d00;
-/// `subs x19, x19, #1`: one operation less is left.
-const ONE_LESS: u32 = 0xf100_0673;
-/// `mov x0, x20`: the function ID.
-const FUNCTION: u32 = 0xaa14_03e0;
-
-/// `b.ne` so many words on.
-const fn unless_equal(words: i32) -> u32 {
-    0x5400_0001 | (words as u32 & 0x7_ffff) << 5
-}
-
-/// What is between the two reads of the counter round a loop, and the loops, up
-/// to where they return when all went well.
-fn check_loops(code: &Code) -> Result<(), String> {
-    for (way, counter, twice) in [
-        ("smc", CNTPCT, false),
-        ("smc_twice", CNTPCT, true),
-        ("hvc", CNTVCT, false),
-    ] {
-        for cycles in [false, true] {
-            let reads = |first: u32, second: u32| {
-                let second = twice.then_some(counter | second);
-                [Some(counter | first), second].into_iter().flatten()
-            };
-            let pmccntr = |into: u32| cycles.then_some(PMCCNTR | into);
-            let mut region = vec![ISB];
-            region.extend(reads(24, 25).chain(pmccntr(26)));
-            region.extend([TO_THE_LOOP, ISB]);
-            region.extend(pmccntr(9).into_iter().chain(reads(10, 11)));
-            let name = format!("repeat_{way}{}", if cycles { "_cycles" } else { "" });
-            let found = code.between(&format!("{name}_begin"), &format!("{name}_end"));
-            if found != region {
-                return Err(format!("{name}: {found:08x?}"));
-            }
-        }
-    }
-    let again = |length: i32| [ONE_LESS, unless_equal(-length), RET];
-    let operations: [(&str, &[u32]); 7] = [
-        ("empty", &[]),
-        ("smc", &[FUNCTION, SMC]),
-        ("hvc", &[FUNCTION, HVC]),
-        // mov x1, x21; mov x2, x22; mov x3, x23.
-        (
-            "stamp",
-            &[FUNCTION, 0xaa15_03e1, 0xaa16_03e2, 0xaa17_03e3, SMC],
-        ),
-        // mrs x9, pmselr_el0.
-        ("sysreg", &[0xd53b_9ca9]),
-        // str w20, [x21]; ldr w9, [x22]; tst w9, #0x3ff; b.ne; str w9, [x22, #4].
-        (
-            "sgi_v2",
-            &[
-                0xb900_02b4,
-                0xb940_02c9,
-                0x7200_253f,
-                unless_equal(5),
-                0xb900_06c9,
-            ],
-        ),
-        // msr icc_sgi1r_el1, x20; isb; mrs x9, icc_iar1_el1; tst x9, #0xffffff;
-        // b.ne; msr icc_eoir1_el1, x9.
-        (
-            "sgi_v3",
-            &[
-                0xd518_cbb4,
-                ISB,
-                0xd538_cc09,
-                0xf240_5d3f,
-                unless_equal(5),
-                0xd518_cc29,
-            ],
-        ),
-    ];
-    for (name, operation) in operations {
-        let name = format!("loop_{name}");
-        let mut found = code.between(&name, &format!("{name}_end"));
-        // Behind it is what happens where an SGI is not there yet.
-        found.truncate(operation.len() + 3);
-        let end = again(operation.len() as i32 + 1);
-        if found != [operation, &end[..]].concat() || !code.symbol(&name).is_multiple_of(64) {
-            return Err(format!("{name}: {found:08x?}"));
-        }
-    }
-    Ok(())
-}
-
-#[test]
-fn a_loop_is_its_operation_and_nothing_else() {
-    assert_eq!(check_loops(&Code::load()), Ok(()));
-}
-
 #[test]
 fn reset_touches_only_what_is_on_its_list() {
     assert_eq!(check(&Code::load(), "_start", &RESET_MAY), Ok(()));
@@ -511,12 +419,6 @@ fn a_load_put_in_is_found() {
     assert!(check(&broken, "_start", &RESET_MAY).is_err(), "reset");
     let timed = with_load(code.symbol("timed_smc_begin") + 8);
     assert!(check_timed(&timed).is_err(), "in place of the call");
-    for at in [
-        code.symbol("repeat_hvc_cycles_begin") + 4,
-        code.symbol("loop_sgi_v3") + 8,
-    ] {
-        assert!(check_loops(&with_load(at)).is_err(), "in a loop, {at:#x}");
-    }
     let vector = with_load(code.symbol("timer_vector"));
     assert!(check_timer_vector(&vector).is_err(), "ahead of the counter");
     let timed = with_load(code.symbol("suspend_hvc_begin"));
