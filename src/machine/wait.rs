@@ -84,6 +84,12 @@ impl Env {
         self.timer.arm(instant);
         cpu::wait_for_interrupt();
         self.timer.disarm();
+        // In a guest it stays pending: a hypervisor has put it into a list
+        // register, and sees only at the guest's next exit that the timer no
+        // more asserts it. The next nap would be none, and a suspend be refused.
+        if cpu::interrupt_is_pending() {
+            self.gic.acknowledge();
+        }
     }
 
     /// Whether the timer's interrupt reaches this CPU: without it a nap, and
