@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
 use crate::process::{self, find};
 use crate::progress::Progress;
@@ -70,6 +70,37 @@ impl<'w> Apt<'w> {
         Ok(Self { work })
     }
 
+    /// The same for binary packages of a machine of `architecture`, on which
+    /// nothing is installed.
+    pub(crate) fn foreign(work: &'w Path, site: &str, architecture: &str) -> Result<Self> {
+        let status = work.join("status");
+        fs::write(&status, "")?;
+        let settings = format!(
+            "APT::Architecture \"{architecture}\";\n\
+             #clear APT::Architectures;\n\
+             APT::Architectures {{ \"{architecture}\"; }};\n\
+             Dir::State::status \"{}\";\n",
+            status.display()
+        );
+        Self::new(
+            work,
+            "deb",
+            &format!("arch={architecture}"),
+            site,
+            &settings,
+        )
+    }
+
+    /// Name and version of the package that `meta` stands for: the archive
+    /// keeps no other version of it, and has no lasting name for it.
+    pub(crate) fn resolve(&self, meta: &str) -> Result<(String, String)> {
+        let show = ["show", "--no-all-versions", meta];
+        let said = process::output(&mut self.command("apt-cache", &show))?;
+        let (name, version) = parse_dependency(&said)
+            .with_context(|| format!("{meta} depends on no package of one version:\n{said}"))?;
+        Ok((name.to_owned(), version.to_owned()))
+    }
+
     /// `program`, one of apt's, with `arguments`.
     pub(crate) fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
@@ -123,6 +154,15 @@ fn parse_sites(said: &str) -> Vec<String> {
     sites
 }
 
+/// Name and version in `Depends: NAME (= VERSION)`.
+fn parse_dependency(said: &str) -> Option<(&str, &str)> {
+    let depends = said
+        .lines()
+        .find_map(|line| line.strip_prefix("Depends: "))?;
+    let (name, rest) = depends.split_once(" (= ")?;
+    Some((name, rest.split_once(')')?.0))
+}
+
 /// apt's settings for state of our own. It is read after the machine's, so
 /// that it wins, and so that hooks of the machine's updates can be cleared.
 fn configuration(work: &Path) -> String {
@@ -162,6 +202,16 @@ pub(crate) fn watch(line: &str, progress: &Progress) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_package_that_is_depended_on() {
+        let said = "Package: linux-image-arm64\n\
+                    Depends: linux-image-6.12.1+deb13-arm64 (= 6.12.1-1)\n";
+        let expected = ("linux-image-6.12.1+deb13-arm64", "6.12.1-1");
+        assert_eq!(parse_dependency(said), Some(expected));
+        assert_eq!(parse_dependency("Depends: linux-image\n"), None);
+        assert_eq!(parse_dependency(""), None);
+    }
 
     #[test]
     fn only_archives_of_debian_are_asked() {

@@ -69,9 +69,11 @@ fn run(verb: Verb) -> Result<u8> {
         } else {
             1
         }),
-        Verb::Test { trees, filter } => {
+        Verb::Test { trees, kvm, filter } => {
             let passed = if trees {
                 test::trees()
+            } else if kvm {
+                test::kvm()
             } else {
                 test::run(&filter)
             };

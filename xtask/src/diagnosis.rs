@@ -3,6 +3,7 @@
 mod heard;
 mod reset;
 
+use crate::kvm_host;
 use crate::qemu::Firmware;
 use crate::stream::{Ending, Outcome};
 
@@ -113,6 +114,12 @@ fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
     }
     if let Some(reset) = reset::first(log) {
         return reset;
+    }
+    if context.firmware == Firmware::Kvm && !payload_spoke(log) {
+        return match kvm_host::last_words(log) {
+            Some(said) => format!("the Linux that it is a guest of says: {said}"),
+            None => "the Linux that it is a guest of did not get to its first program".into(),
+        };
     }
     if log.trim().is_empty() {
         return if tf_a {

@@ -16,6 +16,7 @@
 //! soak ───── run, again and again
 //! live ───── a run on a board, as its UART tells it
 //! report ─── logs -> what they say, in the format that is asked for
+//! kvm_host ─ an emulated Linux with KVM, whose guest the payload is
 //! linux_trees device trees of a thousand boards, for tests
 //! ```
 //!
@@ -38,6 +39,7 @@ pub mod flash;
 pub mod fuzz;
 pub mod host_cpu;
 pub mod image;
+pub mod kvm_host;
 pub mod linux_trees;
 pub mod live;
 pub mod monitor;

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use crate::apt::{self, Apt};
-use crate::process::{self, find, quietly};
+use crate::process::{find, quietly};
 use crate::progress::Progress;
 use crate::workspace::{Workspace, once};
 
@@ -70,37 +70,16 @@ fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
 /// Fetches the package; what is said of it is its name and version.
 fn download(work: &Path, progress: &Progress) -> Result<String> {
     apt::from_any_site(|site| {
-        fs::write(work.join("status"), "")?;
-        let settings = format!(
-            "APT::Architecture \"arm64\";\n\
-             #clear APT::Architectures;\n\
-             APT::Architectures {{ \"arm64\"; }};\n\
-             Dir::State::status \"{}\";\n",
-            work.join("status").display()
-        );
-        let apt = Apt::new(work, "deb", "arch=arm64", site, &settings)?;
+        let apt = Apt::foreign(work, site, "arm64")?;
         let mut update = apt.command("apt-get", &["update"]);
         let log = work.join("apt.log");
         quietly(&mut update, &log, progress, apt::watch)?;
-        let show = ["show", "--no-all-versions", META];
-        let said = process::output(&mut apt.command("apt-cache", &show))?;
-        let (name, version) = parse_dependency(&said)
-            .with_context(|| format!("{META} depends on no kernel:\n{said}"))?;
+        let (name, version) = apt.resolve(META)?;
         let wanted = format!("{name}={version}");
         let mut download = apt.command("apt-get", &["download", &wanted]);
         quietly(&mut download, &log, progress, apt::watch)?;
         Ok(format!("{name} {version}"))
     })
-}
-
-/// Name and version of what `linux-image-arm64` stands for:
-/// `Depends: NAME (= VERSION)`.
-fn parse_dependency(said: &str) -> Option<(&str, &str)> {
-    let depends = said
-        .lines()
-        .find_map(|line| line.strip_prefix("Depends: "))?;
-    let (name, rest) = depends.split_once(" (= ")?;
-    Some((name, rest.split_once(')')?.0))
 }
 
 /// Takes the trees alone out of the package: the rest of it is ten times that.
@@ -147,19 +126,4 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_kernel_that_is_depended_on() {
-        let said = "Package: linux-image-arm64\n\
-                    Depends: linux-image-6.12.1+deb13-arm64 (= 6.12.1-1)\n";
-        let expected = ("linux-image-6.12.1+deb13-arm64", "6.12.1-1");
-        assert_eq!(parse_dependency(said), Some(expected));
-        assert_eq!(parse_dependency("Depends: linux-image\n"), None);
-        assert_eq!(parse_dependency(""), None);
-    }
 }

@@ -89,7 +89,13 @@ pub fn follow(
         file: file.transpose()?,
         out: &mut watch,
     };
-    let ending = listen(&bytes, &mut all, started + timeout, interrupt, &mut out);
+    let ending = listen(
+        &bytes,
+        &mut all,
+        (started, timeout.into()),
+        interrupt,
+        &mut out,
+    );
     over.store(true, Ordering::Relaxed);
     Ok(Followed {
         ending: ending?,

@@ -37,6 +37,8 @@ pub enum Firmware {
     TfA,
     /// QEMU's own, which does no power-down and has no PMF.
     Builtin,
+    /// KVM's: the payload is a guest of an emulated Linux ([`crate::kvm_host`]).
+    Kvm,
 }
 
 impl Firmware {
@@ -46,6 +48,7 @@ impl Firmware {
         match self {
             Self::TfA => "tf-a",
             Self::Builtin => "builtin",
+            Self::Kvm => "kvm",
         }
     }
 }
@@ -136,7 +139,19 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The arguments that start `file`: a flash with TF-A, else an image.
+    /// Refuses what a Linux with KVM is not for.
+    ///
+    /// # Errors
+    /// When it is asked for.
+    pub fn check_kvm(&self) -> Result<()> {
+        if self.firmware == Firmware::Kvm && self.icount {
+            bail!("--icount: a guest of KVM is timed by its host, and no run of it repeats");
+        }
+        Ok(())
+    }
+
+    /// The arguments that start `file`: a flash with TF-A, an initial file
+    /// system with KVM, whose kernel comes behind, else an image.
     #[must_use]
     pub fn arguments(&self, file: &Path) -> Vec<OsString> {
         let mut machine = self.recipe.machine.clone();
@@ -147,7 +162,7 @@ impl Machine<'_> {
             }
             machine.push_str(&format!(
                 ",virtualization={},gic-version={}",
-                on(self.level == Level::El2),
+                on(self.level == Level::El2 || self.firmware == Firmware::Kvm),
                 self.gic.number()
             ));
         }
@@ -170,6 +185,7 @@ impl Machine<'_> {
         add(&[match self.firmware {
             Firmware::TfA => "-bios",
             Firmware::Builtin => "-kernel",
+            Firmware::Kvm => "-initrd",
         }]);
         arguments.push(file.into());
         arguments

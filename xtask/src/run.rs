@@ -17,13 +17,14 @@ use crate::contents::{ImageWish, make_image};
 use crate::diagnosis::{self, diagnose};
 use crate::firmware::{self, Gic, Platform, Variant};
 use crate::flash;
+use crate::kvm_host::{self, KvmHost};
 use crate::monitor::Socket;
 use crate::payload::Tree;
 use crate::positions::{self, Map};
 use crate::progress::say;
 use crate::qemu::{self, Firmware, Level, Machine};
 use crate::setup::{self, Need};
-use crate::stream::{self, Ending, Tee};
+use crate::stream::{self, Ending, Limits, Tee};
 use crate::symbols::Symbols;
 use crate::tf_a::TfA;
 use crate::workspace::Workspace;
@@ -207,10 +208,15 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let board = Board::load(&workspace, &spec.board)?;
     let recipe = board.qemu.as_ref();
     let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;
+    // A Linux and its guest have fewer and other CPUs, unless the user says so.
+    let (cpu, cpus) = match spec.firmware {
+        Firmware::Kvm => (kvm_host::CPU, kvm_host::CPUS),
+        _ => (recipe.cpu.as_str(), recipe.cpus),
+    };
     let machine = Machine {
         recipe,
-        cpu: spec.cpu.as_deref().unwrap_or(&recipe.cpu),
-        cpus: spec.smp.unwrap_or(recipe.cpus),
+        cpu: spec.cpu.as_deref().unwrap_or(cpu),
+        cpus: spec.smp.unwrap_or(cpus),
         gic: spec.gic.unwrap_or(board.default_gic()),
         level: spec.level,
         firmware: spec.firmware,
@@ -221,6 +227,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     board.check_gic(spec.gic)?;
     machine.check_cpus(described)?;
     machine.check_options(board.default_gic())?;
+    machine.check_kvm()?;
     let stock = described.stock.as_ref();
     if stock.is_some() && (spec.variant != Variant::default() || spec.fault.is_some()) {
         bail!(
@@ -249,7 +256,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         }
     };
     map.size = image.len() as u64;
-    let mut in_memory = None;
+    let (mut in_memory, mut host) = (None, None);
     let file = match spec.firmware {
         Firmware::Builtin => {
             let memory = board.memory.first().map_or(0, |range| range.get_ref().base);
@@ -276,11 +283,21 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
             (flash, in_memory) = flash::build(&firmware, stock, image)?;
             flash
         }
+        Firmware::Kvm => {
+            let args = spec.args.as_deref().filter(|_| spec.tree == Tree::None);
+            let vmm = kvm_host::qemu(machine.gic, machine.cpus, args);
+            let linux = KvmHost::ready(&workspace)?;
+            let files = [(kvm_host::IMAGE, &*image)];
+            let initramfs = linux.initramfs(&vmm, &files)?;
+            host = Some(linux);
+            initramfs
+        }
     };
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("boot.bin");
     fs::write(&path, file)?;
     let mut arguments = machine.arguments(&path);
+    arguments.extend(host.iter().flat_map(KvmHost::arguments));
     if let Some(image) = in_memory {
         let path = dir.path().join("bl33.bin");
         fs::write(&path, image)?;
@@ -311,7 +328,9 @@ impl Prepared {
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
         let mut command = qemu::command(&self.arguments);
         let dir = tempfile::tempdir()?;
-        let socket = Socket::within(dir.path());
+        let of_kvm = self.firmware == Firmware::Kvm;
+        // Where the CPUs of the Linux are tells nothing of its guest's.
+        let socket = Socket::within(dir.path()).filter(|_| !of_kvm);
         command.args(socket.iter().flat_map(Socket::arguments));
         let file = match &self.log {
             Some(log) => {
@@ -327,8 +346,12 @@ impl Prepared {
                 positions = positions::ask(socket, &self.map);
             }
         };
-        let (time, look) = (self.timeout, &mut look);
-        let outcome = stream::run(&mut command, time, interrupt, &mut tee, look)?;
+        let mut limits = Limits::from(self.timeout);
+        if of_kvm {
+            limits.linger = kvm_host::LINGER;
+        }
+        let look = &mut look;
+        let outcome = stream::run(&mut command, limits, interrupt, &mut tee, look)?;
         let verdict = match outcome.ending {
             Ending::Interrupted => None,
             _ => stream::closing(&outcome.log),
@@ -377,9 +400,9 @@ fn build_image(
         cpus: machine.cpus,
         gic: machine.gic,
         firmware: spec.firmware,
-        // QEMU without EL2 has PSCI behind HVC.
+        // QEMU without EL2 has PSCI behind HVC, and so have guests.
         conduit: match (spec.firmware, spec.level) {
-            (Firmware::Builtin, Level::El1) => Conduit::Hvc,
+            (Firmware::Builtin, Level::El1) | (Firmware::Kvm, _) => Conduit::Hvc,
             _ => board.psci.conduit,
         },
         variant: spec.variant,

@@ -24,6 +24,9 @@ pub use self::sphinx::sphinx_build;
 
 /// The target that the payload is built for.
 pub const TARGET: &str = "aarch64-unknown-none-softfloat";
+/// The target of the program that runs in an emulated Linux: it needs nothing
+/// that is not in its own file.
+pub const LINUX_TARGET: &str = "aarch64-unknown-linux-musl";
 /// Set to 1, this makes `ensure` tell what it would install, and fail.
 pub const NO_INSTALL: &str = "PSCI_BENCH_NO_INSTALL";
 /// U-Boot for QEMU's `virt`, as Debian's package has it.
@@ -46,6 +49,8 @@ pub enum Need {
     DpkgSource,
     /// Rust's core library for the payload.
     RustTarget,
+    /// Rust's libraries for a program in an emulated Linux.
+    LinuxTarget,
     /// TF-A's own FIP tool, which tests compare with.
     Fiptool,
     /// TF-A's tool that signs.
@@ -122,8 +127,17 @@ impl Need {
             Self::Chromium => ("chromium", "chromium"),
             Self::CxxCompiler => ("c++", "g++"),
             Self::PythonVenv => ("python3", "python3-venv"),
-            Self::RustTarget | Self::CargoFuzz | Self::Sphinx => return None,
+            Self::RustTarget | Self::LinuxTarget | Self::CargoFuzz | Self::Sphinx => return None,
         })
+    }
+
+    /// The Rust target that it is.
+    fn target(self) -> Option<&'static str> {
+        match self {
+            Self::RustTarget => Some(TARGET),
+            Self::LinuxTarget => Some(LINUX_TARGET),
+            _ => None,
+        }
     }
 
     fn state(self, workspace: &Workspace) -> State {
@@ -131,7 +145,7 @@ impl Need {
             let own = match self {
                 Self::CargoFuzz => cargo_fuzz(workspace),
                 Self::Sphinx => sphinx_build(workspace),
-                _ => return target_state(),
+                _ => return target_state(self.target().unwrap_or_default()),
             };
             return own.map_or(State::Missing, |_| State::Ready);
         };
@@ -172,9 +186,9 @@ fn parse_version(said: &str) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-fn target_state() -> State {
+fn target_state(target: &str) -> State {
     let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));
-    rustc.args(["--print", "target-libdir", "--target", TARGET]);
+    rustc.args(["--print", "target-libdir", "--target", target]);
     match process::output(&mut rustc) {
         Ok(dir) if fs::read_dir(dir.trim()).is_ok_and(|mut d| d.next().is_some()) => State::Ready,
         Ok(_) => State::Missing,
@@ -201,19 +215,13 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
         .map(|(_, package)| package)
         .collect();
     packages.dedup();
-    let target = missing.contains(&Need::RustTarget);
+    let targets: Vec<&str> = missing.iter().filter_map(|need| need.target()).collect();
     let fuzz = missing.contains(&Need::CargoFuzz);
     let mut steps = Vec::new();
     if !packages.is_empty() {
         steps.push(as_root(&apt_install(&packages)));
     }
-    if target {
-        steps.push(
-            ["rustup", "target", "add", TARGET]
-                .map(String::from)
-                .to_vec(),
-        );
-    }
+    steps.extend(targets.iter().copied().map(target_add));
     if fuzz {
         steps.push(cargo_fuzz_install(workspace));
     }
@@ -231,8 +239,8 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     if !packages.is_empty() {
         install(&packages)?;
     }
-    if target {
-        add_target(workspace)?;
+    for target in targets {
+        add_target(workspace, target)?;
     }
     if fuzz {
         run_in(workspace, &cargo_fuzz_install(workspace))
@@ -312,15 +320,21 @@ fn is_known(package: &str) -> bool {
         .is_ok_and(|said| said.contains("Candidate:") && !said.contains("Candidate: (none)"))
 }
 
-fn add_target(workspace: &Workspace) -> Result<()> {
+fn target_add(target: &str) -> Vec<String> {
+    ["rustup", "target", "add", target]
+        .map(String::from)
+        .to_vec()
+}
+
+fn add_target(workspace: &Workspace, target: &str) -> Result<()> {
     if find("rustup").is_none() {
         bail!(
-            "the Rust target {TARGET} is missing, and there is no rustup to add it: install \
-             that target's core library the way this machine's Rust was installed"
+            "the Rust target {target} is missing, and there is no rustup to add it: install \
+             that target's libraries the way this machine's Rust was installed"
         );
     }
-    let step = ["rustup", "target", "add", TARGET].map(String::from);
-    run_in(workspace, &step).context("rustup could not add the target; is there a network?")
+    run_in(workspace, &target_add(target))
+        .context("rustup could not add the target; is there a network?")
 }
 
 /// Where this tool has a cargo-fuzz of its own.

@@ -12,9 +12,27 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use psci_bench::verdict::{self, Verdict};
 
-/// How long a machine may stay on that has said its last line. One that parks
-/// at the end never ends by itself.
-const LINGER: Duration = Duration::from_secs(2);
+/// How long a machine may stay on, and silent, that has said its last line. One
+/// that parks at the end never ends by itself.
+pub const LINGER: Duration = Duration::from_secs(2);
+
+/// How long a machine may run. A time alone is its timeout.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// In all.
+    pub timeout: Duration,
+    /// Silent, behind its last line.
+    pub linger: Duration,
+}
+
+impl From<Duration> for Limits {
+    fn from(timeout: Duration) -> Self {
+        Self {
+            timeout,
+            linger: LINGER,
+        }
+    }
+}
 /// How often deadline and interruption are looked at.
 const TICK: Duration = Duration::from_millis(50);
 
@@ -81,20 +99,21 @@ impl Write for Tee<'_> {
     }
 }
 
-/// Runs `command`, whose stdout is a UART, until it ends, for `timeout` at
-/// most, or until `interrupt` is set. Everything is written to `out` as it
+/// Runs `command`, whose stdout is a UART, until it ends, within `limits`, or
+/// until `interrupt` is set. Everything is written to `out` as it
 /// comes. Before it is ended at the deadline, `at_deadline` may look at it.
 ///
 /// # Errors
 /// When it cannot be started, or `out` cannot be written.
 pub fn run(
     command: &mut Command,
-    timeout: Duration,
+    limits: impl Into<Limits>,
     interrupt: &AtomicBool,
     out: &mut dyn Write,
     at_deadline: &mut dyn FnMut(),
 ) -> Result<Outcome> {
     let started = Instant::now();
+    let limits = limits.into();
     let mut child = command
         // A Ctrl-C at the terminal is for us alone, who then end it.
         .process_group(0)
@@ -114,7 +133,7 @@ pub fn run(
         String::from_utf8_lossy(&text).into_owned()
     });
     let mut log = Vec::new();
-    let killed = listen(&bytes, &mut log, started + timeout, interrupt, out)?;
+    let killed = listen(&bytes, &mut log, (started, limits), interrupt, out)?;
     let ending = match killed {
         Some(ending) => {
             if ending == Ending::TimedOut {
@@ -159,14 +178,15 @@ pub(crate) fn chunks(mut from: impl Read + Send + 'static) -> (Receiver<Vec<u8>>
     (receiver, reader)
 }
 
-/// Passes on what comes. `None`: the UART is closed, the machine has ended.
+/// Passes on what comes of a machine that was started then. `None`: the UART is closed, the machine has ended.
 pub(crate) fn listen(
     bytes: &Receiver<Vec<u8>>,
     log: &mut Vec<u8>,
-    deadline: Instant,
+    (started, limits): (Instant, Limits),
     interrupt: &AtomicBool,
     out: &mut dyn Write,
 ) -> Result<Option<Ending>> {
+    let deadline = started + limits.timeout;
     let mut heard = Instant::now();
     let mut closed = false;
     loop {
@@ -189,7 +209,7 @@ pub(crate) fn listen(
         if interrupt.load(Ordering::Relaxed) {
             return Ok(Some(Ending::Interrupted));
         }
-        if closed && now - heard > LINGER {
+        if closed && now - heard > limits.linger {
             return Ok(Some(Ending::Parked));
         }
         if now >= deadline {

@@ -7,11 +7,12 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result};
 
 use crate::apt_source;
+use crate::kvm_host::KvmHost;
 use crate::linux_trees;
 use crate::payload;
 use crate::process;
 use crate::progress::say;
-use crate::setup;
+use crate::setup::{self, Need};
 use crate::workspace::Workspace;
 
 /// Runs the tests of both packages. `filter` goes to the test programs.
@@ -49,6 +50,23 @@ pub fn trees() -> Result<bool> {
     // A thousand trees are minutes without any optimisation.
     let faster = [("CARGO_PROFILE_DEV_OPT_LEVEL", "1")];
     cargo_test(&workspace, &[&test[..], &only].concat(), &faster)
+}
+
+/// Runs the tests as a guest under KVM.
+///
+/// Returns whether they passed.
+///
+/// # Errors
+/// When something that they need cannot be had.
+pub fn kvm() -> Result<bool> {
+    let workspace = Workspace::find()?;
+    setup::ensure(&workspace, &[Need::Qemu, Need::Dtc, Need::RustTarget])?;
+    KvmHost::ready(&workspace)?;
+    payload::build(&workspace)?;
+    let test = ["--package", "psci-bench", "--test", "kvm"];
+    // One machine at a time: each of them is a Linux and its guest.
+    let only = ["--", "--ignored", "--nocapture", "--test-threads=1"];
+    cargo_test(&workspace, &[&test[..], &only].concat(), &[])
 }
 
 /// Runs `cargo test` with overflow checks and assertions on.

@@ -89,12 +89,18 @@ pub enum Verb {
     #[command(after_help = "Examples:
   cargo xtask test
   cargo xtask test -- fip        # tests with fip in their name
-  cargo xtask test --trees       # the trees of Linux's boards, alone")]
+  cargo xtask test --trees       # the trees of Linux's boards, alone
+  cargo xtask test --kvm         # as a guest under KVM, alone")]
     Test {
         /// Only the test that is not among them: the device trees of all of
         /// Linux's boards. It fetches Debian's kernel for arm64, 90 MB, once.
         #[arg(long, conflicts_with = "filter")]
         trees: bool,
+        /// Only the tests as a guest under KVM, in an emulated Linux, which are
+        /// not among them either. They take minutes, and fetch Debian's kernel
+        /// and QEMU for arm64, 62 MB, once.
+        #[arg(long, conflicts_with_all = ["filter", "trees"])]
+        kvm: bool,
         /// Passed to the test programs, behind `--`.
         #[arg(last = true)]
         filter: Vec<String>,
@@ -177,7 +183,8 @@ Examples:
   cargo xtask qemu --gic 2 --el 1 --args 'iterations=5 only=cpu_off_serial'
   cargo xtask qemu --variant coherency=sw,pmf=sip --tf-a ../trusted-firmware-a
   cargo xtask qemu --fault cpu-on-denied,cpu=0x3,skip=2
-  cargo xtask qemu --firmware builtin --smp 64"))]
+  cargo xtask qemu --firmware builtin --smp 64
+  cargo xtask qemu --firmware kvm                # as a guest"))]
 pub struct QemuArguments {
     /// What to run.
     #[command(flatten)]
@@ -382,13 +389,16 @@ pub struct RunArguments {
     /// the board file says].
     #[arg(long, value_name = "2|3")]
     pub gic: Option<Gic>,
-    /// Exception level at which the payload is entered.
-    #[arg(long, value_name = "1|2", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=2))]
-    pub el: u8,
+    /// Exception level at which the payload is entered [default: 2; a guest of
+    /// KVM has EL1].
+    #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub el: Option<u8>,
     /// CPU model, as QEMU calls it [default: as the board file says].
     #[arg(long, value_name = "MODEL")]
     pub cpu: Option<String>,
-    /// Whose PSCI: TF-A's at EL3, or QEMU's own (no power-down, no PMF).
+    /// Whose PSCI: TF-A's at EL3, QEMU's own (no power-down, no PMF), or KVM's,
+    /// as a guest of an emulated Linux with 2 CPUs unless --smp says otherwise:
+    /// it fetches Debian's kernel and QEMU for arm64, 62 MB, once.
     #[arg(long, value_enum, default_value_t = Firmware::TfA)]
     pub firmware: Firmware,
     /// How TF-A is built: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,

@@ -80,16 +80,20 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
 
 /// The run that is asked for; its UART goes to no file.
 pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
-    if arguments.firmware == Firmware::Builtin {
+    if arguments.firmware != Firmware::TfA {
+        let name = arguments.firmware.name();
         for (option, given) in [
             ("--variant", arguments.variant.is_some()),
             ("--fault", arguments.fault.is_some()),
             ("--tf-a", arguments.tf_a.is_some()),
         ] {
             if given {
-                bail!("{option} is about TF-A, and with --firmware builtin there is none");
+                bail!("{option} is about TF-A, and with --firmware {name} there is none");
             }
         }
+    }
+    if arguments.firmware == Firmware::Kvm && arguments.el == Some(2) {
+        bail!("--el 2: a guest of KVM is entered at EL1");
     }
     let plan = plan(arguments.args.as_deref())?;
     let timeout = match (arguments.timeout, arguments.smp) {
@@ -104,7 +108,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
         board: arguments.board.clone(),
         smp: arguments.smp,
         gic: arguments.gic,
-        level: if arguments.el == 1 {
+        level: if arguments.el == Some(1) {
             Level::El1
         } else {
             Level::El2

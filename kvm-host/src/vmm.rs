@@ -1,0 +1,242 @@
+//! A virtual machine monitor with kvmtool's layout: enough of one to boot an
+//! arm64 Image that prints and turns itself off.
+//!
+//! After kvmtool (`arm64/`, 2015 and later): memory from 2 GiB on, the image
+//! at its `text_offset` in it, the device tree below the end of the first
+//! 256 MiB, aligned to 2 MiB; the GIC's distributor below 1 GiB, and CPU
+//! interface or redistributors below that; a 16550 at 16 MiB (since 2021), or
+//! at I/O port 0x3f8, which is that address. PSCI is KVM's.
+//!
+//! ```text
+//! /init vmm IMAGE TREE CPUS GIC UART MIB
+//! ```
+
+use std::fs;
+use std::process;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use kvm_bindings::{
+    KVM_ARM_VCPU_POWER_OFF, KVM_ARM_VCPU_PSCI_0_2, KVM_DEV_ARM_VGIC_CTRL_INIT,
+    KVM_DEV_ARM_VGIC_GRP_ADDR, KVM_DEV_ARM_VGIC_GRP_CTRL, KVM_REG_ARM_CORE, KVM_REG_ARM64,
+    KVM_REG_SIZE_U64, KVM_SYSTEM_EVENT_RESET, KVM_SYSTEM_EVENT_SHUTDOWN,
+    KVM_VGIC_V2_ADDR_TYPE_CPU, KVM_VGIC_V2_ADDR_TYPE_DIST, KVM_VGIC_V3_ADDR_TYPE_DIST,
+    KVM_VGIC_V3_ADDR_TYPE_REDIST, kvm_create_device, kvm_device_attr,
+    kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V2, kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V3,
+    kvm_userspace_memory_region, kvm_vcpu_init,
+};
+use kvm_ioctls::{DeviceFd, Kvm, VcpuExit, VcpuFd, VmFd};
+
+use crate::host::say;
+use crate::uart::Uart;
+
+const MEMORY: u64 = 0x8000_0000;
+/// The tree lies within so much of the memory's start.
+const LOW_MEMORY: u64 = 256 << 20;
+const ALIGN: u64 = 2 << 20;
+const DISTRIBUTOR: u64 = 0x3fff_0000;
+const CPU_INTERFACE: u64 = 0x3ffd_0000;
+const REDISTRIBUTOR_SIZE: u64 = 0x2_0000;
+
+/// Registers by their place in `struct kvm_regs`, in words of 32 bits.
+const CORE: u64 = KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE as u64;
+const X0: u64 = CORE;
+const PC: u64 = CORE | 64;
+
+/// What a run is to be.
+struct Wish {
+    image: Vec<u8>,
+    tree: Vec<u8>,
+    cpus: u64,
+    gic: u64,
+    uart: u64,
+    memory: u64,
+}
+
+/// Runs a guest until it turns itself off.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    let wish = Wish::parse(arguments)?;
+    let kvm = Kvm::new().map_err(|error| format!("/dev/kvm: {error}"))?;
+    let vm = kvm.create_vm().map_err(|error| format!("no VM: {error}"))?;
+    let (entry, tree) = load(&vm, &wish)?;
+    let mut cpus = Vec::new();
+    for index in 0..wish.cpus {
+        cpus.push(cpu(&vm, index).map_err(|error| format!("CPU {index}: {error}"))?);
+    }
+    // The GIC stays as long as this handle.
+    let _gic = gic(&vm, &wish)?;
+    if let Some(first) = cpus.first() {
+        for (register, value) in [(X0, tree), (PC, entry)] {
+            first
+                .set_one_reg(register, &value.to_le_bytes())
+                .map_err(|error| format!("register {register:#x}: {error}"))?;
+        }
+    }
+    let uart = Arc::new(Mutex::new(Uart::default()));
+    let threads: Vec<_> = cpus
+        .into_iter()
+        .map(|mut cpu| {
+            let (uart, at) = (Arc::clone(&uart), wish.uart);
+            thread::spawn(move || {
+                // Whoever is first to leave takes all others along.
+                process::exit(match life(&mut cpu, at, &uart) {
+                    Ok(()) => 0,
+                    Err(error) => {
+                        say(&error);
+                        1
+                    }
+                })
+            })
+        })
+        .collect();
+    for thread in threads {
+        // It ends by ending the process.
+        let _ = thread.join();
+    }
+    Ok(())
+}
+
+impl Wish {
+    fn parse(arguments: &[String]) -> Result<Self, String> {
+        let [verb, image, tree, cpus, gic, uart, mib] = arguments else {
+            return Err(format!("six arguments are wanted: {arguments:?}"));
+        };
+        if verb != "vmm" {
+            return Err(format!("{verb:?} is not vmm"));
+        }
+        let file = |path: &String| fs::read(path).map_err(|error| format!("{path}: {error}"));
+        let number = |text: &String| {
+            let digits = text.strip_prefix("0x");
+            let parsed = digits.map_or_else(|| text.parse(), |hex| u64::from_str_radix(hex, 16));
+            parsed.map_err(|error| format!("{text}: {error}"))
+        };
+        Ok(Self {
+            image: file(image)?,
+            tree: file(tree)?,
+            cpus: number(cpus)?,
+            gic: number(gic)?,
+            uart: number(uart)?,
+            memory: number(mib)? << 20,
+        })
+    }
+}
+
+/// Gives the guest its memory with image and tree in it; where they are.
+fn load(vm: &VmFd, wish: &Wish) -> Result<(u64, u64), String> {
+    // Kept for good: the guest has it as long as the process lives.
+    let memory = vec![0u8; (wish.memory + ALIGN) as usize].leak();
+    let skip = memory.as_ptr().align_offset(ALIGN as usize);
+    let memory = memory.get_mut(skip..).unwrap_or_default();
+    let offset = wish.image.get(8..16).and_then(|bytes| bytes.try_into().ok());
+    let offset = u64::from_le_bytes(offset.ok_or("the image has no header")?);
+    let low = wish.memory.min(LOW_MEMORY);
+    let room = ALIGN.max(wish.tree.len() as u64);
+    let tree = low.checked_sub(room).ok_or("too little memory")? & !(ALIGN - 1);
+    for (what, at, bytes) in [("image", offset, &wish.image), ("tree", tree, &wish.tree)] {
+        memory
+            .get_mut(at as usize..at as usize + bytes.len())
+            .ok_or_else(|| format!("too little memory for the {what}"))?
+            .copy_from_slice(bytes);
+    }
+    let region = kvm_userspace_memory_region {
+        slot: 0,
+        flags: 0,
+        guest_phys_addr: MEMORY,
+        memory_size: wish.memory,
+        userspace_addr: memory.as_mut_ptr() as u64,
+    };
+    // SAFETY: the region is `wish.memory` bytes of an allocation that is
+    // leaked, of which no reference is used from here on; it is the only one.
+    unsafe { vm.set_user_memory_region(region) }.map_err(|error| format!("memory: {error}"))?;
+    Ok((MEMORY + offset, MEMORY + tree))
+}
+
+/// CPU `index`: the first is on, the others wait for CPU_ON.
+fn cpu(vm: &VmFd, index: u64) -> Result<VcpuFd, kvm_ioctls::Error> {
+    let cpu = vm.create_vcpu(index)?;
+    let mut init = kvm_vcpu_init::default();
+    vm.get_preferred_target(&mut init)?;
+    init.features[0] |= 1 << KVM_ARM_VCPU_PSCI_0_2;
+    if index > 0 {
+        init.features[0] |= 1 << KVM_ARM_VCPU_POWER_OFF;
+    }
+    cpu.vcpu_init(&init)?;
+    Ok(cpu)
+}
+
+fn gic(vm: &VmFd, wish: &Wish) -> Result<DeviceFd, String> {
+    let (kind, places) = match wish.gic {
+        2 => (
+            kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V2,
+            [
+                (KVM_VGIC_V2_ADDR_TYPE_DIST, DISTRIBUTOR),
+                (KVM_VGIC_V2_ADDR_TYPE_CPU, CPU_INTERFACE),
+            ],
+        ),
+        3 => (
+            kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V3,
+            [
+                (KVM_VGIC_V3_ADDR_TYPE_DIST, DISTRIBUTOR),
+                (
+                    KVM_VGIC_V3_ADDR_TYPE_REDIST,
+                    DISTRIBUTOR - wish.cpus * REDISTRIBUTOR_SIZE,
+                ),
+            ],
+        ),
+        other => return Err(format!("there is no GICv{other}")),
+    };
+    let fail = |error| format!("GICv{}: {error}", wish.gic);
+    let mut create = kvm_create_device {
+        type_: kind,
+        fd: 0,
+        flags: 0,
+    };
+    let gic = vm.create_device(&mut create).map_err(fail)?;
+    for (part, address) in places {
+        let attribute = kvm_device_attr {
+            flags: 0,
+            group: KVM_DEV_ARM_VGIC_GRP_ADDR,
+            attr: part.into(),
+            addr: &raw const address as u64,
+        };
+        gic.set_device_attr(&attribute).map_err(fail)?;
+    }
+    let finish = kvm_device_attr {
+        flags: 0,
+        group: KVM_DEV_ARM_VGIC_GRP_CTRL,
+        attr: KVM_DEV_ARM_VGIC_CTRL_INIT.into(),
+        addr: 0,
+    };
+    gic.set_device_attr(&finish).map_err(fail)?;
+    Ok(gic)
+}
+
+/// Runs one CPU until the guest has had enough.
+fn life(cpu: &mut VcpuFd, at: u64, uart: &Mutex<Uart>) -> Result<(), String> {
+    let register = |address: u64, length: usize| {
+        let offset = address.checked_sub(at).filter(|it| *it < Uart::SIZE);
+        offset.filter(|_| length == 1).map(|it| it as usize).ok_or_else(|| {
+            format!("the guest accesses {length} bytes at {address:#x}, where nothing is")
+        })
+    };
+    loop {
+        let uart = || uart.lock().unwrap_or_else(PoisonError::into_inner);
+        match cpu.run() {
+            Ok(VcpuExit::MmioRead(address, data)) => {
+                let value = uart().read(register(address, data.len())?);
+                data.fill(value);
+            }
+            Ok(VcpuExit::MmioWrite(address, data)) => {
+                let offset = register(address, data.len())?;
+                data.iter().for_each(|value| uart().write(offset, *value));
+            }
+            Ok(VcpuExit::SystemEvent(KVM_SYSTEM_EVENT_SHUTDOWN | KVM_SYSTEM_EVENT_RESET, _)) => {
+                return Ok(());
+            }
+            Ok(other) => return Err(format!("the guest left KVM by {other:?}")),
+            // EINTR and EAGAIN: nothing happened.
+            Err(error) if matches!(error.errno(), 4 | 11) => {}
+            Err(error) => return Err(format!("KVM cannot run the guest: {error}")),
+        }
+    }
+}
