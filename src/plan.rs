@@ -5,6 +5,9 @@
 //! understood stops the run: a benchmark that guesses what was meant prints
 //! figures for a question that nobody asked.
 //!
+//! Words that are Linux's are the exception: monitors of virtual machines put
+//! them there unasked ([`FOR_LINUX`]), and they say nothing of what to measure.
+//!
 //! | word | values | default |
 //! |---|---|---|
 //! | `iterations` | 1 to 1000000 samples a CPU and scenario | 20 |
@@ -57,6 +60,17 @@ pub const LOOPS_LIMIT_S: u32 = 30;
 /// Operations of a loop where nothing is said.
 const LOOPS: u32 = 1 << 20;
 
+/// The words, or keys, that kvmtool puts in front of a kernel's boot arguments:
+/// they are passed over.
+pub const FOR_LINUX: [&str; 7] = [
+    "console",
+    "init",
+    "ip",
+    "root",
+    "rootflags",
+    "rootfstype",
+    "rw",
+];
 /// What to measure and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
@@ -311,7 +325,8 @@ impl fmt::Display for PlanError<'_> {
 impl core::error::Error for PlanError<'_> {}
 
 impl Plan {
-    /// Reads boot arguments; none at all is the default plan.
+    /// Reads boot arguments; none at all is the default plan, and Linux's
+    /// words ([`FOR_LINUX`]) are passed over.
     ///
     /// # Errors
     /// The first word that is quoted, not of the form `key=value`, of an
@@ -320,6 +335,10 @@ impl Plan {
         let mut plan = Self::default();
         let mut seen = 0u32;
         for (index, word) in bootargs.split_ascii_whitespace().enumerate() {
+            let key = text::cut(word, b'=').map_or(word, |(key, _)| key);
+            if FOR_LINUX.contains(&key) {
+                continue;
+            }
             plan.apply(word, &mut seen).map_err(|problem| PlanError {
                 word,
                 position: index + 1,

@@ -6,6 +6,23 @@ fn refused(bootargs: &str) -> PlanError<'_> {
     Plan::parse(bootargs).expect_err(bootargs)
 }
 
+/// What kvmtool makes of `lkvm run --kernel Image -p "iterations=3"`.
+#[test]
+fn words_for_linux_are_passed_over() {
+    let plan = Plan::parse(
+        " console=ttyS0 rw rootflags=trans=virtio,version=9p2000.L,cache=loose rootfstype=9p \
+         init=/virt/init  ip=dhcp iterations=3",
+    );
+    let expected = Plan {
+        iterations: 3,
+        ..Plan::default()
+    };
+    assert_eq!(plan, Ok(expected));
+    assert_eq!(Plan::parse("root=/dev/vda rw"), Ok(Plan::default()));
+    let error = refused("rw=1 consoles=1");
+    assert_eq!((error.word, error.position), ("consoles=1", 2));
+}
+
 #[test]
 fn nothing_said_is_the_default() {
     for blank in ["", " ", "\t\r\n "] {
@@ -122,7 +139,7 @@ fn the_wrong_word_is_named() {
         ("quiet", NotAPair),
         ("=", UnknownKey),
         ("=5", UnknownKey),
-        ("console=ttyAMA0", UnknownKey),
+        ("earlycon=pl011", UnknownKey),
         ("Iterations=5", UnknownKey),
         ("\"iterations=5\"", Quoted),
         ("only='cpu_susp_serial'", Quoted),
