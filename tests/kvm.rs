@@ -1,0 +1,177 @@
+//! The payload as a guest at EL1 under KVM: in Debian's QEMU, and in a monitor
+//! with kvmtool's layout, in a Linux that QEMU emulates ([`xtask::kvm_host`]).
+//!
+//! A guest under real virtualisation is not one that an emulator runs at EL1.
+//! What KVM does not know how to emulate ends it; interrupts come by list
+//! registers; power-down comes back to the caller. Figures are those of an
+//! emulated host: what compares with what is asserted, and never how long
+//! something takes.
+//!
+//! Each machine takes a minute, so `cargo xtask test --kvm` alone runs them.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use psci_bench::verdict::Verdict;
+use xtask::board::Board;
+use xtask::firmware::Gic;
+use xtask::image::Emergency;
+use xtask::kvm_host::{self, KvmHost};
+use xtask::qemu::{self, Firmware, Level, Machine};
+use xtask::setup::{self, Need};
+use xtask::stream::{self, Ending, Limits};
+use xtask::workspace::Workspace;
+
+/// A busy host takes ten times what an idle one does.
+const TIMEOUT: Duration = Duration::from_secs(420);
+/// All that a guest can do, by few samples. KVM takes any power_state.
+const ARGS: &str = "iterations=3 warmup=1 deepest=0x01010022 core=0x00010000";
+/// Where a CPU of the Linux is that has EL2 alone, without FEAT_VHE: KVM goes to
+/// EL2 and back for each exit.
+const WITHOUT_VHE: &str = "cortex-a57";
+/// Where kvmtool has its first UART since 2021, and had it before.
+const UART: u64 = 0x100_0000;
+
+/// Runs a guest with two CPUs on a Linux with this GIC and these CPUs.
+fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common::Log {
+    let workspace = Workspace::find().expect("the workspace");
+    setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
+    let linux = KvmHost::ready(&workspace).expect("a Linux with KVM");
+    let board = Board::load(&workspace, "qemu").expect("the board");
+    let machine = Machine {
+        recipe: board.qemu.as_ref().expect("a recipe"),
+        cpu,
+        cpus: kvm_host::CPUS,
+        gic,
+        level: Level::El2,
+        firmware: Firmware::Kvm,
+        icount: false,
+        fault: None,
+    };
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a directory");
+    let file = dir.path().join("initramfs");
+    let initramfs = linux.initramfs(vmm, files).expect("an initial file system");
+    fs::write(&file, initramfs).expect("written");
+    let mut command = qemu::command(&machine.arguments(&file));
+    command.args(linux.arguments());
+    let limits = Limits {
+        timeout: TIMEOUT,
+        linger: kvm_host::LINGER,
+    };
+    let (never, mut out) = (AtomicBool::new(false), std::io::sink());
+    let outcome = stream::run(&mut command, limits, &never, &mut out, &mut || ());
+    let outcome = outcome.expect("QEMU runs");
+    let text = String::from_utf8_lossy(&outcome.log).replace("\r\n", "\n");
+    let seen = format!("{vmm:?}\n{}\n{text}", outcome.stderr);
+    assert!(kvm_host::has_kvm(&text), "{seen}");
+    assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{seen}");
+    // The guest turned itself off, and nobody ended it.
+    assert_eq!(kvm_host::ended(&text), Some("with exit code 0"), "{seen}");
+    assert_eq!(outcome.ending, Ending::Exited { success: true }, "{seen}");
+    let kept = format!("kvm-gicv{}-{}.log", gic.number(), &vmm[0].replace('/', "_"));
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(kept);
+    fs::write(kept, &outcome.log).expect("written");
+    common::Log::new(&outcome.log)
+}
+
+/// The payload as one file for all loaders: the tree is the monitor's.
+fn bare() -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    xtask::payload::image(&workspace, None, Emergency::default(), 8).expect("an image")
+}
+
+/// What a guest finds, and that all six scenarios were to be measured.
+fn assert_guest(log: &common::Log, gic: Gic, device_tree: &str) {
+    let facts = |key: &str| {
+        let mut facts = log.all("facts").iter().filter_map(|f| f.get(key));
+        facts.next().expect(key).clone()
+    };
+    assert_eq!(facts("el"), "1");
+    assert_eq!(facts("conduit"), "hvc");
+    assert_eq!(facts("counter"), "CNTVCT");
+    assert_eq!(facts("timer"), "CNTV");
+    assert_eq!(facts("intid"), "27");
+    assert_eq!(facts("gic"), gic.number().to_string());
+    assert!(log.text.contains(device_tree), "{}", log.text);
+    assert_eq!(log.all("cpu").len(), 2);
+    // Each CPU went down and came back, in parallel and in series.
+    for t in [1, 2, 3, 4] {
+        let samples = log.metric(t, "wake", "n");
+        assert_eq!(samples.len(), 2, "t={t}: {samples:?}");
+        assert!(samples.values().all(|n| *n >= 3), "t={t}: {samples:?}");
+    }
+}
+
+fn in_qemu(gic: Gic, cpu: &str) {
+    let vmm = kvm_host::qemu(gic, 2, Some(ARGS));
+    let log = guest(gic, cpu, &vmm, &[(kvm_host::IMAGE, &bare())]);
+    let device_tree = "Image at 0x40200000, device tree at 0x44000000 (X0)";
+    assert_guest(&log, gic, device_tree);
+}
+
+fn in_kvmtools_layout(gic: Gic) {
+    let tree = kvmtools_tree(gic);
+    let files = [(kvm_host::IMAGE, &*bare()), ("tree", &*tree)];
+    let vmm = kvm_host::own(gic, 2, UART, 128);
+    let log = guest(gic, kvm_host::CPU, &vmm, &files);
+    let device_tree = "Image at 0x80000000, device tree at 0x87e00000 (X0)";
+    assert_guest(&log, gic, device_tree);
+}
+
+/// The tree that kvmtool makes, with this GIC.
+fn kvmtools_tree(gic: Gic) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    setup::ensure(&workspace, &[Need::Dtc]).expect("dtc");
+    let source = workspace.root.join("tests/data/kvmtool.dts");
+    let (compatible, base, size) = match gic {
+        Gic::V2 => ("arm,cortex-a15-gic", "3ffd0000", "20000"),
+        Gic::V3 => ("arm,gic-v3", "3ffb0000", "40000"),
+    };
+    let text = fs::read_to_string(source).expect("a device tree's source");
+    let text = text.replace("GIC_COMPATIBLE", compatible);
+    let text = text
+        .replace("SECOND_BASE", base)
+        .replace("SECOND_SIZE", size);
+    let text = text.replace("USER_WORDS", ARGS);
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("kvmtool.dts");
+    fs::write(&file, text).expect("written");
+    let mut dtc = Command::new("dtc");
+    let output = dtc
+        .args(["-q", "-I", "dts", "-O", "dtb"])
+        .arg(&file)
+        .output();
+    let output = output.expect("dtc runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    output.stdout
+}
+
+#[test]
+#[ignore = "a Linux and its guest, a minute: cargo xtask test --kvm"]
+fn qemu_with_a_gicv3() {
+    in_qemu(Gic::V3, kvm_host::CPU);
+}
+
+#[test]
+#[ignore = "a Linux and its guest, a minute: cargo xtask test --kvm"]
+fn qemu_with_a_gicv2_and_a_host_without_vhe() {
+    in_qemu(Gic::V2, WITHOUT_VHE);
+}
+
+#[test]
+#[ignore = "a Linux and its guest, a minute: cargo xtask test --kvm"]
+fn kvmtools_layout_with_a_gicv3() {
+    in_kvmtools_layout(Gic::V3);
+}
+
+#[test]
+#[ignore = "a Linux and its guest, a minute: cargo xtask test --kvm"]
+fn kvmtools_layout_with_a_gicv2() {
+    in_kvmtools_layout(Gic::V2);
+}
