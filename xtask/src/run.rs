@@ -356,6 +356,9 @@ impl Prepared {
             Ending::Interrupted => None,
             _ => stream::closing(&outcome.log),
         };
+        if of_kvm && let Some(how) = kvm_host::trouble(&outcome.log) {
+            bail!("the guest said its last line, and its VMM ended {how}");
+        }
         let context = diagnosis::Context {
             firmware: self.firmware,
             cpu: &self.cpu,

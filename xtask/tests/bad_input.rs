@@ -214,8 +214,28 @@ fn boot_arguments() {
 #[test]
 fn options_that_would_be_ignored() {
     for option in [["--variant", "pmf=off"], ["--tf-a", "/"]] {
-        let said = refused(&[&["qemu", "--firmware", "builtin"], &option[..]].concat());
-        holds(&said, &format!("{} is about TF-A", option[0]));
+        for firmware in ["builtin", "kvm"] {
+            let said = refused(&[&["qemu", "--firmware", firmware], &option[..]].concat());
+            holds(&said, &format!("{} is about TF-A", option[0]));
+        }
+    }
+}
+
+/// All before anything is fetched.
+#[test]
+fn what_a_guest_of_kvm_is_not() {
+    for (options, reason) in [
+        (&["--icount"][..], "--icount: a guest of KVM"),
+        (&["--el", "2"], "--el 2: a guest of KVM is entered at EL1"),
+        (
+            &["--smp", "9"],
+            "with firmware kvm there can be 1 to 8 CPUs",
+        ),
+        (&["--board", "qemu-sbsa"], "kvm"),
+    ] {
+        let said = refused(&[&["qemu", "--firmware", "kvm"], options].concat());
+        holds(&said, reason);
+        assert!(!said.contains("fetching"), "{said}");
     }
 }
 
