@@ -19,11 +19,10 @@ use std::thread;
 use kvm_bindings::{
     KVM_ARM_VCPU_POWER_OFF, KVM_ARM_VCPU_PSCI_0_2, KVM_DEV_ARM_VGIC_CTRL_INIT,
     KVM_DEV_ARM_VGIC_GRP_ADDR, KVM_DEV_ARM_VGIC_GRP_CTRL, KVM_REG_ARM_CORE, KVM_REG_ARM64,
-    KVM_REG_SIZE_U64, KVM_SYSTEM_EVENT_RESET, KVM_SYSTEM_EVENT_SHUTDOWN,
-    KVM_VGIC_V2_ADDR_TYPE_CPU, KVM_VGIC_V2_ADDR_TYPE_DIST, KVM_VGIC_V3_ADDR_TYPE_DIST,
-    KVM_VGIC_V3_ADDR_TYPE_REDIST, kvm_create_device, kvm_device_attr,
-    kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V2, kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V3,
-    kvm_userspace_memory_region, kvm_vcpu_init,
+    KVM_REG_SIZE_U64, KVM_SYSTEM_EVENT_RESET, KVM_SYSTEM_EVENT_SHUTDOWN, KVM_VGIC_V2_ADDR_TYPE_CPU,
+    KVM_VGIC_V2_ADDR_TYPE_DIST, KVM_VGIC_V3_ADDR_TYPE_DIST, KVM_VGIC_V3_ADDR_TYPE_REDIST,
+    kvm_create_device, kvm_device_attr, kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V2,
+    kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V3, kvm_userspace_memory_region, kvm_vcpu_init,
 };
 use kvm_ioctls::{DeviceFd, Kvm, VcpuExit, VcpuFd, VmFd};
 
@@ -127,7 +126,10 @@ fn load(vm: &VmFd, wish: &Wish) -> Result<(u64, u64), String> {
     let memory = vec![0u8; (wish.memory + ALIGN) as usize].leak();
     let skip = memory.as_ptr().align_offset(ALIGN as usize);
     let memory = memory.get_mut(skip..).unwrap_or_default();
-    let offset = wish.image.get(8..16).and_then(|bytes| bytes.try_into().ok());
+    let offset = wish
+        .image
+        .get(8..16)
+        .and_then(|bytes| bytes.try_into().ok());
     let offset = u64::from_le_bytes(offset.ok_or("the image has no header")?);
     let low = wish.memory.min(LOW_MEMORY);
     let room = ALIGN.max(wish.tree.len() as u64);
@@ -215,9 +217,12 @@ fn gic(vm: &VmFd, wish: &Wish) -> Result<DeviceFd, String> {
 fn life(cpu: &mut VcpuFd, at: u64, uart: &Mutex<Uart>) -> Result<(), String> {
     let register = |address: u64, length: usize| {
         let offset = address.checked_sub(at).filter(|it| *it < Uart::SIZE);
-        offset.filter(|_| length == 1).map(|it| it as usize).ok_or_else(|| {
-            format!("the guest accesses {length} bytes at {address:#x}, where nothing is")
-        })
+        offset
+            .filter(|_| length == 1)
+            .map(|it| it as usize)
+            .ok_or_else(|| {
+                format!("the guest accesses {length} bytes at {address:#x}, where nothing is")
+            })
     };
     loop {
         let uart = || uart.lock().unwrap_or_else(PoisonError::into_inner);

@@ -69,7 +69,6 @@ impl KvmHost {
     /// When apt or the network fails, the Rust target can not be installed, or
     /// process 1 does not build.
     pub fn ready(workspace: &Workspace) -> Result<Self> {
-        setup::ensure(workspace, &[Need::LinuxTarget])?;
         let packages = packages::fetch(workspace)?;
         Ok(Self {
             kernel: packages.kernel,
@@ -179,7 +178,11 @@ fn said(log: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Builds process 1, and returns where it is.
-fn build(workspace: &Workspace) -> Result<PathBuf> {
+///
+/// # Errors
+/// When the Rust target can not be installed, or it does not build.
+pub fn build(workspace: &Workspace) -> Result<PathBuf> {
+    setup::ensure(workspace, &[Need::LinuxTarget])?;
     let package = workspace.root.join("kvm-host");
     let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     command.args(["build", "--quiet", "--release", "--locked"]);

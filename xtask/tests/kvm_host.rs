@@ -1,0 +1,20 @@
+//! The one program of the Linux whose guest the payload is. What it does there,
+//! `cargo xtask test --kvm` shows; here, that it is one that runs there.
+
+use std::fs;
+
+use object::{Architecture, Object, ObjectKind};
+use xtask::kvm_host;
+use xtask::workspace::Workspace;
+
+#[test]
+fn process_1_needs_nothing_but_itself() {
+    let workspace = Workspace::find().expect("the repository");
+    let program = kvm_host::build(&workspace).expect("it builds");
+    let program = fs::read(program).expect("the program");
+    let elf = object::File::parse(&*program).expect("an ELF file");
+    assert_eq!(elf.architecture(), Architecture::Aarch64);
+    assert_eq!(elf.kind(), ObjectKind::Executable);
+    let libraries = elf.import_libraries().expect("a sound file");
+    assert_eq!(libraries.count(), 0);
+}
