@@ -71,6 +71,7 @@ pub const FOR_LINUX: [&str; 7] = [
     "rootfstype",
     "rw",
 ];
+
 /// What to measure and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {

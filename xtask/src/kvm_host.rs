@@ -27,6 +27,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use crate::firmware::Gic;
+use crate::run;
 use crate::setup::{self, Need};
 use crate::stream;
 use crate::workspace::Workspace;
@@ -137,6 +138,16 @@ pub fn own(gic: Gic, cpus: u32, uart: u64, mib: u32) -> Vec<String> {
     ];
     let words = ["/init", "vmm", &image, "/tree", &cpus.to_string()].map(str::to_owned);
     words.into_iter().chain(numbers).collect()
+}
+
+/// How long a guest may run, by how long the same run may take without KVM.
+/// There an exit takes hundreds of instructions, and here each of them is
+/// emulated, in the host's Linux as in the guest.
+#[must_use]
+pub fn timeout(without: Duration) -> Duration {
+    without
+        .saturating_mul(5)
+        .min(Duration::from_secs(run::TIMEOUT_MAX))
 }
 
 /// How the VMM ended, in the words of process 1; nothing where it did not get

@@ -9,6 +9,7 @@ use super::arguments::{QemuArguments, RunArguments};
 use super::{files, overhead, plan};
 use crate::board::Board;
 use crate::flash;
+use crate::kvm_host;
 use crate::payload::{self, Tree};
 use crate::progress::say;
 use crate::qemu::{Firmware, Level};
@@ -96,8 +97,11 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
         bail!("--el 2: a guest of KVM is entered at EL1");
     }
     let plan = plan(arguments.args.as_deref())?;
-    let timeout = match (arguments.timeout, arguments.smp) {
+    let of_kvm = arguments.firmware == Firmware::Kvm;
+    let cpus = arguments.smp.or(of_kvm.then_some(kvm_host::CPUS));
+    let timeout = match (arguments.timeout, cpus) {
         (Some(seconds), _) => Duration::from_secs(seconds),
+        (None, Some(cpus)) if of_kvm => kvm_host::timeout(run::timeout(cpus, &plan)),
         (None, Some(cpus)) => run::timeout(cpus, &plan),
         (None, None) => {
             let board = Board::load(&Workspace::find()?, &arguments.board)?;
