@@ -61,7 +61,7 @@ fn unknown_words() {
     );
     holds(
         &refused(&["qemu", "--firmware", "uefi"]),
-        "[possible values: tf-a, builtin]",
+        "[possible values: tf-a, builtin, kvm]",
     );
     holds(
         &refused(&["image", "--board", "moon"]),

@@ -74,7 +74,7 @@ fn states_by_format() {
         [0x4000_0002, 0x4000_0022, 0x4000_0222]
     );
     let error = board.firmware("uefi").expect_err("none").to_string();
-    assert!(error.contains("it has: builtin, tf-a"), "{error}");
+    assert!(error.contains("it has: builtin, kvm, tf-a"), "{error}");
 }
 
 #[test]

@@ -23,8 +23,9 @@ use crate::run::{self, RunResult, RunSpec};
 /// Runs under both builds, and prints the difference.
 pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;
-    if spec.firmware == Firmware::Builtin {
-        bail!("--overhead: QEMU's own PSCI has no instrumentation");
+    if spec.firmware != Firmware::TfA {
+        let name = spec.firmware.name();
+        bail!("--overhead is about TF-A's instrumentation, and --firmware {name} has none");
     }
     if spec.variant.pmf == Pmf::Off {
         bail!("--overhead runs with PMF and without: --variant chooses pmf=new or pmf=sip of it");

@@ -74,6 +74,8 @@ fn where_it_was_run() {
         "{before}{}",
         rest.split_once("memory-mib = 1024").expect("it").1
     );
+    // All CPUs that are listed are used then.
+    let bare = bare.replace("max-cpus = 8\n", "max-cpus = 32\n");
     let (place, reason) = told(&bare);
     assert_eq!(place, line("name = "));
     assert_eq!(reason, "verified is missing: \"hardware\" or \"no\"");
