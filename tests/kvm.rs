@@ -30,7 +30,12 @@ use xtask::workspace::Workspace;
 /// A busy host takes ten times what an idle one does.
 const TIMEOUT: Duration = Duration::from_secs(420);
 /// All that a guest can do, by few samples. KVM takes any power_state.
-const ARGS: &str = "iterations=3 warmup=1 deepest=0x01010022 core=0x00010000";
+const ARGS: &str = "only=suite,micro iterations=3 warmup=1 loops=1024 batch=64 \
+                    deepest=0x01010022 core=0x00010000";
+/// The scenarios that cost an exit to the hypervisor: their numbers, and the
+/// variant that is compared with the empty loop's.
+const EXITS: [(u32, &str); 3] = [(7, "psci_version"), (8, "sgi"), (9, "pmselr")];
+const EMPTY: (u32, &str) = (12, "loop");
 /// Where a CPU of the Linux is that has EL2 alone, without FEAT_VHE: KVM goes to
 /// EL2 and back for each exit.
 const WITHOUT_VHE: &str = "cortex-a57";
@@ -88,8 +93,9 @@ fn bare() -> Vec<u8> {
     xtask::payload::image(&workspace, None, Emergency::default(), 8).expect("an image")
 }
 
-/// What a guest finds, and that all six scenarios were to be measured.
-fn assert_guest(log: &common::Log, gic: Gic, device_tree: &str) {
+/// What a guest finds, and that all scenarios were measured that it can have:
+/// those of the PMU only with one.
+fn assert_guest(log: &common::Log, gic: Gic, has_pmu: bool, device_tree: &str) {
     let facts = |key: &str| {
         let mut facts = log.all("facts").iter().filter_map(|f| f.get(key));
         facts.next().expect(key).clone()
@@ -108,13 +114,39 @@ fn assert_guest(log: &common::Log, gic: Gic, device_tree: &str) {
         assert_eq!(samples.len(), 2, "t={t}: {samples:?}");
         assert!(samples.values().all(|n| *n >= 3), "t={t}: {samples:?}");
     }
+    assert_exits_cost(log, has_pmu);
+}
+
+/// An exit costs more than none, on each CPU, by the best sample of either.
+fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
+    for cpu in [0, 1] {
+        let least = |(t, variant), metric| {
+            let point = log.point(t, variant, metric, cpu);
+            point.get("min").map(|min| common::number(min))
+        };
+        for exit in EXITS {
+            for (metric, is_there) in [("ticks", true), ("cycles", has_pmu)] {
+                let (nothing, cost) = (least(EMPTY, metric), least(exit, metric));
+                let is_there = is_there && (has_pmu || exit.1 != "pmselr");
+                println!("{exit:?} {metric} of CPU {cpu}: {cost:?} and {nothing:?} for nothing");
+                assert_eq!(cost.is_some(), is_there, "{exit:?} {metric}\n{}", log.text);
+                assert!(
+                    !is_there || cost > nothing,
+                    "{exit:?} {metric}\n{}",
+                    log.text
+                );
+            }
+        }
+    }
+    let skipped = log.text.contains("the CPU has no performance monitors");
+    assert_ne!(skipped, has_pmu, "{}", log.text);
 }
 
 fn in_qemu(gic: Gic, cpu: &str) {
     let vmm = kvm_host::qemu(gic, 2, Some(ARGS));
     let log = guest(gic, cpu, &vmm, &[(kvm_host::IMAGE, &bare())]);
     let device_tree = "Image at 0x40200000, device tree at 0x44000000 (X0)";
-    assert_guest(&log, gic, device_tree);
+    assert_guest(&log, gic, true, device_tree);
 }
 
 fn in_kvmtools_layout(gic: Gic, uart: u64) {
@@ -123,7 +155,7 @@ fn in_kvmtools_layout(gic: Gic, uart: u64) {
     let vmm = kvm_host::own(gic, 2, uart, 128);
     let log = guest(gic, kvm_host::CPU, &vmm, &files);
     let device_tree = "Image at 0x80000000, device tree at 0x87e00000 (X0)";
-    assert_guest(&log, gic, device_tree);
+    assert_guest(&log, gic, false, device_tree);
 }
 
 /// The tree that kvmtool makes, with this GIC and the UART there.

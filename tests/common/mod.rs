@@ -133,6 +133,18 @@ impl Log {
             .collect()
     }
 
+    /// The point of a CPU that was alone: what does not fit on a line of it is
+    /// in another. Empty if there is none.
+    pub fn point(&self, t: u32, variant: &str, metric: &str, cpu: u64) -> Fields {
+        let wanted = [("how", "alone"), ("var", variant), ("metric", metric)];
+        let is = |fields: &&Fields| {
+            let same = |(key, value): &(&str, &str)| fields.get(*key).is_some_and(|it| it == value);
+            wanted.iter().all(same) && mpidr(fields) == Some(cpu)
+        };
+        let parts = self.of_test("point", t).filter(is).cloned();
+        parts.flatten().collect()
+    }
+
     fn of_test(&self, kind: &str, t: u32) -> impl Iterator<Item = &Fields> {
         let t = t.to_string();
         let records = self.all(kind).iter();

@@ -82,21 +82,8 @@ fn by_hand(spec: &RunSpec, hvc: bool) -> BTreeMap<String, u64> {
 
 /// The point of a variant, on the lead alone, in ticks.
 fn point(log: &Log, t: &str, variant: &str) -> Fields {
-    let is = |fields: &&Fields| {
-        let wanted = [
-            ("t", t),
-            ("how", "alone"),
-            ("var", variant),
-            ("metric", "ticks"),
-        ];
-        let same = |(key, value): &(&str, &str)| fields.get(*key).is_some_and(|it| it == value);
-        wanted.iter().all(same) && number(&fields["mpidr"]) == 0
-    };
-    // What does not fit on a line is in another.
-    let mut whole = Fields::new();
-    for part in log.all("point").iter().filter(is) {
-        whole.extend(part.clone());
-    }
+    let t = t.parse().expect("a number");
+    let whole = log.point(t, variant, "ticks", 0);
     assert!(whole.contains_key("n"), "no point {t} {variant}");
     whole
 }
