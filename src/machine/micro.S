@@ -2,10 +2,11 @@
 //
 // Two parts. repeat_WAY is the timed region for each way of counting: it reads
 // the counter, branches to a loop and reads it again; repeat_WAY_cycles reads
-// PMCCNTR_EL0, too, inside of that. The loops are below, each by itself, and
-// know nothing of counters. So what is timed is the loop, one branch there and
-// one back; the variant `loop` shows what those cost. A test reads all of it
-// back out of the linked image.
+// PMCCNTR_EL0, too, round about that: in a guest each of these reads may be a
+// trap, and the counter's figures are to be without. The loops are below, each
+// by itself, and know nothing of counters. So what is timed is the loop, one
+// branch there and one back; the variant `loop` shows what those cost. A test
+// reads all of it back out of the linked image.
 //
 // Arguments and results are in struct Raw (micro.rs). In a loop:
 //   x19        operations left
@@ -35,16 +36,16 @@ repeat_\way\suffix:
     .global repeat_\way\suffix\()_begin
 repeat_\way\suffix\()_begin:
     isb                                 // all before is done
-    read_\way x24, x25
     .if     \cycles
     mrs     x26, pmccntr_el0
     .endif
+    read_\way x24, x25
     blr     x27                         // the loop
     isb                                 // the loop is done
+    read_\way x10, x11
     .if     \cycles
     mrs     x9, pmccntr_el0
     .endif
-    read_\way x10, x11
     .global repeat_\way\suffix\()_end
 repeat_\way\suffix\()_end:
     pair_\way x24, x25

@@ -31,9 +31,9 @@ fn check_loops(code: &Code) -> Result<(), String> {
             };
             let pmccntr = |into: u32| cycles.then_some(PMCCNTR | into);
             let mut region = vec![ISB];
-            region.extend(reads(24, 25).chain(pmccntr(26)));
+            region.extend(pmccntr(26).into_iter().chain(reads(24, 25)));
             region.extend([TO_THE_LOOP, ISB]);
-            region.extend(pmccntr(9).into_iter().chain(reads(10, 11)));
+            region.extend(reads(10, 11).chain(pmccntr(9)));
             let name = format!("repeat_{way}{}", if cycles { "_cycles" } else { "" });
             let found = code.between(&format!("{name}_begin"), &format!("{name}_end"));
             if found != region {
