@@ -30,8 +30,9 @@ use xtask::workspace::Workspace;
 /// A busy host takes ten times what an idle one does.
 const TIMEOUT: Duration = Duration::from_secs(420);
 /// All that a guest can do, by few samples. KVM takes any power_state.
-const ARGS: &str = "only=suite,micro iterations=3 warmup=1 loops=1024 batch=64 \
-                    deepest=0x01010022 core=0x00010000";
+const ARGS: &str = "only=suite,micro,timer_latency iterations=3 warmup=1 \
+                    deepest=0x01010022 core=0x00010000 loops=1024 batch=64 \
+                    period=100000 stress=idle,write footprint=1M";
 /// The scenarios that cost an exit to the hypervisor: their numbers, and the
 /// variant that is compared with the empty loop's.
 const EXITS: [(u32, &str); 3] = [(7, "psci_version"), (8, "sgi"), (9, "pmselr")];
