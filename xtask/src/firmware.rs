@@ -89,8 +89,11 @@ pub enum StateId {
     Extended,
 }
 
+/// The key of [`Variant::os_initiated`].
+const OSI: &str = "osi";
+
 /// A variant of the overlay platform. `Display` and `FromStr` have the form
-/// `coherency=hw,gic-reset=0,pmf=new,state-id=original,faults=0`; what is left
+/// `coherency=hw,gic-reset=0,pmf=new,state-id=original,faults=0,osi=0`; what is left
 /// out is as here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Variant {
@@ -104,11 +107,13 @@ pub struct Variant {
     pub state_id: StateId,
     /// `faults=0|1`: it can be told to have a fault ([`crate::fault`]).
     pub faults: bool,
+    /// `osi=0|1`: CPU_SUSPEND's OS-initiated mode (TF-A's PSCI_OS_INIT_MODE).
+    pub os_initiated: bool,
 }
 
 impl Variant {
     /// The value of each key, in the order of the fields.
-    fn values(self) -> [(&'static str, &'static str); 5] {
+    fn values(self) -> [(&'static str, &'static str); 6] {
         [
             (
                 "coherency",
@@ -134,6 +139,7 @@ impl Variant {
                 },
             ),
             ("faults", if self.faults { "1" } else { "0" }),
+            (OSI, if self.os_initiated { "1" } else { "0" }),
         ]
     }
 }
@@ -163,11 +169,13 @@ impl FromStr for Variant {
                 "state-id=extended" => variant.state_id = StateId::Extended,
                 "faults=0" => variant.faults = false,
                 "faults=1" => variant.faults = true,
+                "osi=0" => variant.os_initiated = false,
+                "osi=1" => variant.os_initiated = true,
                 other => {
                     return Err(format!(
                         "{other:?} is no variant: use coherency=hw|sw, gic-reset=0|1, \
-                         pmf=new|sip|off, state-id=original|extended, faults=0|1, with commas \
-                         between"
+                         pmf=new|sip|off, state-id=original|extended, faults=0|1, osi=0|1, with \
+                         commas between"
                     ));
                 }
             }
@@ -217,6 +225,13 @@ impl Platform {
     pub fn overlay(workspace: &Workspace, board: &str, gic: Gic, variant: Variant) -> Self {
         let mut variables = vec![format!("PB_GIC={}", gic.number())];
         for (key, value) in variant.values() {
+            if key == OSI {
+                // TF-A's own, and no option of the overlay's.
+                if variant.os_initiated {
+                    variables.push("PSCI_OS_INIT_MODE=1".into());
+                }
+                continue;
+            }
             let key = key.to_uppercase().replace('-', "_");
             variables.push(format!("PB_{key}={value}"));
         }
@@ -401,14 +416,14 @@ mod tests {
 
     #[test]
     fn a_variant_comes_back() {
-        let text = "coherency=sw,gic-reset=1,pmf=sip,state-id=extended,faults=1";
+        let text = "coherency=sw,gic-reset=1,pmf=sip,state-id=extended,faults=1,osi=1";
         let variant: Variant = text.parse().expect("known words");
         assert_eq!(variant.to_string(), text);
         assert_eq!("".parse(), Ok(Variant::default()));
         let off = "pmf=off".parse::<Variant>().expect("a known word");
         assert_eq!(
             off.to_string(),
-            "coherency=hw,gic-reset=0,pmf=off,state-id=original,faults=0"
+            "coherency=hw,gic-reset=0,pmf=off,state-id=original,faults=0,osi=0"
         );
         let error = "pmf=none".parse::<Variant>().expect_err("unknown");
         assert!(
@@ -433,5 +448,9 @@ mod tests {
                 "PB_FAULTS=0"
             ]
         );
+        let osi = "osi=1".parse().expect("a known word");
+        let platform = Platform::overlay(&workspace, "qemu", Gic::V2, osi);
+        let last = platform.variables.last().map(String::as_str);
+        assert_eq!(last, Some("PSCI_OS_INIT_MODE=1"));
     }
 }

@@ -67,11 +67,11 @@ fn states_by_format() {
     };
     assert_eq!(
         values(StateId::Original),
-        [0x1_0002, 0x101_0022, 0x201_0222]
+        [0x1, 0x1_0002, 0x101_0022, 0x201_0222]
     );
     assert_eq!(
         values(StateId::Extended),
-        [0x4000_0002, 0x4000_0022, 0x4000_0222]
+        [0x1, 0x4000_0002, 0x4000_0022, 0x4000_0222]
     );
     let error = board.firmware("uefi").expect_err("none").to_string();
     assert!(error.contains("it has: builtin, kvm, tf-a"), "{error}");

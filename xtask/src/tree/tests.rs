@@ -55,6 +55,7 @@ fn the_payload_reads_what_the_board_file_says() {
     assert_eq!(
         states,
         [
+            ("core-standby", 0x1, Some(0), false),
             ("core-off", 0x1_0002, Some(0), false),
             ("cluster-off", 0x101_0022, Some(1), false),
             ("system-off", 0x201_0222, Some(2), false),

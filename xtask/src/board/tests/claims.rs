@@ -150,7 +150,7 @@ fn one_format_is_no_choice() {
     let (before, rest) = text.split_once("# Built with").expect("the other format");
     let (_, after) = rest.split_once("# QEMU's own").expect("its end");
     let original = format!("{before}# {after}");
-    let values = [0x1_0002, 0x101_0022, 0x201_0222];
+    let values = [0x1, 0x1_0002, 0x101_0022, 0x201_0222];
     assert_eq!(of(&original, StateId::Original), values);
     assert_eq!(of(&original, StateId::Extended), values);
 }
