@@ -9,7 +9,7 @@
 //! bytes -> check    is it a sound tree? (one pass; nothing later can panic)
 //!       -> tree     nodes with their paths and parents
 //!       -> ranges   bus addresses to CPU addresses
-//!       -> console, firmware, gic, timers, frame, watchdog, cpus, labels, memory, idle
+//!       -> console, firmware, gic, timers, frame, watchdog, cache, cpus, labels, memory, idle
 //! ```
 //!
 //! The tree may come from anywhere, so every byte of it is distrusted; what
@@ -19,6 +19,7 @@ use arrayvec::ArrayVec;
 
 use crate::image::Conduit;
 
+mod cache;
 mod check;
 mod console;
 mod cpus;
@@ -76,6 +77,8 @@ pub struct Board<'t> {
     pub idle_states: ArrayVec<IdleState<'t>, IDLE_STATES_MAX>,
     /// `/chosen/bootargs`, or "".
     pub bootargs: &'t str,
+    /// Bytes of the largest second-level cache that the tree describes.
+    pub second_level_cache: Option<u64>,
     /// How many CPUs there are that are not disabled, 1 to [`CPU_MAX`].
     pub cpu_count: usize,
     fdt: Fdt<'t>,
@@ -132,6 +135,7 @@ impl<'t> Board<'t> {
             reserved: memory::reserved(tree)?,
             idle_states: idle::read(tree)?,
             bootargs: bootargs(tree)?,
+            second_level_cache: found.cache,
             cpu_count,
             fdt: tree.fdt(),
         })
@@ -165,6 +169,8 @@ struct Found<'c, 't> {
     timer: Option<Node<'c, 't>>,
     frames: Option<Node<'c, 't>>,
     watchdog: Option<Node<'c, 't>>,
+    /// Bytes.
+    cache: Option<u64>,
 }
 
 impl<'c, 't> Found<'c, 't> {
@@ -178,6 +184,7 @@ impl<'c, 't> Found<'c, 't> {
             } else if firmware::is_old_psci(compatible) {
                 found.old_psci.get_or_insert(node);
             }
+            found.cache = found.cache.max(cache::second_level(node, compatible));
             if gic::is_gic(compatible) {
                 found.controller.get_or_insert((node, compatible));
             } else if timers::is_timer(compatible) {

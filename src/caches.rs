@@ -108,6 +108,16 @@ impl Caches {
         self.data.get(place).copied().filter(|bytes| *bytes > 0)
     }
 
+    /// Bytes of the second level, which `tree` may know where the CPU does not;
+    /// of the first where there is no second. None where no cache is known, or
+    /// what is said of it cannot be.
+    #[must_use]
+    pub fn outer(&self, tree: Option<u64>) -> Option<u64> {
+        const MOST: u64 = 64 << 20;
+        let mut sizes = [self.data(2), tree, self.data(1)].into_iter().flatten();
+        sizes.find(|bytes| (1024..=MOST).contains(bytes))
+    }
+
     /// Whether none is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -207,6 +217,20 @@ mod tests {
         let (all, asked) = read(0o3_333_333);
         assert_eq!(asked.len(), 14);
         assert!(all.starts_with("L1i 16 bytes, L1d") && all.ends_with("L7d 16 bytes"));
+    }
+
+    #[test]
+    fn the_outer_cache_is_the_second_level_if_there_is_one() {
+        let both = Caches::read(0x0a20_0023, false, &mut |it| a72(it, false));
+        assert_eq!(both.outer(Some(4 << 20)), Some(1 << 20));
+        // Data of one level: what the tree says, or that.
+        let one = Caches::read(0o2, false, &mut |it| a72(it, false));
+        assert_eq!(one.outer(Some(4 << 20)), Some(4 << 20));
+        assert_eq!(one.outer(None), Some(32 << 10));
+        // A guest may be shown nonsense.
+        let nonsense = Caches::read(0o4_4, true, &mut |_| u64::MAX);
+        assert_eq!(nonsense.outer(Some(3)), None);
+        assert_eq!(Caches::default().outer(None), None);
     }
 
     #[test]

@@ -27,6 +27,8 @@
 //! | `footprint` | 4K to 1024M bytes that each CPU writes to | 4M |
 //! | `timers` | `alone`, `all` or `alone,all` | `alone,all` |
 //! | `threshold` | 1 to 1000000 microseconds of latency that end it | none |
+//! | `dirty` | bytes to make dirty, with K or M, by comma; `A-B` doubles | 0 to twice the L2 |
+//! | `contend` | CPUs that go down together, by comma; `A-B` | 1 to all |
 
 use core::fmt;
 use core::ops::RangeInclusive;
@@ -36,11 +38,13 @@ use crate::board::text::{self, Shown};
 mod method;
 mod scenario_id;
 mod scenario_set;
+pub mod steps;
 mod timer;
 
 pub use self::method::{EndAction, Method, Methods, WakePattern};
 pub use self::scenario_id::{ScenarioId, TAG_PREFIX, UnknownTag};
 pub use self::scenario_set::ScenarioSet;
+pub use self::steps::Steps;
 pub use self::timer::TimerPlan;
 use self::timer::{Bad, Choice};
 
@@ -102,6 +106,10 @@ pub struct Plan {
     pub timer: TimerPlan,
     /// Whether nothing is to be measured, and the scenarios to be listed.
     pub list: bool,
+    /// Bytes to make dirty, step by step, instead of those by the cache's size.
+    pub dirty: Option<Steps>,
+    /// Numbers of CPUs that go down together, instead of those by their count.
+    pub contend: Option<Steps>,
 }
 
 impl Default for Plan {
@@ -120,6 +128,8 @@ impl Default for Plan {
             batch: 1024,
             timer: TimerPlan::DEFAULT,
             list: false,
+            dirty: None,
+            contend: None,
         }
     }
 }
@@ -190,11 +200,15 @@ pub enum Key {
     Timers,
     /// `threshold=`
     Threshold,
+    /// `dirty=`
+    Dirty,
+    /// `contend=`
+    Contend,
 }
 
 impl Key {
     /// All keys.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
         Self::Iterations,
         Self::Warmup,
         Self::Only,
@@ -212,6 +226,8 @@ impl Key {
         Self::Footprint,
         Self::Timers,
         Self::Threshold,
+        Self::Dirty,
+        Self::Contend,
     ];
 
     /// The key as it is written.
@@ -235,6 +251,8 @@ impl Key {
             Self::Footprint => "footprint",
             Self::Timers => "timers",
             Self::Threshold => "threshold",
+            Self::Dirty => "dirty",
+            Self::Contend => "contend",
         }
     }
 
@@ -282,6 +300,8 @@ impl Key {
             Self::Wake => "together, staggered or chain",
             Self::End => "off, park or reset",
             Self::Samples => "none or all",
+            Self::Dirty => "up to 24 of 0 to 64M bytes, parted by commas; A-B doubles",
+            Self::Contend => "up to 24 of 1 to 512 CPUs, parted by commas; A-B",
             Self::Deepest | Self::Core => "a power_state of 0x and 1 to 8 hexadecimal digits",
         })
     }
@@ -328,6 +348,22 @@ impl core::error::Error for PlanError<'_> {}
 impl Plan {
     /// Reads boot arguments; none at all is the default plan, and Linux's
     /// words ([`FOR_LINUX`]) are passed over.
+    /// The bytes that are made dirty, step by step, where the outer cache has
+    /// so many; None where that is not known and no step is asked for.
+    #[must_use]
+    pub fn dirty_steps(&self, outer_cache: Option<u64>) -> Option<Steps> {
+        self.dirty.or_else(|| outer_cache.map(steps::dirty))
+    }
+
+    /// The memory that takes, in bytes: none where nothing is made dirty.
+    #[must_use]
+    pub fn dirty_bytes(&self, outer_cache: Option<u64>) -> usize {
+        let steps = self.dirty_steps(outer_cache);
+        let steps = steps.filter(|_| self.scenarios.contains(ScenarioId::DirtySweep));
+        steps.map_or(0, |steps| steps.highest() as usize)
+    }
+
+    /// Reads boot arguments; none at all is the default plan.
     ///
     /// # Errors
     /// The first word that is quoted, not of the form `key=value`, of an
@@ -436,6 +472,14 @@ impl Plan {
             }
             Key::Deepest => self.deepest = Some(power_state(value).ok_or(refused)?),
             Key::Core => self.core = Some(power_state(value).ok_or(refused)?),
+            Key::Dirty => {
+                let steps = Steps::parse(key, value, steps::bytes, steps::next_bytes)?;
+                self.dirty = Some(steps);
+            }
+            Key::Contend => {
+                let steps = Steps::parse(key, value, steps::cpus, steps::next_cpus)?;
+                self.contend = Some(steps);
+            }
             Key::Samples => {
                 self.samples = match value {
                     "none" => false,

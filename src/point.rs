@@ -38,6 +38,10 @@ pub enum Unit {
     Ticks,
     /// Cycles of the CPU, by PMCCNTR_EL0.
     Cycles,
+    /// Microseconds, as PSCI_STAT_RESIDENCY counts.
+    Microseconds,
+    /// Times.
+    Count,
 }
 
 /// Which figure of a sample a point is about.
@@ -66,11 +70,15 @@ pub enum Measure {
     TurnOn,
     /// From CPU_OFF to AFFINITY_INFO saying OFF.
     TurnOff,
+    /// By how much PSCI_STAT_COUNT of the state that was asked for rose.
+    Count,
+    /// By how much PSCI_STAT_RESIDENCY of the state that was reached rose.
+    Residency,
 }
 
 impl Measure {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Ticks,
         Self::Cycles,
         Self::Entry,
@@ -82,6 +90,8 @@ impl Measure {
         Self::Wake,
         Self::TurnOn,
         Self::TurnOff,
+        Self::Count,
+        Self::Residency,
     ];
 
     /// Its name in records, under `metric=`.
@@ -99,6 +109,8 @@ impl Measure {
             Self::Wake => "wake",
             Self::TurnOff => "turnoff",
             Self::TurnOn => "turnon",
+            Self::Count => "count",
+            Self::Residency => "residency",
         }
     }
 
@@ -107,6 +119,8 @@ impl Measure {
     pub const fn unit(self) -> Unit {
         match self {
             Self::Cycles => Unit::Cycles,
+            Self::Count => Unit::Count,
+            Self::Residency => Unit::Microseconds,
             _ => Unit::Ticks,
         }
     }

@@ -27,6 +27,10 @@ pub mod function {
     pub const SYSTEM_RESET: u32 = 0x8400_0009;
     /// PSCI_FEATURES (section 5.15).
     pub const FEATURES: u32 = 0x8400_000a;
+    /// SYSTEM_SUSPEND (section 5.19).
+    pub const SYSTEM_SUSPEND: u32 = 0xc400_000e;
+    /// PSCI_SET_SUSPEND_MODE (section 5.20).
+    pub const SET_SUSPEND_MODE: u32 = 0x8400_000f;
     /// PSCI_STAT_RESIDENCY (section 5.21).
     pub const STAT_RESIDENCY: u32 = 0xc400_0010;
     /// PSCI_STAT_COUNT (section 5.22).
@@ -189,6 +193,26 @@ impl StateFormat {
             Self::Original => Some(((power_state >> 24) & 0b11) as u8),
             Self::Extended => None,
         }
+    }
+}
+
+/// Who decides which states the levels above a CPU go to (section 4.2.1): the
+/// argument of SET_SUSPEND_MODE (section 5.20).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum SuspendMode {
+    /// The firmware, by what all CPUs below a node asked for.
+    PlatformCoordinated,
+    /// The caller: the last CPU down asks for the node, too.
+    OsInitiated,
+}
+
+impl SuspendMode {
+    /// Whether a PSCI_FEATURES(CPU_SUSPEND) result says that the mode can be
+    /// set to OS-initiated (section 5.15.2, bit 0).
+    #[must_use]
+    pub fn is_advertised(features: u32) -> bool {
+        features & 1 != 0
     }
 }
 

@@ -118,6 +118,12 @@ pub enum Skip {
     NoPmf,
     /// There is one CPU only.
     OneCpu,
+    /// How large the caches are is not known, and no `dirty=` was given.
+    NoCacheSize,
+    /// There are fewer CPUs than any step of `contend=` takes.
+    TooFewCpus,
+    /// SET_SUSPEND_MODE is advertised, and returns this error.
+    ModeRefused(psci::Error),
 }
 
 /// Why a scenario failed.
@@ -173,6 +179,8 @@ pub enum Failure {
         /// The CPU that it was on, by index.
         cpu: u16,
     },
+    /// The firmware does not leave OS-initiated mode.
+    ModeStuck(psci::Error),
     /// A call did not come back with what it has to.
     WrongAnswer {
         /// Which, by its variant's name.
@@ -228,6 +236,10 @@ pub struct TestReport<'r> {
     pub rows: &'r [Row],
     /// What was found outside TFTF's suite.
     pub points: &'r [Point],
+    /// Why a part of the scenario was left out: states, and OS-initiated mode.
+    pub left_out: [Option<Skip>; 2],
+    /// What did not count for a point, by reason.
+    pub rejected: [u32; REASONS],
     /// How some of that is spread.
     pub histograms: &'r [Spread],
     /// Every sample, where the plan asks for them: for each place in time, one

@@ -5,13 +5,13 @@
 //! [`Outcome`]. The bare-metal half implements [`Machine`] with real CPUs;
 //! the tests of the portable half with a fake firmware and a fake clock.
 
-use crate::board::{NoFrame, TimerFrame, Watchdog};
+use crate::board::{Cpu, NoFrame, TimerFrame, Watchdog};
 use crate::caches::Caches;
 use crate::image::Conduit;
 use crate::latency::{Load, Schedule, Tally};
 use crate::plan::WakePattern;
 use crate::pmf;
-use crate::psci::StateFormat;
+use crate::psci::{self, StateFormat, SuspendMode};
 use crate::sample::{Action, Loss, Outcome};
 use crate::stat::Ladder;
 
@@ -22,6 +22,40 @@ pub enum Who {
     All,
     /// One CPU, by its index in the board's order.
     Only(usize),
+    /// So many CPUs, lost ones counted: the lead, and then the others in the
+    /// board's order.
+    First(usize),
+}
+
+impl Who {
+    /// Whether the CPU of this index is meant, where `lead` is the lead.
+    #[must_use]
+    pub fn includes(self, index: usize, lead: usize) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(only) => only == index,
+            Self::First(count) => {
+                let place = if index == lead {
+                    0
+                } else {
+                    index + usize::from(index < lead)
+                };
+                place < count
+            }
+        }
+    }
+}
+
+/// How a round of CPU_SUSPEND goes in OS-initiated mode (section 4.2.1): each
+/// CPU asks for its own level, and the one that is down last in its cluster,
+/// and last of all, for what is above, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OsInitiated {
+    /// The states to ask for, each with its level.
+    pub states: Ladder,
+    /// Ticks from the start until the last of a cluster calls, and as many
+    /// again until the last of all does: for the others to be down.
+    pub step: u64,
 }
 
 /// What becomes of the CPUs that took part, the lead apart.
@@ -60,6 +94,48 @@ pub struct Round {
     /// Of [`Action::Expire`]: whose timer is looked at. It lasts for `sleep`
     /// ticks.
     pub window: Option<Window>,
+    /// Bytes that each CPU makes dirty in its cache before it is ready.
+    pub dirty: usize,
+    /// Who asks for what in OS-initiated mode: instead of `action`.
+    pub osi: Option<OsInitiated>,
+}
+
+impl Round {
+    /// What the CPU of this index does, and how many ticks after the start;
+    /// `takes_part` tells who has a part.
+    #[must_use]
+    pub fn part(
+        &self,
+        cpus: &[Cpu],
+        index: usize,
+        takes_part: &dyn Fn(usize) -> bool,
+    ) -> (Action, u64) {
+        let Some(osi) = &self.osi else {
+            return (self.action, 0);
+        };
+        let cluster = |index: usize| cpus.get(index).map(|cpu| cpu.cluster);
+        let mut later = (index + 1..cpus.len()).filter(|other| takes_part(*other));
+        let (limit, steps) = match later.next() {
+            None => (None, 2),
+            // The board's order need not be that of clusters.
+            Some(next)
+                if core::iter::once(next)
+                    .chain(later)
+                    .any(|o| cluster(o) == cluster(index)) =>
+            {
+                (Some(0), 0)
+            }
+            Some(_) => (Some(1), 1),
+        };
+        let action = osi
+            .states
+            .due(limit)
+            .map_or(Action::None, |power_state| Action::Suspend {
+                power_state,
+                powerdown: true,
+            });
+        (action, steps * osi.step)
+    }
 }
 
 /// A look at timers: CPUs whose timer expires periodically, and what the others
@@ -80,8 +156,8 @@ impl Window {
     #[must_use]
     pub fn measures(&self, cpu: usize) -> bool {
         match self.timers {
-            Who::All => true,
             Who::Only(only) => only == cpu,
+            _ => true,
         }
     }
 
@@ -167,8 +243,15 @@ pub struct Facts {
     pub watchdog: Option<Watchdog>,
     /// Whether the firmware keeps PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
     pub stat: bool,
+    /// Whether CPU_SUSPEND can be had in OS-initiated mode.
+    pub os_initiated: bool,
+    /// Whether the firmware has SYSTEM_SUSPEND.
+    pub system_suspend: bool,
     /// Index of the lead CPU in the board's order.
     pub lead: usize,
+    /// Bytes of the second level of cache, or of the only one, as the lead or
+    /// the tree says.
+    pub outer_cache: Option<u64>,
     /// What the lead says of itself.
     pub own: Identity,
     /// Whether the lead has a performance monitors unit (ID_AA64DFR0_EL1).
@@ -208,6 +291,11 @@ pub trait Machine {
     /// What the CPU's handler kept of its timer in rounds of
     /// [`Action::Expire`]; None where the plan has none, or when the CPU is lost.
     fn tally(&mut self, cpu: usize) -> Option<&mut Tally>;
+    /// SET_SUSPEND_MODE, by the lead, while every other CPU is off.
+    ///
+    /// # Errors
+    /// What the firmware returns.
+    fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), psci::Error>;
 
     /// How the CPU was lost, if it was, in an earlier round.
     fn lost(&self, cpu: usize) -> Option<Loss>;
@@ -215,5 +303,75 @@ pub trait Machine {
     /// Whether the CPU was lost in an earlier round.
     fn is_lost(&self, cpu: usize) -> bool {
         self.lost(cpu).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stat::Rung;
+    use std::vec::Vec;
+
+    fn members(who: Who, lead: usize) -> Vec<usize> {
+        (0..5).filter(|cpu| who.includes(*cpu, lead)).collect()
+    }
+
+    #[test]
+    fn the_first_are_the_lead_and_then_the_others() {
+        assert_eq!(members(Who::First(0), 2), []);
+        assert_eq!(members(Who::First(1), 2), [2]);
+        assert_eq!(members(Who::First(3), 2), [0, 1, 2]);
+        assert_eq!(members(Who::First(3), 0), [0, 1, 2]);
+        assert_eq!(members(Who::First(9), 4), [0, 1, 2, 3, 4]);
+        assert_eq!(members(Who::Only(3), 0), [3]);
+        assert_eq!(members(Who::All, 0).len(), 5);
+    }
+
+    #[test]
+    fn the_last_of_a_cluster_and_of_all_ask_for_more() {
+        let rung = |state, level| Rung {
+            state,
+            level: Some(level),
+        };
+        let states = Ladder::new(rung(3, 2), [rung(2, 1), rung(1, 0)].into_iter());
+        let round = Round {
+            who: Who::All,
+            action: Action::SystemSuspend,
+            lead_in: 0,
+            sleep: 0,
+            wake: WakePattern::Together,
+            timers_stop: false,
+            wake_step: 0,
+            after: After::Off,
+            ladder: Ladder::default(),
+            window: None,
+            dirty: 0,
+            osi: Some(OsInitiated { states, step: 10 }),
+        };
+        // Clusters need not stand together in the board's order.
+        let cpus = [0, 1, 0, 1].map(|cluster| Cpu {
+            cluster,
+            ..Cpu::default()
+        });
+        let parts = |lost: usize| -> Vec<(u32, u64)> {
+            let takes_part = |cpu: usize| cpu != lost;
+            let part = |cpu| match round.part(&cpus, cpu, &takes_part) {
+                (
+                    Action::Suspend {
+                        power_state,
+                        powerdown: true,
+                    },
+                    delay,
+                ) => (power_state, delay),
+                other => panic!("{other:?}"),
+            };
+            (0..4).filter(|cpu| takes_part(*cpu)).map(part).collect()
+        };
+        assert_eq!(parts(9), [(1, 0), (1, 0), (2, 10), (3, 20)]);
+        assert_eq!(parts(3), [(1, 0), (2, 10), (3, 20)]);
+        assert_eq!(parts(2), [(2, 10), (1, 0), (3, 20)]);
+        let plain = Round { osi: None, ..round };
+        let part = plain.part(&cpus, 0, &|_| true);
+        assert_eq!(part, (Action::SystemSuspend, 0));
     }
 }

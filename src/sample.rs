@@ -26,6 +26,8 @@ pub enum Action {
         /// Whether it asks for a power-down (type bit set).
         powerdown: bool,
     },
+    /// SYSTEM_SUSPEND.
+    SystemSuspend,
     /// CPU_OFF.
     Off,
     /// Read the timestamps that CPU_OFF and the CPU_ON after it left.
@@ -60,6 +62,31 @@ pub enum Operation {
     SysregRead,
     /// GET_TIMESTAMP of one of this CPU's timestamps.
     ReadStamp,
+}
+
+impl Action {
+    /// Whether the CPU goes off by it.
+    #[must_use]
+    pub const fn turns_off(self) -> bool {
+        matches!(self, Self::Off | Self::OnOff)
+    }
+
+    /// Whether the CPU goes down.
+    #[must_use]
+    pub fn goes_down(self) -> bool {
+        self.sleeps().is_some() || self.turns_off()
+    }
+
+    /// Of an action that puts the CPU to sleep until an interrupt: whether it
+    /// asks for a power-down.
+    #[must_use]
+    pub fn sleeps(self) -> Option<bool> {
+        match self {
+            Self::Suspend { powerdown, .. } => Some(powerdown),
+            Self::SystemSuspend => Some(true),
+            _ => None,
+        }
+    }
 }
 
 /// How a CPU's part ended.
@@ -180,14 +207,6 @@ impl Metric {
     }
 }
 
-impl Action {
-    /// Whether the CPU goes off by it.
-    #[must_use]
-    pub const fn turns_off(self) -> bool {
-        matches!(self, Self::Off | Self::OnOff)
-    }
-}
-
 impl Outcome {
     /// Whether the CPU had a part in the round.
     #[must_use]
@@ -203,9 +222,9 @@ impl Outcome {
                 None
             }
             Action::Suspend {
-                powerdown: true, ..
-            } => Some(Path::PowerDown),
-            Action::Suspend { .. } => Some(Path::Standby),
+                powerdown: false, ..
+            } => Some(Path::Standby),
+            Action::Suspend { .. } | Action::SystemSuspend => Some(Path::PowerDown),
             Action::ReadBack => Some(Path::OffOn {
                 turned_on: self.turned_on,
             }),
@@ -238,7 +257,7 @@ impl Outcome {
                 detail: Detail::Firmware(psci::Error::from_code(self.code)),
             });
         }
-        if let Action::Suspend { powerdown, .. } = self.action {
+        if let Some(powerdown) = self.action.sleeps() {
             let returned = powerdown && matches!(self.end, End::Returned);
             if returned && (pmf || self.after < self.due) {
                 return Err(Rejection::plain(Reason::Abandoned));
@@ -259,9 +278,7 @@ impl Outcome {
         if let Some(path) = self.path() {
             self.stamps.check(path, self.before, self.after)?;
         }
-        if matches!(self.action, Action::Suspend { .. })
-            && self.stamps.at(Stamp::ExitHwLowPwr) < self.due
-        {
+        if self.action.sleeps().is_some() && self.stamps.at(Stamp::ExitHwLowPwr) < self.due {
             return Err(Rejection::plain(Reason::EarlyWake));
         }
         Ok(())
@@ -280,7 +297,7 @@ impl Outcome {
     #[must_use]
     pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
         let latencies = if pmf { self.latencies() } else { None };
-        let suspend = matches!(self.action, Action::Suspend { .. });
+        let suspend = self.action.sleeps().is_some();
         let version = matches!(self.action, Action::Version);
         let read_back = matches!(self.action, Action::ReadBack);
         match metric {

@@ -4,9 +4,9 @@
 use crate::board::Cpu;
 use crate::plan::Plan;
 use crate::point::{Point, Spread};
-use crate::report::Failure;
+use crate::report::{Failure, Row, Skip};
 use crate::round::Machine;
-use crate::sample::Outcome;
+use crate::sample::{Outcome, REASONS};
 
 /// A list that fills what it was given, and no more.
 pub struct Taken<'b, T> {
@@ -62,6 +62,12 @@ pub struct Stage<'b, M> {
     pub cpus: &'b [Cpu],
     /// One for each CPU: the round in hand.
     pub outcomes: &'b mut [Outcome],
+    /// One for each CPU: the first half of a round of two.
+    pub firsts: &'b mut [Outcome],
+    /// For each iteration, one for each CPU.
+    pub kept: &'b mut [Outcome],
+    /// One for each CPU, if the scenario is a sweep.
+    pub rows: &'b mut [Row],
     /// At least as many as [`Room::column`] said.
     pub column: &'b mut [u64],
     /// What was found.
@@ -78,6 +84,10 @@ pub struct Stage<'b, M> {
     pub power_state: Option<u32>,
     /// Whether PMF's timestamps are used.
     pub pmf: bool,
+    /// Why a part of the scenario was left out: states, and OS-initiated mode.
+    pub left_out: [Option<Skip>; 2],
+    /// What did not count, by reason.
+    pub rejected: [u32; REASONS],
 }
 
 impl<M: Machine> Stage<'_, M> {

@@ -140,8 +140,8 @@ impl<M: Machine> Timers<'_, '_, M> {
             all: Account::default(),
         };
         let cpu = match who {
-            Who::All => None,
             Who::Only(cpu) => self.stage.cpus.get(cpu),
+            _ => None,
         };
         lines::begin(self.out, &progress, cpu, load)?;
         let mut failure = None;
@@ -163,8 +163,8 @@ impl<M: Machine> Timers<'_, '_, M> {
         }
         lines::end(self.out, &progress)?;
         let how = match who {
-            Who::All => How::All,
             Who::Only(_) => How::Alone,
+            _ => How::All,
         };
         for cpu in measured {
             self.keep(cpu, how, load);
@@ -199,6 +199,8 @@ impl<M: Machine> Timers<'_, '_, M> {
             after: After::Off,
             ladder: Ladder::default(),
             window: None,
+            dirty: 0,
+            osi: None,
         }
     }
 

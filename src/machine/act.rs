@@ -69,9 +69,13 @@ pub fn perform(
         turned_on: order.turned_on,
         ..Outcome::default()
     };
+    if order.action.goes_down() {
+        env.make_dirty(order.dirty);
+    }
     match order.action {
         Action::None => outcome,
-        Action::Suspend { power_state, .. } => suspend(env, slot, order, power_state, start),
+        Action::Suspend { power_state, .. } => suspend(env, slot, order, Some(power_state), start),
+        Action::SystemSuspend => suspend(env, slot, order, None, start),
         Action::Expire => latency::attend(env, slot, order, start),
         Action::Version => version(env, slot, start, outcome),
         Action::Repeat { operation, count } => {
@@ -110,7 +114,7 @@ fn suspend(
     env: &'static Env,
     slot: &'static Slot,
     order: &Order,
-    power_state: u32,
+    power_state: Option<u32>,
     start: &mut dyn FnMut() -> Option<u64>,
 ) -> Outcome {
     let mut outcome = Outcome {
@@ -122,7 +126,8 @@ fn suspend(
     let Some(start) = start() else {
         return outcome;
     };
-    outcome.start = start;
+    let call_at = start + order.delay;
+    outcome.start = call_at;
     outcome.due = start + order.due;
     env.timer.arm(start + order.alarm);
     let armed = !order.frame || env.arm_frame(outcome.due);
@@ -134,7 +139,7 @@ fn suspend(
         outcome.end = End::Pending;
         return outcome;
     }
-    env.way.wait_until(start);
+    env.way.wait_until(call_at);
     let call = env.way.suspend(power_state, &slot.context);
 
     if order.frame {
@@ -142,7 +147,14 @@ fn suspend(
     }
     match call.back {
         Back::Returned => env.timer.disarm(),
-        Back::Resumed | Back::WrongContext => prepare_again(env, slot),
+        Back::Resumed | Back::WrongContext => {
+            if power_state.is_none() {
+                // The GIC as a whole may have been without power.
+                let gic = env.gic.init_distributor();
+                gic.unwrap_or_else(|error| panic!("GIC: {error}"));
+            }
+            prepare_again(env, slot);
+        }
     }
     if order.rings {
         ring_the_others(env, slot);

@@ -1,9 +1,10 @@
 //! How the lead conducts a round: who is on, who does what, when it starts,
 //! what came of it. It never waits for another CPU without a deadline.
 
+use psci_bench::board::Cpu;
 use psci_bench::latency::Tally;
 use psci_bench::plan::WakePattern;
-use psci_bench::psci::{Affinity, Error};
+use psci_bench::psci::{Affinity, Error, SuspendMode};
 use psci_bench::round::{After, Facts, Machine, Round, Who};
 use psci_bench::sample::{Action, Cause, End, Loss, Outcome, Step};
 
@@ -45,14 +46,25 @@ pub enum State {
 pub struct Conductor {
     env: &'static Env,
     facts: Facts,
+    cpus: &'static [Cpu],
     states: &'static mut [State],
 }
 
 impl Conductor {
-    /// A conductor over the CPUs of `env`, all but the lead off. `states` has
-    /// one element for each.
-    pub fn new(env: &'static Env, facts: Facts, states: &'static mut [State]) -> Self {
-        Self { env, facts, states }
+    /// A conductor over the CPUs of `env`, all but the lead off. `cpus` and
+    /// `states` have one element for each.
+    pub fn new(
+        env: &'static Env,
+        facts: Facts,
+        cpus: &'static [Cpu],
+        states: &'static mut [State],
+    ) -> Self {
+        Self {
+            env,
+            facts,
+            cpus,
+            states,
+        }
     }
 
     fn lead(&self) -> &'static Slot {
@@ -145,11 +157,7 @@ impl Conductor {
 
     /// Whether the CPU has a part in the round, lost ones not.
     fn takes_part(&self, round: &Round, index: usize) -> bool {
-        self.lost(index).is_none()
-            && match round.who {
-                Who::All => true,
-                Who::Only(cpu) => cpu == index,
-            }
+        self.lost(index).is_none() && round.who.includes(index, self.env.lead)
     }
 
     /// The order for one CPU, the `place`th of those that take part.
@@ -173,8 +181,11 @@ impl Conductor {
         } else {
             0
         };
+        let (action, delay) = round.part(self.cpus, index, &|cpu| self.takes_part(round, cpu));
         Order {
-            action: round.action,
+            action,
+            delay,
+            dirty: round.dirty,
             alarm: own + grace,
             due: own,
             turned_on: 0,
@@ -231,8 +242,8 @@ impl Conductor {
             if !self.takes_part(round, index) {
                 continue;
             }
-            outcomes[index].action = round.action;
             let order = self.order(round, index, place);
+            outcomes[index].action = order.action;
             place += 1;
             if index == self.env.lead {
                 continue;
@@ -263,7 +274,7 @@ impl Conductor {
     fn last_finish(&self, round: &Round, start: u64) -> u64 {
         let env = self.env;
         let asleep = match round.action {
-            Action::Suspend { .. } => {
+            action if action.sleeps().is_some() => {
                 let steps = env.slots.len() as u64 * round.wake_step;
                 round.sleep + steps + act::chain_grace(env)
             }
@@ -306,12 +317,12 @@ impl Conductor {
         let env = self.env;
         // There is nothing to see before the first wake-up is due, and looking
         // would disturb those that are on their way down.
-        if matches!(round.action, Action::Suspend { .. }) {
+        if round.action.sleeps().is_some() {
             env.sleep_until(start + round.sleep);
         }
         // The lead is back, as they can see now.
         let others = |index: &usize| *index != env.lead;
-        let rings = round.timers_stop && round.who != Who::All;
+        let rings = round.timers_stop && matches!(round.who, Who::Only(_));
         for index in (0..env.slots.len()).filter(others) {
             if self.takes_part(round, index) {
                 if rings {
@@ -382,6 +393,10 @@ impl Machine for Conductor {
         // SAFETY: so the slot is the lead's, which this is; and what is returned
         // borrows the conductor, who alone gives orders, and this.
         unsafe { slot.tally() }
+    }
+
+    fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error> {
+        self.env.firmware.set_suspend_mode(mode)
     }
 
     fn lost(&self, cpu: usize) -> Option<Loss> {

@@ -14,6 +14,7 @@ use psci_bench::psci::AFFINITY_MASK;
 use psci_bench::round::Identity;
 
 use super::boot;
+use super::dirty::Dirty;
 use super::firmware::Firmware;
 use super::frame::Frame;
 use super::gic::Gic;
@@ -43,6 +44,8 @@ pub struct Env {
     pub slots: &'static [Slot],
     /// The lead's index.
     pub lead: usize,
+    /// What is made dirty before a CPU goes down; one CPU at a time.
+    pub dirty: Dirty,
     /// Whether the firmware keeps PSCI_STAT.
     pub stat: bool,
     /// By when the lead will be heard of.

@@ -2,7 +2,7 @@
 
 use psci_bench::image::Conduit;
 use psci_bench::pmf::{Interface, ReadError, STAMPS, Stamp, Stamps};
-use psci_bench::psci::{self, AFFINITY_MASK, Affinity, Error, StateFormat, function};
+use psci_bench::psci::{self, AFFINITY_MASK, Affinity, Error, StateFormat, SuspendMode, function};
 use psci_bench::stat::{Ladder, Statistics};
 
 use super::call::call;
@@ -49,6 +49,19 @@ impl Firmware {
     pub fn affinity_info(self, mpidr: u64) -> Result<Affinity, Error> {
         self.psci(function::AFFINITY_INFO, [mpidr & AFFINITY_MASK, 0, 0])
             .map(Affinity::from)
+    }
+
+    /// Whether CPU_SUSPEND can be had in OS-initiated mode.
+    pub fn has_os_initiated(self) -> bool {
+        let features = self.features(function::CPU_SUSPEND);
+        features.is_ok_and(SuspendMode::is_advertised)
+            && self.features(function::SET_SUSPEND_MODE).is_ok()
+    }
+
+    /// SET_SUSPEND_MODE.
+    pub fn set_suspend_mode(self, mode: SuspendMode) -> Result<(), Error> {
+        self.psci(function::SET_SUSPEND_MODE, [mode as u64, 0, 0])
+            .map(|_| ())
     }
 
     /// Whether the firmware keeps PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.

@@ -21,6 +21,7 @@ pub mod conduct;
 pub mod console;
 pub mod counter;
 pub mod cpu;
+pub mod dirty;
 pub mod exception;
 pub mod firmware;
 pub mod frame;

@@ -20,6 +20,10 @@ use super::stress::Buffer;
 pub struct Order {
     /// The call.
     pub action: Action,
+    /// Ticks from the start to the call.
+    pub delay: u64,
+    /// Bytes to make dirty in the CPU's cache before.
+    pub dirty: usize,
     /// Ticks from the start to this CPU's own wake-up.
     pub alarm: u64,
     /// Ticks from the start before which nobody is to wake this CPU.
@@ -117,6 +121,8 @@ impl Slot {
             identity: UnsafeCell::new(Identity::default()),
             order: UnsafeCell::new(Order {
                 action: Action::None,
+                delay: 0,
+                dirty: 0,
                 alarm: 0,
                 due: 0,
                 turned_on: 0,

@@ -82,8 +82,9 @@ empty_\way:
     ret
 
     // suspend_WAY(x0 function ID, x1 power_state, x2 result, x3 where the
-    // context ID is kept): CPU_SUSPEND. The context ID names the frame; it is
-    // kept where wake_entry (boot.S) finds it without firmware's help.
+    // context ID is kept): CPU_SUSPEND, or SYSTEM_SUSPEND, which has no
+    // power_state. The context ID names the frame; it is kept where wake_entry
+    // (boot.S) finds it without firmware's help.
     .section .text.suspend_\way, "ax"
     .global suspend_\way
 suspend_\way:
@@ -100,6 +101,10 @@ suspend_\way:
     add     x2, x2, :lo12:wake_entry
     add     x3, sp, #\flag              // argument 3: context ID
     str     x3, [x4]                    //   and kept
+    tbz     x0, #1, 1f                  // function 0xe, not 1:
+    mov     x1, x2                      //   SYSTEM_SUSPEND has the same
+    mov     x2, x3                      //   arguments one earlier
+1:
     read_\way x19, x20                  // registers are lost on the way
     pair_\way x19, x20                  //   through the entry point: for it,
     stp     x19, x20, [sp, #104]        //   this read is the call's beginning

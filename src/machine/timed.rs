@@ -131,8 +131,13 @@ impl Way {
         self.read(&raw)
     }
 
-    /// Times CPU_SUSPEND. `context` is the slot's, for the entry to find.
-    pub fn suspend(self, power_state: u32, context: &AtomicU64) -> Call {
+    /// Times CPU_SUSPEND, or without a state SYSTEM_SUSPEND. `context` is the
+    /// slot's, for the entry to find.
+    pub fn suspend(self, power_state: Option<u32>, context: &AtomicU64) -> Call {
+        let (function, power_state) = match power_state {
+            Some(power_state) => (function::CPU_SUSPEND, power_state),
+            None => (function::SYSTEM_SUSPEND, 0),
+        };
         let suspend = match self {
             Self::Smc => suspend_smc,
             Self::SmcTwice => suspend_smc_twice,
@@ -142,7 +147,7 @@ impl Way {
         // SAFETY: as above, and timed.S stores the context ID in `context`. The
         // firmware resumes this CPU at wake_entry, which by that finds this
         // stack again, used by nobody else.
-        unsafe { suspend(function::CPU_SUSPEND, power_state, &mut raw, context) };
+        unsafe { suspend(function, power_state, &mut raw, context) };
         self.read(&raw)
     }
 

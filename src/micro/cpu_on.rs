@@ -39,7 +39,7 @@ fn series<M: Machine>(stage: &mut Stage<'_, M>, lead: usize, who: Who) -> Result
     let (cpus, asked) = (stage.cpus.len(), stage.asked as usize);
     let measures = match who {
         Who::Only(_) => &MEASURES[..],
-        Who::All => &MEASURES[..1],
+        _ => &MEASURES[..1],
     };
     let round = Round {
         who,
@@ -52,6 +52,8 @@ fn series<M: Machine>(stage: &mut Stage<'_, M>, lead: usize, who: Who) -> Result
         after: After::Off,
         ladder: Ladder::default(),
         window: None,
+        dirty: 0,
+        osi: None,
     };
     // Those that are on, from a round of something else, are to be off.
     let first = stage.plan.warmup.max(1);

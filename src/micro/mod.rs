@@ -181,8 +181,8 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
     fn round(&mut self, who: Who, operation: Operation, count: u32) -> Result<(), Failure> {
         let stage = &mut *self.stage;
         let participants = match who {
-            Who::All => stage.cpus.len() as u64,
             Who::Only(_) => 1,
+            _ => stage.cpus.len() as u64,
         };
         let round = Round {
             window: None,
@@ -195,6 +195,8 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
             wake_step: 0,
             after: After::Stay,
             ladder: Ladder::default(),
+            dirty: 0,
+            osi: None,
         };
         stage.machine.run(&round, stage.outcomes);
         stage.lost().map_or(Ok(()), Err)
@@ -287,8 +289,8 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
                 self.stage.points.push(Point {
                     cpu: cpu as u16,
                     how: match who {
-                        Who::All => How::All,
                         Who::Only(_) => How::Alone,
+                        _ => How::All,
                     },
                     variant: kind.variant,
                     x: None,

@@ -15,8 +15,8 @@
 use core::fmt::{self, Write};
 
 use super::text::paragraph;
-use super::{Run, status};
-use crate::plan::{Method, ScenarioId};
+use super::{Run, is_framed, status};
+use crate::plan::ScenarioId;
 use crate::report::{Figures, Row, Status, TestReport};
 use crate::stats::Clock;
 
@@ -48,7 +48,7 @@ pub(super) fn test(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) ->
 /// The counts of all scenarios that were framed.
 pub(super) fn summary(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> fmt::Result {
     let (mut skipped, mut passed, mut failed) = (0u64, 0u64, 0u64);
-    for test in tests.iter().filter(|t| t.method == Method::Tftf) {
+    for test in tests.iter().filter(|t| is_framed(t.scenario, t.method)) {
         match result(run, test) {
             Outcome::Skipped => skipped += 1,
             Outcome::Passed => passed += 1,

@@ -16,6 +16,8 @@ pub(super) enum Cell {
     Text(&'static str),
     /// A number: right-aligned, as all that follow.
     Count(u64),
+    /// The same in hexadecimal, as wide as a `power_state`.
+    Hex(u64),
     /// A number with two decimals.
     Hundredths(u64),
     /// No figure. Not a dash: that would begin a list.
@@ -27,6 +29,7 @@ impl fmt::Display for Cell {
         match self {
             Self::Text(text) => f.write_str(text),
             Self::Count(number) => write!(f, "{number}"),
+            Self::Hex(number) => write!(f, "{number:#010x}"),
             Self::Hundredths(number) => Hundredths(*number).fmt(f),
             Self::Missing => f.write_str("n/a"),
         }

@@ -46,6 +46,7 @@ mod points;
 pub mod record;
 mod records;
 mod status;
+mod sweeps;
 mod tables;
 mod text;
 mod units;
@@ -85,15 +86,21 @@ impl Run<'_> {
     }
 }
 
+/// Whether TFTF's lines stand around it.
+fn is_framed(scenario: ScenarioId, method: Method) -> bool {
+    scenario.is_suite() && method == Method::Tftf
+}
+
 /// Prints which scenario comes next: before it is measured, so that a log
 /// that ends there tells where.
 ///
 /// # Errors
 /// Those of `out`.
 pub fn begin_test(out: &mut dyn Write, scenario: ScenarioId, method: Method) -> fmt::Result {
-    match method {
-        Method::Tftf => frame::begin_test(out, scenario),
-        Method::Warm => status::begin_test(out, scenario),
+    if is_framed(scenario, method) {
+        frame::begin_test(out, scenario)
+    } else {
+        status::begin_test(out, scenario)
     }
 }
 
@@ -102,13 +109,15 @@ pub fn begin_test(out: &mut dyn Write, scenario: ScenarioId, method: Method) -> 
 /// # Errors
 /// Those of `out`.
 pub fn test(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
-    match test.method {
-        Method::Tftf => frame::test(out, run, test)?,
-        Method::Warm => status::result(out, run, test)?,
+    if is_framed(test.scenario, test.method) {
+        frame::test(out, run, test)?;
+    } else {
+        status::result(out, run, test)?;
     }
     out.write_char('\n')?;
     tables::write(out, run, test)?;
     points::write(out, run, test)?;
+    sweeps::write(out, run, test)?;
     findings::write(out, run, test)
 }
 

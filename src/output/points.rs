@@ -3,6 +3,8 @@
 
 use core::fmt::{self, Write};
 
+use arrayvec::ArrayVec;
+
 use super::Run;
 use super::grid::{Cell, Grid};
 use super::tables::{cpu_cell, cpu_headings};
@@ -50,21 +52,42 @@ fn table(
         Column::Lost => points().any(|point| point.lost > 0),
         _ => true,
     };
-    let column = |place: usize| Column::ALL.into_iter().filter(says).nth(place);
+    let hex = test.scenario == ScenarioId::IdleStates;
+    let columns: ArrayVec<Column, { Column::ALL.len() }> =
+        Column::ALL.into_iter().filter(says).collect();
+    let column = |place: usize| columns.get(place).copied();
+    // A table asks row by row: the search goes on where it ended.
+    let last = core::cell::Cell::new((0, 0));
+    let find = |row: usize| {
+        let (mut seen, mut at) = Some(last.get())
+            .filter(|seen| seen.0 <= row)
+            .unwrap_or_default();
+        loop {
+            let point = test.points.get(at)?;
+            if point.measure == measure && point.how == how {
+                if seen == row {
+                    last.set((seen, at));
+                    return Some(point);
+                }
+                seen += 1;
+            }
+            at += 1;
+        }
+    };
     Grid {
-        columns: which.len() + Column::ALL.iter().filter(|c| says(c)).count(),
+        columns: which.len() + columns.len(),
         heading: &|place| match which.get(place) {
             Some(heading) => heading,
             None => column(place - which.len()).map_or("", |c| c.heading(test.scenario)),
         },
         rows: points().count(),
         cell: &|row, place| {
-            let Some(point) = points().nth(row) else {
+            let Some(point) = find(row) else {
                 return Cell::Missing;
             };
             match place.checked_sub(which.len()) {
                 None => cpu_cell(run, point.cpu, place),
-                Some(place) => column(place).map_or(Cell::Missing, |c| c.cell(point, scale)),
+                Some(place) => column(place).map_or(Cell::Missing, |c| c.cell(point, scale, hex)),
             }
         },
     }
@@ -97,6 +120,8 @@ fn meaning(measure: Measure) -> &'static str {
         Measure::Wake => ": due to resume",
         Measure::TurnOff => ": CPU_OFF to OFF",
         Measure::TurnOn => ": CPU_ON to first instruction",
+        Measure::Count => ": PSCI_STAT_COUNT",
+        Measure::Residency => ": PSCI_STAT_RESIDENCY",
     }
 }
 
@@ -107,6 +132,8 @@ enum Scale {
     Microseconds(Clock),
     Ticks,
     Cycles,
+    /// By itself, in this unit.
+    Plain(&'static str),
 }
 
 impl Scale {
@@ -114,6 +141,8 @@ impl Scale {
     fn of(point: &Point, clock: Clock) -> Self {
         match point.measure.unit() {
             Unit::Cycles => Self::Cycles,
+            Unit::Microseconds => Self::Plain("us"),
+            Unit::Count => Self::Plain("times"),
             Unit::Ticks if !clock.is_known() => Self::Ticks,
             Unit::Ticks if point.per > 1 => Self::Nanoseconds(clock),
             Unit::Ticks => Self::Microseconds(clock),
@@ -126,6 +155,7 @@ impl Scale {
             Self::Microseconds(_) => "us",
             Self::Ticks => "ticks",
             Self::Cycles => "cycles",
+            Self::Plain(unit) => unit,
         }
     }
 
@@ -135,6 +165,7 @@ impl Scale {
         let hundredths = match self {
             Self::Nanoseconds(clock) => clock.ns(figure).and_then(|ns| part(ns, 100, per)),
             Self::Microseconds(clock) => clock.ns(figure).and_then(|ns| part(ns, 1, 10 * per)),
+            Self::Plain(_) => return Cell::Count(figure),
             Self::Ticks | Self::Cycles if per == 1 => return Cell::Count(figure),
             Self::Ticks | Self::Cycles => part(figure, 100, per),
         };
@@ -191,9 +222,10 @@ impl Column {
         }
     }
 
-    fn cell(self, point: &Point, scale: Scale) -> Cell {
+    fn cell(self, point: &Point, scale: Scale, hex: bool) -> Cell {
         let figures = &point.figures;
         let figure = match self {
+            Self::X if hex => return point.x.map_or(Cell::Missing, Cell::Hex),
             Self::X => return point.x.map_or(Cell::Missing, Cell::Count),
             Self::Variant => return Cell::Text(point.variant),
             Self::Count => return Cell::Count(figures.n.into()),

@@ -223,11 +223,15 @@ fn skipped(to: &mut Recorder<'_>, skip: Skip) {
         Skip::NoPmu => "no-pmu",
         Skip::NoPmf => "no-pmf",
         Skip::OneCpu => "one-cpu",
+        Skip::NoCacheSize => "no-cache-size",
+        Skip::TooFewCpus => "too-few-cpus",
+        Skip::ModeRefused(_) => "mode-refused",
     };
     to.word("why", why);
     match skip {
         Skip::NotSupported(function) => to.hex("function", function.into()),
         Skip::TimerStops(why) => to.field("no_frame", &why),
+        Skip::ModeRefused(error) => to.field("error", &error),
         _ => {}
     }
 }
@@ -241,6 +245,7 @@ fn failed(to: &mut Recorder<'_>, failure: Failure) {
         Failure::RetriesExhausted => ("retries-exhausted", None),
         Failure::Timer { cpu, .. } => ("timer", Some(cpu)),
         Failure::GaveUp { cpu, .. } => ("gave-up", Some(cpu)),
+        Failure::ModeStuck(_) => ("mode-stuck", None),
         Failure::WrongAnswer { cpu, .. } => ("wrong-answer", Some(cpu)),
     };
     to.word("why", why);
@@ -264,6 +269,7 @@ fn failed(to: &mut Recorder<'_>, failure: Failure) {
                 to.number(key, number);
             }
         }
+        Failure::ModeStuck(error) => to.field("error", &error),
         Failure::WrongAnswer {
             variant, answer, ..
         } => {

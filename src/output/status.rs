@@ -54,7 +54,7 @@ pub(super) fn why(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> 
     })
 }
 
-fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
+pub(super) fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
     match skip {
         Skip::NoIdleState => line.write_str(
             "the board names no idle state of this kind; deepest= or core= can give one",
@@ -72,6 +72,13 @@ fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
         Skip::NoPmu => line.write_str("the CPU has no performance monitors"),
         Skip::NoPmf => line.write_str("PMF's timestamps can not be read"),
         Skip::OneCpu => line.write_str("there is no other CPU to turn on"),
+        Skip::NoCacheSize => line.write_str(
+            "neither the CPU nor the device tree tells how large a cache is; dirty= can give steps",
+        ),
+        Skip::TooFewCpus => line.write_str("there are fewer CPUs than contend= asks for"),
+        Skip::ModeRefused(error) => {
+            write!(line, "SET_SUSPEND_MODE is advertised, and returned {error}")
+        }
         Skip::NoGic => line.write_str("no GIC: nothing could wake a suspended CPU"),
         Skip::TrustedOs => line
             .write_str("a trusted OS that lives on one CPU (MIGRATE_INFO_TYPE) keeps that CPU on"),
@@ -105,6 +112,10 @@ fn failed(line: &mut Prose<'_>, run: &Run<'_>, failure: Failure) -> fmt::Result 
             "no trial round was good, with up to {} of sleep; the last one failed on CPU {}: {last}",
             run.unit().span(sleep),
             run.label(cpu.into())
+        ),
+        Failure::ModeStuck(error) => write!(
+            line,
+            "the firmware stays in OS-initiated mode: SET_SUSPEND_MODE returned {error}"
         ),
         Failure::RetriesExhausted => {
             line.write_str("retries ran out at three times the samples asked for")

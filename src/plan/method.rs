@@ -32,6 +32,15 @@ pub enum Methods {
 }
 
 impl Methods {
+    /// The one that runs first.
+    #[must_use]
+    pub const fn first(self) -> Method {
+        match self {
+            Self::Tftf | Self::Both => Method::Tftf,
+            Self::Warm => Method::Warm,
+        }
+    }
+
     /// The methods in the order in which they run.
     pub fn iter(self) -> impl Iterator<Item = Method> {
         let methods: &'static [Method] = match self {

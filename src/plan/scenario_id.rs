@@ -40,7 +40,7 @@ pub enum ScenarioId {
     Empty,
     /// From a timer's expiry to its handler, under memory stress.
     TimerLatency,
-    /// CPU_SUSPEND with more and more dirty lines in the caches.
+    /// CPU_SUSPEND and CPU_OFF with more and more dirty lines in the caches.
     DirtySweep,
     /// CPU_SUSPEND of more and more CPUs at once.
     ContendSweep,
@@ -52,7 +52,7 @@ pub enum ScenarioId {
 
 impl ScenarioId {
     /// How many there are.
-    pub const COUNT: usize = 13;
+    pub const COUNT: usize = 17;
 
     /// All of them, in the order in which they run and are printed, which is
     /// that of their numbers.
@@ -70,6 +70,10 @@ impl ScenarioId {
         Self::CpuOn,
         Self::Empty,
         Self::TimerLatency,
+        Self::DirtySweep,
+        Self::ContendSweep,
+        Self::IdleStates,
+        Self::SystemSuspend,
     ];
 
     /// The six of TFTF's suite.
@@ -103,6 +107,16 @@ impl ScenarioId {
         )
     }
 
+    /// Whether its steps are measured as the suite's scenarios are, and become
+    /// points.
+    #[must_use]
+    pub const fn is_sweep(self) -> bool {
+        matches!(
+            self,
+            Self::DirtySweep | Self::ContendSweep | Self::IdleStates | Self::SystemSuspend
+        )
+    }
+
     /// The name, of the suite's that in TFTF's `> Executing 'NAME'` line.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -122,7 +136,7 @@ impl ScenarioId {
             Self::CpuOn => "CPU_ON and CPU_OFF",
             Self::Empty => "The loop of the others, with nothing in it",
             Self::TimerLatency => "Timer expiry to handler, under memory stress",
-            Self::DirtySweep => "CPU_SUSPEND by dirty bytes in the caches",
+            Self::DirtySweep => "CPU_SUSPEND and CPU_OFF by dirty bytes in the cache",
             Self::ContendSweep => "CPU_SUSPEND by CPUs that go down together",
             Self::IdleStates => "Every idle state of the device tree",
             Self::SystemSuspend => "SYSTEM_SUSPEND",

@@ -169,7 +169,8 @@ fn an_error_says_what_is_accepted() {
             "bootargs word 1 \"only=x\": only takes help, or one or more, parted by commas, of \
              susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
              cpu_off_serial psci_version_parallel null_call self_sgi \
-             sysreg_trap pmf_read cpu_on empty timer_latency suite micro all",
+             sysreg_trap pmf_read cpu_on empty timer_latency dirty_sweep \
+             contend_sweep idle_states system_suspend suite micro all",
         ),
         (
             "footprint=5000M",
@@ -185,7 +186,7 @@ fn an_error_says_what_is_accepted() {
             "a=b",
             "bootargs word 1 \"a=b\": unknown key; the keys are iterations warmup only method \
              wake end deepest core samples loops batch duration \
-             period stress footprint timers threshold",
+             period stress footprint timers threshold dirty contend",
         ),
         (
             "end=off end=off",

@@ -4,11 +4,10 @@
 //! until everyone was down before the first wake-up; a multiple of how long
 //! that took is then slept.
 
-use super::Bench;
-use super::tally::came_too_soon;
+use super::{Bench, Stop};
 use crate::pmf::Stamp;
 use crate::psci;
-use crate::report::Failure;
+use crate::report::{Failure, Skip};
 use crate::round::{Machine, Who};
 use crate::sample::{Action, Detail, Outcome, Reason, Rejection};
 
@@ -52,8 +51,11 @@ impl<M: Machine> Bench<'_, M> {
             match verdict {
                 Ok(()) => break,
                 Err((cpu, wrong)) => {
-                    refused(action, cpu, wrong)?;
-                    let hope = if came_too_soon(wrong) {
+                    let too_soon = self.came_too_soon(wrong);
+                    if !too_soon {
+                        refused(action, cpu, wrong)?;
+                    }
+                    let hope = if too_soon {
                         let longer = self.sleep < longest;
                         self.lengthen();
                         longer
@@ -75,7 +77,7 @@ impl<M: Machine> Bench<'_, M> {
             }
         }
         let margin = match who {
-            Who::All => MARGIN_ALL,
+            Who::All | Who::First(_) => MARGIN_ALL,
             Who::Only(_) => MARGIN_ALONE,
         };
         self.sleep = match self.longest_way_down() {
@@ -109,7 +111,7 @@ impl<M: Machine> Bench<'_, M> {
         let down = self
             .outcomes
             .iter()
-            .filter(|o| matches!(o.action, Action::Suspend { .. }) && o.judge(true).is_ok())
+            .filter(|o| is_suspend(o.action) && o.judge(true).is_ok())
             .map(|o| o.stamps.at(Stamp::EnterHwLowPwr).saturating_sub(o.start));
         down.max()
     }
@@ -163,6 +165,14 @@ impl<M: Machine> Bench<'_, M> {
     }
 }
 
+/// Skips a scenario: the firmware does not implement the function of `action`.
+pub(super) fn cannot(action: Action) -> Stop {
+    Stop::Skip(Skip::NotSupported(match action {
+        Action::SystemSuspend => psci::function::SYSTEM_SUSPEND,
+        _ => psci::function::CPU_SUSPEND,
+    }))
+}
+
 /// Ends the trials of a CPU to which the firmware refuses the state.
 fn refused(action: Action, cpu: usize, wrong: Rejection) -> Result<(), Failure> {
     match (action, wrong.detail) {
@@ -184,5 +194,5 @@ pub(super) fn is_late(outcome: &Outcome, first_up: u64) -> bool {
 }
 
 fn is_suspend(action: Action) -> bool {
-    matches!(action, Action::Suspend { .. })
+    action.sleeps().is_some()
 }

@@ -11,13 +11,13 @@ mod timers;
 use std::boxed::Box;
 use std::vec::Vec;
 
-use crate::board::{NoFrame, TimerFrame};
+use crate::board::{Cpu, NoFrame, TimerFrame};
 use crate::image::Conduit;
 use crate::latency::{Fault, Tally};
 use crate::plan::WakePattern;
 use crate::pmf::{Interface, Stamps};
-use crate::psci::StateFormat;
-use crate::round::{After, Counter, Facts, Identity, Machine, Overheads, Round, Who};
+use crate::psci::{self, StateFormat, SuspendMode};
+use crate::round::{After, Counter, Facts, Identity, Machine, Overheads, Round};
 use crate::sample::{Action, Cause, End, Loss, Operation, Outcome, Step};
 use crate::stat::Rise;
 
@@ -28,6 +28,8 @@ use self::timers::Timers;
 pub const CORE_FLUSH: u64 = 440;
 /// Ticks of a flush of the whole cluster.
 pub const CLUSTER_FLUSH: u64 = 26_000;
+/// Lines that a core has room for: dirty ones take a tick each to flush.
+pub const CORE_LINES: u64 = 512;
 /// Ticks in the queue for the lock, a CPU.
 pub const QUEUE_STEP: u64 = 600;
 
@@ -46,9 +48,18 @@ pub struct Fake {
     pub asked: Vec<Round>,
     lost: Vec<bool>,
     off_at: Vec<u64>,
+    off_dirty: Vec<usize>,
     vanishes: Option<(u64, usize)>,
     mischief: Mischief,
     timers: Timers,
+    /// Whether it stays in OS-initiated mode.
+    pub stuck: bool,
+    /// After the last round.
+    others_are_off: bool,
+    /// How the levels above a CPU are decided about.
+    pub mode: SuspendMode,
+    /// Where the CPUs stand.
+    map: Vec<Cpu>,
 }
 
 impl Fake {
@@ -76,6 +87,9 @@ impl Fake {
                 stat: false,
                 pmu: true,
                 zero: true,
+                os_initiated: false,
+                system_suspend: false,
+                outer_cache: Some(1 << 20),
                 overheads: Overheads {
                     counter: 1,
                     empty: 2,
@@ -88,9 +102,19 @@ impl Fake {
             asked: Vec::new(),
             lost: std::vec![false; cpus],
             off_at: std::vec![0; cpus],
+            off_dirty: std::vec![0; cpus],
             vanishes: None,
             mischief: Box::new(|_, _, _| {}),
             timers: Timers::new(cpus),
+            stuck: false,
+            others_are_off: true,
+            mode: SuspendMode::PlatformCoordinated,
+            map: (0..cpus)
+                .map(|cpu| Cpu {
+                    cluster: (cpu / 4) as u16,
+                    ..Cpu::default()
+                })
+                .collect(),
         }
     }
 
@@ -130,6 +154,19 @@ impl Fake {
         self
     }
 
+    /// How large its cache is, nobody knows.
+    pub fn without_cache_size(mut self) -> Self {
+        self.facts.outer_cache = None;
+        self
+    }
+
+    /// Has OS-initiated mode and SYSTEM_SUSPEND.
+    pub fn with_modes(mut self) -> Self {
+        self.facts.os_initiated = true;
+        self.facts.system_suspend = true;
+        self
+    }
+
     /// Loses a CPU in a round in which it has no part.
     pub fn without(mut self, cpu: usize, round: u64) -> Self {
         self.vanishes = Some((round, cpu));
@@ -165,16 +202,13 @@ impl Fake {
     }
 
     fn takes_part(&self, round: &Round, cpu: usize) -> bool {
-        !self.lost[cpu]
-            && match round.who {
-                Who::All => true,
-                Who::Only(only) => only == cpu,
-            }
+        !self.lost[cpu] && round.who.includes(cpu, self.facts.lead)
     }
 
     /// Ticks that the flush of `cpu` takes when it goes down as the `place`th
     /// of `queue`.
-    fn flush(&self, action: Action, queue: &[usize], place: usize, cpu: usize) -> u64 {
+    fn flush(&self, dirty: usize, action: Action, queue: &[usize], place: usize) -> u64 {
+        let cpu = queue[place];
         let deep = match action {
             Action::Suspend { power_state, .. } => power_state >> 24 != 0,
             _ => true,
@@ -185,11 +219,25 @@ impl Fake {
             .iter()
             .any(|other| self.cluster(*other) == self.cluster(cpu))
             || lead_awake && self.cluster(self.facts.lead) == self.cluster(cpu);
+        let lines = dirty as u64 / 64;
         if deep && !mates_up {
-            CLUSTER_FLUSH
+            CLUSTER_FLUSH + lines
         } else {
-            CORE_FLUSH
+            CORE_FLUSH + lines.min(CORE_LINES)
         }
+    }
+
+    /// Whether the CPU is the last man of what it asks for, as OS-initiated
+    /// mode has it: all others below that node are down, or off.
+    fn is_last(&self, action: Action, queue: &[usize], place: usize) -> bool {
+        let Action::Suspend { power_state, .. } = action else {
+            return true;
+        };
+        let level = power_state >> 24;
+        let mut later = queue[place + 1..].iter();
+        !later.any(|other| {
+            level > 1 || level == 1 && self.cluster(*other) == self.cluster(queue[place])
+        })
     }
 
     /// What PSCI_STAT says of a suspend of `cpu` when all of `queue` are down,
@@ -233,13 +281,15 @@ impl Fake {
     /// Suspend or version call of one CPU in a queue.
     fn call(&self, round: &Round, start: u64, queue: &[usize], place: usize) -> Outcome {
         let cpu = queue[place];
+        let (action, delay) = round.part(&self.map, cpu, &|cpu| queue.contains(&cpu));
+        let (agreed, start) = (start, start + delay);
         let before = start + cpu as u64;
         let enter = before + 10;
         let outcome = Outcome {
-            action: round.action,
+            action,
             start,
             before,
-            due: start + round.sleep,
+            due: agreed + round.sleep,
             rise: self.rise(round, queue, cpu),
             ..Outcome::default()
         };
@@ -253,9 +303,21 @@ impl Fake {
             };
         }
         let flush = enter + 100 + QUEUE_STEP * place as u64;
-        let flushed = flush + self.flush(round.action, queue, place, cpu);
+        let flushed = flush + self.flush(round.dirty, action, queue, place);
         let down = flushed + 20;
-        let due = start + round.sleep;
+        let due = agreed + round.sleep;
+        // Those before are to be down by then.
+        let queued = QUEUE_STEP * queue.len() as u64;
+        let too_soon = delay > 0 && round.osi.is_some_and(|osi| osi.step < queued);
+        let is_last = self.is_last(action, queue, place) && !too_soon;
+        if self.mode == SuspendMode::OsInitiated && !is_last {
+            return Outcome {
+                end: End::Returned,
+                code: psci::Error::Denied.code(),
+                after: enter + 60,
+                ..outcome
+            };
+        }
         if down > due {
             // The timer fired on the way down: given up, stamps left as the
             // last call's.
@@ -284,7 +346,7 @@ impl Machine for Fake {
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         assert_eq!(outcomes.len(), self.lost.len());
         assert!(matches!(round.after, After::Off | After::Stay));
-        if round.timers_stop && matches!(round.action, Action::Suspend { .. }) {
+        if round.timers_stop && round.action.sleeps().is_some() {
             assert!(self.facts.frame.is_ok(), "nothing would wake the lead");
             assert_eq!(round.wake, WakePattern::Chain);
         }
@@ -301,13 +363,24 @@ impl Machine for Fake {
         if round.action == Action::Expire {
             self.timers.run(round, start, &self.lost);
         }
+        if round.osi.is_some() {
+            assert_eq!(self.mode, SuspendMode::OsInitiated);
+            let all = queue.clone();
+            let part = |cpu: &usize| round.part(&self.map, *cpu, &|cpu| all.contains(&cpu));
+            queue.sort_by_key(|cpu| part(cpu).1);
+        }
+        let others_have_a_part = queue.iter().any(|cpu| *cpu != self.facts.lead);
+        self.others_are_off = !others_have_a_part || round.after == After::Off;
         for place in 0..queue.len() {
             let cpu = queue[place];
             outcomes[cpu] = match round.action {
                 Action::None => Outcome::default(),
-                Action::Suspend { .. } | Action::Version => self.call(round, start, &queue, place),
+                Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
+                    self.call(round, start, &queue, place)
+                }
                 Action::Off | Action::OnOff => {
                     self.off_at[cpu] = start;
+                    self.off_dirty[cpu] = round.dirty;
                     Outcome {
                         action: round.action,
                         end: End::WentOff,
@@ -324,7 +397,8 @@ impl Machine for Fake {
                 }
                 Action::ReadBack => {
                     let enter = self.off_at[cpu] + 8;
-                    let flushed = enter + 100 + self.flush(Action::Off, &[cpu], 0, cpu);
+                    let flushed =
+                        enter + 100 + self.flush(self.off_dirty[cpu], Action::Off, &[cpu], 0);
                     let on = start + 1000;
                     Outcome {
                         action: Action::ReadBack,
@@ -378,6 +452,18 @@ impl Machine for Fake {
 
     fn tally(&mut self, cpu: usize) -> Option<&mut Tally> {
         self.timers.tallies.get_mut(cpu).filter(|_| !self.lost[cpu])
+    }
+
+    fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), psci::Error> {
+        assert!(self.facts.os_initiated, "not advertised");
+        if !self.others_are_off {
+            return Err(psci::Error::Denied);
+        }
+        if self.stuck && mode == SuspendMode::PlatformCoordinated {
+            return Err(psci::Error::Denied);
+        }
+        self.mode = mode;
+        Ok(())
     }
 
     fn lost(&self, cpu: usize) -> Option<Loss> {

@@ -8,11 +8,13 @@
 //! CPU after another) and `off.rs` (CPU_OFF).
 
 mod calibrate;
+mod needs;
 mod off;
 mod parallel;
 mod reached;
 mod serial;
 mod states;
+mod sweep;
 mod tally;
 
 #[cfg(test)]
@@ -29,117 +31,21 @@ use crate::latency;
 use crate::micro;
 use crate::output::{self, Run};
 use crate::plan::{Method, Plan, ScenarioId, WakePattern};
-use crate::point::{Point, Spread};
 use crate::report::{Failure, Row, Skip, Status, TestReport, Totals};
-use crate::round::{After, Machine, Round, Who};
-use crate::sample::{Action, Outcome, Reason};
-use crate::stage::{Room, Stage, Taken};
+use crate::round::{After, Machine, OsInitiated, Round, Who};
+use crate::sample::{Action, Outcome, REASONS, Reason};
+use crate::stage::{Stage, Taken};
 use crate::stat::Ladder;
 use crate::stats::Summary;
 use crate::verdict::Verdict;
 
+pub use needs::{Needs, Workspace};
 pub use states::{Chosen, States};
 
 /// Tests at most: each scenario of the suite by each method, and the others.
 pub const TESTS: usize = ScenarioId::SUITE.len() + ScenarioId::COUNT;
 
-/// Room to measure in; sized by [`Needs`].
-pub struct Workspace<'w> {
-    /// One for each CPU: the round in hand.
-    pub outcomes: &'w mut [Outcome],
-    /// One for each CPU: the first half of a round of two.
-    pub firsts: &'w mut [Outcome],
-    /// For each iteration, one for each CPU: what counts. For each test anew
-    /// where the plan asks for all samples.
-    pub kept: &'w mut [Outcome],
-    /// For each iteration, or each CPU: one column of figures. More where a
-    /// scenario outside the suite keeps more of them.
-    pub column: &'w mut [u64],
-    /// For each test of the suite, one for each CPU.
-    pub rows: &'w mut [Row],
-    /// For each other test, as many as it has.
-    pub points: &'w mut [Point],
-    /// The same.
-    pub histograms: &'w mut [Spread],
-}
-
-/// How many elements each part of a [`Workspace`] has to have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Needs {
-    /// Of `outcomes` and of `firsts`.
-    pub outcomes: usize,
-    /// Of `kept`.
-    pub kept: usize,
-    /// Of `column`.
-    pub column: usize,
-    /// Of `rows`.
-    pub rows: usize,
-    /// Tallies, of which each CPU has one or none.
-    pub tallies: usize,
-    /// Bytes for each CPU to write to, whole pages; no part of the workspace,
-    /// but the CPUs' own.
-    pub buffer: u64,
-    /// Of `points`.
-    pub points: usize,
-    /// Of `histograms`.
-    pub histograms: usize,
-}
-
-impl Needs {
-    /// What `plan` needs on a board with so many CPUs; None when the numbers
-    /// do not fit a machine word.
-    #[must_use]
-    pub fn of(plan: &Plan, cpus: usize) -> Option<Self> {
-        let iterations = plan.iterations as usize;
-        let tests = plan.scenarios.suite().len() * plan.methods.iter().count();
-        let mut own = Room::default();
-        for scenario in plan.scenarios.iter().filter(|id| !id.is_suite()) {
-            let room = room(scenario, plan, cpus)?;
-            own.points = own.points.checked_add(room.points)?;
-            own.histograms = own.histograms.checked_add(room.histograms)?;
-            own.column = own.column.max(room.column);
-            own.tallies |= room.tallies;
-            own.buffer = own.buffer.max(room.buffer);
-        }
-        Some(Self {
-            outcomes: cpus,
-            kept: iterations.checked_mul(cpus)?.checked_mul(if plan.samples {
-                tests
-            } else {
-                1
-            })?,
-            column: iterations.max(cpus).max(own.column),
-            rows: tests.checked_mul(cpus)?,
-            tallies: if own.tallies { cpus } else { 0 },
-            buffer: own.buffer,
-            points: own.points,
-            histograms: own.histograms,
-        })
-    }
-
-    /// The bytes of all parts of the workspace together.
-    #[must_use]
-    pub fn bytes(&self) -> Option<usize> {
-        let outcomes = self.outcomes.checked_mul(2)?.checked_add(self.kept)?;
-        outcomes
-            .checked_mul(size_of::<Outcome>())?
-            .checked_add(self.column.checked_mul(size_of::<u64>())?)?
-            .checked_add(self.rows.checked_mul(size_of::<Row>())?)?
-            .checked_add(self.points.checked_mul(size_of::<Point>())?)?
-            .checked_add(self.histograms.checked_mul(size_of::<Spread>())?)
-    }
-}
-
-/// What a scenario outside the suite needs.
-fn room(scenario: ScenarioId, plan: &Plan, cpus: usize) -> Option<Room> {
-    match scenario {
-        id if id.is_micro() => micro::room(id, plan, cpus),
-        ScenarioId::TimerLatency => latency::room(plan, cpus),
-        _ => Some(Room::default()),
-    }
-}
-
-/// Measures one of them.
+/// Measures one of the scenarios outside the suite.
 fn measure<M: Machine>(
     stage: &mut Stage<'_, M>,
     scenario: ScenarioId,
@@ -194,6 +100,9 @@ pub fn run_all<'w, M: Machine, W: Write>(
                 method,
                 pmf: run.facts.pmf.is_ok(),
                 timers_stop: false,
+                all: Who::All,
+                dirty: 0,
+                osi: None,
                 outcomes: &mut *outcomes,
                 firsts: &mut *firsts,
                 kept: &mut *samples,
@@ -233,6 +142,8 @@ pub fn run_all<'w, M: Machine, W: Write>(
                 skew,
                 rows: if skipped { &[] } else { own },
                 points: &[],
+                left_out: [None; 2],
+                rejected: [0; REASONS],
                 histograms: &[],
                 samples,
             };
@@ -248,12 +159,21 @@ pub fn run_all<'w, M: Machine, W: Write>(
             core::mem::take(&mut points),
             core::mem::take(&mut histograms),
         );
-        output::begin_test(out, scenario, Method::Warm)?;
+        // Only sweeps have CPUs turned on again for each sample.
+        let method = if scenario.is_sweep() {
+            plan.methods.first()
+        } else {
+            Method::Warm
+        };
+        output::begin_test(out, scenario, method)?;
         let mut stage = Stage {
             machine,
             plan,
             cpus: run.cpus,
             outcomes: &mut *outcomes,
+            firsts: &mut *firsts,
+            kept: &mut *kept,
+            rows: &mut *rows,
             column: &mut *column,
             points: Taken::new(&mut *free),
             histograms: Taken::new(&mut *spread),
@@ -262,12 +182,18 @@ pub fn run_all<'w, M: Machine, W: Write>(
             trials: 0,
             power_state: None,
             pmf: false,
+            left_out: [None; 2],
+            rejected: [0; REASONS],
         };
-        let status = measure(&mut stage, scenario, out)?;
+        let status = if scenario.is_sweep() {
+            sweep::measure(&mut stage, scenario, &states, idle_states)
+        } else {
+            measure(&mut stage, scenario, out)?
+        };
         let (found, spreads) = (stage.points.len(), stage.histograms.len());
         let test = TestReport {
             scenario,
-            method: Method::Warm,
+            method,
             status,
             pmf: stage.pmf,
             power_state: stage.power_state,
@@ -278,6 +204,8 @@ pub fn run_all<'w, M: Machine, W: Write>(
             trials: stage.trials,
             skew: Summary::default(),
             rows: &[],
+            left_out: stage.left_out,
+            rejected: stage.rejected,
             points: part(&mut points, free, found),
             histograms: part(&mut histograms, spread, spreads),
             samples: &[],
@@ -305,6 +233,12 @@ struct Bench<'b, M> {
     method: Method,
     pmf: bool,
     timers_stop: bool,
+    /// Who has a part in a round of all.
+    all: Who,
+    /// Bytes to make dirty in each round.
+    dirty: usize,
+    /// The states to ask for in OS-initiated mode.
+    osi: Option<Ladder>,
     outcomes: &'b mut [Outcome],
     firsts: &'b mut [Outcome],
     kept: &'b mut [Outcome],
@@ -325,13 +259,7 @@ enum Stop {
 
 impl<M: Machine> Bench<'_, M> {
     fn measure(&mut self, scenario: ScenarioId, states: &States) -> (Status, Option<u32>) {
-        for (cpu, row) in self.rows.iter_mut().enumerate() {
-            *row = Row {
-                // One that is lost already has no samples here either.
-                lost: self.machine.lost(cpu),
-                ..Row::new(cpu as u16)
-            };
-        }
+        self.begin_rows();
         let state = match scenario {
             ScenarioId::SuspendDeepParallel
             | ScenarioId::SuspendDeepSerial
@@ -368,6 +296,25 @@ impl<M: Machine> Bench<'_, M> {
             Err(Stop::Fail(failure)) => Status::Failed(failure),
         };
         (status, power_state)
+    }
+
+    /// Asks for samples of every CPU that has a part in a round of all.
+    fn expect_all(&mut self) {
+        let lead = self.machine.facts().lead;
+        for row in self.rows.iter_mut() {
+            row.expected = self.all.includes(row.cpu.into(), lead);
+        }
+    }
+
+    /// Rows of which nothing is known yet.
+    fn begin_rows(&mut self) {
+        for (cpu, row) in self.rows.iter_mut().enumerate() {
+            *row = Row {
+                // One that is lost already has no samples here either.
+                lost: self.machine.lost(cpu),
+                ..Row::new(cpu as u16)
+            };
+        }
     }
 
     /// Takes over what the machine knows of CPUs that were lost: one may go
@@ -417,6 +364,7 @@ impl<M: Machine> Bench<'_, M> {
     fn round(&self, who: Who, action: Action) -> Round {
         let participants = match who {
             Who::All => self.rows.len() as u64,
+            Who::First(count) => count as u64,
             Who::Only(_) => 1,
         };
         Round {
@@ -425,7 +373,7 @@ impl<M: Machine> Bench<'_, M> {
             // For the lead to tell all, and for all to hear it, who may be
             // in the middle of a nap.
             lead_in: self.us(200 + 10 * participants),
-            sleep: self.sleep,
+            sleep: self.sleep * if self.osi.is_some() { 3 } else { 1 },
             wake: if self.timers_stop {
                 WakePattern::Chain
             } else {
@@ -435,6 +383,12 @@ impl<M: Machine> Bench<'_, M> {
             wake_step: self.us(200),
             ladder: Ladder::default(),
             window: None,
+            dirty: self.dirty,
+            // A third of the sleep is what all have time for.
+            osi: self.osi.map(|states| OsInitiated {
+                states,
+                step: self.sleep,
+            }),
             after: match self.method {
                 Method::Tftf => After::Off,
                 Method::Warm => After::Stay,

@@ -3,33 +3,28 @@
 //! A round counts as a whole or not at all: one CPU that did not go down
 //! changes what the others had to wait for.
 
-use super::calibrate::is_late;
-use super::tally::came_too_soon;
+use super::calibrate::{cannot, is_late};
 use super::{Bench, Stop};
-use crate::psci;
-use crate::report::Skip;
-use crate::round::{Machine, Who};
+use crate::round::Machine;
 use crate::sample::{Action, Reason, Rejection};
 use crate::stat::Ladder;
 
 impl<M: Machine> Bench<'_, M> {
     pub(super) fn measure_parallel(&mut self, action: Action, ladder: &Ladder) -> Result<(), Stop> {
-        for row in self.rows.iter_mut() {
-            row.expected = true;
-        }
-        if matches!(action, Action::Suspend { .. }) {
-            if let Err(failure) = self.calibrate(Who::All, action) {
+        self.expect_all();
+        if action.sleeps().is_some() {
+            if let Err(failure) = self.calibrate(self.all, action) {
                 return Err(if self.nobody_can_suspend() {
-                    Stop::Skip(Skip::NotSupported(psci::function::CPU_SUSPEND))
+                    cannot(action)
                 } else {
                     Stop::Fail(failure)
                 });
             }
-            self.see_what_is_reached(Who::All, action, ladder);
+            self.see_what_is_reached(self.all, action, ladder);
         } else {
             // The first round is cold, and a trial all the same.
             self.trials = 1;
-            self.run(Who::All, action);
+            self.run(self.all, action);
             let _ = self.judge_round();
             self.keep_cold();
         }
@@ -38,7 +33,7 @@ impl<M: Machine> Bench<'_, M> {
             let warming_up = self.attempts < self.plan.warmup;
             let lost = self.count_lost();
             self.attempts += 1;
-            self.run(Who::All, action);
+            self.run(self.all, action);
             match self.judge_round() {
                 Ok(()) if warming_up => {}
                 Ok(()) => {
@@ -49,7 +44,7 @@ impl<M: Machine> Bench<'_, M> {
                     if !warming_up {
                         self.reject_round();
                     }
-                    if came_too_soon(wrong) {
+                    if self.came_too_soon(wrong) {
                         self.lengthen();
                     }
                     if self.count_lost() > lost {

@@ -59,7 +59,8 @@ impl<M: Machine> Bench<'_, M> {
 /// is taken to be level 1, and all that is above.
 fn limit(who: Who, cpu: &Cpu, lead: &Cpu) -> Option<u8> {
     match who {
-        Who::All => None,
+        // Who has no part is off.
+        Who::All | Who::First(_) => None,
         Who::Only(_) if cpu.mpidr == lead.mpidr => None,
         Who::Only(_) if cpu.cluster == lead.cluster => Some(0),
         Who::Only(_) => Some(1),

@@ -4,20 +4,17 @@
 //! sample follows a CPU_ON, and all CPUs take their turn before the first has
 //! its second; the warm method keeps one CPU on until it has all its samples.
 
+use super::calibrate::cannot;
 use super::tally::came_too_soon;
 use super::{Bench, Stop};
 use crate::plan::Method;
-use crate::psci;
-use crate::report::Skip;
 use crate::round::{Machine, Who};
 use crate::sample::Action;
 use crate::stat::Ladder;
 
 impl<M: Machine> Bench<'_, M> {
     pub(super) fn measure_serial(&mut self, action: Action, ladder: &Ladder) -> Result<(), Stop> {
-        for row in self.rows.iter_mut() {
-            row.expected = true;
-        }
+        self.expect_all();
         let cpus = self.rows.len();
         // The slowest CPU's sleep will do for all.
         let mut longest = 0;
@@ -25,7 +22,7 @@ impl<M: Machine> Bench<'_, M> {
         let mut can_suspend = false;
         for turn in 0..cpus {
             let cpu = self.in_turn(turn);
-            if self.machine.is_lost(cpu) {
+            if self.machine.is_lost(cpu) || !self.rows[cpu].expected {
                 continue;
             }
             self.sleep = 0;
@@ -44,7 +41,7 @@ impl<M: Machine> Bench<'_, M> {
             }
         }
         if failure.is_some() && !can_suspend {
-            return Err(Stop::Skip(Skip::NotSupported(psci::function::CPU_SUSPEND)));
+            return Err(cannot(action));
         }
         self.sleep = longest;
         self.longest_sleep = self.longest_sleep.max(longest);
@@ -84,8 +81,11 @@ impl<M: Machine> Bench<'_, M> {
     /// attempt is left to it.
     fn sample_alone(&mut self, cpu: usize, action: Action, repeat: u32) {
         let warming_up = repeat < self.plan.warmup;
-        while !self.machine.is_lost(cpu) && !self.rows[cpu].given_up {
+        while !self.machine.is_lost(cpu) {
             let row = &self.rows[cpu];
+            if row.given_up || !row.expected {
+                return;
+            }
             let made = self.plan.warmup.min(repeat) + row.valid + row.rejected_total();
             if self.retries_are_exhausted(made) {
                 return;

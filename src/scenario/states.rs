@@ -20,7 +20,11 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    fn new(power_state: u32, idle_states: &[IdleState<'_>], format: StateFormat) -> Self {
+    pub(super) fn new(
+        power_state: u32,
+        idle_states: &[IdleState<'_>],
+        format: StateFormat,
+    ) -> Self {
         // Whether timers stop in a state of the user's own is known where the
         // board knows it.
         let known = idle_states.iter().find(|s| s.power_state == power_state);

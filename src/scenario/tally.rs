@@ -1,6 +1,7 @@
 //! From outcomes to rows: what counts is kept, what does not is counted.
 
 use super::Bench;
+use crate::psci;
 use crate::report::{Figures, Row};
 use crate::round::Machine;
 use crate::sample::{Detail, Metric, Outcome, Reason, Rejection};
@@ -89,6 +90,13 @@ fn gather<'c>(column: &'c mut [u64], values: &mut dyn Iterator<Item = u64>) -> &
 }
 
 impl<M: Machine> Bench<'_, M> {
+    /// The same of the scenario in hand: where the last CPU down asks for all,
+    /// a longer step lets the others be down by then.
+    pub(super) fn came_too_soon(&self, rejection: Rejection) -> bool {
+        let denied = Detail::Firmware(psci::Error::Denied);
+        came_too_soon(rejection) || self.osi.is_some() && rejection.detail == denied
+    }
+
     /// Keeps an outcome as the next sample of its CPU.
     pub(super) fn keep(&mut self, cpu: usize, outcome: Outcome) {
         let row = &mut self.rows[cpu];

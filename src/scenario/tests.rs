@@ -2,6 +2,7 @@
 
 mod loops;
 mod reached;
+mod sweeps;
 mod timers;
 mod wake;
 

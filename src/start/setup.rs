@@ -2,6 +2,7 @@
 //! firmware. Whatever is missing ends the run by name.
 
 use core::fmt::Write;
+use core::sync::atomic::AtomicU64;
 
 use arrayvec::ArrayVec;
 use psci_bench::board::{Board, Cpu, LabelSource, NoFrame, Region, TimerFrame};
@@ -10,6 +11,7 @@ use psci_bench::output::Run;
 use psci_bench::plan::Plan;
 use psci_bench::pmf::{Interface, ReadError};
 use psci_bench::point::{Point, Spread};
+use psci_bench::psci::function;
 use psci_bench::report::Row;
 use psci_bench::room;
 use psci_bench::round::{Counter, Facts};
@@ -19,6 +21,7 @@ use psci_bench::verdict::Verdict;
 
 use crate::machine::conduct::{Conductor, State};
 use crate::machine::cpu::{self, Env};
+use crate::machine::dirty::{self, Dirty};
 use crate::machine::firmware::Firmware;
 use crate::machine::frame::Frame;
 use crate::machine::gic::Gic;
@@ -90,7 +93,10 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
     let Some(needs) = Needs::of(plan, board.cpu_count) else {
         refuse(&"iterations= or footprint= is too large for this many CPUs");
     };
-    let mut memory = working_memory(&mut tables, board, &needs, used);
+    let caches = cpu::identity().caches;
+    let outer_cache = caches.outer(board.second_level_cache);
+    let dirty = plan.dirty_bytes(outer_cache);
+    let mut memory = working_memory(&mut tables, board, &needs, dirty, used);
     map_devices(&mut tables, board);
     let (cpus, labels) = cpus(&mut memory, board);
     let own = cpu::mpidr();
@@ -99,12 +105,21 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
             "device tree: no cpu node has the reg of the CPU that booted, {own:#x}"
         ));
     };
+    let dirty = Dirty {
+        words: take(&mut memory, dirty / size_of::<AtomicU64>(), |_| {
+            AtomicU64::new(0)
+        }),
+        line: dirty::line_words(),
+    };
     let slots = slots(&mut memory, cpus, &needs);
-    let env = environment(board, slots, lead);
-    let facts = facts(env, board);
+    let env = environment(board, slots, lead, dirty);
+    let facts = Facts {
+        outer_cache,
+        ..facts(env, board)
+    };
     let states = take(&mut memory, cpus.len(), |_| State::Off);
     Bench {
-        conductor: Conductor::new(env, facts, states),
+        conductor: Conductor::new(env, facts, cpus, states),
         facts,
         cpus,
         labels,
@@ -201,11 +216,12 @@ fn working_memory(
     tables: &mut Tables,
     board: &Board<'_>,
     needs: &Needs,
+    dirty: usize,
     used: [Region; 2],
 ) -> Memory {
     let cpus = board.cpu_count as u64;
     let per_cpu = STACK_STEP + (size_of::<Slot>() + size_of::<Cpu>() + size_of::<State>()) as u64;
-    let data = needs.bytes().map(|bytes| bytes as u64);
+    let data = needs.bytes().map(|bytes| (bytes + dirty) as u64);
     let buffers = needs.buffer.checked_mul(cpus);
     let tallies = (needs.tallies * size_of::<Tally>()) as u64;
     let data = data.zip(buffers);
@@ -322,7 +338,12 @@ fn slots(memory: &mut Memory, cpus: &[Cpu], needs: &Needs) -> &'static [Slot] {
 }
 
 /// Brings up the lead's own timer and GIC, and asks the firmware what it can.
-fn environment(board: &Board<'_>, slots: &'static [Slot], lead: usize) -> &'static Env {
+fn environment(
+    board: &Board<'_>,
+    slots: &'static [Slot],
+    lead: usize,
+    dirty: Dirty,
+) -> &'static Env {
     let way = Way::new(board.conduit, cpu::midr());
     if !way.counts() {
         give_up(&format_args!("{} stands still", way.counter().name()));
@@ -369,6 +390,7 @@ fn environment(board: &Board<'_>, slots: &'static [Slot], lead: usize) -> &'stat
         },
         slots,
         lead,
+        dirty,
         stat: firmware.keeps_statistics(),
         watch: Watch::new(watchdog),
     });
@@ -409,7 +431,10 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         stat: env.stat,
         pmu: pmu::is_there(),
         zero: cpu::zero_block().is_some(),
+        os_initiated: env.firmware.has_os_initiated(),
+        system_suspend: env.firmware.features(function::SYSTEM_SUSPEND).is_ok(),
         lead: env.lead,
+        outer_cache: None,
         own: env.slots[env.lead].identity().unwrap_or_default(),
         overheads: overhead::measure(env),
     }

@@ -54,6 +54,9 @@ impl World {
                 stat: false,
                 pmu: false,
                 zero: true,
+                os_initiated: false,
+                system_suspend: false,
+                outer_cache: None,
                 overheads: Overheads {
                     counter: 1,
                     empty: 1,
@@ -163,6 +166,8 @@ impl Made {
             rows: &self.rows,
             points: &[],
             histograms: &[],
+            left_out: [None; 2],
+            rejected: [0; crate::sample::REASONS],
             samples: &[],
         }
     }

@@ -81,11 +81,14 @@ fn change(
         point: point.clone(),
         old_cpu: was.cpu,
         place,
-        unit: match point.unit() {
-            Unit::Cycles => "cycles",
-            Unit::Ticks => point.unit_name(judge.new),
+        unit: point.unit_name(judge.new),
+        outcome: match point.unit() {
+            Unit::Ticks | Unit::Cycles => outcome(&new, &old, judge.tolerance, step),
+            // A state that is not reached any more.
+            Unit::Count if new.figure < old.figure => Outcome::Worse,
+            // How long a CPU slept is no cost.
+            Unit::Count | Unit::Microseconds => Outcome::Same,
         },
-        outcome: outcome(&new, &old, judge.tolerance, step),
         new,
         old,
     }

@@ -41,7 +41,7 @@ const COLUMNS: [&str; 36] = [
     "valid",
     "rejected",
     "hz",
-    // Of points alone, in what they count: ticks or cycles.
+    // Of points alone, in what they count, which is their unit.
     "how",
     "variant",
     "x",
@@ -145,7 +145,12 @@ fn of_point(run: &Run, test: &Test, point: &Measured) -> Vec<String> {
         point.how.word().to_owned(),
         point.variant.clone(),
         number(point.x),
-        if is_time { "ticks" } else { "cycles" }.to_owned(),
+        if is_time {
+            "ticks"
+        } else {
+            point.unit_name(run)
+        }
+        .to_owned(),
         point.per.to_string(),
         point.lost.to_string(),
         summary.min.to_string(),

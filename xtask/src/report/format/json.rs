@@ -173,7 +173,7 @@ fn point(run: &Run, it: &Measured) -> Value {
     let is_time = it.unit() == Unit::Ticks;
     let figures = match is_time {
         true => summary(run, &it.summary),
-        false => json!({"n": it.summary.n, "cycles": figures(&it.summary)}),
+        false => json!({"n": it.summary.n, (it.unit_name(run)): figures(&it.summary)}),
     };
     let histogram = it.histogram.as_ref();
     json!({

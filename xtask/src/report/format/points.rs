@@ -94,6 +94,8 @@ pub(super) enum Scale {
     Microseconds,
     Ticks,
     Cycles,
+    /// As they are, in this unit.
+    Plain(&'static str),
 }
 
 impl Scale {
@@ -102,6 +104,8 @@ impl Scale {
         let batch = points.iter().any(|it| it.per > 1);
         match points.first().map(|it| it.unit()) {
             Some(Unit::Cycles) => Self::Cycles,
+            Some(Unit::Microseconds) => Self::Plain("us"),
+            Some(Unit::Count) => Self::Plain("times"),
             _ if !run.clock().is_known() => Self::Ticks,
             _ if batch => Self::Nanoseconds,
             _ => Self::Microseconds,
@@ -114,6 +118,7 @@ impl Scale {
             Self::Microseconds => "us",
             Self::Ticks => "ticks",
             Self::Cycles => "cycles",
+            Self::Plain(unit) => unit,
         }
     }
 
@@ -127,7 +132,11 @@ impl Scale {
     }
 
     fn shown(self, run: &Run, point: &Measured, figure: u64) -> String {
-        let whole = matches!(self, Self::Ticks | Self::Cycles) && point.per == 1;
+        let whole = match self {
+            Self::Plain(_) => true,
+            Self::Ticks | Self::Cycles => point.per == 1,
+            _ => false,
+        };
         let digits = if whole { 0 } else { 2 };
         format!("{:.digits$}", self.value(run, point, figure))
     }

@@ -22,7 +22,7 @@ pub struct Measured {
     /// Operations in a sample, at least 1: the figure of one is that part of
     /// [`Measured::summary`].
     pub per: u32,
-    /// The samples, in ticks or cycles, each of `per` operations.
+    /// The samples, in the metric's unit, each of `per` operations.
     pub summary: Summary,
     /// Samples that were taken and do not count.
     pub lost: u64,
@@ -83,6 +83,8 @@ impl Measured {
     pub fn unit_name(&self, run: &Run) -> &'static str {
         match self.unit() {
             Unit::Cycles => "cycles",
+            Unit::Microseconds => "us",
+            Unit::Count => "times",
             Unit::Ticks if run.clock().is_known() => "ns",
             Unit::Ticks => "ticks",
         }
@@ -159,6 +161,8 @@ pub fn measure_heading(metric: &Term<Measure>) -> &str {
         Term::Known(Measure::Wake) => "Wake",
         Term::Known(Measure::TurnOff) => "Turn Off",
         Term::Known(Measure::TurnOn) => "Turn On",
+        Term::Known(Measure::Count) => "PSCI_STAT_COUNT",
+        Term::Known(Measure::Residency) => "PSCI_STAT_RESIDENCY",
         Term::Other(word) => word,
     }
 }

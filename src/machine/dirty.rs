@@ -1,0 +1,45 @@
+//! Dirty lines in a CPU's cache, for its power-down to write back.
+
+use core::arch::asm;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use super::cpu::{self, Env};
+
+/// The memory that is written to, and how.
+pub struct Dirty {
+    /// One CPU at a time makes use of it: who did before has gone down since,
+    /// and has written back what it had.
+    pub words: &'static [AtomicU64],
+    /// Words of a cache line, at least 1.
+    pub line: usize,
+}
+
+impl Env {
+    /// Makes so many bytes dirty in this CPU's cache, as far as there is
+    /// memory for them.
+    ///
+    /// One word a line is read and then written. CPUs take whole lines that
+    /// are only written for a stream, and send them past the cache.
+    pub fn make_dirty(&self, bytes: usize) {
+        let words = self.dirty.words;
+        let words = words.get(..bytes / size_of::<u64>()).unwrap_or(words);
+        for line in words.chunks(self.dirty.line) {
+            if let [word, ..] = line {
+                let value = word.load(Ordering::Relaxed);
+                word.store(value.wrapping_add(1), Ordering::Relaxed);
+            }
+        }
+        if bytes != 0 {
+            cpu::barrier();
+        }
+    }
+}
+
+/// Words of the smallest line of any data cache (CTR_EL0.DminLine, in words of
+/// 32 bits).
+pub fn line_words() -> usize {
+    let ctr: u64;
+    // SAFETY: reading CTR_EL0 has no side effect.
+    unsafe { asm!("mrs {}, ctr_el0", out(reg) ctr, options(nomem, nostack)) };
+    (1 << (ctr >> 16 & 0xf)) / 2
+}

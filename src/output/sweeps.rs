@@ -1,0 +1,109 @@
+//! What is said of sweeps beside their tables: a line for each curve, and what
+//! was left out.
+
+use core::fmt::{self, Write};
+
+use super::Run;
+use super::status::skipped;
+use super::text::{Many, Prose, paragraph};
+use crate::plan::ScenarioId;
+use crate::point::Measure;
+use crate::report::TestReport;
+use crate::sample::Reason;
+
+/// Writes it; nothing of any other scenario.
+pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+    if test.points.is_empty() || !test.scenario.is_sweep() {
+        return Ok(());
+    }
+    // What the curve is of: the first that there are figures of.
+    let (measures, x) = match test.scenario {
+        ScenarioId::DirtySweep => (
+            [Measure::CacheFlush, Measure::Call, Measure::TurnOff],
+            "bytes",
+        ),
+        _ => (
+            [Measure::Powerdown, Measure::Call, Measure::TurnOff],
+            "CPUs",
+        ),
+    };
+    if matches!(
+        test.scenario,
+        ScenarioId::DirtySweep | ScenarioId::ContendSweep
+    ) {
+        for variant in ["deepest", "core", "off"] {
+            let of = |measure: &Measure| {
+                let mut points = test.points.iter();
+                points.any(|p| p.variant == variant && p.measure == *measure)
+            };
+            if let Some(measure) = measures.into_iter().find(of) {
+                item(out, &mut |prose| {
+                    write!(
+                        prose,
+                        "{variant}: longest median of {} by {x}:",
+                        measure.key()
+                    )?;
+                    curve(prose, run, test, variant, measure)
+                })?;
+            }
+        }
+    }
+    let rejected: u64 = test.rejected.iter().map(|count| u64::from(*count)).sum();
+    if rejected > 0 {
+        item(out, &mut |prose| {
+            write!(prose, "Not counted: {}", Many(rejected, "attempt"))?;
+            let mut mark = ": ";
+            for (reason, count) in Reason::ALL.into_iter().zip(test.rejected) {
+                if count > 0 {
+                    write!(prose, "{mark}{} {}", u64::from(count), reason.key())?;
+                    mark = ", ";
+                }
+            }
+            prose.write_str(".")
+        })?;
+    }
+    for (what, why) in ["States", "OS-initiated mode"]
+        .into_iter()
+        .zip(test.left_out)
+    {
+        if let Some(why) = why {
+            item(out, &mut |prose| {
+                write!(prose, "{what} left out: ")?;
+                skipped(prose, why)?;
+                prose.write_str(".")
+            })?;
+        }
+    }
+    out.write_char('\n')
+}
+
+fn item(out: &mut dyn Write, text: &mut dyn FnMut(&mut Prose<'_>) -> fmt::Result) -> fmt::Result {
+    paragraph(out, "* ", 2, text)
+}
+
+/// The longest median over the CPUs of each step, in the steps' order.
+fn curve(
+    prose: &mut Prose<'_>,
+    run: &Run<'_>,
+    test: &TestReport<'_>,
+    variant: &str,
+    measure: Measure,
+) -> fmt::Result {
+    let mut mark = " ";
+    let mut steps = test
+        .points
+        .iter()
+        .filter(|p| p.variant == variant && p.measure == measure)
+        .peekable();
+    // The points of a step stand together.
+    while let Some(first) = steps.next() {
+        let mut longest = first.figures.median;
+        while let Some(point) = steps.next_if(|point| point.x == first.x) {
+            longest = longest.max(point.figures.median);
+        }
+        let x = first.x.unwrap_or(0);
+        write!(prose, "{mark}{x}: {}", run.unit().span(longest))?;
+        mark = ", ";
+    }
+    prose.write_str(".")
+}
