@@ -33,14 +33,16 @@
 use core::fmt;
 use core::ops::RangeInclusive;
 
-use crate::board::text::{self, Shown};
+use crate::board::text;
 
+mod error;
 mod method;
 mod scenario_id;
 mod scenario_set;
 pub mod steps;
 mod timer;
 
+pub use self::error::{PlanError, PlanProblem};
 pub use self::method::{EndAction, Method, Methods, WakePattern};
 pub use self::scenario_id::{ScenarioId, TAG_PREFIX, UnknownTag};
 pub use self::scenario_set::ScenarioSet;
@@ -132,34 +134,6 @@ impl Default for Plan {
             contend: None,
         }
     }
-}
-
-/// A word of the boot arguments that cannot be followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PlanError<'a> {
-    /// The word as it was written.
-    pub word: &'a str,
-    /// Its place among the words; the first is 1.
-    pub position: usize,
-    /// What is wrong with it.
-    pub problem: PlanProblem,
-}
-
-/// What is wrong with a word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PlanProblem {
-    /// It has a quotation mark or a backslash.
-    Quoted,
-    /// It has no `=`.
-    NotAPair,
-    /// Nothing goes by this key.
-    UnknownKey,
-    /// The key was given before.
-    Duplicate(Key),
-    /// The value is not one that the key takes.
-    Value(Key),
-    /// A list has an item twice.
-    Repeated(Key),
 }
 
 /// The keys that boot arguments may have.
@@ -318,36 +292,7 @@ fn write_words(
     Ok(())
 }
 
-/// A word is shown up to here; the rest of an over-long one tells nobody much.
-const SHOWN: usize = 40;
-
-impl fmt::Display for PlanError<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = Shown(self.word, SHOWN);
-        write!(f, "bootargs word {} \"{word}\": ", self.position)?;
-        let (key, fault) = match self.problem {
-            PlanProblem::Quoted => (None, "quotes and backslashes are not supported"),
-            PlanProblem::NotAPair => (None, "expected key=value"),
-            PlanProblem::UnknownKey => (None, "unknown key; the keys are"),
-            PlanProblem::Duplicate(key) => (Some(key), " was given before"),
-            PlanProblem::Value(key) => (Some(key), " takes "),
-            PlanProblem::Repeated(key) => (Some(key), " names one item twice"),
-        };
-        f.write_str(key.map_or("", Key::word))?;
-        f.write_str(fault)?;
-        match self.problem {
-            PlanProblem::UnknownKey => write_words(f, &mut Key::ALL.iter().map(|k| k.word())),
-            PlanProblem::Value(key) => key.write_accepted(f),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl core::error::Error for PlanError<'_> {}
-
 impl Plan {
-    /// Reads boot arguments; none at all is the default plan, and Linux's
-    /// words ([`FOR_LINUX`]) are passed over.
     /// The bytes that are made dirty, step by step, where the outer cache has
     /// so many; None where that is not known and no step is asked for.
     #[must_use]
@@ -363,7 +308,8 @@ impl Plan {
         steps.map_or(0, |steps| steps.highest() as usize)
     }
 
-    /// Reads boot arguments; none at all is the default plan.
+    /// Reads boot arguments; none at all is the default plan, and Linux's
+    /// words ([`FOR_LINUX`]) are passed over.
     ///
     /// # Errors
     /// The first word that is quoted, not of the form `key=value`, of an

@@ -7,11 +7,11 @@ use crate::latency::Load;
 pub const DURATION_MAX: u32 = 86_400;
 /// The shortest and the longest period, in microseconds.
 pub const PERIOD_MIN: u32 = 50;
-/// See [`PERIOD_MIN`].
+/// See `PERIOD_MIN`.
 pub const PERIOD_MAX: u32 = 1_000_000;
 /// The least and the most memory for each CPU, in bytes.
 pub const FOOTPRINT_MIN: u32 = 1 << 12;
-/// See [`FOOTPRINT_MIN`].
+/// See `FOOTPRINT_MIN`.
 pub const FOOTPRINT_MAX: u32 = 1 << 30;
 
 /// Some of a few things, by their numbers.
@@ -77,12 +77,12 @@ pub(super) fn load_words() -> [&'static str; Load::ALL.len()] {
 /// What is asked of `timer_latency`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimerPlan {
-    /// How long each stretch lasts, 1 to [`DURATION_MAX`] seconds.
+    /// How long each stretch lasts, 1 to `DURATION_MAX` seconds.
     pub duration: u32,
-    /// From one expiry to the next, [`PERIOD_MIN`] to [`PERIOD_MAX`]
+    /// From one expiry to the next, `PERIOD_MIN` to `PERIOD_MAX`
     /// microseconds.
     pub period: u32,
-    /// Bytes that each CPU writes to, [`FOOTPRINT_MIN`] to [`FOOTPRINT_MAX`].
+    /// Bytes that each CPU writes to, `FOOTPRINT_MIN` to `FOOTPRINT_MAX`.
     pub footprint: u32,
     /// Microseconds of latency, beyond which is the end of it.
     pub threshold: Option<u32>,
