@@ -92,7 +92,7 @@ fn exit_codes() {
         ),
         (
             vec![&good, "--baseline", &good, "--across", "oceans"],
-            "methods, states, wakes or boards",
+            "methods, states, wakes, boards, scenarios or cpus",
         ),
         (
             vec![&good, "--baseline", &table],
@@ -116,6 +116,45 @@ fn exit_codes() {
         assert_eq!(code, 2, "{arguments:?}: {said}");
         assert!(said.contains(what), "{arguments:?}: {said}");
     }
+}
+
+/// A run that has less than the baseline passes no gate, unless that is meant.
+#[test]
+fn what_is_missing_is_told_in_every_format() {
+    let files = Files::new();
+    let old = published("n1sdp/v2.9");
+    let name = "test_rt_instr_cpu_susp_serial.csv";
+    let table = fs::read_to_string(Path::new(&old).join(name)).expect("a table");
+    let rows: Vec<&str> = table.lines().collect();
+    let rows = rows[..rows.len() - 1].join("\n");
+    let new = files.write(&format!("new/{name}"), rows.as_bytes());
+    for format in ["text", "md", "rst", "html", "json"] {
+        let (code, out, said) = report(&[&new, "--baseline", &old, "--format", format]);
+        assert_eq!(code, 3, "{format}: {said}");
+        for part in [
+            "5 scenarios of the baseline not compared (--across scenarios",
+            "3 figures of 1 CPU of the baseline not compared (--across cpus",
+        ] {
+            assert!(said.contains(part), "{said}");
+            assert!(out.contains(part), "{format}: {out}");
+        }
+        for part in [
+            "test_rt_instr_cpu_off_serial",
+            "the run does not have it",
+            "1.1",
+        ] {
+            assert!(out.contains(part), "{format}: {part}");
+        }
+    }
+    let meant = ["--across", "scenarios,cpus"];
+    let (code, out, said) = report(&[&[new.as_str(), "--baseline", &old][..], &meant].concat());
+    assert_eq!(code, 0, "{said}");
+    assert!(
+        out.contains("CPU 1.1 of the baseline, as the run has no row of it"),
+        "{out}"
+    );
+    // What the run has besides is no gap.
+    assert_eq!(report(&[&old, "--baseline", &new]).0, 0);
 }
 
 #[test]
@@ -198,8 +237,11 @@ fn tfa_docs() {
         0
     );
     let file = place("current/test_rt_instr_cpu_susp_serial.csv");
-    let (code, out, _) = report(&[&file, "--baseline", &new, "--format", "rst"]);
-    assert_eq!(code, 0);
+    let one = [&file, "--baseline", &new, "--format", "rst"];
+    let (code, out, said) = report(&one);
+    assert_eq!(code, 3, "{said}");
+    let (code, _, said) = report(&[&one[..], &["--across", "scenarios"]].concat());
+    assert_eq!(code, 0, "{said}");
     assert!(
         out.contains(".. table:: CPU suspend on all cores in sequence (us)"),
         "{out}"

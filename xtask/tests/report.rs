@@ -61,6 +61,7 @@ fn a_log_that_lost_records() {
     let text = String::from_utf8_lossy(QEMU);
     let cut = text
         .replace("@PB 0012 row", "@PB 0012 rwo")
+        .replace("@PB 0019 ev", "@PB 0019 ve")
         .replace("@PB 0006 cpu", "@PB 0006 cqu");
     let mut report = report(cut.as_bytes());
     report.runs[0].tests.truncate(1);
@@ -121,6 +122,7 @@ fn html() {
 fn merged() {
     let mut runs = [report(QEMU).runs, report(QEMU).runs].concat();
     runs[1].tests[0].rows[2].figures[0].1 += 625;
+    runs[1].tests[0].rows[1].verified = false;
     for run in &mut runs {
         run.tests.truncate(1);
     }
@@ -209,6 +211,7 @@ fn tfa_docs() {
     let lossy = report(
         String::from_utf8_lossy(QEMU)
             .replace(" row t=1 ", " rwo t=1 ")
+            .replace(" ev t=1 ", " ve t=1 ")
             .as_bytes(),
     );
     for (report, why) in [
@@ -256,6 +259,19 @@ fn exit_codes() {
     let (code, said) = run(&[&cut]);
     assert_eq!(code, 3);
     assert!(said.contains("cut.log (run 1): incomplete: "), "{said}");
+    // A last line that suffered: the records have it all.
+    let text = String::from_utf8_lossy(QEMU);
+    let wrong = file("wrong.log", text.replace("PASS (6", "PASS (5").as_bytes());
+    let (code, said) = run(&[&wrong]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("contradicts the records"), "{said}");
+    let (code, said) = run(&[&file("dropped.log", text.replace("PASS", "PSS").as_bytes())]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("the last line is damaged"), "{said}");
+    let tftf = TFTF.replace("Exiting tests.", "");
+    let (code, said) = run(&[&file("tftf.log", tftf.as_bytes())]);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("log until TFTF says that"), "{said}");
     for (arguments, what) in [
         (vec![empty.as_str()], "empty.log: the log is empty"),
         (vec![&garbage], "it is binary"),

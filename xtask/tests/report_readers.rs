@@ -8,10 +8,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use psci_bench::verdict::Verdict;
 use serde_json::Value;
 use support::{outcome, xtask};
 use xtask::report::format::{self, Options};
-use xtask::report::model::{Other, Point, Report, Status, Why};
+use xtask::report::model::{Closing, Other, Point, Report, Status, Why};
 use xtask::report::read::read_bytes;
 use xtask::setup::{self, Need};
 use xtask::workspace::Workspace;
@@ -92,7 +93,7 @@ fn junit() {
     let read = junit_parser::from_reader(bytes.as_slice()).expect("JUnit's XML");
     let last = read.suites[0].cases.last().expect("a case");
     let error = last.status.error_as_ref();
-    assert!(error.message.starts_with("the log has no last line"));
+    assert!(error.message.starts_with("none: the log has no last line"));
 }
 
 /// As src/extract.ts of github-action-benchmark takes a custom tool's file:
@@ -243,7 +244,12 @@ fn idle_states_are_refused() {
     assert!(said.contains("no scenario has suspended"), "{said}");
     let said = refused(|report| report.runs[0].integrity.unverified_rows = 1);
     assert!(said.contains("the worst case may be in"), "{said}");
-    let said = refused(|report| report.runs[0].closing = None);
+    let said = refused(|report| {
+        report.runs[0].closing = Some(Closing {
+            verdict: Verdict::Incomplete,
+            line: "psci-bench: INCOMPLETE: exception on CPU 0.3".to_owned(),
+        });
+    });
     assert!(said.contains("did not reach its end"), "{said}");
     let said = refused(|report| report.runs[0].integrity.records = None);
     assert!(said.contains("no records"), "{said}");

@@ -247,7 +247,8 @@ Exit codes:
   1  done, and a figure is a regression against the baseline
   2  bad input or use: no such file, no run in a log, runs that do not merge
      or can not be compared
-  3  done, but a run or the baseline is incomplete: it is named on stderr
+  3  done, but a run, the baseline or the comparison is incomplete: it is
+     named on stderr
 
 Examples:
   cargo xtask report run.log
@@ -300,7 +301,8 @@ pub struct ReportArguments {
     #[arg(long, value_name = "SHARE", requires = "baseline", default_value = "2%", value_parser = parse_share)]
     pub rtol: u32,
     /// Compare though this differs: methods, states (power_state), wakes
-    /// (wake-up patterns), boards; with commas between.
+    /// (wake-up patterns), boards; or though the run has fewer scenarios, or
+    /// cpus, than the baseline; with commas between.
     #[arg(long, value_name = "WHAT,…", requires = "baseline", value_delimiter = ',', value_parser = parse_across)]
     pub across: Vec<Across>,
     /// Which CPUs the rows of the baseline are, in their order: MPIDRs, or
@@ -346,7 +348,12 @@ fn parse_across(word: &str) -> Result<Across, String> {
         "states" => Across::States,
         "wakes" => Across::Wakes,
         "boards" => Across::Boards,
-        _ => return Err("expected methods, states, wakes or boards".to_owned()),
+        "scenarios" => Across::Scenarios,
+        "cpus" => Across::Cpus,
+        _ => {
+            let words = "expected methods, states, wakes, boards, scenarios or cpus";
+            return Err(words.to_owned());
+        }
     })
 }
 

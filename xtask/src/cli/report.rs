@@ -269,6 +269,21 @@ fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
             "{count} regression{plural} against {baseline}{worst}"
         ));
     }
+    for comparison in &report.comparisons {
+        for lack in comparison.lacks() {
+            code = INCOMPLETE;
+            say(&format!(
+                "the comparison with {} is incomplete: {lack}",
+                comparison.baseline.source.input
+            ));
+        }
+    }
+    for run in report.runs.iter().chain(baseline) {
+        let (input, place) = (&run.source.input, run.source.place);
+        for doubt in run.doubts() {
+            say(&format!("{input} (run {place}): {doubt}"));
+        }
+    }
     if !all_complete(report.runs.iter().chain(baseline)) {
         code = INCOMPLETE;
     }
@@ -309,9 +324,6 @@ fn lacks(run: &Run) -> String {
     } else if run.version.is_some() {
         all.push("no record".to_owned());
     }
-    match &run.closing {
-        Some(closing) => all.push(format!("it ends with '{}'", closing.line)),
-        None => all.push("no last line: log until the board says its verdict".to_owned()),
-    }
+    all.push(run.end_lacks());
     format!("incomplete: {}", all.join("; "))
 }

@@ -58,6 +58,8 @@ pub struct MergedRow {
     pub metric: Term<Metric>,
     /// What each run shows.
     pub shown: Vec<Option<u64>>,
+    /// Whether that is from a line without a checksum.
+    pub doubtful: Vec<bool>,
     /// Statistics of the samples of all runs; None unless all have sent all.
     pub pooled: Option<Summary>,
 }
@@ -158,8 +160,9 @@ fn comparable(a: &Run, b: &Run) -> Result<(), Box<Refusal>> {
     };
     let or = |text: Option<&str>| text.unwrap_or("not known").to_owned();
     check("the board", &|run| or(run.model.as_deref()))?;
-    check("the counter's frequency", &|run| match run.clock() {
-        clock if clock.is_known() => clock.hz.to_string(),
+    // Lines have nanoseconds, whatever the counter was: that is in a record.
+    check("the counter's frequency", &|run| match run.facts.hz {
+        Some(hz) if hz > 0 => hz.to_string(),
         _ => "not known".to_owned(),
     })?;
     check("the list of CPUs", &|run| {
@@ -221,8 +224,14 @@ fn merged(runs: &[Run], first: &Run, test: &Test) -> MergedTest {
         for metric in &columns {
             let of = |test: &Option<&Test>| test.and_then(|test| test.row(cpu)?.figure(metric));
             let shown: Vec<Option<u64>> = tests.iter().map(of).collect();
+            let pairs = runs.iter().zip(&tests);
+            let doubtful = pairs.map(|(run, test)| {
+                let row = test.and_then(|test| test.row(cpu));
+                row.is_some_and(|row| run.is_doubtful(row))
+            });
             if shown.iter().any(Option::is_some) {
                 rows.push(MergedRow {
+                    doubtful: doubtful.collect(),
                     cpu,
                     metric: metric.clone(),
                     shown,
@@ -323,6 +332,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_verified_stays_so() {
+        let mut lossy = run();
+        lossy.tests[0].rows[1].verified = false;
+        let merged = merge(&[run(), lossy]).expect("one board");
+        let doubtful = |cpu| {
+            let mut rows = merged.tests[0].rows.iter();
+            let row = rows.find(|it| it.cpu == cpu).expect("it is there");
+            row.doubtful.clone()
+        };
+        assert_eq!(
+            (doubtful(0), doubtful(1)),
+            (vec![false; 2], vec![false, true])
+        );
+    }
+
+    #[test]
     fn what_is_not_one_question_is_refused_by_name() {
         let refused = |edit: fn(&mut Run)| {
             let mut other = run();
@@ -338,6 +363,14 @@ mod tests {
             refused(|run| run.facts.hz = Some(1_000_000)),
             "the counter's frequency"
         );
+        let hung = |run: &mut Run| {
+            run.facts.hz = None;
+            run.integrity.records = None;
+        };
+        let mut other = run();
+        hung(&mut other);
+        let refusal = merge(&[run(), other]).expect_err("other frequencies");
+        assert_eq!(refusal.values.1, "not known");
         assert_eq!(
             refused(|run| run.cpus[3].mpidr = Some(0x103)),
             "the list of CPUs"

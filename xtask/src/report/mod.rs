@@ -27,7 +27,8 @@
 //! finds it in [`Report::comparisons`], and the run in question by its index;
 //! without a baseline there is none. Whether a change counts is
 //! [`compare::Outcome`], and [`compare::ComparedTest::changes`] are those that
-//! a verdict is made of.
+//! a verdict is made of. Whatever the baseline has and no such change is of goes
+//! to [`compare::Comparison::lacks`], or a gate would let it pass.
 //!
 //! # To add a finding
 //! A function from [`model::Run`] and [`model::Test`] to

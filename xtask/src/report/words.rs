@@ -56,6 +56,8 @@ pub(super) fn basis(
     Basis {
         side,
         scenario: test.scenario.clone(),
+        method: test.method.clone(),
+        doubtful: test.row(cpu).is_some_and(|row| run.is_doubtful(row)),
         cpu,
         label: run.label(cpu),
         metric: metric.map(Term::Known),

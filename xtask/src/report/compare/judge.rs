@@ -5,9 +5,9 @@ use psci_bench::sample::Metric;
 
 use super::super::explain::figures::tick_ns;
 use super::super::model::{Row, Run, Term, Test};
-use super::noise::{by_place, median, single, time};
+use super::noise::{by_place, median, of_round, single, time};
 use super::pair::Pairs;
-use super::{Change, ComparedTest, Judged, Keyed, Outcome, Value, points};
+use super::{Change, ComparedTest, Judged, Keyed, Outcome, Value, lacks, points};
 
 /// The two runs, and what a change has to exceed.
 pub(super) struct Judge<'r> {
@@ -55,6 +55,7 @@ impl<'r> Judge<'r> {
                 by_cpu: Vec::new(),
                 by_order: Vec::new(),
                 unpaired: (Vec::new(), Vec::new()),
+                lacks: Vec::new(),
                 points,
                 lone_points,
             });
@@ -108,11 +109,15 @@ impl<'r> Judge<'r> {
             own.and_then(|own| new.row(own.0)).is_none()
         };
         let alone = |lone: bool, all: Vec<usize>| if lone { all } else { Vec::new() };
+        let judged = if sorted { Judged::Order } else { Judged::Cpu };
+        let by_cpu: Vec<Change> = by_cpu.collect();
+        let changes = if sorted { &by_order } else { &by_cpu };
         Ok(ComparedTest {
+            lacks: lacks::figures(old, changes),
             scenario: new.scenario.clone(),
             method: new.method.clone(),
-            judged: if sorted { Judged::Order } else { Judged::Cpu },
-            by_cpu: by_cpu.collect(),
+            judged,
+            by_cpu,
             by_order,
             unpaired: (
                 alone(
@@ -140,11 +145,14 @@ impl<'r> Judge<'r> {
     fn by_cpu(&self, new: &Test, old: &Test, metric: &Term<Metric>) -> Vec<Change> {
         let value = |run: &Run, test: &Test, row: &Row| {
             let figure = row.figure(metric)?;
-            // A parallel row is one round's, whatever the others were.
-            let summary = row
-                .summary(metric)
-                .filter(|it| !test.is_parallel() && it.median == figure);
-            Some(summary.map_or_else(|| single(run, figure), |it| median(run, it)))
+            let summary = row.summary(metric);
+            let value = match summary.filter(|it| it.median == figure) {
+                Some(summary) if !test.is_parallel() => median(run, summary),
+                // A parallel row is one round's, whatever the others were.
+                _ => of_round(run, figure, summary.filter(|_| test.is_parallel())),
+            };
+            let doubtful = run.is_doubtful(row);
+            Some(Value { doubtful, ..value })
         };
         let rows = new.rows.iter();
         let change = |row: &Row| {
@@ -170,16 +178,25 @@ impl<'r> Judge<'r> {
         }
         // Together all rounds, or on both sides the one that is shown.
         let places = by_place(new, metric).zip(by_place(old, metric));
-        let value = |place: usize, (run, shown): (&Run, u64), is_new: bool| {
+        let value = |place: usize, run: &Run, test: &Test, (shown, cpu): (u64, usize)| {
+            let is_new = std::ptr::eq(test, new);
             let places = places.as_ref().map(|it| if is_new { &it.0 } else { &it.1 });
-            let summary = places.and_then(|all| all.get(place));
-            summary.map_or_else(|| single(run, shown), |it| median(run, it))
+            let row = test.row(cpu);
+            let value = match places.and_then(|all| all.get(place)) {
+                Some(summary) => median(run, summary),
+                None if test.is_parallel() => {
+                    of_round(run, shown, row.and_then(|row| row.summary(metric)))
+                }
+                None => single(run, shown),
+            };
+            let doubtful = row.is_some_and(|row| run.is_doubtful(row));
+            Value { doubtful, ..value }
         };
         let each = now.iter().zip(&then).enumerate();
         each.map(|(place, (now, then))| {
             let values = (
-                value(place, (self.new, now.0), true),
-                value(place, (self.old, then.0), false),
+                value(place, self.new, new, *now),
+                value(place, self.old, old, *then),
             );
             self.change(metric, Some(place), (now.1, then.1), values.0, values.1)
         })
@@ -202,57 +219,91 @@ impl<'r> Judge<'r> {
             outcome: outcome(&new, &old, self.tolerance, self.tick),
             new,
             old,
+            by_flushes: None,
         }
     }
 
-    /// Marks the changes of Powerdown that come of the same cache flushes at
-    /// another place in the queue.
+    /// Takes out of the changes of Powerdown what comes of the same cache
+    /// flushes at another place in the queue, and judges what is left.
     ///
     /// A last man flushes with the lock held, and whoever comes behind him
     /// waits for it. Where all flushes together take as long as before, but
-    /// those ahead of a place do not, that place's figure moves with them.
+    /// those ahead of a place do not, that place's figure moves with them. His
+    /// own flush is a part of his figure, or, as in published tables, is not:
+    /// whichever explains more.
     fn moved(&self, new: &Test, old: &Test, changes: &mut [Change]) {
         if !new.scenario.is(ScenarioId::SuspendDeepParallel) {
             return;
         }
-        let ahead = |run: &Run, test: &Test| -> Option<(Vec<u64>, u64)> {
-            let mut rows = Vec::new();
-            for row in &test.rows {
-                let powerdown = row.figure(&Term::Known(Metric::Powerdown))?;
-                let flush = row.figure(&Term::Known(Metric::CacheFlush))?;
-                rows.push((powerdown, time(run, flush)));
-            }
-            rows.sort_unstable();
-            let mut sum = 0u64;
-            let mut ahead = Vec::new();
-            for (_, flush) in rows {
-                ahead.push(sum);
-                sum = sum.saturating_add(flush);
-            }
-            Some((ahead, sum))
-        };
-        let Some((now, then)) = ahead(self.new, new).zip(ahead(self.old, old)) else {
+        let Some((now, then)) = flushes(self.new, new).zip(flushes(self.old, old)) else {
             return;
         };
-        if !is_close(now.1, then.1, self.tolerance) {
+        let sum = |all: &[u64]| all.iter().fold(0u64, |sum, it| sum.saturating_add(*it));
+        if !is_close(sum(&now), sum(&then), self.tolerance) {
             return;
         }
         let powerdown = |it: &&mut Change| it.metric.is(Metric::Powerdown);
         for change in changes.iter_mut().filter(powerdown) {
             let place = change.place.unwrap_or(0);
-            let (Some(now), Some(then)) = (now.0.get(place), then.0.get(place)) else {
+            if !matches!(change.outcome, Outcome::Better | Outcome::Worse) {
+                continue;
+            }
+            let ahead = |own: usize| {
+                let ahead = |all: &[u64]| sum(all.get(..place + own).unwrap_or_default());
+                (ahead(&now), ahead(&then))
+            };
+            let left = |it: &(u64, u64)| (change.delta() - by_flushes(*it)).abs();
+            let least = [ahead(0), ahead(1)].into_iter().min_by_key(left);
+            // They explain something of it, or they are out of the question.
+            let is_less = |it: &(u64, u64)| left(it) < change.delta().abs();
+            let Some(ahead) = least.filter(is_less) else {
                 continue;
             };
-            let signed = |new: u64, old: u64| i128::from(new) - i128::from(old);
-            let by_flush = signed(*now, *then);
-            let left = signed(change.new.figure, change.old.figure) - by_flush;
-            let is_moved = matches!(change.outcome, Outcome::Better | Outcome::Worse)
-                && left.abs() * 4 <= by_flush.abs();
-            if is_moved {
-                change.outcome = Outcome::Moved;
+            match self.without(change, ahead) {
+                Outcome::Same | Outcome::Noise => change.outcome = Outcome::Moved,
+                left => {
+                    change.outcome = left;
+                    change.by_flushes = i64::try_from(by_flushes(ahead)).ok();
+                }
             }
         }
     }
+
+    /// What to make of `change` without the flushes `ahead`, now and then. They
+    /// have the tolerance, too: what is left is a difference of both.
+    fn without(&self, change: &Change, ahead: (u64, u64)) -> Outcome {
+        let left = change.delta() - by_flushes(ahead);
+        let larger = |a: u64, b: u64| u128::from(a.max(b));
+        let of = larger(change.new.figure, change.old.figure) + larger(ahead.0, ahead.1);
+        if left.unsigned_abs() * 1_000_000 <= of * u128::from(self.tolerance) {
+            return Outcome::Same;
+        }
+        let moved = |at: u64| u64::try_from(i128::from(at) - by_flushes(ahead)).unwrap_or(0);
+        let now = Value {
+            figure: moved(change.new.figure),
+            interval: change.new.interval.map(|it| (moved(it.0), moved(it.1))),
+            ..change.new
+        };
+        outcome(&now, &change.old, 0, self.tick)
+    }
+}
+
+/// The cache flushes of a round in the order of Powerdown; None where a row
+/// lacks either.
+fn flushes(run: &Run, test: &Test) -> Option<Vec<u64>> {
+    let mut rows = Vec::new();
+    for row in &test.rows {
+        let powerdown = row.figure(&Term::Known(Metric::Powerdown))?;
+        let flush = row.figure(&Term::Known(Metric::CacheFlush))?;
+        rows.push((powerdown, time(run, flush)));
+    }
+    rows.sort_unstable();
+    Some(rows.into_iter().map(|it| it.1).collect())
+}
+
+/// By how much flushes take more now than then.
+fn by_flushes((now, then): (u64, u64)) -> i128 {
+    i128::from(now) - i128::from(then)
 }
 
 /// Whether two figures are within the tolerance of the larger one.
@@ -265,15 +316,17 @@ fn outcome(new: &Value, old: &Value, tolerance: u32, tick: u64) -> Outcome {
     if is_close(new.figure, old.figure, tolerance) {
         return Outcome::Same;
     }
-    let overlap = |a: (u64, u64), b: (u64, u64)| a.0 <= b.1 && b.0 <= a.1;
-    let within = new
-        .interval
-        .zip(old.interval)
-        .is_some_and(|it| overlap(it.0, it.1));
-    match new.figure.cmp(&old.figure) {
-        _ if within || new.figure.abs_diff(old.figure) <= tick => Outcome::Noise,
-        std::cmp::Ordering::Less => Outcome::Better,
-        _ => Outcome::Worse,
+    let is_less = new.figure < old.figure;
+    // Apart, and to the side to which the figures are.
+    let (new, old) = if is_less { (old, new) } else { (new, old) };
+    let within = new.interval.zip(old.interval);
+    let within = within.is_some_and(|(more, less)| more.0 <= less.1);
+    if within || new.figure - old.figure <= tick {
+        Outcome::Noise
+    } else if is_less {
+        Outcome::Better
+    } else {
+        Outcome::Worse
     }
 }
 
@@ -283,7 +336,11 @@ mod tests {
 
     #[test]
     fn outcomes() {
-        let value = |figure, interval| Value { figure, interval };
+        let value = |figure, interval| Value {
+            figure,
+            interval,
+            doubtful: false,
+        };
         let plain = |new, old| outcome(&value(new, None), &value(old, None), 20_000, 0);
         assert_eq!(plain(102, 100), Outcome::Same);
         assert_eq!(plain(103, 100), Outcome::Worse);

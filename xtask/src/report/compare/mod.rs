@@ -5,6 +5,7 @@
 //! pair ──── which rows are of one CPU
 //! noise ─── what a figure's interval is
 //! judge ─── rows -> changes
+//! lacks ─── what of the baseline is compared with nothing
 //! points ── points -> changes
 //! tell ──── changes -> findings; tell_points, those of points
 //! flush ─── who flushes a cluster-size cache, then and now
@@ -21,11 +22,14 @@ use super::explain::Finding;
 use super::model::{Measured, Run, Term, Test};
 
 mod flush;
+#[cfg(test)]
+mod gate;
 pub(super) mod judge;
+mod lacks;
 pub(super) mod noise;
 mod pair;
 mod points;
-mod tell;
+pub(super) mod tell;
 mod tell_points;
 #[cfg(test)]
 mod tests;
@@ -45,6 +49,8 @@ pub struct Comparison {
     pub tests: Vec<ComparedTest>,
     /// What was not compared, and why.
     pub refused: Vec<Refused>,
+    /// What is compared though it is not the same, as was asked for.
+    pub across: Vec<Across>,
     /// What the changes show.
     pub findings: Vec<Finding>,
 }
@@ -80,6 +86,8 @@ pub struct ComparedTest {
     pub by_order: Vec<Change>,
     /// CPUs that one side lacks: the run's, and the baseline's.
     pub unpaired: (Vec<usize>, Vec<usize>),
+    /// Figures of the baseline that are in no change that counts, by its CPUs.
+    pub lacks: Vec<(usize, Term<Metric>)>,
     /// Changes of points, all of which count.
     pub points: Vec<PointChange>,
     /// How many points of the run, and of the baseline, have none on the other
@@ -148,6 +156,9 @@ pub struct Change {
     pub new: Value,
     /// The figure of the baseline.
     pub old: Value,
+    /// What cache flushes at other places in the queue make of the change,
+    /// where more is left than noise: that is judged.
+    pub by_flushes: Option<i64>,
     /// What to make of them.
     pub outcome: Outcome,
 }
@@ -158,8 +169,11 @@ pub struct Change {
 pub struct Value {
     /// The figure.
     pub figure: u64,
-    /// What noise allows it to be; None of a single measurement.
+    /// What noise allows it to be; None of a single measurement. Where one
+    /// round of many is shown, that of the CPU's median.
     pub interval: Option<(u64, u64)>,
+    /// Whether it is from a line without a checksum.
+    pub doubtful: bool,
 }
 
 /// What to make of a change.
@@ -169,7 +183,8 @@ pub enum Outcome {
     Same,
     /// Beyond it, and within what noise or the tick may do.
     Noise,
-    /// The same cache flushes as before, at another place in the lock queue.
+    /// The same cache flushes as before, at another place in the lock queue,
+    /// and nothing else beyond tolerance and noise.
     Moved,
     /// Less time than before.
     Better,
@@ -182,10 +197,13 @@ pub enum Outcome {
 pub struct Refused {
     /// The scenario.
     pub scenario: Term<ScenarioId>,
-    /// By which method, in the run.
+    /// By which method: the run's, and where it lacks the scenario the
+    /// baseline's.
     pub method: Term<Method>,
     /// Why, and which option asks for it all the same.
     pub why: String,
+    /// Whether the baseline has figures of it, which are compared with nothing.
+    pub in_baseline: bool,
 }
 
 /// What is compared though it is not the same.
@@ -199,6 +217,10 @@ pub enum Across {
     Wakes,
     /// Boards with different names.
     Boards,
+    /// A run with fewer scenarios than the baseline.
+    Scenarios,
+    /// A run with fewer CPUs, or figures of them, than the baseline.
+    Cpus,
 }
 
 /// What was asked for.
@@ -270,17 +292,33 @@ fn one(place: usize, new: &Run, old: &Run, options: &Options) -> Result<Comparis
     let old = &named;
     let judge = Judge::new(new, old, &pairs, options.tolerance_ppm);
     let (mut tests, mut refused) = (Vec::new(), Vec::new());
+    // Those of the baseline that a test of the run is compared with, or was to
+    // be.
+    let (mut met, mut missed): (Vec<&Test>, Vec<(usize, &Test)>) = (Vec::new(), Vec::new());
     for test in &new.tests {
-        let counterpart = counterpart(new, test, old, &options.across);
-        match counterpart.and_then(|old| judge.compare(test, old)) {
-            Ok(compared) => tests.push(compared),
-            Err(why) => refused.push(Refused {
-                scenario: test.scenario.clone(),
-                method: test.method.clone(),
-                why,
-            }),
+        let before = in_baseline(test, old);
+        let compared = before.ok_or_else(|| "the baseline does not have it".to_owned());
+        let compared = compared.and_then(|before| {
+            is_one_question((new, test), (old, before), &options.across)?;
+            judge.compare(test, before)
+        });
+        match compared {
+            Ok(compared) => {
+                tests.push(compared);
+                met.extend(before);
+            }
+            Err(why) => {
+                missed.extend(before.map(|before| (refused.len(), before)));
+                refused.push(Refused {
+                    scenario: test.scenario.clone(),
+                    method: test.method.clone(),
+                    why,
+                    in_baseline: false,
+                });
+            }
         }
     }
+    lacks::scenarios(new, old, &met, &missed, &mut refused);
     if tests.is_empty() {
         let why: Vec<String> = refused
             .iter()
@@ -305,26 +343,30 @@ fn one(place: usize, new: &Run, old: &Run, options: &Options) -> Result<Comparis
         keyed: pairs.keyed,
         tests,
         refused,
+        across: options.across.clone(),
         findings,
     })
 }
 
-/// The test of `old` that `test` is compared with.
-fn counterpart<'r>(
-    new: &Run,
-    test: &Test,
-    old: &'r Run,
-    across: &[Across],
-) -> Result<&'r Test, String> {
+/// The test of `old` that `test` stands beside: by the same method, if there is
+/// one.
+fn in_baseline<'r>(test: &Test, old: &'r Run) -> Option<&'r Test> {
     let same = |it: &&Test| it.scenario == test.scenario;
-    let own = old
-        .tests
-        .iter()
-        .filter(same)
-        .find(|it| it.method == test.method);
-    let found = own.or_else(|| old.tests.iter().find(same));
-    let found = found.ok_or("the baseline does not have it")?;
-    if own.is_none() && !across.contains(&Across::Methods) {
+    let mut own = old.tests.iter().filter(same);
+    let own = own.find(|it| it.method == test.method);
+    own.or_else(|| old.tests.iter().find(same))
+}
+
+/// Whether a test of the run and one of the baseline may be compared.
+///
+/// # Errors
+/// Why not.
+fn is_one_question(
+    (new, test): (&Run, &Test),
+    (old, found): (&Run, &Test),
+    across: &[Across],
+) -> Result<(), String> {
+    if found.method != test.method && !across.contains(&Across::Methods) {
         return Err(format!(
             "the baseline has it by method {}, and the run by {}: --across methods compares them \
              all the same",
@@ -361,7 +403,7 @@ fn counterpart<'r>(
             by(b)
         ));
     }
-    Ok(found)
+    Ok(())
 }
 
 /// The test of `run` that a comparison is about.
@@ -376,11 +418,18 @@ pub(super) fn test_of<'r>(run: &'r Run, compared: &ComparedTest, own: bool) -> O
 }
 
 impl Change {
-    /// By how many percent of the old figure; None from zero.
+    /// What is judged: without what cache flushes at other places make of it.
+    #[must_use]
+    pub fn delta(&self) -> i128 {
+        let by_flushes = self.by_flushes.map_or(0, i128::from);
+        i128::from(self.new.figure) - i128::from(self.old.figure) - by_flushes
+    }
+
+    /// That in percent of the old figure; None from zero.
     #[must_use]
     pub fn percent(&self) -> Option<f64> {
-        let (old, new) = (self.old.figure, self.new.figure);
-        (old > 0).then(|| (new as f64 - old as f64) / old as f64 * 100.0)
+        let old = self.old.figure;
+        (old > 0).then(|| self.delta() as f64 / old as f64 * 100.0)
     }
 }
 

@@ -6,7 +6,7 @@ use super::super::explain::{Basis, Confidence, Finding, Kind, Side};
 use super::super::model::{Run, Term, Test, heading};
 use super::super::words::{basis, many};
 use super::judge::Judge;
-use super::{Across, Change, ComparedTest, Judged, Keyed, Options, Outcome, flush, test_of};
+use super::{Across, Change, ComparedTest, Judged, Keyed, Options, Outcome, flush, noise, test_of};
 
 pub(super) fn findings(
     judge: &Judge<'_>,
@@ -14,15 +14,26 @@ pub(super) fn findings(
     options: &Options,
 ) -> Vec<Finding> {
     let mut all = conditions(judge, tests, options);
+    all.extend(noise::told(judge, tests));
     all.extend(flush::of_cluster(judge, tests));
     for test in tests {
         all.extend(reordered(judge, test));
         all.extend(changed(judge, test));
         all.extend(moved(judge, test));
+        all.extend(left_of_moved(judge, test));
         all.extend(unchanged(judge, test));
         all.extend(super::tell_points::findings(judge, test));
     }
-    all
+    let has_records = |side| {
+        let run = if side == Side::Run {
+            judge.new
+        } else {
+            judge.old
+        };
+        run.integrity.records.is_some()
+    };
+    let all = all.into_iter().map(|it| it.with_doubts(has_records));
+    all.collect()
 }
 
 /// A change in percent, as TF-A's tables have it.
@@ -55,10 +66,15 @@ fn conditions(judge: &Judge<'_>, tests: &[ComparedTest], options: &Options) -> V
         let (now, then) = (of(new)?, of(old)?);
         (now != then).then(|| format!("{what} is {now}, and was {then}"))
     };
+    // No record has it: a digit may have been lost on the way.
+    let firmware = both("the firmware", &|run| {
+        run.firmware_version().map(str::to_owned)
+    });
+    if let Some(firmware) = firmware {
+        let sentence = format!("By its own lines, which have no checksum, {firmware}.");
+        say(Kind::Conditions, Confidence::Lines, sentence);
+    }
     let differences: Vec<String> = [
-        both("the firmware", &|run| {
-            run.firmware_version().map(str::to_owned)
-        }),
         both("the payload", &|run| run.version.clone()),
         both("the exception level", &|run| {
             run.facts.el.map(|el| el.to_string())
@@ -82,7 +98,13 @@ fn conditions(judge: &Judge<'_>, tests: &[ComparedTest], options: &Options) -> V
     .collect();
     if !differences.is_empty() {
         let sentence = format!("Besides figures: {}.", differences.join("; "));
-        say(Kind::Conditions, Confidence::Counts, sentence);
+        let have_records = [new, old].iter().all(|it| it.integrity.records.is_some());
+        let confidence = if have_records {
+            Confidence::Counts
+        } else {
+            Confidence::Lines
+        };
+        say(Kind::Conditions, confidence, sentence);
     }
     for test in tests {
         let was = test_of(old, test, false).map(|it| &it.method);
@@ -117,9 +139,23 @@ fn conditions(judge: &Judge<'_>, tests: &[ComparedTest], options: &Options) -> V
     all
 }
 
-/// The scenario's name.
-pub(super) fn name<'t>(judge: &'t Judge<'_>, test: &'t ComparedTest) -> &'t str {
-    test_of(judge.new, test, true).map_or(test.scenario.word(), Test::name)
+/// The scenario's name, with its method where there are several.
+pub(super) fn name(judge: &Judge<'_>, test: &ComparedTest) -> String {
+    title(judge.new, judge.old, test)
+}
+
+/// The same, of two runs.
+pub(in super::super) fn title(new: &Run, old: &Run, test: &ComparedTest) -> String {
+    let name = test_of(new, test, true).map_or(test.scenario.word(), Test::name);
+    let several = |run: &Run| {
+        let first = run.tests.first();
+        first.is_some_and(|first| run.tests.iter().any(|it| it.method != first.method))
+    };
+    if several(new) || several(old) {
+        format!("{name}, method {}", test.method)
+    } else {
+        name.to_owned()
+    }
 }
 
 /// The rows of both sides that `changes` are of.
@@ -160,6 +196,17 @@ fn reordered(judge: &Judge<'_>, test: &ComparedTest) -> Option<Finding> {
     if order.is_empty() || !order.iter().all(|it| is_quiet(it)) || cpus.iter().all(quiet) {
         return None;
     }
+    let labels = |run: &Run, of: fn(&Change) -> usize| -> Vec<String> {
+        order.iter().map(|it| run.label(of(it))).collect()
+    };
+    let (then, now) = (
+        labels(judge.old, |it| it.old_cpu),
+        labels(judge.new, |it| it.cpu),
+    );
+    // In the same order it is the flushes that are at other places.
+    if then == now {
+        return None;
+    }
     let seems = |it: &&&Change| it.percent().is_some();
     let by = |a: &&&Change, b: &&&Change| {
         a.percent()
@@ -178,13 +225,9 @@ fn reordered(judge: &Judge<'_>, test: &ComparedTest) -> Option<Finding> {
         )
     };
     let still: Vec<&Change> = order.iter().filter(|it| quiet(it)).copied().collect();
-    let labels = |run: &Run, of: fn(&Change) -> usize| {
-        let all: Vec<String> = order.iter().map(|it| run.label(of(it))).collect();
-        if all.len() > 16 {
-            many(all.len(), "CPU")
-        } else {
-            all.join(", ")
-        }
+    let named = |labels: Vec<String>| match labels.len() {
+        17.. => many(labels.len(), "CPU"),
+        _ => labels.join(", "),
     };
     Some(Finding {
         kind: Kind::Reordered,
@@ -198,8 +241,8 @@ fn reordered(judge: &Judge<'_>, test: &ComparedTest) -> Option<Finding> {
             within(&still),
             told(least),
             told(most),
-            labels(judge.old, |it| it.old_cpu),
-            labels(judge.new, |it| it.cpu),
+            named(then),
+            named(now),
         ),
         basis: rows(judge, test, &order),
         confidence: confidence(&order),
@@ -233,8 +276,8 @@ fn changed(judge: &Judge<'_>, test: &ComparedTest) -> Vec<Finding> {
             if moved.is_empty() {
                 continue;
             }
-            let delta = |it: &&&Change| it.new.figure.abs_diff(it.old.figure);
-            let deltas: Vec<u64> = moved.iter().map(|it| delta(&it)).collect();
+            let delta = |it: &&Change| u64::try_from(it.delta().unsigned_abs()).unwrap_or(u64::MAX);
+            let deltas: Vec<u64> = moved.iter().map(delta).collect();
             let mut sentence = format!(
                 "{}: {} takes {what} in {} of {}, by {}{}",
                 name(judge, test),
@@ -331,9 +374,9 @@ fn moved(judge: &Judge<'_>, test: &ComparedTest) -> Option<Finding> {
     (!all.is_empty()).then(|| Finding {
         kind: Kind::Reordered,
         sentence: format!(
-            "{}: place {} differs ({}) as much as the cache flushes of those ahead of it do: all \
-             flushes together take as long as before, but CPUs that flush a cluster came to \
-             other places in the queue.",
+            "{}: place {} differs ({}) as the cache flushes up to it in the queue do, and by no \
+             more than tolerance or noise besides: all flushes together take as long as before, \
+             but are at other places.",
             name(judge, test),
             places.join(", "),
             shares(&all).trim_matches([' ', '(', ')'])
@@ -341,6 +384,37 @@ fn moved(judge: &Judge<'_>, test: &ComparedTest) -> Option<Finding> {
         basis: rows(judge, test, &all),
         confidence: Confidence::Figures,
     })
+}
+
+/// Places whose figures moved with a flush, and by more than that.
+fn left_of_moved(judge: &Judge<'_>, test: &ComparedTest) -> Vec<Finding> {
+    let all = test
+        .by_order
+        .iter()
+        .filter_map(|it| Some((it, it.by_flushes?)));
+    let signed = |value: i128| {
+        let size = u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX);
+        let sign = if value < 0 { "-" } else { "+" };
+        format!("{sign}{}", durations(judge, &[size]))
+    };
+    let findings = all.map(|(it, by_flushes)| {
+        let seen = i128::from(it.new.figure) - i128::from(it.old.figure);
+        Finding {
+            kind: Kind::Reordered,
+            sentence: format!(
+                "{}: place {} of Powerdown: cache flushes that came to other places in the queue \
+                 make {} of it, {} is seen, and {} is left: that is judged.",
+                name(judge, test),
+                it.place.unwrap_or(0) + 1,
+                signed(by_flushes.into()),
+                signed(seen),
+                signed(it.delta()),
+            ),
+            basis: rows(judge, test, &[it]),
+            confidence: Confidence::Figures,
+        }
+    });
+    findings.collect()
 }
 
 /// Figures that did not move at all.

@@ -5,7 +5,7 @@ use psci_bench::point::Measure;
 
 use super::super::model::{CONTEND_SWEEP, DIRTY_SWEEP, LOOP, Measured, Run, Term, Test};
 use super::super::sweep::{Bent, Series, Straight, series};
-use super::super::words::many;
+use super::super::words::{self, many};
 use super::{Basis, Confidence, Finding, Fit, Kind, Side};
 
 /// The scenario whose points are the others' loop.
@@ -88,7 +88,10 @@ pub(super) fn net(run: &Run, test: &Test) -> Vec<Finding> {
                     String::new()
                 }
             ),
-            basis: basis.iter().map(|it| of_cpu(run, test, it.2)).collect(),
+            basis: basis
+                .iter()
+                .map(|it| words::basis(Side::Run, run, test, it.2, None))
+                .collect(),
             confidence: Confidence::Figures,
         });
     }
@@ -243,17 +246,9 @@ fn basis(run: &Run, test: &Test, series: &Series<'_>) -> Vec<Basis> {
     let mut cpus: Vec<usize> = points.map(|it| it.cpu).collect();
     cpus.sort_unstable();
     cpus.dedup();
-    cpus.into_iter().map(|cpu| of_cpu(run, test, cpu)).collect()
-}
-
-fn of_cpu(run: &Run, test: &Test, cpu: usize) -> Basis {
-    Basis {
-        side: Side::Run,
-        scenario: test.scenario.clone(),
-        cpu,
-        label: run.label(cpu),
-        metric: None,
-    }
+    let each = cpus.into_iter();
+    each.map(|cpu| words::basis(Side::Run, run, test, cpu, None))
+        .collect()
 }
 
 fn of_variant(variant: &str) -> String {

@@ -5,6 +5,11 @@
 //! the payload's. Where there are figures alone they are put in the order of
 //! their sizes, which makes any line rise: there the line has to pass each of
 //! them within a tenth of its step.
+//!
+//! A last man flushes his cluster's caches with the lock held: he and all behind
+//! him have that in their Powerdown, and it is no step of the queue. Where
+//! timestamps give the order, flushes far longer than the round's others are
+//! taken out by as much as they are longer, and named.
 
 use psci_bench::plan::ScenarioId;
 use psci_bench::sample::Metric;
@@ -19,8 +24,12 @@ use super::{Confidence, Finding, Fit, Kind, Side};
 const R2_EVEN: u8 = 90;
 const R2_SOME: u8 = 50;
 
+/// A flush is a last man's, and no step of the queue, from this many times the
+/// round's median on.
+const FAR_LONGER: u64 = 2;
+
 /// A CPU's place in time, its index, and its Powerdown.
-type Arrival = (u64, usize, u64);
+pub(in super::super) type Arrival = (u64, usize, u64);
 
 pub(super) fn queue(run: &Run, test: &Test) -> Vec<Finding> {
     if test.pmf == Some(false)
@@ -45,6 +54,11 @@ pub(super) fn queue(run: &Run, test: &Test) -> Vec<Finding> {
 
 fn fitted(run: &Run, test: &Test, mut arrivals: Vec<Arrival>, by_stamps: bool) -> Option<Finding> {
     arrivals.sort_unstable();
+    let long = if by_stamps {
+        without_long_flushes(test, &mut arrivals)
+    } else {
+        Vec::new()
+    };
     let places = || (0u64..).zip(arrivals.iter().map(|it| it.2));
     let line = Line::through(places())?;
     let residual = residual(&places().collect::<Vec<_>>());
@@ -73,7 +87,15 @@ fn fitted(run: &Run, test: &Test, mut arrivals: Vec<Arrival>, by_stamps: bool) -
              {order}"
         ),
     };
-    sentence.push_str(&format!(" ({} CPUs, R2 {} %).", line.n, line.r2_percent));
+    sentence.push_str(&format!(" ({} CPUs, R2 {} %)", line.n, line.r2_percent));
+    if !long.is_empty() {
+        let how = if long.len() == 1 { "flush" } else { "flushes" };
+        sentence.push_str(&format!(
+            ", without the longer cache {how} of {}, which those behind wait for",
+            cpus(run, long.into_iter())
+        ));
+    }
+    sentence.push('.');
     if is_even && line.slope > 0 {
         sentence.push_str(&format!(
             " They go down one after another; no figure is farther from the line than {}.",
@@ -99,6 +121,27 @@ fn fitted(run: &Run, test: &Test, mut arrivals: Vec<Arrival>, by_stamps: bool) -
             by_stamps,
         }),
     })
+}
+
+/// Takes long cache flushes out of the Powerdown of their CPUs and of those
+/// behind them; whose they are. `arrivals` are in the order of their instants.
+pub(in super::super) fn without_long_flushes(test: &Test, arrivals: &mut [Arrival]) -> Vec<usize> {
+    let flush = |cpu: usize| test.row(cpu)?.figure(&Term::Known(Metric::CacheFlush));
+    let all: Option<Vec<u64>> = arrivals.iter().map(|it| flush(it.1)).collect();
+    let Some(flushes) = all else {
+        return Vec::new();
+    };
+    let median = psci_bench::stats::lower_median(&mut flushes.clone());
+    let mut ahead = 0u64;
+    let mut long = Vec::new();
+    for (arrival, flush) in arrivals.iter_mut().zip(flushes) {
+        if flush > median.saturating_mul(FAR_LONGER) {
+            ahead = ahead.saturating_add(flush - median);
+            long.push(arrival.1);
+        }
+        arrival.2 = arrival.2.saturating_sub(ahead);
+    }
+    long
 }
 
 /// The greatest distance of a point from the line of least squares, in y.

@@ -1,11 +1,12 @@
 //! What a comparison tells people: as `content` does of a run.
 
+use super::super::compare::tell::title;
 use super::super::compare::{
     Amount, Change, ComparedTest, Comparison, Judged, Keyed, Value, test_of,
 };
-use super::super::model::{Run, Test, heading, measure_heading};
+use super::super::model::{Run, heading, measure_heading};
 use super::super::words::many;
-use super::content::{Line, cpu_cells, cpu_columns};
+use super::content::{Line, cpu_cells, cpu_columns, mark};
 use super::table::Table;
 
 /// What a comparison is of, and how it was made.
@@ -19,6 +20,14 @@ pub(super) fn method(run: &Run, comparison: &Comparison) -> Vec<Line> {
             .map(|test| test.changes().len() + test.points.len())
             .sum(),
     );
+    let mut outcome = if worse == 0 {
+        format!("no regression in {}", many(all, "figure"))
+    } else {
+        format!("{} in {}", many(worse, "regression"), many(all, "figure"))
+    };
+    for lack in comparison.lacks() {
+        outcome.push_str(&format!("; incomplete: {lack}"));
+    }
     vec![
         ("Run", source(run)),
         ("Baseline", source(&comparison.baseline)),
@@ -35,14 +44,7 @@ pub(super) fn method(run: &Run, comparison: &Comparison) -> Vec<Line> {
             "Tolerance",
             format!("{} %", f64::from(comparison.tolerance_ppm) / 10_000.0),
         ),
-        (
-            "Outcome",
-            if worse == 0 {
-                format!("no regression in {}", many(all, "figure"))
-            } else {
-                format!("{} in {}", many(worse, "regression"), many(all, "figure"))
-            },
-        ),
+        ("Outcome", outcome),
     ]
 }
 
@@ -50,7 +52,7 @@ pub(super) fn method(run: &Run, comparison: &Comparison) -> Vec<Line> {
 pub(super) fn tables(run: &Run, comparison: &Comparison) -> Vec<Table> {
     let mut all = Vec::new();
     for test in &comparison.tests {
-        let name = test_of(run, test, true).map_or(test.scenario.word(), Test::name);
+        let name = title(run, &comparison.baseline, test);
         let lists = [(&test.by_cpu, Judged::Cpu), (&test.by_order, Judged::Order)];
         for (changes, judged) in lists.into_iter().filter(|it| !it.0.is_empty()) {
             let how = match (judged, test.judged) {
@@ -76,7 +78,7 @@ pub(super) fn tables(run: &Run, comparison: &Comparison) -> Vec<Table> {
                 .collect();
             all.push(table);
         }
-        all.extend(points(run, comparison, test, name));
+        all.extend(points(run, comparison, test, &name));
     }
     all
 }
@@ -156,22 +158,26 @@ fn change_cells(run: &Run, comparison: &Comparison, change: &Change) -> Vec<Stri
             let centi = value / 10 + u64::from(value % 10 >= 5);
             format!("{}.{:02}", centi / 100, centi % 100)
         };
+        let figure = format!("{}{}", time(value.figure), mark(value.doubtful));
         match value.interval {
-            Some((low, high)) => {
-                format!("{} [{}, {}]", time(value.figure), time(low), time(high))
-            }
-            None => time(value.figure),
+            Some((low, high)) => format!("{figure} [{}, {}]", time(low), time(high)),
+            None => figure,
         }
+    };
+    let net = if change.by_flushes.is_some() {
+        " net"
+    } else {
+        ""
     };
     let percent = change.percent();
     cells.extend([
         heading(&change.metric).to_owned(),
         shown(&change.old),
         shown(&change.new),
-        percent.map_or("from zero".into(), |it| format!("{it:+.2} %")),
+        percent.map_or("from zero".into(), |it| format!("{it:+.2} %{net}")),
         change.outcome.word().to_owned(),
     ]);
-    if change.new.figure == change.old.figure {
+    if change.delta() == 0 {
         let at = cells.len() - 2;
         cells[at] = "0".to_owned();
     }
@@ -180,7 +186,7 @@ fn change_cells(run: &Run, comparison: &Comparison, change: &Change) -> Vec<Stri
 
 /// A comparison in sentences: findings with the rows that they rest on, and
 /// what was not compared.
-pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
+pub(super) fn remarks(run: &Run, comparison: &Comparison) -> Vec<String> {
     let findings = comparison
         .findings
         .iter()
@@ -192,5 +198,6 @@ pub(super) fn remarks(comparison: &Comparison) -> Vec<String> {
         let (scenario, method) = (it.scenario.word(), &it.method);
         format!("Not compared: {scenario}, method {method}: {}.", it.why)
     });
-    findings.chain(refused).collect()
+    let lone = comparison.lone_rows(run);
+    findings.chain(refused).chain(lone).collect()
 }

@@ -28,7 +28,9 @@ pub(super) fn method(run: &Run) -> Vec<Line> {
     add("Board", run.model.clone());
     add("CPUs", cpus(run));
     for stages in run.firmware.chunk_by(is_of_one_build) {
-        add("Firmware", Some(firmware(stages)));
+        // Of its own lines, and in no record.
+        let said = format!("{} (not verified)", firmware(stages));
+        add("Firmware", Some(said));
     }
     add("PSCI", psci(run));
     for (key, value) in &run.facts.others {
@@ -50,7 +52,7 @@ pub(super) fn method(run: &Run) -> Vec<Line> {
     add("Integrity", Some(run.integrity.to_string()));
     add(
         "Verdict",
-        Some(verdict(run)).filter(|_| !run.integrity.tables),
+        Some(run.verdict_said()).filter(|_| !run.integrity.tables),
     );
     lines
 }
@@ -232,16 +234,6 @@ fn states(run: &Run) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-fn verdict(run: &Run) -> String {
-    match &run.closing {
-        Some(closing) => closing.line.clone(),
-        None if run.integrity.records.is_none() && run.integrity.farewell => {
-            "none, as of TFTF; the suite came to its end".to_owned()
-        }
-        None => "none: the log has no last line".to_owned(),
-    }
-}
-
 /// What a reader has to know before he believes a figure.
 pub(super) fn warnings(run: &Run) -> Vec<String> {
     let integrity = &run.integrity;
@@ -269,6 +261,7 @@ pub(super) fn warnings(run: &Run) -> Vec<String> {
             many(guessed, "CPU")
         ));
     }
+    all.extend(run.doubts());
     all
 }
 
@@ -328,11 +321,7 @@ pub(super) fn tables(run: &Run, test: &Test) -> Vec<Table> {
     for row in &test.rows {
         let mut cells = cpu_cells(run, row.cpu);
         for metric in &columns {
-            let mark = if row.verified || run.integrity.tables {
-                ""
-            } else {
-                " ?"
-            };
+            let mark = mark(run.is_doubtful(row));
             let figure = row.figure(metric);
             cells.push(figure.map_or("n/a".into(), |it| format!("{}{mark}", run.shown(it))));
         }
@@ -342,6 +331,11 @@ pub(super) fn tables(run: &Run, test: &Test) -> Vec<Table> {
     all.extend(spread(run, test, &columns));
     all.extend(points::tables(run, test));
     all
+}
+
+/// What stands behind a figure that is not verified.
+pub(super) fn mark(is_doubtful: bool) -> &'static str {
+    if is_doubtful { " ?" } else { "" }
 }
 
 /// Minimum to maximum of every metric that has a column.

@@ -179,7 +179,7 @@ fn entry(run: &Run, test: &Test, metric: &Term<Metric>, found: &Found<'_>, which
         extra.push("not verified: of a line without a checksum".to_owned());
     }
     if let Some(version) = run.firmware_version() {
-        extra.push(format!("firmware: {version}"));
+        extra.push(format!("firmware: {version} (not verified)"));
     }
     Entry {
         name: format!(

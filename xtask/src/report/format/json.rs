@@ -8,6 +8,7 @@ use std::io::Write;
 use anyhow::Result;
 use psci_bench::point::Unit;
 use psci_bench::stats::Summary;
+use psci_bench::verdict::Verdict;
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
@@ -106,6 +107,14 @@ impl Serialize for Of<'_, ()> {
         map.serialize_entry("complete", &run.is_complete())?;
         map.serialize_entry("verified", &run.integrity.is_verified())?;
         map.serialize_entry("closing", &run.closing.as_ref().map(|it| &it.line))?;
+        let verdict = run.verdict().map(|it| match it {
+            Verdict::Pass => "pass",
+            Verdict::Fail => "fail",
+            Verdict::Incomplete => "incomplete",
+            Verdict::BadInput => "bad-input",
+        });
+        map.serialize_entry("verdict", &verdict)?;
+        map.serialize_entry("doubts", &run.doubts())?;
         map.serialize_entry("hz", &run.clock().hz)?;
         map.serialize_entry("facts", &facts(&run.facts))?;
         map.serialize_entry("plan", &plan(&run.plan))?;
@@ -296,7 +305,7 @@ fn integrity(integrity: &Integrity) -> Value {
             })
         });
         json!({
-            "expected": records.expected, "received": records.received,
+            "format": records.format, "expected": records.expected, "received": records.received,
             "from_second": records.from_second, "mended": records.mended,
             "damaged": records.damaged, "unknown_types": records.unknown_types,
             "malformed": records.malformed, "crcs_match": records.crcs_match,
@@ -306,7 +315,9 @@ fn integrity(integrity: &Integrity) -> Value {
     json!({
         "records": records, "unverified_rows": integrity.unverified_rows,
         "rt_instr": integrity.rt_instr, "rt_instr_wrong": integrity.rt_instr_wrong,
-        "farewell": integrity.farewell,
+        "rt_instr_repeated": integrity.rt_instr_repeated,
+        "rt_instr_ambiguous": integrity.rt_instr_ambiguous,
+        "derived_rows": integrity.derived_rows, "farewell": integrity.farewell,
     })
 }
 
@@ -319,6 +330,7 @@ fn merged_value(merged: &Merged) -> Value {
             json!({
                 "cpu": row.cpu, "mpidr": hex(cpu.and_then(|cpu| cpu.mpidr)),
                 "metric": row.metric.word(), "shown_ticks": row.shown,
+                "verified": row.doubtful.iter().map(|it| !it).collect::<Vec<_>>(),
                 "pooled_ticks": row.pooled.as_ref().map(ticks),
             })
         });
@@ -386,8 +398,9 @@ fn hex(value: Option<u64>) -> Option<String> {
 fn finding(it: &Finding) -> Value {
     let basis = it.basis.iter().map(|it| {
         json!({
-            "side": it.side.word(), "scenario": it.scenario.word(), "cpu": it.cpu,
-            "label": it.label, "metric": it.metric.as_ref().map(Term::word),
+            "side": it.side.word(), "scenario": it.scenario.word(), "method": it.method.word(),
+            "cpu": it.cpu, "label": it.label, "verified": !it.doubtful,
+            "metric": it.metric.as_ref().map(Term::word),
         })
     });
     let fit = match it.confidence {
@@ -410,7 +423,7 @@ fn compared(run: &Run, it: &Comparison) -> Value {
         "ticks"
     };
     let mpidr = |run: &Run, cpu: usize| hex(run.cpus.get(cpu).and_then(|cpu| cpu.mpidr));
-    let side = |it: &Compared| json!({"figure": it.figure, "interval": it.interval});
+    let side = |it: &Compared| json!({"figure": it.figure, "interval": it.interval, "verified": !it.doubtful});
     let change = |change: &Change| {
         json!({
             "metric": change.metric.word(), "place": change.place,
@@ -418,7 +431,14 @@ fn compared(run: &Run, it: &Comparison) -> Value {
             "old_cpu": change.old_cpu, "old_label": it.baseline.label(change.old_cpu),
             "old_mpidr": mpidr(&it.baseline, change.old_cpu),
             "old": side(&change.old), "new": side(&change.new),
-            "percent": change.percent(), "outcome": change.outcome.word(),
+            "by_flushes": change.by_flushes, "percent": change.percent(), "outcome": change.outcome.word(),
+        })
+    };
+    let lacking = |(cpu, metric): &(usize, Term<_>)| {
+        let metric: &Term<psci_bench::sample::Metric> = metric;
+        json!({
+            "old_cpu": cpu, "old_label": it.baseline.label(*cpu),
+            "old_mpidr": mpidr(&it.baseline, *cpu), "metric": metric.word(),
         })
     };
     let amount = |it: &Amount| json!({"figure": it.figure, "interval": it.interval});
@@ -440,16 +460,21 @@ fn compared(run: &Run, it: &Comparison) -> Value {
             "by_order": test.by_order.iter().map(change).collect::<Vec<_>>(),
             "unpaired": {"run": test.unpaired.0, "baseline": test.unpaired.1},
             "points": test.points.iter().map(point).collect::<Vec<_>>(),
+            "lacks": test.lacks.iter().map(lacking).collect::<Vec<_>>(),
         })
     });
-    let refused = it.refused.iter().map(
-        |it| json!({"scenario": it.scenario.word(), "method": it.method.word(), "why": it.why}),
-    );
+    let refused = it.refused.iter().map(|it| {
+        json!({
+            "scenario": it.scenario.word(), "method": it.method.word(), "why": it.why,
+            "in_baseline": it.in_baseline,
+        })
+    });
     json!({
         "run": it.run,
         "baseline": {"input": it.baseline.source.input, "run": it.baseline.source.place},
         "tolerance_ppm": it.tolerance_ppm, "keyed": it.keyed.word(), "unit": unit,
         "regressions": it.regressions().count() + it.point_regressions().count(),
+        "complete": it.is_complete(), "lacks": it.lacks(),
         "tests": tests.collect::<Vec<_>>(), "refused": refused.collect::<Vec<_>>(),
         "findings": it.findings.iter().map(finding).collect::<Vec<_>>(),
     })

@@ -70,6 +70,7 @@ impl Exporter for Junit {
             let at = comparison.run;
             if let (Some(run), Some(suite)) = (report.runs.get(at), suites.get_mut(at)) {
                 suite.cases.extend(compared(run, comparison));
+                suite.cases.push(whole(run, comparison));
             }
         }
         let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
@@ -283,6 +284,26 @@ fn compared<'c>(run: &'c Run, comparison: &'c Comparison) -> impl Iterator<Item 
     })
 }
 
+/// Whether all that the baseline has was compared.
+fn whole(run: &Run, comparison: &Comparison) -> Case {
+    let lacks = comparison.lacks();
+    let said = comparison
+        .refused
+        .iter()
+        .map(|it| format!("{}, method {}: {}.", it.scenario.word(), it.method, it.why));
+    let said: Vec<String> = said.chain(comparison.lone_rows(run)).collect();
+    Case {
+        name: "Comparison".to_owned(),
+        class: format!("psci-bench.baseline.{}", comparison.baseline.source.input),
+        trouble: (!lacks.is_empty()).then(|| Trouble {
+            element: ERROR,
+            word: "incomplete".to_owned(),
+            message: lacks.join("; "),
+        }),
+        said: said.join("\n"),
+    }
+}
+
 /// A change in words.
 fn told(run: &Run, change: &Change) -> String {
     let unit = if run.clock().is_known() {
@@ -295,7 +316,10 @@ fn told(run: &Run, change: &Change) -> String {
     });
     let percent = change
         .percent()
-        .map_or_else(String::new, |it| format!(" ({it:+.2} %)"));
+        .map_or_else(String::new, |it| match change.by_flushes {
+            Some(_) => format!(" ({it:+.2} %, net of cache flushes at other places)"),
+            None => format!(" ({it:+.2} %)"),
+        });
     format!(
         "{}{cpu}: {} {unit} after {}{percent}",
         heading(&change.metric),
@@ -321,14 +345,13 @@ fn told_point(run: &Run, change: &PointChange) -> String {
 
 /// Whether the run is there to its end, and what it says of itself.
 fn verdict(run: &Run) -> Case {
-    let closing = run.closing.as_ref();
-    let line = closing.map_or("the log has no last line", |it| it.line.as_str());
+    let line = run.verdict_said();
     let trouble = if !run.is_complete() {
-        let mut message = vec![line.to_owned()];
+        let mut message = vec![line];
         message.extend(content::warnings(run));
         Some((ERROR, "incomplete", message.join("; ")))
-    } else if closing.is_some_and(|closing| matches!(closing.verdict, Verdict::Fail)) {
-        Some((FAILURE, "fail", line.to_owned()))
+    } else if run.verdict() == Some(Verdict::Fail) {
+        Some((FAILURE, "fail", line))
     } else {
         None
     };
@@ -340,6 +363,8 @@ fn verdict(run: &Run) -> Case {
             word: word.to_owned(),
             message,
         }),
-        said: run.integrity.to_string(),
+        said: [vec![run.integrity.to_string()], run.doubts()]
+            .concat()
+            .join("\n"),
     }
 }

@@ -69,7 +69,7 @@ impl Exporter for Markdown {
                 writeln!(out, "- {name}: {text}")?;
             }
             writeln!(out, "\n## What changed\n")?;
-            for remark in compared::remarks(comparison) {
+            for remark in compared::remarks(run, comparison) {
                 writeln!(out, "- {remark}")?;
             }
             writeln!(out, "\n## Changes\n")?;

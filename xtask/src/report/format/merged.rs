@@ -4,7 +4,7 @@ use psci_bench::stats::Summary;
 
 use super::super::merge::{Merged, MergedPoint, MergedRow, MergedTest};
 use super::super::model::{Run, Term, Test, heading, measure_heading};
-use super::content::{cpu_cells, cpu_columns, statistics};
+use super::content::{cpu_cells, cpu_columns, mark, statistics};
 use super::table::Table;
 
 /// The tables of several runs of one board.
@@ -92,8 +92,11 @@ fn points(run: &Run, merged: &Merged, test: &MergedTest) -> Option<Table> {
 fn merged_cells(run: &Run, row: &MergedRow, pooled: bool, p99: bool) -> Vec<String> {
     let mut cells = cpu_cells(run, row.cpu);
     cells.push(heading(&row.metric).to_owned());
-    let shown = |ticks: &Option<u64>| ticks.map_or("n/a".into(), |ticks| run.shown(ticks));
-    cells.extend(row.shown.iter().map(shown));
+    let shown = |(ticks, doubtful): (&Option<u64>, &bool)| match ticks {
+        Some(ticks) => format!("{}{}", run.shown(*ticks), mark(*doubtful)),
+        None => "n/a".to_owned(),
+    };
+    cells.extend(row.shown.iter().zip(&row.doubtful).map(shown));
     match &row.pooled {
         Some(summary) => {
             cells.push(summary.n.to_string());

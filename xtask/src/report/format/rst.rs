@@ -71,7 +71,7 @@ impl Exporter for Rst {
                 writeln!(out, "- {name}: {}", literal(&text))?;
             }
             writeln!(out, "\nWhat changed\n------------\n")?;
-            for remark in compared::remarks(comparison) {
+            for remark in compared::remarks(run, comparison) {
                 writeln!(out, "- {}", literal(&remark))?;
             }
             writeln!(out, "\nChanges\n-------\n")?;

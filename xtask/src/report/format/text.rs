@@ -61,7 +61,7 @@ impl Exporter for Text {
                 writeln!(out, "  {name:<9} {text}")?;
             }
             writeln!(out)?;
-            for remark in compared::remarks(comparison) {
+            for remark in compared::remarks(run, comparison) {
                 writeln!(out, "  * {remark}")?;
             }
             writeln!(out)?;

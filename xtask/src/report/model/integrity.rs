@@ -14,17 +14,26 @@ pub struct Integrity {
     pub tables: bool,
     /// Rows whose figures are from such lines.
     pub unverified_rows: u32,
+    /// Rows whose own record was lost, and whose figures are of other records.
+    pub derived_rows: u32,
     /// Whether `Exiting tests.` was seen.
     pub farewell: bool,
     /// RT_INSTR lines.
     pub rt_instr: u32,
     /// RT_INSTR lines whose figures are not those of the records.
     pub rt_instr_wrong: u32,
+    /// RT_INSTR lines that say again what one before does.
+    pub rt_instr_repeated: u32,
+    /// RT_INSTR lines of a CPU of which another line says something else, so
+    /// that neither is taken.
+    pub rt_instr_ambiguous: u32,
 }
 
 /// What came of a run's records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Records {
+    /// The version of their format, as the `run` record says.
+    pub format: Option<u64>,
     /// How many there are, as the `end` record says.
     pub expected: Option<u64>,
     /// How many came through in at least one copy, the `end` record apart.
@@ -146,6 +155,14 @@ impl fmt::Display for Integrity {
         if self.unverified_rows > 0 {
             let plural = if self.unverified_rows == 1 { "" } else { "s" };
             write!(f, "; {} row{plural} not verified", self.unverified_rows)?;
+        }
+        if self.derived_rows > 0 {
+            let plural = if self.derived_rows == 1 { "" } else { "s" };
+            write!(
+                f,
+                "; {} row{plural} by other records of the CPU",
+                self.derived_rows
+            )?;
         }
         if self.rt_instr_wrong > 0 {
             let plural = if self.rt_instr_wrong == 1 { "" } else { "s" };

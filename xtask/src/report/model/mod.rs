@@ -10,12 +10,14 @@
 //! * A CPU is an index into [`Run::cpus`]; across runs it is its
 //!   [`Cpu::mpidr`].
 
+mod ending;
 mod instants;
 mod integrity;
 mod points;
 mod results;
 mod term;
 
+pub use self::ending::{ByRecords, Closing};
 pub use self::instants::{Instants, POINTS, Point, Sample};
 pub use self::integrity::{Integrity, Missing, Records};
 pub use self::points::{
@@ -30,7 +32,6 @@ use psci_bench::image::Conduit;
 use psci_bench::plan::{EndAction, Method, ScenarioId, WakePattern};
 use psci_bench::psci::StateFormat;
 use psci_bench::stats::Clock;
-use psci_bench::verdict::Verdict;
 
 /// Everything that was read.
 #[derive(Clone, Debug, Default)]
@@ -71,6 +72,10 @@ pub struct Run {
     pub integrity: Integrity,
     /// How the run ended; None where it has no last line.
     pub closing: Option<Closing>,
+    /// What came of the last line where it came damaged.
+    pub broken_closing: Option<String>,
+    /// How it ended by its records; None where they are not whole.
+    pub by_records: Option<ByRecords>,
     /// Keys of the `run` record that are not known here.
     pub others: Vec<Other>,
 }
@@ -189,15 +194,6 @@ pub struct Stage {
     pub built: Option<String>,
 }
 
-/// The last line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Closing {
-    /// What it says.
-    pub verdict: Verdict,
-    /// The line itself.
-    pub line: String,
-}
-
 impl Run {
     /// The counter as a clock. It may be one whose frequency is not known:
     /// then everything is told in ticks.
@@ -269,6 +265,13 @@ impl Run {
         }
     }
 
+    /// Whether the figures of a row are from a line without a checksum, and to
+    /// be marked so.
+    #[must_use]
+    pub fn is_doubtful(&self, row: &Row) -> bool {
+        !row.verified && !row.figures.is_empty() && !self.integrity.tables
+    }
+
     /// The CPU with this MPIDR.
     #[must_use]
     pub fn cpu_by_mpidr(&self, mpidr: u64) -> Option<usize> {
@@ -288,21 +291,6 @@ impl Run {
     pub fn firmware_version(&self) -> Option<&str> {
         let stages = self.firmware.iter().rev();
         stages.filter_map(|stage| stage.version.as_deref()).next()
-    }
-
-    /// Whether the run is there to its end: all records, and a last line that
-    /// says that it reached it. A TFTF log is complete at its farewell, and
-    /// published tables are by themselves.
-    #[must_use]
-    pub fn is_complete(&self) -> bool {
-        if self.integrity.tables {
-            return true;
-        }
-        let ended = match &self.closing {
-            Some(closing) => matches!(closing.verdict, Verdict::Pass | Verdict::Fail),
-            None => self.integrity.records.is_none() && self.integrity.farewell,
-        };
-        ended && (self.integrity.records.is_none() || self.integrity.is_whole())
     }
 }
 

@@ -215,6 +215,12 @@ impl Test {
         columns
     }
 
+    /// Whether tables show any figure, or point, of it.
+    #[must_use]
+    pub fn has_figures(&self) -> bool {
+        !self.points.is_empty() || self.rows.iter().any(|row| !row.figures.is_empty())
+    }
+
     /// The row of a CPU.
     #[must_use]
     pub fn row(&self, cpu: usize) -> Option<&Row> {

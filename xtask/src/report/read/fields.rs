@@ -30,6 +30,7 @@ pub(super) struct Gathered {
     pub(super) version: Option<String>,
     pub(super) model: Option<String>,
     pub(super) labels: Option<String>,
+    pub(super) format: Option<u64>,
     pub(super) others: Vec<Other>,
     pub(super) facts: Facts,
     pub(super) plan: Plan,
@@ -138,7 +139,8 @@ impl Gathered {
             "version" => text(&mut self.version, value),
             "model" => text(&mut self.model, value),
             "labels" => text(&mut self.labels, value),
-            "format" | "cpus" | "tests" => number(value).is_some(),
+            "format" => put(&mut self.format, value),
+            "cpus" | "tests" => number(value).is_some(),
             _ => other(&mut self.others, key, value),
         }
     }

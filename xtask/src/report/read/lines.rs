@@ -30,6 +30,8 @@ pub(super) struct Lines<R> {
     /// Number and offset of what is at `start`.
     number: u64,
     offset: u64,
+    /// Whether nothing of the line with `number` was given out.
+    is_at_start: bool,
 }
 
 impl<R: Read> Lines<R> {
@@ -41,6 +43,7 @@ impl<R: Read> Lines<R> {
             end: 0,
             number: 1,
             offset: 0,
+            is_at_start: true,
         }
     }
 
@@ -49,9 +52,9 @@ impl<R: Read> Lines<R> {
         self.offset
     }
 
-    /// The number of the line in hand.
-    pub(super) fn number(&self) -> u64 {
-        self.number
+    /// How many lines were begun.
+    pub(super) fn count(&self) -> u64 {
+        self.number - u64::from(self.is_at_start)
     }
 
     /// The next line; None at the end.
@@ -78,9 +81,8 @@ impl<R: Read> Lines<R> {
         let taken = len + usize::from(ended);
         self.start += taken;
         self.offset += taken as u64;
-        if ended && self.buffer.get(start + len) == Some(&b'\n') {
-            self.number += 1;
-        }
+        self.is_at_start = ended && self.buffer.get(start + len) == Some(&b'\n');
+        self.number += u64::from(self.is_at_start);
         let bytes = self.buffer.get(start..start + len).unwrap_or_default();
         Ok(Some(Line {
             number,
@@ -152,6 +154,21 @@ mod tests {
         assert_eq!(all(Lines::of(&log[..])), expected);
         assert_eq!(all(Lines::of(Slow(log))), expected);
         assert_eq!(all(Lines::of(&b""[..])), []);
+    }
+
+    #[test]
+    fn lines_are_counted_as_editors_do() {
+        for (log, count) in [
+            (&b""[..], 0),
+            (b"a", 1),
+            (b"a\n", 1),
+            (b"a\nb", 2),
+            (b"\n\n", 2),
+        ] {
+            let mut lines = Lines::of(log);
+            while lines.next().expect("reads").is_some() {}
+            assert_eq!(lines.count(), count, "{log:?}");
+        }
     }
 
     #[test]

@@ -7,6 +7,8 @@
 //! ledger ── which of them came through, by checksum and SEQ; mend
 //! fields ── what a record says
 //! text ──── what a line says that has no checksum
+//! told ──── what such lines tell of scenarios
+//! derive ── figures of rows whose own record was lost
 //! build ─── all of them -> a Run
 //! ```
 //!
@@ -19,6 +21,7 @@ use std::fmt;
 use std::io::{self, Read};
 
 use psci_bench::output::parse::Record;
+use psci_bench::verdict;
 
 use self::build::Builder;
 use self::clean::Cleaner;
@@ -29,15 +32,19 @@ use super::model::{Report, Run};
 
 mod build;
 mod clean;
+mod derive;
 mod fields;
 mod ledger;
 mod lines;
 mod mend;
 mod piece;
 mod text;
+mod told;
 
 #[cfg(test)]
 mod drops;
+#[cfg(test)]
+mod suffered;
 #[cfg(test)]
 mod tests;
 
@@ -76,6 +83,8 @@ pub enum ReadError {
         bytes: u64,
         /// Lines that no UART log has: with bytes that are no text.
         binary: u64,
+        /// Pieces that begin as records do, and have a wrong checksum.
+        damaged: u64,
         /// The firmware that spoke, where one did.
         firmware: Option<String>,
         /// The end of the last line with text.
@@ -90,6 +99,7 @@ impl fmt::Display for ReadError {
             lines,
             bytes,
             binary,
+            damaged,
             firmware,
             end,
         } = self
@@ -107,10 +117,22 @@ impl fmt::Display for ReadError {
                 ),
             };
         };
+        let plural = if *lines == 1 { "" } else { "s" };
         write!(
             f,
-            "{name}: no run in its {lines} lines ({bytes} bytes): no record (@PB ...), no \
-             RT_INSTR line, no '> Executing' and no last line of psci-bench"
+            "{name}: no run in its {lines} line{plural} ({bytes} bytes): "
+        )?;
+        if *damaged > 0 {
+            let plural = if *damaged == 1 { "" } else { "s" };
+            return write!(
+                f,
+                "{damaged} record{plural} (@PB ...), and not one with the right checksum: was the \
+                 UART read at its speed and parity (115200 baud 8N1), and is the log as it came?"
+            );
+        }
+        f.write_str(
+            "no record (@PB ...), no RT_INSTR line, no '> Executing' and no last line of \
+             psci-bench",
         )?;
         match firmware {
             Some(firmware) => write!(
@@ -165,7 +187,7 @@ pub fn read_bytes(name: &str, log: &[u8]) -> Result<Report, ReadError> {
 /// The most lines that a record may be broken into.
 const BROKEN_MAX: u32 = 3;
 
-/// A piece that may go on in the next line.
+/// A piece, or a last line, that may go on in the next line.
 #[derive(Default)]
 struct Broken {
     /// What there is of it.
@@ -182,6 +204,8 @@ struct Log {
     runs: Vec<Run>,
     now: Builder,
     broken: Broken,
+    /// The last line's beginning, which may go on as well.
+    closing: Broken,
     binary: u64,
     /// The end of the last line with text.
     end: Vec<u8>,
@@ -197,6 +221,7 @@ impl Log {
             runs: Vec::new(),
             now: Builder::default(),
             broken: Broken::default(),
+            closing: Broken::default(),
             binary: 0,
             end: Vec::new(),
         }
@@ -233,6 +258,8 @@ impl Log {
             let version = stage.version.as_deref().unwrap_or("of no version");
             format!("{} {version}", stage.name)
         });
+        let counts = &self.now.ledger.counts;
+        let damaged = counts.damaged + counts.malformed;
         self.end_run();
         if !self.runs.is_empty() {
             return Ok(self.runs);
@@ -249,9 +276,10 @@ impl Log {
             }
         };
         Err(ReadError::NoRun {
-            lines: lines.number(),
+            lines: lines.count(),
             bytes: lines.offset(),
             binary: self.binary,
+            damaged,
             firmware,
             end: end.trim().chars().map(plain).collect(),
             name: self.name,
@@ -375,7 +403,17 @@ impl Log {
 
     /// Takes a line without a checksum; whether there was anything in it.
     fn text(&mut self, line: &[u8]) -> bool {
+        if let Some(whole) = self.join_closing(line) {
+            return self.text(&whole);
+        }
         let said = text::read(line);
+        if matches!(said, Said::Broken(_)) {
+            self.closing = Broken {
+                text: line.to_vec(),
+                first: line.len(),
+                lines: 1,
+            };
+        }
         if said == Said::Nothing {
             return false;
         }
@@ -386,8 +424,28 @@ impl Log {
         self.now.said(said)
     }
 
+    /// The last line, if `line` is what a broken one goes on with.
+    fn join_closing(&mut self, line: &[u8]) -> Option<Vec<u8>> {
+        if self.closing.lines == 0 {
+            return None;
+        }
+        let text = &mut self.closing.text;
+        text.push(b'\n');
+        text.extend_from_slice(line);
+        // Some terminals break lines at a blank, and leave it out.
+        let gaps = [&b""[..], b" "].into_iter();
+        let mut wholes = gaps.map(|gap| text.split(|b| *b == b'\n').collect::<Vec<_>>().join(gap));
+        let found = wholes.find(|it| verdict::parse_line(it).is_some());
+        self.closing.lines += 1;
+        if found.is_some() || self.closing.lines > BROKEN_MAX || text.len() > mend::LEN_MAX {
+            self.closing = Broken::default();
+        }
+        found
+    }
+
     /// Ends the run in hand, if there is one, and begins another.
     fn end_run(&mut self) {
+        self.closing = Broken::default();
         let now = std::mem::take(&mut self.now);
         if now.is_begun() {
             let place = u32::try_from(self.runs.len() + 1).unwrap_or(u32::MAX);

@@ -36,6 +36,8 @@ pub(super) enum Said<'l> {
     Farewell,
     /// The last line.
     Closing(Verdict, &'l str),
+    /// The beginning of a last line, or one that has suffered.
+    Broken(&'l str),
     /// Nothing that is of use here.
     Nothing,
 }
@@ -65,6 +67,9 @@ pub(super) fn read(line: &[u8]) -> Said<'_> {
     }
     if let Some(verdict) = verdict::parse_line(whole.as_bytes()) {
         return Said::Closing(verdict, whole);
+    }
+    if whole.starts_with(verdict::PREFIX) {
+        return Said::Broken(whole);
     }
     if let Some(rest) = whole.strip_prefix("  ") {
         if let Some(result) = rest.strip_prefix("TEST COMPLETE") {

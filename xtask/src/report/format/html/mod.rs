@@ -147,7 +147,7 @@ fn write_comparison(
     writeln!(out, "<h1>Before and after: {}</h1>", escape(board))?;
     out.write_all(definitions(&compared::method(run, comparison)).as_bytes())?;
     writeln!(out, "<section>\n<h2>What changed</h2>")?;
-    out.write_all(list(&compared::remarks(comparison)).as_bytes())?;
+    out.write_all(list(&compared::remarks(run, comparison)).as_bytes())?;
     writeln!(out, "</section>\n<section>\n<h2>Changes</h2>")?;
     for changes in compared::tables(run, comparison) {
         out.write_all(table(&changes).as_bytes())?;

@@ -1,11 +1,14 @@
 //! Powerdown against the order of arrival, with the line that fits it best:
 //! CPUs that go down at once wait for each other where the firmware has a
-//! lock, and then each place costs a step.
+//! lock, and then each place costs a step. The points are what was measured; the
+//! line leaves out what the last men's longer flushes make of it, as the finding
+//! does.
 
 use psci_bench::pmf::Stamp;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Line;
 
+use super::super::super::explain::queue;
 use super::super::super::model::{Point, Run, Term, Test};
 use super::super::super::words::span;
 use super::chart::{AXIS, Anchor, Drawing, LEFT, Mark, RIGHT, Scale, WIDTH};
@@ -24,8 +27,12 @@ struct Arrival {
 
 pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
     let arrivals = arrivals(run, test)?;
-    let points = || (0u64..).zip(arrivals.iter().map(|it| it.powerdown));
-    let line = Line::through(points())?;
+    let mut net: Vec<queue::Arrival> = arrivals
+        .iter()
+        .map(|it| (it.at, it.cpu, it.powerdown))
+        .collect();
+    let long = queue::without_long_flushes(test, &mut net);
+    let line = Line::through((0u64..).zip(net.iter().map(|it| it.2)))?;
     let value = |ticks: u64| {
         let ns = run.ns(ticks);
         ns.map_or(ticks as f64, |ns| ns as f64 / 1000.0)
@@ -52,7 +59,7 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
 
     // Through the middle of all points, as every line of least squares.
     let middle = (count as f64 + 1.0) / 2.0;
-    let mean = arrivals.iter().map(|it| value(it.powerdown)).sum::<f64>() / count as f64;
+    let mean = net.iter().map(|it| value(it.2)).sum::<f64>() / count as f64;
     let slope = value(line.slope.unsigned_abs()) * if line.slope < 0 { -1.0 } else { 1.0 };
     // No further than the axes reach.
     let inside = |x: f64| mean + slope * (x - middle) >= 0.0;
@@ -85,8 +92,13 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
     }
     let step = span(run, line.slope.unsigned_abs());
     let sign = if line.slope < 0 { "-" } else { "" };
+    let without = if long.is_empty() {
+        ""
+    } else {
+        ", without the longer cache flushes"
+    };
     let fit = format!(
-        "line of best fit: {sign}{step} a place, R² {} %",
+        "line of best fit{without}: {sign}{step} a place, R² {} %",
         line.r2_percent
     );
     let legend = [
