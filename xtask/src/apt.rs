@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use crate::process::{self, find};
 use crate::progress::Progress;
 
-/// The release of Debian whose archive is asked.
+/// The release of Debian whose archive is asked, unless it is said otherwise.
 const SUITE: &str = "trixie";
 /// Where Debian keeps the keys of its archive.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
@@ -52,6 +52,18 @@ impl<'w> Apt<'w> {
         site: &str,
         settings: &str,
     ) -> Result<Self> {
+        Self::of_suite(SUITE, work, kind, options, site, settings)
+    }
+
+    /// The same, of another release of Debian.
+    pub(crate) fn of_suite(
+        suite: &str,
+        work: &'w Path,
+        kind: &str,
+        options: &str,
+        site: &str,
+        settings: &str,
+    ) -> Result<Self> {
         for dir in ["lists/partial", "cache/archives/partial", "parts"] {
             fs::create_dir_all(work.join(dir))?;
         }
@@ -64,7 +76,7 @@ impl<'w> Apt<'w> {
             "" => String::new(),
             options => format!("[{options}] "),
         };
-        let sources = format!("{kind} {options}{site} {SUITE} main\n");
+        let sources = format!("{kind} {options}{site} {suite} main\n");
         fs::write(work.join("sources.list"), sources)?;
         fs::write(work.join("apt.conf"), configuration(work) + settings)?;
         Ok(Self { work })

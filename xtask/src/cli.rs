@@ -6,6 +6,7 @@ mod files;
 mod fip;
 mod fip_build;
 mod image;
+mod lab;
 mod overhead;
 mod qemu;
 mod report;
@@ -59,6 +60,7 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Fip { verb } => fip::run(verb),
         Verb::Qemu(arguments) => qemu::run(&arguments),
         Verb::Soak(arguments) => soak::run(&arguments),
+        Verb::Lab(arguments) => lab::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Fuzz {
             targets,

@@ -15,6 +15,7 @@
 //!            symbols tell where its CPUs are
 //! soak ───── run, again and again
 //! live ───── a run on a board, as its UART tells it
+//! lab ────── a board and its firmware -> what lab engines take
 //! report ─── logs -> what they say, in the format that is asked for
 //! kvm_host ─ an emulated Linux with KVM, whose guest the payload is
 //! linux_trees device trees of a thousand boards, for tests
@@ -40,6 +41,7 @@ pub mod fuzz;
 pub mod host_cpu;
 pub mod image;
 pub mod kvm_host;
+pub mod lab;
 pub mod linux_trees;
 pub mod live;
 pub mod monitor;

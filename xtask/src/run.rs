@@ -320,6 +320,12 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
 }
 
 impl Prepared {
+    /// QEMU's arguments. The files in them are there as long as this is.
+    #[must_use]
+    pub fn arguments(&self) -> &[OsString] {
+        &self.arguments
+    }
+
     /// Runs, and judges. The UART's bytes go to `out` as they come;
     /// `interrupt` ends the run.
     ///

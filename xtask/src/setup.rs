@@ -2,9 +2,9 @@
 //!
 //! Programs come as Debian packages, by name, from the machine's own apt;
 //! the bare-metal target comes by rustup; cargo-fuzz, which Debian does not
-//! have, by cargo into this tool's part of `target/`, and so does Sphinx by pip.
-//! What is there is used as
-//! it is: nothing is upgraded, and no configuration is touched.
+//! have, by cargo into this tool's part of `target/`, and so do Sphinx, labgrid
+//! and LAVA's dispatcher by pip. What is there is used as it is: nothing is
+//! upgraded, and no configuration is touched.
 
 use std::env;
 use std::fs::{self, File};
@@ -18,8 +18,13 @@ use crate::process::{self, find};
 use crate::progress::say;
 use crate::workspace::Workspace;
 
+mod labgrid;
+mod lava;
+mod python;
 mod sphinx;
 
+pub use self::labgrid::labgrid;
+pub use self::lava::{Lava, lava};
 pub use self::sphinx::sphinx_build;
 
 /// The target that the payload is built for.
@@ -69,14 +74,20 @@ pub enum Need {
     CxxCompiler,
     /// What builds fuzz targets.
     CargoFuzz,
-    /// A Python that makes virtual environments, for Sphinx.
+    /// A Python that makes virtual environments, for what is behind it.
     PythonVenv,
     /// What builds TF-A's documentation, which tests build pages with.
     Sphinx,
+    /// What tells kinds of files, for LAVA.
+    File,
+    /// LAVA's dispatcher, which tests run jobs with.
+    Lava,
+    /// labgrid, which tests run environments with.
+    Labgrid,
 }
 
 /// All that `cargo xtask test` uses.
-pub const ALL: [Need; 14] = [
+pub const ALL: [Need; 17] = [
     Need::Qemu,
     Need::CrossCompiler,
     Need::Make,
@@ -91,10 +102,22 @@ pub const ALL: [Need; 14] = [
     Need::PythonVenv,
     Need::Sphinx,
     Need::Chromium,
+    Need::File,
+    Need::Lava,
+    Need::Labgrid,
 ];
 
 /// What builds pages.
 pub const PAGES: [Need; 2] = [Need::PythonVenv, Need::Sphinx];
+
+/// What runs jobs as labs do.
+pub const LABS: [Need; 5] = [
+    Need::Qemu,
+    Need::PythonVenv,
+    Need::File,
+    Need::Lava,
+    Need::Labgrid,
+];
 
 /// What `cargo xtask fuzz` uses.
 pub const FUZZ: [Need; 2] = [Need::CxxCompiler, Need::CargoFuzz];
@@ -127,7 +150,13 @@ impl Need {
             Self::Chromium => ("chromium", "chromium"),
             Self::CxxCompiler => ("c++", "g++"),
             Self::PythonVenv => ("python3", "python3-venv"),
-            Self::RustTarget | Self::LinuxTarget | Self::CargoFuzz | Self::Sphinx => return None,
+            Self::File => ("file", "file"),
+            Self::RustTarget
+            | Self::LinuxTarget
+            | Self::CargoFuzz
+            | Self::Sphinx
+            | Self::Lava
+            | Self::Labgrid => return None,
         })
     }
 
@@ -145,6 +174,8 @@ impl Need {
             let own = match self {
                 Self::CargoFuzz => cargo_fuzz(workspace),
                 Self::Sphinx => sphinx_build(workspace),
+                Self::Lava => lava(workspace).map(|lava| lava.run()),
+                Self::Labgrid => labgrid(workspace),
                 _ => return target_state(self.target().unwrap_or_default()),
             };
             return own.map_or(State::Missing, |_| State::Ready);
@@ -166,9 +197,19 @@ impl Need {
                 )),
                 Err(error) => State::Unfit(format!("{}: {error:#}", path.display())),
             },
-            (Some(_), Self::PythonVenv) if !sphinx::has_venv() => State::Missing,
+            (Some(_), Self::PythonVenv) if !python::has_venv() => State::Missing,
             (Some(_), _) => State::Ready,
         }
+    }
+}
+
+/// The commands that get what comes by pip.
+fn by_pip(workspace: &Workspace, need: Need) -> Option<[Vec<String>; 2]> {
+    match need {
+        Need::Sphinx => Some(sphinx::install(workspace)),
+        Need::Lava => Some(lava::install(workspace)),
+        Need::Labgrid => Some(labgrid::install(workspace)),
+        _ => None,
     }
 }
 
@@ -225,10 +266,8 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
     if fuzz {
         steps.push(cargo_fuzz_install(workspace));
     }
-    let pages = missing.contains(&Need::Sphinx);
-    if pages {
-        steps.extend(sphinx::install(workspace));
-    }
+    let python = missing.iter().filter_map(|need| by_pip(workspace, *need));
+    steps.extend(python.flatten());
     if env::var_os(NO_INSTALL).is_some_and(|value| value == "1") {
         let commands: Vec<String> = steps.iter().map(|step| step.join(" ")).collect();
         bail!(
@@ -246,8 +285,17 @@ pub fn ensure(workspace: &Workspace, needs: &[Need]) -> Result<()> {
         run_in(workspace, &cargo_fuzz_install(workspace))
             .context("cargo could not install cargo-fuzz; is there a network?")?;
     }
-    for step in sphinx::install(workspace).iter().filter(|_| pages) {
-        run_in(workspace, step).context("Sphinx could not be installed; is there a network?")?;
+    for need in &missing {
+        if *need == Need::Lava {
+            lava::unpack(workspace)?;
+        }
+        for step in by_pip(workspace, *need).iter().flatten() {
+            let failed = || format!("{need:?} could not be installed; is there a network?");
+            run_in(workspace, step).with_context(failed)?;
+        }
+        if *need == Need::Lava {
+            lava::done(workspace)?;
+        }
     }
     for need in missing {
         match need.state(workspace) {

@@ -9,7 +9,7 @@ use psci_bench::psci::AFFINITY_MASK;
 use toml::Spanned;
 
 use super::{
-    Board, GicV2, GicV3, Source, Window, firmware, frame, package, status, uart, watchdog,
+    Board, GicV2, GicV3, Source, Window, firmware, frame, lab, package, status, uart, watchdog,
 };
 use crate::image::working_memory;
 
@@ -42,6 +42,7 @@ pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
     watchdog::check(board.watchdog.as_ref(), source)?;
     firmware::check(board, source)?;
     package::check(board.package.as_ref(), source)?;
+    lab::check(board.lab.as_ref(), source)?;
     qemu(board, source)
 }
 

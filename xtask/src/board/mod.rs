@@ -8,6 +8,7 @@
 mod check;
 mod firmware;
 mod frame;
+mod lab;
 mod list;
 mod package;
 mod status;
@@ -30,6 +31,7 @@ use crate::workspace::Workspace;
 pub(crate) use self::check::ADDRESSES;
 pub use self::firmware::{Firmware, Format, IdleState, Pmf, Stock};
 pub use self::frame::Frame;
+pub use self::lab::{Deploy, Lab, MINUTES_MAX};
 pub use self::list::{describe, table};
 pub use self::package::{Blob, Package, PackageKind, Part};
 pub use self::status::Verified;
@@ -271,6 +273,8 @@ pub struct Board {
     pub firmware: BTreeMap<String, Firmware>,
     /// What the board's loader takes.
     pub package: Option<Package>,
+    /// How a lab starts it.
+    pub lab: Option<Lab>,
     /// QEMU's recipe, where it emulates the board.
     pub qemu: Option<Qemu>,
 }

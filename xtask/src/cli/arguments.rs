@@ -1,6 +1,7 @@
 //! What can be asked for, and the help for it.
 
 mod fip;
+mod lab;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use crate::run::TIMEOUT_MAX;
 use crate::soak::parse_time;
 
 pub use self::fip::{BuildArguments, Chosen, FipVerb, Images, Layout};
+pub use self::lab::{LabArguments, NamedFile};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -85,6 +87,13 @@ pub enum Verb {
     /// checksum, of either copy; what only a line without a checksum says is
     /// marked.
     Report(ReportArguments),
+    /// Write jobs for lab engines, LAVA or labgrid: each board with each
+    /// firmware is a cell, a folder with all that its engine takes.
+    ///
+    /// docs/labs.md says how they are run, here or in a lab. What an engine
+    /// gives goes into the cell's folder results, where `cargo xtask report
+    /// --matrix` reads it.
+    Lab(LabArguments),
     /// Set up what is missing, and run all tests.
     #[command(after_help = "Examples:
   cargo xtask test
@@ -244,17 +253,19 @@ Formats:
 {}
 Exit codes:
   0  done, and no regression
-  1  done, and a figure is a regression against the baseline
+  1  done, and a figure is a regression against the baseline; with --matrix, a
+     job, a test case or a verdict is not passed
   2  bad input or use: no such file, no run in a log, runs that do not merge
      or can not be compared
-  3  done, but a run, the baseline or the comparison is incomplete: it is
-     named on stderr
+  3  done, but a run, the baseline or the comparison is incomplete, or a cell of
+     a matrix has no run: it is named on stderr
 
 Examples:
   cargo xtask report run.log
   cargo xtask report run.log --format rst -o juno.rst
   cargo xtask report monday.log tuesday.log --merge
   cargo xtask report lava.yaml --format json | jq .runs[0].tests[0]
+  cargo xtask report --matrix lab --format md -o matrix.md
   cargo xtask report run.log --baseline v2.12.log --rtol 0.01
   cargo xtask report pmf.log --overhead plain.log
   cargo xtask report juno/v2.13 --baseline juno/v2.12 --format rst
@@ -282,6 +293,12 @@ pub struct ReportArguments {
     /// Merge all runs, which have to be of one board, by MPIDR.
     #[arg(long, conflicts_with = "run")]
     pub merge: bool,
+    /// Put the runs of all logs side by side, by board and firmware. Here LOG
+    /// may also be what `cargo xtask lab` has written, with its results: LAVA's
+    /// logs and result YAML, labgrid's logs and JUnit. A job or test case that
+    /// failed is an error then.
+    #[arg(long, conflicts_with_all = ["run", "merge", "baseline", "serial"])]
+    pub matrix: bool,
     /// What TF-A's documentation calls the platform, for --format tfa-docs.
     #[arg(long, value_name = "NAME")]
     pub platform: Option<String>,

@@ -1,10 +1,10 @@
 //! Sphinx, which builds TF-A's documentation, and which tests build pages of
-//! reports with: from PyPI, in a virtual environment below this tool's part of
-//! `target/`, so that no other Python of the machine is touched.
+//! reports with.
 
 use std::path::PathBuf;
 use std::process::Command;
 
+use super::python;
 use crate::process;
 use crate::workspace::Workspace;
 
@@ -13,13 +13,6 @@ const VERSION: &str = "8.1.3";
 
 fn root(workspace: &Workspace) -> PathBuf {
     workspace.state().join(format!("sphinx-{VERSION}"))
-}
-
-/// Whether this machine's Python makes virtual environments: Debian has that
-/// in a package of its own.
-pub(super) fn has_venv() -> bool {
-    let check = ["-c", "import ensurepip, venv"];
-    process::output(Command::new("python3").args(check)).is_ok()
 }
 
 /// The `sphinx-build` to use.
@@ -33,18 +26,5 @@ pub fn sphinx_build(workspace: &Workspace) -> Option<PathBuf> {
 
 /// The commands that install it.
 pub(super) fn install(workspace: &Workspace) -> [Vec<String>; 2] {
-    let root = root(workspace).display().to_string();
-    let pip = format!("{root}/bin/pip");
-    let sphinx = format!("sphinx=={VERSION}");
-    let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
-    [
-        words(&["python3", "-m", "venv", "--clear", &root]),
-        words(&[
-            &pip,
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            &sphinx,
-        ]),
-    ]
+    python::install(&root(workspace), &[&format!("sphinx=={VERSION}")])
 }

@@ -1,0 +1,374 @@
+//! `cargo xtask lab`.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use psci_bench::image::TREE_MAX;
+use psci_bench::plan::Plan;
+
+use super::arguments::{LabArguments, NamedFile, TreeArguments};
+use super::{files, image, plan};
+use crate::board::{Board, PackageKind};
+use crate::cert_create;
+use crate::fip::{Builder, read};
+use crate::firmware::Variant;
+use crate::lab::cell::{self, Cell, Content};
+use crate::lab::recovery::{self, Recovery};
+use crate::lab::{Names, check_name};
+use crate::openssl;
+use crate::pack::{self, Recipe};
+use crate::payload::{self, Tree};
+use crate::progress::say;
+use crate::run::{self, RunSpec};
+use crate::tree;
+use crate::workspace::Workspace;
+
+/// Where the firmware of a cell is from.
+enum Source<'a> {
+    /// TF-A is built, in this variant.
+    Built(Variant),
+    /// The user has it.
+    Given(&'a NamedFile),
+    /// The board takes the image as it is.
+    None,
+}
+
+pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
+    let workspace = Workspace::find()?;
+    let args = with_end(arguments)?;
+    let plan = plan(Some(&args))?;
+    let mut boards = Vec::new();
+    for name in &arguments.board {
+        boards.push(Board::load(&workspace, name)?);
+    }
+    check(arguments, &boards)?;
+    let mut cells = Vec::new();
+    for board in &boards {
+        for source in sources(arguments, board)? {
+            cells.push((board, name(arguments, board, &source)?, source));
+        }
+    }
+    if arguments.name.is_some() && cells.len() > 1 {
+        bail!(
+            "--name: there are {} cells: give each a name, as in --base NAME=FILE",
+            cells.len()
+        );
+    }
+    let folders: Vec<String> = cells.iter().map(|(_, names, _)| names.folder()).collect();
+    if let Some(place) = folders
+        .iter()
+        .position(|it| folders.iter().filter(|other| it == *other).count() > 1)
+    {
+        bail!(
+            "two cells are called {}: give each a name, as in --base NAME=FILE",
+            folders[place]
+        );
+    }
+    let tree = TreeArguments {
+        dtb: arguments.tree.dtb.clone(),
+        args: Some(args),
+        ..arguments.tree
+    };
+    let mut made = Vec::new();
+    // What takes long, and most that can be wrong, is before anything is written.
+    for (board, names, source) in cells {
+        let cpus = cpus(arguments, board)?;
+        cell::check(arguments.engine, &plan, cpus)?;
+        let (content, kept) = match source {
+            Source::Built(variant) => {
+                let prepared = run::prepare(&spec(arguments, board, &tree, variant, &plan, cpus))?;
+                (Content::Qemu(prepared.arguments().to_vec()), Some(prepared))
+            }
+            Source::Given(base) => (given(&workspace, arguments, board, &tree, base)?, None),
+            Source::None => {
+                let released = image::released("--payload", arguments.payload.as_deref())?;
+                let data = image::make(&workspace, board, &tree, released)?;
+                let file = pack::package(board)?.file.get_ref().clone();
+                (Content::Loose { file, data }, None)
+            }
+        };
+        let cell = Cell {
+            names,
+            board,
+            plan: plan.clone(),
+            cpus,
+            minutes: arguments.minutes,
+            url: arguments.url.clone(),
+            device_type: arguments.device_type.clone(),
+            tags: arguments.tags.clone(),
+            place: arguments.place.clone(),
+            content,
+        };
+        // What QEMU starts from is there until the cell is written.
+        made.push((cell, kept));
+    }
+    for (cell, _kept) in &made {
+        let place = cell.write(&arguments.output, arguments.force)?;
+        say(&format!("{}", place.display()));
+        if let Content::Loose { file, .. } = &cell.content {
+            let install = pack::package(cell.board)?.install.get_ref();
+            say(&format!(
+                "{file} goes onto the board before its tests run. {install}"
+            ));
+        }
+    }
+    Ok(0)
+}
+
+/// The boot arguments, with the end that the engine needs.
+fn with_end(arguments: &LabArguments) -> Result<String> {
+    let args = arguments.tree.args.as_deref().unwrap_or_default();
+    // A word that is wrong is told as the user has written it.
+    plan(Some(args))?;
+    let says = args.split_whitespace().any(|word| word.starts_with("end="));
+    Ok(match (says, args.trim()) {
+        (true, args) => args.to_owned(),
+        (false, "") => format!("end={}", arguments.engine.end()),
+        (false, args) => format!("{args} end={}", arguments.engine.end()),
+    })
+}
+
+fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
+    if arguments.base.len() > 1 && boards.len() > 1 {
+        bail!(
+            "--base: with several files there can be one --board: call this again for the others"
+        );
+    }
+    let text = [&arguments.url, &arguments.device_type, &arguments.place];
+    let tags = arguments.tags.iter();
+    for text in text.into_iter().flatten().chain(tags) {
+        if text.is_empty() || text.chars().any(char::is_control) {
+            bail!("{text:?}: this is printable text, and not empty");
+        }
+    }
+    let out = ("-o", arguments.output.as_path());
+    if out.1.exists() && !out.1.is_dir() {
+        bail!("-o {}: this is no directory", out.1.display());
+    }
+    Ok(())
+}
+
+/// Where the firmware for `board` is from: a cell each.
+fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<'a>>> {
+    let name = board.name.get_ref();
+    if board.qemu.is_some() {
+        if let Some(base) = arguments.base.first() {
+            bail!(
+                "--base {}: {} starts from TF-A that is built here: use --tf-a DIR or --variant",
+                base.path.display(),
+                board.title
+            );
+        }
+        if arguments.payload.is_some() {
+            bail!(
+                "--payload: {} runs the payload that is built here",
+                board.title
+            );
+        }
+        return Ok(match arguments.variant.as_slice() {
+            [] => vec![Source::Built(Variant::default())],
+            variants => variants.iter().copied().map(Source::Built).collect(),
+        });
+    }
+    let on_qemu = [
+        ("--variant", !arguments.variant.is_empty()),
+        ("--tf-a", arguments.tf_a.is_some()),
+        ("--fault", arguments.fault.is_some()),
+        ("--icount", arguments.icount),
+    ];
+    if let Some((option, _)) = on_qemu.iter().find(|option| option.1) {
+        bail!(
+            "{option} is about QEMU, which does not emulate {}",
+            board.title
+        );
+    }
+    match (
+        *pack::package(board)?.kind.get_ref(),
+        arguments.base.as_slice(),
+    ) {
+        (PackageKind::Fip, []) => bail!(
+            "{} boots a FIP: give the one that it boots now, or its recovery image, by --base",
+            board.title
+        ),
+        (PackageKind::Fip, bases) => Ok(bases.iter().map(Source::Given).collect()),
+        (_, [base, ..]) => bail!(
+            "--base {}: {} takes no FIP (see `cargo xtask boards {name}`)",
+            base.path.display(),
+            board.title
+        ),
+        (PackageKind::Raw, []) => Ok(vec![Source::None]),
+        (kind, []) => bail!(
+            "{} takes {kind:?}, which its own tool makes: use `cargo xtask image --board {name}`, \
+             and the labgrid files of another board as an example",
+            board.title
+        ),
+    }
+}
+
+/// What the cell is called.
+fn name(arguments: &LabArguments, board: &Board, source: &Source<'_>) -> Result<Names> {
+    let usual = || match source {
+        Source::Built(_) if arguments.variant.is_empty() => {
+            board.default_firmware.get_ref().clone()
+        }
+        // Only what differs from the usual one, which a name has room for.
+        Source::Built(variant) => variant_name(*variant),
+        Source::Given(NamedFile {
+            name: Some(name), ..
+        }) => name.clone(),
+        Source::Given(NamedFile { path, .. }) => {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+            stem.chars()
+                .map(|c| if plain(c) { c } else { '_' })
+                .collect()
+        }
+        Source::None => board.default_firmware.get_ref().clone(),
+    };
+    let firmware = arguments.name.clone().unwrap_or_else(usual);
+    let firmware = check_name(&firmware)
+        .map_err(|why| anyhow::anyhow!("the firmware's name {firmware:?}: {why}; use --name"))?;
+    Ok(Names {
+        engine: arguments.engine,
+        board: board.name.get_ref().clone(),
+        firmware,
+    })
+}
+
+fn variant_name(variant: Variant) -> String {
+    let usual = Variant::default().to_string();
+    let usual: Vec<&str> = usual.split(',').collect();
+    let all = variant.to_string();
+    let words: Vec<String> = all
+        .split(',')
+        .filter(|word| !usual.contains(word))
+        .map(|word| word.replace('=', "-"))
+        .collect();
+    if words.is_empty() {
+        "default".to_owned()
+    } else {
+        words.join("_")
+    }
+}
+
+fn cpus(arguments: &LabArguments, board: &Board) -> Result<u32> {
+    match (&arguments.tree.dtb, arguments.tree.smp) {
+        (Some(path), _) => {
+            let blob = payload::read("--dtb", path, TREE_MAX)?;
+            let at = || format!("--dtb {}", path.display());
+            let (_, cpus) = tree::machine(&blob).with_context(at)?;
+            Ok(u32::try_from(cpus)?)
+        }
+        (None, Some(cpus)) => Ok(cpus),
+        (None, None) => board.default_cpus(),
+    }
+}
+
+fn spec(
+    arguments: &LabArguments,
+    board: &Board,
+    tree: &TreeArguments,
+    variant: Variant,
+    plan: &Plan,
+    cpus: u32,
+) -> RunSpec {
+    RunSpec {
+        board: board.name.get_ref().clone(),
+        smp: Some(cpus),
+        gic: tree.gic,
+        variant,
+        fault: arguments.fault.clone(),
+        tf_a: arguments.tf_a.clone(),
+        icount: arguments.icount,
+        args: tree.args.clone(),
+        tree: match &tree.dtb {
+            Some(path) => Tree::File(path.clone()),
+            None => Tree::Board,
+        },
+        timeout: run::timeout(cpus, plan),
+        ..RunSpec::default()
+    }
+}
+
+/// What the board is to boot, of what it boots now.
+fn given(
+    workspace: &Workspace,
+    arguments: &LabArguments,
+    board: &Board,
+    tree: &TreeArguments,
+    base: &NamedFile,
+) -> Result<Content> {
+    let path = base.path.as_path();
+    let at = || format!("--base {}", path.display());
+    let out = ("-o", arguments.output.as_path());
+    files::apart(out, ("--base", Some(path)))?;
+    let file = payload::read("--base", path, recovery::FILE_MAX)?;
+    let lab = board.lab.as_ref();
+    let mut image = match (recovery::is_zip(&file), lab) {
+        (false, _) => None,
+        (true, Some(lab)) => Some(Recovery::open(&file, lab.recovery.get_ref()).with_context(at)?),
+        (true, None) => bail!(
+            "{}: this is a zip, and the board file of {} has no [lab], which says where the FIP \
+             is in one",
+            at(),
+            board.title
+        ),
+    };
+    let old = match &mut image {
+        Some(image) => image.fip().with_context(at)?,
+        None => file.clone(),
+    };
+    let fip = build(workspace, arguments, board, tree, &old).with_context(at)?;
+    match (image, lab) {
+        (Some(image), _) => Ok(Content::Recovery {
+            file: "recovery.zip".to_owned(),
+            data: image.with(&fip).with_context(at)?,
+        }),
+        (None, Some(lab)) if arguments.engine == crate::lab::Engine::Lava => bail!(
+            "{}: this is a FIP alone, and LAVA puts a recovery image on {}: give the zip that has \
+             {}",
+            at(),
+            board.title,
+            lab.recovery.get_ref()
+        ),
+        (None, _) => Ok(Content::Loose {
+            file: pack::package(board)?.file.get_ref().clone(),
+            data: fip,
+        }),
+    }
+}
+
+/// The FIP `old`, with the payload as BL33.
+fn build(
+    workspace: &Workspace,
+    arguments: &LabArguments,
+    board: &Board,
+    tree: &TreeArguments,
+    old: &[u8],
+) -> Result<Vec<u8>> {
+    let (package, warnings) = read(old).context("the FIP")?;
+    for warning in warnings {
+        say(&format!("warning: the FIP: {warning}"));
+    }
+    let recipe = Recipe {
+        base: Some(Builder::of(&package, old)?),
+        given: Vec::new(),
+        key: arguments.nt_fw_key.as_deref(),
+        image: Vec::new(),
+    };
+    recipe.check(board)?;
+    let released = released(arguments.payload.as_deref())?;
+    let image = image::make(workspace, board, tree, released)?;
+    let mut builder = pack::fip(
+        Recipe { image, ..recipe },
+        |request| cert_create::sign(workspace, request),
+        |signed| openssl::verify(workspace, signed),
+    )?;
+    let align = pack::package(board)?.align().max(package.align());
+    builder.align(align)?;
+    Ok(builder.build()?)
+}
+
+fn released(path: Option<&Path>) -> Result<Option<Vec<u8>>> {
+    image::released("--payload", path)
+}

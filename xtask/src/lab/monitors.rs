@@ -1,0 +1,253 @@
+//! What LAVA looks for in the UART's output.
+//!
+//! LAVA goes through the output once. A job has a row of *monitors*, one after
+//! the other: each waits for its `start`, takes what matches its `pattern`, and
+//! ends where `end` matches. A result comes of a pattern's named groups, and a
+//! group holds a piece of the output: so a measurement is one number with its
+//! unit beside it, and everything that it is called by.
+//!
+//! An `RT_INSTR` line has three numbers, and what they are called by is there
+//! once. So a monitor for each of them goes over the same line: its pattern
+//! *looks ahead* at the line, and takes no more of it than tells the next
+//! monitor that it is its turn:
+//!
+//! ```text
+//! <RT_INSTR:test_rt_instr_cpu_susp_serial  0  1  814  512  120/>
+//! ^^^^^^^^^^ powerdown takes this, and sees all of the line
+//!           ^^^^^ wakeup takes this
+//!                ^^^ cache-flush takes this
+//! ```
+//!
+//! The metric is the name of the monitor, which LAVA makes a test suite of. The
+//! unit is `ns`, as these lines have it, of which the tag has the letters.
+//!
+//! A monitor that finds nothing to its liking must not wait until time is up:
+//! each start also matches at whatever comes next. So a scenario that is
+//! skipped costs nothing, and a run that ends early comes to its verdict.
+//!
+//! Expressions are Python's, and searched for in the last 4,000 characters
+//! alone: that is how LAVA's dispatcher sets pexpect up.
+
+use psci_bench::plan::{Method, Plan, ScenarioId};
+
+use super::yaml::quoted;
+
+/// The most CPUs whose rows surely are in one piece with what is around them:
+/// LAVA searches 4,000 characters, of which up to 2,000 may be what came behind.
+pub const CPUS_MAX: u32 = 24;
+
+/// How the payload ends: the end of the frame, or a last line that comes early.
+const STOP: &str = r"Exiting tests\.|psci-bench: INCOMPLETE";
+/// What comes behind the rows.
+const COMPLETE: &str = "  TEST COMPLETE";
+/// What a scenario begins with.
+const EXECUTING: &str = "> Executing '";
+/// A tag, without what all of them begin with, cluster and core.
+const LABEL: &str = r"\w+\t\d+\t\d+";
+/// The words of results, and what they are to LAVA.
+const FIXUPS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip, \
+                      PASS: pass, FAIL: fail, INCOMPLETE: fail";
+
+/// A monitor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Monitor {
+    /// A scenario's name and result.
+    Case,
+    /// The first number of a row of three.
+    Powerdown,
+    /// The second.
+    Wakeup,
+    /// The third.
+    CacheFlush,
+    /// The only number of a row of one.
+    Latency,
+    /// The last line.
+    Verdict,
+}
+
+impl Monitor {
+    /// How one is called where it comes again.
+    fn anchor(self) -> &'static str {
+        match self {
+            Self::Case => "case",
+            Self::Powerdown => "powerdown",
+            Self::Wakeup => "wakeup",
+            Self::CacheFlush => "cache-flush",
+            Self::Latency => "latency",
+            Self::Verdict => "verdict",
+        }
+    }
+
+    /// The test suite that LAVA keeps its results in.
+    fn suite(self) -> &'static str {
+        match self {
+            Self::Case | Self::Verdict => "psci-bench",
+            other => other.anchor(),
+        }
+    }
+
+    /// `start`, `end` and `pattern`.
+    fn expressions(self) -> [String; 3] {
+        match self {
+            Self::Case => [
+                format!("(?={EXECUTING}|{STOP})"),
+                format!(r"\A\s*(?=<RT_INSTR:|{COMPLETE})|(?={STOP})"),
+                format!(
+                    r"{EXECUTING}(?P<test_case_id>[^'\r\n]+)'(?=(?s:.*?){COMPLETE}\s+(?P<result>Skipped|Passed|Failed|Crashed))"
+                ),
+            ],
+            Self::Powerdown => row("<RT_INSTR:", "test_rt_", "", r"\t"),
+            Self::Wakeup => row("test_", "rt_", r"\d+\t", r"\t"),
+            Self::CacheFlush => row("rt_", "instr_", r"\d+\t\d+\t", "/>"),
+            Self::Latency => row("<RT_INSTR:", "test_rt_", "", "/>"),
+            Self::Verdict => [
+                format!("(?={STOP})"),
+                r"\A(?:PASS|FAIL|INCOMPLETE)\b".to_owned(),
+                r"(?P<test_case_id>psci-bench): (?=(?P<result>PASS|FAIL|INCOMPLETE)\b)".to_owned(),
+            ],
+        }
+    }
+
+    fn write(self, out: &mut String) {
+        let [start, end, pattern] = self.expressions();
+        out.push_str(&format!(
+            "    - &{}\n      name: {}\n      start: {}\n      end: {}\n      pattern: {}\n",
+            self.anchor(),
+            quoted(self.suite()),
+            quoted(&start),
+            quoted(&end),
+            quoted(&pattern)
+        ));
+        if matches!(self, Self::Case | Self::Verdict) {
+            out.push_str(&format!("      fixupdict: {{{FIXUPS}}}\n"));
+        }
+    }
+}
+
+/// The monitor that takes `eats` of a row, of which `left` is then the
+/// beginning. Its number comes `behind` others and is `closed` by what comes
+/// next: without, a number could be taken of which the end is yet to come.
+fn row(eats: &str, left: &str, behind: &str, closed: &str) -> [String; 3] {
+    let next = format!("{COMPLETE}|{EXECUTING}|{STOP}");
+    [
+        format!("(?={eats}{left}|{next})"),
+        format!(r"\A(?={left})|(?={next})"),
+        format!(
+            r"{eats}(?=(?:test_)?(?:rt_)?i(?P<units>ns)tr_(?P<test_case_id>{LABEL})\t{behind}(?P<measurement>\d+){closed})"
+        ),
+    ]
+}
+
+/// The monitors for what `plan` prints on `cpus` CPUs, in their order.
+fn sequence(plan: &Plan, cpus: u32) -> Vec<Monitor> {
+    let mut all = Vec::new();
+    let framed = plan.methods.iter().any(|method| method == Method::Tftf);
+    for scenario in plan.scenarios.iter().filter(|_| framed) {
+        let numbers: &[Monitor] = match scenario {
+            ScenarioId::PsciVersionParallel => &[Monitor::Latency],
+            _ => &[Monitor::Powerdown, Monitor::Wakeup, Monitor::CacheFlush],
+        };
+        all.push(Monitor::Case);
+        for _ in 0..cpus {
+            all.extend(numbers);
+        }
+    }
+    all.push(Monitor::Verdict);
+    all
+}
+
+/// The list `monitors` of a job: each in full where it comes first, and by its
+/// anchor from then on.
+pub(super) fn write(plan: &Plan, cpus: u32) -> String {
+    let mut out = String::new();
+    let mut seen = Vec::new();
+    for monitor in sequence(plan, cpus) {
+        if seen.contains(&monitor) {
+            out.push_str(&format!("    - *{}\n", monitor.anchor()));
+        } else {
+            monitor.write(&mut out);
+            seen.push(monitor);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fancy_regex::Regex;
+
+    fn found(monitor: Monitor, text: &str) -> Option<(String, Vec<Option<String>>)> {
+        let [start, end, pattern] = monitor.expressions();
+        for sound in [start, end] {
+            Regex::new(&sound).expect("a sound expression");
+        }
+        let pattern = Regex::new(&pattern).expect("a sound expression");
+        let found = pattern.captures(text).expect("no blow-up")?;
+        let groups = ["test_case_id", "measurement", "units", "result"];
+        let group = |name: &&str| found.name(name).map(|it| it.as_str().to_owned());
+        let rest = found.get(0).map_or("", |it| &text[it.end()..]);
+        Some((rest.to_owned(), groups.iter().map(group).collect()))
+    }
+
+    #[test]
+    fn three_numbers_of_one_line() {
+        let mut text =
+            "<RT_INSTR:test_rt_instr_cpu_off_serial\t1\t0\t814\t512\t07/>\r\n".to_owned();
+        for (monitor, number) in [
+            (Monitor::Powerdown, "814"),
+            (Monitor::Wakeup, "512"),
+            (Monitor::CacheFlush, "07"),
+        ] {
+            let (rest, groups) = found(monitor, &text).expect("a number");
+            let groups: Vec<&str> = groups.iter().flatten().map(String::as_str).collect();
+            assert_eq!(groups, ["cpu_off_serial\t1\t0", number, "ns"]);
+            // Nobody finds a row that another has been over.
+            assert!(found(monitor, &rest).is_none());
+            // Nor a number that is not there to its end.
+            let end = text.find(number).expect("there") + number.len();
+            assert!(found(monitor, &text[..end]).is_none());
+            text = rest;
+        }
+        let one = "<RT_INSTR:test_rt_instr_psci_version_parallel\t0\t3\t88/>";
+        assert!(found(Monitor::Powerdown, one).is_none());
+        let (_, groups) = found(Monitor::Latency, one).expect("a number");
+        assert_eq!(groups[1].as_deref(), Some("88"));
+    }
+
+    #[test]
+    fn cases_and_the_last_line() {
+        let text =
+            "> Executing 'PSCI version call'\r\n<RT_INSTR:x/>\r\n  TEST COMPLETE    Failed\r\n";
+        let (rest, groups) = found(Monitor::Case, text).expect("a case");
+        assert_eq!(groups[0].as_deref(), Some("PSCI version call"));
+        assert_eq!(groups[3].as_deref(), Some("Failed"));
+        assert!(rest.starts_with("\r\n<RT_INSTR:"), "{rest}");
+        // Half of it is none: what is left may still come.
+        assert!(found(Monitor::Case, &text[..50]).is_none());
+        for word in ["PASS", "FAIL", "INCOMPLETE"] {
+            let (rest, groups) =
+                found(Monitor::Verdict, &format!("psci-bench: {word}: x")).expect("a verdict");
+            assert_eq!(groups[3].as_deref(), Some(word));
+            assert!(rest.starts_with(word));
+        }
+    }
+
+    #[test]
+    fn a_row_for_each_row() {
+        let plan = Plan::parse("only=cpu_susp_serial,psci_version_parallel").expect("good words");
+        let text = write(&plan, 2);
+        let lines: Vec<&str> = text
+            .lines()
+            .filter(|line| line.starts_with("    - "))
+            .collect();
+        let expected = "&case &powerdown &wakeup &cache-flush *powerdown *wakeup *cache-flush \
+                        *case &latency *latency &verdict";
+        let expected: Vec<String> = expected
+            .split_whitespace()
+            .map(|word| format!("    - {word}"))
+            .collect();
+        assert_eq!(lines, expected);
+        assert!(!write(&Plan::parse("method=warm").expect("good"), 2).contains("&case"));
+    }
+}

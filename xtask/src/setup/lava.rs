@@ -1,0 +1,190 @@
+//! LAVA's dispatcher, with which tests run the jobs that are made for it.
+//!
+//! Debian 12 has it, later ones have not, and to install it means a service, a
+//! kernel's headers and a daemon for devices. `lava-run` alone, which runs one
+//! job without a server, needs none of that: it is taken out of Debian's
+//! packages and started from there, with the Python packages that it imports
+//! in a virtual environment.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::python;
+use crate::apt::{self, Apt};
+use crate::process::{self, quietly, unwatched};
+use crate::progress::Progress;
+use crate::workspace::{Workspace, once};
+
+/// The version of Debian's packages.
+const VERSION: &str = "2023.01-2";
+/// The release of Debian that has it.
+const SUITE: &str = "bookworm";
+/// What `lava-run` is made of.
+const PACKAGES: [&str; 3] = ["lava-common", "lava-dispatcher", "lava-dispatcher-host"];
+/// What it imports, of versions that were tried together.
+const IMPORTS: [&str; 11] = [
+    "aiohttp==3.14.5",
+    "configobj==5.0.9",
+    "jinja2==3.1.6",
+    "pexpect==4.9.0",
+    "python-magic==0.4.27",
+    "pytz==2026.6",
+    "pyudev==0.24.5",
+    "pyyaml==6.0.3",
+    "requests==2.34.2",
+    "setproctitle==1.3.8",
+    "voluptuous==0.16.0",
+];
+/// What it imports at its start, and our jobs never use.
+const STUBS: [&str; 2] = ["guestfs", "netifaces"];
+
+/// Starts `lava-run`. It writes to /var/lib/lava and wants to be root: where a
+/// mount namespace can be had, it gets a /var/lib of its own there, and leaves
+/// nothing behind.
+const WRAPPER: &str = r#"#!/bin/sh
+# lava-run of Debian's lava-dispatcher, without a service. Arguments are its own.
+here=$(cd "$(dirname "$0")" && pwd) || exit 2
+export PYTHONPATH="$here/stubs:$here/root/usr/lib/python3/dist-packages"
+if [ "$1" = --in-namespace ]; then
+    shift
+    private=$1
+    shift
+    mount --rbind /var/lib "$private" && mount -t tmpfs lava /var/lib || exit 2
+    for entry in "$private"/*; do
+        ln -s "$entry" /var/lib/ || exit 2
+    done
+    rm -f /var/lib/lava
+    mkdir /var/lib/lava || exit 2
+    exec "$here/venv/bin/python" "$here/root/usr/bin/lava-run" \
+        --dispatcher "$here/dispatcher.yaml" "$@"
+fi
+if [ "$(id -u)" = 0 ]; then user=; else user=--map-root-user; fi
+if unshare $user --mount true 2>/dev/null; then
+    private=$(mktemp -d) || exit 2
+    unshare $user --mount "$0" --in-namespace "$private" "$@"
+    code=$?
+    rmdir "$private"
+    exit $code
+fi
+if [ -z "$user" ]; then
+    exec "$here/venv/bin/python" "$here/root/usr/bin/lava-run" \
+        --dispatcher "$here/dispatcher.yaml" "$@"
+fi
+echo "lava-run: root, or a user namespace, is needed" >&2
+exit 2
+"#;
+
+/// The dispatcher and what goes with it.
+#[derive(Clone, Debug)]
+pub struct Lava {
+    root: PathBuf,
+}
+
+impl Lava {
+    /// A program that is used as `lava-run` is.
+    #[must_use]
+    pub fn run(&self) -> PathBuf {
+        self.root.join("lava-run")
+    }
+
+    /// LAVA's own check of jobs and device dictionaries: with `job` or
+    /// `device` and a file.
+    #[must_use]
+    pub fn schema(&self) -> Command {
+        let mut command = Command::new(self.root.join("venv/bin/python"));
+        command.arg(self.root.join("root/usr/share/lava-common/lava-schema.py"));
+        let modules = self.root.join("root/usr/lib/python3/dist-packages");
+        command.env("PYTHONPATH", modules);
+        command
+    }
+}
+
+fn root(workspace: &Workspace) -> PathBuf {
+    workspace.state().join(format!("lava-{VERSION}"))
+}
+
+/// LAVA's dispatcher, if it is there.
+#[must_use]
+pub fn lava(workspace: &Workspace) -> Option<Lava> {
+    let root = root(workspace);
+    root.join("ready").is_file().then_some(Lava { root })
+}
+
+/// The commands that get the Python packages; the rest is done by
+/// [`unpack`].
+pub(super) fn install(workspace: &Workspace) -> [Vec<String>; 2] {
+    python::install(&root(workspace).join("venv"), &IMPORTS)
+}
+
+/// Fetches and unpacks Debian's packages, and writes what goes with them.
+pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
+    let root = root(workspace);
+    fs::create_dir_all(&root)?;
+    once(&root.join("root"), |partial| {
+        let work = tempfile::tempdir_in(workspace.state())?;
+        let progress = Progress::start("fetching LAVA's dispatcher");
+        download(work.path(), &progress)
+            .with_context(|| format!("cannot fetch Debian's packages {}", PACKAGES.join(", ")))?;
+        for file in packages(work.path())? {
+            let mut command = process::clean("dpkg-deb");
+            command.arg("-x").arg(&file).arg(partial);
+            quietly(
+                &mut command,
+                &work.path().join("unpack.log"),
+                &progress,
+                unwatched,
+            )?;
+        }
+        Ok(())
+    })?;
+    let stubs = root.join("stubs");
+    fs::create_dir_all(&stubs)?;
+    for stub in STUBS {
+        fs::write(stubs.join(format!("{stub}.py")), "")?;
+    }
+    // Else it asks the machine's network for an address, which no job uses.
+    fs::write(root.join("dispatcher.yaml"), "dispatcher_ip: 127.0.0.1\n")?;
+    let wrapper = root.join("lava-run");
+    fs::write(&wrapper, WRAPPER)?;
+    fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))?;
+    Ok(())
+}
+
+/// Says that all of it is there.
+pub(super) fn done(workspace: &Workspace) -> Result<()> {
+    Ok(fs::write(root(workspace).join("ready"), "")?)
+}
+
+fn download(work: &Path, progress: &Progress) -> Result<()> {
+    apt::from_any_site(|site| {
+        let apt = Apt::of_suite(SUITE, work, "deb", "", site, "")?;
+        let run = |arguments: &[&str]| {
+            let mut command = apt.command("apt-get", arguments);
+            quietly(&mut command, &work.join("apt.log"), progress, apt::watch)
+        };
+        run(&["update"])?;
+        let wanted = PACKAGES.map(|package| format!("{package}={VERSION}"));
+        let words: Vec<&str> = wanted.iter().map(String::as_str).collect();
+        run(&[&["download"], &words[..]].concat())
+    })
+}
+
+fn packages(work: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(work)?.collect::<Result<Vec<_>, _>>()?;
+    let paths = entries.iter().map(fs::DirEntry::path);
+    let debs: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|ending| ending == "deb"))
+        .collect();
+    if debs.len() != PACKAGES.len() {
+        bail!(
+            "apt fetched {} packages, and not {}",
+            debs.len(),
+            PACKAGES.len()
+        );
+    }
+    Ok(debs)
+}
