@@ -15,6 +15,8 @@ use crate::live;
 use crate::progress::say;
 use crate::report::compare;
 use crate::report::format::{self, Exporter, Options, Takes};
+use crate::report::jobs;
+use crate::report::matrix::{Matrix, Outcome, matrix, outcome};
 use crate::report::merge::{merge, take_repeats};
 use crate::report::model::{Report, Run, heading};
 use crate::report::read::{Input, read};
@@ -28,6 +30,8 @@ const REGRESSION: u8 = 1;
 const BAUD: u32 = 115_200;
 /// How many seconds to follow a run, unless that is asked for.
 const TIMEOUT: u64 = 3600;
+/// Exit code when a job, a test case or a verdict is not passed.
+const FAILED: u8 = 1;
 
 pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     if let Some(plain) = &arguments.overhead {
@@ -42,6 +46,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     let baseline = baseline.transpose()?;
     let mut report = match &arguments.serial {
         Some(device) => follow(device, arguments)?,
+        None if arguments.matrix => read_jobs(&arguments.logs)?,
         None => read_all(&arguments.logs)?,
     };
     if let Some(place) = arguments.run {
@@ -72,7 +77,39 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         platform: arguments.platform.clone(),
     };
     write(&report, exporter, &options, arguments.output.as_deref())?;
-    Ok(judge(&report, baseline.as_ref()))
+    let code = judge(&report, baseline.as_ref());
+    Ok(match &report.matrix {
+        Some(matrix) => judge_jobs(matrix, &report.runs).max(code),
+        None => code,
+    })
+}
+
+/// Jobs of lab engines, and the runs in their logs.
+fn read_jobs(paths: &[PathBuf]) -> Result<Report> {
+    let (jobs, runs) = jobs::read_all(paths)?;
+    Ok(Report {
+        matrix: Some(matrix(jobs, &runs)),
+        runs,
+        ..Report::default()
+    })
+}
+
+/// Says what is wrong with jobs, and the exit code for it.
+fn judge_jobs(matrix: &Matrix, runs: &[Run]) -> u8 {
+    let mut worst = 0;
+    for job in &matrix.jobs {
+        let (outcome, said) = outcome(job, runs);
+        let code = match outcome {
+            Outcome::Passed => continue,
+            Outcome::Failed => FAILED,
+            Outcome::Incomplete => INCOMPLETE,
+        };
+        worst = code.max(worst);
+        let said = said.join("; ");
+        let mark = if said.is_empty() { "" } else { ": " };
+        say(&format!("{}: {}{mark}{said}", job.name, outcome.word()));
+    }
+    worst
 }
 
 /// The run to compare with.

@@ -63,15 +63,14 @@ fn place(place: &str) -> String {
     format!(
         "#\n\
          # To change for your lab: the place, which your coordinator has (cargo xtask lab\n\
-         # --place), and what switches the board's power. Without a driver for that the\n\
+         # --place), and what switches the board's power: without a driver for that the\n\
          # tests wait for a board that somebody resets, or that starts when its serial\n\
          # port is opened. Firmware and payload have to be on the board before.\n\
          targets:\n  main:\n    resources:\n      RemotePlace:\n        name: {}\n    \
          drivers:\n      SerialDriver: {{}}\n      \
-         # One of these, as the exporter has it:\n      \
+         # One of these, as the exporter has the board's power:\n      \
          # NetworkPowerDriver: {{}}\n      # PDUDaemonDriver: {{}}\n      \
-         # ManualPowerDriver: {{name: {}}}   # asks: use pytest -s\n",
-        quoted(place),
+         # ManualPowerDriver: {{name: the board}}   # asks: use pytest -s\n",
         quoted(place),
     )
 }

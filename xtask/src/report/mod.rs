@@ -5,6 +5,8 @@
 //! tables ── published tables -> Run
 //! model ─── Report, Run, Test, Row: what all of the below take
 //! merge ─── several runs of one board -> one table
+//! jobs ──── what lab engines give: results, and logs
+//! matrix ── runs side by side, by board and firmware
 //! explain ─ what figures show, in findings
 //! compare ─ a run beside a baseline
 //! overhead  a run beside one under firmware without PMF
@@ -46,6 +48,8 @@
 pub mod compare;
 pub mod explain;
 pub mod format;
+pub mod jobs;
+pub mod matrix;
 pub mod merge;
 pub mod midr;
 pub mod model;

@@ -23,8 +23,13 @@ use crate::workspace::{Workspace, once};
 const VERSION: &str = "2023.01-2";
 /// The release of Debian that has it.
 const SUITE: &str = "bookworm";
-/// What `lava-run` is made of.
-const PACKAGES: [&str; 3] = ["lava-common", "lava-dispatcher", "lava-dispatcher-host"];
+/// What `lava-run` is made of, and a server's templates of devices.
+const PACKAGES: [&str; 4] = [
+    "lava-common",
+    "lava-dispatcher",
+    "lava-dispatcher-host",
+    "lava-server",
+];
 /// What it imports, of versions that were tried together.
 const IMPORTS: [&str; 11] = [
     "aiohttp==3.14.5",
@@ -91,11 +96,23 @@ impl Lava {
         self.root.join("lava-run")
     }
 
+    /// A Python that has jinja2 and PyYAML.
+    #[must_use]
+    pub fn python(&self) -> PathBuf {
+        self.root.join("venv/bin/python")
+    }
+
+    /// A server's templates of devices.
+    #[must_use]
+    pub fn device_types(&self) -> PathBuf {
+        self.root.join("root/usr/share/lava-server/device-types")
+    }
+
     /// LAVA's own check of jobs and device dictionaries: with `job` or
     /// `device` and a file.
     #[must_use]
     pub fn schema(&self) -> Command {
-        let mut command = Command::new(self.root.join("venv/bin/python"));
+        let mut command = Command::new(self.python());
         command.arg(self.root.join("root/usr/share/lava-common/lava-schema.py"));
         let modules = self.root.join("root/usr/lib/python3/dist-packages");
         command.env("PYTHONPATH", modules);

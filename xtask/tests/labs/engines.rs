@@ -1,7 +1,225 @@
-use xtask::setup;
-use xtask::workspace::Workspace;
+//! Two firmware builds by LAVA, four jobs at a time, and by labgrid; and one
+//! report of all of them.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use fancy_regex::Regex;
+use psci_bench::plan::ScenarioId;
+use serde_json::Value;
+
+use crate::support::xtask;
+use crate::tools::{Result, lab, results, said, tools, uart};
+
+/// What keeps a run short.
+const SHORT: &str = "--smp 4 --args iterations=2";
+
+/// The monitor of TF-A's continuous integration for TFTF, as it is.
+const TF_A_MONITOR: &str = r#"    monitors:
+    - name: TFTF
+      start: 'Booting trusted firmware test framework'
+      end: 'Exiting tests.'
+      pattern: "(?s)> Executing '(?P<test_case_id>.+?(?='))'(.*)  TEST COMPLETE\\s+(?P<result>(Skipped|Passed|Failed|Crashed))"
+      fixupdict:
+        Passed: pass
+        Failed: fail
+        Crashed: fail
+        Skipped: skip
+"#;
+
+/// How LAVA writes a name.
+fn as_lava(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    name.to_lowercase().chars().map(plain).collect()
+}
+
+/// The numbers of the `RT_INSTR` lines in `log`, as LAVA is to have them.
+fn expected(log: &str) -> BTreeMap<(String, String), f64> {
+    let row = Regex::new(r"<RT_INSTR:test_rt_instr_(\w+)\t(\d+)\t(\d+)\t([\d\t]+)/>");
+    let row = row.expect("a sound expression");
+    let mut all = BTreeMap::new();
+    for line in log.lines() {
+        let Some(found) = row.captures(line).expect("no blow-up") else {
+            continue;
+        };
+        let group = |i| found.get(i).map_or("", |it| it.as_str());
+        let figures: Vec<&str> = group(4).split('\t').collect();
+        let suites: &[&str] = match figures.len() {
+            1 => &["latency"],
+            _ => &["powerdown", "wakeup", "cache-flush"],
+        };
+        assert_eq!(figures.len(), suites.len());
+        for (suite, figure) in suites.iter().zip(figures) {
+            let case = format!("{}_{}_{}", group(1), group(2), group(3));
+            let figure = figure.parse().expect("a number");
+            assert!(all.insert(((*suite).to_owned(), case), figure).is_none());
+        }
+    }
+    all
+}
+
+/// Cases, verdict and measurements of one job.
+fn check_job(log: &Path) {
+    let found = results(log);
+    let (measured, cases): (Vec<Result>, Vec<Result>) =
+        found.into_iter().partition(|it| it.measurement.is_some());
+    let names: Vec<(&str, &str)> = cases
+        .iter()
+        .map(|it| (it.case.as_str(), it.outcome.as_str()))
+        .collect();
+    let scenarios = ScenarioId::ALL.map(|it| as_lava(it.name()));
+    let mut wanted: Vec<(&str, &str)> = scenarios.iter().map(|it| (it.as_str(), "pass")).collect();
+    wanted.push(("psci_bench", "pass"));
+    assert_eq!(names, wanted, "{}", log.display());
+    assert!(measured.iter().all(|it| it.units.as_deref() == Some("ns")));
+    let count = measured.len();
+    let measured: BTreeMap<(String, String), f64> = measured
+        .into_iter()
+        .map(|it| ((it.suite, it.case), it.measurement.unwrap_or(f64::NAN)))
+        .collect();
+    // Five scenarios with three numbers, one with one, on four CPUs.
+    assert_eq!((count, measured.len()), (64, 64), "{}", log.display());
+    assert_eq!(measured, expected(&uart(log)), "{}", log.display());
+}
+
+/// What other programs look for in the log of a job.
+fn check_markers(log: &str) {
+    let expression = |text: &str| Regex::new(text).expect("a sound expression");
+    let row = expression(r"<RT_INSTR:(\w+)\t(\d+)\t(\d+)\t(\d+)(?:\t(\d+))?(?:\t(\d+))?");
+    assert_eq!(row.captures_iter(log).count(), 6 * 4);
+    assert!(
+        expression("Running at NS-EL(1|2)")
+            .is_match(log)
+            .expect("no blow-up")
+    );
+    assert!(log.contains("Tests Failed  : 0") && log.contains("Exiting tests."));
+}
+
 #[test]
-fn set_up() {
-    let workspace = Workspace::find().expect("the repository");
-    setup::ensure(&workspace, &setup::LABS).expect("the engines");
+fn two_builds_by_both_engines_in_one_report() {
+    let tools = tools();
+    let dir = tempfile::tempdir().expect("a directory");
+    let set = dir.path().join("set");
+    let variants = "--variant coherency=hw --variant coherency=sw";
+    lab(&set, &format!("{SHORT} {variants}"));
+    lab(&set, &format!("{SHORT} --name again"));
+    lab(&set, &format!("{SHORT} --engine labgrid {variants}"));
+    // The same machine as TF-A's own jobs see it: their monitor, and a device
+    // as a server's dictionary makes it.
+    lab(&set, &format!("{SHORT} --name tftf"));
+    let theirs = set.join("lava-qemu-tftf");
+    let job = fs::read_to_string(theirs.join("job.yaml")).expect("a job");
+    let (before, _) = job
+        .split_once("    # In the order of the output")
+        .expect("monitors");
+    fs::write(theirs.join("job.yaml"), format!("{before}{TF_A_MONITOR}")).expect("written");
+    let mut render = Command::new(tools.lava.python());
+    render
+        .args(["-c", RENDER])
+        .arg(&theirs)
+        .arg(tools.lava.device_types());
+    let rendered = said(&mut render);
+    assert_eq!(rendered.code, 0, "{}", rendered.err);
+    let mut schema = tools.lava.schema();
+    let schema = said(schema.arg("device").arg(theirs.join("device.yaml")));
+    assert_eq!(schema.code, 0, "{}", schema.out);
+
+    let mut run = tools.script("lab.sh");
+    run.arg(&set).args(["--format", "json"]);
+    let run = said(&mut run);
+    assert_eq!(run.code, 0, "{}\n{}", run.err, logs(&set));
+
+    for job in ["default", "coherency-sw", "again"] {
+        check_job(&set.join(format!("lava-qemu-{job}/results/lava.log")));
+    }
+    let log = theirs.join("results/lava.log");
+    let cases: Vec<String> = results(&log).into_iter().map(|it| it.case).collect();
+    assert_eq!(cases, ScenarioId::ALL.map(|it| as_lava(it.name())));
+    check_markers(&uart(&log));
+
+    // All of them, side by side.
+    let report: Value = serde_json::from_str(&run.out).expect("JSON");
+    let matrix = &report["matrix"];
+    let job = |place: usize| &matrix["jobs"][place];
+    let names: Vec<(&str, &str)> = (0..6)
+        .map(|place| {
+            (
+                job(place)["engine"].as_str(),
+                job(place)["firmware"].as_str(),
+            )
+        })
+        .map(|(engine, firmware)| (engine.expect("a word"), firmware.expect("a word")))
+        .collect();
+    let expected = [
+        ("labgrid", "coherency-sw"),
+        ("labgrid", "default"),
+        ("lava", "again"),
+        ("lava", "coherency-sw"),
+        ("lava", "default"),
+        ("lava", "tftf"),
+    ];
+    assert_eq!(names, expected);
+    assert!((0..6).all(|place| job(place)["outcome"] == "passed"));
+    assert_eq!(job(4)["results"]["measurements"], 64);
+    let board = &matrix["boards"][0];
+    assert_eq!(board["board"], "qemu");
+    let tests = board["tests"].as_array().expect("a list");
+    assert_eq!(tests.len(), 6);
+    let rows = tests[0]["rows"].as_array().expect("a list");
+    assert_eq!(rows.len(), 4 * 3);
+    for row in rows {
+        let shown = row["shown"].as_array().expect("a list");
+        assert_eq!(shown.len(), 6);
+        assert!(shown.iter().all(|it| it["verified"] == true), "{row}");
+    }
+    // Of the numbers that LAVA has kept, one by its way through the report.
+    let first = &rows[0];
+    assert_eq!((&first["cluster"], &first["core"]), (&0.into(), &0.into()));
+    let kept = results(&set.join("lava-qemu-default/results/lava.log"));
+    let kept = kept
+        .iter()
+        .find(|it| it.suite == "powerdown" && it.case == "susp_deep_parallel_0_0");
+    let kept = kept.and_then(|it| it.measurement).expect("a number");
+    assert_eq!(first["shown"][4]["ns"].as_f64(), Some(kept));
+
+    let mut text = xtask(&["report", "--matrix"]);
+    let text = said(text.arg(&set));
+    assert_eq!(text.code, 0, "{}", text.err);
+    for line in [
+        "Jobs\n",
+        "qemu: runs\n",
+        "coherency-sw (labgrid)",
+        "again (lava)",
+    ] {
+        assert!(text.out.contains(line), "{line}: {}", text.out);
+    }
+}
+
+/// Renders device.jinja2 with the job's context, as a server does.
+const RENDER: &str = r#"
+import pathlib, sys, jinja2, yaml
+cell, types = map(pathlib.Path, sys.argv[1:])
+environment = jinja2.Environment(loader=jinja2.FileSystemLoader([cell, types]))
+context = yaml.safe_load((cell / "job.yaml").read_text())["context"]
+device = environment.get_template("device.jinja2").render(**context)
+(cell / "device.yaml").write_text(device)
+"#;
+
+/// The ends of all logs below `dir`.
+pub fn logs(dir: &Path) -> String {
+    let mut all = String::new();
+    for (path, data) in crate::support::scratch::files(dir) {
+        let name = path.file_name().unwrap_or_default();
+        if name == "lava.log" || name == "pytest.out" {
+            let text = String::from_utf8_lossy(&data).into_owned();
+            let lines: Vec<&str> = text.lines().collect();
+            let end = lines
+                .get(lines.len().saturating_sub(12)..)
+                .unwrap_or_default();
+            all.push_str(&format!("{}:\n{}\n", path.display(), end.join("\n")));
+        }
+    }
+    all
 }

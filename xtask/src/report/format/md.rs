@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
-use super::{Exporter, Options, Takes, compared, content, merged};
+use super::{Exporter, Options, Takes, compared, content, matrix, merged};
 
 /// The exporter.
 pub(super) struct Markdown;
@@ -24,6 +24,16 @@ impl Exporter for Markdown {
     }
 
     fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
+        if let Some(several) = &report.matrix {
+            writeln!(out, "# PSCI latencies by board and firmware\n")?;
+            for remark in matrix::remarks(several, &report.runs) {
+                writeln!(out, "> **Warning**: {remark}\n")?;
+            }
+            for table in matrix::tables(several, &report.runs) {
+                table.markdown(out)?;
+            }
+            return Ok(());
+        }
         for run in &report.runs {
             let board = run.model.as_deref().unwrap_or("a board without a name");
             writeln!(out, "# PSCI latencies of {board}\n")?;

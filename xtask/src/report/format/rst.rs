@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
-use super::{Exporter, Options, Takes, compared, content, merged};
+use super::{Exporter, Options, Takes, compared, content, matrix, merged};
 
 /// The exporter.
 pub(super) struct Rst;
@@ -24,6 +24,17 @@ impl Exporter for Rst {
     }
 
     fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
+        if let Some(several) = &report.matrix {
+            let title = "PSCI latencies by board and firmware";
+            writeln!(out, "{title}\n{}\n", "=".repeat(title.len()))?;
+            for remark in matrix::remarks(several, &report.runs) {
+                writeln!(out, ".. warning:: {}\n", literal(&remark))?;
+            }
+            for table in matrix::tables(several, &report.runs) {
+                table.grid(out)?;
+            }
+            return Ok(());
+        }
         for run in &report.runs {
             let board = run.model.as_deref().unwrap_or("a board without a name");
             let title = format!("PSCI latencies of {board}");

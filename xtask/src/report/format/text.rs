@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
-use super::{Exporter, Options, Takes, compared, content, merged};
+use super::{Exporter, Options, Takes, compared, content, matrix, merged};
 
 /// The exporter.
 pub(super) struct Text;
@@ -24,6 +24,15 @@ impl Exporter for Text {
     }
 
     fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
+        if let Some(several) = &report.matrix {
+            for table in matrix::tables(several, &report.runs) {
+                table.plain(out)?;
+            }
+            for remark in matrix::remarks(several, &report.runs) {
+                writeln!(out, "  * {remark}")?;
+            }
+            return Ok(());
+        }
         for run in &report.runs {
             for (name, text) in content::method(run) {
                 writeln!(out, "{name:<11} {text}")?;

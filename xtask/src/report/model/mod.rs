@@ -27,6 +27,7 @@ pub use self::results::{Figure, Reached, Row, Status, Test, Why, heading};
 pub use self::term::{Term, Vocabulary};
 
 use super::compare::Comparison;
+use super::matrix::Matrix;
 use super::merge::Merged;
 use psci_bench::image::Conduit;
 use psci_bench::plan::{EndAction, Method, ScenarioId, WakePattern};
@@ -40,6 +41,8 @@ pub struct Report {
     pub runs: Vec<Run>,
     /// All of them as one, where that was asked for.
     pub merged: Option<Merged>,
+    /// All of them side by side, where that was asked for.
+    pub matrix: Option<Matrix>,
     /// Each run beside the baseline, where one was given.
     pub comparisons: Vec<Comparison>,
 }

@@ -11,17 +11,17 @@ const CHUNK: usize = 1 << 18;
 
 /// A line without its end, which may be CR, LF, or any row of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line<'b> {
+pub(in crate::report) struct Line<'b> {
     /// Its number, from 1, as editors count: by line feeds.
-    pub(super) number: u64,
+    pub(in crate::report) number: u64,
     /// Where its first byte is in the log.
-    pub(super) offset: u64,
+    pub(in crate::report) offset: u64,
     /// Its bytes.
-    pub(super) bytes: &'b [u8],
+    pub(in crate::report) bytes: &'b [u8],
 }
 
 /// The lines of a reader.
-pub(super) struct Lines<R> {
+pub(in crate::report) struct Lines<R> {
     from: R,
     buffer: Vec<u8>,
     /// The part of `buffer` that is not given out yet.
@@ -35,7 +35,7 @@ pub(super) struct Lines<R> {
 }
 
 impl<R: Read> Lines<R> {
-    pub(super) fn of(from: R) -> Self {
+    pub(in crate::report) fn of(from: R) -> Self {
         Self {
             from,
             buffer: vec![0; CHUNK],
@@ -48,17 +48,17 @@ impl<R: Read> Lines<R> {
     }
 
     /// How many bytes were given out.
-    pub(super) fn offset(&self) -> u64 {
+    pub(in crate::report) fn offset(&self) -> u64 {
         self.offset
     }
 
     /// How many lines were begun.
-    pub(super) fn count(&self) -> u64 {
+    pub(in crate::report) fn count(&self) -> u64 {
         self.number - u64::from(self.is_at_start)
     }
 
     /// The next line; None at the end.
-    pub(super) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(in crate::report) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         let mut searched = 0;
         let (len, ended) = loop {
             let rest = self.buffer.get(self.start..self.end).unwrap_or_default();

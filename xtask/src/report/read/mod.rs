@@ -35,7 +35,7 @@ mod clean;
 mod derive;
 mod fields;
 mod ledger;
-mod lines;
+pub(super) mod lines;
 mod mend;
 mod piece;
 mod text;

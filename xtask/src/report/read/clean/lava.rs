@@ -1,4 +1,5 @@
-//! LAVA's log: a sequence in YAML, an entry a line.
+//! LAVA's log: a sequence in YAML, an entry a line. Where `lava-run` writes it
+//! by itself, entries are without the dash.
 
 use super::find;
 
@@ -6,7 +7,11 @@ use super::find;
 /// Else the text of its message, quoted as it is.
 pub(super) fn entry(line: &[u8]) -> Option<Option<&[u8]>> {
     let line = line.trim_ascii();
-    let rest = line.strip_prefix(b"-")?.trim_ascii_start();
+    let rest = match line.strip_prefix(b"-") {
+        Some(rest) => rest.trim_ascii_start(),
+        None if line.starts_with(b"{\"dt\": ") => line,
+        None => return None,
+    };
     let rest = rest.strip_prefix(b"{")?;
     let level = value(rest, b"lvl")?;
     let is_target = [&b"target"[..], b"feedback"].iter().any(|name| {
@@ -134,6 +139,10 @@ mod tests {
         assert_eq!(
             clean(r#"- {"dt": "2026-01-02", "lvl": "info", "msg": "@PB 0001"}"#),
             ""
+        );
+        assert_eq!(
+            clean(r#"{"dt": "2026-01-02", "lvl": "target", "msg": "@PB\t0001"}"#),
+            "@PB\t0001"
         );
         assert_eq!(
             clean(r#"- {dt: 2026-01-02, lvl: target, msg: '10:11:12 @PB'}"#),

@@ -1,0 +1,136 @@
+//! What jobs and their runs tell people side by side.
+
+use super::super::jobs::Ending;
+use super::super::matrix::{Board, Matrix, outcome};
+use super::super::model::{Run, Term, heading};
+use super::table::Table;
+
+/// All tables, the jobs' first.
+pub(super) fn tables(matrix: &Matrix, runs: &[Run]) -> Vec<Table> {
+    let mut all = vec![jobs(matrix, runs)];
+    for board in &matrix.boards {
+        all.push(columns(board, runs));
+        all.extend(figures(board, runs));
+    }
+    all
+}
+
+/// What is wrong, in a sentence for each job that has something.
+pub(super) fn remarks(matrix: &Matrix, runs: &[Run]) -> Vec<String> {
+    let jobs = matrix.jobs.iter().zip(&matrix.keys);
+    jobs.filter_map(|(job, key)| {
+        let (outcome, said) = outcome(job, runs);
+        let what = said.join("; ");
+        let (board, firmware) = (&key.board, &key.firmware);
+        let more = if what.is_empty() { "" } else { ": " };
+        let tell = !said.is_empty() || outcome.word() != "passed";
+        tell.then(|| {
+            format!(
+                "{board}, {firmware} ({}): {}{more}{what}",
+                job.name,
+                outcome.word()
+            )
+        })
+    })
+    .collect()
+}
+
+fn jobs(matrix: &Matrix, runs: &[Run]) -> Table {
+    let mut table = Table::titled("Jobs");
+    for name in ["Board", "Firmware", "Engine", "Outcome"] {
+        table.words(name);
+    }
+    for name in ["Runs", "Passed", "Skipped", "Failed", "Measurements"] {
+        table.numbers(name);
+    }
+    for (job, key) in matrix.jobs.iter().zip(&matrix.keys) {
+        let count = |ending| match &job.results {
+            Some(results) => results.count(ending).to_string(),
+            None => "n/a".to_owned(),
+        };
+        let results = job.results.as_ref();
+        table.rows.push(vec![
+            key.board.clone(),
+            key.firmware.clone(),
+            job.engine.clone().unwrap_or_else(|| "-".to_owned()),
+            outcome(job, runs).0.word().to_owned(),
+            job.runs.len().to_string(),
+            count(Ending::Passed),
+            count(Ending::Skipped),
+            count(Ending::Failed),
+            results.map_or("n/a".to_owned(), |it| it.measurements.to_string()),
+        ]);
+    }
+    table
+}
+
+/// What the columns of a board's tables are.
+fn columns(board: &Board, runs: &[Run]) -> Table {
+    let mut table = Table::titled(format!("{}: runs", board.name));
+    for name in ["Run", "Model", "Firmware says", "Verdict"] {
+        table.words(name);
+    }
+    table.numbers("CPUs");
+    for (place, name) in &board.columns {
+        let Some(run) = runs.get(*place) else {
+            continue;
+        };
+        let closing = run.closing.as_ref();
+        let or = |text: Option<&str>| text.unwrap_or("not known").to_owned();
+        table.rows.push(vec![
+            name.clone(),
+            or(run.model.as_deref()),
+            or(run.firmware_version()),
+            closing.map_or("none".to_owned(), |it| it.line.clone()),
+            run.cpus.len().to_string(),
+        ]);
+    }
+    table
+}
+
+fn figures(board: &Board, runs: &[Run]) -> Vec<Table> {
+    let of = |place: usize| board.columns.get(place).and_then(|it| runs.get(it.0));
+    let tests = board.tests.iter();
+    tests
+        .map(|test| {
+            let name = match &test.scenario {
+                Term::Known(id) => id.name(),
+                Term::Other(tag) => tag,
+            };
+            // A run whose counter has no frequency is told in ticks.
+            let mut units: Vec<&str> = (0..board.columns.len())
+                .filter_map(of)
+                .map(Run::unit)
+                .collect();
+            units.dedup();
+            let unit = units.join(", ");
+            let title = format!("{}: {name}, method {} ({unit})", board.name, test.method);
+            let mut table = Table::titled(title);
+            table.numbers("Cluster");
+            table.numbers("Core");
+            table.words("Figure");
+            for (_, name) in &board.columns {
+                table.numbers(name);
+            }
+            for row in &test.rows {
+                let mut cells = vec![
+                    row.cpu.cluster.to_string(),
+                    match row.cpu.thread {
+                        0 => row.cpu.core.to_string(),
+                        thread => format!("{}.{thread}", row.cpu.core),
+                    },
+                    heading(&row.metric).to_owned(),
+                ];
+                for (place, shown) in row.shown.iter().enumerate() {
+                    cells.push(match (shown, of(place)) {
+                        (Some((ticks, true)), Some(run)) => run.shown(*ticks),
+                        (Some((ticks, false)), Some(run)) => format!("{}?", run.shown(*ticks)),
+                        _ => "n/a".to_owned(),
+                    });
+                }
+                table.rows.push(cells);
+            }
+            table
+        })
+        .collect()
+}

@@ -1,0 +1,141 @@
+//! What must not look green: a case that fails, an end that is missing, a board
+//! that hangs. LAVA ends the first as a good job; the script does not.
+
+use std::fs;
+use std::path::Path;
+
+use xtask::apt_source;
+use xtask::firmware::{self, Gic, Platform, Variant};
+use xtask::flash;
+use xtask::tf_a::TfA;
+use xtask::workspace::Workspace;
+
+use crate::engines::logs;
+use crate::support::{End, FAIL, stub};
+use crate::tools::{lab, results, said, tools};
+
+const FRAME: &str = "NOTICE:  Booting trusted firmware test framework\r\n\
+                     NOTICE:  Running at NS-EL2\r\n\
+                     > Executing 'PSCI version call on all cores in parallel'\r\n";
+const ROW: &str = "<RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t4711/>\r\n";
+
+/// A flash with TF-A, and BL33 that prints `text` and ends as `end` says.
+fn flash(text: &str, end: End) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the repository");
+    apt_source::TF_A.fetch(&workspace).expect("TF-A's source");
+    let tf_a = TfA::locate(&workspace, None).expect("TF-A's source");
+    let platform = Platform::overlay(&workspace, "qemu", Gic::V3, Variant::default());
+    let firmware = firmware::build(&workspace, &tf_a, &platform).expect("TF-A");
+    let (flash, _) = flash::build(&firmware, None, stub(text, end)).expect("a flash");
+    flash
+}
+
+/// A cell whose board is that stub, and which is given ten seconds.
+fn cell(set: &Path, engine: &str, name: &str, text: &str, end: End) {
+    let plan = "--smp 2 --args only=psci_version_parallel";
+    lab(set, &format!("--engine {engine} --name {name} {plan}"));
+    let cell = set.join(format!("{engine}-qemu-{name}"));
+    fs::write(cell.join("firmware.bin"), flash(text, end)).expect("written");
+    for file in ["job.yaml", "test_psci_bench.py"] {
+        let path = cell.join(file);
+        if let Ok(text) = fs::read_to_string(&path) {
+            let text = text.replace("{minutes: 10}", "{seconds: 10}");
+            fs::write(path, text.replace("LIMIT = 600", "LIMIT = 10")).expect("written");
+        }
+    }
+}
+
+#[test]
+fn nothing_that_failed_looks_green() {
+    let tools = tools();
+    let dir = tempfile::tempdir().expect("a directory");
+    let set = dir.path().join("set");
+    let summary = "Tests Failed  : 1\r\n\r\nNOTICE:  Exiting tests.\r\n\r\n";
+    let failing =
+        format!("{FRAME}{ROW}  TEST COMPLETE                    Failed\r\n{summary}{FAIL}\r\n");
+    let unended = format!("{FRAME}{ROW}  TEST COMPLETE                    Passed\r\n");
+    for engine in ["lava", "labgrid"] {
+        cell(&set, engine, "failing", &failing, End::Off);
+        cell(&set, engine, "unended", &unended, End::Off);
+        cell(&set, engine, "hanging", FRAME, End::Hang);
+    }
+    let early = "psci-bench: INCOMPLETE: bad input: /cpus: there is none\r\n";
+    cell(&set, "lava", "early", early, End::Off);
+    let mut run = tools.script("lab.sh");
+    let run = said(run.arg(&set).env("JOBS", "7"));
+    assert_eq!(run.code, 3, "{}\n{}", run.err, logs(&set));
+
+    // Each by itself: what the engine says, and the exit code.
+    for (cell, lava, code, why) in [
+        ("lava-qemu-failing", Some("pass"), 3, "psci-bench: FAIL"),
+        (
+            "lava-qemu-unended",
+            Some("fail"),
+            3,
+            "the job failed: Connection closed",
+        ),
+        (
+            "lava-qemu-hanging",
+            Some("fail"),
+            3,
+            "the job failed: lava-test-monitor timed out",
+        ),
+        (
+            "lava-qemu-early",
+            Some("pass"),
+            3,
+            "psci-bench/psci_bench not passed",
+        ),
+        ("labgrid-qemu-failing", None, 3, "psci-bench: FAIL"),
+        ("labgrid-qemu-unended", None, 3, "the job failed"),
+        ("labgrid-qemu-hanging", None, 3, "no last line within 10 s"),
+    ] {
+        let cell = set.join(cell);
+        if let Some(lava) = lava {
+            let result = fs::read_to_string(cell.join("results/lava/result.yaml"));
+            let result = result.expect("LAVA's result");
+            assert!(
+                result.contains(&format!("result: {lava}")),
+                "{}: {result}",
+                cell.display()
+            );
+        }
+        let mut report = crate::support::xtask(&["report", "--matrix"]);
+        let report = said(report.arg(&cell));
+        assert_eq!(report.code, code, "{}: {}", cell.display(), report.err);
+        assert!(
+            report.err.contains(why),
+            "{why}: {}\n{}",
+            report.err,
+            logs(&cell)
+        );
+    }
+    let found = results(&set.join("lava-qemu-failing/results/lava.log"));
+    let found: Vec<(&str, &str)> = found
+        .iter()
+        .map(|it| (it.case.as_str(), it.outcome.as_str()))
+        .collect();
+    let expected = [
+        ("psci_version_call_on_all_cores_in_parallel", "fail"),
+        ("psci_version_parallel_0_0", "pass"),
+        ("psci_bench", "fail"),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_verdict_that_is_not_pass_is_an_error() {
+    // A real run, whole, with a scenario that fails.
+    let tools = tools();
+    let dir = tempfile::tempdir().expect("a directory");
+    let set = dir.path().join("set");
+    let fault = "--fault cpu-off-denied,cpu=0x1";
+    let plan = "iterations=1 only=cpu_susp_serial";
+    let mut lab = crate::support::xtask(&["lab", "--smp", "2", "--args", plan]);
+    let lab = said(lab.args(fault.split(' ')).arg("-o").arg(&set));
+    assert_eq!(lab.code, 0, "{}", lab.err);
+    let mut run = tools.script("lab.sh");
+    let run = said(run.arg(&set));
+    assert_eq!(run.code, 1, "{}\n{}", run.err, logs(&set));
+    assert!(run.err.contains("psci-bench: FAIL"), "{}", run.err);
+}

@@ -1,0 +1,121 @@
+//! The engines, and what tests ask of them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use xtask::setup::{self, Lava};
+use xtask::workspace::Workspace;
+
+use crate::support::xtask;
+
+/// The engines, which are set up once.
+pub struct Tools {
+    /// LAVA's dispatcher.
+    pub lava: Lava,
+    /// labgrid's programs.
+    pub labgrid: PathBuf,
+    /// The repository.
+    pub root: PathBuf,
+}
+
+pub fn tools() -> &'static Tools {
+    static TOOLS: OnceLock<Tools> = OnceLock::new();
+    TOOLS.get_or_init(|| {
+        let workspace = Workspace::find().expect("the repository");
+        setup::ensure(&workspace, &setup::LABS).expect("the engines");
+        Tools {
+            lava: setup::lava(&workspace).expect("it was set up"),
+            labgrid: setup::labgrid(&workspace).expect("it was set up"),
+            root: workspace.root,
+        }
+    })
+}
+
+impl Tools {
+    /// `docs/ci/NAME`, with the engines that are set up.
+    pub fn script(&self, name: &str) -> Command {
+        // A test hangs for a minute at most, and is ended then.
+        let mut command = Command::new("timeout");
+        command.arg("300").arg(self.root.join("docs/ci").join(name));
+        command.env("LAVA_RUN", self.lava.run());
+        command.env("PYTEST", self.labgrid.join("pytest"));
+        command.env("XTASK", env!("CARGO_BIN_EXE_xtask"));
+        command
+    }
+}
+
+/// What a command has said, and its exit code.
+pub struct Said {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+pub fn said(command: &mut Command) -> Said {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().expect("it can be started");
+    Said {
+        code: status.code().expect("not killed"),
+        out: String::from_utf8_lossy(&stdout).into_owned(),
+        err: String::from_utf8_lossy(&stderr).into_owned(),
+    }
+}
+
+/// Writes a cell, or several, into `dir`.
+pub fn lab(dir: &Path, words: &str) {
+    let mut command = xtask(&["lab"]);
+    command.args(words.split_whitespace()).arg("-o").arg(dir);
+    let said = said(&mut command);
+    assert_eq!(said.code, 0, "{words}: {}", said.err);
+}
+
+/// A result in LAVA's log: its suite, case, outcome, number and unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Result {
+    pub suite: String,
+    pub case: String,
+    pub outcome: String,
+    pub measurement: Option<f64>,
+    pub units: Option<String>,
+}
+
+/// Those that are not of LAVA's own steps, in their order.
+pub fn results(log: &Path) -> Vec<Result> {
+    let text = fs::read_to_string(log).expect("a log");
+    let lines = text
+        .lines()
+        .filter(|line| line.contains("\"lvl\": \"results\""));
+    let all = lines.map(|line| {
+        // As YAML has a string that looks like a number; JSON has no such mark.
+        let entry: Value = serde_json::from_str(&line.replace("! \"", "\"")).expect(line);
+        let text = |key: &str| entry["msg"][key].as_str().map(str::to_owned);
+        Result {
+            suite: text("definition").expect(line),
+            case: text("case").expect(line),
+            outcome: text("result").expect(line),
+            measurement: text("measurement").map(|it| it.parse().expect(line)),
+            units: text("units"),
+        }
+    });
+    all.filter(|result| result.suite != "lava").collect()
+}
+
+/// What the board said, as LAVA's log has it.
+pub fn uart(log: &Path) -> String {
+    let text = fs::read_to_string(log).expect("a log");
+    let lines = text
+        .lines()
+        .filter(|line| line.contains("\"lvl\": \"target\""));
+    lines
+        .map(|line| {
+            let entry: Value = serde_json::from_str(line).expect(line);
+            entry["msg"].as_str().expect(line).to_owned() + "\n"
+        })
+        .collect()
+}
