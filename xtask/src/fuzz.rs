@@ -22,13 +22,14 @@ use crate::setup;
 use crate::workspace::Workspace;
 
 /// The targets, each of which is a file in `fuzz/fuzz_targets`.
-pub const TARGETS: [&str; 6] = [
+pub const TARGETS: [&str; 7] = [
     "fip",
     "device_tree",
     "user_tree",
     "uart_log",
     "board_toml",
     "image",
+    "lab",
 ];
 
 /// What no input may exceed. Inputs have some KiB: a reader that wants more

@@ -92,6 +92,8 @@ fn sphinx_builds_every_page_without_a_warning() {
     );
     let same = [&log, "--baseline", &log, "--format", "rst"];
     report(&[&same[..], &["-o", &to("same.rst")]].concat(), 0);
+    let side = ["--matrix", &log, &log, "--format", "rst"];
+    report(&[&side[..], &["-o", &to("matrix.rst")]].concat(), 0);
     let docs = ["--format", "tfa-docs", "--platform", "juno", "-o"];
     report(
         &[
@@ -107,7 +109,7 @@ fn sphinx_builds_every_page_without_a_warning() {
         page(&source.join("docs/perf/data/juno")),
     )
     .expect("written");
-    let index = "Pages\n=====\n\n.. toctree::\n\n   run\n   merged\n   juno\n   same\n   figures\n";
+    let index = "Pages\n=====\n\n.. toctree::\n\n   run\n   merged\n   juno\n   same\n   matrix\n   figures\n";
     fs::write(source.join("index.rst"), index).expect("written");
     fs::write(
         source.join("conf.py"),

@@ -4,6 +4,7 @@ use super::*;
 use crate::firmware::StateId;
 
 mod claims;
+mod lab;
 mod limits;
 
 fn text() -> String {

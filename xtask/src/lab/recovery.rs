@@ -98,7 +98,11 @@ impl<'r> Recovery<'r> {
         self.fip_within(FIP_MAX)
     }
 
-    fn fip_within(&mut self, most: u64) -> Result<Vec<u8>> {
+    /// The FIP, if it has at most so many bytes.
+    ///
+    /// # Errors
+    /// As [`Recovery::fip`].
+    pub fn fip_within(&mut self, most: u64) -> Result<Vec<u8>> {
         let entry = match self.archive.by_index(self.fip) {
             Err(ZipError::UnsupportedArchive(why)) => {
                 bail!("the FIP in it cannot be unpacked: {why}; have it stored or deflated")

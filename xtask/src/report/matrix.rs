@@ -14,7 +14,7 @@ use super::model::{Cpu, Run, Term, Test};
 /// Jobs and their runs, by board and firmware.
 #[derive(Clone, Debug)]
 pub struct Matrix {
-    /// The jobs, in the order of their boards, then of the input.
+    /// The jobs, by board and firmware, then in the order of the input.
     pub jobs: Vec<Job>,
     /// What the jobs are called, in their order.
     pub keys: Vec<Key>,
@@ -68,7 +68,7 @@ pub struct Row {
 #[must_use]
 pub fn matrix(jobs: Vec<Job>, runs: &[Run]) -> Matrix {
     let mut keyed: Vec<(Key, Job)> = jobs.into_iter().map(|job| (key(&job, runs), job)).collect();
-    keyed.sort_by(|a, b| a.0.board.cmp(&b.0.board));
+    keyed.sort_by(|(a, _), (b, _)| (&a.board, &a.firmware).cmp(&(&b.board, &b.firmware)));
     let mut boards: Vec<Board> = Vec::new();
     for (key, job) in &keyed {
         for (place, run) in job.runs.clone().enumerate() {

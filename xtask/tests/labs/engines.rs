@@ -153,10 +153,10 @@ fn two_builds_by_both_engines_in_one_report() {
         .map(|(engine, firmware)| (engine.expect("a word"), firmware.expect("a word")))
         .collect();
     let expected = [
-        ("labgrid", "coherency-sw"),
-        ("labgrid", "default"),
         ("lava", "again"),
+        ("labgrid", "coherency-sw"),
         ("lava", "coherency-sw"),
+        ("labgrid", "default"),
         ("lava", "default"),
         ("lava", "tftf"),
     ];

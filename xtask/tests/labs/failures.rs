@@ -67,7 +67,7 @@ fn nothing_that_failed_looks_green() {
 
     // Each by itself: what the engine says, and the exit code.
     for (cell, lava, code, why) in [
-        ("lava-qemu-failing", Some("pass"), 3, "psci-bench: FAIL"),
+        ("lava-qemu-failing", Some("pass"), 1, "psci-bench: FAIL"),
         (
             "lava-qemu-unended",
             Some("fail"),
@@ -86,7 +86,7 @@ fn nothing_that_failed_looks_green() {
             3,
             "psci-bench/psci_bench not passed",
         ),
-        ("labgrid-qemu-failing", None, 3, "psci-bench: FAIL"),
+        ("labgrid-qemu-failing", None, 1, "psci-bench: FAIL"),
         ("labgrid-qemu-unended", None, 3, "the job failed"),
         ("labgrid-qemu-hanging", None, 3, "no last line within 10 s"),
     ] {

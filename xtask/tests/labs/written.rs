@@ -1,5 +1,5 @@
 //! The files for engines, byte for byte, and by the engines' own checks.
-//! Rewrite them by UPDATE_EXPECTED=1, and look at the difference.
+//! Rewrite them by PSCI_BENCH_BLESS=1, and read the difference.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -118,7 +118,7 @@ fn compare(cell: &Path, name: &str) {
             continue;
         }
         let kept = expected().join(name).join(file);
-        if std::env::var_os("UPDATE_EXPECTED").is_some() {
+        if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
             fs::create_dir_all(kept.parent().expect("a folder")).expect("made");
             fs::write(&kept, &data).expect("written");
         }

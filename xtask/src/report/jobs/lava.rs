@@ -90,7 +90,7 @@ fn short(text: &str) -> &str {
 ///
 /// # Errors
 /// When the log cannot be read, or a line of results cannot.
-pub(super) fn read_log(from: impl Read) -> Result<Option<Results>> {
+pub fn read_log(from: impl Read) -> Result<Option<Results>> {
     let mark = memmem::Finder::new(b"results");
     let mut lines = Lines::of(from);
     let mut found: Option<Results> = None;

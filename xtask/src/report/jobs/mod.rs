@@ -26,6 +26,8 @@ use crate::payload;
 mod junit;
 mod lava;
 
+pub use self::lava::read_log;
+
 /// The largest file of results, in bytes; a log may be larger.
 const RESULTS_MAX: usize = 64 << 20;
 /// The largest `cell.json`.
@@ -57,6 +59,39 @@ impl Ending {
             Self::Skipped => "skipped",
             Self::Unknown => "unknown",
             Self::Failed => "failed",
+        }
+    }
+}
+
+/// A file of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// JUnit's XML, as pytest writes it.
+    Junit,
+    /// LAVA's results in YAML.
+    Lava,
+}
+
+impl Kind {
+    /// What a file of this name is; None: a log.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        let (stem, ending) = name.rsplit_once('.')?;
+        match ending {
+            "xml" => Some(Self::Junit),
+            "yaml" | "yml" if stem.starts_with("result") => Some(Self::Lava),
+            _ => None,
+        }
+    }
+
+    /// Adds what `text` says.
+    ///
+    /// # Errors
+    /// When it is no such file.
+    pub fn read(self, text: &[u8], results: &mut Results) -> Result<()> {
+        match self {
+            Self::Junit => junit::read(text, results),
+            Self::Lava => lava::read_results(text, results),
         }
     }
 }
@@ -116,7 +151,7 @@ pub fn read_all(paths: &[PathBuf]) -> Result<(Vec<Job>, Vec<Run>)> {
         if !path.is_dir() {
             let mut job = Job::new(path);
             job.read(path, &mut runs)?;
-            job.close(&mut runs);
+            job.close();
             jobs.push(job);
             continue;
         }
@@ -186,7 +221,7 @@ fn of_cell(dir: &Path, runs: &mut Vec<Run>) -> Result<Job> {
     for file in files {
         job.read(&file, runs)?;
     }
-    job.close(runs);
+    job.close();
     Ok(job)
 }
 
@@ -235,21 +270,14 @@ impl Job {
     /// Reads one of its files.
     fn read(&mut self, path: &Path, runs: &mut Vec<Run>) -> Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let ending = path.extension().unwrap_or_default().to_string_lossy();
-        let yaml = matches!(ending.as_ref(), "yaml" | "yml");
         let at = || path.display().to_string();
         if self.runs.is_empty() {
             self.runs = runs.len()..runs.len();
         }
-        if ending == "xml" {
+        if let Some(kind) = Kind::of(&name) {
             let text = payload::read("", path, RESULTS_MAX)?;
             let results = self.results.get_or_insert_default();
-            return junit::read(&text, results).with_context(at);
-        }
-        if yaml && name.starts_with("result") {
-            let text = payload::read("", path, RESULTS_MAX)?;
-            let results = self.results.get_or_insert_default();
-            return lava::read_results(&text, results).with_context(at);
+            return kind.read(&text, results).with_context(at);
         }
         let file = File::open(path).with_context(at)?;
         if let Some(of_log) = lava::read_log(file).with_context(at)? {
@@ -278,7 +306,7 @@ impl Job {
     }
 
     /// What it lacks when all is read.
-    fn close(&mut self, runs: &mut [Run]) {
+    fn close(&mut self) {
         // Not every file of a job is the UART's.
         if !self.runs.is_empty() {
             self.lacks.clear();
@@ -296,6 +324,5 @@ impl Job {
             }
             _ => {}
         }
-        debug_assert!(self.runs.end <= runs.len(), "they are its own");
     }
 }

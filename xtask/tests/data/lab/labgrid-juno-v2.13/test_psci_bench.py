@@ -1,0 +1,91 @@
+"""psci-bench on juno, firmware v2.13, by labgrid.
+
+pytest --lg-env env.yaml --junit-xml results/junit.xml
+
+The UART's output is kept in results/uart.log, for cargo xtask report --matrix.
+"""
+
+import os
+import re
+import time
+
+import pexpect
+import pytest
+from labgrid.exceptions import NoDriverFoundError
+
+# How long the board may take, in seconds.
+LIMIT = 2700
+# The scenarios that are run, by tag.
+SCENARIOS = {
+    "test_rt_instr_susp_deep_parallel": "Suspend to deepest power level on all cores in parallel",
+    "test_rt_instr_susp_deep_serial": "Suspend to deepest power level on all cores in sequence",
+    "test_rt_instr_cpu_susp_parallel": "CPU suspend on all cores in parallel",
+    "test_rt_instr_cpu_susp_serial": "CPU suspend on all cores in sequence",
+    "test_rt_instr_cpu_off_serial": "CPU off on all non-lead cores in sequence and suspend lead to deepest power level",
+    "test_rt_instr_psci_version_parallel": "PSCI version call on all cores in parallel",
+}
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+# Where the log goes.
+RESULTS = os.environ.get("PSCI_BENCH_RESULTS", os.path.join(HERE, "results"))
+LAST_LINE = re.compile(rb"psci-bench: (PASS|FAIL|INCOMPLETE)[^\r\n]*[\r\n]")
+CASE = re.compile(
+    r"> Executing '(?P<name>[^'\r\n]+)'(?P<rows>.*?)  TEST COMPLETE\s+"
+    r"(?P<result>Skipped|Passed|Failed|Crashed)",
+    re.DOTALL,
+)
+ROW = re.compile(r"<RT_INSTR:(?P<tag>\w+)\t(?P<cluster>\d+)\t(?P<core>\d+)\t(?P<figures>[\d\t]+)/>")
+METRICS = {1: ["latency"], 3: ["powerdown", "wakeup", "cache_flush"]}
+
+
+@pytest.fixture(scope="session")
+def uart(target):
+    """All that the board says from its reset to its last line."""
+    os.makedirs(RESULTS, exist_ok=True)
+    console = target.get_driver("ConsoleProtocol")
+    try:
+        power = target.get_driver("PowerProtocol")
+    except NoDriverFoundError:
+        power = None  # somebody else starts the board
+    if power is not None:
+        power.off()
+        power.on()
+    said = bytearray()
+    deadline = time.monotonic() + LIMIT
+    with open(os.path.join(RESULTS, "uart.log"), "wb") as log:
+        while not LAST_LINE.search(said, max(0, len(said) - 4096)):
+            left = deadline - time.monotonic()
+            if left <= 0:
+                pytest.fail(f"no last line within {LIMIT} s; the board said {bytes(said[-200:])!r}")
+            try:
+                piece = console.read(timeout=min(left, 1.0))
+            except pexpect.TIMEOUT:
+                continue
+            except pexpect.EOF:
+                pytest.fail(f"the serial port closed; the board said {bytes(said[-200:])!r}")
+            log.write(piece)
+            log.flush()
+            said += piece
+    return said.decode("ascii", "replace")
+
+
+@pytest.mark.parametrize("tag", SCENARIOS)
+def test_scenario(uart, tag, record_property):
+    cases = [case for case in CASE.finditer(uart) if case["name"] == SCENARIOS[tag]]
+    assert len(cases) == 1, f"'{SCENARIOS[tag]}' is there {len(cases)} times"
+    for row in ROW.finditer(cases[0]["rows"]):
+        assert row["tag"] == tag
+        figures = row["figures"].split("\t")
+        for metric, figure in zip(METRICS[len(figures)], figures):
+            record_property(f"{row['cluster']}.{row['core']} {metric} ns", figure)
+    if cases[0]["result"] == "Skipped":
+        pytest.skip("the payload skipped it, and says why in uart.log")
+    assert cases[0]["result"] == "Passed"
+
+
+def test_end(uart):
+    assert "Exiting tests." in uart
+
+
+def test_verdict(uart):
+    assert "psci-bench: PASS" in uart
