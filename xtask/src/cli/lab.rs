@@ -90,7 +90,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
         let cell = Cell {
             names,
             board,
-            plan: plan.clone(),
+            plan,
             cpus,
             minutes: arguments.minutes,
             url: arguments.url.clone(),

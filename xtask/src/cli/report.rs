@@ -154,8 +154,9 @@ fn follow(device: &Path, arguments: &ReportArguments) -> Result<Report> {
 /// Refuses what would be left undone without a word.
 fn check_wishes(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<()> {
     type Has = fn(Takes) -> bool;
-    let wishes: [(&str, bool, Has); 3] = [
+    let wishes: [(&str, bool, Has); 4] = [
         ("--merge", arguments.merge, |it| it.merged),
+        ("--matrix", arguments.matrix, |it| it.matrix),
         ("--baseline", arguments.baseline.is_some(), |it| {
             it.comparisons
         }),

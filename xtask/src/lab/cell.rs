@@ -97,6 +97,9 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     if !plan.methods.iter().any(|method| method == Method::Tftf) {
         bail!("--args method=warm: engines follow what method=tftf prints; use method=tftf,warm");
     }
+    if plan.scenarios.suite().is_empty() {
+        bail!("--args only=: engines follow the scenarios of TF-A's suite, and there is none");
+    }
     if engine == Engine::Lava && cpus > monitors::CPUS_MAX {
         bail!(
             "LAVA looks for a result in the last 4000 characters, which the rows of {cpus} CPUs \
@@ -330,6 +333,7 @@ mod tests {
             error.to_string()
         };
         assert!(refused("method=warm", 4).contains("method=tftf,warm"));
+        assert!(refused("only=null_call", 4).contains("there is none"));
         assert!(refused("", 25).contains("--smp 24 or less"));
     }
 }

@@ -91,6 +91,7 @@ pub(super) fn tests(names: &Names, plan: &Plan, seconds: u64) -> String {
     let framed = plan.methods.iter().any(|method| method == Method::Tftf);
     let cases: String = plan
         .scenarios
+        .suite()
         .iter()
         .filter(|_| framed)
         .map(|scenario| format!("    \"{}\": \"{}\",\n", scenario.tag(), scenario.name()))
@@ -101,7 +102,7 @@ pub(super) fn tests(names: &Names, plan: &Plan, seconds: u64) -> String {
          The UART's output is kept in results/uart.log, for cargo xtask report --matrix.\n\
          \"\"\"\n\n{IMPORTS}\n\
          # How long the board may take, in seconds.\nLIMIT = {seconds}\n\
-         # The scenarios that are run, by tag.\nSCENARIOS = {{\n{cases}}}\n\n{BODY}"
+         # The scenarios of TF-A's suite that are run, by tag.\nSCENARIOS = {{\n{cases}}}\n\n{BODY}"
     )
 }
 

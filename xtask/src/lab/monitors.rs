@@ -142,7 +142,7 @@ fn row(eats: &str, left: &str, behind: &str, closed: &str) -> [String; 3] {
 fn sequence(plan: &Plan, cpus: u32) -> Vec<Monitor> {
     let mut all = Vec::new();
     let framed = plan.methods.iter().any(|method| method == Method::Tftf);
-    for scenario in plan.scenarios.iter().filter(|_| framed) {
+    for scenario in plan.scenarios.suite().iter().filter(|_| framed) {
         let numbers: &[Monitor] = match scenario {
             ScenarioId::PsciVersionParallel => &[Monitor::Latency],
             _ => &[Monitor::Powerdown, Monitor::Wakeup, Monitor::CacheFlush],

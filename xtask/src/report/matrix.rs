@@ -239,10 +239,10 @@ pub fn outcome(job: &Job, runs: &[Run]) -> (Outcome, Vec<String>) {
     }
     let own = runs.get(job.runs.clone()).unwrap_or_default();
     for run in own {
-        if let Some(closing) = &run.closing {
-            if closing.verdict != Verdict::Pass {
-                said.push(closing.line.clone());
-            }
+        if let Some(closing) = &run.closing
+            && closing.verdict != Verdict::Pass
+        {
+            said.push(closing.line.clone());
         }
     }
     if !said.is_empty() {

@@ -113,6 +113,10 @@ fn words() {
         ),
         ("report --matrix .", "there is no cell.json"),
         ("report --matrix file", ""),
+        (
+            "report --matrix file --format html",
+            "no place for --matrix; these have: text, md, rst, json",
+        ),
         ("report --matrix missing", "missing: No such file"),
     ] {
         // An empty log is no error of the report's, but not a run either.

@@ -50,6 +50,8 @@ pub struct Options {
 pub struct Takes {
     /// Several runs as one.
     pub merged: bool,
+    /// Jobs, and their runs side by side.
+    pub matrix: bool,
     /// A comparison with a baseline.
     pub comparisons: bool,
     /// The platform's name in paths.
@@ -60,6 +62,7 @@ impl Takes {
     /// Of formats for people, and of `json`.
     const RESULTS: Self = Self {
         merged: true,
+        matrix: true,
         comparisons: true,
         platform: false,
     };

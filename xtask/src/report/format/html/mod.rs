@@ -47,7 +47,10 @@ impl Exporter for Html {
     }
 
     fn takes(&self) -> Takes {
-        Takes::RESULTS
+        Takes {
+            matrix: false,
+            ..Takes::RESULTS
+        }
     }
 
     fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
