@@ -15,7 +15,7 @@ from labgrid.exceptions import NoDriverFoundError
 
 # How long the board may take, in seconds.
 LIMIT = 2700
-# The scenarios that are run, by tag.
+# The scenarios of TF-A's suite that are run, by tag.
 SCENARIOS = {
     "test_rt_instr_susp_deep_parallel": "Suspend to deepest power level on all cores in parallel",
     "test_rt_instr_susp_deep_serial": "Suspend to deepest power level on all cores in sequence",
