@@ -297,7 +297,7 @@ pub struct ReportArguments {
     /// may also be what `cargo xtask lab` has written, with its results: LAVA's
     /// logs and result YAML, labgrid's logs and JUnit. A job or test case that
     /// failed is an error then.
-    #[arg(long, conflicts_with_all = ["run", "merge", "baseline", "serial"])]
+    #[arg(long, conflicts_with_all = ["run", "merge", "baseline", "serial", "overhead"])]
     pub matrix: bool,
     /// What TF-A's documentation calls the platform, for --format tfa-docs.
     #[arg(long, value_name = "NAME")]

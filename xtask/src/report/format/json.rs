@@ -15,14 +15,13 @@ use serde_json::{Map, Value, json};
 
 use super::super::compare::{Amount, Change, Comparison, PointChange, Value as Compared};
 use super::super::explain::{Confidence, Finding, explain};
-use super::super::matrix::{self, Matrix};
 use super::super::merge::Merged;
 use super::super::midr;
 use super::super::model::{
     Class, Facts, Histogram, Instants, Integrity, Measured, Other, Plan, Point, Report, Row, Run,
     Sample, Term, Test, Why,
 };
-use super::{Exporter, Options, Takes};
+use super::{Exporter, Options, Takes, matrix};
 
 /// The exporter.
 pub(super) struct Json;
@@ -66,7 +65,7 @@ impl Serialize for Whole<'_> {
             map.serialize_entry("merged", &merged_value(merged))?;
         }
         if let Some(matrix) = &self.0.matrix {
-            map.serialize_entry("matrix", &matrix_value(matrix, &self.0.runs))?;
+            map.serialize_entry("matrix", &matrix::value(matrix, &self.0.runs))?;
         }
         if !self.0.comparisons.is_empty() {
             let comparisons = self.0.comparisons.iter().filter_map(|it| {
@@ -355,52 +354,6 @@ fn merged_value(merged: &Merged) -> Value {
     json!({"sources": sources.collect::<Vec<_>>(), "tests": tests.collect::<Vec<_>>()})
 }
 
-fn matrix_value(matrix: &Matrix, runs: &[Run]) -> Value {
-    let jobs = matrix.jobs.iter().zip(&matrix.keys).map(|(job, key)| {
-        let (outcome, said) = matrix::outcome(job, runs);
-        let results = job.results.as_ref().map(|it| {
-            let cases = it.cases.iter();
-            let cases = cases.map(|(name, ending)| (name.clone(), json!(ending.word())));
-            json!({
-                "cases": cases.collect::<Map<_, _>>(), "measurements": it.measurements,
-                "failure": it.failure,
-            })
-        });
-        json!({
-            "name": job.name, "board": key.board, "firmware": key.firmware,
-            "engine": job.engine, "outcome": outcome.word(), "said": said,
-            "results": results, "runs": job.runs.clone().collect::<Vec<_>>(),
-        })
-    });
-    let boards = matrix.boards.iter().map(|board| {
-        let tests = board.tests.iter().map(|test| {
-            let rows = test.rows.iter().map(|row| {
-                let shown = row.shown.iter().zip(&board.columns).map(|(shown, column)| {
-                    let (ticks, verified) = (*shown)?;
-                    let ns = runs.get(column.0).and_then(|run| run.ns(ticks));
-                    Some(json!({"ticks": ticks, "ns": ns, "verified": verified}))
-                });
-                json!({
-                    "mpidr": hex(row.cpu.mpidr), "cluster": row.cpu.cluster,
-                    "core": row.cpu.core, "thread": row.cpu.thread,
-                    "metric": row.metric.word(), "shown": shown.collect::<Vec<_>>(),
-                })
-            });
-            json!({
-                "scenario": test.scenario.word(), "method": test.method.word(),
-                "rows": rows.collect::<Vec<_>>(),
-            })
-        });
-        let columns = board.columns.iter();
-        let columns = columns.map(|(run, name)| json!({"run": run, "name": name}));
-        json!({
-            "board": board.name, "columns": columns.collect::<Vec<_>>(),
-            "tests": tests.collect::<Vec<_>>(),
-        })
-    });
-    json!({"jobs": jobs.collect::<Vec<_>>(), "boards": boards.collect::<Vec<_>>()})
-}
-
 fn duration(run: &Run, ticks: u64) -> Value {
     json!({"ticks": ticks, "ns": run.ns(ticks)})
 }
@@ -441,7 +394,7 @@ fn others(all: &[Other]) -> Map<String, Value> {
 }
 
 /// Registers and identifiers: hexadecimal, as records write them.
-fn hex(value: Option<u64>) -> Option<String> {
+pub(super) fn hex(value: Option<u64>) -> Option<String> {
     value.map(|value| format!("{value:#x}"))
 }
 

@@ -1,8 +1,11 @@
 //! What jobs and their runs tell people side by side.
 
+use serde_json::{Map, Value, json};
+
 use super::super::jobs::Ending;
 use super::super::matrix::{Board, Matrix, outcome};
 use super::super::model::{Run, Term, heading};
+use super::json::hex;
 use super::table::Table;
 
 /// All tables, the jobs' first.
@@ -133,4 +136,51 @@ fn figures(board: &Board, runs: &[Run]) -> Vec<Table> {
             table
         })
         .collect()
+}
+
+/// All of it for `json`.
+pub(super) fn value(matrix: &Matrix, runs: &[Run]) -> Value {
+    let jobs = matrix.jobs.iter().zip(&matrix.keys).map(|(job, key)| {
+        let (outcome, said) = outcome(job, runs);
+        let results = job.results.as_ref().map(|it| {
+            let cases = it.cases.iter();
+            let cases = cases.map(|(name, ending)| (name.clone(), json!(ending.word())));
+            json!({
+                "cases": cases.collect::<Map<_, _>>(), "measurements": it.measurements,
+                "failure": it.failure,
+            })
+        });
+        json!({
+            "name": job.name, "board": key.board, "firmware": key.firmware,
+            "engine": job.engine, "outcome": outcome.word(), "said": said,
+            "results": results, "runs": job.runs.clone().collect::<Vec<_>>(),
+        })
+    });
+    let boards = matrix.boards.iter().map(|board| {
+        let tests = board.tests.iter().map(|test| {
+            let rows = test.rows.iter().map(|row| {
+                let shown = row.shown.iter().zip(&board.columns).map(|(shown, column)| {
+                    let (ticks, verified) = (*shown)?;
+                    let ns = runs.get(column.0).and_then(|run| run.ns(ticks));
+                    Some(json!({"ticks": ticks, "ns": ns, "verified": verified}))
+                });
+                json!({
+                    "mpidr": hex(row.cpu.mpidr), "cluster": row.cpu.cluster,
+                    "core": row.cpu.core, "thread": row.cpu.thread,
+                    "metric": row.metric.word(), "shown": shown.collect::<Vec<_>>(),
+                })
+            });
+            json!({
+                "scenario": test.scenario.word(), "method": test.method.word(),
+                "rows": rows.collect::<Vec<_>>(),
+            })
+        });
+        let columns = board.columns.iter();
+        let columns = columns.map(|(run, name)| json!({"run": run, "name": name}));
+        json!({
+            "board": board.name, "columns": columns.collect::<Vec<_>>(),
+            "tests": tests.collect::<Vec<_>>(),
+        })
+    });
+    json!({"jobs": jobs.collect::<Vec<_>>(), "boards": boards.collect::<Vec<_>>()})
 }
