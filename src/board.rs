@@ -23,6 +23,7 @@ mod cache;
 mod check;
 mod console;
 mod cpus;
+mod devices;
 mod error;
 mod fdt;
 mod firmware;

@@ -302,16 +302,37 @@ fn redistributor_regions_and_stride() {
     tree.edit(
         &at("reg"),
         &be(&[
-            0, 0x800_0000, 0, 0x1_0000, 0, 0x80a_0000, 0, 0x8_0000, 0x40, 0, 0, 0x400_0000,
+            0,
+            0x800_0000,
+            0,
+            0x1_0000,
+            0,
+            0x80a_0000,
+            0,
+            0x8_0000,
+            0x40,
+            0,
+            0,
+            0x4000_0000,
         ]),
     );
     tree.edit(&at("redistributor-stride"), &be(&[0, 0x4_0000]));
     let blob = tree.blob();
+    let board = Board::read(&blob).expect("a good tree");
+    // No more of a region is used than there is use for.
+    let mut used = Vec::new();
+    board.devices(&mut |name, region| used.push((name, region.base, region.size)));
+    let expected = [
+        ("GIC's distributor", 0x800_0000, 0x1_0000),
+        ("GIC's redistributors", 0x80a_0000, 0x8_0000),
+        ("GIC's redistributors", 0x40_0000_0000, 0x800_0000),
+    ];
+    assert_eq!(used, expected);
     let Some(Gic::V3 {
         redistributors,
         stride,
         ..
-    }) = Board::read(&blob).expect("a good tree").gic
+    }) = board.gic
     else {
         panic!("not a GICv3");
     };
