@@ -58,6 +58,45 @@ pub struct Caches {
     unified: u8,
 }
 
+impl Cache {
+    /// What a record calls it: `l1i`, `l1d`, `l2`.
+    #[must_use]
+    pub const fn key(&self) -> Key {
+        Key(self.level, self.kind)
+    }
+
+    /// The cache of so many bytes that a record calls `key`, if it is one.
+    #[must_use]
+    pub fn from_key(key: &str, bytes: u64) -> Option<Self> {
+        let [b'l', level @ b'1'..=b'7', suffix @ ..] = key.as_bytes() else {
+            return None;
+        };
+        let kind = match suffix {
+            b"i" => Kind::Instruction,
+            b"d" => Kind::Data,
+            b"" => Kind::Unified,
+            _ => return None,
+        };
+        let level = level - b'0';
+        Some(Self { level, kind, bytes })
+    }
+}
+
+/// A cache's name in a record.
+#[derive(Clone, Copy, Debug)]
+pub struct Key(u8, Kind);
+
+impl Key {
+    /// The most characters that it takes.
+    pub const LEN: usize = 3;
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "l{}{}", u64::from(self.0), self.1.suffix())
+    }
+}
+
 impl Caches {
     /// Reads them. `clidr` is CLIDR_EL1; `ccsidr` writes its argument to
     /// CSSELR_EL1 and gives CCSIDR_EL1, whose fields are those of FEAT_CCIDX
@@ -231,6 +270,25 @@ mod tests {
         let nonsense = Caches::read(0o4_4, true, &mut |_| u64::MAX);
         assert_eq!(nonsense.outer(Some(3)), None);
         assert_eq!(Caches::default().outer(None), None);
+    }
+
+    #[test]
+    fn a_key_is_read_back() {
+        for level in [1, 7] {
+            for kind in [Kind::Instruction, Kind::Data, Kind::Unified] {
+                let cache = Cache {
+                    level,
+                    kind,
+                    bytes: 9,
+                };
+                let key = cache.key().to_string();
+                assert!(key.len() <= Key::LEN);
+                assert_eq!(Cache::from_key(&key, 9), Some(cache));
+            }
+        }
+        for other in ["", "l", "l0", "l8", "l1x", "l1ii", "L1", "n1", "l\u{b5}"] {
+            assert_eq!(Cache::from_key(other, 9), None, "{other}");
+        }
     }
 
     #[test]

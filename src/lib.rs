@@ -31,6 +31,7 @@ pub mod room;
 pub mod round;
 pub mod sample;
 pub mod scenario;
+pub mod smccc;
 mod sort;
 mod stage;
 pub mod stat;

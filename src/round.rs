@@ -13,6 +13,7 @@ use crate::plan::WakePattern;
 use crate::pmf;
 use crate::psci::{self, StateFormat, SuspendMode};
 use crate::sample::{Action, Loss, Outcome};
+use crate::smccc::Service;
 use crate::stat::Ladder;
 
 /// Which CPUs have a part in a round. Every other CPU but the lead is OFF.
@@ -235,6 +236,11 @@ pub struct Facts {
     pub conduit: Conduit,
     /// PSCI_VERSION's answer.
     pub psci_version: u32,
+    /// SMCCC_VERSION's answer: major version in bits 30:16, minor in 15:0;
+    /// None where PSCI_FEATURES does not know the call.
+    pub smccc: Option<u32>,
+    /// Whoever handles PSCI's calls, where it says so.
+    pub service: Option<Service>,
     /// Layout of `power_state`.
     pub state_format: StateFormat,
     /// How timestamps are read, or why they can not be.

@@ -96,6 +96,11 @@ pub fn own_slot() -> Option<&'static Slot> {
     env()?.slots.iter().find(|slot| slot.mpidr == own)
 }
 
+/// What the CPU of this index says of itself, once it has been up.
+pub fn identity_of(index: usize) -> Option<Identity> {
+    env()?.slots.get(index)?.identity()
+}
+
 /// The current exception level: 1 or 2.
 pub fn exception_level() -> u8 {
     CurrentEL.read(CurrentEL::EL) as u8

@@ -3,6 +3,7 @@
 use psci_bench::image::Conduit;
 use psci_bench::pmf::{Interface, ReadError, STAMPS, Stamp, Stamps};
 use psci_bench::psci::{self, AFFINITY_MASK, Affinity, Error, StateFormat, SuspendMode, function};
+use psci_bench::smccc::{self, Service};
 use psci_bench::stat::{Ladder, Statistics};
 
 use super::call::call;
@@ -27,6 +28,20 @@ impl Firmware {
     /// PSCI_FEATURES for one function.
     pub fn features(self, of: u32) -> Result<u32, Error> {
         self.psci(function::FEATURES, [u64::from(of), 0, 0])
+    }
+
+    /// SMCCC_VERSION; None where PSCI_FEATURES does not know it.
+    pub fn smccc(self) -> Option<u32> {
+        self.features(smccc::function::VERSION).ok()?;
+        self.psci(smccc::function::VERSION, [0; 3]).ok()
+    }
+
+    /// Whoever handles PSCI's calls, where `smccc` makes it safe to ask.
+    pub fn service(self, smccc: Option<u32>) -> Option<Service> {
+        smccc.filter(|version| *version >= smccc::VERSION_1_1)?;
+        let ask = |function| call(self.conduit, function, [0; 3]);
+        let uid = ask(smccc::function::SERVICE_UID);
+        Service::from_answers(uid, ask(smccc::function::SERVICE_REVISION))
     }
 
     /// The layout of `power_state`; original where the firmware can not say.

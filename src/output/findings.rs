@@ -5,6 +5,7 @@
 //! finding that lacks a CPU's timestamps is not printed.
 
 mod reached;
+mod waited;
 
 use core::fmt::{self, Write};
 
@@ -18,15 +19,24 @@ use crate::report::{Row, TestReport};
 use crate::sample::{REASONS, Reason};
 use crate::stats::Line;
 
-/// The share of the variance, in percent, that a straight line must account
-/// for to be called a queue of even steps, and a queue at all. The flush of a
-/// last man, done with the lock held, is a step of its own.
-const R2_EVEN: u8 = 90;
-const R2_SOME: u8 = 50;
+/// From where on something is said; the host tool's report has the same.
+pub mod limits {
+    /// The share of the variance, in percent, that a straight line must
+    /// account for to be called a queue of even steps. The flush of a last
+    /// man, done with the lock held, is a step of its own.
+    pub const R2_EVEN: u8 = 90;
+    /// The same, to be called a queue at all.
+    pub const R2_SOME: u8 = 50;
+    /// Figures of fewer ticks than this have a resolution worth a word: one
+    /// tick is more than 2 %, the tolerance with which TF-A's tables are
+    /// compared.
+    pub const COARSE: u64 = 50;
+    /// A wake-up is called one that waited where it took more than this many
+    /// times the least of its round.
+    pub const WAITED: u64 = 3;
+}
 
-/// Figures of fewer ticks than this have a resolution worth a word: one tick
-/// is more than 2 %, the tolerance with which TF-A's tables are compared.
-const COARSE: u64 = 50;
+use limits::{COARSE, R2_EVEN, R2_SOME};
 
 /// Writes what there is to say, as a list.
 pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
@@ -35,6 +45,7 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
         wake_source,
         last_man,
         queue,
+        waited::write,
         resolution,
         reached::write,
         not_counted,

@@ -26,6 +26,10 @@ pub fn header(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     writeln!(out, "\npsci-bench {}", run.version)?;
     line(out, "  Board      : ", format_args!("{}", run.model))?;
     cpus(out, run)?;
+    let caches = run.facts.own.caches;
+    if !caches.is_empty() {
+        line(out, "  Caches     : ", format_args!("{caches}: the lead's"))?;
+    }
     firmware(out, run)?;
     clock(out, run)?;
     overheads(out, run)?;
@@ -57,6 +61,28 @@ fn cpus(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     )
 }
 
+/// A version: major in bits 30:16, minor in 15:0.
+struct Version(u32);
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let version = u64::from(self.0);
+        write!(f, "{}.{}", version >> 16 & 0x7fff, version & 0xffff)
+    }
+}
+
+/// SMCCC_VERSION in a list, where it is known.
+struct Smccc(Option<u32>);
+
+impl fmt::Display for Smccc {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(version) => write!(f, ", SMCCC {}", Version(version)),
+            None => Ok(()),
+        }
+    }
+}
+
 fn firmware(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     let facts = run.facts;
     let conduit = match facts.conduit {
@@ -67,15 +93,14 @@ fn firmware(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         StateFormat::Original => "original",
         StateFormat::Extended => "extended",
     };
-    let version = u64::from(facts.psci_version);
     line(
         out,
         "  Firmware   : ",
         format_args!(
-            "PSCI {}.{} by {conduit} from EL{}, power_state in the {format} format",
-            version >> 16 & 0x7fff,
-            version & 0xffff,
-            u64::from(facts.exception_level)
+            "PSCI {} by {conduit} from EL{}{}, power_state in the {format} format",
+            Version(facts.psci_version),
+            u64::from(facts.exception_level),
+            Smccc(facts.smccc)
         ),
     )?;
     match facts.pmf {

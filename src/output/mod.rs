@@ -29,7 +29,7 @@ use core::fmt::{self, Write};
 use crate::board::{Cpu, LabelSource};
 use crate::plan::{Method, Plan, ScenarioId};
 use crate::report::{TestReport, Totals};
-use crate::round::Facts;
+use crate::round::{Facts, Identity};
 use crate::stats::Clock;
 use crate::verdict::ClosingLine;
 
@@ -51,6 +51,7 @@ mod tables;
 mod text;
 mod units;
 
+pub use self::findings::limits;
 pub use self::header::header;
 pub use self::records::records;
 pub use self::text::COLUMNS;
@@ -68,6 +69,8 @@ pub struct Run<'r> {
     pub cpus: &'r [Cpu],
     /// Where the CPUs' labels come from.
     pub labels: LabelSource,
+    /// What the CPU of an index says of itself, once it has been up.
+    pub identity: fn(usize) -> Option<Identity>,
     /// The payload's version.
     pub version: &'static str,
 }

@@ -102,8 +102,9 @@ impl<'l> Record<'l> {
     }
 
     /// All keys with their values, leading ones first, as they were written.
-    pub fn fields(&self) -> impl Iterator<Item = (&'l str, &'l str)> {
-        self.fields.split(' ').filter_map(|f| f.split_once('='))
+    #[must_use]
+    pub fn fields(&self) -> Fields<'l> {
+        Fields(self.fields)
     }
 
     /// The value of a key.
@@ -115,23 +116,78 @@ impl<'l> Record<'l> {
     /// The value of a key whose values are not negative; hexadecimal too.
     #[must_use]
     pub fn unsigned(&self, key: &str) -> Option<u64> {
-        let value = self.get(key)?;
-        match value.strip_prefix("0x") {
-            Some(digits) => u64::from_str_radix(digits, 16).ok(),
-            None => value.parse().ok(),
-        }
+        number(self.get(key)?)
     }
 
     /// The value of a key whose values may be negative.
     #[must_use]
     pub fn signed(&self, key: &str) -> Option<i64> {
-        self.get(key)?.parse().ok()
+        signed(self.get(key)?)
     }
+}
+
+// A log may have millions of records. What follows, and is done for each field
+// of them, is no part of its callers, which may be built without optimisation:
+// no closure and no type parameter.
+
+/// A record's keys with their values.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'l>(&'l str);
+
+impl<'l> Iterator for Fields<'l> {
+    type Item = (&'l str, &'l str);
+
+    #[inline(never)]
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.0.is_empty() {
+            let bytes = self.0.as_bytes();
+            let end = bytes.iter().position(|b| *b == b' ');
+            let end = end.unwrap_or(bytes.len());
+            let (field, rest) = self.0.split_at(end);
+            self.0 = rest.get(1..).unwrap_or_default();
+            let equals = field.bytes().position(|b| b == b'=');
+            if let Some(at) = equals {
+                return Some((&field[..at], &field[at + 1..]));
+            }
+        }
+        None
+    }
+}
+
+/// A value that is not negative; hexadecimal too.
+#[must_use]
+#[inline(never)]
+pub fn number(value: &str) -> Option<u64> {
+    match value.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None => value.parse().ok(),
+    }
+}
+
+/// A value that may be negative.
+#[must_use]
+#[inline(never)]
+pub fn signed(value: &str) -> Option<i64> {
+    value.parse().ok()
+}
+
+/// The place that a line says to have, and whether it says it as it should:
+/// four digits or more, and a blank. Its checksum is not looked at.
+#[must_use]
+#[inline(never)]
+pub fn claimed_seq(line: &[u8]) -> Option<(u32, bool)> {
+    let rest = line.strip_prefix(MARK.as_bytes())?;
+    let len = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+    let digits = core::str::from_utf8(rest.get(..len)?).ok()?;
+    let whole = len >= 4 && rest.get(len) == Some(&b' ');
+    Some((digits.parse().ok()?, whole))
 }
 
 /// The number that eight lower-case hexadecimal digits are. Capitals are not
 /// what was sent: a bit of the line has flipped.
-fn checksum(digits: &[u8]) -> Option<u32> {
+#[must_use]
+#[inline(never)]
+pub fn checksum(digits: &[u8]) -> Option<u32> {
     let lower = |b: &u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
     if digits.len() != CRC_DIGITS || !digits.iter().all(lower) {
         return None;

@@ -4,16 +4,19 @@ mod points;
 
 use core::fmt::{self, Write};
 
+use arrayvec::ArrayString;
+
 use super::Run;
 use super::record::{FORMAT, Recorder, Type};
 use crate::board::LabelSource;
+use crate::caches::Key as CacheKey;
 use crate::image::Conduit;
 use crate::latency::Fault;
 use crate::plan::{EndAction, Methods, Plan, ScenarioId, TimerPlan};
 use crate::pmf::Stamp;
 use crate::psci::StateFormat;
 use crate::report::{Failure, Row, Skip, Status, TestReport};
-use crate::round::Facts;
+use crate::round::{Facts, Identity};
 use crate::sample::{Cause, Detail, Loss, Metric, Outcome, Reason, Rejection, Step};
 use crate::stats::Summary;
 
@@ -95,6 +98,15 @@ fn whole_run(to: &mut Recorder<'_>, run: &Run<'_>, tests: usize) {
         to.hex("mpidr", cpu.mpidr);
         let labels = [cpu.cluster, cpu.core, cpu.thread].map(u64::from);
         to.numbers("cluster core thread", &labels);
+        if let Some(Identity { midr, caches }) = (run.identity)(index) {
+            to.hex("midr", midr);
+            for cache in caches.iter() {
+                let mut key = ArrayString::<{ CacheKey::LEN }>::new();
+                // There is room.
+                let _ = write!(key, "{}", cache.key());
+                to.number(&key, cache.bytes);
+            }
+        }
         to.finish();
     }
 }
@@ -116,6 +128,15 @@ fn facts(to: &mut Recorder<'_>, facts: &Facts) {
     };
     to.word("conduit", conduit);
     to.hex("psci", facts.psci_version.into());
+    if let Some(smccc) = facts.smccc {
+        to.hex("smccc", smccc.into());
+    }
+    if let Some(service) = &facts.service {
+        to.field("service", service);
+        if let Some([major, minor]) = service.revision {
+            to.field("service_revision", &format_args!("{major}.{minor}"));
+        }
+    }
     let format = match facts.state_format {
         StateFormat::Original => "original",
         StateFormat::Extended => "extended",

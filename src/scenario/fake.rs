@@ -76,6 +76,8 @@ impl Fake {
                 gic: 3,
                 conduit: Conduit::Smc,
                 psci_version: 0x1_0001,
+                smccc: None,
+                service: None,
                 state_format: StateFormat::Original,
                 pmf: Ok(Interface::VendorEl3),
                 lead: 0,

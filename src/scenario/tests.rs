@@ -66,6 +66,7 @@ fn run_with(
         model: "Fake",
         cpus: &cpus,
         labels: LabelSource::CpuMap,
+        identity: |_| None,
         version: "0.0.0",
     };
     let workspace = Workspace {

@@ -69,6 +69,7 @@ impl Bench {
             model: board.model,
             cpus: self.cpus,
             labels: self.labels,
+            identity: cpu::identity_of,
             version: env!("CARGO_PKG_VERSION"),
         };
         let states = &board.idle_states;
@@ -127,51 +128,11 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
     }
 }
 
-/// Visits the device registers that are used, by name. The console is mapped
-/// already.
-fn visit_devices(board: &Board<'_>, visit: &mut dyn FnMut(&str, Region)) {
-    use psci_bench::board::Gic as Description;
-    // As much of a region as is used: some trees claim more than there is.
-    let clamp = |region: &Region, most: u64| Region {
-        size: region.size.min(most),
-        ..*region
-    };
-    match &board.gic {
-        None => {}
-        Some(Description::V2 {
-            distributor,
-            cpu_interface,
-        }) => {
-            visit("GIC distributor", clamp(distributor, 0x1000));
-            visit("GIC CPU interface", clamp(cpu_interface, 0x2000));
-        }
-        Some(Description::V3 {
-            distributor,
-            redistributors,
-            ..
-        }) => {
-            visit("GIC distributor", clamp(distributor, 0x1_0000));
-            for region in redistributors {
-                // Room for 512 CPUs with GICv4's frames.
-                visit("GIC redistributors", clamp(region, 0x800_0000));
-            }
-        }
-    }
-    if let Ok(frame) = &board.timer_frame {
-        for registers in frame.registers() {
-            visit("timer frame", registers);
-        }
-    }
-    if let Some(watchdog) = &board.watchdog {
-        visit("watchdog", watchdog.registers());
-    }
-}
-
 fn map_devices(tables: &mut Tables, board: &Board<'_>) {
-    visit_devices(board, &mut |name, region| {
+    board.devices(&mut |name, region| {
         if let Err(error) = tables.map(region, Kind::Device) {
             refuse(&format_args!(
-                "device tree: {name} at {:#x}: {error}",
+                "device tree: the {name} at {:#x}: {error}",
                 region.base
             ));
         }
@@ -233,7 +194,7 @@ fn working_memory(
     // begins or ends.
     let mut pool_pages = size.div_ceil(BLOCK) + 3;
     let mut last = u64::MAX;
-    visit_devices(board, &mut |_, region| {
+    board.devices(&mut |_, region| {
         pool_pages += device_tables(last, region);
         last = region.end() - 1;
     });
@@ -415,6 +376,7 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         Ok(version) => version,
         Err(error) => give_up(&format_args!("PSCI_VERSION: firmware returned {error}")),
     };
+    let smccc = env.firmware.smccc();
     Facts {
         frequency: cpu::counter_frequency(),
         counter: env.way.counter(),
@@ -425,6 +387,8 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         gic: env.gic.version(),
         conduit: env.way.conduit(),
         psci_version,
+        smccc,
+        service: env.firmware.service(smccc),
         state_format: env.firmware.state_format(),
         pmf: env.pmf,
         watchdog: board.watchdog.filter(|_| env.has_watchdog()),
@@ -435,7 +399,7 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         system_suspend: env.firmware.features(function::SYSTEM_SUSPEND).is_ok(),
         lead: env.lead,
         outer_cache: None,
-        own: env.slots[env.lead].identity().unwrap_or_default(),
+        own: cpu::identity_of(env.lead).unwrap_or_default(),
         overheads: overhead::measure(env),
     }
 }

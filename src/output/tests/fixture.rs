@@ -4,6 +4,7 @@ use std::string::String;
 use std::vec::Vec;
 
 use crate::board::{Cpu, LabelSource, NoFrame};
+use crate::caches::Caches;
 use crate::image::Conduit;
 use crate::output::Run;
 use crate::plan::{Method, Methods, Plan, ScenarioId, ScenarioSet};
@@ -12,6 +13,7 @@ use crate::psci::{self, StateFormat};
 use crate::report::{Failure, Figures, Row, Skip, Status, TestReport, Totals};
 use crate::round::{Counter, Facts, Identity, Overheads};
 use crate::sample::{Action, Cause, Detail, End, Loss, Metric, Outcome, Reason, Rejection, Step};
+use crate::smccc::Service;
 use crate::stats::Summary;
 
 /// CPUs, facts and plan that a test may edit before it takes a [`Run`].
@@ -21,6 +23,7 @@ pub(super) struct World {
     pub(super) plan: Plan,
     pub(super) model: String,
     pub(super) labels: LabelSource,
+    pub(super) identity: fn(usize) -> Option<Identity>,
 }
 
 impl World {
@@ -43,13 +46,15 @@ impl World {
                 gic: 3,
                 conduit: Conduit::Smc,
                 psci_version: 0x1_0001,
+                smccc: Some(0x1_0005),
+                service: Some(Service {
+                    uid: [0x108d_905b, 0x47e8_f863, 0xfbc0_2dae, 0xe2f6_4156],
+                    revision: Some([0, 1]),
+                }),
                 state_format: StateFormat::Original,
                 pmf: Ok(Interface::VendorEl3),
                 lead: 0,
-                own: Identity {
-                    midr: 0x410f_d034,
-                    ..Identity::default()
-                },
+                own: cortex_a53(0).unwrap_or_default(),
                 watchdog: None,
                 stat: false,
                 pmu: false,
@@ -69,6 +74,7 @@ impl World {
             },
             model: "linux,dummy-virt".into(),
             labels: LabelSource::CpuMap,
+            identity: cortex_a53,
         }
     }
 
@@ -90,6 +96,7 @@ impl World {
             model: &self.model,
             cpus: &self.cpus,
             labels: self.labels,
+            identity: self.identity,
             version: "0.1.0",
         }
     }
@@ -134,6 +141,17 @@ impl World {
         let each = |id| methods.iter().map(move |m| self.made(id, *m));
         ScenarioId::SUITE.into_iter().flat_map(each).collect()
     }
+}
+
+/// A Cortex-A53 with 512 KiB of L2: line, ways and sets are the registers'.
+fn cortex_a53(_: usize) -> Option<Identity> {
+    let caches = Caches::read(0x0a20_0023, false, &mut |selector| match selector {
+        0 => 0x700f_e01a,
+        1 => 0x201f_e00a,
+        _ => 0x703f_e07a,
+    });
+    let midr = 0x410f_d034;
+    Some(Identity { midr, caches })
 }
 
 /// A report that owns its rows.

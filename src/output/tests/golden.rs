@@ -8,6 +8,7 @@ use std::string::String;
 use super::fixture::{Made, World, totals};
 use crate::output::{self, Run};
 use crate::plan::{Method, Methods, ScenarioId};
+use crate::pmf::Stamps;
 use crate::report::{Failure, Status};
 use crate::verdict::ClosingLine;
 
@@ -60,6 +61,23 @@ fn the_six() {
     for id in ScenarioId::SUITE {
         test_holds(id.short_tag(), &world.run(), &world.good(id));
     }
+}
+
+#[test]
+fn wake_ups_that_waited() {
+    let world = World::of(8);
+    let mut made = world.good(ScenarioId::CpuSuspendParallel);
+    // Twice the others' is not enough, six times is; the last of them comes up
+    // when only two are still on their way.
+    for (cpu, late, took) in [(1, 0, 3_250), (3, 0, 9_750), (6, 5_000, 9_760)] {
+        let row = &mut made.rows[cpu];
+        row.figures.wakeup = Some(took);
+        let shown = row.shown.as_mut().expect("it went well");
+        let Stamps([_, exit_psci, _, exit_low_power, ..]) = &mut shown.stamps;
+        *exit_low_power += late;
+        *exit_psci = *exit_low_power + took;
+    }
+    test_holds("waited", &world.run(), &made);
 }
 
 #[test]

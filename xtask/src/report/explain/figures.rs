@@ -5,6 +5,7 @@
 //! farther from the median than 3.5 times 1.4826 MAD. Besides it has to be
 //! farther than three ticks and a tenth of the median, as MAD is often 0.
 
+use psci_bench::output::limits::COARSE;
 use psci_bench::plan::ScenarioId;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
@@ -13,8 +14,6 @@ use super::super::model::{Row, Run, Test, heading};
 use super::super::words::{basis, span};
 use super::{Basis, Confidence, Finding, Kind, Side};
 
-/// Figures of fewer ticks than this are coarse: one tick is more than 2 %.
-const COARSE: u64 = 50;
 /// Fewer ticks than this, and a tick is a tenth of the figure or more.
 const TOO_FEW: u64 = 10;
 /// The fewest samples of which one can be far from the others.

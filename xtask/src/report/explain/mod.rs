@@ -193,50 +193,86 @@ impl Side {
 }
 
 impl Finding {
-    /// The rows, in words: `Powerdown of CPU 0.0, 0.1` for each scenario.
+    /// The rows, in words: `Powerdown, Wakeup in SCENARIO: CPU 0.0, 0.1` for
+    /// each scenario. Of more than a few CPUs their number, the first and the
+    /// last.
     #[must_use]
     pub fn rows(&self) -> String {
-        // For each figure of a scenario the rows of the run, and the baseline's.
-        let mut figures: Vec<(String, [Vec<&str>; 2])> = Vec::new();
+        let mut parts: Vec<Part<'_>> = Vec::new();
         for basis in &self.basis {
             let metric = basis.metric.as_ref().map_or("all figures", heading);
             let by = match basis.method.is(Method::Tftf) {
                 true => String::new(),
                 false => format!(", method {}", basis.method),
             };
-            let what = format!("{metric} in {}{by}", basis.scenario.word());
-            let at = figures.iter().position(|it| it.0 == what);
-            let at = at.unwrap_or_else(|| {
-                figures.push((what, [Vec::new(), Vec::new()]));
-                figures.len() - 1
+            let place = format!("{}{by}", basis.scenario.word());
+            let is_same = |it: &Part<'_>| it.place == place && it.metrics == [metric];
+            let at = parts.iter().position(is_same).unwrap_or_else(|| {
+                parts.push(Part {
+                    place,
+                    metrics: vec![metric],
+                    sides: [Vec::new(), Vec::new()],
+                });
+                parts.len() - 1
             });
-            figures[at].1[usize::from(basis.side == Side::Baseline)].push(&basis.label);
+            let side = usize::from(basis.side == Side::Baseline);
+            parts[at].sides[side].push((basis.cpu, &basis.label));
         }
-        let mut parts: Vec<(String, Vec<&str>)> = Vec::new();
-        for (what, [run, baseline]) in figures {
-            let sorted = |labels: &[&str]| {
-                let mut labels: Vec<String> = labels.iter().map(ToString::to_string).collect();
-                labels.sort_unstable();
-                labels
-            };
-            if sorted(&run) == sorted(&baseline) {
-                parts.push((format!("{what} on both sides"), run));
-                continue;
+        // What rests on the same rows is told at once.
+        let mut told: Vec<Part<'_>> = Vec::new();
+        for part in parts {
+            let is_same = |it: &&mut Part<'_>| (&it.place, &it.sides) == (&part.place, &part.sides);
+            match told.iter_mut().find(is_same) {
+                Some(same) => same.metrics.extend(part.metrics),
+                None => told.push(part),
             }
-            let in_baseline = format!("{what} in the baseline");
-            let both = [(what, run), (in_baseline, baseline)];
-            parts.extend(both.into_iter().filter(|it| !it.1.is_empty()));
         }
-        let parts = parts.into_iter().map(|(what, labels)| {
-            // All of a large machine would hide the finding.
-            match labels.as_slice() {
-                [first, .., last] if labels.len() > 16 => {
-                    format!("{what}: {} CPUs, {first} to {last}", labels.len())
+        let each: Vec<String> = told.iter().map(ToString::to_string).collect();
+        each.join("; ")
+    }
+}
+
+/// Figures of one scenario that a finding rests on.
+struct Part<'f> {
+    /// The scenario, and the method where it is not TFTF's.
+    place: String,
+    metrics: Vec<&'f str>,
+    /// The CPUs of the run and of the baseline, each with its name.
+    sides: [Vec<(usize, &'f str)>; 2],
+}
+
+impl fmt::Display for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// The most CPUs that are named one by one.
+        const NAMED_MAX: usize = 8;
+        let sorted = |cpus: &[(usize, &str)]| {
+            let mut labels: Vec<String> = cpus.iter().map(|it| it.1.to_owned()).collect();
+            labels.sort_unstable();
+            labels
+        };
+        let what = format!("{} in {}", self.metrics.join(", "), self.place);
+        let [run, baseline] = &self.sides;
+        let sides: &[(&str, &Vec<(usize, &str)>)] = if sorted(run) == sorted(baseline) {
+            &[(" on both sides", run)]
+        } else {
+            &[("", run), (" in the baseline", baseline)]
+        };
+        let mut mark = "";
+        for (whose, cpus) in sides.iter().filter(|it| !it.1.is_empty()) {
+            write!(f, "{mark}{what}{whose}: ")?;
+            mark = "; ";
+            let ends = (cpus.iter().min(), cpus.iter().max());
+            match ends {
+                (Some(first), Some(last)) if cpus.len() > NAMED_MAX => {
+                    write!(f, "{} CPUs, {} to {}", cpus.len(), first.1, last.1)?;
                 }
-                _ => format!("{what}: CPU {}", labels.join(", ")),
+                _ => {
+                    let labels: Vec<&str> = cpus.iter().map(|it| it.1).collect();
+                    write!(f, "CPU {}", labels.join(", "))?;
+                }
             }
-        });
-        parts.collect::<Vec<_>>().join("; ")
+        }
+        Ok(())
     }
 }
 
@@ -302,16 +338,29 @@ mod tests {
 
     const QEMU: &[u8] = include_bytes!("../../../tests/data/report/qemu-4cpu.log");
 
+    const FACTS: &[u8] = include_bytes!("../../../tests/data/report/qemu-facts.log");
+
     fn run() -> Run {
         read_bytes("a.log", QEMU).expect("a run").runs.remove(0)
     }
 
+    fn facts() -> Run {
+        read_bytes("a.log", FACTS).expect("a run").runs.remove(0)
+    }
+
     #[test]
     fn what_the_payload_says_is_said_in_its_words() {
-        let run = run();
         let mut told = 0;
-        for test in &run.tests {
-            let ours = explain(&run, test);
+        let mut lasts = [
+            ("49.14", "0.0", "0.1, 0.2, 0.3, 0.0"),
+            ("49.12", "0.2", "0.3, 0.0, 0.1, 0.2"),
+        ]
+        .into_iter();
+        for (run, test) in [&run(), &facts()]
+            .iter()
+            .flat_map(|it| it.tests.iter().map(move |test| (it, test)))
+        {
+            let ours = explain(run, test);
             for own in &test.findings {
                 // What is added comes behind the payload's sentence.
                 let same = |it: &&Finding| it.sentence.starts_with(own.as_str());
@@ -320,14 +369,16 @@ mod tests {
                 } else if own.starts_with("Lock queue") {
                     // A last man's flush is no step of it.
                     let ours = ours.iter().find(|it| it.kind == Kind::LockQueue);
+                    let ours = ours.map(|it| it.sentence.as_str()).unwrap_or_default();
+                    let (step, last, order) = lasts.next().expect("a log for each");
                     assert_eq!(
-                        ours.map(|it| it.sentence.as_str()),
-                        Some(
-                            "Lock queue: powerdown grows by 49.14 us with each place in the \
+                        ours,
+                        format!(
+                            "Lock queue: powerdown grows by {step} us with each place in the \
                              order of ENTER_HW_LOW_PWR (4 CPUs, R2 99 %), without the longer \
-                             cache flush of CPU 0.0, which those behind wait for. They go down \
-                             one after another; no figure is farther from the line than 1.74 us. \
-                             In this order: CPU 0.1, 0.2, 0.3, 0.0."
+                             cache flush of CPU {last}, which those behind wait for. They go \
+                             down one after another; no figure is farther from the line than \
+                             1.74 us. In this order: CPU {order}."
                         )
                     );
                 } else {
@@ -338,7 +389,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(told, 1);
+        assert_eq!(told, 1 + 2);
     }
 
     #[test]

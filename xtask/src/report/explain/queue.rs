@@ -11,6 +11,7 @@
 //! timestamps give the order, flushes far longer than the round's others are
 //! taken out by as much as they are longer, and named.
 
+use psci_bench::output::limits::{R2_EVEN, R2_SOME};
 use psci_bench::plan::ScenarioId;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Line;
@@ -19,10 +20,6 @@ use super::super::model::{Row, Run, Term, Test};
 use super::super::words::{basis, cpus, span};
 use super::last_man::DOWN;
 use super::{Confidence, Finding, Fit, Kind, Side};
-
-/// The payload's limits for an even queue, and for a queue at all.
-const R2_EVEN: u8 = 90;
-const R2_SOME: u8 = 50;
 
 /// A flush is a last man's, and no step of the queue, from this many times the
 /// round's median on.

@@ -1,16 +1,13 @@
 //! Which wake-ups waited: the first CPUs to wake power their cluster up, and
 //! those who come meanwhile wait for its lock.
 
+use psci_bench::output::limits::WAITED;
 use psci_bench::pmf::Stamp;
 use psci_bench::sample::Metric;
 
 use super::super::model::{Point, Row, Run, Term, Test};
 use super::super::words::{basis, range, span};
 use super::{Confidence, Finding, Kind, Side};
-
-/// A wake-up is called one that waited where it took more than this many times
-/// the least of its round.
-const TIMES: u64 = 3;
 
 pub(super) fn waited(run: &Run, test: &Test) -> Vec<Finding> {
     if test.pmf == Some(false) || !test.is_parallel() {
@@ -24,7 +21,7 @@ pub(super) fn waited(run: &Run, test: &Test) -> Vec<Finding> {
     };
     let (long, short): (Vec<_>, Vec<_>) = all
         .iter()
-        .partition(|it| it.0 > least.saturating_mul(TIMES));
+        .partition(|it| it.0 > least.saturating_mul(WAITED));
     if long.is_empty() {
         return Vec::new();
     }
@@ -46,7 +43,7 @@ pub(super) fn waited(run: &Run, test: &Test) -> Vec<Finding> {
             let meet = |it: &&(u64, u64)| it.0 < own.1 && own.0 < it.1;
             let others = up.iter().filter(meet).count().saturating_sub(1);
             sentence.push_str(&format!(
-                " While CPU {} was on its way up, so were {others} others, by timestamps.",
+                " Others on their way up at the same time as CPU {}, by timestamps: {others}.",
                 run.label(longest.1.cpu)
             ));
             Confidence::Stamps

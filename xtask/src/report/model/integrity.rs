@@ -56,6 +56,9 @@ pub struct Records {
     pub missing: Vec<Missing>,
 }
 
+/// The most gaps that are named one by one.
+const NAMED_MAX: usize = 8;
+
 /// Records in a row that are in neither copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
@@ -118,6 +121,29 @@ impl Integrity {
             .is_some_and(|records| records.crcs_match == Some(true) && records.missing.is_empty())
     }
 
+    /// What of the records is missing or wrong, a clause each; the first gaps
+    /// by name.
+    #[must_use]
+    pub fn shortfalls(&self) -> Vec<String> {
+        let Some(records) = &self.records else {
+            return Vec::new();
+        };
+        let named = records.missing.iter().take(NAMED_MAX);
+        let mut all: Vec<String> = named.map(|it| format!("{it} in neither copy")).collect();
+        match records.missing.len().saturating_sub(NAMED_MAX) {
+            0 => {}
+            1 => all.push("one more gap".to_owned()),
+            more => all.push(format!("{more} more gaps")),
+        }
+        if records.expected.is_none() {
+            all.push("the end record in neither copy: there may be more".to_owned());
+        }
+        if records.crcs_match == Some(false) {
+            all.push("the records' common checksum is wrong".to_owned());
+        }
+        all
+    }
+
     /// Whether every figure is from a record.
     #[must_use]
     pub fn is_verified(&self) -> bool {
@@ -175,6 +201,39 @@ impl fmt::Display for Integrity {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn all_that_is_wrong_is_told_and_not_at_length() {
+        let mut integrity = Integrity::default();
+        assert!(integrity.shortfalls().is_empty(), "there are no records");
+        let missing = |first| Missing {
+            first,
+            last: first,
+            between: (None, None),
+            in_row: false,
+        };
+        let mut records = Records {
+            expected: Some(90),
+            crcs_match: Some(true),
+            ..Records::default()
+        };
+        integrity.records = Some(records.clone());
+        assert!(integrity.shortfalls().is_empty(), "all is well");
+        records.missing = (0..9).map(|it| missing(it * 2)).collect();
+        (records.expected, records.crcs_match) = (None, Some(false));
+        integrity.records = Some(records.clone());
+        let said = integrity.shortfalls();
+        assert_eq!(said[7], "record 0014 in neither copy");
+        let rest = [
+            "one more gap",
+            "the end record in neither copy: there may be more",
+            "the records' common checksum is wrong",
+        ];
+        assert_eq!(said[8..], rest);
+        records.missing.push(missing(40));
+        integrity.records = Some(records);
+        assert_eq!(integrity.shortfalls()[8], "2 more gaps");
+    }
 
     #[test]
     fn what_is_missing_is_named() {

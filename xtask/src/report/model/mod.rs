@@ -29,6 +29,7 @@ pub use self::term::{Term, Vocabulary};
 use super::compare::Comparison;
 use super::matrix::Matrix;
 use super::merge::Merged;
+use psci_bench::caches::Cache;
 use psci_bench::image::Conduit;
 use psci_bench::plan::{EndAction, Method, ScenarioId, WakePattern};
 use psci_bench::psci::StateFormat;
@@ -119,6 +120,12 @@ pub struct Facts {
     pub conduit: Option<Term<Conduit>>,
     /// PSCI_VERSION's answer: major version in bits 30:16, minor in 15:0.
     pub psci: Option<u32>,
+    /// SMCCC_VERSION's answer, in the same format.
+    pub smccc: Option<u32>,
+    /// The UID of whoever handles PSCI's calls.
+    pub service: Option<String>,
+    /// Its revision, such as `0.1`.
+    pub service_revision: Option<String>,
     /// Layout of `power_state`.
     pub state_format: Option<Term<StateFormat>>,
     /// The lead CPU.
@@ -184,6 +191,8 @@ pub struct Cpu {
     pub guessed: bool,
     /// MIDR_EL1, where the log has it.
     pub midr: Option<u64>,
+    /// Its caches, where the log has them.
+    pub caches: Vec<Cache>,
 }
 
 /// A stage of the firmware, as its own lines name it.
@@ -244,8 +253,14 @@ impl Run {
     /// The most threads that a core has.
     #[must_use]
     pub fn threads(&self) -> u32 {
-        let most = self.cpus.iter().map(|cpu| cpu.thread).max();
-        most.unwrap_or(0).saturating_add(1)
+        // Asked for each line of a table: a loop is quick however it is built.
+        let mut most = 0;
+        for cpu in &self.cpus {
+            if cpu.thread > most {
+                most = cpu.thread;
+            }
+        }
+        most.saturating_add(1)
     }
 
     /// The core's number where there is room for but one, as in RT_INSTR

@@ -99,6 +99,11 @@ impl Builder {
         }
     }
 
+    /// A line that is no part of the run: a finding does not go on behind it.
+    pub(super) fn interrupted(&mut self) {
+        self.in_finding = false;
+    }
+
     /// Takes in a line; whether there was anything in it.
     pub(super) fn said(&mut self, said: Said<'_>) -> bool {
         let was_finding = std::mem::take(&mut self.in_finding);

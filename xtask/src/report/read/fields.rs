@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use psci_bench::output::parse::Record;
+use psci_bench::caches::Cache;
+use psci_bench::output::parse::{Record, number, signed};
 use psci_bench::output::record::Type;
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::sample::Metric;
@@ -158,7 +159,11 @@ impl Gathered {
             "cluster" => put_plain(&mut cpu.cluster, value),
             "core" => put_plain(&mut cpu.core, value),
             "thread" => put_plain(&mut cpu.thread, value),
-            _ => true,
+            _ => {
+                let bytes = number(value).unwrap_or(0);
+                cpu.caches.extend(Cache::from_key(key, bytes));
+                true
+            }
         })
     }
 
@@ -192,7 +197,6 @@ impl Gathered {
             },
             None => None,
         };
-        let mut fields = fields.peekable();
         let Some(mpidr) = mpidr else {
             return match kind {
                 Type::Test => {
@@ -360,9 +364,9 @@ fn instants<'l>(to: &mut Instants, fields: &mut dyn Iterator<Item = (&'l str, &'
         if key == "base" {
             sound &= put(&mut to.base, value);
         } else if let Some(point) = Point::of(key) {
-            match value.parse() {
-                Ok(ticks) => to.set(point, ticks),
-                Err(_) => sound = false,
+            match signed(value) {
+                Some(ticks) => to.set(point, ticks),
+                None => sound = false,
             }
         }
     }
@@ -460,13 +464,6 @@ fn all(record: &Record<'_>, mut take: impl FnMut(&str, &str) -> bool) -> bool {
 }
 
 /// A number, decimal or by `0x` hexadecimal.
-fn number(value: &str) -> Option<u64> {
-    match value.strip_prefix("0x") {
-        Some(digits) => u64::from_str_radix(digits, 16).ok(),
-        None => value.parse().ok(),
-    }
-}
-
 fn put<T: TryFrom<u64>>(to: &mut Option<T>, value: &str) -> bool {
     *to = number(value).and_then(|number| T::try_from(number).ok());
     to.is_some()

@@ -12,12 +12,12 @@
 use std::collections::BTreeMap;
 
 use psci_bench::output::crc::Crc32;
-use psci_bench::output::parse::Record;
+use psci_bench::output::parse::{Record, checksum, claimed_seq};
 use psci_bench::output::record::{MARK, Type};
 
 use super::super::model::{Missing, Records};
 use super::mend;
-use super::piece::{Unsound, hex, likely_seq, sound};
+use super::piece::{Unsound, sound};
 
 /// The most records that a run is believed to have: a million samples are
 /// less than four million records. It bounds the memory that a log takes.
@@ -116,11 +116,11 @@ impl Ledger {
     /// it damaged where this does not look, there would be nothing to gain.
     fn is_known(&self, piece: &[u8]) -> bool {
         let piece = piece.trim_ascii_end();
-        let Some((seq, _)) = likely_seq(piece) else {
+        let Some((seq, _)) = claimed_seq(piece) else {
             return false;
         };
         let digits = piece.get(piece.len().saturating_sub(8)..);
-        let crc = digits.and_then(hex).filter(|_| self.has(seq));
+        let crc = digits.and_then(checksum).filter(|_| self.has(seq));
         crc.is_some() && crc == self.crcs.get(seq as usize).copied()
     }
 
@@ -190,7 +190,7 @@ impl Ledger {
     pub(super) fn damaged(&mut self, piece: &[u8], found: &mut dyn FnMut(Vec<u8>)) {
         self.counts.damaged += 1;
         let piece = piece.trim_ascii_end();
-        let seq = match likely_seq(piece) {
+        let seq = match claimed_seq(piece) {
             Some((seq, true)) => seq,
             _ => self.next,
         };
@@ -273,17 +273,16 @@ impl Ledger {
 }
 
 /// A number for the leading keys of a record that is about one CPU in one
-/// scenario; 0 for others. FNV-1a, as good as any where few are compared.
+/// scenario; 0 for others. A checksum is as good as any where few are compared.
 fn row_of(record: &Record<'_>) -> u32 {
-    let mut hash = 0x811c_9dc5u32;
+    let mut hash = Crc32::default();
     let mut has_cpu = false;
     for (key, value) in record.fields().take(3) {
         has_cpu |= key == "mpidr";
-        for byte in value.bytes().chain([b' ']) {
-            hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-        }
+        hash.update(value.as_bytes());
+        hash.update(b" ");
     }
-    if has_cpu { hash | 1 } else { 0 }
+    if has_cpu { hash.value() | 1 } else { 0 }
 }
 
 fn kind_number(kind: Type) -> u8 {

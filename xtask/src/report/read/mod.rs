@@ -415,6 +415,7 @@ impl Log {
             };
         }
         if said == Said::Nothing {
+            self.now.interrupted();
             return false;
         }
         if self.now.is_over_at(&said) {

@@ -1,6 +1,6 @@
 //! Records in a line: where they begin, and whether one is sound.
 
-use psci_bench::output::parse::{Record, RecordError};
+use psci_bench::output::parse::{Record, RecordError, checksum, claimed_seq};
 use psci_bench::output::record::MARK;
 
 use super::mend;
@@ -41,31 +41,15 @@ pub(super) fn sound(piece: &[u8]) -> Result<Record<'_>, Unsound> {
 
 fn unknown(piece: &[u8]) -> Unsound {
     let piece = piece.trim_ascii_end();
-    let crc = hex(piece
-        .get(piece.len().saturating_sub(8)..)
-        .unwrap_or_default());
-    match (likely_seq(piece), crc) {
+    let crc = checksum(
+        piece
+            .get(piece.len().saturating_sub(8)..)
+            .unwrap_or_default(),
+    );
+    match (claimed_seq(piece), crc) {
         (Some((seq, true)), Some(crc)) => Unsound::Unknown { seq, crc },
         _ => Unsound::Malformed,
     }
-}
-
-/// The place that `piece` says to have, and whether it says it as it should:
-/// four digits or more, and a blank.
-pub(super) fn likely_seq(piece: &[u8]) -> Option<(u32, bool)> {
-    let rest = piece.strip_prefix(MARK.as_bytes())?;
-    let len = rest.iter().take_while(|b| b.is_ascii_digit()).count();
-    let digits = std::str::from_utf8(rest.get(..len)?).ok()?;
-    let whole = len >= 4 && rest.get(len) == Some(&b' ');
-    Some((digits.parse().ok()?, whole))
-}
-
-pub(super) fn hex(digits: &[u8]) -> Option<u32> {
-    let lower = |b: &u8| matches!(b, b'0'..=b'9' | b'a'..=b'f');
-    if digits.len() != 8 || !digits.iter().all(lower) {
-        return None;
-    }
-    u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
 /// Splits `line` where records begin: what comes before the first, and the

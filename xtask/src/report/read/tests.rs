@@ -268,8 +268,8 @@ fn a_tftf_log() {
 fn what_is_not_known_is_kept() {
     let bodies = [
         "run format=2 version=0.9 cpus=1 tests=1 model=A_board colour=red",
-        "facts hz=50000000 lead=0 smccc=0x10004 hz2=x",
-        "cpu i=0 mpidr=0x0 cluster=0 core=0 thread=0 midr=0x410fd034",
+        "facts hz=50000000 lead=0 smccc=0x10004 moon=0x1 hz2=x",
+        "cpu i=0 mpidr=0x0 cluster=0 core=0 thread=0 midr=0x410fd034 l1d=32768 l3=0x400 l9=7",
         "test t=9 by=cold tag=psci_bench_sgi_parallel status=passed pmf=0 unit=ticks",
         "m t=9 by=cold mpidr=0x0 metric=sgi n=9 min=1 med=5 max=9 mad=2 p50=4",
         "m t=9 by=cold mpidr=0x0 metric=half n=9 min=1 med=5",
@@ -298,7 +298,10 @@ fn what_is_not_known_is_kept() {
     );
     assert_eq!(run.others, [("colour".to_owned(), "red".to_owned())]);
     assert_eq!(run.facts.others.len(), 2);
+    assert_eq!(run.facts.smccc, Some(0x1_0004));
     assert_eq!(run.cpus[0].midr, Some(0x410f_d034));
+    let caches = run.cpus[0].caches.iter().map(ToString::to_string);
+    assert_eq!(caches.collect::<Vec<_>>(), ["L1d 32 KiB", "L3 1 KiB"]);
     let test = &run.tests[0];
     assert_eq!(test.name(), "psci_bench_sgi_parallel");
     assert_eq!(test.method.word(), "cold");

@@ -23,6 +23,9 @@ pub(super) fn facts(facts: &mut Facts, key: &str, value: &str) -> bool {
             true
         }
         "psci" => put(&mut facts.psci, value),
+        "smccc" => put(&mut facts.smccc, value),
+        "service" => text(&mut facts.service, value),
+        "service_revision" => text(&mut facts.service_revision, value),
         "state_format" => {
             facts.state_format = Some(Term::of(value));
             true
