@@ -17,6 +17,10 @@ use xtask::report::read::read_bytes;
 /// Four CPUs on QEMU under `--icount`, `iterations=2 samples=all`.
 const QEMU: &[u8] = include_bytes!("data/report/qemu-4cpu.log");
 
+/// The same of one scenario, `iterations=1 warmup=0`, by a payload that also
+/// says what each CPU is, and what the firmware's versions are.
+const FACTS: &[u8] = include_bytes!("data/report/qemu-facts.log");
+
 /// A log as TFTF leaves it, by way of LAVA: no record.
 const TFTF: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "info", "msg": "boot"}
 - {"dt": "2026-01-02T10:11:13.000001", "lvl": "target", "msg": "NOTICE:  BL31: v2.13.0(release):v2.13.0"}
@@ -53,6 +57,7 @@ fn written(report: &Report, format: &str) -> String {
 #[test]
 fn text() {
     holds("qemu.txt", &written(&report(QEMU), "text"));
+    holds("facts.txt", &written(&report(FACTS), "text"));
     holds("tftf.txt", &written(&report(TFTF.as_bytes()), "text"));
 }
 

@@ -346,20 +346,8 @@ pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r Run>) -> bool 
 
 /// What an incomplete run lacks, and what to do.
 fn lacks(run: &Run) -> String {
-    let mut all = Vec::new();
-    if let Some(records) = &run.integrity.records {
-        let shown = records.missing.iter().take(3);
-        all.extend(shown.map(|missing| format!("{missing} in neither copy")));
-        if records.missing.len() > 3 {
-            all.push(format!("{} more gaps", records.missing.len() - 3));
-        }
-        if records.expected.is_none() {
-            all.push("no end record".to_owned());
-        }
-        if records.crcs_match == Some(false) {
-            all.push("the common checksum is wrong".to_owned());
-        }
-    } else if run.version.is_some() {
+    let mut all = run.integrity.shortfalls();
+    if run.integrity.records.is_none() && run.version.is_some() {
         all.push("no record".to_owned());
     }
     all.push(run.end_lacks());

@@ -225,24 +225,23 @@ fn reordered(judge: &Judge<'_>, test: &ComparedTest) -> Option<Finding> {
         )
     };
     let still: Vec<&Change> = order.iter().filter(|it| quiet(it)).copied().collect();
-    let named = |labels: Vec<String>| match labels.len() {
-        17.. => many(labels.len(), "CPU"),
-        _ => labels.join(", "),
+    // Of many the tables tell.
+    let orders = match order.len() {
+        17.. => String::new(),
+        _ => format!(", then {}, now {}", then.join(", "), now.join(", ")),
     };
     Some(Finding {
         kind: Kind::Reordered,
         sentence: format!(
             "{}: Powerdown is unchanged by order of arrival (sorted, {} of {} within {:.2} %). By \
              CPU it seems to change by {} to {}: these are other CPUs' places, as the lock was \
-             taken in another order, then {}, now {}.",
+             taken in another order{orders}.",
             name(judge, test),
             still.len(),
             many(order.len(), "place"),
             within(&still),
             told(least),
             told(most),
-            named(then),
-            named(now),
         ),
         basis: rows(judge, test, &order),
         confidence: confidence(&order),

@@ -6,7 +6,8 @@ use super::super::compare::{
 };
 use super::super::model::{Run, heading, measure_heading};
 use super::super::words::many;
-use super::content::{Line, cpu_cells, cpu_columns, mark};
+use super::content::{Remark, cpu_cells, cpu_columns, mark};
+use super::method::Line;
 use super::table::Table;
 
 /// What a comparison is of, and how it was made.
@@ -184,20 +185,31 @@ fn change_cells(run: &Run, comparison: &Comparison, change: &Change) -> Vec<Stri
     cells
 }
 
-/// A comparison in sentences: findings with the rows that they rest on, and
+/// A comparison in sentences: findings, with the rows that they rest on, and
 /// what was not compared.
-pub(super) fn remarks(run: &Run, comparison: &Comparison) -> Vec<String> {
-    let findings = comparison
-        .findings
-        .iter()
-        .map(|finding| match finding.rows() {
-            rows if rows.is_empty() => finding.sentence.clone(),
-            rows => format!("{} Rests on {rows}.", finding.sentence),
-        });
+pub(super) fn remarks(run: &Run, comparison: &Comparison) -> Vec<Remark> {
+    let findings = comparison.findings.iter().map(|finding| {
+        let rows = Some(finding.rows()).filter(|rows| !rows.is_empty());
+        Remark {
+            text: finding.sentence.clone(),
+            behind: rows.map(|rows| ("Rests on".to_owned(), vec![rows])),
+        }
+    });
     let refused = comparison.refused.iter().map(|it| {
         let (scenario, method) = (it.scenario.word(), &it.method);
-        format!("Not compared: {scenario}, method {method}: {}.", it.why)
+        let text = format!("Not compared: {scenario}, method {method}: {}.", it.why);
+        Remark::plain(text)
     });
-    let lone = comparison.lone_rows(run);
+    let lone = comparison.lone_rows(run).into_iter().map(Remark::plain);
     findings.chain(refused).chain(lone).collect()
+}
+
+/// The same in one sentence each.
+pub(super) fn sentences(run: &Run, comparison: &Comparison) -> Vec<String> {
+    let all = remarks(run, comparison).into_iter();
+    all.map(|Remark { text, behind }| match behind {
+        Some((title, rows)) => format!("{text} {title} {}.", rows.join("; ")),
+        None => text,
+    })
+    .collect()
 }

@@ -1,253 +1,18 @@
-//! What a report tells people: the page that says what was run, a scenario's
-//! tables, and the sentences around them. How it is drawn is the exporter's.
+//! What a report tells people of a scenario: its tables, and the sentences
+//! around them. How it is drawn is the exporter's.
 
 use psci_bench::stats::Summary;
 
 use super::super::explain::{Confidence, Finding, Kind, explain};
-use super::super::midr;
-use super::super::model::{Run, Stage, Status, Term, Test, heading};
+use super::super::model::{Run, Status, Term, Test, heading};
 use super::super::words::{many, span};
 use super::points;
 use super::table::Table;
 
-/// A name and what is to be said of it.
-pub(super) type Line = (&'static str, String);
-
-/// What was run: all that makes figures comparable.
-pub(super) fn method(run: &Run) -> Vec<Line> {
-    let mut lines: Vec<Line> = vec![("Log", source(run))];
-    let mut add = |name, text: Option<String>| lines.extend(text.map(|text| (name, text)));
-    add(
-        "Payload",
-        Some(match &run.version {
-            Some(version) => format!("psci-bench {version}"),
-            None if run.integrity.tables => "not told by tables".to_owned(),
-            None => "TFTF, or one that prints as it does".to_owned(),
-        }),
-    );
-    add("Board", run.model.clone());
-    add("CPUs", cpus(run));
-    for stages in run.firmware.chunk_by(is_of_one_build) {
-        // Of its own lines, and in no record.
-        let said = format!("{} (not verified)", firmware(stages));
-        add("Firmware", Some(said));
-    }
-    add("PSCI", psci(run));
-    for (key, value) in &run.facts.others {
-        add("", Some(format!("{key}: {value}")));
-    }
-    add("Timestamps", timestamps(run));
-    add("Counter", counter(run));
-    add("Wake-up", wake(run));
-    add(
-        "Watchdog",
-        run.facts.watchdog.map(|base| format!("at {base:#x}")),
-    );
-    add("Overheads", overheads(run));
-    add("Plan", plan(run));
-    add("States", states(run));
-    for (key, value) in run.plan.others.iter().chain(&run.others) {
-        add("", Some(format!("{key}: {value}")));
-    }
-    add("Integrity", Some(run.integrity.to_string()));
-    add(
-        "Verdict",
-        Some(run.verdict_said()).filter(|_| !run.integrity.tables),
-    );
-    lines
-}
-
-fn source(run: &Run) -> String {
-    let source = &run.source;
-    if run.integrity.tables {
-        return source.input.clone();
-    }
-    format!(
-        "{}, run {}, lines {} to {}",
-        source.input, source.place, source.lines.0, source.lines.1
-    )
-}
-
-fn cpus(run: &Run) -> Option<String> {
-    if run.cpus.is_empty() {
-        return None;
-    }
-    let mut clusters: Vec<u32> = run.cpus.iter().map(|cpu| cpu.cluster).collect();
-    clusters.sort_unstable();
-    clusters.dedup();
-    let mut text = format!("{} in {}", run.cpus.len(), many(clusters.len(), "cluster"));
-    if let Some(labels) = &run.labels {
-        text.push_str(&format!(", labels by {labels}"));
-    }
-    if let Some(lead) = run.facts.lead {
-        text.push_str(&format!("; the lead is {}", run.label(lead)));
-        if let Some(mpidr) = run.cpus.get(lead).and_then(|cpu| cpu.mpidr) {
-            text.push_str(&format!(" (MPIDR {mpidr:#x})"));
-        }
-    }
-    if let Some(midr) = run.facts.midr {
-        text.push_str(&format!(", {}", part(midr)));
-    }
-    let mut others: Vec<u64> = run.cpus.iter().filter_map(|cpu| cpu.midr).collect();
-    others.sort_unstable();
-    others.dedup();
-    for midr in others {
-        let count = run.cpus.iter().filter(|cpu| cpu.midr == Some(midr)).count();
-        text.push_str(&format!("; {count} of {}", part(midr)));
-    }
-    Some(text)
-}
-
-/// A CPU's name with its MIDR.
-fn part(midr: u64) -> String {
-    match midr::name(midr) {
-        Some(name) => format!("{name} (MIDR {midr:#x})"),
-        None => format!("MIDR {midr:#x}"),
-    }
-}
-
-fn is_of_one_build(a: &Stage, b: &Stage) -> bool {
-    (&a.version, &a.built) == (&b.version, &b.built)
-}
-
-/// Stages of one build.
-fn firmware(stages: &[Stage]) -> String {
-    let names: Vec<&str> = stages.iter().map(|stage| stage.name.as_str()).collect();
-    let names = names.join(", ");
-    let stage = stages.first();
-    let version = stage.and_then(|stage| stage.version.as_deref());
-    let version = version.unwrap_or("of no version");
-    match stage.and_then(|stage| stage.built.as_deref()) {
-        Some(built) => format!("{names} {version}, built {built}"),
-        None => format!("{names} {version}"),
-    }
-}
-
-fn psci(run: &Run) -> Option<String> {
-    let facts = &run.facts;
-    let version = facts.psci?;
-    let mut text = format!("{}.{}", version >> 16 & 0x7fff, version & 0xffff);
-    if let Some(conduit) = &facts.conduit {
-        text.push_str(&format!(" by {}", conduit.word().to_uppercase()));
-    }
-    if let Some(el) = facts.el {
-        text.push_str(&format!(" from EL{el}"));
-    }
-    if let Some(format) = &facts.state_format {
-        text.push_str(&format!(", power_state in the {format} format"));
-    }
-    Some(text)
-}
-
-fn timestamps(run: &Run) -> Option<String> {
-    match (run.facts.pmf, &run.facts.pmf_error) {
-        (Some(function), _) => Some(format!("PMF's, by function {function:#010x}")),
-        (None, Some(error)) => Some(format!(
-            "the caller's only; PMF's can not be read: {}",
-            error.replace('_', " ")
-        )),
-        (None, None) => None,
-    }
-}
-
-fn counter(run: &Run) -> Option<String> {
-    let hz = run.facts.hz?;
-    let counter = run.facts.counter.as_deref().unwrap_or("counter");
-    Some(match run.clock().tick_ps() {
-        Some(ps) => format!(
-            "{counter} at {hz} Hz, a tick is {}.{:02} ns",
-            ps / 1000,
-            ps % 1000 / 10
-        ),
-        None => format!("{counter}; {hz} Hz can not be right: all figures are in ticks"),
-    })
-}
-
-fn wake(run: &Run) -> Option<String> {
-    let facts = &run.facts;
-    let mut text = facts.timer.clone()?;
-    if let Some(intid) = facts.timer_intid {
-        text.push_str(&format!(", interrupt {intid}"));
-    }
-    if let Some(gic) = facts.gic {
-        text.push_str(&format!(", GICv{gic}"));
-    }
-    if let Some(frame) = facts.frame {
-        text.push_str(&format!(
-            "; where that stops, the timer frame at {frame:#x}"
-        ));
-    }
-    Some(text)
-}
-
-fn overheads(run: &Run) -> Option<String> {
-    let facts = &run.facts;
-    let costs = [
-        ("counter read", facts.cost_counter),
-        ("empty timed region", facts.cost_empty),
-        ("PMF read", facts.cost_pmf),
-    ];
-    let costs = costs.into_iter().filter_map(|(what, cost)| {
-        let cost = span(run, cost?);
-        Some(format!("{what} {cost}"))
-    });
-    let text = costs.collect::<Vec<_>>().join(", ");
-    Some(text).filter(|text| !text.is_empty())
-}
-
-fn plan(run: &Run) -> Option<String> {
-    let plan = &run.plan;
-    let mut text = format!("{} samples a CPU", plan.iterations?);
-    if let Some(warmup) = plan.warmup {
-        text.push_str(&format!(" after {warmup} for warm-up"));
-    }
-    let methods: Vec<&str> = plan.methods.iter().map(Term::word).collect();
-    text.push_str(&format!("; method {}", methods.join(", ")));
-    if let Some(wake) = &plan.wake {
-        text.push_str(&format!("; wake {wake}"));
-    }
-    for (key, state) in [("deepest", plan.deepest), ("core", plan.core)] {
-        if let Some(state) = state {
-            text.push_str(&format!("; {key}={state:#010x}"));
-        }
-    }
-    Some(text)
-}
-
-/// The `power_state`s that were asked for, each with its scenarios.
-fn states(run: &Run) -> Option<String> {
-    let mut all: Vec<(u32, Vec<&str>)> = Vec::new();
-    for test in &run.tests {
-        let Some(state) = test.power_state else {
-            continue;
-        };
-        let tag = test.scenario.word();
-        match all.iter_mut().find(|it| it.0 == state) {
-            Some(it) if it.1.contains(&tag) => {}
-            Some(it) => it.1.push(tag),
-            None => all.push((state, vec![tag])),
-        }
-    }
-    let each = all.iter();
-    let each = each.map(|(state, tags)| format!("{state:#010x} in {}", tags.join(", ")));
-    let text = each.collect::<Vec<_>>().join("; ");
-    Some(text).filter(|text| !text.is_empty())
-}
-
 /// What a reader has to know before he believes a figure.
 pub(super) fn warnings(run: &Run) -> Vec<String> {
     let integrity = &run.integrity;
-    let mut all = Vec::new();
-    if let Some(records) = &integrity.records {
-        let shown = records.missing.iter().take(8);
-        all.extend(shown.map(|missing| format!("in neither copy: {missing}")));
-        if records.missing.len() > 8 {
-            all.push(format!("and {} more gaps", records.missing.len() - 8));
-        }
-        if records.expected.is_none() {
-            all.push("the end record is in neither copy: there may be more".to_owned());
-        }
-    }
+    let mut all = integrity.shortfalls();
     if integrity.unverified_rows > 0 && integrity.records.is_some() {
         all.push(format!(
             "{} from RT_INSTR lines, which have no checksum; marked with ?",
@@ -379,33 +144,88 @@ pub(super) fn statistics(run: &Run, summary: &Summary, p99: bool) -> Vec<String>
     cells
 }
 
-/// Sentences on a scenario: what its records show, and what the payload found
-/// besides.
-pub(super) fn remarks(run: &Run, test: &Test) -> Vec<String> {
+/// A sentence, and what stands behind it for those who ask: a title, and more
+/// sentences.
+pub(super) struct Remark {
+    pub(super) text: String,
+    pub(super) behind: Option<(String, Vec<String>)>,
+}
+
+impl Remark {
+    /// One with nothing behind it.
+    pub(super) fn plain(text: String) -> Self {
+        Self { text, behind: None }
+    }
+}
+
+/// The most findings of one kind that are told one by one: a machine of many
+/// clusters has a last man in each.
+const OF_A_KIND_MAX: usize = 8;
+
+/// What is said of a scenario: what its records show, and what the payload
+/// found besides.
+pub(super) fn remarks(run: &Run, test: &Test) -> Vec<Remark> {
     let findings = explain(run, test);
+    let of = |kind: Kind| findings.iter().filter(move |it| it.kind == kind);
+    let sentences = |all: &mut dyn Iterator<Item = &Finding>| -> Vec<String> {
+        all.map(|it| it.sentence.clone()).collect()
+    };
+    let mut all = Vec::new();
+    // The payload tells of many last men in one sentence.
+    let last_men = test.findings.iter().find(|it| it.starts_with("Last men "));
+    let last_men = last_men.filter(|_| of(Kind::LastMan).count() > OF_A_KIND_MAX);
+    if let Some(text) = last_men {
+        let each = sentences(&mut of(Kind::LastMan));
+        let behind = Some(("Each of them".to_owned(), each));
+        all.push(Remark {
+            text: text.clone(),
+            behind,
+        });
+    }
+    // And what it saw is told, though no record of it came through.
+    let saw = test.findings.iter().any(|text| text.starts_with("Last m"));
+    let mut before: Vec<Kind> = Vec::new();
+    for finding in &findings {
+        let kind = finding.kind;
+        let nth = before.iter().filter(|it| **it == kind).count();
+        before.push(kind);
+        if kind == Kind::NotTold && saw || kind == Kind::LastMan && last_men.is_some() {
+            continue;
+        }
+        if nth < OF_A_KIND_MAX {
+            all.push(Remark::plain(finding.sentence.clone()));
+        } else if nth == OF_A_KIND_MAX {
+            let rest = sentences(&mut of(kind).skip(nth));
+            let text = format!(
+                "And {} more of this kind: `--format json` has all.",
+                rest.len()
+            );
+            let behind = Some(("Which they are".to_owned(), rest));
+            all.push(Remark { text, behind });
+        }
+    }
     // What the payload says of these is there already, by records.
     let is_told = |text: &&String| {
         let kind = OWN.iter().find(|own| text.starts_with(own.0));
-        kind.is_some_and(|(_, kind)| {
-            let known = |it: &&Finding| it.confidence != Confidence::Unknown;
-            findings.iter().filter(known).any(|it| it.kind == *kind)
-        })
+        kind.is_some_and(|(_, kind)| of(*kind).any(|it| it.confidence != Confidence::Unknown))
     };
-    // And what it saw is told, though no record of it came through.
-    let saw = test.findings.iter().any(|text| text.starts_with("Last m"));
     let own = test.findings.iter().filter(|text| !is_told(text)).cloned();
-    let told = findings
-        .iter()
-        .filter(|it| it.kind != Kind::NotTold || !saw);
-    let all = told.map(|finding| finding.sentence.clone());
-    all.chain(own).collect()
+    all.extend(own.map(Remark::plain));
+    all
+}
+
+/// The same without what stands behind.
+pub(super) fn sentences(run: &Run, test: &Test) -> Vec<String> {
+    let all = remarks(run, test).into_iter();
+    all.map(|remark| remark.text).collect()
 }
 
 /// How the payload's own findings begin that are told of records, too.
-const OWN: [(&str, Kind); 6] = [
+const OWN: [(&str, Kind); 7] = [
     ("Last m", Kind::LastMan),
     ("Lock queue", Kind::LockQueue),
     ("No lock queue", Kind::LockQueue),
+    ("Wake-ups that waited", Kind::Waited),
     ("Resolution: ", Kind::Resolution),
     ("Not counted: ", Kind::NotCounted),
     ("Lost: ", Kind::Lost),

@@ -130,6 +130,9 @@ impl Serialize for Of<'_, ()> {
                 "mpidr": hex(cpu.mpidr), "cluster": cpu.cluster, "core": cpu.core,
                 "thread": cpu.thread, "guessed": cpu.guessed, "midr": hex(cpu.midr),
                 "name": cpu.midr.and_then(midr::name),
+                "caches": cpu.caches.iter().map(|cache| json!({
+                    "name": cache.key().to_string(), "bytes": cache.bytes,
+                })).collect::<Vec<_>>(),
             })
         });
         map.serialize_entry("cpus", &cpus.collect::<Vec<_>>())?;
@@ -277,6 +280,8 @@ fn facts(facts: &Facts) -> Value {
         "frame": hex(facts.frame), "frame_intid": facts.frame_intid,
         "el": facts.el, "gic": facts.gic, "conduit": facts.conduit.as_ref().map(Term::word),
         "psci": hex(facts.psci.map(u64::from)),
+        "smccc": hex(facts.smccc.map(u64::from)),
+        "service": facts.service, "service_revision": facts.service_revision,
         "state_format": facts.state_format.as_ref().map(Term::word),
         "lead": facts.lead, "midr": hex(facts.midr), "name": facts.midr.and_then(midr::name),
         "pmf": hex(facts.pmf.map(u64::from)), "pmf_error": facts.pmf_error,

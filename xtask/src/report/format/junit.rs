@@ -15,7 +15,7 @@ use quick_xml::events::{BytesDecl, BytesText, Event};
 use super::super::compare::{Change, Comparison, Outcome, PointChange};
 use super::super::model::{Measured, Report, Run, Status, Test, Why, heading};
 use super::xml::characters;
-use super::{Exporter, Options, Takes, content};
+use super::{Exporter, Options, Takes, content, method};
 
 /// The exporter.
 pub(super) struct Junit;
@@ -146,7 +146,7 @@ impl Case {
 fn suite(run: &Run) -> Suite {
     let board = run.model.as_deref().unwrap_or("unknown board");
     let source = &run.source;
-    let mut properties: Vec<(String, String)> = content::method(run)
+    let mut properties: Vec<(String, String)> = method::method(run)
         .into_iter()
         .map(|(name, text)| {
             if name.is_empty() {
@@ -228,7 +228,7 @@ fn plain(value: f64) -> String {
 
 fn case(run: &Run, test: &Test) -> Case {
     let mut said = vec![content::conditions(run, test)];
-    said.extend(content::remarks(run, test));
+    said.extend(content::sentences(run, test));
     Case {
         name: test.name().to_owned(),
         class: format!("psci-bench.{}", test.method),

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
-use super::{Exporter, Options, Takes, compared, content, matrix, merged};
+use super::{Exporter, Options, Takes, compared, content, matrix, merged, method};
 
 /// The exporter.
 pub(super) struct Markdown;
@@ -37,7 +37,7 @@ impl Exporter for Markdown {
         for run in &report.runs {
             let board = run.model.as_deref().unwrap_or("a board without a name");
             writeln!(out, "# PSCI latencies of {board}\n")?;
-            for (name, text) in content::method(run) {
+            for (name, text) in method::method(run) {
                 let name = if name.is_empty() { "Also" } else { name };
                 writeln!(out, "- {name}: {text}")?;
             }
@@ -55,7 +55,7 @@ impl Exporter for Markdown {
                 for table in content::tables(run, test) {
                     table.markdown(out)?;
                 }
-                let remarks = content::remarks(run, test);
+                let remarks = content::sentences(run, test);
                 for remark in &remarks {
                     writeln!(out, "- {remark}")?;
                 }
@@ -79,7 +79,7 @@ impl Exporter for Markdown {
                 writeln!(out, "- {name}: {text}")?;
             }
             writeln!(out, "\n## What changed\n")?;
-            for remark in compared::remarks(run, comparison) {
+            for remark in compared::sentences(run, comparison) {
                 writeln!(out, "- {remark}")?;
             }
             writeln!(out, "\n## Changes\n")?;

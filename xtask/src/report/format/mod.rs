@@ -2,9 +2,10 @@
 //!
 //! ```text
 //! table ──── columns and cells, and how text, md and rst draw them
-//! content ── which tables and sentences there are, for these three; merged,
-//!            compared and matrix have those of several runs, of a comparison and
-//!            of jobs, points those of scenarios outside TFTF's suite
+//! method ─── what was run; content: which tables and sentences there are, for
+//!            these three; merged, compared and matrix have those of several
+//!            runs, of a comparison and of jobs, points those of scenarios
+//!            outside TFTF's suite
 //! xml ────── what XML may hold
 //! phases ─── what a CPU does between two instants, for these two:
 //! perfetto, html ─── time lines; html has modules of its own
@@ -29,6 +30,7 @@ mod junit;
 mod matrix;
 mod md;
 mod merged;
+mod method;
 mod perfetto;
 mod phases;
 mod points;

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use super::super::model::{Instants, Point, Report, Row, Run, Test};
 use super::phases::{Group, Slice, groups, slices};
-use super::{Exporter, Options, content, only_run};
+use super::{Exporter, Options, content, method, only_run};
 
 /// The exporter.
 pub(super) struct Perfetto;
@@ -41,7 +41,7 @@ impl Exporter for Perfetto {
         if trace.drawn == 0 {
             bail!("there is no instant for perfetto: logs of TFTF and lost records have none");
         }
-        let method = content::method(run).into_iter();
+        let method = method::method(run).into_iter();
         let method = method.map(|(name, text)| (name.to_owned(), Value::from(text)));
         let document = json!({
             "displayTimeUnit": "ns",

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
-use super::{Exporter, Options, Takes, compared, content, matrix, merged};
+use super::{Exporter, Options, Takes, compared, content, matrix, merged, method};
 
 /// The exporter.
 pub(super) struct Rst;
@@ -40,7 +40,7 @@ impl Exporter for Rst {
             let title = format!("PSCI latencies of {board}");
             writeln!(out, "{title}\n{}\n", "=".repeat(title.chars().count()))?;
             writeln!(out, "Method\n------\n")?;
-            for (name, text) in content::method(run) {
+            for (name, text) in method::method(run) {
                 let name = if name.is_empty() { "Also" } else { name };
                 writeln!(out, "- {name}: {}", literal(&text))?;
             }
@@ -57,7 +57,7 @@ impl Exporter for Rst {
                     table.grid(out)?;
                 }
                 writeln!(out, "{conditions}.\n")?;
-                let remarks = content::remarks(run, test);
+                let remarks = content::sentences(run, test);
                 for remark in &remarks {
                     writeln!(out, "- {}", literal(remark))?;
                 }
@@ -82,7 +82,7 @@ impl Exporter for Rst {
                 writeln!(out, "- {name}: {}", literal(&text))?;
             }
             writeln!(out, "\nWhat changed\n------------\n")?;
-            for remark in compared::remarks(run, comparison) {
+            for remark in compared::sentences(run, comparison) {
                 writeln!(out, "- {}", literal(&remark))?;
             }
             writeln!(out, "\nChanges\n-------\n")?;

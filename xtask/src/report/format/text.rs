@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
-use super::{Exporter, Options, Takes, compared, content, matrix, merged};
+use super::{Exporter, Options, Takes, compared, content, matrix, merged, method};
 
 /// The exporter.
 pub(super) struct Text;
@@ -34,7 +34,7 @@ impl Exporter for Text {
             return Ok(());
         }
         for run in &report.runs {
-            for (name, text) in content::method(run) {
+            for (name, text) in method::method(run) {
                 writeln!(out, "{name:<11} {text}")?;
             }
             for warning in content::warnings(run) {
@@ -50,7 +50,7 @@ impl Exporter for Text {
                     table.plain(out)?;
                 }
                 writeln!(out, "  {}", content::conditions(run, test))?;
-                for remark in content::remarks(run, test) {
+                for remark in content::sentences(run, test) {
                     writeln!(out, "  * {remark}")?;
                 }
                 writeln!(out)?;
@@ -70,7 +70,7 @@ impl Exporter for Text {
                 writeln!(out, "  {name:<9} {text}")?;
             }
             writeln!(out)?;
-            for remark in compared::remarks(run, comparison) {
+            for remark in compared::sentences(run, comparison) {
                 writeln!(out, "  * {remark}")?;
             }
             writeln!(out)?;

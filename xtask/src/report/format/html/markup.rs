@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use super::super::super::compare::Outcome;
-use super::super::content::Line;
+use super::super::content::Remark;
+use super::super::method::Line;
 use super::super::table::{Align, Table};
 use super::super::xml::characters;
 
@@ -23,12 +24,21 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
+/// The most rows of a table that are shown without scrolling.
+const ROWS_MAX: usize = 48;
+
 /// A table, in a frame of its own that scrolls where there is no room.
 pub(super) fn table(table: &Table) -> String {
     let title = escape(&table.title);
+    // What comes behind five hundred rows is not found.
+    let long = if table.rows.len() > ROWS_MAX {
+        " long"
+    } else {
+        ""
+    };
     let mut out = format!(
         "<figure>\n<figcaption>{title}</figcaption>\n\
-         <div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{title}\">\n\
+         <div class=\"scroll{long}\" role=\"region\" tabindex=\"0\" aria-label=\"{title}\">\n\
          <table aria-label=\"{title}\">\n<thead><tr>"
     );
     let class = |align: &Align| match align {
@@ -79,17 +89,28 @@ pub(super) fn definitions(lines: &[Line]) -> String {
     format!("<dl class=\"method\">\n{lines}</dl>\n")
 }
 
-/// Sentences as a list; nothing of none.
-pub(super) fn list(sentences: &[String]) -> String {
-    if sentences.is_empty() {
+/// Remarks as a list; nothing of none. What stands behind one opens when asked.
+pub(super) fn remarks(all: &[Remark]) -> String {
+    if all.is_empty() {
         return String::new();
     }
-    let items = sentences.iter();
-    let items = items.map(|text| format!("<li>{}</li>\n", escape(text)));
-    format!(
-        "<ul class=\"remarks\">\n{}</ul>\n",
-        items.collect::<String>()
-    )
+    let mut out = String::from("<ul class=\"remarks\">\n");
+    for Remark { text, behind } in all {
+        out.push_str(&format!("<li>{}", escape(text)));
+        if let Some((title, more)) = behind {
+            out.push_str(&format!(
+                "\n<details><summary>{}</summary>\n",
+                escape(title)
+            ));
+            for text in more {
+                out.push_str(&format!("<p>{}</p>\n", escape(text)));
+            }
+            out.push_str("</details>");
+        }
+        out.push_str("</li>\n");
+    }
+    out.push_str("</ul>\n");
+    out
 }
 
 #[cfg(test)]

@@ -19,10 +19,10 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use self::markup::{definitions, escape, list, table};
+use self::markup::{definitions, escape, remarks, table};
 use super::super::compare::Comparison;
 use super::super::model::{Report, Run, Status, Test};
-use super::{Exporter, Options, Takes, compared, content, merged};
+use super::{Exporter, Options, Takes, compared, content, merged, method};
 
 mod chart;
 mod latency;
@@ -127,7 +127,7 @@ fn write_run(report: &Report, place: usize, run: &Run, out: &mut dyn Write) -> R
         )?;
     }
     writeln!(out, "<section id=\"{run_id}-method\">\n<h2>Method</h2>")?;
-    out.write_all(definitions(&content::method(run)).as_bytes())?;
+    out.write_all(definitions(&method::method(run)).as_bytes())?;
     writeln!(out, "</section>")?;
     contents(&run_id, run, out)?;
     for (number, test) in run.tests.iter().enumerate() {
@@ -150,7 +150,7 @@ fn write_comparison(
     writeln!(out, "<h1>Before and after: {}</h1>", escape(board))?;
     out.write_all(definitions(&compared::method(run, comparison)).as_bytes())?;
     writeln!(out, "<section>\n<h2>What changed</h2>")?;
-    out.write_all(list(&compared::remarks(run, comparison)).as_bytes())?;
+    out.write_all(remarks(&compared::remarks(run, comparison)).as_bytes())?;
     writeln!(out, "</section>\n<section>\n<h2>Changes</h2>")?;
     for changes in compared::tables(run, comparison) {
         out.write_all(table(&changes).as_bytes())?;
@@ -202,7 +202,7 @@ fn write_test(id: &str, run: &Run, test: &Test, out: &mut dyn Write) -> Result<(
     if let Some(main) = tables.next() {
         out.write_all(table(&main).as_bytes())?;
     }
-    out.write_all(list(&content::remarks(run, test)).as_bytes())?;
+    out.write_all(remarks(&content::remarks(run, test)).as_bytes())?;
     let figures = [
         timeline::figure(id, run, test),
         queue::figure(id, run, test),
