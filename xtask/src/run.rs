@@ -8,7 +8,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use psci_bench::plan::{LOOPS_LIMIT_S, Plan};
 use psci_bench::verdict::Verdict;
 use tempfile::TempDir;
 
@@ -28,6 +27,11 @@ use crate::stream::{self, Ending, Limits, Tee};
 use crate::symbols::Symbols;
 use crate::tf_a::TfA;
 use crate::workspace::Workspace;
+
+mod timeout;
+
+use self::timeout::LEAST;
+pub use self::timeout::{TIMEOUT_MAX, timeout};
 
 /// What BL33 is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,48 +94,10 @@ impl Default for RunSpec {
             args: None,
             tree: Tree::Board,
             payload: Payload::Build,
-            timeout: TIMEOUT_LEAST,
+            timeout: LEAST,
             log: None,
         }
     }
-}
-
-const TIMEOUT_LEAST: Duration = Duration::from_secs(120);
-const TIMEOUT_MOST: Duration = Duration::from_secs(TIMEOUT_MAX);
-/// The longest time that QEMU can be given, in seconds: a day.
-pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
-/// About twice what a sample takes where 32 CPUs share two.
-const A_SAMPLE: Duration = Duration::from_millis(25);
-
-/// About four times what a loop's operation takes, a call to the firmware, where
-/// the host's CPUs are shared.
-const AN_OPERATION: Duration = Duration::from_micros(40);
-/// The kinds of operation that a loop has at most, each alone and on all CPUs.
-const LOOPS: u64 = 6;
-
-/// How long QEMU may run when nobody says how long: by the number of samples,
-/// those for warm-up included.
-#[must_use]
-pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
-    let times =
-        |time: Duration, count: u64| time.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
-    let rounds = u64::from(plan.iterations) + u64::from(plan.warmup);
-    let samples = rounds * plan.tests() as u64 * u64::from(cpus);
-    let (batch, batches) = plan.batches();
-    let batches = match plan.loops {
-        Some(_) => u64::from(batches),
-        // The payload's own limit, and what it takes beyond that.
-        None => 200,
-    };
-    let loops = plan.scenarios.iter().filter(|id| id.is_micro()).count() as u64;
-    let batches = (batches + u64::from(plan.warmup)) * loops * LOOPS;
-    let operations = batches.saturating_mul(u64::from(cpus) * u64::from(batch));
-    let operations = times(AN_OPERATION, operations);
-    let time = times(A_SAMPLE, samples).saturating_add(operations);
-    let limit = Duration::from_secs(LOOPS_LIMIT_S.into());
-    let limit = times(limit, if plan.loops.is_none() { loops } else { 0 });
-    time.saturating_add(limit)
-        .clamp(TIMEOUT_LEAST, TIMEOUT_MOST)
 }
 
 /// What came of a run.
@@ -419,29 +385,4 @@ fn build_image(
         emulated: true,
     };
     make_image(workspace, board, &wish, &spec.tree, None)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn who_asks_for_more_waits_longer() {
-        let seconds = |cpus, args| {
-            let plan = Plan::parse(args).expect("good words");
-            timeout(cpus, &plan).as_secs()
-        };
-        assert_eq!(seconds(8, ""), 120);
-        // It takes 5 to 8 minutes where 32 CPUs share two.
-        assert_eq!(seconds(32, "iterations=100 method=tftf,warm"), 979);
-        let loops = seconds(8, "only=null_call");
-        assert!(loops > u64::from(LOOPS_LIMIT_S) + 120, "{loops}");
-        assert!(seconds(8, "only=null_call loops=1048576") > loops);
-        assert_eq!(seconds(8, "only=micro loops=1024 batch=64"), 120);
-        assert_eq!(seconds(512, "iterations=1000000"), TIMEOUT_MAX);
-        assert_eq!(
-            seconds(u32::MAX, "iterations=1000000 warmup=10000 method=tftf,warm"),
-            TIMEOUT_MAX
-        );
-    }
 }

@@ -445,9 +445,10 @@ pub struct RunArguments {
     /// Boot arguments, such as 'iterations=100 method=warm'.
     #[arg(long, allow_hyphen_values = true)]
     pub args: Option<String>,
-    /// End QEMU after so many seconds [default: 120, or 0.025 for each sample
-    /// of each CPU that --smp and --args ask for, whichever is more; five times
-    /// that under KVM].
+    /// End QEMU after so many seconds [default: 120, or what --smp and --args
+    /// ask for, whichever is more: 0.025 for each sample of each CPU, in each
+    /// step of a sweep, and somewhat more than twice `duration=` for each
+    /// stretch of timer_latency; five times that under KVM].
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
     pub timeout: Option<u64>,
     /// Append this device tree instead of one made of the board file.

@@ -1,0 +1,164 @@
+//! How long QEMU may run when nobody says how long.
+
+use std::time::Duration;
+
+use psci_bench::latency::Load;
+use psci_bench::plan::{LOOPS_LIMIT_S, Plan, ScenarioId, steps};
+
+/// The shortest time that is given unasked.
+pub(super) const LEAST: Duration = Duration::from_secs(120);
+const MOST: Duration = Duration::from_secs(TIMEOUT_MAX);
+/// The longest time that QEMU can be given, in seconds: a day.
+pub const TIMEOUT_MAX: u64 = 24 * 60 * 60;
+
+/// About twice what a sample takes where 32 CPUs share two.
+const A_SAMPLE: Duration = Duration::from_millis(25);
+/// About four times what a loop's operation takes, a call to the firmware, where
+/// the host's CPUs are shared.
+const AN_OPERATION: Duration = Duration::from_micros(40);
+/// The kinds of operation that a loop has at most, each alone and on all CPUs.
+const LOOPS: u64 = 6;
+/// What a second of looking at timers may take under emulation, apart from a
+/// sample's time for each CPU: they are gathered once a second.
+const A_SECOND: Duration = Duration::from_secs(2);
+/// The states to suspend to that a sweep has, CPU_OFF included.
+const STATES: u64 = 3;
+/// The steps of `idle_states`: the trees of boards name up to four states, of
+/// which each is tried in sequence, at once, and in OS-initiated mode.
+const IDLE_STEPS: u64 = 4 * 3;
+
+/// How long QEMU may run when nobody says how long: by the number of samples,
+/// those for warm-up included, of operations, and of seconds that timers are
+/// looked at.
+#[must_use]
+pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
+    let rounds = u64::from(plan.iterations) + u64::from(plan.warmup);
+    let parts = plan.scenarios.iter().map(|id| parts(id, cpus, plan));
+    let samples = parts.fold(0, u64::saturating_add).saturating_mul(rounds);
+    let time = times(A_SAMPLE, samples);
+    let time = time.saturating_add(of_loops(cpus, plan));
+    let time = time.saturating_add(of_timers(cpus, plan));
+    time.clamp(LEAST, MOST)
+}
+
+fn times(time: Duration, count: u64) -> Duration {
+    time.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// Samples of a round of `id`, those of all its steps together.
+fn parts(id: ScenarioId, cpus: u32, plan: &Plan) -> u64 {
+    let all = u64::from(cpus);
+    match id {
+        ScenarioId::TimerLatency => 0,
+        ScenarioId::DirtySweep => {
+            let steps = plan.dirty.map(|steps| steps.as_slice().len());
+            STATES * all * steps.unwrap_or(steps::DIRTY_STEPS) as u64
+        }
+        ScenarioId::ContendSweep => {
+            let steps = plan.contend;
+            let steps = steps.unwrap_or_else(|| steps::contend(cpus as usize));
+            let together = steps.as_slice().iter().map(|step| u64::from(*step));
+            // More CPUs than there are do not go down.
+            (STATES - 1) * together.filter(|step| *step <= all).sum::<u64>()
+        }
+        ScenarioId::IdleStates => IDLE_STEPS * all,
+        ScenarioId::SystemSuspend => 1,
+        _ if id.is_suite() => plan.methods.iter().count() as u64 * all,
+        _ => all,
+    }
+}
+
+fn of_loops(cpus: u32, plan: &Plan) -> Duration {
+    let (batch, batches) = plan.batches();
+    let batches = match plan.loops {
+        Some(_) => u64::from(batches),
+        // The payload's own limit, and what it takes beyond that.
+        None => 200,
+    };
+    let loops = plan.scenarios.iter().filter(|id| id.is_micro()).count() as u64;
+    let batches = (batches + u64::from(plan.warmup)) * loops * LOOPS;
+    let operations = batches.saturating_mul(u64::from(cpus) * u64::from(batch));
+    let limit = Duration::from_secs(LOOPS_LIMIT_S.into());
+    let limit = times(limit, if plan.loops.is_none() { loops } else { 0 });
+    times(AN_OPERATION, operations).saturating_add(limit)
+}
+
+/// A stretch for each load and each CPU whose timer is looked at alone, and one
+/// for all together.
+fn of_timers(cpus: u32, plan: &Plan) -> Duration {
+    if !plan.scenarios.contains(ScenarioId::TimerLatency) {
+        return Duration::ZERO;
+    }
+    let timer = &plan.timer;
+    let of = |load: Load| {
+        // A lone CPU has no others to lay a load on.
+        let alone = timer.alone() && (cpus > 1 || load == Load::Idle);
+        u64::from(timer.all()) + if alone { u64::from(cpus) } else { 0 }
+    };
+    let stretches = timer.loads().map(of).sum::<u64>();
+    let second = A_SECOND.saturating_add(times(A_SAMPLE, cpus.into()));
+    times(second, stretches.saturating_mul(u64::from(timer.duration)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(cpus: u32, args: &str) -> u64 {
+        let plan = Plan::parse(args).expect("good words");
+        timeout(cpus, &plan).as_secs()
+    }
+
+    #[test]
+    fn who_asks_for_more_waits_longer() {
+        assert_eq!(seconds(8, ""), 120);
+        // It takes 5 to 8 minutes where 32 CPUs share two.
+        assert_eq!(seconds(32, "iterations=100 method=tftf,warm"), 979);
+        let loops = seconds(8, "only=null_call");
+        assert!(loops > u64::from(LOOPS_LIMIT_S) + 120, "{loops}");
+        assert!(seconds(8, "only=null_call loops=1048576") > loops);
+        assert_eq!(seconds(8, "only=micro loops=1024 batch=64"), 120);
+        assert_eq!(seconds(512, "iterations=1000000"), TIMEOUT_MAX);
+        assert_eq!(
+            seconds(u32::MAX, "iterations=1000000 warmup=10000 method=tftf,warm"),
+            TIMEOUT_MAX
+        );
+    }
+
+    #[test]
+    fn timers_by_their_stretches() {
+        let timers = |cpus, args: &str| seconds(cpus, &format!("only=timer_latency {args}"));
+        assert_eq!(timers(2, "duration=1"), 120);
+        // One stretch; then one for each CPU, and each load.
+        let one = timers(2, "duration=130 timers=all stress=idle period=100000");
+        assert_eq!(one, 266);
+        assert_eq!(
+            timers(2, "duration=130 timers=alone stress=idle"),
+            2 * one + 1
+        );
+        assert_eq!(timers(2, "duration=130"), 6 * one + 3);
+        // A lone CPU has nobody to lay a load on.
+        assert_eq!(timers(1, "duration=130"), 789);
+        // Iterations are nothing to it, nor is it to the others.
+        assert_eq!(timers(2, "iterations=1000000"), 120);
+        assert_eq!(seconds(2, "duration=86400"), 120);
+        assert_eq!(timers(u32::MAX, "duration=86400"), TIMEOUT_MAX);
+    }
+
+    #[test]
+    fn sweeps_by_their_steps() {
+        let rounds = "iterations=99 warmup=1";
+        let of = |cpus, args: &str| seconds(cpus, &format!("{rounds} {args}"));
+        assert_eq!(of(8, "only=dirty_sweep dirty=0"), 120);
+        assert_eq!(of(8, "only=dirty_sweep dirty=0,1M,2M,3M"), 240);
+        assert_eq!(of(8, "only=dirty_sweep"), 900);
+        assert_eq!(of(32, "only=contend_sweep contend=32"), 160);
+        // What there is no CPU for is not tried.
+        assert_eq!(of(32, "only=contend_sweep contend=32,33"), 160);
+        assert_eq!(of(8, "only=contend_sweep"), 180);
+        assert_eq!(of(8, "only=idle_states"), 240);
+        assert_eq!(of(8, "only=system_suspend"), 120);
+        let most = "iterations=1000000 warmup=10000 only=all dirty=0-64M contend=1-512";
+        assert_eq!(seconds(u32::MAX, most), TIMEOUT_MAX);
+    }
+}
