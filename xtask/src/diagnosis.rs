@@ -3,6 +3,8 @@
 mod heard;
 mod reset;
 
+use psci_bench::plan::ScenarioId;
+
 use crate::kvm_host;
 use crate::qemu::Firmware;
 use crate::stream::{Ending, Outcome};
@@ -96,14 +98,27 @@ fn payload_spoke(log: &str) -> bool {
     })
 }
 
-/// The name in the last `> Executing '…'` line.
+/// What the last line that begins a scenario names.
 #[must_use]
 pub fn last_scenario(log: &str) -> Option<&str> {
-    log.lines().rev().find_map(|line| {
-        line.trim_end()
-            .strip_prefix("> Executing '")?
-            .strip_suffix('\'')
-    })
+    log.lines().rev().find_map(begun)
+}
+
+/// What comes behind the name where the method is not TFTF's.
+const WARM: &str = ", CPUs kept on between samples";
+
+/// The scenario that `line` begins: `> Executing '…'`, or a title outside
+/// TFTF's frame.
+fn begun(line: &str) -> Option<&str> {
+    let line = line.trim_end();
+    if let Some(rest) = line.strip_prefix("> Executing '") {
+        return rest.strip_suffix('\'');
+    }
+    let warm = line.strip_suffix(WARM);
+    let name = warm.unwrap_or(line);
+    let mut all = ScenarioId::ALL.into_iter();
+    all.any(|id| id.name() == name && id.is_suite() == warm.is_some())
+        .then_some(line)
 }
 
 fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
@@ -205,6 +220,30 @@ mod tests {
         let said = diagnosis("", Ending::Exited { success: false }, "max");
         assert_eq!(said, "QEMU did not start: qemu: bad option");
         assert_eq!(diagnosis("", Ending::Interrupted, "max"), "interrupted");
+    }
+
+    #[test]
+    fn scenarios_with_titles_of_their_own() {
+        let so_far = format!("{BANNER}psci-bench 0.1.0\r\n> Executing 'A'\r\n");
+        for title in [
+            "Calls to the firmware that do nothing",
+            "Timer expiry to handler, under memory stress",
+            "CPU suspend on all cores in sequence, CPUs kept on between samples",
+        ] {
+            let log = format!("{so_far}\r\n{title}\r\n");
+            let said = diagnosis(&log, Ending::TimedOut, "max");
+            let begun = format!("the last scenario begun was '{title}', and");
+            assert!(said.contains(&begun), "{said}");
+        }
+        // A table's heading, and a name that no title is without its method.
+        for other in [
+            ".. table:: Calls to the firmware that do nothing, one CPU alone (ns per operation)",
+            "CPU suspend on all cores in sequence",
+            "Something, CPUs kept on between samples",
+        ] {
+            let log = format!("{so_far}{other}\r\n");
+            assert_eq!(last_scenario(&log), Some("A"), "{other}");
+        }
     }
 
     #[test]

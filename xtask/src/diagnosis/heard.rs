@@ -47,6 +47,12 @@ fn named(line: &str, panicked: bool) -> Option<(Name, String)> {
         let place = format!("in its results of '{}'", scenario.name());
         return Some((Name::Label(cluster, core), place));
     }
+    // `RTT|  00:00:00  (…, CPU 0x1, others mixed)`: a stretch of one CPU alone.
+    if line.starts_with("RTT|") {
+        let (_, rest) = line.split_once(", CPU ")?;
+        let place = "its timer was looked at alone".to_owned();
+        return Some((Name::Mpidr(hex(rest)?), place));
+    }
     if let Some(rest) = line.strip_prefix("Unhandled exception on CPU ") {
         return Some((Name::Mpidr(hex(rest)?), "it took an exception".into()));
     }
@@ -127,6 +133,20 @@ mod tests {
             Some("CPU 0x102 (in the firmware's crash dump)")
         );
         assert_eq!(last_cpu("> Executing 'X'\r\n"), None);
+    }
+
+    #[test]
+    fn stretches_of_one_cpu_name_it() {
+        let mut log = record("0005 cpu i=0 mpidr=0x101 cluster=4 core=1 thread=0");
+        let rtt = "RTT|  00:00:00  (timer interrupt to handler in us, 1000 us period, ";
+        log.push_str(&format!(
+            "{rtt}CPU 0x101, others mixed)\r\nRTH|----lat min\r\n"
+        ));
+        assert_eq!(
+            last_cpu(&log).as_deref(),
+            Some("CPU 4.1 (its timer was looked at alone)")
+        );
+        assert_eq!(last_cpu(&format!("{rtt}all CPUs, idle)\r\n")), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Whether a log holds more than one start of the machine, as where a
 //! watchdog has reset it.
 
-use super::last_scenario;
+use super::{begun, last_scenario};
 
 /// What the firmware's stages and the payload print first, each once a start.
 fn banner(line: &str) -> Option<&str> {
@@ -21,11 +21,24 @@ pub(super) fn first(log: &str) -> Option<String> {
     let Some(scenario) = last_scenario(before) else {
         return Some("the machine was reset before a scenario was begun".into());
     };
-    let complete = before.rfind("  TEST COMPLETE ") > before.rfind("> Executing '");
-    let when = if complete { "after" } else { "while" };
+    let mut behind = before
+        .lines()
+        .rev()
+        .take_while(|line| begun(line).is_none());
+    let when = if behind.any(is_result) {
+        "after"
+    } else {
+        "while"
+    };
     Some(format!(
         "the machine was reset {when} '{scenario}' was measured"
     ))
+}
+
+/// Whether `line` is the result of a scenario, in TFTF's frame or outside it.
+fn is_result(line: &str) -> bool {
+    let words = ["  TEST COMPLETE ", "  Passed", "  Skipped: ", "  Failed: "];
+    words.into_iter().any(|word| line.starts_with(word))
 }
 
 /// The part of `log` before a banner that is in it a second time.
@@ -69,6 +82,16 @@ mod tests {
         assert_eq!(
             first(&format!("{START}{START}{log}")).as_deref(),
             Some("the machine was reset before a scenario was begun")
+        );
+        // Scenarios with titles of their own.
+        let own = format!("{log}  TEST COMPLETE   Passed\r\nCPU_ON and CPU_OFF\r\n");
+        assert_eq!(
+            first(&format!("{own}{START}")).as_deref(),
+            Some("the machine was reset while 'CPU_ON and CPU_OFF' was measured")
+        );
+        assert_eq!(
+            first(&format!("{own}  Skipped: no GIC\r\n{START}")).as_deref(),
+            Some("the machine was reset after 'CPU_ON and CPU_OFF' was measured")
         );
         // The firmware is silent, or of another make.
         let payload = "psci-bench 0.1.0\r\n> Executing 'A'\r\npsci-bench 0.1.0\r\n";
