@@ -337,3 +337,36 @@ fn garbage_is_named() {
         let _ = said(&QEMU[..at]);
     }
 }
+
+#[test]
+fn a_failure_is_told_with_its_details() {
+    let whole = |number: usize, body: &str| {
+        let body = format!("@PB {number:04x} {body} ");
+        format!("{body}{:08x}\r\n", Crc32::of(body.as_bytes()))
+    };
+    for (said, why) in [
+        (
+            "why=timer why_cpu=1 fault=late ticks=255",
+            "timer: why_cpu 1, fault late, ticks 255",
+        ),
+        (
+            "why=timer why_cpu=0 fault=stray intid=40",
+            "timer: why_cpu 0, fault stray, intid 40",
+        ),
+        (
+            "why=wrong-answer why_cpu=1 call=unknown answer=0",
+            "wrong-answer: why_cpu 1, call unknown, answer 0",
+        ),
+    ] {
+        let test = format!("test t=13 by=warm tag=timer_latency status=failed {said} pmf=0");
+        let cpu = "cpu i=0 mpidr=0x0 cluster=0 core=0 thread=0";
+        let log = whole(1, cpu) + &whole(2, &test);
+        let run = read_bytes("a.log", log.as_bytes()).expect("a run").runs;
+        let test = &run[0].tests[0];
+        assert_eq!(
+            test.why.as_ref().map(ToString::to_string).as_deref(),
+            Some(why)
+        );
+        assert!(test.others.is_empty(), "{:?}", test.others);
+    }
+}
