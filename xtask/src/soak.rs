@@ -17,7 +17,7 @@ use std::time::Duration;
 use anyhow::Result;
 use psci_bench::verdict::Verdict;
 
-pub use self::account::{Account, Calls, Closing, Found};
+pub use self::account::{Account, Calls, Closing, Found, has_suspends};
 pub use self::keep::Keep;
 pub use self::load::Load;
 pub use self::totals::Totals;

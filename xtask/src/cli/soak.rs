@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::arguments::SoakArguments;
 use super::qemu::{self, Out};
 use crate::progress::say;
 use crate::run::{self, Prepared, RunResult};
-use crate::soak::{Keep, Limits, Load, Runner, soak};
+use crate::soak::{Keep, Limits, Load, Runner, has_suspends, soak};
 use crate::workspace::Workspace;
 
 /// A machine that is started again and again.
@@ -38,6 +38,11 @@ pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
         runs: arguments.runs,
         suspends: arguments.suspends,
     };
+    if let (Some(count), Some(args)) = (limits.suspends, &spec.args)
+        && !has_suspends(&super::plan(Some(args))?)
+    {
+        bail!("--suspends {count}: --args {args:?} asks for no scenario with CPU_SUSPENDs");
+    }
     if let Some(dir) = &arguments.keep {
         Keep::check(dir)?;
     }

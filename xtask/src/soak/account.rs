@@ -14,11 +14,17 @@
 //!   until it has all its samples; what it does in later ones counts nowhere.
 //!
 //! An attempt that is missing by one of these has no known reason.
+//!
+//! Scenarios outside the suite have points and no rows. Those of sweeps are
+//! suspends, but for the variant `off`, and their records say how many
+//! attempts a point has lost, and not by which reason. The others are no
+//! attempts: a loop, or a look at a timer.
 
 use std::collections::BTreeMap;
 
 use psci_bench::output::record::Type;
-use psci_bench::plan::ScenarioId;
+use psci_bench::plan::{Plan, ScenarioId};
+use psci_bench::point::Measure;
 use psci_bench::verdict::{self, Verdict};
 
 use super::records::{Fields, Records, count, number};
@@ -78,6 +84,19 @@ pub enum Found {
     None,
 }
 
+/// What stands for the reasons of a sweep, which its table alone has.
+const IN_SWEEPS: &str = "see-sweep";
+
+/// Whether a run of `plan` attempts CPU_SUSPENDs that are counted.
+#[must_use]
+pub fn has_suspends(plan: &Plan) -> bool {
+    let is_suspend = |id: ScenarioId| match id {
+        ScenarioId::PsciVersionParallel => false,
+        id => id.is_suite() || id.is_sweep(),
+    };
+    !plan.list && plan.scenarios.iter().any(is_suspend)
+}
+
 /// The shape of a scenario, which decides what can be proved.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
@@ -124,7 +143,8 @@ impl Account {
         account.lost = lost.len() as u64;
         if let Some(closing) = Closing::of(log) {
             let rows = records.all(Type::Row);
-            let rejected = rows.filter_map(|row| number(row.1, "rejected")).sum();
+            let rejected: u64 = rows.filter_map(|row| number(row.1, "rejected")).sum();
+            let rejected = rejected.saturating_add(lost_in_points(&records));
             account.in_no_row = closing.rejected.saturating_sub(rejected);
             account.lost = account.lost.max(closing.lost);
         }
@@ -142,6 +162,12 @@ impl Account {
         let [t, _] = place else { return };
         let scenario = t.parse().ok().and_then(ScenarioId::from_number);
         let Some(scenario) = scenario else { return };
+        if !scenario.is_suite() {
+            if scenario.is_sweep() {
+                self.sweep(records, t);
+            }
+            return;
+        }
         let shape = match scenario {
             ScenarioId::CpuOffSerial => Shape::Off,
             other if other.is_parallel() => Shape::Parallel,
@@ -194,6 +220,36 @@ impl Account {
         }
     }
 
+    /// Adds the sweep with the number `t`, by its points: a CPU's figures in a
+    /// step are of the same attempts.
+    fn sweep(&mut self, records: &Records, t: &String) {
+        let mut steps: BTreeMap<&[String], (u64, u64)> = BTreeMap::new();
+        for (place, fields) in records.within(Type::Point, std::slice::from_ref(t)) {
+            // What the firmware counts is no sample.
+            let Some((metric, step)) = place.split_last() else {
+                continue;
+            };
+            let of = |measure: Measure| metric == measure.key();
+            if of(Measure::Count) || of(Measure::Residency) {
+                continue;
+            }
+            let (samples, lost) = steps.entry(step).or_default();
+            *samples = number(fields, "n").unwrap_or(0).max(*samples);
+            *lost = number(fields, "lost").unwrap_or(0).max(*lost);
+        }
+        for (step, (samples, lost)) in steps {
+            let is_suspend = step.get(3).is_none_or(|variant| variant != "off");
+            let mut calls = Calls {
+                samples,
+                ..Calls::default()
+            };
+            if lost > 0 {
+                calls.rejected.insert(IN_SWEEPS.to_owned(), lost);
+            }
+            self.calls(is_suspend).add(&calls);
+        }
+    }
+
     fn calls(&mut self, is_suspend: bool) -> &mut Calls {
         if is_suspend {
             &mut self.suspends
@@ -223,6 +279,29 @@ fn missing_in_all(rows: &[Row], attempts: u64, warmup: u64) -> u64 {
     // Who was lost in the warm-up has made some of it, nobody knows how much.
     let lost = rows.iter().filter(|row| row.is_lost && row.made() == 0);
     missing.saturating_sub(lost.count() as u64 * warmup)
+}
+
+/// What points have lost, as the last line counts it: other figures of the same
+/// samples do not make more of them, and a scenario's first one counts.
+fn lost_in_points(records: &Records) -> u64 {
+    let mut scenarios: BTreeMap<&String, (usize, u64)> = BTreeMap::new();
+    for (place, fields) in records.all(Type::Point) {
+        let (Some(t), Some(metric)) = (place.first(), place.last()) else {
+            continue;
+        };
+        let rank = Measure::ALL.iter().position(|it| it.key() == metric);
+        let rank = rank.unwrap_or(usize::MAX);
+        let own = scenarios.entry(t).or_insert((rank, 0));
+        if rank < own.0 {
+            *own = (rank, 0);
+        }
+        if rank == own.0 {
+            own.1 = own.1.saturating_add(number(fields, "lost").unwrap_or(0));
+        }
+    }
+    scenarios
+        .values()
+        .fold(0, |sum, own| sum.saturating_add(own.1))
 }
 
 /// The lead's MPIDR, as records write it.
@@ -267,146 +346,4 @@ impl Closing {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::records::tests::log;
-    use super::*;
-
-    const HEAD: [&str; 4] = [
-        "facts lead=1",
-        "plan iterations=5 warmup=2",
-        "cpu i=0 mpidr=0x0 cluster=0 core=0",
-        "cpu i=1 mpidr=0x1 cluster=0 core=1",
-    ];
-
-    fn account(bodies: &[&str]) -> Account {
-        let all: Vec<&str> = HEAD.iter().chain(bodies).copied().collect();
-        Account::of(&log(&all))
-    }
-
-    #[test]
-    fn parallel_by_rows() {
-        let good = [
-            "test t=1 by=tftf asked=5 attempts=8",
-            "row t=1 by=tftf mpidr=0x0 valid=5 rejected=1",
-            "x t=1 by=tftf mpidr=0x0 early_wake=1",
-            "row t=1 by=tftf mpidr=0x1 valid=5 rejected=1",
-            "x t=1 by=tftf mpidr=0x1 abandoned=1",
-        ];
-        let sound = account(&good);
-        assert_eq!((sound.suspends.attempts(), sound.unexplained()), (12, 0));
-        assert_eq!(sound.suspends.rejected["early-wake"], 1);
-        assert_eq!(sound.others, Calls::default());
-        assert_eq!(sound.records, Found::All);
-
-        // A reason less, and a round more.
-        let mut bad = good;
-        bad[2] = "first t=1 by=tftf mpidr=0x0 reason=early-wake";
-        assert_eq!(account(&bad).unexplained(), 1);
-        bad = good;
-        bad[0] = "test t=1 by=tftf asked=5 attempts=9";
-        assert_eq!(account(&bad).suspends.unexplained, 2);
-        // Who is lost has no part in rounds any more.
-        bad[4] = "lost t=1 by=tftf mpidr=0x1 step=finish cause=timeout";
-        let lost = account(&bad);
-        assert_eq!((lost.lost, lost.suspends.unexplained), (1, 2));
-    }
-
-    #[test]
-    fn in_sequence_by_all_rows_together() {
-        let rows = [
-            "row t=2 by=warm mpidr=0x0 valid=5 rejected=1",
-            "x t=2 by=warm mpidr=0x0 stale=1",
-        ];
-        for (attempts, other, unexplained) in [
-            (15, "row t=2 by=warm mpidr=0x1 valid=5 rejected=0", 0),
-            (16, "row t=2 by=warm mpidr=0x1 valid=5 rejected=0", 1),
-            // No trial of it was good.
-            (8, "row t=2 by=warm mpidr=0x1 valid=0 rejected=0", 0),
-            (9, "row t=2 by=warm mpidr=0x1 valid=0 rejected=0", 1),
-        ] {
-            let test = format!("test t=2 by=warm asked=5 attempts={attempts}");
-            let mut bodies = vec![test.as_str(), other];
-            bodies.extend(rows);
-            let account = account(&bodies);
-            assert_eq!(account.suspends.unexplained, unexplained, "{attempts}");
-        }
-        // Lost in its first or second warm-up.
-        for (attempts, unexplained) in [(9, 0), (10, 0), (11, 1)] {
-            let test = format!("test t=2 by=warm asked=5 attempts={attempts}");
-            let mut bodies = vec![
-                test.as_str(),
-                "row t=2 by=warm mpidr=0x1 valid=0 rejected=0",
-                "lost t=2 by=warm mpidr=0x1 step=finish cause=timeout",
-            ];
-            bodies.extend(rows);
-            let account = account(&bodies);
-            assert_eq!(account.unexplained(), unexplained, "{attempts}");
-        }
-    }
-
-    #[test]
-    fn off_until_a_cpu_has_its_samples() {
-        let off = |attempts: u32, lead: &str, other: &str| {
-            let test = format!("test t=5 by=tftf asked=5 attempts={attempts}");
-            let lead = format!("row t=5 by=tftf mpidr=0x1 {lead}");
-            let other = format!("row t=5 by=tftf mpidr=0x0 {other}");
-            account(&[&test, &lead, &other])
-        };
-        // The lead suspends, the other one is turned off.
-        let sound = off(8, "valid=5 rejected=0", "valid=5 rejected=0");
-        assert_eq!((sound.suspends.samples, sound.others.samples), (5, 5));
-        assert_eq!(sound.unexplained(), 0);
-        let short = off(8, "valid=5 rejected=0", "valid=4 rejected=0");
-        assert_eq!(
-            (short.others.unexplained, short.suspends.unexplained),
-            (2, 0)
-        );
-        // There is no state for the lead.
-        let without = off(7, "valid=0 rejected=0", "valid=5 rejected=0");
-        assert_eq!((without.suspends.attempts(), without.unexplained()), (0, 0));
-    }
-
-    #[test]
-    fn the_last_line_and_damage() {
-        let line = "psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 955 samples, 9 not counted, \
-                    2 CPUs lost)\r\n";
-        let closing = Closing::of(line.as_bytes());
-        let counts = Closing {
-            samples: 955,
-            rejected: 9,
-            lost: 2,
-        };
-        assert_eq!(closing, Some(counts));
-        assert_eq!(Closing::of(b"psci-bench: INCOMPLETE: 1 2 3 4 5 6\n"), None);
-        let alone = Account::of(line.as_bytes());
-        assert_eq!((alone.unexplained(), alone.lost), (9, 2));
-        assert_eq!(alone.records, Found::None);
-
-        // Numbers that nobody has counted.
-        let most = u64::MAX;
-        let absurd = log(&[
-            "facts lead=1",
-            &format!("plan iterations=5 warmup={most}"),
-            &format!("test t=2 by=tftf asked={most} attempts={most}"),
-            &format!("row t=2 by=tftf mpidr=0x0 valid={most} rejected={most}"),
-            &format!("x t=2 by=tftf mpidr=0x0 stale={most} early_wake={most}"),
-            &format!("row t=2 by=tftf mpidr=0x1 valid={most} rejected=1"),
-        ]);
-        let counted = Account::of(&absurd);
-        assert_eq!((counted.suspends.attempts(), counted.unexplained()), (1, 1));
-        let absurd = line.replace("955", &most.to_string());
-        assert_eq!(Closing::of(absurd.as_bytes()), None);
-
-        // A row that no copy has: nothing is said of the rounds.
-        let text = log(&[
-            "plan iterations=5 warmup=2",
-            "test t=1 by=tftf asked=5 attempts=9",
-            "row t=1 by=tftf mpidr=0x0 valid=5 rejected=0",
-            "row t=1 by=tftf mpidr=0x1 valid=5 rejected=0",
-        ]);
-        let text = String::from_utf8_lossy(&text).replace("mpidr=0x1", "mpidr=0x2");
-        let damaged = Account::of(text.as_bytes());
-        assert_eq!(damaged.records, Found::Some);
-        assert_eq!((damaged.suspends.attempts(), damaged.unexplained()), (5, 0));
-    }
-}
+mod tests;

@@ -23,6 +23,7 @@ fn leading(kind: Type) -> Option<&'static [&'static str]> {
         Type::Cpu => Some(&["i"]),
         Type::Test => Some(&["t", "by"]),
         Type::Row | Type::Rejected | Type::Lost => Some(&["t", "by", "mpidr"]),
+        Type::Point => Some(&["t", "mpidr", "how", "var", "x", "metric"]),
         _ => None,
     }
 }
