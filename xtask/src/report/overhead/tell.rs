@@ -22,11 +22,11 @@ impl Overhead {
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         self.table().plain(out)?;
         for sentence in self.meaning() {
-            writeln!(out, "  * {sentence}")?;
+            note(out, &sentence)?;
         }
         writeln!(out, "\nNot compared:")?;
         for sentence in &self.left_out {
-            writeln!(out, "  * {sentence}")?;
+            note(out, sentence)?;
         }
         Ok(())
     }
@@ -136,6 +136,23 @@ impl Overhead {
     }
 }
 
+/// How wide notes are, in characters.
+const WIDTH: usize = 100;
+
+/// Writes a sentence as an item of a list, wrapped.
+fn note(out: &mut dyn Write, sentence: &str) -> io::Result<()> {
+    let mut line = "  *".to_owned();
+    for word in sentence.split(' ') {
+        if line.chars().count() + 1 + word.chars().count() > WIDTH {
+            writeln!(out, "{line}")?;
+            line = "   ".to_owned();
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    writeln!(out, "{line}")
+}
+
 /// Whether noise alone may have made the difference.
 fn is_noise(own: &OfCpu) -> bool {
     own.margin
@@ -210,6 +227,18 @@ pub(super) fn left_out(with: &Run, without: &Run) -> Vec<String> {
             "Points of all CPUs at once: with others at work, they are about them, too.".to_owned(),
         );
     }
+    let outside: Vec<&str> = with
+        .tests
+        .iter()
+        .filter(|test| test.scenario.is(ScenarioId::TimerLatency) && !test.points.is_empty())
+        .map(|test| test.scenario.word())
+        .collect();
+    if !outside.is_empty() {
+        all.push(format!(
+            "{}: from a timer's expiry to its handler, which calls no firmware.",
+            outside.join(", ")
+        ));
+    }
     let queues = with.tests.iter().filter(|test| !is_comparable(test));
     let queues: Vec<&str> = queues
         .map(|test| test.scenario.word().trim_start_matches("test_rt_instr_"))
@@ -239,4 +268,46 @@ fn sleeps(with: &Run, without: &Run) -> Option<(String, String)> {
         test.and_then(|it| it.sleep).map(|sleep| span(run, sleep))
     };
     of(with).zip(of(without))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::read::read_bytes;
+    use super::*;
+
+    const POINTS: &[u8] = include_bytes!("../../../tests/data/report/qemu-points.log");
+
+    #[test]
+    fn timers_are_left_out_and_named() {
+        let run = || read_bytes("a.log", POINTS).expect("a run").runs.remove(0);
+        let named = |run: &Run| {
+            let all = left_out(run, run);
+            all.iter().any(|it| it.starts_with("timer_latency: "))
+        };
+        assert!(!named(&run()));
+        let mut timers = run();
+        timers.tests[0].scenario = Term::Known(ScenarioId::TimerLatency);
+        assert!(named(&timers));
+        timers.tests[0].points.clear();
+        assert!(!named(&timers));
+    }
+
+    #[test]
+    fn notes_are_wrapped() {
+        let mut out = Vec::new();
+        let words = "a word ".repeat(40);
+        note(&mut out, words.trim_end()).expect("a Vec takes it");
+        let text = String::from_utf8(out).expect("UTF-8");
+        assert!(text.starts_with("  * a word a "), "{text}");
+        assert!(
+            text.lines().skip(1).all(|line| line.starts_with("    ")),
+            "{text}"
+        );
+        let longest = text.lines().map(str::len).max();
+        assert!(
+            (WIDTH - 6..=WIDTH).contains(&longest.unwrap_or(0)),
+            "{text}"
+        );
+        assert_eq!(text.split_whitespace().count(), 81);
+    }
 }
