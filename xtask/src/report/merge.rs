@@ -11,6 +11,7 @@ use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
+use super::compare::question::OF_TIMERS;
 use super::model::{Cpu, Measured, Row, Run, Source, Term, Test};
 
 /// Several runs of one board.
@@ -185,6 +186,12 @@ fn comparable(a: &Run, b: &Run) -> Result<(), Box<Refusal>> {
     })?;
     for test in &a.tests {
         let Some(other) = of(b, test) else { continue };
+        if test.scenario.is(ScenarioId::TimerLatency) {
+            for (key, _) in OF_TIMERS {
+                let what = format!("{key}= of {}", test.scenario.word());
+                check(&what, &|run| or(run.plan.other(key)))?;
+            }
+        }
         let state = |test: &Test| match test.power_state {
             Some(state) => format!("{state:#010x}"),
             None => "not known".to_owned(),
@@ -252,7 +259,7 @@ fn merged(runs: &[Run], first: &Run, test: &Test) -> MergedTest {
 /// The points of all `tests`, whose runs have the same CPUs.
 fn points(tests: &[Option<&Test>]) -> Vec<MergedPoint> {
     let mut all: Vec<MergedPoint> = Vec::new();
-    let same = |a: &Measured, b: &Measured| (a.cpu, a.per) == (b.cpu, b.per) && a.is_of_kind(b);
+    let same = |a: &Measured, b: &Measured| a.cpu == b.cpu && a.is_of_kind(b);
     for point in tests.iter().flatten().flat_map(|test| &test.points) {
         if all.iter().any(|it| same(&it.point, point)) {
             continue;
@@ -317,6 +324,25 @@ mod tests {
         assert_eq!(merged.tests.len(), 6);
         assert_eq!(merged.tests[5].rows[0].shown[0], None);
         assert!(merge(&[]).is_ok_and(|none| none.tests.is_empty()));
+    }
+
+    #[test]
+    fn timers_of_another_period_are_refused() {
+        let of = |period: &str| {
+            let mut run = run();
+            run.tests[0].scenario = Term::Known(ScenarioId::TimerLatency);
+            run.plan.others.push(("period".into(), period.into()));
+            run
+        };
+        assert!(merge(&[of("1000"), of("1000")]).is_ok());
+        let refusal = merge(&[of("1000"), of("100")]).expect_err("another question");
+        assert_eq!(refusal.what, "period= of timer_latency");
+        // Without timers it says nothing.
+        let mut other = [of("1000"), of("100")];
+        for run in &mut other {
+            run.tests.remove(0);
+        }
+        assert!(merge(&other).is_ok());
     }
 
     #[test]

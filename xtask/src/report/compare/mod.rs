@@ -7,6 +7,7 @@
 //! judge ─── rows -> changes
 //! lacks ─── what of the baseline is compared with nothing
 //! points ── points -> changes
+//! question  whether a scenario was asked the same on both sides
 //! tell ──── changes -> findings; tell_points, those of points
 //! flush ─── who flushes a cluster-size cache, then and now
 //! ```
@@ -29,6 +30,7 @@ mod lacks;
 pub(super) mod noise;
 mod pair;
 mod points;
+pub(super) mod question;
 pub(super) mod tell;
 mod tell_points;
 #[cfg(test)]
@@ -299,7 +301,7 @@ fn one(place: usize, new: &Run, old: &Run, options: &Options) -> Result<Comparis
         let before = in_baseline(test, old);
         let compared = before.ok_or_else(|| "the baseline does not have it".to_owned());
         let compared = compared.and_then(|before| {
-            is_one_question((new, test), (old, before), &options.across)?;
+            question::is_one((new, test), (old, before), &options.across)?;
             judge.compare(test, before)
         });
         match compared {
@@ -355,55 +357,6 @@ fn in_baseline<'r>(test: &Test, old: &'r Run) -> Option<&'r Test> {
     let mut own = old.tests.iter().filter(same);
     let own = own.find(|it| it.method == test.method);
     own.or_else(|| old.tests.iter().find(same))
-}
-
-/// Whether a test of the run and one of the baseline may be compared.
-///
-/// # Errors
-/// Why not.
-fn is_one_question(
-    (new, test): (&Run, &Test),
-    (old, found): (&Run, &Test),
-    across: &[Across],
-) -> Result<(), String> {
-    if found.method != test.method && !across.contains(&Across::Methods) {
-        return Err(format!(
-            "the baseline has it by method {}, and the run by {}: --across methods compares them \
-             all the same",
-            found.method, test.method
-        ));
-    }
-    if let (Some(a), Some(b)) = (test.power_state, found.power_state)
-        && a != b
-        && !across.contains(&Across::States)
-    {
-        return Err(format!(
-            "power_state is {a:#010x}, and {b:#010x} in the baseline: --across states compares \
-             them all the same"
-        ));
-    }
-    if let (Some(a), Some(b)) = (&new.plan.wake, &old.plan.wake)
-        && a != b
-        && test.is_parallel()
-        && !test.scenario.is(ScenarioId::PsciVersionParallel)
-        && !across.contains(&Across::Wakes)
-    {
-        return Err(format!(
-            "the wake-up pattern is {a}, and {b} in the baseline: --across wakes compares them \
-             all the same"
-        ));
-    }
-    if let (Some(a), Some(b)) = (test.pmf, found.pmf)
-        && a != b
-    {
-        let by = |pmf: bool| if pmf { "by PMF" } else { "by the caller" };
-        return Err(format!(
-            "it was measured {}, and {} in the baseline",
-            by(a),
-            by(b)
-        ));
-    }
-    Ok(())
 }
 
 /// The test of `run` that a comparison is about.

@@ -1,5 +1,7 @@
 //! Changes of points -> findings.
 
+use psci_bench::point::Unit;
+
 use super::super::explain::{Confidence, Finding, Kind};
 use super::super::words::many;
 use super::judge::Judge;
@@ -21,6 +23,7 @@ pub(super) fn findings(judge: &Judge<'_>, test: &ComparedTest) -> Vec<Finding> {
         basis: Vec::new(),
         confidence: Confidence::Intervals,
     };
+    let is_bare = |it: &&PointChange| it.new.interval.is_none() || it.old.interval.is_none();
     for (outcome, word) in [(Outcome::Worse, "more"), (Outcome::Better, "less")] {
         let own = |it: &&PointChange| it.outcome == outcome;
         let moved: Vec<&PointChange> = test.points.iter().filter(own).collect();
@@ -44,7 +47,8 @@ pub(super) fn findings(judge: &Judge<'_>, test: &ComparedTest) -> Vec<Finding> {
         let far = moved.iter().filter_map(|it| it.percent());
         let far = far.max_by(|a, b| a.abs().total_cmp(&b.abs()));
         let far = far.map_or(String::new(), |it| format!(", by up to {it:+.2} %"));
-        all.push(say(
+        let bare = moved.iter().any(is_bare);
+        let mut finding = say(
             Kind::Changed,
             format!(
                 "{}: {} of {} take {word}{far}: {}{more}.",
@@ -53,7 +57,11 @@ pub(super) fn findings(judge: &Judge<'_>, test: &ComparedTest) -> Vec<Finding> {
                 many(test.points.len(), "point"),
                 kinds.join(", ")
             ),
-        ));
+        );
+        if bare {
+            finding.confidence = Confidence::Figures;
+        }
+        all.push(finding);
     }
     if all.is_empty() && !test.points.is_empty() {
         let noise = match count(Outcome::Noise) {
@@ -68,6 +76,22 @@ pub(super) fn findings(judge: &Judge<'_>, test: &ComparedTest) -> Vec<Finding> {
                 many(test.points.len(), "point")
             ),
         ));
+    }
+    // What the firmware counts is one number on each side, and has no noise.
+    let is_time = |it: &&PointChange| matches!(it.point.unit(), Unit::Ticks | Unit::Cycles);
+    let bare = test.points.iter().filter(is_time).filter(is_bare).count();
+    if bare > 0 {
+        let mut finding = say(
+            Kind::NotTold,
+            format!(
+                "{}: {bare} of {} were weighed against no noise, as one side has a single sample \
+                 of each.",
+                name(judge, test),
+                many(test.points.len(), "point")
+            ),
+        );
+        finding.confidence = Confidence::Unknown;
+        all.push(finding);
     }
     let (new, old) = test.lone_points;
     if new + old > 0 && !test.points.is_empty() {

@@ -176,6 +176,15 @@ pub struct Plan {
     pub others: Vec<Other>,
 }
 
+impl Plan {
+    /// The value of a key that is not known here.
+    #[must_use]
+    pub fn other(&self, key: &str) -> Option<&str> {
+        let found = self.others.iter().find(|it| it.0 == key);
+        found.map(|it| it.1.as_str())
+    }
+}
+
 /// A CPU of the board.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cpu {

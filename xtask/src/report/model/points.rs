@@ -58,12 +58,19 @@ impl Measured {
         self.metric.known().map_or(Unit::Ticks, Measure::unit)
     }
 
+    /// What it is of, whichever CPU it is of, and however many operations a
+    /// sample has.
+    #[must_use]
+    pub fn kind(&self) -> (&Term<How>, &str, Option<u64>, &Term<Measure>) {
+        (&self.how, &self.variant, self.x, &self.metric)
+    }
+
     /// Whether two points of a scenario are of one question, whichever CPUs
-    /// they are of.
+    /// they are of. Samples of more operations are of another one: what stands
+    /// around a loop has a smaller part in them.
     #[must_use]
     pub fn is_of_kind(&self, other: &Self) -> bool {
-        (&self.how, &self.variant, self.x, &self.metric)
-            == (&other.how, &other.variant, other.x, &other.metric)
+        (self.kind(), self.per) == (other.kind(), other.per)
     }
 
     /// A figure of a sample as that of one operation, in nanoseconds; in ticks

@@ -224,8 +224,7 @@ fn of_points(with: &Run, new: &Test, without: &Run, old: &Test, scale: &Scale) -
         }
         let mpidr = with.cpus.get(point.cpu).and_then(|cpu| cpu.mpidr);
         let cpu = mpidr.and_then(|mpidr| without.cpu_by_mpidr(mpidr));
-        let same =
-            |it: &&Measured| Some(it.cpu) == cpu && it.per == point.per && it.is_of_kind(point);
+        let same = |it: &&Measured| Some(it.cpu) == cpu && it.is_of_kind(point);
         let Some(other) = old.points.iter().find(same) else {
             continue;
         };

@@ -1,0 +1,183 @@
+//! Whether a scenario was asked the same on both sides.
+
+use psci_bench::plan::ScenarioId;
+
+use super::super::model::{Run, Test};
+use super::super::words::many;
+use super::Across;
+
+/// What of the plan makes another question of `timer_latency`, and its unit.
+/// How long it was looked at does not: more samples are of the same one.
+pub(in crate::report) const OF_TIMERS: [(&str, &str); 2] =
+    [("period", "us"), ("footprint", "bytes")];
+
+/// Whether a test of the run and one of the baseline may be compared.
+///
+/// # Errors
+/// Why not.
+pub(super) fn is_one(
+    (new, test): (&Run, &Test),
+    (old, found): (&Run, &Test),
+    across: &[Across],
+) -> Result<(), String> {
+    if found.method != test.method && !across.contains(&Across::Methods) {
+        return Err(format!(
+            "the baseline has it by method {}, and the run by {}: --across methods compares them \
+             all the same",
+            found.method, test.method
+        ));
+    }
+    if let (Some(a), Some(b)) = (test.power_state, found.power_state)
+        && a != b
+        && !across.contains(&Across::States)
+    {
+        return Err(format!(
+            "power_state is {a:#010x}, and {b:#010x} in the baseline: --across states compares \
+             them all the same"
+        ));
+    }
+    if let (Some(a), Some(b)) = (&new.plan.wake, &old.plan.wake)
+        && a != b
+        && test.is_parallel()
+        && !test.scenario.is(ScenarioId::PsciVersionParallel)
+        && !across.contains(&Across::Wakes)
+    {
+        return Err(format!(
+            "the wake-up pattern is {a}, and {b} in the baseline: --across wakes compares them \
+             all the same"
+        ));
+    }
+    if let (Some(a), Some(b)) = (test.pmf, found.pmf)
+        && a != b
+    {
+        let by = |pmf: bool| if pmf { "by PMF" } else { "by the caller" };
+        return Err(format!(
+            "it was measured {}, and {} in the baseline",
+            by(a),
+            by(b)
+        ));
+    }
+    if test.scenario.is(ScenarioId::TimerLatency) {
+        for (key, unit) in OF_TIMERS {
+            if let (Some(a), Some(b)) = (new.plan.other(key), old.plan.other(key))
+                && a != b
+            {
+                return Err(format!("{key}= is {a} {unit}, and {b} in the baseline"));
+            }
+        }
+    }
+    match batches(test, found) {
+        Some((a, b)) if a != b => Err(format!(
+            "a sample is of {}, and of {b} in the baseline (batch=)",
+            many(a as usize, "operation")
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Operations in a sample of the first point that both have.
+fn batches(new: &Test, old: &Test) -> Option<(u32, u32)> {
+    new.points.iter().find_map(|point| {
+        let mut same = old.points.iter().filter(|it| it.kind() == point.kind());
+        Some((point.per, same.next()?.per))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::model::{Plan, Term};
+    use super::super::super::read::read_bytes;
+    use super::super::{Options, Outcome, compare};
+    use super::*;
+    use crate::report::explain::Kind;
+
+    const POINTS: &[u8] = include_bytes!("../../../tests/data/report/qemu-points.log");
+
+    fn run() -> Run {
+        read_bytes("a.log", POINTS).expect("a run").runs.remove(0)
+    }
+
+    fn refusal(new: &Run, old: &Run) -> String {
+        let refused = compare(std::slice::from_ref(new), old, &Options::default());
+        refused.expect_err("another question").to_string()
+    }
+
+    #[test]
+    fn another_batch_is_another_question() {
+        let mut other = run();
+        for point in &mut other.tests[0].points {
+            point.per *= 2;
+        }
+        let said = refusal(&run(), &other);
+        let expected = "a sample is of 512 operations, and of 1024 in the baseline";
+        assert!(said.contains(expected), "{said}");
+        // One point alone: it is the baseline's, and the run's, alone.
+        let mut one = run();
+        let last = one.tests[0].points.last_mut().expect("a point");
+        last.per *= 2;
+        let compared = compare(&[run()], &one, &Options::default()).expect("the others");
+        assert_eq!(compared[0].tests[0].lone_points, (1, 1));
+    }
+
+    #[test]
+    fn timers_by_period_and_footprint() {
+        let with = |period: &str, footprint: &str, duration: &str| {
+            let mut run = run();
+            run.tests[0].scenario = Term::Known(ScenarioId::TimerLatency);
+            let keys = [
+                ("period", period),
+                ("footprint", footprint),
+                ("duration", duration),
+            ];
+            run.plan = Plan {
+                others: keys
+                    .map(|(key, value)| (key.to_owned(), value.to_owned()))
+                    .to_vec(),
+                ..run.plan
+            };
+            run
+        };
+        let (one, long) = (with("1000", "4096", "1"), with("1000", "4096", "60"));
+        assert!(compare(&[one.clone()], &long, &Options::default()).is_ok());
+        let said = refusal(&one, &with("100", "4096", "1"));
+        assert!(
+            said.contains("period= is 1000 us, and 100 in the baseline"),
+            "{said}"
+        );
+        let said = refusal(&one, &with("1000", "8192", "1"));
+        assert!(
+            said.contains("footprint= is 4096 bytes, and 8192 in"),
+            "{said}"
+        );
+        // Other scenarios do not ask for it.
+        let mut loops = [one, with("100", "4096", "1")];
+        for run in &mut loops {
+            run.tests[0].scenario = Term::Known(ScenarioId::NullCall);
+        }
+        assert!(compare(&loops[..1], &loops[1], &Options::default()).is_ok());
+    }
+
+    #[test]
+    fn single_samples_have_no_noise() {
+        let mut single = run();
+        let [first, ..] = single.tests[0].points.as_mut_slice() else {
+            panic!("it has points");
+        };
+        let median = first.summary.median / 2;
+        first.summary = psci_bench::stats::Summary::of(&mut [median]);
+        let compared = compare(&[run()], &single, &Options::default()).expect("one board");
+        assert_eq!(compared[0].tests[0].points[0].outcome, Outcome::Worse);
+        let found = |kind, part: &str| {
+            let mut all = compared[0].findings.iter();
+            let own = all.find(|it| it.kind == kind && it.sentence.contains(part));
+            own.unwrap_or_else(|| panic!("no {part:?} in {:#?}", compared[0].findings))
+        };
+        found(Kind::NotTold, "1 of ");
+        found(Kind::NotTold, "weighed against no noise");
+        let changed = found(Kind::Changed, "take more");
+        assert_eq!(
+            changed.confidence,
+            crate::report::explain::Confidence::Figures
+        );
+    }
+}
