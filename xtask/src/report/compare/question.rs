@@ -138,7 +138,7 @@ mod tests {
             run
         };
         let (one, long) = (with("1000", "4096", "1"), with("1000", "4096", "60"));
-        assert!(compare(&[one.clone()], &long, &Options::default()).is_ok());
+        assert!(compare(std::slice::from_ref(&one), &long, &Options::default()).is_ok());
         let said = refusal(&one, &with("100", "4096", "1"));
         assert!(
             said.contains("period= is 1000 us, and 100 in the baseline"),
