@@ -50,6 +50,7 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
         reached::write,
         not_counted,
         lost,
+        super::latency::overruns,
     ] {
         any |= finding(out, run, test)?;
     }

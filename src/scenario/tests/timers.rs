@@ -171,6 +171,32 @@ fn overruns_are_counted_and_are_no_samples() {
     }
     let overruns: Vec<_> = columns(&text, "RTS").iter().map(|c| c[3]).collect();
     assert_eq!(overruns, ["0", "6", "6"]);
+    assert!(!text.contains("Overruns: "), "{text}");
+}
+
+#[test]
+fn many_overruns_are_said_and_fail_nothing() {
+    // Nine of ten, and on the other CPU one of ten, which is not yet more.
+    let late = |cpu, k| match (cpu, k % 10) {
+        (1, _) => 9 * 500 * TWO_US,
+        (_, 0) => 500 * TWO_US,
+        _ => 50,
+    };
+    let args = "only=timer_latency duration=1 stress=idle timers=all period=1000";
+    let (text, verdict) = run(&mut Fake::new(2).with_lateness(late), args, 2);
+    assert_eq!(verdict, Verdict::Pass);
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "* Overruns: on CPU 0.1 900 of 1000 expiries were missed (all CPUs at once, idle); \
+                min, median and max are of the others only. ";
+    assert!(plain.contains(said), "{text}");
+    assert!(!plain.contains("More than a tenth"), "{text}");
+    // Both, by turns and at once.
+    let late = |cpu, _| (1 + cpu as u64) * 500 * TWO_US;
+    let args = "only=timer_latency duration=1 stress=idle period=1000";
+    let (text, _) = run(&mut Fake::new(2).with_lateness(late), args, 2);
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(plain.matches("Overruns: on CPU 0.1 6").count(), 1, "{text}");
+    assert!(plain.contains("missed in 3 more of these"), "{text}");
 }
 
 #[test]
