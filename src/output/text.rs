@@ -97,22 +97,45 @@ pub(super) fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
     Ok(())
 }
 
-/// One line, cut off at [`COLUMNS`] characters.
+/// What a line ends with that was cut.
+const MORE: &str = " ...";
+
+/// One line; one that is longer than [`COLUMNS`] characters is cut between two
+/// words, if there is a place for that in its second half, and says so.
 pub(super) fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
-    struct Cut<'w>(&'w mut dyn Write, usize);
-    impl Write for Cut<'_> {
+    struct Line {
+        text: [u8; COLUMNS],
+        /// Of what there is, more than was kept.
+        len: usize,
+    }
+    impl Write for Line {
         fn write_str(&mut self, text: &str) -> fmt::Result {
             for c in text.chars() {
-                if self.1 == 0 {
-                    break;
+                if let Some(place) = self.text.get_mut(self.len) {
+                    *place = printable(c) as u8;
                 }
-                self.0.write_char(printable(c))?;
-                self.1 -= 1;
+                self.len += 1;
             }
             Ok(())
         }
     }
-    write!(Cut(out, COLUMNS), "{what}")?;
+    let mut line = Line {
+        text: [b' '; COLUMNS],
+        len: 0,
+    };
+    write!(line, "{what}")?;
+    const MOST: usize = COLUMNS - MORE.len();
+    let (end, more) = if line.len > COLUMNS {
+        // The blank may be the first character that has no place.
+        let blanks = COLUMNS / 2..=MOST;
+        let blank = blanks.rev().find(|at| line.text.get(*at) == Some(&b' '));
+        (blank.unwrap_or(MOST), MORE)
+    } else {
+        (line.len, "")
+    };
+    let text = line.text.get(..end).unwrap_or_default();
+    out.write_str(core::str::from_utf8(text).unwrap_or("?"))?;
+    out.write_str(more)?;
     out.write_char('\n')
 }
 
@@ -206,7 +229,25 @@ mod tests {
         assert_eq!(out, "tab here and ?\n");
         out.clear();
         one_line(&mut out, &"y".repeat(500)).expect("a String takes all");
-        assert_eq!(out.len(), COLUMNS + 1);
+        assert_eq!(out, "y".repeat(COLUMNS - 4) + " ...\n");
+    }
+
+    #[test]
+    fn a_line_is_cut_between_words() {
+        let line = |text: &str| {
+            let mut out = String::new();
+            one_line(&mut out, &text).expect("a String takes all");
+            out
+        };
+        // What fits is whole, to the last column.
+        let full = "x".repeat(COLUMNS - 5) + " 5242";
+        assert_eq!(line(&full), full.clone() + "\n");
+        // A number is there with all its digits, or not at all.
+        let number = "x".repeat(COLUMNS - 11) + " 5242880 bytes";
+        assert_eq!(line(&number), "x".repeat(COLUMNS - 11) + " ...\n");
+        let number = "x".repeat(COLUMNS - 16) + " 5242880";
+        let cut = line(&(number.clone() + " bytes, and more"));
+        assert_eq!(cut, number + " ...\n");
     }
 
     #[test]
