@@ -148,17 +148,26 @@ impl<M: Machine> Timers<'_, '_, M> {
         while progress.done < total && failure.is_none() {
             let expiries = most.min(total - progress.done);
             window.schedule.expiries = expiries;
+            for cpu in measured.clone() {
+                // Whoever does not come to begin has nothing to be counted again.
+                if let Some(tally) = self.stage.machine.tally(cpu) {
+                    tally.window = Account::default();
+                }
+            }
             self.look(window);
             failure = self.stage.lost();
-            let mut sum = Account::default();
+            let (mut sum, mut least) = (Account::default(), None);
             for cpu in measured.clone() {
                 failure = failure.or(self.fault(cpu));
                 if let Some(tally) = self.stage.machine.tally(cpu) {
                     tally.settle();
                     sum.merge(&tally.window);
+                    let dealt = tally.window.expiries;
+                    least = Some(least.map_or(dealt, |least: u32| least.min(dealt)));
                 }
             }
-            progress.done += expiries;
+            // Of what failed only what was measured; else that is all.
+            progress.done += least.filter(|_| failure.is_some()).unwrap_or(expiries);
             lines::window(self.out, &mut progress, &sum)?;
         }
         lines::end(self.out, &progress)?;

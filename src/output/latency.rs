@@ -35,7 +35,7 @@ pub struct Progress {
     pub period: u64,
     /// Expiries of each timer that were asked for.
     pub total: u32,
-    /// Those of them that are over.
+    /// Those of them that were dealt with, of each.
     pub done: u32,
     /// Data lines so far.
     pub lines: u32,

@@ -255,6 +255,9 @@ fn what_goes_wrong_with_a_timer_is_named() {
         assert!(text.contains(words), "{text}");
         assert!(records(&text, "test").join(" ").contains(record), "{text}");
         assert_eq!(columns(&text, "RTD").len(), 4);
+        // Three windows, and three expiries: the fourth was not measured.
+        let time = columns(&text, "RTS")[0].last().copied();
+        assert_eq!(time, Some("00:00:03/00:00:05"));
         check_histograms(&text);
     }
     let mut fake = Fake::new(2).with(|round, cpu, outcome| {
