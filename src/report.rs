@@ -238,6 +238,8 @@ pub struct TestReport<'r> {
     pub points: &'r [Point],
     /// Why a part of the scenario was left out: states, and OS-initiated mode.
     pub left_out: [Option<Skip>; 2],
+    /// Batches of the shortest warm-up, where the time cut one short.
+    pub warmed: Option<u32>,
     /// What did not count for a point, by reason.
     pub rejected: [u32; REASONS],
     /// How some of that is spread.

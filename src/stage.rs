@@ -86,6 +86,8 @@ pub struct Stage<'b, M> {
     pub pmf: bool,
     /// Why a part of the scenario was left out: states, and OS-initiated mode.
     pub left_out: [Option<Skip>; 2],
+    /// Batches of the shortest warm-up, where the time cut one short.
+    pub warmed: Option<u32>,
     /// What did not count, by reason.
     pub rejected: [u32; REASONS],
 }

@@ -228,27 +228,48 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
         Ok(true)
     }
 
-    /// Takes batches until there are enough, or the time is up.
-    fn series(&mut self, kind: &Kind, who: Who) -> Result<(), Failure> {
-        for _ in 0..self.stage.plan.warmup {
+    /// Does batches that do not count, in a tenth of the time at most.
+    fn warm_up(&mut self, kind: &Kind, who: Who, began: &mut Option<u64>) -> Result<(), Failure> {
+        let mut spent = 0;
+        for done in 0..self.stage.plan.warmup {
+            if self.limit.is_some_and(|limit| spent > limit / 10) {
+                let least = self.stage.warmed.unwrap_or(done);
+                self.stage.warmed = Some(least.min(done));
+                break;
+            }
             self.stage.trials += 1;
             self.round(who, kind.operation, self.batch)?;
+            spent = self.spent(began);
         }
+        Ok(())
+    }
+
+    /// Ticks from the beginning of a series' first batch, which is kept in
+    /// `began`, to the end of the last one.
+    fn spent(&self, began: &mut Option<u64>) -> u64 {
+        let mut now = 0;
+        for outcome in self.stage.outcomes.iter().filter(|o| o.took_part()) {
+            now = now.max(outcome.after);
+            began.get_or_insert(outcome.before);
+        }
+        now.saturating_sub(began.unwrap_or(now))
+    }
+
+    /// Takes batches until there are enough, or the time is up.
+    fn series(&mut self, kind: &Kind, who: Who) -> Result<(), Failure> {
         let places = self.asked as usize;
         let (mut taken, mut began, mut lost) = (0, None, 0);
+        self.warm_up(kind, who, &mut began)?;
         // A batch that is given up may have taken seconds.
         while taken < self.asked && lost <= self.asked / 10 {
             self.stage.attempts += 1;
             self.round(who, kind.operation, self.batch)?;
             let place = taken as usize;
             taken += 1;
-            let mut now = 0;
             for (cpu, outcome) in self.stage.outcomes.iter().enumerate() {
                 if !outcome.took_part() {
                     continue;
                 }
-                now = now.max(outcome.after);
-                began.get_or_insert(outcome.before);
                 let figures = kind.is_good(outcome).then_some([
                     outcome.after.saturating_sub(outcome.before),
                     outcome.cycles.unwrap_or(NONE),
@@ -261,7 +282,7 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
                     }
                 }
             }
-            let spent = now.saturating_sub(began.unwrap_or(now));
+            let spent = self.spent(&mut began);
             if taken >= LEAST && self.limit.is_some_and(|limit| spent > limit) {
                 break;
             }

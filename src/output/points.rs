@@ -273,6 +273,14 @@ fn how_to_read(prose: &mut Prose<'_>, run: &Run<'_>, test: &TestReport<'_>) -> f
             u64::from(LOOPS_LIMIT_S)
         )?;
     }
+    if let Some(warmed) = test.warmed {
+        write!(
+            prose,
+            "Of {} batches for warm-up as few as {} were done, as a tenth of the time was up. ",
+            u64::from(run.plan.warmup),
+            u64::from(warmed)
+        )?;
+    }
     let has = |is: fn(&Point) -> bool| test.points.iter().any(is);
     if has(|p| p.variant == LOOP) && has(|p| p.variant != LOOP) {
         prose.write_str("The loop's own cost is in all figures, and beside them as loop. ")?;

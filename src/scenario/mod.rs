@@ -143,6 +143,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
                 rows: if skipped { &[] } else { own },
                 points: &[],
                 left_out: [None; 2],
+                warmed: None,
                 rejected: [0; REASONS],
                 histograms: &[],
                 samples,
@@ -183,6 +184,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
             power_state: None,
             pmf: false,
             left_out: [None; 2],
+            warmed: None,
             rejected: [0; REASONS],
         };
         let status = if scenario.is_sweep() {
@@ -205,6 +207,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
             skew: Summary::default(),
             rows: &[],
             left_out: stage.left_out,
+            warmed: stage.warmed,
             rejected: stage.rejected,
             points: part(&mut points, free, found),
             histograms: part(&mut histograms, spread, spreads),

@@ -185,6 +185,7 @@ impl Made {
             points: &[],
             histograms: &[],
             left_out: [None; 2],
+            warmed: None,
             rejected: [0; crate::sample::REASONS],
             samples: &[],
         }

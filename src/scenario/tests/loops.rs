@@ -73,6 +73,24 @@ fn without_loops_the_time_is_limited_and_it_says_so() {
 }
 
 #[test]
+fn warm_up_is_in_the_time() {
+    // Seven series share 30 s, of which one CPU has four: five batches of 100 ms
+    // are more than a tenth of one's.
+    let mut fake = Fake::new(1).with(|_, _, outcome| outcome.after += 6_250_000);
+    let (text, verdict) = run(&mut fake, "only=null_call warmup=10000", 1);
+    assert_eq!(verdict, Verdict::Pass);
+    let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let said = "Of 10000 batches for warm-up as few as 5 were done";
+    assert!(plain.contains(said), "{text}");
+    assert_eq!(fake.rounds, 3 + 4 * (5 + 100));
+    // With loops= there is no limit.
+    let mut fake = Fake::new(1).with(|_, _, outcome| outcome.after += 6_250_000);
+    let (text, _) = run(&mut fake, "only=null_call warmup=100 loops=1", 1);
+    assert!(!text.contains("for warm-up as few"), "{text}");
+    assert_eq!(fake.rounds, 3 + 4 * (100 + 1));
+}
+
+#[test]
 fn a_wrong_answer_fails_by_name() {
     let mut fake = Fake::new(2).with(|_, cpu, outcome| {
         if cpu == 1 && outcome.code == -1 {
