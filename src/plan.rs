@@ -19,7 +19,7 @@
 //! | `deepest` | `power_state` of the deepest level, `0x…` | device tree |
 //! | `core` | `power_state` of level 0, `0x…` | device tree |
 //! | `samples` | `none` or `all` | `none` |
-//! | `loops` | 1 to 1073741824 operations a CPU in each loop | 1048576, as far as the time goes |
+//! | `loops` | 1 to 1073741824 operations a CPU in each loop, rounded up to whole batches | 1048576, as far as the time goes |
 //! | `batch` | 1 to 65536 of them in a sample | 1024 |
 //! | `duration` | 1 to 86400 seconds that a timer is looked at | 1 |
 //! | `period` | 50 to 1000000 microseconds from one expiry to the next | 1000 |
