@@ -4,11 +4,11 @@ use core::fmt::{self, Write};
 
 use super::Run;
 use super::frame;
-use super::text::{Many, paragraph};
+use super::text::{Many, Prose, paragraph};
 use super::units::Hundredths;
 use crate::board::LabelSource;
 use crate::image::Conduit;
-use crate::plan::{ScenarioId, WakePattern};
+use crate::plan::{ScenarioId, TimerPlan, WakePattern};
 use crate::psci::StateFormat;
 use crate::stats::Clock;
 
@@ -180,16 +180,23 @@ fn overheads(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
 fn plan(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     let plan = run.plan;
     paragraph(out, "  Plan       : ", INDENT, &mut |prose| {
-        write!(
-            prose,
-            "{}, {} a CPU after {} for warm-up",
-            Many(plan.scenarios.len() as u64, "scenario"),
-            Many(plan.iterations.into(), "sample"),
-            u64::from(plan.warmup)
-        )?;
-        if !plan.scenarios.suite().is_empty() {
+        write!(prose, "{}", Many(plan.scenarios.len() as u64, "scenario"))?;
+        // Only what plays a part in one of them.
+        let any = |takes: fn(ScenarioId) -> bool| plan.scenarios.iter().any(takes);
+        let (suite, sweep) = (any(ScenarioId::is_suite), any(ScenarioId::is_sweep));
+        let warmup = u64::from(plan.warmup);
+        if suite || sweep || plan.scenarios.contains(ScenarioId::CpuOn) {
+            write!(
+                prose,
+                ", {} a CPU after {warmup} for warm-up",
+                Many(plan.iterations.into(), "sample")
+            )?;
+        }
+        if suite || sweep {
             prose.write_char(';')?;
-            for method in plan.methods.iter() {
+            // Sweeps are by the first alone.
+            let methods = if suite { usize::MAX } else { 1 };
+            for method in plan.methods.iter().take(methods) {
                 write!(prose, " method {},", method.word())?;
             }
             prose.write_str(match plan.wake {
@@ -198,10 +205,17 @@ fn plan(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
                 WakePattern::Chain => " the lead wakes the others by SGI",
             })?;
         }
-        if plan.scenarios.iter().any(ScenarioId::is_micro) {
+        if any(|id| id.is_micro() && id != ScenarioId::CpuOn) {
             let (batch, batches) = plan.batches();
+            let plural = if batches == 1 { "" } else { "es" };
             let (batch, batches) = (u64::from(batch), u64::from(batches));
-            write!(prose, "; loops of {batches} batches of {batch}")?;
+            write!(
+                prose,
+                "; loops of {batches} batch{plural} of {batch} after {warmup} for warm-up"
+            )?;
+        }
+        if plan.scenarios.contains(ScenarioId::TimerLatency) {
+            timer(prose, &plan.timer)?;
         }
         for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
             if let Some(state) = state {
@@ -210,6 +224,27 @@ fn plan(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         }
         Ok(())
     })
+}
+
+/// What is asked of the timers.
+fn timer(prose: &mut Prose<'_>, timer: &TimerPlan) -> fmt::Result {
+    write!(
+        prose,
+        "; timers {} for {} s each, a period of {} us, loads {}",
+        timer.timer_list(),
+        u64::from(timer.duration),
+        u64::from(timer.period),
+        timer.load_list()
+    )?;
+    // None where no load writes.
+    match timer.buffer() {
+        0 => {}
+        bytes => write!(prose, " over {} KiB a CPU", bytes >> 10)?,
+    }
+    match timer.threshold {
+        Some(us) => write!(prose, ", threshold {} us", u64::from(us)),
+        None => Ok(()),
+    }
 }
 
 impl Run<'_> {

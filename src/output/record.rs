@@ -31,7 +31,7 @@
 //! |---|---|---|
 //! | `run` | \| `format`, `version`, `cpus`, `tests`, `labels`, `model` | what follows |
 //! | `facts` | \| `hz`, `counter`, `timer`, `intid`, `frame` and `frame_intid` (the timer frame's, where there is one to use), `el`, `gic`, `conduit`, `psci`, `smccc` (SMCCC_VERSION), `service` and `service_revision` (of whoever handles PSCI's calls), `state_format`, `lead`, `midr`, `pmf` or `pmf_error`, `watchdog` (its base), `stat` (1 where there is PSCI_STAT), `cost_counter`, `cost_empty`, `cost_pmf` | the machine; costs in ticks |
-//! | `plan` | \| `iterations`, `warmup`, `scenarios`, `methods`, `wake`, `end`, `deepest`, `core`, `samples`, `loops` (where given), `batch`, of the timers `duration`, `period`, `footprint`, `threshold` (where given) | what was asked for |
+//! | `plan` | \| `iterations`, `warmup`, `scenarios`, `methods`, `wake`, `end`, `deepest`, `core`, `samples`, `loops` (where given), `batch`, of the timers `duration`, `period`, `footprint`, `threshold` (where given), `stress`, `timers` | what was asked for |
 //! | `cpu` | `i` \| `mpidr`, `cluster`, `core`, `thread`, `midr`, and its caches' sizes in bytes: `l1i`, `l1d`, `l2` and so on | a CPU of the board, by index; the last ones as it said itself, once it was up |
 //! | `test` | `t`, `by` \| `tag`, `status`, `why` and what belongs to it, `pmf`, `state`, `timers_stop` (1 where the timer frame and SGIs woke the CPUs), `asked`, `attempts`, `sleep`, `trials` | a scenario by a method |
 //! | `row` | `t`, `by`, `mpidr` \| `powerdown`, `wakeup`, `cflush` or `latency`, `valid`, `rejected` | the figures shown for a CPU |

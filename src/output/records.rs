@@ -54,6 +54,8 @@ fn timer(to: &mut Recorder<'_>, timer: &TimerPlan) {
     let numbers = [timer.duration, timer.period, timer.footprint].map(u64::from);
     to.numbers("duration period footprint", &numbers);
     to.number_if("threshold", timer.threshold.map(u64::from));
+    to.field("stress", &timer.load_list());
+    to.field("timers", &timer.timer_list());
 }
 
 /// The leading keys of whatever is about one CPU in one scenario.

@@ -1,5 +1,7 @@
 //! What is asked of `timer_latency`.
 
+use core::fmt::{self, Write};
+
 use crate::board::text;
 use crate::latency::Load;
 
@@ -55,6 +57,23 @@ impl Choice {
             rest = behind;
         }
         Ok(chosen)
+    }
+}
+
+/// A choice as the list that it was read from: words by comma, in the order of
+/// their numbers.
+pub struct List(Choice, fn(usize) -> Option<&'static str>);
+
+impl fmt::Display for List {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let chosen = (0..8).filter(|number| self.0.contains(*number));
+        for (place, word) in chosen.filter_map(self.1).enumerate() {
+            if place > 0 {
+                f.write_char(',')?;
+            }
+            f.write_str(word)?;
+        }
+        Ok(())
     }
 }
 
@@ -129,6 +148,18 @@ impl TimerPlan {
         self.timers.contains(1)
     }
 
+    /// The loads, as the argument `stress=` has them.
+    #[must_use]
+    pub fn load_list(&self) -> List {
+        List(self.loads, |number| Load::ALL.get(number).map(|l| l.word()))
+    }
+
+    /// Whose timers are looked at, as the argument `timers=` has it.
+    #[must_use]
+    pub fn timer_list(&self) -> List {
+        List(self.timers, |number| TIMERS.get(number).copied())
+    }
+
     /// Expiries of each timer in a stretch, and at most in a window of it, which
     /// is a second.
     #[must_use]
@@ -163,6 +194,7 @@ pub(super) fn bytes(value: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString;
     use std::vec::Vec;
 
     #[test]
@@ -200,6 +232,8 @@ mod tests {
         };
         let loads: Vec<_> = plan.loads().collect();
         assert_eq!(loads, [Load::Idle, Load::Clean, Load::Mixed]);
+        assert_eq!(plan.load_list().to_string(), "idle,clean,mixed");
+        assert_eq!(plan.timer_list().to_string(), "alone,all");
         let twice = Choice::parse("idle,idle", &words);
         assert!(matches!(twice, Err(Bad::Twice)));
         for wrong in ["", "idle,", ",idle", "Idle", "all"] {

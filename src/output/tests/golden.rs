@@ -7,7 +7,7 @@ use std::string::String;
 
 use super::fixture::{Made, World, totals};
 use crate::output::{self, Run};
-use crate::plan::{Method, Methods, ScenarioId};
+use crate::plan::{Method, Methods, Plan, ScenarioId};
 use crate::pmf::Stamps;
 use crate::report::{Failure, Status};
 use crate::verdict::ClosingLine;
@@ -53,6 +53,42 @@ fn headers() {
         "header-poor",
         &printed(|out| output::header(out, &poor.run())),
     );
+}
+
+/// The plan is told by what plays a part in it.
+#[test]
+fn plans() {
+    for (args, said) in [
+        (
+            "only=timer_latency",
+            "1 scenario; timers alone,all for 1 s each, a period of 1000 us, loads idle,mixed over \
+             4096 KiB a CPU",
+        ),
+        (
+            "only=timer_latency timers=all stress=idle threshold=70 duration=9 period=50",
+            "1 scenario; timers all for 9 s each, a period of 50 us, loads idle, threshold 70 us",
+        ),
+        (
+            "only=empty loops=1",
+            "1 scenario; loops of 1 batch of 1 after 2 for warm-up",
+        ),
+        (
+            "only=cpu_on iterations=7 warmup=3",
+            "1 scenario, 7 samples a CPU after 3 for warm-up",
+        ),
+        (
+            "only=dirty_sweep method=warm",
+            "1 scenario, 20 samples a CPU after 2 for warm-up; method warm, all wake together",
+        ),
+    ] {
+        let mut world = World::of(2);
+        world.plan = Plan::parse(args).expect("good words");
+        let text = printed(|out| output::header(out, &world.run()));
+        let plain: std::vec::Vec<&str> = text.split_whitespace().collect();
+        let plan = plain.join(" ");
+        let plan = plan.split("Plan : ").nth(1);
+        assert_eq!(plan, Some(said), "{args}");
+    }
 }
 
 #[test]

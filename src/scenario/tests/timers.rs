@@ -84,6 +84,9 @@ fn each_timer_alone_and_all_at_once_under_each_load() {
     let first = "t=13 mpidr=0x0 how=alone var=idle metric=entry per=1 n=2000 min=30 med=32 \
                  p99=36 max=36 mad=2";
     assert_eq!(records(&text, "point")[0], first);
+    let plan = records(&text, "plan").join(" ");
+    let asked = "duration=2 period=1000 footprint=4194304 stress=idle,write timers=alone,all";
+    assert!(plan.contains(asked), "{plan}");
     // Two windows of a second in each stretch.
     assert_eq!(columns(&text, "RTD").len(), 2 * (3 + 1) * 2);
     assert_eq!(columns(&text, "RTS").len(), 2 * (3 + 1));
