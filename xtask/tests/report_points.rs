@@ -39,7 +39,8 @@ fn written(report: &Report, format: &str) -> String {
     String::from_utf8(out).expect("UTF-8")
 }
 
-/// Two CPUs on QEMU under `--icount`, `only=null_call loops=2048 batch=512`.
+/// Two CPUs on QEMU under `--icount`, one of each kind of scenario with points: the
+/// `plan` record in it says which.
 const QEMU: &[u8] = include_bytes!("data/report/qemu-points.log");
 
 #[test]
