@@ -4,6 +4,7 @@
 //! figure: a large cache flush would otherwise be its own explanation. A
 //! finding that lacks a CPU's timestamps is not printed.
 
+mod queue;
 mod reached;
 mod waited;
 
@@ -17,16 +18,17 @@ use crate::plan::ScenarioId;
 use crate::pmf::Stamp;
 use crate::report::{Row, TestReport};
 use crate::sample::{REASONS, Reason};
-use crate::stats::Line;
 
 /// From where on something is said; the host tool's report has the same.
 pub mod limits {
     /// The share of the variance, in percent, that a straight line must
-    /// account for to be called a queue of even steps. The flush of a last
-    /// man, done with the lock held, is a step of its own.
+    /// account for to be called a queue of even steps.
     pub const R2_EVEN: u8 = 90;
     /// The same, to be called a queue at all.
     pub const R2_SOME: u8 = 50;
+    /// A flush is a last man's, and no step of the queue, from more than this
+    /// many times the round's median on.
+    pub const FAR_LONGER: u64 = 2;
     /// Figures of fewer ticks than this have a resolution worth a word: one
     /// tick is more than 2 %, the tolerance with which TF-A's tables are
     /// compared.
@@ -36,7 +38,7 @@ pub mod limits {
     pub const WAITED: u64 = 3;
 }
 
-use limits::{COARSE, R2_EVEN, R2_SOME};
+use limits::COARSE;
 
 /// Writes what there is to say, as a list.
 pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
@@ -44,7 +46,7 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
     for finding in [
         wake_source,
         last_man,
-        queue,
+        queue::write,
         waited::write,
         resolution,
         reached::write,
@@ -182,48 +184,6 @@ fn last_man(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found 
 fn widen(range: &mut Option<(u64, u64)>, more: (u64, u64)) {
     let (least, most) = range.unwrap_or(more);
     *range = Some((least.min(more.0), most.max(more.1)));
-}
-
-/// Whether CPUs that go down together wait for each other, and how long.
-fn queue(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
-    if !has_order(test) {
-        return Ok(false);
-    }
-    let arrivals = || {
-        let rows = test.rows.iter();
-        rows.filter_map(|row| Some((went_down(row)?, row.cpu, row.figures.powerdown?)))
-    };
-    let place = |me: (u64, u16)| arrivals().filter(|o| (o.0, o.1) < me).count() as u64;
-    let points = arrivals().map(|(at, cpu, powerdown)| (place((at, cpu)), powerdown));
-    let Some(line) = Line::through(points) else {
-        return Ok(false);
-    };
-    let step = run.unit().span(u64::try_from(line.slope).unwrap_or(0));
-    item(out, &mut |prose| {
-        match line.r2_percent {
-            R2_EVEN.. if line.slope > 0 => write!(
-                prose,
-                "Lock queue: powerdown grows by {step} with each place in the order of \
-                 ENTER_HW_LOW_PWR"
-            )?,
-            R2_SOME.. if line.slope > 0 => write!(
-                prose,
-                "Lock queue: powerdown grows with the place in the order of \
-                 ENTER_HW_LOW_PWR, though not evenly: by {step} on average"
-            )?,
-            _ => prose.write_str(
-                "No lock queue to be seen: powerdown does not grow with the place in the \
-                 order of ENTER_HW_LOW_PWR",
-            )?,
-        }
-        write!(
-            prose,
-            " ({} CPUs, R2 {} %).",
-            u64::from(line.n),
-            u64::from(line.r2_percent)
-        )
-    })?;
-    Ok(true)
 }
 
 /// Which figures are so few ticks that the tick itself shows.

@@ -14,8 +14,8 @@
 //! ```
 //!
 //! The kernel, and Debian's QEMU for arm64 with its libraries, are fetched once
-//! ([`packages`]); what differs from run to run comes behind them in the
-//! initial file system ([`initramfs`]), which Linux takes as one.
+//! (`packages`); what differs from run to run comes behind them in the
+//! initial file system (`initramfs`), which Linux takes as one.
 
 use std::env;
 use std::ffi::OsString;

@@ -351,11 +351,8 @@ mod tests {
     #[test]
     fn what_the_payload_says_is_said_in_its_words() {
         let mut told = 0;
-        let mut lasts = [
-            ("49.14", "0.0", "0.1, 0.2, 0.3, 0.0"),
-            ("49.12", "0.2", "0.3, 0.0, 0.1, 0.2"),
-        ]
-        .into_iter();
+        // The first log is of a payload that counted a last man's flush as a step.
+        let mut lasts = [("49.14", "0.0", "0.1, 0.2, 0.3, 0.0")].into_iter();
         for (run, test) in [&run(), &facts()]
             .iter()
             .flat_map(|it| it.tests.iter().map(move |test| (it, test)))
@@ -367,7 +364,6 @@ mod tests {
                 if ours.iter().any(|it| same(&it)) {
                     told += 1;
                 } else if own.starts_with("Lock queue") {
-                    // A last man's flush is no step of it.
                     let ours = ours.iter().find(|it| it.kind == Kind::LockQueue);
                     let ours = ours.map(|it| it.sentence.as_str()).unwrap_or_default();
                     let (step, last, order) = lasts.next().expect("a log for each");
@@ -389,7 +385,7 @@ mod tests {
                 }
             }
         }
-        assert_eq!(told, 1 + 2);
+        assert_eq!(told, 1 + 3);
     }
 
     #[test]

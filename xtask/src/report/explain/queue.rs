@@ -11,7 +11,7 @@
 //! timestamps give the order, flushes far longer than the round's others are
 //! taken out by as much as they are longer, and named.
 
-use psci_bench::output::limits::{R2_EVEN, R2_SOME};
+use psci_bench::output::limits::{FAR_LONGER, R2_EVEN, R2_SOME};
 use psci_bench::plan::ScenarioId;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Line;
@@ -20,10 +20,6 @@ use super::super::model::{Row, Run, Term, Test};
 use super::super::words::{basis, cpus, span};
 use super::last_man::DOWN;
 use super::{Confidence, Finding, Fit, Kind, Side};
-
-/// A flush is a last man's, and no step of the queue, from this many times the
-/// round's median on.
-const FAR_LONGER: u64 = 2;
 
 /// A CPU's place in time, its index, and its Powerdown.
 pub(in super::super) type Arrival = (u64, usize, u64);

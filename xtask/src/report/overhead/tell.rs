@@ -279,7 +279,11 @@ mod tests {
 
     #[test]
     fn timers_are_left_out_and_named() {
-        let run = || read_bytes("a.log", POINTS).expect("a run").runs.remove(0);
+        let run = || {
+            let mut run = read_bytes("a.log", POINTS).expect("a run").runs.remove(0);
+            run.tests.truncate(1);
+            run
+        };
         let named = |run: &Run| {
             let all = left_out(run, run);
             all.iter().any(|it| it.starts_with("timer_latency: "))
