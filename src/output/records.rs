@@ -26,7 +26,7 @@ use crate::stats::Summary;
 /// Those of `out`.
 pub fn records(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> fmt::Result {
     let mut to = Recorder::new(out);
-    whole_run(&mut to, run, tests.len());
+    whole_run(&mut to, run, tests);
     for test in tests {
         whole_test(&mut to, test);
         for row in test.rows {
@@ -80,11 +80,11 @@ impl fmt::Display for TestKey<'_> {
     }
 }
 
-fn whole_run(to: &mut Recorder<'_>, run: &Run<'_>, tests: usize) {
+fn whole_run(to: &mut Recorder<'_>, run: &Run<'_>, tests: &[TestReport<'_>]) {
     to.begin(Type::Run, &"");
     to.number("format", FORMAT.into());
     to.word("version", run.version);
-    to.numbers("cpus tests", &[run.cpus.len() as u64, tests as u64]);
+    to.numbers("cpus tests", &[run.cpus.len() as u64, tests.len() as u64]);
     let labels = match run.labels {
         LabelSource::CpuMap => "cpu-map",
         LabelSource::Mpidr => "mpidr",
@@ -100,7 +100,11 @@ fn whole_run(to: &mut Recorder<'_>, run: &Run<'_>, tests: usize) {
         to.hex("mpidr", cpu.mpidr);
         let labels = [cpu.cluster, cpu.core, cpu.thread].map(u64::from);
         to.numbers("cluster core thread", &labels);
-        if let Some(Identity { midr, caches }) = (run.identity)(index) {
+        // One that was lost may come late, and say so between the two copies.
+        let mut rows = tests.iter().flat_map(|test| test.rows);
+        let is_lost = rows.any(|row| usize::from(row.cpu) == index && row.lost.is_some());
+        let identity = if is_lost { None } else { (run.identity)(index) };
+        if let Some(Identity { midr, caches }) = identity {
             to.hex("midr", midr);
             for cache in caches.iter() {
                 let mut key = ArrayString::<{ CacheKey::LEN }>::new();
