@@ -8,7 +8,7 @@
 
 use core::fmt::Write;
 
-use super::limits::{FAR_LONGER, R2_EVEN, R2_SOME};
+use super::limits::{self, R2_EVEN, R2_SOME};
 use super::{Found, has_order, item, went_down};
 use crate::output::Run;
 use crate::output::text::listed;
@@ -49,12 +49,10 @@ fn median(all: impl Iterator<Item = Arrival> + Clone) -> Option<u64> {
     })
 }
 
-/// By how much a flush is longer than the others; 0 where it is not far longer.
+/// By how much a CPU's flush is far longer than the others.
 fn excess(arrival: Arrival, median: Option<u64>) -> u64 {
-    match (arrival.flush, median) {
-        (Some(flush), Some(median)) if flush > median.saturating_mul(FAR_LONGER) => flush - median,
-        _ => 0,
-    }
+    let known = arrival.flush.zip(median);
+    known.map_or(0, |(flush, median)| limits::excess(flush, median))
 }
 
 /// Whether CPUs that go down together wait for each other, and how long.

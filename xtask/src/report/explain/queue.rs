@@ -11,7 +11,7 @@
 //! timestamps give the order, flushes far longer than the round's others are
 //! taken out by as much as they are longer, and named.
 
-use psci_bench::output::limits::{FAR_LONGER, R2_EVEN, R2_SOME};
+use psci_bench::output::limits::{R2_EVEN, R2_SOME, excess};
 use psci_bench::plan::ScenarioId;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Line;
@@ -128,8 +128,9 @@ pub(in super::super) fn without_long_flushes(test: &Test, arrivals: &mut [Arriva
     let mut ahead = 0u64;
     let mut long = Vec::new();
     for (arrival, flush) in arrivals.iter_mut().zip(flushes) {
-        if flush > median.saturating_mul(FAR_LONGER) {
-            ahead = ahead.saturating_add(flush - median);
+        let more = excess(flush, median);
+        if more > 0 {
+            ahead = ahead.saturating_add(more);
             long.push(arrival.1);
         }
         arrival.2 = arrival.2.saturating_sub(ahead);
