@@ -95,9 +95,7 @@ impl<M: Machine> Timers<'_, '_, M> {
         let cpus = self.stage.cpus.len();
         self.stage.asked = timer.expiries().0;
         for load in timer.loads() {
-            // A lone CPU has no others to lay a load on.
-            let alone = timer.alone() && (cpus > 1 || load == Load::Idle);
-            let each = (0..if alone { cpus } else { 0 }).map(Who::Only);
+            let each = (0..timer.alone_under(load, cpus)).map(Who::Only);
             for who in each.chain(timer.all().then_some(Who::All)) {
                 let failure = self.stretch(timer, load, who)?;
                 if failure.is_some() {

@@ -148,6 +148,17 @@ impl TimerPlan {
         self.timers.contains(1)
     }
 
+    /// How many CPUs' timers are looked at alone under `load`, where there are
+    /// so many: a lone CPU has no others to lay a load on.
+    #[must_use]
+    pub fn alone_under(&self, load: Load, cpus: usize) -> usize {
+        if self.alone() && (cpus > 1 || load == Load::Idle) {
+            cpus
+        } else {
+            0
+        }
+    }
+
     /// The loads, as the argument `stress=` has them.
     #[must_use]
     pub fn load_list(&self) -> List {

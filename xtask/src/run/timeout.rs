@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use psci_bench::latency::Load;
 use psci_bench::plan::{LOOPS_LIMIT_S, Plan, ScenarioId, steps};
 
 /// The shortest time that is given unasked.
@@ -90,10 +89,9 @@ fn of_timers(cpus: u32, plan: &Plan) -> Duration {
         return Duration::ZERO;
     }
     let timer = &plan.timer;
-    let of = |load: Load| {
-        // A lone CPU has no others to lay a load on.
-        let alone = timer.alone() && (cpus > 1 || load == Load::Idle);
-        u64::from(timer.all()) + if alone { u64::from(cpus) } else { 0 }
+    let of = |load| {
+        let alone = timer.alone_under(load, cpus as usize);
+        u64::from(timer.all()) + alone as u64
     };
     let stretches = timer.loads().map(of).sum::<u64>();
     let second = A_SECOND.saturating_add(times(A_SAMPLE, cpus.into()));
