@@ -10,6 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
+use support::golden::holds;
 use support::xtask;
 
 /// Four CPUs on QEMU under `--icount`, `iterations=2 samples=all`.
@@ -66,19 +67,6 @@ fn report(set: &Path, words: &[&str]) -> (i32, String, String) {
     };
     let code = output.status.code().expect("not killed");
     (code, text(&output.stdout), text(&output.stderr))
-}
-
-fn holds(name: &str, made: &str) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = root.join("tests/data/report/expected").join(name);
-    if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
-        fs::write(&path, made).expect("the folder is there");
-    }
-    let expected = fs::read_to_string(&path).expect("the file is there");
-    assert!(
-        made == expected,
-        "{name} differs: see PSCI_BENCH_BLESS\n{made}"
-    );
 }
 
 #[test]
