@@ -60,13 +60,34 @@ impl Arena {
     }
 
     /// Takes whole pages, at least `bytes` bytes, and leaves them as they are.
-    pub fn take_pages(&mut self, bytes: u64) -> Option<Region> {
+    pub fn take_pages(&mut self, bytes: u64) -> Option<Pages> {
         let pages = usize::try_from(bytes.div_ceil(PAGE)).ok()?;
         let page = Layout::from_size_align(PAGE as usize, PAGE as usize).ok()?;
-        Some(Region {
+        Some(Pages(Region {
             base: self.take(pages, page)?,
             size: pages as u64 * PAGE,
-        })
+        }))
+    }
+}
+
+/// Whole pages of an arena's memory, mapped for good: who has this is the only
+/// one who knows of them.
+pub struct Pages(Region);
+
+impl Pages {
+    /// Where they are.
+    pub const fn region(&self) -> Region {
+        self.0
+    }
+
+    /// Takes the first `bytes` bytes away, rounded up to whole pages, as far as
+    /// there are so many.
+    pub fn split_off(&mut self, bytes: u64) -> Self {
+        let size = bytes.div_ceil(PAGE).saturating_mul(PAGE).min(self.0.size);
+        let base = self.0.base;
+        self.0.base += size;
+        self.0.size -= size;
+        Self(Region { base, size })
     }
 }
 

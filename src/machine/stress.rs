@@ -8,7 +8,7 @@ use core::arch::{asm, global_asm};
 use psci_bench::board::Region;
 use psci_bench::latency::Load;
 
-use super::mmu::PAGE;
+use super::memory::Pages;
 
 global_asm!(include_str!("stress.S"));
 
@@ -45,31 +45,17 @@ pub fn functions(load: Load, zero: bool) -> [Function; 4] {
 const STEP: u64 = 64;
 
 /// Memory to write to: one CPU's own, which nobody reads.
-#[derive(Clone, Copy)]
-pub struct Buffer {
-    base: u64,
-    size: u64,
-}
+pub struct Buffer(Pages);
 
 impl Buffer {
-    /// A buffer over the whole pages of `region`.
-    ///
-    /// # Safety
-    /// The region must begin on a page and be mapped as memory for good, and
-    /// nothing may be kept there.
-    pub const unsafe fn new(region: Region) -> Self {
-        Self {
-            base: region.base,
-            size: region.size / PAGE * PAGE,
-        }
+    /// A buffer of these pages.
+    pub const fn new(pages: Pages) -> Self {
+        Self(pages)
     }
 
     /// Where it is.
     pub const fn region(&self) -> Region {
-        Region {
-            base: self.base,
-            size: self.size,
-        }
+        self.0.region()
     }
 
     /// Writes to the first `bytes` of it, rounded up to 64 and as far as
@@ -77,13 +63,14 @@ impl Buffer {
     /// in the caches of the CPU that calls this, as far as they hold them. The
     /// stores are done when this returns.
     pub fn write(&self, bytes: u64) {
-        let bytes = bytes.min(self.size).next_multiple_of(STEP);
+        let Region { base, size } = self.region();
+        let bytes = bytes.min(size).next_multiple_of(STEP);
         if bytes > 0 {
             // SAFETY: stress_write stores to `bytes` bytes from the base on,
             // and nowhere else: a multiple of 64, not 0, and not beyond the
-            // size, which is one of 4096. new()'s caller mapped them, and
-            // keeps nothing there. It uses x0 and x1.
-            unsafe { stress_write(self.base, bytes, 0, 0) };
+            // size, which is one of 4096. Pages are mapped memory that the
+            // arena gave to this buffer alone. It uses x0 and x1.
+            unsafe { stress_write(base, bytes, 0, 0) };
         }
         // SAFETY: a barrier only.
         unsafe { asm!("dsb sy", options(nostack)) };

@@ -280,20 +280,14 @@ fn cpus(memory: &mut Memory, board: &Board<'_>) -> (&'static [Cpu], LabelSource)
 fn slots(memory: &mut Memory, cpus: &[Cpu], needs: &Needs) -> &'static [Slot] {
     let (stacks, buffer) = (memory.stacks, needs.buffer);
     let mut tallies = take(memory, needs.tallies, |_| Tally::new()).iter_mut();
-    let Some(buffers) = memory.arena.take_pages(buffer * cpus.len() as u64) else {
+    let Some(mut buffers) = memory.arena.take_pages(buffer * cpus.len() as u64) else {
         give_up(&TOO_SMALL);
     };
     take(memory, cpus.len(), |index| {
         let top = stacks + index as u64 * STACK_STEP + (1 + STACK_PAGES) * PAGE;
-        let own = Region {
-            base: buffers.base + index as u64 * buffer,
-            size: buffer,
-        };
-        // SAFETY: the arena gave these pages away for this alone, and has
-        // mapped memory only; needs() makes a buffer whole pages.
-        let buffer = unsafe { Buffer::new(own) };
+        let buffer = Buffer::new(buffers.split_off(buffer));
         // A hypervisor may give memory at the first access only.
-        buffer.write(own.size);
+        buffer.write(buffer.region().size);
         Slot::new(index, cpus[index].mpidr, top, buffer, tallies.next())
     })
 }
