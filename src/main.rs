@@ -1,7 +1,6 @@
 //! The payload: from the loader's jump to the last line on the UART.
 //!
-//! `machine/boot.S` turns MMU and caches on and calls [`boot_main`], which
-//! finds the device tree, sets the machine up by it, and hands over to the
+//! `machine/boot.S` turns MMU and caches on; `start` finds the device tree, sets the machine up by it, and hands over to the
 //! scenarios of the portable half.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
@@ -13,7 +12,7 @@ mod machine;
 mod start;
 
 #[cfg(target_os = "none")]
-pub use start::boot_main;
+use start::main;
 
 /// On a host there is nothing to measure.
 #[cfg(not(target_os = "none"))]

@@ -32,17 +32,39 @@ impl fmt::Display for TooLittle {
 
 impl core::error::Error for TooLittle {}
 
+/// Memory of the board's that nobody uses: whole pages, never page 0. There is
+/// one owner to it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Room(Region);
+
+impl Room {
+    /// Where it is.
+    #[must_use]
+    pub const fn region(&self) -> Region {
+        self.0
+    }
+
+    /// Takes the first `bytes` bytes away, rounded up to whole pages, as far as
+    /// there are so many.
+    #[must_use]
+    pub const fn split_off(&mut self, bytes: u64) -> Self {
+        let Region { base, size } = self.0;
+        let pages = bytes.div_ceil(PAGE).saturating_mul(PAGE);
+        let first = if pages < size { pages } else { size };
+        self.0 = Region {
+            base: base + first,
+            size: size - first,
+        };
+        Self(Region { base, size: first })
+    }
+}
+
 /// Finds `need` bytes of `memory` that nothing in `taken` overlaps, as near
 /// as may be to `near`. Begins and ends on a page; never page 0.
 ///
 /// # Errors
 /// When no gap is large enough.
-pub fn find(
-    memory: &[Region],
-    taken: &[Region],
-    near: u64,
-    need: u64,
-) -> Result<Region, TooLittle> {
+pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result<Room, TooLittle> {
     let need = need.next_multiple_of(PAGE);
     let mut best: Option<Region> = None;
     let mut largest = 0;
@@ -86,7 +108,7 @@ pub fn find(
             at = next;
         }
     }
-    best.ok_or(TooLittle { need, largest })
+    best.map(Room).ok_or(TooLittle { need, largest })
 }
 
 #[cfg(test)]
@@ -104,7 +126,22 @@ mod tests {
         let memory = regions(&[(0x4000_0000, 0x4000_0000)]);
         let taken = regions(&[(0x6000_0000, 0x2_0000), (0x4000_0000, 0x10_0000)]);
         let room = find(&memory, &taken, 0x6002_0000, 0x1_0000).expect("room");
-        assert_eq!((room.base, room.size), (0x6002_0000, 0x1_0000));
+        let Region { base, size } = room.region();
+        assert_eq!((base, size), (0x6002_0000, 0x1_0000));
+    }
+
+    #[test]
+    fn handed_out_in_whole_pages_as_far_as_there_are_some() {
+        let memory = regions(&[(0x10_0000, 0x5000)]);
+        let mut room = find(&memory, &[], 0, 0x3000).expect("room");
+        let mut take = |bytes| {
+            let Region { base, size } = room.split_off(bytes).region();
+            (base, size)
+        };
+        assert_eq!(take(1), (0x10_0000, 0x1000));
+        assert_eq!(take(0), (0x10_1000, 0));
+        assert_eq!(take(u64::MAX), (0x10_1000, 0x2000));
+        assert_eq!(take(1), (0x10_3000, 0));
     }
 
     #[test]
@@ -112,7 +149,7 @@ mod tests {
         let memory = regions(&[(0x1000, 0x9000), (0x10_0000, 0x2000)]);
         let taken = regions(&[(0x1000, 0x1000), (0x4800, 0x10), (0x6000, 0x800)]);
         // Free: 0x2000..0x4000, 0x5000..0x6000, 0x7000..0xa000, 0x100000...
-        let at = |need, near| find(&memory, &taken, near, need).map(|r| r.base);
+        let at = |need, near| find(&memory, &taken, near, need).map(|r| r.region().base);
         assert_eq!(at(0x1000, 0x5000), Ok(0x5000));
         assert_eq!(at(0x2000, 0x5000), Ok(0x7000));
         assert_eq!(at(0x2fff, 0), Ok(0x7000));
@@ -129,7 +166,10 @@ mod tests {
     fn never_page_zero_and_never_past_the_end_of_the_address_space() {
         let memory = regions(&[(0, 0x2000), (u64::MAX - 0x2fff, 0x2fff)]);
         let taken = regions(&[(u64::MAX - 0xfff, 0xfff)]);
-        assert_eq!(find(&memory, &[], 0, 1).map(|r| r.base), Ok(0x1000));
+        assert_eq!(
+            find(&memory, &[], 0, 1).map(|r| r.region().base),
+            Ok(0x1000)
+        );
         assert!(find(&memory, &taken, u64::MAX, 0x3000).is_err());
         let last = regions(&[(u64::MAX - 0xf, 0xf)]);
         assert!(find(&last, &[], 0, 1).is_err());

@@ -28,7 +28,7 @@ const HEADER_SIZE: usize = 40;
 /// # Errors
 /// When it is too short, is no device tree, or is larger than
 /// [`crate::image::TREE_MAX`].
-pub fn total_size(header: &[u8]) -> Result<usize, BoardError<'_>> {
+pub fn total_size(header: &[u8]) -> Result<usize, BoardError<'static>> {
     let short = BoardError::tree(Problem::TooShort(header.len()));
     let magic = word(header, 0).ok_or(short)?;
     if magic != MAGIC {

@@ -5,32 +5,24 @@ use super::{Board, Gic, Region};
 impl Board<'_> {
     /// Visits the registers of every device that is used, with its name; the
     /// console's, which are needed earlier, are not among them.
-    ///
-    /// Of the GIC's, as many as there is use for: some trees claim more than
-    /// there is.
     pub fn devices(&self, visit: &mut dyn FnMut(&'static str, Region)) {
-        let mut used = |name, region: &Region, most: u64| {
-            let size = region.size.min(most);
-            visit(name, Region { size, ..*region });
-        };
         match &self.gic {
             None => {}
             Some(Gic::V2 {
                 distributor,
                 cpu_interface,
             }) => {
-                used("GIC's distributor", distributor, 0x1000);
-                used("GIC's CPU interface", cpu_interface, 0x2000);
+                visit("GIC's distributor", *distributor);
+                visit("GIC's CPU interface", *cpu_interface);
             }
             Some(Gic::V3 {
                 distributor,
                 redistributors,
                 ..
             }) => {
-                used("GIC's distributor", distributor, 0x1_0000);
+                visit("GIC's distributor", *distributor);
                 for region in redistributors {
-                    // Room for 512 CPUs with GICv4's frames.
-                    used("GIC's redistributors", region, 0x800_0000);
+                    visit("GIC's redistributors", *region);
                 }
             }
         }

@@ -2,6 +2,8 @@
 //!
 //! Linux bindings *interrupt-controller/arm,gic.yaml* and *arm,gic-v3.yaml*.
 
+use core::ops::RangeInclusive;
+
 use arrayvec::ArrayVec;
 
 use super::fdt::{Node, Read, number};
@@ -11,20 +13,21 @@ use super::tree::{Chain, compatible_with};
 /// The most redistributor regions; the largest machines known have four.
 pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
 
-/// The interrupt controller's frames.
+/// The interrupt controller's frames. A tree may claim more than there is: a
+/// frame has the size that there is use for, and redistributors have room for
+/// 512 CPUs at most, with GICv4's frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gic {
     /// GICv2 or older, with a memory-mapped CPU interface.
     V2 {
-        /// GICD, at least 4 KiB.
+        /// GICD, 4 KiB.
         distributor: Region,
-        /// GICC. With 64 KiB pages the second half of it is 60 KiB further
-        /// on than usual; its size then is 128 KiB.
+        /// GICC, 256 bytes to 4 KiB: what is behind has no use here.
         cpu_interface: Region,
     },
     /// GICv3 or later, with the CPU interface in system registers.
     V3 {
-        /// GICD, at least 64 KiB.
+        /// GICD, 64 KiB.
         distributor: Region,
         /// GICR, in the tree's order; at least one.
         redistributors: ArrayVec<Region, REDISTRIBUTOR_REGIONS_MAX>,
@@ -57,8 +60,8 @@ pub(super) fn read(node: Node<'_, '_>, compatible: &[u8]) -> Read<Controller> {
     let gic = match compatible_with(compatible, COMPATIBLE) {
         Some(0) => version_3(&chain)?,
         _ => Gic::V2 {
-            distributor: frame(&chain, 0, 0x1000, 4)?,
-            cpu_interface: frame(&chain, 1, 0x100, 4)?,
+            distributor: frame(&chain, 0, 0x1000..=0x1000, 4)?,
+            cpu_interface: frame(&chain, 1, 0x100..=0x1000, 4)?,
         },
     };
     let cells = "#interrupt-cells";
@@ -76,7 +79,7 @@ pub(super) fn read(node: Node<'_, '_>, compatible: &[u8]) -> Read<Controller> {
 
 fn version_3(chain: &Chain<'_, '_>) -> Read<Gic> {
     let node = chain.node();
-    let distributor = frame(chain, 0, 0x1_0000, 0x1_0000)?;
+    let distributor = frame(chain, 0, 0x1_0000..=0x1_0000, 0x1_0000)?;
     let regions = "#redistributor-regions";
     let count = node.u32(regions)?.unwrap_or(1) as usize;
     if count == 0 || count > REDISTRIBUTOR_REGIONS_MAX {
@@ -84,8 +87,9 @@ fn version_3(chain: &Chain<'_, '_>) -> Read<Gic> {
     }
     let mut redistributors = ArrayVec::new();
     for index in 1..=count {
+        let region = frame(chain, index, 0x2_0000..=0x800_0000, 0x1_0000)?;
         // There is room for all that were accepted.
-        let _ = redistributors.try_push(frame(chain, index, 0x2_0000, 0x1_0000)?);
+        let _ = redistributors.try_push(region);
     }
     Ok(Gic::V3 {
         distributor,
@@ -112,16 +116,22 @@ fn stride(node: Node<'_, '_>) -> Read<Option<u64>> {
     Ok(Some(stride).filter(|stride| *stride != 0))
 }
 
-/// Entry `index` of `reg`, at least `size` bytes and aligned to `align`, a
-/// power of two.
-fn frame(chain: &Chain<'_, '_>, index: usize, size: u64, align: u64) -> Read<Region> {
+/// Entry `index` of `reg`, aligned to `align`, a power of two. Less than the
+/// least of `sizes` is an error, more than the most of no use.
+fn frame(
+    chain: &Chain<'_, '_>,
+    index: usize,
+    sizes: RangeInclusive<u64>,
+    align: u64,
+) -> Read<Region> {
     let region = ranges::region(chain, index)?;
-    let (value, expected) = if region.size < size {
+    let (value, expected) = if region.size < *sizes.start() {
         (region.size, "a size with room for the GIC's registers")
     } else if region.base & (align - 1) != 0 {
         (region.base, "a frame aligned as the GIC's are")
     } else {
-        return Ok(region);
+        let size = region.size.min(*sizes.end());
+        return Ok(Region { size, ..region });
     };
     Err(chain.node().wrong_value("reg", value, expected))
 }

@@ -28,7 +28,7 @@ pub const fn is_redistributor(pidr2: u32) -> bool {
 /// `typer` gives GICR_TYPER of the redistributor at an address, and None where
 /// there is none. Such a gap is stepped over: nothing says that it is the end.
 pub fn find(
-    regions: &[Region],
+    regions: impl Iterator<Item = Region>,
     stride: Option<u64>,
     affinity: u64,
     typer: &mut dyn FnMut(u64) -> Option<u64>,
@@ -128,7 +128,7 @@ mod tests {
     ) -> (Option<u64>, Vec<u64>) {
         let frames: BTreeMap<u64, u64> = frames.iter().copied().collect();
         let mut seen = Vec::new();
-        let found = find(regions, stride, mpidr, &mut |base| {
+        let found = find(regions.iter().copied(), stride, mpidr, &mut |base| {
             seen.push(base);
             frames.get(&base).copied()
         });

@@ -3,7 +3,9 @@
 
 use core::arch::global_asm;
 
-use super::mmu::{self, PAGE};
+use psci_bench::board::Region;
+
+use super::mmu::{self, PAGE, Tables};
 use super::slot::Slot;
 
 /// MAIR: attribute 0 is Device-nGnRE, attribute 1 Normal write-back,
@@ -49,7 +51,7 @@ const BOOT_STACK_TOP: u64 = PAGE + BOOT_STACK;
 /// Where in it the tables begin.
 const BOOT_TABLES: u64 = BOOT_STACK_TOP + EMERGENCY_STACK;
 /// Bytes of the boot area, which lies behind image and appended tree.
-pub const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
+const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
 
 /// Bit of HCR_EL2 that gives EL2's registers EL1's layout (FEAT_VHE).
 pub const HCR_EL2_E2H: u64 = 1 << 34;
@@ -78,7 +80,7 @@ global_asm!(
     SLOT_MPIDR = const core::mem::offset_of!(Slot, mpidr),
     SLOT_CONTEXT = const core::mem::offset_of!(Slot, context),
     SLOT_SIZE = const size_of::<Slot>(),
-    boot_main = sym crate::boot_main,
+    boot_main = sym enter,
     secondary_main = sym super::secondary::secondary_main,
 );
 
@@ -101,6 +103,53 @@ unsafe extern "C" {
     static mut slot_directory: [u64; 2];
 }
 
+/// What the entry code found and left.
+pub struct Entry {
+    /// The loader's X0 to X3.
+    pub registers: [u64; 4],
+    /// Image, appended tree and boot area are mapped.
+    pub tables: Tables,
+    /// Boot stack and first tables.
+    pub area: Region,
+    /// False where the loader entered at EL3, where firmware has its place.
+    pub has_firmware: bool,
+}
+
+/// Comes from `boot.S`, on the boot stack, with MMU and caches on: the
+/// loader's X0 to X3, the next free translation table, 1 where the control
+/// registers have EL1's layout, where the boot area begins, and 1 where the
+/// loader entered at EL3.
+extern "C" fn enter(
+    x0: u64,
+    x1: u64,
+    x2: u64,
+    x3: u64,
+    next_table: u64,
+    layout: u64,
+    boot_area: u64,
+    left_el3: u64,
+) -> ! {
+    let area = Region {
+        base: boot_area,
+        size: BOOT_AREA,
+    };
+    crate::main(Entry {
+        registers: [x0, x1, x2, x3],
+        tables: Tables::new(next_table, area.end(), layout != 0),
+        area,
+        has_firmware: left_el3 == 0,
+    })
+}
+
+/// Where the image is, without an appended tree.
+pub fn image() -> Region {
+    let base = (&raw const __image_start) as u64;
+    Region {
+        base,
+        size: (&raw const __image_end) as u64 - base,
+    }
+}
+
 /// Tells the entries where the slots are, before any other CPU is turned on
 /// and before the first suspend.
 pub fn set_slots(slots: &'static [Slot]) {
@@ -108,16 +157,6 @@ pub fn set_slots(slots: &'static [Slot]) {
     // SAFETY: an aligned pair of words that boot.S reserves for this. The lead
     // alone stores them, once, while no other CPU is on that could load them.
     unsafe { slot_directory = [range.start as u64, range.end as u64] };
-}
-
-/// Address of the image's first byte.
-pub fn image_start() -> u64 {
-    (&raw const __image_start) as u64
-}
-
-/// Address of the byte after the image, where an appended tree begins.
-pub fn image_end() -> u64 {
-    (&raw const __image_end) as u64
 }
 
 /// Address of the root translation table.

@@ -2,22 +2,27 @@
 
 use core::fmt::{self, Write};
 
-use psci_bench::board::Uart as Description;
+use psci_bench::board::{Region, Uart as Description};
 use psci_bench::devices::uart::Uart;
 use spin::mutex::SpinMutex;
 
-use super::mmio::Mmio;
+use super::mmio::{Mmio, Registers};
+use super::mmu::{MapError, Tables};
 
 static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 
 /// Makes this UART the console.
 ///
-/// # Safety
-/// Its registers must be mapped as a device.
-pub unsafe fn set(uart: &Description) {
-    // SAFETY: the caller's promise; CONSOLE has the only driver.
-    let bus = unsafe { Mmio::new(uart.base, uart.size) };
+/// # Errors
+/// Where its registers can not be mapped.
+pub fn set(tables: &mut Tables, uart: &Description) -> Result<(), MapError> {
+    let registers = Region {
+        base: uart.base,
+        size: uart.size,
+    };
+    let bus = Mmio::new(Registers::map(tables, registers)?);
     *CONSOLE.lock() = Some(Uart::new(bus, uart.kind, uart.reg_shift, uart.io_width));
+    Ok(())
 }
 
 /// Whether there is a console.

@@ -50,7 +50,7 @@ fn dump(frame: &Frame) {
     const KINDS: [&str; 4] = ["synchronous", "IRQ", "FIQ", "SError"];
     let kind = KINDS[(frame.vector & 3) as usize];
     let class = frame.esr >> 26 & 0x3f;
-    let image = super::boot::image_start();
+    let image = super::boot::image().base;
     say!(
         "\nUnhandled exception on CPU {:#x} ({kind}, vector {})\n\
          ESR  {:016x}  EC {class:#04x}: {}\n\

@@ -4,7 +4,8 @@ use psci_bench::board::{NoFrame, TimerFrame};
 use psci_bench::devices::frame::{self, CNTP_CTL, CNTTIDR};
 
 use super::cpu::Env;
-use super::mmio::Mmio;
+use super::mmio::{Mmio, Registers};
+use super::mmu::Tables;
 use super::probe;
 use super::timed::Way;
 
@@ -14,7 +15,7 @@ const TOLERANCE: u64 = 1_000;
 
 /// A frame that can be used, the lead's alone.
 pub struct Frame {
-    base: u64,
+    registers: Registers,
     /// Its interrupt: an SPI, 32 to 1019.
     pub intid: u32,
 }
@@ -23,11 +24,12 @@ impl Frame {
     /// Opens the frame that the device tree describes, and holds its count
     /// against `way`'s.
     ///
-    /// # Safety
-    /// Both of its [`TimerFrame::registers`] must be mapped as devices, for
-    /// good, and used for nothing else.
-    pub unsafe fn open(description: TimerFrame, way: Way) -> Result<Self, NoFrame> {
+    /// # Errors
+    /// Why it can not be used.
+    pub fn open(tables: &mut Tables, description: TimerFrame, way: Way) -> Result<Self, NoFrame> {
         let [control, base] = description.registers();
+        let mut map = |region| Registers::map(tables, region).map_err(|_| NoFrame::NotThere);
+        let (control_frame, registers) = (map(control)?, map(base)?);
         let readable = |address: u64| probe::word(address).is_some();
         if !readable(control.base + u64::from(CNTTIDR))
             || !readable(base.base + u64::from(CNTP_CTL))
@@ -35,12 +37,11 @@ impl Frame {
             return Err(NoFrame::NotThere);
         }
         let opened = Self {
-            base: base.base,
+            registers,
             intid: description.intid,
         };
-        // SAFETY: the caller's promise.
-        let mut control = unsafe { Mmio::new(control.base, control.size) };
-        frame::open(&mut control, &mut opened.registers(), description.number)?;
+        let control = &mut Mmio::new(control_frame);
+        frame::open(control, &mut opened.registers(), description.number)?;
         let before = way.now();
         let seen = frame::count(&mut opened.registers());
         if frame::is_same_count(before, seen, way.now(), TOLERANCE) {
@@ -51,9 +52,7 @@ impl Frame {
     }
 
     fn registers(&self) -> Mmio {
-        // SAFETY: open()'s caller mapped the page, which the lead alone uses:
-        // open() and the two below are called by nobody else, and keep none.
-        unsafe { Mmio::new(self.base, 0x1000) }
+        Mmio::new(self.registers)
     }
 }
 

@@ -6,24 +6,22 @@ use core::mem::MaybeUninit;
 use core::slice;
 
 use psci_bench::board::Region;
+use psci_bench::room::Room;
 
-use super::mmu::PAGE;
+use super::mmu::{Kind, MapError, PAGE, Tables};
 
-/// A mapped region, and how much of it is handed out.
+/// Pages, and how much of them is handed out.
 pub struct Arena {
     next: u64,
     end: u64,
 }
 
 impl Arena {
-    /// An arena over `region`.
-    ///
-    /// # Safety
-    /// The region must be mapped as memory, and nothing else may use it.
-    pub unsafe fn new(region: Region) -> Self {
+    /// An arena over these pages.
+    pub const fn new(Pages(Region { base, size }): Pages) -> Self {
         Self {
-            next: region.base,
-            end: region.base + region.size,
+            next: base,
+            end: base + size,
         }
     }
 
@@ -49,8 +47,8 @@ impl Arena {
     ) -> Option<&'static mut [T]> {
         let base = self.take(count, Layout::new::<T>())? as *mut MaybeUninit<T>;
         // SAFETY: take() reserved count values from base on, aligned for T, in
-        // memory that new()'s caller gave to this arena alone, and it hands no
-        // byte out twice. A MaybeUninit needs no particular contents.
+        // pages that are this arena's alone, and it hands no byte out
+        // twice. A MaybeUninit needs no particular contents.
         let slots = unsafe { slice::from_raw_parts_mut(base, count) };
         for (index, slot) in slots.iter_mut().enumerate() {
             slot.write(make(index));
@@ -70,11 +68,21 @@ impl Arena {
     }
 }
 
-/// Whole pages of an arena's memory, mapped for good: who has this is the only
-/// one who knows of them.
+/// Whole pages of memory, mapped for good: who has this is the only one who
+/// knows of them.
 pub struct Pages(Region);
 
 impl Pages {
+    /// Maps memory that the board has to spare.
+    ///
+    /// # Errors
+    /// Where a page is in use all the same.
+    pub fn map(tables: &mut Tables, room: Room) -> Result<Self, MapError> {
+        let region = room.region();
+        tables.map_unused(region, Kind::Memory)?;
+        Ok(Self(region))
+    }
+
     /// Where they are.
     pub const fn region(&self) -> Region {
         self.0
@@ -89,19 +97,11 @@ impl Pages {
         self.0.size -= size;
         Self(Region { base, size })
     }
-}
 
-/// Pages zeroed, to become translation tables.
-pub fn zero(pages: Region) {
-    // SAFETY: the caller has just mapped it, for this use alone.
-    unsafe { (pages.base as *mut u8).write_bytes(0, pages.size as usize) };
-}
-
-/// The bytes of a region that stays as it is from now on.
-///
-/// # Safety
-/// The region must be mapped memory, and nobody may write to it again.
-pub unsafe fn bytes(region: Region) -> &'static [u8] {
-    // SAFETY: the caller's promise.
-    unsafe { slice::from_raw_parts(region.base as *const u8, region.size as usize) }
+    /// Fills them with zeroes.
+    pub fn zero(&mut self) {
+        let Region { base, size } = self.0;
+        // SAFETY: mapped memory, and these pages' only owner asks for it.
+        unsafe { (base as *mut u8).write_bytes(0, size as usize) };
+    }
 }

@@ -2,44 +2,74 @@
 
 use core::ptr::NonNull;
 
+use psci_bench::board::Region;
 use psci_bench::devices::{Bus, Width};
 use safe_mmio::UniqueMmioPointer;
 use safe_mmio::fields::ReadPureWrite;
 
 use super::counter::relax;
+use super::mmu::{Kind, MapError, Tables};
 
-/// What is mapped as a device.
-pub struct Mmio {
-    base: u64,
-    size: u64,
-}
+/// Registers of a device, mapped as such for good: no value of the program's is
+/// there, and accesses do to the device what they do.
+#[derive(Clone, Copy)]
+pub struct Registers(Region);
 
-impl Mmio {
-    /// The device whose registers begin at `base`.
+impl Registers {
+    /// Maps a device's registers.
     ///
-    /// # Safety
-    /// `size` bytes from `base` on must be mapped as a device, for good, and
-    /// nothing else may access them.
-    pub const unsafe fn new(base: u64, size: u64) -> Self {
-        Self { base, size }
+    /// # Errors
+    /// Where that can not be, or a page is in use as memory.
+    pub fn map(tables: &mut Tables, region: Region) -> Result<Self, MapError> {
+        tables.map(region, Kind::Device)?;
+        Ok(Self(region))
     }
 
-    /// The address of `bytes` bytes that are in the device, aligned to their
-    /// number. A part of none of its callers, as they are many.
+    /// Where they are.
+    pub const fn region(self) -> Region {
+        self.0
+    }
+
+    /// Those of `region`, as far as all of it is in these.
+    pub fn part(self, region: Region) -> Option<Self> {
+        self.0.contains(&region).then_some(Self(region))
+    }
+
+    /// A register, or a block of them, so far from the first.
+    ///
+    /// # Errors
+    /// Where it is not all within these, or not aligned as its type has to be.
+    pub fn at<T>(self, offset: u64) -> Result<NonNull<T>, MapError> {
+        let address = self.address(offset, size_of::<T>() as u64, align_of::<T>() as u64);
+        let address = address.ok_or(MapError::TooFew(self.0.base))?;
+        Ok(address.cast())
+    }
+
+    /// A part of none of its callers, as they are many.
     #[inline(never)]
-    fn address(&self, offset: u64, bytes: u64) -> NonNull<u8> {
-        let address = self.base + offset;
-        let inside = offset <= self.size && bytes <= self.size - offset;
-        NonNull::new(address as *mut u8)
-            .filter(|_| inside && address.is_multiple_of(bytes))
-            .expect("a register outside its device")
+    fn address(self, offset: u64, bytes: u64, align: u64) -> Option<NonNull<u8>> {
+        let Region { base, size } = self.0;
+        let inside = offset <= size && bytes <= size - offset;
+        let address = base + offset;
+        NonNull::new(address as *mut u8).filter(|_| inside && address.is_multiple_of(align))
+    }
+}
+
+/// A device, as its driver sees it.
+pub struct Mmio(Registers);
+
+impl Mmio {
+    /// The device that has these registers.
+    pub const fn new(registers: Registers) -> Self {
+        Self(registers)
     }
 
     fn register<T>(&mut self, offset: u64) -> UniqueMmioPointer<'_, ReadPureWrite<T>> {
-        let pointer = self.address(offset, size_of::<T>() as u64).cast();
-        // SAFETY: address() made sure that it is aligned and, with all its
-        // bytes, in what new()'s caller mapped; it borrows self, the only way
-        // to there.
+        let pointer = self.0.at(offset).expect("a register outside its device");
+        // SAFETY: at() made sure that it is aligned and, with all its bytes, in
+        // what is mapped as a device: no value of the program's is there. It
+        // borrows self; another driver would disturb the device, and no more,
+        // since each access is one load or store in assembly.
         unsafe { UniqueMmioPointer::new(pointer) }
     }
 }

@@ -12,6 +12,7 @@ use core::arch::asm;
 use psci_bench::board::Region;
 
 use super::boot;
+use super::memory::Pages;
 
 /// Bytes in a page.
 pub const PAGE: u64 = 4096;
@@ -30,6 +31,10 @@ const PAGE_DEVICE: u64 = 0b11 | 1 << 10;
 const NO_BLOCK: u64 = 0b10;
 
 const READ_ONLY: u64 = 1 << 7;
+
+/// What tells a page of memory that is never written to.
+const CONSTANT: u64 = PAGE_NORMAL | READ_ONLY;
+
 /// Execute-never for EL2, or for EL1 and EL0 (where bit 53 is EL1's).
 const NEVER_EXECUTE_EL2: u64 = 1 << 54;
 const NEVER_EXECUTE_EL1: u64 = 1 << 54 | 1 << 53;
@@ -57,6 +62,12 @@ pub enum MapError {
     Conflict(u64),
     /// The address has more than 48 bits.
     Address(u64),
+    /// The page is the one that a null pointer points to.
+    Null,
+    /// Nothing can be read at this address.
+    Unreadable(u64),
+    /// The device at this address has more registers than the tree says.
+    TooFew(u64),
 }
 
 impl core::fmt::Display for MapError {
@@ -65,11 +76,18 @@ impl core::fmt::Display for MapError {
             Self::OutOfTables => write!(f, "no translation table left"),
             Self::Conflict(at) => write!(f, "{at:#x} is in use as something else"),
             Self::Address(at) => write!(f, "{at:#x} has more than 48 bits"),
+            Self::Null => write!(f, "the page at address 0 is never mapped"),
+            Self::Unreadable(at) => write!(f, "there is no memory at {at:#x}"),
+            Self::TooFew(at) => write!(f, "there are too few of them at {at:#x}"),
         }
     }
 }
 
 /// The tables, and the pool that new ones come from.
+///
+/// A page is of one [`Kind`] as long as it is mapped: to map it as another is an
+/// error. So no value of the program's lies where a device is mapped, and none
+/// that is written to where a constant is.
 pub struct Tables {
     root: u64,
     next: u64,
@@ -80,7 +98,7 @@ pub struct Tables {
 impl Tables {
     /// Takes over from `boot.S`, which used its pool up to `next`; the pool
     /// ends at `end`. `el1_layout` tells the layout of descriptors.
-    pub fn new(next: u64, end: u64, el1_layout: bool) -> Self {
+    pub(super) fn new(next: u64, end: u64, el1_layout: bool) -> Self {
         Self {
             root: boot::root(),
             next,
@@ -93,19 +111,21 @@ impl Tables {
         }
     }
 
-    /// Gives the pool other pages: mapped, zeroed, and used for nothing else.
-    pub fn set_pool(&mut self, pool: Region) {
-        self.next = pool.base;
-        self.end = pool.base + pool.size;
+    /// Gives the pool other pages.
+    pub fn set_pool(&mut self, mut pool: Pages) {
+        pool.zero();
+        let Region { base, size } = pool.region();
+        self.next = base;
+        self.end = base + size;
     }
 
     /// Maps the pages that `region` touches. Pages that are mapped as this
     /// kind already stay as they are.
-    pub fn map(&mut self, region: Region, kind: Kind) -> Result<(), MapError> {
+    pub(super) fn map(&mut self, region: Region, kind: Kind) -> Result<(), MapError> {
         let bits = self.data_bits
             | match kind {
                 Kind::Memory => PAGE_NORMAL,
-                Kind::Constant => PAGE_NORMAL | READ_ONLY,
+                Kind::Constant => CONSTANT,
                 Kind::Device => PAGE_DEVICE,
             };
         let last = region.base.saturating_add(region.size.saturating_sub(1));
@@ -113,6 +133,9 @@ impl Tables {
             return Err(MapError::Address(last));
         }
         let mut page = region.base & !(PAGE - 1);
+        if page == 0 {
+            return Err(MapError::Null);
+        }
         while page <= last {
             let fits = page.is_multiple_of(BLOCK) && last - page >= BLOCK - 1;
             page += self.map_some(page, bits, fits && kind == Kind::Device)?;
@@ -140,15 +163,36 @@ impl Tables {
         Some(entry(table, page, 3))
     }
 
-    /// Whether the page that `address` is in is mapped.
-    pub fn is_mapped(&self, address: u64) -> bool {
-        self.last_entry(address).is_some_and(|e| read(e) & 1 != 0)
+    /// Maps the pages that `region` touches, and none of which is mapped: those
+    /// that are are somebody's.
+    pub(super) fn map_unused(&mut self, region: Region, kind: Kind) -> Result<(), MapError> {
+        let mapped = |page: &u64| self.last_entry(*page).is_some_and(|e| read(e) & 1 != 0);
+        match pages(region).find(mapped) {
+            Some(page) => Err(MapError::Conflict(page)),
+            None => self.map(region, kind),
+        }
     }
 
-    /// Takes a page out again: where it turned out that nothing is there. It
-    /// must not be a device's.
-    pub fn unmap_page(&mut self, address: u64) {
-        let Some(entry) = self.last_entry(address) else {
+    /// Whether all pages that `region` touches, and at least one, are mapped as
+    /// [`Kind::Constant`] or as the image's text.
+    pub(super) fn is_constant(&self, region: Region) -> bool {
+        let constant = |page| {
+            let entry = self.last_entry(page);
+            entry.is_some_and(|entry| {
+                let descriptor = read(entry);
+                descriptor & CONSTANT == CONSTANT && descriptor & ADDRESS == page
+            })
+        };
+        region.size > 0 && pages(region).all(constant)
+    }
+
+    /// Takes pages out again. They must not be a device's, which may have blocks.
+    pub(super) fn unmap(&mut self, region: Region) {
+        pages(region).for_each(|page| self.unmap_page(page));
+    }
+
+    fn unmap_page(&mut self, page: u64) {
+        let Some(entry) = self.last_entry(page) else {
             return;
         };
         write(entry, 0);
@@ -186,19 +230,26 @@ impl Tables {
             }
             if descriptor & NO_BLOCK == 0 {
                 let same = descriptor & !ADDRESS == bits & !NO_BLOCK;
-                return same.then_some(PAGE).ok_or(MapError::Conflict(page));
+                // On to where the block ends.
+                let rest = BLOCK - page % BLOCK;
+                return same.then_some(rest).ok_or(MapError::Conflict(page));
             }
             table = descriptor & ADDRESS;
         }
         let entry = entry(table, page, 3);
         match read(entry) {
             old if old & 1 == 0 => write(entry, page | bits),
-            // Constant over Memory is no conflict: a tree may lie in either.
-            old if old & !READ_ONLY == (page | bits) & !READ_ONLY => {}
+            old if old == page | bits => {}
             _ => return Err(MapError::Conflict(page)),
         }
         Ok(PAGE)
     }
+}
+
+/// The pages that `region` touches.
+pub(super) fn pages(region: Region) -> impl Iterator<Item = u64> {
+    let end = region.base.saturating_add(region.size);
+    (region.base & !(PAGE - 1)..end).step_by(PAGE as usize)
 }
 
 /// Address of the descriptor for `page` in a table of `level` (0 to 3).
@@ -208,7 +259,7 @@ fn entry(table: u64, page: u64, level: u32) -> u64 {
 }
 
 fn read(entry: u64) -> u64 {
-    // SAFETY: entry() of a table of ours: root, or one that map_page linked
+    // SAFETY: entry() of a table of ours: root, or one that map_some() linked
     // from the pool, which is mapped memory that nothing else uses.
     unsafe { (entry as *const u64).read_volatile() }
 }

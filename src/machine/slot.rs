@@ -13,6 +13,7 @@ use psci_bench::round::{After, Identity, Window};
 use psci_bench::sample::{Action, Cause, Outcome};
 use psci_bench::stat::Ladder;
 
+use super::stacks::Stack;
 use super::stress::Buffer;
 
 /// What a CPU has to do.
@@ -97,12 +98,12 @@ impl Slot {
     pub fn new(
         index: usize,
         mpidr: u64,
-        stack: u64,
+        stack: Stack,
         buffer: Buffer,
         tally: Option<&'static mut Tally>,
     ) -> Self {
         Self {
-            stack,
+            stack: stack.top(),
             index,
             mpidr,
             context: AtomicU64::new(0),

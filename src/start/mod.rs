@@ -1,6 +1,8 @@
 //! From the entry code to the scenarios: who am I, where is the console,
 //! where is the device tree, what does it say, is there memory enough.
 
+#![forbid(unsafe_code)]
+
 mod setup;
 mod tree;
 
@@ -9,32 +11,21 @@ use psci_bench::image::ParameterBlock;
 use psci_bench::output;
 use psci_bench::plan::Plan;
 
+use crate::machine::boot::{self, Entry};
 use crate::machine::console::{self, Console, say};
-use crate::machine::mmu::{Kind, Tables};
+use crate::machine::mmu::Tables;
 use crate::machine::panic::{self, Ended};
-use crate::machine::{boot, cpu, memory};
+use crate::machine::{cpu, loaded};
 
-/// Comes from `boot.S`, on the boot stack, with MMU and caches on: the
-/// loader's X0 to X3, the next free translation table, 1 where the control
-/// registers have EL1's layout, where the boot area begins, and 1 where the
-/// loader entered at EL3.
-pub extern "C" fn boot_main(
-    x0: u64,
-    x1: u64,
-    x2: u64,
-    x3: u64,
-    next_table: u64,
-    layout: u64,
-    boot_area: u64,
-    left_el3: u64,
-) -> ! {
-    let boot_area = Region {
-        base: boot_area,
-        size: boot::BOOT_AREA,
-    };
-    let mut tables = Tables::new(next_table, boot_area.base + boot_area.size, layout != 0);
-    let block = parameters();
-    let has_firmware = left_el3 == 0;
+/// The whole run.
+pub fn main(entry: Entry) -> ! {
+    let Entry {
+        registers,
+        mut tables,
+        area,
+        has_firmware,
+    } = entry;
+    let block = parameters(&tables);
     panic::set_conduit(block.conduit.filter(|_| has_firmware));
     if let Some(emergency) = &block.uart {
         open_console(&mut tables, &Uart::from(emergency));
@@ -44,8 +35,8 @@ pub extern "C" fn boot_main(
             &"HCR_EL2.E2H stays 1: psci-bench needs an EL2 without VHE",
         ));
     }
-    match tree::find(&mut tables, &block, [x0, x1, x2, x3]) {
-        Ok(found) => with_tree(tables, found, boot_area, has_firmware),
+    match tree::find(&mut tables, &block, registers) {
+        Ok(found) => with_tree(tables, found, area, has_firmware),
         Err(_) if !has_firmware => end_without_firmware(),
         Err(error) => panic::end(&Ended::BadInput(&error)),
     }
@@ -59,18 +50,12 @@ fn end_without_firmware() -> ! {
 }
 
 /// The parameter block of the running image.
-fn parameters() -> ParameterBlock {
-    let image = Region {
-        base: boot::image_start(),
-        size: boot::image_end() - boot::image_start(),
-    };
+fn parameters(tables: &Tables) -> ParameterBlock {
     let head = Region {
         size: 0x80,
-        ..image
+        ..boot::image()
     };
-    // SAFETY: the image's first 128 bytes are mapped read-only by boot.S, and
-    // nothing writes to them.
-    let bytes = unsafe { memory::bytes(head) };
+    let bytes = loaded::mapped(tables, head).unwrap_or_default();
     // A block that is not understood is as good as none: the tree, if there
     // is one at X0, can still be used.
     ParameterBlock::read(bytes).unwrap_or_default()
@@ -78,13 +63,9 @@ fn parameters() -> ParameterBlock {
 
 /// Makes a UART the console, if its registers can be mapped.
 fn open_console(tables: &mut Tables, uart: &Uart) {
-    let registers = Region {
-        base: uart.base,
-        size: uart.size.max(1),
-    };
-    if uart.base != 0 && uart.is_aligned() && tables.map(registers, Kind::Device).is_ok() {
-        // SAFETY: just mapped as a device.
-        unsafe { console::set(uart) };
+    if uart.is_aligned() {
+        // Without a console there is nobody to tell.
+        let _ = console::set(tables, uart);
     }
 }
 
@@ -101,7 +82,7 @@ fn with_tree(mut tables: Tables, found: tree::Found, boot_area: Region, has_firm
     }
     say!(
         "Image at {:#x}, device tree {}",
-        boot::image_start(),
+        boot::image().base,
         found.source
     );
     if !has_firmware {

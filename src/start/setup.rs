@@ -13,7 +13,7 @@ use psci_bench::pmf::{Interface, ReadError};
 use psci_bench::point::{Point, Spread};
 use psci_bench::psci::function;
 use psci_bench::report::Row;
-use psci_bench::room;
+use psci_bench::room::{self, Room};
 use psci_bench::round::{Counter, Facts};
 use psci_bench::sample::Outcome;
 use psci_bench::scenario::{self, Needs, Workspace};
@@ -25,10 +25,12 @@ use crate::machine::dirty::{self, Dirty};
 use crate::machine::firmware::Firmware;
 use crate::machine::frame::Frame;
 use crate::machine::gic::Gic;
-use crate::machine::memory::{self, Arena};
-use crate::machine::mmu::{BLOCK, Kind, PAGE, Tables};
+use crate::machine::memory::{Arena, Pages};
+use crate::machine::mmio::Registers;
+use crate::machine::mmu::{BLOCK, MapError, PAGE, Tables};
 use crate::machine::panic::{self, Ended};
 use crate::machine::slot::Slot;
+use crate::machine::stacks::{self, Stack};
 use crate::machine::stress::Buffer;
 use crate::machine::timed::Way;
 use crate::machine::timer::Timer;
@@ -36,19 +38,11 @@ use crate::machine::watch::Watch;
 use crate::machine::watchdog::Watchdog;
 use crate::machine::{act, boot, overhead, pmu};
 
-/// Pages of a CPU's stack, and of the emergency stack above it; the guard
-/// page below is not counted.
-const STACK_PAGES: u64 = 2;
-const EMERGENCY_PAGES: u64 = boot::EMERGENCY_STACK / PAGE;
-
-/// From one CPU's stacks to the next's: guard page, stack, emergency stack.
-const STACK_STEP: u64 = (1 + STACK_PAGES + EMERGENCY_PAGES) * PAGE;
-
 /// The working memory: stacks, and what is handed out piece by piece.
 struct Memory {
     arena: Arena,
-    /// Where the first stack's guard page begins.
-    stacks: u64,
+    /// Where the CPUs' stacks are to be.
+    stacks: Room,
 }
 
 /// The machine, ready to measure.
@@ -112,8 +106,8 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
         }),
         line: dirty::line_words(),
     };
-    let slots = slots(&mut memory, cpus, &needs);
-    let env = environment(board, slots, lead, dirty);
+    let slots = slots(&mut tables, &mut memory, cpus, &needs);
+    let env = environment(&mut tables, board, slots, lead, dirty);
     let facts = Facts {
         outer_cache,
         ..facts(env, board)
@@ -128,9 +122,10 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
     }
 }
 
+/// Maps all devices once, to say which one can not be.
 fn map_devices(tables: &mut Tables, board: &Board<'_>) {
     board.devices(&mut |name, region| {
-        if let Err(error) = tables.map(region, Kind::Device) {
+        if let Err(error) = Registers::map(tables, region) {
             refuse(&format_args!(
                 "device tree: the {name} at {:#x}: {error}",
                 region.base
@@ -181,7 +176,7 @@ fn working_memory(
     used: [Region; 2],
 ) -> Memory {
     let cpus = board.cpu_count as u64;
-    let per_cpu = STACK_STEP + (size_of::<Slot>() + size_of::<Cpu>() + size_of::<State>()) as u64;
+    let per_cpu = stacks::STEP + (size_of::<Slot>() + size_of::<Cpu>() + size_of::<State>()) as u64;
     let data = needs.bytes().map(|bytes| (bytes + dirty) as u64);
     let buffers = needs.buffer.checked_mul(cpus);
     let tallies = (needs.tallies * size_of::<Tally>()) as u64;
@@ -200,10 +195,7 @@ fn working_memory(
     });
     let size = size + pool_pages * PAGE;
 
-    let image = Region {
-        base: boot::image_start(),
-        size: boot::image_end() - boot::image_start(),
-    };
+    let image = boot::image();
     let mut taken: ArrayVec<Region, 80> = ArrayVec::new();
     for region in board.reserved.iter().chain(&used).chain([&image]) {
         if taken.try_push(*region).is_err() {
@@ -212,49 +204,23 @@ fn working_memory(
     }
     let [_, boot_area] = used;
     check_boot_area(board, image, boot_area);
-    let near = boot_area.base + boot_area.size;
-    let found = match room::find(&board.memory, &taken, near, size) {
-        Ok(found) => found,
+    let mut room = match room::find(&board.memory, &taken, boot_area.end(), size) {
+        Ok(room) => room,
         Err(error) => refuse(&error),
     };
-    let fail = |error: &dyn core::fmt::Display| -> ! {
-        give_up(&format_args!(
-            "working memory at {:#x}: {error}",
-            found.base
-        ))
-    };
     // The first pages hold the tables for the rest.
-    let pool = Region {
-        size: pool_pages * PAGE,
-        ..found
-    };
-    if let Err(error) = tables.map(pool, Kind::Memory) {
-        fail(&error);
-    }
-    memory::zero(pool);
+    let pool = mapped(Pages::map(tables, room.split_off(pool_pages * PAGE)));
     tables.set_pool(pool);
-    // The last page of the pool is followed by the stacks, each above a page
-    // that stays unmapped, and those by everything else.
-    let stacks = pool.base + pool.size;
-    let rest = stacks + cpus * STACK_STEP;
-    let mut map = |base: u64, size: u64| {
-        if let Err(error) = tables.map(Region { base, size }, Kind::Memory) {
-            fail(&error);
-        }
-    };
-    for stack in 0..cpus {
-        map(stacks + stack * STACK_STEP + PAGE, STACK_STEP - PAGE);
-    }
-    let region = Region {
-        base: rest,
-        size: found.base + found.size - rest,
-    };
-    map(region.base, region.size);
-    Memory {
-        // SAFETY: room::find() gave memory that nothing else uses, and the
-        // line above mapped this part of it.
-        arena: unsafe { Arena::new(region) },
-        stacks,
+    let stacks = room.split_off(cpus * stacks::STEP);
+    let arena = Arena::new(mapped(Pages::map(tables, room)));
+    Memory { arena, stacks }
+}
+
+/// Working memory, or the end of the run.
+fn mapped<T>(memory: Result<T, MapError>) -> T {
+    match memory {
+        Ok(memory) => memory,
+        Err(error) => give_up(&format_args!("working memory: {error}")),
     }
 }
 
@@ -276,24 +242,28 @@ fn cpus(memory: &mut Memory, board: &Board<'_>) -> (&'static [Cpu], LabelSource)
     }
 }
 
-/// The slots, and for each the tally and the buffer that the plan needs.
-fn slots(memory: &mut Memory, cpus: &[Cpu], needs: &Needs) -> &'static [Slot] {
-    let (stacks, buffer) = (memory.stacks, needs.buffer);
+/// The slots, and for each its stacks, and the tally and the buffer that the
+/// plan needs.
+fn slots(tables: &mut Tables, memory: &mut Memory, cpus: &[Cpu], needs: &Needs) -> &'static [Slot] {
+    let buffer = needs.buffer;
     let mut tallies = take(memory, needs.tallies, |_| Tally::new()).iter_mut();
     let Some(mut buffers) = memory.arena.take_pages(buffer * cpus.len() as u64) else {
         give_up(&TOO_SMALL);
     };
-    take(memory, cpus.len(), |index| {
-        let top = stacks + index as u64 * STACK_STEP + (1 + STACK_PAGES) * PAGE;
+    let Memory { arena, stacks } = memory;
+    let slots = arena.take_slice(cpus.len(), |index| {
+        let stack = mapped(Stack::map(tables, stacks));
         let buffer = Buffer::new(buffers.split_off(buffer));
         // A hypervisor may give memory at the first access only.
         buffer.write(buffer.region().size);
-        Slot::new(index, cpus[index].mpidr, top, buffer, tallies.next())
-    })
+        Slot::new(index, cpus[index].mpidr, stack, buffer, tallies.next())
+    });
+    slots.unwrap_or_else(|| give_up(&TOO_SMALL))
 }
 
 /// Brings up the lead's own timer and GIC, and asks the firmware what it can.
 fn environment(
+    tables: &mut Tables,
     board: &Board<'_>,
     slots: &'static [Slot],
     lead: usize,
@@ -317,19 +287,17 @@ fn environment(
             way.counter().name()
         ));
     };
-    // SAFETY: map_devices() mapped all its regions.
-    let gic = unsafe { Gic::new(board.gic.as_ref()) };
+    let gic = match Gic::new(tables, board.gic.as_ref()) {
+        Ok(gic) => gic,
+        Err(error) => refuse(&format_args!("device tree: the GIC's registers: {error}")),
+    };
     if let Err(error) = gic.init_distributor() {
         give_up(&format_args!("GIC: {error}"));
     }
-    let watchdog = board.watchdog.as_ref().and_then(|description| {
-        // SAFETY: map_devices() mapped its registers, which nothing else uses.
-        unsafe { Watchdog::new(description) }
-    });
-    let open = |description| {
-        // SAFETY: map_devices() mapped its registers, which nothing else uses.
-        unsafe { Frame::open(description, way) }
-    };
+    let watchdog = board.watchdog.as_ref();
+    let watchdog = watchdog.and_then(|description| Watchdog::new(tables, description));
+    let frame = board.timer_frame;
+    let frame = frame.and_then(|description| Frame::open(tables, description, way));
     let frequency = cpu::counter_frequency();
     let env = cpu::set_env(Env {
         way,
@@ -337,7 +305,7 @@ fn environment(
         pmf: find_pmf(way, firmware, slots[lead].mpidr),
         gic,
         timer,
-        frame: board.timer_frame.and_then(open),
+        frame,
         hz: if frequency == 0 {
             1_000_000_000
         } else {

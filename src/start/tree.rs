@@ -13,8 +13,8 @@ use psci_bench::board::{Region, total_size};
 use psci_bench::handoff::{self, HandoffError};
 use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX};
 
-use crate::machine::mmu::{Kind, MapError, PAGE, Tables};
-use crate::machine::{boot, memory, probe};
+use crate::machine::mmu::{MapError, PAGE, Tables};
+use crate::machine::{boot, loaded};
 
 /// Below this no device tree is looked for.
 const LOWEST: u64 = 0x1_0000;
@@ -25,7 +25,7 @@ const MAGIC: u32 = 0xd00d_feed_u32.swap_bytes();
 
 /// Bytes of a device tree's header, which tell its size; a transfer list's are
 /// fewer.
-const HEADER: u64 = 40;
+const HEADER: usize = 40;
 
 /// Where the tree came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +75,6 @@ pub enum Reason {
     Map(MapError),
     /// No transfer list begins where X3 points.
     NoList,
-    /// Nothing can be read at this address.
-    Unreadable(u64),
 }
 
 impl fmt::Display for Reason {
@@ -86,7 +84,6 @@ impl fmt::Display for Reason {
             Self::Handoff(error) => error.fmt(f),
             Self::Map(error) => error.fmt(f),
             Self::NoList => f.write_str("there is none"),
-            Self::Unreadable(address) => write!(f, "there is no memory at {address:#x}"),
         }
     }
 }
@@ -116,7 +113,7 @@ pub fn find(
     registers: [u64; 4],
 ) -> Result<Found, NotFound> {
     if block.tree_offset != 0 || block.tree_size != 0 {
-        return appended(block);
+        return appended(tables, block);
     }
     let [x0, x1, x2, x3] = registers;
     if x1 == handoff::REGISTER {
@@ -127,9 +124,9 @@ pub fn find(
         }
     }
     for (number, address) in [(0, x0), (2, x2)] {
-        if begins_with(tables, address, MAGIC) {
+        if let Some(header) = header(tables, address, MAGIC) {
             let source = Source::Register(number, address);
-            return take(tables, address, source)
+            return take(tables, address, &header, source)
                 .map_err(|reason| NotFound::Unusable(source, reason));
         }
     }
@@ -137,89 +134,47 @@ pub fn find(
 }
 
 /// The tree behind the image, which boot.S has mapped.
-fn appended(block: &ParameterBlock) -> Result<Found, NotFound> {
+fn appended(tables: &Tables, block: &ParameterBlock) -> Result<Found, NotFound> {
     let (offset, size) = (block.tree_offset, block.tree_size);
-    let behind_the_image = boot::image_end() - boot::image_start();
-    let fits = offset >= behind_the_image
-        && offset <= behind_the_image + PAGE
+    let image = boot::image();
+    let fits = offset >= image.size
+        && offset <= image.size + PAGE
         && offset.is_multiple_of(TREE_ALIGN as u64)
-        && (HEADER..=TREE_MAX as u64).contains(&size);
-    if !fits {
-        return Err(NotFound::Appended { offset, size });
-    }
+        && (HEADER..=TREE_MAX).contains(&(size as usize));
     let region = Region {
-        base: boot::image_start() + offset,
+        base: image.base.saturating_add(offset),
         size,
     };
-    Ok(Found {
-        // SAFETY: boot.S mapped tree_size bytes at tree_offset read-only, and
-        // nothing writes there.
-        bytes: unsafe { memory::bytes(region) },
-        region,
-        source: Source::Appended,
-    })
+    match loaded::mapped(tables, region).filter(|_| fits) {
+        Some(bytes) => Ok(Found {
+            bytes,
+            region,
+            source: Source::Appended,
+        }),
+        None => Err(NotFound::Appended { offset, size }),
+    }
 }
 
-/// Whether memory begins with `magic` at `address`. If so, its header is
-/// mapped; if not, nothing is: who knows what is there.
-fn begins_with(tables: &mut Tables, address: u64, magic: u32) -> bool {
-    let header = Region {
+/// What memory begins with at `address`, if `magic` is the first of it.
+fn header(tables: &mut Tables, address: u64, magic: u32) -> Option<[u8; HEADER]> {
+    if !address.is_multiple_of(8) || address < LOWEST {
+        return None;
+    }
+    let region = Region {
         base: address,
-        size: HEADER,
+        size: HEADER as u64,
     };
-    if !address.is_multiple_of(8) || address < LOWEST || map(tables, header).is_err() {
-        return false;
-    }
-    let found = probe::word(address) == Some(magic);
-    if !found {
-        unmap(tables, header);
-    }
-    found
+    let copy = |bytes: &[u8]| bytes.first_chunk().copied();
+    let header: Option<[u8; HEADER]> = loaded::read(tables, region, copy).ok()?;
+    header.filter(|header| header.starts_with(&magic.to_le_bytes()))
 }
 
-/// The pages that `region` touches.
-fn pages(region: Region) -> impl Iterator<Item = u64> {
-    let end = region.base.saturating_add(region.size);
-    (region.base & !(PAGE - 1)..end).step_by(PAGE as usize)
-}
-
-/// Maps what can be read, and is not in use: a page that is mapped already is
-/// the payload's own.
-fn map(tables: &mut Tables, region: Region) -> Result<(), Reason> {
-    if let Some(page) = pages(region).find(|page| tables.is_mapped(*page)) {
-        return Err(Reason::Map(MapError::Conflict(page)));
-    }
-    tables.map(region, Kind::Constant).map_err(Reason::Map)?;
-    let Some(page) = pages(region).find(|page| probe::word(*page).is_none()) else {
-        return Ok(());
-    };
-    unmap(tables, region);
-    Err(Reason::Unreadable(page))
-}
-
-fn unmap(tables: &mut Tables, region: Region) {
-    pages(region).for_each(|page| tables.unmap_page(page));
-}
-
-/// Maps the whole of what has `size` bytes in place of its header.
-fn whole(tables: &mut Tables, base: u64, size: usize) -> Result<Region, Reason> {
-    unmap(tables, Region { base, size: HEADER });
-    let size = size as u64;
+/// The whole of the tree that begins with this header.
+fn take(tables: &mut Tables, base: u64, header: &[u8], source: Source) -> Result<Found, Reason> {
+    let size = total_size(header).map_err(Reason::Board)? as u64;
     let region = Region { base, size };
-    map(tables, region)?;
-    Ok(region)
-}
-
-/// Maps the whole of the tree at `base`.
-fn take(tables: &mut Tables, base: u64, source: Source) -> Result<Found, Reason> {
-    let header = Region { base, size: HEADER };
-    // SAFETY: begins_with() mapped the header and could read it.
-    let header = unsafe { memory::bytes(header) };
-    let size = total_size(header).map_err(Reason::Board)?;
-    let region = whole(tables, base, size)?;
     Ok(Found {
-        // SAFETY: just mapped; the loader left a tree there and is gone.
-        bytes: unsafe { memory::bytes(region) },
+        bytes: loaded::keep(tables, region).map_err(Reason::Map)?,
         region,
         source,
     })
@@ -227,23 +182,16 @@ fn take(tables: &mut Tables, base: u64, source: Source) -> Result<Found, Reason>
 
 /// The tree in the transfer list at `base`, if it has one.
 fn in_list(tables: &mut Tables, base: u64) -> Result<Option<Found>, Reason> {
-    if !begins_with(tables, base, handoff::SIGNATURE) {
-        return Err(Reason::NoList);
-    }
-    let header = Region { base, size: HEADER };
-    // SAFETY: begins_with() mapped the header and could read it.
-    let header = unsafe { memory::bytes(header) };
-    let size = handoff::used_size(header).map_err(Reason::Handoff)?;
-    let region = whole(tables, base, size)?;
-    // SAFETY: just mapped; the loader left a list there and is gone.
-    let list = unsafe { memory::bytes(region) };
-    let tree = handoff::device_tree(list).map_err(Reason::Handoff)?;
-    let Some(bytes) = tree.and_then(|tree| list.get(tree)) else {
-        // Working memory may be there.
-        unmap(tables, region);
+    let header = header(tables, base, handoff::SIGNATURE).ok_or(Reason::NoList)?;
+    let size = handoff::used_size(&header).map_err(Reason::Handoff)? as u64;
+    let region = Region { base, size };
+    // Without a tree in it, working memory may be there.
+    let place = loaded::read(tables, region, handoff::device_tree).map_err(Reason::Map)?;
+    let Some(place) = place.map_err(Reason::Handoff)? else {
         return Ok(None);
     };
-    Ok(Some(Found {
+    let list = loaded::keep(tables, region).map_err(Reason::Map)?;
+    Ok(list.get(place).map(|bytes| Found {
         bytes,
         region,
         source: Source::List(base),

@@ -85,7 +85,7 @@ fn juno_with_ranges_and_idle_states() {
         },
         cpu_interface: Region {
             base: 0x2c02_f000,
-            size: 0x2000,
+            size: 0x1000,
         },
     };
     assert_eq!(board.gic, Some(frames));

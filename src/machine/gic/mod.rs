@@ -10,11 +10,12 @@ mod v3;
 
 use core::sync::atomic::Ordering;
 
-use psci_bench::board::Gic as Description;
+use psci_bench::board::{Gic as Description, Region};
 use psci_bench::devices::spi::{self, Target};
 
 use super::cpu;
-use super::mmio::Mmio;
+use super::mmio::{Mmio, Registers};
+use super::mmu::{MapError, Tables};
 use super::slot::Slot;
 
 /// The SGI that wakes a CPU where the pattern is a chain.
@@ -90,27 +91,26 @@ impl core::fmt::Display for GicError {
 impl Gic {
     /// A GIC by its description in the device tree.
     ///
-    /// # Safety
-    /// All its regions must be mapped as devices.
-    pub unsafe fn new(gic: Option<&Description>) -> Self {
-        match gic {
+    /// # Errors
+    /// Where its registers can not be mapped, or are too few.
+    pub fn new(tables: &mut Tables, gic: Option<&Description>) -> Result<Self, MapError> {
+        let mut map = |region: &Region| Registers::map(tables, *region);
+        Ok(match gic {
             None => Self::Absent,
             Some(Description::V2 {
                 distributor,
                 cpu_interface,
-            }) => {
-                // SAFETY: the caller's promise.
-                Self::V2(unsafe { v2::GicV2::new(distributor.base, cpu_interface.base) })
-            }
+            }) => Self::V2(v2::GicV2::new(map(distributor)?, map(cpu_interface)?)?),
             Some(Description::V3 {
                 distributor,
                 redistributors,
                 stride,
             }) => {
-                // SAFETY: the caller's promise.
-                Self::V3(unsafe { v3::GicV3::new(distributor.base, redistributors, *stride) })
+                let distributor = map(distributor)?;
+                let redistributors = redistributors.iter().map(map).collect::<Result<_, _>>()?;
+                Self::V3(v3::GicV3::new(distributor, redistributors, *stride)?)
             }
-        }
+        })
     }
 
     /// The architecture's version: 2 or 3; 0 without a GIC.
@@ -186,15 +186,13 @@ impl Gic {
     }
 
     fn distributor(&self) -> Option<Mmio> {
-        let (base, size) = match self {
-            Self::Absent => return None,
-            Self::V2(gic) => (gic.distributor(), 0x1000),
-            Self::V3(gic) => (gic.distributor(), 0x1_0000),
-        };
-        // SAFETY: new()'s caller mapped as much for good. Of the registers of
-        // SPIs the lead alone makes use, here; whatever else of the
-        // distributor is written elsewhere is not touched.
-        Some(unsafe { Mmio::new(base, size) })
+        // Of the registers of SPIs the lead alone makes use, here; whatever
+        // else of the distributor is written elsewhere is not touched.
+        match self {
+            Self::Absent => None,
+            Self::V2(gic) => Some(Mmio::new(gic.distributor)),
+            Self::V3(gic) => Some(Mmio::new(gic.distributor)),
+        }
     }
 
     /// Acknowledges the interrupt that is pending, if one is; it is to be

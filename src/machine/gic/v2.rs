@@ -12,6 +12,8 @@ use safe_mmio::fields::{ReadPure, ReadPureWrite, WriteOnly};
 use safe_mmio::{UniqueMmioPointer, field, field_shared, split_fields};
 
 use super::{OwnSgi, PRIORITY, WAKE_SGI};
+use crate::machine::mmio::Registers;
+use crate::machine::mmu::MapError;
 use crate::machine::slot::Slot;
 
 /// The distributor's registers that are used (IHI 0048B, table 4-1), those
@@ -53,7 +55,9 @@ struct CpuInterface {
 
 /// Both parts' addresses.
 pub struct GicV2 {
-    distributor: NonNull<Distributor>,
+    /// All of the distributor's registers.
+    pub distributor: Registers,
+    gicd: NonNull<Distributor>,
     cpu_interface: NonNull<CpuInterface>,
 }
 
@@ -65,27 +69,25 @@ unsafe impl Sync for GicV2 {}
 unsafe impl Send for GicV2 {}
 
 impl GicV2 {
-    /// # Safety
-    /// Both register frames must be mapped at these addresses as devices.
-    pub unsafe fn new(distributor: u64, cpu_interface: u64) -> Self {
-        Self {
-            distributor: NonNull::new(distributor as *mut _).expect("GICD at address 0"),
-            cpu_interface: NonNull::new(cpu_interface as *mut _).expect("GICC at address 0"),
-        }
-    }
-
-    /// Address of the distributor.
-    pub fn distributor(&self) -> u64 {
-        self.distributor.as_ptr() as u64
+    /// # Errors
+    /// Where one of the two is too small.
+    pub fn new(distributor: Registers, cpu_interface: Registers) -> Result<Self, MapError> {
+        Ok(Self {
+            distributor,
+            gicd: distributor.at(0)?,
+            cpu_interface: cpu_interface.at(0)?,
+        })
     }
 
     fn registers(&self) -> UniqueMmioPointer<'_, Distributor> {
-        // SAFETY: new()'s caller mapped it; see Sync for who writes what.
-        unsafe { UniqueMmioPointer::new(self.distributor) }
+        // SAFETY: Registers::at() gave it, so all of it is mapped as a device;
+        // see Sync for who writes what.
+        unsafe { UniqueMmioPointer::new(self.gicd) }
     }
 
     fn cpu_interface(&self) -> UniqueMmioPointer<'_, CpuInterface> {
-        // SAFETY: new()'s caller mapped it; every CPU reaches its own.
+        // SAFETY: Registers::at() gave it, so all of it is mapped as a device;
+        // every CPU reaches its own.
         unsafe { UniqueMmioPointer::new(self.cpu_interface) }
     }
 
@@ -130,7 +132,7 @@ impl GicV2 {
         let sgir = core::mem::offset_of!(Distributor, sgir) as u64;
         OwnSgi::Registers {
             value: u64::from(2 << 24 | WAKE_SGI),
-            sgir: self.distributor() + sgir,
+            sgir: self.gicd.as_ptr() as u64 + sgir,
             iar: self.cpu_interface.as_ptr() as u64 + iar,
         }
     }

@@ -12,7 +12,7 @@ use arm_gic::gicv3::registers::{Gicd, GicdCtlr, GicrCtlr, GicrSgi};
 use arm_gic::gicv3::{GicCpuInterface, GicRedistributor, Group, SgiTarget, SgiTargetGroup};
 use arm_gic::{IntId, InterruptGroup};
 use arrayvec::ArrayVec;
-use psci_bench::board::Region;
+use psci_bench::board::{REDISTRIBUTOR_REGIONS_MAX, Region};
 use psci_bench::devices::redistributor::{self, GICR_PIDR2, is_redistributor};
 use safe_mmio::fields::ReadPure;
 use safe_mmio::{UniqueMmioPointer, field, field_shared};
@@ -20,7 +20,8 @@ use safe_mmio::{UniqueMmioPointer, field, field_shared};
 use super::{GicError, OwnSgi, PRIORITY, WAKE_SGI};
 use crate::machine::counter::relax;
 use crate::machine::cpu;
-use crate::machine::mmio::Mmio;
+use crate::machine::mmio::{Mmio, Registers};
+use crate::machine::mmu::MapError;
 use crate::machine::probe;
 use crate::machine::slot::Slot;
 
@@ -30,13 +31,12 @@ const WRITE_POLLS: u32 = 1_000_000;
 /// GICR_TYPER, from a redistributor's base.
 const GICR_TYPER: u64 = 0x8;
 
-/// Bytes of a redistributor's first frame, RD_base.
-const CONTROL_FRAME: u64 = 0x1_0000;
-
 /// Distributor and redistributors by address.
 pub struct GicV3 {
-    distributor: NonNull<Gicd>,
-    redistributors: ArrayVec<Region, 8>,
+    /// All of the distributor's registers.
+    pub distributor: Registers,
+    gicd: NonNull<Gicd>,
+    redistributors: ArrayVec<Registers, REDISTRIBUTOR_REGIONS_MAX>,
     stride: Option<u64>,
 }
 
@@ -47,29 +47,25 @@ unsafe impl Sync for GicV3 {}
 unsafe impl Send for GicV3 {}
 
 impl GicV3 {
-    /// # Safety
-    /// The distributor and all redistributor regions must be mapped as
-    /// devices.
-    pub unsafe fn new(
-        distributor: u64,
-        regions: &ArrayVec<Region, 8>,
+    /// # Errors
+    /// Where the distributor is too small.
+    pub fn new(
+        distributor: Registers,
+        redistributors: ArrayVec<Registers, REDISTRIBUTOR_REGIONS_MAX>,
         stride: Option<u64>,
-    ) -> Self {
-        Self {
-            distributor: NonNull::new(distributor as *mut _).expect("GICD at address 0"),
-            redistributors: regions.as_slice().try_into().unwrap_or_default(),
+    ) -> Result<Self, MapError> {
+        Ok(Self {
+            distributor,
+            gicd: distributor.at(0)?,
+            redistributors,
             stride,
-        }
-    }
-
-    /// Address of the distributor.
-    pub fn distributor(&self) -> u64 {
-        self.distributor.as_ptr() as u64
+        })
     }
 
     pub fn init_distributor(&self) -> Result<(), GicError> {
-        // SAFETY: new()'s caller mapped it, and the lead alone is here.
-        let mut gicd = unsafe { UniqueMmioPointer::new(self.distributor) };
+        // SAFETY: Registers::at() gave it, so all of it is mapped as a device;
+        // the lead alone is here.
+        let mut gicd = unsafe { UniqueMmioPointer::new(self.gicd) };
         let mut control = field_shared!(gicd, ctlr).read();
         // Affinity routing first, since it changes what the other bits mean.
         for bits in [GicdCtlr::ARE_S, GicdCtlr::EnableGrp1NS] {
@@ -106,15 +102,16 @@ impl GicV3 {
             found => found,
         };
         slot.gic.store(base, Ordering::Relaxed);
-        // SAFETY: find() saw this CPU's redistributor there, in a region that
-        // new()'s caller mapped; no other CPU uses it, nor this one meanwhile.
-        let mut control = unsafe { Mmio::new(base, CONTROL_FRAME) };
-        if !redistributor::wake(&mut control) {
+        let own = self.registers(base).ok_or(GicError::NoRedistributor)?;
+        if !redistributor::wake(&mut Mmio::new(own)) {
             return Err(GicError::Asleep);
         }
-        let frame = NonNull::new(base as *mut GicrSgi).ok_or(GicError::NoRedistributor)?;
-        // SAFETY: find() saw a redistributor of this CPU's affinity there, in
-        // a region that new()'s caller mapped; no other CPU uses it.
+        let frame = own
+            .at::<GicrSgi>(0)
+            .map_err(|_| GicError::NoRedistributor)?;
+        // SAFETY: Registers::at() gave it, so all of it is mapped as a device.
+        // find() saw a redistributor of this CPU's affinity there, which no
+        // other CPU uses.
         let mut registers = unsafe { UniqueMmioPointer::new(frame) };
         {
             let mut private = field!(registers, sgi);
@@ -145,19 +142,26 @@ impl GicV3 {
         Ok(())
     }
 
+    /// Those of the redistributor at this address.
+    fn registers(&self, base: u64) -> Option<Registers> {
+        let size = size_of::<GicrSgi>() as u64;
+        let mut regions = self.redistributors.iter();
+        regions.find_map(|region| region.part(Region { base, size }))
+    }
+
     /// Address of the redistributor with this affinity.
     fn find(&self, mpidr: u64) -> Result<u64, GicError> {
         let typer = &mut |base: u64| {
             // Nothing may be there: a region may be larger than what is in it.
             probe::word(base + GICR_PIDR2).filter(|pidr2| is_redistributor(*pidr2))?;
-            let register = NonNull::new((base + GICR_TYPER) as *mut ReadPure<u64>)?;
-            // SAFETY: in a region that new()'s caller mapped, with room for a
-            // whole redistributor, which is there; GICR_TYPER is constant.
+            let register = self.registers(base)?.at::<ReadPure<u64>>(GICR_TYPER).ok()?;
+            // SAFETY: Registers::at() gave it, so it is mapped as a device; and
+            // it is constant.
             let register = unsafe { UniqueMmioPointer::new(register) };
             Some(register.read())
         };
-        redistributor::find(&self.redistributors, self.stride, mpidr, typer)
-            .ok_or(GicError::NoRedistributor)
+        let regions = self.redistributors.iter().map(|r| r.region());
+        redistributor::find(regions, self.stride, mpidr, typer).ok_or(GicError::NoRedistributor)
     }
 
     /// Sends the wake-up SGI to the CPU with this affinity.

@@ -13,6 +13,8 @@ use psci_bench::board::{Watchdog as Description, WatchdogKind};
 use self::sbsa::Sbsa;
 use self::sp805::Sp805;
 use super::cpu;
+use super::mmio::Registers;
+use super::mmu::Tables;
 
 /// What a watchdog is set to.
 #[derive(Clone, Copy)]
@@ -36,22 +38,17 @@ pub struct Watchdog {
 
 impl Watchdog {
     /// The board's watchdog, left as it is; none where its registers can not
-    /// be read, or are not what they should be.
-    ///
-    /// # Safety
-    /// Its registers must be mapped as a device, and be this value's alone.
-    pub unsafe fn new(description: &Description) -> Option<Self> {
-        let base = description.base;
+    /// be mapped or read, or are not what they should be.
+    pub fn new(tables: &mut Tables, description: &Description) -> Option<Self> {
+        let registers = Registers::map(tables, description.registers()).ok()?;
         let (device, found) = match description.kind {
             WatchdogKind::Sbsa => {
-                // SAFETY: the caller's promise.
-                let sbsa = unsafe { Sbsa::new(base) }?;
+                let sbsa = Sbsa::new(registers)?;
                 let found = sbsa.setting();
                 (Device::Sbsa(sbsa), found)
             }
             WatchdogKind::Sp805 { clock } => {
-                // SAFETY: the caller's promise.
-                let sp805 = unsafe { Sp805::new(base, clock.get()) }?;
+                let sp805 = Sp805::new(registers, clock.get())?;
                 let found = sp805.setting();
                 (Device::Sp805(sp805), found)
             }

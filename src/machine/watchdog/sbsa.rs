@@ -1,12 +1,11 @@
 //! SBSA generic watchdog (Arm BSA, DEN 0094, "Watchdogs"), by its control
 //! frame.
 
-use core::ptr::NonNull;
-
 use safe_mmio::fields::ReadPureWrite;
 use safe_mmio::{UniqueMmioPointer, field, field_shared};
 
 use super::Setting;
+use crate::machine::mmio::Registers;
 use crate::machine::probe;
 
 /// The control frame's registers that are used.
@@ -37,18 +36,14 @@ pub struct Sbsa {
 
 impl Sbsa {
     /// None when nothing can be read there.
-    ///
-    /// # Safety
-    /// A control frame must be mapped at `base` as a device, and nothing else
-    /// may use it.
-    pub unsafe fn new(base: u64) -> Option<Self> {
-        let longest = match probe::word(base + W_IIDR)? >> 16 & 0xf {
+    pub fn new(registers: Registers) -> Option<Self> {
+        let longest = match probe::word(registers.region().base + W_IIDR)? >> 16 & 0xf {
             0 => u32::MAX.into(),
             _ => (1 << 48) - 1,
         };
-        let pointer = NonNull::new(base as *mut Control)?;
-        // SAFETY: the caller's promise.
-        let control = unsafe { UniqueMmioPointer::new(pointer) };
+        // SAFETY: at() made sure that it is aligned and all mapped as a device,
+        // which has no other driver.
+        let control = unsafe { UniqueMmioPointer::new(registers.at(0).ok()?) };
         Some(Self { control, longest })
     }
 

@@ -1,11 +1,10 @@
 //! Arm PrimeCell watchdog SP805 (DDI 0270).
 
-use core::ptr::NonNull;
-
 use safe_mmio::fields::{ReadPureWrite, WriteOnly};
 use safe_mmio::{UniqueMmioPointer, field, field_shared};
 
 use super::Setting;
+use crate::machine::mmio::Registers as Mapped;
 use crate::machine::probe;
 
 /// The registers that are used (DDI 0270, table 3-1).
@@ -45,17 +44,13 @@ pub struct Sp805 {
 
 impl Sp805 {
     /// None when there is no SP805.
-    ///
-    /// # Safety
-    /// A page that is a device must be mapped at `base`, and nothing else may
-    /// use it.
-    pub unsafe fn new(base: u64, clock: u64) -> Option<Self> {
-        if probe::word(base + PERIPHERAL_ID)? & 0xff != PART {
+    pub fn new(mapped: Mapped, clock: u64) -> Option<Self> {
+        if probe::word(mapped.region().base + PERIPHERAL_ID)? & 0xff != PART {
             return None;
         }
-        let pointer = NonNull::new(base as *mut Registers)?;
-        // SAFETY: the caller's promise.
-        let registers = unsafe { UniqueMmioPointer::new(pointer) };
+        // SAFETY: at() made sure that it is aligned and all mapped as a device,
+        // which has no other driver.
+        let registers = unsafe { UniqueMmioPointer::new(mapped.at(0).ok()?) };
         Some(Self { registers, clock })
     }
 

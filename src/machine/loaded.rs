@@ -1,0 +1,69 @@
+//! What a loader left in memory: bytes that nobody writes to any more.
+//!
+//! Where they are is the loader's word, or a register's. So no page is mapped
+//! that is in use, and each is probed before it is believed to be memory.
+
+use core::slice;
+
+use psci_bench::board::Region;
+
+use super::mmu::{self, Kind, MapError, Tables};
+use super::probe;
+
+/// Bytes that are mapped already, and are never written to: None unless that is
+/// so for each page.
+pub fn mapped(tables: &Tables, region: Region) -> Option<&'static [u8]> {
+    // SAFETY: they can be read, and a store to them would fault. Nobody takes
+    // them away again: pages are unmapped in this file alone, and only such as
+    // nobody was given for good.
+    let bytes = || unsafe { bytes(region) };
+    tables.is_constant(region).then(bytes)
+}
+
+/// Maps bytes to read them once.
+///
+/// # Errors
+/// Where a page is in use, or nothing is there.
+pub fn read<T>(
+    tables: &mut Tables,
+    region: Region,
+    reader: impl FnOnce(&[u8]) -> T,
+) -> Result<T, MapError> {
+    map(tables, region)?;
+    // SAFETY: just mapped, each page can be read and none be written to; what
+    // `reader` returns does not borrow from the bytes.
+    let read = reader(unsafe { bytes(region) });
+    tables.unmap(region);
+    Ok(read)
+}
+
+/// Maps bytes for good.
+///
+/// # Errors
+/// Where a page is in use, or nothing is there.
+pub fn keep(tables: &mut Tables, region: Region) -> Result<&'static [u8], MapError> {
+    map(tables, region)?;
+    // SAFETY: just mapped, each page can be read and none be written to; they
+    // stay mapped.
+    Ok(unsafe { bytes(region) })
+}
+
+/// Maps what can be read, and is not in use.
+fn map(tables: &mut Tables, region: Region) -> Result<(), MapError> {
+    tables.map_unused(region, Kind::Constant)?;
+    let Some(page) = mmu::pages(region).find(|page| probe::word(*page).is_none()) else {
+        return Ok(());
+    };
+    tables.unmap(region);
+    Err(MapError::Unreadable(page))
+}
+
+/// The bytes of a region.
+///
+/// # Safety
+/// The region must be mapped as memory that is never written to, as long as the
+/// bytes are in use.
+unsafe fn bytes<'a>(region: Region) -> &'a [u8] {
+    // SAFETY: the caller's promise; bytes need no alignment.
+    unsafe { slice::from_raw_parts(region.base as *const u8, region.size as usize) }
+}
