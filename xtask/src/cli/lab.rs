@@ -14,7 +14,7 @@ use crate::fip::{Builder, read};
 use crate::firmware::Variant;
 use crate::lab::cell::{self, Cell, Content};
 use crate::lab::recovery::{self, Recovery};
-use crate::lab::{Names, check_name};
+use crate::lab::{Engine, Names, check_name};
 use crate::openssl;
 use crate::pack::{self, Recipe};
 use crate::payload::{self, Tree};
@@ -64,6 +64,10 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
             folders[place]
         );
     }
+    let mut free = Vec::new();
+    for (_, names, _) in &cells {
+        free.push(cell::free(&arguments.output, names, arguments.force)?);
+    }
     let tree = TreeArguments {
         dtb: arguments.tree.dtb.clone(),
         args: Some(args),
@@ -71,7 +75,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
     };
     let mut made = Vec::new();
     // What takes long, and most that can be wrong, is before anything is written.
-    for (board, names, source) in cells {
+    for ((board, names, source), folder) in cells.into_iter().zip(free) {
         let cpus = cpus(arguments, board)?;
         cell::check(arguments.engine, &plan, cpus)?;
         let (content, kept) = match source {
@@ -89,22 +93,27 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
         };
         let cell = Cell {
             names,
+            folder,
             board,
             plan,
             cpus,
             minutes: arguments.minutes,
+            run: run::timeout(cpus, &plan),
             url: arguments.url.clone(),
             device_type: arguments.device_type.clone(),
             tags: arguments.tags.clone(),
             place: arguments.place.clone(),
             content,
         };
-        // What QEMU starts from is there until the cell is written.
+        // What QEMU starts from is there until the cell has it.
         made.push((cell, kept));
     }
+    let mut ready = Vec::new();
     for (cell, _kept) in &made {
-        let place = cell.write(&arguments.output, arguments.force)?;
-        say(&format!("{}", place.display()));
+        ready.push((cell, cell.ready()?));
+    }
+    for (cell, ready) in ready {
+        say(&ready.write()?.display().to_string());
         if let Content::Loose { file, .. } = &cell.content {
             let install = pack::package(cell.board)?.install.get_ref();
             say(&format!(
@@ -133,6 +142,27 @@ fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
         bail!(
             "--base: with several files there can be one --board: call this again for the others"
         );
+    }
+    let of_engines = [
+        (Engine::Lava, "--url", arguments.url.is_some()),
+        (
+            Engine::Lava,
+            "--device-type",
+            arguments.device_type.is_some(),
+        ),
+        (Engine::Lava, "--tags", !arguments.tags.is_empty()),
+        (Engine::Labgrid, "--place", arguments.place.is_some()),
+    ];
+    for (engine, option, given) in of_engines {
+        if given && engine != arguments.engine {
+            bail!(
+                "{option} is about {engine}, and this is for {}",
+                arguments.engine
+            );
+        }
+    }
+    if arguments.nt_fw_key.is_some() && arguments.base.is_empty() {
+        bail!("--nt-fw-key signs BL33 of a FIP, and there is no --base with one");
     }
     let text = [&arguments.url, &arguments.device_type, &arguments.place];
     let tags = arguments.tags.iter();
@@ -324,7 +354,7 @@ fn given(
             file: "recovery.zip".to_owned(),
             data: image.with(&fip).with_context(at)?,
         }),
-        (None, Some(lab)) if arguments.engine == crate::lab::Engine::Lava => bail!(
+        (None, Some(lab)) if arguments.engine == Engine::Lava => bail!(
             "{}: this is a FIP alone, and LAVA puts a recovery image on {}: give the zip that has \
              {}",
             at(),

@@ -7,6 +7,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use psci_bench::plan::{Method, Plan};
@@ -22,10 +23,12 @@ pub const SCHEMA: &str = "psci-bench-lab-cell";
 pub const MARK: &str = "cell.json";
 /// The folder of what an engine gives.
 pub const RESULTS: &str = "results";
-/// How long a job may take on QEMU, unless it is said otherwise.
+/// How long a job may take on QEMU at least, unless it is said otherwise.
 const QEMU_MINUTES: u32 = 10;
 /// The same on a board that says nothing of it.
 const BOARD_MINUTES: u32 = 30;
+/// What an engine needs besides the run: it copies files, and starts a board.
+const ENGINE_MINUTES: u32 = 2;
 
 /// Who a cell's results belong to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,14 +69,18 @@ pub enum Content {
 pub struct Cell<'c> {
     /// How it is called.
     pub names: Names,
+    /// Where it is to be: [`free`] says so.
+    pub folder: PathBuf,
     /// Its board.
     pub board: &'c Board,
     /// What the payload runs.
     pub plan: Plan,
     /// On how many CPUs.
     pub cpus: u32,
-    /// How long a job may take, if not as the board's file says.
+    /// How long a job may take, if the user says so.
     pub minutes: Option<u32>,
+    /// How long the run may take by its plan: a job has at least so much time.
+    pub run: Duration,
     /// Where the engine finds the cell's folder, if not here.
     pub url: Option<String>,
     /// LAVA's name for the board, if not as the board's file says.
@@ -110,31 +117,48 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     Ok(())
 }
 
-impl Cell<'_> {
-    /// Writes the cell into its folder below `dir`, and says where that is.
-    /// What was written there before is replaced if `force` says so.
+/// All that a cell is to have, and a place for it.
+pub struct Ready {
+    place: PathBuf,
+    files: Vec<File>,
+}
+
+impl Ready {
+    /// Writes the cell, and says where it is. What was there before is replaced.
     ///
     /// # Errors
-    /// When there is one already, when it has results, and those of the file
-    /// system.
-    pub fn write(&self, dir: &Path, force: bool) -> Result<PathBuf> {
-        fs::create_dir_all(dir).with_context(|| format!("-o {}", dir.display()))?;
-        let place = free(dir, &self.names, force)?;
-        let partial = tempfile::Builder::new()
-            .prefix(".cell-")
-            .tempdir_in(dir)
-            .with_context(|| format!("-o {}", dir.display()))?;
-        // The folder is for others, too.
+    /// Those of the file system.
+    pub fn write(&self) -> Result<&Path> {
+        let place = self.place.as_path();
         let place_is = || format!("{}", place.display());
-        for (name, data) in self.files(&place)? {
+        let dir = place.parent().with_context(place_is)?;
+        let dir_is = || format!("-o {}", dir.display());
+        fs::create_dir_all(dir).with_context(dir_is)?;
+        let partial = tempfile::Builder::new().prefix(".cell-").tempdir_in(dir);
+        let partial = partial.with_context(dir_is)?;
+        for (name, data) in &self.files {
             fs::write(partial.path().join(name), data).with_context(place_is)?;
         }
+        // The folder is for others, too.
         open(partial.path()).with_context(place_is)?;
         if place.exists() {
-            fs::remove_dir_all(&place).with_context(place_is)?;
+            fs::remove_dir_all(place).with_context(place_is)?;
         }
-        fs::rename(partial.keep(), &place).with_context(place_is)?;
+        fs::rename(partial.keep(), place).with_context(place_is)?;
         Ok(place)
+    }
+}
+
+impl Cell<'_> {
+    /// Makes all of the cell's files; nothing is written yet.
+    ///
+    /// # Errors
+    /// When the engine cannot be given what the cell has.
+    pub fn ready(&self) -> Result<Ready> {
+        Ok(Ready {
+            place: self.folder.clone(),
+            files: self.files(&self.folder)?,
+        })
     }
 
     /// The files of the cell, which is to be at `place`.
@@ -179,7 +203,9 @@ impl Cell<'_> {
             Content::Qemu(_) => QEMU_MINUTES,
             _ => of_board.unwrap_or(BOARD_MINUTES),
         };
-        self.minutes.unwrap_or(usual)
+        let run = u32::try_from(self.run.as_secs().div_ceil(60)).unwrap_or(u32::MAX);
+        let least = run.saturating_add(ENGINE_MINUTES);
+        self.minutes.unwrap_or(usual.max(least))
     }
 
     fn lava(&self, place: &Path, machine: Option<&Machine>) -> Result<Vec<(&'static str, String)>> {
@@ -242,9 +268,18 @@ impl Cell<'_> {
     }
 }
 
-/// Where a cell goes below `dir`; the way there is absolute.
-fn free(dir: &Path, names: &Names, force: bool) -> Result<PathBuf> {
-    let dir = fs::canonicalize(dir).with_context(|| format!("-o {}", dir.display()))?;
+/// Where a cell goes below `dir`; the way there is absolute. A cell that is
+/// there may be replaced if `force` says so.
+///
+/// # Errors
+/// When something is there that is not to be replaced.
+pub fn free(dir: &Path, names: &Names, force: bool) -> Result<PathBuf> {
+    let absolute = if dir.exists() {
+        fs::canonicalize(dir)
+    } else {
+        std::path::absolute(dir)
+    };
+    let dir = absolute.with_context(|| format!("-o {}", dir.display()))?;
     let place = dir.join(names.folder());
     if !place.exists() {
         return Ok(place);
@@ -287,7 +322,9 @@ mod tests {
             board,
             plan: Plan::parse("").expect("good words"),
             cpus: 6,
+            folder: PathBuf::from("/lab/lava-juno-v2.12"),
             minutes: None,
+            run: Duration::from_secs(60),
             url: None,
             device_type: None,
             tags: Vec::new(),
@@ -305,15 +342,22 @@ mod tests {
         let juno = Board::load(&workspace, "juno").expect("a board");
         let cell = cell(&juno, Engine::Lava);
         let dir = tempfile::tempdir().expect("a directory");
-        let place = cell.write(dir.path(), false).expect("written");
+        let write = |force| {
+            let cell = Cell {
+                folder: free(dir.path(), &cell.names, force)?,
+                ..self::cell(&juno, Engine::Lava)
+            };
+            cell.ready()?.write().map(Path::to_path_buf)
+        };
+        let place = write(false).expect("written");
         assert!(place.ends_with("lava-juno-v2.12"));
         assert_eq!(fs::read(place.join("recovery.zip")).expect("there"), b"PK");
         let refused = |force| {
-            let error = cell.write(dir.path(), force).expect_err("refused");
+            let error = write(force).expect_err("refused");
             format!("{error:#}")
         };
         assert!(refused(false).contains("--force replaces it"));
-        cell.write(dir.path(), true).expect("replaced");
+        write(true).expect("replaced");
         fs::create_dir(place.join(RESULTS)).expect("made");
         assert!(refused(true).contains("has results"));
         fs::remove_dir_all(&place).expect("removed");
@@ -321,6 +365,19 @@ mod tests {
         fs::write(place.join("thesis"), "").expect("written");
         assert!(refused(true).contains("is no cell"));
         assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 1);
+    }
+
+    #[test]
+    fn a_job_has_the_time_that_its_run_has() {
+        let workspace = Workspace::find().expect("the repository");
+        let juno = Board::load(&workspace, "juno").expect("a board");
+        let mut cell = cell(&juno, Engine::Lava);
+        let of_board = juno.lab.as_ref().map(|lab| *lab.minutes.get_ref());
+        assert_eq!(Some(cell.minutes()), of_board);
+        cell.run = Duration::from_secs(7_201);
+        assert_eq!(cell.minutes(), 121 + ENGINE_MINUTES);
+        cell.minutes = Some(5);
+        assert_eq!(cell.minutes(), 5);
     }
 
     #[test]

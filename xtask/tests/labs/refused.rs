@@ -88,6 +88,21 @@ fn bases() {
     );
 }
 
+/// One that is wrong keeps the good ones from being written, too.
+#[test]
+fn all_or_none() {
+    let scratch = material();
+    let line = "lab --board juno,rpi4 --base board.zip --payload payload.bin -o set";
+    scratch.refused(line);
+    let good = "lab --board juno --base board.zip --payload payload.bin -o set";
+    scratch.ours(good);
+    // Also where it would be the second of two that is there already.
+    let two = "lab --board juno --base new=board.zip --base board.zip --payload payload.bin -o set";
+    refused(&scratch, two, "lava-juno-board is there already");
+    let cells = std::fs::read_dir(scratch.path("set")).expect("there");
+    assert_eq!(cells.count(), 1);
+}
+
 #[test]
 fn words() {
     let scratch = Scratch::new();
@@ -107,6 +122,15 @@ fn words() {
         ("lab --minutes 0 -o set", "0 is not in"),
         ("lab --board juno --icount -o set", "--icount is about QEMU"),
         ("lab --board imx8mp -o set", "its own tool makes"),
+        (
+            "lab --place bench -o set",
+            "--place is about labgrid, and this is for lava",
+        ),
+        (
+            "lab --engine labgrid --tags fast -o set",
+            "--tags is about lava, and this is for labgrid",
+        ),
+        ("lab --nt-fw-key key.pem -o set", "there is no --base"),
         (
             "lab --variant coherency=hw --variant coherency=hw -o set",
             "two cells are called",

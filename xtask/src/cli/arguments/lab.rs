@@ -97,7 +97,7 @@ pub struct LabArguments {
     /// Use this released payload instead of building one.
     #[arg(long, value_name = "FILE")]
     pub payload: Option<PathBuf>,
-    /// Key of the non-trusted firmware, for a base that is signed.
+    /// Key of the non-trusted firmware, for a --base that is signed.
     #[arg(long, value_name = "PEM")]
     pub nt_fw_key: Option<PathBuf>,
     /// Where LAVA's dispatcher finds the folder that -o is here, such as
@@ -114,7 +114,8 @@ pub struct LabArguments {
     /// it].
     #[arg(long, value_name = "PLACE")]
     pub place: Option<String>,
-    /// How long a job may take [default: as the board file says; 10 on QEMU].
+    /// How long a job may take [default: as the board file says, 10 on QEMU; but
+    /// at least as long as the plan needs].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MINUTES_MAX)))]
     pub minutes: Option<u32>,
     /// Replace cells that are there, as long as they have no results.
