@@ -5,7 +5,8 @@
 #   docs/ci/regression.sh BASELINE [OPTIONS OF cargo xtask qemu]
 #
 # BASELINE is the log of a run with the same options. With UPDATE=1 this run is
-# made the baseline, and nothing is compared.
+# made the baseline, if it passes, and nothing is compared. Paths in OPTIONS are
+# absolute: this runs in psci-bench's directory.
 #
 # Exit codes: 0: no figure is worse. 1: one is, or the run did not pass. 2: bad
 # use, or something that cannot be built. 3: the run is not complete.
@@ -31,21 +32,43 @@ absolute() {
 baseline=$(absolute "$1")
 shift
 out=$(absolute "${OUT:-psci-bench-results}")
+log=$out/run.log
 xtask=${XTASK:-cargo xtask}
-if [ "${UPDATE:-}" != 1 ] && [ ! -e "$baseline" ]; then
-    echo "$baseline: there is no such run yet: UPDATE=1 keeps one" >&2
+refuse() {
+    echo "$1" >&2
     exit 2
+}
+if [ "${UPDATE:-}" != 1 ] && [ ! -e "$baseline" ]; then
+    refuse "$baseline: there is no such run yet: UPDATE=1 keeps one"
 fi
-mkdir -p "$out"
+[ -d "$(dirname "$baseline")" ] || refuse "$(dirname "$baseline"): there is no such directory"
+mkdir -p "$out" || refuse "$out: this is where the results go"
+if [ "$baseline" = "$log" ] || [ "$baseline" -ef "$log" ]; then
+    refuse "$baseline: this is where the log of each run goes: OUT is another directory"
+fi
+# What is there afterwards is this run's.
+rm -f "$log" "$out/junit.xml" "$out/comparison.md"
 cd "$(dirname "$0")/../.."
 
 # By QEMU's instruction clock: else the figures are the CI machine's.
-$xtask qemu --icount --log "$out/run.log" "$@" >/dev/null
-$xtask report "$out/run.log" --format junit -o "$out/junit.xml"
+code=0
+$xtask qemu --icount --log "$log" "$@" >/dev/null || code=$?
+[ -s "$log" ] || refuse "there is no log of a run: see above, or leave out an option that runs none"
+if [ "$code" != 0 ]; then
+    # The run is not passed, and the exit code says how.
+    $xtask report "$log" --format junit -o "$out/junit.xml" || :
+    exit "$code"
+fi
 if [ "${UPDATE:-}" = 1 ]; then
-    cp "$out/run.log" "$baseline"
+    $xtask report "$log" --format junit -o "$out/junit.xml"
+    cp "$log" "$baseline" || refuse "$baseline: this cannot be written"
     echo "$baseline: kept" >&2
     exit 0
 fi
-exec $xtask report "$out/run.log" --baseline "$baseline" --rtol "${RTOL:-2%}" \
-    --format md -o "$out/comparison.md"
+compare() {
+    $xtask report "$log" --baseline "$baseline" --rtol "${RTOL:-2%}" --format "$1" -o "$out/$2"
+}
+# Each ends with what the comparison says.
+compare junit junit.xml || code=$?
+compare md comparison.md || code=$?
+exit "$code"

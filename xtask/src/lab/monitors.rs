@@ -32,8 +32,11 @@ use psci_bench::plan::{Method, Plan, ScenarioId};
 
 use super::yaml::quoted;
 
-/// The most CPUs whose rows surely are in one piece with what is around them:
-/// LAVA searches 4,000 characters, of which up to 2,000 may be what came behind.
+/// The most CPUs whose rows are in one piece with what is around them: LAVA
+/// searches 4,000 characters, of which up to 2,000 may be what came behind, as
+/// much as it reads of QEMU at once. Of a board's serial port it reads up to
+/// 4,092: where it falls behind by so much it loses results, which the report
+/// finds by the log.
 pub const CPUS_MAX: u32 = 24;
 
 /// How the payload ends: the end of the frame, or a last line that comes early.
@@ -91,7 +94,9 @@ impl Monitor {
         match self {
             Self::Case => [
                 format!("(?={EXECUTING}|{STOP})"),
-                format!(r"\A\s*(?=<RT_INSTR:|{COMPLETE})|(?={STOP})"),
+                // Once the pattern has taken the name, a line's end is what is
+                // left of it; behind that firmware may have said something.
+                format!(r"\A[\r\n](?s:.*?)(?=<RT_INSTR:|{COMPLETE})|(?={STOP})"),
                 format!(
                     r"{EXECUTING}(?P<test_case_id>[^'\r\n]+)'(?=(?s:.*?){COMPLETE}\s+(?P<result>Skipped|Passed|Failed|Crashed))"
                 ),
@@ -223,6 +228,17 @@ mod tests {
         assert_eq!(groups[0].as_deref(), Some("PSCI version call"));
         assert_eq!(groups[3].as_deref(), Some("Failed"));
         assert!(rest.starts_with("\r\n<RT_INSTR:"), "{rest}");
+        let end = |text: &str| {
+            let [_, end, _] = Monitor::Case.expressions();
+            let found = Regex::new(&end).expect("sound").find(text);
+            found.expect("no blow-up").map(|it| it.end())
+        };
+        assert_eq!(end(&rest), Some(2));
+        // What firmware says behind the name, before anything is measured.
+        let noisy = format!("\r\nWARNING: late{rest}");
+        assert_eq!(end(&noisy), Some(noisy.len() - rest.len() + 2));
+        // Not before the case is taken.
+        assert_eq!(end(text), None);
         // Half of it is none: what is left may still come.
         assert!(found(Monitor::Case, &text[..50]).is_none());
         for word in ["PASS", "FAIL", "INCOMPLETE"] {

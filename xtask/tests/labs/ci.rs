@@ -28,9 +28,29 @@ fn a_regression_fails_the_script() {
     let slower = run("", "slower", "coherency=sw");
     assert_eq!(slower.code, 1, "{}", slower.err);
     assert!(slower.err.contains("regression"), "{}", slower.err);
+    // Not compared with itself, and not with what an earlier run has left.
+    let kept = fs::read(&baseline).expect("kept");
+    let own = dir.path().join("own/run.log");
+    fs::create_dir(own.parent().expect("a folder")).expect("made");
+    std::os::unix::fs::symlink(&baseline, &own).expect("linked");
+    let itself = run("", "own", "coherency=sw");
+    assert_eq!(itself.code, 2, "{}", itself.err);
+    assert!(itself.err.contains("OUT is another"), "{}", itself.err);
+    for update in ["", "1"] {
+        let mut script = tools.script("regression.sh");
+        script.arg(&baseline).arg("--help").current_dir(dir.path());
+        script.env("UPDATE", update).env("OUT", "slower");
+        let stale = said(&mut script);
+        assert_eq!(stale.code, 2, "{}", stale.err);
+        assert!(stale.err.contains("no log of a run"), "{}", stale.err);
+    }
+    assert!(fs::read(&baseline).expect("kept") == kept);
+    assert!(!dir.path().join("slower/junit.xml").exists());
+    let slower = run("", "slower", "coherency=sw");
+    assert_eq!(slower.code, 1, "{}", slower.err);
     for (file, text) in [
         ("slower/comparison.md", "worse"),
-        ("slower/junit.xml", "<testsuite "),
+        ("slower/junit.xml", "<failure"),
         ("same/run.log", "psci-bench: PASS"),
     ] {
         let content = fs::read_to_string(dir.path().join(file)).expect(file);
