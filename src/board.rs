@@ -48,7 +48,7 @@ pub use self::idle::{IDLE_STATES_MAX, IdleState};
 pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
 pub use self::ranges::Region;
 pub use self::timers::TimerPpis;
-pub use self::watchdog::{Watchdog, WatchdogKind};
+pub use self::watchdog::{NoWatchdog, Watchdog, WatchdogKind};
 
 use self::fdt::{Fdt, Node, Read, Tree};
 

@@ -5,7 +5,7 @@
 //! [`Outcome`]. The bare-metal half implements [`Machine`] with real CPUs;
 //! the tests of the portable half with a fake firmware and a fake clock.
 
-use crate::board::{Cpu, NoFrame, TimerFrame, Watchdog};
+use crate::board::{Cpu, NoFrame, NoWatchdog, TimerFrame, Watchdog};
 use crate::caches::Caches;
 use crate::image::Conduit;
 use crate::latency::{Load, Schedule, Tally};
@@ -245,8 +245,9 @@ pub struct Facts {
     pub state_format: StateFormat,
     /// How timestamps are read, or why they can not be.
     pub pmf: Result<pmf::Interface, pmf::ReadError>,
-    /// The watchdog that resets the board if the lead does not come back.
-    pub watchdog: Option<Watchdog>,
+    /// The watchdog that resets the board if the lead does not come back, or why
+    /// none does.
+    pub watchdog: Result<Watchdog, NoWatchdog>,
     /// Whether the firmware keeps PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
     pub stat: bool,
     /// Whether CPU_SUSPEND can be had in OS-initiated mode.

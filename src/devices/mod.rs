@@ -9,6 +9,7 @@ pub mod frame;
 pub mod redistributor;
 pub mod spi;
 pub mod uart;
+pub mod watchdog;
 
 #[cfg(test)]
 mod fake;

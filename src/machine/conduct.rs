@@ -20,7 +20,7 @@ const TURN_ON_US: u64 = 2_000_000;
 /// First instruction and report of a CPU after CPU_ON.
 const ARRIVE_US: u64 = 10_000_000;
 /// Beyond the last wake-up: the way back, and reading the timestamps.
-const FINISH_US: u64 = 10_000_000;
+pub const FINISH_US: u64 = 10_000_000;
 /// CPU_OFF of all until AFFINITY_INFO says OFF.
 const TURN_OFF_US: u64 = 10_000_000;
 

@@ -9,9 +9,11 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
+use psci_bench::board::{NoWatchdog, Watchdog as Description};
 use psci_bench::sample::{Cause, Loss, Step};
 use spin::mutex::SpinMutex;
 
+use super::conduct::FINISH_US;
 use super::console;
 use super::cpu::{self, Env};
 use super::panic::{self, Ended};
@@ -20,6 +22,15 @@ use super::watchdog::Watchdog;
 
 /// How far beyond a step's own deadline the lead may be silent.
 const GRACE_US: u64 = 10_000_000;
+
+/// The longest that a round leaves a CPU alone, in microseconds: three times the
+/// 2 s of the longest sleep, in OS-initiated mode, and what a chained CPU's own
+/// timer is behind.
+const ASLEEP_US: u64 = 7_000_000;
+
+/// What is asked of a watchdog, in seconds: to wait for as long as the lead may
+/// be silent in the longest of all steps. One that can not is not announced.
+pub const WATCHDOG_S: u64 = (ASLEEP_US + FINISH_US + GRACE_US) / 1_000_000;
 
 /// Nobody waits for the lead.
 const NEVER: u64 = u64::MAX;
@@ -30,12 +41,12 @@ pub struct Watch {
     step: AtomicU32,
     said: AtomicBool,
     /// The lead's alone.
-    watchdog: SpinMutex<Option<Watchdog>>,
+    watchdog: SpinMutex<Result<Watchdog, NoWatchdog>>,
 }
 
 impl Watch {
     /// No watch yet; `watchdog` is the board's.
-    pub const fn new(watchdog: Option<Watchdog>) -> Self {
+    pub const fn new(watchdog: Result<Watchdog, NoWatchdog>) -> Self {
         Self {
             until: AtomicU64::new(NEVER),
             step: AtomicU32::new(Step::TurnOn as u32),
@@ -46,9 +57,12 @@ impl Watch {
 }
 
 impl Env {
-    /// Whether the board's watchdog is there.
-    pub fn has_watchdog(&self) -> bool {
-        self.watch.watchdog.lock().is_some()
+    /// The watchdog that resets the board, or why none does.
+    pub fn watchdog(&self) -> Result<Description, NoWatchdog> {
+        match &*self.watch.watchdog.lock() {
+            Ok(watchdog) => Ok(watchdog.description),
+            Err(why) => Err(*why),
+        }
     }
 
     /// The lead's: it begins `step`, which ends at `deadline` at the latest.
@@ -56,17 +70,18 @@ impl Env {
         let until = deadline.saturating_add(self.us(GRACE_US));
         self.watch.step.store(step as u32, Ordering::Relaxed);
         self.watch.until.store(until, Ordering::Release);
-        if let Some(watchdog) = self.watch.watchdog.lock().as_mut() {
-            // Later than another CPU sees it, which can say more.
-            let left = until.saturating_sub(self.way.now());
-            watchdog.arm(left + self.us(GRACE_US), self.hz);
+        if let Ok(watchdog) = self.watch.watchdog.lock().as_mut() {
+            // Later than another CPU sees it, which can say more; but in no
+            // case before.
+            let least = until.saturating_sub(self.way.now());
+            watchdog.arm(least, least + self.us(GRACE_US), self.hz);
         }
     }
 
     /// The lead's: it may take its time again, for statistics and printing.
     pub fn end_watch(&self) {
         self.watch.until.store(NEVER, Ordering::Release);
-        if let Some(watchdog) = self.watch.watchdog.lock().as_mut() {
+        if let Ok(watchdog) = self.watch.watchdog.lock().as_mut() {
             watchdog.disarm();
         }
     }

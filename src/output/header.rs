@@ -6,7 +6,7 @@ use super::Run;
 use super::frame;
 use super::text::{Many, Prose, paragraph};
 use super::units::Hundredths;
-use crate::board::LabelSource;
+use crate::board::{LabelSource, NoWatchdog};
 use crate::image::Conduit;
 use crate::plan::{ScenarioId, TimerPlan, WakePattern};
 use crate::psci::StateFormat;
@@ -152,12 +152,14 @@ fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         }
     })?;
     match facts.watchdog {
-        Some(watchdog) => line(
+        Ok(watchdog) => line(
             out,
             "  Watchdog   : ",
             format_args!("{watchdog}, should the lead not come back"),
         ),
-        None => Ok(()),
+        // As on most boards.
+        Err(NoWatchdog::NotInTree) => Ok(()),
+        Err(why) => line(out, "  Watchdog   : ", format_args!("{why}")),
     }
 }
 

@@ -154,7 +154,7 @@ fn facts(to: &mut Recorder<'_>, facts: &Facts) {
         Ok(interface) => to.hex("pmf", interface.get_timestamp().into()),
         Err(error) => to.field("pmf_error", &error),
     }
-    if let Some(watchdog) = facts.watchdog {
+    if let Ok(watchdog) = facts.watchdog {
         to.hex("watchdog", watchdog.base);
     }
     to.number("stat", facts.stat.into());

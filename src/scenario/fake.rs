@@ -11,7 +11,7 @@ mod timers;
 use std::boxed::Box;
 use std::vec::Vec;
 
-use crate::board::{Cpu, NoFrame, TimerFrame};
+use crate::board::{Cpu, NoFrame, NoWatchdog, TimerFrame};
 use crate::image::Conduit;
 use crate::latency::{Fault, Tally};
 use crate::plan::WakePattern;
@@ -85,7 +85,7 @@ impl Fake {
                     midr: 0x411f_d070,
                     ..Identity::default()
                 },
-                watchdog: None,
+                watchdog: Err(NoWatchdog::NotInTree),
                 stat: false,
                 pmu: true,
                 zero: true,

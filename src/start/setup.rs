@@ -5,7 +5,7 @@ use core::fmt::Write;
 use core::sync::atomic::AtomicU64;
 
 use arrayvec::ArrayVec;
-use psci_bench::board::{Board, Cpu, LabelSource, NoFrame, Region, TimerFrame};
+use psci_bench::board::{Board, Cpu, LabelSource, NoFrame, NoWatchdog, Region, TimerFrame};
 use psci_bench::latency::Tally;
 use psci_bench::output::Run;
 use psci_bench::plan::Plan;
@@ -34,7 +34,7 @@ use crate::machine::stacks::{self, Stack};
 use crate::machine::stress::Buffer;
 use crate::machine::timed::Way;
 use crate::machine::timer::Timer;
-use crate::machine::watch::Watch;
+use crate::machine::watch::{WATCHDOG_S, Watch};
 use crate::machine::watchdog::Watchdog;
 use crate::machine::{act, boot, overhead, pmu};
 
@@ -294,11 +294,14 @@ fn environment(
     if let Err(error) = gic.init_distributor() {
         give_up(&format_args!("GIC: {error}"));
     }
-    let watchdog = board.watchdog.as_ref();
-    let watchdog = watchdog.and_then(|description| Watchdog::new(tables, description));
     let frame = board.timer_frame;
     let frame = frame.and_then(|description| Frame::open(tables, description, way));
-    let frequency = cpu::counter_frequency();
+    let hz = match cpu::counter_frequency() {
+        0 => 1_000_000_000,
+        hz => hz,
+    };
+    let watchdog = board.watchdog.ok_or(NoWatchdog::NotInTree);
+    let watchdog = watchdog.and_then(|it| Watchdog::new(tables, it, WATCHDOG_S, hz));
     let env = cpu::set_env(Env {
         way,
         firmware,
@@ -306,11 +309,7 @@ fn environment(
         gic,
         timer,
         frame,
-        hz: if frequency == 0 {
-            1_000_000_000
-        } else {
-            frequency
-        },
+        hz,
         slots,
         lead,
         dirty,
@@ -353,7 +352,7 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         service: env.firmware.service(smccc),
         state_format: env.firmware.state_format(),
         pmf: env.pmf,
-        watchdog: board.watchdog.filter(|_| env.has_watchdog()),
+        watchdog: env.watchdog(),
         stat: env.stat,
         pmu: pmu::is_there(),
         zero: cpu::zero_block().is_some(),

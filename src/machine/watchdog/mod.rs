@@ -1,14 +1,12 @@
 //! The watchdog of last resort. While the lead sleeps and no other CPU is on,
 //! nobody could notice that it never wakes: then the watchdog resets the
 //! board.
-//!
-//! Both kinds count a time twice: at the end of the first they raise an
-//! interrupt, which nobody takes, and at the end of the second they reset.
 
 mod sbsa;
 mod sp805;
 
-use psci_bench::board::{Watchdog as Description, WatchdogKind};
+use psci_bench::board::{NoWatchdog, Watchdog as Description, WatchdogKind};
+use psci_bench::devices::watchdog::Reach;
 
 use self::sbsa::Sbsa;
 use self::sp805::Sp805;
@@ -32,48 +30,52 @@ enum Device {
 
 /// A watchdog, and how it was found.
 pub struct Watchdog {
+    /// What the device tree says of it.
+    pub description: Description,
     device: Device,
+    reach: Reach,
     found: Setting,
 }
 
 impl Watchdog {
-    /// The board's watchdog, left as it is; none where its registers can not
-    /// be mapped or read, or are not what they should be.
-    pub fn new(tables: &mut Tables, description: &Description) -> Option<Self> {
-        let registers = Registers::map(tables, description.registers()).ok()?;
-        let (device, found) = match description.kind {
-            WatchdogKind::Sbsa => {
-                let sbsa = Sbsa::new(registers)?;
-                let found = sbsa.setting();
-                (Device::Sbsa(sbsa), found)
-            }
-            WatchdogKind::Sp805 { clock } => {
-                let sp805 = Sp805::new(registers, clock.get())?;
-                let found = sp805.setting();
-                (Device::Sp805(sp805), found)
-            }
-        };
-        Some(Self { device, found })
+    /// The board's watchdog, left as it is, if it can wait for `least` seconds.
+    /// The system counter has `hz` ticks a second.
+    ///
+    /// # Errors
+    /// Why it can not be used.
+    pub fn new(
+        tables: &mut Tables,
+        description: Description,
+        least: u64,
+        hz: u64,
+    ) -> Result<Self, NoWatchdog> {
+        let (device, reach, found) = open(tables, description).ok_or(NoWatchdog::NotThere)?;
+        let ticks = least.saturating_mul(hz);
+        if reach.count(ticks, ticks, hz).is_none() {
+            let most = reach.seconds(hz);
+            return Err(NoWatchdog::TooSoon { most, least });
+        }
+        Ok(Self {
+            description,
+            device,
+            reach,
+            found,
+        })
     }
 
-    /// Lets it reset the board so many ticks of the system counter from now,
-    /// or as late as it can. Where it can not wait for half of them, it is
-    /// left alone, and this is false. The counter has `hz` ticks a second.
-    pub fn arm(&mut self, ticks: u64, hz: u64) -> bool {
-        let (control, longest, own) = match &self.device {
-            Device::Sbsa(sbsa) => (sbsa::ON, sbsa.longest, ticks),
-            Device::Sp805(sp805) => {
-                let own = ticks.saturating_mul(sp805.clock) / hz.max(1);
-                (sp805::ON, sp805::LONGEST, own)
-            }
+    /// Lets it reset the board `wish` ticks of the system counter from now, or
+    /// as late as it can. Where that would be sooner than `least` ticks from
+    /// now, it is put back as it was found: what it was armed to before would be
+    /// sooner still.
+    pub fn arm(&mut self, least: u64, wish: u64, hz: u64) {
+        let control = match &self.device {
+            Device::Sbsa(_) => sbsa::ON,
+            Device::Sp805(_) => sp805::ON,
         };
-        let count = own / 2 + 1;
-        if count / 2 > longest {
-            return false;
+        match self.reach.count(least, wish, hz) {
+            Some(count) => self.set(Setting { control, count }),
+            None => self.disarm(),
         }
-        let count = count.min(longest);
-        self.set(Setting { control, count });
-        true
     }
 
     /// Puts it back as it was found, its time counted from now on: one that the
@@ -90,4 +92,24 @@ impl Watchdog {
         // Before this CPU goes to sleep.
         cpu::barrier();
     }
+}
+
+/// A device, how far it counts, and how it is set; none where its registers can
+/// not be mapped or read, or are not what they should be.
+fn open(tables: &mut Tables, description: Description) -> Option<(Device, Reach, Setting)> {
+    let registers = Registers::map(tables, description.registers()).ok()?;
+    Some(match description.kind {
+        WatchdogKind::Sbsa => {
+            let sbsa = Sbsa::new(registers)?;
+            let (clock, longest) = (None, sbsa.longest);
+            let found = sbsa.setting();
+            (Device::Sbsa(sbsa), Reach { clock, longest }, found)
+        }
+        WatchdogKind::Sp805 { clock } => {
+            let sp805 = Sp805::new(registers)?;
+            let (clock, longest) = (Some(clock), sp805::LONGEST);
+            let found = sp805.setting();
+            (Device::Sp805(sp805), Reach { clock, longest }, found)
+        }
+    })
 }

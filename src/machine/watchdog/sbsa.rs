@@ -41,8 +41,9 @@ impl Sbsa {
             0 => u32::MAX.into(),
             _ => (1 << 48) - 1,
         };
-        // SAFETY: at() made sure that it is aligned and all mapped as a device,
-        // which has no other driver.
+        // SAFETY: at() made sure that it is aligned and all mapped as a device.
+        // Should a tree that is wrong have another device there, each driver
+        // would disturb the other's, and no more.
         let control = unsafe { UniqueMmioPointer::new(registers.at(0).ok()?) };
         Some(Self { control, longest })
     }

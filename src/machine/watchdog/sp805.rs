@@ -38,20 +38,19 @@ pub const LONGEST: u64 = u32::MAX as u64;
 /// An SP805.
 pub struct Sp805 {
     registers: UniqueMmioPointer<'static, Registers>,
-    /// WDOGCLK in Hz.
-    pub clock: u64,
 }
 
 impl Sp805 {
     /// None when there is no SP805.
-    pub fn new(mapped: Mapped, clock: u64) -> Option<Self> {
+    pub fn new(mapped: Mapped) -> Option<Self> {
         if probe::word(mapped.region().base + PERIPHERAL_ID)? & 0xff != PART {
             return None;
         }
-        // SAFETY: at() made sure that it is aligned and all mapped as a device,
-        // which has no other driver.
+        // SAFETY: at() made sure that it is aligned and all mapped as a device.
+        // Should a tree that is wrong have another device there, each driver
+        // would disturb the other's, and no more.
         let registers = unsafe { UniqueMmioPointer::new(mapped.at(0).ok()?) };
-        Some(Self { registers, clock })
+        Some(Self { registers })
     }
 
     /// What it is set to.

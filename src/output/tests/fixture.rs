@@ -3,7 +3,7 @@
 use std::string::String;
 use std::vec::Vec;
 
-use crate::board::{Cpu, LabelSource, NoFrame};
+use crate::board::{Cpu, LabelSource, NoFrame, NoWatchdog};
 use crate::caches::Caches;
 use crate::image::Conduit;
 use crate::output::Run;
@@ -55,7 +55,7 @@ impl World {
                 pmf: Ok(Interface::VendorEl3),
                 lead: 0,
                 own: cortex_a53(0).unwrap_or_default(),
-                watchdog: None,
+                watchdog: Err(NoWatchdog::NotInTree),
                 stat: false,
                 pmu: false,
                 zero: true,

@@ -55,6 +55,38 @@ fn headers() {
     );
 }
 
+/// A watchdog that is left alone is no net under the run, and the header says why.
+#[test]
+fn what_watches_the_lead() {
+    use crate::board::{NoWatchdog, Watchdog, WatchdogKind};
+    let watchdog = Watchdog {
+        kind: WatchdogKind::Sbsa,
+        base: 0x2a44_0000,
+    };
+    let too_soon = NoWatchdog::TooSoon { most: 8, least: 27 };
+    for (found, said) in [
+        (Err(NoWatchdog::NotInTree), None),
+        (
+            Err(NoWatchdog::NotThere),
+            Some("none where the device tree has one"),
+        ),
+        (
+            Err(too_soon),
+            Some("left alone: it resets within 8 s, and the lead may take 27"),
+        ),
+        (
+            Ok(watchdog),
+            Some("SBSA watchdog at 0x2a440000, should the lead not come back"),
+        ),
+    ] {
+        let mut world = World::of(2);
+        world.facts.watchdog = found;
+        let text = printed(|out| output::header(out, &world.run()));
+        let line = text.lines().find(|line| line.contains("Watchdog"));
+        assert_eq!(line.and_then(|it| it.split(" : ").nth(1)), said);
+    }
+}
+
 /// The plan is told by what plays a part in it.
 #[test]
 fn plans() {
