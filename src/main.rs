@@ -1,7 +1,7 @@
 //! The payload: from the loader's jump to the last line on the UART.
 //!
-//! `machine/boot.S` turns MMU and caches on; `start` finds the device tree, sets the machine up by it, and hands over to the
-//! scenarios of the portable half.
+//! `machine/boot.S` turns MMU and caches on; `start` finds the device tree, sets
+//! the machine up by it, and hands over to the scenarios of the portable half.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
 

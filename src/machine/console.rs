@@ -49,8 +49,11 @@ pub fn restore() {
 /// Takes the lock from whoever holds it: for a CPU that will not go on, and
 /// whose last words must come out.
 pub fn seize() {
-    // SAFETY: the holder, if any, is this CPU (which will not return to it)
-    // or the lead, whose line may then be torn: better than silence.
+    // SAFETY: the holder, if any, is this CPU, which will not return to it, or
+    // another one, which goes on. Then two use the driver at once: it changes
+    // nothing in memory after set(), and its accesses to the registers are single
+    // ones, so that lines may be torn: better than silence. What the other one
+    // unlocks at its end is open already.
     unsafe { CONSOLE.force_unlock() };
 }
 

@@ -3,12 +3,13 @@
 //! | room | what it does |
 //! |---|---|
 //! | `boot`, `mmu`, `exception`, `probe` | from reset to Rust with MMU, caches and vectors on |
-//! | `memory`, `slot` | working memory, and the part of it that CPUs share |
-//! | `mmio`, `console`, `panic` | device registers; the way out |
+//! | `memory`, `stacks`, `loaded` | what is mapped: working memory, the CPUs' stacks, what a loader left |
+//! | `cpu`, `slot` | this CPU, and what all know of the machine; what one shares with the lead |
+//! | `mmio`, `console`, `panic` | a device's registers; the way out |
 //! | `call`, `firmware`, `timed` | SMC and HVC: plain, PSCI and PMF, timed |
 //! | `micro`, `pmu` | loops, timed as a whole; the cycle counter |
 //! | `counter`, `timer`, `frame`, `gic`, `wait` | time, wake-ups, interrupts, naps |
-//! | `mmio` | a device's registers |
+//! | `overhead`, `dirty` | what measuring costs; dirty lines, for a power-down to write back |
 //! | `stress`, `latency` | load on the memory system; a timer's interrupts meanwhile, the only ones that are taken |
 //! | `watchdog` | a reset, where no other CPU sees that the lead does not come back |
 //! | `act`, `secondary`, `conduct` | one CPU's part in a round; the lead's conduct of it |

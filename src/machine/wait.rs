@@ -1,4 +1,6 @@
-//! Waiting for another CPU, never without a deadline.
+//! Waiting for another CPU. The lead never waits without a deadline; the others
+//! wait for the lead as long as it takes, and `watch` ends that where it does not
+//! come back.
 //!
 //! A CPU that waits naps: it arms its timer a little ahead and waits for the
 //! interrupt, which stays masked. That keeps it off the memory that the

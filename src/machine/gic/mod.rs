@@ -122,7 +122,8 @@ impl Gic {
         }
     }
 
-    /// Lets the distributor forward non-secure interrupts. The lead's, once.
+    /// Lets the distributor forward non-secure interrupts. The lead's: once, and
+    /// again after SYSTEM_SUSPEND.
     pub fn init_distributor(&self) -> Result<(), GicError> {
         match self {
             Self::Absent => Ok(()),

@@ -61,9 +61,10 @@ pub struct GicV2 {
     cpu_interface: NonNull<CpuInterface>,
 }
 
-// SAFETY: plain addresses. Each CPU sees its own banked registers there; of
-// the shared ones, GICD_CTLR is written by the lead before any other CPU is
-// on, and GICD_SGIR takes single writes from any.
+// SAFETY: plain addresses of what is mapped as devices. Each CPU sees its own
+// banked registers there. Of the shared ones, the lead alone writes GICD_CTLR,
+// when it is set up and again after SYSTEM_SUSPEND, and the registers of one SPI,
+// in rounds, while others are on; GICD_SGIR takes single writes from any.
 unsafe impl Sync for GicV2 {}
 // SAFETY: as for Sync: an address is the same on every CPU.
 unsafe impl Send for GicV2 {}

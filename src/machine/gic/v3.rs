@@ -40,8 +40,11 @@ pub struct GicV3 {
     stride: Option<u64>,
 }
 
-// SAFETY: plain addresses. The lead alone writes the distributor, before any
-// other CPU is on; each CPU writes its own redistributor only.
+// SAFETY: plain addresses of what is mapped as devices. No CPU but the lead
+// accesses the distributor: GICD_CTLR when it is set up, and again after
+// SYSTEM_SUSPEND; the registers of one SPI in rounds, while others are on. Each
+// CPU accesses its own redistributor, and of others reads what is constant
+// (GICR_PIDR2, GICR_TYPER).
 unsafe impl Sync for GicV3 {}
 // SAFETY: as for Sync: an address is the same on every CPU.
 unsafe impl Send for GicV3 {}
@@ -63,8 +66,8 @@ impl GicV3 {
     }
 
     pub fn init_distributor(&self) -> Result<(), GicError> {
-        // SAFETY: Registers::at() gave it, so all of it is mapped as a device;
-        // the lead alone is here.
+        // SAFETY: Registers::at() gave it, so all of it is mapped as a device.
+        // The lead alone is here, and does nothing else meanwhile.
         let mut gicd = unsafe { UniqueMmioPointer::new(self.gicd) };
         let mut control = field_shared!(gicd, ctlr).read();
         // Affinity routing first, since it changes what the other bits mean.
@@ -212,7 +215,7 @@ impl GicV3 {
 /// ICC_CTLR_EL1 and ICC_BPR1_EL1, whose reset values are not defined: an EOI
 /// also deactivates (EOImode 0), and all priorities preempt alike.
 fn reset_control() {
-    // SAFETY: this CPU's own interface, used by polling alone.
+    // SAFETY: this CPU's own interface, while interrupts are masked.
     unsafe {
         core::arch::asm!(
             "msr icc_ctlr_el1, xzr",
