@@ -1,6 +1,5 @@
 //! Dirty lines in a CPU's cache, for its power-down to write back.
 
-use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::cpu::{self, Env};
@@ -35,11 +34,7 @@ impl Env {
     }
 }
 
-/// Words of the smallest line of any data cache (CTR_EL0.DminLine, in words of
-/// 32 bits).
+/// Words of the shortest line of a data cache; 1 where one has less than that.
 pub fn line_words() -> usize {
-    let ctr: u64;
-    // SAFETY: reading CTR_EL0 has no side effect.
-    unsafe { asm!("mrs {}, ctr_el0", out(reg) ctr, options(nomem, nostack)) };
-    (1 << (ctr >> 16 & 0xf)) / 2
+    (cpu::data_line() as usize / size_of::<u64>()).max(1)
 }
