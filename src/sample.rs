@@ -92,7 +92,7 @@ impl Action {
 /// How a CPU's part ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
-    /// The CPU had no part in the round.
+    /// The CPU had no part in the round, or did not do it.
     #[default]
     NotRun,
     /// The call returned to its caller.
@@ -248,7 +248,9 @@ impl Outcome {
             End::Pending => return Err(Rejection::plain(Reason::Pending)),
             End::NotRung => return Err(Rejection::plain(Reason::NotRung)),
             End::WrongContext => return Err(Rejection::plain(Reason::WrongContext)),
-            End::NotRun | End::Returned | End::Resumed | End::WentOff | End::ReadBack => {}
+            // Asked, and sent away before it could.
+            End::NotRun => return Err(Rejection::plain(Reason::Lost)),
+            End::Returned | End::Resumed | End::WentOff | End::ReadBack => {}
         }
         // PSCI_VERSION alone answers with a number.
         if self.code < 0 || self.code != 0 && !matches!(self.action, Action::Version) {
@@ -373,6 +375,7 @@ mod tests {
             (|o| o.code = 5, Reason::Refused),
             (|o| o.end = End::Pending, Reason::Pending),
             (|o| o.end = End::NotRung, Reason::NotRung),
+            (|o| o.end = End::NotRun, Reason::Lost),
             (|o| o.end = End::WrongContext, Reason::WrongContext),
             (|o| o.due = 320, Reason::EarlyWake),
             (|o| o.due = 360, Reason::EarlyWake),

@@ -108,7 +108,7 @@ pub enum Reason {
     Overlap,
     /// Sound in itself, but another CPU's part of the parallel round was not.
     Companion,
-    /// The CPU was lost.
+    /// The CPU was lost, or sent away before it did its part.
     Lost,
 }
 

@@ -59,7 +59,7 @@ impl<M: Machine> Bench<'_, M> {
                         let longer = self.sleep < longest;
                         self.lengthen();
                         longer
-                    } else if wrong.reason == Reason::Lost {
+                    } else if matches!(wrong.detail, Detail::Loss(_)) {
                         // It is left out of the next trial.
                         true
                     } else {
