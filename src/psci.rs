@@ -19,8 +19,6 @@ pub mod function {
     pub const CPU_ON: u32 = 0xc400_0003;
     /// AFFINITY_INFO (section 5.7).
     pub const AFFINITY_INFO: u32 = 0xc400_0004;
-    /// MIGRATE_INFO_TYPE (section 5.9).
-    pub const MIGRATE_INFO_TYPE: u32 = 0x8400_0006;
     /// SYSTEM_OFF (section 5.11).
     pub const SYSTEM_OFF: u32 = 0x8400_0008;
     /// SYSTEM_RESET (section 5.12).

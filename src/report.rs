@@ -104,8 +104,6 @@ pub enum Skip {
     TimerStops(NoFrame),
     /// There is no GIC, so that no interrupt wakes a suspended CPU.
     NoGic,
-    /// A CPU must stay on: MIGRATE_INFO_TYPE names a trusted OS on one CPU.
-    TrustedOs,
     /// There is no GIC, and so no timer's interrupt.
     NoInterrupts,
     /// DC ZVA is prohibited, and nothing else was asked for.
@@ -163,8 +161,6 @@ pub enum Failure {
         /// The CPU it was wrong on, by index.
         cpu: u16,
     },
-    /// The method's retries, three times the samples asked for, ran out.
-    RetriesExhausted,
     /// A look at a timer ended before its time.
     Timer {
         /// The CPU, by index.

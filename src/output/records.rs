@@ -243,7 +243,6 @@ fn skipped(to: &mut Recorder<'_>, skip: Skip) {
         Skip::NotSupported(_) => "not-supported",
         Skip::TimerStops(_) => "timer-stops",
         Skip::NoGic => "no-gic",
-        Skip::TrustedOs => "trusted-os",
         Skip::NoInterrupts => "no-interrupts",
         Skip::NoZero => "no-zero",
         Skip::NoSgi => "no-sgi",
@@ -269,7 +268,6 @@ fn failed(to: &mut Recorder<'_>, failure: Failure) {
         Failure::StateRefused { .. } => ("state-refused", None),
         Failure::CpuLost { cpu, .. } => ("cpu-lost", Some(cpu)),
         Failure::NotCalibrated { cpu, .. } => ("not-calibrated", Some(cpu)),
-        Failure::RetriesExhausted => ("retries-exhausted", None),
         Failure::Timer { cpu, .. } => ("timer", Some(cpu)),
         Failure::GaveUp { cpu, .. } => ("gave-up", Some(cpu)),
         Failure::ModeStuck(_) => ("mode-stuck", None),
@@ -282,7 +280,7 @@ fn failed(to: &mut Recorder<'_>, failure: Failure) {
         Failure::StateRefused { error, .. } => to.field("error", &error),
         Failure::CpuLost { loss, .. } => loss_fields(to, loss),
         Failure::NotCalibrated { last, .. } => rejection(to, last),
-        Failure::RetriesExhausted | Failure::GaveUp { .. } => {}
+        Failure::GaveUp { .. } => {}
         Failure::Timer { fault, .. } => {
             let (word, number) = match fault {
                 Fault::Pending => ("pending", None),

@@ -80,8 +80,6 @@ pub(super) fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
             write!(line, "SET_SUSPEND_MODE is advertised, and returned {error}")
         }
         Skip::NoGic => line.write_str("no GIC: nothing could wake a suspended CPU"),
-        Skip::TrustedOs => line
-            .write_str("a trusted OS that lives on one CPU (MIGRATE_INFO_TYPE) keeps that CPU on"),
     }
 }
 
@@ -117,9 +115,6 @@ fn failed(line: &mut Prose<'_>, run: &Run<'_>, failure: Failure) -> fmt::Result 
             line,
             "the firmware stays in OS-initiated mode: SET_SUSPEND_MODE returned {error}"
         ),
-        Failure::RetriesExhausted => {
-            line.write_str("retries ran out at three times the samples asked for")
-        }
         Failure::Timer { cpu, fault } => {
             write!(line, "the timer of CPU {} ", run.label(cpu.into()))?;
             timer(line, run, fault)
