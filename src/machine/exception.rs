@@ -10,7 +10,7 @@ use super::panic::{self, Ended};
 
 /// What `vectors.S` saves.
 #[repr(C)]
-pub struct Frame {
+pub struct Saved {
     x: [u64; 31],
     sp: u64,
     elr: u64,
@@ -24,14 +24,14 @@ pub struct Frame {
 /// lead here again and again.
 static DUMPING: AtomicBool = AtomicBool::new(false);
 
-/// Dumps the frame, and parks the CPU or ends the run.
+/// Dumps the registers, and parks the CPU or ends the run.
 ///
 /// Called by `vectors.S` alone, on the CPU's emergency stack where it has one.
-pub extern "C" fn exception(frame: &Frame) -> ! {
+pub extern "C" fn exception(saved: &Saved) -> ! {
     let is_lead = cpu::is_lead();
     if !DUMPING.swap(true, Ordering::Acquire) {
         console::seize();
-        dump(frame);
+        dump(saved);
         DUMPING.store(false, Ordering::Release);
     } else if is_lead {
         // An exception in the dump, or two CPUs at once: say no more.
@@ -46,10 +46,10 @@ pub extern "C" fn exception(frame: &Frame) -> ! {
     cpu::park()
 }
 
-fn dump(frame: &Frame) {
+fn dump(saved: &Saved) {
     const KINDS: [&str; 4] = ["synchronous", "IRQ", "FIQ", "SError"];
-    let kind = KINDS[(frame.vector & 3) as usize];
-    let class = frame.esr >> 26 & 0x3f;
+    let kind = KINDS[(saved.vector & 3) as usize];
+    let class = saved.esr >> 26 & 0x3f;
     let image = super::boot::image().base;
     say!(
         "\nUnhandled exception on CPU {:#x} ({kind}, vector {})\n\
@@ -58,16 +58,16 @@ fn dump(frame: &Frame) {
          FAR  {:016x}  SP   {:016x}\n\
          image loaded at {image:#x}: ELR is image offset {:#x}",
         cpu::mpidr(),
-        frame.vector,
-        frame.esr,
+        saved.vector,
+        saved.esr,
         class_name(class),
-        frame.elr,
-        frame.spsr,
-        frame.far,
-        frame.sp,
-        frame.elr.wrapping_sub(image)
+        saved.elr,
+        saved.spsr,
+        saved.far,
+        saved.sp,
+        saved.elr.wrapping_sub(image)
     );
-    for (row, values) in frame.x.chunks(3).enumerate() {
+    for (row, values) in saved.x.chunks(3).enumerate() {
         for (column, value) in values.iter().enumerate() {
             use core::fmt::Write as _;
             let _ = write!(console::Console, "x{:<3} {value:016x}  ", row * 3 + column);

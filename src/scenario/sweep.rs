@@ -63,7 +63,7 @@ pub(super) fn room(scenario: ScenarioId, plan: &Plan, cpus: usize) -> Option<Roo
 
 /// How a step is measured.
 #[derive(Clone, Copy)]
-enum Way {
+enum Turns {
     /// One CPU after another.
     Serial,
     /// All at once.
@@ -75,7 +75,7 @@ enum Way {
 /// What a step is about.
 #[derive(Clone, Copy)]
 struct Step {
-    way: Way,
+    turns: Turns,
     variant: &'static str,
     x: Option<u64>,
     action: Action,
@@ -193,15 +193,15 @@ impl<M: Machine> Sweep<'_, '_, M> {
         };
         let suspends = self.two_states(states).map(|(variant, state)| {
             let state = state?;
-            Some((Way::Serial, variant, state.action(), state.timer_stops))
+            Some((Turns::Serial, variant, state.action(), state.timer_stops))
         });
         // The lead can not go off: somebody has to turn it on again.
-        let off = (self.bench.cpus.len() > 1).then_some((Way::Off, "off", Action::Off, false));
-        for (way, variant, action, timers_stop) in suspends.into_iter().chain([off]).flatten() {
+        let off = (self.bench.cpus.len() > 1).then_some((Turns::Off, "off", Action::Off, false));
+        for (turns, variant, action, timers_stop) in suspends.into_iter().chain([off]).flatten() {
             for bytes in steps.as_slice() {
                 self.bench.dirty = *bytes as usize;
                 let goes_on = self.step(&Step {
-                    way,
+                    turns,
                     variant,
                     x: Some(u64::from(*bytes)),
                     action,
@@ -229,7 +229,7 @@ impl<M: Machine> Sweep<'_, '_, M> {
             for count in steps.as_slice().iter().filter(there_are) {
                 self.bench.all = Who::First(*count as usize);
                 let goes_on = self.step(&Step {
-                    way: Way::Parallel,
+                    turns: Turns::Parallel,
                     variant,
                     x: Some(u64::from(*count)),
                     action: state.action(),
@@ -258,8 +258,8 @@ impl<M: Machine> Sweep<'_, '_, M> {
                 });
                 continue;
             }
-            for (way, variant) in [(Way::Serial, "serial"), (Way::Parallel, "parallel")] {
-                self.state(way, variant, chosen);
+            for (turns, variant) in [(Turns::Serial, "serial"), (Turns::Parallel, "parallel")] {
+                self.state(turns, variant, chosen);
             }
         }
         if let Err(why) = self.os_initiated(idle_states) {
@@ -267,9 +267,9 @@ impl<M: Machine> Sweep<'_, '_, M> {
         }
     }
 
-    fn state(&mut self, way: Way, variant: &'static str, state: Chosen) {
+    fn state(&mut self, turns: Turns, variant: &'static str, state: Chosen) {
         self.step(&Step {
-            way,
+            turns,
             variant,
             x: Some(u64::from(state.power_state)),
             action: state.action(),
@@ -294,7 +294,7 @@ impl<M: Machine> Sweep<'_, '_, M> {
                 .is_some_and(|s| s != state.power_state);
             if chosen.powerdown && asks_for_more && self.usable(Some(chosen)).is_some() {
                 self.bench.osi = Some(chosen.ladder);
-                self.state(Way::Parallel, "osi", chosen);
+                self.state(Turns::Parallel, "osi", chosen);
                 self.bench.osi = None;
             }
         }
@@ -337,7 +337,7 @@ impl<M: Machine> Sweep<'_, '_, M> {
         };
         self.bench.all = Who::First(1);
         self.step(&Step {
-            way: Way::Serial,
+            turns: Turns::Serial,
             variant: "system",
             x: None,
             action: Action::SystemSuspend,
@@ -353,10 +353,10 @@ impl<M: Machine> Sweep<'_, '_, M> {
         (bench.attempts, bench.trials) = (0, 0);
         (bench.sleep, bench.longest_sleep) = (0, 0);
         bench.timers_stop = step.timers_stop;
-        let measured = match step.way {
-            Way::Serial => bench.measure_serial(step.action, &step.ladder),
-            Way::Parallel => bench.measure_parallel(step.action, &step.ladder),
-            Way::Off => bench.measure_off(None),
+        let measured = match step.turns {
+            Turns::Serial => bench.measure_serial(step.action, &step.ladder),
+            Turns::Parallel => bench.measure_parallel(step.action, &step.ladder),
+            Turns::Off => bench.measure_off(None),
         };
         bench.look_for_losses();
         let status = match measured {
@@ -396,9 +396,9 @@ fn figures(pmf: bool) -> &'static [(Metric, Measure)] {
 fn add_points(points: &mut Taken<'_, Point>, row: &Row, step: &Step, pmf: bool) {
     let point = Point {
         cpu: row.cpu,
-        how: match step.way {
-            Way::Parallel => How::All,
-            Way::Serial | Way::Off => How::Alone,
+        how: match step.turns {
+            Turns::Parallel => How::All,
+            Turns::Serial | Turns::Off => How::Alone,
         },
         variant: step.variant,
         x: step.x,

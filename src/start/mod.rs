@@ -112,8 +112,8 @@ fn with_tree(mut tables: Tables, found: tree::Found, boot_area: Region, has_firm
             &"only=help lists the scenarios and measures nothing",
         ));
     }
-    let bench = setup::prepare(tables, &board, &plan, [found.region, boot_area]);
-    let verdict = bench.run(&board, &plan, &mut Console);
+    let ready = setup::prepare(tables, &board, &plan, [found.region, boot_area]);
+    let verdict = ready.run(&board, &plan, &mut Console);
     // The closing line has been printed; the verdict is in it.
     let _ = verdict;
     panic::finish()

@@ -46,7 +46,7 @@ struct Memory {
 }
 
 /// The machine, ready to measure.
-pub struct Bench {
+pub struct Ready {
     conductor: Conductor,
     facts: Facts,
     cpus: &'static [Cpu],
@@ -54,7 +54,7 @@ pub struct Bench {
     workspace: Workspace<'static>,
 }
 
-impl Bench {
+impl Ready {
     /// Runs all that the plan asks for.
     pub fn run<W: Write>(mut self, board: &Board<'_>, plan: &Plan, out: &mut W) -> Option<Verdict> {
         let run = Run {
@@ -84,7 +84,7 @@ fn give_up(error: &dyn core::fmt::Display) -> ! {
 }
 
 /// Sets everything up. `used` are the regions of device tree and boot area.
-pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region; 2]) -> Bench {
+pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region; 2]) -> Ready {
     let Some(needs) = Needs::of(plan, board.cpu_count) else {
         refuse(&"iterations= or footprint= is too large for this many CPUs");
     };
@@ -113,7 +113,7 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
         ..facts(env, board)
     };
     let states = take(&mut memory, cpus.len(), |_| State::Off);
-    Bench {
+    Ready {
         conductor: Conductor::new(env, facts, cpus, states),
         facts,
         cpus,
