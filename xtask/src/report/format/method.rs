@@ -1,9 +1,10 @@
 //! The page that says what was run: all that makes figures comparable.
 
 use psci_bench::caches::Cache;
+use psci_bench::plan::ScenarioId;
 
 use super::super::midr;
-use super::super::model::{Run, Stage, Term};
+use super::super::model::{Run, Stage, Term, Test};
 use super::super::words::{many, span};
 
 /// A name and what is to be said of it.
@@ -238,21 +239,32 @@ fn overheads(run: &Run) -> Option<String> {
 
 fn plan(run: &Run) -> Option<String> {
     let plan = &run.plan;
-    let mut text = format!("{} samples a CPU", plan.iterations?);
-    if let Some(warmup) = plan.warmup {
-        text.push_str(&format!(" after {warmup} for warm-up"));
+    // Only what plays a part in a scenario that was run, or may.
+    let any = |takes: fn(ScenarioId) -> bool| {
+        let mut tests = run.tests.iter();
+        let part = |test: &Test| test.scenario.known().is_none_or(takes);
+        run.tests.is_empty() || tests.any(part)
+    };
+    let (suite, sweep) = (any(ScenarioId::is_suite), any(ScenarioId::is_sweep));
+    let mut parts = Vec::new();
+    if suite || sweep || any(|id| id == ScenarioId::CpuOn) {
+        let warmup = plan.warmup;
+        let warmup = warmup.map_or(String::new(), |it| format!(" after {it} for warm-up"));
+        parts.push(format!("{} samples a CPU{warmup}", plan.iterations?));
     }
-    let methods: Vec<&str> = plan.methods.iter().map(Term::word).collect();
-    text.push_str(&format!("; method {}", methods.join(", ")));
-    if let Some(wake) = &plan.wake {
-        text.push_str(&format!("; wake {wake}"));
+    if suite || sweep {
+        // Sweeps are by the first alone.
+        let methods = plan.methods.iter().take(if suite { usize::MAX } else { 1 });
+        let methods: Vec<&str> = methods.map(Term::word).collect();
+        parts.push(format!("method {}", methods.join(", ")));
+        parts.extend(plan.wake.as_ref().map(|wake| format!("wake {wake}")));
     }
     for (key, state) in [("deepest", plan.deepest), ("core", plan.core)] {
         if let Some(state) = state {
-            text.push_str(&format!("; {key}={state:#010x}"));
+            parts.push(format!("{key}={state:#010x}"));
         }
     }
-    Some(text)
+    Some(parts.join("; ")).filter(|text| !text.is_empty())
 }
 
 /// The `power_state`s that were asked for, each with its scenarios.
@@ -273,4 +285,29 @@ fn states(run: &Run) -> Option<String> {
     let each = each.map(|(state, tags)| format!("{state:#010x} in {}", tags.join(", ")));
     let text = each.collect::<Vec<_>>().join("; ");
     Some(text).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::read::read_bytes;
+    use super::*;
+
+    const POINTS: &[u8] = include_bytes!("../../../tests/data/report/qemu-points.log");
+
+    /// What is said of the plan where only these were run.
+    fn planned(only: fn(ScenarioId) -> bool) -> Option<String> {
+        let mut run = read_bytes("a.log", POINTS).expect("a run").runs.remove(0);
+        run.tests
+            .retain(|test| test.scenario.known().is_some_and(only));
+        assert!(!run.tests.is_empty());
+        plan(&run)
+    }
+
+    #[test]
+    fn what_plays_no_part_is_not_said() {
+        let all = "3 samples a CPU after 1 for warm-up; method tftf; wake together";
+        assert_eq!(planned(ScenarioId::is_sweep).as_deref(), Some(all));
+        assert_eq!(planned(|id| id == ScenarioId::NullCall), None);
+        assert_eq!(planned(|id| id == ScenarioId::TimerLatency), None);
+    }
 }
