@@ -12,7 +12,7 @@ use core::fmt::{self, Write};
 
 use super::Run;
 use super::figures::{columns, figure, heading};
-use super::text::{Many, Prose, listed, paragraph};
+use super::text::{Many, Plural, Prose, listed, paragraph};
 use super::units::Hundredths;
 use crate::plan::ScenarioId;
 use crate::pmf::Stamp;
@@ -216,7 +216,7 @@ fn resolution(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Foun
             if most > least {
                 write!(prose, " to {most}")?;
             }
-            prose.write_str(if most == 1 { " tick" } else { " ticks" })?;
+            write!(prose, " {}", Plural(most, "tick"))?;
             if let Some(tick) = run.unit().0.tick_ps() {
                 write!(prose, " of {} ns", Hundredths(tick / 10))?;
             }

@@ -209,11 +209,10 @@ fn plan(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         }
         if any(|id| id.is_micro() && id != ScenarioId::CpuOn) {
             let (batch, batches) = plan.batches();
-            let plural = if batches == 1 { "" } else { "es" };
-            let (batch, batches) = (u64::from(batch), u64::from(batches));
+            let (batch, batches) = (u64::from(batch), Many(batches.into(), "batch"));
             write!(
                 prose,
-                "; loops of {batches} batch{plural} of {batch} after {warmup} for warm-up"
+                "; loops of {batches} of {batch} after {warmup} for warm-up"
             )?;
         }
         if plan.scenarios.contains(ScenarioId::TimerLatency) {

@@ -154,8 +154,22 @@ pub(super) struct Many(pub(super) u64, pub(super) &'static str);
 
 impl fmt::Display for Many {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plural = if self.0 == 1 { "" } else { "s" };
-        write!(f, "{} {}{plural}", self.0, self.1)
+        write!(f, "{} {}", self.0, Plural(self.0, self.1))
+    }
+}
+
+/// The things alone: `batch`, `batches`.
+#[derive(Clone, Copy)]
+pub(super) struct Plural(pub(super) u64, pub(super) &'static str);
+
+impl fmt::Display for Plural {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.1)?;
+        f.write_str(match self.0 {
+            1 => "",
+            _ if self.1.ends_with('h') => "es",
+            _ => "s",
+        })
     }
 }
 

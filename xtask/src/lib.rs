@@ -48,6 +48,7 @@ pub mod monitor;
 mod openssl;
 pub mod pack;
 pub mod payload;
+mod plural;
 pub mod positions;
 pub mod process;
 pub mod progress;

@@ -5,6 +5,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::monitor::Socket;
+use crate::plural::plural;
 use crate::symbols::Symbols;
 
 /// How long a machine is asked at most: it is to be ended.
@@ -106,8 +107,8 @@ fn lines(socket: &Socket, map: &Map) -> io::Result<Vec<String>> {
     }
     let line = |(place, mut numbers): (String, Vec<u32>)| {
         numbers.sort_unstable();
-        let s = if numbers.len() == 1 { "" } else { "s" };
-        format!("CPU{s} {}: {place}", ranges(&numbers))
+        let cpus = plural(numbers.len(), "CPU");
+        format!("{cpus} {}: {place}", ranges(&numbers))
     };
     Ok(lines.into_iter().map(line).collect())
 }

@@ -11,7 +11,7 @@ use core::fmt::Write;
 use super::limits::{self, R2_EVEN, R2_SOME};
 use super::{Found, has_order, item, went_down};
 use crate::output::Run;
-use crate::output::text::listed;
+use crate::output::text::{Plural, listed};
 use crate::report::TestReport;
 use crate::stats::Line;
 
@@ -101,8 +101,8 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
         match long.clone().count() {
             0 => {}
             count => {
-                let flushes = if count == 1 { "flush" } else { "flushes" };
-                write!(prose, ", without the longer cache {flushes} of CPU ")?;
+                let flushes = Plural(count as u64, "cache flush");
+                write!(prose, ", without the longer {flushes} of CPU ")?;
                 listed(
                     prose,
                     &mut long.clone().map(|it| run.label(it.key.1.into())),

@@ -12,6 +12,7 @@ use super::files;
 use super::overhead;
 use super::qemu::Out;
 use crate::live;
+use crate::plural::many;
 use crate::progress::say;
 use crate::report::compare;
 use crate::report::format::{self, Exporter, Options, Takes};
@@ -301,11 +302,9 @@ fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
                 percent.map_or("from zero".to_owned(), |it| format!("{it:+.2} %"))
             )
         });
-        let plural = if count == 1 { "" } else { "s" };
+        let count = many(count, "regression");
         let baseline = &comparison.baseline.source.input;
-        say(&format!(
-            "{count} regression{plural} against {baseline}{worst}"
-        ));
+        say(&format!("{count} against {baseline}{worst}"));
     }
     for comparison in &report.comparisons {
         for lack in comparison.lacks() {

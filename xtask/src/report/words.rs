@@ -1,5 +1,7 @@
 //! Durations, counts and CPUs in sentences: as the payload writes them.
 
+pub(super) use crate::plural::{many, plural};
+
 use super::explain::{Basis, Side};
 use super::model::{Run, Term, Test};
 use psci_bench::sample::Metric;
@@ -23,12 +25,6 @@ pub(super) fn range(run: &Run, all: impl Iterator<Item = u64> + Clone) -> String
         (Some(only), _) => span(run, only),
         _ => String::new(),
     }
-}
-
-/// A count of things.
-pub(super) fn many(count: usize, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }
 
 /// The most CPUs that are named one by one.

@@ -11,7 +11,7 @@ use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
 use super::super::model::{Row, Run, Test, heading};
-use super::super::words::{basis, span};
+use super::super::words::{basis, plural, span};
 use super::{Basis, Confidence, Finding, Kind, Side};
 
 /// Fewer ticks than this, and a tick is a tenth of the figure or more.
@@ -64,7 +64,8 @@ pub(super) fn resolution(run: &Run, test: &Test) -> Vec<Finding> {
         if most > least {
             sentence.push_str(&format!(" to {most}"));
         }
-        sentence.push_str(if most == 1 { " tick" } else { " ticks" });
+        sentence.push(' ');
+        sentence.push_str(&plural(most as usize, "tick"));
         match run.clock().tick_ps() {
             _ if !has_records => {
                 sentence.push_str(&format!(" of {tick} ns, which divide all figures"));

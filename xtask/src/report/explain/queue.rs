@@ -17,7 +17,7 @@ use psci_bench::sample::Metric;
 use psci_bench::stats::Line;
 
 use super::super::model::{Row, Run, Term, Test};
-use super::super::words::{basis, cpus, span};
+use super::super::words::{basis, cpus, plural, span};
 use super::last_man::DOWN;
 use super::{Confidence, Finding, Fit, Kind, Side};
 
@@ -82,9 +82,9 @@ fn fitted(run: &Run, test: &Test, mut arrivals: Vec<Arrival>, by_stamps: bool) -
     };
     sentence.push_str(&format!(" ({} CPUs, R2 {} %)", line.n, line.r2_percent));
     if !long.is_empty() {
-        let how = if long.len() == 1 { "flush" } else { "flushes" };
         sentence.push_str(&format!(
-            ", without the longer cache {how} of {}, which those behind wait for",
+            ", without the longer {} of {}, which those behind wait for",
+            plural(long.len(), "cache flush"),
             cpus(run, long.into_iter())
         ));
     }

@@ -6,6 +6,7 @@ use psci_bench::report::Totals;
 use psci_bench::verdict::{ClosingLine, Verdict};
 
 use super::{Integrity, Run, Status};
+use crate::plural::many;
 
 /// The last line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,18 +89,20 @@ impl Run {
                  say may mean something else"
             ));
         }
-        let many = |count: u32| if count == 1 { "line says" } else { "lines say" };
+        let say = |count: u32| {
+            let lines = many(count as usize, "RT_INSTR line");
+            format!("{lines} {}", if count == 1 { "says" } else { "say" })
+        };
         if *repeated > 0 {
             all.push(format!(
-                "{repeated} RT_INSTR {} again what one before does: counted once",
-                many(*repeated)
+                "{} again what one before does: counted once",
+                say(*repeated)
             ));
         }
         if *ambiguous > 0 {
             all.push(format!(
-                "{ambiguous} RT_INSTR {} something else of a CPU than one before does: neither is \
-                 taken",
-                many(*ambiguous)
+                "{} something else of a CPU than one before does: neither is taken",
+                say(*ambiguous)
             ));
         }
         all

@@ -4,6 +4,8 @@ use std::fmt;
 
 use psci_bench::output::record::Type;
 
+use crate::plural::many;
+
 /// How far a run can be trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Integrity {
@@ -179,20 +181,16 @@ impl fmt::Display for Integrity {
             f.write_str(", and their common checksum is wrong")?;
         }
         if self.unverified_rows > 0 {
-            let plural = if self.unverified_rows == 1 { "" } else { "s" };
-            write!(f, "; {} row{plural} not verified", self.unverified_rows)?;
+            let rows = many(self.unverified_rows as usize, "row");
+            write!(f, "; {rows} not verified")?;
         }
         if self.derived_rows > 0 {
-            let plural = if self.derived_rows == 1 { "" } else { "s" };
-            write!(
-                f,
-                "; {} row{plural} by other records of the CPU",
-                self.derived_rows
-            )?;
+            let rows = many(self.derived_rows as usize, "row");
+            write!(f, "; {rows} by other records of the CPU")?;
         }
         if self.rt_instr_wrong > 0 {
-            let plural = if self.rt_instr_wrong == 1 { "" } else { "s" };
-            write!(f, "; {} RT_INSTR line{plural} damaged", self.rt_instr_wrong)?;
+            let lines = many(self.rt_instr_wrong as usize, "RT_INSTR line");
+            write!(f, "; {lines} damaged")?;
         }
         Ok(())
     }

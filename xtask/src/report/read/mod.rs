@@ -29,6 +29,7 @@ use self::ledger::Found;
 use self::lines::Lines;
 use self::text::Said;
 use super::model::{Report, Run};
+use crate::plural::many;
 
 mod build;
 mod clean;
@@ -117,16 +118,13 @@ impl fmt::Display for ReadError {
                 ),
             };
         };
-        let plural = if *lines == 1 { "" } else { "s" };
-        write!(
-            f,
-            "{name}: no run in its {lines} line{plural} ({bytes} bytes): "
-        )?;
+        let all = many(*lines as usize, "line");
+        write!(f, "{name}: no run in its {all} ({bytes} bytes): ")?;
         if *damaged > 0 {
-            let plural = if *damaged == 1 { "" } else { "s" };
+            let records = many(*damaged as usize, "record");
             return write!(
                 f,
-                "{damaged} record{plural} (@PB ...), and not one with the right checksum: was the \
+                "{records} (@PB ...), and not one with the right checksum: was the \
                  UART read at its speed and parity (115200 baud 8N1), and is the log as it came?"
             );
         }
