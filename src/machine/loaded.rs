@@ -50,12 +50,18 @@ pub fn keep(tables: &mut Tables, region: Region) -> Result<&'static [u8], MapErr
 
 /// Maps what can be read, and is not in use.
 fn map(tables: &mut Tables, region: Region) -> Result<(), MapError> {
-    tables.map_unused(region, Kind::Constant)?;
-    let Some(page) = mmu::pages(region).find(|page| probe::word(*page).is_none()) else {
-        return Ok(());
+    let mapped = tables.map_unused(region, Kind::Constant);
+    let error = match mapped {
+        // Some of it may be mapped.
+        Err(MapError::OutOfTables) => MapError::OutOfTables,
+        Err(error) => return Err(error),
+        Ok(()) => match mmu::pages(region).find(|page| probe::word(*page).is_none()) {
+            Some(page) => MapError::Unreadable(page),
+            None => return Ok(()),
+        },
     };
     tables.unmap(region);
-    Err(MapError::Unreadable(page))
+    Err(error)
 }
 
 /// The bytes of a region.
