@@ -12,6 +12,13 @@ use models::{Bits, KEPT_MAX, Model};
 /// Polls of a status register before a wait is given up: a UART that does not
 /// drain must not hang the run. At 9600 baud a byte takes about 1 ms.
 pub const PATIENCE: u32 = 5_000_000;
+/// The same once a wait has been given up, until the line is seen to move
+/// again: a log has tens of thousands of bytes, and the other side may be gone.
+pub const PATIENCE_LEFT: u32 = 64;
+
+/// What is waited for, as a place in `Uart::patience`: room for a byte, rest.
+const ROOM: usize = 0;
+const IDLE: usize = 1;
 
 /// How many bytes of registers, from the first on, a UART of this kind has.
 /// `reg_shift`, 0 to 4, is of a 16550 only.
@@ -32,6 +39,8 @@ pub struct Uart<B> {
     width: Width,
     /// What belongs to each step of `model.kept`.
     kept: [u32; KEPT_MAX],
+    /// Polls that room and rest are waited for.
+    patience: [u32; 2],
 }
 
 impl<B: Bus> Uart<B> {
@@ -52,6 +61,7 @@ impl<B: Bus> Uart<B> {
             shift,
             width: width.unwrap_or(Width::Word),
             kept: [0; KEPT_MAX],
+            patience: [PATIENCE; 2],
         };
         for on in uart.model.on {
             if !uart.has(on) {
@@ -81,24 +91,35 @@ impl<B: Bus> Uart<B> {
         self.read(bits.register) & bits.mask == bits.value
     }
 
-    fn wait_for(&mut self, bits: &Bits) {
-        for _ in 0..PATIENCE {
+    fn wait_for(&mut self, what: usize) {
+        let bits = match what {
+            ROOM => &self.model.room,
+            _ => &self.model.idle,
+        };
+        for poll in 0..self.patience[what] {
             if self.has(bits) {
+                // A byte has gone out where there was no room before. Room at
+                // once tells nothing: there may have been some all the time.
+                if what == IDLE || poll > 0 || self.patience[ROOM] < PATIENCE {
+                    self.patience = [PATIENCE; 2];
+                }
                 return;
             }
             self.bus.relax();
         }
+        self.patience[what] = PATIENCE_LEFT;
     }
 
-    /// Sends one byte, in bounded time.
+    /// Sends one byte, in bounded time. Where there is no room in the end, the
+    /// byte is lost.
     pub fn send(&mut self, byte: u8) {
-        self.wait_for(&self.model.room);
+        self.wait_for(ROOM);
         self.write(self.model.data, u32::from(byte));
     }
 
     /// Waits until the last bit has left, in bounded time.
     pub fn wait_idle(&mut self) {
-        self.wait_for(&self.model.idle);
+        self.wait_for(IDLE);
     }
 
     /// Puts the settings back as they were at boot, if a power state took

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::String;
 use std::vec::Vec;
 
-use super::{PATIENCE, Uart, size};
+use super::{PATIENCE, PATIENCE_LEFT, Uart, size};
 use crate::image::UartKind;
 use fake::{Manual, Shared};
 use manuals::{ALL, CADENCE, IMX, LPUART, MINI_UART, NS16550, NS16550_HALF, PL011, SBSA, STM32};
@@ -89,6 +89,93 @@ fn a_line_that_is_held_up_for_good_ends_the_wait() {
     assert_eq!(bus.0.borrow().polls, PATIENCE);
     uart.wait_idle();
     assert_eq!(bus.0.borrow().polls, 2 * PATIENCE);
+}
+
+/// Polls since the last time.
+fn polls(bus: &Shared) -> u32 {
+    std::mem::take(&mut bus.0.borrow_mut().polls)
+}
+
+/// Flow control without a cable: a whole log costs no more than two waits, and
+/// what is left of patience does not make a third.
+#[test]
+fn a_log_that_nobody_takes_costs_two_waits() {
+    const BYTES: u32 = 20;
+    const { assert!(60_000 * PATIENCE_LEFT <= PATIENCE) };
+    let bus = PL011.set_up();
+    let mut uart = PL011.driver(&bus);
+    fill(&PL011, &bus, u32::MAX);
+    for _ in 0..BYTES {
+        uart.send(b'y');
+    }
+    assert_eq!(polls(&bus), PATIENCE + (BYTES - 1) * PATIENCE_LEFT);
+    uart.wait_idle();
+    assert_eq!(polls(&bus), PATIENCE);
+    for _ in 0..BYTES {
+        uart.wait_idle();
+        uart.send(b'y');
+    }
+    assert_eq!(polls(&bus), 2 * BYTES * PATIENCE_LEFT);
+}
+
+/// Time passes until so many bytes of a full FIFO are left.
+fn drain(bus: &Shared, manual: &Manual, left: usize) {
+    let mut fake = bus.0.borrow_mut();
+    fake.polls = 0;
+    fake.line.held_up = 0;
+    fake.line.fifo.truncate(manual.depth);
+    while fake.line.fifo.len() + usize::from(fake.line.shifting.is_some()) > left {
+        fake.line.tick();
+    }
+}
+
+/// There is room where there was none, or rest: the next wait is a whole one,
+/// for either.
+#[test]
+fn patience_comes_back_with_the_line() {
+    for left in [0, 1] {
+        let bus = PL011.set_up();
+        let mut uart = PL011.driver(&bus);
+        fill(&PL011, &bus, u32::MAX);
+        uart.send(b'y');
+        uart.wait_idle();
+        drain(&bus, &PL011, left);
+        match left {
+            0 => uart.wait_idle(),
+            _ => uart.send(b'z'),
+        }
+        drain(&bus, &PL011, 0);
+        fill(&PL011, &bus, 1000);
+        uart.send(b'y');
+        assert!(polls(&bus) > 1000, "{left}");
+        bus.0.borrow_mut().line.held_up = 1000;
+        uart.wait_idle();
+        assert!(polls(&bus) > 1000, "{left}");
+        assert_eq!(bus.0.borrow().line.sent.last(), Some(&b'y'));
+    }
+}
+
+/// Before the FIFO is full there is room, whether the line moves or not.
+#[test]
+fn room_alone_is_no_sign_that_the_line_moves() {
+    let bus = PL011.set_up();
+    let mut uart = PL011.driver(&bus);
+    bus.0.borrow_mut().line.held_up = u32::MAX;
+    uart.send(b'x');
+    uart.wait_idle();
+    assert_eq!(polls(&bus), 1 + PATIENCE);
+    for _ in 0..4 {
+        uart.send(b'x');
+        uart.wait_idle();
+        assert_eq!(polls(&bus), 1 + PATIENCE_LEFT);
+    }
+    // It does again: seen by a wait for room that ends well, and by rest.
+    fill(&PL011, &bus, PATIENCE_LEFT);
+    uart.send(b'y');
+    bus.0.borrow_mut().line.held_up = 1000;
+    bus.0.borrow_mut().polls = 0;
+    uart.wait_idle();
+    assert!(polls(&bus) > 1000);
 }
 
 /// Takes over from the firmware, loses all, and returns what the driver wrote

@@ -32,7 +32,8 @@ pub struct Line {
 }
 
 impl Line {
-    fn tick(&mut self) {
+    /// Time goes by.
+    pub fn tick(&mut self) {
         if self.held_up > 0 {
             self.held_up -= 1;
             return;
