@@ -287,6 +287,7 @@ secondary_entry:
     cbz     x0, halt                    // not a CPU that was called
     ldr     x9, [x0, #{SLOT_STACK}]
     mov     sp, x9
+    msr     daifclr, #4                 // SErrors are taken, and dumped
     mov     x29, xzr
     mov     x30, xzr
     mov     x1, x19
@@ -322,6 +323,8 @@ wake_entry:
     cinc    x6, x6, ne                  //   2: with another context ID
     and     x9, x9, #~1
     mov     sp, x9
+    msr     daifclr, #4                 // SErrors again; the call's time has
+                                        //   been taken above
     mov     x4, x19                     // as the fall-through path leaves them
     mov     x5, x20
     mov     x0, xzr                     // no return code: it did not return
@@ -380,7 +383,8 @@ layout:
 
 // ---------------------------------------------------------------------------
 // Everything that a CPU needs before Rust, by registers alone: vectors, MMU,
-// caches. In: x30. Uses x9 to x15. Keeps x19 to x28.
+// caches. SErrors stay masked: one that is pending is dumped on a stack, which
+// only the caller has. In: x30. Uses x9 to x15. Keeps x19 to x28.
 // ---------------------------------------------------------------------------
 cpu_setup:
     mov     x15, x30
@@ -428,7 +432,6 @@ cpu_setup:
     isb
     msr     sctlr_el2, x9               // MMU, caches on
     isb
-    msr     daifclr, #4                 // SErrors are taken, and dumped
     ret     x15
 
 3:  msr     contextidr_el1, xzr
@@ -445,5 +448,4 @@ cpu_setup:
     isb
     msr     sctlr_el1, x9               // MMU, caches on
     isb
-    msr     daifclr, #4
     ret     x15

@@ -203,6 +203,15 @@ pub fn park() -> ! {
     }
 }
 
+/// Lets SErrors be taken from now on, also one that has been pending since
+/// before: the lead's, once it has a console. (`boot.S` does it on the other
+/// entries.) Until then nobody would hear of one.
+pub fn unmask_serrors() {
+    // SAFETY: only PSTATE.A changes. TPIDR has been set by boot.S before any
+    // Rust, so that vectors.S finds a stack to dump on.
+    unsafe { asm!("msr daifclr, #4", options(nostack)) };
+}
+
 /// Completes all memory accesses of this CPU, devices' among them.
 pub fn barrier() {
     // SAFETY: barriers only.

@@ -7,7 +7,8 @@
 // The stack may be what failed, so the frame goes to an emergency stack of the
 // CPU's own, above its ordinary one: TPIDR names the CPU's slot, whose first
 // word is the top of the ordinary stack. Between an entry and the moment that
-// Rust sets TPIDR there is none, and the stack in use has to do.
+// boot.S sets TPIDR there is no stack, and SP is whatever the CPU came with:
+// SErrors are masked until then, and any other exception parks the CPU.
 //
 // Scratch: TPIDR_EL0 and TPIDRRO_EL0 (x0, x1), SP_EL0 (SP), none of which the
 // payload uses otherwise, and CONTEXTIDR_EL1, which is 1 while an exception is
@@ -62,11 +63,11 @@ vector_common:
     mrs     x1, tpidr_el2               // EL2: the slot
     b       2f
 1:  mrs     x1, tpidr_el1               // EL1
-2:  cbz     x1, 3f
+2:  cbz     x1, 6f                      // no stack yet
     ldr     x1, [x1]                    // top of the ordinary stack
     add     x1, x1, #{EMERGENCY_STACK}  // top of the emergency stack
     mov     sp, x1
-3:  sub     sp, sp, #304
+    sub     sp, sp, #304
     str     x0, [sp, #288]              // the vector's number
     mrs     x0, tpidr_el0
     mrs     x1, tpidrro_el0

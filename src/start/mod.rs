@@ -80,6 +80,7 @@ fn with_tree(mut tables: Tables, found: tree::Found, boot_area: Region, has_firm
         }
         panic::set_conduit(early.conduit.ok().filter(|_| has_firmware));
     }
+    cpu::unmask_serrors();
     say!(
         "Image at {:#x}, device tree {}",
         boot::image().base,

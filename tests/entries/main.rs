@@ -1,5 +1,6 @@
 //! Reads the linked image as a CPU would: what the three entries do before
-//! MMU and caches are on, and what is in the timed regions.
+//! MMU and caches are on, what is in the timed regions, and from where on
+//! SErrors are taken.
 //!
 //! Until SCTLR is written, a load may see memory that a cache of another CPU
 //! has newer, and a store may be lost under a line that is written back
@@ -9,6 +10,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod loops;
+mod serrors;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

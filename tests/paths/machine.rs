@@ -156,9 +156,23 @@ impl Seen {
         self.says(words);
     }
 
+    /// The run ended early for the machine's sake, said this, and turned the
+    /// machine off.
+    pub fn gives_up(&self, words: &[&str]) {
+        assert_eq!(self.verdict, Some(Verdict::Incomplete), "{}", self.text);
+        let off = Ending::Exited { success: true };
+        assert_eq!(self.ending, off, "{}", self.text);
+        self.says(words);
+    }
+
+    /// Whether the log has this.
+    pub fn has_said(&self, word: &str) -> bool {
+        self.plain.contains(word)
+    }
+
     fn says(&self, words: &[&str]) {
         for word in words {
-            assert!(self.plain.contains(word), "no {word:?} in\n{}", self.text);
+            assert!(self.has_said(word), "no {word:?} in\n{}", self.text);
         }
     }
 }

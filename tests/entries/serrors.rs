@@ -1,0 +1,126 @@
+//! Where SErrors are let in: never before there is a stack to dump one on.
+
+use std::collections::BTreeSet;
+
+use super::{Code, Flow, flow};
+
+/// `msr daifclr, #4`: PSTATE.A, and nothing else.
+const UNMASK: u32 = 0xd503_44ff;
+const NOP: u32 = 0xd503_201f;
+
+/// DAIFClr with PSTATE.A, whichever others, or DAIF as a register.
+fn may_unmask(word: u32) -> bool {
+    word & 0xffff_f0ff == 0xd503_40ff && word >> 10 & 1 == 1 || word & !0x1f == 0xd51b_4220
+}
+
+/// `mov sp, xN`.
+fn sets_sp(word: u32) -> bool {
+    word & 0xffff_fc1f == 0x9100_001f
+}
+
+/// `msr tpidr_elN, xM`, of a register that is not XZR.
+fn binds(word: u32) -> bool {
+    matches!(word & !0x1f, 0xd518_d080 | 0xd51c_d040) && word & 0x1f != 0x1f
+}
+
+/// Where a path is: an address, and whether TPIDR has been written, and where it
+/// goes on when a subroutine has returned.
+type Place = (u64, bool, Vec<u64>);
+
+/// Follows every path from `entry` to where SP is written, and gives those
+/// places, each with whether TPIDR has been written before.
+fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>, String> {
+    let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
+    let mut pending: Vec<Place> = vec![(code.symbol(entry), false, Vec::new())];
+    while let Some(place) = pending.pop() {
+        if !seen.insert(place.clone()) {
+            continue;
+        }
+        let (at, bound, mut callers) = place;
+        let word = code.word(at);
+        if may_unmask(word) {
+            return Err(format!("{word:08x} at {at:#x} comes before a stack"));
+        }
+        if sets_sp(word) {
+            found.insert((at, bound));
+            continue;
+        }
+        let bound = bound || binds(word);
+        let target = |offset: i64| at.wrapping_add_signed(offset);
+        let next = match flow(word) {
+            Flow::On => at + 4,
+            Flow::Jump(offset) => target(offset),
+            Flow::Either(offset) => {
+                pending.push((target(offset), bound, callers.clone()));
+                at + 4
+            }
+            Flow::Call(offset) => {
+                callers.push(at + 4);
+                target(offset)
+            }
+            Flow::Return => callers.pop().expect("a return belongs to a call"),
+        };
+        pending.push((next, bound, callers));
+    }
+    Ok(found)
+}
+
+/// On CPU_ON and wake-up SErrors are let in as soon as there is a stack, and by
+/// then TPIDR names the slot by which vectors.S finds it. At reset they are left
+/// to Rust, which has a console to tell of one.
+fn check(code: &Code) -> Result<(), String> {
+    for entry in ["secondary_entry", "wake_entry"] {
+        let found: Vec<_> = stacks(code, entry)?.into_iter().collect();
+        let [(at, true)] = found[..] else {
+            return Err(format!("{entry}: SP and TPIDR are written at {found:x?}"));
+        };
+        if code.word(at + 4) != UNMASK {
+            return Err(format!("{entry}: SErrors stay masked"));
+        }
+    }
+    match stacks(code, "_start")?.len() {
+        1 => Ok(()),
+        count => Err(format!("_start: SP is written at {count} places")),
+    }
+}
+
+#[test]
+fn serrors_are_let_in_when_there_is_a_stack() {
+    let code = Code::load();
+    assert_eq!(check(&code), Ok(()));
+    // boot.S twice, the lead's own, and behind the handler's return (latency.S).
+    let places = code.words.values().filter(|word| may_unmask(**word));
+    assert_eq!(places.count(), 4);
+}
+
+/// The check itself.
+#[test]
+fn an_serror_let_in_too_early_is_found() {
+    let code = Code::load();
+    let with = |at: u64, word: u32| {
+        let mut words = code.words.clone();
+        words.insert(at, word);
+        check(&Code {
+            words,
+            symbols: code.symbols.clone(),
+        })
+    };
+    // Behind the write of SCTLR, where it used to be, and ahead of it.
+    let sctlr = code.words.iter().filter(|(at, word)| {
+        let is_shared = **at > code.symbol("wake_entry");
+        is_shared && super::turns_caches_on(&code, **at, **word)
+    });
+    let sctlr: Vec<u64> = sctlr.map(|(at, _)| *at).collect();
+    assert_eq!(sctlr.len(), 2, "EL2's and EL1's");
+    for at in sctlr.iter().flat_map(|at| [at - 4, at + 4]) {
+        assert!(with(at, UNMASK).is_err(), "{at:#x}");
+    }
+    let begin = code.symbol("secondary_entry");
+    let mut unmasks = code
+        .words
+        .range(begin..)
+        .filter(|(_, word)| **word == UNMASK);
+    let (unmask, _) = unmasks.next().expect("the entry's");
+    assert!(with(*unmask, NOP).is_err(), "never");
+    assert!(with(*unmask - 4, UNMASK).is_err(), "in place of SP");
+}
