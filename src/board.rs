@@ -82,6 +82,10 @@ pub struct Board<'t> {
     pub second_level_cache: Option<u64>,
     /// How many CPUs there are that are not disabled, 1 to [`CPU_MAX`].
     pub cpu_count: usize,
+    /// Whether a CPU that is not disabled is a Cortex-A73, by `compatible`: the
+    /// counter is then read with its erratum 858921 in mind, on whatever CPU
+    /// the payload is booted.
+    pub has_cortex_a73: bool,
     fdt: Fdt<'t>,
 }
 
@@ -116,7 +120,7 @@ impl<'t> Board<'t> {
             }
         };
         let has_gic = gic.is_some();
-        let cpu_count = cpus::count(tree)?;
+        let (cpu_count, has_cortex_a73) = cpus::count(tree)?;
         let root = tree.root();
         // A title that is not text is no reason to measure nothing.
         let title = |name| root.text(name).ok().flatten();
@@ -138,6 +142,7 @@ impl<'t> Board<'t> {
             bootargs: bootargs(tree)?,
             second_level_cache: found.cache,
             cpu_count,
+            has_cortex_a73,
             fdt: tree.fdt(),
         })
     }

@@ -15,6 +15,7 @@ use crate::psci::{self, StateFormat, SuspendMode};
 use crate::sample::{Action, Loss, Outcome};
 use crate::smccc::Service;
 use crate::stat::Ladder;
+use crate::stats::Clock;
 
 /// Which CPUs have a part in a round. Every other CPU but the lead is OFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,6 +196,15 @@ pub enum Counter {
 }
 
 impl Counter {
+    /// The register's name, and how it is read where that is not once.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::PhysicalTwice => "CNTPCT (read twice for Cortex-A73's erratum 858921)",
+            _ => self.name(),
+        }
+    }
+
     /// The register's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -212,12 +222,15 @@ pub struct Identity {
     pub midr: u64,
     /// Its caches.
     pub caches: Caches,
+    /// Its own CNTFRQ_EL0, in Hz: each CPU has one, and firmware has to write
+    /// them all.
+    pub frequency: u64,
 }
 
 /// What the payload found out about the machine that it runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// Counter frequency in Hz as CNTFRQ_EL0 says; 0 when it says nothing.
+    /// Counter frequency in Hz as the lead's CNTFRQ_EL0 says, believed or not.
     pub frequency: u64,
     /// The counter in use.
     pub counter: Counter,
@@ -270,16 +283,16 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Counter ticks in so many microseconds. Where CNTFRQ says nothing, as
-    /// many as at 1 GHz: rather too long than too short.
-    #[inline(never)]
+    /// The counter as a clock.
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        Clock { hz: self.frequency }
+    }
+
+    /// Counter ticks in so many microseconds: [`Clock::ticks`].
     #[must_use]
     pub fn ticks(&self, microseconds: u64) -> u64 {
-        let hz = match self.frequency {
-            0 => 1_000_000_000,
-            hz => hz,
-        };
-        (hz.saturating_mul(microseconds) / 1_000_000).max(1)
+        self.clock().ticks(microseconds)
     }
 }
 

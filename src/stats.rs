@@ -153,6 +153,29 @@ impl Clock {
         Self::BELIEVED.contains(&self.hz)
     }
 
+    /// Ticks in a second to wait by: as claimed where that is believed, else
+    /// 1 GHz, so that deadlines are late rather than early.
+    #[must_use]
+    pub fn believed(self) -> u64 {
+        if self.is_known() {
+            self.hz
+        } else {
+            1_000_000_000
+        }
+    }
+
+    /// Ticks in so many microseconds, by [`Clock::believed`]; rounded up, and
+    /// as many as there can be where they are more.
+    #[inline(never)]
+    #[must_use]
+    pub fn ticks(self, microseconds: u64) -> u64 {
+        // Whole seconds apart, as in `scaled`.
+        let (hz, second) = (self.believed(), 1_000_000);
+        let (seconds, rest) = (microseconds / second, microseconds % second);
+        let rest = (rest * hz).div_ceil(second);
+        seconds.saturating_mul(hz).saturating_add(rest)
+    }
+
     /// `ticks` in nanoseconds, truncated.
     #[must_use]
     pub fn ns(self, ticks: u64) -> Option<u64> {
@@ -196,6 +219,22 @@ mod tests {
         assert_eq!(lower_median(&mut [9, 1]), 1);
         assert_eq!(lower_median(&mut [5, 1, 9]), 5);
         assert_eq!(lower_median(&mut [4, 3, 2, 1]), 2);
+    }
+
+    #[test]
+    fn waits_go_by_what_is_believed() {
+        let ticks = |hz: u64, us: u64| Clock { hz }.ticks(us);
+        // 10 s of a counter that no register tells of: late, and not at once.
+        for hz in [0, 24, 999, 10_000_000_001, u64::MAX] {
+            assert_eq!(ticks(hz, 10_000_000), 10_000_000_000, "{hz} Hz");
+        }
+        assert_eq!(ticks(1_000, 10_000_000), 10_000);
+        assert_eq!(ticks(62_500_000, 10_000_000), 625_000_000);
+        // Rounded up: no wait is shorter than asked for, and none is none.
+        assert_eq!(ticks(62_500_000, 1), 63);
+        assert_eq!((ticks(1_000, 1), ticks(1_000, 0)), (1, 0));
+        assert_eq!(ticks(10_000_000_000, u64::MAX), u64::MAX);
+        assert_eq!(ticks(1_920_000, u64::MAX / 2), 17_708_874_310_761_169_550);
     }
 
     #[test]

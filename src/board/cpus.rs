@@ -9,6 +9,7 @@ use arrayvec::ArrayVec;
 use super::error::{BoardError, Problem};
 use super::fdt::{Node, Read, Tree, number};
 use super::labels;
+use super::tree::compatible_with;
 use crate::sort;
 
 /// The most CPUs.
@@ -112,17 +113,21 @@ fn read<'c, 't>(node: Node<'c, 't>, cells: usize) -> Read<CpuNode<'c, 't>> {
     })
 }
 
-/// How many CPUs can be used.
-pub(super) fn count(tree: &Tree<'_>) -> Read<usize> {
-    let mut count = 0;
+/// How many CPUs can be used, and whether a Cortex-A73 is one of them.
+pub(super) fn count(tree: &Tree<'_>) -> Read<(usize, bool)> {
+    let (mut count, mut has_a73) = (0, false);
     scan(tree, &mut |cpu| {
-        count += usize::from(cpu.available);
+        if cpu.available {
+            count += 1;
+            let compatible = cpu.node.value("compatible").unwrap_or_default();
+            has_a73 |= compatible_with(compatible, "arm,cortex-a73").is_some();
+        }
         Ok(())
     })?;
     if count == 0 {
         return Err(tree.no_node("no CPU under /cpus that is not disabled"));
     }
-    Ok(count)
+    Ok((count, has_a73))
 }
 
 /// Fills `out`, which has as many places as there are CPUs, in the order of

@@ -1,5 +1,6 @@
 //! Device trees as models, changed one thing at a time.
 
+mod errata;
 mod errors;
 mod format;
 mod frame;

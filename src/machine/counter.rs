@@ -4,9 +4,9 @@ use core::arch::asm;
 
 use super::timed::Way;
 
-/// Whether the CPU is one whose counter must be read twice: Cortex-A73 up to
-/// r0p2, erratum 858921 (a read may be wrong when bit 32 is about to change).
-pub fn needs_two_reads(midr: u64) -> bool {
+/// Whether the CPU is one whose counter must be read twice: Cortex-A73, erratum
+/// 858921 (a read may be wrong when bit 32 is about to change).
+pub fn is_cortex_a73(midr: u64) -> bool {
     const CORTEX_A73: u64 = 0x410f_d090;
     const REVISION_AND_VARIANT: u64 = 0xf << 20 | 0xf;
     midr & 0xffff_ffff & !REVISION_AND_VARIANT == CORTEX_A73

@@ -12,6 +12,7 @@ use psci_bench::caches::Caches;
 use psci_bench::pmf::{Interface, ReadError};
 use psci_bench::psci::AFFINITY_MASK;
 use psci_bench::round::Identity;
+use psci_bench::stats::Clock;
 
 use super::boot;
 use super::dirty::Dirty;
@@ -37,9 +38,8 @@ pub struct Env {
     pub timer: Timer,
     /// What wakes the lead where that stops, or why nothing does.
     pub frame: Result<Frame, NoFrame>,
-    /// Counter ticks in a second; 1 GHz is assumed where CNTFRQ says nothing,
-    /// so that deadlines are late rather than early.
-    pub hz: u64,
+    /// The counter as a clock, as the lead's CNTFRQ says.
+    pub clock: Clock,
     /// One for each CPU, in the board's order.
     pub slots: &'static [Slot],
     /// The lead's index.
@@ -73,10 +73,9 @@ pub fn env() -> Option<&'static Env> {
 }
 
 impl Env {
-    /// Counter ticks in so many microseconds, rounded up.
-    #[inline(never)]
+    /// Counter ticks in so many microseconds: [`Clock::ticks`].
     pub fn us(&self, microseconds: u64) -> u64 {
-        (self.hz * microseconds).div_ceil(1_000_000)
+        self.clock.ticks(microseconds)
     }
 }
 
@@ -137,8 +136,11 @@ pub fn identity() -> Identity {
         unsafe { asm!("isb", "mrs {}, ccsidr_el1", out(reg) size, options(nostack)) };
         size
     });
-    let midr = midr();
-    Identity { midr, caches }
+    Identity {
+        midr: midr(),
+        caches,
+        frequency: counter_frequency(),
+    }
 }
 
 /// Bytes of the shortest line of a data cache (CTR_EL0.DminLine).

@@ -71,12 +71,13 @@ pub enum Way {
 }
 
 impl Way {
-    /// The way for this conduit on this CPU. HVC is a guest's: it counts by
-    /// the virtual counter, which is its own.
-    pub fn new(conduit: Conduit, midr: u64) -> Self {
+    /// The way for this conduit, on all CPUs: one of them is a Cortex-A73, or
+    /// the lead is by its MIDR. HVC is a guest's: it counts by the virtual
+    /// counter, which is its own.
+    pub fn new(conduit: Conduit, has_cortex_a73: bool, midr: u64) -> Self {
         match conduit {
             Conduit::Hvc => Self::Hvc,
-            Conduit::Smc if counter::needs_two_reads(midr) => Self::SmcTwice,
+            Conduit::Smc if has_cortex_a73 || counter::is_cortex_a73(midr) => Self::SmcTwice,
             Conduit::Smc => Self::Smc,
         }
     }

@@ -74,7 +74,7 @@ impl Env {
             // Later than another CPU sees it, which can say more; but in no
             // case before.
             let least = until.saturating_sub(self.way.now());
-            watchdog.arm(least, least + self.us(GRACE_US), self.hz);
+            watchdog.arm(least, least + self.us(GRACE_US), self.clock.believed());
         }
     }
 

@@ -10,7 +10,6 @@ use crate::board::{LabelSource, NoWatchdog};
 use crate::image::Conduit;
 use crate::plan::{ScenarioId, TimerPlan, WakePattern};
 use crate::psci::StateFormat;
-use crate::stats::Clock;
 
 /// Blanks before a line that goes on: as wide as a line's name.
 const INDENT: usize = 15;
@@ -119,8 +118,8 @@ fn firmware(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
 
 fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     let facts = run.facts;
-    let (counter, hz) = (facts.counter.name(), facts.frequency);
-    match (Clock { hz }).tick_ps() {
+    let (counter, hz) = (facts.counter.title(), facts.frequency);
+    match facts.clock().tick_ps() {
         Some(tick) => line(
             out,
             "  Counter    : ",
@@ -161,6 +160,33 @@ fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         Err(NoWatchdog::NotInTree) => Ok(()),
         Err(why) => line(out, "  Watchdog   : ", format_args!("{why}")),
     }
+}
+
+/// Says whose CNTFRQ_EL0 is not the lead's, which all figures and deadlines go
+/// by. An operating system will go by each CPU's own, or refuse the CPU.
+///
+/// # Errors
+/// Those of `out`.
+pub(super) fn frequencies(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+    let hz = run.facts.frequency;
+    let mut others = (0..run.cpus.len()).filter_map(|index| {
+        let own = (run.identity)(index)?.frequency;
+        (own != hz).then_some((index, own))
+    });
+    let Some((first, own)) = others.next() else {
+        return Ok(());
+    };
+    paragraph(out, "Warning: ", 9, &mut |prose| {
+        write!(
+            prose,
+            "CNTFRQ_EL0 is {own} Hz on CPU {}, and {hz} Hz on the lead",
+            run.label(first)
+        )?;
+        match others.clone().count() as u64 {
+            0 => prose.write_str("."),
+            more => write!(prose, "; another one on {} more.", Many(more, "CPU")),
+        }
+    })
 }
 
 fn overheads(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {

@@ -50,11 +50,7 @@ impl Progress {
 
     /// So many expiries as hours, minutes and seconds.
     fn time(&self, expiries: u32) -> Time {
-        let hz = if self.clock().is_known() {
-            self.frequency
-        } else {
-            1_000_000_000
-        };
+        let hz = self.clock().believed();
         // To the nearest: periods may be no part of a second.
         Time((self.period.saturating_mul(expiries.into()) + hz / 2) / hz)
     }

@@ -30,7 +30,6 @@ use crate::board::{Cpu, LabelSource};
 use crate::plan::{Method, Plan, ScenarioId};
 use crate::report::{TestReport, Totals};
 use crate::round::{Facts, Identity};
-use crate::stats::Clock;
 use crate::verdict::ClosingLine;
 
 pub mod crc;
@@ -77,9 +76,7 @@ pub struct Run<'r> {
 
 impl Run<'_> {
     fn unit(&self) -> units::Unit {
-        units::Unit(Clock {
-            hz: self.facts.frequency,
-        })
+        units::Unit(self.facts.clock())
     }
 
     /// Whether TFTF's frame is printed at all.
@@ -151,6 +148,7 @@ pub fn closing(
     if run.has_frame() {
         frame::summary(out, run, tests)?;
     }
+    header::frequencies(out, run)?;
     out.write_char('\n')?;
     records(out, run, tests)?;
     if run.has_frame() {

@@ -104,7 +104,7 @@ fn whole_run(to: &mut Recorder<'_>, run: &Run<'_>, tests: &[TestReport<'_>]) {
         let mut rows = tests.iter().flat_map(|test| test.rows);
         let is_lost = rows.any(|row| usize::from(row.cpu) == index && row.lost.is_some());
         let identity = if is_lost { None } else { (run.identity)(index) };
-        if let Some(Identity { midr, caches }) = identity {
+        if let Some(Identity { midr, caches, .. }) = identity {
             to.hex("midr", midr);
             for cache in caches.iter() {
                 let mut key = ArrayString::<{ CacheKey::LEN }>::new();

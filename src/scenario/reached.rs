@@ -35,7 +35,7 @@ impl<M: Machine> Bench<'_, M> {
 
     fn keep_reached(&mut self, who: Who, ladder: &Ladder) {
         let facts = self.machine.facts();
-        let (hz, Some(lead)) = (facts.frequency, self.cpus.get(facts.lead)) else {
+        let (clock, Some(lead)) = (facts.clock(), self.cpus.get(facts.lead)) else {
             return;
         };
         let parts = self.cpus.iter().zip(self.outcomes.iter());
@@ -48,7 +48,9 @@ impl<M: Machine> Bench<'_, M> {
             }
             let away = outcome.after.saturating_sub(outcome.before);
             // TF-A divides by whole megahertz: 62 where there are 62.5.
-            let most_us = (hz != 0).then(|| away / (hz / 1_000_000).max(1));
+            let most_us = clock
+                .is_known()
+                .then(|| away / (clock.hz / 1_000_000).max(1));
             row.reached = Some(Reached::read(ladder, &outcome.rise, due, most_us));
         }
     }

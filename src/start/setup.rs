@@ -17,6 +17,7 @@ use psci_bench::room::{self, Room};
 use psci_bench::round::{Counter, Facts};
 use psci_bench::sample::Outcome;
 use psci_bench::scenario::{self, Needs, Workspace};
+use psci_bench::stats::Clock;
 use psci_bench::verdict::Verdict;
 
 use crate::machine::conduct::{Conductor, State};
@@ -269,7 +270,7 @@ fn environment(
     lead: usize,
     dirty: Dirty,
 ) -> &'static Env {
-    let way = Way::new(board.conduit, cpu::midr());
+    let way = Way::new(board.conduit, board.has_cortex_a73, cpu::midr());
     if !way.counts() {
         give_up(&format_args!("{} stands still", way.counter().name()));
     }
@@ -296,12 +297,11 @@ fn environment(
     }
     let frame = board.timer_frame;
     let frame = frame.and_then(|description| Frame::open(tables, description, way));
-    let hz = match cpu::counter_frequency() {
-        0 => 1_000_000_000,
-        hz => hz,
+    let clock = Clock {
+        hz: cpu::counter_frequency(),
     };
     let watchdog = board.watchdog.ok_or(NoWatchdog::NotInTree);
-    let watchdog = watchdog.and_then(|it| Watchdog::new(tables, it, WATCHDOG_S, hz));
+    let watchdog = watchdog.and_then(|it| Watchdog::new(tables, it, WATCHDOG_S, clock.believed()));
     let env = cpu::set_env(Env {
         way,
         firmware,
@@ -309,7 +309,7 @@ fn environment(
         gic,
         timer,
         frame,
-        hz,
+        clock,
         slots,
         lead,
         dirty,
@@ -339,7 +339,7 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
     };
     let smccc = env.firmware.smccc();
     Facts {
-        frequency: cpu::counter_frequency(),
+        frequency: env.clock.hz,
         counter: env.way.counter(),
         timer: env.timer.name(),
         timer_intid: env.timer.intid,

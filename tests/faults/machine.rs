@@ -4,17 +4,58 @@
 use psci_bench::verdict::Verdict;
 
 use super::{
-    ALL, CPU_SUSPEND_SERIAL, PSCI_VERSION_PARALLEL, SUSPEND_DEEP_SERIAL, VICTIM, on_victim, run,
-    spec,
+    ALL, CPU_SUSPEND_SERIAL, PSCI_VERSION_PARALLEL, SUSPEND_DEEP_SERIAL, VICTIM, loses_victim,
+    on_victim, run, spec,
 };
 
 /// Ticks, then: no figure in a unit that nobody knows.
 #[test]
 fn cntfrq_is_zero() {
-    let seen = run(&spec("cntfrq-zero"), Verdict::Pass)
+    let seen = run(&spec("cntfrq"), Verdict::Pass)
         .says(&["0 Hz can not be right"])
         .complete_but(&ALL, &[]);
     assert!(!seen.plain.contains("<RT_INSTR:"), "{}", seen.log().text);
+    assert!(
+        !seen.plain.contains("Warning: CNTFRQ"),
+        "{}",
+        seen.log().text
+    );
+}
+
+/// Megahertz, as it happens: a deadline of 10 s would be 240 ticks.
+#[test]
+fn cntfrq_is_not_in_hertz() {
+    let seen = run(&spec("cntfrq,arg=24"), Verdict::Pass)
+        .says(&["24 Hz can not be right"])
+        .complete_but(&ALL, &[]);
+    assert!(!seen.plain.contains("<RT_INSTR:"), "{}", seen.log().text);
+}
+
+/// All figures are by the lead's.
+#[test]
+fn cntfrq_of_another_cpu() {
+    let seen = run(&spec(&on_victim("cntfrq")), Verdict::Pass)
+        .says(&["Warning: CNTFRQ_EL0 is 0 Hz on CPU 1.1, and 62500000 Hz on the lead."])
+        .complete_but(&ALL, &[]);
+    assert!(seen.plain.contains("<RT_INSTR:"), "{}", seen.log().text);
+}
+
+/// Pending before there is a stack: taken, and dumped, when there is one. Which
+/// entry is the first wake-up, the sleep that is calibrated decides.
+#[test]
+fn an_serror_is_pending_at_an_entry() {
+    let lost_before = |entry: u32| {
+        let fault = on_victim(&format!("serror,skip={entry},count=1"));
+        let seen = loses_victim(&fault, "took an exception before ")
+            .says(&["Unhandled exception on CPU 0x5 (SError, vector 7)"]);
+        let (_, step) = seen
+            .plain
+            .split_once("took an exception before ")
+            .expect("a step");
+        step.starts_with("return from the call")
+    };
+    assert!(!lost_before(0), "the first entry is by CPU_ON");
+    assert!((1..8).any(lost_before), "no wake-up");
 }
 
 /// As though the redistributor had lost its power.

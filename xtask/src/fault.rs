@@ -10,7 +10,7 @@ pub const FILE: &str = "opt/psci-bench/fault";
 
 /// The faults, in the order of the firmware's own list
 /// (`include/psci_bench_fault_list.h` of the overlay platform).
-pub const FAULTS: [&str; 41] = [
+pub const FAULTS: [&str; 42] = [
     "cpu-on-internal-failure",
     "cpu-on-denied",
     "cpu-on-already-on",
@@ -49,7 +49,8 @@ pub const FAULTS: [&str; 41] = [
     "pmf-future",
     "pmf-counter-stopped",
     "pmf-zero",
-    "cntfrq-zero",
+    "cntfrq",
+    "serror",
     "e2h-set",
     "interrupt-storm",
 ];

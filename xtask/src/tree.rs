@@ -181,7 +181,7 @@ fn cpus(board: &Board, choices: &Choices<'_>) -> Result<Node> {
         for (core, mpidr) in cluster.iter().enumerate() {
             let mut cpu = Node::new(&format!("cpu@{mpidr:x}"))
                 .texts("device_type", &["cpu"])
-                .texts("compatible", &["arm,armv8"])
+                .texts("compatible", &[board.cpu_compatible(number)])
                 .bytes("reg", &mpidr.to_be_bytes())
                 .texts("enable-method", &["psci"]);
             if !states.is_empty() {

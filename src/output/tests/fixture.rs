@@ -37,7 +37,7 @@ impl World {
         Self {
             cpus: (0..cpus).map(cpu).collect(),
             facts: Facts {
-                frequency: 62_500_000,
+                frequency: FREQUENCY,
                 counter: Counter::Physical,
                 timer: "CNTP",
                 timer_intid: 30,
@@ -143,6 +143,9 @@ impl World {
     }
 }
 
+/// Every CPU's CNTFRQ_EL0.
+const FREQUENCY: u64 = 62_500_000;
+
 /// A Cortex-A53 with 512 KiB of L2: line, ways and sets are the registers'.
 fn cortex_a53(_: usize) -> Option<Identity> {
     let caches = Caches::read(0x0a20_0023, false, &mut |selector| match selector {
@@ -150,8 +153,11 @@ fn cortex_a53(_: usize) -> Option<Identity> {
         1 => 0x201f_e00a,
         _ => 0x703f_e07a,
     });
-    let midr = 0x410f_d034;
-    Some(Identity { midr, caches })
+    Some(Identity {
+        midr: 0x410f_d034,
+        caches,
+        frequency: FREQUENCY,
+    })
 }
 
 /// A report that owns its rows.

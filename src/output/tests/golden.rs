@@ -10,6 +10,7 @@ use crate::output::{self, Run};
 use crate::plan::{Method, Methods, Plan, ScenarioId};
 use crate::pmf::Stamps;
 use crate::report::{Failure, Status};
+use crate::round::{Counter, Identity};
 use crate::verdict::ClosingLine;
 
 /// Compares with the file `expected/NAME.txt`.
@@ -44,6 +45,12 @@ fn test_holds(name: &str, run: &Run<'_>, made: &Made) {
 fn headers() {
     let world = World::of(8);
     holds("header", &printed(|out| output::header(out, &world.run())));
+    let mut twice = World::of(2);
+    twice.facts.counter = Counter::PhysicalTwice;
+    let said = printed(|out| output::header(out, &twice.run()));
+    let counter =
+        "Counter    : CNTPCT (read twice for Cortex-A73's erratum 858921) at 62500000 Hz,";
+    assert!(said.contains(counter), "{said}");
     let mut poor = World::of(5).without_pmf().with_methods(Methods::Warm);
     poor.facts.frequency = 0;
     poor.plan.deepest = Some(0x4000_0022);
@@ -85,6 +92,36 @@ fn what_watches_the_lead() {
         let line = text.lines().find(|line| line.contains("Watchdog"));
         assert_eq!(line.and_then(|it| it.split(" : ").nth(1)), said);
     }
+}
+
+/// Firmware has to write each CPU's CNTFRQ_EL0.
+#[test]
+fn a_frequency_that_is_not_the_leads_is_named() {
+    let said = |identity| {
+        let world = World {
+            identity,
+            ..World::of(5)
+        };
+        let said = printed(|out| output::header::frequencies(out, &world.run()));
+        said.replace("\n         ", " ")
+    };
+    assert_eq!(said(World::of(1).identity), "");
+    assert_eq!(said(|_| None), "");
+    let zero = "Warning: CNTFRQ_EL0 is 0 Hz on CPU 1.0, and 62500000 Hz on the lead";
+    let one = |cpu| {
+        if cpu == 4 {
+            Some(Identity::default())
+        } else {
+            None
+        }
+    };
+    assert_eq!(said(one), std::format!("{zero}.\n"));
+    let zero = zero.replace("1.0", "0.1");
+    let more = |cpu| (cpu > 0).then(Identity::default);
+    assert_eq!(
+        said(more),
+        std::format!("{zero}; another one on 3 CPUs more.\n")
+    );
 }
 
 /// The plan is told by what plays a part in it.

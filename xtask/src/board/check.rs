@@ -328,6 +328,19 @@ fn cpus(board: &Board, source: &Source<'_>) -> Result<()> {
         let reason = format!("more than {CPU_MAX} CPUs");
         return fail(source, board.cpus.clusters.span(), &reason);
     }
+    if let Some(compatible) = &board.cpus.compatible {
+        let names = compatible.get_ref();
+        let is_one = |name: &String| {
+            name.split_once(',').is_some_and(|(vendor, model)| {
+                let known = |c: char| c.is_ascii_alphanumeric() || ",-._+".contains(c);
+                !vendor.is_empty() && !model.is_empty() && name.chars().all(known)
+            })
+        };
+        if names.len() != listed.len() || !names.iter().all(is_one) {
+            let reason = "compatible has one name a cluster, such as \"arm,cortex-a53\"";
+            return fail(source, compatible.span(), reason);
+        }
+    }
     let Some(continues) = &board.cpus.continues else {
         return Ok(());
     };

@@ -206,6 +206,9 @@ pub struct Continues {
 pub struct Cpus {
     /// Affinity fields of MPIDR_EL1, a list a cluster.
     pub clusters: Spanned<Vec<Vec<Spanned<u64>>>>,
+    /// What the CPUs of each listed cluster are, as in the device tree binding:
+    /// by it the payload knows errata of CPUs that it is not booted on.
+    pub compatible: Option<Spanned<Vec<String>>>,
     /// How it goes on behind the list.
     pub continues: Option<Spanned<Continues>>,
 }
@@ -407,6 +410,14 @@ impl Board {
             }
         }
         Ok(clusters)
+    }
+
+    /// `compatible` of the CPUs of this cluster.
+    #[must_use]
+    pub fn cpu_compatible(&self, cluster: usize) -> &str {
+        let listed = self.cpus.compatible.as_ref();
+        let own = listed.and_then(|listed| listed.get_ref().get(cluster));
+        own.map_or("arm,armv8", String::as_str)
     }
 
     /// All CPUs, listed or by rule, a list a cluster.

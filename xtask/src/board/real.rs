@@ -166,6 +166,20 @@ fn published_topologies() {
     }
 }
 
+/// HiKey960 boots on a Cortex-A53, and its tree says what the others are.
+#[test]
+fn whose_counter_is_read_twice() {
+    let workspace = Workspace::find().expect("the repository");
+    let mut boards = names(&workspace);
+    boards.retain(|name| {
+        let blob = tree_of(&load(name));
+        payload::Board::read(&blob)
+            .expect("a good tree")
+            .has_cortex_a73
+    });
+    assert_eq!(boards, ["hikey960"]);
+}
+
 /// The firmware's own memory is not the payload's.
 #[test]
 fn what_bl31_keeps_in_dram() {

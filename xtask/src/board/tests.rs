@@ -177,6 +177,12 @@ fn what_is_wrong_is_told_with_its_line() {
             "departs from the rule",
         ),
         (
+            "[cpus]\n",
+            "[cpus]\ncompatible = [\"arm,cortex-a53\"]\n",
+            line("[cpus]") + 1,
+            "compatible has one name a cluster",
+        ),
+        (
             "= \"tf-a\"",
             "= \"uefi\"",
             line("default-firmware"),

@@ -105,7 +105,9 @@
 	FAULT(PMF_ZERO, "pmf-zero",					\
 	      PMF_READ, PB_WITHOUT)					\
 	/* An entry to the non-secure world: the CPU that enters it */	\
-	FAULT(CNTFRQ_ZERO, "cntfrq-zero",				\
+	FAULT(CNTFRQ, "cntfrq",						\
+	      ENTRY, ARG, 0, UINT32_MAX)				\
+	FAULT(SERROR, "serror",						\
 	      ENTRY, PB_WITHOUT)					\
 	FAULT(E2H_SET, "e2h-set",					\
 	      ENTRY, PB_WITHOUT)					\
