@@ -7,6 +7,7 @@
 
 pub mod frame;
 pub mod redistributor;
+pub mod sgi;
 pub mod spi;
 pub mod uart;
 pub mod watchdog;

@@ -37,7 +37,7 @@ impl fmt::Display for Unfit {
 pub fn prepare(env: &'static Env, slot: &'static Slot) -> Result<(), Unfit> {
     env.timer.disarm();
     slot.identify(cpu::identity);
-    let gic = env.gic.init_cpu(slot, env.timer.intid);
+    let gic = env.gic.init_cpu(slot, &[env.timer.intid]);
     gic.map_err(Unfit::Gic)?;
     if env.gic.version() != 0 && !slot.timer_wakes() {
         if !env.timer_wakes() {
@@ -209,11 +209,12 @@ fn read_stamps(env: &Env, slot: &Slot, mut outcome: Outcome) -> Outcome {
     outcome
 }
 
-/// Wakes every other CPU by SGI, one after another in the board's order. One
-/// that is off, or awake, will find nothing to do about it.
+/// Wakes every other CPU of the round by SGI, one after another in the board's
+/// order. At one that is off an SGI would ask its redistributor for a wake-up,
+/// and be pending when it comes up.
 fn ring_the_others(env: &Env, own: &Slot) {
     for slot in env.slots {
-        if slot.index != own.index {
+        if slot.index != own.index && slot.is_busy() {
             env.gic.ring(slot);
         }
     }

@@ -76,14 +76,12 @@ impl Env {
         }
     }
 
-    /// The lead's: whether the frame's interrupt, and no other, arrives.
+    /// The lead's: whether the frame's interrupt arrives.
     pub fn frame_wakes(&self) -> bool {
         let Ok(opened) = &self.frame else {
             return false;
         };
-        let arrives = self.arm_frame(self.way.now())
-            && self.is_interrupted_soon()
-            && self.gic.acknowledge() == Some(opened.intid);
+        let arrives = self.arm_frame(self.way.now()) && self.arrives(opened.intid);
         self.disarm_frame();
         self.gic.drain() && arrives
     }

@@ -197,10 +197,20 @@ impl Slot {
         self.done.store(number, Ordering::Release);
     }
 
+    /// The lead's: whether the CPU has an order that is not done, and is not
+    /// given up.
+    pub fn is_busy(&self) -> bool {
+        !self.is_done() && !self.is_dismissed()
+    }
+
+    /// The lead's: whether the order is done.
+    pub fn is_done(&self) -> bool {
+        self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
+    }
+
     /// The lead's: the outcome, when the order is done.
     pub fn outcome(&self) -> Option<Outcome> {
-        let number = self.issued.load(Ordering::Relaxed);
-        if self.done.load(Ordering::Acquire) != number {
+        if !self.is_done() {
             return None;
         }
         // SAFETY: done = issued: the slot is the lead's.

@@ -98,19 +98,19 @@ impl Env {
     /// a suspend even more so, would last for ever.
     pub fn timer_wakes(&self) -> bool {
         self.timer.arm(self.way.now());
-        let pending = self.is_interrupted_soon();
+        let arrives = self.arrives(self.timer.intid);
         self.timer.disarm();
-        pending && self.gic.drain()
+        arrives && self.gic.drain()
     }
 
-    /// Whether an interrupt is pending within the time that a timer, due now,
-    /// may take.
-    pub fn is_interrupted_soon(&self) -> bool {
+    /// Whether this interrupt, of a timer that is due now, arrives within the
+    /// time that it may take. What else is pending is acknowledged on the way.
+    pub fn arrives(&self, intid: u32) -> bool {
         let deadline = self.way.now() + self.us(TIMER_PATIENCE_US);
-        let mut pending = cpu::interrupt_is_pending();
-        while !pending && self.way.now() < deadline {
-            pending = cpu::interrupt_is_pending();
-        }
-        pending
+        let seen = || {
+            let pending = cpu::interrupt_is_pending();
+            (pending && self.gic.acknowledge() == Some(intid)).then_some(())
+        };
+        self.poll_every(0, deadline, seen).is_some()
     }
 }

@@ -2,6 +2,12 @@
 //! firmware's hands all the same.
 
 use psci_bench::verdict::Verdict;
+use xtask::board::{Board, Conduit};
+use xtask::firmware::{Gic, StateId};
+use xtask::payload::Tree;
+use xtask::run::RunSpec;
+use xtask::tree::{self, Choices};
+use xtask::workspace::Workspace;
 
 use super::{
     ALL, CPU_SUSPEND_SERIAL, PSCI_VERSION_PARALLEL, SUSPEND_DEEP_SERIAL, VICTIM, loses_victim,
@@ -62,6 +68,38 @@ fn an_serror_is_pending_at_an_entry() {
 #[test]
 fn the_gics_local_enables_are_gone_after_a_wake_up() {
     run(&spec("gic-enables-lost"), Verdict::Pass).complete_but(&ALL, &[]);
+}
+
+/// The board's tree, with another interrupt for the timer: one that nothing
+/// raises.
+fn tree_with_a_silent_timer() -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    let path = workspace.board("qemu").join("board.toml");
+    let text = std::fs::read_to_string(path).expect("a board file");
+    let silent = text.replace("\nphysical = 30\n", "\nphysical = 24\n");
+    assert_ne!(silent, text);
+    let board = Board::parse("board.toml", &silent).expect("a good board");
+    let firmware = board.firmware("tf-a").expect("its firmware");
+    let choices = Choices {
+        cpus: 2,
+        gic: Gic::V3,
+        conduit: Conduit::Smc,
+        idle_states: &firmware.idle_states(StateId::Original),
+        bootargs: "iterations=1 warmup=0",
+    };
+    tree::build(&board, &choices).expect("a tree")
+}
+
+/// An interrupt that is pending is not for that the timer's.
+#[test]
+fn another_interrupt_is_not_taken_for_the_timers() {
+    let spec = RunSpec {
+        smp: Some(2),
+        args: None,
+        tree: Tree::Raw(tree_with_a_silent_timer()),
+        ..spec("interrupt-storm")
+    };
+    run(&spec, Verdict::Incomplete).says(&["the timer's interrupt 24 does not arrive"]);
 }
 
 /// Interrupts that nobody asked for, all the time, on one CPU.

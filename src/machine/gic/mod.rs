@@ -1,6 +1,7 @@
 //! The interrupt controller, as far as waking CPUs needs it: one timer PPI
 //! and one SGI, enabled on each CPU, and the timer frame's SPI on the lead. All
-//! are polled and never taken, but for the timer's in `latency`.
+//! are polled and never taken, but for the timer's in `latency`, which has
+//! another timer's PPI beside it.
 //!
 //! Firmware may have reset a CPU's part of the GIC while it was down, so all
 //! of it is programmed again on every entry: [`Gic::init_cpu`].
@@ -21,7 +22,7 @@ use super::slot::Slot;
 /// The SGI that wakes a CPU where the pattern is a chain.
 const WAKE_SGI: u32 = 0;
 
-/// Priority of both interrupts: a middle one of the non-secure half.
+/// Priority of all of them: a middle one of the non-secure half.
 const PRIORITY: u8 = 0xa0;
 
 /// Acknowledged interrupts until [`Gic::drain`] gives up: more than there
@@ -135,15 +136,16 @@ impl Gic {
         }
     }
 
-    /// Sets up this CPU's part, whatever its state: on every entry.
-    pub fn init_cpu(&self, slot: &Slot, timer_intid: u32) -> Result<(), GicError> {
+    /// Sets up this CPU's part, whatever its state, for the PPIs of these timers
+    /// and the SGI: on every entry.
+    pub fn init_cpu(&self, slot: &Slot, timers: &[u32]) -> Result<(), GicError> {
         match self {
             Self::Absent => Ok(()),
             Self::V2(gic) => {
-                gic.init_cpu(slot, timer_intid);
+                gic.init_cpu(slot, timers);
                 Ok(())
             }
-            Self::V3(gic) => gic.init_cpu(slot, timer_intid),
+            Self::V3(gic) => gic.init_cpu(slot, timers),
         }
     }
 
@@ -158,12 +160,13 @@ impl Gic {
         cpu::barrier();
     }
 
-    /// How the CPU of `slot` sends itself an SGI; None without a GIC.
+    /// How the CPU of `slot` sends itself an SGI; None without a GIC, or where
+    /// that can not name the CPU.
     pub fn own_sgi(&self, slot: &Slot) -> Option<OwnSgi> {
         match self {
             Self::Absent => None,
             Self::V2(gic) => Some(gic.own_sgi()),
-            Self::V3(_) => Some(v3::GicV3::own_sgi(slot.mpidr)),
+            Self::V3(_) => v3::GicV3::own_sgi(slot.mpidr),
         }
     }
 

@@ -98,14 +98,16 @@ impl GicV2 {
         field!(gicd, ctlr).write(enabled);
     }
 
-    pub fn init_cpu(&self, slot: &Slot, timer_intid: u32) {
+    pub fn init_cpu(&self, slot: &Slot, timers: &[u32]) {
         let mut gicd = self.registers();
         field!(gicd, icenabler0).write(!0);
         // SAFETY: the fields of one register block are distinct.
         let fields = unsafe { split_fields!(gicd, ipriorityr, isenabler0, itargetsr0) };
         let (mut priorities, mut enable, targets) = fields;
         let word = u32::from_ne_bytes([PRIORITY; 4]);
-        for intid in [WAKE_SGI, timer_intid] {
+        let mut enabled = 0;
+        for intid in timers.iter().copied().chain([WAKE_SGI]) {
+            enabled |= 1 << intid;
             // All four of the word: the others are disabled anyway.
             if let Some(mut four) = priorities.get(intid as usize / 4) {
                 four.write(word);
@@ -114,7 +116,7 @@ impl GicV2 {
         // A single CPU's GIC reads 0 there: then any target bit will do.
         let own = targets.read() & 0xff;
         slot.gic.store(u64::from(own.max(1)), Ordering::Release);
-        enable.write(1 << WAKE_SGI | 1 << timer_intid);
+        enable.write(enabled);
 
         let mut gicc = self.cpu_interface();
         field!(gicc, pmr).write(0xff);

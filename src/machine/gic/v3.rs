@@ -9,11 +9,12 @@ use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 
 use arm_gic::gicv3::registers::{Gicd, GicdCtlr, GicrCtlr, GicrSgi};
-use arm_gic::gicv3::{GicCpuInterface, GicRedistributor, Group, SgiTarget, SgiTargetGroup};
+use arm_gic::gicv3::{GicCpuInterface, GicRedistributor, Group};
 use arm_gic::{IntId, InterruptGroup};
 use arrayvec::ArrayVec;
 use psci_bench::board::{REDISTRIBUTOR_REGIONS_MAX, Region};
 use psci_bench::devices::redistributor::{self, GICR_PIDR2, is_redistributor};
+use psci_bench::devices::sgi;
 use safe_mmio::fields::ReadPure;
 use safe_mmio::{UniqueMmioPointer, field, field_shared};
 
@@ -86,7 +87,7 @@ impl GicV3 {
         Err(GicError::Timeout)
     }
 
-    pub fn init_cpu(&self, slot: &Slot, timer_intid: u32) -> Result<(), GicError> {
+    pub fn init_cpu(&self, slot: &Slot, timers: &[u32]) -> Result<(), GicError> {
         if !cpu::has_gic_registers() {
             return Err(GicError::NoSystemRegisters);
         }
@@ -131,7 +132,8 @@ impl GicV3 {
             }
         }
         let mut redistributor = GicRedistributor::new(registers);
-        for intid in [IntId::sgi(WAKE_SGI), IntId::ppi(timer_intid - 16)] {
+        let timers = timers.iter().map(|intid| IntId::ppi(intid - 16));
+        for intid in timers.chain([IntId::sgi(WAKE_SGI)]) {
             // Private interrupts, as these calls ask: they can not fail. The
             // group counts only where there is one Security state.
             let _ = redistributor.set_group(intid, Group::Group1NS);
@@ -167,33 +169,21 @@ impl GicV3 {
         redistributor::find(regions, self.stride, mpidr, typer).ok_or(GicError::NoRedistributor)
     }
 
-    /// Sends the wake-up SGI to the CPU with this affinity.
+    /// Sends the wake-up SGI to the CPU with this affinity, if this one can name
+    /// it; one that is not rung says so (`not-rung`).
     pub fn ring(mpidr: u64) {
-        let [aff0, aff1, aff2, _, aff3, ..] = mpidr.to_le_bytes();
-        // Aff0 above 15 would need the range selector: no such CPU is known,
-        // and one that is not rung says so.
-        if aff0 > 15 {
-            return;
+        if let Some(value) = wake_sgi(mpidr) {
+            // SAFETY: an SGI makes one interrupt pending at one CPU, which
+            // polls for it.
+            unsafe {
+                core::arch::asm!("msr icc_sgi1r_el1, {}", in(reg) value, options(nostack));
+            };
         }
-        let target = SgiTarget::List {
-            affinity3: aff3,
-            affinity2: aff2,
-            affinity1: aff1,
-            target_list: 1 << aff0,
-        };
-        let _ =
-            GicCpuInterface::send_sgi(IntId::sgi(WAKE_SGI), target, SgiTargetGroup::CurrentGroup1);
     }
 
-    /// ICC_SGI1R_EL1 (IHI 0069, 12.2.20): one bit of the target list, by the
-    /// range selector where Aff0 is above 15.
-    pub fn own_sgi(mpidr: u64) -> OwnSgi {
-        let [aff0, aff1, aff2, _, aff3, ..] = mpidr.to_le_bytes();
-        let list = 1 << (aff0 % 16) | u64::from(aff0 / 16) << 44;
-        let others = u64::from(aff1) << 16 | u64::from(aff2) << 32 | u64::from(aff3) << 48;
-        OwnSgi::System {
-            value: list | others | u64::from(WAKE_SGI) << 24,
-        }
+    /// The same to the CPU itself; None where it can not be named.
+    pub fn own_sgi(mpidr: u64) -> Option<OwnSgi> {
+        wake_sgi(mpidr).map(|value| OwnSgi::System { value })
     }
 
     /// Acknowledges an interrupt, by its ID.
@@ -223,6 +213,15 @@ fn reset_control() {
             options(nostack)
         );
     };
+}
+
+/// What sends the wake-up SGI to the CPU with this affinity, if this CPU can.
+fn wake_sgi(mpidr: u64) -> Option<u64> {
+    let control: u64;
+    // SAFETY: reading ICC_CTLR_EL1 has no side effect; init_cpu() has seen that
+    // system registers are on.
+    unsafe { core::arch::asm!("mrs {}, icc_ctlr_el1", out(reg) control, options(nostack)) };
+    sgi::to_one(mpidr, WAKE_SGI, control)
 }
 
 /// ICC_SRE_EL1.SRE.

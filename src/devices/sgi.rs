@@ -1,0 +1,46 @@
+//! ICC_SGI1R_EL1 (IHI 0069, 12.2.20): a software generated interrupt to one CPU.
+
+/// ICC_CTLR_EL1.RSS: the CPU can name targets whose Aff0 is above 15.
+const RSS: u64 = 1 << 18;
+
+/// What to write there for an SGI (0 to 15) to the CPU with these affinity
+/// fields, where ICC_CTLR_EL1 reads as `control`.
+///
+/// A target list has 16 CPUs. The range selector says which 16 of Aff0 they are;
+/// where it is not to be had, only the first can be named: None for others.
+#[must_use]
+pub fn to_one(mpidr: u64, intid: u32, control: u64) -> Option<u64> {
+    let [aff0, aff1, aff2, _, aff3, ..] = mpidr.to_le_bytes().map(u64::from);
+    if aff0 > 15 && control & RSS == 0 {
+        return None;
+    }
+    let list = 1 << (aff0 % 16) | (aff0 / 16) << 44;
+    let others = aff1 << 16 | aff2 << 32 | aff3 << 48;
+    Some(list | others | u64::from(intid) << 24)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where the register has what: one bit of the list, RS, Aff1 to Aff3, INTID.
+    #[test]
+    fn each_field_is_in_its_place() {
+        assert_eq!(to_one(0, 0, 0), Some(1));
+        assert_eq!(to_one(0x04_0003_0205, 9, 0), Some(0x0004_0003_0902_0020));
+        assert_eq!(to_one(0x0f, 0, 0), Some(0x8000));
+        // MPIDR's other bits are no affinity.
+        assert_eq!(to_one(0x8100_0001, 0, 0), Some(2));
+    }
+
+    /// A range that the CPU can not select would be another CPU's, or nobody's.
+    #[test]
+    fn beyond_the_first_sixteen_by_the_range_selector_alone() {
+        for aff0 in [16, 0x25, 255] {
+            assert_eq!(to_one(aff0, 0, !RSS), None);
+            let list = 1 << (aff0 % 16) | (aff0 / 16) << 44;
+            assert_eq!(to_one(aff0, 0, RSS), Some(list));
+        }
+        assert_eq!(to_one(15, 0, RSS), Some(0x8000));
+    }
+}
