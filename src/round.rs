@@ -96,7 +96,8 @@ pub struct Round {
     /// Of [`Action::Expire`]: whose timer is looked at. It lasts for `sleep`
     /// ticks.
     pub window: Option<Window>,
-    /// Bytes that each CPU makes dirty in its cache before it is ready.
+    /// Bytes that each CPU makes dirty in its cache before it is ready; the lead,
+    /// before it says when the start is.
     pub dirty: usize,
     /// Who asks for what in OS-initiated mode: instead of `action`.
     pub osi: Option<OsInitiated>,

@@ -37,8 +37,8 @@ pub enum Action {
     /// Handle a periodic timer's expiries, or load the memory meanwhile, as the
     /// round's window says.
     Expire,
-    /// CPU_OFF as soon as the CPU is up, while the lead looks for OFF without
-    /// pause.
+    /// CPU_OFF at the agreed start, while the lead has looked for OFF without
+    /// pause since before that.
     OnOff,
     /// An operation, again and again, timed as a whole.
     Repeat {

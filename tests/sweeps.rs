@@ -4,6 +4,7 @@
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use common::{Fields, Log, number};
@@ -12,6 +13,7 @@ use psci_bench::verdict::Verdict;
 use xtask::firmware::Gic;
 use xtask::qemu::{Firmware, Level};
 use xtask::run::RunSpec;
+use xtask::stream;
 
 fn spec(smp: u32, args: &str) -> RunSpec {
     RunSpec {
@@ -114,6 +116,56 @@ fn every_step_of_dirty_bytes_is_measured() {
     // Alone in its cluster, a CPU flushes all of that.
     let first = &flush[&0];
     assert!(first[&4] > 10 * first[&1], "{first:?}");
+}
+
+/// The caller's time has no part of the dirtying in it, the lead's neither: the
+/// start is agreed on when that is done.
+#[test]
+fn what_is_made_dirty_is_so_before_the_start() {
+    let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4M";
+    let log = common::pass(&RunSpec {
+        variant: "pmf=off".parse().expect("a variant"),
+        ..spec(2, args)
+    });
+    for variant in ["deepest", "core"] {
+        let calls = medians(&log, ScenarioId::DirtySweep, variant, "call");
+        let (clean, dirty) = (&calls[&0], &calls[&(4 << 20)]);
+        assert_eq!(clean.len(), 2);
+        // QEMU has no caches, so it is the same call, in which it sleeps as long.
+        for (mpidr, call) in clean {
+            let more = (dirty[mpidr] - call).abs();
+            assert!(more < call / 1_000, "{variant} {mpidr:#x}: {calls:?}");
+        }
+        assert!((clean[&0] - clean[&1]).abs() < clean[&0] / 100, "{clean:?}");
+    }
+}
+
+/// By QEMU's own trace of what is sent: in a chain of two the lead rings one CPU,
+/// and nobody who is off. All have been on: before that, the firmware has not let
+/// them have such an SGI.
+#[test]
+fn only_who_takes_part_is_rung() {
+    let spec = spec(
+        4,
+        "only=psci_version_parallel,contend_sweep contend=2 wake=chain iterations=2 warmup=0",
+    );
+    let run = xtask::run::prepare(&spec).expect("a run");
+    let dir = tempfile::tempdir().expect("a folder");
+    let trace = dir.path().join("trace");
+    let mut arguments = run.arguments().to_vec();
+    let file = format!("gicv3_redist_send_sgi,file={}", trace.display());
+    arguments.extend(["-trace".into(), file.into()]);
+    let (never, out) = (AtomicBool::new(false), &mut std::io::sink());
+    let mut command = xtask::qemu::command(&arguments);
+    let outcome = stream::run(&mut command, spec.timeout, &never, out, &mut || {}).expect("QEMU");
+    assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass));
+    // SGI 0 is the payload's; the firmware has others.
+    let trace = std::fs::read_to_string(trace).expect("a trace");
+    let rung = trace.lines().filter_map(|line| {
+        let (_, rest) = line.split_once("redistributor ")?;
+        rest.strip_suffix(" pending SGI 0")
+    });
+    assert_eq!(rung.collect::<BTreeSet<_>>(), BTreeSet::from(["0x1"]));
 }
 
 /// The default steps: up to twice the L2 of 2 MiB that the CPU model has.

@@ -93,12 +93,15 @@ pub fn perform(
                 ..outcome
             }
         }
-        Action::Off | Action::OnOff => Outcome {
-            // Handed over before the call, which does not come back.
-            end: End::WentOff,
-            before: env.way.now(),
-            ..outcome
-        },
+        Action::Off => going_off(env, outcome),
+        Action::OnOff => {
+            // The lead looks for OFF from before that instant on.
+            let Some(start) = start() else {
+                return outcome;
+            };
+            env.way.wait_until(start);
+            going_off(env, Outcome { start, ..outcome })
+        }
         Action::ReadBack => {
             let outcome = Outcome {
                 end: End::ReadBack,
@@ -107,6 +110,15 @@ pub fn perform(
             };
             read_stamps(env, slot, outcome)
         }
+    }
+}
+
+/// What is handed over before CPU_OFF, which does not come back.
+fn going_off(env: &Env, outcome: Outcome) -> Outcome {
+    Outcome {
+        end: End::WentOff,
+        before: env.way.now(),
+        ..outcome
     }
 }
 

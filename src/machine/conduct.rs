@@ -221,7 +221,7 @@ impl Conductor {
                 holds: false,
                 ..self.order(round, index, 0)
             });
-            let done = |s: &Slot| s.outcome().is_some();
+            let done = Slot::is_done;
             let gone = self
                 .wait(slot, Step::Finish, self.within(FINISH_US), done)
                 .and_then(|()| self.wait_off(slot, Action::None, self.within(TURN_OFF_US)));
@@ -284,15 +284,17 @@ impl Conductor {
         start + asleep + env.us(FINISH_US)
     }
 
-    /// Publishes the start and does the lead's own part. The CPUs have been
-    /// gathered since `since`: the first of them may be in a nap as long as
-    /// that makes it.
+    /// Publishes the start and does the lead's own part. What that has to do
+    /// before, making its cache dirty, it has done when the start is chosen. The
+    /// CPUs have been gathered since `since`: the first of them may be in a nap
+    /// as long as that makes it.
     fn play(&mut self, round: &Round, since: u64, outcomes: &mut [Outcome]) -> u64 {
         let env = self.env;
-        let now = env.way.now();
-        let start = now + round.lead_in + env.nap_after(now - since, 0);
-        env.begin_watch(Step::Finish, self.last_finish(round, start));
+        env.begin_watch(Step::Finish, self.last_finish(round, env.way.now()));
+        let mut start = 0;
         let mut publish = || {
+            let now = env.way.now();
+            start = now + round.lead_in + env.nap_after(now - since, 0);
             for (index, slot) in env.slots.iter().enumerate() {
                 if index != env.lead && self.takes_part(round, index) {
                     slot.set_start(start);
@@ -333,11 +335,13 @@ impl Conductor {
         }
         let deadline = self.last_finish(round, start.max(env.way.now()));
         for index in (0..env.slots.len()).filter(others) {
-            if !self.takes_part(round, index) {
+            // Who waits for that looks for OFF too late: what the CPU has to
+            // say is read when it is off.
+            if !self.takes_part(round, index) || round.action == Action::OnOff {
                 continue;
             }
             let slot = &env.slots[index];
-            let done = |s: &Slot| s.outcome().is_some();
+            let done = Slot::is_done;
             match self.wait(slot, Step::Finish, deadline, done) {
                 Ok(()) => outcomes[index] = slot.outcome().unwrap_or_default(),
                 Err(loss) => self.lose(index, loss, outcomes),
@@ -353,7 +357,10 @@ impl Conductor {
             }
             match self.wait_off(&env.slots[index], round.action, deadline) {
                 Ok(seen) => {
-                    outcomes[index].seen_off = seen;
+                    outcomes[index] = Outcome {
+                        seen_off: seen,
+                        ..env.slots[index].outcome().unwrap_or_default()
+                    };
                     self.states[index] = State::Off;
                 }
                 Err(loss) => self.lose(index, loss, outcomes),

@@ -1,8 +1,8 @@
 //! CPU_ON to the first instruction, and CPU_OFF to OFF.
 //!
-//! A round turns a CPU on, which goes off again at once. The lead looks for OFF
-//! without pause, so that the figure is late by one AFFINITY_INFO at most. All
-//! at once, the lead calls CPU_ON for one after another, and what is measured is
+//! A round turns a CPU on, which goes off again at an instant that the lead says
+//! when it sees the CPU ready. From then on the lead looks for OFF without pause,
+//! so that the figure is late by one AFFINITY_INFO at most. All at once, the lead calls CPU_ON for one after another, and what is measured is
 //! how long each takes from its own call; for OFF it could look at one of them
 //! only.
 
@@ -19,6 +19,10 @@ use crate::stats::Summary;
 const FIRST: &str = "first";
 /// Another CPU of its cluster, the lead perhaps, is on.
 const JOINS: &str = "joins";
+
+/// From the lead's word to CPU_OFF, in microseconds: more than the nap in which
+/// the CPU may be.
+const LEAD_IN_US: u64 = 200;
 
 /// The figures of a round, in the order in which they are kept.
 const MEASURES: [Measure; 2] = [Measure::TurnOn, Measure::TurnOff];
@@ -44,7 +48,7 @@ fn series<M: Machine>(stage: &mut Stage<'_, M>, lead: usize, who: Who) -> Result
     let round = Round {
         who,
         action: Action::OnOff,
-        lead_in: 0,
+        lead_in: stage.machine.facts().ticks(LEAD_IN_US),
         sleep: 0,
         wake: WakePattern::Together,
         timers_stop: false,

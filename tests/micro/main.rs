@@ -131,6 +131,26 @@ fn an_operation_takes_as_many_instructions_as_by_hand() {
     }
 }
 
+/// The way from CPU_OFF to OFF, as the lead sees it, is the one that the firmware
+/// tells of, and not the rest of a nap of the lead's: of 50 us, which are 3125
+/// instructions. What is more has the call that saw it, and the caller's own.
+#[test]
+fn off_is_seen_when_it_is() {
+    let log = common::pass(&RunSpec {
+        smp: Some(4),
+        icount: true,
+        args: Some("only=cpu_off_serial,cpu_on iterations=2 warmup=1".into()),
+        timeout: Duration::from_secs(120),
+        ..RunSpec::default()
+    });
+    let told = log.metric(5, "powerdown", "med");
+    for cpu in 1..4 {
+        let seen = number(&log.point(11, "joins", "turnoff", cpu)["med"]);
+        let more = seen - told[&cpu];
+        assert!((0..1_000).contains(&more), "{cpu}: {seen}, {told:?}");
+    }
+}
+
 /// Few and small batches: what is tested is that they are to be had.
 #[test]
 fn a_table_on_every_machine() {
