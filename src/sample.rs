@@ -129,7 +129,9 @@ pub struct Outcome {
     pub cycles: Option<u64>,
     /// The instant at which the round's CPUs agreed to call.
     pub start: u64,
-    /// Read just before the call.
+    /// Read just before the call. Of one that ended in the entry point, where
+    /// registers are lost, it is an earlier read, which was stored: that store,
+    /// an ISB and another read are between it and the call.
     pub before: u64,
     /// Read just after it; first thing in the entry point.
     pub after: u64,

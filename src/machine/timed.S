@@ -105,9 +105,12 @@ suspend_\way:
     mov     x1, x2                      //   SYSTEM_SUSPEND has the same
     mov     x2, x3                      //   arguments one earlier
 1:
-    read_\way x19, x20                  // registers are lost on the way
-    pair_\way x19, x20                  //   through the entry point: for it,
-    stp     x19, x20, [sp, #104]        //   this read is the call's beginning
+    .global suspend_\way\()_kept
+suspend_\way\()_kept:
+    isb                                 // registers are lost on the way
+    read_\way x19, x20                  //   through the entry point: for it,
+    pair_\way x19, x20                  //   this read is the call's beginning,
+    stp     x19, x20, [sp, #104]        //   and not ahead of what comes before
     .global suspend_\way\()_begin
 suspend_\way\()_begin:
     isb                                 // all before is done

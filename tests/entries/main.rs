@@ -256,6 +256,26 @@ fn check_timed(code: &Code) -> Result<(), String> {
     Ok(())
 }
 
+/// What is ahead of a suspend's timed region: the read that is kept for the way
+/// back by the entry point, behind an ISB as the region's own, and its store.
+fn check_kept(code: &Code) -> Result<(), String> {
+    // mov x20, x19; stp x19, x20, [sp, #104].
+    const PAIR: u32 = 0xaa13_03f4;
+    const KEEP: u32 = 0xa906_d3f3;
+    for (way, expected) in [
+        ("smc", [ISB, CNTPCT | 19, PAIR, KEEP]),
+        ("smc_twice", [ISB, CNTPCT | 19, CNTPCT | 20, KEEP]),
+        ("hvc", [ISB, CNTVCT | 19, PAIR, KEEP]),
+    ] {
+        let name = format!("suspend_{way}");
+        let found = code.between(&format!("{name}_kept"), &format!("{name}_begin"));
+        if found != expected {
+            return Err(format!("{name}: {found:08x?}"));
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn reset_touches_only_what_is_on_its_list() {
     assert_eq!(check(&Code::load(), "_start", &RESET_MAY), Ok(()));
@@ -389,6 +409,12 @@ fn loads_are_what_they_are_named_for() {
 #[test]
 fn a_timed_region_is_the_call_and_nothing_else() {
     assert_eq!(check_timed(&Code::load()), Ok(()));
+}
+
+/// Without the ISB the read could be ahead of the agreed start.
+#[test]
+fn what_a_resumed_suspend_has_ahead_of_its_call_is_four_instructions() {
+    assert_eq!(check_kept(&Code::load()), Ok(()));
 }
 
 /// The checks themselves: a load put in anywhere must not get past them.
