@@ -255,6 +255,43 @@ fn too_little_memory_is_told_by_how_much() {
     assert_eq!(few.verdict, Verdict::Pass, "{}", few.text());
 }
 
+/// A timer that falls silent: the image turns it off in the loop, in place of an
+/// instruction that only says which load is first. An idle CPU waits in WFI then,
+/// which another timer has to end, on a lead that is alone as on all others.
+#[test]
+fn a_silent_timer_is_named_where_the_cpu_is_idle() {
+    const FIRST: u32 = 0xaa04_03fb; // mov x27, x4
+    const SILENCE: u32 = 0xd51b_e23f; // msr cntp_ctl_el0, xzr
+    for (smp, level, args) in [
+        (1, Level::El2, "timers=alone"),
+        (2, Level::El1, "timers=alone"),
+        (4, Level::El2, "timers=all"),
+    ] {
+        let args = format!("only=timer_latency stress=idle {args}");
+        let mut image = common::image(smp, &args);
+        let begin = common::offset_of("stress_loop");
+        let word = |at: usize| u32::from_le_bytes(image[at..at + 4].try_into().expect("four"));
+        let mut places = (begin..begin + 100).step_by(4);
+        let at = places.find(|at| word(*at) == FIRST).expect("the load");
+        image[at..at + 4].copy_from_slice(&SILENCE.to_le_bytes());
+        let result = common::run(&RunSpec {
+            smp: Some(smp),
+            payload: Payload::Image(image),
+            args: None,
+            tree: Tree::None,
+            level,
+            icount: true,
+            timeout: Duration::from_secs(60),
+            ..spec("")
+        });
+        let text = result.text();
+        assert_eq!(result.verdict, Verdict::Fail, "{smp}: {text}");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains("raised no interrupt any more"), "{text}");
+        assert!(text.contains("0 CPUs lost"), "{text}");
+    }
+}
+
 /// IRQs let in anywhere else: the timer's that ends the CPU's next nap is
 /// dumped, and not handled.
 #[test]

@@ -36,6 +36,8 @@ pub struct Env {
     pub gic: Gic,
     /// The timer that wakes a CPU.
     pub timer: Timer,
+    /// One that ends a wait for that one's interrupts, if there is one.
+    pub guard: Option<Timer>,
     /// What wakes the lead where that stops, or why nothing does.
     pub frame: Result<Frame, NoFrame>,
     /// The counter as a clock, as the lead's CNTFRQ says.

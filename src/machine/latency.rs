@@ -28,7 +28,8 @@ unsafe extern "C" {
 }
 
 /// A timer that does not expire is not waited for longer, in microseconds,
-/// than this beyond its last expiry.
+/// than this beyond its last expiry. Where the CPU waits in WFI, the guard ends
+/// that.
 const SILENT_US: u64 = 1_000_000;
 
 /// What `latency.S` does by turns, and where.
@@ -60,7 +61,8 @@ extern "C" fn handle(watch: &mut Watch, first: u64, second: u64) -> bool {
     let next = if intid == env.timer.intid {
         tally.expired(entry, now)
     } else {
-        tally.stray = Some(intid);
+        // The guard's is no stray one, and the end of it all the same.
+        tally.stray = Some(intid).filter(|_| env.guard.is_none_or(|guard| guard.intid != intid));
         None
     };
     match next {
@@ -87,6 +89,11 @@ pub fn attend(
     };
     let load = window.load_of(slot.index);
     let work = work(slot, load);
+    let guard = env.guard.filter(|_| window.measures(slot.index));
+    if let Some(guard) = guard {
+        guard.disarm();
+        listen(env, slot, &[env.timer.intid, guard.intid]);
+    }
     let Some(start) = start() else {
         return outcome;
     };
@@ -118,6 +125,9 @@ pub fn attend(
     let mut watch = Watch { env, tally };
     env.timer.arm(first);
     let silent = end + env.us(SILENT_US);
+    if let Some(guard) = guard {
+        guard.arm_within(silent.saturating_sub(env.way.now()));
+    }
     // SAFETY: as in load_until(); and the handler, which alone is called
     // while the loop lasts, is given the watch, which nobody else has.
     unsafe {
@@ -130,12 +140,23 @@ pub fn attend(
         )
     };
     env.timer.disarm();
+    if let Some(guard) = guard {
+        guard.disarm();
+        listen(env, slot, &[env.timer.intid]);
+    }
     env.gic.drain();
     Outcome {
         end: End::Returned,
         start,
         after: env.way.now(),
         ..outcome
+    }
+}
+
+/// Lets this CPU have the interrupts of these timers.
+fn listen(env: &Env, slot: &Slot, timers: &[u32]) {
+    if let Err(error) = env.gic.init_cpu(slot, timers) {
+        panic!("{error}");
     }
 }
 

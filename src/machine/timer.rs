@@ -5,7 +5,8 @@
 use core::arch::asm;
 
 use aarch64_cpu::registers::{
-    CNTHP_CTL_EL2, CNTP_CTL_EL0, CNTP_CVAL_EL0, CNTV_CTL_EL0, CNTV_CVAL_EL0, Writeable,
+    CNTHP_CTL_EL2, CNTP_CTL_EL0, CNTP_CVAL_EL0, CNTV_CTL_EL0, CNTV_CVAL_EL0, CNTV_TVAL_EL0,
+    Writeable,
 };
 use psci_bench::board::TimerPpis;
 use psci_bench::round::Counter;
@@ -42,6 +43,26 @@ impl Timer {
             _ => (Kind::Physical, None),
         };
         intid.map(|intid| Self { kind, intid })
+    }
+
+    /// Another timer of the CPU, to end a wait for this one: CNTV, if the board
+    /// names its interrupt. In a guest this is CNTV itself, and of CNTP nobody
+    /// knows whether the hypervisor has it.
+    pub fn guard(self, ppis: &TimerPpis) -> Option<Self> {
+        let intid = ppis.virtual_.filter(|_| self.kind != Kind::Virtual)?;
+        Some(Self {
+            kind: Kind::Virtual,
+            intid,
+        })
+    }
+
+    /// Of a guard: raises the interrupt in so many ticks. Not by the instant, as
+    /// CNTVCT may have an offset to what that is of.
+    pub fn arm_within(self, ticks: u64) {
+        // TVAL has 31 bits: two seconds and more of any counter (1 GHz).
+        CNTV_TVAL_EL0.set(ticks.min(i32::MAX as u64));
+        CNTV_CTL_EL0.set(ON);
+        synchronise();
     }
 
     /// A timer whose interrupt goes nowhere, for want of a GIC: it can be

@@ -308,6 +308,7 @@ fn environment(
         pmf: find_pmf(way, firmware, slots[lead].mpidr),
         gic,
         timer,
+        guard: timer.guard(&board.timers),
         frame,
         clock,
         slots,
