@@ -43,6 +43,31 @@ fn page(data: &Path) -> String {
     page
 }
 
+/// Cells whose names, boards and messages are markup, if they are not escaped.
+fn names_that_look_like_markup(dir: &Path) -> String {
+    let lab = dir.join("lab");
+    let log = "NOTICE:  Booting trusted firmware test framework\r\n  Board      : *a_ |b| `c\r\n\
+        > Executing 'CPU suspend on all cores in sequence'\r\n\
+        <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t100\t200\t300/>\r\n\
+        \x20 TEST COMPLETE            Passed\r\nNOTICE:  Exiting tests.\r\n";
+    let junit = "<testsuite><testcase name='x_'><failure message='|*_ `y`__ ::'/></testcase>\
+        <testcase name='::&#10;- z'><error/></testcase></testsuite>";
+    for firmware in ["fw_", "_a_b_", "__init__", "-", "+x"] {
+        let cell = lab.join(format!("cell{firmware}"));
+        fs::create_dir_all(cell.join("results")).expect("made");
+        let mark = format!(
+            "{{\"schema\": \"psci-bench-lab-cell\", \"version\": 1, \"engine\": \"labgrid\", \
+             \"board\": \"b_\", \"firmware\": \"{firmware}\"}}"
+        );
+        fs::write(cell.join("cell.json"), mark).expect("written");
+        fs::write(cell.join("results/uart.log"), log).expect("written");
+        fs::write(cell.join("results/junit.xml"), junit).expect("written");
+    }
+    let half = lab.join("cell-/results/junit.xml");
+    fs::write(half, &junit[..junit.len() - 3]).expect("written");
+    lab.to_str().expect("UTF-8").to_owned()
+}
+
 #[test]
 fn sphinx_builds_every_page_without_a_warning() {
     let workspace = Workspace::find().expect("the repository");
@@ -92,8 +117,9 @@ fn sphinx_builds_every_page_without_a_warning() {
     );
     let same = [&log, "--baseline", &log, "--format", "rst"];
     report(&[&same[..], &["-o", &to("same.rst")]].concat(), 0);
-    let side = ["--matrix", &log, &log, "--format", "rst"];
-    report(&[&side[..], &["-o", &to("matrix.rst")]].concat(), 0);
+    let lab = names_that_look_like_markup(dir.path());
+    let side = ["--matrix", &log, &lab, "--format", "rst"];
+    report(&[&side[..], &["-o", &to("matrix.rst")]].concat(), 3);
     let docs = ["--format", "tfa-docs", "--platform", "juno", "-o"];
     report(
         &[
@@ -129,5 +155,9 @@ fn sphinx_builds_every_page_without_a_warning() {
     assert!(
         html("juno.html").contains("CPUs that are not last man now pay a cluster-size cache flush")
     );
+    let matrix = html("matrix.html");
+    for text in [">fw_<", ">__init__<", ">-<", ">*a_ |b| `c<", "|*_ `y`__ ::"] {
+        assert!(matrix.contains(text), "{text}");
+    }
     assert!(html("run.html").contains("test_rt_instr_susp_deep_parallel"));
 }

@@ -23,6 +23,21 @@ pub(super) fn apart(output: Named<'_, &Path>, input: Named<'_, Option<&Path>>) -
     Ok(())
 }
 
+/// Refuses to write to `dir` or below, which is for `what`.
+pub(super) fn outside(output: Named<'_, &Path>, dir: &Path, what: &str) -> Result<()> {
+    let (option, path) = output;
+    let target = fs::canonicalize(path).or_else(|_| fs::canonicalize(directory(path)));
+    if let (Ok(target), Ok(dir)) = (target, fs::canonicalize(dir))
+        && target.starts_with(&dir)
+    {
+        bail!(
+            "{option} {}: this is among {what}, which are not written to",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
 /// Refuses to write two files to one place.
 pub(super) fn distinct(one: Named<'_, &Path>, other: Named<'_, &Path>) -> Result<()> {
     if same(one.1, other.1) {

@@ -17,9 +17,10 @@ use crate::progress::say;
 use crate::report::compare;
 use crate::report::format::{self, Exporter, Options, Takes};
 use crate::report::jobs;
-use crate::report::matrix::{Matrix, Outcome, matrix, outcome};
+use crate::report::matrix::{Matrix, matrix};
 use crate::report::merge::{merge, take_repeats};
 use crate::report::model::{Report, Run, heading};
+use crate::report::outcome::{Outcome, outcome};
 use crate::report::read::{Input, read};
 use crate::report::tables;
 
@@ -47,7 +48,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     let baseline = baseline.transpose()?;
     let mut report = match &arguments.serial {
         Some(device) => follow(device, arguments)?,
-        None if arguments.matrix => read_jobs(&arguments.logs)?,
+        None if arguments.matrix => read_jobs(arguments)?,
         None => read_all(&arguments.logs)?,
     };
     if let Some(place) = arguments.run {
@@ -86,10 +87,23 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
 }
 
 /// Jobs of lab engines, and the runs in their logs.
-fn read_jobs(paths: &[PathBuf]) -> Result<Report> {
-    let (jobs, runs) = jobs::read_all(paths)?;
+fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
+    let found = jobs::find(&arguments.logs)?;
+    // What was measured is not there a second time.
+    if let Some(output) = &arguments.output {
+        for input in found.inputs() {
+            files::apart(("-o", output), ("--matrix", Some(&input)))?;
+        }
+        for dir in found.results() {
+            files::outside(("-o", output), &dir, "a cell's results")?;
+        }
+    }
+    let (jobs, runs) = jobs::read_all(&found)?;
+    let mut matrix = matrix(jobs, &runs);
+    matrix.unread.extend(found.unread);
+    matrix.notes.extend(found.notes);
     Ok(Report {
-        matrix: Some(matrix(jobs, &runs)),
+        matrix: Some(matrix),
         runs,
         ..Report::default()
     })
@@ -98,6 +112,14 @@ fn read_jobs(paths: &[PathBuf]) -> Result<Report> {
 /// Says what is wrong with jobs, and the exit code for it.
 fn judge_jobs(matrix: &Matrix, runs: &[Run]) -> u8 {
     let mut worst = 0;
+    let of_jobs = matrix.jobs.iter().flat_map(|job| &job.notes);
+    for note in matrix.notes.iter().chain(of_jobs) {
+        say(note);
+    }
+    for what in &matrix.unread {
+        worst = INCOMPLETE;
+        say(what);
+    }
     for job in &matrix.jobs {
         let (outcome, said) = outcome(job, runs);
         let code = match outcome {

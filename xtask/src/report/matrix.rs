@@ -4,11 +4,12 @@
 //! puts nothing together: rows are CPUs by their MPIDR, and what a run does not
 //! have is not there. Boards are never in one table.
 
+use std::collections::BTreeMap;
+
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::sample::Metric;
-use psci_bench::verdict::Verdict;
 
-use super::jobs::{Ending, Job};
+use super::jobs::Job;
 use super::model::{Cpu, Run, Term, Test};
 
 /// Jobs and their runs, by board and firmware.
@@ -20,6 +21,10 @@ pub struct Matrix {
     pub keys: Vec<Key>,
     /// The boards that have a run.
     pub boards: Vec<Board>,
+    /// What was not looked at: with anything here the matrix is not complete.
+    pub unread: Vec<String>,
+    /// What to know of it besides.
+    pub notes: Vec<String>,
 }
 
 /// What a job is found by.
@@ -67,18 +72,19 @@ pub struct Row {
 /// Puts `runs`, which are those of `jobs`, side by side.
 #[must_use]
 pub fn matrix(jobs: Vec<Job>, runs: &[Run]) -> Matrix {
-    let mut keyed: Vec<(Key, Job)> = jobs.into_iter().map(|job| (key(&job, runs), job)).collect();
+    let models = Models::of(&jobs, runs);
+    let mut keyed: Vec<(Key, Job)> = jobs
+        .into_iter()
+        .map(|job| (of_job(&job, runs, &models), job))
+        .collect();
     keyed.sort_by(|(a, _), (b, _)| (&a.board, &a.firmware).cmp(&(&b.board, &b.firmware)));
-    let mut boards: Vec<Board> = Vec::new();
-    for (key, job) in &keyed {
-        for (place, run) in job.runs.clone().enumerate() {
-            if boards.last().is_none_or(|board| board.name != key.board) {
-                boards.push(Board {
-                    name: key.board.clone(),
-                    columns: Vec::new(),
-                    tests: Vec::new(),
-                });
-            }
+    let mut boards: BTreeMap<String, Vec<(String, usize, String)>> = BTreeMap::new();
+    for (_, job) in &keyed {
+        for (place, index) in job.runs.clone().enumerate() {
+            let Some(run) = runs.get(index) else {
+                continue;
+            };
+            let key = of_run(job, run, &models);
             let mut column = key.firmware.clone();
             if let Some(engine) = &job.engine {
                 column.push_str(&format!(" ({engine})"));
@@ -86,21 +92,33 @@ pub fn matrix(jobs: Vec<Job>, runs: &[Run]) -> Matrix {
             if job.runs.len() > 1 {
                 column.push_str(&format!(", run {}", place + 1));
             }
-            if let Some(board) = boards.last_mut() {
-                board.columns.push((run, column));
-            }
+            let columns = boards.entry(key.board).or_default();
+            columns.push((key.firmware, index, column));
         }
     }
-    for board in &mut boards {
-        distinct(&mut board.columns);
-        board.tests = side_by_side(&board.columns, runs);
-    }
+    let boards = boards.into_iter().map(|(name, mut columns)| {
+        columns.sort_by(|a, b| a.0.cmp(&b.0));
+        let mut columns = columns.into_iter().map(|it| (it.1, it.2)).collect();
+        distinct(&mut columns);
+        Board {
+            name,
+            tests: side_by_side(&columns, runs),
+            columns,
+        }
+    });
+    let boards = boards.collect();
     let (keys, jobs) = keyed.into_iter().unzip();
-    Matrix { jobs, keys, boards }
+    Matrix {
+        jobs,
+        keys,
+        boards,
+        unread: Vec::new(),
+        notes: models.notes(),
+    }
 }
 
 /// Two columns of one name get numbers.
-fn distinct(columns: &mut [(usize, String)]) {
+fn distinct(columns: &mut Vec<(usize, String)>) {
     let names: Vec<String> = columns.iter().map(|column| column.1.clone()).collect();
     for (place, (_, name)) in columns.iter_mut().enumerate() {
         let same = |it: &&String| **it == names[place];
@@ -111,18 +129,111 @@ fn distinct(columns: &mut [(usize, String)]) {
     }
 }
 
-fn key(job: &Job, runs: &[Run]) -> Key {
-    let run = runs.get(job.runs.clone()).and_then(<[Run]>::first);
-    let or = |known: &Option<String>, of_run: Option<&str>| {
-        known
-            .as_deref()
-            .or(of_run)
-            .unwrap_or("not known")
-            .to_owned()
+/// What logs call the boards of cells, and which jobs they are of.
+struct Models(BTreeMap<String, BTreeMap<String, Model>>);
+
+/// A board as logs call it.
+#[derive(Default)]
+struct Model {
+    name: String,
+    jobs: Vec<String>,
+}
+
+impl Models {
+    fn of(jobs: &[Job], runs: &[Run]) -> Self {
+        let mut all = Self(BTreeMap::new());
+        for job in jobs {
+            let own = runs.get(job.runs.clone()).unwrap_or_default();
+            for (board, model) in own
+                .iter()
+                .filter_map(|run| Some((job.board.as_ref()?, run.model.as_ref()?)))
+            {
+                let known = all.0.entry(board.clone()).or_default();
+                let known = known.entry(word(model)).or_default();
+                // Of two that differ in blanks alone, the one with blanks.
+                if known.name.is_empty() || *model < known.name {
+                    known.name.clone_from(model);
+                }
+                if !known.jobs.contains(&job.name) {
+                    known.jobs.push(job.name.clone());
+                }
+            }
+        }
+        all
+    }
+
+    /// What the tables of `run` are called, which a cell says to be of `board`:
+    /// by the log, too, where there are logs of other boards by this name.
+    fn board(&self, board: &str, run: &Run) -> String {
+        match self.0.get(board) {
+            Some(models) if models.len() > 1 => {
+                let model = run.model.as_ref().and_then(|it| models.get(&word(it)));
+                let model = model.map_or("not known", |model| &model.name);
+                format!("{board} ({model})")
+            }
+            _ => board.to_owned(),
+        }
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let several = self.0.iter().filter(|it| it.1.len() > 1);
+        let note = |(board, models): (&String, &BTreeMap<String, Model>)| {
+            let each = models.values();
+            let each = each.map(|it| format!("{} ({})", it.name, it.jobs.join(", ")));
+            let each = each.collect::<Vec<_>>().join("; ");
+            format!(
+                "cells of board {board} have logs of {} boards, which have tables of their own: \
+                 {each}",
+                models.len()
+            )
+        };
+        several.map(note).collect()
+    }
+}
+
+/// A board's name as a record has it.
+fn word(model: &str) -> String {
+    let plain = |c: char| if c.is_ascii_graphic() { c } else { '_' };
+    model.chars().map(plain).collect()
+}
+
+/// What stands for a name that nobody tells.
+const NOT_KNOWN: &str = "not known";
+
+fn of_run(job: &Job, run: &Run, models: &Models) -> Key {
+    let or = |text: Option<&str>| text.unwrap_or(NOT_KNOWN).to_owned();
+    let firmware = job.firmware.as_deref().or_else(|| run.firmware_version());
+    Key {
+        board: match &job.board {
+            Some(board) => models.board(board, run),
+            None => or(run.model.as_deref()),
+        },
+        firmware: or(firmware),
+    }
+}
+
+/// What a job is called by: its cell, or all of its runs.
+fn of_job(job: &Job, runs: &[Run], models: &Models) -> Key {
+    let own = runs.get(job.runs.clone()).unwrap_or_default();
+    let keys: Vec<Key> = own.iter().map(|run| of_run(job, run, models)).collect();
+    let name = |known: &Option<String>, of: fn(&Key) -> &String| {
+        if let Some(known) = known {
+            return known.clone();
+        }
+        let mut names: Vec<&str> = Vec::new();
+        for name in keys.iter().map(|key| of(key).as_str()) {
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        match names.as_slice() {
+            [] => NOT_KNOWN.to_owned(),
+            names => names.join(", "),
+        }
     };
     Key {
-        board: or(&job.board, run.and_then(|run| run.model.as_deref())),
-        firmware: or(&job.firmware, run.and_then(Run::firmware_version)),
+        board: name(&job.board, |key| &key.board),
+        firmware: name(&job.firmware, |key| &key.firmware),
     }
 }
 
@@ -191,66 +302,4 @@ fn rows(test: &Test, runs: &[&Run]) -> Vec<Row> {
     }
     rows.sort_by_key(|row| order.iter().position(|cpu| is_same(cpu, &row.cpu)));
     rows
-}
-
-/// What a job comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Outcome {
-    /// All is well.
-    Passed,
-    /// A job, a test case or a verdict is not passed.
-    Failed,
-    /// There is no run, or only a part of one.
-    Incomplete,
-}
-
-impl Outcome {
-    /// In a word.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Failed => "failed",
-            Self::Incomplete => "incomplete",
-        }
-    }
-}
-
-/// What `job` comes to, and what is wrong with it.
-#[must_use]
-pub fn outcome(job: &Job, runs: &[Run]) -> (Outcome, Vec<String>) {
-    let mut outcome = Outcome::Passed;
-    let mut said = Vec::new();
-    if let Some(results) = &job.results {
-        if let Some(why) = &results.failure {
-            said.push(format!("the job failed: {why}"));
-        }
-        let is_bad = |it: &Ending| matches!(it, Ending::Failed | Ending::Unknown);
-        let bad = results.cases.iter().filter(|case| is_bad(case.1));
-        let names: Vec<&str> = bad.map(|case| case.0.as_str()).collect();
-        if let Some(more) = names.len().checked_sub(3).filter(|more| *more > 0) {
-            said.push(format!(
-                "{} and {more} more not passed",
-                names[..3].join(", ")
-            ));
-        } else if !names.is_empty() {
-            said.push(format!("{} not passed", names.join(", ")));
-        }
-    }
-    let own = runs.get(job.runs.clone()).unwrap_or_default();
-    for run in own {
-        if let Some(closing) = &run.closing
-            && closing.verdict != Verdict::Pass
-        {
-            said.push(closing.line.clone());
-        }
-    }
-    if !said.is_empty() {
-        outcome = Outcome::Failed;
-    }
-    if !job.lacks.is_empty() || own.iter().any(|run| !run.is_complete()) {
-        said.extend(job.lacks.iter().cloned());
-        outcome = Outcome::Incomplete;
-    }
-    (outcome, said)
 }

@@ -98,16 +98,18 @@ pub fn take_repeats(runs: &mut Vec<Run>) -> Vec<(Source, Source)> {
     let mut kept: Vec<Run> = Vec::new();
     let mut repeats = Vec::new();
     for run in runs.drain(..) {
-        let same = |it: &&Run| {
-            !run.tests.is_empty() && it.tests == run.tests && comparable(it, &run).is_ok()
-        };
-        match kept.iter().find(same) {
+        match kept.iter().find(|it| is_repeat(&run, it)) {
             Some(first) => repeats.push((run.source, first.source.clone())),
             None => kept.push(run),
         }
     }
     *runs = kept;
     repeats
+}
+
+/// Whether `run` is `other` again, to the last tick.
+pub(super) fn is_repeat(run: &Run, other: &Run) -> bool {
+    !run.tests.is_empty() && other.tests == run.tests && comparable(other, run).is_ok()
 }
 
 /// Merges `runs`.

@@ -6,7 +6,7 @@
 //! model ─── Report, Run, Test, Row: what all of the below take
 //! merge ─── several runs of one board -> one table
 //! jobs ──── what lab engines give: results, and logs
-//! matrix ── runs side by side, by board and firmware
+//! matrix ── runs side by side, by board and firmware; outcome: what jobs come to
 //! explain ─ what figures show, in findings
 //! compare ─ a run beside a baseline
 //! overhead  a run beside one under firmware without PMF
@@ -53,6 +53,7 @@ pub mod matrix;
 pub mod merge;
 pub mod midr;
 pub mod model;
+pub mod outcome;
 pub mod overhead;
 pub mod read;
 mod sweep;

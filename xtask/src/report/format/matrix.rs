@@ -3,8 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::super::jobs::Ending;
-use super::super::matrix::{Board, Matrix, outcome};
+use super::super::matrix::{Board, Matrix};
 use super::super::model::{Run, Term, heading};
+use super::super::outcome::{Outcome, outcome};
 use super::json::hex;
 use super::table::Table;
 
@@ -18,32 +19,50 @@ pub(super) fn tables(matrix: &Matrix, runs: &[Run]) -> Vec<Table> {
     all
 }
 
-/// What is wrong, in a sentence for each job that has something.
+/// What there is to know, and what is wrong, a sentence for each job that has
+/// something.
 pub(super) fn remarks(matrix: &Matrix, runs: &[Run]) -> Vec<String> {
-    let jobs = matrix.jobs.iter().zip(&matrix.keys);
-    jobs.filter_map(|(job, key)| {
+    let mut all = matrix.unread.clone();
+    all.extend(matrix.notes.iter().cloned());
+    for (job, key) in matrix.jobs.iter().zip(&matrix.keys) {
+        all.extend(job.notes.iter().cloned());
         let (outcome, said) = outcome(job, runs);
-        let what = said.join("; ");
-        let (board, firmware) = (&key.board, &key.firmware);
-        let more = if what.is_empty() { "" } else { ": " };
-        let tell = !said.is_empty() || outcome.word() != "passed";
-        tell.then(|| {
-            format!(
-                "{board}, {firmware} ({}): {}{more}{what}",
+        if outcome != Outcome::Passed || !said.is_empty() {
+            let what = said.join("; ");
+            let more = if what.is_empty() { "" } else { ": " };
+            all.push(format!(
+                "{}, {} ({}): {}{more}{what}",
+                key.board,
+                key.firmware,
                 job.name,
                 outcome.word()
-            )
-        })
-    })
-    .collect()
+            ));
+        }
+    }
+    let rows = matrix.boards.iter().flat_map(|board| &board.tests);
+    let mut shown = rows.flat_map(|test| &test.rows).flat_map(|row| &row.shown);
+    if shown.any(|shown| shown.is_some_and(|(_, is_verified)| !is_verified)) {
+        all.push(DOUBTFUL.to_owned());
+    }
+    all
 }
+
+/// What the mark behind a figure means.
+const DOUBTFUL: &str = "figures with a ? are from RT_INSTR lines, which have no checksum";
 
 fn jobs(matrix: &Matrix, runs: &[Run]) -> Table {
     let mut table = Table::titled("Jobs");
     for name in ["Board", "Firmware", "Engine", "Outcome"] {
         table.words(name);
     }
-    for name in ["Runs", "Passed", "Skipped", "Failed", "Measurements"] {
+    for name in [
+        "Runs",
+        "Passed",
+        "Skipped",
+        "Unknown",
+        "Failed",
+        "Measurements",
+    ] {
         table.numbers(name);
     }
     for (job, key) in matrix.jobs.iter().zip(&matrix.keys) {
@@ -60,8 +79,9 @@ fn jobs(matrix: &Matrix, runs: &[Run]) -> Table {
             job.runs.len().to_string(),
             count(Ending::Passed),
             count(Ending::Skipped),
+            count(Ending::Unknown),
             count(Ending::Failed),
-            results.map_or("n/a".to_owned(), |it| it.measurements.to_string()),
+            results.map_or("n/a".to_owned(), |it| it.measurements().to_string()),
         ]);
     }
     table
@@ -78,13 +98,12 @@ fn columns(board: &Board, runs: &[Run]) -> Table {
         let Some(run) = runs.get(*place) else {
             continue;
         };
-        let closing = run.closing.as_ref();
         let or = |text: Option<&str>| text.unwrap_or("not known").to_owned();
         table.rows.push(vec![
             name.clone(),
             or(run.model.as_deref()),
             or(run.firmware_version()),
-            closing.map_or("none".to_owned(), |it| it.line.clone()),
+            run.verdict_said(),
             run.cpus.len().to_string(),
         ]);
     }
@@ -146,13 +165,14 @@ pub(super) fn value(matrix: &Matrix, runs: &[Run]) -> Value {
             let cases = it.cases.iter();
             let cases = cases.map(|(name, ending)| (name.clone(), json!(ending.word())));
             json!({
-                "cases": cases.collect::<Map<_, _>>(), "measurements": it.measurements,
-                "failure": it.failure,
+                "cases": cases.collect::<Map<_, _>>(), "measurements": it.measurements(),
+                "failure": it.failure, "faults": it.faults,
             })
         });
         json!({
             "name": job.name, "board": key.board, "firmware": key.firmware,
             "engine": job.engine, "outcome": outcome.word(), "said": said,
+            "notes": job.notes,
             "results": results, "runs": job.runs.clone().collect::<Vec<_>>(),
         })
     });
@@ -182,5 +202,8 @@ pub(super) fn value(matrix: &Matrix, runs: &[Run]) -> Value {
             "tests": tests.collect::<Vec<_>>(),
         })
     });
-    json!({"jobs": jobs.collect::<Vec<_>>(), "boards": boards.collect::<Vec<_>>()})
+    json!({
+        "jobs": jobs.collect::<Vec<_>>(), "boards": boards.collect::<Vec<_>>(),
+        "unread": matrix.unread, "notes": matrix.notes,
+    })
 }

@@ -5,6 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
+use super::escape::md;
 use super::{Exporter, Options, Takes, compared, content, matrix, merged, method};
 
 /// The exporter.
@@ -27,7 +28,7 @@ impl Exporter for Markdown {
         if let Some(several) = &report.matrix {
             writeln!(out, "# PSCI latencies by board and firmware\n")?;
             for remark in matrix::remarks(several, &report.runs) {
-                writeln!(out, "> **Warning**: {remark}\n")?;
+                writeln!(out, "> **Warning**: {}\n", md(&remark))?;
             }
             for table in matrix::tables(several, &report.runs) {
                 table.markdown(out)?;
@@ -36,28 +37,28 @@ impl Exporter for Markdown {
         }
         for run in &report.runs {
             let board = run.model.as_deref().unwrap_or("a board without a name");
-            writeln!(out, "# PSCI latencies of {board}\n")?;
+            writeln!(out, "# PSCI latencies of {}\n", md(board))?;
             for (name, text) in method::method(run) {
                 let name = if name.is_empty() { "Also" } else { name };
-                writeln!(out, "- {name}: {text}")?;
+                writeln!(out, "- {name}: {}", md(&text))?;
             }
             writeln!(out)?;
             for warning in content::warnings(run) {
-                writeln!(out, "> **Warning**: {warning}\n")?;
+                writeln!(out, "> **Warning**: {}\n", md(&warning))?;
             }
             for test in &run.tests {
                 writeln!(
                     out,
                     "## {}\n\n{}.\n",
-                    test.name(),
-                    content::conditions(run, test)
+                    md(test.name()),
+                    md(&content::conditions(run, test))
                 )?;
                 for table in content::tables(run, test) {
                     table.markdown(out)?;
                 }
                 let remarks = content::sentences(run, test);
                 for remark in &remarks {
-                    writeln!(out, "- {remark}")?;
+                    writeln!(out, "- {}", md(remark))?;
                 }
                 if !remarks.is_empty() {
                     writeln!(out)?;
@@ -76,11 +77,11 @@ impl Exporter for Markdown {
             };
             writeln!(out, "# Comparison\n")?;
             for (name, text) in compared::method(run, comparison) {
-                writeln!(out, "- {name}: {text}")?;
+                writeln!(out, "- {name}: {}", md(&text))?;
             }
             writeln!(out, "\n## What changed\n")?;
             for remark in compared::sentences(run, comparison) {
-                writeln!(out, "- {remark}")?;
+                writeln!(out, "- {}", md(&remark))?;
             }
             writeln!(out, "\n## Changes\n")?;
             for table in compared::tables(run, comparison) {

@@ -1,7 +1,8 @@
 //! Formats: each an [`Exporter`], all of them in [`ALL`].
 //!
 //! ```text
-//! table ──── columns and cells, and how text, md and rst draw them
+//! table ──── columns and cells, and how text, md and rst draw them; escape: what
+//!            these two would take for markup
 //! method ─── what was run; content: which tables and sentences there are, for
 //!            these three; merged, compared and matrix have those of several
 //!            runs, of a comparison and of jobs, points those of scenarios
@@ -23,6 +24,7 @@ mod compared;
 mod content;
 mod csv;
 mod dt;
+mod escape;
 mod gha;
 mod html;
 mod json;

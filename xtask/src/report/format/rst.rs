@@ -5,6 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::super::model::Report;
+use super::escape::rst;
 use super::{Exporter, Options, Takes, compared, content, matrix, merged, method};
 
 /// The exporter.
@@ -28,7 +29,7 @@ impl Exporter for Rst {
             let title = "PSCI latencies by board and firmware";
             writeln!(out, "{title}\n{}\n", "=".repeat(title.len()))?;
             for remark in matrix::remarks(several, &report.runs) {
-                writeln!(out, ".. warning:: {}\n", literal(&remark))?;
+                writeln!(out, ".. warning:: {}\n", rst(&remark))?;
             }
             for table in matrix::tables(several, &report.runs) {
                 table.grid(out)?;
@@ -37,21 +38,21 @@ impl Exporter for Rst {
         }
         for run in &report.runs {
             let board = run.model.as_deref().unwrap_or("a board without a name");
-            let title = format!("PSCI latencies of {board}");
+            let title = rst(&format!("PSCI latencies of {board}"));
             writeln!(out, "{title}\n{}\n", "=".repeat(title.chars().count()))?;
             writeln!(out, "Method\n------\n")?;
             for (name, text) in method::method(run) {
                 let name = if name.is_empty() { "Also" } else { name };
-                writeln!(out, "- {name}: {}", literal(&text))?;
+                writeln!(out, "- {name}: {}", rst(&text))?;
             }
             writeln!(out)?;
             for warning in content::warnings(run) {
-                writeln!(out, ".. warning:: {}\n", literal(&warning))?;
+                writeln!(out, ".. warning:: {}\n", rst(&warning))?;
             }
             writeln!(out, "Results\n-------\n")?;
             for test in &run.tests {
-                let conditions = literal(&content::conditions(run, test));
-                let name = test.name();
+                let conditions = rst(&content::conditions(run, test));
+                let name = rst(test.name());
                 writeln!(out, "{name}\n{}\n", "~".repeat(name.chars().count()))?;
                 for table in content::tables(run, test) {
                     table.grid(out)?;
@@ -59,7 +60,7 @@ impl Exporter for Rst {
                 writeln!(out, "{conditions}.\n")?;
                 let remarks = content::sentences(run, test);
                 for remark in &remarks {
-                    writeln!(out, "- {}", literal(remark))?;
+                    writeln!(out, "- {}", rst(remark))?;
                 }
                 if !remarks.is_empty() {
                     writeln!(out)?;
@@ -79,11 +80,11 @@ impl Exporter for Rst {
             };
             writeln!(out, "Comparison\n==========\n")?;
             for (name, text) in compared::method(run, comparison) {
-                writeln!(out, "- {name}: {}", literal(&text))?;
+                writeln!(out, "- {name}: {}", rst(&text))?;
             }
             writeln!(out, "\nWhat changed\n------------\n")?;
             for remark in compared::sentences(run, comparison) {
-                writeln!(out, "- {}", literal(&remark))?;
+                writeln!(out, "- {}", rst(&remark))?;
             }
             writeln!(out, "\nChanges\n-------\n")?;
             for table in compared::tables(run, comparison) {
@@ -92,21 +93,4 @@ impl Exporter for Rst {
         }
         Ok(())
     }
-}
-
-/// `text` without what reStructuredText would take for markup.
-fn literal(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    while let Some(c) = letters.next() {
-        // An underscore is markup at the end of a word alone.
-        let ends = letters
-            .peek()
-            .is_none_or(|next| !next.is_alphanumeric() && *next != '_');
-        if matches!(c, '\\' | '*' | '`' | '|') || c == '_' && ends {
-            out.push('\\');
-        }
-        out.push(c);
-    }
-    out
 }

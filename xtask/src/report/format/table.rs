@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use super::escape;
+
 /// How the cells of a column stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::report) enum Align {
@@ -33,6 +35,19 @@ impl Table {
     /// Adds a column whose cells are numbers.
     pub(in crate::report) fn numbers(&mut self, heading: impl Into<String>) {
         self.columns.push((heading.into(), Align::Right));
+    }
+
+    /// The same with all of its text by `escape`.
+    fn escaped(&self, escape: fn(&str) -> String) -> Self {
+        let columns = self.columns.iter();
+        let rows = self.rows.iter();
+        Self {
+            title: escape(&self.title),
+            columns: columns.map(|it| (escape(&it.0), it.1)).collect(),
+            rows: rows
+                .map(|row| row.iter().map(|cell| escape(cell)).collect())
+                .collect(),
+        }
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -68,11 +83,13 @@ impl Table {
 
     /// For terminals: columns two blanks apart.
     pub(in crate::report) fn plain(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}", self.title)?;
-        for (place, line) in self.lines().enumerate() {
+        let table = self.escaped(escape::line);
+        writeln!(out, "{}", table.title)?;
+        for (place, line) in table.lines().enumerate() {
             writeln!(out, "  {}", line.join("  ").trim_end())?;
             if place == 0 {
-                let rules: Vec<String> = self.widths().into_iter().map(|w| "-".repeat(w)).collect();
+                let rules: Vec<String> =
+                    table.widths().into_iter().map(|w| "-".repeat(w)).collect();
                 writeln!(out, "  {}", rules.join("  "))?;
             }
         }
@@ -81,16 +98,16 @@ impl Table {
 
     /// In Markdown, as GitHub reads it.
     pub(in crate::report) fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "**{}**\n", self.title)?;
-        for (place, line) in self.lines().enumerate() {
-            let cells: Vec<String> = line.iter().map(|cell| cell.replace('|', "\\|")).collect();
-            writeln!(out, "| {} |", cells.join(" | "))?;
+        let table = self.escaped(escape::md);
+        writeln!(out, "**{}**\n", table.title)?;
+        for (place, line) in table.lines().enumerate() {
+            writeln!(out, "| {} |", line.join(" | "))?;
             if place == 0 {
                 let rule = |(width, column): (usize, &(String, Align))| match column.1 {
                     Align::Left => "-".repeat(width.max(3)),
                     Align::Right => format!("{}:", "-".repeat(width.max(3) - 1)),
                 };
-                let rules = self.widths().into_iter().zip(&self.columns).map(rule);
+                let rules = table.widths().into_iter().zip(&table.columns).map(rule);
                 writeln!(out, "| {} |", rules.collect::<Vec<_>>().join(" | "))?;
             }
         }
@@ -99,16 +116,17 @@ impl Table {
 
     /// In reStructuredText, as a grid.
     pub(in crate::report) fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, ".. table:: {}\n", self.title)?;
+        let table = self.escaped(escape::rst);
+        writeln!(out, ".. table:: {}\n", table.title)?;
         let rule = |stroke: &str| {
-            let parts = self
+            let parts = table
                 .widths()
                 .into_iter()
                 .map(|width| stroke.repeat(width + 2));
             format!("    +{}+", parts.collect::<Vec<_>>().join("+"))
         };
         writeln!(out, "{}", rule("-"))?;
-        for (place, line) in self.lines().enumerate() {
+        for (place, line) in table.lines().enumerate() {
             writeln!(out, "    | {} |", line.join(" | "))?;
             writeln!(out, "{}", rule(if place == 0 { "=" } else { "-" }))?;
         }
@@ -141,14 +159,14 @@ mod tests {
         );
         assert_eq!(
             drawn(Table::markdown),
-            "**A title (us)**\n\n| X     |     Y |\n| ----- | ----: |\n| a     |     7 |\n\
+            "**A title (us)**\n\n| X      |     Y |\n| ------ | ----: |\n| a      |     7 |\n\
              | long\\| | 12.03 |\n\n"
         );
         assert_eq!(
             drawn(Table::grid),
-            ".. table:: A title (us)\n\n    +-------+-------+\n    | X     |     Y |\n    \
-             +=======+=======+\n    | a     |     7 |\n    +-------+-------+\n    | long| | 12.03 \
-             |\n    +-------+-------+\n\n"
+            ".. table:: A title (us)\n\n    +--------+-------+\n    | X      |     Y |\n    \
+             +========+=======+\n    | a      |     7 |\n    +--------+-------+\n    | long\\| | 12.03 \
+             |\n    +--------+-------+\n\n"
         );
     }
 }

@@ -5,9 +5,29 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::{Ending, Results};
+use crate::report::words::message;
 
-/// The longest message that is kept of a failure.
-const MESSAGE_MAX: usize = 200;
+/// A test case, or a suite of them, that is not over.
+#[derive(Debug, Default)]
+struct State {
+    case: Option<(String, Ending)>,
+    suites: Vec<Suite>,
+    /// How many test cases there were in all.
+    cases: usize,
+    /// The first message of a test case that failed.
+    failure: Option<String>,
+}
+
+/// A suite: what it says of its test cases, and what there is of them.
+#[derive(Debug, Default)]
+struct Suite {
+    name: String,
+    tests: u64,
+    failures: u64,
+    errors: u64,
+    cases: u64,
+    failed: u64,
+}
 
 /// Adds the test cases in `text`.
 ///
@@ -15,79 +35,133 @@ const MESSAGE_MAX: usize = 200;
 /// When it is no XML, or has no test case.
 pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
     let mut reader = Reader::from_reader(text);
-    let mut case: Option<(String, Ending)> = None;
+    let mut state = State::default();
     let mut depth = 0_u32;
-    let mut cases = 0;
-    let mut failure = None;
     loop {
         let at = reader.buffer_position();
         let event = reader.read_event();
         match event.with_context(|| format!("this is no XML, at byte {at}"))? {
             Event::Start(element) => {
                 depth += 1;
-                begin(&element, &mut case, &mut failure)?;
+                state.begin(&element, results)?;
             }
             Event::Empty(element) => {
-                begin(&element, &mut case, &mut failure)?;
-                if element.local_name().as_ref() == "testcase" {
-                    cases += usize::from(end(&mut case, results));
-                }
+                state.begin(&element, results)?;
+                state.end(element.local_name().as_ref(), results);
             }
             Event::End(element) => {
                 depth = depth.saturating_sub(1);
-                if element.local_name().as_ref() == "testcase" {
-                    cases += usize::from(end(&mut case, results));
-                }
+                state.end(element.local_name().as_ref(), results);
             }
+            // An entity of its own could be a failure.
+            Event::DocType(_) => bail!("this XML has a document type, and JUnit's has none"),
             Event::Eof if depth > 0 => bail!("this XML ends early"),
             Event::Eof => break,
             _ => {}
         }
     }
-    if cases == 0 {
+    if state.cases == 0 {
         bail!("there is no test case in it");
     }
     results.ended = true;
     // Without a board there is no test: the first one says why.
     if results.failure.is_none() && results.count(Ending::Failed) == results.cases.len() {
-        results.failure = failure;
+        results.failure = state.failure;
     }
     Ok(())
 }
 
-fn begin(
-    element: &BytesStart<'_>,
-    case: &mut Option<(String, Ending)>,
-    failure: &mut Option<String>,
-) -> Result<()> {
-    let ending = match element.local_name().as_ref() {
-        "testcase" => {
-            let name = attribute(element, "name")?.context("a test case has no name")?;
-            let class = attribute(element, "classname")?;
-            let name = class.map_or(name.clone(), |class| format!("{class}/{name}"));
-            *case = Some((name, Ending::Passed));
-            return Ok(());
+impl State {
+    fn begin(&mut self, element: &BytesStart<'_>, results: &mut Results) -> Result<()> {
+        let ending = match element.local_name().as_ref() {
+            "testcase" => {
+                let name = attribute(element, "name")?.context("a test case has no name")?;
+                let class = attribute(element, "classname")?;
+                let name = class.map_or(name.clone(), |class| format!("{class}/{name}"));
+                self.case = Some((name, Ending::Passed));
+                return Ok(());
+            }
+            "testsuite" | "testsuites" => {
+                self.suites.push(Suite {
+                    name: attribute(element, "name")?.unwrap_or_else(|| "without a name".into()),
+                    tests: number(element, "tests")?,
+                    failures: number(element, "failures")?,
+                    errors: number(element, "errors")?,
+                    ..Suite::default()
+                });
+                return Ok(());
+            }
+            "failure" | "error" => Ending::Failed,
+            "skipped" => Ending::Skipped,
+            _ => return Ok(()),
+        };
+        let said = attribute(element, "message")?.filter(|_| ending == Ending::Failed);
+        if let Some((_, known)) = &mut self.case {
+            *known = ending.max(*known);
+            self.failure = self.failure.take().or(said);
+        } else if ending == Ending::Failed {
+            let suite = self.suites.last().map_or("", |suite| &suite.name);
+            let said = said.unwrap_or_else(|| "it does not say why".to_owned());
+            results.faults.push(format!("suite {suite} failed: {said}"));
         }
-        "failure" | "error" => Ending::Failed,
-        "skipped" => Ending::Skipped,
-        _ => return Ok(()),
-    };
-    if let Some((_, known)) = case {
-        *known = ending.max(*known);
-        let message = attribute(element, "message")?.filter(|_| ending == Ending::Failed);
-        *failure = failure.take().or(message);
+        Ok(())
     }
-    Ok(())
+
+    fn end(&mut self, element: &str, results: &mut Results) {
+        match element {
+            "testcase" => {
+                let Some((name, ending)) = self.case.take() else {
+                    return;
+                };
+                self.cases += 1;
+                if let Some(suite) = self.suites.last_mut() {
+                    suite.cases += 1;
+                    suite.failed += u64::from(ending == Ending::Failed);
+                }
+                results.add(name, ending);
+            }
+            "testsuite" | "testsuites" => {
+                let Some(suite) = self.suites.pop() else {
+                    return;
+                };
+                suite.check(results);
+                if let Some(outer) = self.suites.last_mut() {
+                    outer.cases += suite.cases;
+                    outer.failed += suite.failed;
+                }
+            }
+            _ => {}
+        }
+    }
 }
 
-/// Whether there was a test case to end.
-fn end(case: &mut Option<(String, Ending)>, results: &mut Results) -> bool {
-    let ended = case.take();
-    let there = ended.is_some();
-    if let Some((name, ending)) = ended {
-        results.add(name, ending);
+impl Suite {
+    /// Holds what it counts against what is there.
+    fn check(&self, results: &mut Results) {
+        let Self { name, failed, .. } = self;
+        let counted = self.failures.saturating_add(self.errors);
+        if counted > *failed {
+            results.faults.push(format!(
+                "suite {name} counts {counted} failures and errors, and has {failed}"
+            ));
+        }
+        // An error behind a test that passed counts as one more of them.
+        if self.tests.saturating_sub(self.errors) > self.cases {
+            results.lacks.push(format!(
+                "suite {name} counts {} test cases, and has {}",
+                self.tests, self.cases
+            ));
+        }
     }
-    there
+}
+
+/// A count; 0 where there is none.
+fn number(element: &BytesStart<'_>, name: &str) -> Result<u64> {
+    let Some(text) = attribute(element, name)? else {
+        return Ok(0);
+    };
+    let number = text.trim().parse();
+    number.with_context(|| format!("{name}={text:?} is no number"))
 }
 
 fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>> {
@@ -98,8 +172,7 @@ fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>> {
     let text = found
         .normalized_value(quick_xml::XmlVersion::Implicit1_0)
         .context("a broken attribute")?;
-    let line = text.lines().next().unwrap_or_default();
-    Ok(Some(line.chars().take(MESSAGE_MAX).collect()))
+    Ok(Some(message(&text)))
 }
 
 #[cfg(test)]
@@ -138,9 +211,54 @@ mod tests {
         assert!(found.ended && found.failure.is_none());
         let none = results("<testcase name='a'><error message='no board'/></testcase>");
         assert_eq!(none.expect("a case").failure.as_deref(), Some("no board"));
+        let plain = results(
+            "<testcase name='a&#27;[31m&#10;b'><failure message='&#27;]0;title&#7;m&#10;> two'/>\
+             </testcase>",
+        );
+        let plain = plain.expect("a case");
+        assert!(plain.cases.contains_key("a.[31m b"), "{plain:?}");
+        assert_eq!(plain.failure.as_deref(), Some(".]0;title.m > two"));
         for bad in ["", "<testcase/>", "<testcase name='a'>", "</x>", "<a b=c>"] {
             results(bad).expect_err(bad);
         }
         assert!(read(b"", &mut Results::default()).is_err());
+    }
+
+    #[test]
+    fn what_a_suite_counts() {
+        let read = |text: &str| {
+            let mut results = Results::default();
+            super::read(text.as_bytes(), &mut results).map(|()| results)
+        };
+        let case = "<testcase name='a'/>";
+        let bad = "<testcase name='b'><error/></testcase>";
+        for (counts, cases, faults, lacks) in [
+            ("errors='3' failures='2' tests='1'", case, 1, 0),
+            ("errors='0' failures='0' tests='1' skipped='0'", case, 0, 0),
+            ("errors='1' failures='0' tests='2'", bad, 0, 0),
+            ("errors='1' tests='2'", case, 1, 0),
+            ("tests='9'", case, 0, 1),
+            ("", "<error message='x'/><testcase name='a'/>", 1, 0),
+        ] {
+            let text = format!("<testsuites><testsuite {counts}>{cases}</testsuite></testsuites>");
+            let found = read(&text).expect("cases");
+            assert_eq!(
+                (found.faults.len(), found.lacks.len()),
+                (faults, lacks),
+                "{text}"
+            );
+        }
+        let outer = format!(
+            "<testsuites failures='1' tests='2'><testsuite failures='0'>{case}</testsuite>\
+             <testsuite name='s' tests='1'>{bad}</testsuite></testsuites>"
+        );
+        let found = read(&outer).expect("cases");
+        assert_eq!((&found.faults, &found.lacks), (&vec![], &vec![]));
+        for bad in [
+            "<testsuite tests='many'><testcase name='a'/></testsuite>",
+            "<!DOCTYPE x [<!ENTITY f '<failure/>'>]><testcase name='a'>&f;</testcase>",
+        ] {
+            read(bad).expect_err(bad);
+        }
     }
 }

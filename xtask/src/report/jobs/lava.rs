@@ -4,15 +4,19 @@
 //! below. `lava-run` writes the last of these to `result.yaml`; a server gives
 //! a list of all, in its own words for the keys.
 
+use std::fmt;
 use std::io::Read;
 
 use anyhow::{Context, Result, anyhow, bail};
 use memchr::memmem;
-use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::{Ending, Results};
 use crate::report::read::lines::Lines;
+use crate::report::words::{many, message, plain};
 
 /// The test suite of LAVA's own steps.
 const OWN: &str = "lava";
@@ -21,6 +25,7 @@ const JOB: &str = "job";
 
 /// A result, in the words of a log or in those of a server.
 #[derive(Debug, Deserialize)]
+#[serde(expecting = "a result: its suite, its name and its result")]
 struct One {
     #[serde(alias = "suite")]
     definition: String,
@@ -38,11 +43,34 @@ struct Entry {
     msg: Value,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum OneOrAll {
-    All(Vec<One>),
-    One(One),
+/// A list of results, or one of them.
+struct All(Vec<One>);
+
+impl<'de> Deserialize<'de> for All {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct OneOrAll;
+        impl<'de> Visitor<'de> for OneOrAll {
+            type Value = All;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of results, or one result")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<All, A::Error> {
+                let mut all = Vec::new();
+                while let Some(one) = from.next_element()? {
+                    all.push(one);
+                }
+                Ok(All(all))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, from: A) -> Result<All, A::Error> {
+                let one = One::deserialize(MapAccessDeserializer::new(from))?;
+                Ok(All(vec![one]))
+            }
+        }
+        from.deserialize_any(OneOrAll)
+    }
 }
 
 impl Results {
@@ -59,8 +87,9 @@ impl Results {
             if one.case == JOB {
                 self.ended = true;
                 let said = || match &one.error_msg {
-                    Some(Value::String(text)) => text.trim().to_owned(),
-                    _ => "LAVA does not say why".to_owned(),
+                    None | Some(Value::Null) => String::new(),
+                    Some(Value::String(text)) => message(text),
+                    Some(other) => message(&other.to_string()),
                 };
                 if ending != Ending::Passed {
                     self.failure.get_or_insert_with(said);
@@ -73,11 +102,12 @@ impl Results {
             Some(Value::String(text)) => !text.is_empty(),
             Some(_) => true,
         };
+        let name = plain(&format!("{}/{}", one.definition, one.case));
         if measured && ending == Ending::Passed {
-            self.measurements += 1;
-            return Ok(());
+            *self.measured.entry(name).or_default() += 1;
+        } else {
+            self.add(name, ending);
         }
-        self.add(format!("{}/{}", one.definition, one.case), ending);
         Ok(())
     }
 }
@@ -87,32 +117,63 @@ fn short(text: &str) -> &str {
 }
 
 /// The results in a log; None where it has none, as a log of the UART alone.
+/// An entry that is damaged is not passed over: it may be a test case that
+/// failed.
 ///
 /// # Errors
-/// When the log cannot be read, or a line of results cannot.
+/// When the log cannot be read, or a line of results says what LAVA does not.
 pub fn read_log(from: impl Read) -> Result<Option<Results>> {
     let mark = memmem::Finder::new(b"results");
     let mut lines = Lines::of(from);
     let mut found: Option<Results> = None;
+    // The first one, and how many there are.
+    let mut damaged: Option<(u64, usize)> = None;
     while let Some(line) = lines.next()? {
         let text = line.bytes.trim_ascii();
         let entry = text.strip_prefix(b"-").unwrap_or(text).trim_ascii_start();
-        if !entry.starts_with(b"{") || mark.find(entry).is_none() {
+        let number = line.number;
+        let is_cut = entry.starts_with(b"{\"dt\"") && !entry.ends_with(b"}");
+        if !is_cut && mark.find(entry).is_none() {
             continue;
         }
-        let number = line.number;
         // The board may say what it likes: an entry has a level.
-        let Ok(entry) = serde_saphyr::from_slice::<Entry>(entry) else {
+        let whole = entry.starts_with(b"{").then_some(entry);
+        let one = whole.and_then(|it| serde_saphyr::from_slice::<Entry>(it).ok());
+        let Some(one) = one else {
+            if is_cut || is_of_results(entry) {
+                damaged.get_or_insert((number, 0)).1 += 1;
+            }
             continue;
         };
-        if entry.lvl != "results" {
+        if one.lvl != "results" {
             continue;
         }
         let at = || format!("line {number}: a result of LAVA's that is none");
-        let one: One = serde_json::from_value(entry.msg).with_context(at)?;
+        let one: One = serde_json::from_value(one.msg).with_context(at)?;
         found.get_or_insert_default().take(one).with_context(at)?;
     }
+    if let Some((first, count)) = damaged {
+        found.get_or_insert_default().lacks.push(format!(
+            "{} of LAVA's log cannot be read, from line {first} on: a result may be missing",
+            many(count, "line")
+        ));
+    }
     Ok(found)
+}
+
+/// Whether a line that is no entry has the level of one of results.
+fn is_of_results(line: &[u8]) -> bool {
+    let quoted = |text: &[u8], word: &[u8]| {
+        let text = text.trim_ascii_start();
+        let text = text.strip_prefix(b"\"").unwrap_or(text);
+        text.starts_with(word)
+    };
+    memmem::find_iter(line, b"lvl").any(|at| {
+        let rest = line.get(at + 3..).unwrap_or_default();
+        let rest = rest.strip_prefix(b"\"").unwrap_or(rest).trim_ascii_start();
+        let value = rest.strip_prefix(b":");
+        value.is_some_and(|value| quoted(value, b"results"))
+    })
 }
 
 /// Adds those in the file `text`.
@@ -120,24 +181,22 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
 /// # Errors
 /// When it is no list of results, and no result.
 pub(super) fn read_results(text: &[u8], results: &mut Results) -> Result<()> {
-    let read: OneOrAll = serde_saphyr::from_slice(text).map_err(|error| {
+    let All(all) = serde_saphyr::from_slice(text).map_err(|error| {
         let error = error.to_string();
+        let line = error.lines().next().unwrap_or_default();
+        let line = line.strip_prefix("error: ").unwrap_or(line);
+        // Behind it is advice for who writes programs.
+        let told = ["; use ", ", set "].iter().filter_map(|it| line.find(it));
+        let told = line.get(..told.min().unwrap_or(line.len()));
         anyhow!(
-            "these are no results of LAVA's: {}",
-            error.lines().next().unwrap_or_default()
+            "these are no results of LAVA's, each with its suite, its name and its result: {}",
+            message(told.unwrap_or(line))
         )
     })?;
-    // Beside a log, which has the same: nothing is counted twice.
-    let measurements = results.measurements;
-    let all = match read {
-        OneOrAll::All(all) => all,
-        OneOrAll::One(one) => vec![one],
-    };
-    for one in all {
-        results.take(one)?;
-    }
-    if measurements > 0 {
-        results.measurements = measurements;
+    for (place, one) in all.into_iter().enumerate() {
+        results
+            .take(one)
+            .with_context(|| format!("result {}", place + 1))?;
     }
     Ok(())
 }
@@ -159,7 +218,7 @@ mod tests {
     #[test]
     fn a_log() {
         let results = read_log(LOG.as_bytes()).expect("read").expect("results");
-        assert_eq!(results.measurements, 1);
+        assert_eq!(results.measurements(), 1);
         assert_eq!(results.failure.as_deref(), Some("timed out"));
         assert!(results.ended);
         let cases: Vec<_> = results
@@ -190,7 +249,7 @@ mod tests {
                    - {suite: psci-bench, name: a, result: skip, measurement: ''}\n\
                    - {suite: wakeup, name: a_0_0, result: pass, measurement: '812.0000000000', unit: ns}\n";
         let all = read(all).expect("all");
-        assert_eq!((all.measurements, all.count(Ending::Skipped)), (1, 1));
+        assert_eq!((all.measurements(), all.count(Ending::Skipped)), (1, 1));
         for bad in [
             "",
             "a: b",
@@ -209,5 +268,62 @@ mod tests {
             bomb.push_str(&format!("{letter}: &{letter} [{many}]\n"));
         }
         read(&bomb).expect_err("a bomb");
+        for (bad, expected) in [
+            ("7", "each with its suite, its name and its result"),
+            ("- 7", "each with its suite, its name and its result"),
+            (
+                "- {suite: a, name: b, result: won}",
+                "result 1: \"won\" is no",
+            ),
+        ] {
+            let error = read(bad).expect_err(bad);
+            assert!(format!("{error:#}").contains(expected), "{error:#}");
+        }
+    }
+
+    #[test]
+    fn an_entry_that_is_damaged_is_missed() {
+        let failed = r#"- {"dt": "x", "lvl": "results", "msg": {"case": "b", "definition": "p", "result": "fail"}}"#;
+        let broken = failed.replacen(", \"msg\"", ",\n  \"msg\"", 1);
+        let twice = failed.replacen("\"lvl\"", "\"lvl\": \"results\", \"lvl\"", 1);
+        let tag = failed.replacen("\"b\"", "!!python/unicode \"b\"", 1);
+        let block = "- dt: x\n  lvl: results\n  msg:\n    case: b\n";
+        for bad in [
+            &failed[..failed.len() - 4],
+            &failed[..12],
+            &failed[10..],
+            &format!("2026-01-02 {failed}"),
+            &broken,
+            &twice,
+            block,
+        ] {
+            let log = format!("{LOG}{bad}\n");
+            let results = read_log(log.as_bytes()).expect("read").expect("results");
+            let lacks = results.lacks.join(";");
+            assert!(
+                lacks.contains("1 line of LAVA's log cannot be read"),
+                "{bad}"
+            );
+            assert!(lacks.contains("from line 9 on") || bad == block, "{lacks}");
+        }
+        let log = format!("{LOG}{tag}\n");
+        let read = read_log(log.as_bytes()).expect("read").expect("results");
+        assert!(!read.lacks.is_empty() || read.count(Ending::Failed) == 2);
+    }
+
+    #[test]
+    fn messages_are_of_one_line() {
+        let mut results = Results::default();
+        let why = "- {suite: lava, name: job, result: fail, error_msg: \"x\\n\\n> # big\\e[2J\"}";
+        read_results(why.as_bytes(), &mut results).expect("read");
+        assert_eq!(results.failure.as_deref(), Some("x > # big.[2J"));
+        let mut other = Results::default();
+        read_results(b"- {suite: lava, name: job, result: fail}", &mut other).expect("read");
+        // Whichever comes first, the one that says why is told.
+        let mut both = other.clone();
+        both.merge(results.clone());
+        assert_eq!(both.failure, results.failure);
+        results.merge(other);
+        assert_eq!(both.failure, results.failure);
     }
 }

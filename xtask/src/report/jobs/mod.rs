@@ -2,6 +2,7 @@
 //! logs.
 //!
 //! ```text
+//! find ─── cells and files below paths
 //! lava ─── LAVA's results, of its log or of its result YAML
 //! junit ── labgrid's, in JUnit's XML
 //! ```
@@ -11,31 +12,37 @@
 //! goes by its name: `*.xml` is JUnit's, `result*.yaml` LAVA's results; other
 //! `*.yaml`, `*.log` and `*.txt` are logs, but for the `description.yaml` that
 //! LAVA writes beside them. Further files of a cell are not read.
+//!
+//! A file of a cell that cannot be read makes its job incomplete, and hides no
+//! other one; one that was named is an error.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
+use super::merge::is_repeat;
 use super::model::Run;
 use super::read::{Input, ReadError, read};
-use crate::lab::cell::{MARK, Mark, RESULTS, SCHEMA};
+use super::words::plain;
+use crate::lab::cell::{MARK, SCHEMA};
+use crate::lab::check_name;
 use crate::payload;
+use find::named;
 
+mod find;
 mod junit;
 mod lava;
 
+pub use self::find::{Found, find};
 pub use self::lava::read_log;
 
 /// The largest file of results, in bytes; a log may be larger.
 const RESULTS_MAX: usize = 64 << 20;
 /// The largest `cell.json`.
 const MARK_MAX: usize = 64 << 10;
-/// How deep below a folder cells, and below `results` files, are looked for.
-const DEPTH_MAX: u32 = 3;
-/// The most files of a job.
-const FILES_MAX: usize = 1000;
 
 /// How a test case ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -76,6 +83,7 @@ impl Kind {
     /// What a file of this name is; None: a log.
     #[must_use]
     pub fn of(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
         let (stem, ending) = name.rsplit_once('.')?;
         match ending {
             "xml" => Some(Self::Junit),
@@ -101,10 +109,14 @@ impl Kind {
 pub struct Results {
     /// Test cases by name. Of one that is there twice, the worse counts.
     pub cases: BTreeMap<String, Ending>,
-    /// How many measurements the engine has kept.
-    pub measurements: usize,
-    /// Why the job itself failed, if it did.
+    /// The measurements that the engine has kept, by name: how many of each.
+    measured: BTreeMap<String, usize>,
+    /// Why the job itself failed, if it did; empty where the engine does not say.
     pub failure: Option<String>,
+    /// What else says that something failed.
+    pub faults: Vec<String>,
+    /// What is not there that has to be.
+    pub lacks: Vec<String>,
     /// Whether the engine has said that the job is over.
     pub ended: bool,
 }
@@ -115,10 +127,36 @@ impl Results {
         *known = ending.max(*known);
     }
 
+    /// Adds what another file of the job says. Both may say the same, as a log
+    /// and the list of its results do: whichever comes first, it counts once.
+    fn merge(&mut self, other: Self) {
+        for (name, ending) in other.cases {
+            self.add(name, ending);
+        }
+        for (name, count) in other.measured {
+            let known = self.measured.entry(name).or_default();
+            *known = count.max(*known);
+        }
+        // One that tells why comes before one that does not.
+        let is_said = |it: &Option<String>| it.as_ref().is_some_and(|why| !why.is_empty());
+        if self.failure.is_none() || is_said(&other.failure) && !is_said(&self.failure) {
+            self.failure = other.failure;
+        }
+        self.faults.extend(other.faults);
+        self.lacks.extend(other.lacks);
+        self.ended |= other.ended;
+    }
+
     /// How many test cases ended so.
     #[must_use]
     pub fn count(&self, ending: Ending) -> usize {
         self.cases.values().filter(|it| **it == ending).count()
+    }
+
+    /// How many measurements the engine has kept.
+    #[must_use]
+    pub fn measurements(&self) -> usize {
+        self.measured.values().sum()
     }
 }
 
@@ -139,188 +177,174 @@ pub struct Job {
     pub runs: std::ops::Range<usize>,
     /// What is not there that has to be.
     pub lacks: Vec<String>,
+    /// What to know of it besides.
+    pub notes: Vec<String>,
 }
 
-/// Reads the jobs at `paths`, and the runs in their logs.
+/// Reads the jobs that were `found`, and the runs in their logs.
 ///
 /// # Errors
-/// When there is none, or a file is none of those above.
-pub fn read_all(paths: &[PathBuf]) -> Result<(Vec<Job>, Vec<Run>)> {
+/// When a file that was named is none of those above.
+pub fn read_all(found: &Found) -> Result<(Vec<Job>, Vec<Run>)> {
     let (mut jobs, mut runs) = (Vec::new(), Vec::new());
-    for path in paths {
-        if !path.is_dir() {
-            let mut job = Job::new(path);
-            job.read(path, &mut runs)?;
-            job.close();
-            jobs.push(job);
-            continue;
+    for cell in &found.cells {
+        let mut job = Job::new(&cell.dir);
+        if let Err(error) = job.mark(&cell.dir) {
+            job.lacks.push(told(&error));
         }
-        let mut cells = Vec::new();
-        find(path, 0, &mut cells)?;
-        if cells.is_empty() {
-            bail!(
-                "{}: there is no {MARK} in it or below: it is not what cargo xtask lab writes",
-                path.display()
-            );
+        job.lacks.extend(cell.lacks.iter().cloned());
+        let mut parts = Parts::default();
+        for file in &cell.files {
+            if let Err(error) = job.read(file, &mut parts) {
+                job.lacks.push(told(&error));
+            }
         }
-        cells.sort();
-        for cell in cells {
-            jobs.push(of_cell(&cell, &mut runs)?);
-        }
+        job.close(parts, &mut runs);
+        jobs.push(job);
+    }
+    for file in &found.files {
+        let (mut job, mut parts) = (Job::new(file), Parts::default());
+        job.read(file, &mut parts)?;
+        job.close(parts, &mut runs);
+        jobs.push(job);
     }
     Ok((jobs, runs))
 }
 
-/// The cells in `dir` and below.
-fn find(dir: &Path, depth: u32, cells: &mut Vec<PathBuf>) -> Result<()> {
-    if dir.join(MARK).is_file() {
-        cells.push(dir.to_path_buf());
-        return Ok(());
-    }
-    if depth < DEPTH_MAX {
-        for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
-            let path = entry?.path();
-            // A link may lead back here.
-            if path.is_dir() && !path.is_symlink() {
-                find(&path, depth + 1, cells)?;
-            }
-        }
-    }
-    Ok(())
+/// An error in a sentence.
+fn told(error: &anyhow::Error) -> String {
+    plain(format!("{error:#}").trim_start())
 }
 
-fn of_cell(dir: &Path, runs: &mut Vec<Run>) -> Result<Job> {
-    let path = dir.join(MARK);
-    let at = || path.display().to_string();
-    let mark = payload::read("", &path, MARK_MAX)?;
-    let mark: Mark = serde_json::from_slice(&mark).with_context(at)?;
-    if mark.schema != SCHEMA || mark.version != 1 {
-        bail!(
-            "{}: this is {} {}, and not {SCHEMA} 1",
-            at(),
-            mark.schema,
-            mark.version
-        );
-    }
-    let mut job = Job::new(dir);
-    job.engine = Some(mark.engine);
-    job.board = Some(mark.board);
-    job.firmware = Some(mark.firmware);
-    job.runs = runs.len()..runs.len();
-    let mut files = Vec::new();
-    let results = dir.join(RESULTS);
-    if results.is_dir() {
-        list(&results, 0, &mut files)?;
-    }
-    files.sort();
-    if files.is_empty() {
-        job.lacks
-            .push(format!("there is nothing in {}", results.display()));
-        return Ok(job);
-    }
-    for file in files {
-        job.read(&file, runs)?;
-    }
-    job.close();
-    Ok(job)
-}
-
-/// The files in `dir` and below.
-fn list(dir: &Path, depth: u32, files: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(dir).with_context(|| dir.display().to_string())? {
-        let path = entry?.path();
-        if path.is_dir() && !path.is_symlink() && depth < DEPTH_MAX {
-            list(&path, depth + 1, files)?;
-        } else if path.is_file() && is_read(&path) {
-            files.push(path);
-        }
-        if files.len() > FILES_MAX {
-            bail!(
-                "{}: more than the {FILES_MAX} files that are read of a job",
-                dir.display()
-            );
-        }
-    }
-    Ok(())
-}
-
-/// Whether a file of a cell has a name of those above.
-fn is_read(path: &Path) -> bool {
-    let ending = path.extension().unwrap_or_default();
-    let endings = ["xml", "yaml", "yml", "log", "txt"];
-    endings.iter().any(|known| ending == *known)
-        && path
-            .file_name()
-            .is_some_and(|name| name != "description.yaml")
+/// What the files of a job have.
+#[derive(Debug, Default)]
+struct Parts {
+    /// The runs of each log.
+    logs: Vec<Vec<Run>>,
+    /// Why there is no run in a log.
+    without: Vec<String>,
+    /// The logs that are an engine's.
+    of_engine: Vec<String>,
 }
 
 impl Job {
     fn new(path: &Path) -> Self {
         Self {
-            name: path.display().to_string(),
+            name: named(path),
             engine: None,
             board: None,
             firmware: None,
             results: None,
             runs: 0..0,
             lacks: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
-    /// Reads one of its files.
-    fn read(&mut self, path: &Path, runs: &mut Vec<Run>) -> Result<()> {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+    /// Reads whose results these are.
+    fn mark(&mut self, dir: &Path) -> Result<()> {
+        let path = dir.join(MARK);
         let at = || path.display().to_string();
-        if self.runs.is_empty() {
-            self.runs = runs.len()..runs.len();
+        let mark = payload::read("", &path, MARK_MAX)?;
+        let mark: Value = serde_json::from_slice(&mark).with_context(at)?;
+        let text = |key: &str| {
+            let text = mark.get(key).and_then(Value::as_str);
+            text.with_context(|| format!("{}: there is no text for {key:?}", at()))
+        };
+        let (schema, version) = (text("schema")?, mark.get("version"));
+        if schema != SCHEMA || version.and_then(Value::as_u64) != Some(1) {
+            let version = version.map_or("of no version".to_owned(), Value::to_string);
+            bail!("{}: this is {schema:?} {version}, and not {SCHEMA} 1", at());
         }
+        let name = |key: &str| {
+            let name = text(key)?;
+            let refused = |why| anyhow::anyhow!("{}: {key} {name:?}: {why}", at());
+            check_name(name).map_err(refused)
+        };
+        (self.engine, self.board) = (Some(name("engine")?), Some(name("board")?));
+        self.firmware = Some(name("firmware")?);
+        Ok(())
+    }
+
+    /// Reads one of its files.
+    fn read(&mut self, path: &Path, parts: &mut Parts) -> Result<()> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let at = || named(path);
         if let Some(kind) = Kind::of(&name) {
             let text = payload::read("", path, RESULTS_MAX)?;
-            let results = self.results.get_or_insert_default();
-            return kind.read(&text, results).with_context(at);
+            let mut own = Results::default();
+            let read = kind.read(&text, &mut own).with_context(at);
+            // What came before it broke off counts.
+            self.results.get_or_insert_default().merge(own);
+            return read;
         }
         let file = File::open(path).with_context(at)?;
-        if let Some(of_log) = lava::read_log(file).with_context(at)? {
-            let results = self.results.get_or_insert_default();
-            results.measurements += of_log.measurements;
-            results.failure = results.failure.take().or(of_log.failure);
-            results.ended |= of_log.ended;
-            for (name, ending) in of_log.cases {
-                results.add(name, ending);
-            }
+        if let Some(own) = lava::read_log(file).with_context(at)? {
+            self.results.get_or_insert_default().merge(own);
+            parts.of_engine.push(at());
         }
         let file = File::open(path).with_context(at)?;
         match read([Input {
             name: at(),
             from: file,
         }]) {
-            Ok(report) => runs.extend(report.runs),
+            Ok(report) => parts.logs.push(report.runs),
             // A job that failed early has none, and is not left out for that.
             Err(error @ (ReadError::NoRun { .. } | ReadError::Empty { .. })) => {
-                self.lacks.push(error.to_string());
+                parts.without.push(plain(&error.to_string()));
             }
             Err(error) => return Err(error.into()),
         }
-        self.runs.end = runs.len();
         Ok(())
     }
 
-    /// What it lacks when all is read.
-    fn close(&mut self) {
-        // Not every file of a job is the UART's.
-        if !self.runs.is_empty() {
-            self.lacks.clear();
-        } else if self.lacks.is_empty() {
-            self.lacks.push("there is no log of the UART".to_owned());
+    /// Gives `runs` its own, and finds what it lacks now that all is read.
+    fn close(&mut self, parts: Parts, runs: &mut Vec<Run>) {
+        let from = runs.len();
+        for log in parts.logs {
+            let before = runs.len();
+            for run in log {
+                // In another file of the same job: it ran once.
+                let others = runs.get(from..before).unwrap_or_default();
+                let first = others.iter().find(|it| is_repeat(&run, it));
+                if let Some(first) = first {
+                    let (run, first) = (&run.source, &first.source);
+                    self.notes.push(format!(
+                        "{} (run {}) is {} (run {}) again, to the last tick: counted once",
+                        run.input, run.place, first.input, first.place
+                    ));
+                } else {
+                    runs.push(run);
+                }
+            }
         }
-        let of_engine = self.engine.is_some();
+        self.runs = from..runs.len();
+        if let [_, _, ..] = parts.of_engine.as_slice() {
+            let names = parts.of_engine.join(" and ");
+            self.notes
+                .push(format!("{names} are logs of one job: one would do"));
+        }
+        let is_read = self.lacks.is_empty();
+        // Not every file of a job is the UART's.
+        if self.runs.is_empty() {
+            self.lacks.extend(parts.without);
+            if self.lacks.is_empty() {
+                self.lacks.push("there is no log of the UART".to_owned());
+            }
+        }
         match &self.results {
-            None if of_engine => self
+            None if self.engine.is_some() && is_read => self
                 .lacks
                 .push("there are no results of the engine".to_owned()),
-            Some(results) if !results.ended => {
-                self.lacks
-                    .push("the engine's log does not come to the end of the job".to_owned());
+            Some(results) => {
+                self.lacks.extend(results.lacks.iter().cloned());
+                if !results.ended && is_read {
+                    self.lacks
+                        .push("the engine's log does not come to the end of the job".to_owned());
+                }
+                if results.cases.is_empty() && results.measured.is_empty() && is_read {
+                    self.lacks.push("the engine has no test case".to_owned());
+                }
             }
             _ => {}
         }

@@ -80,6 +80,8 @@ pub struct Run {
     pub broken_closing: Option<String>,
     /// How it ended by its records; None where they are not whole.
     pub by_records: Option<ByRecords>,
+    /// How many scenarios that are not known here have failed, by lines.
+    pub strays: u32,
     /// Keys of the `run` record that are not known here.
     pub others: Vec<Other>,
 }

@@ -8,6 +8,7 @@ use psci_bench::plan::{Method, ScenarioId};
 use super::super::model::{
     ByRecords, Closing, Facts, Integrity, Records, Row, Run, Source, Stage, Status, Term,
 };
+use super::super::words::plain;
 use super::derive;
 use super::fields::Gathered;
 use super::ledger::Ledger;
@@ -31,6 +32,8 @@ pub(super) struct Builder {
     told: Vec<Told>,
     /// Which of `told` findings belong to.
     telling: Option<usize>,
+    /// How many others failed, that are not known here.
+    strays: u32,
     /// Whether the line before was a finding, which may go on.
     in_finding: bool,
     farewell: bool,
@@ -132,7 +135,10 @@ impl Builder {
             }
             Said::RtInstr(row) => self.rt_instr(&row),
             Said::Complete(status) => match self.telling.and_then(|at| self.told.get_mut(at)) {
+                // A line that was lost may have begun another one.
+                Some(told) if matches!(told.status, Status::Failed | Status::Crashed) => {}
                 Some(told) => told.status = status,
+                None if matches!(status, Status::Failed | Status::Crashed) => self.strays += 1,
                 None => return false,
             },
             Said::Finding(text) => match self.telling.and_then(|at| self.told.get_mut(at)) {
@@ -240,6 +246,7 @@ impl Builder {
             closing: self.closing,
             broken_closing: self.broken_closing,
             by_records: None,
+            strays: self.strays,
             others: std::mem::take(&mut gathered.others),
         };
         tests(&mut run, gathered);
@@ -259,13 +266,6 @@ impl Builder {
         run.by_records = ByRecords::of(&run);
         run
     }
-}
-
-/// Text as terminals may have it: a line of the log is anybody's, and what is in
-/// it is not to move a reader's cursor.
-fn plain(text: &str) -> String {
-    let letter = |c: char| if c.is_control() && c != '\t' { '.' } else { c };
-    text.chars().map(letter).collect()
 }
 
 /// The record's word for the board has lost its blanks; the header's line has

@@ -1,73 +1,9 @@
-//! `cargo xtask report --matrix`: jobs of both engines, good and bad, side by
-//! side; byte for byte, and its exit codes.
-//!
-//! To take over a change that was meant, run with `PSCI_BENCH_BLESS=1`, and
-//! read the difference.
-
-mod support;
+//! Jobs of both engines, good and bad, and files that are none.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-use support::golden::holds;
-use support::xtask;
-
-/// Four CPUs on QEMU under `--icount`, `iterations=2 samples=all`.
-const QEMU: &str = include_str!("data/report/qemu-4cpu.log");
-
-/// A log of LAVA's, with what the board says and what LAVA makes of it.
-fn lava(uart: &str, results: &[Value]) -> String {
-    let entry = |level: &str, msg: Value| {
-        let msg = json!({"dt": "2026-01-02T10:11:12.345678", "lvl": level, "msg": msg});
-        // As LAVA writes it: in that order, and with blanks.
-        let line = msg
-            .to_string()
-            .replace("\",\"", "\", \"")
-            .replace("\":", "\": ");
-        line.replace("{\"dt\"", "- {\"dt\"") + "\n"
-    };
-    let said = uart
-        .lines()
-        .map(|line| entry("target", line.trim_end().into()));
-    let found = results
-        .iter()
-        .map(|result| entry("results", result.clone()));
-    said.chain(found).collect()
-}
-
-fn result(suite: &str, case: &str, result: &str) -> Value {
-    json!({"definition": suite, "case": case, "result": result})
-}
-
-fn cell(set: &Path, names: [&str; 3], files: &[(&str, &str)]) -> PathBuf {
-    let cell = set.join(names.join("-"));
-    fs::create_dir_all(cell.join("results")).expect("made");
-    let [engine, board, firmware] = names;
-    let mark = json!({
-        "schema": "psci-bench-lab-cell", "version": 1,
-        "engine": engine, "board": board, "firmware": firmware,
-    });
-    fs::write(cell.join("cell.json"), mark.to_string()).expect("written");
-    for (name, text) in files {
-        fs::write(cell.join("results").join(name), text).expect("written");
-    }
-    cell
-}
-
-fn report(set: &Path, words: &[&str]) -> (i32, String, String) {
-    let output = xtask(&["report", "--matrix"])
-        .arg(set)
-        .args(words)
-        .output()
-        .expect("it runs");
-    let text = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes);
-        text.replace(&set.display().to_string(), "SET")
-    };
-    let code = output.status.code().expect("not killed");
-    (code, text(&output.stdout), text(&output.stderr))
-}
+use crate::support::golden::holds;
+use crate::{JUNIT, QEMU, cell, lava, report, result};
 
 #[test]
 fn good_jobs_and_bad_ones() {
@@ -88,14 +24,12 @@ fn good_jobs_and_bad_ones() {
         ],
     );
     let newer = QEMU.replace("v2.12.1", "v2.13.0");
-    let junit =
-        "<testsuites><testsuite><testcase classname='t' name='a'/></testsuite></testsuites>";
     cell(
         set,
         ["labgrid", "qemu", "v2.13"],
         &[
             ("uart.log", &newer),
-            ("junit.xml", junit),
+            ("junit.xml", JUNIT),
             ("pytest.out", QEMU),
         ],
     );
@@ -140,7 +74,7 @@ fn good_jobs_and_bad_ones() {
     let jobs: String = text
         .lines()
         .filter(|line| !line.contains(". "))
-        .take(30)
+        .take(34)
         .fold(String::new(), |all, line| all + line + "\n");
     holds("matrix.md", &jobs);
 
@@ -150,38 +84,70 @@ fn good_jobs_and_bad_ones() {
     assert!(text.contains("QEMU virt"), "{text}");
 }
 
+/// A file of a cell that cannot be read makes its job incomplete, and hides no
+/// other; one that is named is an error.
 #[test]
 fn what_is_no_job() {
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path();
+    let good = [("uart.log", QEMU), ("junit.xml", JUNIT)];
+    cell(set, ["labgrid", "good", "x"], &good);
     for (name, text, expected) in [
         ("junit.xml", "<testsuites/>", "no test case"),
         ("junit.xml", "not XML", "no test case"),
         ("junit.xml", "<a><b>", "ends early"),
-        ("result.yaml", "- 7", "no results of LAVA's"),
+        (
+            "result.yaml",
+            "- 7",
+            "each with its suite, its name and its result",
+        ),
+        (
+            "result.yaml",
+            "- {suite: null, name: a, result: pass}",
+            "null into string",
+        ),
         ("results.yml", "{", "no results of LAVA's"),
     ] {
         let cell = cell(set, ["lava", "a", "b"], &[(name, text)]);
-        let (code, _, said) = report(set, &[]);
-        assert_eq!(code, 2, "{said}");
+        let (code, out, said) = report(set, &[]);
+        assert_eq!(code, 3, "{said}");
         assert!(said.contains(name) && said.contains(expected), "{said}");
+        assert!(
+            out.contains(expected) && out.contains("good: runs"),
+            "{out}"
+        );
+        assert!(
+            !said.contains("OneOrAll") && !said.contains("struct"),
+            "{said}"
+        );
+        assert!(!said.contains("use Option"), "{said}");
+        let (code, out, said) = report(&cell.join("results").join(name), &[]);
+        assert_eq!((code, out.as_str()), (2, ""), "{said}");
         fs::remove_dir_all(cell).expect("removed");
     }
     let cell = cell(set, ["lava", "a", "b"], &[]);
+    let mark = |name: &str| {
+        let name = serde_json::to_string(name).expect("JSON");
+        let schema = "\"schema\": \"psci-bench-lab-cell\", \"version\": 1";
+        format!("{{{schema}, \"engine\": \"lava\", \"board\": \"a\", \"firmware\": {name}}}")
+    };
+    let other = mark("x").replace("psci-bench-lab-cell", "x");
+    let (lines, bars) = (mark("a\n# b\u{1b}"), mark("a|b"));
     for (text, expected) in [
-        ("{}", "missing field"),
+        ("{}", "there is no text for \"schema\""),
+        ("[]", "there is no text for \"schema\""),
         ("", "EOF"),
-        (
-            r#"{"schema": "x", "version": 1, "engine": "", "board": "", "firmware": ""}"#,
-            "this is x 1",
-        ),
+        (other.as_str(), "this is \"x\" 1"),
+        (lines.as_str(), "firmware \"a\\n# b\\u{1b}\": a name has"),
+        (bars.as_str(), "firmware \"a|b\": a name has"),
     ] {
         fs::write(cell.join("cell.json"), text).expect("written");
-        let (code, _, said) = report(set, &[]);
-        assert_eq!(code, 2, "{said}");
+        let (code, out, said) = report(set, &[]);
+        assert_eq!(code, 3, "{said}");
         assert!(
             said.contains("cell.json") && said.contains(expected),
             "{said}"
         );
+        assert!(out.contains("good: runs"), "{out}");
     }
 }

@@ -1,0 +1,111 @@
+//! Text of others as text: what markup would take for its own stands with a
+//! backslash.
+
+/// `text` without what reStructuredText would take for markup, also as all of a
+/// table's cell or of a paragraph.
+pub(super) fn rst(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut before = ' ';
+    let mut letters = letters(text).peekable();
+    while let Some(c) = letters.next() {
+        let next = letters.peek().copied();
+        let special = match c {
+            '\\' | '*' | '`' | '|' => true,
+            // A reference ends in one, and in a word it is nothing.
+            '_' => next.is_none_or(|next| !next.is_alphanumeric()),
+            // At the end of a paragraph, two of them announce a literal block.
+            ':' => before == ':',
+            _ => false,
+        };
+        let at_start = out.is_empty() && begins(c, next) || numbers(&out, c, next);
+        if special || at_start {
+            out.push('\\');
+        }
+        out.push(c);
+        before = c;
+    }
+    out
+}
+
+/// `text` without what Markdown, as GitHub reads it, would take for markup.
+pub(super) fn md(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut before = ' ';
+    let mut letters = letters(text).peekable();
+    while let Some(c) = letters.next() {
+        let next = letters.peek().copied();
+        let in_word = before.is_alphanumeric() && next.is_some_and(char::is_alphanumeric);
+        let special = match c {
+            '\\' | '|' | '*' | '`' | '<' | '>' | '[' => true,
+            '_' => !in_word,
+            '~' => before == '~' || next == Some('~'),
+            '&' => next.is_some_and(|next| next.is_alphanumeric() || next == '#'),
+            _ => false,
+        };
+        let at_start = out.is_empty() && (begins(c, next) || c == '#') || numbers(&out, c, next);
+        if special || at_start {
+            out.push('\\');
+        }
+        out.push(c);
+        before = c;
+    }
+    out
+}
+
+/// `text` in one line, whatever was in it.
+pub(super) fn line(text: &str) -> String {
+    letters(text).collect()
+}
+
+fn letters(text: &str) -> impl Iterator<Item = char> {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c })
+}
+
+/// Whether a text that begins so is a list, a rule, a directive or a field, and
+/// no number.
+fn begins(first: char, next: Option<char>) -> bool {
+    let is_mark = first.is_ascii_punctuation() && !matches!(first, '_' | '"' | '\'' | '#');
+    let is_number = matches!(first, '-' | '+' | '.') && next.is_some_and(|it| it.is_ascii_digit());
+    is_mark && !is_number
+}
+
+/// Whether `c` makes an item of a numbered list of what is before.
+fn numbers(before: &str, c: char, next: Option<char>) -> bool {
+    let ends = next.is_none_or(char::is_whitespace);
+    let is_number = before.bytes().all(|it| it.is_ascii_digit());
+    let is_letter = before.len() == 1 && before.bytes().all(|it| it.is_ascii_alphabetic());
+    matches!(c, '.' | ')') && ends && !before.is_empty() && (is_number || is_letter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_names() {
+        for (text, in_rst, in_md) in [
+            ("test_rt_instr_x", "test_rt_instr_x", "test_rt_instr_x"),
+            ("fw_", "fw\\_", "fw\\_"),
+            ("_a_b_", "_a_b\\_", "\\_a_b\\_"),
+            ("__init__", "\\__init\\_\\_", "\\_\\_init\\_\\_"),
+            ("a|b*c`d", "a\\|b\\*c\\`d", "a\\|b\\*c\\`d"),
+            ("<b>&amp; & x", "\\<b>&amp; & x", "\\<b\\>\\&amp; & x"),
+            ("a\\", "a\\\\", "a\\\\"),
+            ("[x](y)", "\\[x](y)", "\\[x](y)"),
+            ("~~x~", "\\~~x~", "\\~\\~x~"),
+            ("# big", "# big", "\\# big"),
+            ("a\nb\tc", "a b c", "a b c"),
+            ("::", "\\:\\:", "\\::"),
+            ("so::", "so:\\:", "so::"),
+            ("-", "\\-", "\\-"),
+            ("-12.3 %", "-12.3 %", "-12.3 %"),
+            ("12. x", "12\\. x", "12\\. x"),
+            ("a)", "a\\)", "a\\)"),
+            ("12.5", "12.5", "12.5"),
+            ("2.13.0", "2.13.0", "2.13.0"),
+        ] {
+            assert_eq!((rst(text).as_str(), md(text).as_str()), (in_rst, in_md));
+        }
+        assert_eq!(line("a\r\nb\u{1b}[m"), "a  b [m");
+    }
+}

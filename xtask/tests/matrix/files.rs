@@ -1,0 +1,113 @@
+//! Several files of a job, files that are not written to, and what is in them.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::{JUNIT, QEMU, cell, lava, report, result};
+
+/// Whatever the files are called, and however many say the same.
+#[test]
+fn what_two_files_say_counts_once() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let set = dir.path();
+    let mut number = result("powerdown", "cpu_off_serial_0_0", "pass");
+    number["measurement"] = "812.0".into();
+    let over = result("lava", "job", "pass");
+    let case = result("psci-bench", "a", "pass");
+    let log = lava(QEMU, &[case.clone(), number, over.clone()]);
+    let results = "- {suite: lava, name: job, result: pass}\n\
+        - {suite: psci-bench, name: a, result: pass}\n\
+        - {suite: powerdown, name: cpu_off_serial_0_0, result: pass, measurement: '812.0'}\n";
+    for names in [
+        &["lava.yaml", "results.yaml"][..],
+        &["uart.yaml", "results.yaml"],
+        &["lava.log", "lava.yaml"],
+    ] {
+        let files = names.iter().map(|name| match *name {
+            "results.yaml" => (*name, results),
+            name => (name, log.as_str()),
+        });
+        let cell = cell(set, ["lava", "qemu", "x"], &files.collect::<Vec<_>>());
+        let (code, json, said) = report(set, &["--format", "json"]);
+        assert_eq!(code, 0, "{said}");
+        let json: Value = serde_json::from_str(&json).expect("JSON");
+        let job = &json["matrix"]["jobs"][0];
+        assert_eq!(job["results"]["measurements"], 1, "{names:?}");
+        assert_eq!(job["runs"], json!([0]), "{names:?}");
+        let is_said = said.contains("logs of one job") && said.contains("again, to the last tick");
+        assert_eq!(is_said, !names.contains(&"results.yaml"), "{said}");
+        fs::remove_dir_all(cell).expect("removed");
+    }
+    // A result that is cut off, and none at all.
+    let failed = lava("", &[result("psci-bench", "b", "fail")]);
+    let cut = lava(QEMU, &[case]) + &failed[..failed.len() - 5] + "\n" + &lava("", &[over.clone()]);
+    for (log, why) in [
+        (cut, "1 line of LAVA's log cannot be read"),
+        (lava(QEMU, &[over]), "the engine has no test case"),
+    ] {
+        let cell = cell(set, ["lava", "qemu", "x"], &[("lava.log", &log)]);
+        let (code, _, said) = report(set, &[]);
+        assert_eq!(code, 3, "{said}");
+        assert!(said.contains(why), "{said}");
+        assert_eq!(report(&cell.join("results/lava.log"), &[]).0, 3);
+    }
+}
+
+/// What was measured is not written over.
+#[test]
+fn results_are_not_written_to() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let set = dir.path();
+    let files = [("uart.log", QEMU), ("junit.xml", JUNIT)];
+    let cell = cell(set, ["labgrid", "qemu", "x"], &files);
+    fs::hard_link(cell.join("results/uart.log"), set.join("link")).expect("made");
+    let new = cell.join("results/report.txt");
+    for path in [
+        cell.join("results/uart.log"),
+        set.join("link"),
+        cell.join("cell.json"),
+        new.clone(),
+    ] {
+        let (code, _, said) = report(set, &["-o", path.to_str().expect("UTF-8")]);
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains("-o SET/"), "{said}");
+    }
+    assert_eq!(fs::read_to_string(set.join("link")).expect("there"), QEMU);
+    assert!(!new.exists());
+    let (code, _, said) = report(set, &["-o", set.join("new").to_str().expect("UTF-8")]);
+    assert_eq!(code, 0, "{said}");
+}
+
+/// What others wrote moves no cursor, and makes no markup.
+#[test]
+fn text_of_others_stays_text() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let set = dir.path();
+    let junit = "<testsuite><testcase name='a&#27;[31m&#10;b'><failure message='&#27;]0;x&#7;&#10;\
+        | *y*'/></testcase></testsuite>";
+    let files = [("uart.log", QEMU), ("junit.xml", junit)];
+    cell(set, ["labgrid", "qemu", "fw_"], &files);
+    let mut job = result("lava", "job", "fail");
+    job["error_msg"] = "x\n\n# big\n\u{1b}[2J <b>".into();
+    let log = lava(QEMU, &[result("p", "c\n\u{1b}[1m", "fail"), job]);
+    cell(set, ["lava", "qemu", "__init__"], &[("lava.log", &log)]);
+    for format in ["text", "md", "rst", "json"] {
+        let (code, out, said) = report(set, &["--format", format]);
+        assert_eq!(code, 1, "{said}");
+        let odd = |c: char| c.is_control() && c != '\n';
+        assert!(
+            !out.contains(odd) && !said.contains(odd),
+            "{format}: {out:?}"
+        );
+        assert!(
+            !out.contains("\n# big") && !said.contains("\n# big"),
+            "{out}"
+        );
+        assert!(said.contains("the job failed: x # big .[2J <b>"), "{said}");
+    }
+    let (_, md, _) = report(set, &["--format", "md"]);
+    for text in ["| fw\\_ ", "| \\_\\_init\\_\\_ ", "\\| \\*y\\*", "\\<b\\>"] {
+        assert!(md.contains(text), "{text}: {md}");
+    }
+}
