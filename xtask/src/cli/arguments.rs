@@ -257,8 +257,8 @@ Exit codes:
      job, a test case or a verdict is not passed
   2  bad input or use: no such file, no run in a log, runs that do not merge
      or can not be compared
-  3  done, but a run, the baseline or the comparison is incomplete, or a cell of
-     a matrix has no run: it is named on stderr
+  3  done, but a run, the baseline, the comparison or a job of a matrix is
+     incomplete, or something in it was not looked at: it is named on stderr
 
 Examples:
   cargo xtask report run.log

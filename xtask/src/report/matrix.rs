@@ -98,7 +98,8 @@ pub fn matrix(jobs: Vec<Job>, runs: &[Run]) -> Matrix {
     }
     let boards = boards.into_iter().map(|(name, mut columns)| {
         columns.sort_by(|a, b| a.0.cmp(&b.0));
-        let mut columns = columns.into_iter().map(|it| (it.1, it.2)).collect();
+        let mut columns: Vec<(usize, String)> =
+            columns.into_iter().map(|it| (it.1, it.2)).collect();
         distinct(&mut columns);
         Board {
             name,
@@ -118,7 +119,7 @@ pub fn matrix(jobs: Vec<Job>, runs: &[Run]) -> Matrix {
 }
 
 /// Two columns of one name get numbers.
-fn distinct(columns: &mut Vec<(usize, String)>) {
+fn distinct(columns: &mut [(usize, String)]) {
     let names: Vec<String> = columns.iter().map(|column| column.1.clone()).collect();
     for (place, (_, name)) in columns.iter_mut().enumerate() {
         let same = |it: &&String| **it == names[place];
@@ -129,7 +130,8 @@ fn distinct(columns: &mut Vec<(usize, String)>) {
     }
 }
 
-/// What logs call the boards of cells, and which jobs they are of.
+/// What logs call the boards that cells name, or logs without a cell, and which
+/// jobs they are of.
 struct Models(BTreeMap<String, BTreeMap<String, Model>>);
 
 /// A board as logs call it.
@@ -144,10 +146,8 @@ impl Models {
         let mut all = Self(BTreeMap::new());
         for job in jobs {
             let own = runs.get(job.runs.clone()).unwrap_or_default();
-            for (board, model) in own
-                .iter()
-                .filter_map(|run| Some((job.board.as_ref()?, run.model.as_ref()?)))
-            {
+            for model in own.iter().filter_map(|run| run.model.as_ref()) {
+                let board = job.board.as_ref().unwrap_or(model);
                 let known = all.0.entry(board.clone()).or_default();
                 let known = known.entry(word(model)).or_default();
                 // Of two that differ in blanks alone, the one with blanks.
@@ -182,8 +182,7 @@ impl Models {
             let each = each.map(|it| format!("{} ({})", it.name, it.jobs.join(", ")));
             let each = each.collect::<Vec<_>>().join("; ");
             format!(
-                "cells of board {board} have logs of {} boards, which have tables of their own: \
-                 {each}",
+                "board {board} has logs of {} boards, which have tables of their own: {each}",
                 models.len()
             )
         };
@@ -201,14 +200,12 @@ fn word(model: &str) -> String {
 const NOT_KNOWN: &str = "not known";
 
 fn of_run(job: &Job, run: &Run, models: &Models) -> Key {
-    let or = |text: Option<&str>| text.unwrap_or(NOT_KNOWN).to_owned();
     let firmware = job.firmware.as_deref().or_else(|| run.firmware_version());
+    let board = job.board.as_ref().or(run.model.as_ref());
+    let known = board.map(|board| models.board(board, run));
     Key {
-        board: match &job.board {
-            Some(board) => models.board(board, run),
-            None => or(run.model.as_deref()),
-        },
-        firmware: or(firmware),
+        board: known.unwrap_or_else(|| NOT_KNOWN.to_owned()),
+        firmware: firmware.unwrap_or(NOT_KNOWN).to_owned(),
     }
 }
 

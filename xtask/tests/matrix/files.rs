@@ -41,7 +41,8 @@ fn what_two_files_say_counts_once() {
     }
     // A result that is cut off, and none at all.
     let failed = lava("", &[result("psci-bench", "b", "fail")]);
-    let cut = lava(QEMU, &[case]) + &failed[..failed.len() - 5] + "\n" + &lava("", &[over.clone()]);
+    let (before, behind) = (lava(QEMU, &[case]), lava("", std::slice::from_ref(&over)));
+    let cut = format!("{before}{}\n{behind}", &failed[..failed.len() - 5]);
     for (log, why) in [
         (cut, "1 line of LAVA's log cannot be read"),
         (lava(QEMU, &[over]), "the engine has no test case"),

@@ -108,7 +108,7 @@ fn several_boards() {
         cell(&lab, ["labgrid", "juno", firmware], &files);
     }
     let (_, out, said) = report(&lab, &[]);
-    let note = "cells of board juno have logs of 2 boards";
+    let note = "board juno has logs of 2 boards";
     assert!(said.contains(note) && out.contains(note), "{said}");
     assert!(said.contains("QEMU virt (SET/labgrid-juno-v1)"), "{said}");
     assert!(out.contains("juno (QEMU virt): runs") && out.contains("juno (Juno r2): runs"));

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 
 use super::merge::is_repeat;
@@ -204,7 +204,8 @@ pub fn read_all(found: &Found) -> Result<(Vec<Job>, Vec<Run>)> {
     }
     for file in &found.files {
         let (mut job, mut parts) = (Job::new(file), Parts::default());
-        job.read(file, &mut parts)?;
+        let read = job.read(file, &mut parts);
+        read.map_err(|error| anyhow!("{}", told(&error)))?;
         job.close(parts, &mut runs);
         jobs.push(job);
     }
@@ -258,7 +259,7 @@ impl Job {
         }
         let name = |key: &str| {
             let name = text(key)?;
-            let refused = |why| anyhow::anyhow!("{}: {key} {name:?}: {why}", at());
+            let refused = |why| anyhow!("{}: {key} {name:?}: {why}", at());
             check_name(name).map_err(refused)
         };
         (self.engine, self.board) = (Some(name("engine")?), Some(name("board")?));
