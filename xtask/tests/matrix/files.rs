@@ -4,28 +4,28 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::{JUNIT, QEMU, cell, lava, report, result};
+use crate::{QEMU, cell, junit, lava, measured, report, result};
 
 /// Whatever the files are called, and however many say the same.
 #[test]
 fn what_two_files_say_counts_once() {
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path();
-    let mut number = result("powerdown", "cpu_off_serial_0_0", "pass");
-    number["measurement"] = "812.0".into();
     let over = result("lava", "job", "pass");
-    let case = result("psci-bench", "a", "pass");
-    let log = lava(QEMU, &[case.clone(), number, over.clone()]);
-    let results = "- {suite: lava, name: job, result: pass}\n\
-        - {suite: psci-bench, name: a, result: pass}\n\
-        - {suite: powerdown, name: cpu_off_serial_0_0, result: pass, measurement: '812.0'}\n";
+    let mut all = measured(QEMU);
+    all.push(over.clone());
+    let log = lava(QEMU, &all);
+    // A list of them, as a server gives it: JSON is YAML.
+    let results = Value::from(all.clone()).to_string();
+    let results = results.replace("\"definition\"", "\"suite\"");
+    let results = results.replace("\"case\"", "\"name\"");
     for names in [
         &["lava.yaml", "results.yaml"][..],
         &["uart.yaml", "results.yaml"],
         &["lava.log", "lava.yaml"],
     ] {
         let files = names.iter().map(|name| match *name {
-            "results.yaml" => (*name, results),
+            "results.yaml" => (*name, results.as_str()),
             name => (name, log.as_str()),
         });
         let cell = cell(set, ["lava", "qemu", "x"], &files.collect::<Vec<_>>());
@@ -33,7 +33,7 @@ fn what_two_files_say_counts_once() {
         assert_eq!(code, 0, "{said}");
         let json: Value = serde_json::from_str(&json).expect("JSON");
         let job = &json["matrix"]["jobs"][0];
-        assert_eq!(job["results"]["measurements"], 1, "{names:?}");
+        assert_eq!(job["results"]["measurements"], 64, "{names:?}");
         assert_eq!(job["runs"], json!([0]), "{names:?}");
         let is_said = said.contains("logs of one job") && said.contains("again, to the last tick");
         assert_eq!(is_said, !names.contains(&"results.yaml"), "{said}");
@@ -41,17 +41,30 @@ fn what_two_files_say_counts_once() {
     }
     // A result that is cut off, and none at all.
     let failed = lava("", &[result("psci-bench", "b", "fail")]);
-    let (before, behind) = (lava(QEMU, &[case]), lava("", std::slice::from_ref(&over)));
+    let (before, behind) = (lava(QEMU, &all), lava("", std::slice::from_ref(&over)));
+    // Measurements that LAVA has not seen, and results of another job.
+    let (fewer, mut others) = (&all[1..], all.clone());
+    others[0]["measurement"] = "1.0".into();
     let cut = format!("{before}{}\n{behind}", &failed[..failed.len() - 5]);
     for (log, why) in [
         (cut, "1 line of LAVA's log cannot be read"),
         (lava(QEMU, &[over]), "the engine has no test case"),
+        (
+            lava(QEMU, fewer),
+            "the engine has 63 of the 64 measurements",
+        ),
+        (
+            lava(QEMU, &others),
+            "the engine has 63 of the 64 measurements",
+        ),
     ] {
         let cell = cell(set, ["lava", "qemu", "x"], &[("lava.log", &log)]);
         let (code, _, said) = report(set, &[]);
         assert_eq!(code, 3, "{said}");
         assert!(said.contains(why), "{said}");
-        assert_eq!(report(&cell.join("results/lava.log"), &[]).0, 3);
+        // By itself a log is held against nothing.
+        let alone = if why.contains("of the 64") { 0 } else { 3 };
+        assert_eq!(report(&cell.join("results/lava.log"), &[]).0, alone);
     }
 }
 
@@ -60,7 +73,8 @@ fn what_two_files_say_counts_once() {
 fn results_are_not_written_to() {
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path();
-    let files = [("uart.log", QEMU), ("junit.xml", JUNIT)];
+    let junit = junit(QEMU);
+    let files = [("uart.log", QEMU), ("junit.xml", &junit)];
     let cell = cell(set, ["labgrid", "qemu", "x"], &files);
     fs::hard_link(cell.join("results/uart.log"), set.join("link")).expect("made");
     let new = cell.join("results/report.txt");

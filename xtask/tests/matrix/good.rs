@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::support::golden::holds;
-use crate::{JUNIT, QEMU, cell, lava, report, result};
+use crate::{QEMU, cell, junit, lava, measured, report, result};
 
 #[test]
 fn good_jobs_and_bad_ones() {
@@ -11,10 +11,9 @@ fn good_jobs_and_bad_ones() {
     let set = dir.path();
     let over = result("lava", "job", "pass");
     let case = |it: &str| result("psci-bench", "a_case", it);
-    let mut number = result("powerdown", "cpu_off_serial_0_0", "pass");
-    number["measurement"] = "812.0".into();
-    number["units"] = "ns".into();
-    let good = lava(QEMU, &[case("pass"), number, over.clone()]);
+    let mut all = measured(QEMU);
+    all.extend([case("pass"), over.clone()]);
+    let good = lava(QEMU, &all);
     cell(
         set,
         ["lava", "qemu", "v2.12"],
@@ -29,7 +28,7 @@ fn good_jobs_and_bad_ones() {
         ["labgrid", "qemu", "v2.13"],
         &[
             ("uart.log", &newer),
-            ("junit.xml", JUNIT),
+            ("junit.xml", &junit(QEMU)),
             ("pytest.out", QEMU),
         ],
     );
@@ -90,7 +89,8 @@ fn good_jobs_and_bad_ones() {
 fn what_is_no_job() {
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path();
-    let good = [("uart.log", QEMU), ("junit.xml", JUNIT)];
+    let junit = junit(QEMU);
+    let good = [("uart.log", QEMU), ("junit.xml", &junit)];
     cell(set, ["labgrid", "good", "x"], &good);
     for (name, text, expected) in [
         ("junit.xml", "<testsuites/>", "no test case"),

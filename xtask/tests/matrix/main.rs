@@ -62,8 +62,53 @@ fn cell(set: &Path, names: [&str; 3], files: &[(&str, &str)]) -> PathBuf {
     cell
 }
 
-const JUNIT: &str =
-    "<testsuites><testsuite><testcase classname='t' name='a'/></testsuite></testsuites>";
+/// The figures of the `RT_INSTR` lines in a log: what an engine is to have of
+/// it, by tag, cluster and core, and metric.
+fn figures(log: &str) -> Vec<[&str; 5]> {
+    let mut all = Vec::new();
+    for line in log.lines() {
+        let Some(line) = line.trim_end().strip_prefix("<RT_INSTR:") else {
+            continue;
+        };
+        let words: Vec<&str> = line.trim_end_matches("/>").split('\t').collect();
+        let metrics = match words.len() {
+            4 => &["latency"][..],
+            _ => &["powerdown", "wakeup", "cache-flush"],
+        };
+        for (metric, value) in metrics.iter().zip(&words[3..]) {
+            all.push([words[0], words[1], words[2], *metric, *value]);
+        }
+    }
+    all
+}
+
+/// What pytest writes of a log.
+fn junit(log: &str) -> String {
+    let mut out = "<testsuites><testsuite>".to_owned();
+    for [tag, cluster, core, metric, value] in figures(log) {
+        let metric = metric.replace('-', "_");
+        out.push_str(&format!(
+            "<testcase classname='t' name='test_scenario[{tag}]'><properties>\
+             <property name='{cluster}.{core} {metric} ns' value='{value}'/></properties></testcase>"
+        ));
+    }
+    out + "<testcase classname='t' name='test_verdict'/></testsuite></testsuites>"
+}
+
+/// What LAVA has of a log, without the job's own result.
+fn measured(log: &str) -> Vec<Value> {
+    let mut all = Vec::new();
+    for [tag, cluster, core, metric, value] in figures(log) {
+        let tag = tag.trim_start_matches("test_rt_instr_");
+        let mut one = result(metric, &format!("{tag}_{cluster}_{core}"), "pass");
+        one["measurement"] = format!("{value}.0").into();
+        one["units"] = "ns".into();
+        all.push(one);
+    }
+    all.push(result("psci-bench", "psci_bench", "pass"));
+    all
+}
+
 const BAD_JUNIT: &str =
     "<testsuite><testcase name='a'><failure message='bad'/></testcase></testsuite>";
 const LAST: &str =

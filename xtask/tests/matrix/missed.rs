@@ -3,14 +3,15 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use crate::{BAD_JUNIT, JUNIT, QEMU, cell, report};
+use crate::{BAD_JUNIT, QEMU, cell, junit, report};
 
 /// What is below, behind a link, or called otherwise is found.
 #[test]
 fn whatever_is_there_is_looked_at() {
     let dir = tempfile::tempdir().expect("a directory");
     let (set, other) = (dir.path().join("set"), dir.path().join("other"));
-    let good = [("uart.log", QEMU), ("junit.xml", JUNIT)];
+    let junit = junit(QEMU);
+    let good = [("uart.log", QEMU), ("junit.xml", &junit)];
     let bad = [("uart.log", QEMU), ("junit.xml", BAD_JUNIT)];
     let qemu = |name| ["labgrid", "qemu", name];
     let ok = cell(&set, qemu("ok"), &good);

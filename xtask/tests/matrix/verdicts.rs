@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::{JUNIT, LAST, QEMU, cell, report, signed, tftf};
+use crate::{LAST, QEMU, cell, junit, report, signed, tftf};
 
 /// By the records, by TFTF's lines, and by what the engine counts.
 #[test]
@@ -20,24 +20,24 @@ fn what_failed_is_not_green() {
     let no_last = failed.replace(LAST, "");
     let broken = failed.replace(LAST, &LAST.replace("PASS", "PxSS"));
     let records = "psci-bench: FAIL (5 passed, 0 skipped, 1 failed";
-    let counts = JUNIT.replace("<testsuite>", "<testsuite errors='3' failures='2'>");
-    let missing = JUNIT.replace("<testsuite>", "<testsuite tests='9'>");
-    let error = JUNIT.replace("<testsuite>", "<testsuite><error message='setup'/>");
-    let skipped = JUNIT.replace("/></", "><skipped/></testcase></");
+    let good = "<testsuite>";
+    let counts = "<testsuite errors='3' failures='2'>";
+    let missing = "<testsuite tests='99'>";
+    let error = "<testsuite><error message='setup'/>";
     let (tftf_failed, tftf_crashed) = (tftf("Failed"), tftf("Crashed"));
-    for (log, junit, expected, why) in [
-        (failed.as_str(), JUNIT, 1, records),
-        (&no_last, JUNIT, 1, records),
-        (&broken, JUNIT, 1, records),
-        (&tftf("Passed"), JUNIT, 0, ""),
-        (&tftf_failed, JUNIT, 1, "cpu_susp_serial failed"),
-        (&tftf_crashed, JUNIT, 1, "cpu_susp_serial crashed"),
-        (QEMU, &counts, 1, "counts 5 failures and errors, and has 0"),
-        (QEMU, &missing, 3, "counts 9 test cases, and has 1"),
-        (QEMU, &error, 1, "failed: setup"),
-        (QEMU, &skipped, 1, "nothing was run: 1 test case"),
+    for (log, suite, expected, why) in [
+        (failed.as_str(), good, 1, records),
+        (&no_last, good, 1, records),
+        (&broken, good, 1, records),
+        (&tftf("Passed"), good, 0, ""),
+        (&tftf_failed, good, 1, "cpu_susp_serial failed"),
+        (&tftf_crashed, good, 1, "cpu_susp_serial crashed"),
+        (QEMU, counts, 1, "counts 5 failures and errors, and has 0"),
+        (QEMU, missing, 3, "counts 99 test cases, and has 65"),
+        (QEMU, error, 1, "failed: setup"),
     ] {
-        let files = [("uart.log", log), ("junit.xml", junit)];
+        let junit = junit(log).replace(good, suite);
+        let files = [("uart.log", log), ("junit.xml", &junit)];
         let cell = cell(set, ["labgrid", "qemu", "x"], &files);
         let (code, out, said) = report(set, &[]);
         assert_eq!(code, expected, "{why}: {said}");
@@ -56,17 +56,22 @@ fn what_failed_is_not_green() {
             assert_eq!(json["matrix"]["jobs"][0]["outcome"], "failed");
             assert_eq!(json["runs"][0]["verdict"], "fail");
         }
-        if junit == JUNIT {
+        if suite == good {
             let (code, _, _) = report(&cell.join("results/uart.log"), &[]);
             assert_eq!(code, expected, "{why}");
         }
     }
+    // A job that has lost its subject.
+    let skipped = "<testsuite><testcase name='a'><skipped/></testcase></testsuite>";
+    let files = [("uart.log", QEMU), ("junit.xml", skipped)];
+    cell(set, ["labgrid", "qemu", "x"], &files);
+    let (code, _, said) = report(set, &[]);
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("nothing was run: 1 test case"), "{said}");
     // Figures of lines alone are marked, and the mark is told.
-    let files = [
-        ("uart.log", tftf("Passed")),
-        ("junit.xml", JUNIT.to_owned()),
-    ];
-    let files = files.each_ref().map(|(name, text)| (*name, text.as_str()));
+    let log = tftf("Passed");
+    let of_log = junit(&log);
+    let files = [("uart.log", log.as_str()), ("junit.xml", &of_log)];
     cell(set, ["labgrid", "qemu", "x"], &files);
     let (_, out, _) = report(set, &["--format", "md"]);
     assert!(
@@ -104,7 +109,7 @@ fn several_boards() {
     // A cell with another board's log, not in silence and not in its tables.
     let lab = set.join("lab");
     for (firmware, log) in [("v1", QEMU), ("v2", juno.as_str()), ("v3", &juno)] {
-        let files = [("uart.log", log), ("junit.xml", JUNIT)];
+        let files = [("uart.log", log), ("junit.xml", &junit(log))];
         cell(&lab, ["labgrid", "juno", firmware], &files);
     }
     let (_, out, said) = report(&lab, &[]);

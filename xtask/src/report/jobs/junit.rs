@@ -4,7 +4,7 @@ use anyhow::{Context, Result, bail};
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::{Ending, Results};
+use super::{Ending, Results, agreed};
 use crate::report::words::message;
 
 /// A test case, or a suite of them, that is not over.
@@ -91,6 +91,10 @@ impl State {
                 });
                 return Ok(());
             }
+            "property" => {
+                self.property(element, results)?;
+                return Ok(());
+            }
             "failure" | "error" => Ending::Failed,
             "skipped" => Ending::Skipped,
             _ => return Ok(()),
@@ -103,6 +107,29 @@ impl State {
             let suite = self.suites.last().map_or("", |suite| &suite.name);
             let said = said.unwrap_or_else(|| "it does not say why".to_owned());
             results.faults.push(format!("suite {suite} failed: {said}"));
+        }
+        Ok(())
+    }
+
+    /// A figure of a scenario: the generated tests call it by CPU, metric and
+    /// unit, and the scenario's tag is the parameter of the test.
+    fn property(&self, element: &BytesStart<'_>, results: &mut Results) -> Result<()> {
+        let (Some((case, _)), Some(name), Some(value)) = (
+            &self.case,
+            attribute(element, "name")?,
+            attribute(element, "value")?,
+        ) else {
+            return Ok(());
+        };
+        let tag = case.rsplit_once('[').and_then(|it| it.1.strip_suffix(']'));
+        let tag = tag.and_then(|tag| tag.strip_prefix(agreed::TAG));
+        let mut words = name.split(' ');
+        if let (Some(tag), Some(cpu), Some(metric), Some("ns"), None) =
+            (tag, words.next(), words.next(), words.next(), words.next())
+        {
+            let name = agreed::name(&metric.replace('_', "-"), tag, &cpu.replace('.', "_"));
+            let value = value.parse().unwrap_or(f64::NAN);
+            results.measured.entry(name).or_default().push(value);
         }
         Ok(())
     }

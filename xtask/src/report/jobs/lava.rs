@@ -98,15 +98,15 @@ impl Results {
             return Ok(());
         }
         let measured = match &one.measurement {
-            None | Some(Value::Null) => false,
-            Some(Value::String(text)) => !text.is_empty(),
-            Some(_) => true,
+            None | Some(Value::Null) => None,
+            Some(Value::String(text)) if text.is_empty() => None,
+            Some(Value::String(text)) => Some(text.parse().unwrap_or(f64::NAN)),
+            Some(other) => Some(other.as_f64().unwrap_or(f64::NAN)),
         };
         let name = plain(&format!("{}/{}", one.definition, one.case));
-        if measured && ending == Ending::Passed {
-            *self.measured.entry(name).or_default() += 1;
-        } else {
-            self.add(name, ending);
+        match measured.filter(|_| ending == Ending::Passed) {
+            Some(value) => self.measured.entry(name).or_default().push(value),
+            None => self.add(name, ending),
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 //! find ─── cells and files below paths
 //! lava ─── LAVA's results, of its log or of its result YAML
 //! junit ── labgrid's, in JUnit's XML
+//! agreed ─ what the engine has measured, and what the log says
 //! ```
 //!
 //! A job is a cell that `cargo xtask lab` has written, with what is in its
@@ -26,12 +27,13 @@ use serde_json::Value;
 use super::merge::is_repeat;
 use super::model::Run;
 use super::read::{Input, ReadError, read};
-use super::words::plain;
+use super::words::{many, plain};
 use crate::lab::cell::{MARK, SCHEMA};
 use crate::lab::check_name;
 use crate::payload;
 use find::named;
 
+mod agreed;
 mod find;
 mod junit;
 mod lava;
@@ -105,12 +107,13 @@ impl Kind {
 }
 
 /// What the results of a job say together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
     /// Test cases by name. Of one that is there twice, the worse counts.
     pub cases: BTreeMap<String, Ending>,
-    /// The measurements that the engine has kept, by name: how many of each.
-    measured: BTreeMap<String, usize>,
+    /// The measurements that the engine has kept, by name, such as
+    /// `wakeup/cpu_susp_serial_1_0`.
+    measured: BTreeMap<String, Vec<f64>>,
     /// Why the job itself failed, if it did; empty where the engine does not say.
     pub failure: Option<String>,
     /// What else says that something failed.
@@ -133,9 +136,11 @@ impl Results {
         for (name, ending) in other.cases {
             self.add(name, ending);
         }
-        for (name, count) in other.measured {
+        for (name, values) in other.measured {
             let known = self.measured.entry(name).or_default();
-            *known = count.max(*known);
+            if values.len() > known.len() {
+                *known = values;
+            }
         }
         // One that tells why comes before one that does not.
         let is_said = |it: &Option<String>| it.as_ref().is_some_and(|why| !why.is_empty());
@@ -156,7 +161,7 @@ impl Results {
     /// How many measurements the engine has kept.
     #[must_use]
     pub fn measurements(&self) -> usize {
-        self.measured.values().sum()
+        self.measured.values().map(Vec::len).sum()
     }
 }
 
@@ -171,6 +176,8 @@ pub struct Job {
     pub board: Option<String>,
     /// What the cell calls the firmware.
     pub firmware: Option<String>,
+    /// On how many CPUs the cell runs.
+    pub cpus: Option<u64>,
     /// What the engine says; None where it has said nothing.
     pub results: Option<Results>,
     /// Which of the runs that were read are its own.
@@ -235,6 +242,7 @@ impl Job {
             engine: None,
             board: None,
             firmware: None,
+            cpus: None,
             results: None,
             runs: 0..0,
             lacks: Vec::new(),
@@ -264,6 +272,15 @@ impl Job {
         };
         (self.engine, self.board) = (Some(name("engine")?), Some(name("board")?));
         self.firmware = Some(name("firmware")?);
+        self.cpus = match mark.get("cpus") {
+            // As a cell of an earlier version.
+            None => None,
+            Some(cpus) => {
+                let count = cpus.as_u64();
+                let refused = || format!("{}: \"cpus\" is {cpus}, and no number of CPUs", at());
+                Some(count.with_context(refused)?)
+            }
+        };
         Ok(())
     }
 
@@ -326,6 +343,15 @@ impl Job {
                 .push(format!("{names} are logs of one job: one would do"));
         }
         let is_read = self.lacks.is_empty();
+        let others = runs.get(from..).unwrap_or_default();
+        let other = others.iter().map(|run| run.cpus.len() as u64);
+        for count in other.filter(|count| self.cpus.is_some_and(|cpus| cpus != *count)) {
+            self.lacks.push(format!(
+                "the log is of another job: of {}, and the cell has {}",
+                many(count as usize, "CPU"),
+                self.cpus.unwrap_or_default()
+            ));
+        }
         // Not every file of a job is the UART's.
         if self.runs.is_empty() {
             self.lacks.extend(parts.without);
@@ -339,6 +365,14 @@ impl Job {
                 .push("there are no results of the engine".to_owned()),
             Some(results) => {
                 self.lacks.extend(results.lacks.iter().cloned());
+                let own = runs.get(from..).unwrap_or_default();
+                match self.engine.as_deref() {
+                    Some("lava") if agreed::has_others_monitors(results) => {
+                        self.notes.push(agreed::OTHERS_MONITORS.to_owned());
+                    }
+                    Some(_) if is_read => self.lacks.extend(agreed::lacks(results, own)),
+                    _ => {}
+                }
                 if !results.ended && is_read {
                     self.lacks
                         .push("the engine's log does not come to the end of the job".to_owned());

@@ -1,0 +1,198 @@
+//! What an engine has measured, held against its log.
+//!
+//! An engine's numbers are those of the `RT_INSTR` lines, by the expressions in
+//! the cell's files. One that reads too late, or the results of another job, have
+//! fewer or others: such a job is not complete, whatever its test cases say.
+
+use std::collections::BTreeMap;
+
+use psci_bench::plan::Method;
+use psci_bench::sample::Metric;
+
+use super::{Ending, Results};
+use crate::report::model::{Run, Term, Test};
+use crate::report::words::many;
+
+/// How the tags of TF-A's suite begin.
+pub(super) const TAG: &str = "test_rt_instr_";
+/// The test suite of the cell's monitors in LAVA.
+const SUITE: &str = "psci-bench/";
+/// The test cases of the verdict: LAVA's, and pytest's.
+const VERDICTS: [&str; 2] = ["psci-bench/psci_bench", "/test_verdict"];
+/// What is to be known of a job that somebody gave other monitors.
+pub(super) const OTHERS_MONITORS: &str =
+    "LAVA's test cases are not by the cell's monitors: its numbers are not held against the log";
+
+/// Whether a job in LAVA had monitors of somebody else's, as TF-A's own.
+pub(super) fn has_others_monitors(results: &Results) -> bool {
+    let mut cases = results.cases.keys();
+    !results.cases.is_empty()
+        && results.measured.is_empty()
+        && !cases.any(|case| case.starts_with(SUITE))
+}
+
+/// What a measurement is called: by its metric, the end of the scenario's tag,
+/// and cluster and core.
+pub(super) fn name(metric: &str, tag: &str, cpu: &str) -> String {
+    format!("{metric}/{tag}_{cpu}")
+}
+
+/// What `results` do not have of what is in the logs. Where the engine says that
+/// something failed, that is what is to be told.
+pub(super) fn lacks(results: &Results, runs: &[Run]) -> Vec<String> {
+    let mut lacks = Vec::new();
+    let failed = results.failure.is_some()
+        || !results.faults.is_empty()
+        || results.count(Ending::Failed) > 0;
+    if failed || runs.is_empty() {
+        return lacks;
+    }
+    let is_verdict = |case: &String| VERDICTS.iter().any(|end| case.ends_with(end));
+    if !results.cases.is_empty() && !results.cases.keys().any(is_verdict) {
+        lacks.push("the engine has no test case of the verdict".to_owned());
+    }
+    let mut expected: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for run in runs {
+        for (name, value) in run.tests.iter().flat_map(|test| of_test(run, test)) {
+            expected.entry(name).or_default().push(value);
+        }
+    }
+    let sorted = |values: &Vec<f64>| {
+        let mut values = values.clone();
+        values.sort_by(f64::total_cmp);
+        values
+    };
+    let of_engine = |name: &String| results.measured.get(name).map(sorted);
+    let all = expected.values().map(Vec::len).sum::<usize>();
+    let found = expected.iter();
+    let kept = found.filter(|(name, values)| of_engine(name) == Some(sorted(values)));
+    let kept = kept.map(|it| it.1.len()).sum::<usize>();
+    let first = expected
+        .iter()
+        .find(|(name, values)| of_engine(name) != Some(sorted(values)));
+    if let Some((name, _)) = first {
+        lacks.push(format!(
+            "the engine has {kept} of the {} in the log: {name} is missing or another",
+            many(all, "measurement")
+        ));
+    }
+    let more = results.measured.keys();
+    let more = more.filter(|name| !expected.contains_key(*name)).count();
+    if more > 0 {
+        let more = many(more, "measurement");
+        lacks.push(format!("the engine has {more} that the log does not have"));
+    }
+    lacks
+}
+
+/// The numbers of a scenario's `RT_INSTR` lines.
+fn of_test(run: &Run, test: &Test) -> Vec<(String, f64)> {
+    let is_framed = test.method == Term::Known(Method::Tftf) && test.pmf != Some(false);
+    let tag = match &test.scenario {
+        Term::Known(scenario) if is_framed => scenario.tag().strip_prefix(TAG),
+        _ => None,
+    };
+    let Some(tag) = tag else {
+        return Vec::new();
+    };
+    let mut all = Vec::new();
+    for row in &test.rows {
+        let Some(cpu) = run.cpus.get(row.cpu) else {
+            continue;
+        };
+        let label = format!("{}_{}", cpu.cluster, run.core_number(cpu));
+        for (metric, ticks) in &row.figures {
+            let metric = match metric {
+                Term::Known(Metric::Powerdown) => "powerdown",
+                Term::Known(Metric::Wakeup) => "wakeup",
+                Term::Known(Metric::CacheFlush) => "cache-flush",
+                Term::Known(Metric::Latency) => "latency",
+                _ => continue,
+            };
+            if let Some(ns) = run.ns(*ticks) {
+                all.push((name(metric, tag, &label), ns as f64));
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::read::{Input, read};
+
+    /// A run of two CPUs, of which each scenario has a row.
+    fn run() -> Run {
+        let log = "NOTICE:  Booting trusted firmware test framework\n\
+                   > Executing 'CPU suspend on all cores in sequence'\n\
+                   <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n\
+                   <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t1\t106121\t17101\t5261/>\n  \
+                   TEST COMPLETE                                                 Passed\n\
+                   > Executing 'PSCI version call on all cores in parallel'\n\
+                   <RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t88/>\n  \
+                   TEST COMPLETE                                                 Passed\n\
+                   NOTICE:  Exiting tests.\n";
+        let input = Input {
+            name: "log".to_owned(),
+            from: log.as_bytes(),
+        };
+        read([input]).expect("a run").runs.remove(0)
+    }
+
+    fn whole() -> Results {
+        let mut results = Results::default();
+        results.add("psci-bench/psci_bench".to_owned(), Ending::Passed);
+        for (metric, values) in [
+            ("powerdown", [106_120, 106_121]),
+            ("wakeup", [17_100, 17_101]),
+            ("cache-flush", [5_260, 5_261]),
+        ] {
+            for (core, value) in values.into_iter().enumerate() {
+                let name = name(metric, "cpu_susp_serial", &format!("0_{core}"));
+                results.measured.insert(name, vec![f64::from(value)]);
+            }
+        }
+        let version = name("latency", "psci_version_parallel", "0_0");
+        results.measured.insert(version, vec![88.0]);
+        results
+    }
+
+    #[test]
+    fn each_number_of_the_log_is_the_engines() {
+        let runs = [run()];
+        assert_eq!(lacks(&whole(), &runs), Vec::<String>::new());
+        let mut fewer = whole();
+        fewer.measured.remove("wakeup/cpu_susp_serial_0_1");
+        let expected = "the engine has 6 of the 7 measurements in the log: \
+                        wakeup/cpu_susp_serial_0_1 is missing or another";
+        assert_eq!(lacks(&fewer, &runs), [expected]);
+        for wrong in [vec![1.0], vec![f64::NAN], vec![88.0, 88.0]] {
+            let mut other = whole();
+            let key = "latency/psci_version_parallel_0_0".to_owned();
+            other.measured.insert(key, wrong);
+            let said = lacks(&other, &runs);
+            assert!(said[0].contains("6 of the 7 measurements"), "{said:?}");
+        }
+        let mut more = whole();
+        more.measured.insert("wakeup/x_0_0".to_owned(), vec![1.0]);
+        let expected = "the engine has 1 measurement that the log does not have";
+        assert_eq!(lacks(&more, &runs), [expected]);
+        let mut cut = whole();
+        cut.cases.clear();
+        cut.add("psci-bench/other".to_owned(), Ending::Passed);
+        assert_eq!(
+            lacks(&cut, &runs),
+            ["the engine has no test case of the verdict"]
+        );
+        assert!(!has_others_monitors(&cut));
+    }
+
+    #[test]
+    fn monitors_of_somebody_elses() {
+        let mut theirs = Results::default();
+        assert!(!has_others_monitors(&theirs));
+        theirs.add("TFTF/psci_version".to_owned(), Ending::Passed);
+        assert!(has_others_monitors(&theirs));
+    }
+}
