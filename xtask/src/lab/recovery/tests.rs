@@ -1,0 +1,285 @@
+use std::io::Write;
+
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipWriter};
+
+use super::*;
+
+const FIP: &str = "SOFTWARE/fip.bin";
+
+fn zip(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut out = ZipWriter::new(Cursor::new(Vec::new()));
+    for (place, (name, data)) in files.iter().enumerate() {
+        let method = match place % 2 {
+            0 => CompressionMethod::Stored,
+            _ => CompressionMethod::Deflated,
+        };
+        let options = SimpleFileOptions::default().compression_method(method);
+        out.start_file(*name, options).expect("begun");
+        out.write_all(data).expect("written");
+    }
+    out.finish().expect("finished").into_inner()
+}
+
+fn refused(file: &[u8]) -> String {
+    let opened = Recovery::open(file, FIP);
+    let result = opened.and_then(|mut it| it.fip());
+    format!("{:#}", result.expect_err("refused"))
+}
+
+#[test]
+fn one_file_is_replaced() {
+    let text = "config ".repeat(500);
+    let old = zip(&[
+        ("config.txt", text.as_bytes()),
+        ("SITE1/images.txt", text.as_bytes()),
+        (FIP, b"old"),
+        ("empty", b""),
+    ]);
+    let mut recovery = Recovery::open(&old, FIP).expect("opened");
+    assert_eq!(recovery.fip().expect("read"), b"old");
+    let new = recovery.with(b"the new one").expect("replaced");
+    let content = |file: &[u8]| -> Vec<(String, bool, Vec<u8>)> {
+        let mut archive = ZipArchive::new(Cursor::new(file)).expect("a zip");
+        (0..archive.len())
+            .map(|place| {
+                let (name, stored) = {
+                    let entry = archive.by_index_raw(place).expect("there");
+                    let stored = entry.compression() == CompressionMethod::Stored;
+                    (called(&entry).expect("a name"), stored)
+                };
+                let mut data = Vec::new();
+                let mut raw = archive.by_index_raw(place).expect("there");
+                raw.read_to_end(&mut data).expect("read");
+                (name, stored, data)
+            })
+            .collect()
+    };
+    let (before, after) = (content(&old), content(&new));
+    assert_eq!(before.len(), after.len());
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(before.0, after.0);
+        assert_eq!(before == after, before.0 != FIP, "{}", before.0);
+    }
+    let mut again = Recovery::open(&new, FIP).expect("opened");
+    assert_eq!(again.fip().expect("read"), b"the new one");
+}
+
+#[test]
+fn what_is_no_recovery_image() {
+    assert_eq!(refused(b""), "this is no zip");
+    assert_eq!(refused(b"\x01\x00\x64\xaa"), "this is no zip");
+    let good = zip(&[("a", b"x"), (FIP, b"old")]);
+    assert!(refused(&good[..good.len() / 2]).starts_with("this is a broken zip"));
+    assert_eq!(refused(&zip(&[])), format!("there is no {FIP} in it"));
+    assert_eq!(
+        refused(&zip(&[("SOFTWARE/FIP.BIN", b"x"), ("b/fip.bin", b"x")])),
+        format!("there is no {FIP} in it, but SOFTWARE/FIP.BIN, b/fip.bin")
+    );
+    // Two files of one name.
+    let twice = zip(&[(FIP, b"x"), ("SOFTWARE/fip.bim", b"y")]);
+    let text = String::from_utf8_lossy(&twice).into_owned();
+    assert!(text.contains("fip.bim"));
+    let mut twice = twice;
+    for at in 0..twice.len() - 3 {
+        if &twice[at..at + 3] == b"bim" {
+            twice[at + 2] = b'n';
+        }
+    }
+    assert_eq!(
+        refused(&twice),
+        format!("two files in it are called {FIP:?}")
+    );
+    // Bit 0 of the flags: encrypted.
+    let mut secret = good.clone();
+    let central = secret
+        .windows(4)
+        .rposition(|it| it == b"PK\x01\x02")
+        .expect("there");
+    let local = secret
+        .windows(4)
+        .rposition(|it| it == b"PK\x03\x04")
+        .expect("there");
+    secret[central + 8] |= 1;
+    secret[local + 6] |= 1;
+    assert!(
+        refused(&secret).contains("is encrypted"),
+        "{}",
+        refused(&secret)
+    );
+    // A method that is not compiled in.
+    let mut odd = good.clone();
+    odd[central + 10] = 95;
+    odd[local + 8] = 95;
+    assert!(
+        refused(&odd).contains("cannot be unpacked"),
+        "{}",
+        refused(&odd)
+    );
+    // A checksum that is wrong.
+    let stored = zip(&[(FIP, b"some bytes")]);
+    let at = stored
+        .windows(4)
+        .position(|it| it == b"some")
+        .expect("there");
+    let mut broken = stored;
+    broken[at] ^= 1;
+    assert!(
+        refused(&broken).contains("cannot be unpacked"),
+        "{}",
+        refused(&broken)
+    );
+}
+
+#[test]
+fn a_bomb_ends_at_the_limit() {
+    let big = vec![0; 100_000];
+    let bomb = zip(&[("a", b""), (FIP, &big)]);
+    assert!(bomb.len() < 1000);
+    let mut recovery = Recovery::open(&bomb, FIP).expect("opened");
+    assert_eq!(recovery.fip_within(100_000).expect("read"), big);
+    let error = recovery.fip_within(99_999).expect_err("too large");
+    assert!(error.to_string().contains("more than the 99999 bytes"));
+}
+
+#[test]
+fn any_bytes_are_an_error_at_worst() {
+    let good = zip(&[("a", b"x"), (FIP, b"old"), ("b", b"yy")]);
+    for at in 0..good.len() {
+        for value in [0, 0xff, good[at] ^ 1] {
+            let mut file = good.clone();
+            file[at] = value;
+            if let Ok(mut recovery) = Recovery::open(&file, FIP) {
+                let _ = recovery.check();
+                let _ = recovery.fip();
+                let _ = recovery.with(b"new");
+            }
+        }
+    }
+}
+
+/// Replaces the first `old` in `file`, of the same length.
+fn patched(file: &[u8], old: &[u8], new: &[u8], all: bool) -> Vec<u8> {
+    let mut file = file.to_vec();
+    let places: Vec<usize> = memchr::memmem::find_iter(&file, old).collect();
+    assert!(!places.is_empty());
+    for place in places.into_iter().take(if all { usize::MAX } else { 1 }) {
+        file[place..place + new.len()].copy_from_slice(new);
+    }
+    file
+}
+
+#[test]
+fn one_file_on_a_card() {
+    for other in [
+        "SOFTWARE/FIP.BIN",
+        "./SOFTWARE/fip.bin",
+        "software//fip.bin.",
+        "SOFTWARE\\fip.bin",
+    ] {
+        let files: [(&str, &[u8]); 2] = [(other, b"x"), (FIP, b"old")];
+        let said = refused(&zip(&files));
+        assert!(said.contains("one file on a FAT card"), "{other}: {said}");
+        let said = refused(&zip(&files[..1]));
+        assert_eq!(said, format!("there is no {FIP} in it, but {other}"));
+    }
+    let out = zip(&[("a/../../x", b"x"), (FIP, b"old")]);
+    assert!(refused(&out).contains("leads out of the card"));
+}
+
+#[test]
+fn headers_and_list_say_the_same() {
+    let good = zip(&[("config.txt", b"some text"), (FIP, b"old")]);
+    for (old, new, expected) in [
+        (
+            &b"config.txt"[..],
+            &b"konfig.txt"[..],
+            "its own header calls it",
+        ),
+        (b"PK\x01\x02", b"PK\x01\x03", "there is none at"),
+    ] {
+        let said = refused(&patched(&good, old, new, false));
+        assert!(
+            said.starts_with(BROKEN) && said.contains(expected),
+            "{said}"
+        );
+    }
+    // The size in the file's own header; then a second name for its bytes.
+    let mut sizes = good.clone();
+    sizes[18] ^= 1;
+    assert!(refused(&sizes).contains("another size or checksum"));
+    let twice = zip(&[("SOFTWARE/fap.bin", b"old"), ("a", b""), (FIP, b"old")]);
+    let mut shared = patched(&twice, b"fap", b"fip", false);
+    let second = memchr::memmem::rfind(&shared, b"PK\x01\x02").expect("there");
+    shared[second + 42..second + 46].fill(0);
+    let first = memchr::memmem::find(&shared, b"PK\x01\x02").expect("there");
+    shared[first + 42..first + 46].fill(0);
+    assert!(refused(&shared).contains("its own header calls it"));
+    assert!(refused(&patched(&shared, b"fap", b"fip", true)).contains("bytes in common"));
+}
+
+#[test]
+fn where_a_zip_ends() {
+    let good = zip(&[("config.txt", b"some text"), (FIP, b"old")]);
+    let len = good.len();
+    let with_comment = |comment: &[u8]| {
+        let mut file = good.clone();
+        let size = u16::try_from(comment.len()).expect("short");
+        file[len - 2..].copy_from_slice(&size.to_le_bytes());
+        file.extend(comment);
+        file
+    };
+    let odd = b"see PK\x05\x06abcdefghijklmnopqrs, it says";
+    // One that would be the end of a zip without files.
+    let none = [&b"PK\x05\x06"[..], &[0; 18], b"..."].concat();
+    // What is behind the end stays, too.
+    for file in [
+        with_comment(odd),
+        with_comment(&none),
+        [&good[..], b"behind"].concat(),
+    ] {
+        let mut recovery = Recovery::open(&file, FIP).expect("opened");
+        assert_eq!(recovery.fip().expect("read"), b"old");
+        let new = recovery.with(b"new").expect("replaced");
+        assert!(new.ends_with(&file[len..]));
+    }
+    // A comment that is an end, too, with a list of its own.
+    let both = with_comment(&good[len - 22..]);
+    assert!(
+        refused(&both).contains("it has two ends"),
+        "{}",
+        refused(&both)
+    );
+    // What unpacks itself: its places count from where the zip begins.
+    let before = [b"PK\x03\x04#!/bin/sh\n", &good[..]].concat();
+    let said = refused(&before);
+    assert!(said.starts_with("14 bytes come before the zip"), "{said}");
+    assert!(has_zip(&[b"MZ", &good[..]].concat()) && !has_zip(&good) && !has_zip(b"MZ"));
+}
+
+#[test]
+fn all_files_are_unpacked() {
+    let good = zip(&[("a", b"some text"), (FIP, b"old")]);
+    let mut recovery = Recovery::open(&good, FIP).expect("opened");
+    assert_eq!(recovery.check().expect("sound"), [""; 0]);
+    assert!(recovery.check_within(12).is_ok());
+    let error = recovery.check_within(11).expect_err("too large");
+    assert!(
+        error.to_string().contains("more than the 11 bytes"),
+        "{error}"
+    );
+    let broken = patched(&good, b"some text", b"soem text", false);
+    let mut recovery = Recovery::open(&broken, FIP).expect("opened");
+    let error = recovery.check().expect_err("a wrong checksum");
+    assert_eq!(error.to_string(), "a cannot be unpacked");
+    // A method that is not compiled in: nobody knows, and it is kept.
+    let mut odd = good.clone();
+    for (mark, at) in [(b"PK\x03\x04", 8), (b"PK\x01\x02", 10)] {
+        let place = memchr::memmem::find(&odd, mark).expect("there");
+        odd[place + at] = 14;
+    }
+    let mut recovery = Recovery::open(&odd, FIP).expect("opened");
+    assert_eq!(recovery.check().expect("sound"), ["a"]);
+    let new = recovery.with(b"new").expect("replaced");
+    assert_eq!(new[..40], odd[..40]);
+}
