@@ -80,6 +80,12 @@ pub enum Need {
     Sphinx,
     /// What tells kinds of files, for LAVA.
     File,
+    /// Info-ZIP's programs, and 7-Zip's, which tests compare with.
+    Zip,
+    /// As [`Need::Zip`].
+    Unzip,
+    /// As [`Need::Zip`].
+    SevenZip,
     /// LAVA's dispatcher, which tests run jobs with.
     Lava,
     /// labgrid, which tests run environments with.
@@ -87,7 +93,7 @@ pub enum Need {
 }
 
 /// All that `cargo xtask test` uses.
-pub const ALL: [Need; 17] = [
+pub const ALL: [Need; 20] = [
     Need::Qemu,
     Need::CrossCompiler,
     Need::Make,
@@ -103,9 +109,15 @@ pub const ALL: [Need; 17] = [
     Need::Sphinx,
     Need::Chromium,
     Need::File,
+    Need::Zip,
+    Need::Unzip,
+    Need::SevenZip,
     Need::Lava,
     Need::Labgrid,
 ];
+
+/// What makes and reads archives.
+pub const ARCHIVES: [Need; 3] = [Need::Zip, Need::Unzip, Need::SevenZip];
 
 /// What builds pages.
 pub const PAGES: [Need; 2] = [Need::PythonVenv, Need::Sphinx];
@@ -151,6 +163,9 @@ impl Need {
             Self::CxxCompiler => ("c++", "g++"),
             Self::PythonVenv => ("python3", "python3-venv"),
             Self::File => ("file", "file"),
+            Self::Zip => ("zip", "zip"),
+            Self::Unzip => ("unzip", "unzip"),
+            Self::SevenZip => ("7z", "p7zip-full"),
             Self::RustTarget
             | Self::LinuxTarget
             | Self::CargoFuzz

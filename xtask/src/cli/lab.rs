@@ -10,9 +10,10 @@ use super::arguments::{LabArguments, NamedFile, TreeArguments};
 use super::{files, image, plan};
 use crate::board::{Board, PackageKind};
 use crate::cert_create;
-use crate::fip::{Builder, read};
+use crate::fip::{self, Builder, read};
 use crate::firmware::Variant;
 use crate::lab::cell::{self, Cell, Content};
+use crate::lab::place::{self, Place};
 use crate::lab::recovery::{self, Recovery};
 use crate::lab::{Engine, Names, check_name};
 use crate::openssl;
@@ -64,9 +65,13 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
             folders[place]
         );
     }
-    let mut free = Vec::new();
-    for (_, names, _) in &cells {
-        free.push(cell::free(&arguments.output, names, arguments.force)?);
+    let mut places = Vec::new();
+    for (board, names, _) in &cells {
+        let place = Place::of(&arguments.output, names, board, arguments.force)?;
+        for (option, file) in inputs(arguments) {
+            place.apart(option, file)?;
+        }
+        places.push(place);
     }
     let tree = TreeArguments {
         dtb: arguments.tree.dtb.clone(),
@@ -75,7 +80,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
     };
     let mut made = Vec::new();
     // What takes long, and most that can be wrong, is before anything is written.
-    for ((board, names, source), folder) in cells.into_iter().zip(free) {
+    for ((board, names, source), place) in cells.into_iter().zip(places) {
         let cpus = cpus(arguments, board)?;
         cell::check(arguments.engine, &plan, cpus)?;
         let (content, kept) = match source {
@@ -93,7 +98,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
         };
         let cell = Cell {
             names,
-            folder,
+            place,
             board,
             plan,
             cpus,
@@ -102,7 +107,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
             url: arguments.url.clone(),
             device_type: arguments.device_type.clone(),
             tags: arguments.tags.clone(),
-            place: arguments.place.clone(),
+            labgrid_place: arguments.place.clone(),
             content,
         };
         // What QEMU starts from is there until the cell has it.
@@ -110,10 +115,12 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
     }
     let mut ready = Vec::new();
     for (cell, _kept) in &made {
-        ready.push((cell, cell.ready()?));
+        ready.push(cell.ready()?);
     }
-    for (cell, ready) in ready {
-        say(&ready.write()?.display().to_string());
+    let stop = super::interruption()?;
+    place::put(&ready, &stop)?;
+    for (cell, _) in &made {
+        say(&cell.place.path.display().to_string());
         if let Content::Loose { file, .. } = &cell.content {
             let install = pack::package(cell.board)?.install.get_ref();
             say(&format!(
@@ -122,6 +129,22 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
         }
     }
     Ok(0)
+}
+
+/// The files and folders that are read.
+fn inputs(arguments: &LabArguments) -> impl Iterator<Item = (&'static str, &Path)> {
+    let bases = arguments.base.iter().map(|base| ("--base", &base.path));
+    let others = [
+        ("--payload", &arguments.payload),
+        ("--dtb", &arguments.tree.dtb),
+        ("--nt-fw-key", &arguments.nt_fw_key),
+        ("--tf-a", &arguments.tf_a),
+    ];
+    let others = others.into_iter();
+    let others = others.filter_map(|(option, file)| Some((option, file.as_ref()?)));
+    bases
+        .chain(others)
+        .map(|(option, file)| (option, file.as_path()))
 }
 
 /// The boot arguments, with the end that the engine needs.
@@ -163,13 +186,6 @@ fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
     }
     if arguments.nt_fw_key.is_some() && arguments.base.is_empty() {
         bail!("--nt-fw-key signs BL33 of a FIP, and there is no --base with one");
-    }
-    let text = [&arguments.url, &arguments.device_type, &arguments.place];
-    let tags = arguments.tags.iter();
-    for text in text.into_iter().flatten().chain(tags) {
-        if text.is_empty() || text.chars().any(char::is_control) {
-            bail!("{text:?}: this is printable text, and not empty");
-        }
     }
     let out = ("-o", arguments.output.as_path());
     if out.1.exists() && !out.1.is_dir() {
@@ -238,11 +254,19 @@ fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<
 /// What the cell is called.
 fn name(arguments: &LabArguments, board: &Board, source: &Source<'_>) -> Result<Names> {
     let usual = || match source {
-        Source::Built(_) if arguments.variant.is_empty() => {
-            board.default_firmware.get_ref().clone()
+        Source::Built(variant) => {
+            let mut name = match arguments.variant.as_slice() {
+                [] => board.default_firmware.get_ref().clone(),
+                // Only what differs from the usual one, which a name has room for.
+                _ => variant_name(*variant),
+            };
+            // Firmware with a fault is other firmware.
+            if let Some(fault) = &arguments.fault {
+                name.push('_');
+                name.push_str(&fault.replace(',', "_").replace('=', "-"));
+            }
+            name
         }
-        // Only what differs from the usual one, which a name has room for.
-        Source::Built(variant) => variant_name(*variant),
         Source::Given(NamedFile {
             name: Some(name), ..
         }) => name.clone(),
@@ -335,6 +359,11 @@ fn given(
     let file = payload::read("--base", path, recovery::FILE_MAX)?;
     let lab = board.lab.as_ref();
     let mut image = match (recovery::is_zip(&file), lab) {
+        (false, _) if recovery::has_zip(&file) && !fip::is_fip(&file) => bail!(
+            "{}: something comes before the zip in it, as in an archive that unpacks itself: give \
+             the zip alone",
+            at()
+        ),
         (false, _) => None,
         (true, Some(lab)) => Some(Recovery::open(&file, lab.recovery.get_ref()).with_context(at)?),
         (true, None) => bail!(
@@ -348,6 +377,17 @@ fn given(
         Some(image) => image.fip().with_context(at)?,
         None => file.clone(),
     };
+    let unknown = match &mut image {
+        Some(image) => image.check().with_context(at)?,
+        None => Vec::new(),
+    };
+    for name in unknown {
+        say(&format!(
+            "warning: {}: {name} is compressed in a way that is not known here: it is copied, and \
+             nobody has looked whether it is broken",
+            at()
+        ));
+    }
     let fip = build(workspace, arguments, board, tree, &old).with_context(at)?;
     match (image, lab) {
         (Some(image), _) => Ok(Content::Recovery {

@@ -34,6 +34,11 @@ pub const ENTRIES_MAX: usize = 256;
 /// The largest package that is read, in bytes: more than boards have flash.
 pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
 
+/// Whether `file` begins as a FIP does.
+pub(crate) fn is_fip(file: &[u8]) -> bool {
+    file.starts_with(&MAGIC.to_le_bytes())
+}
+
 /// A UUID, its bytes as they stand in the file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uuid(pub [u8; 16]);

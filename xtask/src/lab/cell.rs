@@ -6,15 +6,16 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use psci_bench::plan::{Method, Plan};
 use serde::{Deserialize, Serialize};
 
+use super::place::{Place, Ready};
 use super::qemu::Machine;
-use super::{Engine, Names, labgrid, lava, monitors};
+use super::{Engine, Names, labgrid, lava, monitors, words};
 use crate::board::Board;
 
 /// What `cell.json` is called by, in its key `schema`.
@@ -69,8 +70,8 @@ pub enum Content {
 pub struct Cell<'c> {
     /// How it is called.
     pub names: Names,
-    /// Where it is to be: [`free`] says so.
-    pub folder: PathBuf,
+    /// Where it is to be.
+    pub place: Place,
     /// Its board.
     pub board: &'c Board,
     /// What the payload runs.
@@ -87,8 +88,8 @@ pub struct Cell<'c> {
     pub device_type: Option<String>,
     /// LAVA's tags that a device has to have.
     pub tags: Vec<String>,
-    /// labgrid's name for the board.
-    pub place: Option<String>,
+    /// labgrid's name for the board: it has places, too.
+    pub labgrid_place: Option<String>,
     /// What the board starts from.
     pub content: Content,
 }
@@ -101,6 +102,9 @@ type File = (String, Vec<u8>);
 /// # Errors
 /// When it cannot.
 pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
+    if plan.list {
+        bail!("--args only=help: this lists scenarios and runs none, which no job passes with");
+    }
     if !plan.methods.iter().any(|method| method == Method::Tftf) {
         bail!("--args method=warm: engines follow what method=tftf prints; use method=tftf,warm");
     }
@@ -117,38 +121,6 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     Ok(())
 }
 
-/// All that a cell is to have, and a place for it.
-pub struct Ready {
-    place: PathBuf,
-    files: Vec<File>,
-}
-
-impl Ready {
-    /// Writes the cell, and says where it is. What was there before is replaced.
-    ///
-    /// # Errors
-    /// Those of the file system.
-    pub fn write(&self) -> Result<&Path> {
-        let place = self.place.as_path();
-        let place_is = || format!("{}", place.display());
-        let dir = place.parent().with_context(place_is)?;
-        let dir_is = || format!("-o {}", dir.display());
-        fs::create_dir_all(dir).with_context(dir_is)?;
-        let partial = tempfile::Builder::new().prefix(".cell-").tempdir_in(dir);
-        let partial = partial.with_context(dir_is)?;
-        for (name, data) in &self.files {
-            fs::write(partial.path().join(name), data).with_context(place_is)?;
-        }
-        // The folder is for others, too.
-        open(partial.path()).with_context(place_is)?;
-        if place.exists() {
-            fs::remove_dir_all(place).with_context(place_is)?;
-        }
-        fs::rename(partial.keep(), place).with_context(place_is)?;
-        Ok(place)
-    }
-}
-
 impl Cell<'_> {
     /// Makes all of the cell's files; nothing is written yet.
     ///
@@ -156,13 +128,13 @@ impl Cell<'_> {
     /// When the engine cannot be given what the cell has.
     pub fn ready(&self) -> Result<Ready> {
         Ok(Ready {
-            place: self.folder.clone(),
-            files: self.files(&self.folder)?,
+            place: self.place.clone(),
+            files: self.files()?,
         })
     }
 
-    /// The files of the cell, which is to be at `place`.
-    fn files(&self, place: &Path) -> Result<Vec<File>> {
+    /// The files of the cell; last the one that makes it a cell.
+    fn files(&self) -> Result<Vec<File>> {
         let mut files = Vec::new();
         let mut machine = None;
         match &self.content {
@@ -180,7 +152,7 @@ impl Cell<'_> {
             }
         }
         let texts = match self.names.engine {
-            Engine::Lava => self.lava(place, machine.as_ref())?,
+            Engine::Lava => self.lava(machine.as_ref())?,
             Engine::Labgrid => self.labgrid(machine.as_ref()),
         };
         let texts = texts.into_iter();
@@ -208,14 +180,10 @@ impl Cell<'_> {
         self.minutes.unwrap_or(usual.max(least))
     }
 
-    fn lava(&self, place: &Path, machine: Option<&Machine>) -> Result<Vec<(&'static str, String)>> {
+    fn lava(&self, machine: Option<&Machine>) -> Result<Vec<(&'static str, String)>> {
         let url = match &self.url {
             Some(url) => format!("{}/{}", url.trim_end_matches('/'), self.names.folder()),
-            None => {
-                let path = place.to_str();
-                let path = path.with_context(|| format!("{}: give --url", place.display()))?;
-                format!("file://{path}")
-            }
+            None => file_url(&self.place.path)?,
         };
         let file = match &self.content {
             Content::Qemu(_) => "",
@@ -251,8 +219,9 @@ impl Cell<'_> {
     }
 
     fn labgrid(&self, machine: Option<&Machine>) -> Vec<(&'static str, String)> {
-        let place = self.place.as_deref().unwrap_or(&self.names.board);
-        let way = match (machine, &self.place) {
+        let place = self.labgrid_place.as_deref();
+        let place = place.unwrap_or(&self.names.board);
+        let way = match (machine, &self.labgrid_place) {
             (Some(machine), None) => labgrid::Way::Qemu(machine),
             _ => labgrid::Way::Place(place),
         };
@@ -268,43 +237,23 @@ impl Cell<'_> {
     }
 }
 
-/// Where a cell goes below `dir`; the way there is absolute. A cell that is
-/// there may be replaced if `force` says so.
-///
-/// # Errors
-/// When something is there that is not to be replaced.
-pub fn free(dir: &Path, names: &Names, force: bool) -> Result<PathBuf> {
-    let absolute = if dir.exists() {
-        fs::canonicalize(dir)
-    } else {
-        std::path::absolute(dir)
+/// Where LAVA's dispatcher finds the folder `place` on this machine. It reads an
+/// address as it is written, so that there is no other way to write a character.
+fn file_url(place: &Path) -> Result<String> {
+    let at = || {
+        format!(
+            "-o {}: LAVA cannot be told of it: give --url",
+            place.display()
+        )
     };
-    let dir = absolute.with_context(|| format!("-o {}", dir.display()))?;
-    let place = dir.join(names.folder());
-    if !place.exists() {
-        return Ok(place);
+    let path = place.to_str().with_context(at)?;
+    if words::parts(path).is_some() || words::printable(path).is_err() {
+        bail!(
+            "{}, or a name without '?', '#' and control characters",
+            at()
+        );
     }
-    let at = place.display();
-    if !place.join(MARK).is_file() {
-        bail!("{at} is there, and is no cell: choose another -o or another --name");
-    }
-    if !force {
-        bail!("{at} is there already: --force replaces it, --name gives the new one another name");
-    }
-    if place.join(RESULTS).exists() {
-        bail!("{at} has results, of what it was before: move or remove {at}/{RESULTS}");
-    }
-    Ok(place)
-}
-
-/// A scratch folder is its owner's alone; this one is for all whom a new folder
-/// would be for.
-fn open(dir: &Path) -> Result<()> {
-    let fresh = dir.join("new");
-    fs::create_dir(&fresh)?;
-    let usual = fs::metadata(&fresh)?.permissions();
-    fs::remove_dir(&fresh)?;
-    Ok(fs::set_permissions(dir, usual)?)
+    Ok(format!("file://{path}"))
 }
 
 #[cfg(test)]
@@ -313,58 +262,28 @@ mod tests {
     use crate::workspace::Workspace;
 
     fn cell(board: &Board, engine: Engine) -> Cell<'_> {
+        let names = Names {
+            engine,
+            board: board.name.get_ref().clone(),
+            firmware: "v2.12".to_owned(),
+        };
         Cell {
-            names: Names {
-                engine,
-                board: board.name.get_ref().clone(),
-                firmware: "v2.12".to_owned(),
-            },
+            place: Place::of(Path::new("/lab"), &names, board, false).expect("free"),
+            names,
             board,
             plan: Plan::parse("").expect("good words"),
             cpus: 6,
-            folder: PathBuf::from("/lab/lava-juno-v2.12"),
             minutes: None,
             run: Duration::from_secs(60),
             url: None,
             device_type: None,
             tags: Vec::new(),
-            place: None,
+            labgrid_place: None,
             content: Content::Recovery {
                 file: "recovery.zip".to_owned(),
                 data: b"PK".to_vec(),
             },
         }
-    }
-
-    #[test]
-    fn nothing_is_lost() {
-        let workspace = Workspace::find().expect("the repository");
-        let juno = Board::load(&workspace, "juno").expect("a board");
-        let cell = cell(&juno, Engine::Lava);
-        let dir = tempfile::tempdir().expect("a directory");
-        let write = |force| {
-            let cell = Cell {
-                folder: free(dir.path(), &cell.names, force)?,
-                ..self::cell(&juno, Engine::Lava)
-            };
-            cell.ready()?.write().map(Path::to_path_buf)
-        };
-        let place = write(false).expect("written");
-        assert!(place.ends_with("lava-juno-v2.12"));
-        assert_eq!(fs::read(place.join("recovery.zip")).expect("there"), b"PK");
-        let refused = |force| {
-            let error = write(force).expect_err("refused");
-            format!("{error:#}")
-        };
-        assert!(refused(false).contains("--force replaces it"));
-        write(true).expect("replaced");
-        fs::create_dir(place.join(RESULTS)).expect("made");
-        assert!(refused(true).contains("has results"));
-        fs::remove_dir_all(&place).expect("removed");
-        fs::create_dir(&place).expect("made");
-        fs::write(place.join("thesis"), "").expect("written");
-        assert!(refused(true).contains("is no cell"));
-        assert_eq!(fs::read_dir(dir.path()).expect("there").count(), 1);
     }
 
     #[test]
@@ -389,8 +308,19 @@ mod tests {
             let error = check(Engine::Lava, &plan(args), cpus).expect_err("refused");
             error.to_string()
         };
+        assert!(refused("only=help", 4).contains("which no job passes"));
         assert!(refused("method=warm", 4).contains("method=tftf,warm"));
         assert!(refused("only=null_call", 4).contains("there is none"));
         assert!(refused("", 25).contains("--smp 24 or less"));
+    }
+
+    #[test]
+    fn a_folder_as_an_address() {
+        let url = |path: &str| file_url(Path::new(path));
+        assert_eq!(url("/a b/50%;'").expect("good"), "file:///a b/50%;'");
+        for bad in ["/re#al", "/a?b", "/a\nb"] {
+            let error = url(bad).expect_err("refused").to_string();
+            assert!(error.contains("give --url"), "{error}");
+        }
     }
 }

@@ -6,6 +6,8 @@
 //! labgrid ─── an environment, and the tests that pytest runs in it
 //! recovery ── the FIP within a board's recovery image
 //! cell ────── a board with a firmware: the folder with all of these
+//! place ───── where that goes, and what there is replaced
+//! words ───── what the user says for engines
 //! yaml ────── scalars
 //! ```
 //!
@@ -17,8 +19,10 @@ pub mod cell;
 mod labgrid;
 mod lava;
 pub mod monitors;
+pub mod place;
 mod qemu;
 pub mod recovery;
+pub mod words;
 mod yaml;
 
 use std::fmt;

@@ -7,10 +7,10 @@
 ///
 /// Single-quoted where that can be read; YAML 1.2 takes JSON's strings else.
 pub(super) fn quoted(text: &str) -> String {
-    if text.chars().any(|c| c.is_control() || c == '\u{feff}') {
+    // YAML does not print these, or takes them for the end of a line.
+    let odd = |c: char| c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c);
+    if text.chars().any(odd) {
         let json = serde_json::Value::from(text).to_string();
-        // JSON leaves some as they are that YAML does not print.
-        let odd = |c: char| c.is_control() || c == '\u{feff}';
         return json
             .chars()
             .map(|c| match odd(c) {
@@ -38,7 +38,16 @@ mod tests {
         assert_eq!(quoted(""), "''");
         assert_eq!(quoted("a\nb\t\"c\""), r#""a\nb\t\"c\"""#);
         assert_eq!(list(["a", "no", "1.0"]), "['a', 'no', '1.0']");
-        for text in ["plain", "it's", "a\nb", "\\w+", "{x}", "- y", "\u{7f}"] {
+        for text in [
+            "plain",
+            "it's",
+            "a\nb",
+            "\\w+",
+            "{x}",
+            "- y",
+            "\u{7f}",
+            "a\u{2028}b",
+        ] {
             let read: String = serde_saphyr::from_str(&quoted(text)).expect("a scalar");
             assert_eq!(read, text);
         }

@@ -128,14 +128,17 @@ fn nothing_that_failed_looks_green() {
 #[test]
 fn a_verdict_that_is_not_pass_is_an_error() {
     // A real run, whole, with a scenario that fails.
+    // In a folder whose name shells, addresses and xargs might read.
     let tools = tools();
     let dir = tempfile::tempdir().expect("a directory");
-    let set = dir.path().join("set");
+    let set = dir.path().join("a 'set', 50%23 \\ done");
     let fault = "--fault cpu-off-denied,cpu=0x1";
     let plan = "iterations=1 only=cpu_susp_serial";
     let mut lab = crate::support::xtask(&["lab", "--smp", "2", "--args", plan]);
     let lab = said(lab.args(fault.split(' ')).arg("-o").arg(&set));
     assert_eq!(lab.code, 0, "{}", lab.err);
+    let cell = set.join("lava-qemu-tf-a_cpu-off-denied_cpu-0x1");
+    assert!(cell.is_dir(), "named by its fault");
     let mut run = tools.script("lab.sh");
     let run = said(run.arg(&set));
     assert_eq!(run.code, 1, "{}\n{}", run.err, logs(&set));

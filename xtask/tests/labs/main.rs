@@ -9,6 +9,7 @@ mod ci;
 mod distributed;
 mod engines;
 mod failures;
+mod recovery;
 mod refused;
 mod tools;
 mod written;

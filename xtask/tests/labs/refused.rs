@@ -103,6 +103,33 @@ fn all_or_none() {
     assert_eq!(cells.count(), 1);
 }
 
+/// What a cell's folder has besides stays, and so does what is read.
+#[test]
+fn what_is_not_replaced() {
+    let scratch = material();
+    let line = "lab --board juno --payload payload.bin --force -o set --base";
+    scratch.ours(&format!("{line} v=board.zip"));
+    let inside = "set/lava-juno-v/board.zip";
+    scratch.write(inside, &scratch.read("board.zip"));
+    let refused = |base: &str, expected: &str| {
+        refused(&scratch, &format!("{line} v={base}"), expected);
+    };
+    refused("board.zip", "board.zip is not from here");
+    std::fs::remove_file(scratch.path(inside)).expect("removed");
+    refused("set/lava-juno-v/recovery.zip", "copy it elsewhere");
+    // One that is read for another cell is in nobody's way.
+    scratch.ours(&format!("{line} w=set/lava-juno-v/recovery.zip"));
+    scratch.ours(&format!("{line} v=board.zip"));
+    let cells = std::fs::read_dir(scratch.path("set")).expect("there");
+    assert_eq!(cells.count(), 2);
+    // LAVA would look for a file called `re`.
+    let line = "lab --board juno --payload payload.bin --base board.zip";
+    super::refused::refused(&scratch, &format!("{line} -o re#al"), "give --url");
+    scratch.ours(&format!(
+        "{line} -o re#al --url https://files.example.com/lab"
+    ));
+}
+
 #[test]
 fn words() {
     let scratch = Scratch::new();
@@ -130,6 +157,11 @@ fn words() {
             "lab --engine labgrid --tags fast -o set",
             "--tags is about lava, and this is for labgrid",
         ),
+        ("lab --args only=help -o set", "which no job passes with"),
+        ("lab --url https://h/a?b#c -o set", "what is behind '?'"),
+        ("lab --url h/a -o set", "takes http://HOST/"),
+        ("lab --tags a.b -o set", "up to 50 letters"),
+        ("lab --device-type \u{ffff} -o set", "printable text"),
         ("lab --nt-fw-key key.pem -o set", "there is no --base"),
         (
             "lab --variant coherency=hw --variant coherency=hw -o set",

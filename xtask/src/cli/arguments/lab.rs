@@ -9,7 +9,7 @@ use super::TreeArguments;
 use crate::board::MINUTES_MAX;
 use crate::fault;
 use crate::firmware::Variant;
-use crate::lab::{Engine, check_name};
+use crate::lab::{Engine, check_name, words};
 
 /// A file, and what the firmware in it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,23 +102,24 @@ pub struct LabArguments {
     pub nt_fw_key: Option<PathBuf>,
     /// Where LAVA's dispatcher finds the folder that -o is here, such as
     /// https://files.example.com/lab [default: file:// and its path].
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = words::url)]
     pub url: Option<String>,
     /// LAVA's name for the board [default: as the board file says].
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, value_name = "TYPE", value_parser = words::device_type)]
     pub device_type: Option<String>,
     /// Tags that LAVA's device has to have.
-    #[arg(long, value_name = "TAG,…", value_delimiter = ',')]
+    #[arg(long, value_name = "TAG,…", value_delimiter = ',', value_parser = words::tag)]
     pub tags: Vec<String>,
     /// labgrid's place [default: the board's name; on QEMU none, labgrid starts
     /// it].
-    #[arg(long, value_name = "PLACE")]
+    #[arg(long, value_name = "PLACE", value_parser = words::printable)]
     pub place: Option<String>,
     /// How long a job may take [default: as the board file says, 10 on QEMU; but
     /// at least as long as the plan needs].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MINUTES_MAX)))]
     pub minutes: Option<u32>,
-    /// Replace cells that are there, as long as they have no results.
+    /// Replace cells that are there, as long as they have no results and nothing
+    /// else that is not from here.
     #[arg(long)]
     pub force: bool,
     /// The directory to write the cells to, each a folder.

@@ -1,0 +1,129 @@
+//! Words of the user's that go into jobs and environments.
+
+/// What LAVA takes as the name of a device type, or as another name for one.
+const DEVICE_TYPE_MAX: usize = 200;
+/// What LAVA's database takes as a tag.
+const TAG_MAX: usize = 50;
+
+/// A type of devices: LAVA's schema has a length for it, and YAML does not have
+/// all characters.
+///
+/// # Errors
+/// When LAVA would refuse it.
+pub fn device_type(text: &str) -> Result<String, String> {
+    if text.chars().count() > DEVICE_TYPE_MAX || text.contains('/') {
+        return Err(format!(
+            "LAVA takes up to {DEVICE_TYPE_MAX} characters, and no '/'"
+        ));
+    }
+    printable(text)
+}
+
+/// A tag.
+///
+/// # Errors
+/// When no device of LAVA's can have it.
+pub fn tag(text: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    if text.is_empty() || text.len() > TAG_MAX || !text.chars().all(plain) {
+        return Err(format!(
+            "a tag of LAVA's has up to {TAG_MAX} letters, digits, '-' and '_'"
+        ));
+    }
+    Ok(text.to_owned())
+}
+
+/// Text that people and YAML can read.
+///
+/// # Errors
+/// When there is none, or something else in it.
+pub fn printable(text: &str) -> Result<String, String> {
+    let odd = |c: char| c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c);
+    if text.trim().is_empty() || text.chars().any(odd) {
+        return Err("this is printable text, and not empty".to_owned());
+    }
+    Ok(text.to_owned())
+}
+
+/// Where LAVA's dispatcher finds a folder. A file's name is put behind.
+///
+/// # Errors
+/// When it would find none.
+pub fn url(text: &str) -> Result<String, String> {
+    let (scheme, rest) = text.split_once("://").unwrap_or_default();
+    let host = rest.split('/').next().unwrap_or_default();
+    let host = host.rsplit('@').next().unwrap_or_default();
+    let good = match scheme.to_ascii_lowercase().as_str() {
+        "http" | "https" | "scp" => {
+            !host.is_empty() && !host.starts_with(':') && !text.contains(char::is_whitespace)
+        }
+        "file" => rest.starts_with('/'),
+        _ => false,
+    };
+    if !good {
+        return Err(
+            "LAVA's dispatcher takes http://HOST/…, https://HOST/…, scp://HOST/… and file:///…"
+                .to_owned(),
+        );
+    }
+    if let Some(c) = parts(text) {
+        return Err(format!(
+            "a file's name is put behind it, and what is behind {c:?} is no part of that to LAVA"
+        ));
+    }
+    printable(text)
+}
+
+/// What ends the path in an address, if that is there. LAVA's dispatcher reads
+/// an address as it is written: to it, there is no other way to write these.
+#[must_use]
+pub fn parts(address: &str) -> Option<char> {
+    address.chars().find(|c| "?#".contains(*c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses() {
+        for good in [
+            "https://files.example.com/lab/",
+            "http://user@[::1]:8080/a%20b",
+            "scp://host/srv/lab",
+            "FILE:///srv/my lab",
+        ] {
+            assert_eq!(url(good), Ok(good.to_owned()));
+        }
+        for bad in [
+            "",
+            "/////",
+            "not a url",
+            "ftp://host/x",
+            "javascript:x",
+            "http:///x",
+            "http://:80/x",
+            "https://host/a b",
+            "file://srv/lab",
+            "https://host/a?b",
+            "https://host/a#b",
+            "file:///a#b",
+            "file:///a\nb",
+        ] {
+            assert!(url(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn types_and_tags() {
+        assert!(device_type(&"x".repeat(200)).is_ok() && device_type("arm,juno-r2").is_ok());
+        assert!(device_type(&"x".repeat(201)).is_err());
+        for bad in ["", " ", "a/b", "a\nb", "a\u{2028}b", "\u{ffff}"] {
+            assert!(device_type(bad).is_err(), "{bad:?}");
+        }
+        assert!(tag("juno-r2_x").is_ok() && tag(&"x".repeat(50)).is_ok());
+        for bad in ["", "a b", "a.b", "\u{ffff}", "é", &"x".repeat(51)] {
+            assert!(tag(bad).is_err(), "{bad:?}");
+        }
+    }
+}
