@@ -4,9 +4,12 @@
 #
 #   docs/ci/lab.sh DIR [OPTIONS OF cargo xtask report]
 #
+# Cells are found as by `cargo xtask report --matrix`: at any depth and behind
+# links, each once, but not in folders whose names begin with a dot.
+#
 # Exit codes: those of `cargo xtask report --matrix`. 0: all passed. 1: a job, a
-# test case or a verdict is not passed. 2: bad use. 3: a run is missing or not
-# complete.
+# test case or a verdict is not passed. 2: bad use, or something that cannot be
+# run. 3: a run is missing or not complete.
 #
 # Environment:
 #   LAVA_RUN  lava-run, of LAVA's dispatcher     [lava-run]
@@ -15,6 +18,26 @@
 #   XTASK     the host tool                      [cargo xtask]
 set -eu
 
+say() {
+    printf '%s\n' "$1" >&2
+}
+refuse() {
+    say "$1"
+    exit 2
+}
+
+# Whether one cell can be run.
+if [ "${1:-}" = --check ]; then
+    cd "$2"
+    if [ -e results ]; then
+        refuse "$2/results is there already: move or remove it"
+    fi
+    if [ -f job.yaml ] && [ ! -f device.yaml ]; then
+        refuse "$2: this job is for a LAVA server: lavacli jobs submit"
+    fi
+    exit 0
+fi
+
 # One cell. That a job fails is in its results, where the report finds it.
 if [ "${1:-}" = --cell ]; then
     cd "$2"
@@ -22,44 +45,52 @@ if [ "${1:-}" = --cell ]; then
     if [ -f job.yaml ]; then
         ${LAVA_RUN:-lava-run} --job-id "$$" --output-dir results/lava \
             --device device.yaml job.yaml >results/lava.log 2>&1 ||
-            echo "$2: lava-run ended with exit code $?" >&2
+            say "$2: lava-run ended with exit code $?"
     else
         ${PYTEST:-pytest} --lg-env env.yaml --junit-xml results/junit.xml \
             >results/pytest.out 2>&1 ||
-            echo "$2: pytest ended with exit code $?" >&2
+            say "$2: pytest ended with exit code $?"
     fi
     exit 0
 fi
 
 if [ $# -lt 1 ] || [ ! -d "$1" ]; then
-    echo "usage: $0 DIR [OPTIONS OF cargo xtask report]" >&2
-    exit 2
+    refuse "usage: $0 DIR [OPTIONS OF cargo xtask report]"
 fi
-dir=$(cd "$1" && pwd)
-shift
-self=$(cd "$(dirname "$0")" && pwd)/$(basename "$0")
-case $dir in
-*[[:space:]]*)
-    echo "$dir: this script takes no blanks in names" >&2
-    exit 2
-    ;;
+jobs=${JOBS:-4}
+case $jobs in
+'' | *[!0-9]* | 0*) refuse "JOBS=$jobs: this is a number, 1 or more" ;;
 esac
-cells=$(find "$dir" -name cell.json | sort)
-if [ -z "$cells" ]; then
-    echo "$dir: there is no cell in it: cargo xtask lab -o $dir writes some" >&2
-    exit 2
+dir=$(cd "$1" && pwd -P && echo .) || refuse "$1: this cannot be read"
+dir=${dir%??}
+shift
+root=$(cd "$(dirname "$0")/../.." && pwd)
+self=$root/docs/ci/$(basename "$0")
+
+# The cells; each ends with a zero, as it may have any other character. A cell's
+# results are its own affair.
+cells() {
+    (cd "$dir" && find -L . -type d \( -name '.?*' -o -name results \
+        -exec sh -c 'test -e "${1%/*}/cell.json"' sh '{}' ';' \) -prune -o \
+        -type d -exec test -e '{}/cell.json' ';' \
+        -exec sh -c 'cd -P "$1" && printf "%s\0" "$PWD"' sh '{}' ';') | LC_ALL=C sort -zu
+}
+if [ "$(cells | tr -cd '\0' | wc -c)" -eq 0 ]; then
+    refuse "$dir: there is no cell in it: cargo xtask lab -o $dir writes some"
 fi
-for cell in $cells; do
-    if [ -e "$(dirname "$cell")/results" ]; then
-        echo "$(dirname "$cell")/results is there already: move or remove it" >&2
-        exit 2
-    fi
-    if [ -f "$(dirname "$cell")/job.yaml" ] && [ ! -f "$(dirname "$cell")/device.yaml" ]; then
-        echo "$(dirname "$cell"): this job is for a LAVA server: lavacli jobs submit" >&2
-        exit 2
-    fi
-done
-for cell in $cells; do dirname "$cell"; done |
-    xargs -P "${JOBS:-4}" -I CELL "$self" --cell CELL
-cd "$(dirname "$self")/../.."
-exec ${XTASK:-cargo xtask} report --matrix "$dir" "$@"
+cells | xargs -0 -n 1 "$self" --check || exit 2
+cells | xargs -0 -n 1 -P "$jobs" "$self" --cell || exit 2
+
+# What is wrong with the tool is no answer of its report.
+code=0
+if [ -n "${XTASK:-}" ]; then
+    $XTASK report --matrix "$dir" "$@" || code=$?
+else
+    # As `cargo xtask`, but where the caller is: options may have paths.
+    cargo run --quiet --manifest-path "$root/Cargo.toml" --package xtask -- \
+        report --matrix "$dir" "$@" || code=$?
+fi
+case $code in
+0 | 1 | 2 | 3) exit "$code" ;;
+*) refuse "there is no report: exit code $code" ;;
+esac

@@ -25,8 +25,8 @@ fi
 here=$(pwd)
 absolute() {
     case $1 in
-    /*) echo "$1" ;;
-    *) echo "$here/$1" ;;
+    /*) printf '%s\n' "$1" ;;
+    *) printf '%s\n' "$here/$1" ;;
     esac
 }
 baseline=$(absolute "$1")
@@ -35,7 +35,7 @@ out=$(absolute "${OUT:-psci-bench-results}")
 log=$out/run.log
 xtask=${XTASK:-cargo xtask}
 refuse() {
-    echo "$1" >&2
+    printf '%s\n' "$1" >&2
     exit 2
 }
 if [ "${UPDATE:-}" != 1 ] && [ ! -e "$baseline" ]; then
@@ -47,7 +47,7 @@ if [ "$baseline" = "$log" ] || [ "$baseline" -ef "$log" ]; then
     refuse "$baseline: this is where the log of each run goes: OUT is another directory"
 fi
 # What is there afterwards is this run's.
-rm -f "$log" "$out/junit.xml" "$out/comparison.md"
+rm -f "$log" "$out/junit.xml" "$out/comparison.md" || refuse "$out: this is where the results go"
 cd "$(dirname "$0")/../.."
 
 # By QEMU's instruction clock: else the figures are the CI machine's.

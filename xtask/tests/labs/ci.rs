@@ -59,6 +59,65 @@ fn a_regression_fails_the_script() {
 }
 
 #[test]
+fn a_place_that_is_none_is_bad_use() {
+    let mut script = tools().script("regression.sh");
+    let none = said(script.arg("no/such/base.log").env("UPDATE", "1"));
+    assert_eq!(none.code, 2, "{}", none.err);
+    assert!(none.err.contains("no such directory"), "{}", none.err);
+}
+
+/// With an engine that does nothing: what the script does itself.
+#[test]
+fn cells_wherever_they_are() {
+    let tools = tools();
+    let dir = tempfile::tempdir().expect("a directory");
+    let cell = |place: &str| {
+        let place = dir.path().join(place);
+        fs::create_dir_all(&place).expect("made");
+        let mark = r#"{"schema": "psci-bench-lab-cell", "version": 1, "engine": "labgrid",
+            "board": "juno", "firmware": "v1"}"#;
+        fs::write(place.join("cell.json"), mark).expect("written");
+        place
+    };
+    let run = |jobs: &str, arguments: &[&str]| {
+        let mut script = tools.script("lab.sh");
+        script.args(arguments).current_dir(dir.path());
+        said(script.env("PYTEST", "echo").env("JOBS", jobs))
+    };
+    let odd = "a 'b' \\c [d]*\n\"e";
+    let far = cell(&format!("{odd}/1/2/3/4/5"));
+    let inner = cell(&format!("{odd}/1/2/3/4/5/inner"));
+    std::os::unix::fs::symlink("1/2/3", dir.path().join(odd).join("link")).expect("linked");
+    let near = cell(&format!("{odd}/near"));
+    let hidden = cell(&format!("{odd}/.cell-x"));
+    for jobs in ["x", "0", "-1", "1.5"] {
+        let bad = run(jobs, &[odd]);
+        assert_eq!(bad.code, 2, "{}", bad.err);
+        assert!(bad.err.contains("1 or more"), "{}", bad.err);
+    }
+    // No run, and so no result: but the report says so, and is where it is to be.
+    let ran = run("2", &[odd, "--format", "json", "-o", "out.json"]);
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    assert!(dir.path().join("out.json").is_file());
+    assert!(far.join("results/pytest.out").is_file() && near.join("results").is_dir());
+    assert!(!hidden.join("results").exists());
+    let again = run("2", &[odd]);
+    assert_eq!(again.code, 2, "{}", again.err);
+    assert!(again.err.contains("is there already"), "{}", again.err);
+    // The same cells as the report's, each once.
+    let report = fs::read_to_string(dir.path().join("out.json")).expect("there");
+    let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
+    let jobs = report["matrix"]["jobs"].as_array().expect("a list");
+    assert_eq!(jobs.len(), 3, "{report}");
+    assert!(inner.join("results").is_dir());
+    fs::remove_dir_all(near.join("results")).expect("removed");
+    let mut script = tools.script("lab.sh");
+    script.arg(&near).env("PYTEST", "echo");
+    let none = said(script.env("XTASK", "/nonexistent"));
+    assert_eq!(none.code, 2, "{}", none.err);
+}
+
+#[test]
 fn the_fragments_call_the_script() {
     let tools = tools();
     for name in ["github.yml", "gitlab.yml"] {
