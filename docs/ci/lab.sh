@@ -15,6 +15,8 @@
 #   LAVA_RUN  lava-run, of LAVA's dispatcher     [lava-run]
 #   PYTEST    a pytest that has labgrid's plugin [pytest]
 #   JOBS      how many cells at a time           [4]
+#   GRACE     seconds that an engine may go on beyond the time of its job,
+#             before it is ended                 [300]
 #   XTASK     the host tool                      [cargo xtask]
 set -eu
 
@@ -35,6 +37,15 @@ if [ "${1:-}" = --check ]; then
     if [ -f job.yaml ] && [ ! -f device.yaml ]; then
         refuse "$2: this job is for a LAVA server: lavacli jobs submit"
     fi
+    # A copy would run what the original has. Names of cells are plain; where
+    # they are may need quotes, by which it could not be found.
+    case $2 in
+    *[!A-Za-z0-9_/.+-]*) own=/$(basename "$2")/ ;;
+    *) own=file://$2/ ;;
+    esac
+    if [ -f job.yaml ] && grep -F file:// job.yaml | grep -qvF "$own"; then
+        refuse "$2: this job takes the files of another folder: write the cell anew"
+    fi
     exit 0
 fi
 
@@ -42,12 +53,15 @@ fi
 if [ "${1:-}" = --cell ]; then
     cd "$2"
     mkdir results
+    # Engines end a job when its time is up, but may hang on that.
+    minutes=$(sed -n 's/^ *"minutes": *\([0-9]*\).*/\1/p' cell.json)
+    bounded="timeout -k 30 $((${minutes:-60} * 60 + ${GRACE:-300}))"
     if [ -f job.yaml ]; then
-        ${LAVA_RUN:-lava-run} --job-id "$$" --output-dir results/lava \
+        $bounded ${LAVA_RUN:-lava-run} --job-id "$$" --output-dir results/lava \
             --device device.yaml job.yaml >results/lava.log 2>&1 ||
             say "$2: lava-run ended with exit code $?"
     else
-        ${PYTEST:-pytest} --lg-env env.yaml --junit-xml results/junit.xml \
+        $bounded ${PYTEST:-pytest} --lg-env env.yaml --junit-xml results/junit.xml \
             >results/pytest.out 2>&1 ||
             say "$2: pytest ended with exit code $?"
     fi
@@ -58,6 +72,9 @@ if [ $# -lt 1 ] || [ ! -d "$1" ]; then
     refuse "usage: $0 DIR [OPTIONS OF cargo xtask report]"
 fi
 jobs=${JOBS:-4}
+case ${GRACE:-300} in
+*[!0-9]* | 0*) refuse "GRACE=$GRACE: these are seconds, 1 or more" ;;
+esac
 case $jobs in
 '' | *[!0-9]* | 0*) refuse "JOBS=$jobs: this is a number, 1 or more" ;;
 esac

@@ -44,6 +44,10 @@ pub struct Mark {
     pub board: String,
     /// What the user calls the firmware.
     pub firmware: String,
+    /// On how many CPUs the payload runs.
+    pub cpus: u32,
+    /// How long a job may take.
+    pub minutes: u32,
 }
 
 /// What the board starts from.
@@ -163,6 +167,8 @@ impl Cell<'_> {
             engine: self.names.engine.to_string(),
             board: self.names.board.clone(),
             firmware: self.names.firmware.clone(),
+            cpus: self.cpus,
+            minutes: self.minutes(),
         };
         let mark = serde_json::to_string_pretty(&mark)? + "\n";
         files.push((MARK.to_owned(), mark.into_bytes()));

@@ -144,3 +144,40 @@ fn a_verdict_that_is_not_pass_is_an_error() {
     assert_eq!(run.code, 1, "{}\n{}", run.err, logs(&set));
     assert!(run.err.contains("psci-bench: FAIL"), "{}", run.err);
 }
+
+/// A copy would run the original's firmware under its own name; an engine that
+/// hangs would keep all others from being reported.
+#[test]
+fn a_copy_and_an_engine_that_hangs() {
+    let tools = tools();
+    let dir = tempfile::tempdir().expect("a directory");
+    let set = dir.path().join("set");
+    lab(&set, "--smp 2 --name old");
+    let (old, new) = (set.join("lava-qemu-old"), set.join("lava-qemu-new"));
+    fs::create_dir(&new).expect("made");
+    for file in crate::support::scratch::files(&old) {
+        let name = file.0.file_name().expect("a name");
+        fs::write(new.join(name), file.1).expect("written");
+    }
+    let run = said(tools.script("lab.sh").arg(&set));
+    assert_eq!(run.code, 2, "{}", run.err);
+    let why = "lava-qemu-new: this job takes the files of another folder";
+    assert!(run.err.contains(why), "{}", run.err);
+
+    fs::remove_dir_all(&new).expect("removed");
+    let mark = fs::read_to_string(old.join("cell.json")).expect("there");
+    assert!(mark.contains("\"minutes\": 10"), "{mark}");
+    let mark = mark.replace("\"minutes\": 10", "\"minutes\": 0");
+    fs::write(old.join("cell.json"), mark).expect("written");
+    let mut run = tools.script("lab.sh");
+    run.arg(&set)
+        .env("GRACE", "1")
+        .env("LAVA_RUN", "sleep 60 #");
+    let run = said(&mut run);
+    assert_eq!(run.code, 3, "{}", run.err);
+    assert!(
+        run.err.contains("lava-run ended with exit code"),
+        "{}",
+        run.err
+    );
+}

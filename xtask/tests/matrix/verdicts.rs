@@ -117,4 +117,19 @@ fn several_boards() {
     assert!(said.contains(note) && out.contains(note), "{said}");
     assert!(said.contains("QEMU virt (SET/labgrid-juno-v1)"), "{said}");
     assert!(out.contains("juno (QEMU virt): runs") && out.contains("juno (Juno r2): runs"));
+
+    // A log of another job: its CPUs are not the cell's.
+    let mark = lab.join("labgrid-juno-v1/cell.json");
+    let text = fs::read_to_string(&mark).expect("there");
+    for (cpus, expected) in [("4", 0), ("8", 3), ("\"4\"", 3)] {
+        fs::write(
+            &mark,
+            text.replacen('{', &format!("{{\"cpus\": {cpus}, "), 1),
+        )
+        .expect("written");
+        let (code, _, said) = report(&lab, &[]);
+        assert_eq!(code, expected, "{said}");
+        let why = "the log is of another job: of 4 CPUs, and the cell has 8";
+        assert_eq!(said.contains(why), cpus == "8", "{said}");
+    }
 }

@@ -343,9 +343,11 @@ impl Job {
                 .push(format!("{names} are logs of one job: one would do"));
         }
         let is_read = self.lacks.is_empty();
-        let others = runs.get(from..).unwrap_or_default();
-        let other = others.iter().map(|run| run.cpus.len() as u64);
-        for count in other.filter(|count| self.cpus.is_some_and(|cpus| cpus != *count)) {
+        // Lines without records tell of the CPUs that have figures.
+        let own = runs.get(from..).unwrap_or_default().iter();
+        let own = own.filter(|run| run.integrity.records.is_some());
+        let counts = own.map(|run| run.cpus.len() as u64);
+        for count in counts.filter(|count| self.cpus.is_some_and(|cpus| cpus != *count)) {
             self.lacks.push(format!(
                 "the log is of another job: of {}, and the cell has {}",
                 many(count as usize, "CPU"),
