@@ -203,28 +203,30 @@ fn gic(read: &board::Gic, facts: &Facts) -> bool {
     let Some(facts) = &facts.gic else {
         return false;
     };
-    let pair = |region: &Region| (region.base, region.size);
+    // Of a frame, as much is read as there is use for.
+    let same = |read: &[(&Region, u64)]| {
+        let mut pairs = read.iter().zip(&facts.regions);
+        facts.regions.len() >= read.len()
+            && pairs.all(|((read, most), (base, size))| {
+                read.base == *base && read.size == *size.min(most)
+            })
+    };
     match read {
         board::Gic::V2 {
             distributor,
             cpu_interface,
-        } => {
-            !facts.is_v3
-                && facts
-                    .regions
-                    .starts_with(&[pair(distributor), pair(cpu_interface)])
-        }
+        } => !facts.is_v3 && same(&[(distributor, 0x1000), (cpu_interface, 0x1000)]),
         board::Gic::V3 {
             distributor,
             redistributors,
             stride,
         } => {
-            let mut all = vec![pair(distributor)];
-            all.extend(redistributors.iter().map(pair));
+            let mut all = vec![(distributor, 0x1_0000)];
+            all.extend(redistributors.iter().map(|region| (region, 0x800_0000)));
             facts.is_v3
                 && *stride == facts.stride
                 && all.len() == facts.redistributors + 1
-                && facts.regions.starts_with(&all)
+                && same(&all)
         }
     }
 }
