@@ -93,6 +93,7 @@ fn find_room(board: &Board<'_>, need: u64) {
     let near = board.memory.first().map_or(0, Region::end);
     match room::find(&board.memory, &board.reserved, near, need) {
         Ok(found) => {
+            let found = found.region();
             assert!(found.base >= room::PAGE && found.base % room::PAGE == 0);
             assert!(found.size >= need && found.size % room::PAGE == 0);
             assert!(board.memory.iter().any(|memory| memory.contains(&found)));

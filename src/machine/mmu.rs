@@ -62,7 +62,7 @@ pub enum MapError {
     Conflict(u64),
     /// The address has more than 48 bits.
     Address(u64),
-    /// The page is the one that a null pointer points to.
+    /// The page is the one that a null pointer points to, and no device's.
     Null,
     /// Nothing can be read at this address.
     Unreadable(u64),
@@ -76,7 +76,7 @@ impl core::fmt::Display for MapError {
             Self::OutOfTables => write!(f, "no translation table left"),
             Self::Conflict(at) => write!(f, "{at:#x} is in use as something else"),
             Self::Address(at) => write!(f, "{at:#x} has more than 48 bits"),
-            Self::Null => write!(f, "the page at address 0 is never mapped"),
+            Self::Null => write!(f, "the page at address 0 is not used as memory"),
             Self::Unreadable(at) => write!(f, "there is no memory at {at:#x}"),
             Self::TooFew(at) => write!(f, "there are too few of them at {at:#x}"),
         }
@@ -133,7 +133,8 @@ impl Tables {
             return Err(MapError::Address(last));
         }
         let mut page = region.base & !(PAGE - 1);
-        if page == 0 {
+        // Devices may be there: a UART at 0x3f8, as in kvmtool's older machines.
+        if page == 0 && kind != Kind::Device {
             return Err(MapError::Null);
         }
         while page <= last {
