@@ -179,22 +179,35 @@ fn at_both_levels_on_both_gics_alone_and_all_at_once() {
 }
 
 /// What an idle CPU costs is its own instructions: the same each time.
+/// On a busy host QEMU's clock is sometimes moved on too early while all CPUs
+/// wait (`xtask/src/host_cpu.rs`): then a run has an expiry that is not like the
+/// others. Not each of three has.
 #[test]
 fn alone_and_idle_a_handler_costs_its_instructions() {
-    let log = common::pass(&RunSpec {
-        smp: Some(2),
-        icount: true,
-        ..spec("stress=idle timers=alone")
-    });
-    for fields in log.all("point") {
-        if let (Some(min), Some(max)) = (fields.get("min"), fields.get("max")) {
-            assert_eq!(min, max, "{fields:?}");
+    let is_exact = || {
+        let log = common::pass(&RunSpec {
+            smp: Some(2),
+            icount: true,
+            ..spec("stress=idle timers=alone")
+        });
+        let mut all_alike = true;
+        for fields in log.all("point") {
+            let (Some(min), Some(max)) = (fields.get("min"), fields.get("max")) else {
+                continue;
+            };
+            assert_eq!(min, &fields["med"], "{fields:?}");
+            if fields["metric"] == "entry" {
+                // The branch, and the counter.
+                assert!(number(min) <= 2, "{fields:?}");
+            }
+            if min != max {
+                eprintln!("{fields:?}");
+                all_alike = false;
+            }
         }
-        if fields["metric"] == "entry" {
-            // The branch, and the counter.
-            assert!(number(&fields["min"]) <= 2, "{fields:?}");
-        }
-    }
+        all_alike
+    };
+    assert!((0..3).any(|_| is_exact()), "on stderr is what differs");
 }
 
 /// The suite's scenarios find the CPUs as they expect them, before and behind.
