@@ -48,15 +48,22 @@ impl Room {
     /// there are so many.
     #[must_use]
     pub const fn split_off(&mut self, bytes: u64) -> Self {
-        let Region { base, size } = self.0;
-        let pages = bytes.div_ceil(PAGE).saturating_mul(PAGE);
-        let first = if pages < size { pages } else { size };
-        self.0 = Region {
-            base: base + first,
-            size: size - first,
-        };
-        Self(Region { base, size: first })
+        Self(split_off(&mut self.0, bytes))
     }
+}
+
+/// Takes the first `bytes` bytes of whole pages away, rounded up to pages, as
+/// far as there are so many.
+#[must_use]
+pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
+    let Region { base, size } = *pages;
+    let wanted = bytes.div_ceil(PAGE).saturating_mul(PAGE);
+    let first = if wanted < size { wanted } else { size };
+    *pages = Region {
+        base: base + first,
+        size: size - first,
+    };
+    Region { base, size: first }
 }
 
 /// Finds `need` bytes of `memory` that nothing in `taken` overlaps, as near

@@ -50,10 +50,11 @@ pub fn restore() {
 /// whose last words must come out.
 pub fn seize() {
     // SAFETY: the holder, if any, is this CPU, which will not return to it, or
-    // another one, which goes on. Then two use the driver at once: it changes
-    // nothing in memory after set(), and its accesses to the registers are single
-    // ones, so that lines may be torn: better than silence. What the other one
-    // unlocks at its end is open already.
+    // another one, which goes on. Then two use the driver at once: all that it
+    // changes in memory after set() is its patience, aligned words that are
+    // loaded and stored whole and may have any value, and its accesses to the
+    // registers are single ones, so that lines may be torn: better than silence.
+    // What the other one unlocks at its end is open already.
     unsafe { CONSOLE.force_unlock() };
 }
 

@@ -6,7 +6,7 @@ use core::mem::MaybeUninit;
 use core::slice;
 
 use psci_bench::board::Region;
-use psci_bench::room::Room;
+use psci_bench::room::{self, Room};
 
 use super::mmu::{Kind, MapError, PAGE, Tables};
 
@@ -91,11 +91,7 @@ impl Pages {
     /// Takes the first `bytes` bytes away, rounded up to whole pages, as far as
     /// there are so many.
     pub fn split_off(&mut self, bytes: u64) -> Self {
-        let size = bytes.div_ceil(PAGE).saturating_mul(PAGE).min(self.0.size);
-        let base = self.0.base;
-        self.0.base += size;
-        self.0.size -= size;
-        Self(Region { base, size })
+        Self(room::split_off(&mut self.0, bytes))
     }
 
     /// Fills them with zeroes.
