@@ -7,7 +7,7 @@ use psci_bench::image::TREE_MAX;
 use psci_bench::plan::Plan;
 
 use super::arguments::{LabArguments, NamedFile, TreeArguments};
-use super::{files, image, plan};
+use super::{image, plan};
 use crate::board::{Board, PackageKind};
 use crate::cert_create;
 use crate::fip::{self, Builder, read};
@@ -15,7 +15,7 @@ use crate::firmware::Variant;
 use crate::lab::cell::{self, Cell, Content};
 use crate::lab::place::{self, Place};
 use crate::lab::recovery::{self, Recovery};
-use crate::lab::{Engine, Names, check_name};
+use crate::lab::{Engine, Names, check_name, is_plain};
 use crate::openssl;
 use crate::pack::{self, Recipe};
 use crate::payload::{self, Tree};
@@ -187,9 +187,9 @@ fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
     if arguments.nt_fw_key.is_some() && arguments.base.is_empty() {
         bail!("--nt-fw-key signs BL33 of a FIP, and there is no --base with one");
     }
-    let out = ("-o", arguments.output.as_path());
-    if out.1.exists() && !out.1.is_dir() {
-        bail!("-o {}: this is no directory", out.1.display());
+    let out = arguments.output.as_path();
+    if out.exists() && !out.is_dir() {
+        bail!("-o {}: this is no directory", out.display());
     }
     Ok(())
 }
@@ -272,9 +272,8 @@ fn name(arguments: &LabArguments, board: &Board, source: &Source<'_>) -> Result<
         }) => name.clone(),
         Source::Given(NamedFile { path, .. }) => {
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-            let plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
             stem.chars()
-                .map(|c| if plain(c) { c } else { '_' })
+                .map(|c| if is_plain(c) { c } else { '_' })
                 .collect()
         }
         Source::None => board.default_firmware.get_ref().clone(),
@@ -354,8 +353,6 @@ fn given(
 ) -> Result<Content> {
     let path = base.path.as_path();
     let at = || format!("--base {}", path.display());
-    let out = ("-o", arguments.output.as_path());
-    files::apart(out, ("--base", Some(path)))?;
     let file = payload::read("--base", path, recovery::FILE_MAX)?;
     let lab = board.lab.as_ref();
     let mut image = match (recovery::is_zip(&file), lab) {

@@ -16,7 +16,7 @@ fn whatever_is_there_is_looked_at() {
     let qemu = |name| ["labgrid", "qemu", name];
     let ok = cell(&set, qemu("ok"), &good);
     cell(&other, qemu("bad"), &bad);
-    cell(&set.join(".cell-XXXX"), qemu("bad"), &bad);
+    cell(&set.join(".cell-a1b2c3"), qemu("bad"), &bad);
     assert_eq!(report(&set, &[]).0, 0);
     // A lab twice is one.
     let (code, out, said) = report(&set, &[set.to_str().expect("UTF-8")]);

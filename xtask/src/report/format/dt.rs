@@ -21,7 +21,7 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use psci_bench::plan::{ScenarioId, WakePattern};
+use psci_bench::plan::{ScenarioId, TAG_PREFIX, WakePattern};
 use psci_bench::sample::Metric;
 
 use super::super::model::{
@@ -318,7 +318,7 @@ fn wakes_itself(run: &Run, test: &Test) -> bool {
 /// How a figure came about.
 fn said(run: &Run, it: &Worst<'_>) -> String {
     let tag = it.test.scenario.word();
-    let tag = tag.strip_prefix("test_rt_instr_").unwrap_or(tag);
+    let tag = tag.strip_prefix(TAG_PREFIX).unwrap_or(tag);
     let n = it.n;
     let which = if it.cold {
         format!("its cold first sample, apart from {n} others")

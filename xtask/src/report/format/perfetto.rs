@@ -11,6 +11,7 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
+use psci_bench::plan::TAG_PREFIX;
 use serde_json::{Value, json};
 
 use super::super::model::{Instants, Point, Report, Row, Run, Test};
@@ -206,7 +207,7 @@ impl<'r> Trace<'r> {
         }
         args.insert("verified".to_owned(), row.verified.into());
         let tag = test.scenario.word();
-        let short = tag.strip_prefix("test_rt_instr_").unwrap_or(tag);
+        let short = tag.strip_prefix(TAG_PREFIX).unwrap_or(tag);
         let whole = (at(self, first), at(self, last));
         self.slice(track, short, whole, Value::Object(args));
         for slice in &slices {

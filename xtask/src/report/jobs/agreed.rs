@@ -6,15 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use psci_bench::plan::Method;
+use psci_bench::plan::{Method, TAG_PREFIX};
 use psci_bench::sample::Metric;
 
 use super::{Ending, Results};
 use crate::report::model::{Run, Term, Test};
 use crate::report::words::many;
 
-/// How the tags of TF-A's suite begin.
-pub(super) const TAG: &str = "test_rt_instr_";
 /// The test suite of the cell's monitors in LAVA.
 const SUITE: &str = "psci-bench/";
 /// The test cases of the verdict: LAVA's, and pytest's.
@@ -64,13 +62,12 @@ pub(super) fn lacks(results: &Results, runs: &[Run]) -> Vec<String> {
     };
     let of_engine = |name: &String| results.measured.get(name).map(sorted);
     let all = expected.values().map(Vec::len).sum::<usize>();
-    let found = expected.iter();
-    let kept = found.filter(|(name, values)| of_engine(name) == Some(sorted(values)));
-    let kept = kept.map(|it| it.1.len()).sum::<usize>();
-    let first = expected
+    let wrong: Vec<_> = expected
         .iter()
-        .find(|(name, values)| of_engine(name) != Some(sorted(values)));
-    if let Some((name, _)) = first {
+        .filter(|(name, values)| of_engine(name) != Some(sorted(values)))
+        .collect();
+    if let [(name, _), ..] = wrong.as_slice() {
+        let kept = all - wrong.iter().map(|it| it.1.len()).sum::<usize>();
         lacks.push(format!(
             "the engine has {kept} of the {} in the log: {name} is missing or another",
             many(all, "measurement")
@@ -89,7 +86,7 @@ pub(super) fn lacks(results: &Results, runs: &[Run]) -> Vec<String> {
 fn of_test(run: &Run, test: &Test) -> Vec<(String, f64)> {
     let is_framed = test.method == Term::Known(Method::Tftf) && test.pmf != Some(false);
     let tag = match &test.scenario {
-        Term::Known(scenario) if is_framed => scenario.tag().strip_prefix(TAG),
+        Term::Known(scenario) if is_framed => scenario.tag().strip_prefix(TAG_PREFIX),
         _ => None,
     };
     let Some(tag) = tag else {

@@ -298,7 +298,7 @@ mod tests {
                 "a/results/.x.log",
                 "a/within/cell.json",
                 "1/2/3/4/5/deep/cell.json",
-                ".cell-XXXX/cell.json",
+                ".cell-a1b2c3/cell.json",
                 "lost/results/uart.log",
             ],
         );

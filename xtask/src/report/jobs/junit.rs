@@ -1,6 +1,7 @@
 //! labgrid's results, in the XML that pytest writes.
 
 use anyhow::{Context, Result, bail};
+use psci_bench::plan::TAG_PREFIX;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
@@ -122,7 +123,7 @@ impl State {
             return Ok(());
         };
         let tag = case.rsplit_once('[').and_then(|it| it.1.strip_suffix(']'));
-        let tag = tag.and_then(|tag| tag.strip_prefix(agreed::TAG));
+        let tag = tag.and_then(|tag| tag.strip_prefix(TAG_PREFIX));
         let mut words = name.split(' ');
         if let (Some(tag), Some(cpu), Some(metric), Some("ns"), None) =
             (tag, words.next(), words.next(), words.next(), words.next())

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::plan::{Method, ScenarioId, TAG_PREFIX};
 use psci_bench::point::How;
 use psci_bench::sample::Metric;
 
@@ -161,7 +161,7 @@ fn is_noise(own: &OfCpu) -> bool {
 
 fn name(cost: &Cost) -> String {
     let tag = cost.scenario.word();
-    let tag = tag.strip_prefix("test_rt_instr_").unwrap_or(tag);
+    let tag = tag.strip_prefix(TAG_PREFIX).unwrap_or(tag);
     match &cost.variant {
         // Of these each has but one method.
         Some(variant) => format!("{tag} {variant}"),
@@ -241,7 +241,7 @@ pub(super) fn left_out(with: &Run, without: &Run) -> Vec<String> {
     }
     let queues = with.tests.iter().filter(|test| !is_comparable(test));
     let queues: Vec<&str> = queues
-        .map(|test| test.scenario.word().trim_start_matches("test_rt_instr_"))
+        .map(|test| test.scenario.word().trim_start_matches(TAG_PREFIX))
         .collect();
     if !queues.is_empty() {
         all.push(format!(
