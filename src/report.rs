@@ -40,8 +40,11 @@ pub struct Row {
     pub rejected: [u32; REASONS],
     /// The first of them.
     pub first_rejection: Option<Rejection>,
-    /// Whether the scenario is to give samples of this CPU at all.
+    /// Whether the scenario is to give samples of this CPU at all; a skipped
+    /// row's value is ignored.
     pub expected: bool,
+    /// Why the row is skipped: it then has no samples, and lacks none.
+    pub skipped: Option<Skip>,
     /// Samples that count.
     pub valid: u32,
     /// When and why the CPU was lost, if it was.
@@ -72,6 +75,7 @@ impl Row {
             rejected: [0; REASONS],
             first_rejection: None,
             expected: false,
+            skipped: None,
             valid: 0,
             lost: None,
             given_up: false,
@@ -85,6 +89,12 @@ impl Row {
         Some(&self.summaries[metric as usize]).filter(|s| s.n > 0)
     }
 
+    /// Whether the scenario lacks samples where this row has none.
+    #[must_use]
+    pub fn needs_samples(&self) -> bool {
+        self.expected && self.skipped.is_none()
+    }
+
     /// Attempts that did not count.
     #[must_use]
     pub fn rejected_total(&self) -> u32 {
@@ -92,7 +102,7 @@ impl Row {
     }
 }
 
-/// Why a scenario was not run.
+/// Why a scenario, or one CPU's row of it, was not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Skip {
     /// The board names no idle state of the kind, and the user none either.
@@ -122,6 +132,14 @@ pub enum Skip {
     TooFewCpus,
     /// SET_SUSPEND_MODE is advertised, and returns this error.
     ModeRefused(psci::Error),
+    /// The state stops the per-CPU timers, and an SGI ended no suspend to it
+    /// in the trial.
+    SgiDidNotWake {
+        /// The CPU of the trial.
+        mpidr: u64,
+        /// The value that was asked for.
+        power_state: u32,
+    },
 }
 
 /// Why a scenario failed.
@@ -260,6 +278,8 @@ pub struct Totals {
     pub samples: u64,
     /// Attempts that do not.
     pub rejected: u64,
+    /// Rows skipped, of scenarios that were not.
+    pub rows_skipped: u64,
     /// CPUs lost.
     pub lost: u32,
 }
@@ -278,6 +298,7 @@ impl Totals {
         for row in test.rows {
             self.samples += u64::from(row.valid);
             self.rejected += u64::from(row.rejected_total());
+            self.rows_skipped += u64::from(row.skipped.is_some());
         }
         // Other figures of the same samples do not make more of them.
         let mut of = None;

@@ -4,8 +4,8 @@
 //! psci-bench reads, so it is written and read here, by one definition:
 //!
 //! ```text
-//! psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 CPUs lost)
-//! psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 955 samples, 9 not counted, 0 CPUs lost)
+//! psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)
+//! psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 955 samples, 9 not counted, 0 rows skipped, 0 CPUs lost)
 //! psci-bench: INCOMPLETE: bad input: bootargs word 1 "iterations=0": ...
 //! psci-bench: INCOMPLETE: exception on CPU 0.3
 //! ```
@@ -61,7 +61,8 @@ impl Verdict {
     }
 }
 
-/// The last line, without its line end.
+/// The last line, without its line end. The alternate form lacks the number of
+/// rows skipped.
 #[derive(Clone, Copy)]
 pub enum ClosingLine<'a> {
     /// The run reached its end with these counts.
@@ -88,20 +89,25 @@ impl fmt::Display for ClosingLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PREFIX)?;
         match self {
-            Self::Ended(t) => write!(
-                f,
-                "{} ({} passed, {} skipped, {} failed; {} samples, {} not counted, {} CPUs lost)",
-                match self.verdict() {
-                    Verdict::Pass => "PASS",
-                    _ => "FAIL",
-                },
-                u64::from(t.passed),
-                u64::from(t.skipped),
-                u64::from(t.failed),
-                t.samples,
-                t.rejected,
-                u64::from(t.lost)
-            ),
+            Self::Ended(t) => {
+                write!(
+                    f,
+                    "{} ({} passed, {} skipped, {} failed; {} samples, {} not counted, ",
+                    match self.verdict() {
+                        Verdict::Pass => "PASS",
+                        _ => "FAIL",
+                    },
+                    u64::from(t.passed),
+                    u64::from(t.skipped),
+                    u64::from(t.failed),
+                    t.samples,
+                    t.rejected,
+                )?;
+                if !f.alternate() {
+                    write!(f, "{}{ROWS_SKIPPED}, ", t.rows_skipped)?;
+                }
+                write!(f, "{} CPUs lost)", u64::from(t.lost))
+            }
             Self::Incomplete(reason) => write!(f, "INCOMPLETE: {reason}"),
             Self::BadInput(reason) => write!(f, "{BAD_INPUT}{reason}"),
         }
@@ -129,6 +135,10 @@ pub fn parse_line(line: &[u8]) -> Option<Verdict> {
         .then_some(Verdict::Incomplete)
 }
 
+/// What follows the number of rows skipped. Last lines of earlier versions, and
+/// the alternate form, do not have that number.
+const ROWS_SKIPPED: &str = " rows skipped";
+
 /// Whether `text` is the counts in brackets, each a decimal number.
 fn are_counts(text: &str) -> bool {
     let mut rest = text;
@@ -138,6 +148,7 @@ fn are_counts(text: &str) -> bool {
         (", ", " failed"),
         ("; ", " samples"),
         (", ", " not counted"),
+        (", ", ROWS_SKIPPED),
         (", ", " CPUs lost)"),
     ] {
         let Some(number) = rest.strip_prefix(lead) else {
@@ -146,6 +157,7 @@ fn are_counts(text: &str) -> bool {
         let tail = number.trim_start_matches(|c: char| c.is_ascii_digit());
         match tail.strip_prefix(after) {
             Some(next) if tail.len() < number.len() => rest = next,
+            None if after == ROWS_SKIPPED => {}
             _ => return false,
         }
     }
@@ -165,6 +177,7 @@ mod tests {
         caller_side: 0,
         samples: 960,
         rejected: 0,
+        rows_skipped: 0,
         lost: 0,
     };
 
@@ -185,6 +198,7 @@ mod tests {
         assert_eq!(verdict(|t| (t.passed, t.skipped) = (1, 5)), Verdict::Pass);
         assert_eq!(verdict(|t| t.caller_side = 6), Verdict::Pass);
         assert_eq!(verdict(|t| t.rejected = 3), Verdict::Pass);
+        assert_eq!(verdict(|t| t.rows_skipped = 7), Verdict::Pass);
         assert_eq!(verdict(|t| t.failed = 1), Verdict::Fail);
         assert_eq!(verdict(|t| t.lost = 1), Verdict::Fail);
         assert_eq!(verdict(|t| (t.passed, t.skipped) = (0, 6)), Verdict::Fail);
@@ -197,7 +211,8 @@ mod tests {
         let line = ClosingLine::Ended(&GOOD).to_string();
         assert_eq!(
             line,
-            "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 CPUs lost)"
+            "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, \
+             0 rows skipped, 0 CPUs lost)"
         );
         assert_eq!(
             parse_line(format!("{line}\r\n").as_bytes()),
@@ -221,13 +236,20 @@ mod tests {
     #[test]
     fn a_damaged_line_is_no_verdict() {
         let line = ClosingLine::Ended(&GOOD).to_string();
-        for cut in 0..line.len() {
-            assert_eq!(parse_line(&line.as_bytes()[..cut]), None, "{cut}");
+        let old = format!("{:#}", ClosingLine::Ended(&GOOD));
+        assert_eq!(old, line.replace(", 0 rows skipped", ""));
+        assert_eq!(parse_line(old.as_bytes()), Some(Verdict::Pass));
+        for line in [line, old] {
+            for cut in 0..line.len() {
+                assert_eq!(parse_line(&line.as_bytes()[..cut]), None, "{cut}");
+            }
         }
         for wrong in [
             "PASS",
             "psci-bench: PASS (all of them)",
             "psci-bench: PASS ( passed, 0 skipped, 0 failed; 1 samples, 0 not counted, 0 CPUs lost)",
+            "psci-bench: PASS (1 passed, 0 skipped, 0 failed; 1 samples, 0 not counted,  rows skipped, 0 CPUs lost)",
+            "psci-bench: PASS (1 passed, 0 skipped, 0 failed; 1 samples, 0 not counted, 0 rows skippe, 0 CPUs lost)",
             "psci-bench 0.1.0",
             "",
         ] {

@@ -117,7 +117,8 @@ fn no_rows(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
 }
 
 fn rt_instr(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>, row: &Row) -> fmt::Result {
-    let Some(values) = nanoseconds(run.unit().0, test, &row.figures) else {
+    let values = nanoseconds(run.unit().0, test, &row.figures);
+    let Some(values) = values.filter(|_| row.skipped.is_none()) else {
         return Ok(());
     };
     let cpu = run.cpu(row.cpu.into());

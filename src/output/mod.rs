@@ -158,7 +158,12 @@ pub fn closing(
     out.write_char('\n')?;
     records(out, run, tests)?;
     out.write_char('\n')?;
-    text::one_line(out, &ClosingLine::Ended(totals))
+    let line = ClosingLine::Ended(totals);
+    if text::width(&line) > COLUMNS {
+        // A line that is cut is no verdict.
+        return text::one_line(out, &format_args!("{line:#}"));
+    }
+    text::one_line(out, &line)
 }
 
 /// Prints the end of a run that was cut short: the reason in full, and then

@@ -34,7 +34,7 @@
 //! | `plan` | \| `iterations`, `warmup`, `scenarios`, `methods`, `wake`, `end`, `deepest`, `core`, `samples`, `loops` (where given), `batch`, of the timers `duration`, `period`, `footprint`, `threshold` (where given), `stress`, `timers` | what was asked for |
 //! | `cpu` | `i` \| `mpidr`, `cluster`, `core`, `thread`, `midr`, and its caches' sizes in bytes: `l1i`, `l1d`, `l2` and so on | a CPU of the board, by index; the last ones as it said itself, once it was up |
 //! | `test` | `t`, `by` \| `tag`, `status`, `why` and what belongs to it, `pmf`, `state`, `timers_stop` (1 where the timer frame and SGIs woke the CPUs), `asked`, `attempts`, `sleep`, `trials` | a scenario by a method |
-//! | `row` | `t`, `by`, `mpidr` \| `powerdown`, `wakeup`, `cflush` or `latency`, `valid`, `rejected` | the figures shown for a CPU |
+//! | `row` | `t`, `by`, `mpidr` \| `skipped` (why it was, and what belongs to that, as a test's `why`), `powerdown`, `wakeup`, `cflush` or `latency`, `valid`, `rejected` | the figures shown for a CPU |
 //! | `m` | `t`, `by`, `mpidr`, `metric` \| `n`, `min`, `med`, `p99`, `max`, `mad` | statistics of a CPU's samples; `metric=skew`, without `mpidr`, of the rounds |
 //! | `ev` | `t`, `by`, `mpidr` \| `base`, `before`, `s0` to `s5`, `due`, `after`, `turned_on`, `entered`, `seen_off` | the shown sample's instants: `base` is a counter value, the others are relative to it |
 //! | `s` | `t`, `by`, `mpidr`, `k` \| as `ev` | one sample, the `k`th from 0, where `samples=all`; the same `k` in a parallel scenario is the same round |

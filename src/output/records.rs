@@ -210,7 +210,7 @@ fn whole_test(to: &mut Recorder<'_>, test: &TestReport<'_>) {
         Status::Passed => to.word("status", "passed"),
         Status::Skipped(skip) => {
             to.word("status", "skipped");
-            skipped(to, skip);
+            skipped(to, "why", skip);
         }
         Status::Failed(failure) => {
             to.word("status", "failed");
@@ -237,7 +237,7 @@ fn whole_test(to: &mut Recorder<'_>, test: &TestReport<'_>) {
     }
 }
 
-fn skipped(to: &mut Recorder<'_>, skip: Skip) {
+fn skipped(to: &mut Recorder<'_>, key: &str, skip: Skip) {
     let why = match skip {
         Skip::NoIdleState => "no-idle-state",
         Skip::NotSupported(_) => "not-supported",
@@ -252,12 +252,17 @@ fn skipped(to: &mut Recorder<'_>, skip: Skip) {
         Skip::NoCacheSize => "no-cache-size",
         Skip::TooFewCpus => "too-few-cpus",
         Skip::ModeRefused(_) => "mode-refused",
+        Skip::SgiDidNotWake { .. } => "sgi-did-not-wake",
     };
-    to.word("why", why);
+    to.word(key, why);
     match skip {
         Skip::NotSupported(function) => to.hex("function", function.into()),
         Skip::TimerStops(why) => to.field("no_frame", &why),
         Skip::ModeRefused(error) => to.field("error", &error),
+        Skip::SgiDidNotWake { mpidr, power_state } => {
+            to.hex("cpu", mpidr);
+            to.hex("from", power_state.into());
+        }
         _ => {}
     }
 }
@@ -311,6 +316,9 @@ fn whole_row(to: &mut Recorder<'_>, key: &Key<'_>, row: &Row) {
         _ => Metric::Powerdown,
     };
     to.begin(Type::Row, key);
+    if let Some(skip) = row.skipped {
+        skipped(to, "skipped", skip);
+    }
     to.number_if(first.key(), row.figures.powerdown);
     to.number_if("wakeup", row.figures.wakeup);
     to.number_if("cflush", row.figures.cache_flush);

@@ -80,6 +80,10 @@ pub(super) fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
             write!(line, "SET_SUSPEND_MODE is advertised, and returned {error}")
         }
         Skip::NoGic => line.write_str("no GIC: nothing could wake a suspended CPU"),
+        Skip::SgiDidNotWake { mpidr, power_state } => {
+            let state = u64::from(power_state);
+            write!(line, "SGI did not wake CPU {mpidr:#x} from {state:#010x}")
+        }
     }
 }
 

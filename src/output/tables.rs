@@ -112,6 +112,9 @@ fn main_table(
         columns: metrics.len(),
         heading: &|column| metrics.get(column).map_or("", |m| heading(*m)),
         cell: &|row, _, column| {
+            if row.skipped.is_some() {
+                return Cell::Text("Skipped");
+            }
             let metric = metrics.get(column);
             unit.cell(metric.and_then(|m| figure(test, row, *m)))
         },

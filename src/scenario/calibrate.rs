@@ -167,10 +167,15 @@ impl<M: Machine> Bench<'_, M> {
 
 /// Skips a scenario: the firmware does not implement the function of `action`.
 pub(super) fn cannot(action: Action) -> Stop {
-    Stop::Skip(Skip::NotSupported(match action {
+    Stop::Skip(not_supported(action))
+}
+
+/// The reason that the firmware does not implement the function of `action`.
+pub(super) fn not_supported(action: Action) -> Skip {
+    Skip::NotSupported(match action {
         Action::SystemSuspend => psci::function::SYSTEM_SUSPEND,
         _ => psci::function::CPU_SUSPEND,
-    }))
+    })
 }
 
 /// Ends the trials of a CPU to which the firmware refuses the state.

@@ -277,11 +277,14 @@ impl<M: Machine> Bench<'_, M> {
         let power_state = state.map(|s| s.power_state);
         let facts = self.machine.facts();
         let (frame, has_gic) = (facts.frame, facts.gic != 0);
-        if let Some(skip) = skip(needs_state, state, frame, has_gic) {
-            return (Status::Skipped(skip), power_state);
+        let why = skip(state, frame, has_gic);
+        match why {
+            Some(skip) if needs_state => return (Status::Skipped(skip), power_state),
+            // The lead's part alone needs a state.
+            Some(_) if scenario == ScenarioId::CpuOffSerial => self.rows[facts.lead].skipped = why,
+            _ => {}
         }
-        // Where only the lead's part needs a state, it may be left out.
-        let state = state.filter(|state| can_wake(*state, frame, has_gic));
+        let state = state.filter(|_| why.is_none());
         self.timers_stop = state.is_some_and(|state| state.timer_stops);
         let action = state.map_or(Action::Version, Chosen::action);
         let ladder = state.map_or(Ladder::default(), |s| s.ladder);
@@ -335,6 +338,12 @@ impl<M: Machine> Bench<'_, M> {
     /// Whether what was kept is enough.
     fn status(&self) -> Status {
         let asked = self.plan.iterations;
+        let mut reasons = self.rows.iter().map(|row| row.skipped);
+        if let Some(Some(skip)) = reasons.next()
+            && reasons.all(|why| why.is_some())
+        {
+            return Status::Skipped(skip);
+        }
         for row in self.rows.iter() {
             if let Some(loss) = row.lost {
                 let cpu = row.cpu;
@@ -344,7 +353,7 @@ impl<M: Machine> Bench<'_, M> {
         let worst = self
             .rows
             .iter()
-            .filter(|row| row.expected)
+            .filter(|row| row.needs_samples())
             // Of two with as few, whoever only shared a round with the cause
             // is not it.
             .min_by_key(|row| {
@@ -423,19 +432,10 @@ impl<M: Machine> Bench<'_, M> {
     }
 }
 
-/// Whether a CPU comes back from the state: there is something to wake it.
-fn can_wake(state: Chosen, frame: Result<TimerFrame, NoFrame>, has_gic: bool) -> bool {
-    has_gic && (!state.timer_stops || frame.is_ok())
-}
-
-fn skip(
-    needs_state: bool,
-    state: Option<Chosen>,
-    frame: Result<TimerFrame, NoFrame>,
-    has_gic: bool,
-) -> Option<Skip> {
+/// Why no CPU is suspended to the state: there is none, or nothing to wake a
+/// CPU from it.
+fn skip(state: Option<Chosen>, frame: Result<TimerFrame, NoFrame>, has_gic: bool) -> Option<Skip> {
     match (state, frame) {
-        _ if !needs_state => None,
         _ if !has_gic => Some(Skip::NoGic),
         (None, _) => Some(Skip::NoIdleState),
         (Some(state), Err(why)) if state.timer_stops => Some(Skip::TimerStops(why)),

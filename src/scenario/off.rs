@@ -6,6 +6,7 @@
 //! CPU_SUSPEND. The warm method turns each CPU on again right after its
 //! CPU_OFF, and does not let the lead suspend in between.
 
+use super::calibrate::not_supported;
 use super::tally::came_too_soon;
 use super::{Bench, Stop};
 use crate::plan::Method;
@@ -24,7 +25,11 @@ impl<M: Machine> Bench<'_, M> {
             // The lead has no row, and the scenario fails where the firmware
             // refused the state; the others' rows do not depend on it.
             lead_action = None;
-            failure = Some(stop).filter(|_| !self.nobody_can_suspend());
+            if self.nobody_can_suspend() {
+                self.rows[lead].skipped = Some(not_supported(action));
+            } else {
+                failure = Some(stop);
+            }
         }
         for (cpu, row) in self.rows.iter_mut().enumerate() {
             row.expected = cpu != lead || lead_action.is_some();
@@ -51,7 +56,7 @@ impl<M: Machine> Bench<'_, M> {
     /// Whether every CPU that can still give samples has given all.
     fn is_complete(&self) -> bool {
         self.rows.iter().all(|row| {
-            !row.expected
+            !row.needs_samples()
                 || row.valid >= self.plan.iterations
                 || self.machine.is_lost(row.cpu as usize)
         })

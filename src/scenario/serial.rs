@@ -22,7 +22,7 @@ impl<M: Machine> Bench<'_, M> {
         let mut can_suspend = false;
         for turn in 0..cpus {
             let cpu = self.in_turn(turn);
-            if self.machine.is_lost(cpu) || !self.rows[cpu].expected {
+            if self.machine.is_lost(cpu) || !self.rows[cpu].needs_samples() {
                 continue;
             }
             self.sleep = 0;
@@ -83,7 +83,7 @@ impl<M: Machine> Bench<'_, M> {
         let warming_up = repeat < self.plan.warmup;
         while !self.machine.is_lost(cpu) {
             let row = &self.rows[cpu];
-            if row.given_up || !row.expected {
+            if row.given_up || !row.needs_samples() {
                 return;
             }
             let made = self.plan.warmup.min(repeat) + row.valid + row.rejected_total();

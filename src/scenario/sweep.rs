@@ -163,7 +163,7 @@ impl<M: Machine> Sweep<'_, '_, M> {
     /// The state, if it can be suspended to.
     fn usable(&mut self, state: Option<Chosen>) -> Option<Chosen> {
         let facts = self.facts();
-        let why = skip(true, state, facts.frame, facts.gic != 0);
+        let why = skip(state, facts.frame, facts.gic != 0);
         match why {
             None => state,
             Some(why) => {
@@ -376,7 +376,7 @@ impl<M: Machine> Sweep<'_, '_, M> {
                 self.failure.get_or_insert(failure);
             }
         }
-        for row in self.bench.rows.iter().filter(|row| row.expected) {
+        for row in self.bench.rows.iter().filter(|row| row.needs_samples()) {
             add_points(self.points, row, step, self.bench.pmf);
             for (sum, count) in self.rejected.iter_mut().zip(row.rejected) {
                 *sum += count;

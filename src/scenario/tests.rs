@@ -2,6 +2,7 @@
 
 mod loops;
 mod reached;
+mod skips;
 mod sweeps;
 mod timers;
 mod wake;
@@ -398,6 +399,9 @@ fn no_states_no_suspend() {
     let (text, verdict) = run_with(&mut Fake::new(2), "iterations=2", 2, &[]);
     assert_eq!(verdict, Verdict::Pass);
     assert!(text.contains("2 passed, 4 skipped, 0 failed"), "{text}");
+    let row = "row t=5 by=tftf mpidr=0x0 skipped=no-idle-state valid=0 ";
+    assert_eq!(text.matches(row).count(), 2, "{text}");
+    assert!(text.contains(", 1 rows skipped, "), "{text}");
     let only = "only=cpu_susp_serial iterations=2";
     let (_, verdict) = run_with(&mut Fake::new(2), only, 2, &[]);
     assert_eq!(verdict, Verdict::Fail, "nothing measured is no success");

@@ -5,7 +5,7 @@ use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
-use super::fixture::{Made, World, totals};
+use super::fixture::{Made, SGI_DID_NOT_WAKE, World, totals};
 use crate::output;
 use crate::plan::{Methods, ScenarioId};
 
@@ -87,7 +87,7 @@ fn the_lines_of_tftf() {
     assert_eq!(
         log.lines().last(),
         Some(
-            "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 CPUs lost)"
+            "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)"
         )
     );
     assert!(log.ends_with(")\n"));
@@ -131,6 +131,21 @@ fn short_numbers_have_two_digits() {
     made.rows[0].figures.cache_flush = Some(0);
     let log = whole(&world, &[made]);
     assert!(log.contains("_serial\t0\t0\t916\t1625\t00/>\n"), "{log}");
+}
+
+#[test]
+fn a_skipped_row_has_no_line_and_is_counted() {
+    let world = World::of(4);
+    let mut made = world.good(ScenarioId::SuspendDeepSerial);
+    // Its figures stay, so that they would be seen in a line.
+    made.rows[1].skipped = Some(SGI_DID_NOT_WAKE);
+    let log = whole(&world, &[made]);
+    let cores: Vec<_> = log.lines().filter_map(rt_instr).map(|r| r.1[1]).collect();
+    assert_eq!(cores, [0, 2, 3]);
+    assert!(log.contains("|       0 |    1 | Skipped   | Skipped | Skipped     |"));
+    let record = " row t=2 by=tftf mpidr=0x1 skipped=sgi-did-not-wake cpu=0x1 from=0x40000002 ";
+    assert!(log.contains(record), "{log}");
+    assert!(log.ends_with(" 0 not counted, 1 rows skipped, 0 CPUs lost)\n"));
 }
 
 #[test]

@@ -143,6 +143,12 @@ impl World {
     }
 }
 
+/// Why a row is skipped.
+pub(super) const SGI_DID_NOT_WAKE: Skip = Skip::SgiDidNotWake {
+    mpidr: 1,
+    power_state: 0x4000_0002,
+};
+
 /// Every CPU's CNTFRQ_EL0.
 const FREQUENCY: u64 = 62_500_000;
 

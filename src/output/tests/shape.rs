@@ -6,6 +6,7 @@ use std::vec::Vec;
 use super::fixture::{Made, World, totals};
 use crate::output;
 use crate::plan::{Methods, ScenarioId};
+use crate::verdict::{Verdict, parse_line};
 
 fn holds(world: &World, tests: &[Made]) -> String {
     let mut out = String::new();
@@ -57,7 +58,9 @@ fn everything_goes_wrong() {
         }
         tests.push(made);
     }
-    holds(&world, &tests);
+    let log = holds(&world, &tests);
+    let last = log.lines().last().unwrap_or_default();
+    assert_eq!(parse_line(last.as_bytes()), Some(Verdict::Fail), "{last}");
     let world = world.without_pmf();
     holds(&world, &world.all());
     holds(&world, &[]);

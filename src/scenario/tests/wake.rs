@@ -31,12 +31,13 @@ fn not_tried_without_a_frame_and_said_why() {
     assert!(fake.asked.iter().all(|r| !r.timers_stop));
     // CPU_OFF of the others is measured, without the lead's row.
     assert!(text.contains("4 passed, 2 skipped, 0 failed"), "{text}");
+    assert!(text.contains(", 1 rows skipped, "), "{text}");
     let why = "Skipped: the idle state stops the CPUs' own timers, and the device tree has no \
                timer frame (arm,armv7-timer-mem)\n";
     assert_eq!(text.matches(why).count(), 2, "{text}");
     assert_eq!(
         text.matches(" no_frame=the_device_tree_has_no_").count(),
-        4,
+        6,
         "{text}"
     );
     // The same where the user names the state.

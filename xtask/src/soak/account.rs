@@ -110,6 +110,7 @@ struct Row {
     is_suspend: bool,
     is_lead: bool,
     is_lost: bool,
+    is_skipped: bool,
     samples: u64,
     /// By the row itself, or by its reasons, whichever is more.
     rejected: u64,
@@ -196,6 +197,7 @@ impl Account {
                 is_suspend,
                 is_lead,
                 is_lost: records.get(Type::Lost, key).is_some(),
+                is_skipped: fields.contains_key("skipped"),
                 samples: calls.samples,
                 rejected,
             });
@@ -265,7 +267,7 @@ fn missing(row: &Row, shape: Shape, rounds: u64, asked: u64) -> u64 {
         Shape::Off => row.samples >= asked || row.is_lead && row.made() == 0,
         _ => false,
     };
-    if excused || row.is_lost {
+    if excused || row.is_lost || row.is_skipped {
         return 0;
     }
     rounds.saturating_sub(row.made())
@@ -340,7 +342,8 @@ impl Closing {
         Some(Self {
             samples: counts.next()??,
             rejected: counts.next()??,
-            lost: counts.next()??,
+            // Lines of version 0.1.0 have no number of rows skipped before it.
+            lost: counts.last()??,
         })
     }
 }
