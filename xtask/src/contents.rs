@@ -81,7 +81,11 @@ pub fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Cont
     let (tree, emergency, cpus) = match tree {
         Tree::Board => {
             let firmware = board.firmware(wish.firmware.name())?;
-            let idle_states = firmware.idle_states(wish.variant.state_id);
+            let mut idle_states = firmware.idle_states(wish.variant.state_id);
+            if wish.variant.timer_stop {
+                let stop = idle_states.iter_mut().filter(|state| state.is_powerdown());
+                stop.for_each(|state| state.local_timer_stop = true);
+            }
             let choices = Choices {
                 cpus: wish.cpus,
                 gic: wish.gic,

@@ -93,8 +93,8 @@ pub enum StateId {
 const OSI: &str = "osi";
 
 /// A variant of the overlay platform. `Display` and `FromStr` have the form
-/// `coherency=hw,gic-reset=0,pmf=new,state-id=original,faults=0,osi=0`; what is left
-/// out is as here.
+/// `coherency=hw,gic-reset=0,pmf=new,state-id=original,timer-stop=0,faults=0,osi=0`;
+/// what is left out is as here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Variant {
     /// `coherency=hw|sw`.
@@ -105,6 +105,8 @@ pub struct Variant {
     pub pmf: Pmf,
     /// `state-id=original|extended`.
     pub state_id: StateId,
+    /// `timer-stop=0|1`: a CPU's own timers stop in a power-down.
+    pub timer_stop: bool,
     /// `faults=0|1`: it can be told to have a fault ([`crate::fault`]).
     pub faults: bool,
     /// `osi=0|1`: CPU_SUSPEND's OS-initiated mode (TF-A's PSCI_OS_INIT_MODE).
@@ -113,7 +115,7 @@ pub struct Variant {
 
 impl Variant {
     /// The value of each key, in the order of the fields.
-    fn values(self) -> [(&'static str, &'static str); 6] {
+    fn values(self) -> [(&'static str, &'static str); 7] {
         [
             (
                 "coherency",
@@ -138,6 +140,7 @@ impl Variant {
                     StateId::Extended => "extended",
                 },
             ),
+            ("timer-stop", if self.timer_stop { "1" } else { "0" }),
             ("faults", if self.faults { "1" } else { "0" }),
             (OSI, if self.os_initiated { "1" } else { "0" }),
         ]
@@ -167,6 +170,8 @@ impl FromStr for Variant {
                 "pmf=off" => variant.pmf = Pmf::Off,
                 "state-id=original" => variant.state_id = StateId::Original,
                 "state-id=extended" => variant.state_id = StateId::Extended,
+                "timer-stop=0" => variant.timer_stop = false,
+                "timer-stop=1" => variant.timer_stop = true,
                 "faults=0" => variant.faults = false,
                 "faults=1" => variant.faults = true,
                 "osi=0" => variant.os_initiated = false,
@@ -174,8 +179,8 @@ impl FromStr for Variant {
                 other => {
                     return Err(format!(
                         "{other:?} is no variant: use coherency=hw|sw, gic-reset=0|1, \
-                         pmf=new|sip|off, state-id=original|extended, faults=0|1, osi=0|1, with \
-                         commas between"
+                         pmf=new|sip|off, state-id=original|extended, timer-stop=0|1, \
+                         faults=0|1, osi=0|1, with commas between"
                     ));
                 }
             }
@@ -416,14 +421,14 @@ mod tests {
 
     #[test]
     fn a_variant_comes_back() {
-        let text = "coherency=sw,gic-reset=1,pmf=sip,state-id=extended,faults=1,osi=1";
+        let text = "coherency=sw,gic-reset=1,pmf=sip,state-id=extended,timer-stop=1,faults=1,osi=1";
         let variant: Variant = text.parse().expect("known words");
         assert_eq!(variant.to_string(), text);
         assert_eq!("".parse(), Ok(Variant::default()));
         let off = "pmf=off".parse::<Variant>().expect("a known word");
         assert_eq!(
             off.to_string(),
-            "coherency=hw,gic-reset=0,pmf=off,state-id=original,faults=0,osi=0"
+            "coherency=hw,gic-reset=0,pmf=off,state-id=original,timer-stop=0,faults=0,osi=0"
         );
         let error = "pmf=none".parse::<Variant>().expect_err("unknown");
         assert!(
@@ -445,6 +450,7 @@ mod tests {
                 "PB_GIC_RESET=1",
                 "PB_PMF=new",
                 "PB_STATE_ID=original",
+                "PB_TIMER_STOP=0",
                 "PB_FAULTS=0"
             ]
         );

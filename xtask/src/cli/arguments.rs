@@ -426,8 +426,8 @@ pub struct RunArguments {
     #[arg(long, value_enum, default_value_t = Firmware::TfA)]
     pub firmware: Firmware,
     /// How TF-A is built: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,
-    /// state-id=original|extended, faults=0|1, osi=0|1, with commas between [default:
-    /// the first of each].
+    /// state-id=original|extended, timer-stop=0|1, faults=0|1, osi=0|1, with commas
+    /// between [default: the first of each].
     #[arg(long, value_name = "K=V,…")]
     pub variant: Option<Variant>,
     /// A fault that TF-A is to have: a word of the table in

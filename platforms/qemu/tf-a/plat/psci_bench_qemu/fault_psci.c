@@ -216,6 +216,13 @@ static u_register_t cpu_suspend(struct call *call, unsigned int me)
 		return PSCI_E_SUCCESS;
 	case PB_SUSPEND_ABANDONED_2_13:
 		capture_as_since_2_13();
+		/*
+		 * The hooks of the way down and of the way back. The first
+		 * closes Group 1 of the CPU interface for the non-secure
+		 * world, too, and the second does not open it again.
+		 */
+		pb_gic_core_down();
+		pb_gic_core_resume();
 		return PSCI_E_SUCCESS;
 	case PB_SUSPEND_EARLY:
 		fate->sleep = pb_fault_arg_ticks();

@@ -19,6 +19,7 @@ PB_GIC_RESET	?= 0
 PB_PMF		?= new
 PB_STATE_ID	?= original
 PB_FAULTS	?= 0
+PB_TIMER_STOP	?= 0
 
 # $(call pb_one_of,VARIABLE,allowed words)
 pb_one_of = $(if $(and $(filter 1,$(words $($(1)))),$(filter $(2),$($(1)))),,\
@@ -30,6 +31,7 @@ $(call pb_one_of,PB_GIC_RESET,0 1)
 $(call pb_one_of,PB_PMF,new sip off)
 $(call pb_one_of,PB_STATE_ID,original extended)
 $(call pb_one_of,PB_FAULTS,0 1)
+$(call pb_one_of,PB_TIMER_STOP,0 1)
 
 ifneq (${ARCH},aarch64)
 $(error psci_bench_qemu is an AArch64 platform: ARCH='${ARCH}')
@@ -69,6 +71,7 @@ endif
 $(eval $(call add_define,PB_GIC))
 $(eval $(call add_define,PB_GIC_RESET))
 $(eval $(call add_define,PB_FAULTS))
+$(eval $(call add_define,PB_TIMER_STOP))
 
 # TF-A 2.13 renamed the last hook before the WFI. Asking the header which name
 # it knows is safer than comparing version numbers of a development tree.

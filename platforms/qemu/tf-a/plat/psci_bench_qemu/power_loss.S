@@ -11,7 +11,7 @@
  * wake-up source.
  *
  * Not lost: the timers' own registers (CNTP, CNTV, CNTHP), since they are what
- * wakes the core; EL3's registers, which the warm entry point sets again;
+ * wakes the core, unless PB_TIMER_STOP says that they stop; EL3's registers, which the warm entry point sets again;
  * the floating-point registers.
  */
 
@@ -38,6 +38,9 @@ func pb_core_power_down
 	/* Forget. */
 	bl	lose_system_registers
 	bl	pb_gic_lose_cpu_interface
+#if PB_TIMER_STOP
+	bl	stop_timers
+#endif
 
 	/* CPU_OFF: only CPU_ON brings it back. */
 	cbz	w19, plat_secondary_cold_boot_setup
@@ -71,6 +74,20 @@ func pb_core_power_down
 	ldr	x0, [x0]
 	br	x0
 endfunc pb_core_power_down
+
+#if PB_TIMER_STOP
+/* The core's own timers, which are without power now. Changes x0 and x2. */
+func stop_timers
+	mov	x2, x30
+	msr	cntp_ctl_el0, xzr
+	msr	cntv_ctl_el0, xzr
+	bl	have_el2
+	cbz	x0, 1f
+	msr	cnthp_ctl_el2, xzr
+1:	isb
+	ret	x2
+endfunc stop_timers
+#endif
 
 /* x0 = 0 on a machine without EL2 (virtualization=off). */
 func have_el2
