@@ -14,7 +14,7 @@
 //! | `warmup` | 0 to 10000 samples that are not counted | 2 |
 //! | `only` | scenario tags, with or without `test_rt_instr_`, and the groups `suite`, `micro` and `all`, by comma; or `help` | `suite` |
 //! | `method` | `tftf`, `warm` or `tftf,warm` | `tftf` |
-//! | `wake` | `together`, `staggered` or `chain` | `together` |
+//! | `wake` | `together`, `staggered` or `chain` | `chain` by method `tftf`, else `together` |
 //! | `end` | `off`, `park` or `reset` | `off` |
 //! | `deepest` | `power_state` of the deepest level, `0x…` | device tree |
 //! | `core` | `power_state` of level 0, `0x…` | device tree |
@@ -89,8 +89,9 @@ pub struct Plan {
     pub scenarios: ScenarioSet,
     /// How preconditions are made.
     pub methods: Methods,
-    /// When the CPUs of a parallel round wake up.
-    pub wake: WakePattern,
+    /// When the CPUs of a parallel round wake up; None where nothing was said:
+    /// then as the method has it.
+    pub wake: Option<WakePattern>,
     /// What to do at the end.
     pub end: EndAction,
     /// `power_state` to use for the deepest level instead of the board's.
@@ -121,7 +122,7 @@ impl Default for Plan {
             warmup: 2,
             scenarios: ScenarioSet::SUITE,
             methods: Methods::Tftf,
-            wake: WakePattern::Together,
+            wake: None,
             end: EndAction::Off,
             deepest: None,
             core: None,
@@ -331,6 +332,12 @@ impl Plan {
         Ok(plan)
     }
 
+    /// When the CPUs of a parallel round wake up, by `method`.
+    #[must_use]
+    pub fn wake_by(&self, method: Method) -> WakePattern {
+        self.wake.unwrap_or(method.default_wake())
+    }
+
     /// How many tests the plan makes: the suite's scenarios by each method, the
     /// others by their own.
     #[must_use]
@@ -401,12 +408,12 @@ impl Plan {
                 }
             }
             Key::Wake => {
-                self.wake = match value {
+                self.wake = Some(match value {
                     "together" => WakePattern::Together,
                     "staggered" => WakePattern::Staggered,
                     "chain" => WakePattern::Chain,
                     _ => return Err(refused),
-                }
+                });
             }
             Key::End => {
                 self.end = match value {

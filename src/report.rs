@@ -43,6 +43,9 @@ pub struct Row {
     /// Whether the scenario is to give samples of this CPU at all; a skipped
     /// row's value is ignored.
     pub expected: bool,
+    /// The CPU, by index, that stayed awake and woke this one; None where a timer
+    /// did.
+    pub helper: Option<u16>,
     /// Why the row is skipped: it then has no samples, and lacks none.
     pub skipped: Option<Skip>,
     /// Samples that count.
@@ -75,6 +78,7 @@ impl Row {
             rejected: [0; REASONS],
             first_rejection: None,
             expected: false,
+            helper: None,
             skipped: None,
             valid: 0,
             lost: None,
@@ -112,6 +116,16 @@ pub enum Skip {
     /// The state stops the per-CPU timers, and there is no other wake source,
     /// for this reason.
     TimerStops(NoFrame),
+    /// The state stops the per-CPU timers, and no trial of it was good.
+    NotTried {
+        /// The CPU of the trial.
+        mpidr: u64,
+        /// The value that was asked for.
+        power_state: u32,
+    },
+    /// The state stops the per-CPU timers, and there is no second CPU to wake
+    /// the first.
+    NoHelper,
     /// There is no GIC, so that no interrupt wakes a suspended CPU.
     NoGic,
     /// There is no GIC, and so no timer's interrupt.
@@ -217,6 +231,59 @@ pub enum Status {
     Failed(Failure),
 }
 
+/// What wakes the CPUs of a scenario.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WakeSource {
+    /// Each CPU's own timer.
+    #[default]
+    OwnTimers,
+    /// The timer frame wakes the lead, and the lead the others by SGI.
+    Frame,
+    /// A CPU that stays awake wakes the others by SGI.
+    Helper,
+}
+
+impl WakeSource {
+    /// The word for it in records.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::OwnTimers => "timer",
+            Self::Frame => "frame",
+            Self::Helper => "helper",
+        }
+    }
+}
+
+/// The status of a scenario over all placements of its helper.
+#[must_use]
+pub fn status(group: &[TestReport<'_>]) -> Status {
+    let mut all = group.iter().map(|test| test.status);
+    let failed = all
+        .clone()
+        .find(|status| matches!(status, Status::Failed(_)));
+    failed.or(all.next()).unwrap_or(Status::Passed)
+}
+
+/// The row that stands for a CPU: of the first placement whose helper is in
+/// another cluster, else in another core. The cluster of a CPU is told by its
+/// index.
+#[must_use]
+pub fn row_of<'g, 'r>(
+    group: &'g [TestReport<'r>],
+    cpu: u16,
+    cluster: &dyn Fn(u16) -> u16,
+) -> Option<(&'g TestReport<'r>, &'r Row)> {
+    let rows = group.iter().filter_map(|test| {
+        let row = test.rows.iter().find(|row| row.cpu == cpu)?;
+        (test.helper != Some(cpu)).then_some((test, row))
+    });
+    let far = |test: &TestReport<'_>| test.helper.is_none_or(|it| cluster(it) != cluster(cpu));
+    rows.clone()
+        .find(|(test, _)| far(test))
+        .or(rows.clone().next())
+}
+
 /// One scenario's results.
 #[derive(Clone, Copy, Debug)]
 pub struct TestReport<'r> {
@@ -230,9 +297,10 @@ pub struct TestReport<'r> {
     pub pmf: bool,
     /// The `power_state` that was asked for, in suspend scenarios.
     pub power_state: Option<u32>,
-    /// Whether the CPUs' own timers stop in it, so that they were woken by the
-    /// timer frame and by SGI.
-    pub timers_stop: bool,
+    /// What woke the CPUs from it.
+    pub wake_source: WakeSource,
+    /// Parallel scenarios: the CPU that stayed awake for the others, by index.
+    pub helper: Option<u16>,
     /// Samples asked for on each CPU.
     pub asked: u32,
     /// Attempts made: parallel rounds, or serial attempts on all CPUs.
@@ -285,16 +353,21 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// Adds one scenario.
-    pub fn add(&mut self, test: &TestReport<'_>) {
-        match test.status {
+    /// Adds one scenario, by each placement of its helper.
+    pub fn add(&mut self, group: &[TestReport<'_>]) {
+        let status = status(group);
+        match status {
             Status::Passed => self.passed += 1,
             Status::Skipped(_) => self.skipped += 1,
             Status::Failed(_) => self.failed += 1,
         }
-        if test.status == Status::Passed && !test.pmf {
+        if status == Status::Passed && group.iter().any(|test| !test.pmf) {
             self.caller_side += 1;
         }
+        group.iter().for_each(|test| self.add_samples(test));
+    }
+
+    fn add_samples(&mut self, test: &TestReport<'_>) {
         for row in test.rows {
             self.samples += u64::from(row.valid);
             self.rejected += u64::from(row.rejected_total());

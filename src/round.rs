@@ -48,6 +48,38 @@ impl Who {
     }
 }
 
+/// The interrupt that wakes the CPUs that suspend in a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Waker {
+    /// Each CPU's own timer.
+    #[default]
+    OwnTimers,
+    /// The timer frame's SPI wakes the lead, which wakes the others by SGI.
+    Frame,
+    /// An SGI from the CPU of this index, which stays awake.
+    Helper(usize),
+    /// As [`Waker::Frame`], of the lead alone. Where the SPI does not wake the
+    /// lead, the CPU of this index, which stays awake, wakes it by SGI.
+    FrameTrial(usize),
+}
+
+impl Waker {
+    /// The CPU that stays awake for the others.
+    #[must_use]
+    pub const fn helper(self) -> Option<usize> {
+        match self {
+            Self::Helper(index) | Self::FrameTrial(index) => Some(index),
+            Self::OwnTimers | Self::Frame => None,
+        }
+    }
+
+    /// Whether the timer frame wakes the lead.
+    #[must_use]
+    pub const fn is_frame(self) -> bool {
+        matches!(self, Self::Frame | Self::FrameTrial(_))
+    }
+}
+
 /// How a round of CPU_SUSPEND goes in OS-initiated mode (section 4.2.1): each
 /// CPU asks for its own level, and the one that is down last in its cluster,
 /// and last of all, for what is above, too.
@@ -80,12 +112,13 @@ pub struct Round {
     pub lead_in: u64,
     /// Ticks from the start to the first wake-up.
     pub sleep: u64,
+    /// Ticks for which CPUs that have nothing to do touch no memory and call no
+    /// firmware, from the first wake-up, or from the start where no CPU sleeps.
+    pub quiet: u64,
     /// Who wakes when.
     pub wake: WakePattern,
-    /// Whether the CPUs' own timers stop in the state that they suspend to:
-    /// then the timer frame wakes the lead, and the lead the others, who are
-    /// to wake in a chain.
-    pub timers_stop: bool,
+    /// The interrupt that wakes the CPUs.
+    pub waker: Waker,
     /// Ticks between two CPUs' wake-ups where the pattern has such a step.
     pub wake_step: u64,
     /// What happens afterwards.
@@ -104,8 +137,14 @@ pub struct Round {
 }
 
 impl Round {
-    /// What the CPU of this index does, and how many ticks after the start;
-    /// `takes_part` tells who has a part.
+    /// Whether the CPU of this index has a part, the helper's among them.
+    #[must_use]
+    pub fn includes(&self, index: usize, lead: usize) -> bool {
+        self.who.includes(index, lead) || self.waker.helper() == Some(index)
+    }
+
+    /// The action of the CPU of this index, and the ticks from the start to it;
+    /// `takes_part` tells which CPUs have a part.
     #[must_use]
     pub fn part(
         &self,
@@ -113,11 +152,16 @@ impl Round {
         index: usize,
         takes_part: &dyn Fn(usize) -> bool,
     ) -> (Action, u64) {
+        let helper = self.waker.helper();
+        if helper == Some(index) {
+            return (Action::Help, 0);
+        }
         let Some(osi) = &self.osi else {
             return (self.action, 0);
         };
         let cluster = |index: usize| cpus.get(index).map(|cpu| cpu.cluster);
-        let mut later = (index + 1..cpus.len()).filter(|other| takes_part(*other));
+        let sleeps = |other: &usize| takes_part(*other) && helper != Some(*other);
+        let mut later = (index + 1..cpus.len()).filter(sleeps);
         let (limit, steps) = match later.next() {
             None => (None, 2),
             // The board's order need not be that of clusters.
@@ -129,6 +173,11 @@ impl Round {
                 (Some(0), 0)
             }
             Some(_) => (Some(1), 1),
+        };
+        // A request for a level above an awake CPU's would be DENIED.
+        let limit = match helper.map(|helper| u8::from(cluster(helper) != cluster(index))) {
+            Some(most) => Some(limit.map_or(most, |limit| most.min(limit))),
+            None => limit,
         };
         let action = osi
             .states
@@ -360,8 +409,9 @@ mod tests {
             action: Action::SystemSuspend,
             lead_in: 0,
             sleep: 0,
+            quiet: 0,
             wake: WakePattern::Together,
-            timers_stop: false,
+            waker: Waker::OwnTimers,
             wake_step: 0,
             after: After::Off,
             ladder: Ladder::default(),
@@ -394,5 +444,18 @@ mod tests {
         let plain = Round { osi: None, ..round };
         let part = plain.part(&cpus, 0, &|_| true);
         assert_eq!(part, (Action::SystemSuspend, 0));
+
+        // The helper's cluster stays up, and so does all that is above it.
+        let helped = Round {
+            waker: Waker::Helper(1),
+            ..round
+        };
+        let part = |cpu| helped.part(&cpus, cpu, &|_| true);
+        assert_eq!(part(1), (Action::Help, 0));
+        let suspends = [0, 2, 3].map(part).map(|(action, delay)| match action {
+            Action::Suspend { power_state, .. } => (power_state, delay),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(suspends, [(1, 0), (2, 10), (1, 20)]);
     }
 }

@@ -28,7 +28,9 @@ pub enum Action {
     },
     /// SYSTEM_SUSPEND.
     SystemSuspend,
-    /// CPU_OFF.
+    /// Stay awake, and wake the others by SGI: no part of its own to measure.
+    Help,
+    /// CPU_OFF at the agreed start.
     Off,
     /// Read the timestamps that CPU_OFF and the CPU_ON after it left.
     ReadBack,
@@ -107,7 +109,8 @@ pub enum End {
     Pending,
     /// The same, with another context ID than the CPU gave.
     WrongContext,
-    /// The lead's SGI did not wake the CPU of a chain; its own timer did.
+    /// The SGI, or the timer frame, that was to wake the CPU did not; something
+    /// else did, far too late.
     NotRung,
     /// The CPU was lost.
     Lost(Loss),
@@ -135,7 +138,8 @@ pub struct Outcome {
     pub before: u64,
     /// Read just after it; first thing in the entry point.
     pub after: u64,
-    /// The earliest instant at which a wake-up was due.
+    /// The earliest instant at which a wake-up was due; for a CPU that was woken
+    /// by SGI, the instant just before that was sent.
     pub due: u64,
     /// When the lead called CPU_ON for this CPU.
     pub turned_on: u64,
@@ -213,16 +217,19 @@ impl Outcome {
     /// Whether the CPU had a part in the round.
     #[must_use]
     pub fn took_part(&self) -> bool {
-        !matches!(self.action, Action::None)
+        !matches!(self.action, Action::None | Action::Help)
     }
 
     /// The path that the call took through the firmware, when it has one.
     #[must_use]
     pub fn path(&self) -> Option<Path> {
         match self.action {
-            Action::None | Action::Off | Action::OnOff | Action::Repeat { .. } | Action::Expire => {
-                None
-            }
+            Action::None
+            | Action::Help
+            | Action::Off
+            | Action::OnOff
+            | Action::Repeat { .. }
+            | Action::Expire => None,
             Action::Suspend {
                 powerdown: false, ..
             } => Some(Path::Standby),
@@ -284,6 +291,11 @@ impl Outcome {
         }
         if self.action.sleeps().is_some() && self.stamps.at(Stamp::ExitHwLowPwr) < self.due {
             return Err(Rejection::plain(Reason::EarlyWake));
+        }
+        // The lead was active again before CPU_OFF was over.
+        let is_off = matches!(self.action, Action::ReadBack) && self.due > self.start;
+        if is_off && self.stamps.at(Stamp::EnterHwLowPwr) >= self.due {
+            return Err(Rejection::plain(Reason::Overlap));
         }
         Ok(())
     }

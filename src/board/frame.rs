@@ -63,8 +63,10 @@ pub enum NoFrame {
     NoAccess,
     /// Its CNTPCT is not what the CPUs count.
     OtherCount,
-    /// Its interrupt does not arrive at the lead.
-    Silent,
+    /// Its interrupt did not wake the lead in a trial.
+    DidNotWake,
+    /// No state that is measured stops a timer, so that it was not tried.
+    NotTried,
 }
 
 impl fmt::Display for NoFrame {
@@ -77,7 +79,8 @@ impl fmt::Display for NoFrame {
             Self::NotThere => "the timer frame is not implemented",
             Self::NoAccess => "the timer frame can not be accessed",
             Self::OtherCount => "the timer frame counts otherwise than the CPUs",
-            Self::Silent => "the timer frame's interrupt does not arrive",
+            Self::DidNotWake => "the timer frame's interrupt did not wake the lead in a trial",
+            Self::NotTried => "the timer frame was not tried",
         })
     }
 }

@@ -19,6 +19,13 @@ pub fn to_one(mpidr: u64, intid: u32, control: u64) -> Option<u64> {
     Some(list | others | u64::from(intid) << 24)
 }
 
+/// What to write there for an SGI (0 to 15) to all CPUs but the one that writes
+/// (IRM, bit 40).
+#[must_use]
+pub const fn to_all_others(intid: u32) -> u64 {
+    1 << 40 | (intid as u64) << 24
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,6 +36,7 @@ mod tests {
         assert_eq!(to_one(0, 0, 0), Some(1));
         assert_eq!(to_one(0x04_0003_0205, 9, 0), Some(0x0004_0003_0902_0020));
         assert_eq!(to_one(0x0f, 0, 0), Some(0x8000));
+        assert_eq!(to_all_others(9), 0x0000_0100_0900_0000);
         // MPIDR's other bits are no affinity.
         assert_eq!(to_one(0x8100_0001, 0, 0), Some(2));
     }

@@ -12,7 +12,7 @@ use crate::output::latency::{self as lines, Progress};
 use crate::plan::{Plan, TimerPlan, WakePattern};
 use crate::point::{How, Measure, Point, Spread};
 use crate::report::{Failure, Skip, Status};
-use crate::round::{After, Machine, Round, Who, Window};
+use crate::round::{After, Machine, Round, Waker, Who, Window};
 use crate::sample::{Action, End};
 use crate::stage::{Room, Stage};
 use crate::stat::Ladder;
@@ -201,7 +201,8 @@ impl<M: Machine> Timers<'_, '_, M> {
             lead_in: self.lead_in,
             sleep: 0,
             wake: WakePattern::Together,
-            timers_stop: false,
+            waker: Waker::OwnTimers,
+            quiet: 0,
             wake_step: 0,
             after: After::Off,
             ladder: Ladder::default(),

@@ -7,14 +7,10 @@ use psci_bench::stat::Rise;
 
 use super::cpu::{self, Env};
 use super::gic::GicError;
+use super::help;
 use super::latency;
 use super::slot::{Order, Slot};
 use super::timed::Back;
-
-/// The own timer of a CPU that an SGI or the timer frame should wake goes off
-/// this many microseconds after that was due, so that a lost one is no hang
-/// where the timer goes on.
-const CHAIN_GRACE_US: u64 = 500_000;
 
 /// Why a CPU can not take part.
 pub enum Unfit {
@@ -76,6 +72,7 @@ pub fn perform(
         Action::None => outcome,
         Action::Suspend { power_state, .. } => suspend(env, slot, order, Some(power_state), start),
         Action::SystemSuspend => suspend(env, slot, order, None, start),
+        Action::Help => help::help(env, slot, order, start),
         Action::Expire => latency::attend(env, slot, order, start),
         Action::Version => version(env, slot, start, outcome),
         Action::Repeat { operation, count } => {
@@ -93,14 +90,22 @@ pub fn perform(
                 ..outcome
             }
         }
-        Action::Off => going_off(env, outcome),
-        Action::OnOff => {
-            // The lead looks for OFF from before that instant on.
+        Action::Off | Action::OnOff => {
+            // The lead leaves the CPU alone from that instant on; or looks for
+            // OFF from before it on.
             let Some(start) = start() else {
                 return outcome;
             };
             env.way.wait_until(start);
-            going_off(env, Outcome { start, ..outcome })
+            let due = start + order.due;
+            going_off(
+                env,
+                Outcome {
+                    start,
+                    due,
+                    ..outcome
+                },
+            )
         }
         Action::ReadBack => {
             let outcome = Outcome {
@@ -134,10 +139,12 @@ fn suspend(
         ..Outcome::default()
     };
     let statistics = env.firmware.statistics(slot.mpidr, &order.ladder);
-    let quiet = env.gic.drain();
+    slot.clear_rung_at();
     let Some(start) = start() else {
         return outcome;
     };
+    // After the wait: an interrupt of its naps may still be pending.
+    let quiet = env.gic.drain();
     let call_at = start + order.delay;
     outcome.start = call_at;
     outcome.due = start + order.due;
@@ -157,24 +164,21 @@ fn suspend(
     if order.frame {
         env.disarm_frame();
     }
-    match call.back {
-        Back::Returned => env.timer.disarm(),
-        Back::Resumed | Back::WrongContext => {
-            if power_state.is_none() {
-                // The GIC as a whole may have been without power.
-                let gic = env.gic.init_distributor();
-                gic.unwrap_or_else(|error| panic!("GIC: {error}"));
-            }
-            prepare_again(env, slot);
-        }
+    if power_state.is_none() && call.back != Back::Returned {
+        // The GIC as a whole may have been without power.
+        let gic = env.gic.init_distributor();
+        gic.unwrap_or_else(|error| panic!("GIC: {error}"));
     }
-    if order.rings {
-        ring_the_others(env, slot);
-    }
-    let chained = order.alarm > order.due;
+    // By either way back: firmware closes the GIC's CPU interface on the way
+    // down, also where the call then returns for a pending interrupt.
+    prepare_again(env, slot);
+    env.wake_others(slot, order.wakes);
+    let rung_at = slot.rung_at();
+    outcome.due = rung_at.unwrap_or(outcome.due);
+    let is_late = order.alarm > order.due && call.after >= start + order.alarm;
     outcome.end = match call.back {
         Back::WrongContext => End::WrongContext,
-        _ if chained && call.after >= start + order.alarm => End::NotRung,
+        _ if is_late || order.frame && rung_at.is_some() => End::NotRung,
         Back::Resumed => End::Resumed,
         Back::Returned => End::Returned,
     };
@@ -219,20 +223,4 @@ fn read_stamps(env: &Env, slot: &Slot, mut outcome: Outcome) -> Outcome {
         }
     }
     outcome
-}
-
-/// Wakes every other CPU of the round by SGI, one after another in the board's
-/// order. At one that is off an SGI would ask its redistributor for a wake-up,
-/// and be pending when it comes up.
-fn ring_the_others(env: &Env, own: &Slot) {
-    for slot in env.slots {
-        if slot.index != own.index && slot.is_busy() {
-            env.gic.ring(slot);
-        }
-    }
-}
-
-/// Ticks that a chained CPU's own timer is behind the chain.
-pub fn chain_grace(env: &Env) -> u64 {
-    env.us(CHAIN_GRACE_US)
 }

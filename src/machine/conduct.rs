@@ -3,15 +3,15 @@
 
 use psci_bench::board::Cpu;
 use psci_bench::latency::Tally;
-use psci_bench::plan::WakePattern;
 use psci_bench::psci::{Affinity, Error, SuspendMode};
-use psci_bench::round::{After, Facts, Machine, Round, Who};
+use psci_bench::round::{After, Facts, Machine, Round, Waker};
 use psci_bench::sample::{Action, Cause, End, Loss, Outcome, Step};
 
 use super::act;
 use super::boot;
 use super::console;
 use super::cpu::{self, Env};
+use super::orders::{self, Orders};
 use super::slot::{Order, Slot};
 
 /// CPU_ON of all until it is accepted: an earlier CPU_OFF may still be under
@@ -155,47 +155,27 @@ impl Conductor {
             .map_err(|cause| Loss { step, cause })
     }
 
-    /// Whether the CPU has a part in the round, lost ones not.
+    /// Whether the CPU has a part in the round, the helper too; lost ones not.
     fn takes_part(&self, round: &Round, index: usize) -> bool {
-        self.lost(index).is_none() && round.who.includes(index, self.env.lead)
+        self.lost(index).is_none() && round.includes(index, self.env.lead)
     }
 
-    /// The order for one CPU, the `place`th of those that take part.
+    /// The order of the CPU of this index, the `place`th of those measured.
     fn order(&self, round: &Round, index: usize, place: u64) -> Order {
-        let lead = index == self.env.lead;
-        let alone = matches!(round.who, Who::Only(_));
-        let pattern = if alone && !round.timers_stop {
-            WakePattern::Together
-        } else {
-            round.wake
+        let takes_part = |cpu| self.takes_part(round, cpu);
+        let orders = Orders {
+            env: self.env,
+            cpus: self.cpus,
+            round,
+            takes_part: &takes_part,
         };
-        let own = match pattern {
-            WakePattern::Staggered => round.sleep + place * round.wake_step,
-            WakePattern::Together | WakePattern::Chain => round.sleep,
-        };
-        let chained = pattern == WakePattern::Chain;
-        let frame = lead && round.timers_stop;
-        // The SGI, or the timer frame, comes first, if it comes.
-        let grace = if frame || chained && !lead {
-            act::chain_grace(self.env)
-        } else {
-            0
-        };
-        let (action, delay) = round.part(self.cpus, index, &|cpu| self.takes_part(round, cpu));
-        Order {
-            action,
-            delay,
-            dirty: round.dirty,
-            alarm: own + grace,
-            due: own,
-            turned_on: 0,
-            frame,
-            rings: lead && !alone && chained,
-            after: round.after,
-            holds: !alone && round.after == After::Off,
-            ladder: round.ladder,
-            window: round.window,
-        }
+        orders.of(index, place)
+    }
+
+    /// Whether the CPU is measured in the round: it has a part, and is not the
+    /// helper.
+    fn is_measured(&self, round: &Round, index: usize) -> bool {
+        self.takes_part(round, index) && round.waker.helper() != Some(index)
     }
 
     /// Marks a CPU as lost. Should it come all the same, it is to go off.
@@ -244,7 +224,7 @@ impl Conductor {
             }
             let order = self.order(round, index, place);
             outcomes[index].action = order.action;
-            place += 1;
+            place += u64::from(self.is_measured(round, index));
             if index == self.env.lead {
                 continue;
             }
@@ -252,6 +232,9 @@ impl Conductor {
                 slot.issue(order);
             } else if let Err(loss) = self.turn_on(slot, order, deadline) {
                 self.lose(index, loss, outcomes);
+            } else if round.action == Action::ReadBack {
+                // The way up is what is measured.
+                self.env.sleep_until(self.env.way.now() + round.quiet);
             }
         }
         let deadline = self.within(ARRIVE_US);
@@ -275,13 +258,12 @@ impl Conductor {
         let env = self.env;
         let asleep = match round.action {
             action if action.sleeps().is_some() => {
-                let steps = env.slots.len() as u64 * round.wake_step;
-                round.sleep + steps + act::chain_grace(env)
+                round.sleep + orders::steps(env, round) + env.wake_grace()
             }
-            Action::Expire => round.sleep,
+            Action::Expire | Action::Off => round.sleep,
             _ => 0,
         };
-        start + asleep + env.us(FINISH_US)
+        start + asleep + round.quiet + env.us(FINISH_US)
     }
 
     /// Publishes the start and does the lead's own part. What that has to do
@@ -303,7 +285,7 @@ impl Conductor {
             Some(start)
         };
         if self.takes_part(round, env.lead) && !round.action.turns_off() {
-            let ahead = (0..env.lead).filter(|i| self.takes_part(round, *i));
+            let ahead = (0..env.lead).filter(|i| self.is_measured(round, *i));
             let order = self.order(round, env.lead, ahead.count() as u64);
             let own = act::perform(env, self.lead(), &order, &mut publish);
             outcomes[env.lead] = own;
@@ -317,30 +299,33 @@ impl Conductor {
     /// to go.
     fn collect(&mut self, round: &Round, start: u64, outcomes: &mut [Outcome]) {
         let env = self.env;
-        // There is nothing to see before the first wake-up is due, and looking
-        // would disturb those that are on their way down.
-        if round.action.sleeps().is_some() {
-            env.sleep_until(start + round.sleep);
+        // There is nothing to see before, and looking would disturb those that
+        // are on their way down or up.
+        if round.action != Action::OnOff {
+            env.sleep_until(start + orders::quiet(env, round));
         }
         // The lead is back, as they can see now.
         let others = |index: &usize| *index != env.lead;
-        let rings = round.timers_stop && matches!(round.who, Who::Only(_));
+        let helper = round.waker.helper();
         for index in (0..env.slots.len()).filter(others) {
-            if self.takes_part(round, index) {
-                if rings {
-                    env.gic.ring(&env.slots[index]);
-                }
+            if self.is_measured(round, index) {
                 env.slots[index].release();
             }
         }
+        if helper == Some(env.lead) {
+            self.wake_late(round, start);
+        }
         let deadline = self.last_finish(round, start.max(env.way.now()));
-        for index in (0..env.slots.len()).filter(others) {
+        // The helper stays on until the others are back.
+        let all = (0..env.slots.len()).filter(|index| Some(*index) != helper);
+        for index in all.chain(helper).filter(others) {
             // Who waits for that looks for OFF too late: what the CPU has to
             // say is read when it is off.
             if !self.takes_part(round, index) || round.action == Action::OnOff {
                 continue;
             }
             let slot = &env.slots[index];
+            slot.release();
             let done = Slot::is_done;
             match self.wait(slot, Step::Finish, deadline, done) {
                 Ok(()) => outcomes[index] = slot.outcome().unwrap_or_default(),
@@ -368,6 +353,18 @@ impl Conductor {
         }
     }
 
+    /// The lead as helper: sends a second SGI to CPUs that do not come back.
+    fn wake_late(&self, round: &Round, start: u64) {
+        let env = self.env;
+        let late = start + round.sleep + orders::steps(env, round) + env.wake_grace();
+        let sleeps = |slot: &Slot| slot.is_busy() && slot.fault().is_none();
+        let all_are_back = || (!env.slots.iter().any(sleeps)).then_some(());
+        env.begin_watch(Step::Finish, late);
+        if env.poll(late, all_are_back).is_none() {
+            env.wake_again(env.lead, false);
+        }
+    }
+
     /// Sends away whoever is still on: nothing more is asked of them.
     pub fn dismiss_all(&self) {
         self.env.slots.iter().for_each(Slot::dismiss);
@@ -385,8 +382,25 @@ impl Machine for Conductor {
         self.clear_the_stage(round, outcomes);
         let since = self.env.way.now();
         self.gather(round, outcomes);
-        let start = self.play(round, since, outcomes);
-        self.collect(round, start, outcomes);
+        let lead = self.env.lead;
+        let helper = round.waker.helper();
+        if helper.is_some_and(|index| self.lost(index).is_some()) {
+            // The others have their orders. So that none of them sleeps for
+            // ever the lead stays awake, and the round does not count.
+            let helped = Round {
+                waker: Waker::Helper(lead),
+                ..*round
+            };
+            let start = self.play(&helped, since, outcomes);
+            self.collect(&helped, start, outcomes);
+            outcomes[lead] = Outcome {
+                action: round.action,
+                ..Outcome::default()
+            };
+        } else {
+            let start = self.play(round, since, outcomes);
+            self.collect(round, start, outcomes);
+        }
         self.env.end_watch();
         console::restore();
     }

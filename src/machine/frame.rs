@@ -75,14 +75,4 @@ impl Env {
             let _ = self.gic.disable_spi(opened.intid);
         }
     }
-
-    /// The lead's: whether the frame's interrupt arrives.
-    pub fn frame_wakes(&self) -> bool {
-        let Ok(opened) = &self.frame else {
-            return false;
-        };
-        let arrives = self.arm_frame(self.way.now()) && self.arrives(opened.intid);
-        self.disarm_frame();
-        self.gic.drain() && arrives
-    }
 }

@@ -12,7 +12,8 @@
 //! | `overhead`, `dirty` | what measuring costs; dirty lines, for a power-down to write back |
 //! | `stress`, `latency` | load on the memory system; a timer's interrupts meanwhile, the only ones that are taken |
 //! | `watchdog` | a reset, where no other CPU sees that the lead does not come back |
-//! | `act`, `secondary`, `conduct` | one CPU's part in a round; the lead's conduct of it |
+//! | `act`, `help`, `secondary` | one CPU's part in a round; wake-ups by SGI |
+//! | `orders`, `conduct` | the orders of a round; the lead's conduct of it |
 //! | `watch` | who sees it when the lead does not come back |
 
 pub mod act;
@@ -27,12 +28,14 @@ pub mod exception;
 pub mod firmware;
 pub mod frame;
 pub mod gic;
+pub mod help;
 mod latency;
 pub mod loaded;
 pub mod memory;
 mod micro;
 pub mod mmio;
 pub mod mmu;
+pub mod orders;
 pub mod overhead;
 pub mod panic;
 pub mod pmu;

@@ -33,13 +33,17 @@ pub extern "C" fn secondary_main(
 }
 
 fn do_order(env: &'static Env, slot: &'static Slot, order: &Order, entered: u64) {
-    // Off and ReadBack are one CPU's own affair: nobody to meet.
+    // ReadBack is one CPU's own affair: no CPU to meet.
     let outcome = act::perform(env, slot, order, &mut || {
         slot.set_ready();
         env.attend(slot, || slot.start())
     });
     slot.set_ready();
     slot.finish(Outcome { entered, ..outcome });
+    if let Some(start) = slot.start() {
+        // Others may still be on their way.
+        env.sleep_until(start + order.quiet);
+    }
     if order.holds {
         env.attend(slot, || slot.is_released().then_some(()));
     }

@@ -16,6 +16,28 @@ use psci_bench::stat::Ladder;
 use super::stacks::Stack;
 use super::stress::Buffer;
 
+/// The CPUs of a round that one CPU wakes by SGI.
+#[derive(Clone, Copy)]
+pub enum Wakes {
+    /// None.
+    None,
+    /// All others that sleep, one after another in the board's order, and as
+    /// many ticks apart.
+    InTurn {
+        /// Whether the lead sleeps, too.
+        lead: bool,
+        /// Ticks from one SGI to the next.
+        step: u64,
+    },
+    /// All others that sleep, by one write where the GIC can.
+    AtOnce {
+        /// Whether the lead sleeps, too.
+        lead: bool,
+    },
+    /// The CPU of this index.
+    One(usize),
+}
+
 /// What a CPU has to do.
 #[derive(Clone, Copy)]
 pub struct Order {
@@ -34,8 +56,11 @@ pub struct Order {
     /// Whether the timer frame is to wake this CPU when it is due; its own
     /// timer, if that goes on, at `alarm` only.
     pub frame: bool,
-    /// Whether this CPU wakes the others by SGI.
-    pub rings: bool,
+    /// The CPUs that this one wakes by SGI.
+    pub wakes: Wakes,
+    /// Ticks from the start until which the CPU, once it is done, touches no
+    /// memory and calls no firmware.
+    pub quiet: u64,
     /// What to do afterwards.
     pub after: After,
     /// Whether this CPU stays on until it is released, to see to it that the
@@ -79,6 +104,7 @@ pub struct Slot {
     timer_wakes: AtomicU32,
     start: AtomicU64,
     off_code: AtomicU64,
+    rung_at: AtomicU64,
     identified: AtomicU32,
     identity: UnsafeCell<Identity>,
     order: UnsafeCell<Order>,
@@ -118,6 +144,7 @@ impl Slot {
             timer_wakes: AtomicU32::new(0),
             start: AtomicU64::new(0),
             off_code: AtomicU64::new(0),
+            rung_at: AtomicU64::new(0),
             identified: AtomicU32::new(0),
             identity: UnsafeCell::new(Identity::default()),
             order: UnsafeCell::new(Order {
@@ -128,7 +155,8 @@ impl Slot {
                 due: 0,
                 turned_on: 0,
                 frame: false,
-                rings: false,
+                wakes: Wakes::None,
+                quiet: 0,
                 after: After::Off,
                 holds: false,
                 ladder: Ladder::default(),
@@ -228,6 +256,24 @@ impl Slot {
             0 => None,
             instant => Some(instant),
         }
+    }
+
+    /// The waking CPU's: the instant just before the first wake-up SGI to the
+    /// CPU of this slot.
+    pub fn set_rung_at(&self, instant: u64) {
+        let first = (Ordering::Release, Ordering::Relaxed);
+        // A second SGI does not change when the first one was.
+        let _ = self.rung_at.compare_exchange(0, instant, first.0, first.1);
+    }
+
+    /// The CPU's: that instant, once it was woken by SGI.
+    pub fn rung_at(&self) -> Option<u64> {
+        Some(self.rung_at.load(Ordering::Acquire)).filter(|instant| *instant != 0)
+    }
+
+    /// The CPU's: no wake-up SGI has been sent yet, before the round begins.
+    pub fn clear_rung_at(&self) {
+        self.rung_at.store(0, Ordering::Release);
     }
 
     /// The CPU's: CPU_OFF came back with this code.

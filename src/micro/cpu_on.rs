@@ -9,7 +9,7 @@
 use crate::plan::WakePattern;
 use crate::point::{How, Measure, Point};
 use crate::report::{Failure, Status};
-use crate::round::{After, Machine, Round, Who};
+use crate::round::{After, Machine, Round, Waker, Who};
 use crate::sample::{Action, End};
 use crate::stage::Stage;
 use crate::stat::Ladder;
@@ -51,7 +51,8 @@ fn series<M: Machine>(stage: &mut Stage<'_, M>, lead: usize, who: Who) -> Result
         lead_in: stage.machine.facts().ticks(LEAD_IN_US),
         sleep: 0,
         wake: WakePattern::Together,
-        timers_stop: false,
+        waker: Waker::OwnTimers,
+        quiet: 0,
         wake_step: 0,
         after: After::Off,
         ladder: Ladder::default(),

@@ -12,7 +12,7 @@ use crate::plan::{LOOPS_LIMIT_S, Plan, ScenarioId, WakePattern};
 use crate::point::{How, LOOP, Measure, Point};
 use crate::psci::{self, function};
 use crate::report::{Failure, Skip, Status};
-use crate::round::{After, Facts, Machine, Round, Who};
+use crate::round::{After, Facts, Machine, Round, Waker, Who};
 use crate::sample::{Action, End, Operation, Outcome};
 use crate::stage::{Room, Stage};
 use crate::stat::Ladder;
@@ -191,7 +191,8 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
             lead_in: stage.machine.facts().ticks(200 + 10 * participants),
             sleep: 0,
             wake: WakePattern::Together,
-            timers_stop: false,
+            waker: Waker::OwnTimers,
+            quiet: 0,
             wake_step: 0,
             after: After::Stay,
             ladder: Ladder::default(),

@@ -16,7 +16,7 @@ use super::text::{Many, Plural, Prose, listed, paragraph};
 use super::units::Hundredths;
 use crate::plan::ScenarioId;
 use crate::pmf::Stamp;
-use crate::report::{Row, TestReport};
+use crate::report::{Row, TestReport, WakeSource};
 use crate::sample::{REASONS, Reason};
 
 /// From where on something is said; the host tool's report has the same.
@@ -79,16 +79,39 @@ fn item(out: &mut dyn Write, text: &mut dyn FnMut(&mut Prose<'_>) -> fmt::Result
 }
 
 /// What woke the CPUs, where that is not as the header says.
-fn wake_source(out: &mut dyn Write, _: &Run<'_>, test: &TestReport<'_>) -> Found {
-    if test.timers_stop {
-        item(out, &mut |prose| {
-            prose.write_str(
-                "The CPUs' own timers stop in this state: the timer frame wakes the lead, and \
-                 the lead the others, by SGI.",
-            )
-        })?;
+fn wake_source(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
+    if test.wake_source == WakeSource::OwnTimers {
+        return Ok(false);
     }
-    Ok(test.timers_stop)
+    let lead = run.facts.lead;
+    let of_lead = test.rows.iter().find(|row| usize::from(row.cpu) == lead);
+    let of_lead = of_lead
+        .and_then(|row| row.helper)
+        .filter(|_| test.helper.is_none());
+    item(out, &mut |prose| {
+        prose.write_str("The CPUs' own timers stop in this state: ")?;
+        match (test.wake_source, test.helper) {
+            (WakeSource::Frame, _) => {
+                prose
+                    .write_str("the timer frame wakes the lead, and the lead the others, by SGI")?;
+            }
+            (_, Some(helper)) => write!(
+                prose,
+                "CPU {} stays awake and wakes the others by SGI; its cluster stays on",
+                run.label(helper.into())
+            )?,
+            (_, None) => prose.write_str("the lead wakes each other CPU by SGI")?,
+        }
+        if let Some(helper) = of_lead {
+            write!(
+                prose,
+                "; CPU {} stays awake and wakes the lead",
+                run.label(helper.into())
+            )?;
+        }
+        prose.write_str(".")
+    })?;
+    Ok(true)
 }
 
 /// When the row's CPU went down in the round that is shown.

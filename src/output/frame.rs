@@ -17,7 +17,7 @@ use core::fmt::{self, Write};
 use super::text::paragraph;
 use super::{Run, is_framed, status};
 use crate::plan::ScenarioId;
-use crate::report::{Figures, Row, Status, TestReport};
+use crate::report::{self, Figures, Row, Status, TestReport};
 use crate::stats::Clock;
 
 /// The first two lines of the frame.
@@ -32,24 +32,35 @@ pub(super) fn begin_test(out: &mut dyn Write, scenario: ScenarioId) -> fmt::Resu
     writeln!(out, "> Executing '{}'", scenario.name())
 }
 
-/// One scenario's rows and result.
-pub(super) fn test(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
-    for row in test.rows {
-        rt_instr(out, run, test, row)?;
+/// One scenario's rows and result: one row for each CPU, over all placements of
+/// the helper.
+pub(super) fn test(out: &mut dyn Write, run: &Run<'_>, group: &[TestReport<'_>]) -> fmt::Result {
+    let cluster = |cpu: u16| run.cpu(cpu.into()).cluster;
+    for cpu in 0..run.cpus.len() as u16 {
+        if let Some((test, row)) = report::row_of(group, cpu, &cluster) {
+            rt_instr(out, run, test, row)?;
+        }
     }
-    let result = result(run, test);
+    let result = result(run, group);
     writeln!(out, "  TEST COMPLETE {:>54}", result.word())?;
-    match result {
-        Outcome::Skipped if !matches!(test.status, Status::Skipped(_)) => no_rows(out, run),
-        _ => status::why(out, run, test),
+    match (result, report::status(group)) {
+        (Outcome::Skipped, Status::Passed | Status::Failed(_)) => no_rows(out, run),
+        (_, status) => status::why(out, run, status),
     }
 }
 
 /// The counts of all scenarios that were framed.
 pub(super) fn summary(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> fmt::Result {
     let (mut skipped, mut passed, mut failed) = (0u64, 0u64, 0u64);
-    for test in tests.iter().filter(|t| is_framed(t.scenario, t.method)) {
-        match result(run, test) {
+    let same =
+        |a: &TestReport<'_>, b: &TestReport<'_>| (a.scenario, a.method) == (b.scenario, b.method);
+    let framed = |group: &&[TestReport<'_>]| {
+        group
+            .iter()
+            .all(|test| is_framed(test.scenario, test.method))
+    };
+    for group in tests.chunk_by(same).filter(framed) {
+        match result(run, group) {
             Outcome::Skipped => skipped += 1,
             Outcome::Passed => passed += 1,
             Outcome::Failed => failed += 1,
@@ -92,9 +103,9 @@ impl Outcome {
     }
 }
 
-fn result(run: &Run<'_>, test: &TestReport<'_>) -> Outcome {
-    let has_rows = test.pmf && run.unit().0.is_known();
-    match test.status {
+fn result(run: &Run<'_>, group: &[TestReport<'_>]) -> Outcome {
+    let has_rows = group.iter().all(|test| test.pmf) && run.unit().0.is_known();
+    match report::status(group) {
         Status::Failed(_) => Outcome::Failed,
         Status::Passed if has_rows => Outcome::Passed,
         Status::Passed | Status::Skipped(_) => Outcome::Skipped,

@@ -224,14 +224,15 @@ fn plan(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
             prose.write_char(';')?;
             // Sweeps are by the first alone.
             let methods = if suite { usize::MAX } else { 1 };
-            for method in plan.methods.iter().take(methods) {
-                write!(prose, " method {},", method.word())?;
+            for (place, method) in plan.methods.iter().take(methods).enumerate() {
+                let wake = match plan.wake_by(method) {
+                    WakePattern::Together => "all wake together",
+                    WakePattern::Staggered => "wake-ups staggered",
+                    WakePattern::Chain => "the lead wakes the others by SGI",
+                };
+                let mark = if place > 0 { ";" } else { "" };
+                write!(prose, "{mark} method {}, {wake}", method.word())?;
             }
-            prose.write_str(match plan.wake {
-                WakePattern::Together => " all wake together",
-                WakePattern::Staggered => " wake-ups staggered",
-                WakePattern::Chain => " the lead wakes the others by SGI",
-            })?;
         }
         if any(|id| id.is_micro() && id != ScenarioId::CpuOn) {
             let (batch, batches) = plan.batches();

@@ -26,10 +26,11 @@
 
 use core::fmt::{self, Write};
 
-use crate::board::{Cpu, LabelSource};
+use crate::board::{Cpu, LabelSource, NoFrame};
 use crate::plan::{Method, Plan, ScenarioId};
-use crate::report::{TestReport, Totals};
+use crate::report::{self, TestReport, Totals};
 use crate::round::{Facts, Identity};
+use crate::scenario::Wakers;
 use crate::verdict::ClosingLine;
 
 pub mod crc;
@@ -104,21 +105,56 @@ pub fn begin_test(out: &mut dyn Write, scenario: ScenarioId, method: Method) -> 
     }
 }
 
-/// Prints one scenario's results, behind [`begin_test`].
+/// Prints one scenario's results after [`begin_test`]: for each placement of the
+/// helper tables and findings.
 ///
 /// # Errors
 /// Those of `out`.
-pub fn test(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
-    if is_framed(test.scenario, test.method) {
-        frame::test(out, run, test)?;
+pub fn test(out: &mut dyn Write, run: &Run<'_>, group: &[TestReport<'_>]) -> fmt::Result {
+    if group
+        .iter()
+        .all(|test| is_framed(test.scenario, test.method))
+    {
+        frame::test(out, run, group)?;
     } else {
-        status::result(out, run, test)?;
+        status::result(out, run, report::status(group))?;
     }
     out.write_char('\n')?;
-    tables::write(out, run, test)?;
-    points::write(out, run, test)?;
-    sweeps::write(out, run, test)?;
-    findings::write(out, run, test)
+    for test in group {
+        tables::write(out, run, test)?;
+        points::write(out, run, test)?;
+        sweeps::write(out, run, test)?;
+        findings::write(out, run, test)?;
+    }
+    Ok(())
+}
+
+/// Prints what trials showed of the wake-up sources; nothing where no state that
+/// is measured stops a timer.
+///
+/// # Errors
+/// Those of `out`.
+pub fn wake_trials(out: &mut dyn Write, run: &Run<'_>, wakers: &Wakers) -> fmt::Result {
+    let Some([woken, helper]) = wakers.tried else {
+        return Ok(());
+    };
+    let (woken, helper) = (run.label(woken), run.label(helper));
+    text::paragraph(out, "Wake-up trials: ", 2, &mut |prose| {
+        write!(prose, "an SGI woke CPU {woken} from ")?;
+        let states = wakers.proven.iter().map(|state| status::State(*state));
+        text::listed(prose, &mut states.clone())?;
+        match wakers.frame {
+            Ok(frame) => write!(prose, "; the {frame}, woke the lead"),
+            Err(NoFrame::DidNotWake) => write!(
+                prose,
+                "; the timer frame failed its trial: its interrupt did not wake the lead, an SGI \
+                 from CPU {helper} did. A CPU that stays awake wakes the others"
+            ),
+            Err(_) => write!(prose, "; one from CPU {helper} woke the lead"),
+        }?;
+        prose.write_char('.')
+    })?;
+    out.write_char('\n')
 }
 
 /// Lists all scenarios, by tag and name.

@@ -12,10 +12,10 @@ use crate::board::LabelSource;
 use crate::caches::Key as CacheKey;
 use crate::image::Conduit;
 use crate::latency::Fault;
-use crate::plan::{EndAction, Methods, Plan, ScenarioId, TimerPlan};
+use crate::plan::{EndAction, Method, Methods, Plan, ScenarioId, TimerPlan};
 use crate::pmf::Stamp;
 use crate::psci::StateFormat;
-use crate::report::{Failure, Row, Skip, Status, TestReport};
+use crate::report::{Failure, Row, Skip, Status, TestReport, WakeSource};
 use crate::round::{Facts, Identity};
 use crate::sample::{Cause, Detail, Loss, Metric, Outcome, Reason, Rejection, Step};
 use crate::stats::Summary;
@@ -76,7 +76,11 @@ struct TestKey<'k>(&'k TestReport<'k>);
 impl fmt::Display for TestKey<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (place, method) = (self.0.scenario.number(), self.0.method.word());
-        write!(f, "t={place} by={method} ")
+        write!(f, "t={place} by={method} ")?;
+        match self.0.helper {
+            Some(helper) => write!(f, "helper={} ", u64::from(helper)),
+            None => Ok(()),
+        }
     }
 }
 
@@ -178,7 +182,15 @@ fn plan(to: &mut Recorder<'_>, plan: &Plan) {
         Methods::Both => "tftf,warm",
     };
     to.word("methods", methods);
-    to.word("wake", plan.wake.word());
+    let wake = |method| plan.wake_by(method).word();
+    match (plan.methods, plan.wake) {
+        // Each method has its own.
+        (Methods::Both, None) => to.field(
+            "wake",
+            &format_args!("{},{}", wake(Method::Tftf), wake(Method::Warm)),
+        ),
+        _ => to.word("wake", wake(plan.methods.first())),
+    }
     let end = match plan.end {
         EndAction::Off => "off",
         EndAction::Park => "park",
@@ -221,8 +233,8 @@ fn whole_test(to: &mut Recorder<'_>, test: &TestReport<'_>) {
     if let Some(state) = test.power_state {
         to.hex("state", state.into());
     }
-    if test.timers_stop {
-        to.number("timers_stop", 1);
+    if test.wake_source != WakeSource::OwnTimers {
+        to.word("waker", test.wake_source.word());
     }
     let (asked, attempts) = (test.asked.into(), test.attempts.into());
     let counts = [asked, attempts, test.sleep, test.trials.into()];
@@ -242,6 +254,8 @@ fn skipped(to: &mut Recorder<'_>, key: &str, skip: Skip) {
         Skip::NoIdleState => "no-idle-state",
         Skip::NotSupported(_) => "not-supported",
         Skip::TimerStops(_) => "timer-stops",
+        Skip::NotTried { .. } => "not-tried",
+        Skip::NoHelper => "no-helper",
         Skip::NoGic => "no-gic",
         Skip::NoInterrupts => "no-interrupts",
         Skip::NoZero => "no-zero",
@@ -259,7 +273,7 @@ fn skipped(to: &mut Recorder<'_>, key: &str, skip: Skip) {
         Skip::NotSupported(function) => to.hex("function", function.into()),
         Skip::TimerStops(why) => to.field("no_frame", &why),
         Skip::ModeRefused(error) => to.field("error", &error),
-        Skip::SgiDidNotWake { mpidr, power_state } => {
+        Skip::SgiDidNotWake { mpidr, power_state } | Skip::NotTried { mpidr, power_state } => {
             to.hex("cpu", mpidr);
             to.hex("from", power_state.into());
         }
@@ -316,6 +330,9 @@ fn whole_row(to: &mut Recorder<'_>, key: &Key<'_>, row: &Row) {
         _ => Metric::Powerdown,
     };
     to.begin(Type::Row, key);
+    if test.helper.is_none() {
+        to.number_if("helper", row.helper.map(u64::from));
+    }
     if let Some(skip) = row.skipped {
         skipped(to, "skipped", skip);
     }

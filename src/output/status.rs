@@ -7,7 +7,16 @@ use super::text::{Prose, paragraph};
 use crate::latency::Fault;
 use crate::number::Signed;
 use crate::plan::ScenarioId;
-use crate::report::{Failure, Skip, Status, TestReport};
+use crate::report::{Failure, Skip, Status};
+
+/// A `power_state` as it is printed.
+pub(super) struct State(pub u32);
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#010x}", u64::from(self.0))
+    }
+}
 
 /// A scenario's result as one word.
 pub(super) fn word(status: Status) -> &'static str {
@@ -31,22 +40,22 @@ pub(super) fn begin_test(out: &mut dyn Write, scenario: ScenarioId) -> fmt::Resu
 }
 
 /// Its result.
-pub(super) fn result(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
-    match test.status {
-        Status::Passed => writeln!(out, "  {}", word(test.status)),
-        Status::Skipped(_) | Status::Failed(_) => why(out, run, test),
+pub(super) fn result(out: &mut dyn Write, run: &Run<'_>, status: Status) -> fmt::Result {
+    match status {
+        Status::Passed => writeln!(out, "  {}", word(status)),
+        Status::Skipped(_) | Status::Failed(_) => why(out, run, status),
     }
 }
 
 /// A line that says why, unless the scenario passed.
-pub(super) fn why(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
-    let result = match test.status {
+pub(super) fn why(out: &mut dyn Write, run: &Run<'_>, status: Status) -> fmt::Result {
+    let result = match status {
         Status::Passed => return Ok(()),
         other => word(other),
     };
     paragraph(out, "  ", 4, &mut |line| {
         write!(line, "{result}: ")?;
-        match test.status {
+        match status {
             Status::Passed => Ok(()),
             Status::Skipped(skip) => skipped(line, skip),
             Status::Failed(failure) => failed(line, run, failure),
@@ -80,6 +89,13 @@ pub(super) fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
             write!(line, "SET_SUSPEND_MODE is advertised, and returned {error}")
         }
         Skip::NoGic => line.write_str("no GIC: nothing could wake a suspended CPU"),
+        Skip::NotTried { mpidr, power_state } => {
+            let state = u64::from(power_state);
+            write!(line, "no trial of {state:#010x} on CPU {mpidr:#x} was good")
+        }
+        Skip::NoHelper => line.write_str(
+            "the idle state stops the CPUs' own timers, and there is no second CPU to wake the first",
+        ),
         Skip::SgiDidNotWake { mpidr, power_state } => {
             let state = u64::from(power_state);
             write!(line, "SGI did not wake CPU {mpidr:#x} from {state:#010x}")

@@ -5,6 +5,7 @@ use core::fmt::{self, Write};
 use super::Run;
 use super::figures::{columns, figure, heading};
 use super::grid::{COLUMNS_MAX, Cell, Grid};
+use super::label::Label;
 use super::text::{Many, Prose, paragraph};
 use super::units::Unit;
 use crate::plan::{Method, ScenarioId, WakePattern};
@@ -32,6 +33,18 @@ fn variant(test: &TestReport<'_>) -> &'static str {
         (Method::Tftf, false) => ", caller's side",
         (Method::Warm, true) => ", CPUs kept on",
         (Method::Warm, false) => ", CPUs kept on, caller's side",
+    }
+}
+
+/// The CPU that stayed awake, in a table's title.
+struct Helper(Option<Label>);
+
+impl fmt::Display for Helper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(label) => write!(f, ", woken by CPU {label}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -66,7 +79,9 @@ struct CpuTable<'t> {
 impl CpuTable<'_> {
     fn write(&self, out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
         let which = cpu_headings(run);
-        let cpus = test.rows.len();
+        // The helper has no figures.
+        let rows = || test.rows.iter().filter(|row| test.helper != Some(row.cpu));
+        let cpus = rows().count();
         Grid {
             columns: which.len() + self.columns,
             heading: &|column| match which.get(column) {
@@ -76,7 +91,7 @@ impl CpuTable<'_> {
             rows: cpus * self.figures,
             cell: &|place, column| {
                 let figure = place.checked_div(cpus).unwrap_or(0);
-                let Some(row) = test.rows.get(place - figure * cpus) else {
+                let Some(row) = rows().nth(place - figure * cpus) else {
                     return Cell::Missing;
                 };
                 match column.checked_sub(which.len()) {
@@ -88,9 +103,10 @@ impl CpuTable<'_> {
         .write(
             out,
             format_args!(
-                "{}{}{} ({})",
+                "{}{}{}{} ({})",
                 test.scenario.name(),
                 variant(test),
+                Helper(test.helper.map(|cpu| run.label(cpu.into()))),
                 self.shows,
                 run.unit().name()
             ),
@@ -215,10 +231,13 @@ fn how_to_read(
     )?;
     if let Some(power_state) = test.power_state {
         write!(prose, "power_state {:#010x}; ", u64::from(power_state))?;
-        let how = match run.plan.wake {
+        let how = match run.plan.wake_by(test.method) {
             _ if !parallel => "wake-up",
             WakePattern::Together => "all wake together",
             WakePattern::Staggered => "wake-ups staggered, the first",
+            WakePattern::Chain if test.helper.is_some() => {
+                "each woken CPU wakes the next by SGI, the first"
+            }
             WakePattern::Chain => "the lead wakes all others by SGI, itself",
         };
         write!(prose, "{how} {} after the start. ", unit.span(test.sleep))?;

@@ -18,6 +18,19 @@ impl Method {
             Self::Warm => "warm",
         }
     }
+
+    /// The wake-up pattern of parallel rounds where `wake=` is not given.
+    ///
+    /// TFTF's CPUs share one timer: the CPU that takes its interrupt wakes the
+    /// others by SGI, one after another. `docs/sweeps.md` has the figures of
+    /// both patterns.
+    #[must_use]
+    pub const fn default_wake(self) -> WakePattern {
+        match self {
+            Self::Tftf => WakePattern::Chain,
+            Self::Warm => WakePattern::Together,
+        }
+    }
 }
 
 /// Which methods to run; never none.
@@ -55,12 +68,13 @@ impl Methods {
 /// When the CPUs of a parallel round wake up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakePattern {
-    /// All at one deadline.
+    /// All at one deadline; by a helper, all by one SGI where the GIC can.
     Together,
     /// One after another, at deadlines a fixed step apart.
     Staggered,
     /// The lead, woken by its timer, wakes the others by SGI one after another,
-    /// as in TFTF.
+    /// as in TFTF. By a helper, that wakes the first, and each woken CPU the
+    /// next.
     Chain,
 }
 

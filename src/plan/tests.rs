@@ -33,7 +33,9 @@ fn nothing_said_is_the_default() {
     assert_eq!(plan.scenarios, ScenarioSet::SUITE);
     assert_eq!((plan.batches(), plan.tests()), ((1024, 1024), 6));
     assert!(plan.methods.iter().eq([Method::Tftf]));
-    assert_eq!(plan.wake, WakePattern::Together);
+    assert_eq!(plan.wake, None);
+    assert_eq!(plan.wake_by(Method::Tftf), WakePattern::Chain);
+    assert_eq!(plan.wake_by(Method::Warm), WakePattern::Together);
     assert_eq!(plan.end, EndAction::Off);
     assert_eq!((plan.deepest, plan.core), (None, None));
 }
@@ -51,7 +53,8 @@ fn every_word_is_followed() {
         ScenarioId::PsciVersionParallel
     ]));
     assert!(plan.methods.iter().eq([Method::Tftf, Method::Warm]));
-    assert_eq!(plan.wake, WakePattern::Chain);
+    assert_eq!(plan.wake, Some(WakePattern::Chain));
+    assert_eq!(plan.wake_by(Method::Warm), WakePattern::Chain);
     assert_eq!(plan.end, EndAction::Reset);
     assert_eq!((plan.deepest, plan.core), (Some(0x0101_ffff), Some(0)));
 
@@ -59,7 +62,7 @@ fn every_word_is_followed() {
         .expect("all words are good");
     assert_eq!(plan.end, EndAction::Park);
     assert!(plan.methods.iter().eq([Method::Warm]));
-    assert_eq!(plan.wake, WakePattern::Staggered);
+    assert_eq!(plan.wake, Some(WakePattern::Staggered));
     assert_eq!((plan.iterations, plan.warmup), (1, 10_000));
 }
 

@@ -87,8 +87,8 @@ pub enum Reason {
     Refused,
     /// The CPU woke before its wake-up was due.
     EarlyWake,
-    /// The lead's SGI did not wake the CPU of a chain, or the timer frame the
-    /// lead; its own timer did, far too late.
+    /// The SGI did not wake the CPU, or the timer frame the lead; its own timer
+    /// or a second SGI did, far too late.
     NotRung,
     /// The CPU came back through the entry point with another context ID than
     /// it gave: the firmware mixes up its callers.
@@ -104,7 +104,7 @@ pub enum Reason {
     /// The counter stopped while the CPU slept.
     CounterStopped,
     /// In a parallel round the first wake-up came before the last CPU was
-    /// down.
+    /// down; or the lead was active again before a CPU_OFF was over.
     Overlap,
     /// Sound in itself, but another CPU's part of the parallel round was not.
     Companion,

@@ -15,17 +15,21 @@ use crate::sample::{Action, Detail, Outcome, Reason, Rejection};
 const FIRST_US: u64 = 1_000;
 /// The least sleep, in microseconds: what comes after the trial must fit in,
 /// too, should it be slower.
-const LEAST_US: u64 = 1_000;
+pub(super) const LEAST_US: u64 = 1_000;
 /// Sleep where there is no PMF to tell how long the way down is, in
 /// microseconds.
-const UNKNOWN_US: u64 = 10_000;
+pub(super) const UNKNOWN_US: u64 = 10_000;
 /// The longest, in microseconds.
-const LONGEST_US: u64 = 2_000_000;
+pub(super) const LONGEST_US: u64 = 2_000_000;
 /// Sleep as a multiple of the longest way down in the trial. All together
 /// queue for locks, in another order each round; one alone does not.
 const MARGIN_ALL: u64 = 4;
 /// The same for one CPU alone.
 const MARGIN_ALONE: u64 = 2;
+/// The least and the longest time that CPUs without work stay quiet after a
+/// wake-up, in microseconds.
+const QUIET_LEAST_US: u64 = 200;
+const QUIET_MOST_US: u64 = 50_000;
 /// Trials that may go wrong in a way that a longer sleep does not cure.
 const TRIES: u32 = 3;
 /// How far the sleep may grow afterwards, so that a CPU that never goes down
@@ -86,6 +90,7 @@ impl<M: Machine> Bench<'_, M> {
             Some(down) => (down * margin).max(self.us(LEAST_US)).min(longest),
         };
         self.longest_sleep = longest.min(self.sleep.saturating_mul(GROWTH));
+        self.quiet = self.quiet_after_wake_up();
         Ok(())
     }
 
@@ -100,6 +105,16 @@ impl<M: Machine> Bench<'_, M> {
         let parts = || self.outcomes.iter().filter(|o| is_suspend(o.action));
         let cannot = |o: &Outcome| o.code == psci::Error::NotSupported.code();
         parts().next().is_some() && parts().all(cannot)
+    }
+
+    /// A multiple of the time from the first due wake-up to the last return in
+    /// the round in hand.
+    fn quiet_after_wake_up(&self) -> u64 {
+        let parts = || self.outcomes.iter().filter(|o| is_suspend(o.action));
+        let first = parts().map(|o| o.due).min().unwrap_or(0);
+        let last = parts().map(|o| o.after).max().unwrap_or(0);
+        let (least, most) = (self.us(QUIET_LEAST_US), self.us(QUIET_MOST_US));
+        (last.saturating_sub(first) * MARGIN_ALONE).clamp(least, most)
     }
 
     /// The longest time from the start to ENTER_HW_LOW_PWR in the round in
@@ -153,15 +168,21 @@ impl<M: Machine> Bench<'_, M> {
         self.outcomes.iter().position(|o| is_late(o, first_up))
     }
 
-    /// When the first CPU of the round in hand woke, of those whose timestamps
-    /// tell.
+    /// When the first CPU of the round in hand woke, or was sent an SGI to, of
+    /// those whose timestamps tell.
     pub(super) fn first_wake_up(&self) -> Option<u64> {
         if !self.pmf {
             return None;
         }
         let wakes = self.outcomes.iter();
         let wakes = wakes.filter(|o| is_suspend(o.action) && o.judge(true).is_ok());
-        wakes.map(|o| o.stamps.at(Stamp::ExitHwLowPwr)).min()
+        // By SGI, all must be down before the first is sent.
+        wakes
+            .map(|o| match self.timers_stop {
+                true => o.due,
+                false => o.stamps.at(Stamp::ExitHwLowPwr),
+            })
+            .min()
     }
 }
 

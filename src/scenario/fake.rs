@@ -14,7 +14,6 @@ use std::vec::Vec;
 use crate::board::{Cpu, NoFrame, NoWatchdog, TimerFrame};
 use crate::image::Conduit;
 use crate::latency::{Fault, Tally};
-use crate::plan::WakePattern;
 use crate::pmf::{Interface, Stamps};
 use crate::psci::{self, StateFormat, SuspendMode};
 use crate::round::{After, Counter, Facts, Identity, Machine, Overheads, Round};
@@ -209,7 +208,12 @@ impl Fake {
 
     /// Ticks that the flush of `cpu` takes when it goes down as the `place`th
     /// of `queue`.
-    fn flush(&self, dirty: usize, action: Action, queue: &[usize], place: usize) -> u64 {
+    fn flush(&self, round: &Round, action: Action, queue: &[usize], place: usize) -> u64 {
+        let dirty = if matches!(round.action, Action::ReadBack) {
+            self.off_dirty[queue[place]]
+        } else {
+            round.dirty
+        };
         let cpu = queue[place];
         let deep = match action {
             Action::Suspend { power_state, .. } => power_state >> 24 != 0,
@@ -220,7 +224,8 @@ impl Fake {
         let mates_up = queue[place + 1..]
             .iter()
             .any(|other| self.cluster(*other) == self.cluster(cpu))
-            || lead_awake && self.cluster(self.facts.lead) == self.cluster(cpu);
+            || lead_awake && self.cluster(self.facts.lead) == self.cluster(cpu)
+            || round.waker.helper().map(|helper| self.cluster(helper)) == Some(self.cluster(cpu));
         let lines = dirty as u64 / 64;
         if deep && !mates_up {
             CLUSTER_FLUSH + lines
@@ -245,8 +250,11 @@ impl Fake {
     /// What PSCI_STAT says of a suspend of `cpu` when all of `queue` are down,
     /// and all others but the lead are off.
     fn rise(&self, round: &Round, queue: &[usize], cpu: usize) -> Rise {
-        let down =
-            |other: usize| queue.contains(&other) || other != self.facts.lead && !self.lost[other];
+        let awake = round.waker.helper();
+        let down = |other: usize| {
+            let off = other != self.facts.lead && !self.lost[other];
+            awake != Some(other) && (queue.contains(&other) || off)
+        };
         let mut all = 0..self.lost.len();
         let system = all.clone().all(down);
         let cluster = all.all(|o| self.cluster(o) != self.cluster(cpu) || down(o));
@@ -305,7 +313,7 @@ impl Fake {
             };
         }
         let flush = enter + 100 + QUEUE_STEP * place as u64;
-        let flushed = flush + self.flush(round.dirty, action, queue, place);
+        let flushed = flush + self.flush(round, action, queue, place);
         let down = flushed + 20;
         let due = agreed + round.sleep;
         // Those before are to be down by then.
@@ -348,15 +356,16 @@ impl Machine for Fake {
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         assert_eq!(outcomes.len(), self.lost.len());
         assert!(matches!(round.after, After::Off | After::Stay));
-        if round.timers_stop && round.action.sleeps().is_some() {
-            assert!(self.facts.frame.is_ok(), "nothing would wake the lead");
-            assert_eq!(round.wake, WakePattern::Chain);
+        let helper = round.waker.helper();
+        assert!(helper.is_none_or(|helper| helper < self.lost.len()));
+        if round.waker.is_frame() {
+            assert!(self.facts.frame.is_ok(), "there is no timer frame");
         }
         outcomes.fill(Outcome::default());
         self.asked.push(*round);
         let start = self.clock + round.lead_in;
         let mut queue: Vec<usize> = (0..outcomes.len())
-            .filter(|cpu| self.takes_part(round, *cpu))
+            .filter(|cpu| self.takes_part(round, *cpu) && helper != Some(*cpu))
             .collect();
         if !queue.is_empty() {
             let turn = self.rounds as usize % queue.len();
@@ -376,7 +385,7 @@ impl Machine for Fake {
         for place in 0..queue.len() {
             let cpu = queue[place];
             outcomes[cpu] = match round.action {
-                Action::None => Outcome::default(),
+                Action::None | Action::Help => Outcome::default(),
                 Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
                     self.call(round, start, &queue, place)
                 }
@@ -399,8 +408,7 @@ impl Machine for Fake {
                 }
                 Action::ReadBack => {
                     let enter = self.off_at[cpu] + 8;
-                    let flushed =
-                        enter + 100 + self.flush(self.off_dirty[cpu], Action::Off, &[cpu], 0);
+                    let flushed = enter + 100 + self.flush(round, Action::Off, &[cpu], 0);
                     let on = start + 1000;
                     Outcome {
                         action: Action::ReadBack,

@@ -14,8 +14,10 @@ mod parallel;
 mod reached;
 mod serial;
 mod states;
+mod suite;
 mod sweep;
 mod tally;
+mod wakers;
 
 #[cfg(test)]
 mod fake;
@@ -26,13 +28,13 @@ use core::fmt::{self, Write};
 
 use arrayvec::ArrayVec;
 
-use crate::board::{Cpu, IdleState, NoFrame, TimerFrame};
+use crate::board::{Cpu, IdleState};
 use crate::latency;
 use crate::micro;
 use crate::output::{self, Run};
-use crate::plan::{Method, Plan, ScenarioId, WakePattern};
-use crate::report::{Failure, Row, Skip, Status, TestReport, Totals};
-use crate::round::{After, Machine, OsInitiated, Round, Who};
+use crate::plan::{Method, Plan, ScenarioId};
+use crate::report::{Failure, Row, Skip, Status, TestReport, Totals, WakeSource};
+use crate::round::{After, Facts, Machine, OsInitiated, Round, Waker, Who};
 use crate::sample::{Action, Outcome, REASONS, Reason};
 use crate::stage::{Stage, Taken};
 use crate::stat::Ladder;
@@ -41,9 +43,15 @@ use crate::verdict::Verdict;
 
 pub use needs::{Needs, Workspace};
 pub use states::{Chosen, States};
+pub use suite::PLACEMENTS;
+pub use wakers::Wakers;
 
-/// Tests at most: each scenario of the suite by each method, and the others.
-pub const TESTS: usize = ScenarioId::SUITE.len() + ScenarioId::COUNT;
+/// Tests at most: each scenario of the suite by each method and placement, and
+/// the others.
+pub const TESTS: usize = 2 * suite::PLACEMENTS * ScenarioId::SUITE.len() + ScenarioId::COUNT;
+
+/// The first [`Round::quiet`], in microseconds, until a trial has told.
+const QUIET_US: u64 = 1_000;
 
 /// Measures one of the scenarios outside the suite.
 fn measure<M: Machine>(
@@ -78,82 +86,45 @@ pub fn run_all<'w, M: Machine, W: Write>(
     let Workspace {
         outcomes,
         firsts,
-        mut kept,
+        kept,
         column,
-        mut rows,
+        rows,
         mut points,
         mut histograms,
     } = workspace;
     output::header(out, run)?;
+    let tried = states.that_stop_timers(plan, idle_states, run.facts.state_format);
+    let wakers = Wakers::try_out(machine, run.cpus, outcomes, &tried);
+    let facts = Facts {
+        frame: wakers.frame,
+        ..*run.facts
+    };
+    let run = &Run {
+        facts: &facts,
+        ..*run
+    };
+    output::wake_trials(out, run, &wakers)?;
+    let mut room = suite::Room { rows, kept };
     for method in plan.methods.iter() {
         for scenario in plan.scenarios.suite().iter() {
-            let (own, rest) = core::mem::take(&mut rows).split_at_mut(run.cpus.len());
-            rows = rest;
-            // Its own part of `kept`, or all of it, as those before had.
-            let room = plan.iterations as usize * run.cpus.len();
-            let (samples, rest) = core::mem::take(&mut kept).split_at_mut(room);
             output::begin_test(out, scenario, method)?;
-            let mut bench = Bench {
-                machine,
-                plan,
-                cpus: run.cpus,
-                method,
-                pmf: run.facts.pmf.is_ok(),
-                timers_stop: false,
-                all: Who::All,
-                dirty: 0,
-                osi: None,
+            let mut scratch = Scratch {
+                machine: &mut *machine,
+                wakers: &wakers,
                 outcomes: &mut *outcomes,
                 firsts: &mut *firsts,
-                kept: &mut *samples,
                 column: &mut *column,
-                rows: own,
-                attempts: 0,
-                trials: 0,
-                sleep: 0,
-                longest_sleep: 0,
-                skew: Summary::default(),
             };
-            let (status, power_state) = bench.measure(scenario, &states);
-            let (attempts, trials) = (bench.attempts, bench.trials);
-            let (sleep, skew) = (bench.sleep, bench.skew);
-            let timers_stop = bench.timers_stop;
-            let skipped = matches!(status, Status::Skipped(_));
-            // The samples outlive this test only where they have a part of
-            // their own.
-            let samples: &[Outcome] = if plan.samples {
-                kept = rest;
-                samples
-            } else {
-                kept = samples;
-                &[]
-            };
-            let test = TestReport {
-                scenario,
-                method,
-                status,
-                pmf: run.facts.pmf.is_ok(),
-                power_state,
-                timers_stop,
-                asked: plan.iterations,
-                attempts,
-                sleep,
-                trials,
-                skew,
-                rows: if skipped { &[] } else { own },
-                points: &[],
-                left_out: [None; 2],
-                warmed: None,
-                rejected: [0; REASONS],
-                histograms: &[],
-                samples,
-            };
-            output::test(out, run, &test)?;
-            totals.add(&test);
+            let group = suite::measure(&mut scratch, run, &states, scenario, method, &mut room);
+            output::test(out, run, &group)?;
+            totals.add(&group);
             // There is room for all of them by each method.
-            let _ = tests.try_push(test);
+            for test in group {
+                let _ = tests.try_push(test);
+            }
         }
     }
+    let suite::Room { rows, kept } = room;
     for scenario in plan.scenarios.iter().filter(|id| !id.is_suite()) {
         // All that is left: each takes from it what it has found.
         let (free, spread) = (
@@ -188,7 +159,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
             rejected: [0; REASONS],
         };
         let status = if scenario.is_sweep() {
-            sweep::measure(&mut stage, scenario, &states, idle_states)
+            sweep::measure(&mut stage, scenario, &states, idle_states, &wakers)
         } else {
             measure(&mut stage, scenario, out)?
         };
@@ -199,7 +170,8 @@ pub fn run_all<'w, M: Machine, W: Write>(
             status,
             pmf: stage.pmf,
             power_state: stage.power_state,
-            timers_stop: false,
+            wake_source: WakeSource::OwnTimers,
+            helper: None,
             asked: stage.asked,
             attempts: stage.attempts,
             sleep: 0,
@@ -213,8 +185,8 @@ pub fn run_all<'w, M: Machine, W: Write>(
             histograms: part(&mut histograms, spread, spreads),
             samples: &[],
         };
-        output::test(out, run, &test)?;
-        totals.add(&test);
+        output::test(out, run, core::slice::from_ref(&test))?;
+        totals.add(core::slice::from_ref(&test));
         let _ = tests.try_push(test);
     }
     output::closing(out, run, &tests, &totals)?;
@@ -228,6 +200,15 @@ fn part<'w, T>(rest: &mut &'w mut [T], all: &'w mut [T], len: usize) -> &'w [T] 
     own
 }
 
+/// The machine, and room that each test of the suite uses and leaves.
+struct Scratch<'s, M> {
+    machine: &'s mut M,
+    wakers: &'s Wakers,
+    outcomes: &'s mut [Outcome],
+    firsts: &'s mut [Outcome],
+    column: &'s mut [u64],
+}
+
 /// One scenario of the suite under way.
 struct Bench<'b, M> {
     machine: &'b mut M,
@@ -235,7 +216,11 @@ struct Bench<'b, M> {
     cpus: &'b [Cpu],
     method: Method,
     pmf: bool,
+    wakers: &'b Wakers,
+    /// Whether the CPUs' own timers stop in the state in hand.
     timers_stop: bool,
+    /// The CPU that stays awake in rounds of several CPUs, by its index.
+    helper: Option<usize>,
     /// Who has a part in a round of all.
     all: Who,
     /// Bytes to make dirty in each round.
@@ -251,6 +236,10 @@ struct Bench<'b, M> {
     trials: u32,
     sleep: u64,
     longest_sleep: u64,
+    /// See [`Round::quiet`].
+    quiet: u64,
+    /// Ticks from a CPU_OFF until the lead looks for OFF.
+    off_sleep: u64,
     skew: Summary,
 }
 
@@ -263,29 +252,23 @@ enum Stop {
 impl<M: Machine> Bench<'_, M> {
     fn measure(&mut self, scenario: ScenarioId, states: &States) -> (Status, Option<u32>) {
         self.begin_rows();
-        let state = match scenario {
-            ScenarioId::SuspendDeepParallel
-            | ScenarioId::SuspendDeepSerial
-            | ScenarioId::CpuOffSerial => states.deepest,
-            ScenarioId::CpuSuspendParallel | ScenarioId::CpuSuspendSerial => states.core,
-            _ => None,
-        };
+        let state = states.of(scenario);
         let needs_state = !matches!(
             scenario,
             ScenarioId::CpuOffSerial | ScenarioId::PsciVersionParallel
         );
         let power_state = state.map(|s| s.power_state);
-        let facts = self.machine.facts();
-        let (frame, has_gic) = (facts.frame, facts.gic != 0);
-        let why = skip(state, frame, has_gic);
+        let lead = self.machine.facts().lead;
+        let why = self.wakers.skip(state);
         match why {
             Some(skip) if needs_state => return (Status::Skipped(skip), power_state),
             // The lead's part alone needs a state.
-            Some(_) if scenario == ScenarioId::CpuOffSerial => self.rows[facts.lead].skipped = why,
+            Some(_) if scenario == ScenarioId::CpuOffSerial => self.rows[lead].skipped = why,
             _ => {}
         }
         let state = state.filter(|_| why.is_none());
         self.timers_stop = state.is_some_and(|state| state.timer_stops);
+        self.quiet = self.us(QUIET_US);
         let action = state.map_or(Action::Version, Chosen::action);
         let ladder = state.map_or(Ladder::default(), |s| s.ladder);
         let measured = match scenario {
@@ -296,6 +279,7 @@ impl<M: Machine> Bench<'_, M> {
             _ => self.measure_parallel(action, &ladder),
         };
         self.look_for_losses();
+        self.name_helpers(scenario);
         let status = match measured {
             Ok(()) => self.status(),
             Err(Stop::Skip(skip)) => Status::Skipped(skip),
@@ -308,7 +292,33 @@ impl<M: Machine> Bench<'_, M> {
     fn expect_all(&mut self) {
         let lead = self.machine.facts().lead;
         for row in self.rows.iter_mut() {
-            row.expected = self.all.includes(row.cpu.into(), lead);
+            let cpu = row.cpu.into();
+            row.expected = self.all.includes(cpu, lead) && self.helper != Some(cpu);
+        }
+    }
+
+    /// Notes in each row the CPU that stayed awake for it.
+    fn name_helpers(&mut self, scenario: ScenarioId) {
+        for cpu in 0..self.rows.len() {
+            let who = if scenario.is_parallel() {
+                self.all
+            } else {
+                Who::Only(cpu)
+            };
+            let helper = self
+                .waker(who)
+                .helper()
+                .filter(|_| self.rows[cpu].valid > 0);
+            self.rows[cpu].helper = helper.map(|index| index as u16);
+        }
+    }
+
+    /// What wakes the CPUs of a round.
+    fn waker(&self, who: Who) -> Waker {
+        if self.timers_stop {
+            self.wakers.waker(self.machine, self.cpus, who, self.helper)
+        } else {
+            Waker::OwnTimers
         }
     }
 
@@ -386,12 +396,13 @@ impl<M: Machine> Bench<'_, M> {
             // in the middle of a nap.
             lead_in: self.us(200 + 10 * participants),
             sleep: self.sleep * if self.osi.is_some() { 3 } else { 1 },
-            wake: if self.timers_stop {
-                WakePattern::Chain
+            quiet: self.quiet,
+            wake: self.plan.wake_by(self.method),
+            waker: if action.sleeps().is_some() {
+                self.waker(who)
             } else {
-                self.plan.wake
+                Waker::OwnTimers
             },
-            timers_stop: self.timers_stop,
             wake_step: self.us(200),
             ladder: Ladder::default(),
             window: None,
@@ -429,16 +440,5 @@ impl<M: Machine> Bench<'_, M> {
     fn retries_are_exhausted(&self, attempts: u32) -> bool {
         let asked = u64::from(self.plan.iterations);
         u64::from(attempts) >= u64::from(self.plan.warmup) + 4 * asked
-    }
-}
-
-/// Why no CPU is suspended to the state: there is none, or nothing to wake a
-/// CPU from it.
-fn skip(state: Option<Chosen>, frame: Result<TimerFrame, NoFrame>, has_gic: bool) -> Option<Skip> {
-    match (state, frame) {
-        _ if !has_gic => Some(Skip::NoGic),
-        (None, _) => Some(Skip::NoIdleState),
-        (Some(state), Err(why)) if state.timer_stops => Some(Skip::TimerStops(why)),
-        _ => None,
     }
 }

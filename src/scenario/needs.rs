@@ -1,5 +1,6 @@
 //! Room to measure in: how much a plan needs, known before the run.
 
+use super::suite::PLACEMENTS;
 use super::sweep;
 use crate::latency;
 use crate::micro;
@@ -57,7 +58,14 @@ impl Needs {
     #[must_use]
     pub fn of(plan: &Plan, cpus: usize) -> Option<Self> {
         let iterations = plan.iterations as usize;
-        let tests = plan.scenarios.suite().len() * plan.methods.iter().count();
+        // A parallel suspend is measured once for each placement of a helper.
+        let suspends = [
+            ScenarioId::SuspendDeepParallel,
+            ScenarioId::CpuSuspendParallel,
+        ];
+        let twice = suspends.iter().filter(|id| plan.scenarios.contains(**id));
+        let tests = plan.scenarios.suite().len() + twice.count() * (PLACEMENTS - 1);
+        let tests = tests * plan.methods.iter().count();
         // All sweeps have the same rows, and keep nothing.
         let sweeps = usize::from(plan.scenarios.iter().any(ScenarioId::is_sweep));
         let mut own = Room::default();

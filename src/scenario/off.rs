@@ -3,21 +3,25 @@
 //! so that it can read what its CPU_OFF left.
 //!
 //! "Wakeup" is the warm boot of that second CPU_ON; the lead's row is a
-//! CPU_SUSPEND. The warm method turns each CPU on again right after its
+//! CPU_SUSPEND, which comes last where another CPU has to stay awake for it. The
+//! warm method turns each CPU on again right after its
 //! CPU_OFF, and does not let the lead suspend in between.
 
-use super::calibrate::not_supported;
+use super::calibrate::{LEAST_US, LONGEST_US, UNKNOWN_US, not_supported};
 use super::tally::came_too_soon;
 use super::{Bench, Stop};
 use crate::plan::Method;
+use crate::pmf::Stamp;
 use crate::round::{After, Machine, Round, Who};
-use crate::sample::{Action, End, Outcome};
+use crate::sample::{Action, End, Outcome, Reason};
 
 impl<M: Machine> Bench<'_, M> {
     /// `lead_action` is the lead's suspend, where there is a state for it.
     pub(super) fn measure_off(&mut self, lead_action: Option<Action>) -> Result<(), Stop> {
         let lead = self.machine.facts().lead;
-        let mut lead_action = lead_action;
+        self.skip_without_helper();
+        let has_waker = self.rows[lead].skipped.is_none();
+        let mut lead_action = lead_action.filter(|_| has_waker);
         let mut failure = None;
         if let Some(action) = lead_action
             && let Err(stop) = self.calibrate(Who::Only(lead), action)
@@ -36,7 +40,9 @@ impl<M: Machine> Bench<'_, M> {
         }
         // One pass apart: it is cold for all but the lead, which has slept.
         self.trials += 1;
+        self.off_sleep = if self.pmf { self.us(UNKNOWN_US) } else { 0 };
         self.pass(lead_action, Phase::Cold);
+        self.calibrate_off();
         for _ in 0..self.plan.warmup {
             self.attempts += 1;
             self.pass(lead_action, Phase::WarmUp);
@@ -68,12 +74,20 @@ impl<M: Machine> Bench<'_, M> {
         let others = (0..self.rows.len()).filter(|cpu| *cpu != lead);
         match self.method {
             Method::Tftf => {
+                // A helper goes off once more, over the timestamps of its
+                // sample: the lead comes last then.
+                let is_helped = self.waker(Who::Only(lead)).helper().is_some();
                 for cpu in others.clone() {
                     self.turn_off(cpu);
                 }
-                self.lead_pass(lead, lead_action, phase);
+                if !is_helped {
+                    self.lead_pass(lead, lead_action, phase);
+                }
                 for cpu in others {
                     self.read_back(cpu, phase);
+                }
+                if is_helped {
+                    self.lead_pass(lead, lead_action, phase);
                 }
             }
             Method::Warm => {
@@ -86,12 +100,36 @@ impl<M: Machine> Bench<'_, M> {
         }
     }
 
+    /// Finds how long the lead leaves a CPU alone that goes off: twice the
+    /// longest CPU_OFF of the pass before, by PMF. Without PMF it looks for OFF
+    /// all the time, as the time until then is a figure.
+    fn calibrate_off(&mut self) {
+        let cold = || self.rows.iter().filter_map(|row| row.cold);
+        let down = cold()
+            .filter(|sample| sample.action == Action::ReadBack)
+            .map(|sample| {
+                sample
+                    .stamps
+                    .at(Stamp::EnterHwLowPwr)
+                    .saturating_sub(sample.before)
+            });
+        if let Some(longest) = down.max().filter(|_| self.pmf) {
+            self.off_sleep = (2 * longest).max(self.us(LEAST_US));
+        }
+    }
+
     /// A CPU's CPU_OFF; when it began and was over is kept for read_back.
     fn turn_off(&mut self, cpu: usize) {
         self.firsts[cpu] = if self.machine.is_lost(cpu) {
             Outcome::default()
         } else {
-            self.run_alone(cpu, Action::Off)
+            let round = Round {
+                sleep: self.off_sleep,
+                quiet: 0,
+                ..self.round(Who::Only(cpu), Action::Off)
+            };
+            self.machine.run(&round, self.outcomes);
+            self.outcomes[cpu]
         };
     }
 
@@ -101,7 +139,9 @@ impl<M: Machine> Bench<'_, M> {
         let first = self.firsts[cpu];
         let outcome = if matches!(first.end, End::WentOff) && !self.machine.is_lost(cpu) {
             Outcome {
+                start: first.start,
                 before: first.before,
+                due: first.due,
                 seen_off: first.seen_off,
                 ..self.run_alone(cpu, Action::ReadBack)
             }
@@ -130,6 +170,8 @@ impl<M: Machine> Bench<'_, M> {
         if let Err(rejection) = verdict {
             if came_too_soon(rejection) && cpu == self.machine.facts().lead {
                 self.lengthen();
+            } else if rejection.reason == Reason::Overlap {
+                self.off_sleep = (self.off_sleep * 2).min(self.us(LONGEST_US));
             }
             self.rows[cpu].note_loss(rejection);
         }

@@ -38,9 +38,16 @@ impl<M: Machine> Bench<'_, M> {
         let (clock, Some(lead)) = (facts.clock(), self.cpus.get(facts.lead)) else {
             return;
         };
+        let awake = match who {
+            Who::Only(cpu) if cpu != facts.lead => Some(lead),
+            _ => self
+                .waker(who)
+                .helper()
+                .and_then(|helper| self.cpus.get(helper)),
+        };
         let parts = self.cpus.iter().zip(self.outcomes.iter());
         for ((cpu, outcome), row) in parts.zip(self.rows.iter_mut()) {
-            let Some(due) = ladder.due(limit(who, cpu, lead)) else {
+            let Some(due) = ladder.due(limit(cpu, awake)) else {
                 continue;
             };
             if !outcome.took_part() {
@@ -57,14 +64,8 @@ impl<M: Machine> Bench<'_, M> {
 }
 
 /// The highest power level that can go down with `cpu`: None where all CPUs go
-/// down or are off. The lead, when it is awake, keeps up its own cluster, which
-/// is taken to be level 1, and all that is above.
-fn limit(who: Who, cpu: &Cpu, lead: &Cpu) -> Option<u8> {
-    match who {
-        // Who has no part is off.
-        Who::All | Who::First(_) => None,
-        Who::Only(_) if cpu.mpidr == lead.mpidr => None,
-        Who::Only(_) if cpu.cluster == lead.cluster => Some(0),
-        Who::Only(_) => Some(1),
-    }
+/// down or are off. A CPU that is awake keeps up its own cluster, which is taken
+/// to be level 1, and all that is above.
+fn limit(cpu: &Cpu, awake: Option<&Cpu>) -> Option<u8> {
+    awake.map(|awake| u8::from(cpu.cluster != awake.cluster))
 }

@@ -8,6 +8,7 @@ use super::calibrate::cannot;
 use super::tally::came_too_soon;
 use super::{Bench, Stop};
 use crate::plan::Method;
+use crate::report::Skip;
 use crate::round::{Machine, Who};
 use crate::sample::Action;
 use crate::stat::Ladder;
@@ -15,6 +16,7 @@ use crate::stat::Ladder;
 impl<M: Machine> Bench<'_, M> {
     pub(super) fn measure_serial(&mut self, action: Action, ladder: &Ladder) -> Result<(), Stop> {
         self.expect_all();
+        self.skip_without_helper();
         let cpus = self.rows.len();
         // The slowest CPU's sleep will do for all.
         let mut longest = 0;
@@ -65,6 +67,15 @@ impl<M: Machine> Bench<'_, M> {
         self.summarise();
         self.show_medians();
         failure.map_or(Ok(()), Err)
+    }
+
+    /// Skips the lead's row where no CPU is left to wake it.
+    pub(super) fn skip_without_helper(&mut self) {
+        let lead = self.machine.facts().lead;
+        let helper = self.waker(Who::Only(lead)).helper();
+        if helper.is_some_and(|helper| helper >= self.rows.len()) {
+            self.rows[lead].skipped = Some(Skip::NoHelper);
+        }
     }
 
     /// The CPU whose turn it is: in the board's order, the lead last.

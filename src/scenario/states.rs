@@ -1,7 +1,9 @@
 //! Which idle state a scenario suspends to.
 
-use crate::board::IdleState;
-use crate::plan::Plan;
+use arrayvec::ArrayVec;
+
+use crate::board::{IDLE_STATES_MAX, IdleState};
+use crate::plan::{Plan, ScenarioId};
 use crate::psci::StateFormat;
 use crate::sample::Action;
 use crate::stat::{Ladder, Rung};
@@ -15,6 +17,8 @@ pub struct Chosen {
     pub powerdown: bool,
     /// Whether the per-CPU timers stop in it.
     pub timer_stops: bool,
+    /// The power level, where the board or the format tells.
+    pub level: Option<u8>,
     /// The states on the way to it.
     pub ladder: Ladder,
 }
@@ -32,6 +36,7 @@ impl Chosen {
             power_state,
             powerdown: format.is_powerdown(power_state),
             timer_stops: known.is_some_and(|s| s.local_timer_stop),
+            level: known.map_or(format.level(power_state), |state| level(state, format)),
             ladder: ladder(power_state, known, idle_states, format),
         }
     }
@@ -79,6 +84,58 @@ impl States {
             deepest: plan.deepest.or(deepest).map(chosen),
             core: plan.core.or(core).map(chosen),
         }
+    }
+
+    /// The state that a scenario of the suite suspends to.
+    #[must_use]
+    pub const fn of(&self, scenario: ScenarioId) -> Option<Chosen> {
+        match scenario {
+            ScenarioId::SuspendDeepParallel
+            | ScenarioId::SuspendDeepSerial
+            | ScenarioId::CpuOffSerial => self.deepest,
+            ScenarioId::CpuSuspendParallel | ScenarioId::CpuSuspendSerial => self.core,
+            _ => None,
+        }
+    }
+
+    /// The states of a plan that stop the CPUs' own timers, the shallowest first:
+    /// by level, and then by the order of the device tree.
+    #[must_use]
+    pub fn that_stop_timers(
+        &self,
+        plan: &Plan,
+        idle_states: &[IdleState<'_>],
+        format: StateFormat,
+    ) -> ArrayVec<Chosen, { IDLE_STATES_MAX + 2 }> {
+        let every = plan.scenarios.contains(ScenarioId::IdleStates);
+        let board = idle_states
+            .iter()
+            .filter(|s| every && format.accepts(s.power_state));
+        let board = board.map(|state| Chosen::new(state.power_state, idle_states, format));
+        let of_scenario = plan.scenarios.iter().map(|id| match id {
+            ScenarioId::DirtySweep | ScenarioId::ContendSweep | ScenarioId::SystemSuspend => {
+                [self.deepest, self.core]
+            }
+            id => [self.of(id), None],
+        });
+        let mut all = ArrayVec::new();
+        for state in of_scenario.flatten().flatten().chain(board) {
+            let is_new = |known: &Chosen| known.power_state != state.power_state;
+            if state.timer_stops && all.iter().all(is_new) {
+                // There is room for all of the board's and two of the user's.
+                let _ = all.try_push(state);
+            }
+        }
+        let place = |state: &Chosen| {
+            let known = |known: &IdleState<'_>| known.power_state == state.power_state;
+            let place = idle_states
+                .iter()
+                .position(known)
+                .unwrap_or(IDLE_STATES_MAX);
+            u64::from(state.level.unwrap_or(0)) << 32 | place as u64
+        };
+        crate::sort::by_key(&mut all, place);
+        all
     }
 }
 

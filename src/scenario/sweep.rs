@@ -4,7 +4,7 @@
 //! A step of these is what a scenario of the suite is: the same trials, rounds
 //! and rules of what counts. Its rows then become points.
 
-use super::{Bench, Chosen, States, Stop, skip};
+use super::{Bench, Chosen, QUIET_US, States, Stop, Wakers};
 use crate::board::{IDLE_STATES_MAX, IdleState};
 use crate::plan::{Plan, ScenarioId, steps};
 use crate::point::{How, Measure, Point};
@@ -103,6 +103,7 @@ pub(super) fn measure<M: Machine>(
     scenario: ScenarioId,
     states: &States,
     idle_states: &[IdleState<'_>],
+    wakers: &Wakers,
 ) -> Status {
     let facts = stage.machine.facts();
     let pmf = facts.pmf.is_ok();
@@ -113,7 +114,9 @@ pub(super) fn measure<M: Machine>(
             cpus: stage.cpus,
             method: stage.plan.methods.first(),
             pmf,
+            wakers,
             timers_stop: false,
+            helper: None,
             all: Who::All,
             dirty: 0,
             osi: None,
@@ -126,6 +129,8 @@ pub(super) fn measure<M: Machine>(
             trials: 0,
             sleep: 0,
             longest_sleep: 0,
+            quiet: 0,
+            off_sleep: 0,
             skew: Summary::default(),
         },
         points: &mut stage.points,
@@ -162,9 +167,7 @@ impl<M: Machine> Sweep<'_, '_, M> {
 
     /// The state, if it can be suspended to.
     fn usable(&mut self, state: Option<Chosen>) -> Option<Chosen> {
-        let facts = self.facts();
-        let why = skip(state, facts.frame, facts.gic != 0);
-        match why {
+        match self.bench.wakers.skip(state) {
             None => state,
             Some(why) => {
                 self.leave_out(why);
@@ -226,8 +229,12 @@ impl<M: Machine> Sweep<'_, '_, M> {
         }
         for (variant, state) in self.two_states(states) {
             let Some(state) = state else { continue };
-            for count in steps.as_slice().iter().filter(there_are) {
-                self.bench.all = Who::First(*count as usize);
+            // A helper goes down with none of them.
+            let is_helped = state.timer_stops && self.bench.wakers.frame.is_err();
+            let awake = usize::from(is_helped);
+            let fit = |count: &&u32| **count as usize + awake <= cpus;
+            for count in steps.as_slice().iter().filter(fit) {
+                self.bench.all = Who::First(*count as usize + awake);
                 let goes_on = self.step(&Step {
                     turns: Turns::Parallel,
                     variant,
@@ -326,7 +333,7 @@ impl<M: Machine> Sweep<'_, '_, M> {
         }
         let facts = self.facts();
         let timers_stop = idle_states.iter().any(|state| state.local_timer_stop);
-        let timers_stop = match facts.frame {
+        let timers_stop = match self.bench.wakers.frame {
             _ if facts.gic == 0 => return self.leave_out(Skip::NoGic),
             _ if !facts.system_suspend => {
                 return self.leave_out(Skip::NotSupported(function::SYSTEM_SUSPEND));
@@ -352,7 +359,13 @@ impl<M: Machine> Sweep<'_, '_, M> {
         bench.begin_rows();
         (bench.attempts, bench.trials) = (0, 0);
         (bench.sleep, bench.longest_sleep) = (0, 0);
+        bench.quiet = bench.us(QUIET_US);
         bench.timers_stop = step.timers_stop;
+        // One placement is enough for a curve: the lead stays awake.
+        let helper = bench.machine.facts().lead;
+        let is_helped = step.timers_stop && bench.wakers.frame.is_err();
+        let needs_helper = is_helped && matches!(step.turns, Turns::Parallel);
+        bench.helper = needs_helper.then_some(helper);
         let measured = match step.turns {
             Turns::Serial => bench.measure_serial(step.action, &step.ladder),
             Turns::Parallel => bench.measure_parallel(step.action, &step.ladder),

@@ -435,7 +435,7 @@ fn the_wake_pattern_is_passed_on() {
 fn needs_grow_with_cpus_and_iterations_and_do_not_wrap() {
     let plan = Plan::parse("").expect("the default plan");
     let needs = Needs::of(&plan, 8).expect("a small plan");
-    assert_eq!((needs.kept, needs.rows), (160, 48));
+    assert_eq!((needs.kept, needs.rows), (160, 64));
     let per_cpu = needs.bytes().map(|bytes| bytes / 8);
     // With a 16 KiB stack step the whole stays below 32 KiB a CPU.
     assert!(per_cpu.is_some_and(|bytes| bytes < 15 << 10), "{per_cpu:?}");

@@ -5,7 +5,7 @@ use core::fmt::Write;
 use core::sync::atomic::AtomicU64;
 
 use arrayvec::ArrayVec;
-use psci_bench::board::{Board, Cpu, LabelSource, NoFrame, NoWatchdog, Region, TimerFrame};
+use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog, Region};
 use psci_bench::latency::Tally;
 use psci_bench::output::Run;
 use psci_bench::plan::Plan;
@@ -344,7 +344,12 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         counter: env.way.counter(),
         timer: env.timer.name(),
         timer_intid: env.timer.intid,
-        frame: frame(env, board),
+        // Whether it wakes the lead, trials tell.
+        frame: env
+            .frame
+            .as_ref()
+            .map_err(|why| *why)
+            .and(board.timer_frame),
         exception_level: cpu::exception_level(),
         gic: env.gic.version(),
         conduit: env.way.conduit(),
@@ -363,15 +368,6 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         outer_cache: None,
         own: cpu::identity_of(env.lead).unwrap_or_default(),
         overheads: overhead::measure(env),
-    }
-}
-
-/// The timer frame, if it can be used: tried once, while nobody depends on it.
-fn frame(env: &Env, board: &Board<'_>) -> Result<TimerFrame, NoFrame> {
-    match &env.frame {
-        Err(why) => Err(*why),
-        Ok(_) if env.frame_wakes() => board.timer_frame,
-        Ok(_) => Err(NoFrame::Silent),
     }
 }
 

@@ -160,6 +160,20 @@ impl Gic {
         cpu::barrier();
     }
 
+    /// Sends the wake-up SGI to several CPUs, by one write where the GIC can:
+    /// with GICv2 to any, with GICv3 where `all` says that these are all but
+    /// this CPU.
+    pub fn ring_at_once<'s>(&self, targets: impl Iterator<Item = &'s Slot>, all: bool) {
+        cpu::barrier();
+        match self {
+            Self::Absent => {}
+            Self::V2(gic) => gic.ring_list(targets),
+            Self::V3(_) if all => v3::GicV3::ring_all_others(),
+            Self::V3(_) => targets.for_each(|target| v3::GicV3::ring(target.mpidr)),
+        }
+        cpu::barrier();
+    }
+
     /// How the CPU of `slot` sends itself an SGI; None without a GIC, or where
     /// that can not name the CPU.
     pub fn own_sgi(&self, slot: &Slot) -> Option<OwnSgi> {

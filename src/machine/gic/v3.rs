@@ -173,12 +173,13 @@ impl GicV3 {
     /// it; one that is not rung says so (`not-rung`).
     pub fn ring(mpidr: u64) {
         if let Some(value) = wake_sgi(mpidr) {
-            // SAFETY: an SGI makes one interrupt pending at one CPU, which
-            // polls for it.
-            unsafe {
-                core::arch::asm!("msr icc_sgi1r_el1, {}", in(reg) value, options(nostack));
-            };
+            send_sgi(value);
         }
+    }
+
+    /// Sends the wake-up SGI to all CPUs but this one.
+    pub fn ring_all_others() {
+        send_sgi(sgi::to_all_others(WAKE_SGI));
     }
 
     /// The same to the CPU itself; None where it can not be named.
@@ -213,6 +214,13 @@ fn reset_control() {
             options(nostack)
         );
     };
+}
+
+/// Writes ICC_SGI1R_EL1.
+fn send_sgi(value: u64) {
+    // SAFETY: an SGI makes an interrupt pending at CPUs that poll for it, and
+    // that keep interrupts masked.
+    unsafe { core::arch::asm!("msr icc_sgi1r_el1, {}", in(reg) value, options(nostack)) };
 }
 
 /// What sends the wake-up SGI to the CPU with this affinity, if this CPU can.

@@ -10,7 +10,7 @@ use crate::output::Run;
 use crate::plan::{Method, Methods, Plan, ScenarioId, ScenarioSet};
 use crate::pmf::{Interface, ReadError, Stamps};
 use crate::psci::{self, StateFormat};
-use crate::report::{Failure, Figures, Row, Skip, Status, TestReport, Totals};
+use crate::report::{Failure, Figures, Row, Skip, Status, TestReport, Totals, WakeSource};
 use crate::round::{Counter, Facts, Identity, Overheads};
 use crate::sample::{Action, Cause, Detail, End, Loss, Metric, Outcome, Reason, Rejection, Step};
 use crate::smccc::Service;
@@ -122,7 +122,7 @@ impl World {
             status: Status::Passed,
             pmf,
             power_state: suspends.then_some(state),
-            timers_stop: false,
+            wake_source: WakeSource::OwnTimers,
             sleep: if suspends { sleep(self) } else { 0 },
             skew: if scenario.is_parallel() {
                 Summary::of(&mut [20, 21, 19, 30, 22])
@@ -173,7 +173,7 @@ pub(super) struct Made {
     pub(super) status: Status,
     pub(super) pmf: bool,
     pub(super) power_state: Option<u32>,
-    pub(super) timers_stop: bool,
+    pub(super) wake_source: WakeSource,
     pub(super) sleep: u64,
     pub(super) skew: Summary,
     pub(super) rows: Vec<Row>,
@@ -187,7 +187,8 @@ impl Made {
             status: self.status,
             pmf: self.pmf,
             power_state: self.power_state,
-            timers_stop: self.timers_stop,
+            wake_source: self.wake_source,
+            helper: None,
             asked: 20,
             attempts: 21,
             sleep: self.sleep,
@@ -238,7 +239,7 @@ fn reject(row: &mut Row, reason: Reason, detail: Detail, count: u32) {
 
 pub(super) fn totals(tests: &[Made]) -> Totals {
     let mut totals = Totals::default();
-    tests.iter().for_each(|t| totals.add(&t.report()));
+    tests.iter().for_each(|t| totals.add(&[t.report()]));
     totals
 }
 

@@ -36,7 +36,7 @@ fn test_holds(name: &str, run: &Run<'_>, made: &Made) {
         name,
         &printed(|out| {
             output::begin_test(out, report.scenario, report.method)?;
-            output::test(out, run, &report)
+            output::test(out, run, core::slice::from_ref(&report))
         }),
     );
 }

@@ -7,7 +7,7 @@ use crate::psci::Error;
 use crate::report::{Row, Skip, Status};
 use crate::round::Who;
 use crate::sample::End;
-use crate::scenario::Bench;
+use crate::scenario::{Bench, Wakers};
 use crate::stats::Summary;
 use crate::verdict::Verdict;
 
@@ -39,6 +39,7 @@ fn a_skipped_row_lacks_no_samples() {
         ..Row::new(cpu)
     });
     rows[1].valid = 0;
+    let wakers = Wakers::try_out(&mut fake, &cpus, &mut [], &[]);
     let mut status = |skipped| {
         rows[1].skipped = skipped;
         let bench = Bench {
@@ -47,7 +48,9 @@ fn a_skipped_row_lacks_no_samples() {
             cpus: &cpus,
             method: Method::Tftf,
             pmf: true,
+            wakers: &wakers,
             timers_stop: false,
+            helper: None,
             all: Who::All,
             dirty: 0,
             osi: None,
@@ -60,6 +63,8 @@ fn a_skipped_row_lacks_no_samples() {
             trials: 0,
             sleep: 0,
             longest_sleep: 0,
+            quiet: 0,
+            off_sleep: 0,
             skew: Summary::default(),
         };
         bench.status()

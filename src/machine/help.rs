@@ -1,0 +1,101 @@
+//! Wake-ups by SGI, and the awake helper: a CPU that stays awake while others
+//! suspend to a state that stops their own timers.
+
+use psci_bench::sample::{Action, End, Outcome};
+
+use super::cpu::Env;
+use super::slot::{Order, Slot, Wakes};
+
+/// The own timer of a CPU that an SGI or the timer frame should wake goes off
+/// this many microseconds after that was due, and a helper sends a second SGI
+/// then: one that was lost costs a sample and not the CPU.
+const GRACE_US: u64 = 500_000;
+
+impl Env {
+    /// Ticks from a due wake-up by SGI or timer frame to the second one.
+    pub fn wake_grace(&self) -> u64 {
+        self.us(GRACE_US)
+    }
+
+    /// The CPUs of the round in hand, but `own`, that have not returned. An SGI
+    /// to a CPU that is off would ask its redistributor for a wake-up, and stay
+    /// pending.
+    fn asleep(&self, own: usize, lead: bool) -> impl Iterator<Item = &'static Slot> + Clone {
+        let lead = lead.then_some(self.lead);
+        let sleeps = move |slot: &&Slot| slot.is_busy() || Some(slot.index) == lead;
+        self.slots
+            .iter()
+            .filter(move |s| s.index != own && sleeps(s))
+    }
+
+    /// Wakes one CPU by SGI.
+    fn wake(&self, target: &Slot) {
+        target.set_rung_at(self.way.now());
+        self.gic.ring(target);
+    }
+
+    /// Wakes the CPUs that `wakes` names, the first of them at once.
+    pub fn wake_others(&self, own: &Slot, wakes: Wakes) {
+        match wakes {
+            Wakes::None => {}
+            Wakes::One(index) => self.wake(&self.slots[index]),
+            Wakes::InTurn { lead, step } => {
+                let first = self.way.now();
+                for (place, target) in self.asleep(own.index, lead).enumerate() {
+                    if step > 0 {
+                        self.sleep_until(first + place as u64 * step);
+                    }
+                    self.wake(target);
+                }
+            }
+            Wakes::AtOnce { lead } => {
+                let targets = self.asleep(own.index, lead);
+                let all = targets.clone().count() + 1 == self.slots.len();
+                let now = self.way.now();
+                targets.clone().for_each(|target| target.set_rung_at(now));
+                self.gic.ring_at_once(targets, all);
+            }
+        }
+    }
+
+    /// Wakes all others that still sleep: those whose first SGI was lost, or
+    /// whose turn in a chain never came.
+    pub fn wake_again(&self, own: usize, lead: bool) {
+        self.asleep(own, lead).for_each(|target| self.wake(target));
+    }
+}
+
+/// The helper's part: waits for the deadline in WFI on its own timer, without a
+/// call of the firmware, wakes the others, and stays on until the lead says that
+/// all of them are back. The lead as helper looks after that itself.
+pub fn help(
+    env: &'static Env,
+    slot: &'static Slot,
+    order: &Order,
+    start: &mut dyn FnMut() -> Option<u64>,
+) -> Outcome {
+    let outcome = Outcome {
+        action: Action::Help,
+        end: End::Returned,
+        ..Outcome::default()
+    };
+    let Some(start) = start() else {
+        return outcome;
+    };
+    env.sleep_until(start + order.due);
+    env.wake_others(slot, order.wakes);
+    if slot.index == env.lead {
+        return outcome;
+    }
+    env.sleep_until(start + order.quiet);
+    let again = start + order.alarm;
+    let mut is_late = false;
+    env.attend(slot, || {
+        if !is_late && env.way.now() >= again {
+            is_late = true;
+            env.wake_again(slot.index, true);
+        }
+        slot.is_released().then_some(())
+    });
+    outcome
+}

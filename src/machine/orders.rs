@@ -1,0 +1,123 @@
+//! The order that each CPU gets in a round.
+
+use psci_bench::board::Cpu;
+use psci_bench::plan::WakePattern;
+use psci_bench::round::{After, Round, Waker, Who};
+use psci_bench::sample::Action;
+
+use super::cpu::Env;
+use super::slot::{Order, Wakes};
+
+/// Gives each CPU of a round its order.
+pub struct Orders<'o> {
+    /// The lead, the clock.
+    pub env: &'o Env,
+    /// All CPUs, in the board's order.
+    pub cpus: &'o [Cpu],
+    /// The round.
+    pub round: &'o Round,
+    /// Whether the CPU of an index has a part in the round, the helper too.
+    pub takes_part: &'o dyn Fn(usize) -> bool,
+}
+
+impl Orders<'_> {
+    /// The order of the CPU of this index, the `place`th of those measured.
+    pub fn of(&self, index: usize, place: u64) -> Order {
+        let (env, round) = (self.env, self.round);
+        let (action, delay) = round.part(self.cpus, index, self.takes_part);
+        let helps = action == Action::Help;
+        let due = match (round.waker, round.wake) {
+            (Waker::OwnTimers, WakePattern::Staggered) if !self.is_alone() => {
+                round.sleep + place * round.wake_step
+            }
+            // Half of the grace is left for the second SGI.
+            (Waker::FrameTrial(_), _) if helps => round.sleep + env.wake_grace() / 2,
+            _ => round.sleep,
+        };
+        let frame = index == env.lead && round.waker.is_frame();
+        let by_sgi = round.waker.helper().is_some() || self.is_chain() && index != env.lead;
+        // An SGI, or the timer frame, comes first, if it comes.
+        let grace = if frame || by_sgi { env.wake_grace() } else { 0 };
+        Order {
+            action,
+            delay,
+            dirty: round.dirty,
+            alarm: due + grace,
+            due,
+            turned_on: 0,
+            frame,
+            wakes: self.wakes(index),
+            quiet: if action.turns_off() {
+                0
+            } else {
+                quiet(env, round)
+            },
+            after: round.after,
+            holds: !self.is_alone() && !helps && round.after == After::Off,
+            ladder: round.ladder,
+            window: round.window,
+        }
+    }
+
+    fn is_alone(&self) -> bool {
+        matches!(self.round.who, Who::Only(_))
+    }
+
+    fn is_measured(&self, index: usize) -> bool {
+        (self.takes_part)(index) && self.round.waker.helper() != Some(index)
+    }
+
+    /// Whether the lead, woken by its own timer or the timer frame, wakes all
+    /// others.
+    fn is_chain(&self) -> bool {
+        let chained = match self.round.waker {
+            Waker::OwnTimers => self.round.wake == WakePattern::Chain,
+            Waker::Frame => true,
+            Waker::Helper(_) | Waker::FrameTrial(_) => false,
+        };
+        chained && !self.is_alone()
+    }
+
+    /// The CPUs that the one of this index wakes by SGI.
+    fn wakes(&self, index: usize) -> Wakes {
+        let (lead, round) = (self.env.lead, self.round);
+        let next = |from: usize| {
+            let next = (from..self.cpus.len()).find(|other| self.is_measured(*other));
+            next.map_or(Wakes::None, Wakes::One)
+        };
+        let lead_sleeps = self.is_measured(lead);
+        match (round.waker.helper(), round.wake) {
+            (None, _) if self.is_chain() && index == lead => Wakes::InTurn {
+                lead: false,
+                step: 0,
+            },
+            (None, _) => Wakes::None,
+            // The helper wakes the first, and each woken CPU the next.
+            (Some(helper), WakePattern::Chain) => next(if helper == index { 0 } else { index + 1 }),
+            (Some(helper), _) if helper != index => Wakes::None,
+            (Some(_), WakePattern::Staggered) => Wakes::InTurn {
+                lead: lead_sleeps,
+                step: round.wake_step,
+            },
+            (Some(_), WakePattern::Together) => Wakes::AtOnce { lead: lead_sleeps },
+        }
+    }
+}
+
+/// Ticks from the first wake-up to the last one that a round asks for.
+pub fn steps(env: &Env, round: &Round) -> u64 {
+    match round.wake {
+        WakePattern::Staggered => env.slots.len() as u64 * round.wake_step,
+        WakePattern::Together | WakePattern::Chain => 0,
+    }
+}
+
+/// Ticks from the start until CPUs that have nothing to do are active again.
+pub fn quiet(env: &Env, round: &Round) -> u64 {
+    let asleep = match round.action {
+        Action::Off => round.sleep,
+        action if action.sleeps().is_some() => round.sleep + steps(env, round),
+        _ => 0,
+    };
+    asleep + round.quiet
+}
