@@ -33,8 +33,8 @@
 //! | `facts` | \| `hz`, `counter`, `timer`, `intid`, `frame` and `frame_intid` (the timer frame's, where there is one to use), `el`, `gic`, `conduit`, `psci`, `smccc` (SMCCC_VERSION), `service` and `service_revision` (of whoever handles PSCI's calls), `state_format`, `lead`, `midr`, `pmf` or `pmf_error`, `watchdog` (its base), `stat` (1 where there is PSCI_STAT), `cost_counter`, `cost_empty`, `cost_pmf` | the machine; costs in ticks |
 //! | `plan` | \| `iterations`, `warmup`, `scenarios`, `methods`, `wake`, `end`, `deepest`, `core`, `samples`, `loops` (where given), `batch`, of the timers `duration`, `period`, `footprint`, `threshold` (where given), `stress`, `timers` | what was asked for |
 //! | `cpu` | `i` \| `mpidr`, `cluster`, `core`, `thread`, `midr`, and its caches' sizes in bytes: `l1i`, `l1d`, `l2` and so on | a CPU of the board, by index; the last ones as it said itself, once it was up |
-//! | `test` | `t`, `by` \| `tag`, `status`, `why` and what belongs to it, `pmf`, `state`, `timers_stop` (1 where the timer frame and SGIs woke the CPUs), `asked`, `attempts`, `sleep`, `trials` | a scenario by a method |
-//! | `row` | `t`, `by`, `mpidr` \| `skipped` (why it was, and what belongs to that, as a test's `why`), `powerdown`, `wakeup`, `cflush` or `latency`, `valid`, `rejected` | the figures shown for a CPU |
+//! | `test` | `t`, `by` \| `tag`, `status`, `why` and what belongs to it, `pmf`, `state`, `waker` (where it is not each CPU's own timer: `frame`, the timer frame on the lead and then SGIs, or `helper`, SGIs from a CPU that stays awake), `asked`, `attempts`, `sleep`, `trials` | a scenario by a method |
+//! | `row` | `t`, `by`, `mpidr` \| `woken_by` (the index of the CPU that stayed awake for this one, where the test's keys do not say it), `skipped` (why it was, and what belongs to that, as a test's `why`), `powerdown`, `wakeup`, `cflush` or `latency`, `valid`, `rejected` | the figures shown for a CPU |
 //! | `m` | `t`, `by`, `mpidr`, `metric` \| `n`, `min`, `med`, `p99`, `max`, `mad` | statistics of a CPU's samples; `metric=skew`, without `mpidr`, of the rounds |
 //! | `ev` | `t`, `by`, `mpidr` \| `base`, `before`, `s0` to `s5`, `due`, `after`, `turned_on`, `entered`, `seen_off` | the shown sample's instants: `base` is a counter value, the others are relative to it |
 //! | `s` | `t`, `by`, `mpidr`, `k` \| as `ev` | one sample, the `k`th from 0, where `samples=all`; the same `k` in a parallel scenario is the same round |
@@ -48,7 +48,9 @@
 //! | `end` | \| `records`, `crcs` | how many records came before, and the CRC of their CRCs, each as four bytes, most significant first |
 //!
 //! `t` is the scenario's number, of the suite's its place there, from 1, and
-//! `by` the method; `warm` outside the suite, where each has its own.
+//! `by` the method; `warm` outside the suite, where each has its own. A parallel
+//! scenario that is measured once for each of several helpers has, after `by`,
+//! `helper`: the index of the CPU that stayed awake.
 //! Metrics and reasons go by their `key()` in [`crate::sample`], `-` made
 //! `_`; `s0` to `s5` are PMF's timestamps by their IDs, those only that the
 //! call's path writes.

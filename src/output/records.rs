@@ -29,7 +29,9 @@ pub fn records(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> 
     whole_run(&mut to, run, tests);
     for test in tests {
         whole_test(&mut to, test);
-        for row in test.rows {
+        // The helper has nothing to tell of.
+        let rows = test.rows.iter().filter(|row| test.helper != Some(row.cpu));
+        for row in rows {
             let key = Key {
                 test,
                 mpidr: run.cpu(row.cpu.into()).mpidr,
@@ -331,7 +333,7 @@ fn whole_row(to: &mut Recorder<'_>, key: &Key<'_>, row: &Row) {
     };
     to.begin(Type::Row, key);
     if test.helper.is_none() {
-        to.number_if("helper", row.helper.map(u64::from));
+        to.number_if("woken_by", row.helper.map(u64::from));
     }
     if let Some(skip) = row.skipped {
         skipped(to, "skipped", skip);

@@ -101,8 +101,8 @@ fn without_a_frame_an_awake_cpu_wakes_the_others() {
         "test t=1 by=tftf helper=0 tag=",
         "test t=1 by=tftf helper=4 tag=",
         "row t=1 by=tftf helper=4 mpidr=0x0 powerdown=",
-        "row t=2 by=tftf mpidr=0x0 helper=4 ",
-        "row t=2 by=tftf mpidr=0x1 helper=0 ",
+        "row t=2 by=tftf mpidr=0x0 woken_by=4 ",
+        "row t=2 by=tftf mpidr=0x1 woken_by=0 ",
         " waker=helper ",
     ] {
         assert!(text.contains(record), "{record}: {text}");

@@ -54,6 +54,8 @@ pub struct SideBySide {
     pub scenario: Term<ScenarioId>,
     /// By which method.
     pub method: Term<Method>,
+    /// The CPU that stayed awake for the others, by its index.
+    pub helper: Option<usize>,
     /// One for each CPU and figure, CPUs first.
     pub rows: Vec<Row>,
 }
@@ -238,12 +240,15 @@ fn side_by_side(columns: &[(usize, String)], runs: &[Run]) -> Vec<SideBySide> {
     let runs: Vec<&Run> = columns.iter().filter_map(|it| runs.get(it.0)).collect();
     let mut tests: Vec<SideBySide> = Vec::new();
     for test in runs.iter().flat_map(|run| &run.tests) {
-        let same = |it: &SideBySide| it.scenario == test.scenario && it.method == test.method;
+        let same = |it: &SideBySide| {
+            (&it.scenario, &it.method, it.helper) == (&test.scenario, &test.method, test.helper)
+        };
         if !tests.iter().any(same) {
             let rows = rows(test, &runs);
             tests.push(SideBySide {
                 scenario: test.scenario.clone(),
                 method: test.method.clone(),
+                helper: test.helper,
                 rows,
             });
         }
@@ -261,10 +266,7 @@ fn is_same(one: &Cpu, other: &Cpu) -> bool {
 }
 
 fn rows(test: &Test, runs: &[&Run]) -> Vec<Row> {
-    let of = |run: &Run| {
-        let same = |it: &&Test| it.scenario == test.scenario && it.method == test.method;
-        run.tests.iter().find(same).cloned()
-    };
+    let of = |run: &Run| run.tests.iter().find(|it| it.is_same(test)).cloned();
     let tests: Vec<Option<Test>> = runs.iter().map(|run| of(run)).collect();
     let mut rows: Vec<Row> = Vec::new();
     for (place, (run, test)) in runs.iter().zip(&tests).enumerate() {

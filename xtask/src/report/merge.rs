@@ -32,6 +32,8 @@ pub struct MergedTest {
     pub scenario: Term<ScenarioId>,
     /// By which method.
     pub method: Term<Method>,
+    /// The CPU that stayed awake for the others, by its index.
+    pub helper: Option<usize>,
     /// The `power_state` that was asked for.
     pub power_state: Option<u32>,
     /// One for each CPU and metric, CPUs first.
@@ -131,7 +133,9 @@ pub fn merge(runs: &[Run]) -> Result<Merged, Box<Refusal>> {
     }
     let mut tests: Vec<MergedTest> = Vec::new();
     for test in runs.iter().flat_map(|run| &run.tests) {
-        let same = |it: &MergedTest| it.scenario == test.scenario && it.method == test.method;
+        let same = |it: &MergedTest| {
+            (&it.scenario, &it.method, it.helper) == (&test.scenario, &test.method, test.helper)
+        };
         if !tests.iter().any(same) {
             tests.push(merged(runs, first, test));
         }
@@ -145,8 +149,7 @@ pub fn merge(runs: &[Run]) -> Result<Merged, Box<Refusal>> {
 
 /// The test of `run` that is by the same method as `test`.
 fn of<'r>(run: &'r Run, test: &Test) -> Option<&'r Test> {
-    let same = |it: &&Test| it.scenario == test.scenario && it.method == test.method;
-    run.tests.iter().find(same)
+    run.tests.iter().find(|it| it.is_same(test))
 }
 
 fn comparable(a: &Run, b: &Run) -> Result<(), Box<Refusal>> {
@@ -252,6 +255,7 @@ fn merged(runs: &[Run], first: &Run, test: &Test) -> MergedTest {
     MergedTest {
         scenario: test.scenario.clone(),
         method: test.method.clone(),
+        helper: test.helper,
         power_state: there().find_map(|test| test.power_state),
         rows,
         points: points(&tests),

@@ -139,7 +139,7 @@ impl Account {
         for (place, test) in records.all(Type::Test) {
             account.test(&records, place, test, lead);
         }
-        let lost = records.all(Type::Lost).filter_map(|lost| lost.0.get(2));
+        let lost = records.all(Type::Lost).filter_map(|lost| lost.0.get(3));
         let lost: std::collections::BTreeSet<&String> = lost.collect();
         account.lost = lost.len() as u64;
         if let Some(closing) = Closing::of(log) {
@@ -160,7 +160,7 @@ impl Account {
 
     /// Adds one scenario.
     fn test(&mut self, records: &Records, place: &[String], test: &Fields, lead: Option<&str>) {
-        let [t, _] = place else { return };
+        let [t, ..] = place else { return };
         let scenario = t.parse().ok().and_then(ScenarioId::from_number);
         let Some(scenario) = scenario else { return };
         if !scenario.is_suite() {

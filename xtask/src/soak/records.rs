@@ -21,8 +21,8 @@ fn leading(kind: Type) -> Option<&'static [&'static str]> {
     match kind {
         Type::Facts | Type::Plan => Some(&[]),
         Type::Cpu => Some(&["i"]),
-        Type::Test => Some(&["t", "by"]),
-        Type::Row | Type::Rejected | Type::Lost => Some(&["t", "by", "mpidr"]),
+        Type::Test => Some(&["t", "by", "helper"]),
+        Type::Row | Type::Rejected | Type::Lost => Some(&["t", "by", "helper", "mpidr"]),
         Type::Point => Some(&["t", "mpidr", "how", "var", "x", "metric"]),
         _ => None,
     }
@@ -117,7 +117,7 @@ pub(super) mod tests {
         ]);
         let records = Records::of(&good);
         assert!(records.whole);
-        let test = ["1".to_owned(), "tftf".to_owned()];
+        let test = ["1", "tftf", ""].map(str::to_owned);
         let test = records.get(Type::Test, &test).expect("a test");
         assert_eq!(
             (number(test, "asked"), number(test, "attempts")),

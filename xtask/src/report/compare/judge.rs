@@ -51,6 +51,7 @@ impl<'r> Judge<'r> {
             return Ok(ComparedTest {
                 scenario: new.scenario.clone(),
                 method: new.method.clone(),
+                helper: new.helper,
                 judged: Judged::Cpu,
                 by_cpu: Vec::new(),
                 by_order: Vec::new(),
@@ -116,6 +117,7 @@ impl<'r> Judge<'r> {
             lacks: lacks::figures(old, changes),
             scenario: new.scenario.clone(),
             method: new.method.clone(),
+            helper: new.helper,
             judged,
             by_cpu,
             by_order,

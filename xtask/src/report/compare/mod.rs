@@ -76,6 +76,8 @@ pub struct ComparedTest {
     pub scenario: Term<ScenarioId>,
     /// By which method, in the run.
     pub method: Term<Method>,
+    /// The CPU that stayed awake for the others, by its index.
+    pub helper: Option<usize>,
     /// What is judged: [`ComparedTest::by_order`] where CPUs are measured at
     /// the same time or can not be paired, else [`ComparedTest::by_cpu`].
     pub judged: Judged,
@@ -355,8 +357,10 @@ fn one(place: usize, new: &Run, old: &Run, options: &Options) -> Result<Comparis
 fn in_baseline<'r>(test: &Test, old: &'r Run) -> Option<&'r Test> {
     let same = |it: &&Test| it.scenario == test.scenario;
     let mut own = old.tests.iter().filter(same);
-    let own = own.find(|it| it.method == test.method);
-    own.or_else(|| old.tests.iter().find(same))
+    let own = own.find(|it| it.is_same(test));
+    let by_method = |it: &&Test| same(it) && it.method == test.method;
+    let by_method = own.or_else(|| old.tests.iter().find(by_method));
+    by_method.or_else(|| old.tests.iter().find(same))
 }
 
 /// The test of `run` that a comparison is about.
@@ -366,7 +370,7 @@ pub(super) fn test_of<'r>(run: &'r Run, compared: &ComparedTest, own: bool) -> O
         .tests
         .iter()
         .filter(same)
-        .find(|it| it.method == compared.method);
+        .find(|it| it.method == compared.method && it.helper == compared.helper);
     exact.or_else(|| run.tests.iter().find(same).filter(|_| !own))
 }
 

@@ -47,6 +47,20 @@ pub(super) fn is_one(
              all the same"
         ));
     }
+    let wakers = [found, test].map(|test| (test.wake_source.word(), test.helper));
+    if wakers[0] != wakers[1] && !across.contains(&Across::Wakes) {
+        let word = |(word, helper): (&str, Option<usize>), run: &Run| {
+            let helper = helper.and_then(|cpu| run.cpus.get(cpu));
+            let helper = helper.map(|cpu| format!(" {}.{}", cpu.cluster, cpu.core));
+            format!("{word}{}", helper.unwrap_or_default())
+        };
+        return Err(format!(
+            "the CPUs are woken by: {}, and {} in the baseline: --across wakes compares them all \
+             the same",
+            word(wakers[1], new),
+            word(wakers[0], old)
+        ));
+    }
     if let (Some(a), Some(b)) = (test.pmf, found.pmf)
         && a != b
     {

@@ -1,6 +1,7 @@
 //! What a report tells people of a scenario: its tables, and the sentences
 //! around them. How it is drawn is the exporter's.
 
+use psci_bench::report::WakeSource;
 use psci_bench::stats::Summary;
 
 use super::super::explain::{Confidence, Finding, Kind, explain};
@@ -44,8 +45,14 @@ pub(super) fn conditions(run: &Run, test: &Test) -> String {
     if let Some(state) = test.power_state {
         text.push_str(&format!("; power_state {state:#010x}"));
     }
-    if test.timers_stop {
-        text.push_str(", in which timers stop: the timer frame and SGIs wake");
+    match test.wake_source {
+        WakeSource::OwnTimers => {}
+        WakeSource::Frame => {
+            text.push_str(", in which timers stop: the timer frame and SGIs wake");
+        }
+        WakeSource::Helper => {
+            text.push_str(", in which timers stop: a CPU that stays awake wakes the others by SGI");
+        }
     }
     if test.pmf == Some(false) && test.status != Status::Skipped {
         text.push_str("; the caller's side");
@@ -78,7 +85,7 @@ pub(super) fn tables(run: &Run, test: &Test) -> Vec<Table> {
     if columns.is_empty() {
         return points::tables(run, test);
     }
-    let mut main = Table::titled(format!("{} ({})", title(test), run.unit()));
+    let mut main = Table::titled(format!("{} ({})", title(run, test), run.unit()));
     cpu_columns(run, &mut main);
     for metric in &columns {
         main.numbers(heading(metric));
@@ -105,7 +112,7 @@ pub(super) fn mark(is_doubtful: bool) -> &'static str {
 
 /// Minimum to maximum of every metric that has a column.
 fn spread(run: &Run, test: &Test, columns: &[Term<psci_bench::sample::Metric>]) -> Option<Table> {
-    let mut table = Table::titled(format!("{}: spread ({})", title(test), run.unit()));
+    let mut table = Table::titled(format!("{}: spread ({})", title(run, test), run.unit()));
     cpu_columns(run, &mut table);
     table.words("Figure");
     let has_p99 = |summary: &Summary| summary.p99.is_some();
@@ -232,7 +239,7 @@ const OWN: [(&str, Kind); 7] = [
 ];
 
 /// What tells two tables of a scenario apart.
-fn title(test: &Test) -> String {
+fn title(run: &Run, test: &Test) -> String {
     let method = if test.method.is(psci_bench::plan::Method::Tftf) {
         String::new()
     } else {
@@ -243,7 +250,14 @@ fn title(test: &Test) -> String {
     } else {
         ""
     };
-    format!("{}{method}{side}", test.name())
+    let helper = test
+        .helper
+        .map(|cpu| format!(", woken by CPU {}", run.label(cpu)));
+    format!(
+        "{}{method}{side}{}",
+        test.name(),
+        helper.unwrap_or_default()
+    )
 }
 
 /// Columns that say which CPU a row is.

@@ -22,6 +22,7 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use psci_bench::plan::{ScenarioId, TAG_PREFIX, WakePattern};
+use psci_bench::report::WakeSource;
 use psci_bench::sample::Metric;
 
 use super::super::model::{
@@ -297,7 +298,11 @@ fn timer(run: &Run, state: &State<'_>) -> &'static str {
         run.facts.timer.as_deref(),
         Some("CNTP" | "CNTHP" | "CNTV" | "CNTHV")
     );
-    if state.tests.iter().any(|test| test.timers_stop) {
+    if state
+        .tests
+        .iter()
+        .any(|test| test.wake_source != WakeSource::OwnTimers)
+    {
         "local-timer-stop;"
     } else if own && state.tests.iter().any(|test| wakes_itself(run, test)) {
         "/* No local-timer-stop: the CPU's own timer has woken it. */"
@@ -312,7 +317,8 @@ fn wakes_itself(run: &Run, test: &Test) -> bool {
     let wake = run.plan.wake.as_ref();
     let wake = wake.and_then(Term::known);
     let own = matches!(wake, Some(WakePattern::Together | WakePattern::Staggered));
-    own && !test.timers_stop
+    // One alone is woken by no SGI, whatever the pattern.
+    (own || !test.is_parallel()) && test.wake_source == WakeSource::OwnTimers
 }
 
 /// How a figure came about.

@@ -158,7 +158,8 @@ impl Serialize for Of<'_, &Test> {
         map.serialize_entry("why", &test.why.as_ref().map(why))?;
         map.serialize_entry("pmf", &test.pmf)?;
         map.serialize_entry("power_state", &hex(test.power_state.map(u64::from)))?;
-        map.serialize_entry("timers_stop", &test.timers_stop)?;
+        map.serialize_entry("waker", test.wake_source.word())?;
+        map.serialize_entry("helper", &test.helper)?;
         map.serialize_entry("asked", &test.asked)?;
         map.serialize_entry("attempts", &test.attempts)?;
         map.serialize_entry("trials", &test.trials)?;

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
-use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::plan::ScenarioId;
 
 use super::super::compare::judge::is_close;
 use super::super::compare::{Comparison, Keyed, TOLERANCE_PPM};
@@ -72,10 +72,10 @@ impl Exporter for TfaDocs {
                  without a checksum: nothing was written"
             );
         }
-        let tests: Vec<(&Test, Figures)> = run
-            .tests
+        let framed = run.framed();
+        let tests: Vec<(&Test, Figures)> = framed
             .iter()
-            .filter(|test| test.method.is(Method::Tftf) && test.scenario.known().is_some())
+            .filter(|test| test.scenario.known().is_some())
             .map(|test| (test, figures(run, test)))
             .filter(|(_, figures)| !figures.is_empty())
             .collect();
@@ -142,8 +142,8 @@ struct Baseline {
 
 fn baseline(comparison: &Comparison) -> Baseline {
     let run = &comparison.baseline;
-    let tests = run.tests.iter().filter(|test| test.method.is(Method::Tftf));
-    let files = tests.map(|test| (file(test), figures(run, test)));
+    let framed = run.framed();
+    let files = framed.iter().map(|test| (file(test), figures(run, test)));
     let compared = comparison
         .tests
         .iter()

@@ -51,7 +51,7 @@ pub(super) fn lacks(results: &Results, runs: &[Run]) -> Vec<String> {
     }
     let mut expected: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for run in runs {
-        for (name, value) in run.tests.iter().flat_map(|test| of_test(run, test)) {
+        for (name, value) in run.framed().iter().flat_map(|test| of_test(run, test)) {
             expected.entry(name).or_default().push(value);
         }
     }

@@ -314,6 +314,37 @@ impl Run {
         self.tests.iter().find(own)
     }
 
+    /// The tests of TFTF's method as its frame shows them: with one row for each
+    /// CPU. Of a scenario with several helpers that is the row by the first one of
+    /// another cluster, else by the first other one.
+    #[must_use]
+    pub fn framed(&self) -> Vec<Test> {
+        let mut framed: Vec<Test> = Vec::new();
+        for test in self
+            .tests
+            .iter()
+            .filter(|test| test.method.is(Method::Tftf))
+        {
+            let Some(whole) = framed.iter_mut().find(|it| it.scenario == test.scenario) else {
+                framed.push(test.clone());
+                continue;
+            };
+            for row in &test.rows {
+                let cluster = |cpu: usize| self.cpus.get(cpu).map(|cpu| cpu.cluster);
+                let near = |helper: Option<usize>| {
+                    helper.is_some_and(|helper| cluster(helper) == cluster(row.cpu))
+                };
+                match whole.rows.iter_mut().find(|it| it.cpu == row.cpu) {
+                    Some(own) if near(own.helper) && !near(row.helper) => *own = row.clone(),
+                    Some(_) => {}
+                    None => whole.rows.push(row.clone()),
+                }
+            }
+            whole.rows.sort_by_key(|row| row.cpu);
+        }
+        framed
+    }
+
     /// The firmware's version: that of its last stage, which is the one that
     /// PSCI is in.
     #[must_use]

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::report::WakeSource;
 use psci_bench::sample::{Metric, Reason};
 use psci_bench::stats::Summary;
 
@@ -91,9 +92,11 @@ pub struct Test {
     pub pmf: Option<bool>,
     /// The `power_state` that was asked for.
     pub power_state: Option<u32>,
-    /// Whether the state stops the CPUs' own timers, so that the timer frame
-    /// and SGIs woke them.
-    pub timers_stop: bool,
+    /// What woke the CPUs: not their own timers where the state stops those.
+    pub wake_source: WakeSource,
+    /// Parallel: the CPU that stayed awake for the others, by its index in
+    /// [`super::Run::cpus`]. The scenario is measured once for each.
+    pub helper: Option<usize>,
     /// Samples asked for on each CPU.
     pub asked: Option<u32>,
     /// Parallel rounds, or attempts on all CPUs together.
@@ -127,6 +130,8 @@ pub struct Row {
     pub figures: Vec<Figure>,
     /// Whether the figures are from a record; else from an RT_INSTR line.
     pub verified: bool,
+    /// The CPU that stayed awake for this one, by its index.
+    pub helper: Option<usize>,
     /// Samples that count.
     pub valid: Option<u32>,
     /// Attempts that do not.
@@ -174,7 +179,8 @@ impl Test {
             why: None,
             pmf: None,
             power_state: None,
-            timers_stop: false,
+            wake_source: WakeSource::OwnTimers,
+            helper: None,
             asked: None,
             attempts: None,
             sleep: None,
@@ -185,6 +191,13 @@ impl Test {
             findings: Vec::new(),
             others: Vec::new(),
         }
+    }
+
+    /// Whether `other` is the same scenario, by the same method and helper.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        (&self.scenario, &self.method, self.helper)
+            == (&other.scenario, &other.method, other.helper)
     }
 
     /// The scenario's name, or its tag where it is not known here.

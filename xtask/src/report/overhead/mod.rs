@@ -153,10 +153,7 @@ pub fn overhead(with: &Run, without: &Run, unit: Unit) -> Result<Overhead> {
     let scale = Scale::of(with, unit)?;
     let mut costs = Vec::new();
     for test in &with.tests {
-        let same = |it: &&Test| {
-            (&it.scenario, &it.method, it.power_state)
-                == (&test.scenario, &test.method, test.power_state)
-        };
+        let same = |it: &&Test| it.is_same(test) && it.power_state == test.power_state;
         let Some(old) = without.tests.iter().find(same) else {
             continue;
         };

@@ -249,12 +249,7 @@ pub(super) fn left_out(with: &Run, without: &Run) -> Vec<String> {
             queues.join(", ")
         ));
     }
-    let lacks = |test: &&Test| {
-        !without
-            .tests
-            .iter()
-            .any(|it| (&it.scenario, &it.method) == (&test.scenario, &test.method))
-    };
+    let lacks = |test: &&Test| !without.tests.iter().any(|it| it.is_same(test));
     for test in with.tests.iter().filter(lacks) {
         all.push(format!("{}: in one run alone.", test.scenario.word()));
     }

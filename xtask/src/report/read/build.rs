@@ -298,8 +298,10 @@ fn tests(run: &mut Run, mut gathered: Gathered) {
         for parts in gathering.rows {
             // Every CPU that has a row is among them.
             let cpu = cpus.get(&Some(parts.mpidr));
+            let helper = test.helper;
             test.rows.extend(cpu.map(|cpu| Row {
                 cpu: *cpu,
+                helper: parts.row.helper.or(helper),
                 ..parts.row
             }));
         }

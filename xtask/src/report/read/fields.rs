@@ -10,6 +10,7 @@ use psci_bench::caches::Cache;
 use psci_bench::output::parse::{Record, number, signed};
 use psci_bench::output::record::Type;
 use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::report::WakeSource;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
@@ -38,7 +39,7 @@ pub(super) struct Gathered {
     /// By index.
     pub(super) cpus: BTreeMap<u32, Cpu>,
     pub(super) tests: Vec<Gathering>,
-    by_place: HashMap<(u32, Box<str>), usize>,
+    by_place: HashMap<(u32, Box<str>, Option<usize>), usize>,
     /// The test of the last record: most are of the same as the one before.
     last: usize,
 }
@@ -177,7 +178,9 @@ impl Gathered {
             .iter()
             .find(|it| it.test.place == Some(place))
             .map_or("warm".to_owned(), |it| it.test.method.word().to_owned());
-        self.test(place, &by, record.seq).points.record(record)
+        self.test(place, &by, None, record.seq)
+            .points
+            .record(record)
     }
 
     fn in_test(&mut self, kind: Type, record: &Record<'_>) -> bool {
@@ -189,7 +192,10 @@ impl Gathered {
         let (Some(place), Some((_, by))) = (place, by) else {
             return false;
         };
-        let gathering = self.test(place, by, record.seq);
+        // Where the scenario is measured once for each of several.
+        let helper = fields.next_if(|field| field.0 == "helper");
+        let helper = helper.and_then(|field| field.1.parse().ok());
+        let gathering = self.test(place, by, helper, record.seq);
         let mpidr = match fields.next_if(|field| field.0 == "mpidr") {
             Some((_, value)) => match number(value) {
                 Some(mpidr) => Some(mpidr),
@@ -242,9 +248,11 @@ impl Gathered {
         }
     }
 
-    fn test(&mut self, place: u32, by: &str, seq: u32) -> &mut Gathering {
-        let same =
-            |it: &&mut Gathering| it.test.place == Some(place) && it.test.method.word() == by;
+    fn test(&mut self, place: u32, by: &str, helper: Option<usize>, seq: u32) -> &mut Gathering {
+        let same = |it: &&mut Gathering| {
+            let test = &it.test;
+            test.place == Some(place) && test.method.word() == by && test.helper == helper
+        };
         if self
             .tests
             .get_mut(self.last)
@@ -252,10 +260,12 @@ impl Gathered {
             .is_none_or(|it| !same(it))
         {
             let count = self.tests.len();
-            let key = (place, by.into());
+            let key = (place, by.into(), helper);
             self.last = *self.by_place.entry(key).or_insert(count);
             if self.last == count {
-                self.tests.push(Gathering::new(place, Term::of(by), seq));
+                let mut gathering = Gathering::new(place, Term::of(by), seq);
+                gathering.test.helper = helper;
+                self.tests.push(gathering);
             }
         }
         // It is there: found, or just pushed.
@@ -388,9 +398,20 @@ fn test_field(test: &mut Test, key: &str, value: &str) -> bool {
             test.pmf.is_some()
         }
         "state" => put(&mut test.power_state, value),
+        // The first edition's word for a frame.
         "timers_stop" => {
-            test.timers_stop = value == "1";
-            flag(value).is_some()
+            let stops = flag(value);
+            test.wake_source = match stops {
+                Some(true) => WakeSource::Frame,
+                _ => WakeSource::OwnTimers,
+            };
+            stops.is_some()
+        }
+        "waker" => {
+            let known = [WakeSource::OwnTimers, WakeSource::Frame, WakeSource::Helper];
+            let known = known.into_iter().find(|source| source.word() == value);
+            test.wake_source = known.unwrap_or_default();
+            known.is_some()
         }
         "asked" => put(&mut test.asked, value),
         "attempts" => put(&mut test.attempts, value),
@@ -412,6 +433,7 @@ fn row_field(row: &mut Row, kind: Type, key: &str, value: &str) -> bool {
     match (kind, key) {
         (Type::Row, "valid") => put(&mut row.valid, value),
         (Type::Row, "rejected") => put(&mut row.rejected, value),
+        (Type::Row, "woken_by") => put(&mut row.helper, value),
         (Type::Row, _) => {
             row.verified = true;
             figure(&mut row.figures, key, value)
