@@ -150,7 +150,7 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run<'_>, wakers: &Wakers) -> fmt::
                 "; the timer frame failed its trial: its interrupt did not wake the lead, an SGI \
                  from CPU {helper} did. A CPU that stays awake wakes the others"
             ),
-            Err(_) => write!(prose, "; one from CPU {helper} woke the lead"),
+            Err(why) => write!(prose, "; one from CPU {helper} woke the lead, as {why}"),
         }?;
         prose.write_char('.')
     })?;

@@ -61,8 +61,9 @@ fn without_a_frame_an_awake_cpu_wakes_the_others() {
     ];
     assert_eq!(trials, expected);
     let said = "Wake-up trials: an SGI woke CPU 0.1 from 0x00010002, 0x01010022; one from CPU \
-                1.0 woke the lead.\n";
-    assert!(text.contains(said), "{text}");
+                1.0 woke the lead, as the device tree has no timer frame";
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert!(words.join(" ").contains(said), "{text}");
     // In series each other CPU by the lead, the lead by a CPU of another cluster;
     // in parallel by the lead, and once more by a CPU of another cluster.
     for (who, waker) in wakes(&fake, DEEPEST) {

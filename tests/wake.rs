@@ -1,0 +1,288 @@
+//! States that stop the CPUs' own timers: a CPU that stays awake wakes the
+//! others by SGI, and a timer frame is relied on only if it wakes the lead in a
+//! trial.
+//!
+//! The overlay firmware stops the timers (`timer-stop=1`). No AArch64 machine of
+//! QEMU has a memory-mapped generic timer: what stands for one here is memory.
+//! A frame that works is shown with fakes: `src/devices/frame.rs`,
+//! `src/scenario/tests/wake.rs`, `xtask/tests/sse_timer.rs`.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use psci_bench::verdict::Verdict;
+use xtask::board::Board;
+use xtask::firmware::{Gic, StateId};
+use xtask::image::Emergency;
+use xtask::payload;
+use xtask::run::{Payload, RunResult, RunSpec};
+use xtask::tree::{self, Choices};
+use xtask::workspace::Workspace;
+
+/// Samples asked for.
+const N: i64 = 3;
+/// The CPUs by MPIDR; clusters are of four.
+const CPUS: [u64; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+
+/// A run in which a power-down stops the timers.
+fn spec(args: &str) -> RunSpec {
+    RunSpec {
+        variant: "timer-stop=1".parse().expect("a variant"),
+        icount: true,
+        args: Some(format!("iterations={N} warmup=1 {args}")),
+        timeout: Duration::from_secs(120),
+        ..RunSpec::default()
+    }
+}
+
+/// The figures of a scenario's `RT_INSTR` lines, by cluster and core.
+fn rt_instr(text: &str, tag: &str) -> BTreeMap<(u64, u64), Vec<u64>> {
+    let begin = format!("<RT_INSTR:test_rt_instr_{tag}\t");
+    let lines = text.lines().filter_map(|line| line.strip_prefix(&begin));
+    let rows = lines.map(|line| {
+        let numbers = line.trim_end_matches("/>").split('\t');
+        let numbers: Vec<u64> = numbers.map(|n| n.parse().expect("a number")).collect();
+        ((numbers[0], numbers[1]), numbers[2..].to_vec())
+    });
+    rows.collect()
+}
+
+fn words(result: &RunResult) -> String {
+    let text = result.text();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// All scenarios have all rows, in parallel over both placements of the helper,
+/// and PSCI_STAT counts the level that is due.
+fn has_all_rows(log: &common::Log) {
+    let text = &log.text;
+    assert!(text.contains("6 passed, 0 skipped, 0 failed;"), "{text}");
+    assert!(text.contains(", 0 rows skipped, 0 CPUs lost)"), "{text}");
+    for tag in [
+        "susp_deep_parallel",
+        "cpu_susp_parallel",
+        "susp_deep_serial",
+        "cpu_susp_serial",
+    ] {
+        assert_eq!(rt_instr(text, tag).len(), CPUS.len(), "{tag}\n{text}");
+    }
+    for t in [1, 3] {
+        for helper in ["0", "4"] {
+            let is = |f: &&common::Fields| f["t"] == t.to_string() && f["helper"] == helper;
+            let rows = log.all("row").iter().filter(|f| f.contains_key("helper"));
+            let valid: Vec<&str> = rows.filter(is).map(|f| f["valid"].as_str()).collect();
+            assert_eq!(valid, ["3"; 7], "scenario {t}, helper {helper}\n{text}");
+        }
+    }
+    assert!(!text.contains("Warning:"), "{text}");
+    assert_eq!(
+        text.matches("* Reached, by PSCI_STAT_COUNT").count(),
+        6,
+        "{text}"
+    );
+    for reached in log.all("reached") {
+        assert_eq!(reached["due"], reached["state"], "{reached:?}\n{text}");
+    }
+}
+
+#[test]
+fn an_awake_cpu_wakes_the_others() {
+    for (gic, args) in [
+        (Gic::V3, "wake=chain"),
+        (Gic::V3, "wake=together"),
+        (Gic::V3, "wake=staggered"),
+        (Gic::V2, "wake=together"),
+        (Gic::V2, "wake=chain"),
+    ] {
+        let log = common::pass(&RunSpec {
+            gic: Some(gic),
+            ..spec(args)
+        });
+        has_all_rows(&log);
+        assert!(
+            log.text
+                .contains("one from CPU 1.0 woke the lead, as the device")
+        );
+    }
+    // Both methods, and without the instruction clock.
+    let log = common::pass(&RunSpec {
+        icount: false,
+        ..spec("method=tftf,warm")
+    });
+    assert!(
+        log.text.contains("12 passed, 0 skipped, 0 failed;"),
+        "{}",
+        log.text
+    );
+    // In other scenarios, too.
+    let args = "only=idle_states,contend_sweep,dirty_sweep dirty=0,64K contend=1-8";
+    let log = common::pass(&spec(args));
+    assert!(
+        log.text.contains("3 passed, 0 skipped, 0 failed;"),
+        "{}",
+        log.text
+    );
+}
+
+#[test]
+fn by_a_helper_as_by_the_own_timer() {
+    for gic in [Gic::V2, Gic::V3] {
+        let run = |variant: &str| {
+            let spec = RunSpec {
+                gic: Some(gic),
+                variant: variant.parse().expect("a variant"),
+                ..spec("only=cpu_susp_serial")
+            };
+            rt_instr(&common::pass(&spec).text, "cpu_susp_serial")
+        };
+        let (own, helped) = (run(""), run("timer-stop=1"));
+        assert_eq!(own.len(), CPUS.len());
+        for (cpu, figures) in &own {
+            for (own, helped) in figures.iter().zip(&helped[cpu]) {
+                assert!(
+                    own.abs_diff(*helped) * 100 <= *own,
+                    "{cpu:?}: {own} {helped}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_lone_cpu_is_not_suspended() {
+    let spec = RunSpec {
+        smp: Some(1),
+        ..spec("")
+    };
+    let result = common::run(&spec);
+    let said = words(&result);
+    assert_eq!(result.verdict, Verdict::Pass, "{said}");
+    let why = "Skipped: the idle state stops the CPUs' own timers, and there is no second CPU";
+    assert!(said.contains(why), "{said}");
+}
+
+#[test]
+fn an_sgi_that_does_not_wake_costs_one_cpu() {
+    let result = common::run(&RunSpec {
+        variant: "timer-stop=1,faults=1".parse().expect("a variant"),
+        fault: Some("suspend-never".into()),
+        ..spec("")
+    });
+    let said = words(&result);
+    // A CPU is lost.
+    assert_eq!(result.verdict, Verdict::Fail, "{said}");
+    let why = "Skipped: SGI did not wake CPU 0x1 from 0x00010002";
+    assert_eq!(said.matches(&format!("{why} ")).count(), 4, "{said}");
+    assert!(said.contains("suspend-never struck 1 times"), "{said}");
+    assert!(said.contains(", 1 CPUs lost)"), "{said}");
+}
+
+/// A device tree with this timer frame behind QEMU's board file.
+fn tree_with(frame: &str) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    let path = workspace.board("qemu").join("board.toml");
+    let text = std::fs::read_to_string(path).expect("a board file");
+    // The memory that stands for a frame is not the payload's to use.
+    let all = "base = 0x4000_0000\nsize = 0x4000_0000";
+    assert!(text.contains(all));
+    let text = text.replace(all, "base = 0x4020_0000\nsize = 0x3fd0_0000");
+    let board = Board::parse("board.toml", &format!("{text}\n{frame}")).expect("a good board");
+    let firmware = board.firmware("tf-a").expect("its firmware");
+    let mut states = firmware.idle_states(StateId::Original);
+    let powerdowns = states.iter_mut().filter(|state| state.is_powerdown());
+    powerdowns.for_each(|state| state.local_timer_stop = true);
+    let choices = Choices {
+        cpus: CPUS.len() as u32,
+        gic: Gic::V3,
+        conduit: board.psci.conduit,
+        idle_states: &states,
+        bootargs: &format!("iterations={N} warmup=1"),
+    };
+    tree::build(&board, &choices).expect("a tree")
+}
+
+/// Runs with such a tree, in which `patch` changes the payload.
+fn run_with(frame: &str, patch: fn(&mut [u8])) -> common::Log {
+    let workspace = Workspace::find().expect("the workspace");
+    let board = Board::load(&workspace, "qemu").expect("the board");
+    let emergency = Emergency::of_board(&board, board.psci.conduit);
+    let tree = tree_with(frame);
+    let image = payload::image(&workspace, Some(&tree), emergency, CPUS.len());
+    let mut image = image.expect("an image");
+    patch(&mut image);
+    common::pass(&RunSpec {
+        payload: Payload::Image(image),
+        args: None,
+        ..spec("")
+    })
+}
+
+fn frame(control: u64, base: u64, number: u8) -> String {
+    format!(
+        "[timer.frame]\nbase = {base}\nsize = 0x1000\ninterrupt = 92\nnumber = {number}\n\
+         control = {{ base = {control}, size = 0x1000 }}\n"
+    )
+}
+
+/// Between the machine's devices.
+const NOTHING: u64 = 0x0a10_0000;
+/// Secondary flash, erased: it reads as zeros.
+const ZEROS: u64 = 0x0400_0000;
+/// The GIC's ITS: bit 0 of what is at 0x8 is set, and 0x40 is RAZ/WI, as
+/// CNTTIDR and CNTACR0 are for a frame that is Secure.
+const ITS: u64 = 0x0808_0000;
+/// QEMU's own device tree, which begins the memory: the header's third word, read
+/// as CNTTIDR, says that frame 7 is implemented.
+const QEMU_TREE: u64 = 0x4000_0000;
+/// Memory at whose end nothing lies.
+const MEMORY: u64 = 0x7fff_0000;
+
+#[test]
+fn a_frame_that_can_not_be_used_is_named() {
+    for (frame, why) in [
+        (frame(NOTHING, NOTHING + 0x1000, 0), "is not implemented"),
+        (frame(ZEROS, ZEROS + 0x1000, 0), "is not implemented"),
+        (frame(ITS, ZEROS, 0), "can not be accessed"),
+        (
+            frame(QEMU_TREE, MEMORY, 7),
+            "counts otherwise than the CPUs",
+        ),
+    ] {
+        let log = run_with(&frame, |_| {});
+        has_all_rows(&log);
+        let plain = log.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = format!("woke the lead, as the timer frame {why}.");
+        assert!(plain.contains(&said), "{said}\n{}", log.text);
+    }
+}
+
+/// Lets a frame count as it likes: the least count that is the CPU's own, less
+/// the tolerance of 1000 ticks, becomes 0.
+fn any_count(image: &mut [u8]) {
+    // SUBS Xd, Xn, #1000; and SUBS Xd, Xn, Xn.
+    let is_subs = |word: u32| word & 0xffff_fc00 == 0xf100_0000 | 1000 << 10;
+    let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
+    let mut found = image
+        .chunks_exact_mut(4)
+        .filter(|bytes| is_subs(word(bytes)));
+    let one = found.next().expect("the tolerance of a frame's count");
+    let (d, n) = (word(one) & 0x1f, word(one) >> 5 & 0x1f);
+    one.copy_from_slice(&(0xeb00_0000 | n << 16 | n << 5 | d).to_le_bytes());
+    assert!(found.next().is_none(), "another such instruction");
+}
+
+#[test]
+fn a_frame_whose_interrupt_never_wakes_fails_its_trial() {
+    let log = run_with(&frame(QEMU_TREE, MEMORY, 7), any_count);
+    has_all_rows(&log);
+    let plain = log.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "where that stops, timer frame at 0x7fff0000, interrupt 92",
+        "the timer frame failed its trial: its interrupt did not wake the lead, an SGI from \
+         CPU 1.0 did.",
+    ] {
+        assert!(plain.contains(said), "{said}\n{}", log.text);
+    }
+}
