@@ -187,7 +187,9 @@ fn tree_with(frame: &str) -> Vec<u8> {
     // The memory that stands for a frame is not the payload's to use.
     let all = "base = 0x4000_0000\nsize = 0x4000_0000";
     assert!(text.contains(all));
-    let text = text.replace(all, "base = 0x4020_0000\nsize = 0x3fd0_0000");
+    let text = text
+        .replace(all, "base = 0x4020_0000\nsize = 0x3fd0_0000")
+        .replace("memory-mib = 1024", "memory-mib = 1021");
     let board = Board::parse("board.toml", &format!("{text}\n{frame}")).expect("a good board");
     let firmware = board.firmware("tf-a").expect("its firmware");
     let mut states = firmware.idle_states(StateId::Original);
@@ -261,16 +263,27 @@ fn a_frame_that_can_not_be_used_is_named() {
 /// Lets a frame count as it likes: the least count that is the CPU's own, less
 /// the tolerance of 1000 ticks, becomes 0.
 fn any_count(image: &mut [u8]) {
-    // SUBS Xd, Xn, #1000; and SUBS Xd, Xn, Xn.
-    let is_subs = |word: u32| word & 0xffff_fc00 == 0xf100_0000 | 1000 << 10;
-    let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
-    let mut found = image
-        .chunks_exact_mut(4)
-        .filter(|bytes| is_subs(word(bytes)));
-    let one = found.next().expect("the tolerance of a frame's count");
-    let (d, n) = (word(one) & 0x1f, word(one) >> 5 & 0x1f);
-    one.copy_from_slice(&(0xeb00_0000 | n << 16 | n << 5 | d).to_le_bytes());
-    assert!(found.next().is_none(), "another such instruction");
+    let mut words: Vec<u32> = Vec::new();
+    words.extend(
+        image
+            .chunks_exact(4)
+            .map(|it| u32::from_le_bytes(it.try_into().expect("four"))),
+    );
+    // SUBS and ADDS Xd, Xn, #1000, near one another.
+    let is = |word: u32, operation: u32| word & 0xffff_fc00 == operation | 1000 << 10;
+    let near = |at: usize| {
+        let around = &words[at.saturating_sub(32)..(at + 32).min(words.len())];
+        around.iter().any(|word| is(*word, 0xb100_0000))
+    };
+    let places: Vec<usize> = (0..words.len())
+        .filter(|at| is(words[*at], 0xf100_0000) && near(*at))
+        .collect();
+    assert_eq!(places.len(), 1, "the tolerance of a frame's count");
+    let at = places[0];
+    let (d, n) = (words[at] & 0x1f, words[at] >> 5 & 0x1f);
+    // SUBS Xd, Xn, Xn.
+    let zero = 0xeb00_0000 | n << 16 | n << 5 | d;
+    image[4 * at..4 * at + 4].copy_from_slice(&zero.to_le_bytes());
 }
 
 #[test]

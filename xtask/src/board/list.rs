@@ -7,11 +7,12 @@ use super::{Board, Firmware, IdleState, PackageKind, Pmf, Verified};
 /// The widest line, in columns.
 const WIDTH: usize = 118;
 
-const HEADINGS: [&str; 8] = [
+const HEADINGS: [&str; 9] = [
     "board",
     "title",
     "CPUs",
     "power-down",
+    "woken by",
     "times by",
     "CPU_OFF",
     "package",
@@ -19,8 +20,9 @@ const HEADINGS: [&str; 8] = [
 ];
 
 const LEGEND: &str = "\
-power-down  What CPU_SUSPEND can be measured for; in parentheses what the payload skips, because the
-            per-CPU timers stop in it and the board file names no other timer that wakes CPUs.
+power-down  What CPU_SUSPEND can be measured for.
+woken by    timer: each CPU's own. Where that stops, frame: a memory-mapped timer, or helper: a CPU that stays
+            awake, by SGI. Unproven: on no board yet. A trial shows it first; without success it is skipped.
 times by    PMF: the firmware's own timestamps, if it is built with ENABLE_RUNTIME_INSTRUMENTATION=1.
             PMF+: the same, and lib/pmf/pmf_smc.c has to be added to BL31_SOURCES. caller: from outside.
             PSCI_VERSION can be measured on all boards.
@@ -30,7 +32,7 @@ run on      Where the payload was run with the board file: - is nowhere, all of 
 /// A table of `boards`, and what cannot be measured on them.
 #[must_use]
 pub fn table(boards: &[Board]) -> String {
-    let rows: Vec<[String; 8]> = boards.iter().map(row).collect();
+    let rows: Vec<[String; 9]> = boards.iter().map(row).collect();
     let mut widths = HEADINGS.map(str::len);
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -61,7 +63,7 @@ pub fn table(boards: &[Board]) -> String {
     out
 }
 
-fn line<S: AsRef<str>>(out: &mut String, cells: &[S; 8], widths: &[usize; 8]) {
+fn line<S: AsRef<str>>(out: &mut String, cells: &[S; 9], widths: &[usize; 9]) {
     let start = out.len();
     for (cell, width) in cells.iter().zip(widths) {
         // Writing to a String cannot fail.
@@ -71,14 +73,15 @@ fn line<S: AsRef<str>>(out: &mut String, cells: &[S; 8], widths: &[usize; 8]) {
     out.push('\n');
 }
 
-fn row(board: &Board) -> [String; 8] {
+fn row(board: &Board) -> [String; 9] {
     let firmware = firmware(board);
     let cpus: usize = board.all_clusters().iter().map(Vec::len).sum();
     let most = firmware.map_or(cpus, |firmware| *firmware.max_cpus.get_ref() as usize);
-    let [down, times, off] = firmware.map_or_else(Default::default, |firmware| {
+    let [down, woken, times, off] = firmware.map_or_else(Default::default, |firmware| {
         let off = if firmware.cpu_off { "yes" } else { "no" };
         [
-            powerdowns(board, firmware),
+            powerdowns(firmware),
+            woken_by(board, firmware),
             times(board, firmware).to_owned(),
             off.to_owned(),
         ]
@@ -88,6 +91,7 @@ fn row(board: &Board) -> [String; 8] {
         board.title.clone(),
         cpus.min(most).to_string(),
         down,
+        woken,
         times,
         off,
         package(board).to_owned(),
@@ -102,28 +106,42 @@ fn firmware(board: &Board) -> Option<&Firmware> {
 }
 
 /// The levels that power-down states reach, in the order of the file.
-fn powerdowns(board: &Board, firmware: &Firmware) -> String {
-    let mut groups = [Vec::new(), Vec::new()];
+fn powerdowns(firmware: &Firmware) -> String {
+    let mut levels = Vec::new();
     for state in firmware.idle_state.iter().map(|state| state.get_ref()) {
-        let Some(group) = groups.get_mut(usize::from(!wakes(board, state))) else {
-            continue;
-        };
-        if state.is_powerdown() && !group.contains(&level(state.level)) {
-            group.push(level(state.level));
+        if state.is_powerdown() && !levels.contains(&level(state.level)) {
+            levels.push(level(state.level));
         }
     }
-    let [measured, skipped] = groups.map(|group| group.join(" "));
-    match (measured.is_empty(), skipped.is_empty()) {
-        (true, true) => "none".into(),
-        (false, true) => measured,
-        (true, false) => format!("({skipped})"),
-        (false, false) => format!("{measured} ({skipped})"),
+    match levels.is_empty() {
+        true => "none".into(),
+        false => levels.join(" "),
     }
 }
 
-/// Whether a timer that the payload knows can wake a CPU from `state`.
-fn wakes(board: &Board, state: &IdleState) -> bool {
-    board.gic.is_some() && (!state.local_timer_stop || board.timer_frame().is_some())
+/// What wakes CPUs from power-down states, and whether it did on a board.
+fn woken_by(board: &Board, firmware: &Firmware) -> String {
+    let states = firmware.idle_state.iter().map(|state| state.get_ref());
+    let powerdowns: Vec<&IdleState> = states.filter(|state| state.is_powerdown()).collect();
+    if board.gic.is_none() || powerdowns.is_empty() {
+        return "-".into();
+    }
+    let own = powerdowns.iter().any(|state| !state.local_timer_stop);
+    let other = powerdowns
+        .iter()
+        .any(|state| state.local_timer_stop)
+        .then(|| {
+            let source = match board.timer_frame() {
+                Some(_) => "frame",
+                None => "helper",
+            };
+            match board.verified() {
+                Verified::Hardware => source.to_owned(),
+                Verified::Emulated | Verified::No => format!("{source} (unproven)"),
+            }
+        });
+    let sources = own.then(|| "timer".to_owned()).into_iter().chain(other);
+    sources.collect::<Vec<_>>().join(", ")
 }
 
 fn level(level: u8) -> &'static str {
@@ -221,10 +239,10 @@ pub fn describe(board: &Board) -> String {
             } else {
                 "standby"
             };
-            let why = if wakes(board, state) {
-                ""
-            } else {
-                ": skipped, as the per-CPU timers stop in it"
+            let why = match (state.local_timer_stop, board.timer_frame()) {
+                (false, _) => "",
+                (true, Some(_)) => "; the timers stop in it, and the timer frame wakes",
+                (true, None) => "; the timers stop in it, and a CPU that stays awake wakes",
             };
             let value = state.power_state.get_ref();
             let text = format!(

@@ -60,14 +60,16 @@ fn cells(name: &str) -> Vec<String> {
 #[test]
 fn what_can_be_measured() {
     assert_eq!(
-        cells("qemu")[2..6],
-        ["32", "core cluster system", "PMF", "yes"]
+        cells("qemu")[2..7],
+        ["32", "core cluster system", "timer", "PMF", "yes"]
     );
-    assert_eq!(cells("qemu")[7], "QEMU");
-    assert_eq!(cells("qemu-sbsa")[2..5], ["8", "none", "caller"]);
-    let lx2160a = ["16", "core cluster", "PMF+", "yes", "fip", "-"];
+    assert_eq!(cells("qemu")[8], "QEMU");
+    assert_eq!(cells("qemu-sbsa")[2..6], ["8", "none", "-", "caller"]);
+    let lx2160a = ["16", "core cluster", "timer", "PMF+", "yes", "fip", "-"];
     assert_eq!(cells("lx2160a")[2..], lx2160a);
-    assert_eq!(cells("poplar")[3..6], ["none", "PMF+", "no"]);
+    assert_eq!(cells("poplar")[3..7], ["none", "-", "PMF+", "no"]);
+    assert_eq!(cells("juno")[4], "frame (unproven)");
+    assert_eq!(cells("rk3399")[3..5], ["core cluster", "helper (unproven)"]);
     // Two of these can be there together: only one's timers stop.
     let stops = |states: &str| -> String {
         let workspace = Workspace::find().expect("the repository");
@@ -75,11 +77,11 @@ fn what_can_be_measured() {
         let text = fs::read_to_string(path).expect("a board file");
         let text = text.replacen("level = 1", states, 1);
         let board = Board::parse("board.toml", &text).expect("a good board");
-        row(&board)[3].clone()
+        row(&board)[4].clone()
     };
     assert_eq!(
         stops("level = 1\nlocal-timer-stop = true"),
-        "core (cluster)"
+        "timer, helper (unproven)"
     );
 }
 
