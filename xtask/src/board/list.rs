@@ -7,7 +7,7 @@ use super::{Board, Firmware, IdleState, PackageKind, Pmf, Verified};
 /// The widest line, in columns.
 const WIDTH: usize = 118;
 
-const HEADINGS: [&str; 9] = [
+const HEADINGS: [&str; 8] = [
     "board",
     "title",
     "CPUs",
@@ -15,7 +15,6 @@ const HEADINGS: [&str; 9] = [
     "woken by",
     "times by",
     "CPU_OFF",
-    "package",
     "run on",
 ];
 
@@ -32,7 +31,7 @@ run on      Where the payload was run with the board file: - is nowhere, all of 
 /// A table of `boards`, and what cannot be measured on them.
 #[must_use]
 pub fn table(boards: &[Board]) -> String {
-    let rows: Vec<[String; 9]> = boards.iter().map(row).collect();
+    let rows: Vec<[String; 8]> = boards.iter().map(row).collect();
     let mut widths = HEADINGS.map(str::len);
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -63,7 +62,7 @@ pub fn table(boards: &[Board]) -> String {
     out
 }
 
-fn line<S: AsRef<str>>(out: &mut String, cells: &[S; 9], widths: &[usize; 9]) {
+fn line<S: AsRef<str>>(out: &mut String, cells: &[S; 8], widths: &[usize; 8]) {
     let start = out.len();
     for (cell, width) in cells.iter().zip(widths) {
         // Writing to a String cannot fail.
@@ -73,7 +72,7 @@ fn line<S: AsRef<str>>(out: &mut String, cells: &[S; 9], widths: &[usize; 9]) {
     out.push('\n');
 }
 
-fn row(board: &Board) -> [String; 9] {
+fn row(board: &Board) -> [String; 8] {
     let firmware = firmware(board);
     let cpus: usize = board.all_clusters().iter().map(Vec::len).sum();
     let most = firmware.map_or(cpus, |firmware| *firmware.max_cpus.get_ref() as usize);
@@ -94,7 +93,6 @@ fn row(board: &Board) -> [String; 9] {
         woken,
         times,
         off,
-        package(board).to_owned(),
         ran_on(board).to_owned(),
     ]
 }
