@@ -300,3 +300,86 @@ fn two_runs_of_32_are_the_same_to_the_byte() {
     assert_sound(&first);
     assert_repeats(&spec(32), &first);
 }
+
+/// The rows of a scenario: each CPU's powerdown, wakeup and cache flush, or its
+/// latency, in ticks.
+fn rows(log: &Log, t: u32) -> BTreeMap<u64, [Option<i64>; 4]> {
+    let of = |key: &str| log.by_cpu("row", t, key);
+    let [down, up, flush, latency] = ["powerdown", "wakeup", "cflush", "latency"].map(of);
+    let cpus = log.clusters().into_keys();
+    cpus.map(|cpu| {
+        let columns = [&down, &up, &flush, &latency];
+        (cpu, columns.map(|column| column.get(&cpu).copied()))
+    })
+    .collect()
+}
+
+/// Each column by itself, least first.
+fn sorted(rows: &BTreeMap<u64, [Option<i64>; 4]>) -> [Vec<Option<i64>>; 4] {
+    [0, 1, 2, 3].map(|column| {
+        let mut figures: Vec<_> = rows.values().map(|row| row[column]).collect();
+        figures.sort_unstable();
+        figures
+    })
+}
+
+/// The lead's naps are in microseconds by its CNTFRQ_EL0. Half of that makes them
+/// half as long, in ticks, and nothing else: the lead looks twice as often.
+#[test]
+fn no_figure_depends_on_how_often_the_lead_looks() {
+    let run = |hz: u32| {
+        common::pass(&RunSpec {
+            fault: Some(format!("cntfrq,arg={hz}")),
+            variant: "faults=1".parse().expect("a variant"),
+            args: Some("iterations=3 warmup=1".into()),
+            ..spec(8)
+        })
+    };
+    let (seldom, often) = (run(62_500_000), run(31_250_000));
+    for t in [DEEP_SERIAL, CORE_SERIAL, OFF] {
+        assert_eq!(rows(&seldom, t), rows(&often, t), "scenario {t}");
+    }
+    for t in [DEEP_PARALLEL, CORE_PARALLEL, VERSION] {
+        let pairs = sorted(&rows(&seldom, t)).into_iter().flatten();
+        for (a, b) in pairs.zip(sorted(&rows(&often, t)).into_iter().flatten()) {
+            let (a, b) = (a.unwrap_or(0), b.unwrap_or(0));
+            assert!((a - b).abs() * 100 <= a, "scenario {t}: {a} and {b}");
+        }
+    }
+}
+
+/// A CPU that goes off does so while no other CPU does anything.
+#[test]
+fn cpu_off_costs_the_same_on_each_cpu_of_a_cluster() {
+    let log = eight();
+    let clusters = log.clusters();
+    for cluster in [0, 1] {
+        let all = rows(log, OFF).into_iter();
+        let own = all.filter(|(cpu, _)| *cpu != LEAD && clusters[cpu] == cluster);
+        let own: Vec<_> = own.map(|(_, row)| row).collect();
+        assert!(
+            own.len() > 2 && own.iter().all(|row| *row == own[0]),
+            "{own:?}"
+        );
+    }
+}
+
+/// As in TF-A's tables for Juno: a CPU that comes back from level 0 takes no
+/// lock, so that it waits for no other CPU.
+#[test]
+fn from_level_0_a_cpu_wakes_in_parallel_as_alone() {
+    let other_gic = common::pass(&RunSpec {
+        gic: Some(xtask::firmware::Gic::V2),
+        ..spec(8)
+    });
+    for log in [eight(), &other_gic] {
+        let (parallel, serial) = (rows(log, CORE_PARALLEL), rows(log, CORE_SERIAL));
+        for (cpu, [_, wakeup, ..]) in &parallel {
+            let (parallel, serial) = (wakeup.unwrap_or(0), serial[cpu][1].unwrap_or(0));
+            assert!(
+                serial > 0 && is_near(parallel, serial, 20),
+                "{parallel} {serial}"
+            );
+        }
+    }
+}

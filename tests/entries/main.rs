@@ -11,6 +11,7 @@
 mod common;
 mod loops;
 mod serrors;
+mod suspend;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,0 +1,63 @@
+//! What a CPU does around a timed suspend, by the calls in the linked image:
+//! pending interrupts are drained after the wait for the start, and the GIC's CPU
+//! interface is set up again after the call.
+
+use super::{Code, Flow, flow};
+
+/// `blr xN`: the start, which is a closure, and then the timed call.
+fn is_indirect(word: u32) -> bool {
+    word & 0xffff_fc1f == 0xd63f_0000
+}
+
+/// What a call is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Call {
+    Indirect,
+    Drain,
+    SetUpAgain,
+}
+
+/// The calls of these kinds in `act::suspend`, in the order of the addresses.
+fn calls(code: &Code) -> Vec<Call> {
+    let named = |part: &str| {
+        let mut found = code.symbols.iter().filter(|(name, _)| name.contains(part));
+        let (_, at) = found
+            .next()
+            .unwrap_or_else(|| panic!("no symbol like {part}"));
+        assert!(found.next().is_none(), "two symbols like {part}");
+        *at
+    };
+    // The length of a name stands before it, and `17h` before its hash.
+    let begin = named("3act7suspend17h");
+    let drain = named("3Gic5drain17h");
+    let again = named("3act13prepare_again17h");
+    let end = code
+        .symbols
+        .values()
+        .copied()
+        .filter(|at| *at > begin)
+        .min();
+    let body = code.words.range(begin..end.expect("a symbol after it"));
+    body.filter_map(|(at, word)| match flow(*word) {
+        _ if is_indirect(*word) => Some(Call::Indirect),
+        Flow::Call(offset) => match at.wrapping_add_signed(offset) {
+            target if target == drain => Some(Call::Drain),
+            target if target == again => Some(Call::SetUpAgain),
+            _ => None,
+        },
+        _ => None,
+    })
+    .collect()
+}
+
+#[test]
+fn interrupts_are_drained_after_the_wait_and_the_gic_is_set_up_after_the_call() {
+    let calls = calls(&Code::load());
+    let expected = [
+        Call::Indirect,
+        Call::Drain,
+        Call::Indirect,
+        Call::SetUpAgain,
+    ];
+    assert!(calls.starts_with(&expected), "{calls:?}");
+}
