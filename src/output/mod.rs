@@ -12,6 +12,7 @@
 //! test()      > Executing '...', RT_INSTR lines, TEST COMPLETE      once a
 //!             tables, findings                                      scenario
 //! closing()   counts, records, NOTICE:  Exiting tests., records again
+//!             what was skipped, and why
 //!             psci-bench: PASS (...)
 //! ```
 //!
@@ -194,6 +195,7 @@ pub fn closing(
     out.write_char('\n')?;
     records(out, run, tests)?;
     out.write_char('\n')?;
+    status::skips(out, run, tests)?;
     let line = ClosingLine::Ended(totals);
     if text::width(&line) > COLUMNS {
         // A line that is cut is no verdict.

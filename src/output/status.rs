@@ -1,13 +1,13 @@
-//! Why a scenario was skipped or failed, in words.
+//! Why a scenario, or a row of it, was skipped or failed, in words.
 
 use core::fmt::{self, Write};
 
 use super::Run;
-use super::text::{Prose, paragraph};
+use super::text::{Prose, listed, paragraph};
 use crate::latency::Fault;
 use crate::number::Signed;
-use crate::plan::ScenarioId;
-use crate::report::{Failure, Skip, Status};
+use crate::plan::{Method, ScenarioId};
+use crate::report::{Failure, Skip, Status, TestReport};
 
 /// A `power_state` as it is printed.
 pub(super) struct State(pub u32);
@@ -60,6 +60,55 @@ pub(super) fn why(out: &mut dyn Write, run: &Run<'_>, status: Status) -> fmt::Re
             Status::Skipped(skip) => skipped(line, skip),
             Status::Failed(failure) => failed(line, run, failure),
         }
+    })
+}
+
+/// Names what was skipped, and why: each scenario, and the rows of one that
+/// share a reason. Writes nothing where nothing was skipped.
+pub(super) fn skips(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> fmt::Result {
+    let mut any = false;
+    for test in tests {
+        if let Status::Skipped(skip) = test.status {
+            named(out, test, &mut |line| {
+                line.write_str(": ")?;
+                skipped(line, skip)
+            })?;
+            any = true;
+        }
+        for (place, row) in test.rows.iter().enumerate() {
+            let Some(skip) = row.skipped else { continue };
+            let earlier = test.rows.iter().take(place);
+            if earlier
+                .into_iter()
+                .any(|other| other.skipped == row.skipped)
+            {
+                continue;
+            }
+            let same = || test.rows.iter().filter(|it| it.skipped == row.skipped);
+            named(out, test, &mut |line| {
+                line.write_str(", CPU ")?;
+                listed(line, &mut same().map(|row| run.label(row.cpu.into())))?;
+                line.write_str(": ")?;
+                skipped(line, skip)
+            })?;
+            any = true;
+        }
+    }
+    if any { out.write_char('\n') } else { Ok(()) }
+}
+
+/// A line that names what of a scenario was skipped.
+fn named(
+    out: &mut dyn Write,
+    test: &TestReport<'_>,
+    rest: &mut dyn FnMut(&mut Prose<'_>) -> fmt::Result,
+) -> fmt::Result {
+    paragraph(out, "Skipped: ", 2, &mut |line| {
+        line.write_str(test.scenario.tag())?;
+        if test.scenario.is_suite() && test.method == Method::Warm {
+            line.write_str(", method warm")?;
+        }
+        rest(line)
     })
 }
 

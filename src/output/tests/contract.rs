@@ -7,7 +7,8 @@ use std::vec::Vec;
 
 use super::fixture::{Made, SGI_DID_NOT_WAKE, World, totals};
 use crate::output;
-use crate::plan::{Methods, ScenarioId};
+use crate::plan::{Method, Methods, ScenarioId};
+use crate::report::Skip;
 
 fn whole(world: &World, tests: &[Made]) -> String {
     let mut out = String::new();
@@ -81,7 +82,12 @@ fn the_lines_of_tftf() {
     ] {
         assert_eq!(log.lines().filter(|l| *l == line).count(), 1, "{line}");
     }
-    for bad in ["Panic:", "Unhandled exception on ", "Tests Passed  : 0"] {
+    for bad in [
+        "Panic:",
+        "Unhandled exception on ",
+        "Tests Passed  : 0",
+        "Skipped: ",
+    ] {
         assert!(!log.contains(bad));
     }
     assert_eq!(
@@ -146,6 +152,30 @@ fn a_skipped_row_has_no_line_and_is_counted() {
     let record = " row t=2 by=tftf mpidr=0x1 skipped=sgi-did-not-wake cpu=0x1 from=0x40000002 ";
     assert!(log.contains(record), "{log}");
     assert!(log.ends_with(" 0 not counted, 1 rows skipped, 0 CPUs lost)\n"));
+}
+
+#[test]
+fn a_summary_names_what_was_skipped_and_why() {
+    let world = World::of(12).with_methods(Methods::Both);
+    let mut of_rows = world.good(ScenarioId::SuspendDeepSerial);
+    for (cpu, row) in of_rows.rows.iter_mut().enumerate().skip(1) {
+        let why = [Skip::NoGic, SGI_DID_NOT_WAKE][cpu % 2];
+        row.skipped = Some(why);
+    }
+    of_rows.rows[3].skipped = None;
+    let whole_one = world.made(ScenarioId::CpuSuspendSerial, Method::Warm);
+    let log = whole(&world, &[of_rows, whole_one.skipped()]);
+    let (_, end) = log.rsplit_once("@PB ").expect("records");
+    let (_, end) = end.split_once("\n\n").expect("a blank line");
+    let (summary, last) = end.split_once("\n\n").expect("a blank line");
+    assert!(last.starts_with("psci-bench: PASS (1 passed, 1 skipped, "));
+    let expected = "\
+Skipped: test_rt_instr_susp_deep_serial, CPU 0.1, 1.1, 1.3, 2.1, 2.3: SGI did not wake CPU 0x1 from 0x40000002
+Skipped: test_rt_instr_susp_deep_serial, CPU 0.2, 1.0, 1.2, 2.0, 2.2: no GIC: nothing could wake a suspended CPU
+Skipped: test_rt_instr_cpu_susp_serial, method warm: the board names no idle state of this kind; deepest= or core= can
+  give one";
+    assert_eq!(summary, expected);
+    assert!(summary.lines().all(|line| line.len() <= output::COLUMNS));
 }
 
 #[test]
