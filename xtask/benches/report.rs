@@ -191,7 +191,7 @@ fn write_log(path: &Path, options: &Options) -> Result<u64, fmt::Error> {
     let samples = each * options.cpus * tests.len() as u64;
     writeln!(
         out,
-        "psci-bench: PASS ({} passed, 0 skipped, 0 failed; {samples} samples, 0 not counted, 0 CPUs lost)",
+        "psci-bench: PASS ({} passed, 0 skipped, 0 failed; {samples} samples, 0 not counted, 0 rows skipped, 0 CPUs lost)",
         tests.len()
     )?;
     out.0.flush().map_err(|_| fmt::Error)?;

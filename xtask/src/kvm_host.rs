@@ -219,7 +219,7 @@ mod tests {
     #[test]
     fn what_process_1_says() {
         let log = "kvm-host: kvm [1]: VHE mode initialized successfully\r\n\
-                   psci-bench: PASS (1 passed, 0 skipped, 0 failed; 9 samples, 0 not counted, 0 CPUs lost)\r\n\
+                   psci-bench: PASS (1 passed, 0 skipped, 0 failed; 9 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)\r\n\
                    kvm-host: the VMM ended with exit code 0\r\n\
                    [    1.0] reboot: Power down\r\n";
         assert!(has_kvm(log));

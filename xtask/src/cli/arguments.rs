@@ -24,7 +24,8 @@ pub use self::lab::{LabArguments, NamedFile};
 const EXIT_CODES: &str = "\
 Exit codes:
   0  PASS, or done
-  1  FAIL: a scenario broke its promise, a test failed, or a fuzzer crashed it
+  1  FAIL: a scenario broke its promise, a test failed, or a fuzzer crashed it;
+     or something was skipped, and --deny-skipped is given
   2  bad input or use, or something could not be fetched, built or started
   3  INCOMPLETE: the run did not reach its end";
 
@@ -193,6 +194,7 @@ Examples:
   cargo xtask qemu --variant coherency=sw,pmf=sip --tf-a ../trusted-firmware-a
   cargo xtask qemu --fault cpu-on-denied,cpu=0x3,skip=2
   cargo xtask qemu --firmware builtin --smp 64
+  cargo xtask qemu --dtb my-board.dtb --deny-skipped
   cargo xtask qemu --firmware kvm                # as a guest"))]
 pub struct QemuArguments {
     /// What to run.
@@ -207,6 +209,10 @@ pub struct QemuArguments {
     /// The exit code is that of the worse run.
     #[arg(long, conflicts_with = "fault")]
     pub overhead: bool,
+    /// Exit with 1 where the run passes, and has skipped a scenario or a CPU's
+    /// row of one. What was skipped is named.
+    #[arg(long, conflicts_with = "overhead")]
+    pub deny_skipped: bool,
 }
 
 /// Arguments of `soak`.
@@ -254,7 +260,8 @@ Formats:
 Exit codes:
   0  done, and no regression
   1  done, and a figure is a regression against the baseline; with --matrix, a
-     job, a test case or a verdict is not passed
+     job, a test case or a verdict is not passed; with --deny-skipped, a
+     scenario or a row is skipped
   2  bad input or use: no such file, no run in a log, runs that do not merge
      or can not be compared
   3  done, but a run, the baseline, the comparison or a job of a matrix is
@@ -266,6 +273,7 @@ Examples:
   cargo xtask report monday.log tuesday.log --merge
   cargo xtask report lava.yaml --format json | jq .runs[0].tests[0]
   cargo xtask report --matrix lab --format md -o matrix.md
+  cargo xtask report run.log --format junit -o run.xml --deny-skipped
   cargo xtask report run.log --baseline v2.12.log --rtol 0.01
   cargo xtask report pmf.log --overhead plain.log
   cargo xtask report juno/v2.13 --baseline juno/v2.12 --format rst
@@ -299,6 +307,10 @@ pub struct ReportArguments {
     /// failed is an error then.
     #[arg(long, conflicts_with_all = ["run", "merge", "baseline", "serial", "overhead"])]
     pub matrix: bool,
+    /// Exit with 1 where a run has skipped a scenario or a CPU's row of one. What
+    /// was skipped is named.
+    #[arg(long, conflicts_with = "overhead")]
+    pub deny_skipped: bool,
     /// What TF-A's documentation calls the platform, for --format tfa-docs.
     #[arg(long, value_name = "NAME")]
     pub platform: Option<String>,

@@ -108,6 +108,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
             device_type: arguments.device_type.clone(),
             tags: arguments.tags.clone(),
             labgrid_place: arguments.place.clone(),
+            deny_skipped: arguments.deny_skipped,
             content,
         };
         // What QEMU starts from is there until the cell has it.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::arguments::{QemuArguments, RunArguments};
+use super::report::FAILED;
 use super::{files, overhead, plan};
 use crate::board::Board;
 use crate::flash;
@@ -13,6 +14,8 @@ use crate::kvm_host;
 use crate::payload::{self, Tree};
 use crate::progress::say;
 use crate::qemu::{Firmware, Level};
+use crate::report::model::Run;
+use crate::report::read::{Input, read};
 use crate::run::{self, Payload, RunSpec};
 use crate::workspace::Workspace;
 
@@ -76,7 +79,17 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     for position in &result.positions {
         say(position);
     }
-    Ok(result.exit_code())
+    let code = result.exit_code();
+    if arguments.deny_skipped && code == 0 {
+        let name = "the UART".to_owned();
+        let from = result.log.as_slice();
+        let report = read([Input { name, from }])?;
+        if let Some(denied) = report.runs.last().and_then(Run::denied) {
+            say(&denied);
+            return Ok(FAILED);
+        }
+    }
+    Ok(code)
 }
 
 /// The run that is asked for; its UART goes to no file.

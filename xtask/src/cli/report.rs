@@ -32,8 +32,9 @@ const REGRESSION: u8 = 1;
 const BAUD: u32 = 115_200;
 /// How many seconds to follow a run, unless that is asked for.
 const TIMEOUT: u64 = 3600;
-/// Exit code when a job, a test case or a verdict is not passed.
-const FAILED: u8 = 1;
+/// Exit code when a job, a test case or a verdict is not passed, or when something
+/// is skipped that must not be.
+pub(super) const FAILED: u8 = 1;
 
 pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
     if let Some(plain) = &arguments.overhead {
@@ -79,7 +80,19 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         platform: arguments.platform.clone(),
     };
     write(&report, exporter, &options, arguments.output.as_deref())?;
-    let code = judge(&report, baseline.as_ref());
+    let mut code = judge(&report, baseline.as_ref());
+    // A matrix names them by their jobs.
+    if arguments.deny_skipped && !arguments.matrix {
+        for run in &report.runs {
+            let Some(denied) = run.denied() else { continue };
+            code = code.max(FAILED);
+            let source = &run.source;
+            say(&format!(
+                "{} (run {}): {denied}",
+                source.input, source.place
+            ));
+        }
+    }
     Ok(match &report.matrix {
         Some(matrix) => judge_jobs(matrix, &report.runs).max(code),
         None => code,
@@ -98,7 +111,10 @@ fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
             files::outside(("-o", output), &dir, "a cell's results")?;
         }
     }
-    let (jobs, runs) = jobs::read_all(&found)?;
+    let (mut jobs, runs) = jobs::read_all(&found)?;
+    for job in &mut jobs {
+        job.deny_skipped |= arguments.deny_skipped;
+    }
     let mut matrix = matrix(jobs, &runs);
     matrix.unread.extend(found.unread);
     matrix.notes.extend(found.notes);

@@ -48,6 +48,9 @@ pub struct Mark {
     pub cpus: u32,
     /// How long a job may take.
     pub minutes: u32,
+    /// Whether the job fails where something is skipped; absent: it does not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub deny_skipped: bool,
 }
 
 /// What the board starts from.
@@ -94,6 +97,8 @@ pub struct Cell<'c> {
     pub tags: Vec<String>,
     /// labgrid's name for the board: it has places, too.
     pub labgrid_place: Option<String>,
+    /// Whether the job fails where something is skipped.
+    pub deny_skipped: bool,
     /// What the board starts from.
     pub content: Content,
 }
@@ -169,6 +174,7 @@ impl Cell<'_> {
             firmware: self.names.firmware.clone(),
             cpus: self.cpus,
             minutes: self.minutes(),
+            deny_skipped: self.deny_skipped,
         };
         let mark = serde_json::to_string_pretty(&mark)? + "\n";
         files.push((MARK.to_owned(), mark.into_bytes()));
@@ -215,6 +221,7 @@ impl Cell<'_> {
             way,
             plan: &self.plan,
             cpus: self.cpus,
+            deny_skipped: self.deny_skipped,
         });
         let mut texts = vec![("job.yaml", job)];
         if let Some(machine) = machine {
@@ -232,12 +239,13 @@ impl Cell<'_> {
             _ => labgrid::Way::Place(place),
         };
         let seconds = u64::from(self.minutes()) * 60;
+        let mut tests = labgrid::tests(&self.names, &self.plan, seconds);
+        if self.deny_skipped {
+            tests.push_str(labgrid::DENY_SKIPPED);
+        }
         vec![
             ("env.yaml", labgrid::environment(&self.names, &way)),
-            (
-                "test_psci_bench.py",
-                labgrid::tests(&self.names, &self.plan, seconds),
-            ),
+            ("test_psci_bench.py", tests),
             ("pytest.ini", labgrid::SETTINGS.to_owned()),
         ]
     }
@@ -285,6 +293,7 @@ mod tests {
             device_type: None,
             tags: Vec::new(),
             labgrid_place: None,
+            deny_skipped: false,
             content: Content::Recovery {
                 file: "recovery.zip".to_owned(),
                 data: b"PK".to_vec(),

@@ -182,3 +182,13 @@ def test_end(uart):
 def test_verdict(uart):
     assert "psci-bench: PASS" in uart
 "#;
+
+/// The test that fails where something is skipped: by the counts of the last line.
+pub(super) const DENY_SKIPPED: &str = r#"
+
+def test_nothing_is_skipped(uart):
+    counts = re.search(r"psci-bench: [^\r\n]* (\d+) skipped, [^\r\n]* (\d+) rows skipped, ", uart)
+    assert counts, "the last line does not count what was skipped"
+    skipped = re.findall(r"(?m)^Skipped: [^\r\n]*", uart)
+    assert counts.groups() == ("0", "0"), "\n".join(skipped)
+"#;

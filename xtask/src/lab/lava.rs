@@ -35,6 +35,8 @@ pub(super) struct Job<'j> {
     pub plan: &'j Plan,
     /// On how many CPUs.
     pub cpus: u32,
+    /// Whether it fails where something is skipped.
+    pub deny_skipped: bool,
 }
 
 /// The job.
@@ -77,7 +79,7 @@ pub(super) fn job(job: &Job<'_>) -> String {
          # a monitor for each number of each CPU's row. The metric is the test suite.\n    \
          monitors:\n"
     ));
-    out + &monitors::write(job.plan, job.cpus)
+    out + &monitors::write(job.plan, job.cpus, job.deny_skipped)
 }
 
 fn qemu(job: &Job<'_>, machine: &Machine, out: &mut String) {

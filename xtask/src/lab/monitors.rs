@@ -50,6 +50,8 @@ const LABEL: &str = r"\w+\t\d+\t\d+";
 /// The words of results, and what they are to LAVA.
 const FIXUPS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip, \
                       PASS: pass, FAIL: fail, INCOMPLETE: fail";
+/// The same where nothing may be skipped.
+const DENIED: &str = ", skipped: fail";
 
 /// A monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +68,9 @@ enum Monitor {
     Latency,
     /// The last line.
     Verdict,
+    /// The last line, of which the result is `skipped` where a PASS counts a
+    /// scenario or a row that is: only the end of the line tells.
+    StrictVerdict,
 }
 
 impl Monitor {
@@ -77,14 +82,14 @@ impl Monitor {
             Self::Wakeup => "wakeup",
             Self::CacheFlush => "cache-flush",
             Self::Latency => "latency",
-            Self::Verdict => "verdict",
+            Self::Verdict | Self::StrictVerdict => "verdict",
         }
     }
 
     /// The test suite that LAVA keeps its results in.
     fn suite(self) -> &'static str {
         match self {
-            Self::Case | Self::Verdict => "psci-bench",
+            Self::Case | Self::Verdict | Self::StrictVerdict => "psci-bench",
             other => other.anchor(),
         }
     }
@@ -110,6 +115,11 @@ impl Monitor {
                 r"\A(?:PASS|FAIL|INCOMPLETE)\b".to_owned(),
                 r"(?P<test_case_id>psci-bench): (?=(?P<result>PASS|FAIL|INCOMPLETE)\b)".to_owned(),
             ],
+            Self::StrictVerdict => {
+                let [start, end, _] = Self::Verdict.expressions();
+                let pattern = r"(?P<test_case_id>psci-bench): (?=[^\r\n]*[\r\n])(?=(?:PASS [^\r\n]* [1-9]\d* (?:rows )?)?(?P<result>skipped|PASS|FAIL|INCOMPLETE)\b)";
+                [start, end, pattern.to_owned()]
+            }
         }
     }
 
@@ -123,9 +133,12 @@ impl Monitor {
             quoted(&end),
             quoted(&pattern)
         ));
-        if matches!(self, Self::Case | Self::Verdict) {
-            out.push_str(&format!("      fixupdict: {{{FIXUPS}}}\n"));
-        }
+        let denied = match self {
+            Self::Case | Self::Verdict => "",
+            Self::StrictVerdict => DENIED,
+            _ => return,
+        };
+        out.push_str(&format!("      fixupdict: {{{FIXUPS}{denied}}}\n"));
     }
 }
 
@@ -144,7 +157,7 @@ fn row(eats: &str, left: &str, behind: &str, closed: &str) -> [String; 3] {
 }
 
 /// The monitors for what `plan` prints on `cpus` CPUs, in their order.
-fn sequence(plan: &Plan, cpus: u32) -> Vec<Monitor> {
+fn sequence(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();
     let framed = plan.methods.iter().any(|method| method == Method::Tftf);
     for scenario in plan.scenarios.suite().iter().filter(|_| framed) {
@@ -157,16 +170,21 @@ fn sequence(plan: &Plan, cpus: u32) -> Vec<Monitor> {
             all.extend(numbers);
         }
     }
-    all.push(Monitor::Verdict);
+    all.push(if deny_skipped {
+        Monitor::StrictVerdict
+    } else {
+        Monitor::Verdict
+    });
     all
 }
 
 /// The list `monitors` of a job: each in full where it comes first, and by its
-/// anchor from then on.
-pub(super) fn write(plan: &Plan, cpus: u32) -> String {
+/// anchor from then on. With `deny_skipped` the verdict fails where something is
+/// skipped.
+pub(super) fn write(plan: &Plan, cpus: u32, deny_skipped: bool) -> String {
     let mut out = String::new();
     let mut seen = Vec::new();
-    for monitor in sequence(plan, cpus) {
+    for monitor in sequence(plan, cpus, deny_skipped) {
         if seen.contains(&monitor) {
             out.push_str(&format!("    - *{}\n", monitor.anchor()));
         } else {
@@ -250,9 +268,43 @@ mod tests {
     }
 
     #[test]
+    fn a_strict_verdict_is_skipped_where_a_count_is() {
+        let result = |line: &str| {
+            let (_, groups) = found(Monitor::StrictVerdict, line)?;
+            groups.last().cloned().flatten()
+        };
+        let line = |word: &str, tests: u32, rows: u32| {
+            format!(
+                "psci-bench: {word} (6 passed, {tests} skipped, 10 failed; 960 samples, \
+                 40 not counted, {rows} rows skipped, 0 CPUs lost)"
+            )
+        };
+        for (tests, rows, expected) in [
+            (0, 0, "PASS"),
+            (4, 0, "skipped"),
+            (10, 0, "skipped"),
+            (0, 1, "skipped"),
+            (0, 120, "skipped"),
+        ] {
+            let line = line("PASS", tests, rows);
+            let end = format!("{line}\r\n");
+            assert_eq!(result(&end).as_deref(), Some(expected), "{line}");
+            // The counts may be yet to come.
+            assert_eq!(result(&line), None);
+        }
+        let failed = line("FAIL", 1, 1) + "\r\n";
+        assert_eq!(result(&failed).as_deref(), Some("FAIL"));
+        let stopped = "psci-bench: INCOMPLETE: 1 skipped\r\n";
+        assert_eq!(result(stopped).as_deref(), Some("INCOMPLETE"));
+        // LAVA would take a word that it does not know for a result of its own.
+        let text = write(&Plan::parse("").expect("good"), 1, true);
+        assert!(text.contains("INCOMPLETE: fail, skipped: fail}\n"));
+    }
+
+    #[test]
     fn a_row_for_each_row() {
         let plan = Plan::parse("only=cpu_susp_serial,psci_version_parallel").expect("good words");
-        let text = write(&plan, 2);
+        let text = write(&plan, 2, false);
         let lines: Vec<&str> = text
             .lines()
             .filter(|line| line.starts_with("    - "))
@@ -264,6 +316,6 @@ mod tests {
             .map(|word| format!("    - {word}"))
             .collect();
         assert_eq!(lines, expected);
-        assert!(!write(&Plan::parse("method=warm").expect("good"), 2).contains("&case"));
+        assert!(!write(&Plan::parse("method=warm").expect("good"), 2, false).contains("&case"));
     }
 }

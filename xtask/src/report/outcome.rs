@@ -38,6 +38,9 @@ pub fn outcome(job: &Job, runs: &[Run]) -> (Outcome, Vec<String>) {
     }
     let own = runs.get(job.runs.clone()).unwrap_or_default();
     said.extend(own.iter().filter_map(of_run));
+    if job.deny_skipped {
+        said.extend(own.iter().filter_map(Run::denied));
+    }
     let failed = !said.is_empty();
     let mut lacks = job.lacks.clone();
     lacks.extend(own.iter().filter_map(lack));

@@ -11,7 +11,7 @@ use xtask::tf_a::TfA;
 use xtask::workspace::Workspace;
 
 use crate::engines::logs;
-use crate::support::{End, FAIL, stub};
+use crate::support::{End, FAIL, stub, tree_without_states};
 use crate::tools::{lab, results, said, tools};
 
 const FRAME: &str = "NOTICE:  Booting trusted firmware test framework\r\n\
@@ -143,6 +143,50 @@ fn a_verdict_that_is_not_pass_is_an_error() {
     let run = said(run.arg(&set));
     assert_eq!(run.code, 1, "{}\n{}", run.err, logs(&set));
     assert!(run.err.contains("psci-bench: FAIL"), "{}", run.err);
+}
+
+#[test]
+fn what_is_skipped_fails_a_job_that_denies_it() {
+    let tools = tools();
+    let dir = tempfile::tempdir().expect("a directory");
+    let tree = dir.path().join("tree.dtb");
+    fs::write(&tree, tree_without_states("iterations=1")).expect("written");
+    let (strict, lax) = (dir.path().join("strict"), dir.path().join("lax"));
+    for engine in ["lava", "labgrid"] {
+        let skips = format!(
+            "--engine {engine} --name skips --args iterations=1 --dtb {}",
+            tree.display()
+        );
+        lab(&lax, &skips);
+        lab(&strict, &format!("{skips} --deny-skipped"));
+        let whole = "--smp 2 --args iterations=1 --name whole --deny-skipped";
+        lab(&strict, &format!("--engine {engine} {whole}"));
+    }
+    let run = said(tools.script("lab.sh").arg(&lax));
+    assert_eq!(run.code, 0, "{}\n{}", run.err, logs(&lax));
+    let run = said(tools.script("lab.sh").arg(&strict));
+    assert_eq!(run.code, 1, "{}\n{}", run.err, logs(&strict));
+    // The engines know it themselves; and the report does, by the records.
+    for (engine, case) in [
+        ("lava", "psci-bench/psci_bench"),
+        ("labgrid", "test_nothing_is_skipped"),
+    ] {
+        let said = run
+            .err
+            .lines()
+            .find(|it| it.contains(&format!("{engine}-qemu-skips: failed: ")));
+        let said = said.unwrap_or_else(|| panic!("{engine}: {}", run.err));
+        assert!(said.contains(&format!("{case} not passed")), "{said}");
+        let denied = "--deny-skipped forbids: test_rt_instr_susp_deep_parallel: no-idle-state; ";
+        assert!(said.contains(denied), "{said}");
+    }
+    assert!(!run.err.contains("-whole"), "{}", run.err);
+    let junit = strict.join("labgrid-qemu-skips/results/junit.xml");
+    let junit = fs::read_to_string(junit).expect("pytest's results");
+    assert!(
+        junit.contains("Skipped: test_rt_instr_cpu_off_serial, CPU 0.0: "),
+        "{junit}"
+    );
 }
 
 /// A copy would run the original's firmware under its own name; an engine that

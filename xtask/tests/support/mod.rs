@@ -12,14 +12,15 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
 
+use xtask::board::Board;
 use xtask::run::{self, Payload, RunResult, RunSpec};
+use xtask::tree::{self, Choices};
+use xtask::workspace::Workspace;
 
 /// A closing line that says PASS.
-pub const PASS: &str =
-    "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 CPUs lost)";
+pub const PASS: &str = "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)";
 /// A closing line that says FAIL.
-pub const FAIL: &str =
-    "psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 955 samples, 9 not counted, 0 CPUs lost)";
+pub const FAIL: &str = "psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 955 samples, 9 not counted, 0 rows skipped, 0 CPUs lost)";
 
 /// What a stub does when it has printed its text.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,6 +68,20 @@ pub fn stub(text: &str, end: End) -> Vec<u8> {
 pub fn run(spec: &RunSpec) -> RunResult {
     let result = run::run(spec, &AtomicBool::new(false), &mut std::io::sink());
     result.expect("it comes to a run")
+}
+
+/// The device tree of QEMU's board file for two CPUs, without idle states.
+pub fn tree_without_states(bootargs: &str) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the repository");
+    let board = Board::load(&workspace, "qemu").expect("a board");
+    let choices = Choices {
+        cpus: 2,
+        gic: board.default_gic(),
+        conduit: board.psci.conduit,
+        idle_states: &[],
+        bootargs,
+    };
+    tree::build(&board, &choices).expect("a tree")
 }
 
 /// A run of a stub.

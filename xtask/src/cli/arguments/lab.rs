@@ -118,6 +118,9 @@ pub struct LabArguments {
     /// at least as long as the plan needs].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MINUTES_MAX)))]
     pub minutes: Option<u32>,
+    /// Have the jobs fail where a scenario, or a CPU's row of one, is skipped.
+    #[arg(long)]
+    pub deny_skipped: bool,
     /// Replace cells that are there, as long as they have no results and nothing
     /// else that is not from here.
     #[arg(long)]

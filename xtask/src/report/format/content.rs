@@ -42,6 +42,9 @@ pub(super) fn conditions(run: &Run, test: &Test) -> String {
     if let Some(why) = &test.why {
         text.push_str(&format!(" ({why})"));
     }
+    for (cpus, why) in run.skipped_rows(test) {
+        text.push_str(&format!("; {cpus} skipped ({why})"));
+    }
     if let Some(state) = test.power_state {
         text.push_str(&format!("; power_state {state:#010x}"));
     }
@@ -94,8 +97,13 @@ pub(super) fn tables(run: &Run, test: &Test) -> Vec<Table> {
         let mut cells = cpu_cells(run, row.cpu);
         for metric in &columns {
             let mark = mark(run.is_doubtful(row));
+            let none = if row.skipped.is_some() {
+                "skipped"
+            } else {
+                "n/a"
+            };
             let figure = row.figure(metric);
-            cells.push(figure.map_or("n/a".into(), |it| format!("{}{mark}", run.shown(it))));
+            cells.push(figure.map_or(none.into(), |it| format!("{}{mark}", run.shown(it))));
         }
         main.rows.push(cells);
     }

@@ -191,7 +191,9 @@ fn figures(run: &Run, test: &Test) -> Vec<(String, String)> {
             add(format!("{metric}.median_{unit}"), shown(summary.median));
             add(format!("{metric}.max_{unit}"), shown(summary.max));
         }
-        if !row.verified {
+        if let Some(why) = &row.skipped {
+            add("skipped".to_owned(), why.to_string());
+        } else if !row.verified {
             add("verified".to_owned(), "no".to_owned());
         }
     }

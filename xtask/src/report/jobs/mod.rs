@@ -186,6 +186,8 @@ pub struct Job {
     pub lacks: Vec<String>,
     /// What to know of it besides.
     pub notes: Vec<String>,
+    /// Whether the job fails where its runs have skipped something.
+    pub deny_skipped: bool,
 }
 
 /// Reads the jobs that were `found`, and the runs in their logs.
@@ -247,6 +249,7 @@ impl Job {
             runs: 0..0,
             lacks: Vec::new(),
             notes: Vec::new(),
+            deny_skipped: false,
         }
     }
 
@@ -279,6 +282,14 @@ impl Job {
                 let count = cpus.as_u64();
                 let refused = || format!("{}: \"cpus\" is {cpus}, and no number of CPUs", at());
                 Some(count.with_context(refused)?)
+            }
+        };
+        self.deny_skipped = match mark.get("deny_skipped") {
+            None => false,
+            Some(denies) => {
+                let refused =
+                    || format!("{}: \"deny_skipped\" is {denies}: use true or false", at());
+                denies.as_bool().with_context(refused)?
             }
         };
         Ok(())

@@ -15,6 +15,7 @@ mod instants;
 mod integrity;
 mod points;
 mod results;
+mod skips;
 mod term;
 
 pub use self::ending::{ByRecords, Closing};

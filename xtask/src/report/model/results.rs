@@ -128,6 +128,8 @@ pub struct Row {
     /// What the main table shows, by metric in the order of the columns.
     /// Parallel: from the round that is shown; in sequence: medians.
     pub figures: Vec<Figure>,
+    /// Why the row is skipped, if it is.
+    pub skipped: Option<Why>,
     /// Whether the figures are from a record; else from an RT_INSTR line.
     pub verified: bool,
     /// The CPU that stayed awake for this one, by its index.

@@ -421,19 +421,27 @@ fn test_field(test: &mut Test, key: &str, value: &str) -> bool {
             test.why.get_or_insert_default().word = value.to_owned();
             true
         }
-        "why_cpu" | "valid" | "error" | "step" | "cause" | "reason" | "stamp" | "function"
-        | "no_frame" | "fault" | "ticks" | "intid" | "call" | "answer" => {
+        "why_cpu" | "valid" | "step" | "cause" | "reason" | "stamp" | "fault" | "ticks"
+        | "intid" | "call" | "answer" => {
+            other(&mut test.why.get_or_insert_default().details, key, value)
+        }
+        key if OF_SKIPS.contains(&key) => {
             other(&mut test.why.get_or_insert_default().details, key, value)
         }
         _ => other(&mut test.others, key, value),
     }
 }
 
+/// What belongs to the reason that a scenario, or a row, is skipped.
+const OF_SKIPS: [&str; 5] = ["error", "function", "no_frame", "cpu", "from"];
+
 fn row_field(row: &mut Row, kind: Type, key: &str, value: &str) -> bool {
     match (kind, key) {
         (Type::Row, "valid") => put(&mut row.valid, value),
         (Type::Row, "rejected") => put(&mut row.rejected, value),
         (Type::Row, "woken_by") => put(&mut row.helper, value),
+        (Type::Row, "skipped") => why(&mut row.skipped, "skipped", key, value),
+        (Type::Row, key) if OF_SKIPS.contains(&key) => why(&mut row.skipped, "skipped", key, value),
         (Type::Row, _) => {
             row.verified = true;
             figure(&mut row.figures, key, value)

@@ -37,6 +37,11 @@ fn parallel_by_rows() {
     bad = good;
     bad[0] = "test t=1 by=tftf asked=5 attempts=9";
     assert_eq!(account(&bad).suspends.unexplained, 2);
+    // A CPU whose row is skipped has a part in none.
+    bad[3] = "row t=1 by=tftf mpidr=0x1 skipped=no-gic valid=0 rejected=0";
+    bad[4] = "x t=1 by=tftf mpidr=0x1 ";
+    assert_eq!(account(&bad).suspends.unexplained, 1);
+    bad[3] = good[3];
     // Who is lost has no part in rounds any more.
     bad[4] = "lost t=1 by=tftf mpidr=0x1 step=finish cause=timeout";
     let lost = account(&bad);
@@ -166,6 +171,9 @@ fn the_last_line_and_damage() {
     };
     assert_eq!(closing, Some(counts));
     assert_eq!(Closing::of(b"psci-bench: INCOMPLETE: 1 2 3 4 5 6\n"), None);
+    // An earlier version's line had no rows that were skipped.
+    let new = line.replace("2 CPUs", "7 rows skipped, 2 CPUs");
+    assert_eq!(Closing::of(new.as_bytes()), closing);
     let alone = Account::of(line.as_bytes());
     assert_eq!((alone.unexplained(), alone.lost), (9, 2));
     assert_eq!(alone.records, Found::None);
