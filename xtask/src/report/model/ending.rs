@@ -5,7 +5,7 @@ use psci_bench::output::record::FORMAT;
 use psci_bench::report::Totals;
 use psci_bench::verdict::{ClosingLine, Verdict};
 
-use super::{Integrity, Run, Status};
+use super::{Integrity, Run, Status, Test};
 use crate::plural::many;
 
 /// The last line.
@@ -167,12 +167,19 @@ impl ByRecords {
         let mut totals = Totals::default();
         // Rows tell all samples, but of what is no scenario of TFTF's.
         let mut is_all = true;
-        for test in &run.tests {
+        for (place, test) in run.tests.iter().enumerate() {
+            // A scenario counts once over all placements of its helper, and is
+            // failed where one of them is.
+            let same = |it: &&Test| (&it.scenario, &it.method) == (&test.scenario, &test.method);
+            let mut group = run.tests.iter().filter(same);
+            let is_first = !run.tests.iter().take(place).any(|it| same(&it));
+            let failed = group.any(|it| it.status == Status::Failed);
             match test.status {
-                Status::Passed => totals.passed += 1,
-                Status::Skipped => totals.skipped += 1,
-                Status::Failed => totals.failed += 1,
                 Status::Crashed | Status::Unknown => return None,
+                _ if !is_first => {}
+                _ if failed => totals.failed += 1,
+                Status::Skipped => totals.skipped += 1,
+                _ => totals.passed += 1,
             }
             is_all &= test.status == Status::Skipped || !test.rows.is_empty();
             is_all &= test.rows.iter().all(|row| row.valid.is_some());

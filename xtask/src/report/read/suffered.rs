@@ -109,6 +109,28 @@ fn the_records_tell_the_verdict() {
         wrong.doubts()
     );
 
+    // A scenario counts once, by however many helpers it was measured.
+    let placed = |status: &str| {
+        let placed = edited(|body| {
+            body.replace("t=3 by=tftf ", "t=1 by=tftf helper=0 ")
+                .replace(
+                    "tag=test_rt_instr_cpu_susp_parallel status=passed",
+                    &format!("tag=test_rt_instr_susp_deep_parallel status={status}"),
+                )
+        });
+        run(&placed)
+    };
+    let said = placed("passed").verdict_said();
+    assert!(
+        said.contains("PASS (5 passed, 0 skipped, 0 failed;"),
+        "{said}"
+    );
+    let said = placed("failed").verdict_said();
+    assert!(
+        said.contains("FAIL (4 passed, 0 skipped, 1 failed;"),
+        "{said}"
+    );
+
     // It did not reach its end, and says so.
     let stopped = "psci-bench: INCOMPLETE: exception on CPU 0.3";
     for line_of_it in [stopped, "psci-bench: ICOMPLETE: exception on CPU 0.3"] {
