@@ -6,8 +6,9 @@ use crate::plan::{Method, Plan};
 use crate::psci::Error;
 use crate::report::{Row, Skip, Status};
 use crate::round::Who;
-use crate::sample::End;
+use crate::sample::{Action, End, Outcome};
 use crate::scenario::{Bench, Wakers};
+use crate::stat::Ladder;
 use crate::stats::Summary;
 use crate::verdict::Verdict;
 
@@ -29,46 +30,73 @@ fn all_rows_skipped_skips_the_scenario() {
     assert!(text.contains("status=skipped why=not-supported function=0xc4000001 "));
 }
 
-#[test]
-fn a_skipped_row_lacks_no_samples() {
+/// Two CPUs' rows, of which the second is skipped for that reason, and what
+/// `measure` makes of them: its result, and each row's samples.
+fn with_rows<T>(
+    skipped: Option<Skip>,
+    measure: impl FnOnce(&mut Bench<'_, Fake>) -> T,
+) -> (T, [u32; 2]) {
     let mut fake = Fake::new(2);
     let (plan, cpus) = (Plan::default(), [Cpu::default(); 2]);
     let mut rows = [0, 1].map(|cpu| Row {
         expected: true,
-        valid: plan.iterations,
         ..Row::new(cpu)
     });
-    rows[1].valid = 0;
+    rows[1].skipped = skipped;
     let wakers = Wakers::try_out(&mut fake, &cpus, &mut [], &[]);
-    let mut status = |skipped| {
-        rows[1].skipped = skipped;
-        let bench = Bench {
-            machine: &mut fake,
-            plan: &plan,
-            cpus: &cpus,
-            method: Method::Tftf,
-            pmf: true,
-            wakers: &wakers,
-            timers_stop: false,
-            helper: None,
-            all: Who::All,
-            dirty: 0,
-            osi: None,
-            outcomes: &mut [],
-            firsts: &mut [],
-            kept: &mut [],
-            column: &mut [],
-            rows: &mut rows,
-            attempts: 0,
-            trials: 0,
-            sleep: 0,
-            longest_sleep: 0,
-            quiet: 0,
-            off_sleep: 0,
-            skew: Summary::default(),
-        };
+    let room = 2 * plan.iterations as usize;
+    let [outcomes, firsts, kept] = &mut [2, 2, room].map(|n| std::vec![Outcome::default(); n]);
+    let mut bench = Bench {
+        machine: &mut fake,
+        plan: &plan,
+        cpus: &cpus,
+        method: Method::Tftf,
+        pmf: true,
+        wakers: &wakers,
+        timers_stop: false,
+        helper: None,
+        all: Who::All,
+        dirty: 0,
+        osi: None,
+        outcomes,
+        firsts,
+        kept,
+        column: &mut std::vec![0; room],
+        rows: &mut rows,
+        attempts: 0,
+        trials: 0,
+        sleep: 0,
+        longest_sleep: 0,
+        quiet: 0,
+        off_sleep: 0,
+        skew: Summary::default(),
+    };
+    let made = measure(&mut bench);
+    (made, rows.map(|row| row.valid))
+}
+
+#[test]
+fn a_skipped_row_lacks_no_samples() {
+    let status = |bench: &mut Bench<'_, Fake>| {
+        bench.rows[0].valid = bench.plan.iterations;
         bench.status()
     };
-    assert!(matches!(status(None), Status::Failed(_)));
-    assert_eq!(status(Some(Skip::NoGic)), Status::Passed);
+    let (lacking, _) = with_rows(None, status);
+    assert!(matches!(lacking, Status::Failed(_)));
+    assert_eq!(with_rows(Some(Skip::NoGic), status).0, Status::Passed);
+}
+
+#[test]
+fn a_skipped_row_is_not_measured() {
+    let action = Action::Suspend {
+        power_state: 0x0001_0002,
+        powerdown: true,
+    };
+    let measure = |bench: &mut Bench<'_, Fake>| {
+        let measured = bench.measure_serial(action, &Ladder::default());
+        measured.is_ok() && bench.machine.asked.iter().all(|it| it.who == Who::Only(0))
+    };
+    let alone = with_rows(Some(Skip::NoGic), measure);
+    assert_eq!(alone, (true, [20, 0]));
+    assert_eq!(with_rows(None, measure), (false, [20, 20]));
 }
