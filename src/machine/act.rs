@@ -12,6 +12,12 @@ use super::latency;
 use super::slot::{Order, Slot};
 use super::timed::Back;
 
+/// The last stretch before a start, in microseconds, which a CPU does not nap
+/// through.
+const SPIN_US: u64 = 100;
+/// Before that the lead wakes, in microseconds.
+const AHEAD_US: u64 = 30;
+
 /// Why a CPU can not take part.
 pub enum Unfit {
     /// Its part of the GIC could not be set up.
@@ -68,6 +74,18 @@ pub fn perform(
     if order.action.goes_down() {
         env.make_dirty(order.dirty);
     }
+    let start: &mut dyn FnMut() -> Option<u64> = &mut || {
+        let start = start()?;
+        // All begin to spin at one instant, however they waited before. The lead
+        // wakes once more by itself ahead of them, so that an emulator that runs
+        // CPUs in turn begins each round with the same one.
+        let spin = start.saturating_sub(env.us(SPIN_US));
+        if slot.index == env.lead {
+            env.sleep_until(spin.saturating_sub(env.us(AHEAD_US)));
+        }
+        env.sleep_until(spin);
+        Some(start)
+    };
     match order.action {
         Action::None => outcome,
         Action::Suspend { power_state, .. } => suspend(env, slot, order, Some(power_state), start),
