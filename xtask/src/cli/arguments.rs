@@ -435,7 +435,7 @@ pub struct RunArguments {
     /// as needed, with commas between. Implies faults=1.
     #[arg(long, value_name = "SPEC", value_parser = fault::check)]
     pub fault: Option<String>,
-    /// A TF-A checkout, 2.12 to 2.15, instead of Debian's source package.
+    /// A TF-A checkout, from 2.12 on, instead of Debian's source package.
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
     /// Count instructions instead of time, on one CPU of the host: runs repeat
