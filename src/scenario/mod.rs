@@ -259,7 +259,7 @@ impl<M: Machine> Bench<'_, M> {
         );
         let power_state = state.map(|s| s.power_state);
         let lead = self.machine.facts().lead;
-        let why = self.wakers.skip(state);
+        let why = self.wakers.skip(state).map(|skip| states.explain(skip));
         match why {
             Some(skip) if needs_state => return (Status::Skipped(skip), power_state),
             // The lead's part alone needs a state.

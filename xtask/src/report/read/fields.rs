@@ -422,7 +422,7 @@ fn test_field(test: &mut Test, key: &str, value: &str) -> bool {
             true
         }
         "why_cpu" | "valid" | "error" | "step" | "cause" | "reason" | "stamp" | "function"
-        | "no_frame" | "fault" | "ticks" | "intid" | "call" | "answer" => {
+        | "no_frame" | "takes" | "fault" | "ticks" | "intid" | "call" | "answer" => {
             other(&mut test.why.get_or_insert_default().details, key, value)
         }
         _ => other(&mut test.others, key, value),
