@@ -88,7 +88,7 @@ fn the_payload_reads_what_each_file_says() {
                 (
                     &*s.name,
                     *s.power_state.get_ref(),
-                    Some(s.level),
+                    s.level,
                     s.local_timer_stop,
                 )
             })
