@@ -56,6 +56,24 @@ impl TfA {
     }
 }
 
+impl TfA {
+    /// Refuses a source whose own platform `qemu` does not power CPUs down.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn check_stock(&self) -> Result<()> {
+        // Came with the power-down, after 2.15.0.
+        if self.dir.join("plat/common/plat_hold_pen.c").is_file() {
+            return Ok(());
+        }
+        bail!(
+            "--firmware tf-a-stock: the qemu platform of this TF-A {} parks a CPU for good in a \
+             power-down; give a checkout of June 2026 or later (after 2.15.0) by --tf-a",
+            self.version
+        )
+    }
+}
+
 /// Returns the version in `dir`'s Makefile, unless it is too old.
 ///
 /// # Errors

@@ -61,7 +61,7 @@ fn unknown_words() {
     );
     holds(
         &refused(&["qemu", "--firmware", "uefi"]),
-        "[possible values: tf-a, builtin, kvm]",
+        "[possible values: tf-a, tf-a-stock, builtin, kvm]",
     );
     holds(
         &refused(&["image", "--board", "moon"]),
