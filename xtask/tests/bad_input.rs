@@ -110,6 +110,52 @@ fn not_a_tf_a() {
 }
 
 #[test]
+fn a_tf_a_whose_own_platform_does_not_power_down() {
+    let said = refused(&["qemu", "--firmware", "tf-a-stock"]);
+    holds(
+        &said,
+        "--firmware tf-a-stock: the qemu platform of this TF-A 2.12.1 parks",
+    );
+    let said = refused(&["qemu", "--firmware", "tf-a-stock", "--variant", "pmf=off"]);
+    holds(
+        &said,
+        "--variant is about TF-A as it is built for --firmware tf-a, and this is",
+    );
+}
+
+#[test]
+fn states_that_are_not_of_the_format() {
+    for (words, said) in [
+        (
+            "qemu --core 0x40000002",
+            "--core 0x40000002: it sets bits that the original format",
+        ),
+        (
+            "image --core 0x10002 --deepest 0x40000022",
+            "--deepest 0x40000022: it sets bits that the original format",
+        ),
+        (
+            "image --board juno --state-format extended",
+            "--state-format extended: the board file of Arm Juno",
+        ),
+        (
+            "lab --core 0x1 -o nowhere",
+            "--core 0x1: this is no power-down state in the original",
+        ),
+        ("image --core 2", "invalid value '2' for '--core <0x"),
+        ("image --deepest 0x10002", "--core <0x"),
+        ("qemu --core 0x10002 --image x", "cannot be used with"),
+        (
+            "image --bare --state-format original",
+            "cannot be used with",
+        ),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        holds(&refused(&words), said);
+    }
+}
+
+#[test]
 fn not_a_device_tree() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("a.dtb");

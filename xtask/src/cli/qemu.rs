@@ -92,7 +92,9 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
             ),
         ] {
             if given {
-                bail!("{option} is about --firmware tf-a, and this is --firmware {name}");
+                bail!(
+                    "{option} is about TF-A as it is built for --firmware tf-a, and this is --firmware {name}"
+                );
             }
         }
     }
