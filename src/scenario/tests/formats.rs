@@ -12,12 +12,17 @@ const ARGS: &str = "only=suite,dirty_sweep,contend_sweep,idle_states dirty=0 con
 
 #[test]
 fn a_mismatch_is_named_and_nothing_is_sent() {
-    let extended = STATES.map(|state| IdleState {
+    // States that stop timers have a trial before the scenarios.
+    let original = STATES.map(|state| IdleState {
+        local_timer_stop: true,
+        ..state
+    });
+    let extended = original.map(|state| IdleState {
         power_state: 1 << 30 | state.power_state & 0xffff,
         ..state
     });
     for (format, states) in [
-        (StateFormat::Extended, STATES),
+        (StateFormat::Extended, original),
         (StateFormat::Original, extended),
     ] {
         let mut fake = Fake::taking(2, format);
