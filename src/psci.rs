@@ -160,6 +160,24 @@ impl StateFormat {
         }
     }
 
+    /// Returns the format that the firmware does not take.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Original => Self::Extended,
+            Self::Extended => Self::Original,
+        }
+    }
+
+    /// Returns the format's name in PSCI's specification, in lower case.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Original => "original",
+            Self::Extended => "extended",
+        }
+    }
+
     /// Whether every bit that the format reserves is zero in `power_state`.
     #[must_use]
     pub fn accepts(self, power_state: u32) -> bool {

@@ -111,6 +111,9 @@ impl Row {
 pub enum Skip {
     /// The board names no idle state of the kind, and the user none either.
     NoIdleState,
+    /// The firmware takes power_state values of this format, and all power-down
+    /// states of the board have the other one.
+    OtherFormat(psci::StateFormat),
     /// The firmware does not implement the function.
     NotSupported(u32),
     /// The state stops the per-CPU timers, and there is no other wake source,

@@ -254,6 +254,7 @@ fn whole_test(to: &mut Recorder<'_>, test: &TestReport<'_>) {
 fn skipped(to: &mut Recorder<'_>, key: &str, skip: Skip) {
     let why = match skip {
         Skip::NoIdleState => "no-idle-state",
+        Skip::OtherFormat(_) => "other-format",
         Skip::NotSupported(_) => "not-supported",
         Skip::TimerStops(_) => "timer-stops",
         Skip::NotTried { .. } => "not-tried",
@@ -272,6 +273,7 @@ fn skipped(to: &mut Recorder<'_>, key: &str, skip: Skip) {
     };
     to.word(key, why);
     match skip {
+        Skip::OtherFormat(format) => to.word("takes", format.name()),
         Skip::NotSupported(function) => to.hex("function", function.into()),
         Skip::TimerStops(why) => to.field("no_frame", &why),
         Skip::ModeRefused(error) => to.field("error", &error),

@@ -117,6 +117,15 @@ pub(super) fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
         Skip::NoIdleState => line.write_str(
             "the board names no idle state of this kind; deepest= or core= can give one",
         ),
+        Skip::OtherFormat(format) => {
+            let (takes, has) = (format.name(), format.other().name());
+            write!(
+                line,
+                "the firmware takes {takes} power_state values; the device tree has {has} ones. \
+                 Use a tree with {takes} ones (--state-format, --deepest and --core of cargo \
+                 xtask make one), or give the values by deepest= and core="
+            )
+        }
         Skip::NotSupported(id) => {
             let id = u64::from(id);
             write!(line, "the firmware does not implement function {id:#010x}")

@@ -119,6 +119,13 @@ impl Fake {
         }
     }
 
+    /// The same, whose firmware takes `format`.
+    pub fn taking(cpus: usize, format: StateFormat) -> Self {
+        let mut fake = Self::new(cpus);
+        fake.facts.state_format = format;
+        fake
+    }
+
     /// The same, without PMF.
     pub fn without_pmf(cpus: usize) -> Self {
         let mut fake = Self::new(cpus);

@@ -125,6 +125,9 @@ pub fn run_all<'w, M: Machine, W: Write>(
         }
     }
     let suite::Room { rows, kept } = room;
+    // A placement that was not measured leaves its rows: a sweep has one a CPU.
+    let most = run.cpus.len().min(rows.len());
+    let rows = &mut rows[..most];
     for scenario in plan.scenarios.iter().filter(|id| !id.is_suite()) {
         // All that is left: each takes from it what it has found.
         let (free, spread) = (
@@ -259,7 +262,7 @@ impl<M: Machine> Bench<'_, M> {
         );
         let power_state = state.map(|s| s.power_state);
         let lead = self.machine.facts().lead;
-        let why = self.wakers.skip(state);
+        let why = self.wakers.skip(state).map(|skip| states.explain(skip));
         match why {
             Some(skip) if needs_state => return (Status::Skipped(skip), power_state),
             // The lead's part alone needs a state.

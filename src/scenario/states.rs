@@ -5,6 +5,7 @@ use arrayvec::ArrayVec;
 use crate::board::{IDLE_STATES_MAX, IdleState};
 use crate::plan::{Plan, ScenarioId};
 use crate::psci::StateFormat;
+use crate::report::Skip;
 use crate::sample::Action;
 use crate::stat::{Ladder, Rung};
 
@@ -58,6 +59,9 @@ pub struct States {
     pub deepest: Option<Chosen>,
     /// The power-down of a CPU alone.
     pub core: Option<Chosen>,
+    /// The firmware's format, where all power-down states of the board have the
+    /// other one.
+    pub mismatch: Option<StateFormat>,
 }
 
 impl States {
@@ -83,6 +87,7 @@ impl States {
         Self {
             deepest: plan.deepest.or(deepest).map(chosen),
             core: plan.core.or(core).map(chosen),
+            mismatch: is_mismatch(idle_states, format).then_some(format),
         }
     }
 
@@ -107,7 +112,7 @@ impl States {
         idle_states: &[IdleState<'_>],
         format: StateFormat,
     ) -> ArrayVec<Chosen, { IDLE_STATES_MAX + 2 }> {
-        let every = plan.scenarios.contains(ScenarioId::IdleStates);
+        let every = plan.scenarios.contains(ScenarioId::IdleStates) && self.mismatch.is_none();
         let board = idle_states
             .iter()
             .filter(|s| every && format.accepts(s.power_state));
@@ -137,6 +142,22 @@ impl States {
         crate::sort::by_key(&mut all, place);
         all
     }
+
+    /// Names the mismatch of formats where it is the reason of `skip`.
+    pub(super) fn explain(&self, skip: Skip) -> Skip {
+        match (skip, self.mismatch) {
+            (Skip::NoIdleState, Some(format)) => Skip::OtherFormat(format),
+            _ => skip,
+        }
+    }
+}
+
+/// Returns whether there are power-down states, and all of them have the format
+/// that the firmware does not take. The extended format reserves too few bits
+/// for a single value to tell: 0x10002 is a standby state in it.
+fn is_mismatch(idle_states: &[IdleState<'_>], format: StateFormat) -> bool {
+    powerdowns(idle_states, format).next().is_none()
+        && powerdowns(idle_states, format.other()).next().is_some()
 }
 
 /// The board's power-down states, in its order.
@@ -203,7 +224,7 @@ mod tests {
             state(0x0101_0022, None),
             state(0x0001_0002, None),
         ];
-        let States { deepest, core } = States::choose(&states, &plan(), StateFormat::Original);
+        let States { deepest, core, .. } = States::choose(&states, &plan(), StateFormat::Original);
         assert_eq!(deepest.map(|s| s.power_state), Some(0x0201_0222));
         assert_eq!(core.map(|s| s.power_state), Some(0x0001_0002));
         assert!(deepest.is_some_and(|s| s.powerdown));
@@ -228,6 +249,29 @@ mod tests {
         let states = [state(0x1, None)];
         let chosen = States::choose(&states, &plan(), StateFormat::Original);
         assert_eq!(chosen, States::default());
+    }
+
+    #[test]
+    fn a_mismatch_of_formats_is_of_all_power_downs() {
+        use StateFormat::{Extended, Original};
+        for (states, format, mismatch) in [
+            (&[0x1, 0x0001_0002, 0x0101_0022][..], Extended, true),
+            (&[0x1, 0x4000_0002, 0x4000_0222], Original, true),
+            (&[0x0001_0002, 0x0101_0022], Original, false),
+            (&[0x4000_0002], Extended, false),
+            // A standby state whose StateID has bit 16 set, beside a power-down.
+            (&[0x0001_0002, 0x4000_0002], Extended, false),
+            (&[0x1], Extended, false),
+            (&[], Original, false),
+        ] {
+            let all: std::vec::Vec<_> = states.iter().map(|it| state(*it, None)).collect();
+            let chosen = States::choose(&all, &plan(), format);
+            let expected = mismatch.then_some(format);
+            assert_eq!(chosen.mismatch, expected, "{states:x?} {format:?}");
+            let said = chosen.explain(Skip::NoIdleState);
+            let named = expected.map_or(Skip::NoIdleState, Skip::OtherFormat);
+            assert_eq!(said, named);
+        }
     }
 
     #[test]

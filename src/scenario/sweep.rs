@@ -143,15 +143,20 @@ pub(super) fn measure<M: Machine>(
     match scenario {
         ScenarioId::DirtySweep => sweep.dirty(states),
         ScenarioId::ContendSweep => sweep.contend(states),
+        // The firmware may take a state of the other format for a standby state.
+        ScenarioId::IdleStates if states.mismatch.is_some() => {}
         ScenarioId::IdleStates => sweep.idle_states(idle_states),
         _ => sweep.system_suspend(idle_states),
+    }
+    for why in sweep.left_out.iter_mut().flatten() {
+        *why = states.explain(*why);
     }
     let status = match (sweep.failure, sweep.measured) {
         (Some(failure), _) => Status::Failed(failure),
         (None, true) => Status::Passed,
         (None, false) => {
-            let states = sweep.left_out[0].take();
-            Status::Skipped(states.unwrap_or(Skip::NoIdleState))
+            let why = sweep.left_out[0].take();
+            Status::Skipped(why.unwrap_or(states.explain(Skip::NoIdleState)))
         }
     };
     [stage.attempts, stage.trials] = sweep.attempts;

@@ -1,5 +1,6 @@
 //! The scenarios, run against the fake machine.
 
+mod formats;
 mod loops;
 mod reached;
 mod skips;

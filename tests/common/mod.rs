@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test program uses its own part of it")]
 
 use std::collections::BTreeMap;
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use object::{Object, ObjectSymbol};
@@ -14,6 +15,7 @@ use xtask::firmware::{Gic, StateId};
 use xtask::image::Emergency;
 use xtask::payload;
 use xtask::run::{RunResult, RunSpec};
+use xtask::setup::{self, Need};
 use xtask::tree::{self, Choices};
 use xtask::workspace::Workspace;
 
@@ -72,6 +74,28 @@ pub fn offset_of(symbol: &str) -> usize {
     let mut symbols = elf.symbols();
     let found = symbols.find(|s| s.name() == Ok(symbol));
     found.expect("the symbol").address() as usize
+}
+
+/// Assembles the file `source` of the repository, a program that runs without
+/// the payload.
+pub fn assemble(source: &str, symbols: &[(&str, u32)]) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    setup::ensure(&workspace, &[Need::CrossCompiler]).expect("a cross compiler");
+    let dir = tempfile::tempdir().expect("a folder");
+    let (object, flat) = (dir.path().join("it.o"), dir.path().join("it.bin"));
+    let run = |command: &mut Command| {
+        let status = command.status().expect("binutils start");
+        assert!(status.success(), "{command:?}");
+    };
+    let mut assemble = Command::new("aarch64-linux-gnu-as");
+    for (symbol, value) in symbols {
+        assemble.args(["--defsym", &format!("{symbol}={value}")]);
+    }
+    let source = workspace.root.join(source);
+    run(assemble.arg("-o").arg(&object).arg(source));
+    let mut flatten = Command::new("aarch64-linux-gnu-objcopy");
+    run(flatten.args(["-O", "binary"]).arg(&object).arg(&flat));
+    std::fs::read(flat).expect("the program")
 }
 
 /// The fields of one record.

@@ -10,16 +10,12 @@
 mod common;
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::process::Command;
 use std::time::Duration;
 
 use common::{Fields, Log, number};
 use xtask::firmware::Gic;
 use xtask::qemu::{Firmware, Level};
 use xtask::run::{Payload, RunSpec};
-use xtask::setup::{self, Need};
-use xtask::workspace::Workspace;
 
 /// Iterations of each loop, and operations of each batch.
 const COUNT: u32 = 1024;
@@ -43,24 +39,9 @@ fn compared(firmware: Firmware) -> impl Iterator<Item = (&'static str, &'static 
 
 /// The program of loops, for a machine.
 fn loops(gic: Gic, hvc: bool) -> Vec<u8> {
-    let workspace = Workspace::find().expect("the workspace");
-    setup::ensure(&workspace, &[Need::CrossCompiler]).expect("a cross compiler");
-    let dir = tempfile::tempdir().expect("a folder");
-    let (object, flat) = (dir.path().join("loops.o"), dir.path().join("loops.bin"));
-    let source = workspace.root.join("tests/micro/loops.S");
-    let run = |command: &mut Command| {
-        let status = command.status().expect("binutils start");
-        assert!(status.success(), "{command:?}");
-    };
-    let mut assemble = Command::new("aarch64-linux-gnu-as");
     let gic = if gic == Gic::V2 { 2 } else { 3 };
-    for (symbol, value) in [("GIC", gic), ("HVC", u32::from(hvc)), ("COUNT", COUNT)] {
-        assemble.args(["--defsym", &format!("{symbol}={value}")]);
-    }
-    run(assemble.arg("-o").arg(&object).arg(source));
-    let mut flatten = Command::new("aarch64-linux-gnu-objcopy");
-    run(flatten.args(["-O", "binary"]).arg(&object).arg(&flat));
-    fs::read(flat).expect("the program")
+    let symbols = [("GIC", gic), ("HVC", u32::from(hvc)), ("COUNT", COUNT)];
+    common::assemble("tests/micro/loops.S", &symbols)
 }
 
 /// Instructions of each loop of the program, all iterations together.

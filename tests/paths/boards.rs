@@ -4,7 +4,7 @@
 use psci_bench::image::Conduit;
 use psci_bench::verdict::Verdict;
 use xtask::board::Stock;
-use xtask::firmware::Platform;
+use xtask::firmware::{Gic, Platform};
 use xtask::flash;
 use xtask::image::Emergency;
 
@@ -90,8 +90,10 @@ fn raspi3b_under_tf_a() {
         // PLAT_RPI3_FIP_BASE in plat/rpi/rpi3/include/platform_def.h.
         fip_base: 0x2_0000,
         preloaded: false,
+        variables: Vec::new(),
+        cluster: None,
     };
-    let firmware = built(&Platform::stock(&stock, 0));
+    let firmware = built(&Platform::stock(&stock, 0, Gic::V3));
     let image = with_tree(&compiled("raspi3b-tf-a.dts"));
     let (armstub, _) = flash::build(&firmware, Some(&stock), image).expect("an armstub");
     // All four CPUs begin at 0, at EL3, as on the board.

@@ -11,7 +11,7 @@
 //! state, with QEMU's PSCI.)
 
 use xtask::board::Stock;
-use xtask::firmware::Platform;
+use xtask::firmware::{Gic, Platform};
 use xtask::flash;
 
 use crate::firmware::built;
@@ -27,8 +27,10 @@ fn by_its_tree_alone() {
         // PLAT_QEMU_FIP_BASE; BL33 is in memory.
         fip_base: 0x1_2000,
         preloaded: true,
+        variables: Vec::new(),
+        cluster: None,
     };
-    let firmware = built(&Platform::stock(&stock, LOADED_AT));
+    let firmware = built(&Platform::stock(&stock, LOADED_AT, Gic::V3));
     let image = with_tree(&compiled("made-up.dts"));
     let (flash, image) = flash::build(&firmware, Some(&stock), image).expect("a flash");
     let log = Machine::new("sbsa-ref")

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result, bail};
 use psci_bench::image::TREE_MAX;
 
-use crate::board::{Board, Conduit};
+use crate::board::{Board, Conduit, GivenStates};
 use crate::firmware::{Gic, Variant};
 use crate::image::{self, Emergency};
 use crate::payload::{self, Tree};
@@ -25,6 +25,8 @@ pub struct ImageWish<'w> {
     pub conduit: Conduit,
     /// Of which variant.
     pub variant: Variant,
+    /// The idle states of the tree that is made of the board file.
+    pub states: GivenStates,
     /// The boot arguments.
     pub args: Option<&'w str>,
     /// Whether it is for a machine with this GIC, which the user's tree has to
@@ -81,7 +83,8 @@ pub fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Cont
     let (tree, emergency, cpus) = match tree {
         Tree::Board => {
             let firmware = board.firmware(wish.firmware.name())?;
-            let mut idle_states = firmware.idle_states(wish.variant.state_id);
+            let state_id = wish.variant.state_id;
+            let mut idle_states = wish.states.choose(board, firmware, state_id)?;
             if wish.variant.timer_stop {
                 let stop = idle_states.iter_mut().filter(|state| state.is_powerdown());
                 stop.for_each(|state| state.local_timer_stop = true);
@@ -93,8 +96,9 @@ pub fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Cont
                 idle_states: &idle_states,
                 bootargs: wish.args.unwrap_or(""),
             };
+            let grouped = board.with_clusters_of(firmware);
             (
-                Some(tree::build(board, &choices)?),
+                Some(tree::build(&grouped, &choices)?),
                 of_board,
                 wish.cpus as usize,
             )
@@ -114,7 +118,7 @@ pub fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Cont
             let emergency = Emergency::of_tree(&blob);
             (Some(blob), emergency, cpus)
         }
-        Tree::Raw(_) | Tree::None if wish.args.is_some() && wish.firmware == Firmware::TfA => {
+        Tree::Raw(_) | Tree::None if wish.args.is_some() && wish.firmware.is_tf_a() => {
             bail!("boot arguments need a device tree to be in")
         }
         Tree::Raw(bytes) => (Some(bytes.clone()), of_board, wish.cpus as usize),

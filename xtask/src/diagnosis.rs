@@ -75,7 +75,7 @@ pub fn refused(outcome: &Outcome) -> bool {
 #[must_use]
 pub fn doubt(firmware: Firmware, cpu: &str) -> Option<String> {
     let model = model(cpu);
-    (firmware == Firmware::TfA && !POWER_DOWN.contains(&model)).then(|| {
+    (firmware.is_tf_a() && !POWER_DOWN.contains(&model)).then(|| {
         format!(
             "power-down under TF-A is not known to complete on QEMU's {model}, and the run may \
              not end before its time is over; use {}",
@@ -123,7 +123,7 @@ fn begun(line: &str) -> Option<&str> {
 
 fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
     let model = model(context.cpu);
-    let tf_a = context.firmware == Firmware::TfA;
+    let tf_a = context.firmware.is_tf_a();
     if log.contains("PANIC") || log.contains("Unhandled Exception") {
         return "the firmware panicked, see above".into();
     }

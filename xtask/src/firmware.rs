@@ -258,16 +258,20 @@ impl Platform {
         self
     }
 
-    /// A platform of TF-A's own, as it is. `load_address` is the board's.
+    /// A platform of TF-A's own, as it is, for `gic`. `load_address` is the
+    /// board's.
     #[must_use]
-    pub fn stock(stock: &Stock, load_address: u64) -> Self {
+    pub fn stock(stock: &Stock, load_address: u64, gic: Gic) -> Self {
+        let gic = gic.number().to_string();
+        let variables = stock.variables.iter();
+        let variables = variables.map(|variable| variable.replace("{gic}", &gic));
         let preloaded = stock
             .preloaded
             .then(|| format!("PRELOADED_BL33_BASE={load_address:#x}"));
         Self {
             name: stock.platform.clone(),
             root: None,
-            variables: preloaded.into_iter().collect(),
+            variables: variables.chain(preloaded).collect(),
             fip: None,
         }
     }

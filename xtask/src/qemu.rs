@@ -35,6 +35,8 @@ pub enum Level {
 pub enum Firmware {
     /// TF-A at EL3, from flash.
     TfA,
+    /// TF-A's own platform for the machine, of a --tf-a that powers CPUs down.
+    TfAStock,
     /// QEMU's own, which does no power-down and has no PMF.
     Builtin,
     /// KVM's: the payload is a guest of an emulated Linux ([`crate::kvm_host`]).
@@ -47,9 +49,16 @@ impl Firmware {
     pub fn name(self) -> &'static str {
         match self {
             Self::TfA => "tf-a",
+            Self::TfAStock => "tf-a-stock",
             Self::Builtin => "builtin",
             Self::Kvm => "kvm",
         }
+    }
+
+    /// Returns whether TF-A is at EL3.
+    #[must_use]
+    pub fn is_tf_a(self) -> bool {
+        matches!(self, Self::TfA | Self::TfAStock)
     }
 }
 
@@ -157,7 +166,7 @@ impl Machine<'_> {
         let mut machine = self.recipe.machine.clone();
         let on = |yes| if yes { "on" } else { "off" };
         if self.recipe.adjustable {
-            if self.firmware == Firmware::TfA {
+            if self.firmware.is_tf_a() {
                 machine.push_str(",secure=on");
             }
             machine.push_str(&format!(
@@ -183,7 +192,7 @@ impl Machine<'_> {
             add(&["-fw_cfg", &fault::argument(spec)]);
         }
         add(&[match self.firmware {
-            Firmware::TfA => "-bios",
+            Firmware::TfA | Firmware::TfAStock => "-bios",
             Firmware::Builtin => "-kernel",
             Firmware::Kvm => "-initrd",
         }]);

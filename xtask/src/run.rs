@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use psci_bench::verdict::Verdict;
 use tempfile::TempDir;
 
-use crate::board::{Board, Conduit};
+use crate::board::{Board, Conduit, GivenStates};
 use crate::contents::{ImageWish, make_image};
 use crate::diagnosis::{self, diagnose};
 use crate::firmware::{self, Gic, Platform, Variant};
@@ -70,6 +70,8 @@ pub struct RunSpec {
     pub args: Option<String>,
     /// The device tree.
     pub tree: Tree,
+    /// The idle states of a device tree that is made of the board file.
+    pub states: GivenStates,
     /// BL33.
     pub payload: Payload,
     /// How long QEMU may run.
@@ -93,6 +95,7 @@ impl Default for RunSpec {
             icount: false,
             args: None,
             tree: Tree::Board,
+            states: GivenStates::default(),
             payload: Payload::Build,
             timeout: LEAST,
             log: None,
@@ -229,15 +232,18 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
             map.image = positions::loaded_at(memory, &image);
             image
         }
-        Firmware::TfA => {
+        Firmware::TfA | Firmware::TfAStock => {
             let tf_a = match tf_a {
                 Some(tf_a) => tf_a,
                 None => TfA::locate(&workspace, None)?,
             };
+            if spec.firmware == Firmware::TfAStock {
+                tf_a.check_stock()?;
+            }
             let mut variant = spec.variant;
             variant.faults |= spec.fault.is_some();
             let platform = match stock {
-                Some(stock) => Platform::stock(stock, load_address),
+                Some(stock) => Platform::stock(stock, load_address, machine.gic),
                 None => Platform::overlay(&workspace, &spec.board, machine.gic, variant),
             };
             let firmware = firmware::build(&workspace, &tf_a, &platform)?;
@@ -381,6 +387,7 @@ fn build_image(
             _ => board.psci.conduit,
         },
         variant: spec.variant,
+        states: spec.states,
         args: spec.args.as_deref(),
         emulated: true,
     };

@@ -7,10 +7,13 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use crate::apt_source::{self, hex};
+use crate::progress::say;
 use crate::workspace::Workspace;
 
-/// Versions that the overlay platform is written for, both included.
-const SUPPORTED: ((u32, u32), (u32, u32)) = ((2, 12), (2, 15));
+/// The oldest version that the overlay platform builds on.
+const OLDEST: (u32, u32) = (2, 12);
+/// The newest version that the overlay platform was run on.
+const NEWEST: (u32, u32) = (2, 15);
 
 /// A source tree of TF-A.
 #[derive(Clone, Debug)]
@@ -32,7 +35,11 @@ impl TfA {
     pub fn locate(workspace: &Workspace, dir: Option<&Path>) -> Result<Self> {
         if let Some(dir) = dir {
             let dir = fs::canonicalize(dir).with_context(|| format!("--tf-a {}", dir.display()))?;
-            let version = supported(&dir).with_context(|| format!("--tf-a {}", dir.display()))?;
+            let at = || format!("--tf-a {}", dir.display());
+            let version = supported(&dir).with_context(at)?;
+            if let Some(doubt) = doubt(&version) {
+                say(&format!("warning: {}: {doubt}", at()));
+            }
             let identity = content(&dir)?;
             return Ok(Self {
                 dir,
@@ -49,25 +56,56 @@ impl TfA {
     }
 }
 
-/// The version in `dir`'s Makefile, if it is one that will do.
+impl TfA {
+    /// Refuses a source whose own platform `qemu` does not power CPUs down.
+    ///
+    /// # Errors
+    /// When it does not.
+    pub fn check_stock(&self) -> Result<()> {
+        let path = self.dir.join("plat/qemu/common/qemu_pm.c");
+        let hooks = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        // Up to 2.15.0 this stands for the power-down and for the way back.
+        if !hooks.contains("assert(0)") {
+            return Ok(());
+        }
+        bail!(
+            "--firmware tf-a-stock: the qemu platform of this TF-A {} parks a CPU for good in a \
+             power-down; give a checkout of June 2026 or later (after 2.15.0) by --tf-a",
+            self.version
+        )
+    }
+}
+
+/// Returns the version in `dir`'s Makefile, unless it is too old.
 ///
 /// # Errors
-/// When `dir` is no TF-A, or one of another version.
-pub fn supported(dir: &Path) -> Result<String> {
+/// When `dir` is no TF-A, or one before [`OLDEST`].
+fn supported(dir: &Path) -> Result<String> {
     let version = version(dir)?;
-    let mut numbers = version.split('.').map(|n| n.parse().unwrap_or(0));
-    let found = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    let (least, most) = SUPPORTED;
-    if found < least || found > most {
-        bail!(
-            "this is TF-A {version}; versions {}.{} to {}.{} can be used",
-            least.0,
-            least.1,
-            most.0,
-            most.1
-        );
+    if major_minor(&version) < OLDEST {
+        let (major, minor) = OLDEST;
+        bail!("this is TF-A {version}; versions from {major}.{minor} on can be used");
     }
     Ok(version)
+}
+
+/// Returns the warning that `version` deserves: the overlay platform was not
+/// run on it.
+fn doubt(version: &str) -> Option<String> {
+    let (oldest, newest) = (OLDEST, NEWEST);
+    (major_minor(version) > newest).then(|| {
+        format!(
+            "this is TF-A {version}, which the overlay platform was not tried with; it was tried \
+             with {}.{} to {}.{} (platforms/qemu/tf-a/README.md). If it does not build or run, use \
+             one of these",
+            oldest.0, oldest.1, newest.0, newest.1
+        )
+    })
+}
+
+fn major_minor(version: &str) -> (u32, u32) {
+    let mut numbers = version.split('.').map(|n| n.parse().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 /// The version in `dir`'s Makefile.
@@ -164,6 +202,21 @@ mod tests {
             fs::write(path, "VERSION_MAJOR := 2\nVERSION_MINOR := 8\n").expect("written");
         }
         let error = supported(dir.path()).expect_err("old").to_string();
-        assert!(error.contains("TF-A 2.8; versions 2.12 to 2.15"), "{error}");
+        assert!(error.contains("TF-A 2.8; versions from 2.12 on"), "{error}");
+    }
+
+    #[test]
+    fn only_a_version_after_the_newest_is_doubted() {
+        for version in ["2.12.1", "2.15", "2.15.3"] {
+            assert_eq!(doubt(version), None, "{version}");
+        }
+        for version in ["2.16", "2.16.0", "3.0"] {
+            let said = doubt(version).expect("a warning");
+            let named = format!("this is TF-A {version}, ");
+            assert!(
+                said.contains(&named) && said.contains("tried with 2.12 to 2.15"),
+                "{said}"
+            );
+        }
     }
 }

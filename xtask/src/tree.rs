@@ -206,8 +206,10 @@ fn idle_states(states: &[IdleState]) -> Node {
     for (state, phandle) in states.iter().zip(IDLE_PHANDLES..) {
         let mut node = Node::new(&state.name)
             .texts("compatible", &["arm,idle-state"])
-            .cells("arm,psci-suspend-param", &[*state.power_state.get_ref()])
-            .cells("psci-bench,power-level", &[u32::from(state.level)]);
+            .cells("arm,psci-suspend-param", &[*state.power_state.get_ref()]);
+        if let Some(level) = state.level {
+            node = node.cells("psci-bench,power-level", &[u32::from(level)]);
+        }
         if state.local_timer_stop {
             node = node.bytes("local-timer-stop", &[]);
         }

@@ -61,7 +61,7 @@ fn unknown_words() {
     );
     holds(
         &refused(&["qemu", "--firmware", "uefi"]),
-        "[possible values: tf-a, builtin, kvm]",
+        "[possible values: tf-a, tf-a-stock, builtin, kvm]",
     );
     holds(
         &refused(&["image", "--board", "moon"]),
@@ -106,7 +106,53 @@ fn not_a_tf_a() {
         fs::write(path, "VERSION_MAJOR := 2\nVERSION_MINOR := 9\n").expect("written");
     }
     let said = refused(&["qemu", "--tf-a", text(dir.path())]);
-    holds(&said, "TF-A 2.9; versions 2.12 to 2.15");
+    holds(&said, "TF-A 2.9; versions from 2.12 on can be used");
+}
+
+#[test]
+fn a_tf_a_whose_own_platform_does_not_power_down() {
+    let said = refused(&["qemu", "--firmware", "tf-a-stock"]);
+    holds(
+        &said,
+        "--firmware tf-a-stock: the qemu platform of this TF-A 2.12.1 parks",
+    );
+    let said = refused(&["qemu", "--firmware", "tf-a-stock", "--variant", "pmf=off"]);
+    holds(
+        &said,
+        "--variant is about TF-A as it is built for --firmware tf-a, and this is",
+    );
+}
+
+#[test]
+fn states_that_are_not_of_the_format() {
+    for (words, said) in [
+        (
+            "qemu --core 0x40000002",
+            "--core 0x40000002: it sets bits that the original format",
+        ),
+        (
+            "image --core 0x10002 --deepest 0x40000022",
+            "--deepest 0x40000022: it sets bits that the original format",
+        ),
+        (
+            "image --board juno --state-format extended",
+            "--state-format extended: the board file of Arm Juno",
+        ),
+        (
+            "lab --core 0x1 -o nowhere",
+            "--core 0x1: this is no power-down state in the original",
+        ),
+        ("image --core 2", "invalid value '2' for '--core <0x"),
+        ("image --deepest 0x10002", "--core <0x"),
+        ("qemu --core 0x10002 --image x", "cannot be used with"),
+        (
+            "image --bare --state-format original",
+            "cannot be used with",
+        ),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        holds(&refused(&words), said);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs;
 
 use psci_bench::board as payload;
 use psci_bench::image::ParameterBlock;
-use xtask::board::{Board, names};
+use xtask::board::{Board, GivenStates, names};
 use xtask::contents::{Contents, ImageWish, contents};
 use xtask::firmware::Variant;
 use xtask::image;
@@ -25,6 +25,7 @@ fn each_board_has_an_image() {
             firmware: Firmware::TfA,
             conduit: board.psci.conduit,
             variant: Variant::default(),
+            states: GivenStates::default(),
             args: Some("iterations=7"),
             emulated: false,
         };

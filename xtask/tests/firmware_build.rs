@@ -56,6 +56,37 @@ fn a_build_leaves_tf_a_alone_and_repeats() {
     assert!(before == after, "TF-A's source was written to");
 }
 
+/// A TF-A of a later version: the pinned one, under another number.
+#[test]
+fn a_version_after_2_15_warns_and_goes_on() {
+    let found = Workspace::find().expect("the repository");
+    let pinned = TfA::locate(&found, None).expect("TF-A").dir;
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    for entry in fs::read_dir(&pinned).expect("a directory") {
+        let entry = entry.expect("an entry");
+        let place = dir.path().join(entry.file_name());
+        std::os::unix::fs::symlink(entry.path(), place).expect("a link");
+    }
+    let makefile = fs::read_to_string(pinned.join("Makefile")).expect("a Makefile");
+    let later = |line: &str| match line.starts_with("VERSION_MINOR") {
+        true => "VERSION_MINOR := 16\n".to_owned(),
+        false => format!("{line}\n"),
+    };
+    let path = dir.path().join("Makefile");
+    fs::remove_file(&path).expect("a link");
+    fs::write(&path, makefile.lines().map(later).collect::<String>()).expect("written");
+    let image = dir.path().join("stub.bin");
+    fs::write(&image, support::stub(support::PASS, support::End::Off)).expect("written");
+    let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+    let (tf_a, image) = (text(dir.path()), text(&image));
+    let run = ["qemu", "--tf-a", &tf_a, "--image", &image];
+    let (code, said) = support::outcome(&mut support::xtask(&run));
+    assert_eq!(code, 0, "{said}");
+    let warning = format!("warning: --tf-a {tf_a}: this is TF-A 2.16.");
+    assert!(said.contains(&warning), "{said}");
+    assert!(said.contains("it was tried with 2.12 to 2.15"), "{said}");
+}
+
 #[test]
 fn every_variant_builds_and_each_is_another() {
     let workspace = Workspace::find().expect("the repository");

@@ -1,10 +1,13 @@
 //! The firmwares that a board can run: what each of them takes, and what can
 //! be measured with it.
 
+use std::num::NonZeroU32;
+
 use anyhow::Result;
+use clap::ValueEnum;
 use psci_bench::board::IDLE_STATES_MAX;
 use psci_bench::psci::StateFormat;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use super::check::{NAME, is_name};
@@ -12,7 +15,7 @@ use super::{Board, Source, status};
 use crate::firmware::StateId;
 
 /// The layout of a power_state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
     /// StateID, type and power level.
@@ -20,6 +23,28 @@ pub enum Format {
     Original,
     /// StateID and type.
     Extended,
+}
+
+impl Format {
+    pub(super) fn layout(self) -> StateFormat {
+        match self {
+            Self::Original => StateFormat::Original,
+            Self::Extended => StateFormat::Extended,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        self.layout().name()
+    }
+}
+
+impl From<StateId> for Format {
+    fn from(state_id: StateId) -> Self {
+        match state_id {
+            StateId::Original => Self::Original,
+            StateId::Extended => Self::Extended,
+        }
+    }
 }
 
 /// A state that a CPU can be suspended to.
@@ -30,8 +55,9 @@ pub struct IdleState {
     pub name: String,
     /// CPU_SUSPEND's argument.
     pub power_state: Spanned<u32>,
-    /// The highest power level that goes down.
-    pub level: u8,
+    /// The highest power level that goes down; a board file always says it.
+    #[serde(deserialize_with = "required_level")]
+    pub level: Option<u8>,
     /// Which layout `power_state` has.
     #[serde(default)]
     pub format: Format,
@@ -40,18 +66,18 @@ pub struct IdleState {
     pub local_timer_stop: bool,
 }
 
-impl IdleState {
-    fn layout(&self) -> StateFormat {
-        match self.format {
-            Format::Original => StateFormat::Original,
-            Format::Extended => StateFormat::Extended,
-        }
-    }
+/// A key with a reader of its own is never left out.
+fn required_level<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u8>, D::Error> {
+    u8::deserialize(from).map(Some)
+}
 
+impl IdleState {
     /// Whether a CPU loses its context in it.
     #[must_use]
     pub fn is_powerdown(&self) -> bool {
-        self.layout().is_powerdown(*self.power_state.get_ref())
+        self.format
+            .layout()
+            .is_powerdown(*self.power_state.get_ref())
     }
 }
 
@@ -67,6 +93,12 @@ pub struct Stock {
     /// not in the FIP.
     #[serde(default)]
     pub preloaded: bool,
+    /// Further `NAME=value` arguments of make; `{gic}` stands for 2 or 3.
+    #[serde(default)]
+    pub variables: Vec<String>,
+    /// CPUs in a cluster of its power domain tree, where the board file's
+    /// clusters are others and [`super::Cpus::continues`] has a rule for them.
+    pub cluster: Option<NonZeroU32>,
 }
 
 /// Whether PMF's timestamps can be read, once the firmware is built with
@@ -107,15 +139,7 @@ impl Firmware {
     /// them have the other one, there was no choice.
     #[must_use]
     pub fn idle_states(&self, state_id: StateId) -> Vec<IdleState> {
-        let format = match state_id {
-            StateId::Original => Format::Original,
-            StateId::Extended => Format::Extended,
-        };
-        let of = |format| {
-            let states = self.idle_state.iter().map(Spanned::get_ref);
-            states.filter(move |state| state.format == format).cloned()
-        };
-        let mut states: Vec<IdleState> = of(format).collect();
+        let mut states = self.of_format(state_id.into());
         if states.is_empty() {
             states = self
                 .idle_state
@@ -124,6 +148,13 @@ impl Firmware {
                 .collect();
         }
         states
+    }
+
+    /// Returns the states of this format.
+    pub(super) fn of_format(&self, format: Format) -> Vec<IdleState> {
+        let states = self.idle_state.iter().map(Spanned::get_ref);
+        let states = states.filter(|state| state.format == format);
+        states.cloned().collect()
     }
 }
 
@@ -159,6 +190,10 @@ pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
         let fail = |reason: &str| Err(source.error(source.table(&["firmware", name]), reason));
         if firmware.pmf.is_none() && board.qemu.is_none() {
             return fail("pmf is missing: \"linked\", \"unlinked\" or \"none\"");
+        }
+        let cluster = firmware.stock.as_ref().and_then(|stock| stock.cluster);
+        if cluster.is_some() && board.cpus.continues.is_none() {
+            return fail("stock.cluster needs the rule cpus.continues");
         }
         if let Some(note) = &firmware.note {
             status::text(note, source)?;
@@ -203,12 +238,13 @@ fn idle_state(state: &Spanned<IdleState>, source: &Source<'_>) -> Result<()> {
         let reason = format!("{:?} is no name for a node: {NAME}", state.name);
         return Err(source.error(span, &reason));
     }
-    if state.level > 3 {
+    let level = state.level.unwrap_or(0);
+    if level > 3 {
         return Err(source.error(span, "PSCI has power levels 0 to 3"));
     }
     let value = *state.power_state.get_ref();
     let fail = |reason: &str| Err(source.error(state.power_state.span(), reason));
-    let layout = state.layout();
+    let layout = state.format.layout();
     if !layout.accepts(value) {
         let format = state.format;
         return fail(&format!(
@@ -216,14 +252,13 @@ fn idle_state(state: &Spanned<IdleState>, source: &Source<'_>) -> Result<()> {
         ));
     }
     if let Some(told) = layout.level(value)
-        && told != state.level
+        && told != level
     {
         return fail(&format!(
-            "{value:#x} is of power level {told}, and not {}",
-            state.level
+            "{value:#x} is of power level {told}, and not {level}"
         ));
     }
-    if !state.is_powerdown() && state.level > 0 {
+    if !state.is_powerdown() && level > 0 {
         return fail(&format!(
             "{value:#x} is a standby state, and those are level 0 here"
         ));

@@ -142,11 +142,11 @@ fn woken_by(board: &Board, firmware: &Firmware) -> String {
     sources.collect::<Vec<_>>().join(", ")
 }
 
-fn level(level: u8) -> &'static str {
+fn level(level: Option<u8>) -> &'static str {
     match level {
-        0 => "core",
-        1 => "cluster",
-        2 => "system",
+        Some(0) => "core",
+        Some(1) => "cluster",
+        Some(2) => "system",
         _ => "above",
     }
 }

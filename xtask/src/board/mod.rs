@@ -8,6 +8,7 @@
 mod check;
 mod firmware;
 mod frame;
+mod given;
 mod lab;
 mod list;
 mod package;
@@ -31,6 +32,7 @@ use crate::workspace::Workspace;
 pub(crate) use self::check::ADDRESSES;
 pub use self::firmware::{Firmware, Format, IdleState, Pmf, Stock};
 pub use self::frame::Frame;
+pub use self::given::GivenStates;
 pub use self::lab::{Deploy, Lab, MINUTES_MAX};
 pub use self::list::{describe, table};
 pub use self::package::{Blob, Package, PackageKind, Part};
@@ -410,6 +412,17 @@ impl Board {
             }
         }
         Ok(clusters)
+    }
+
+    /// Returns the board with the clusters that `firmware` has.
+    #[must_use]
+    pub fn with_clusters_of(&self, firmware: &Firmware) -> Self {
+        let mut board = self.clone();
+        let own = firmware.stock.as_ref().and_then(|stock| stock.cluster);
+        if let (Some(own), Some(rule)) = (own, &mut board.cpus.continues) {
+            rule.as_mut().cluster = own.get();
+        }
+        board
     }
 
     /// `compatible` of the CPUs of this cluster.

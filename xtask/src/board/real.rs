@@ -88,7 +88,7 @@ fn the_payload_reads_what_each_file_says() {
                 (
                     &*s.name,
                     *s.power_state.get_ref(),
-                    Some(s.level),
+                    s.level,
                     s.local_timer_stop,
                 )
             })
@@ -230,6 +230,19 @@ fn the_list_in_the_document() {
         rows,
         "put there what `cargo xtask boards` prints"
     );
+}
+
+/// PLATFORM_CPU_PER_CLUSTER_SHIFT in TF-A's plat/qemu/qemu/include/platform_def.h.
+#[test]
+fn the_stock_platform_of_qemu_has_clusters_of_16() {
+    let workspace = Workspace::find().expect("the repository");
+    let board = Board::load(&workspace, "qemu").expect("a good board");
+    for (firmware, sizes) in [("tf-a", &[4; 5][..]), ("tf-a-stock", &[16, 4])] {
+        let firmware = board.firmware(firmware).expect("it");
+        let clusters = board.with_clusters_of(firmware).clusters(20);
+        let clusters = clusters.expect("so many CPUs");
+        assert_eq!(clusters.iter().map(Vec::len).collect::<Vec<_>>(), sizes);
+    }
 }
 
 /// Each key is described: serde names them all when it meets one that it does

@@ -9,6 +9,7 @@ use std::time::Duration;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand};
 
+use crate::board::GivenStates;
 use crate::fault;
 use crate::firmware::{Gic, Variant};
 use crate::fuzz;
@@ -140,6 +141,8 @@ pub enum Verb {
 #[command(after_help = "Examples:
   cargo xtask image --board juno -o bl33.bin     # see `cargo xtask boards`
   cargo xtask image --board rpi4 -o kernel8.img
+  cargo xtask image --board juno --state-format extended --core 0x40000002 \\
+      --deepest 0x40000022 -o bl33.bin
   cargo xtask image --dtb my-board.dtb --args 'iterations=100' -o bl33.bin
   cargo xtask image --base payload.bin --dtb my-board.dtb -o bl33.bin
   cargo xtask image --bare -o payload.bin")]
@@ -152,7 +155,7 @@ pub struct ImageArguments {
     #[arg(long, value_name = "FILE")]
     pub base: Option<PathBuf>,
     /// Append no device tree: what a release ships, for all boards.
-    #[arg(long, conflicts_with_all = ["board", "dtb", "args", "smp", "gic"])]
+    #[arg(long, conflicts_with_all = ["board", "dtb", "args", "smp", "gic", "state_format", "core"])]
     pub bare: bool,
     /// What the device tree says.
     #[command(flatten)]
@@ -179,6 +182,9 @@ pub struct TreeArguments {
     /// Which GIC, 2 or 3 [default: as the board file says].
     #[arg(long, value_name = "2|3")]
     pub gic: Option<Gic>,
+    /// Its idle states.
+    #[command(flatten)]
+    pub states: GivenStates,
 }
 
 /// Arguments of `qemu`.
@@ -447,7 +453,7 @@ pub struct RunArguments {
     /// as needed, with commas between. Implies faults=1.
     #[arg(long, value_name = "SPEC", value_parser = fault::check)]
     pub fault: Option<String>,
-    /// A TF-A checkout, 2.12 to 2.15, instead of Debian's source package.
+    /// A TF-A checkout, from 2.12 on, instead of Debian's source package.
     #[arg(long, value_name = "DIR")]
     pub tf_a: Option<PathBuf>,
     /// Count instructions instead of time, on one CPU of the host: runs repeat
@@ -467,8 +473,11 @@ pub struct RunArguments {
     #[arg(long, value_name = "FILE")]
     pub dtb: Option<PathBuf>,
     /// Run this file as BL33, as it is, instead of building the payload.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["args", "dtb"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["args", "dtb", "state_format", "core"])]
     pub image: Option<PathBuf>,
+    /// Idle states of the device tree that is made of the board file.
+    #[command(flatten)]
+    pub states: GivenStates,
 }
 
 #[cfg(test)]

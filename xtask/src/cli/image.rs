@@ -81,6 +81,7 @@ pub(super) fn make(
         firmware: Firmware::TfA,
         conduit: board.psci.conduit,
         variant: Variant::default(),
+        states: arguments.states,
         args: arguments.args.as_deref(),
         emulated: false,
     };

@@ -339,6 +339,7 @@ fn spec(
             Some(path) => Tree::File(path.clone()),
             None => Tree::Board,
         },
+        states: tree.states,
         timeout: run::timeout(cpus, plan),
         ..RunSpec::default()
     }

@@ -25,7 +25,9 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     let spec = qemu::spec(&arguments.run)?;
     if spec.firmware != Firmware::TfA {
         let name = spec.firmware.name();
-        bail!("--overhead is about TF-A's instrumentation, and --firmware {name} has none");
+        bail!(
+            "--overhead is about TF-A's instrumentation, and --firmware {name} is not built without it"
+        );
     }
     if spec.variant.pmf == Pmf::Off {
         bail!("--overhead runs with PMF and without: --variant chooses pmf=new or pmf=sip of it");

@@ -99,10 +99,15 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
         for (option, given) in [
             ("--variant", arguments.variant.is_some()),
             ("--fault", arguments.fault.is_some()),
-            ("--tf-a", arguments.tf_a.is_some()),
+            (
+                "--tf-a",
+                arguments.tf_a.is_some() && !arguments.firmware.is_tf_a(),
+            ),
         ] {
             if given {
-                bail!("{option} is about TF-A, and with --firmware {name} there is none");
+                bail!(
+                    "{option} is about TF-A as it is built for --firmware tf-a, and this is --firmware {name}"
+                );
             }
         }
     }
@@ -141,6 +146,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
             Some(path) => Tree::File(path.clone()),
             None => Tree::Board,
         },
+        states: arguments.states,
         payload: match &arguments.image {
             Some(path) => Payload::Image(payload::read("--image", path, flash::IMAGE_MAX)?),
             None => Payload::Build,

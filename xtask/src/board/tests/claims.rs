@@ -91,7 +91,7 @@ fn where_it_was_run() {
     assert!(reason.starts_with("pmf is missing"), "{reason}");
     let whole = claim("no")
         .replace("max-cpus = 512", "max-cpus = 512\npmf = \"none\"")
-        .replace("max-cpus = 32", "max-cpus = 32\npmf = \"linked\"");
+        .replace("max-cpus = 32\n\n", "max-cpus = 32\npmf = \"linked\"\n\n");
     let board = Board::parse("b", &whole).expect("a good board");
     assert_eq!(board.verified(), Verified::No);
 }

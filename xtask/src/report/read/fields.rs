@@ -433,7 +433,7 @@ fn test_field(test: &mut Test, key: &str, value: &str) -> bool {
 }
 
 /// What belongs to the reason that a scenario, or a row, is skipped.
-const OF_SKIPS: [&str; 5] = ["error", "function", "no_frame", "cpu", "from"];
+const OF_SKIPS: [&str; 6] = ["error", "function", "no_frame", "takes", "cpu", "from"];
 
 fn row_field(row: &mut Row, kind: Type, key: &str, value: &str) -> bool {
     match (kind, key) {

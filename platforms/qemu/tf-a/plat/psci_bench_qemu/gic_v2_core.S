@@ -35,7 +35,7 @@
 func pb_pen_open
 	/* On a GICv3 machine there is nothing at these addresses. */
 	mrs	x0, id_aa64pfr0_el1
-	tst	x0, #(ID_AA64PFR0_GIC_MASK << ID_AA64PFR0_GIC_SHIFT)
+	tst	x0, #(PB_PFR0_GIC_MASK << ID_AA64PFR0_GIC_SHIFT)
 	b.ne	pen_no_gic
 
 	/* The release interrupt is Group 0 ... */

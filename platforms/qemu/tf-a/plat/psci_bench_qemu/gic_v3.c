@@ -58,7 +58,7 @@ void plat_qemu_gic_init(void)
 {
 	/* A GICv2 machine would fault in the driver, and say nothing. */
 	if (((read_id_aa64pfr0_el1() >> ID_AA64PFR0_GIC_SHIFT) &
-	     ID_AA64PFR0_GIC_MASK) == 0U) {
+	     PB_PFR0_GIC_MASK) == 0U) {
 		ERROR("PB_GIC=3, but this machine is not gic-version=3\n");
 		panic();
 	}

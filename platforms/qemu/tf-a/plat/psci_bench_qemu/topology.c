@@ -48,8 +48,12 @@ int pb_position_by_affinity(u_register_t mpidr)
 	unsigned int aff1 = MPIDR_AFFLVL1_VAL(mpidr);
 	unsigned int pos = (aff1 << PB_AFF1_SHIFT) + aff0;
 
-	/* Anything in Aff2, Aff3 or a bit that is not affinity is no CPU. */
-	if ((mpidr & ~(u_register_t)0xffffU) != 0U) {
+	/*
+	 * MPIDR_EL1 has more bits than the affinity fields: bit 31 is RES1, and
+	 * TFTF passes it on. Only the affinity fields name a CPU; QEMU's have 0
+	 * in Aff2 and Aff3.
+	 */
+	if ((mpidr & MPIDR_AFFINITY_MASK & ~(u_register_t)0xffffU) != 0U) {
 		return -1;
 	}
 

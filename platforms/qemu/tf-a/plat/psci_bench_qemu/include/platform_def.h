@@ -65,6 +65,12 @@
 #define PB_HOLD_GO		1
 
 /*
+ * ID_AA64PFR0_EL1.GIC has four bits. TF-A's own mask for the field is gone since
+ * 2.15.
+ */
+#define PB_PFR0_GIC_MASK	0xf
+
+/*
  * Software-generated interrupts 8 to 15 belong to the secure world, as Arm
  * recommends. The last one lets a CPU out of the hold pen: it is Group 0,
  * because EL3 alone may receive it.

@@ -1,0 +1,75 @@
+//! Firmware that does not take what the caller has: under the overlay platform.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+use psci_bench::verdict::Verdict;
+use xtask::board::{Format, GivenStates};
+use xtask::firmware::Gic;
+use xtask::run::{Payload, RunSpec};
+
+/// Each call with a target_cpu takes MPIDR_EL1 as it is read.
+#[test]
+fn an_mpidr_with_bit_31_names_its_cpu() {
+    for gic in [Gic::V2, Gic::V3] {
+        let result = common::run(&RunSpec {
+            smp: Some(2),
+            gic: Some(gic),
+            payload: Payload::Image(common::assemble("tests/firmware/mpidr.S", &[])),
+            ..RunSpec::default()
+        });
+        let text = result.text();
+        let told: Vec<&str> = text.lines().filter(|it| it.starts_with("mpidr ")).collect();
+        // ON is 0, and so is SUCCESS.
+        let expected = [
+            "mpidr bit_31 1",
+            "mpidr affinity_info 0",
+            "mpidr cpu_on 0",
+            "mpidr affinity_info_of_second 0",
+            "mpidr stat_count 1",
+            "mpidr pmf 0",
+        ];
+        assert_eq!(told, expected, "{gic:?}\n{text}");
+    }
+}
+
+/// A tree whose states the firmware does not take: no CPU_SUSPEND is made, and
+/// the reason names both formats.
+#[test]
+fn a_mismatched_state_format_is_said_by_name() {
+    let args = "only=susp_deep_parallel,psci_version_parallel,idle_states iterations=2 warmup=0";
+    for (built_for, has, takes, states) in [
+        (
+            "state-id=extended",
+            Format::Original,
+            "extended",
+            "original",
+        ),
+        (
+            "state-id=original",
+            Format::Extended,
+            "original",
+            "extended",
+        ),
+    ] {
+        let result = common::run(&RunSpec {
+            smp: Some(2),
+            args: Some(args.into()),
+            variant: built_for.parse().expect("known words"),
+            states: GivenStates {
+                state_format: Some(has),
+                ..GivenStates::default()
+            },
+            ..RunSpec::default()
+        });
+        let text = result.text();
+        assert_eq!(result.verdict, Verdict::Pass, "{text}");
+        let plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let said = format!(
+            "Skipped: the firmware takes {takes} power_state values; the device tree has {states} \
+             ones. Use a tree with {takes} ones"
+        );
+        assert_eq!(plain.matches(&said).count(), 2, "{text}");
+        assert!(plain.contains("(1 passed, 2 skipped, 0 failed;"), "{text}");
+    }
+}
