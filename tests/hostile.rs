@@ -5,6 +5,7 @@ mod common;
 
 use std::time::Duration;
 
+use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_MAX};
 use psci_bench::verdict::Verdict;
 use xtask::board::{Board, Conduit};
 use xtask::image::Emergency;
@@ -134,6 +135,45 @@ fn a_broken_device_tree() {
         Verdict::BadInput,
         &["device tree appended"],
     );
+}
+
+/// The entry code builds its tables after the tree that the parameter block names.
+#[test]
+fn an_impossible_parameter_block_is_reported() {
+    const TREE_OFFSET: usize = PARAMETER_BLOCK + 0x20;
+    const TREE_SIZE: usize = PARAMETER_BLOCK + 0x28;
+    let good = common::image(2, "iterations=1 warmup=0");
+    let block = ParameterBlock::read(&good).expect("a parameter block");
+    for (field, value) in [
+        (TREE_OFFSET, 1),
+        (TREE_OFFSET, 8),
+        (TREE_OFFSET, 0x2cff8),
+        (TREE_OFFSET, block.tree_offset - 8),
+        (TREE_OFFSET, block.tree_offset + 4),
+        (TREE_OFFSET, block.tree_offset + 0x1008),
+        (TREE_OFFSET, u64::MAX - 7),
+        (TREE_OFFSET, u64::MAX),
+        (TREE_SIZE, 0),
+        (TREE_SIZE, TREE_MAX as u64 + 1),
+        (TREE_SIZE, u64::MAX - 7),
+        (TREE_SIZE, u64::MAX),
+    ] {
+        let mut image = good.clone();
+        image[field..field + 8].copy_from_slice(&value.to_le_bytes());
+        let spec = RunSpec {
+            smp: Some(2),
+            payload: Payload::Image(image),
+            args: None,
+            timeout: Duration::from_secs(20),
+            ..spec()
+        };
+        let named = match field {
+            TREE_OFFSET => format!("tree_offset {value:#x},"),
+            _ => format!("tree_size {value:#x};"),
+        };
+        let words = ["the parameter block at offset 0x40 is impossible", &named];
+        ends(&spec, Verdict::BadInput, &words);
+    }
 }
 
 #[test]

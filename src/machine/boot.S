@@ -139,10 +139,21 @@ left_el3:
     ldr     x5, [x3, #0x28]             // tree_size
     adrp    x27, __image_end
     cbz     x19, 3f                     // none appended
-    mov     x6, #{TREE_MAX}
-    cmp     x5, x6                      // more would overrun the tables, and
-    b.hi    halt                        //   the host tool refuses it too
-    add     x19, x19, x4
+    // An impossible place is no tree: the boot area would overrun the image,
+    // or the address would wrap. src/start/tree.rs reports it.
+    sub     x6, x27, x4                 // bytes of the image
+    sub     x6, x19, x6                 // the tree begins so far after it,
+    cmp     x6, #4096                   //   at most a page; less wraps
+    b.hi    10f
+    tst     x19, #({TREE_ALIGN} - 1)
+    b.ne    10f
+    sub     x6, x5, #1                  // 0 wraps
+    mov     x7, #{TREE_MAX}
+    cmp     x6, x7
+    b.lo    11f
+10: mov     x19, xzr
+    b       3f
+11: add     x19, x19, x4
     add     x27, x19, x5                // the tree's end,
     add     x27, x27, #0xfff            //   to whole pages
     and     x27, x27, #~0xfff

@@ -75,6 +75,7 @@ global_asm!(
     BOOT_STACK_TOP = const BOOT_STACK_TOP,
     BOOT_TABLES = const BOOT_TABLES,
     BOOT_AREA = const BOOT_AREA,
+    TREE_ALIGN = const psci_bench::image::TREE_ALIGN,
     TREE_MAX = const psci_bench::image::TREE_MAX,
     SLOT_STACK = const core::mem::offset_of!(Slot, stack),
     SLOT_MPIDR = const core::mem::offset_of!(Slot, mpidr),

@@ -93,8 +93,8 @@ impl fmt::Display for NotFound {
         match self {
             Self::Appended { offset, size } => write!(
                 f,
-                "parameter block at offset {PARAMETER_BLOCK:#x}: no device tree fits at \
-                 tree_offset {offset:#x}, tree_size {size:#x}"
+                "the parameter block at offset {PARAMETER_BLOCK:#x} is impossible: tree_offset \
+                 {offset:#x}, tree_size {size:#x}; make the image anew with cargo xtask image"
             ),
             Self::Nowhere { x0, x2 } => write!(
                 f,
@@ -140,12 +140,14 @@ fn appended(tables: &Tables, block: &ParameterBlock) -> Result<Found, NotFound> 
     let fits = offset >= image.size
         && offset <= image.size + PAGE
         && offset.is_multiple_of(TREE_ALIGN as u64)
-        && (HEADER..=TREE_MAX).contains(&(size as usize));
+        && (HEADER as u64..=TREE_MAX as u64).contains(&size);
     let region = Region {
         base: image.base.saturating_add(offset),
         size,
     };
-    match loaded::mapped(tables, region).filter(|_| fits) {
+    // Pages are looked up only where their number is bounded.
+    let bytes = fits.then(|| loaded::mapped(tables, region)).flatten();
+    match bytes {
         Some(bytes) => Ok(Found {
             bytes,
             region,
