@@ -25,6 +25,9 @@ fn main() {
             "notext".into(),
             "--pack-dyn-relocs=relr".into(),
             "--orphan-handling=error".into(),
+            // Cortex-A53: an ADRP at the end of a page may give a wrong address
+            // to a load or store that follows.
+            "--fix-cortex-a53-843419".into(),
         ] {
             println!("cargo::rustc-link-arg-bins={argument}");
         }

@@ -9,6 +9,7 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod errata;
 mod loops;
 mod serrors;
 mod suspend;
@@ -20,6 +21,7 @@ use object::{Object, ObjectSection, ObjectSymbol};
 use xtask::workspace::Workspace;
 
 /// The program's code by address, and its symbols.
+#[derive(Clone)]
 struct Code {
     words: BTreeMap<u64, u32>,
     symbols: BTreeMap<String, u64>,

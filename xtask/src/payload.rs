@@ -70,6 +70,10 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
 ///   instruction reaches any address in it where two would be needed.
 /// * `homogeneous-prolog-epilog`: functions save and restore registers by a few
 ///   routines that they share, and not each by instructions of its own.
+/// * `fix-cortex-a53-835769`: no 64-bit multiply-accumulate directly follows a
+///   load or store, where Cortex-A53 r0p0 to r0p4 may compute a wrong result.
+///   rustc passes the feature to LLVM, and warns that it is unstable:
+///   `-Awarnings` is against that. Lints are `cargo clippy`'s to report.
 /// * `remap-path-prefix`: the strings of panics in dependencies begin with
 ///   where cargo unpacked them; the image is not to depend on whose home that
 ///   is.
@@ -88,6 +92,8 @@ fn rust_flags() -> OsString {
     let mut own: Vec<OsString> = vec![
         "-Ccode-model=tiny".into(),
         "-Cllvm-args=-homogeneous-prolog-epilog".into(),
+        "-Ctarget-feature=+fix-cortex-a53-835769".into(),
+        "-Awarnings".into(),
     ];
     if let Some(home) = home {
         let mut remap = OsString::from("--remap-path-prefix=");

@@ -1,0 +1,72 @@
+//! Instruction sequences that Cortex-A53 r0p0 to r0p4 may execute wrongly (Arm,
+//! Cortex-A53 MPCore Software Developers Errata Notice), in compiled code and
+//! in assembly: the compiler's pass does not change the latter.
+
+use super::{Code, accesses_memory};
+
+/// Whether a word is a 64-bit multiply-accumulate: MADD, MSUB, SMADDL, SMSUBL,
+/// UMADDL or UMSUBL, without MUL and the like, whose Ra is XZR.
+fn accumulates(word: u32) -> bool {
+    word >> 24 == 0x9b && matches!(word >> 21 & 7, 0 | 1 | 5) && word >> 10 & 0x1f != 0x1f
+}
+
+/// Whether a word is LDR or STR with an unsigned offset from register `base`.
+fn is_based_on(word: u32, base: u32) -> bool {
+    word >> 27 & 7 == 0b111 && word >> 24 & 3 == 0b01 && word >> 5 & 0x1f == base
+}
+
+/// The erratum whose sequence begins at `at`. Of 843419 some sequences are
+/// named that are harmless, as those in which a pair is loaded.
+fn erratum(code: &Code, at: u64) -> Option<u32> {
+    let word = |place: u64| code.words.get(&(at + 4 * place)).copied().unwrap_or(0);
+    if accesses_memory(word(0)) && accumulates(word(1)) {
+        return Some(835_769);
+    }
+    let is_adrp = word(0) & 0x9f00_0000 == 0x9000_0000;
+    let is_based = |place| is_based_on(word(place), word(0) & 0x1f);
+    let follows = accesses_memory(word(1)) && (is_based(2) || is_based(3));
+    (at & 0xfff >= 0xff8 && is_adrp && follows).then_some(843_419)
+}
+
+/// Each sequence by its address.
+fn sequences(code: &Code) -> Vec<(u64, u32)> {
+    let all = code.words.keys();
+    all.filter_map(|at| Some((*at, erratum(code, *at)?)))
+        .collect()
+}
+
+#[test]
+fn no_sequence_of_cortex_a53s_errata() {
+    let found = sequences(&Code::load());
+    assert_eq!(found, [], "{} of them: {found:x?}", found.len());
+}
+
+/// The scan itself.
+#[test]
+fn a_sequence_put_in_is_found() {
+    const LDR_X1: u32 = 0xf940_0041; // ldr x1, [x2]
+    const ADRP_X0: u32 = 0x9000_0000;
+    const LDR_X3_X0: u32 = 0xf940_0403; // ldr x3, [x0, #8]
+    const NOP: u32 = 0xd503_201f;
+    let plain = Code::load();
+    for (at, words, number) in [
+        (0x1000, [LDR_X1, 0x9b02_0c20, NOP, NOP], 835_769), // madd x0, x1, x2, x3
+        (0x1000, [LDR_X1, 0x9ba2_8c20, NOP, NOP], 835_769), // umsubl x0, w1, w2, x3
+        (0x1000, [0xf900_0041, 0x9b22_0c20, NOP, NOP], 835_769), // str; smaddl
+        (0x1ff8, [ADRP_X0, LDR_X1, LDR_X3_X0, NOP], 843_419),
+        (0x1ffc, [ADRP_X0, LDR_X1, NOP, LDR_X3_X0], 843_419),
+    ] {
+        let mut code = plain.clone();
+        code.words.extend((at..).step_by(4).zip(words));
+        assert!(sequences(&code).contains(&(at, number)), "{words:08x?}");
+    }
+    // mul x0, x1, x2; and an ADRP that is not at the end of its page.
+    for (at, words) in [
+        (0x1000, [LDR_X1, 0x9b02_7c20, NOP]),
+        (0x1ff4, [ADRP_X0, LDR_X1, LDR_X3_X0]),
+    ] {
+        let mut code = plain.clone();
+        code.words.extend((at..).step_by(4).zip(words));
+        assert_eq!(erratum(&code, at), None, "{words:08x?}");
+    }
+}
