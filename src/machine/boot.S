@@ -1,13 +1,16 @@
 // The three ways into the payload: reset (_start), CPU_ON (secondary_entry)
 // and wake-up from a power-down (wake_entry), and what they share.
 //
-// Each begins with MMU and data cache off. Until cpu_setup has turned them
-// on, nothing may be loaded that was written with them on, since it may sit
-// in a cache that this CPU does not look into yet. So secondary_entry and
-// wake_entry load one word before, which was written with caches off and never
-// since: where the translation tables are. _start loads and stores only what it
-// must (relocations, translation tables, the parameter block), and
-// invalidates what it wrote, before caches can hold a stale copy of it.
+// The last two begin with MMU and data cache off, and so does _start unless
+// its loader left them on: then it writes back the image and turns them off.
+// Until cpu_setup has turned them on, nothing may be loaded that was written
+// with them on, since it may sit in a cache that this CPU does not look into
+// yet. So secondary_entry and wake_entry load one word before, which was written
+// with caches off and never since: where the translation tables are. _start
+// loads and stores only what it must (relocations, translation tables, the
+// parameter block). It invalidates the lines of what it writes twice: before the
+// first store, as an earlier stage may have left dirty ones, whose eviction
+// would undo a store; and after the last, before caches can hold a stale copy.
 //
 // Memory map of the running image: linker/payload.ld.
 
@@ -97,18 +100,83 @@ leave_el3:
     .global left_el3
 left_el3:
 
+    // The boot area begins on the page behind image and appended tree: a
+    // guard page that stays unmapped, the boot stack, the emergency stack
+    // above it, the root translation table, a pool of further ones. The
+    // header's image_size tells loaders to leave room for it.
+    // x27: its start; x19: where the tree begins, or 0.
+    adrp    x4, __image_start           // linked at 0: the load address itself
+    adrp    x3, parameter_block
+    add     x3, x3, :lo12:parameter_block
+    ldr     x19, [x3, #0x20]            // tree_offset
+    ldr     x5, [x3, #0x28]             // tree_size
+    adrp    x27, __image_end
+    cbz     x19, 3f                     // none appended
+    // An impossible place is no tree: the boot area would overrun the image,
+    // or the address would wrap. src/start/tree.rs reports it.
+    sub     x6, x27, x4                 // bytes of the image
+    sub     x6, x19, x6                 // the tree begins so far after it,
+    cmp     x6, #4096                   //   at most a page; less wraps
+    b.hi    1f
+    tst     x19, #({TREE_ALIGN} - 1)
+    b.ne    1f
+    sub     x6, x5, #1                  // 0 wraps
+    mov     x7, #{TREE_MAX}
+    cmp     x6, x7
+    b.lo    2f
+1:  mov     x19, xzr
+    b       3f
+2:  add     x19, x19, x4
+    add     x27, x19, x5                // the tree's end,
+    add     x27, x27, #0xfff            //   to whole pages
+    and     x27, x27, #~0xfff
+
+    // A loader that runs with MMU and caches on (U-Boot's go, EFI) may hold the
+    // image in a cache only, and what is run below looks at memory: write it
+    // back, the tree with it, and turn both off. Addresses stay what they are,
+    // as such a loader maps memory to itself.
+3:  mrs     x7, CurrentEL
+    tbz     x7, #3, 4f
+    mrs     x9, sctlr_el2
+    b       5f
+4:  mrs     x9, sctlr_el1
+5:  mov     x10, #(1 << 2 | 1)          // C, M
+    tst     x9, x10
+    b.eq    caches_are_off
+    .global write_image_back
+write_image_back:
+    mov     x3, x4                      // the image's first line,
+    mov     x5, x27                     //   to the tree's last
+    bl      line_size
+6:  dc      civac, x3
+    add     x3, x3, x6
+    cmp     x3, x5
+    b.lo    6b
+    dsb     sy                          // all of it is in memory
+    mov     x10, #(1 << 12 | 1 << 2 | 1)
+    bic     x9, x9, x10                 // I, C, M
+    .global turn_caches_off
+turn_caches_off:
+    tbz     x7, #3, 7f
+    msr     sctlr_el2, x9
+    b       8f
+7:  msr     sctlr_el1, x9
+8:  isb
+    .global caches_are_off
+caches_are_off:
+    bl      invalidate_written          // no dirty line may hit what follows
+
     // Relocations: the linker put each pointer's address, counted from 0,
     // where the pointer is; add the load address to it. Where they are is
     // told in RELR form (ELF gABI, "Relative Relocation Table"): an even word
     // is the address of one; an odd word that follows is a bit map of the
     // next 63 words.
-    adrp    x4, __image_start           // linked at 0: the load address itself
     adrp    x5, __relr_start
     add     x5, x5, :lo12:__relr_start
     adrp    x6, __relr_end
     add     x6, x6, :lo12:__relr_end
 1:  cmp     x5, x6
-    b.hs    2f                          // all done
+    b.hs    3f                          // all done
     ldr     x7, [x5], #8
     tbnz    x7, #0, 11f
     add     x8, x7, x4                  // an address
@@ -127,36 +195,6 @@ left_el3:
     b       12b
 14: add     x8, x8, #(63 * 8)
     b       1b
-
-    // The boot area begins on the page behind image and appended tree: a
-    // guard page that stays unmapped, the boot stack, the emergency stack
-    // above it, the root translation table, a pool of further ones. The
-    // header's image_size tells loaders to leave room for it.
-    // x27: its start; x19: where the tree begins, or 0.
-2:  adrp    x3, parameter_block
-    add     x3, x3, :lo12:parameter_block
-    ldr     x19, [x3, #0x20]            // tree_offset
-    ldr     x5, [x3, #0x28]             // tree_size
-    adrp    x27, __image_end
-    cbz     x19, 3f                     // none appended
-    // An impossible place is no tree: the boot area would overrun the image,
-    // or the address would wrap. src/start/tree.rs reports it.
-    sub     x6, x27, x4                 // bytes of the image
-    sub     x6, x19, x6                 // the tree begins so far after it,
-    cmp     x6, #4096                   //   at most a page; less wraps
-    b.hi    10f
-    tst     x19, #({TREE_ALIGN} - 1)
-    b.ne    10f
-    sub     x6, x5, #1                  // 0 wraps
-    mov     x7, #{TREE_MAX}
-    cmp     x6, x7
-    b.lo    11f
-10: mov     x19, xzr
-    b       3f
-11: add     x19, x19, x4
-    add     x27, x19, x5                // the tree's end,
-    add     x27, x27, #0xfff            //   to whole pages
-    and     x27, x27, #~0xfff
 
     // Clear the tables, and say where the root is.
 3:  add     x25, x27, #{BOOT_TABLES}    // root
@@ -209,21 +247,7 @@ left_el3:
     mov     x2, x28                     // read, write
     bl      map_pages
 
-    // What was written with the cache off is in memory, and a cache may hold
-    // what was there before: invalidate by line all that was written to
-    // (relocations lie in the constants, too).
-    dsb     sy                          // the stores are done
-    mrs     x5, ctr_el0
-    ubfx    x5, x5, #16, #4             // DminLine: log2 of words
-    mov     x6, #4
-    lsl     x6, x6, x5                  // line size in bytes
-    adrp    x3, __constants_start       // from here to the end of the boot
-    add     x4, x27, #{BOOT_AREA}       //   area: a tree in between is in
-9:  dc      ivac, x3                    //   memory, as its loader had to see
-    add     x3, x3, x6                  //   to for the whole image
-    cmp     x3, x4
-    b.lo    9b
-    dsb     sy                          // the lines are gone
+    bl      invalidate_written          // nor a stale one be loaded
 
     bl      cpu_setup                   // MMU and caches on
     add     x9, x27, #{BOOT_STACK_TOP}
@@ -250,6 +274,31 @@ left_el3:
 halt:
     wfe                                 // nothing can be said from here
     b       halt
+
+// Drops the lines of all that _start writes, from the constants, which have
+// relocations, to the end of the boot area. A tree in between is in memory, as
+// its loader had to see to for the whole image. In: x27. Uses x3, x5, x6, x8, x10.
+    .global invalidate_written
+invalidate_written:
+    mov     x8, x30
+    dsb     sy                          // the stores so far are done
+    bl      line_size
+    adrp    x3, __constants_start
+    add     x5, x27, #{BOOT_AREA}
+1:  dc      ivac, x3
+    add     x3, x3, x6
+    cmp     x3, x5
+    b.lo    1b
+    dsb     sy                          // the lines are gone
+    ret     x8
+
+// Out: x6 = bytes of the shortest line of a data cache. Uses x10.
+line_size:
+    mrs     x6, ctr_el0
+    ubfx    x6, x6, #16, #4             // DminLine: log2 of words
+    mov     x10, #4
+    lsl     x6, x10, x6
+    ret
 
 // Maps whole pages to themselves.
 // In: x0 first page, x1 end, x2 descriptor bits, x24 next free table (moved
@@ -429,16 +478,18 @@ cpu_setup:
     msr     ttbr0_el2, x11
     msr     tcr_el2, x14
     msr     cntvoff_el2, xzr            // CNTVCT = CNTPCT
-    mov     x9, #3
-    msr     cnthctl_el2, x9             // EL1 may use counter and timer
+    mov     x9, #3                      // EL1 may use counter and timer:
+    mov     x12, #(3 << 10)             //   other bits where E2H is 1
+    cmp     x10, #0
+    csel    x9, x9, x12, eq
+    msr     cnthctl_el2, x9
     mov     x9, #({SCTLR_EL2} & 0xffff)
     movk    x9, #({SCTLR_EL2} >> 16), lsl #16
     mov     x14, #({SCTLR_EL1} & 0xffff)
     movk    x14, #({SCTLR_EL1} >> 16), lsl #16
-    cmp     x10, #0
     csel    x9, x9, x14, eq
-    tlbi    alle2                       // no stale translation,
-    ic      iallu                       //   no stale instruction
+    tlbi    alle2                       // no stale translation of EL2, nor of
+    ic      iallu                       //   EL2&0; no stale instruction
     dsb     sy
     isb
     msr     sctlr_el2, x9               // MMU, caches on

@@ -7,6 +7,7 @@
 //! later. QEMU has no caches and shows none of it, so the instructions
 //! themselves are held against a list.
 
+mod caches;
 #[path = "../common/mod.rs"]
 mod common;
 mod errata;
@@ -116,10 +117,12 @@ fn writes_sctlr(word: u32) -> bool {
 
 /// Whether a word turns MMU and caches on: any write of SCTLR but those by
 /// which the entry at EL3 sees to it that they are off at the next level, where
-/// it goes on with the path ([`leaving_el3_keeps_them_off`]).
+/// it goes on with the path ([`leaving_el3_keeps_them_off`]), and those by which
+/// reset turns them off.
 fn turns_caches_on(code: &Code, at: u64, word: u32) -> bool {
     let leaving = code.symbol("leave_el3")..code.symbol("left_el3");
-    writes_sctlr(word) && !leaving.contains(&at)
+    let turning_off = code.symbol("turn_caches_off")..code.symbol("caches_are_off");
+    writes_sctlr(word) && !leaving.contains(&at) && !turning_off.contains(&at)
 }
 
 /// Follows every path from `entry` up to the SCTLR write, and returns the

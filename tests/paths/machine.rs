@@ -37,6 +37,7 @@ const CALLS: [&str; 2] = ["[Secure Monitor Call]", "[Hypervisor Call]"];
 /// A command line in the making, and the files that it names.
 pub struct Machine {
     words: Vec<OsString>,
+    keys: Option<PathBuf>,
     dir: TempDir,
 }
 
@@ -46,6 +47,7 @@ impl Machine {
         setup::ensure(&workspace(), &[Need::Qemu]).expect("QEMU");
         Self {
             words: Vec::new(),
+            keys: None,
             dir: tempfile::tempdir().expect("a directory"),
         }
         .with("-display none -nic none -monitor none -no-reboot -M")
@@ -85,6 +87,14 @@ impl Machine {
         self.option("-device", device)
     }
 
+    /// With these keys typed at the UART, as fast as the machine reads them.
+    pub fn typed(mut self, keys: &str) -> Self {
+        let path = self.dir.path().join("keys");
+        fs::write(&path, keys).expect("a file");
+        self.keys = Some(path);
+        self
+    }
+
     /// With a record of the exceptions that are taken, calls among them.
     pub fn recorded(self) -> Self {
         let record = self.dir.path().join(RECORD);
@@ -96,6 +106,9 @@ impl Machine {
         let mut command = qemu::command(&self.words);
         if !self.words.iter().any(|word| word == "-serial") {
             command.args(["-serial", "stdio"]);
+        }
+        if let Some(keys) = &self.keys {
+            command = with_input(&command, keys);
         }
         let (never, mut nowhere) = (AtomicBool::new(false), std::io::sink());
         let outcome = stream::run(&mut command, TIMEOUT, &never, &mut nowhere, &mut || {});
@@ -112,6 +125,14 @@ impl Machine {
             log: outcome.log,
         }
     }
+}
+
+/// `command` with its input from a file: the runner's has none.
+fn with_input(command: &Command, file: &Path) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "exec \"$@\" <\"$0\""]).arg(file);
+    shell.arg(command.get_program()).args(command.get_args());
+    shell
 }
 
 /// What came of a machine.

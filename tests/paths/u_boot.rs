@@ -1,11 +1,14 @@
-//! U-Boot's `booti`, which is what many boards load kernels by.
+//! U-Boot's `booti`, which is what many boards load kernels by, and programs that
+//! it begins with MMU and caches on.
 
 use std::fs;
 
+use psci_bench::output::crc::Crc32;
+use xtask::board::Conduit;
 use xtask::setup::{self, Need, U_BOOT};
 
 use crate::firmware::{built, overlay, with_bl33};
-use crate::machine::{FEW, Machine, Plain, fact, workspace};
+use crate::machine::{FEW, Machine, Plain, fact, with_tree, workspace};
 
 fn u_boot() -> Vec<u8> {
     setup::ensure(&workspace(), &[Need::UBoot]).expect("U-Boot");
@@ -32,6 +35,47 @@ fn booti() {
             .passes(&SAID);
         assert_eq!(fact(&log, "el"), el);
         assert_eq!(fact(&log, "conduit"), conduit);
+    }
+}
+
+/// U-Boot's legacy image of a standalone program (include/image.h), which is
+/// copied to `address` and begun there.
+fn standalone(program: &[u8], address: u32) -> Vec<u8> {
+    const MAGIC: u32 = 0x2705_1956;
+    // U-Boot, arm64, standalone, not compressed.
+    const KIND: [u8; 4] = [17, 22, 1, 0];
+    let header = |checksum: u32| {
+        let words = [
+            MAGIC,
+            checksum,
+            0,
+            program.len() as u32,
+            address,
+            address,
+            Crc32::of(program),
+        ];
+        let words = words.iter().flat_map(|word| word.to_be_bytes());
+        words.chain(KIND).chain([0; 32]).collect::<Vec<u8>>()
+    };
+    [&header(Crc32::of(&header(0))), program].concat()
+}
+
+/// Entered with MMU and caches on, as by `go`: that of this U-Boot waits until
+/// QEMU's PL011 is full, and `bootm` of a standalone program hands over alike.
+/// Of what caches make of that QEMU shows nothing: `tests/entries` has it.
+#[test]
+fn a_standalone_program() {
+    for (virtualization, el, conduit) in [("off", "1", Conduit::Hvc), ("on", "2", Conduit::Smc)] {
+        let machine = format!("virt,virtualization={virtualization},gic-version=3");
+        let image = with_tree(&crate::virt::tree(4, conduit));
+        let log = Machine::new(&machine)
+            .with("-cpu cortex-a57 -smp 4 -m 1024")
+            .file("-bios", "u-boot.bin", &u_boot())
+            .loaded("uImage", &standalone(&image, 0x4400_0000), 0x4800_0000, "")
+            .typed("\n\nsetenv autostart yes\nbootm 0x48000000\n")
+            .run()
+            .passes(&["Loading Standalone Program", "Image at 0x44000000,"]);
+        assert_eq!(fact(&log, "el"), el);
     }
 }
 

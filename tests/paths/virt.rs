@@ -12,7 +12,7 @@ use crate::common::Log;
 use crate::machine::{FEW, Machine, Plain, fact, image, with_tree, workspace};
 
 /// The board file's tree for QEMU's own PSCI, which has one idle state.
-fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
+pub fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
     let board = Board::load(&workspace(), "qemu").expect("the board");
     tree_of(&board, cpus, conduit)
 }

@@ -1,0 +1,254 @@
+//! Cache maintenance of the entry at reset: dirty lines that an earlier stage
+//! left, and stale ones that this entry could leave itself; and the order of a
+//! store to a translation table's memory and of the one that links it.
+
+use std::collections::BTreeSet;
+
+use super::{Code, Flow, accesses_memory, flow, writes_sctlr};
+
+const NOP: u32 = 0xd503_201f;
+const ISB: u32 = 0xd503_3fdf;
+const DSB_SY: u32 = 0xd503_3f9f;
+const DSB_ISHST: u32 = 0xd503_3a9f;
+/// `dc ivac` and `dc civac`, by X3.
+const IVAC: u32 = 0xd508_7623;
+const CIVAC: u32 = 0xd50b_7e23;
+
+/// How far a path has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Lines {
+    /// Nothing has been done; caches are off, as far as the path knows.
+    Untouched,
+    /// The image is being written back.
+    Cleaning,
+    /// The image has been written back.
+    Clean,
+    /// MMU and caches have been turned off, not yet followed by an ISB.
+    TurnedOff,
+    /// Lines are being dropped.
+    Dropping,
+    /// No line is left of what is to be written, or has been.
+    Dropped,
+    /// Stores have been made since.
+    Stored,
+}
+
+/// Whether a load or store is a store, of those that the entry has.
+fn stores(word: u32) -> bool {
+    // STP; STR with any way of addressing: LDR has bit 22.
+    accesses_memory(word) && word >> 22 & 1 == 0
+}
+
+/// The state after `word`, which is at `at`.
+fn step(code: &Code, at: u64, word: u32, lines: Lines) -> Result<Lines, String> {
+    use Lines::{Clean, Cleaning, Dropped, Dropping, Stored, TurnedOff, Untouched};
+    let turning_off = code.symbol("turn_caches_off")..code.symbol("caches_are_off");
+    let next = match (word, lines) {
+        (ISB, TurnedOff) => Untouched,
+        (CIVAC, Untouched | Cleaning) => Cleaning,
+        (DSB_SY, Cleaning) => Clean,
+        (IVAC, Untouched | Stored | Dropping | Dropped) => Dropping,
+        (DSB_SY, Dropping) => Dropped,
+        (w, Clean) if writes_sctlr(w) && turning_off.contains(&at) => TurnedOff,
+        (w, Dropped | Stored) if stores(w) => Stored,
+        (w, _) if matches!(w, IVAC | CIVAC) || stores(w) || writes_sctlr(w) => {
+            return Err(format!("{word:08x} at {at:#x} when lines are {lines:?}"));
+        }
+        (_, same) => same,
+    };
+    Ok(next)
+}
+
+/// Follows every path from `_start` to where SCTLR turns the caches on.
+fn check_lines(code: &Code) -> Result<(), String> {
+    let mut seen = BTreeSet::new();
+    let mut pending = vec![(code.symbol("_start"), Lines::Untouched, Vec::new())];
+    let mut met = false;
+    while let Some(place) = pending.pop() {
+        if !seen.insert(place.clone()) {
+            continue;
+        }
+        let (at, lines, mut callers) = place;
+        let word = code.word(at);
+        if super::turns_caches_on(code, at, word) {
+            if lines != Lines::Dropped {
+                return Err(format!("caches on at {at:#x} when lines are {lines:?}"));
+            }
+            met = true;
+            continue;
+        }
+        let leaving_el3 = code.symbol("leave_el3")..code.symbol("left_el3");
+        let lines = match leaving_el3.contains(&at) {
+            true => lines,
+            false => step(code, at, word, lines)?,
+        };
+        let target = |offset: i64| at.wrapping_add_signed(offset);
+        let next = match flow(word) {
+            Flow::On => at + 4,
+            Flow::Jump(offset) => target(offset),
+            Flow::Either(offset) => {
+                pending.push((target(offset), lines, callers.clone()));
+                at + 4
+            }
+            Flow::Call(offset) => {
+                callers.push(at + 4);
+                target(offset)
+            }
+            Flow::Return => callers.pop().expect("a return belongs to a call"),
+        };
+        pending.push((next, lines, callers));
+    }
+    if met {
+        Ok(())
+    } else {
+        Err("no write of SCTLR".into())
+    }
+}
+
+/// What is dropped reaches from the constants' page to the end of the boot area,
+/// which is the farthest of what is counted from X27; and what is written back,
+/// from the image's first byte to X27.
+fn check_ranges(code: &Code) -> Result<(), String> {
+    let begin = code.symbol("invalidate_written");
+    let words: Vec<(u64, u32)> = code
+        .words
+        .range(begin..)
+        .take(12)
+        .map(|(a, w)| (*a, *w))
+        .collect();
+    let adr_x3 = words.iter().find(|(_, w)| w & 0x1f00_001f == 0x1000_0003);
+    let Some((at, adr)) = adr_x3 else {
+        return Err("no address in X3".into());
+    };
+    let immediate = super::signed((adr >> 5 & 0x7_ffff) << 2 | adr >> 29 & 3, 21);
+    let from = match adr >> 31 {
+        0 => at.wrapping_add_signed(immediate),
+        _ => (at & !0xfff).wrapping_add_signed(immediate << 12),
+    };
+    let constants = code.symbol("__constants_start");
+    if from > constants || constants - from >= 4096 {
+        return Err(format!("lines are dropped from {from:#x} on"));
+    }
+    // ADD of X27 and an immediate, shifted by 12 where bit 22 is set.
+    let sum = |word: u32| {
+        let is = word & 0xff80_03e0 == 0x9100_0360;
+        is.then_some((word >> 10 & 0xfff) << (12 * (word >> 22 & 1)))
+    };
+    let entry = code.symbol("_start")..code.symbol("secondary_entry");
+    let farthest = code.words.range(entry).filter_map(|(_, w)| sum(*w)).max();
+    let end = words
+        .iter()
+        .find_map(|(_, w)| sum(*w).filter(|_| w & 0x1f == 5));
+    if end.is_none() || end != farthest {
+        return Err(format!(
+            "lines are dropped up to {end:x?}, of {farthest:x?}"
+        ));
+    }
+    // mov x3, x4; mov x5, x27.
+    let back = code.between("write_image_back", "turn_caches_off");
+    match back.starts_with(&[0xaa04_03e3, 0xaa1b_03e5]) {
+        true => Ok(()),
+        false => Err(format!("{back:08x?}")),
+    }
+}
+
+#[test]
+fn reset_drops_lines_before_its_first_store_and_after_its_last() {
+    let code = Code::load();
+    assert_eq!(check_lines(&code), Ok(()));
+    assert_eq!(check_ranges(&code), Ok(()));
+}
+
+/// Entered with caches on, as by U-Boot's go: the image is in memory before they
+/// are turned off, and nothing is between that and an ISB. SCTLR's M and C alone
+/// decide whether that is passed over.
+#[test]
+fn caches_that_are_on_at_reset_are_written_back_first() {
+    let code = Code::load();
+    let target = |at: u64| match flow(code.word(at)) {
+        Flow::Either(offset) | Flow::Jump(offset) | Flow::Call(offset) => {
+            Some(at.wrapping_add_signed(offset))
+        }
+        Flow::On | Flow::Return => None,
+    };
+    let off = code.symbol("caches_are_off");
+    let passes_over = code.words.keys().filter(|at| target(**at) == Some(off));
+    let gate = code.symbol("write_image_back") - 4;
+    assert_eq!(passes_over.collect::<Vec<_>>(), [&gate]);
+    // mov x10, #(C | M); tst x9, x10; b.eq.
+    let test = [gate - 8, gate - 4].map(|at| code.word(at));
+    assert_eq!(test, [0xd280_00aa, 0xea0a_013f]);
+    assert_eq!(code.word(gate) & 0xff00_001f, 0x5400_0000);
+    let is_read = |word: u32| matches!(word, 0xd538_1009 | 0xd53c_1009);
+    let entry = code.between("left_el3", "write_image_back");
+    assert_eq!(entry.iter().filter(|word| is_read(**word)).count(), 2);
+    let turning = code.between("turn_caches_off", "caches_are_off");
+    assert_eq!(
+        turning.iter().filter(|word| writes_sctlr(**word)).count(),
+        2
+    );
+    assert_eq!(turning.last(), Some(&ISB));
+    assert!(!turning.iter().any(|word| accesses_memory(*word)));
+}
+
+/// The function that clears the tables' pool: memset, and then a barrier.
+fn check_pool(code: &Code) -> Result<(), String> {
+    let mut symbols = code.symbols.iter();
+    let zero = symbols.find(|(name, _)| name.contains("6memory5Pages4zero"));
+    let (_, begin) = zero.ok_or("no function that clears pages")?;
+    let mut words = code.words.range(begin..).map(|(_, word)| *word);
+    let call = words.find(|word| !matches!(flow(*word), Flow::On));
+    if !call.is_some_and(|word| matches!(flow(word), Flow::Call(_))) {
+        return Err("it ends with memset".into());
+    }
+    match words.next() {
+        Some(DSB_ISHST) => Ok(()),
+        other => Err(format!("memset is followed by {other:08x?}")),
+    }
+}
+
+#[test]
+fn a_table_is_zero_before_it_is_linked() {
+    assert_eq!(check_pool(&Code::load()), Ok(()));
+}
+
+/// The checks themselves: each piece of maintenance is missed where it lacks.
+#[test]
+fn maintenance_that_lacks_is_found() {
+    let code = Code::load();
+    let entry = code.symbol("_start")..code.symbol("secondary_entry");
+    let without = |lacks: &dyn Fn(u64, u32) -> bool| {
+        let mut broken = code.clone();
+        for (at, word) in broken.words.range_mut(entry.clone()) {
+            if lacks(*at, *word) {
+                *word = NOP;
+            }
+        }
+        broken
+    };
+    // A BL to what drops lines, its first or its second one.
+    let target = code.symbol("invalidate_written");
+    let is_drop = |at: &u64, word: &u32| matches!(flow(*word), Flow::Call(o) if at.wrapping_add_signed(o) == target);
+    let calls = code.words.iter().filter(|(at, word)| is_drop(at, word));
+    let calls: Vec<u64> = calls.map(|(at, _)| *at).collect();
+    assert_eq!(calls.len(), 2);
+    for call in calls {
+        assert!(
+            check_lines(&without(&|at, _| at == call)).is_err(),
+            "{call:#x}"
+        );
+    }
+    for lacking in [IVAC, CIVAC, DSB_SY] {
+        let broken = without(&|_, word| word == lacking);
+        assert!(check_lines(&broken).is_err(), "{lacking:08x}");
+    }
+    let pool = Code {
+        words: code
+            .words
+            .iter()
+            .map(|(at, word)| (*at, if *word == DSB_ISHST { NOP } else { *word }))
+            .collect(),
+        symbols: code.symbols.clone(),
+    };
+    assert!(check_pool(&pool).is_err());
+}
