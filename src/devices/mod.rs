@@ -6,6 +6,7 @@
 //! device that holds what it is told against its manual.
 
 pub mod frame;
+pub mod gicc;
 pub mod redistributor;
 pub mod sgi;
 pub mod spi;

@@ -8,11 +8,12 @@
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 
+use psci_bench::devices::gicc;
 use safe_mmio::fields::{ReadPure, ReadPureWrite, WriteOnly};
 use safe_mmio::{UniqueMmioPointer, field, field_shared, split_fields};
 
 use super::{OwnSgi, PRIORITY, WAKE_SGI};
-use crate::machine::mmio::Registers;
+use crate::machine::mmio::{Mmio, Registers};
 use crate::machine::mmu::MapError;
 use crate::machine::slot::Slot;
 
@@ -42,11 +43,7 @@ struct Distributor {
 /// The CPU interface's registers that are used (table 4-2).
 #[repr(C)]
 struct CpuInterface {
-    /// 0x00 GICC_CTLR.
-    ctlr: ReadPureWrite<u32>,
-    /// 0x04 GICC_PMR.
-    pmr: ReadPureWrite<u32>,
-    _0: u32,
+    _0: [u32; 3],
     /// 0x0c GICC_IAR: reading acknowledges.
     iar: safe_mmio::fields::ReadOnly<u32>,
     /// 0x10 GICC_EOIR.
@@ -58,6 +55,7 @@ pub struct GicV2 {
     /// All of the distributor's registers.
     pub distributor: Registers,
     gicd: NonNull<Distributor>,
+    gicc: Registers,
     cpu_interface: NonNull<CpuInterface>,
 }
 
@@ -76,6 +74,7 @@ impl GicV2 {
         Ok(Self {
             distributor,
             gicd: distributor.at(0)?,
+            gicc: cpu_interface,
             cpu_interface: cpu_interface.at(0)?,
         })
     }
@@ -118,9 +117,7 @@ impl GicV2 {
         slot.gic.store(u64::from(own.max(1)), Ordering::Release);
         enable.write(enabled);
 
-        let mut gicc = self.cpu_interface();
-        field!(gicc, pmr).write(0xff);
-        field!(gicc, ctlr).write(1);
+        gicc::enable(&mut Mmio::new(self.gicc));
     }
 
     pub fn ring(&self, target: &Slot) {
