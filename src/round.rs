@@ -292,6 +292,8 @@ pub struct Facts {
     pub frame: Result<TimerFrame, NoFrame>,
     /// Exception level of the payload: 1 or 2.
     pub exception_level: u8,
+    /// Whether HCR_EL2.E2H is 1 at EL2, and cannot be cleared.
+    pub e2h: bool,
     /// GIC architecture version in use: 2 or 3; 0 where there is no GIC, and so
     /// nothing that wakes a suspended CPU.
     pub gic: u8,

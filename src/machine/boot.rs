@@ -53,7 +53,8 @@ const BOOT_TABLES: u64 = BOOT_STACK_TOP + EMERGENCY_STACK;
 /// Bytes of the boot area, which lies behind image and appended tree.
 const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
 
-/// Bit of HCR_EL2 that gives EL2's registers EL1's layout (FEAT_VHE).
+/// Bit of HCR_EL2 that gives EL2's registers EL1's layout (FEAT_VHE). It is
+/// RES1 on CPUs without FEAT_E2H0.
 pub const HCR_EL2_E2H: u64 = 1 << 34;
 
 // vectors.S loads a slot's first word.

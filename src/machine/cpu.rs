@@ -107,8 +107,9 @@ pub fn exception_level() -> u8 {
     CurrentEL.read(CurrentEL::EL) as u8
 }
 
-/// Whether HCR_EL2.E2H stayed set although the entry code cleared it.
-pub fn e2h_is_stuck() -> bool {
+/// Whether HCR_EL2.E2H is 1 although the entry code cleared it: EL2 then has
+/// EL1's layout of registers and descriptors.
+pub fn e2h_is_fixed() -> bool {
     exception_level() == 2 && HCR_EL2.get() & boot::HCR_EL2_E2H != 0
 }
 

@@ -11,10 +11,22 @@ use aarch64_cpu::registers::{
 use psci_bench::board::TimerPpis;
 use psci_bench::round::Counter;
 
+use super::cpu;
+
 /// CTL: ENABLE set, IMASK clear.
 const ON: u64 = 1;
 /// CTL: ENABLE clear.
 const OFF: u64 = 0;
+
+/// Writes a register of the virtual timer by the name that EL2 has for it where
+/// E2H is 1.
+macro_rules! el02 {
+    ($register:literal, $value:expr) => {
+        // SAFETY: writes this CPU's own timer. Kind::VirtualEl02 is chosen at EL2
+        // with E2H = 1 only, where the register exists.
+        unsafe { asm!(concat!("msr ", $register, ", {}"), in(reg) $value, options(nostack)) }
+    };
+}
 
 /// A per-CPU timer and its interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,15 +41,18 @@ enum Kind {
     Physical,
     Hypervisor,
     Virtual,
+    /// [`Kind::Virtual`] where E2H is 1: CNTV's names mean CNTHV there.
+    VirtualEl02,
 }
 
 impl Timer {
     /// The timer that counts by `counter` and whose interrupt the board
     /// names: in a guest CNTV; else CNTP, or at EL2 CNTHP where there is no
-    /// interrupt for CNTP.
+    /// interrupt for CNTP. Where E2H is 1, CNTP's names mean CNTHP at EL2.
     pub fn choose(counter: Counter, exception_level: u8, ppis: &TimerPpis) -> Option<Self> {
         let (kind, intid) = match counter {
             Counter::Virtual => (Kind::Virtual, ppis.virtual_),
+            _ if cpu::e2h_is_fixed() => (Kind::Hypervisor, ppis.hypervisor),
             _ if ppis.physical.is_some() => (Kind::Physical, ppis.physical),
             _ if exception_level == 2 => (Kind::Hypervisor, ppis.hypervisor),
             _ => (Kind::Physical, None),
@@ -50,18 +65,25 @@ impl Timer {
     /// knows whether the hypervisor has it.
     pub fn guard(self, ppis: &TimerPpis) -> Option<Self> {
         let intid = ppis.virtual_.filter(|_| self.kind != Kind::Virtual)?;
-        Some(Self {
-            kind: Kind::Virtual,
-            intid,
-        })
+        let kind = match cpu::e2h_is_fixed() {
+            true => Kind::VirtualEl02,
+            false => Kind::Virtual,
+        };
+        Some(Self { kind, intid })
     }
 
     /// Of a guard: raises the interrupt in so many ticks. Not by the instant, as
     /// CNTVCT may have an offset to what that is of.
     pub fn arm_within(self, ticks: u64) {
         // TVAL has 31 bits: two seconds and more of any counter (1 GHz).
-        CNTV_TVAL_EL0.set(ticks.min(i32::MAX as u64));
-        CNTV_CTL_EL0.set(ON);
+        let ticks = ticks.min(i32::MAX as u64);
+        if self.kind == Kind::VirtualEl02 {
+            el02!("s3_5_c14_c3_0", ticks); // CNTV_TVAL_EL02
+            el02!("s3_5_c14_c3_1", ON); // CNTV_CTL_EL02
+        } else {
+            CNTV_TVAL_EL0.set(ticks);
+            CNTV_CTL_EL0.set(ON);
+        }
         synchronise();
     }
 
@@ -79,7 +101,7 @@ impl Timer {
         match self.kind {
             Kind::Physical => "CNTP",
             Kind::Hypervisor => "CNTHP",
-            Kind::Virtual => "CNTV",
+            Kind::Virtual | Kind::VirtualEl02 => "CNTV",
         }
     }
 
@@ -89,6 +111,10 @@ impl Timer {
             Kind::Physical => {
                 CNTP_CVAL_EL0.set(at);
                 CNTP_CTL_EL0.set(ON);
+            }
+            Kind::VirtualEl02 => {
+                el02!("s3_5_c14_c3_2", at); // CNTV_CVAL_EL02
+                el02!("s3_5_c14_c3_1", ON);
             }
             Kind::Virtual => {
                 CNTV_CVAL_EL0.set(at);
@@ -108,6 +134,7 @@ impl Timer {
         match self.kind {
             Kind::Physical => CNTP_CTL_EL0.set(OFF),
             Kind::Virtual => CNTV_CTL_EL0.set(OFF),
+            Kind::VirtualEl02 => el02!("s3_5_c14_c3_1", OFF),
             Kind::Hypervisor => CNTHP_CTL_EL2.set(OFF),
         }
         synchronise();

@@ -96,9 +96,10 @@ fn firmware(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         out,
         "  Firmware   : ",
         format_args!(
-            "PSCI {} by {conduit} from EL{}{}, power_state in the {format} format",
+            "PSCI {} by {conduit} from EL{}{}{}, power_state in the {format} format",
             Version(facts.psci_version),
             u64::from(facts.exception_level),
+            if facts.e2h { ", E2H fixed at 1" } else { "" },
             Smccc(facts.smccc)
         ),
     )?;

@@ -72,6 +72,7 @@ impl Fake {
                 timer_intid: 30,
                 frame: Err(NoFrame::NotInTree),
                 exception_level: 2,
+                e2h: false,
                 gic: 3,
                 conduit: Conduit::Smc,
                 psci_version: 0x1_0001,

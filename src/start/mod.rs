@@ -30,11 +30,6 @@ pub fn main(entry: Entry) -> ! {
     if let Some(emergency) = &block.uart {
         open_console(&mut tables, &Uart::from(emergency));
     }
-    if cpu::e2h_is_stuck() {
-        panic::end(&Ended::Machine(
-            &"HCR_EL2.E2H stays 1: psci-bench needs an EL2 without VHE",
-        ));
-    }
     match tree::find(&mut tables, &block, registers) {
         Ok(found) => with_tree(tables, found, area, has_firmware),
         Err(_) if !has_firmware => end_without_firmware(),

@@ -351,6 +351,7 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
             .map_err(|why| *why)
             .and(board.timer_frame),
         exception_level: cpu::exception_level(),
+        e2h: cpu::e2h_is_fixed(),
         gic: env.gic.version(),
         conduit: env.way.conduit(),
         psci_version,

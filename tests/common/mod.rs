@@ -43,13 +43,18 @@ pub fn pass(spec: &RunSpec) -> Log {
 
 /// The device tree of QEMU's board file, for so many CPUs.
 pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
+    tree_with(Gic::V3, cpus, bootargs)
+}
+
+/// The same, with this GIC.
+pub fn tree_with(gic: Gic, cpus: u32, bootargs: &str) -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
     let board = Board::load(&workspace, "qemu").expect("the board");
     let firmware = board.firmware("tf-a").expect("its firmware");
     let idle_states = firmware.idle_states(StateId::Original);
     let choices = Choices {
         cpus,
-        gic: Gic::V3,
+        gic,
         conduit: Conduit::Smc,
         idle_states: &idle_states,
         bootargs,
@@ -59,11 +64,15 @@ pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
 
 /// The payload with that tree appended, for a test to put something wrong in.
 pub fn image(cpus: u32, bootargs: &str) -> Vec<u8> {
+    image_with(&good_tree(cpus, bootargs), cpus)
+}
+
+/// The payload with any tree appended.
+pub fn image_with(tree: &[u8], cpus: u32) -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
     let board = Board::load(&workspace, "qemu").expect("the board");
     let emergency = Emergency::of_board(&board, Conduit::Smc);
-    let tree = good_tree(cpus, bootargs);
-    payload::image(&workspace, Some(&tree), emergency, cpus as usize).expect("an image")
+    payload::image(&workspace, Some(tree), emergency, cpus as usize).expect("an image")
 }
 
 /// Where in the image a symbol is.

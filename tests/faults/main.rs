@@ -127,12 +127,11 @@ const ALL: [u32; 6] = [
     PSCI_VERSION_PARALLEL,
 ];
 
-/// The payload on a CPU whose HCR_EL2.E2H does not clear: its one write of
-/// HCR_EL2 is taken out, so that what the firmware left there stays.
-fn image_with_stuck_e2h() -> Vec<u8> {
+/// `image` on a CPU whose HCR_EL2.E2H does not clear: its one write of HCR_EL2 is
+/// taken out, so that what the firmware left there stays.
+fn with_stuck_e2h(mut image: Vec<u8>) -> Vec<u8> {
     const MSR_HCR_EL2_X9: u32 = 0xd51c_1109;
     const NOP: u32 = 0xd503_201f;
-    let mut image = common::image(CPUS as u32, &format!("iterations={N}"));
     let writes = || {
         let words = image.chunks_exact(4).enumerate();
         words.filter(|(_, word)| **word == MSR_HCR_EL2_X9.to_le_bytes())

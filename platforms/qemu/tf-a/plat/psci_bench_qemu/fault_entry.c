@@ -49,7 +49,9 @@ void __wrap_cm_prepare_el3_exit_ns(void)
 		enter_with_serror();
 		break;
 	case PB_E2H_SET:
-		write_hcr_el2(read_hcr_el2() | HCR_E2H_BIT);
+		/* With E2H fixed at 1, what the payload's own write leaves. */
+		write_hcr_el2(HCR_E2H_BIT | HCR_RW_BIT | HCR_AMO_BIT |
+			      HCR_IMO_BIT | HCR_FMO_BIT);
 		isb();
 		break;
 	default:
