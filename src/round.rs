@@ -275,6 +275,8 @@ pub struct Identity {
     /// Its own CNTFRQ_EL0, in Hz: each CPU has one, and firmware has to write
     /// them all.
     pub frequency: u64,
+    /// Its clock in MHz, by PMCCNTR_EL0; None where that does not count.
+    pub clock_mhz: Option<u64>,
 }
 
 /// What the payload found out about the machine that it runs on.

@@ -30,7 +30,7 @@ fn any_number_of_cpus() {
             smp: Some(smp),
             ..spec()
         });
-        assert_eq!(log.all("cpu").len(), smp as usize);
+        assert_eq!(log.clusters().len(), smp as usize);
         // A row for each CPU and scenario; a lone CPU has no others to turn
         // off, but its own row.
         assert_eq!(log.all("row").len(), 6 * smp as usize);

@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use psci_bench::round::Identity;
 use psci_bench::sample::{Action, End, Outcome};
 use psci_bench::stat::Rise;
 
@@ -38,7 +39,10 @@ impl fmt::Display for Unfit {
 /// Gets this CPU ready: quiet timer, GIC set up. On every entry.
 pub fn prepare(env: &'static Env, slot: &'static Slot) -> Result<(), Unfit> {
     env.timer.disarm();
-    slot.identify(cpu::identity);
+    slot.identify(|| Identity {
+        clock_mhz: env.measure_clock_mhz(),
+        ..cpu::identity()
+    });
     let gic = env.gic.init_cpu(slot, &[env.timer.intid]);
     gic.map_err(Unfit::Gic)?;
     if env.gic.version() != 0 && !slot.timer_wakes() {

@@ -128,7 +128,7 @@ pub fn midr() -> u64 {
     MIDR_EL1.get()
 }
 
-/// What this CPU says of itself. Nothing interrupts it: interrupts stay masked.
+/// What this CPU says of itself, its clock apart. Nothing interrupts it: interrupts stay masked.
 pub fn identity() -> Identity {
     let wide = ID_AA64MMFR2_EL1.is_set(ID_AA64MMFR2_EL1::CCIDX);
     let caches = Caches::read(CLIDR_EL1.get(), wide, &mut |selector| {
@@ -143,6 +143,7 @@ pub fn identity() -> Identity {
         midr: midr(),
         caches,
         frequency: counter_frequency(),
+        clock_mhz: None,
     }
 }
 

@@ -3,6 +3,8 @@
 
 use core::arch::asm;
 
+use super::cpu::Env;
+
 /// PMCR_EL0: E, all counters on; D, count every 64th cycle; DP, not where
 /// counting is prohibited; LC, overflow at 64 bits.
 const PMCR_E: u64 = 1;
@@ -15,6 +17,10 @@ const COUNT_AT_EL2: u64 = 1 << 27;
 
 /// The cycle counter's bit in PMCNTENSET_EL0 and PMCNTENCLR_EL0.
 const CYCLES: u64 = 1 << 31;
+
+/// So long a CPU's clock is measured, in microseconds: to 0.1 % by a counter of
+/// 10 MHz.
+const CLOCK_US: u64 = 200;
 
 /// Looks at the counter until it is taken to stand still.
 const STILL: u32 = 16;
@@ -84,6 +90,23 @@ impl Pmu {
         register!("pmccfiltr_el0", self.filter);
         register!("pmcr_el0", self.control);
         synchronise();
+    }
+}
+
+impl Env {
+    /// Measures the clock of the calling CPU, in MHz: cycles while the system
+    /// counter runs for a fixed time. None where there is no cycle counter, or
+    /// no frequency to go by.
+    pub fn measure_clock_mhz(&self) -> Option<u64> {
+        let frequency = self.clock.is_known().then_some(self.clock.hz)?;
+        let pmu = Pmu::start()?;
+        let (start, first) = (self.way.now(), now());
+        self.way.wait_until(start + self.us(CLOCK_US));
+        let (end, last) = (self.way.now(), now());
+        pmu.stop();
+        let cycles = last.wrapping_sub(first).checked_mul(frequency)?;
+        let ticks = (end - start).checked_mul(1_000_000)?;
+        cycles.checked_add(ticks / 2)?.checked_div(ticks)
     }
 }
 

@@ -299,7 +299,7 @@ impl Slot {
     }
 
     /// The CPU's: what it says of itself, the first time.
-    pub fn identify(&self, make: fn() -> Identity) {
+    pub fn identify(&self, make: impl FnOnce() -> Identity) {
         if self.identified.load(Ordering::Relaxed) == 0 {
             // SAFETY: nobody reads before `identified` is set, which only
             // this CPU does.

@@ -4,12 +4,14 @@ use core::fmt::{self, Write};
 
 use super::Run;
 use super::frame;
+use super::label::Label;
 use super::text::{Many, Prose, paragraph};
 use super::units::Hundredths;
 use crate::board::{LabelSource, NoWatchdog};
 use crate::image::Conduit;
 use crate::plan::{ScenarioId, TimerPlan, WakePattern};
 use crate::psci::StateFormat;
+use crate::round::Identity;
 
 /// Blanks before a line that goes on: as wide as a line's name.
 const INDENT: usize = 15;
@@ -28,6 +30,13 @@ pub fn header(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     let caches = run.facts.own.caches;
     if !caches.is_empty() {
         line(out, "  Caches     : ", format_args!("{caches}: the lead's"))?;
+    }
+    if let Some(mhz) = run.facts.own.clock_mhz {
+        line(
+            out,
+            "  CPU clock  : ",
+            format_args!("{mhz} MHz: the lead's"),
+        )?;
     }
     firmware(out, run)?;
     clock(out, run)?;
@@ -170,19 +179,48 @@ fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
 /// Those of `out`.
 pub(super) fn frequencies(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     let hz = run.facts.frequency;
-    let mut others = (0..run.cpus.len()).filter_map(|index| {
-        let own = (run.identity)(index)?.frequency;
-        (own != hz).then_some((index, own))
-    });
-    let Some((first, own)) = others.next() else {
-        return Ok(());
-    };
-    paragraph(out, "Warning: ", 9, &mut |prose| {
+    let own = |it: Identity| (it.frequency != hz).then_some(it.frequency);
+    others(out, run, "Warning: ", &own, &|prose, own, cpu| {
         write!(
             prose,
-            "CNTFRQ_EL0 is {own} Hz on CPU {}, and {hz} Hz on the lead",
-            run.label(first)
-        )?;
+            "CNTFRQ_EL0 is {own} Hz on CPU {cpu}, and {hz} Hz on the lead"
+        )
+    })
+}
+
+/// Prints the clock of a CPU that has another one than the lead, as a big core
+/// and a little one have, by more than what measuring is wrong by.
+///
+/// # Errors
+/// Those of `out`.
+pub(super) fn cpu_clocks(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+    let Some(mhz) = run.facts.own.clock_mhz else {
+        return Ok(());
+    };
+    let own = |it: Identity| it.clock_mhz.filter(|own| own.abs_diff(mhz) > mhz / 50);
+    others(out, run, "Note: ", &own, &|prose, own, cpu| {
+        write!(
+            prose,
+            "the clock of CPU {cpu} is {own} MHz, and the lead's {mhz} MHz"
+        )
+    })
+}
+
+/// Prints in which value other CPUs differ, by the first of them.
+fn others(
+    out: &mut dyn Write,
+    run: &Run<'_>,
+    name: &str,
+    own: &dyn Fn(Identity) -> Option<u64>,
+    say: &dyn Fn(&mut Prose<'_>, u64, Label) -> fmt::Result,
+) -> fmt::Result {
+    let mut others =
+        (0..run.cpus.len()).filter_map(|index| Some((index, own((run.identity)(index)?)?)));
+    let Some((first, value)) = others.next() else {
+        return Ok(());
+    };
+    paragraph(out, name, name.len(), &mut |prose| {
+        say(prose, value, run.label(first))?;
         match others.clone().count() as u64 {
             0 => prose.write_str("."),
             more => write!(prose, "; another one on {} more.", Many(more, "CPU")),

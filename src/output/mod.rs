@@ -186,6 +186,7 @@ pub fn closing(
         frame::summary(out, run, tests)?;
     }
     header::frequencies(out, run)?;
+    header::cpu_clocks(out, run)?;
     out.write_char('\n')?;
     records(out, run, tests)?;
     if run.has_frame() {

@@ -110,8 +110,10 @@ fn whole_run(to: &mut Recorder<'_>, run: &Run<'_>, tests: &[TestReport<'_>]) {
         let mut rows = tests.iter().flat_map(|test| test.rows);
         let is_lost = rows.any(|row| usize::from(row.cpu) == index && row.lost.is_some());
         let identity = if is_lost { None } else { (run.identity)(index) };
-        if let Some(Identity { midr, caches, .. }) = identity {
+        if let Some(identity) = identity {
+            let Identity { midr, caches, .. } = identity;
             to.hex("midr", midr);
+            to.number_if("mhz", identity.clock_mhz);
             for cache in caches.iter() {
                 let mut key = ArrayString::<{ CacheKey::LEN }>::new();
                 // There is room.

@@ -52,7 +52,7 @@ fn kernel_at_el1() {
             _ => "iterations=2 warmup=0 only=psci_version_parallel",
         };
         let log = kernel(&machine, &format!("-smp {cpus} -m 512"), only);
-        assert_eq!(log.all("cpu").len(), cpus);
+        assert_eq!(log.clusters().len(), cpus);
         assert_eq!(log.metric(6, "call", "n").len(), cpus);
         assert_eq!(fact(&log, "el"), "1");
         assert_eq!(fact(&log, "conduit"), "hvc");

@@ -164,6 +164,7 @@ fn cortex_a53(_: usize) -> Option<Identity> {
         midr: 0x410f_d034,
         caches,
         frequency: FREQUENCY,
+        clock_mhz: Some(1400),
     })
 }
 

@@ -51,6 +51,9 @@ fn headers() {
     let counter =
         "Counter    : CNTPCT (read twice for Cortex-A73's erratum 858921) at 62500000 Hz,";
     assert!(said.contains(counter), "{said}");
+    twice.facts.e2h = true;
+    let said = printed(|out| output::header(out, &twice.run()));
+    assert!(said.contains("from EL2, E2H fixed at 1, SMCCC"), "{said}");
     let mut poor = World::of(5).without_pmf().with_methods(Methods::Warm);
     poor.facts.frequency = 0;
     poor.plan.deepest = Some(0x4000_0022);
@@ -122,6 +125,32 @@ fn a_frequency_that_is_not_the_leads_is_named() {
         said(more),
         std::format!("{zero}; another one on 3 CPUs more.\n")
     );
+}
+
+/// A big core has another clock than a little one.
+#[test]
+fn a_clock_that_is_not_the_leads_is_printed() {
+    let said = |identity| {
+        let world = World {
+            identity,
+            ..World::of(8)
+        };
+        let said = printed(|out| output::header::cpu_clocks(out, &world.run()));
+        said.replace("\n      ", " ")
+    };
+    assert_eq!(said(World::of(1).identity), "");
+    fn clock(cpu: usize, big: u64) -> Option<Identity> {
+        Some(Identity {
+            clock_mhz: Some(if cpu < 4 { 1401 } else { big }),
+            ..Identity::default()
+        })
+    }
+    assert_eq!(
+        said(|cpu| clock(cpu, 1800)),
+        "Note: the clock of CPU 1.0 is 1800 MHz, and the lead's 1400 MHz; another one on 3 CPUs \
+         more.\n"
+    );
+    assert_eq!(said(|cpu| clock(cpu, 1420)), "");
 }
 
 /// The plan is told by what plays a part in it.
