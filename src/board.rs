@@ -18,6 +18,7 @@
 use arrayvec::ArrayVec;
 
 use crate::image::Conduit;
+use crate::round::CounterErratum;
 
 mod cache;
 mod check;
@@ -82,10 +83,9 @@ pub struct Board<'t> {
     pub second_level_cache: Option<u64>,
     /// How many CPUs there are that are not disabled, 1 to [`CPU_MAX`].
     pub cpu_count: usize,
-    /// Whether a CPU that is not disabled is a Cortex-A73, by `compatible`: the
-    /// counter is then read with its erratum 858921 in mind, on whatever CPU
-    /// the payload is booted.
-    pub has_cortex_a73: bool,
+    /// The counter's erratum, by a property of the timer's node, or by the
+    /// `compatible` of any CPU that is not disabled.
+    pub counter_erratum: Option<CounterErratum>,
     fdt: Fdt<'t>,
 }
 
@@ -142,7 +142,10 @@ impl<'t> Board<'t> {
             bootargs: bootargs(tree)?,
             second_level_cache: found.cache,
             cpu_count,
-            has_cortex_a73,
+            counter_erratum: found
+                .timer
+                .and_then(timers::erratum)
+                .or(has_cortex_a73.then_some(CounterErratum::CortexA73)),
             fdt: tree.fdt(),
         })
     }

@@ -5,6 +5,12 @@
 //! [`Outcome`]. The bare-metal half implements [`Machine`] with real CPUs;
 //! the tests of the portable half with a fake firmware and a fake clock.
 
+mod erratum;
+
+use core::fmt;
+
+pub use self::erratum::CounterErratum;
+
 use crate::board::{Cpu, NoFrame, NoWatchdog, TimerFrame, Watchdog};
 use crate::caches::Caches;
 use crate::image::Conduit;
@@ -239,28 +245,30 @@ pub struct Overheads {
 pub enum Counter {
     /// CNTPCT_EL0.
     Physical,
-    /// CNTPCT_EL0, read twice for Cortex-A73 erratum 858921.
-    PhysicalTwice,
+    /// CNTPCT_EL0, read twice for an erratum.
+    PhysicalTwice(CounterErratum),
     /// CNTVCT_EL0, in a guest.
     Virtual,
 }
 
 impl Counter {
-    /// The register's name, and how it is read where that is not once.
-    #[must_use]
-    pub const fn title(self) -> &'static str {
-        match self {
-            Self::PhysicalTwice => "CNTPCT (read twice for Cortex-A73's erratum 858921)",
-            _ => self.name(),
-        }
-    }
-
     /// The register's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Physical | Self::PhysicalTwice => "CNTPCT",
+            Self::Physical | Self::PhysicalTwice(_) => "CNTPCT",
             Self::Virtual => "CNTVCT",
+        }
+    }
+}
+
+/// The register's name, and how it is read where that is not once.
+impl fmt::Display for Counter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Self::PhysicalTwice(erratum) => write!(f, " (read twice for {})", erratum.name()),
+            Self::Physical | Self::Virtual => Ok(()),
         }
     }
 }

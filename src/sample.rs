@@ -134,9 +134,10 @@ pub struct Outcome {
     pub start: u64,
     /// Read just before the call. Of one that ended in the entry point, where
     /// registers are lost, it is an earlier read, which was stored: that store,
-    /// an ISB and another read are between it and the call.
+    /// an ISB and another read are between it and the call. 0 where the
+    /// counter's erratum spoiled the read.
     pub before: u64,
-    /// Read just after it; first thing in the entry point.
+    /// Read just after it, likewise; first thing in the entry point.
     pub after: u64,
     /// The earliest instant at which a wake-up was due; for a CPU that was woken
     /// by SGI, the instant just before that was sent.
@@ -260,6 +261,11 @@ impl Outcome {
             // Asked, and sent away before it could.
             End::NotRun => return Err(Rejection::plain(Reason::Lost)),
             End::Returned | End::Resumed | End::WentOff | End::ReadBack => {}
+        }
+        let is_timed = matches!(self.end, End::Returned | End::Resumed)
+            && !matches!(self.action, Action::Expire);
+        if is_timed && (self.before == 0 || self.after == 0) {
+            return Err(Rejection::plain(Reason::CounterErratum));
         }
         // PSCI_VERSION alone answers with a number.
         if self.code < 0 || self.code != 0 && !matches!(self.action, Action::Version) {
@@ -389,6 +395,8 @@ mod tests {
             (|o| o.code = 5, Reason::Refused),
             (|o| o.end = End::Pending, Reason::Pending),
             (|o| o.end = End::NotRung, Reason::NotRung),
+            (|o| o.before = 0, Reason::CounterErratum),
+            (|o| o.after = 0, Reason::CounterErratum),
             (|o| o.end = End::NotRun, Reason::Lost),
             (|o| o.end = End::WrongContext, Reason::WrongContext),
             (|o| o.due = 320, Reason::EarlyWake),

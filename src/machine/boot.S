@@ -336,7 +336,7 @@ map_pages:
 secondary_entry:
     tbnz    x0, #0, 1f
     mrs     x19, cntpct_el0             // the first instant of this CPU, twice
-    mrs     x20, cntpct_el0             //   for Cortex-A73's erratum 858921
+    mrs     x20, cntpct_el0             //   for errata of the counter
     b       2f
 1:  mrs     x19, cntvct_el0
     mov     x20, x19

@@ -4,21 +4,11 @@ use core::arch::asm;
 
 use super::timed::Way;
 
-/// Whether the CPU is one whose counter must be read twice: Cortex-A73, erratum
-/// 858921 (a read may be wrong when bit 32 is about to change).
+/// Whether the CPU is a Cortex-A73, whose counter must be read twice.
 pub fn is_cortex_a73(midr: u64) -> bool {
     const CORTEX_A73: u64 = 0x410f_d090;
     const REVISION_AND_VARIANT: u64 = 0xf << 20 | 0xf;
     midr & 0xffff_ffff & !REVISION_AND_VARIANT == CORTEX_A73
-}
-
-/// The right one of two successive reads on such a CPU.
-pub fn choose([first, second]: [u64; 2]) -> u64 {
-    if (first ^ second) >> 32 & 1 == 0 {
-        second
-    } else {
-        first
-    }
 }
 
 /// Reads one counter register.
@@ -37,6 +27,25 @@ macro_rules! counter {
         }
         value
     }};
+}
+
+/// Pairs of reads until one is taken as it is: as Linux's driver has it.
+const PAIRS: u32 = 200;
+
+fn read_twice() -> [u64; 2] {
+    let (first, second): (u64, u64);
+    // SAFETY: as in counter!.
+    unsafe {
+        asm!(
+            "isb",
+            "mrs {}, cntpct_el0",
+            "mrs {}, cntpct_el0",
+            out(reg) first,
+            out(reg) second,
+            options(nostack)
+        );
+    }
+    [first, second]
 }
 
 /// Reads until a counter that has not changed is taken to stand still: a tick
@@ -58,20 +67,9 @@ impl Way {
         match self {
             Self::Hvc => counter!("cntvct_el0"),
             Self::Smc => counter!("cntpct_el0"),
-            Self::SmcTwice => {
-                let (first, second): (u64, u64);
-                // SAFETY: as in counter!.
-                unsafe {
-                    asm!(
-                        "isb",
-                        "mrs {}, cntpct_el0",
-                        "mrs {}, cntpct_el0",
-                        out(reg) first,
-                        out(reg) second,
-                        options(nostack)
-                    );
-                }
-                choose([first, second])
+            Self::SmcTwice(erratum) => {
+                let right = (0..PAIRS).find_map(|_| erratum.choose(read_twice()));
+                right.unwrap_or_else(|| read_twice()[1])
             }
         }
     }

@@ -51,8 +51,8 @@ stress_loop:
     csel    x26, x22, x26, hs
     tbnz    x18, #0, 2f
     mrs     x9, cntpct_el0
-    mrs     x10, cntpct_el0             // Cortex-A73, erratum 858921: one may
-    b       3f                          //   be wrong
+    mrs     x10, cntpct_el0             // errata of the counter: one may be
+    b       3f                          //   wrong
 2:  mrs     x9, cntvct_el0
     mov     x10, x9
 3:  cmp     x9, x21

@@ -123,8 +123,8 @@ impl Env {
         let region = match (self.way, pmu.is_some()) {
             (Way::Smc, false) => repeat_smc,
             (Way::Smc, true) => repeat_smc_cycles,
-            (Way::SmcTwice, false) => repeat_smc_twice,
-            (Way::SmcTwice, true) => repeat_smc_twice_cycles,
+            (Way::SmcTwice(_), false) => repeat_smc_twice,
+            (Way::SmcTwice(_), true) => repeat_smc_twice_cycles,
             (Way::Hvc, false) => repeat_hvc,
             (Way::Hvc, true) => repeat_hvc_cycles,
         };

@@ -4,8 +4,8 @@
 //
 // One set of functions for each way of calling and counting:
 //   smc        SMC, CNTPCT
-//   smc_twice  SMC, CNTPCT read twice, for Cortex-A73's erratum 858921: when
-//              bit 32 differs between the two reads, the first one is right
+//   smc_twice  SMC, CNTPCT read twice, for errata of the counter: which one is
+//              right, if any, psci_bench::round::CounterErratum decides
 //   hvc        HVC, CNTVCT: in a guest
 //
 // Results go to struct Raw (timed.rs): before (two reads), after (two reads),

@@ -5,7 +5,7 @@ use core::sync::atomic::AtomicU64;
 
 use psci_bench::image::Conduit;
 use psci_bench::psci::function;
-use psci_bench::round::Counter;
+use psci_bench::round::{Counter, CounterErratum};
 
 use super::counter;
 
@@ -37,10 +37,10 @@ unsafe extern "C" {
 /// One call as its caller saw it.
 #[derive(Clone, Copy)]
 pub struct Call {
-    /// Counter before the call.
+    /// Counter before the call; 0 where an erratum spoiled the read.
     pub before: u64,
-    /// Counter after it; for a CPU that came back through the entry point,
-    /// in its first instruction there.
+    /// Counter after it, likewise; for a CPU that came back through the entry
+    /// point, in its first instruction there.
     pub after: u64,
     /// The call's X0; 0 when it did not return.
     pub x0: u64,
@@ -65,20 +65,21 @@ pub enum Way {
     /// SMC, CNTPCT.
     Smc,
     /// SMC, CNTPCT read twice.
-    SmcTwice,
+    SmcTwice(CounterErratum),
     /// HVC, CNTVCT.
     Hvc,
 }
 
 impl Way {
-    /// The way for this conduit, on all CPUs: one of them is a Cortex-A73, or
-    /// the lead is by its MIDR. HVC is a guest's: it counts by the virtual
-    /// counter, which is its own.
-    pub fn new(conduit: Conduit, has_cortex_a73: bool, midr: u64) -> Self {
-        match conduit {
-            Conduit::Hvc => Self::Hvc,
-            Conduit::Smc if has_cortex_a73 || counter::is_cortex_a73(midr) => Self::SmcTwice,
-            Conduit::Smc => Self::Smc,
+    /// The way for this conduit, on all CPUs: with the erratum that the device
+    /// tree names, or that the lead has by its MIDR. HVC is a guest's: it counts
+    /// by the virtual counter, which is its own.
+    pub fn new(conduit: Conduit, erratum: Option<CounterErratum>, midr: u64) -> Self {
+        let by_midr = counter::is_cortex_a73(midr).then_some(CounterErratum::CortexA73);
+        match (conduit, erratum.or(by_midr)) {
+            (Conduit::Hvc, _) => Self::Hvc,
+            (Conduit::Smc, Some(erratum)) => Self::SmcTwice(erratum),
+            (Conduit::Smc, None) => Self::Smc,
         }
     }
 
@@ -86,7 +87,7 @@ impl Way {
     pub fn counter(self) -> Counter {
         match self {
             Self::Smc => Counter::Physical,
-            Self::SmcTwice => Counter::PhysicalTwice,
+            Self::SmcTwice(erratum) => Counter::PhysicalTwice(erratum),
             Self::Hvc => Counter::Virtual,
         }
     }
@@ -94,7 +95,7 @@ impl Way {
     /// The conduit.
     pub fn conduit(self) -> Conduit {
         match self {
-            Self::Smc | Self::SmcTwice => Conduit::Smc,
+            Self::Smc | Self::SmcTwice(_) => Conduit::Smc,
             Self::Hvc => Conduit::Hvc,
         }
     }
@@ -108,7 +109,7 @@ impl Way {
     pub fn call(self, function: u32) -> Call {
         let timed = match self {
             Self::Smc => timed_smc,
-            Self::SmcTwice => timed_smc_twice,
+            Self::SmcTwice(_) => timed_smc_twice,
             Self::Hvc => timed_hvc,
         };
         let mut raw = Raw::default();
@@ -123,7 +124,7 @@ impl Way {
     pub fn nothing(self) -> Call {
         let empty = match self {
             Self::Smc => empty_smc,
-            Self::SmcTwice => empty_smc_twice,
+            Self::SmcTwice(_) => empty_smc_twice,
             Self::Hvc => empty_hvc,
         };
         let mut raw = Raw::default();
@@ -141,7 +142,7 @@ impl Way {
         };
         let suspend = match self {
             Self::Smc => suspend_smc,
-            Self::SmcTwice => suspend_smc_twice,
+            Self::SmcTwice(_) => suspend_smc_twice,
             Self::Hvc => suspend_hvc,
         };
         let mut raw = Raw::default();
@@ -152,10 +153,10 @@ impl Way {
         self.read(&raw)
     }
 
-    /// The right one of two reads.
+    /// Returns the right one of two reads; 0 where neither is known to be right.
     pub fn choose(self, reads: [u64; 2]) -> u64 {
         match self {
-            Self::SmcTwice => counter::choose(reads),
+            Self::SmcTwice(erratum) => erratum.choose(reads).unwrap_or(0),
             Self::Smc | Self::Hvc => reads[0],
         }
     }

@@ -35,8 +35,8 @@ vectors:
     .global timer_vector
 timer_vector:
     tbnz    x18, #0, 1f                 // which counter
-    mrs     x16, cntpct_el0             // twice, for Cortex-A73's erratum
-    mrs     x17, cntpct_el0             //   858921
+    mrs     x16, cntpct_el0             // twice, for errata of the counter
+    mrs     x17, cntpct_el0
     b       timer_interrupt
 1:  mrs     x16, cntvct_el0
     mov     x17, x16

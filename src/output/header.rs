@@ -128,7 +128,7 @@ fn firmware(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
 
 fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     let facts = run.facts;
-    let (counter, hz) = (facts.counter.title(), facts.frequency);
+    let (counter, hz) = (facts.counter, facts.frequency);
     match facts.clock().tick_ps() {
         Some(tick) => line(
             out,

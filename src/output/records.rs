@@ -16,7 +16,7 @@ use crate::plan::{EndAction, Method, Methods, Plan, ScenarioId, TimerPlan};
 use crate::pmf::Stamp;
 use crate::psci::StateFormat;
 use crate::report::{Failure, Row, Skip, Status, TestReport, WakeSource};
-use crate::round::{Facts, Identity};
+use crate::round::{Counter, Facts, Identity};
 use crate::sample::{Cause, Detail, Loss, Metric, Outcome, Reason, Rejection, Step};
 use crate::stats::Summary;
 
@@ -132,6 +132,12 @@ fn facts(to: &mut Recorder<'_>, facts: &Facts) {
     to.word("timer", facts.timer);
     let (level, gic) = (facts.exception_level.into(), facts.gic.into());
     to.numbers("intid el gic", &[facts.timer_intid.into(), level, gic]);
+    if facts.e2h {
+        to.number("e2h", 1);
+    }
+    if let Counter::PhysicalTwice(erratum) = facts.counter {
+        to.word("counter_erratum", erratum.name());
+    }
     if let Ok(frame) = facts.frame {
         to.hex("frame", frame.base);
         to.number("frame_intid", frame.intid.into());

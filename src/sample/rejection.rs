@@ -93,6 +93,8 @@ pub enum Reason {
     /// The CPU came back through the entry point with another context ID than
     /// it gave: the firmware mixes up its callers.
     WrongContext,
+    /// The counter's erratum spoiled both reads before the call, or after it.
+    CounterErratum,
     /// GET_TIMESTAMP failed.
     PmfRead,
     /// A timestamp is older than the call.
@@ -113,7 +115,7 @@ pub enum Reason {
 }
 
 /// Number of [`Reason`]s.
-pub const REASONS: usize = 14;
+pub const REASONS: usize = 15;
 
 impl Reason {
     /// All of them, in the order of their numbers.
@@ -124,6 +126,7 @@ impl Reason {
         Self::EarlyWake,
         Self::NotRung,
         Self::WrongContext,
+        Self::CounterErratum,
         Self::PmfRead,
         Self::Stale,
         Self::Future,
@@ -144,6 +147,7 @@ impl Reason {
             Self::EarlyWake => "early-wake",
             Self::NotRung => "not-rung",
             Self::WrongContext => "wrong-context",
+            Self::CounterErratum => "counter-erratum",
             Self::PmfRead => "pmf-read",
             Self::Stale => "stale",
             Self::Future => "future",

@@ -270,7 +270,7 @@ fn environment(
     lead: usize,
     dirty: Dirty,
 ) -> &'static Env {
-    let way = Way::new(board.conduit, board.has_cortex_a73, cpu::midr());
+    let way = Way::new(board.conduit, board.counter_erratum, cpu::midr());
     if !way.counts() {
         give_up(&format_args!("{} stands still", way.counter().name()));
     }
@@ -329,7 +329,7 @@ fn environment(
 fn find_pmf(way: Way, firmware: Firmware, mpidr: u64) -> Result<Interface, ReadError> {
     match way.counter() {
         Counter::Virtual => Err(ReadError::NotImplemented),
-        Counter::Physical | Counter::PhysicalTwice => firmware.find_pmf(mpidr),
+        Counter::Physical | Counter::PhysicalTwice(_) => firmware.find_pmf(mpidr),
     }
 }
 

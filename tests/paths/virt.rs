@@ -129,6 +129,28 @@ fn another_cpu_is_a_cortex_a73() {
     }
 }
 
+/// A SoC's erratum: the counter is read twice by every CPU, and samples of which
+/// both reads fall where the counter may be wrong are not counted.
+#[test]
+fn the_counter_has_an_erratum() {
+    let board = changed(|text| {
+        let erratum = "[timer]\nerratum = \"allwinner,erratum-unknown1\"\n";
+        text.replace("[timer]\n", erratum)
+    });
+    let log = Machine::new("virt,virtualization=on,gic-version=3")
+        .with("-cpu cortex-a53 -smp 4 -m 1024 -icount shift=0")
+        .loaded(
+            "Image",
+            &with_tree(&tree_of(&board, 4, Conduit::Smc)),
+            0x4020_0000,
+            ",cpu-num=0",
+        )
+        .run()
+        .passes(&["CNTPCT (read twice for allwinner,erratum-unknown1)"]);
+    assert_eq!(fact(&log, "counter_erratum"), "allwinner,erratum-unknown1");
+    assert_eq!(log.metric(6, "call", "n").len(), 4);
+}
+
 /// An SError that a loader left pending: here EL2's, for the payload at EL1.
 /// It is taken when there is a console to tell of it.
 #[test]

@@ -230,9 +230,13 @@ fn timer_node(timer: &Timer) -> Node {
         .iter()
         .flat_map(|intid| [1, intid - 16, LEVEL_HIGH])
         .collect();
-    Node::new("timer")
+    let node = Node::new("timer")
         .texts("compatible", &["arm,armv8-timer"])
-        .cells("interrupts", &cells)
+        .cells("interrupts", &cells);
+    match timer.erratum {
+        Some(erratum) => node.bytes(erratum.name(), &[]),
+        None => node,
+    }
 }
 
 fn controller(board: &Board, gic: &Controller, choices: &Choices<'_>) -> Result<Node> {

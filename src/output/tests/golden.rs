@@ -10,7 +10,7 @@ use crate::output::{self, Run};
 use crate::plan::{Method, Methods, Plan, ScenarioId};
 use crate::pmf::Stamps;
 use crate::report::{Failure, Status};
-use crate::round::{Counter, Identity};
+use crate::round::{Counter, CounterErratum, Identity};
 use crate::verdict::ClosingLine;
 
 /// Compares with the file `expected/NAME.txt`.
@@ -46,7 +46,7 @@ fn headers() {
     let world = World::of(8);
     holds("header", &printed(|out| output::header(out, &world.run())));
     let mut twice = World::of(2);
-    twice.facts.counter = Counter::PhysicalTwice;
+    twice.facts.counter = Counter::PhysicalTwice(CounterErratum::CortexA73);
     let said = printed(|out| output::header(out, &twice.run()));
     let counter =
         "Counter    : CNTPCT (read twice for Cortex-A73's erratum 858921) at 62500000 Hz,";

@@ -23,7 +23,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use serde::Deserialize;
+use psci_bench::round::CounterErratum;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
 use crate::firmware::Gic;
@@ -141,8 +143,21 @@ pub struct Timer {
     pub r#virtual: u32,
     /// Non-secure EL2 physical timer.
     pub hypervisor: u32,
+    /// An erratum of the counter, by its property in a device tree.
+    #[serde(default, deserialize_with = "counter_erratum")]
+    pub erratum: Option<CounterErratum>,
     /// What wakes a CPU where those stop.
     pub frame: Option<Spanned<Frame>>,
+}
+
+/// One of the errata that a device tree can name.
+fn counter_erratum<'d, D: Deserializer<'d>>(value: D) -> Result<Option<CounterErratum>, D::Error> {
+    let name = String::deserialize(value)?;
+    let mut errata = CounterErratum::OF_SOCS.into_iter();
+    let found = errata.find(|erratum| erratum.name() == name);
+    let names = CounterErratum::OF_SOCS.map(CounterErratum::name).join(", ");
+    let unknown = || D::Error::custom(format!("{name:?} is not one of {names}"));
+    found.map(Some).ok_or_else(unknown)
 }
 
 impl Timer {

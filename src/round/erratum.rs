@@ -1,0 +1,83 @@
+//! Errata by which a read of the system counter may be wrong.
+
+/// An erratum of a CPU or a SoC. The counter is then read twice in a row, where
+/// Linux's driver reads until a value holds: in a timed region there is no room
+/// for a loop, so that a pair of reads may have to be rejected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CounterErratum {
+    /// Cortex-A73, 858921: a read is wrong while bit 32 changes.
+    CortexA73,
+    /// NXP A-008585: a read is wrong while the counter changes.
+    Nxp,
+    /// HiSilicon 161010101: a read is wrong by 32 ticks or more.
+    HiSilicon,
+    /// Allwinner A64: a read is wrong while bit 9 changes.
+    Allwinner,
+}
+
+impl CounterErratum {
+    /// Those of SoCs, which a device tree names (Linux binding
+    /// *timer/arm,arch_timer.yaml*).
+    pub const OF_SOCS: [Self; 3] = [Self::Nxp, Self::HiSilicon, Self::Allwinner];
+
+    /// The property of the timer's node; of [`Self::CortexA73`], which has none,
+    /// the erratum's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CortexA73 => "Cortex-A73's erratum 858921",
+            Self::Nxp => "fsl,erratum-a008585",
+            Self::HiSilicon => "hisilicon,erratum-161010101",
+            Self::Allwinner => "allwinner,erratum-unknown1",
+        }
+    }
+
+    /// Returns the right one of two successive reads, or nothing where neither
+    /// is known to be right.
+    #[must_use]
+    pub fn choose(self, [first, second]: [u64; 2]) -> Option<u64> {
+        let within = |ticks: u64| (second.wrapping_sub(first) < ticks).then_some(second);
+        // Linux's rule: the low 9 bits are neither all ones nor all zeroes.
+        let is_settled = |value: &u64| value.wrapping_add(1) & 0x1ff > 1;
+        match self {
+            Self::CortexA73 if (first ^ second) >> 32 & 1 != 0 => Some(first),
+            Self::CortexA73 => Some(second),
+            // Equal, or one tick apart: a CPU reads several times in a tick.
+            Self::Nxp => within(2),
+            Self::HiSilicon => within(32),
+            Self::Allwinner => [second, first].into_iter().find(is_settled),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CounterErratum::{Allwinner, CortexA73, HiSilicon, Nxp};
+
+    #[test]
+    fn a_pair_of_reads_gives_the_right_one_or_none() {
+        for (erratum, reads, expected) in [
+            (CortexA73, [7, 9], Some(9)),
+            (CortexA73, [0xffff_ffff, 0x1_0000_0000], Some(0xffff_ffff)),
+            (
+                CortexA73,
+                [0x1_ffff_ffff, 0x1_0000_0000],
+                Some(0x1_0000_0000),
+            ),
+            (Nxp, [100, 100], Some(100)),
+            (Nxp, [100, 101], Some(101)),
+            (Nxp, [100, 102], None),
+            (Nxp, [0x1ff, 0x100], None),
+            (HiSilicon, [100, 131], Some(131)),
+            (HiSilicon, [100, 132], None),
+            (HiSilicon, [100, 99], None),
+            (Allwinner, [0x3fe, 0x3ff], Some(0x3fe)),
+            (Allwinner, [0x3ff, 0x401], Some(0x401)),
+            (Allwinner, [0x3ff, 0x400], None),
+            (Allwinner, [0x5ff, 0x200], None),
+            (Allwinner, [0x345, 0x346], Some(0x346)),
+        ] {
+            assert_eq!(erratum.choose(reads), expected, "{erratum:?} {reads:x?}");
+        }
+    }
+}
