@@ -4,7 +4,8 @@
 
 use super::{Code, Flow, flow};
 
-/// `blr xN`: the start, which is a closure, and then the timed call.
+/// `blr xN`: the timed call; also the start, where its closure is not called by
+/// name.
 fn is_indirect(word: u32) -> bool {
     word & 0xffff_fc1f == 0xd63f_0000
 }
@@ -31,6 +32,12 @@ fn calls(code: &Code) -> Vec<Call> {
     let begin = named("3act7suspend17h");
     let drain = named("3Gic5drain17h");
     let again = named("3act13prepare_again17h");
+    let closures: Vec<u64> = code
+        .symbols
+        .iter()
+        .filter(|(name, _)| name.contains("3act7perform28_"))
+        .map(|(_, at)| *at)
+        .collect();
     let end = code
         .symbols
         .values()
@@ -41,6 +48,7 @@ fn calls(code: &Code) -> Vec<Call> {
     body.filter_map(|(at, word)| match flow(*word) {
         _ if is_indirect(*word) => Some(Call::Indirect),
         Flow::Call(offset) => match at.wrapping_add_signed(offset) {
+            target if closures.contains(&target) => Some(Call::Indirect),
             target if target == drain => Some(Call::Drain),
             target if target == again => Some(Call::SetUpAgain),
             _ => None,
