@@ -101,11 +101,12 @@ fn e2h_stays_set() {
             for metric in ["powerdown", "wakeup", "cflush", "latency"] {
                 let figures = |log: &common::Log| {
                     let mut all: Vec<i64> = log.metric(t, metric, "med").into_values().collect();
-                    // In a parallel round QEMU decides by when it runs which CPU
-                    // who comes first, and how far apart those between are.
                     all.sort_unstable();
+                    // Which CPU calls first hangs on when QEMU runs which; at the
+                    // deepest level so does the order in which the two clusters
+                    // take the system's lock, by a place in between.
                     match (t, all.as_slice()) {
-                        (1 | 3, [first, .., last]) => vec![*first, *last],
+                        (1, [first, .., last]) => vec![*first, *last],
                         _ => all,
                     }
                 };
