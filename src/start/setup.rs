@@ -37,7 +37,7 @@ use crate::machine::timed::Way;
 use crate::machine::timer::Timer;
 use crate::machine::watch::{WATCHDOG_S, Watch};
 use crate::machine::watchdog::Watchdog;
-use crate::machine::{act, boot, overhead, pmu};
+use crate::machine::{act, boot, exception, overhead, pmu};
 
 /// The working memory: stacks, and what is handed out piece by piece.
 struct Memory {
@@ -125,7 +125,9 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
 
 /// Maps all devices once, to say which one can not be.
 fn map_devices(tables: &mut Tables, board: &Board<'_>) {
+    exception::keep_place("console", board.uart.registers());
     board.devices(&mut |name, region| {
+        exception::keep_place(name, region);
         if let Err(error) = Registers::map(tables, region) {
             refuse(&format_args!(
                 "device tree: the {name} at {:#x}: {error}",
