@@ -53,10 +53,14 @@ pub use self::watchdog::{NoWatchdog, Watchdog, WatchdogKind};
 
 use self::fdt::{Fdt, Node, Read, Tree};
 
+/// The most bytes of a board's name: at a UART's speed a MiB takes minutes.
+const MODEL_MAX: usize = 100;
+
 /// All that the payload knows of the board. Strings are in the tree's bytes.
 #[derive(Clone, Debug)]
 pub struct Board<'t> {
-    /// `model` of the root, else its first `compatible`; may be empty.
+    /// `model` of the root, else its first `compatible`, at most 100 bytes of
+    /// it; may be empty.
     pub model: &'t str,
     /// The console.
     pub uart: Uart,
@@ -124,8 +128,10 @@ impl<'t> Board<'t> {
         let root = tree.root();
         // A title that is not text is no reason to measure nothing.
         let title = |name| root.text(name).ok().flatten();
-        Ok(Self {
-            model: title("model").or_else(|| title("compatible")).unwrap_or(""),
+        let model = title("model").or_else(|| title("compatible")).unwrap_or("");
+        let board = Self {
+            // Text of a tree is ASCII.
+            model: model.get(..MODEL_MAX).unwrap_or(model),
             uart,
             gic,
             timers,
@@ -147,7 +153,11 @@ impl<'t> Board<'t> {
                 .and_then(timers::erratum)
                 .or(has_cortex_a73.then_some(CounterErratum::CortexA73)),
             fdt: tree.fdt(),
-        })
+        };
+        match board.check_overlaps() {
+            Ok(()) => Ok(board),
+            Err(problem) => Err(tree.report(BoardError::tree(problem))),
+        }
     }
 
     /// Writes the CPUs to the first [`Self::cpu_count`] places of `out`, in
@@ -225,7 +235,14 @@ fn bootargs<'t>(tree: &Tree<'t>) -> Read<&'t str> {
     // Some boot loaders write no value at all for no arguments.
     match chosen.value("bootargs") {
         None | Some([]) => Ok(""),
-        Some(_) => Ok(chosen.text("bootargs")?.unwrap_or("")),
+        Some(value) => {
+            let text = chosen.text("bootargs")?.unwrap_or("");
+            // Loaders pad with NULs; words behind one would be lost.
+            match value.iter().skip(text.len()).any(|byte| *byte != 0) {
+                false => Ok(text),
+                true => Err(chosen.error("bootargs", Problem::EmbeddedNul(text.len()))),
+            }
+        }
     }
 }
 

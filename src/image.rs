@@ -73,6 +73,20 @@ impl UartKind {
         Self::Lpuart,
         Self::Stm32,
     ];
+
+    /// The kind's name, as board files have it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pl011 => "pl011",
+            Self::Ns16550 => "ns16550",
+            Self::Sbsa => "sbsa",
+            Self::Cadence => "cadence",
+            Self::Imx => "imx",
+            Self::Lpuart => "lpuart",
+            Self::Stm32 => "stm32",
+        }
+    }
 }
 
 /// The UART to speak through before, or without, a device tree.
@@ -182,11 +196,11 @@ fn write(file: &mut [u8], at: usize, value: &[u8]) -> Result<(), ImageError> {
 }
 
 impl ParameterBlock {
-    /// Reads the block of `file`, which begins with the arm64 header.
+    /// Reads of the block of `file` what it says of its UART.
     ///
     /// # Errors
-    /// When the file is not an image of this project, or of another version.
-    pub fn read(file: &[u8]) -> Result<Self, ImageError> {
+    /// As [`Self::read`], but for what is wrong behind the UART's fields.
+    pub fn read_uart(file: &[u8]) -> Result<Option<EmergencyUart>, ImageError> {
         if bytes(file, MAGIC_OFFSET)? != MAGIC {
             return Err(ImageError::NotAnImage);
         }
@@ -197,9 +211,6 @@ impl ParameterBlock {
         if version != PARAMETER_VERSION {
             return Err(ImageError::Version(version));
         }
-        if read_u32(file, OFF_LENGTH)? as usize != PARAMETER_BLOCK_SIZE {
-            return Err(ImageError::Field(OFF_LENGTH));
-        }
         let kind = match read_u32(file, OFF_UART_KIND)? {
             0 => None,
             code => match UartKind::ALL.get(code as usize - 1) {
@@ -209,19 +220,28 @@ impl ParameterBlock {
         };
         let [reg_shift] = bytes(file, OFF_UART_SHIFT)?;
         let [io_width] = bytes(file, OFF_UART_WIDTH)?;
-        let uart = match kind {
-            None => None,
-            Some(_) if reg_shift > 4 => return Err(ImageError::Field(OFF_UART_SHIFT)),
-            Some(_) if !matches!(io_width, 1 | 2 | 4) => {
-                return Err(ImageError::Field(OFF_UART_WIDTH));
-            }
-            Some(kind) => Some(EmergencyUart {
+        match kind {
+            None => Ok(None),
+            Some(_) if reg_shift > 4 => Err(ImageError::Field(OFF_UART_SHIFT)),
+            Some(_) if !matches!(io_width, 1 | 2 | 4) => Err(ImageError::Field(OFF_UART_WIDTH)),
+            Some(kind) => Ok(Some(EmergencyUart {
                 kind: *kind,
                 base: read_u64(file, OFF_UART_BASE)?,
                 reg_shift,
                 io_width,
-            }),
-        };
+            })),
+        }
+    }
+
+    /// Reads the block of `file`, which begins with the arm64 header.
+    ///
+    /// # Errors
+    /// When the file is not an image of this project, or of another version.
+    pub fn read(file: &[u8]) -> Result<Self, ImageError> {
+        let uart = Self::read_uart(file)?;
+        if read_u32(file, OFF_LENGTH)? as usize != PARAMETER_BLOCK_SIZE {
+            return Err(ImageError::Field(OFF_LENGTH));
+        }
         let conduit = match read_u32(file, OFF_CONDUIT)? {
             0 => None,
             1 => Some(Conduit::Smc),

@@ -212,6 +212,29 @@ impl StateFormat {
     }
 }
 
+/// Why a state cannot be of the power level that a board says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrongLevel {
+    /// `power_state` names this level.
+    Names(u8),
+    /// A standby state, which is of level 0 here.
+    Standby,
+}
+
+impl StateFormat {
+    /// Refuses a level that contradicts `power_state`.
+    ///
+    /// # Errors
+    /// When it does.
+    pub fn check_level(self, power_state: u32, level: u8) -> Result<(), WrongLevel> {
+        match self.level(power_state) {
+            Some(named) if named != level => Err(WrongLevel::Names(named)),
+            _ if level > 0 && !self.is_powerdown(power_state) => Err(WrongLevel::Standby),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// Who decides which states the levels above a CPU go to (section 4.2.1): the
 /// argument of SET_SUSPEND_MODE (section 5.20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

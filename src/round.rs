@@ -338,6 +338,9 @@ pub struct Facts {
     pub own: Identity,
     /// Whether the lead has a performance monitors unit (ID_AA64DFR0_EL1).
     pub pmu: bool,
+    /// Whether this is a guest of KVM, which makes the sizes of caches up, so that
+    /// none is read.
+    pub kvm: bool,
     /// Whether DC ZVA may be used (DCZID_EL0.DZP).
     pub zero: bool,
     /// Costs of measuring.

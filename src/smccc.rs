@@ -15,11 +15,23 @@ pub mod function {
     pub const SERVICE_UID: u32 = 0x8400_ff01;
     /// The revision of the same.
     pub const SERVICE_REVISION: u32 = 0x8400_ff03;
+    /// The UID of whoever handles Vendor Specific Hypervisor Service Calls.
+    pub const HYPERVISOR_UID: u32 = 0x8600_ff01;
 }
 
 /// The first version by which every call may be tried: major version in bits
 /// 30:16, minor in 15:0.
 pub const VERSION_1_1: u32 = 0x1_0001;
+
+/// KVM's UID, 28b46fb6-2ec5-11e9-a9ca-4b564d003a74 (Linux,
+/// `include/linux/arm-smccc.h`), as W0 to W3 give it.
+const KVM: [u32; 4] = [0xb66f_b428, 0xe911_c52e, 0x564b_caa9, 0x743a_004d];
+
+/// Whether an answer to [`function::HYPERVISOR_UID`] is KVM's, X0 to X3.
+#[must_use]
+pub fn is_kvm(answer: [u64; 4]) -> bool {
+    answer.map(|x| x as u32) == KVM
+}
 
 /// Whoever handles PSCI's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +90,15 @@ mod tests {
         let service = service.expect("this is an answer");
         assert_eq!(service.to_string(), "5b908d10-63f8-e847-ae2d-c0fb5641f6e2");
         assert_eq!(service.revision, Some([0, 1]));
+    }
+
+    #[test]
+    fn kvm_is_known_by_its_uid() {
+        let kvm = Service::from_answers(KVM.map(u64::from), [0; 4]);
+        let kvm = kvm.expect("this is an answer");
+        assert_eq!(kvm.to_string(), "28b46fb6-2ec5-11e9-a9ca-4b564d003a74");
+        assert!(is_kvm(KVM.map(u64::from)));
+        assert!(!is_kvm(TF_A) && !is_kvm([u64::MAX, 0, 0, 0]));
     }
 
     #[test]

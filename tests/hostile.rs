@@ -8,9 +8,11 @@ use std::time::Duration;
 use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_MAX};
 use psci_bench::verdict::Verdict;
 use xtask::board::{Board, Conduit};
+use xtask::fuzz::boot::blob::{Blob, cells};
 use xtask::image::Emergency;
 use xtask::payload::{self, Tree};
 use xtask::run::{Payload, RunResult, RunSpec};
+use xtask::stream::Ending;
 use xtask::workspace::Workspace;
 
 fn spec() -> RunSpec {
@@ -200,6 +202,147 @@ fn more_iterations_than_memory() {
         Verdict::BadInput,
         &["too little memory", "KiB are missing"],
     );
+}
+
+/// QEMU's tree, changed.
+fn changed(change: impl FnOnce(&mut Blob)) -> RunSpec {
+    let mut tree = Blob::read(&common::good_tree(2, "iterations=1 warmup=0"));
+    change(&mut tree);
+    RunSpec {
+        smp: Some(2),
+        icount: true,
+        ..with_tree(tree.write())
+    }
+}
+
+/// The same with other cells in a property of 4-byte cells.
+fn with_cells(node: &str, name: &str, numbers: &[u32]) -> RunSpec {
+    changed(|tree| *tree.value(node, name).expect("it is there") = cells(numbers))
+}
+
+fn page(base: u32) -> [u32; 4] {
+    [0, base, 0, 0x1000]
+}
+
+#[test]
+fn a_watchdog_at_the_distributor_is_refused() {
+    let spec = changed(|tree| {
+        let reg = [page(0x800_0000), page(0x800_1000)].concat();
+        let compatible = b"arm,sbsa-gwdt\0".to_vec();
+        let properties = [("compatible", compatible), ("reg", cells(&reg))];
+        tree.append("watchdog@8000000", &properties);
+    });
+    let words = ["the watchdog at 0x8000000 overlaps the GIC's distributor at 0x8000000"];
+    ends(&spec, Verdict::BadInput, &words);
+}
+
+#[test]
+fn levels_of_two_states_exchanged_are_refused() {
+    let spec = changed(|tree| {
+        *tree
+            .value("core-off", "psci-bench,power-level")
+            .expect("it") = cells(&[2]);
+        *tree
+            .value("system-off", "psci-bench,power-level")
+            .expect("it") = cells(&[0]);
+    });
+    let words = ["/cpus/idle-states/core-off psci-bench,power-level: 0x2, expected"];
+    ends(&spec, Verdict::BadInput, &words);
+}
+
+/// The RTC is no UART, and nothing in the tree says so.
+#[test]
+fn a_console_that_moves_says_where_to() {
+    let spec = with_cells("pl011@9000000", "reg", &page(0x901_0000));
+    let result = common::run(&spec);
+    let text = result.text();
+    let line = "console moves to pl011 at 0x9010000, by /chosen/stdout-path\r\n";
+    assert!(text.ends_with(line), "{text}");
+    assert_eq!(result.ending, Ending::Exited { success: true });
+    let said = result.diagnosis.expect("a diagnosis");
+    assert!(
+        said.contains("console moved to pl011 at 0x9010000, by /chosen/stdout-path"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_console_in_memory_or_nowhere_does_not_move() {
+    let spec = with_cells("pl011@9000000", "reg", &page(0x7000_0000));
+    let words = ["the console at 0x70000000 overlaps memory at 0x40000000"];
+    ends(&spec, Verdict::BadInput, &words);
+    let spec = with_cells("pl011@9000000", "reg", &page(0xf00_0000));
+    let words = ["console stays: nothing can be read at 0xf000000, by /chosen/stdout-path"];
+    ends(&spec, Verdict::Pass, &words);
+    let spec = changed(|tree| {
+        let node = "pl011@9000000";
+        *tree.value(node, "compatible").expect("it is there") = b"fsl,imx7ulp-lpuart\0".to_vec();
+        *tree.value(node, "reg").expect("it is there") = cells(&page(0x901_0000));
+    });
+    let words = ["console stays: what is at 0x9010000, by /chosen/stdout-path, takes no byte as"];
+    ends(&spec, Verdict::Pass, &words);
+}
+
+#[test]
+fn an_emergency_uart_that_is_not_there_is_passed_over() {
+    let good = common::image(2, "iterations=1 warmup=0 only=psci_version_parallel");
+    // Nothing is at the first; the status of the second is in another page.
+    for base in [0xf00_0000u64, 0x8ff_fff8] {
+        let mut image = good.clone();
+        image[PARAMETER_BLOCK + 0x18..][..8].copy_from_slice(&base.to_le_bytes());
+        ends(&of_image(image), Verdict::Pass, &["Image at"]);
+    }
+}
+
+fn of_image(image: Vec<u8>) -> RunSpec {
+    RunSpec {
+        smp: Some(2),
+        args: None,
+        payload: Payload::Image(image),
+        ..spec()
+    }
+}
+
+#[test]
+fn a_damaged_parameter_block_is_named_or_turns_the_machine_off() {
+    let mut image = common::image(2, "");
+    // The conduit, behind the UART.
+    image[PARAMETER_BLOCK + 0x39] = 0xff;
+    let words = ["the parameter block is damaged; make the image anew"];
+    ends(&of_image(image.clone()), Verdict::BadInput, &words);
+    // The magic: nothing in it counts.
+    image[PARAMETER_BLOCK] ^= 1;
+    let result = common::run(&of_image(image));
+    assert_eq!(result.ending, Ending::Exited { success: true });
+    let said = result.diagnosis.expect("a diagnosis");
+    assert!(said.contains("no device tree that names a UART"), "{said}");
+}
+
+#[test]
+fn an_exception_names_its_place() {
+    let gic = [page(0xf00_0000), page(0x80a_0000)].concat();
+    let with_gic = changed(|tree| {
+        let mut reg = gic.clone();
+        (reg[3], reg[7]) = (0x1_0000, 0xf6_0000);
+        let node = "interrupt-controller@8000000";
+        *tree.value(node, "reg").expect("it is there") = cells(&reg);
+    });
+    let memory = changed(|tree| {
+        *tree.value("memory@40000000", "reg").expect("it") = cells(&[1, 0, 0, 0x4000_0000]);
+    });
+    let hvc = changed(|tree| *tree.value("psci", "method").expect("it") = b"hvc\0".to_vec());
+    for (spec, words) in [
+        (
+            with_gic,
+            "data abort, in the GIC's distributor, at offset 0x",
+        ),
+        (memory, "data abort, no memory at 0x100000000"),
+        (hvc, "HVC from EL2: is the conduit smc?"),
+    ] {
+        let words = format!("psci-bench: INCOMPLETE: exception on the lead CPU: {words}");
+        let result = ends(&spec, Verdict::Incomplete, &[&words]);
+        assert_eq!(result.ending, Ending::Exited { success: true });
+    }
 }
 
 #[test]

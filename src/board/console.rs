@@ -7,7 +7,7 @@
 use super::error::{BoardError, Problem};
 use super::fdt::{Node, Read, Tree, until};
 use super::tree::{Chain, compatible_with, first_text};
-use super::{Found, ranges};
+use super::{Found, Region, ranges};
 use crate::devices::uart::size;
 use crate::image::{Conduit, EmergencyUart, UartKind};
 
@@ -29,6 +29,22 @@ pub struct Uart {
 }
 
 impl Uart {
+    /// Its registers.
+    #[must_use]
+    pub fn registers(&self) -> Region {
+        Region {
+            base: self.base,
+            size: self.size.max(1),
+        }
+    }
+
+    /// Whether both are one UART, used in the same way.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let size = self.size;
+        *self == Self { size, ..*other }
+    }
+
     /// Whether every register is aligned to the accesses to it.
     #[must_use]
     pub fn is_aligned(&self) -> bool {
@@ -63,6 +79,8 @@ const WORDS: (u8, u8) = (2, 4);
 pub struct Console<'t> {
     /// The console's UART, or why there is none.
     pub uart: Result<Uart, BoardError<'t>>,
+    /// What names that UART: "/chosen/stdout-path", or another place.
+    pub by: &'static str,
     /// The conduit, or why there is none.
     pub conduit: Result<Conduit, BoardError<'t>>,
 }
@@ -76,6 +94,7 @@ impl<'t> Console<'t> {
         let tree = Tree::new(super::check::open(tree)?);
         Ok(Self {
             uart: tree.outcome(uart(&tree)),
+            by: locate(&tree).map_or("", |(_, by)| by),
             conduit: tree.outcome(Found::search(&tree).conduit(&tree)),
         })
     }
@@ -113,7 +132,7 @@ const fn model(place: usize) -> (UartKind, u8, u8) {
 
 /// The UART that `/chosen` names, else the alias `serial0`.
 pub(super) fn uart(tree: &Tree<'_>) -> Read<Uart> {
-    let chain = Chain::to(locate(tree)?);
+    let chain = Chain::to(locate(tree)?.0);
     for node in chain.nodes() {
         if !node.available() {
             let value = node.text("status")?.unwrap_or("");
@@ -182,11 +201,14 @@ fn window(chain: &Chain<'_, '_>, kind: UartKind, reg_shift: u8, io_width: u8) ->
     Ok(uart)
 }
 
-/// The console's node.
-fn locate<'c, 't>(tree: &'c Tree<'t>) -> Read<Node<'c, 't>> {
+/// The console's node, and what names it.
+fn locate<'c, 't>(tree: &'c Tree<'t>) -> Read<(Node<'c, 't>, &'static str)> {
     if let Some(chosen) = tree.find("/chosen") {
         // The second name is what Linux used before the specification had one.
-        for name in ["stdout-path", "linux,stdout-path"] {
+        for (name, by) in [
+            ("stdout-path", "/chosen/stdout-path"),
+            ("linux,stdout-path", "/chosen/linux,stdout-path"),
+        ] {
             let Some(value) = chosen.text(name)? else {
                 continue;
             };
@@ -194,11 +216,13 @@ fn locate<'c, 't>(tree: &'c Tree<'t>) -> Read<Node<'c, 't>> {
             let length = until(value.as_bytes(), b':').len();
             let path = value.get(..length).unwrap_or(value);
             let node = resolve(tree, path)?;
-            return node.ok_or_else(|| chosen.error(name, Problem::NoPath(path)));
+            let node = node.ok_or_else(|| chosen.error(name, Problem::NoPath(path)));
+            return Ok((node?, by));
         }
     }
     let none = "no stdout-path in /chosen and no alias serial0, so the console is not known";
-    resolve(tree, "serial0")?.ok_or_else(|| tree.no_node(none))
+    let node = resolve(tree, "serial0")?.ok_or_else(|| tree.no_node(none))?;
+    Ok((node, "alias serial0"))
 }
 
 /// The node of a path, or of an alias and a path below it (section 3.3).

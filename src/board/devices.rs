@@ -1,6 +1,13 @@
 //! Which registers the payload uses besides the console's.
 
-use super::{Board, Gic, Region};
+use arrayvec::ArrayVec;
+
+use super::error::Problem;
+use super::{Board, Gic, REDISTRIBUTOR_REGIONS_MAX, Region};
+
+/// The most devices: console, distributor, two pages of a timer frame, watchdog,
+/// and redistributors.
+const DEVICES_MAX: usize = 5 + REDISTRIBUTOR_REGIONS_MAX;
 
 impl Board<'_> {
     /// Visits the registers of every device that is used, with its name; the
@@ -34,5 +41,33 @@ impl Board<'_> {
         if let Some(watchdog) = &self.watchdog {
             visit("watchdog", watchdog.registers());
         }
+    }
+
+    /// Refuses registers of two devices in one place, and registers in memory:
+    /// refreshing a watchdog at the distributor's address turns that off.
+    pub(super) fn check_overlaps(&self) -> Result<(), Problem<'static>> {
+        let mut devices: ArrayVec<(&'static str, Region), DEVICES_MAX> = ArrayVec::new();
+        let mut add = |name, region| {
+            // There is room for each.
+            let _ = devices.try_push((name, region));
+        };
+        self.devices(&mut add);
+        add("console", self.uart.registers());
+        for (index, (name, region)) in devices.iter().enumerate() {
+            // Nothing touches memory that is reserved, and registers may be there.
+            let reserved = self.reserved.iter().any(|part| part.contains(region));
+            let memory = self.memory.iter().filter(|_| !reserved);
+            let memory = memory.map(|memory| ("memory", *memory));
+            let mut others = devices.iter().take(index).copied().chain(memory);
+            if let Some((other, there)) = others.find(|it| it.1.overlaps(region)) {
+                return Err(Problem::Overlap {
+                    name,
+                    base: region.base,
+                    other,
+                    there: there.base,
+                });
+            }
+        }
+        Ok(())
     }
 }

@@ -166,6 +166,19 @@ pub enum Problem<'t> {
     NotInMap(u64),
     /// PSCI 0.1, with function IDs of the firmware's own choice.
     OldPsci,
+    /// A device's registers are where something else is.
+    Overlap {
+        /// The device.
+        name: &'static str,
+        /// First address of its registers.
+        base: u64,
+        /// The other device, or "memory".
+        other: &'static str,
+        /// The other's first address.
+        there: u64,
+    },
+    /// Text follows the NUL at this offset, with which the value's text ends.
+    EmbeddedNul(usize),
     /// The caller's slice has no room for this many CPUs.
     NoRoom(usize),
 }
@@ -244,6 +257,22 @@ impl fmt::Display for BoardError<'_> {
             Problem::OldPsci => f.write_str(
                 "PSCI 0.1 with its own function IDs; arm,psci-0.2 or arm,psci-1.0 is needed",
             ),
+            Problem::Overlap {
+                name,
+                base,
+                other,
+                there,
+            } => {
+                let (the, hint) = match other {
+                    "memory" => ("", ": mend the memory node, or reserve that part"),
+                    _ => ("the ", ""),
+                };
+                write!(
+                    f,
+                    "the {name} at {base:#x} overlaps {the}{other} at {there:#x}{hint}"
+                )
+            }
+            Problem::EmbeddedNul(at) => write!(f, "text follows the NUL at offset {at}"),
             Problem::NoRoom(count) => write!(f, "no room for {count} CPUs"),
         }
     }

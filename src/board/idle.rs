@@ -9,6 +9,7 @@ use arrayvec::ArrayVec;
 use super::error::Problem;
 use super::fdt::{Node, Read, Tree};
 use super::tree::compatible_with;
+use crate::psci::{StateFormat, WrongLevel};
 
 /// The most idle states.
 pub const IDLE_STATES_MAX: usize = 16;
@@ -74,6 +75,28 @@ fn add<'t>(states: &mut States<'t>, node: Node<'_, 't>) -> Read<()> {
     let level = level.map(|level| level as u8);
     let local_timer_stop = node.value("local-timer-stop").is_some();
     let same = states.iter_mut().find(|s| s.power_state == power_state);
+    let before = same.as_ref().and_then(|state| state.level);
+    if let (Some(one), Some(other)) = (before, level)
+        && one != other
+    {
+        let expected = "the level of the other node with it";
+        return Err(node.wrong_value(LEVEL, other.into(), expected));
+    }
+    // With two levels exchanged, the deepest state would be another one.
+    let original = StateFormat::Original;
+    let format = match original.accepts(power_state) && original.is_powerdown(power_state) {
+        true => original,
+        false => StateFormat::Extended,
+    };
+    if let Err(wrong) = format.check_level(power_state, level.unwrap_or(0))
+        && let Some(level) = level
+    {
+        let expected = match wrong {
+            WrongLevel::Names(_) => "the power level that arm,psci-suspend-param names",
+            WrongLevel::Standby => "0, as of any standby state",
+        };
+        return Err(node.wrong_value(LEVEL, level.into(), expected));
+    }
     let Some(state) = same else {
         let state = IdleState {
             name: node.name_text(),
@@ -86,12 +109,6 @@ fn add<'t>(states: &mut States<'t>, node: Node<'_, 't>) -> Read<()> {
             Err(_) => Err(node.error(PARAMETER, Problem::TooMany(IDLE_STATES_MAX))),
         };
     };
-    if let (Some(one), Some(other)) = (state.level, level)
-        && one != other
-    {
-        let expected = "the level of the other node with it";
-        return Err(node.wrong_value(LEVEL, other.into(), expected));
-    }
     state.level = state.level.or(level);
     state.local_timer_stop |= local_timer_stop;
     Ok(())

@@ -1,5 +1,6 @@
 //! Device trees as models, changed one thing at a time.
 
+mod contradictions;
 mod errata;
 mod errors;
 mod format;

@@ -16,6 +16,10 @@ pub const PATIENCE: u32 = 5_000_000;
 /// again: a log has tens of thousands of bytes, and the other side may be gone.
 pub const PATIENCE_LEFT: u32 = 64;
 
+/// The same before a UART is chosen where there is another: tens of ms, in which a
+/// full FIFO drains at 9600 baud.
+const PATIENCE_FIRST: u32 = PATIENCE / 10;
+
 /// What is waited for, as a place in `Uart::patience`: room for a byte, rest.
 const ROOM: usize = 0;
 const IDLE: usize = 1;
@@ -28,6 +32,17 @@ pub const fn size(kind: UartKind, reg_shift: u8) -> u64 {
     match kind {
         UartKind::Ns16550 => size << reg_shift,
         _ => size,
+    }
+}
+
+/// How far from the first register the one is that is polled for room: reading it
+/// does nothing that the driver does not do for each byte.
+#[must_use]
+pub const fn status(kind: UartKind, reg_shift: u8) -> u64 {
+    let register = models::model(kind).room.register as u64;
+    match kind {
+        UartKind::Ns16550 => register << reg_shift,
+        _ => register,
     }
 }
 
@@ -108,6 +123,17 @@ impl<B: Bus> Uart<B> {
             self.bus.relax();
         }
         self.patience[what] = PATIENCE_LEFT;
+    }
+
+    /// Whether it has room and rests, at once or soon: another device may never.
+    pub fn takes_bytes(&mut self) -> bool {
+        (0..PATIENCE_FIRST).any(|_| {
+            let is_ready = self.has(&self.model.room) && self.has(&self.model.idle);
+            if !is_ready {
+                self.bus.relax();
+            }
+            is_ready
+        })
     }
 
     /// Sends one byte, in bounded time. Where there is no room in the end, the

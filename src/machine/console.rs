@@ -2,27 +2,55 @@
 
 use core::fmt::{self, Write};
 
-use psci_bench::board::{Region, Uart as Description};
-use psci_bench::devices::uart::Uart;
+use psci_bench::board::Uart as Description;
+use psci_bench::devices::uart::{Uart, size, status};
 use spin::mutex::SpinMutex;
 
 use super::mmio::{Mmio, Registers};
-use super::mmu::{MapError, Tables};
+use super::mmu::{MapError, PAGE, Tables};
+use super::probe;
 
 static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 
-/// Makes this UART the console.
-///
-/// # Errors
-/// Where its registers can not be mapped.
-pub fn set(tables: &mut Tables, uart: &Description) -> Result<(), MapError> {
-    let registers = Region {
-        base: uart.base,
-        size: uart.size,
-    };
-    let bus = Mmio::new(Registers::map(tables, registers)?);
-    *CONSOLE.lock() = Some(Uart::new(bus, uart.kind, uart.reg_shift, uart.io_width));
-    Ok(())
+/// A UART whose registers can be read.
+pub struct Candidate(Uart<Mmio>);
+
+impl Candidate {
+    /// Maps a UART's registers, and finds out whether its status can be read.
+    ///
+    /// # Errors
+    /// Where one of the two is not so.
+    pub fn open(tables: &mut Tables, uart: &Description) -> Result<Self, MapError> {
+        let registers = Registers::map(tables, uart.registers())?;
+        // One device has them all: what is read tells of what is written to.
+        let last = uart.base + size(uart.kind, uart.reg_shift) - 1;
+        if last / PAGE != uart.base / PAGE {
+            return Err(MapError::Unreadable(last));
+        }
+        let polled = uart.base + status(uart.kind, uart.reg_shift);
+        let read = match uart.io_width {
+            4 => probe::word(polled),
+            _ => probe::byte(polled),
+        };
+        read.ok_or(MapError::Unreadable(uart.base))?;
+        let bus = Mmio::new(registers);
+        Ok(Self(Uart::new(
+            bus,
+            uart.kind,
+            uart.reg_shift,
+            uart.io_width,
+        )))
+    }
+
+    /// Whether it takes bytes.
+    pub fn takes_bytes(&mut self) -> bool {
+        self.0.takes_bytes()
+    }
+
+    /// Makes it the console.
+    pub fn set(self) {
+        *CONSOLE.lock() = Some(self.0);
+    }
 }
 
 /// Whether there is a console.

@@ -2,6 +2,7 @@
 
 use core::arch::asm;
 use core::cell::OnceCell;
+use core::sync::atomic::{AtomicBool, Ordering};
 
 use aarch64_cpu::registers::{
     CLIDR_EL1, CNTFRQ_EL0, CSSELR_EL1, CurrentEL, HCR_EL2, ID_AA64MMFR2_EL1, ID_AA64PFR0_EL1,
@@ -128,10 +129,28 @@ pub fn midr() -> u64 {
     MIDR_EL1.get()
 }
 
-/// What this CPU says of itself, its clock apart. Nothing interrupts it: interrupts stay masked.
+/// Whether this is a guest of KVM, which makes CCSIDR_EL1 up.
+static GUEST_OF_KVM: AtomicBool = AtomicBool::new(false);
+
+/// Makes known that this is a guest of KVM, before any CPU's identity is read.
+pub fn set_guest_of_kvm() {
+    GUEST_OF_KVM.store(true, Ordering::Relaxed);
+}
+
+/// Whether this is a guest of KVM.
+pub fn is_guest_of_kvm() -> bool {
+    GUEST_OF_KVM.load(Ordering::Relaxed)
+}
+
+/// What this CPU says of itself, its clock apart, and of caches nothing to a guest
+/// of KVM. Nothing interrupts it: interrupts stay masked.
 pub fn identity() -> Identity {
     let wide = ID_AA64MMFR2_EL1.is_set(ID_AA64MMFR2_EL1::CCIDX);
-    let caches = Caches::read(CLIDR_EL1.get(), wide, &mut |selector| {
+    let levels = match is_guest_of_kvm() {
+        true => 0,
+        false => CLIDR_EL1.get(),
+    };
+    let caches = Caches::read(levels, wide, &mut |selector| {
         CSSELR_EL1.set(selector);
         let size: u64;
         // SAFETY: reading CCSIDR_EL1 has no side effect; the ISB lets it be

@@ -1,8 +1,13 @@
 //! The end of a CPU: an exception that nobody expected.
 
+use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use arrayvec::ArrayVec;
+use psci_bench::board::Region;
+use psci_bench::image::Conduit;
 use psci_bench::sample::Cause;
+use spin::mutex::SpinMutex;
 
 use super::console::{self, say};
 use super::cpu;
@@ -41,13 +46,84 @@ pub extern "C" fn exception(saved: &Saved) -> ! {
         slot.set_fault(Cause::Exception);
     }
     if is_lead {
-        panic::end(&Ended::Exception);
+        let what = What::of(saved);
+        if what == What::HvcToSelf {
+            // The run can not end by it either. Firmware takes SMC, if anything.
+            panic::set_conduit(Some(Conduit::Smc));
+        }
+        panic::end(&Ended::Machine(&what));
     }
     cpu::park()
 }
 
+/// The most devices whose places are kept.
+const PLACES: usize = 16;
+
+/// Where the devices are that are used, for an exception to name one.
+static DEVICES: SpinMutex<ArrayVec<(&'static str, Region), PLACES>> =
+    SpinMutex::new(ArrayVec::new_const());
+
+/// Keeps where a device is, as long as there is room.
+pub fn keep_place(name: &'static str, region: Region) {
+    let _ = DEVICES.lock().try_push((name, region));
+}
+
+/// What an exception on the lead says of its cause.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    /// HVC at EL2, which is an exception to EL2.
+    HvcToSelf,
+    /// A fault at this address, with the fault status (ISS bits 5:0).
+    Fault(&'static str, u64, u64),
+    /// The exception's class in words.
+    Class(&'static str),
+}
+
+impl What {
+    /// By ESR_ELx and FAR_ELx (Arm ARM, D19.2.37 and D19.2.40).
+    fn of(saved: &Saved) -> Self {
+        let class = saved.esr >> 26 & 0x3f;
+        let is_sync = saved.vector & 3 == 0;
+        let has_address = saved.esr & 1 << 10 == 0;
+        match class {
+            0x16 if is_sync && cpu::exception_level() == 2 => Self::HvcToSelf,
+            0x20 | 0x21 | 0x24 | 0x25 if is_sync && has_address => {
+                Self::Fault(class_name(class), saved.far, saved.esr & 0x3f)
+            }
+            _ if is_sync => Self::Class(class_name(class)),
+            _ => Self::Class(KINDS[(saved.vector & 3) as usize]),
+        }
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("exception on the lead CPU: ")?;
+        let (class, far, status) = match *self {
+            Self::HvcToSelf => return f.write_str("HVC from EL2: is the conduit smc?"),
+            Self::Class(class) => return f.write_str(class),
+            Self::Fault(class, far, status) => (class, far, status),
+        };
+        write!(f, "{class}, ")?;
+        let at = Region { base: far, size: 1 };
+        let devices = DEVICES.try_lock();
+        let mut devices = devices.iter().flat_map(|devices| devices.iter());
+        if let Some((name, region)) = devices.find(|it| it.1.contains(&at)) {
+            return write!(f, "in the {name}, at offset {:#x}", far - region.base);
+        }
+        match status {
+            // Translation faults, then external aborts, of any level.
+            0x04..=0x07 => write!(f, "nothing is mapped at {far:#x}"),
+            0x10 | 0x14..=0x17 => write!(f, "no memory at {far:#x}"),
+            _ => write!(f, "at {far:#x}"),
+        }
+    }
+}
+
+/// By the vector's number, its two lowest bits.
+const KINDS: [&str; 4] = ["synchronous", "IRQ", "FIQ", "SError"];
+
 fn dump(saved: &Saved) {
-    const KINDS: [&str; 4] = ["synchronous", "IRQ", "FIQ", "SError"];
     let kind = KINDS[(saved.vector & 3) as usize];
     let class = saved.esr >> 26 & 0x3f;
     let image = super::boot::image().base;

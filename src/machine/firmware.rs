@@ -44,6 +44,13 @@ impl Firmware {
         Service::from_answers(uid, ask(smccc::function::SERVICE_REVISION))
     }
 
+    /// Whether a guest of KVM asks, where `smccc` makes it safe to.
+    pub fn is_kvm(self, smccc: Option<u32>) -> bool {
+        let may_ask = smccc.is_some_and(|version| version >= smccc::VERSION_1_1);
+        let uid = smccc::function::HYPERVISOR_UID;
+        may_ask && smccc::is_kvm(call(self.conduit, uid, [0; 3]))
+    }
+
     /// The layout of `power_state`; original where the firmware can not say.
     pub fn state_format(self) -> StateFormat {
         self.features(function::CPU_SUSPEND)

@@ -20,8 +20,6 @@ pub enum Ended<'e> {
     BadInput(&'e dyn core::fmt::Display),
     /// The machine does not let the run go on.
     Machine(&'e dyn core::fmt::Display),
-    /// An exception on the lead.
-    Exception,
     /// A panic on the lead.
     Panic,
 }
@@ -69,7 +67,6 @@ pub fn end(why: &Ended<'_>) -> ! {
     let line = match why {
         Ended::BadInput(error) => ClosingLine::BadInput(*error),
         Ended::Machine(error) => ClosingLine::Incomplete(*error),
-        Ended::Exception => ClosingLine::Incomplete(&"exception on the lead CPU"),
         Ended::Panic => ClosingLine::Incomplete(&"panic on the lead CPU"),
     };
     // The console never fails.

@@ -102,10 +102,12 @@ vector_common:
 5:  stp     x3, x4, [sp, #256]
     stp     x5, x6, [sp, #272]
 
-    // A fault of the probe's load: say "no" to its caller and go on.
+    // A fault of one of the probe's loads, 8 bytes apart: say "no" to its caller
+    // and go on.
     adrp    x7, probe_load
     add     x7, x7, :lo12:probe_load
-    cmp     x3, x7
+    sub     x7, x3, x7
+    tst     x7, #~8
     b.ne    9f
     add     x3, x3, #4                  // step over the load
     tbz     x2, #3, 7f
@@ -128,13 +130,18 @@ vector_common:
     yield
     b       6b
 
-// probe_load(x0 = address): x0 = 1 and x1 = the word there, or x0 = 0.
+// probe(x0 = address, x1 = 0 or 1): x0 = 1 and x1 = the word or byte there, or
+// x0 = 0.
     .section .text.probe, "ax"
-    .global probe_word
-probe_word:
+    .global probe
+probe:
     mov     x2, x0
     mov     x0, #1                      // as though it went well
+    cbnz    x1, probe_byte
     .global probe_load
 probe_load:
     ldr     w1, [x2]                    // may fault: see above
+    ret
+probe_byte:
+    ldrb    w1, [x2]                    // may fault, too
     ret

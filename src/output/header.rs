@@ -31,6 +31,13 @@ pub fn header(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     if !caches.is_empty() {
         line(out, "  Caches     : ", format_args!("{caches}: the lead's"))?;
     }
+    if run.facts.kvm {
+        line(
+            out,
+            "  Caches     : ",
+            format_args!("not known: KVM makes up what CCSIDR_EL1 says to its guests"),
+        )?;
+    }
     if let Some(mhz) = run.facts.own.clock_mhz {
         line(
             out,

@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 
 use super::Run;
 use super::status::skipped;
-use super::text::{Many, Prose, paragraph};
+use super::text::{Many, Prose, listed, paragraph};
 use crate::plan::ScenarioId;
 use crate::point::Measure;
 use crate::report::TestReport;
@@ -46,6 +46,18 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
                     curve(prose, run, test, variant, measure)
                 })?;
             }
+        }
+    }
+    if let (ScenarioId::ContendSweep, Some(steps)) = (test.scenario, run.plan.contend) {
+        let there_are = run.cpus.len();
+        let beyond = steps.as_slice().iter();
+        let beyond = beyond.filter(|step| **step as usize > there_are);
+        if beyond.clone().next().is_some() {
+            item(out, &mut |prose| {
+                prose.write_str("Steps of contend= left out: ")?;
+                listed(prose, &mut beyond.clone())?;
+                write!(prose, ", as there are {}.", Many(there_are as u64, "CPU"))
+            })?;
         }
     }
     let rejected: u64 = test.rejected.iter().map(|count| u64::from(*count)).sum();

@@ -100,9 +100,87 @@ pub(super) fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
 /// What a line ends with that was cut.
 const MORE: &str = " ...";
 
-/// One line; one that is longer than [`COLUMNS`] characters is cut between two
-/// words, if there is a place for that in its second half, and says so.
+/// What stands for the beginning of a path that was cut.
+const LESS: &str = "...";
+/// The fewest characters that are kept of a path, its end.
+const PATH_LEAST: usize = 12;
+
+/// Text on its way, of whose first path, a word that begins with a slash, so many
+/// characters are left out.
+struct ShortPath<'w> {
+    out: &'w mut dyn Write,
+    /// How many characters are still to be left out.
+    skip: usize,
+    /// Bytes of the path so far; None before it.
+    length: Option<usize>,
+    /// Whether the path has ended.
+    is_past: bool,
+    /// The character before.
+    last: char,
+}
+
+impl<'w> ShortPath<'w> {
+    fn new(out: &'w mut dyn Write, skip: usize) -> Self {
+        Self {
+            out,
+            skip,
+            length: None,
+            is_past: false,
+            last: ' ',
+        }
+    }
+}
+
+impl Write for ShortPath<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            match &mut self.length {
+                // A long one has lost its beginning already.
+                None if matches!(c, '/' | '.') && self.last == ' ' => {
+                    self.length = Some(0);
+                    if self.skip > 0 {
+                        self.out.write_str(LESS)?;
+                    }
+                }
+                Some(_) if c == ' ' || c == ':' => self.is_past = true,
+                _ => {}
+            }
+            self.last = c;
+            if let (Some(length), false) = (&mut self.length, self.is_past) {
+                *length += 1;
+                if *length <= self.skip {
+                    continue;
+                }
+            }
+            self.out.write_char(c)?;
+        }
+        Ok(())
+    }
+}
+
+/// What text comes through.
+struct Nowhere;
+
+impl Write for Nowhere {
+    fn write_str(&mut self, _: &str) -> fmt::Result {
+        Ok(())
+    }
+}
+
+/// One line. In one that is longer than [`COLUMNS`] characters the first path is
+/// shortened, so that there is room for the reason behind it; what is still longer
+/// is cut between two words, if there is a place for that in its second half, and
+/// says so.
 pub(super) fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
+    let excess = width(what).saturating_sub(COLUMNS);
+    let mut nowhere = Nowhere;
+    let mut path = ShortPath::new(&mut nowhere, 0);
+    write!(path, "{what}")?;
+    let most = path.length.unwrap_or(0).saturating_sub(PATH_LEAST);
+    let skip = match excess {
+        0 => 0,
+        _ => most.min(excess + LESS.len()),
+    };
     struct Line {
         text: [u8; COLUMNS],
         /// Of what there is, more than was kept.
@@ -123,7 +201,7 @@ pub(super) fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Res
         text: [b' '; COLUMNS],
         len: 0,
     };
-    write!(line, "{what}")?;
+    write!(ShortPath::new(&mut line, skip), "{what}")?;
     const MOST: usize = COLUMNS - MORE.len();
     let (end, more) = if line.len > COLUMNS {
         // The blank may be the first character that has no place.
@@ -262,6 +340,32 @@ mod tests {
         let number = "x".repeat(COLUMNS - 16) + " 5242880";
         let cut = line(&(number.clone() + " bytes, and more"));
         assert_eq!(cut, number + " ...\n");
+    }
+
+    #[test]
+    fn a_path_is_shortened_before_the_reason() {
+        let line = |text: &str| {
+            let mut out = String::new();
+            one_line(&mut out, &text).expect("a String takes all");
+            out
+        };
+        let path = "/soc/interconnect@30000000/bus@30800000/serial@30880000";
+        let lead = "psci-bench: INCOMPLETE: bad input: device tree: ";
+        let reason = " #interrupt-cells: 0x7, expected 3 or 4 of them";
+        let all = std::format!("{lead}{path}{reason}");
+        assert!(all.len() > COLUMNS);
+        let kept = &path[all.len() + LESS.len() - COLUMNS..];
+        assert_eq!(line(&all), std::format!("{lead}...{kept}{reason}\n"));
+        // One that has lost its beginning loses more, and keeps its end.
+        let words = " and so on".repeat(7);
+        let cut = line(&std::format!("{lead}...{path} compatible:{words}"));
+        assert!(
+            cut.starts_with(&std::format!("{lead}...ial@30880000 compatible: and")),
+            "{cut}"
+        );
+        assert!(cut.ends_with(" ...\n") && cut.len() <= COLUMNS + 1, "{cut}");
+        // What fits is whole.
+        assert_eq!(line(path), std::format!("{path}\n"));
     }
 
     #[test]

@@ -91,6 +91,7 @@ impl Fake {
                 zero: true,
                 os_initiated: false,
                 system_suspend: false,
+                kvm: false,
                 outer_cache: Some(1 << 20),
                 overheads: Overheads {
                     counter: 1,

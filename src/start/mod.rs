@@ -7,12 +7,12 @@ mod setup;
 mod tree;
 
 use psci_bench::board::{Board, Console as TreeConsole, Region, Uart};
-use psci_bench::image::ParameterBlock;
+use psci_bench::image::{Conduit, ParameterBlock};
 use psci_bench::output;
 use psci_bench::plan::Plan;
 
 use crate::machine::boot::{self, Entry};
-use crate::machine::console::{self, Console, say};
+use crate::machine::console::{self, Candidate, Console, say};
 use crate::machine::mmu::Tables;
 use crate::machine::panic::{self, Ended};
 use crate::machine::{cpu, loaded};
@@ -25,14 +25,28 @@ pub fn main(entry: Entry) -> ! {
         area,
         has_firmware,
     } = entry;
-    let block = parameters(&tables);
-    panic::set_conduit(block.conduit.filter(|_| has_firmware));
-    if let Some(emergency) = &block.uart {
-        open_console(&mut tables, &Uart::from(emergency));
+    let (block, is_damaged) = parameters(&tables);
+    // At EL2 an HVC would come back here: firmware takes SMC, if anything.
+    let by_level = (cpu::exception_level() == 2).then_some(Conduit::Smc);
+    let conduit = block.conduit.or(by_level);
+    panic::set_conduit(conduit.filter(|_| has_firmware));
+    let emergency = block.uart.as_ref().map(Uart::from);
+    if let Some(uart) = &emergency {
+        open_console(&mut tables, uart, true);
     }
-    match tree::find(&mut tables, &block, registers) {
-        Ok(found) => with_tree(tables, found, area, has_firmware),
+    let emergency = emergency.filter(|_| console::is_set());
+    let found = tree::find(&mut tables, &block, registers);
+    if let (Err(_), Some(uart), None) = (&found, &block.uart, &emergency) {
+        // There is no other choice.
+        open_console(&mut tables, &Uart::from(uart), false);
+    }
+    match found {
+        Ok(found) => with_tree(tables, found, emergency, (area, has_firmware)),
         Err(_) if !has_firmware => end_without_firmware(),
+        // The block would have told where the tree is.
+        Err(_) if is_damaged => panic::end(&Ended::BadInput(
+            &"the parameter block is damaged; make the image anew with cargo xtask image",
+        )),
         Err(error) => panic::end(&Ended::BadInput(&error)),
     }
 }
@@ -44,38 +58,82 @@ fn end_without_firmware() -> ! {
     ))
 }
 
-/// The parameter block of the running image.
-fn parameters(tables: &Tables) -> ParameterBlock {
+/// The parameter block of the running image, and whether it is damaged.
+fn parameters(tables: &Tables) -> (ParameterBlock, bool) {
     let head = Region {
         size: 0x80,
         ..boot::image()
     };
     let bytes = loaded::mapped(tables, head).unwrap_or_default();
-    // A block that is not understood is as good as none: the tree, if there
-    // is one at X0, can still be used.
-    ParameterBlock::read(bytes).unwrap_or_default()
-}
-
-/// Makes a UART the console, if its registers can be mapped.
-fn open_console(tables: &mut Tables, uart: &Uart) {
-    if uart.is_aligned() {
-        // Without a console there is nobody to tell.
-        let _ = console::set(tables, uart);
+    match ParameterBlock::read(bytes) {
+        Ok(block) => (block, false),
+        // The tree, if there is one at X0, can still be used.
+        Err(_) => {
+            let uart = ParameterBlock::read_uart(bytes).ok().flatten();
+            let block = ParameterBlock {
+                uart,
+                ..ParameterBlock::default()
+            };
+            (block, true)
+        }
     }
 }
 
-/// Goes on with a device tree in hand.
-fn with_tree(mut tables: Tables, found: tree::Found, boot_area: Region, has_firmware: bool) -> ! {
+/// Makes a UART the console, if its registers can be mapped and read; where there
+/// may be another, only if it takes bytes.
+fn open_console(tables: &mut Tables, uart: &Uart, has_choice: bool) {
+    // Without a console there is nobody to tell.
+    if uart.is_aligned()
+        && let Ok(mut candidate) = Candidate::open(tables, uart)
+        && (!has_choice || candidate.takes_bytes())
+    {
+        candidate.set();
+    }
+}
+
+/// Makes the tree's UART the console where the emergency UART, another one, has
+/// been so far, which says so: where the tree's is none, that is the last line.
+fn move_console(tables: &mut Tables, from: Option<Uart>, uart: &Uart, by: &str) {
+    let (kind, base) = (uart.kind.name(), uart.base);
+    if from.is_none_or(|from| from.is_same(uart)) {
+        return;
+    }
+    let Ok(mut candidate) = Candidate::open(tables, uart) else {
+        say!("console stays: nothing can be read at {base:#x}, by {by}");
+        return;
+    };
+    if !candidate.takes_bytes() {
+        say!("console stays: what is at {base:#x}, by {by}, takes no byte as {kind}");
+        return;
+    }
+    say!("console moves to {kind} at {base:#x}, by {by}");
+    console::wait_idle();
+    candidate.set();
+}
+
+/// Goes on with a device tree in hand. `emergency` is the console so far.
+fn with_tree(
+    mut tables: Tables,
+    found: tree::Found,
+    emergency: Option<Uart>,
+    (boot_area, has_firmware): (Region, bool),
+) -> ! {
     // The console and the conduit first, so that whatever is wrong with the
     // rest can be said, and the machine turned off. What the tree says of the
     // firmware wins, also that there is none to call.
-    if let Ok(early) = TreeConsole::find(found.bytes) {
-        if let Ok(uart) = &early.uart {
-            open_console(&mut tables, uart);
+    let early = TreeConsole::find(found.bytes).ok();
+    if let Some(early) = &early {
+        if let (Ok(uart), false) = (&early.uart, console::is_set()) {
+            open_console(&mut tables, uart, false);
         }
         panic::set_conduit(early.conduit.ok().filter(|_| has_firmware));
     }
     cpu::unmask_serrors();
+    let read = Board::read(found.bytes);
+    // A console in a tree that is refused may be any other device.
+    if let (Ok(board), Some(early)) = (&read, &early) {
+        move_console(&mut tables, emergency, &board.uart, early.by);
+    }
     say!(
         "Image at {:#x}, device tree {}",
         boot::image().base,
@@ -84,12 +142,9 @@ fn with_tree(mut tables: Tables, found: tree::Found, boot_area: Region, has_firm
     if !has_firmware {
         end_without_firmware();
     }
-    let board = match Board::read(found.bytes) {
+    let board = match read {
         Ok(board) => board,
-        Err(error) => panic::end(&Ended::BadInput(&format_args!(
-            "device tree {}: {error}",
-            found.source
-        ))),
+        Err(error) => panic::end(&Ended::BadInput(&format_args!("device tree: {error}"))),
     };
     panic::set_conduit(Some(board.conduit));
     let plan = match Plan::parse(board.bootargs) {

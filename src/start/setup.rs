@@ -37,7 +37,7 @@ use crate::machine::timed::Way;
 use crate::machine::timer::Timer;
 use crate::machine::watch::{WATCHDOG_S, Watch};
 use crate::machine::watchdog::Watchdog;
-use crate::machine::{act, boot, overhead, pmu};
+use crate::machine::{act, boot, exception, overhead, pmu};
 
 /// The working memory: stacks, and what is handed out piece by piece.
 struct Memory {
@@ -89,6 +89,12 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
     let Some(needs) = Needs::of(plan, board.cpu_count) else {
         refuse(&"iterations= or footprint= is too large for this many CPUs");
     };
+    let firmware = Firmware {
+        conduit: board.conduit,
+    };
+    if firmware.is_kvm(firmware.smccc()) {
+        cpu::set_guest_of_kvm();
+    }
     let caches = cpu::identity().caches;
     let outer_cache = caches.outer(board.second_level_cache);
     let dirty = plan.dirty_bytes(outer_cache);
@@ -125,7 +131,9 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
 
 /// Maps all devices once, to say which one can not be.
 fn map_devices(tables: &mut Tables, board: &Board<'_>) {
+    exception::keep_place("console", board.uart.registers());
     board.devices(&mut |name, region| {
+        exception::keep_place(name, region);
         if let Err(error) = Registers::map(tables, region) {
             refuse(&format_args!(
                 "device tree: the {name} at {:#x}: {error}",
@@ -362,6 +370,7 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         watchdog: env.watchdog(),
         stat: env.stat,
         pmu: pmu::is_there(),
+        kvm: cpu::is_guest_of_kvm(),
         zero: cpu::zero_block().is_some(),
         os_initiated: env.firmware.has_os_initiated(),
         system_suspend: env.firmware.features(function::SYSTEM_SUSPEND).is_ok(),

@@ -20,7 +20,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::Parser;
 use psci_bench::plan::Plan;
 
-use self::arguments::{Arguments, Verb};
+use self::arguments::{Arguments, FuzzVerb, Verb};
 use crate::apt_source;
 use crate::fuzz;
 use crate::progress::say;
@@ -63,6 +63,11 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Lab(arguments) => lab::run(&arguments),
         Verb::Report(arguments) => report::run(&arguments),
         Verb::Fuzz {
+            verb: Some(FuzzVerb::Boot(options)),
+            ..
+        } => fuzz::boot::run(&options, &*interruption()?, &mut qemu::Out::default()),
+        Verb::Fuzz {
+            verb: None,
             targets,
             seconds,
             jobs,

@@ -4,6 +4,7 @@ mod heard;
 mod reset;
 
 use psci_bench::plan::ScenarioId;
+use psci_bench::verdict;
 
 use crate::kvm_host;
 use crate::qemu::Firmware;
@@ -98,6 +99,43 @@ fn payload_spoke(log: &str) -> bool {
     })
 }
 
+/// What the payload's line says of the UART that its console moves to, where
+/// that is its last line.
+#[must_use]
+pub fn console_moved(log: &str) -> Option<&str> {
+    let last = log.lines().rev().find(|line| !line.trim().is_empty())?;
+    last.trim_end().strip_prefix("console moves to ")
+}
+
+/// The reason in full of a run that ended before its time, where its last line
+/// does not hold all of it: the payload says it before, folded.
+#[must_use]
+pub fn full_reason(log: &[u8]) -> Option<String> {
+    const LEAD: &str = "ERROR:   ";
+    const INDENT: &str = "         ";
+    let log = String::from_utf8_lossy(log);
+    let lines: Vec<&str> = log.lines().map(str::trim_end).collect();
+    let is_last = |line: &&str| verdict::parse_line(line.as_bytes()).is_some();
+    let last = lines.iter().rposition(is_last)?;
+    let before = lines.get(..last)?;
+    let folded = before
+        .iter()
+        .rev()
+        .take_while(|line| line.starts_with(INDENT));
+    let first = last.checked_sub(folded.count() + 1)?;
+    let lead = lines.get(first)?.strip_prefix(LEAD)?;
+    let rest = lines
+        .get(first + 1..last)?
+        .iter()
+        .map(|line| line.trim_start());
+    let reason: Vec<&str> = [lead].into_iter().chain(rest).collect();
+    // The firmware's errors begin in the same way, and are not the reason.
+    let word = lead.split(' ').next().unwrap_or_default();
+    lines[last]
+        .contains(&format!(": {word}"))
+        .then(|| reason.join(" "))
+}
+
 /// What the last line that begins a scenario names.
 #[must_use]
 pub fn last_scenario(log: &str) -> Option<&str> {
@@ -145,6 +183,12 @@ fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {
     }
     if tf_a && !log.contains("BL31:") {
         return "the firmware did not get to BL31".into();
+    }
+    if let Some(place) = console_moved(log) {
+        return format!(
+            "the payload's console moved to {place}, and nothing was heard from there: is that \
+             the UART that is listened to? The device tree says so"
+        );
     }
     if !payload_spoke(log) {
         return "the firmware printed and the payload did not: it found no device tree that names \
@@ -220,6 +264,32 @@ mod tests {
         let said = diagnosis("", Ending::Exited { success: false }, "max");
         assert_eq!(said, "QEMU did not start: qemu: bad option");
         assert_eq!(diagnosis("", Ending::Interrupted, "max"), "interrupted");
+    }
+
+    #[test]
+    fn a_console_that_moved_is_the_cause() {
+        let place = "pl011 at 0x9010000, by /chosen/stdout-path";
+        let log = format!("{BANNER}console moves to {place}\r\n");
+        for ending in [Ending::TimedOut, Ending::Exited { success: true }] {
+            let said = diagnosis(&log, ending, "max");
+            assert!(
+                said.contains(&format!("console moved to {place}, and")),
+                "{said}"
+            );
+        }
+        assert_eq!(console_moved(&format!("{log}Image at 0x0\r\n")), None);
+    }
+
+    #[test]
+    fn a_reason_that_was_folded_is_whole() {
+        let last = "psci-bench: INCOMPLETE: bad input: device tree: .../a reg: long ...\r\n";
+        let folded = "ERROR:   device tree: /very/a reg: long\r\n         and longer\r\n";
+        let whole = |log: String| full_reason(log.as_bytes());
+        let all = "device tree: /very/a reg: long and longer";
+        assert_eq!(whole(format!("x\r\n{folded}{last}")).as_deref(), Some(all));
+        assert_eq!(whole(format!("x\r\n{last}")), None);
+        assert_eq!(whole(format!("ERROR:   firmware\r\n{last}")), None);
+        assert_eq!(whole(folded.to_owned()), None);
     }
 
     #[test]

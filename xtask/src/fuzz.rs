@@ -21,6 +21,8 @@ use crate::progress::{Progress, say};
 use crate::setup;
 use crate::workspace::Workspace;
 
+pub mod boot;
+
 /// The targets, each of which is a file in `fuzz/fuzz_targets`.
 pub const TARGETS: [&str; 7] = [
     "fip",

@@ -164,6 +164,8 @@ pub struct Prepared {
     log: Option<PathBuf>,
     arguments: Vec<OsString>,
     map: Map,
+    /// What is in the flash besides BL33; none without one.
+    stages: Option<firmware::Firmware>,
     /// Has the file that the machine starts from.
     _dir: TempDir,
 }
@@ -225,7 +227,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         }
     };
     map.size = image.len() as u64;
-    let (mut in_memory, mut host) = (None, None);
+    let (mut in_memory, mut host, mut stages) = (None, None, None);
     let file = match spec.firmware {
         Firmware::Builtin => {
             let memory = board.memory.first().map_or(0, |range| range.get_ref().base);
@@ -253,6 +255,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
             map.firmware = stage("bl31.elf").and(stage("bl1.elf"));
             let flash;
             (flash, in_memory) = flash::build(&firmware, stock, image)?;
+            stages = Some(firmware).filter(|_| stock.is_none());
             flash
         }
         Firmware::Kvm => {
@@ -287,11 +290,40 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
         log: spec.log.clone(),
         arguments,
         map,
+        stages,
         _dir: dir,
     })
 }
 
 impl Prepared {
+    /// The same machine with `image` as BL33 in its flash.
+    ///
+    /// # Errors
+    /// Where BL33 is in no flash, or a file cannot be written.
+    pub fn with_image(&self, image: Vec<u8>) -> Result<Self> {
+        let stages = self.stages.as_ref().context("BL33 is in no flash")?;
+        let mut map = self.map.clone();
+        map.size = image.len() as u64;
+        let (flash, _) = flash::build(stages, None, image)?;
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("boot.bin");
+        fs::write(&path, flash)?;
+        let mut arguments = self.arguments.clone();
+        // The file is the last of them.
+        if let Some(file) = arguments.last_mut() {
+            *file = path.into();
+        }
+        Ok(Self {
+            cpu: self.cpu.clone(),
+            log: self.log.clone(),
+            arguments,
+            map,
+            stages: self.stages.clone(),
+            _dir: dir,
+            ..*self
+        })
+    }
+
     /// QEMU's arguments. The files in them are there as long as this is.
     #[must_use]
     pub fn arguments(&self) -> &[OsString] {

@@ -53,6 +53,22 @@ fn the_closing_line_decides() {
 }
 
 #[test]
+fn a_long_reason_is_repeated_in_full() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let image = dir.path().join("image");
+    let text = "ERROR:   device tree: /a/b reg: a long\r\n         reason\r\n\
+                psci-bench: INCOMPLETE: bad input: device tree: .../b reg: a ...\r\n";
+    fs::write(&image, stub(text, End::Off)).expect("written");
+    let mut command = xtask(&["qemu", "--smp", "1", "--firmware", "builtin", "--image"]);
+    let (code, said) = outcome(command.arg(&image));
+    assert_eq!(code, 2, "{said}");
+    assert!(
+        said.ends_with(": device tree: /a/b reg: a long reason\n"),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_last_of_two_counts() {
     let text = format!("{PASS}\r\nboom\r\npsci-bench: INCOMPLETE: exception on CPU 0.0\r\n");
     assert_eq!(

@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::string::String;
 use std::vec::Vec;
 
-use super::{PATIENCE, PATIENCE_LEFT, Uart, size};
+use super::{PATIENCE, PATIENCE_LEFT, Uart, size, status};
 use crate::image::UartKind;
 use fake::{Manual, Shared};
 use manuals::{ALL, CADENCE, IMX, LPUART, MINI_UART, NS16550, NS16550_HALF, PL011, SBSA, STM32};
@@ -333,6 +333,17 @@ fn accesses_of_another_width_are_seen() {
     // Only a 16550 leaves its width to the board.
     let bus = CADENCE.set_up();
     Uart::new(bus, UartKind::Cadence, 0, 1).send(b'x');
+}
+
+#[test]
+fn what_is_polled_is_a_register_of_the_device() {
+    assert_eq!(status(UartKind::Pl011, 2), 0x18);
+    assert_eq!(status(UartKind::Ns16550, 0), 5);
+    assert_eq!(status(UartKind::Ns16550, 2), 20);
+    for manual in ALL {
+        let (kind, shift) = (manual.kind, manual.reg_shift);
+        assert!(status(kind, shift) + u64::from(manual.io_width) <= size(kind, shift));
+    }
 }
 
 #[test]

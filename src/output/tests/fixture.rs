@@ -60,6 +60,7 @@ impl World {
                 stat: false,
                 pmu: false,
                 zero: true,
+                kvm: false,
                 os_initiated: false,
                 system_suspend: false,
                 outer_cache: None,

@@ -65,6 +65,16 @@ fn headers() {
     );
 }
 
+#[test]
+fn a_guest_of_kvm_has_no_sizes_of_caches() {
+    let mut world = World::of(2);
+    world.facts.kvm = true;
+    world.facts.own.caches = crate::caches::Caches::default();
+    let said = printed(|out| output::header(out, &world.run()));
+    let line = "  Caches     : not known: KVM makes up what CCSIDR_EL1 says to its guests\n";
+    assert!(said.contains(line), "{said}");
+}
+
 /// A watchdog that is left alone is no net under the run, and the header says why.
 #[test]
 fn what_watches_the_lead() {

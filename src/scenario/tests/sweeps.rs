@@ -109,6 +109,8 @@ fn powerdown_by_cpus_that_go_down_together() {
     for round in &fake.asked {
         assert!(matches!(round.who, Who::First(1 | 4 | 7)), "{round:?}");
     }
+    let left_out = "* Steps of contend= left out: 9, as there are 8 CPUs.";
+    assert!(text.contains(left_out), "{text}");
     let (text, _) = run(&mut Fake::new(2), "only=contend_sweep contend=3", 2);
     assert!(text.contains("fewer CPUs than contend= asks for"), "{text}");
 }

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use anyhow::Result;
 use clap::ValueEnum;
 use psci_bench::board::IDLE_STATES_MAX;
-use psci_bench::psci::StateFormat;
+use psci_bench::psci::{StateFormat, WrongLevel};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
@@ -251,17 +251,13 @@ fn idle_state(state: &Spanned<IdleState>, source: &Source<'_>) -> Result<()> {
             "{value:#x} sets bits that the {format:?} format reserves"
         ));
     }
-    if let Some(told) = layout.level(value)
-        && told != level
-    {
-        return fail(&format!(
-            "{value:#x} is of power level {told}, and not {level}"
-        ));
-    }
-    if !state.is_powerdown() && level > 0 {
-        return fail(&format!(
+    match layout.check_level(value, level) {
+        Ok(()) => Ok(()),
+        Err(WrongLevel::Names(named)) => fail(&format!(
+            "{value:#x} is of power level {named}, and not {level}"
+        )),
+        Err(WrongLevel::Standby) => fail(&format!(
             "{value:#x} is a standby state, and those are level 0 here"
-        ));
+        )),
     }
-    Ok(())
 }

@@ -1,6 +1,7 @@
 //! What can be asked for, and the help for it.
 
 mod fip;
+mod fuzz_verb;
 mod lab;
 
 use std::path::PathBuf;
@@ -20,6 +21,7 @@ use crate::run::TIMEOUT_MAX;
 use crate::soak::parse_time;
 
 pub use self::fip::{BuildArguments, Chosen, FipVerb, Images, Layout};
+pub use self::fuzz_verb::FuzzVerb;
 pub use self::lab::{LabArguments, NamedFile};
 
 const EXIT_CODES: &str = "\
@@ -120,10 +122,17 @@ pub enum Verb {
     ///
     /// Starts from the seeds in fuzz/seeds and from what former runs kept in
     /// target/psci-bench/fuzz, where each finding is put, too.
-    #[command(after_help = "Examples:
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_help = "Examples:
   cargo xtask fuzz
-  cargo xtask fuzz fip device_tree --seconds 600 --jobs 2")]
+  cargo xtask fuzz fip device_tree --seconds 600 --jobs 2
+  cargo xtask fuzz boot --trees 1000 --blocks 100"
+    )]
     Fuzz {
+        /// What else to fuzz.
+        #[command(subcommand)]
+        verb: Option<FuzzVerb>,
         /// Which targets [default: all].
         #[arg(value_name = "TARGET", value_parser = fuzz::TARGETS)]
         targets: Vec<String>,

@@ -9,6 +9,7 @@ use super::arguments::{QemuArguments, RunArguments};
 use super::report::FAILED;
 use super::{files, overhead, plan};
 use crate::board::Board;
+use crate::diagnosis;
 use crate::flash;
 use crate::kvm_host;
 use crate::payload::{self, Tree};
@@ -74,6 +75,9 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     let mut end = format!("{word} after {seconds:.1} s");
     if let Some(diagnosis) = &result.diagnosis {
         end = format!("{end}: {diagnosis}");
+    }
+    if let Some(reason) = diagnosis::full_reason(&result.log) {
+        end = format!("{end}: {reason}");
     }
     say(&end);
     for position in &result.positions {

@@ -20,37 +20,17 @@ pub(super) fn check(board: &Board<'_>) -> Result<()> {
         .map_err(|error| anyhow!("{error}"))?;
     let mut devices = Vec::new();
     board.devices(&mut |name, region| devices.push((format!("the {name}"), region)));
-    let console = Region {
-        base: board.uart.base,
-        size: board.uart.size.max(1),
-    };
     let memory = board.memory.iter().map(|memory| ("memory", *memory));
-    let all = [("the console", console)].into_iter().chain(memory);
+    let all = [("the console", board.uart.registers())]
+        .into_iter()
+        .chain(memory);
     let devices = devices.iter().map(|it| (it.0.as_str(), it.1));
-    for (name, Region { base, size }) in all.chain(devices.clone()) {
+    for (name, Region { base, size }) in all.chain(devices) {
         if base.checked_add(size).is_none_or(|end| end > ADDRESSES) {
             bail!(
                 "{name}: {size:#x} bytes at {base:#x} are beyond the 48 bits that addresses have"
             );
         }
-    }
-    if let Some((name, device)) = devices.clone().find(|it| it.1.overlaps(&console)) {
-        bail!(
-            "the console at {:#x} overlaps {name} at {:#x}",
-            console.base,
-            device.base
-        );
-    }
-    // Memory that is reserved is not touched, and registers may be there.
-    let reserved = board.reserved.iter().any(|part| part.contains(&console));
-    let memory = board.memory.iter().find(|memory| memory.overlaps(&console));
-    if let Some(memory) = memory.filter(|_| !reserved) {
-        bail!(
-            "the console at {:#x} overlaps memory at {:#x}: mend the tree's memory node, or reserve \
-             that part of it",
-            console.base,
-            memory.base
-        );
     }
     for state in &board.idle_states {
         let value = state.power_state;

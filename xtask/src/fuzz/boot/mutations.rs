@@ -1,0 +1,395 @@
+//! The mutations: each changes one thing, and says what.
+
+use psci_bench::image::PARAMETER_BLOCK;
+
+use super::blob::{Blob, Token, cells};
+use super::random::Random;
+
+/// A size near which a tree's is.
+pub(super) const TREE_SIZE: u64 = 0x1000;
+
+/// Where things are on QEMU's `virt`, that registers can be moved to.
+pub(super) const PLACES: &[(&str, u64)] = &[
+    ("address 0", 0),
+    ("the distributor", 0x800_0000),
+    ("the redistributors", 0x80a_0000),
+    ("the UART", 0x900_0000),
+    ("the RTC", 0x901_0000),
+    ("the secure UART", 0x904_0000),
+    ("virtio", 0xa00_0000),
+    ("nothing", 0xf00_0000),
+    ("memory", 0x4000_0000),
+    ("the image", 0x6000_0000),
+    ("the boot stack", 0x6002_d000),
+    ("the memory's end", 0x7fff_f000),
+    ("beyond memory", 0x1_0000_0000),
+    ("beyond 48 bits", 0x1_0000_0000_0000),
+    ("the last page", 0xffff_ffff_ffff_f000),
+];
+
+/// Indexes of the properties that `wanted` takes.
+fn properties(tree: &Blob, wanted: impl Fn(&str, &[u8]) -> bool) -> Vec<usize> {
+    let is = |token: &Token| matches!(token, Token::Property(name, value) if wanted(name, value));
+    let all = tree.tokens.iter().enumerate();
+    all.filter(|it| is(it.1)).map(|it| it.0).collect()
+}
+
+/// Indexes of the nodes below the root.
+fn nodes(tree: &Blob) -> Vec<usize> {
+    let all = tree.tokens.iter().enumerate().skip(1);
+    let begins = all.filter(|it| matches!(it.1, Token::Begin(_)));
+    begins.map(|it| it.0).collect()
+}
+
+/// One of the properties that `wanted` takes: where it is, and what of.
+fn choose(
+    tree: &Blob,
+    random: &mut Random,
+    wanted: impl Fn(&str, &[u8]) -> bool,
+) -> Option<(usize, String)> {
+    let all = properties(tree, wanted);
+    let at = (!all.is_empty()).then(|| random.pick(&all))?;
+    let Token::Property(name, _) = &tree.tokens[at] else {
+        return None;
+    };
+    let before = tree.tokens[..at].iter().rev();
+    let node = before.into_iter().find_map(|token| match token {
+        Token::Begin(node) => Some(node.as_str()),
+        _ => None,
+    });
+    Some((at, format!("{} {name}", node.unwrap_or_default())))
+}
+
+fn value(tree: &mut Blob, at: usize) -> Option<&mut Vec<u8>> {
+    match &mut tree.tokens[at] {
+        Token::Property(_, value) => Some(value),
+        _ => None,
+    }
+}
+
+pub(super) fn delete_property(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let (at, what) = choose(tree, random, |_, _| true)?;
+    tree.tokens.remove(at);
+    Some(what)
+}
+
+pub(super) fn rename_property(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let (at, what) = choose(tree, random, |_, _| true)?;
+    if let Token::Property(name, _) = &mut tree.tokens[at] {
+        name.insert(0, 'x');
+    }
+    Some(what)
+}
+
+pub(super) fn delete_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let begin = random.pick(&nodes(tree));
+    let what = format!("{:?}", tree.tokens[begin]);
+    tree.tokens.drain(begin..tree.end(begin));
+    Some(what)
+}
+
+pub(super) fn rename_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let all = nodes(tree);
+    let begin = random.pick(&all);
+    let other = tree.tokens[random.pick(&all)].clone();
+    let what = format!("{:?} to {other:?}", tree.tokens[begin]);
+    tree.tokens[begin] = other;
+    Some(what)
+}
+
+pub(super) fn duplicate_node(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let begin = random.pick(&nodes(tree));
+    let end = tree.end(begin);
+    let copy = tree.tokens[begin..end].to_vec();
+    tree.tokens.splice(end..end, copy);
+    Some(format!("{:?}", tree.tokens[begin]))
+}
+
+fn is_text(value: &[u8]) -> bool {
+    value.len() > 1 && value[0].is_ascii_graphic() && value.ends_with(&[0])
+}
+
+pub(super) fn change_string(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    const OTHERS: &[&str] = &[
+        "", "\n", "x", "disabled", "hvc", "smc", "/", "serial0", "\x7f",
+    ];
+    let (at, what) = choose(tree, random, |_, value| is_text(value))?;
+    let other = random.pick(OTHERS);
+    *value(tree, at)? = other.bytes().chain([0]).collect();
+    Some(format!("{what}: {other:?}"))
+}
+
+/// Flips one to three bits.
+pub(super) fn flip(bytes: &mut [u8], random: &mut Random) -> String {
+    let mut flipped = String::new();
+    for _ in 0..=random.below(3) {
+        let bit = random.below(bytes.len() * 8);
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        flipped.push_str(&format!(" bit {bit}"));
+    }
+    flipped
+}
+
+pub(super) fn flip_bits(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let (at, what) = choose(tree, random, |_, value| !value.is_empty())?;
+    let flipped = flip(value(tree, at)?, random);
+    Some(what + &flipped)
+}
+
+pub(super) fn change_cell(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let is_cells = |_: &str, value: &[u8]| value.len() >= 4 && !is_text(value);
+    let (at, what) = choose(tree, random, is_cells)?;
+    let by = random.pick(&[1u32, u32::MAX]);
+    let value = value(tree, at)?;
+    let (cells, _) = value.as_chunks_mut::<4>();
+    let cell = random.below(cells.len());
+    cells[cell] = u32::from_be_bytes(cells[cell])
+        .wrapping_add(by)
+        .to_be_bytes();
+    Some(format!("{what} cell {cell} by {}", by as i32))
+}
+
+/// Exchanges the values of two properties of one name.
+fn exchange(tree: &mut Blob, random: &mut Random, names: &[&str]) -> Option<String> {
+    let (one, what) = choose(tree, random, |name, _| {
+        names.is_empty() || names.contains(&name)
+    })?;
+    let Token::Property(name, first) = tree.tokens[one].clone() else {
+        return None;
+    };
+    let (other, with) = choose(tree, random, |other, value| name == other && first != value)?;
+    let second = std::mem::replace(value(tree, other)?, first);
+    *value(tree, one)? = second;
+    Some(format!("{what} and {with}"))
+}
+
+pub(super) fn exchange_values(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    exchange(tree, random, &[])
+}
+
+pub(super) fn exchange_states(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    exchange(
+        tree,
+        random,
+        &["arm,psci-suspend-param", "psci-bench,power-level"],
+    )
+}
+
+pub(super) fn change_state(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let all = [
+        0,
+        1,
+        0x1_0000,
+        0x101_0000,
+        0x201_0000,
+        0x4000_0000,
+        u32::MAX,
+    ];
+    let (at, what) = choose(tree, random, |name, _| name == "arm,psci-suspend-param")?;
+    let state = random.pick(&all);
+    *value(tree, at)? = cells(&[state]);
+    Some(format!("{what} {state:#x}"))
+}
+
+/// Changes half of an entry of 16 bytes of a `reg`.
+fn change_reg(tree: &mut Blob, random: &mut Random, half: usize, number: u64) -> Option<String> {
+    let is_reg = |name: &str, value: &[u8]| name == "reg" && value.len() >= 16;
+    let (at, what) = choose(tree, random, is_reg)?;
+    let (entries, _) = value(tree, at)?.as_chunks_mut::<16>();
+    let entry = random.below(entries.len());
+    entries[entry][half * 8..][..8].copy_from_slice(&number.to_be_bytes());
+    Some(format!("{what} entry {entry}: {number:#x}"))
+}
+
+pub(super) fn move_reg(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let (name, base) = random.pick(PLACES);
+    Some(change_reg(tree, random, 0, base)? + ", " + name)
+}
+
+pub(super) fn resize_reg(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let sizes = [0, 1, 0xfff, 0x1000, 0x10_0000, 1 << 32, 1 << 47, u64::MAX];
+    let size = random.pick(&sizes);
+    change_reg(tree, random, 1, size)
+}
+
+/// `reg` of pages at these addresses.
+fn pages(bases: &[u64]) -> Vec<u8> {
+    let numbers = bases.iter().flat_map(|base| [*base, 0x1000]);
+    numbers.flat_map(u64::to_be_bytes).collect()
+}
+
+pub(super) fn add_watchdog(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let (name, base) = random.pick(PLACES);
+    let (kind, clock) = random.pick(&[("arm,sbsa-gwdt", 0), ("arm,sp805", 0x77)]);
+    let compatible = kind.bytes().chain([0]).collect();
+    let reg = pages(&[base, base.wrapping_add(0x1000)]);
+    tree.append(
+        "watchdog",
+        &[
+            ("compatible", compatible),
+            ("reg", reg),
+            ("clocks", cells(&[clock])),
+        ],
+    );
+    let fixed = b"fixed-clock\0".to_vec();
+    let (hertz, phandle) = (cells(&[1_000_000]), cells(&[0x77]));
+    tree.append(
+        "clock",
+        &[
+            ("compatible", fixed),
+            ("clock-frequency", hertz),
+            ("phandle", phandle),
+        ],
+    );
+    Some(format!("{kind} at {name}, {base:#x}"))
+}
+
+pub(super) fn add_frame(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let (control, base) = (random.pick(PLACES), random.pick(PLACES));
+    tree.append(
+        "timer-mem",
+        &[
+            ("compatible", b"arm,armv7-timer-mem\0".to_vec()),
+            ("reg", pages(&[control.1])),
+            ("ranges", Vec::new()),
+            ("#address-cells", cells(&[2])),
+            ("#size-cells", cells(&[2])),
+        ],
+    );
+    // The frame is its child: before its end, and the root's.
+    let ends = tree.tokens.split_off(tree.tokens.len() - 2);
+    tree.tokens.push(Token::Begin("frame".to_owned()));
+    for (name, value) in [
+        ("frame-number", cells(&[0])),
+        ("interrupts", cells(&[0, 5, 4])),
+        ("reg", pages(&[base.1])),
+    ] {
+        tree.tokens.push(Token::Property(name.to_owned(), value));
+    }
+    tree.tokens.push(Token::End);
+    tree.tokens.extend(ends);
+    Some(format!("control at {}, frame at {}", control.0, base.0))
+}
+
+pub(super) fn change_console(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    const KINDS: &[&str] = &[
+        "arm,pl011",
+        "arm,sbsa-uart",
+        "ns16550a",
+        "snps,dw-apb-uart",
+        "cdns,uart-r1p12",
+        "fsl,imx6q-uart",
+        "fsl,imx7ulp-lpuart",
+        "st,stm32h7-uart",
+    ];
+    let (kind, (name, base)) = (random.pick(KINDS), random.pick(PLACES));
+    tree.append(
+        "console",
+        &[
+            ("compatible", kind.bytes().chain([0]).collect()),
+            ("reg", pages(&[base])),
+        ],
+    );
+    let (at, _) = choose(tree, random, |name, _| name == "stdout-path")?;
+    *value(tree, at)? = b"/console\0".to_vec();
+    Some(format!("{kind} at {name}, {base:#x}"))
+}
+
+pub(super) fn reserve_memory(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let (name, base) = random.pick(PLACES);
+    let size = random.pick(&[0, 0x1000, 0x1000_0000, 1 << 63, u64::MAX]);
+    tree.reservations.push((base, size));
+    Some(format!("{name}, {size:#x} bytes"))
+}
+
+pub(super) fn change_bootargs(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let all: [&[u8]; 8] = [
+        b"\0iterations=9\0",
+        b"quiet",
+        b" iterations=4\0",
+        b" samples=all\0",
+        b" end=park\0",
+        b" warmup=1\0\0\0",
+        b" \xff\0",
+        &[b' '; 70_000],
+    ];
+    let (at, _) = choose(tree, random, |name, _| name == "bootargs")?;
+    let added = random.pick(&all);
+    let value = value(tree, at)?;
+    value.pop();
+    value.extend(added);
+    Some(format!("{:.40}", String::from_utf8_lossy(added)))
+}
+
+pub(super) fn change_model(tree: &mut Blob, random: &mut Random) -> Option<String> {
+    let (at, _) = choose(tree, random, |name, _| name == "model")?;
+    let (with, times) = random.pick(&[("long ", 100_000), ("\x1b[2J", 1), ("", 0), ("\0x", 1)]);
+    *value(tree, at)? = with.repeat(times).bytes().chain([0]).collect();
+    Some(format!("{with:?} {times} times"))
+}
+
+pub(super) fn corrupt_header(blob: &mut [u8], random: &mut Random) -> String {
+    let (words, _) = blob[..40].as_chunks_mut::<4>();
+    let place = random.below(words.len());
+    let size = u32::from_be_bytes(words[1]);
+    let all = [0, 1, 40, size - 4, size + 4, 0x7fff_ffff, u32::MAX];
+    let word = random.pick(&all);
+    words[place] = word.to_be_bytes();
+    format!("word {place}: {word:#x}")
+}
+
+pub(super) fn corrupt_structure(blob: &mut [u8], random: &mut Random) -> String {
+    flip(&mut blob[40..], random)
+}
+
+pub(super) fn truncate(blob: &mut Vec<u8>, random: &mut Random) -> String {
+    blob.truncate(random.below(blob.len()));
+    format!("to {} bytes", blob.len())
+}
+
+/// Writes a field of 8 bytes of the parameter block: a number that is too
+/// large, or near `near`.
+pub(super) fn field(
+    image: &mut [u8],
+    random: &mut Random,
+    at: usize,
+    name: &str,
+    near: u64,
+) -> String {
+    let field = &mut image[PARAMETER_BLOCK + at..][..8];
+    let old = u64::from_le_bytes(field.try_into().unwrap_or_default());
+    let all = [
+        0,
+        1,
+        8,
+        old.wrapping_sub(8),
+        old.wrapping_add(8),
+        old.wrapping_neg(),
+        near,
+        near & !7,
+        0x20_0000,
+        1 << 63,
+        u64::MAX - 7,
+        u64::MAX,
+        random.word(),
+        random.word() & 0x3_fff8,
+    ];
+    let new = random.pick(&all);
+    field.copy_from_slice(&new.to_le_bytes());
+    format!("{name}: {new:#x}")
+}
+
+/// Changes one byte of `size` to a small number, or to any.
+pub(super) fn small(
+    image: &mut [u8],
+    random: &mut Random,
+    at: usize,
+    name: &str,
+    size: usize,
+) -> String {
+    let at = at + random.below(size);
+    let any = random.word() as u8;
+    let byte = random.pick(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 0xff, any]);
+    image[PARAMETER_BLOCK + at] = byte;
+    format!("{name}: byte {at:#x} is {byte:#x}")
+}

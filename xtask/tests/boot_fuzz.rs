@@ -1,0 +1,29 @@
+//! `cargo xtask fuzz boot`: a few mutants of each class, none of which is a finding.
+
+mod support;
+
+use support::xtask;
+
+#[test]
+fn mutants_end_with_a_last_line_and_the_figures_of_the_unmutated_run() {
+    let mut command = xtask(&["fuzz", "boot", "--trees", "22", "--blocks", "8"]);
+    let output = command.output().expect("it can be started");
+    let said = String::from_utf8_lossy(&output.stdout);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}{errors}");
+    assert!(said.contains("\nfindings: 0, in "), "{said}");
+    let all = said.lines().find(|line| line.starts_with("all "));
+    let counts = all.expect("a sum").split_whitespace().skip(1);
+    let counts: Vec<u32> = counts.filter_map(|count| count.parse().ok()).collect();
+    assert_eq!(counts.iter().sum::<u32>(), 30, "{said}");
+    // A PASS is held against the unmutated run, which has to come about.
+    assert!(counts[0] > 0, "{said}");
+}
+
+#[test]
+fn bad_use_is_refused() {
+    for arguments in [&["--jobs", "0"][..], &["--seed", "x"], &["fip"]] {
+        let (code, said) = support::outcome(xtask(&["fuzz", "boot"]).args(arguments));
+        assert_eq!(code, 2, "{said}");
+    }
+}
