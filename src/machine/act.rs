@@ -178,6 +178,7 @@ fn suspend(
             env.disarm_frame();
         }
         outcome.end = End::Pending;
+        env.wake_others_when_due(slot, order, start);
         return outcome;
     }
     env.way.wait_until(call_at);
@@ -194,7 +195,7 @@ fn suspend(
     // By either way back: firmware closes the GIC's CPU interface on the way
     // down, also where the call then returns for a pending interrupt.
     prepare_again(env, slot);
-    env.wake_others(slot, order.wakes);
+    env.wake_others_when_due(slot, order, start);
     let rung_at = slot.rung_at();
     outcome.due = rung_at.unwrap_or(outcome.due);
     let is_late = order.alarm > order.due && call.after >= start + order.alarm;

@@ -258,7 +258,7 @@ impl Conductor {
         let env = self.env;
         let asleep = match round.action {
             action if action.sleeps().is_some() => {
-                round.sleep + orders::steps(env, round) + env.wake_grace()
+                round.sleep + orders::steps(env, round) + orders::grace(env, round)
             }
             Action::Expire | Action::Off => round.sleep,
             _ => 0,
@@ -356,7 +356,7 @@ impl Conductor {
     /// The lead as helper: sends a second SGI to CPUs that do not come back.
     fn wake_late(&self, round: &Round, start: u64) {
         let env = self.env;
-        let late = start + round.sleep + orders::steps(env, round) + env.wake_grace();
+        let late = start + round.sleep + orders::steps(env, round) + orders::grace(env, round);
         let sleeps = |slot: &Slot| slot.is_busy() && slot.fault().is_none();
         let all_are_back = || (!env.slots.iter().any(sleeps)).then_some(());
         env.begin_watch(Step::Finish, late);

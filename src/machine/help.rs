@@ -58,6 +58,15 @@ impl Env {
         }
     }
 
+    /// The same for a CPU that was to be woken itself, and may be back too early:
+    /// not before its own wake-up is due, so that the next one is down by then.
+    pub fn wake_others_when_due(&self, own: &Slot, order: &Order, start: u64) {
+        if !matches!(order.wakes, Wakes::None) {
+            self.sleep_until(start + order.due);
+            self.wake_others(own, order.wakes);
+        }
+    }
+
     /// Wakes all others that still sleep: those whose first SGI was lost, or
     /// whose turn in a chain never came.
     pub fn wake_again(&self, own: usize, lead: bool) {

@@ -8,6 +8,11 @@ use psci_bench::sample::Action;
 use super::cpu::Env;
 use super::slot::{Order, Wakes};
 
+/// How late each CPU of a helper's chain may wake the next, and all of them
+/// together, in microseconds.
+const HOP_US: u64 = 50_000;
+const HOPS_US: u64 = 500_000;
+
 /// Gives each CPU of a round its order.
 pub struct Orders<'o> {
     /// The lead, the clock.
@@ -37,7 +42,11 @@ impl Orders<'_> {
         let frame = index == env.lead && round.waker.is_frame();
         let by_sgi = round.waker.helper().is_some() || self.is_chain() && index != env.lead;
         // An SGI, or the timer frame, comes first, if it comes.
-        let grace = if frame || by_sgi { env.wake_grace() } else { 0 };
+        let grace = if frame || by_sgi {
+            grace(env, round)
+        } else {
+            0
+        };
         Order {
             action,
             delay,
@@ -110,6 +119,14 @@ pub fn steps(env: &Env, round: &Round) -> u64 {
         WakePattern::Staggered => env.slots.len() as u64 * round.wake_step,
         WakePattern::Together | WakePattern::Chain => 0,
     }
+}
+
+/// Ticks from a due wake-up by SGI or timer frame to the second SGI. Of a helper's
+/// chain each CPU waits for all those before it.
+pub fn grace(env: &Env, round: &Round) -> u64 {
+    let chained = round.waker.helper().is_some() && round.wake == WakePattern::Chain;
+    let hops = if chained { env.slots.len() as u64 } else { 0 };
+    env.wake_grace() + env.us((hops * HOP_US).min(HOPS_US))
 }
 
 /// Ticks from the start until CPUs that have nothing to do are active again.

@@ -67,6 +67,8 @@ impl<M: Machine> Bench<'_, M> {
                         // It is left out of the next trial.
                         true
                     } else {
+                        // Of a chain that was broken, a longer sleep may help.
+                        self.lengthen();
                         tries -= 1;
                         tries > 0
                     };

@@ -16,7 +16,7 @@ const SLEEP_US: u64 = 10_000;
 /// Time for the way up, in microseconds, until the lead looks.
 const QUIET_US: u64 = 1_000;
 /// Trials of one CPU from one state, until one is good.
-const TRIES: u32 = 3;
+const TRIES: u32 = 6;
 /// States that are tried at most: the board's, and two of the user's.
 const STATES: usize = IDLE_STATES_MAX + 2;
 
@@ -193,9 +193,11 @@ impl<M: Machine> Trial<'_, M> {
             self.machine.run(&round, self.outcomes);
             let outcome = self.outcomes[cpu];
             match outcome.end {
-                End::Lost(_) | End::NotRung => {
+                // Of a frame's trial: the helper's SGI woke the lead.
+                End::NotRung if round.waker.is_frame() => {
                     return Err(Skip::SgiDidNotWake { mpidr, power_state });
                 }
+                End::Lost(_) => return Err(Skip::SgiDidNotWake { mpidr, power_state }),
                 End::Resumed | End::Returned if outcome.code < 0 => return Ok(()),
                 End::Resumed | End::Returned if outcome.after >= outcome.due => return Ok(()),
                 // It was not asleep when the SGI was sent.
