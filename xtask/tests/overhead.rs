@@ -179,7 +179,7 @@ fn what_has_no_instrumentation() {
     };
     refused(
         &["qemu", "--overhead", "--firmware", "builtin"],
-        "--firmware builtin has none",
+        "--firmware builtin is not built without it",
     );
     refused(
         &["qemu", "--overhead", "--variant", "pmf=off"],

@@ -16,8 +16,10 @@ use psci_bench::stats::Summary;
 
 mod machine;
 mod points;
+mod values;
 
 use self::points::Points;
+use self::values::{all, flag, other, put, put_plain, text};
 
 use super::super::model::{
     Cpu, Facts, Instants, Other, Plan, Point, Reached, Row, Sample, Status, Term, Test, Why,
@@ -487,39 +489,4 @@ fn reached(to: &mut Reached, key: &str, value: &str) -> bool {
         "residency_us" => put(&mut to.residency_us, value),
         _ => true,
     }
-}
-
-/// Gives all fields of `record` to `take`; false where one was not sound.
-fn all(record: &Record<'_>, mut take: impl FnMut(&str, &str) -> bool) -> bool {
-    let fields = record.fields();
-    fields.fold(true, |sound, (key, value)| take(key, value) & sound)
-}
-
-/// A number, decimal or by `0x` hexadecimal.
-fn put<T: TryFrom<u64>>(to: &mut Option<T>, value: &str) -> bool {
-    *to = number(value).and_then(|number| T::try_from(number).ok());
-    to.is_some()
-}
-
-fn put_plain<T: TryFrom<u64>>(to: &mut T, value: &str) -> bool {
-    let number = number(value).and_then(|number| T::try_from(number).ok());
-    number.map(|number| *to = number).is_some()
-}
-
-fn text(to: &mut Option<String>, value: &str) -> bool {
-    *to = Some(value.to_owned());
-    true
-}
-
-fn flag(value: &str) -> Option<bool> {
-    match value {
-        "0" => Some(false),
-        "1" => Some(true),
-        _ => None,
-    }
-}
-
-fn other(to: &mut Vec<Other>, key: &str, value: &str) -> bool {
-    to.push((key.to_owned(), value.to_owned()));
-    true
 }
