@@ -179,6 +179,48 @@ fn an_sgi_that_does_not_wake_costs_one_cpu() {
     assert!(said.contains(", 1 CPUs lost)"), "{said}");
 }
 
+/// A run with this fault of the firmware.
+fn with_fault(fault: &str, smp: u32, args: &str) -> RunResult {
+    common::run(&RunSpec {
+        variant: "timer-stop=1,faults=1".parse().expect("a variant"),
+        fault: Some(fault.into()),
+        smp: Some(smp),
+        ..spec(args)
+    })
+}
+
+#[test]
+fn where_the_last_helper_is_lost_the_run_goes_on() {
+    for (fault, args) in [
+        (
+            "suspend-never,cpu=0x1,skip=4,count=1",
+            "only=susp_deep_serial",
+        ),
+        ("cpu-on-lost,cpu=0x1,skip=4", "only=cpu_off_serial"),
+    ] {
+        let result = with_fault(fault, 2, args);
+        let said = words(&result);
+        assert_eq!(result.verdict, Verdict::Fail, "{said}");
+        assert!(said.contains("Failed: CPU 0.1 was lost"), "{said}");
+        assert!(said.contains(", 1 CPUs lost)"), "{said}");
+    }
+}
+
+#[test]
+fn another_cpu_stands_in_for_one_that_is_lost_in_a_trial() {
+    // The CPU that is tried first, and the lead's first helper.
+    for cpu in ["0x1", "0x4"] {
+        let result = with_fault(&format!("cpu-on-lost,cpu={cpu}"), 8, "");
+        let said = words(&result);
+        assert_eq!(result.verdict, Verdict::Fail, "a CPU is lost: {said}");
+        assert!(said.contains(" 0 skipped, 6 failed"), "{said}");
+        assert!(!said.contains("SGI did not wake"), "{said}");
+        // All rows but the lost CPU's.
+        let serial = rt_instr(&result.text(), "susp_deep_serial");
+        assert_eq!(serial.len(), CPUS.len() - 1, "{said}");
+    }
+}
+
 /// A device tree with this timer frame behind QEMU's board file.
 fn tree_with(frame: &str) -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");

@@ -384,8 +384,9 @@ impl Machine for Conductor {
         self.gather(round, outcomes);
         let lead = self.env.lead;
         let helper = round.waker.helper();
-        if helper.is_some_and(|index| self.lost(index).is_some()) {
-            // The others have their orders. So that none of them sleeps for
+        let can_help = |index| matches!(self.states.get(index), Some(State::Off | State::On));
+        if helper.is_some_and(|index| !can_help(index)) {
+            // No CPU was left to help, or it was lost just now. The others have their orders. So that none of them sleeps for
             // ever the lead stays awake, and the round does not count.
             let helped = Round {
                 waker: Waker::Helper(lead),

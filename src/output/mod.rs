@@ -136,22 +136,26 @@ pub fn test(out: &mut dyn Write, run: &Run<'_>, group: &[TestReport<'_>]) -> fmt
 /// # Errors
 /// Those of `out`.
 pub fn wake_trials(out: &mut dyn Write, run: &Run<'_>, wakers: &Wakers) -> fmt::Result {
-    let Some([woken, helper]) = wakers.tried else {
+    let Some(woken) = wakers.woken.filter(|_| !wakers.proven.is_empty()) else {
         return Ok(());
     };
-    let (woken, helper) = (run.label(woken), run.label(helper));
+    let woken = run.label(woken);
+    let helper = wakers.woke_lead.map(|helper| run.label(helper));
     text::paragraph(out, "Wake-up trials: ", 2, &mut |prose| {
         write!(prose, "an SGI woke CPU {woken} from ")?;
         let states = wakers.proven.iter().map(|state| status::State(*state));
         text::listed(prose, &mut states.clone())?;
-        match wakers.frame {
-            Ok(frame) => write!(prose, "; the {frame}, woke the lead"),
-            Err(NoFrame::DidNotWake) => write!(
+        match (wakers.frame, helper) {
+            (Ok(frame), _) => write!(prose, "; the {frame}, woke the lead"),
+            (Err(NoFrame::DidNotWake), Some(helper)) => write!(
                 prose,
                 "; the timer frame failed its trial: its interrupt did not wake the lead, an SGI \
                  from CPU {helper} did. A CPU that stays awake wakes the others"
             ),
-            Err(why) => write!(prose, "; one from CPU {helper} woke the lead, as {why}"),
+            (Err(why), Some(helper)) => {
+                write!(prose, "; one from CPU {helper} woke the lead, as {why}")
+            }
+            (Err(_), None) => Ok(()),
         }?;
         prose.write_char('.')
     })?;

@@ -264,7 +264,11 @@ impl<M: Machine> Bench<'_, M> {
         let lead = self.machine.facts().lead;
         let why = self.wakers.skip(state).map(|skip| states.explain(skip));
         match why {
-            Some(skip) if needs_state => return (Status::Skipped(skip), power_state),
+            Some(skip) if needs_state => {
+                let fault = self.wakers.fault(skip);
+                let status = fault.map_or(Status::Skipped(skip), Status::Failed);
+                return (status, power_state);
+            }
             // The lead's part alone needs a state.
             Some(_) if scenario == ScenarioId::CpuOffSerial => self.rows[lead].skipped = why,
             _ => {}

@@ -6,9 +6,9 @@ use arrayvec::ArrayVec;
 use super::states::Chosen;
 use crate::board::{Cpu, IDLE_STATES_MAX, NoFrame, TimerFrame};
 use crate::plan::WakePattern;
-use crate::report::Skip;
+use crate::report::{Failure, Skip};
 use crate::round::{After, Machine, Round, Waker, Who};
-use crate::sample::{End, Outcome};
+use crate::sample::{Cause, End, Loss, Outcome, Reason, Rejection, Step};
 use crate::stat::Ladder;
 
 /// Sleep of a trial in microseconds: longer than a way down takes.
@@ -17,8 +17,15 @@ const SLEEP_US: u64 = 10_000;
 const QUIET_US: u64 = 1_000;
 /// Trials of one CPU from one state, until one is good.
 const TRIES: u32 = 6;
+/// CPUs that are tried from each state, until one is good.
+const CPUS: usize = 3;
 /// States that are tried at most: the board's, and two of the user's.
 const STATES: usize = IDLE_STATES_MAX + 2;
+/// How a CPU is lost that nothing wakes.
+const ASLEEP: Loss = Loss {
+    step: Step::Finish,
+    cause: Cause::Timeout,
+};
 
 /// The wake-up sources that trials have shown to work.
 #[derive(Clone, Debug)]
@@ -30,10 +37,16 @@ pub struct Wakers {
     pub frame: Result<TimerFrame, NoFrame>,
     /// The states from which an SGI has woken a CPU, the shallowest first.
     pub proven: ArrayVec<u32, STATES>,
-    /// The CPU, by index, that an SGI woke, and the one that woke the lead.
-    pub tried: Option<[usize; 2]>,
+    /// The states that the firmware refuses: no CPU enters them.
+    refused: ArrayVec<u32, STATES>,
+    /// The CPU, by index, that an SGI woke last.
+    pub woken: Option<usize>,
+    /// The CPU, by index, whose SGI woke the lead.
+    pub woke_lead: Option<usize>,
     /// Why other states are not used.
     failed: Option<Skip>,
+    /// What was wrong with the last trial, where none of a CPU was good.
+    wrong: Option<Failure>,
 }
 
 impl Wakers {
@@ -54,47 +67,74 @@ impl Wakers {
             has_gic: facts.gic != 0,
             frame: facts.frame.and(Err(NoFrame::NotTried)),
             proven: ArrayVec::new(),
-            tried: None,
+            refused: ArrayVec::new(),
+            woken: None,
+            woke_lead: None,
             failed: None,
+            wrong: None,
         };
         if !wakers.has_gic || states.is_empty() {
             return wakers;
         }
-        let others = 0..cpus.len();
-        let mut others = others.filter(|cpu| *cpu != lead && !machine.is_lost(*cpu));
-        let Some(first) = others.next() else {
+        if helper_of(machine, cpus, lead).is_none() {
             wakers.failed = Some(Skip::NoHelper);
             return wakers;
-        };
+        }
         wakers.frame = facts.frame;
-        let mut trial = Trial { machine, outcomes };
+        let mut trial = Trial {
+            machine,
+            outcomes,
+            cpus,
+            wrong: None,
+        };
         for state in states {
-            if let Err(why) = trial.run(first, Waker::Helper(lead), *state, cpus) {
-                wakers.failed = Some(why);
-                break;
+            match trial.of_another(*state) {
+                // There is room for all states, here and below.
+                Ok(Some(cpu)) => {
+                    wakers.woken = Some(cpu);
+                    let _ = wakers.proven.try_push(state.power_state);
+                }
+                Ok(None) => {
+                    let _ = wakers.refused.try_push(state.power_state);
+                }
+                Err(why) => {
+                    wakers.failed = Some(why);
+                    break;
+                }
             }
-            // There is room.
-            let _ = wakers.proven.try_push(state.power_state);
         }
         for state in states {
-            let helper = helper_of(trial.machine, cpus, lead);
-            let proven = wakers.proven.contains(&state.power_state);
-            let Some(helper) = helper.filter(|_| proven) else {
-                continue;
-            };
-            wakers.tried = Some([first, helper]);
-            if wakers.frame.is_ok() {
-                if trial
-                    .run(lead, Waker::FrameTrial(helper), *state, cpus)
-                    .is_err()
-                {
-                    wakers.frame = Err(NoFrame::DidNotWake);
-                }
-            } else if let Err(why) = trial.run(lead, Waker::Helper(helper), *state, cpus) {
+            if wakers.proven.contains(&state.power_state)
+                && let Err(why) = wakers.try_lead(&mut trial, *state)
+            {
                 wakers.give_up(state.power_state, why);
             }
         }
+        wakers.wrong = trial.wrong;
         wakers
+    }
+
+    /// Tries the lead: by the timer frame, while that is not known to fail.
+    fn try_lead<M: Machine>(
+        &mut self,
+        trial: &mut Trial<'_, M>,
+        state: Chosen,
+    ) -> Result<(), Skip> {
+        if self.frame.is_ok() {
+            match trial.of_lead(state, Waker::FrameTrial) {
+                Ok(_) => return Ok(()),
+                Err((Skip::SgiDidNotWake { .. }, helper)) => {
+                    // The helper's SGI did.
+                    self.frame = Err(NoFrame::DidNotWake);
+                    self.woke_lead = Some(helper);
+                    return Ok(());
+                }
+                Err(_) => self.frame = Err(NoFrame::NotTried),
+            }
+        }
+        let woken = trial.of_lead(state, Waker::Helper);
+        self.woke_lead = woken.map_err(|(why, _)| why)?.or(self.woke_lead);
+        Ok(())
     }
 
     /// Takes back that this state and deeper ones can be used.
@@ -102,6 +142,11 @@ impl Wakers {
         let place = self.proven.iter().position(|proven| *proven == state);
         self.proven.truncate(place.unwrap_or(0));
         self.failed.get_or_insert(why);
+    }
+
+    /// What was wrong with the trials, where `skip` says that none was good.
+    pub(super) fn fault(&self, skip: Skip) -> Option<Failure> {
+        self.wrong.filter(|_| matches!(skip, Skip::NotTried { .. }))
     }
 
     /// Why no CPU is suspended to this state, if so: there is none, or nothing
@@ -113,6 +158,7 @@ impl Wakers {
             None => Some(Skip::NoIdleState),
             Some(state) if !state.timer_stops => None,
             Some(state) if self.proven.contains(&state.power_state) => None,
+            Some(state) if self.refused.contains(&state.power_state) => None,
             Some(_) => Some(self.failed.unwrap_or(Skip::NoHelper)),
         }
     }
@@ -166,12 +212,64 @@ fn helper_of<M: Machine>(machine: &M, cpus: &[Cpu], of: usize) -> Option<usize> 
 struct Trial<'t, M> {
     machine: &'t mut M,
     outcomes: &'t mut [Outcome],
+    cpus: &'t [Cpu],
+    /// What was wrong with the last one, where none of a CPU was good.
+    wrong: Option<Failure>,
 }
 
 impl<M: Machine> Trial<'_, M> {
-    /// Whether `waker` wakes the CPU from this state, or the firmware refuses
-    /// it: then no CPU enters it.
-    fn run(&mut self, cpu: usize, waker: Waker, state: Chosen, cpus: &[Cpu]) -> Result<(), Skip> {
+    /// Tries CPUs that are not the lead, which wakes them, until one is woken
+    /// from this state, and returns it; None where the firmware refuses the state
+    /// to all that were tried. After an SGI that did not wake its CPU no other
+    /// CPU enters the state.
+    fn of_another(&mut self, state: Chosen) -> Result<Option<usize>, Skip> {
+        let lead = self.machine.facts().lead;
+        let mut verdict = Err(Skip::NoHelper);
+        let mut left = CPUS;
+        for cpu in (0..self.cpus.len()).filter(|cpu| *cpu != lead) {
+            if left == 0 || self.machine.is_lost(cpu) {
+                continue;
+            }
+            left -= 1;
+            match self.run(cpu, Waker::Helper(lead), state) {
+                Ok(true) => return Ok(Some(cpu)),
+                Ok(false) => verdict = Ok(None),
+                Err(why @ Skip::SgiDidNotWake { .. }) => return Err(why),
+                Err(why) if verdict.is_err() => verdict = Err(why),
+                Err(_) => {}
+            }
+        }
+        verdict
+    }
+
+    /// Tries the lead with one CPU after another as its helper, while helpers are
+    /// lost. Returns the helper, if the lead was woken and not refused the state;
+    /// an error comes with the helper, too.
+    fn of_lead(
+        &mut self,
+        state: Chosen,
+        waker: fn(usize) -> Waker,
+    ) -> Result<Option<usize>, (Skip, usize)> {
+        let lead = self.machine.facts().lead;
+        let mut last = (Skip::NoHelper, lead);
+        for _ in self.cpus {
+            let Some(helper) = helper_of(self.machine, self.cpus, lead) else {
+                break;
+            };
+            match self.run(lead, waker(helper), state) {
+                Ok(is_woken) => return Ok(Some(helper).filter(|_| is_woken)),
+                Err(why) => last = (why, helper),
+            }
+            if !self.machine.is_lost(helper) {
+                break;
+            }
+        }
+        Err(last)
+    }
+
+    /// Whether `waker` wakes the CPU from this state; no, where the firmware
+    /// refuses it: then no CPU enters it.
+    fn run(&mut self, cpu: usize, waker: Waker, state: Chosen) -> Result<bool, Skip> {
         let facts = self.machine.facts();
         let mut round = Round {
             who: Who::Only(cpu),
@@ -188,22 +286,37 @@ impl<M: Machine> Trial<'_, M> {
             dirty: 0,
             osi: None,
         };
-        let (mpidr, power_state) = (cpus[cpu].mpidr, state.power_state);
+        let (mpidr, power_state) = (self.cpus[cpu].mpidr, state.power_state);
+        let helper = waker.helper();
+        let mut slept = 0;
         for _ in 0..TRIES {
+            if helper.is_some_and(|helper| self.machine.is_lost(helper)) {
+                break;
+            }
             self.machine.run(&round, self.outcomes);
+            slept = round.sleep;
             let outcome = self.outcomes[cpu];
             match outcome.end {
                 // Of a frame's trial: the helper's SGI woke the lead.
-                End::NotRung if round.waker.is_frame() => {
+                End::NotRung if waker.is_frame() => {
                     return Err(Skip::SgiDidNotWake { mpidr, power_state });
                 }
-                End::Lost(_) => return Err(Skip::SgiDidNotWake { mpidr, power_state }),
-                End::Resumed | End::Returned if outcome.code < 0 => return Ok(()),
-                End::Resumed | End::Returned if outcome.after >= outcome.due => return Ok(()),
+                End::Lost(loss) if loss == ASLEEP => {
+                    return Err(Skip::SgiDidNotWake { mpidr, power_state });
+                }
+                End::Lost(_) => break,
+                End::Resumed | End::Returned if outcome.code < 0 => return Ok(false),
+                End::Resumed | End::Returned if outcome.after >= outcome.due => return Ok(true),
                 // It was not asleep when the SGI was sent.
                 _ => round.sleep *= 2,
             }
         }
+        let early = Rejection::plain(Reason::EarlyWake);
+        self.wrong = Some(Failure::NotCalibrated {
+            sleep: slept,
+            last: self.outcomes[cpu].judge(false).err().unwrap_or(early),
+            cpu: cpu as u16,
+        });
         Err(Skip::NotTried { mpidr, power_state })
     }
 }

@@ -6,7 +6,7 @@ use std::vec::Vec;
 use super::{Fake, LOSS, STATES, rt_instr, run_with};
 use crate::report::Skip;
 use crate::round::{Round, Waker, Who};
-use crate::sample::{Action, End};
+use crate::sample::{Action, End, Loss, Outcome, Step};
 use crate::verdict::Verdict;
 
 const DEEPEST: u32 = 0x0101_0022;
@@ -155,6 +155,70 @@ fn an_sgi_that_does_not_wake_costs_one_cpu_and_no_other() {
     // Where timers go on, the others are measured.
     let rows = rt_instr(&text);
     assert!(rows.iter().any(|row| row[..2] == [0, 3]), "{text}");
+}
+
+/// Loses this CPU before it has its orders in the round of this number.
+fn never_arrives(of: usize, in_round: u64) -> impl Fn(u64, usize, &mut Outcome) {
+    move |round, cpu, outcome| {
+        if cpu == of && round == in_round {
+            outcome.end = End::Lost(Loss {
+                step: Step::Arrive,
+                ..LOSS
+            });
+        }
+    }
+}
+
+#[test]
+fn a_cpu_that_never_arrives_is_not_one_that_an_sgi_did_not_wake() {
+    let mut fake = Fake::new(4).with(never_arrives(1, 0));
+    let (text, verdict) = run(&mut fake, "iterations=2");
+    assert_eq!(verdict, Verdict::Fail, "a CPU is lost");
+    assert!(!text.contains("SGI did not wake"), "{text}");
+    assert_eq!(wakes(&fake, DEEPEST)[1].0, Who::Only(2), "{text}");
+    assert!(
+        text.contains("an SGI woke CPU 0.2 from 0x01010022"),
+        "{text}"
+    );
+    let rows = rt_instr(&text);
+    let deep = rows.iter().filter(|row| row[..2] == [0, 3]);
+    assert!(deep.count() >= 4, "{text}");
+}
+
+#[test]
+fn a_trial_that_a_cpu_fails_is_made_of_another() {
+    let early = |cpus: core::ops::Range<usize>| {
+        move |_: u64, cpu: usize, outcome: &mut Outcome| {
+            if cpus.contains(&cpu) && suspends(outcome.action, DEEPEST) {
+                outcome.after = outcome.due - 1;
+            }
+        }
+    };
+    let mut fake = Fake::new(4).with(early(1..2));
+    let (text, _) = run(&mut fake, "iterations=2");
+    assert!(
+        text.contains("an SGI woke CPU 0.2 from 0x01010022"),
+        "{text}"
+    );
+    // Of nobody was it good: that is a failure, as where no timer stops.
+    let mut fake = Fake::new(4).with(early(0..4));
+    let (text, verdict) = run(&mut fake, "iterations=2");
+    assert_eq!(verdict, Verdict::Fail, "{text}");
+    assert!(text.contains("Failed: no trial round was good"), "{text}");
+    assert!(!text.contains("Wake-up trials"), "{text}");
+}
+
+#[test]
+fn what_the_firmware_refuses_woke_nobody() {
+    let mut fake = Fake::new(4).with(|_, _, outcome| {
+        if suspends(outcome.action, DEEPEST) {
+            outcome.code = -2;
+        }
+    });
+    let (text, verdict) = run(&mut fake, "iterations=2");
+    assert_eq!(verdict, Verdict::Fail, "{text}");
+    assert!(text.contains("refuses power_state 0x01010022"), "{text}");
+    assert!(!text.contains("Wake-up trials"), "{text}");
 }
 
 #[test]
