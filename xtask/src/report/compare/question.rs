@@ -43,17 +43,17 @@ pub(super) fn is_one(
         && !across.contains(&Across::Wakes)
     {
         return Err(format!(
-            "the wake-up pattern is {a}, and {b} in the baseline: --across wakes compares them \
-             all the same"
+            "the wake-up pattern is {a}, and {b} in the baseline: {}",
+            of_wakes(test, found)
         ));
     }
     let wakers = [found, test].map(|test| (test.wake_source, test.helper));
     if wakers[0] != wakers[1] && !across.contains(&Across::Wakes) {
         return Err(format!(
-            "the CPUs are woken by: {}, and {} in the baseline: --across wakes compares them all \
-             the same",
+            "the CPUs are woken by: {}, and {} in the baseline: {}",
             waker(new, test),
-            waker(old, found)
+            waker(old, found),
+            of_wakes(test, found)
         ));
     }
     if let (Some(a), Some(b)) = (test.pmf, found.pmf)
@@ -81,6 +81,21 @@ pub(super) fn is_one(
             many(a as usize, "operation")
         )),
         _ => Ok(()),
+    }
+}
+
+/// Says whether `--across wakes` compares the two: parallel tests only if they
+/// have as many rows.
+fn of_wakes(test: &Test, found: &Test) -> String {
+    let count = |test: &Test| {
+        let rows = test.rows.iter();
+        rows.filter(|row| !row.figures.is_empty()).count()
+    };
+    match (count(test), count(found)) {
+        (rows, before) if test.is_parallel() && rows != before => {
+            format!("no option compares them, as they have {rows} rows against {before}")
+        }
+        _ => "--across wakes compares them all the same".to_owned(),
     }
 }
 
