@@ -57,5 +57,6 @@ fn a_lost_row_goes_to_the_placement_that_its_line_is_of() {
     let run = run(&log.join("\n"));
     let row = by(&run, 0).row(1).expect("its line came through");
     assert!(!row.verified && !row.figures.is_empty());
+    assert_eq!(row.helper, Some(0));
     assert!(by(&run, 1).row(1).is_none());
 }

@@ -196,6 +196,7 @@ fn tell_row(run: &mut Run, first: usize, row: &ToldRow) {
         return;
     };
     let figures = figures(run, row);
+    let helper = run.tests[at].helper;
     let rows = &mut run.tests[at].rows;
     match rows.iter_mut().find(|it| it.cpu == cpu) {
         Some(own) if own.verified => run.integrity.rt_instr_wrong += 1,
@@ -204,6 +205,7 @@ fn tell_row(run: &mut Run, first: usize, row: &ToldRow) {
         None => rows.push(Row {
             cpu,
             figures,
+            helper,
             ..Row::default()
         }),
     }
