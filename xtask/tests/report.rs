@@ -7,6 +7,7 @@ mod support;
 
 use std::fs;
 
+use serde_json::Value;
 use support::golden::holds;
 use support::{outcome, xtask};
 use xtask::report::format::{self, Options};
@@ -20,6 +21,9 @@ const QEMU: &[u8] = include_bytes!("data/report/qemu-4cpu.log");
 /// The same of one scenario, `iterations=1 warmup=0`, by a payload that also
 /// says what each CPU is, and what the firmware's versions are.
 const FACTS: &[u8] = include_bytes!("data/report/qemu-facts.log");
+
+/// Two CPUs on QEMU whose timers stop.
+const HELPER: &[u8] = include_bytes!("data/report/qemu-helper.log");
 
 /// A log as TFTF leaves it, by way of LAVA: no record.
 const TFTF: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "info", "msg": "boot"}
@@ -93,6 +97,20 @@ fn json() {
     let mut report = short();
     report.runs[0].tests.truncate(1);
     holds("short.json", &written(&report, "json"));
+}
+
+/// A row has the CPU that stayed awake for it, in parallel and in sequence.
+#[test]
+fn json_rows_have_their_helper() {
+    let json: Value = serde_json::from_str(&written(&report(HELPER), "json")).expect("JSON");
+    let woken_by = |test: usize, row: usize| {
+        let row = &json["runs"][0]["tests"][test]["rows"][row];
+        (row["cpu"].as_u64(), row["woken_by"].as_u64())
+    };
+    assert_eq!(woken_by(0, 0), (Some(1), Some(0)));
+    assert_eq!(woken_by(1, 0), (Some(0), Some(1)));
+    assert_eq!(woken_by(2, 0), (Some(0), Some(1)));
+    assert_eq!(woken_by(2, 1), (Some(1), Some(0)));
 }
 
 #[test]

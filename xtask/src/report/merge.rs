@@ -11,7 +11,7 @@ use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
-use super::compare::question::OF_TIMERS;
+use super::compare::question::{OF_TIMERS, waker};
 use super::model::{Cpu, Measured, Row, Run, Source, Term, Test};
 
 /// Several runs of one board.
@@ -119,7 +119,8 @@ pub(super) fn is_repeat(run: &Run, other: &Run) -> bool {
 /// # Errors
 /// The first thing in which a run differs from the first one, so that their
 /// figures are not of one question: the board, its counter or CPUs, the
-/// firmware, the method, the wake-up pattern, a `power_state`.
+/// firmware, the method, the wake-up pattern, what wakes the CPUs, a
+/// `power_state`.
 pub fn merge(runs: &[Run]) -> Result<Merged, Box<Refusal>> {
     let Some((first, others)) = runs.split_first() else {
         return Ok(Merged {
@@ -189,6 +190,7 @@ fn comparable(a: &Run, b: &Run) -> Result<(), Box<Refusal>> {
     check("the wake-up pattern", &|run| {
         or(run.plan.wake.as_ref().map(Term::word))
     })?;
+    woken_alike(a, b)?;
     for test in &a.tests {
         let Some(other) = of(b, test) else { continue };
         if test.scenario.is(ScenarioId::TimerLatency) {
@@ -213,6 +215,27 @@ fn comparable(a: &Run, b: &Run) -> Result<(), Box<Refusal>> {
                 _ => "the caller".to_owned(),
             };
             return Err(refusal(&what, by(test), by(other)));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses two runs if the CPUs of a scenario have other wake-up sources in each.
+fn woken_alike(a: &Run, b: &Run) -> Result<(), Box<Refusal>> {
+    // The source is in a scenario's own record, with the samples asked for.
+    let known = |it: &&Test| it.asked.is_some() && it.has_figures();
+    for test in a.tests.iter().filter(known) {
+        let same = |it: &&Test| (&it.scenario, &it.method) == (&test.scenario, &test.method);
+        let mut others = b.tests.iter().filter(same).filter(known).peekable();
+        let Some(other) = others.peek().copied() else {
+            continue;
+        };
+        if !others.any(|it| it.wake_source == test.wake_source) {
+            return Err(Box::new(Refusal {
+                sources: (a.source.clone(), b.source.clone()),
+                what: format!("what wakes the CPUs in {}", test.scenario.word()),
+                values: (waker(a, test), waker(b, other)),
+            }));
         }
     }
     Ok(())
@@ -301,6 +324,8 @@ fn pooled(tests: &[Option<&Test>], cpu: usize, metric: &Term<Metric>) -> Option<
 
 #[cfg(test)]
 mod tests {
+    use psci_bench::report::WakeSource;
+
     use super::super::read::read_bytes;
     use super::*;
 
@@ -349,6 +374,27 @@ mod tests {
             run.tests.remove(0);
         }
         assert!(merge(&other).is_ok());
+    }
+
+    #[test]
+    fn other_wake_up_sources_are_refused() {
+        let by = |helper: Option<usize>, source: WakeSource| {
+            let mut run = run();
+            (run.tests[0].helper, run.tests[0].wake_source) = (helper, source);
+            run
+        };
+        let own = by(None, WakeSource::OwnTimers);
+        for other in [
+            by(None, WakeSource::Frame),
+            by(None, WakeSource::Helper),
+            by(Some(0), WakeSource::Helper),
+        ] {
+            let refusal = merge(&[own.clone(), other.clone()]).expect_err("other sources");
+            let tag = own.tests[0].scenario.word();
+            assert_eq!(refusal.what, format!("what wakes the CPUs in {tag}"));
+            assert_eq!(refusal.values.0, "timer");
+            assert!(merge(&[other.clone(), other]).is_ok());
+        }
     }
 
     #[test]

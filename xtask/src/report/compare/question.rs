@@ -43,22 +43,17 @@ pub(super) fn is_one(
         && !across.contains(&Across::Wakes)
     {
         return Err(format!(
-            "the wake-up pattern is {a}, and {b} in the baseline: --across wakes compares them \
-             all the same"
+            "the wake-up pattern is {a}, and {b} in the baseline: {}",
+            of_wakes(test, found)
         ));
     }
-    let wakers = [found, test].map(|test| (test.wake_source.word(), test.helper));
+    let wakers = [found, test].map(|test| (test.wake_source, test.helper));
     if wakers[0] != wakers[1] && !across.contains(&Across::Wakes) {
-        let word = |(word, helper): (&str, Option<usize>), run: &Run| {
-            let helper = helper.and_then(|cpu| run.cpus.get(cpu));
-            let helper = helper.map(|cpu| format!(" {}.{}", cpu.cluster, cpu.core));
-            format!("{word}{}", helper.unwrap_or_default())
-        };
         return Err(format!(
-            "the CPUs are woken by: {}, and {} in the baseline: --across wakes compares them all \
-             the same",
-            word(wakers[1], new),
-            word(wakers[0], old)
+            "the CPUs are woken by: {}, and {} in the baseline: {}",
+            waker(new, test),
+            waker(old, found),
+            of_wakes(test, found)
         ));
     }
     if let (Some(a), Some(b)) = (test.pmf, found.pmf)
@@ -87,6 +82,27 @@ pub(super) fn is_one(
         )),
         _ => Ok(()),
     }
+}
+
+/// Says whether `--across wakes` compares the two: parallel tests only if they
+/// have as many rows.
+fn of_wakes(test: &Test, found: &Test) -> String {
+    let count = |test: &Test| {
+        let rows = test.rows.iter();
+        rows.filter(|row| !row.figures.is_empty()).count()
+    };
+    match (count(test), count(found)) {
+        (rows, before) if test.is_parallel() && rows != before => {
+            format!("no option compares them, as they have {rows} rows against {before}")
+        }
+        _ => "--across wakes compares them all the same".to_owned(),
+    }
+}
+
+/// Names the source of the wake-ups, and the CPU that stayed awake in a parallel scenario.
+pub(in crate::report) fn waker(run: &Run, test: &Test) -> String {
+    let helper = test.helper.map(|cpu| format!(" {}", run.label(cpu)));
+    format!("{}{}", test.wake_source.word(), helper.unwrap_or_default())
 }
 
 /// Operations in a sample of the first point that both have.

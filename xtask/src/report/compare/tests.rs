@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use psci_bench::plan::{Method, ScenarioId, WakePattern};
+use psci_bench::report::WakeSource;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
@@ -362,6 +363,23 @@ fn what_is_not_one_question_is_refused() {
     let wake: fn(&mut Run) = |run| run.plan.wake = Some(Term::Known(WakePattern::Chain));
     assert!(refused(wake, &[]).contains("--across wakes"));
     assert_eq!(refused(wake, &[Across::Wakes]), "");
+    let helper: fn(&mut Run) = |run| {
+        run.tests[0].wake_source = WakeSource::Helper;
+    };
+    assert!(refused(helper, &[]).contains("--across wakes"));
+    assert_eq!(refused(helper, &[Across::Wakes]), "");
+    // A helper has no row.
+    let fewer: fn(&mut Run) = |run| {
+        run.tests[0].wake_source = WakeSource::Helper;
+        run.tests[0].helper = run.tests[0].rows.pop().map(|row| row.cpu);
+    };
+    let said = refused(fewer, &[]);
+    assert!(
+        said.contains("no option compares them, as they have 4 rows against 3"),
+        "{said}"
+    );
+    assert!(!said.contains("--across wakes"), "{said}");
+    assert!(refused(fewer, &[Across::Wakes]).contains("4 rows against 3"));
     let board: fn(&mut Run) = |run| run.model = Some("Juno".into());
     assert!(refused(board, &[]).contains("--across boards"));
     assert_eq!(refused(board, &[Across::Boards]), "");

@@ -15,7 +15,7 @@ pub(super) struct Csv;
 
 /// The columns. Durations are given twice, in ticks and in nanoseconds; an
 /// empty field is a figure that there is not.
-const COLUMNS: [&str; 36] = [
+const COLUMNS: [&str; 38] = [
     "input",
     "run",
     "model",
@@ -53,7 +53,13 @@ const COLUMNS: [&str; 36] = [
     "p99",
     "max",
     "mad",
+    // Of all figures.
+    "waker",
+    "helper",
 ];
+
+/// How many of them, at the end, say what woke the CPU.
+const OF_WAKE_UPS: usize = 2;
 
 impl Exporter for Csv {
     fn name(&self) -> &'static str {
@@ -118,8 +124,21 @@ fn fields(run: &Run, test: &Test, row: &Row, metric: &Metric) -> Vec<String> {
         number(row.rejected),
         number(run.facts.hz),
     ]);
-    all.resize(COLUMNS.len(), String::new());
+    all.resize(COLUMNS.len() - OF_WAKE_UPS, String::new());
+    // A line without a checksum does not say what woke the CPU.
+    let waker = test.asked.map(|_| test.wake_source.word());
+    all.extend(woken(run, waker, row.helper.or(test.helper)));
     all
+}
+
+/// The wake-up source, and the MPIDR of the CPU that stayed awake.
+fn woken(run: &Run, waker: Option<&str>, helper: Option<usize>) -> [String; OF_WAKE_UPS] {
+    let helper = helper.and_then(|cpu| run.cpus.get(cpu)?.mpidr);
+    [waker.unwrap_or_default().to_owned(), hex(helper)]
+}
+
+fn hex(value: Option<u64>) -> String {
+    value.map_or(String::new(), |value| format!("{value:#x}"))
 }
 
 /// A point: the figures of a sample, which is one of `per` operations.
@@ -159,13 +178,14 @@ fn of_point(run: &Run, test: &Test, point: &Measured) -> Vec<String> {
         summary.max.to_string(),
         summary.mad.to_string(),
     ]);
+    let waker = test.says_wake_source.then(|| test.wake_source.word());
+    all.extend(woken(run, waker, test.helper));
     all
 }
 
 /// The columns that say what a figure is of.
 fn place(run: &Run, test: &Test, cpu: usize) -> Vec<String> {
     let cpu = run.cpus.get(cpu).cloned().unwrap_or_default();
-    let hex = |value: Option<u64>| value.map_or(String::new(), |value| format!("{value:#x}"));
     vec![
         run.source.input.clone(),
         run.source.place.to_string(),
@@ -184,4 +204,36 @@ fn place(run: &Run, test: &Test, cpu: usize) -> Vec<String> {
 
 fn number<T: ToString>(value: Option<T>) -> String {
     value.map_or(String::new(), |value| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::read::read_bytes;
+    use super::*;
+
+    /// Two CPUs on QEMU whose timers stop.
+    const HELPER: &[u8] = include_bytes!("../../../tests/data/report/qemu-helper.log");
+
+    #[test]
+    fn each_line_has_its_waker_and_helper_at_the_end() {
+        let report = read_bytes("a.log", HELPER).expect("a run");
+        let mut text = Vec::new();
+        Csv.write(&report, &Options::default(), &mut text)
+            .expect("written");
+        let text = String::from_utf8(text).expect("text");
+        for (scenario, mpidr, end) in [
+            ("test_rt_instr_susp_deep_parallel", "0x0", "helper,0x1"),
+            ("test_rt_instr_susp_deep_parallel", "0x1", "helper,0x0"),
+            ("test_rt_instr_susp_deep_serial", "0x0", "helper,0x1"),
+            ("test_rt_instr_psci_version_parallel", "0x0", "timer,"),
+        ] {
+            let key = |line: &&str| {
+                let fields: Vec<&str> = line.split(',').collect();
+                fields.len() == COLUMNS.len() && (fields[4], fields[8]) == (scenario, mpidr)
+            };
+            let mut own = text.lines().filter(key).peekable();
+            assert!(own.peek().is_some(), "{scenario}");
+            own.for_each(|line| assert!(line.ends_with(&format!(",{end}")), "{line}"));
+        }
+    }
 }

@@ -117,7 +117,12 @@ fn all_cpus(run: &Run, state: &State<'_>) -> Result<()> {
     for test in &state.tests {
         let measured = |cpu: usize| {
             let of = |it: &Measured| it.cpu == cpu && it.x == Some(u64::from(state.power_state));
-            test.row(cpu).is_some_and(|row| !row.figures.is_empty()) || test.points.iter().any(of)
+            // A helper is measured while another CPU is the helper.
+            let same = |it: &&&Test| (&it.scenario, &it.method) == (&test.scenario, &test.method);
+            state.tests.iter().filter(same).any(|test| {
+                test.row(cpu).is_some_and(|row| !row.figures.is_empty())
+                    || test.points.iter().any(of)
+            })
         };
         let missing = (0..run.cpus.len()).find(|cpu| !measured(*cpu));
         let Some(cpu) = missing.and_then(|cpu| run.cpus.get(cpu)) else {
@@ -165,11 +170,7 @@ fn states<'r>(run: &'r Run) -> Vec<State<'r>> {
             add(power_state, deepest, test);
         }
     }
-    for test in run
-        .tests
-        .iter()
-        .filter(|it| it.scenario.word() == IDLE_STATES)
-    {
+    for test in run.tests.iter().filter(|it| is_of_all_states(it)) {
         for point in &test.points {
             let state = point.x.and_then(|x| u32::try_from(x).ok());
             // Whether it is more than a core's is the suite's to tell, which
@@ -298,17 +299,28 @@ fn timer(run: &Run, state: &State<'_>) -> &'static str {
         run.facts.timer.as_deref(),
         Some("CNTP" | "CNTHP" | "CNTV" | "CNTHV")
     );
-    if state
-        .tests
-        .iter()
-        .any(|test| test.wake_source != WakeSource::OwnTimers)
+    let mut of_the_state = state.tests.iter().filter(|test| !is_of_all_states(test));
+    if of_the_state.any(|test| test.wake_source != WakeSource::OwnTimers) {
+        return "local-timer-stop;";
+    }
+    // Of the scenario of all states, a record may lack the wake-up source.
+    let says = |test: &Test| test.says_wake_source || !is_of_all_states(test);
+    if own
+        && state
+            .tests
+            .iter()
+            .any(|test| says(test) && wakes_itself(run, test))
     {
-        "local-timer-stop;"
-    } else if own && state.tests.iter().any(|test| wakes_itself(run, test)) {
         "/* No local-timer-stop: the CPU's own timer has woken it. */"
     } else {
         "/* Whether local-timer-stop belongs here was not measured. */"
     }
+}
+
+/// Whether the test suspends to each state of the device tree, so that its
+/// wake-up source is not that of one state.
+fn is_of_all_states(test: &Test) -> bool {
+    test.scenario.word() == IDLE_STATES
 }
 
 /// Whether each CPU of a scenario has its own timer wake it, instead of the
@@ -370,4 +382,72 @@ fn header(run: &Run) -> String {
     }
     text.push_str(" */\n");
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::read::read_bytes;
+    use super::*;
+
+    /// Two CPUs on QEMU whose timers stop.
+    const HELPER: &[u8] = include_bytes!("../../../tests/data/report/qemu-helper.log");
+    const STOPS: &str = "local-timer-stop;";
+    const OWN: &str = "/* No local-timer-stop: the CPU's own timer has woken it. */";
+    const UNKNOWN: &str = "/* Whether local-timer-stop belongs here was not measured. */";
+
+    fn report() -> Report {
+        read_bytes("a.log", HELPER).expect("a run")
+    }
+
+    fn written(report: &Report) -> Result<String> {
+        let mut text = Vec::new();
+        DeviceTree.write(report, &Options::default(), &mut text)?;
+        Ok(String::from_utf8(text)?)
+    }
+
+    #[test]
+    fn each_placement_has_the_helper_of_the_other() {
+        let mut report = report();
+        let text = written(&report).expect("all CPUs were measured");
+        assert_eq!(text.matches(STOPS).count(), 2, "{text}");
+
+        let second = |it: &Test| it.is_parallel() && it.helper == Some(1);
+        report.runs[0].tests.retain(|it| !second(it));
+        let error = written(&report).expect_err("CPU 0.0 was not measured");
+        assert!(error.to_string().contains("CPU 0.0"), "{error}");
+    }
+
+    #[test]
+    fn the_own_timer_wakes_where_the_log_says_so() {
+        let run = report().runs.remove(0);
+        let own = || Test::new(Term::of(IDLE_STATES), Term::of("serial"));
+        let says = |source| Test {
+            wake_source: source,
+            says_wake_source: true,
+            ..own()
+        };
+        let serial = || Test {
+            scenario: Term::Known(ScenarioId::CpuSuspendSerial),
+            ..own()
+        };
+        let helper = || Test {
+            wake_source: WakeSource::Helper,
+            ..serial()
+        };
+        for (tests, expected) in [
+            (vec![own()], UNKNOWN),
+            (vec![says(WakeSource::OwnTimers)], OWN),
+            (vec![says(WakeSource::Helper)], UNKNOWN),
+            (vec![serial(), own()], OWN),
+            (vec![helper(), own()], STOPS),
+            (vec![helper(), says(WakeSource::OwnTimers)], STOPS),
+        ] {
+            let state = State {
+                power_state: 2,
+                deepest: false,
+                tests: tests.iter().collect(),
+            };
+            assert_eq!(timer(&run, &state), expected, "{tests:?}");
+        }
+    }
 }

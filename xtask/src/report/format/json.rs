@@ -221,6 +221,9 @@ impl Serialize for Of<'_, &Row> {
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("cpu", &row.cpu)?;
         map.serialize_entry("mpidr", &hex(cpu.and_then(|cpu| cpu.mpidr)))?;
+        if let Some(helper) = row.helper {
+            map.serialize_entry("woken_by", &helper)?;
+        }
         map.serialize_entry("skipped", &row.skipped.as_ref().map(why))?;
         map.serialize_entry("verified", &row.verified)?;
         map.serialize_entry("valid", &row.valid)?;

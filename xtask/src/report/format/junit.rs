@@ -181,7 +181,15 @@ fn figures(run: &Run, test: &Test) -> Vec<(String, String)> {
             || format!("row{place}"),
             |cpu| format!("cluster{}.core{}", cpu.cluster, run.core_number(cpu)),
         );
-        let test = format!("{}.{}.{cpu}", test.scenario.word(), test.method);
+        let helper = test.helper.and_then(|cpu| run.cpus.get(cpu));
+        let helper = helper.map_or_else(String::new, |cpu| {
+            format!(
+                "woken_by.cluster{}.core{}.",
+                cpu.cluster,
+                run.core_number(cpu)
+            )
+        });
+        let test = format!("{}.{}.{helper}{cpu}", test.scenario.word(), test.method);
         let mut add = |what: String, value: String| all.push((format!("{test}.{what}"), value));
         for (metric, ticks) in &row.figures {
             add(format!("{metric}.{unit}"), shown(*ticks));
@@ -232,11 +240,18 @@ fn case(run: &Run, test: &Test) -> Case {
     let mut said = vec![content::conditions(run, test)];
     said.extend(content::sentences(run, test));
     Case {
-        name: test.name().to_owned(),
+        name: format!("{}{}", test.name(), woken_by(run, test.helper)),
         class: format!("psci-bench.{}", test.method),
         trouble: trouble(test),
         said: said.join("\n"),
     }
+}
+
+/// Tells two cases of one scenario apart, by the CPU that stayed awake.
+fn woken_by(run: &Run, helper: Option<usize>) -> String {
+    helper.map_or_else(String::new, |cpu| {
+        format!(" woken by CPU {}", run.label(cpu))
+    })
 }
 
 fn trouble(test: &Test) -> Option<Trouble> {
@@ -271,7 +286,7 @@ fn compared<'c>(run: &'c Run, comparison: &'c Comparison) -> impl Iterator<Item 
         let points = points.filter(|it| it.outcome == Outcome::Worse);
         worse.extend(points.map(|it| told_point(run, it)));
         Case {
-            name: test.scenario.word().to_owned(),
+            name: format!("{}{}", test.scenario.word(), woken_by(run, test.helper)),
             class: format!("{class}.{}", test.method),
             trouble: (!worse.is_empty()).then(|| Trouble {
                 element: FAILURE,
@@ -368,5 +383,30 @@ fn verdict(run: &Run) -> Case {
         said: [vec![run.integrity.to_string()], run.doubts()]
             .concat()
             .join("\n"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::super::read::read_bytes;
+    use super::*;
+
+    /// Two CPUs on QEMU whose timers stop.
+    const HELPER: &[u8] = include_bytes!("../../../tests/data/report/qemu-helper.log");
+
+    #[test]
+    fn no_two_cases_or_properties_have_one_name() {
+        let run = read_bytes("a.log", HELPER).expect("a run").runs.remove(0);
+        let suite = suite(&run);
+        let names: Vec<&str> = suite.cases.iter().map(|it| it.name.as_str()).collect();
+        let name = "Suspend to deepest power level on all cores in parallel woken by CPU 0.1";
+        assert!(names.contains(&name), "{names:?}");
+        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+
+        let figures = run.tests.iter().flat_map(|test| figures(&run, test));
+        let figures: Vec<String> = figures.map(|it| it.0).collect();
+        assert_eq!(figures.iter().collect::<BTreeSet<_>>().len(), figures.len());
     }
 }

@@ -94,6 +94,9 @@ pub struct Test {
     pub power_state: Option<u32>,
     /// What woke the CPUs: not their own timers where the state stops those.
     pub wake_source: WakeSource,
+    /// Whether a record names it. Some name it only if it is not each CPU's own
+    /// timer.
+    pub says_wake_source: bool,
     /// Parallel: the CPU that stayed awake for the others, by its index in
     /// [`super::Run::cpus`]. The scenario is measured once for each.
     pub helper: Option<usize>,
@@ -182,6 +185,7 @@ impl Test {
             pmf: None,
             power_state: None,
             wake_source: WakeSource::OwnTimers,
+            says_wake_source: false,
             helper: None,
             asked: None,
             attempts: None,

@@ -32,6 +32,8 @@ pub(super) struct Builder {
     told: Vec<Told>,
     /// Which of `told` findings belong to.
     telling: Option<usize>,
+    /// The label of the CPU that stayed awake in what they are of.
+    helper: Option<String>,
     /// How many others failed, that are not known here.
     strays: u32,
     /// Whether the line before was a finding, which may go on.
@@ -128,6 +130,7 @@ impl Builder {
             Said::Payload(version) => self.payload = Some(plain(version)),
             Said::Board(board) => self.board = Some(plain(board)),
             Said::Begin { name, warm } => {
+                self.helper = None;
                 self.telling = text::scenario(name).map(|id| {
                     let method = if warm { Method::Warm } else { Method::Tftf };
                     self.tell(Term::Known(id), method)
@@ -141,9 +144,13 @@ impl Builder {
                 None if matches!(status, Status::Failed | Status::Crashed) => self.strays += 1,
                 None => return false,
             },
+            Said::Table(helper) => {
+                self.helper = helper.map(plain);
+                return false;
+            }
             Said::Finding(text) => match self.telling.and_then(|at| self.told.get_mut(at)) {
                 Some(told) => {
-                    told.findings.push(plain(text));
+                    told.findings.push((self.helper.clone(), plain(text)));
                     self.in_finding = true;
                 }
                 None => return false,
@@ -151,7 +158,7 @@ impl Builder {
             Said::Indented(text) => {
                 let told = self.telling.and_then(|at| self.told.get_mut(at));
                 let finding = told.and_then(|told| told.findings.last_mut());
-                let Some(finding) = finding.filter(|_| was_finding) else {
+                let Some((_, finding)) = finding.filter(|_| was_finding) else {
                     return false;
                 };
                 finding.push(' ');

@@ -413,6 +413,7 @@ fn test_field(test: &mut Test, key: &str, value: &str) -> bool {
             let known = [WakeSource::OwnTimers, WakeSource::Frame, WakeSource::Helper];
             let known = known.into_iter().find(|source| source.word() == value);
             test.wake_source = known.unwrap_or_default();
+            test.says_wake_source = known.is_some();
             known.is_some()
         }
         "asked" => put(&mut test.asked, value),

@@ -45,6 +45,8 @@ mod told;
 #[cfg(test)]
 mod drops;
 #[cfg(test)]
+mod helper;
+#[cfg(test)]
 mod suffered;
 #[cfg(test)]
 mod tests;

@@ -28,6 +28,9 @@ pub(super) enum Said<'l> {
     RtInstr(RtInstr<'l>),
     /// A scenario ends.
     Complete(Status),
+    /// A table's title, with the label of the CPU that stayed awake, if it names
+    /// one.
+    Table(Option<&'l str>),
     /// A finding of the payload's, or a line that it goes on in.
     Finding(&'l str),
     /// A line that begins with two blanks, and may go on with a finding.
@@ -81,6 +84,9 @@ pub(super) fn read(line: &[u8]) -> Said<'_> {
         }
         return Said::Indented(rest.trim_start());
     }
+    if let Some(title) = whole.strip_prefix(".. table:: ") {
+        return Said::Table(helper(title));
+    }
     if let Some(rest) = whole.strip_prefix("* ") {
         return Said::Finding(rest);
     }
@@ -103,6 +109,12 @@ pub(super) fn read(line: &[u8]) -> Said<'_> {
         Some(rest) => notice(rest.trim_start()),
         None => Said::Nothing,
     }
+}
+
+/// The label of the CPU that a table's title says the others were woken by.
+fn helper(title: &str) -> Option<&str> {
+    let (_, rest) = title.split_once(", woken by CPU ")?;
+    rest.split([' ', ':', ',']).next()
 }
 
 fn notice(text: &str) -> Said<'_> {
@@ -231,6 +243,17 @@ mod tests {
             said(&format!("> Executing '{name}'")),
             Said::Begin { name, warm: false }
         );
+        for (title, label) in [
+            (" (us)", None),
+            (", woken by CPU 1.0 (us)", Some("1.0")),
+            (
+                ", woken by CPU 1.0.1: spread of the samples (us)",
+                Some("1.0.1"),
+            ),
+        ] {
+            let table = format!(".. table:: {name}{title}");
+            assert_eq!(said(&table), Said::Table(label));
+        }
         let warm = format!("{name}{WARM}");
         assert_eq!(said(&warm), Said::Begin { name, warm: true });
         assert_eq!(

@@ -19,7 +19,8 @@ pub(super) struct Told {
     pub(super) method: Term<Method>,
     pub(super) status: Status,
     pub(super) rows: Vec<ToldRow>,
-    pub(super) findings: Vec<String>,
+    /// Each with the label of the CPU that stayed awake in what it is of.
+    pub(super) findings: Vec<(Option<String>, String)>,
 }
 
 /// A CPU's figures in nanoseconds.
@@ -144,7 +145,7 @@ pub(super) fn cpus_of_rows(run: &mut Run, told: &[Told]) {
 pub(super) fn tell(run: &mut Run, told: Told) {
     let has_records = run.integrity.records.is_some();
     let same = |test: &Test| test.scenario == told.scenario && test.method == told.method;
-    let at = match run.tests.iter().position(same) {
+    let first = match run.tests.iter().position(same) {
         Some(at) => at,
         None if has_records && (run.integrity.is_whole() || told.scenario.known().is_none()) => {
             run.integrity.rt_instr_wrong += u32::try_from(told.rows.len()).unwrap_or(u32::MAX);
@@ -158,39 +159,94 @@ pub(super) fn tell(run: &mut Run, told: Told) {
             run.tests.len() - 1
         }
     };
-    // By another helper than the first, records have the same scenario again.
-    let agrees = |row: &ToldRow| {
-        let others = run.tests.iter().filter(|test| same(test)).skip(1);
-        let rows = others.flat_map(|test| &test.rows);
-        let mut own = rows.filter(|it| it.verified && cpu_of(run, row) == Some(it.cpu));
-        own.any(|it| agree(run, &it.figures, row))
-    };
-    let lines: Vec<&ToldRow> = told.rows.iter().filter(|row| !agrees(row)).collect();
-    let mut rows = std::mem::take(&mut run.tests[at].rows);
-    for row in lines {
-        let cpu = cpu_of(run, row);
-        let own = cpu.and_then(|cpu| rows.iter().position(|it| it.cpu == cpu));
-        let own = own.and_then(|own| rows.get_mut(own));
-        match (cpu, own) {
-            (_, Some(own)) if own.verified => {
-                run.integrity.rt_instr_wrong += u32::from(!agree(run, &own.figures, row));
-            }
-            (None, _) => run.integrity.rt_instr_wrong += 1,
-            _ if run.integrity.is_whole() => run.integrity.rt_instr_wrong += 1,
-            (_, Some(own)) => own.figures = figures(run, row),
-            (Some(cpu), None) => rows.push(Row {
-                cpu,
-                figures: figures(run, row),
-                ..Row::default()
-            }),
-        }
+    for row in &told.rows {
+        tell_row(run, first, row);
     }
-    let test = &mut run.tests[at];
-    test.rows = rows;
+    let test = &mut run.tests[first];
     if test.status == Status::Unknown {
         test.status = told.status;
     }
-    test.findings = told.findings;
+    for (helper, finding) in told.findings {
+        let at = helper.and_then(|label| placement(run, first, &label));
+        if let Some(test) = run.tests.get_mut(at.unwrap_or(first)) {
+            test.findings.push(finding);
+        }
+    }
+}
+
+/// Adds a line's figures to the scenario at `first`, or to the same one by the
+/// helper that the line is of.
+fn tell_row(run: &mut Run, first: usize, row: &ToldRow) {
+    let Some(cpu) = cpu_of(run, row) else {
+        run.integrity.rt_instr_wrong += 1;
+        return;
+    };
+    let all = placements(run, first);
+    let own = |at: &usize| run.tests[*at].row(cpu).filter(|it| it.verified);
+    if all
+        .iter()
+        .filter_map(own)
+        .any(|own| agree(run, &own.figures, row))
+    {
+        return;
+    }
+    let shown = all.into_iter().filter(|at| is_shown(run, *at, cpu));
+    let Some(at) = shown.min_by_key(|at| is_same_core(run, *at, cpu)) else {
+        run.integrity.rt_instr_wrong += u32::from(run.integrity.is_whole());
+        return;
+    };
+    let figures = figures(run, row);
+    let helper = run.tests[at].helper;
+    let rows = &mut run.tests[at].rows;
+    match rows.iter_mut().find(|it| it.cpu == cpu) {
+        Some(own) if own.verified => run.integrity.rt_instr_wrong += 1,
+        _ if run.integrity.is_whole() => run.integrity.rt_instr_wrong += 1,
+        Some(own) => own.figures = figures,
+        None => rows.push(Row {
+            cpu,
+            figures,
+            helper,
+            ..Row::default()
+        }),
+    }
+}
+
+/// The tests that differ from the one at `first` in their helper alone, and it.
+fn placements(run: &Run, first: usize) -> Vec<usize> {
+    let Some(of) = run.tests.get(first) else {
+        return Vec::new();
+    };
+    let same = |it: &Test| (&it.scenario, &it.method) == (&of.scenario, &of.method);
+    let all = run.tests.iter().enumerate();
+    all.filter(|it| same(it.1)).map(|it| it.0).collect()
+}
+
+/// Whether the frame can show the row of `cpu` from the test at `at`: the helper
+/// is of another cluster, where there is one.
+fn is_shown(run: &Run, at: usize, cpu: usize) -> bool {
+    let cluster = |cpu: usize| run.cpus.get(cpu).map(|cpu| cpu.cluster);
+    let Some(helper) = run.tests.get(at).and_then(|test| test.helper) else {
+        return true;
+    };
+    let one_cluster = (0..run.cpus.len()).all(|it| cluster(it) == cluster(cpu));
+    helper != cpu && (one_cluster || cluster(helper) != cluster(cpu))
+}
+
+/// Whether `cpu` is of the helper's core in the test at `at`.
+fn is_same_core(run: &Run, at: usize, cpu: usize) -> bool {
+    let core = |cpu: usize| run.cpus.get(cpu).map(|cpu| (cpu.cluster, cpu.core));
+    let helper = run.tests.get(at).and_then(|test| test.helper);
+    helper.is_some_and(|helper| core(helper) == core(cpu))
+}
+
+/// The test that is as the one at `first`, with the helper of this label.
+fn placement(run: &Run, first: usize, label: &str) -> Option<usize> {
+    let all = placements(run, first);
+    let is_its = |at: &usize| {
+        let helper = run.tests.get(*at).and_then(|test| test.helper);
+        helper.is_some_and(|cpu| run.label(cpu) == label)
+    };
+    all.into_iter().find(is_its)
 }
 
 /// The CPU of a line.
