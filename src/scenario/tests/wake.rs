@@ -249,6 +249,25 @@ fn not_used_where_no_timer_stops() {
 }
 
 #[test]
+fn a_state_that_the_tree_lacks_is_tried_where_another_one_stops_timers() {
+    let mut states = [STATES[0]];
+    for stops in [true, false] {
+        states[0].local_timer_stop = stops;
+        let mut fake = Fake::new(4);
+        let args = "iterations=2 deepest=0x01010022";
+        let (text, verdict) = run_with(&mut fake, args, 4, &states);
+        assert_eq!(verdict, Verdict::Pass, "{text}");
+        let wakes = wakes(&fake, DEEPEST);
+        assert!(
+            wakes.iter().all(|it| it.1.helper().is_some() == stops),
+            "{wakes:?}"
+        );
+        let said = "an SGI woke CPU 0.1 from 0x00010002, 0x01010022;";
+        assert_eq!(text.contains(said), stops, "{text}");
+    }
+}
+
+#[test]
 fn a_lead_that_only_its_own_timer_woke_is_no_sample() {
     // The frame was silent: the lead's own timer, set far later, woke it.
     let mut fake = Fake::new(4).with_frame().with(|_, cpu, outcome| {
