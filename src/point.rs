@@ -2,6 +2,7 @@
 //! circumstance, and how their samples are spread.
 
 use crate::latency::Histogram;
+use crate::round::Waker;
 use crate::stats::Summary;
 
 /// The variant that has nothing in its loop, beside those that have.
@@ -146,6 +147,8 @@ pub struct Point {
     pub figures: Summary,
     /// Samples that were taken and do not count.
     pub lost: u64,
+    /// The interrupt that woke the CPU, where it was suspended.
+    pub waker: Waker,
 }
 
 /// How the samples of a point are spread.

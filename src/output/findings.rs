@@ -88,8 +88,20 @@ fn wake_source(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Fou
     let of_lead = of_lead
         .and_then(|row| row.helper)
         .filter(|_| test.helper.is_none());
+    let mut points = test.points.iter();
+    let of_lead = of_lead.or_else(|| {
+        let helper = points.find_map(|point| {
+            let helper = point.waker.helper()?;
+            (usize::from(point.cpu) == lead).then_some(helper)
+        });
+        helper.map(|index| index as u16)
+    });
     item(out, &mut |prose| {
-        prose.write_str("The CPUs' own timers stop in this state: ")?;
+        prose.write_str(if test.scenario.is_suite() {
+            "The CPUs' own timers stop in this state: "
+        } else {
+            "In states that stop the CPUs' own timers: "
+        })?;
         match (test.wake_source, test.helper) {
             (WakeSource::Frame, _) => {
                 prose

@@ -9,8 +9,8 @@ use crate::board::{IDLE_STATES_MAX, IdleState};
 use crate::plan::{Plan, ScenarioId, steps};
 use crate::point::{How, Measure, Point};
 use crate::psci::{SuspendMode, function};
-use crate::report::{Failure, Row, Skip, Status};
-use crate::round::{Facts, Machine, Who};
+use crate::report::{Failure, Row, Skip, Status, WakeSource};
+use crate::round::{Facts, Machine, Waker, Who};
 use crate::sample::{Action, Metric, REASONS};
 use crate::stage::{Room, Stage, Taken};
 use crate::stat::Ladder;
@@ -94,6 +94,7 @@ struct Sweep<'s, 'p, M> {
     left_out: [Option<Skip>; 2],
     rejected: [u32; REASONS],
     failure: Option<Failure>,
+    wake_source: WakeSource,
     measured: bool,
 }
 
@@ -138,6 +139,7 @@ pub(super) fn measure<M: Machine>(
         left_out: [None; 2],
         rejected: [0; REASONS],
         failure: None,
+        wake_source: WakeSource::OwnTimers,
         measured: false,
     };
     match scenario {
@@ -162,6 +164,7 @@ pub(super) fn measure<M: Machine>(
     [stage.attempts, stage.trials] = sweep.attempts;
     (stage.left_out, stage.rejected) = (sweep.left_out, sweep.rejected);
     (stage.asked, stage.pmf) = (stage.plan.iterations, pmf);
+    stage.wake_source = sweep.wake_source;
     status
 }
 
@@ -394,8 +397,18 @@ impl<M: Machine> Sweep<'_, '_, M> {
                 self.failure.get_or_insert(failure);
             }
         }
+        if step.timers_stop {
+            self.wake_source = match self.bench.wakers.frame {
+                Ok(_) => WakeSource::Frame,
+                Err(_) => WakeSource::Helper,
+            };
+        }
         for row in self.bench.rows.iter().filter(|row| row.needs_samples()) {
-            add_points(self.points, row, step, self.bench.pmf);
+            let waker = self.bench.waker(match step.turns {
+                Turns::Parallel => self.bench.all,
+                Turns::Serial | Turns::Off => Who::Only(row.cpu.into()),
+            });
+            add_points(self.points, row, step, waker, self.bench.pmf);
             for (sum, count) in self.rejected.iter_mut().zip(row.rejected) {
                 *sum += count;
             }
@@ -411,7 +424,7 @@ fn figures(pmf: bool) -> &'static [(Metric, Measure)] {
 
 /// Makes points of what one CPU did in a step; one at least, if without
 /// samples.
-fn add_points(points: &mut Taken<'_, Point>, row: &Row, step: &Step, pmf: bool) {
+fn add_points(points: &mut Taken<'_, Point>, row: &Row, step: &Step, waker: Waker, pmf: bool) {
     let point = Point {
         cpu: row.cpu,
         how: match step.turns {
@@ -422,6 +435,7 @@ fn add_points(points: &mut Taken<'_, Point>, row: &Row, step: &Step, pmf: bool) 
         x: step.x,
         per: 1,
         lost: row.rejected_total().into(),
+        waker,
         ..Point::default()
     };
     let mut any = false;

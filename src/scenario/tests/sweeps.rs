@@ -221,6 +221,62 @@ fn what_is_left_out_is_said() {
 }
 
 #[test]
+fn points_name_what_woke_the_cpu() {
+    let mut states = STATES;
+    states[1].local_timer_stop = true;
+    let args = "iterations=1 warmup=0 dirty=0 contend=2 only=idle_states,contend_sweep,dirty_sweep";
+    for (mut fake, word) in [
+        (Fake::new(5), "helper"),
+        (Fake::new(5).with_frame(), "frame"),
+    ] {
+        let (text, verdict) = run_with(&mut fake, args, 5, &states);
+        assert_eq!(verdict, Verdict::Pass, "{text}");
+        let waker = std::format!(" waker={word} asked=");
+        assert_eq!(text.matches(&waker).count(), 2 * 3, "{text}");
+        // The lead is woken by a CPU of another cluster, or by the frame.
+        let of = |mpidr: u64, variant: &str, x: u32| -> String {
+            let key = std::format!(" mpidr={mpidr:#x} ");
+            let point = std::format!(" var={variant} x={x} metric=powerdown ");
+            let is = |line: &&str| line.contains(&key) && line.contains(&point);
+            let mut fields = text.lines().filter(is).flat_map(|it| it.split(' '));
+            assert!(fields.clone().next().is_some(), "no{key}{point}: {text}");
+            let found = fields.find(|it| it.starts_with("waker=") || it.starts_with("woken_by="));
+            found.unwrap_or_default().into()
+        };
+        let by_lead = "woken_by=0";
+        let of_lead = match word {
+            "helper" => "woken_by=4",
+            _ => "waker=frame",
+        };
+        let together = if word == "helper" {
+            by_lead
+        } else {
+            "waker=frame"
+        };
+        assert_eq!(of(0, "serial", 0x0101_0022), of_lead, "{text}");
+        assert_eq!(of(1, "serial", 0x0101_0022), by_lead, "{text}");
+        assert_eq!(of(1, "parallel", 0x0101_0022), together, "{text}");
+        assert_eq!(of(1, "deepest", 0), by_lead, "{text}");
+        assert_eq!(of(1, "deepest", 2), together, "{text}");
+        // Where timers go on, and by CPU_OFF, nothing else woke it.
+        for (variant, x) in [("serial", 0x1_0002), ("core", 0), ("core", 2), ("off", 0)] {
+            assert_eq!(of(1, variant, x), "", "{variant} {x}: {text}");
+        }
+        let said = match word {
+            "helper" => {
+                "* In states that stop the CPUs' own timers: the lead wakes each other CPU by SGI"
+            }
+            _ => "* In states that stop the CPUs' own timers: the timer frame wakes the lead, and",
+        };
+        assert_eq!(text.matches(said).count(), 3, "{text}");
+        let awake = "; CPU 1.0 stays awake and wakes the lead.";
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let times = if word == "helper" { 2 } else { 0 };
+        assert_eq!(words.matches(awake).count(), times, "{text}");
+    }
+}
+
+#[test]
 fn a_firmware_that_stays_in_the_mode_fails() {
     let mut fake = Fake::new(2).with_modes();
     fake.stuck = true;

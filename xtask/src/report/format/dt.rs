@@ -22,6 +22,7 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use psci_bench::plan::{ScenarioId, TAG_PREFIX, WakePattern};
+use psci_bench::point::How;
 use psci_bench::report::WakeSource;
 use psci_bench::sample::Metric;
 
@@ -293,18 +294,28 @@ fn names(run: &Run, state: &State<'_>) -> (&'static str, &'static str) {
 }
 
 /// Whether the CPU's timer goes on in the state: it does if it has woken it.
-fn timer(run: &Run, state: &State<'_>) -> &'static str {
+fn timer<'r>(run: &Run, state: &State<'r>) -> &'static str {
     let own = matches!(
         run.facts.timer.as_deref(),
         Some("CNTP" | "CNTHP" | "CNTV" | "CNTHV")
     );
-    if state
-        .tests
-        .iter()
-        .any(|test| test.wake_source != WakeSource::OwnTimers)
-    {
+    let points = |test: &'r Test| {
+        let own = |it: &&Measured| it.x == Some(u64::from(state.power_state));
+        test.points.iter().filter(own)
+    };
+    // A test of several states has its source with each point.
+    let stops = |test: &&'r Test| {
+        let sources = points(test).map(|point| point.wake_source);
+        let whole = Some(test.wake_source).filter(|_| test.points.is_empty());
+        sources.chain(whole).any(|it| it != WakeSource::OwnTimers)
+    };
+    let wakes = |test: &&'r Test| {
+        let alone = |it: &Measured| it.how.is(How::Alone) && it.summary.n > 0;
+        wakes_itself(run, test) || points(test).any(alone)
+    };
+    if state.tests.iter().copied().any(|test| stops(&test)) {
         "local-timer-stop;"
-    } else if own && state.tests.iter().any(|test| wakes_itself(run, test)) {
+    } else if own && state.tests.iter().copied().any(|test| wakes(&test)) {
         "/* No local-timer-stop: the CPU's own timer has woken it. */"
     } else {
         "/* Whether local-timer-stop belongs here was not measured. */"
