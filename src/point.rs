@@ -7,6 +7,8 @@ use crate::stats::Summary;
 
 /// The variant that has nothing in its loop, beside those that have.
 pub const LOOP: &str = "loop";
+/// The variant of a point that has no samples, as its state or step is not tried.
+pub const LEFT_OUT: &str = "left_out";
 
 /// On how many CPUs it was measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

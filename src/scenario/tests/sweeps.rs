@@ -98,7 +98,8 @@ fn powerdown_by_cpus_that_go_down_together() {
     assert_eq!(verdict, Verdict::Pass, "{text}");
     let points = points(&text, 15);
     // The lead and the first of the others; nine there are not.
-    assert_eq!(points.len(), 2 * 3 * (1 + 4 + 7), "{points:#?}");
+    assert_eq!(points.len(), 2 * 3 * (1 + 4 + 7) + 1, "{points:#?}");
+    assert!(text.contains(", 1 rows skipped, "), "{text}");
     let longest = |count: u64| {
         let end = std::format!("how=all var=core x={count} powerdown");
         let of = points.iter().filter(|point| point.0.ends_with(&end));
@@ -113,6 +114,37 @@ fn powerdown_by_cpus_that_go_down_together() {
     assert!(text.contains(left_out), "{text}");
     let (text, _) = run(&mut Fake::new(2), "only=contend_sweep contend=3", 2);
     assert!(text.contains("fewer CPUs than contend= asks for"), "{text}");
+}
+
+#[test]
+fn a_step_that_lacks_a_cpu_is_skipped_by_name() {
+    let mut states = STATES;
+    states[1].local_timer_stop = true;
+    let run = |cpus: usize, args: &str| {
+        let args = std::format!("only=contend_sweep iterations=2 warmup=0 {args}");
+        let (text, verdict) = run_with(&mut Fake::new(cpus), &args, cpus, &states);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        (words.join(" "), verdict)
+    };
+    let why = "there are fewer CPUs than contend= asks for; where the CPUs' own timers stop, one \
+               more stays awake";
+    // By default, too, one of the steps is of all CPUs.
+    for args in ["contend=2,4", ""] {
+        let (text, verdict) = run(4, args);
+        assert_eq!(verdict, Verdict::Pass, "{text}");
+        let said = "* deepest: step 4 left out, as one of the 4 CPUs stays awake.";
+        assert!(text.contains(said), "{text}");
+        assert!(!text.contains("core: step"), "{text}");
+        let said = std::format!("Skipped: contend_sweep, contend=4: {why}");
+        assert!(text.contains(&said), "{text}");
+        assert!(text.contains(", 1 rows skipped, "), "{text}");
+    }
+    // Nothing fits.
+    let (text, verdict) = run(4, "contend=4 core=0x01010022");
+    assert_eq!(verdict, Verdict::Fail, "{text}");
+    assert!(text.contains(&std::format!("Skipped: {why}")), "{text}");
+    assert!(text.contains("=skipped why=too-few-cpus "), "{text}");
+    assert!(text.contains(", 0 rows skipped, "), "{text}");
 }
 
 const STANDBY: IdleState<'static> = IdleState {
