@@ -310,10 +310,13 @@ impl<M: Machine> Bench<'_, M> {
             } else {
                 Who::Only(cpu)
             };
+            // CPU_OFF ends by CPU_ON: the lead alone is suspended.
+            let is_suspended =
+                scenario != ScenarioId::CpuOffSerial || cpu == self.machine.facts().lead;
             let helper = self
                 .waker(who)
                 .helper()
-                .filter(|_| self.rows[cpu].valid > 0);
+                .filter(|_| is_suspended && self.rows[cpu].valid > 0);
             self.rows[cpu].helper = helper.map(|index| index as u16);
         }
     }

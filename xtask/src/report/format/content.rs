@@ -1,6 +1,7 @@
 //! What a report tells people of a scenario: its tables, and the sentences
 //! around them. How it is drawn is the exporter's.
 
+use psci_bench::plan::ScenarioId;
 use psci_bench::report::WakeSource;
 use psci_bench::stats::Summary;
 
@@ -50,6 +51,12 @@ pub(super) fn conditions(run: &Run, test: &Test) -> String {
     }
     let source = match test.wake_source {
         WakeSource::OwnTimers => None,
+        WakeSource::Frame if test.scenario.is(ScenarioId::CpuOffSerial) => {
+            Some("the timer frame wakes the lead")
+        }
+        WakeSource::Helper if test.scenario.is(ScenarioId::CpuOffSerial) => {
+            Some("a CPU that stays awake wakes the lead by SGI")
+        }
         WakeSource::Frame => Some("the timer frame and SGIs wake"),
         WakeSource::Helper => Some("a CPU that stays awake wakes the others by SGI"),
     };
