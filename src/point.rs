@@ -2,10 +2,13 @@
 //! circumstance, and how their samples are spread.
 
 use crate::latency::Histogram;
+use crate::round::Waker;
 use crate::stats::Summary;
 
 /// The variant that has nothing in its loop, beside those that have.
 pub const LOOP: &str = "loop";
+/// The variant of a point that has no samples, as its state or step is not tried.
+pub const LEFT_OUT: &str = "left_out";
 
 /// On how many CPUs it was measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -146,6 +149,8 @@ pub struct Point {
     pub figures: Summary,
     /// Samples that were taken and do not count.
     pub lost: u64,
+    /// The interrupt that woke the CPU, where it was suspended.
+    pub waker: Waker,
 }
 
 /// How the samples of a point are spread.

@@ -3,7 +3,7 @@
 use crate::board::NoFrame;
 use crate::latency::Fault;
 use crate::plan::{Method, ScenarioId};
-use crate::point::{Point, Spread};
+use crate::point::{LEFT_OUT, Point, Spread};
 use crate::psci;
 use crate::sample::{Loss, METRICS, Metric, Outcome, REASONS, Rejection};
 use crate::stat::Reached;
@@ -349,7 +349,7 @@ pub struct Totals {
     pub samples: u64,
     /// Attempts that do not.
     pub rejected: u64,
-    /// Rows skipped, of scenarios that were not.
+    /// Rows skipped, and steps and states left out, of scenarios that were not.
     pub rows_skipped: u64,
     /// CPUs lost.
     pub lost: u32,
@@ -375,6 +375,10 @@ impl Totals {
             self.samples += u64::from(row.valid);
             self.rejected += u64::from(row.rejected_total());
             self.rows_skipped += u64::from(row.skipped.is_some());
+        }
+        if !matches!(test.status, Status::Skipped(_)) {
+            let left_out = test.points.iter().filter(|it| it.variant == LEFT_OUT);
+            self.rows_skipped += left_out.count() as u64;
         }
         // Other figures of the same samples do not make more of them.
         let mut of = None;

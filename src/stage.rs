@@ -4,7 +4,7 @@
 use crate::board::Cpu;
 use crate::plan::Plan;
 use crate::point::{Point, Spread};
-use crate::report::{Failure, Row, Skip};
+use crate::report::{Failure, Row, Skip, WakeSource};
 use crate::round::Machine;
 use crate::sample::{Outcome, REASONS};
 
@@ -82,6 +82,9 @@ pub struct Stage<'b, M> {
     pub trials: u32,
     /// `power_state`, where one was asked for.
     pub power_state: Option<u32>,
+    /// The source that woke CPUs: the one of the states that stop timers, where
+    /// there is one.
+    pub wake_source: WakeSource,
     /// Whether PMF's timestamps are used.
     pub pmf: bool,
     /// Why a part of the scenario was left out: states, and OS-initiated mode.

@@ -262,6 +262,7 @@ impl<M: Machine> Timers<'_, '_, M> {
                 per: 1,
                 figures: tally.histogram(until).summary(series.min, series.max),
                 lost: settled.overruns.into(),
+                ..Point::default()
             });
         }
         self.stage.histograms.push(Spread {

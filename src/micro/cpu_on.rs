@@ -109,6 +109,7 @@ fn series<M: Machine>(stage: &mut Stage<'_, M>, lead: usize, who: Who) -> Result
                 per: 1,
                 figures,
                 lost: u64::from(stage.asked - valid),
+                ..Point::default()
             });
             if u64::from(valid) * 10 < u64::from(stage.asked) * 9 {
                 return Err(Failure::TooFewSamples {

@@ -320,6 +320,7 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
                     per: self.batch,
                     figures,
                     lost: u64::from(taken - valid),
+                    ..Point::default()
                 });
                 if measure == Measure::Ticks && u64::from(valid) * 10 < u64::from(taken) * 9 {
                     result = Err(Failure::TooFewSamples {

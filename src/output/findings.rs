@@ -83,14 +83,22 @@ fn wake_source(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Fou
     if test.wake_source == WakeSource::OwnTimers {
         return Ok(false);
     }
-    let lead = run.facts.lead;
-    let of_lead = test.rows.iter().find(|row| usize::from(row.cpu) == lead);
-    let of_lead = of_lead
-        .and_then(|row| row.helper)
-        .filter(|_| test.helper.is_none());
+    let of_lead = helper_of_lead(run, test);
+    // The others are turned on.
+    let lead_alone = test.scenario == ScenarioId::CpuOffSerial;
+    if lead_alone && test.wake_source == WakeSource::Helper && of_lead.is_none() {
+        return Ok(false);
+    }
     item(out, &mut |prose| {
-        prose.write_str("The CPUs' own timers stop in this state: ")?;
+        prose.write_str(if test.scenario.is_suite() {
+            "The CPUs' own timers stop in this state: "
+        } else {
+            "In states that stop the CPUs' own timers: "
+        })?;
         match (test.wake_source, test.helper) {
+            (WakeSource::Frame, _) if lead_alone => {
+                prose.write_str("the timer frame wakes the lead")?;
+            }
             (WakeSource::Frame, _) => {
                 prose
                     .write_str("the timer frame wakes the lead, and the lead the others, by SGI")?;
@@ -100,18 +108,35 @@ fn wake_source(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Fou
                 "CPU {} stays awake and wakes the others by SGI; its cluster stays on",
                 run.label(helper.into())
             )?,
+            (_, None) if lead_alone => {}
             (_, None) => prose.write_str("the lead wakes each other CPU by SGI")?,
         }
         if let Some(helper) = of_lead {
             write!(
                 prose,
-                "; CPU {} stays awake and wakes the lead",
-                run.label(helper.into())
+                "{}CPU {} stays awake and wakes the lead",
+                if lead_alone { "" } else { "; " },
+                run.label(helper)
             )?;
+            prose.write_str(if lead_alone { " by SGI" } else { "" })?;
+        }
+        if lead_alone {
+            prose.write_str("; CPU_ON turns on each other CPU")?;
         }
         prose.write_str(".")
     })?;
     Ok(true)
+}
+
+/// The CPU that stays awake to wake the lead alone, by a row or a point of the lead.
+fn helper_of_lead(run: &Run<'_>, test: &TestReport<'_>) -> Option<usize> {
+    let lead = run.facts.lead;
+    let mut rows = test.rows.iter().filter(|_| test.helper.is_none());
+    let of_row = rows.find(|row| usize::from(row.cpu) == lead);
+    let of_row = of_row.and_then(|row| row.helper).map(usize::from);
+    let points = test.points.iter();
+    let mut of_points = points.filter(|it| usize::from(it.cpu) == lead);
+    of_row.or_else(|| of_points.find_map(|point| point.waker.helper()))
 }
 
 /// When the row's CPU went down in the round that is shown.

@@ -43,7 +43,7 @@
 //! | `first` | `t`, `by`, `mpidr` \| `reason`, `stamp`, `error`, `step`, `cause` | the first of them |
 //! | `reached` | `t`, `by`, `mpidr` \| `due`, `state`, `rose`, `residency_us` | what PSCI_STAT says of one suspend: the state that was due, the deepest whose count rose (0: none), by how much, and its residency |
 //! | `lost` | `t`, `by`, `mpidr` \| `step`, `cause`, `error` | a CPU that was lost |
-//! | `point` | `t`, `mpidr`, `how`, `var`, `x` (where there is one), `metric` \| `per`, `n`, `min`, `med`, `p99`, `max`, `mad`, `lost` (where not 0) | outside TFTF's suite: one figure of one CPU, `alone` or with `all` at once; of `per` operations, in cycles where `metric=cycles`, in times where `metric=count`, in microseconds where `metric=residency` |
+//! | `point` | `t`, `mpidr`, `how`, `var`, `x` (where there is one), `metric` \| `per`, `n`, `min`, `med`, `p99`, `max`, `mad`, `lost` (where not 0), `woken_by` (the index of the CPU that stayed awake and woke this one, if one did), `waker` (`frame`, where the timer frame did) | outside TFTF's suite: one figure of one CPU, `alone` or with `all` at once; of `per` operations, in cycles where `metric=cycles`, in times where `metric=count`, in microseconds where `metric=residency` |
 //! | `hist` | `t`, `mpidr`, `how`, `var`, `metric`, `from` \| `step`, `c` | the samples of a point from `from` ticks on: counts, parted by commas, of as many classes, each `step` ticks wide; `step=0` is all from there on. Several records, each with its own `from` and `step`, whose counts add up to the point's `n` |
 //! | `end` | \| `records`, `crcs` | how many records came before, and the CRC of their CRCs, each as four bytes, most significant first |
 //!

@@ -7,6 +7,7 @@ use super::text::{Prose, listed, paragraph};
 use crate::latency::Fault;
 use crate::number::Signed;
 use crate::plan::{Method, ScenarioId};
+use crate::point::LEFT_OUT;
 use crate::report::{Failure, Skip, Status, TestReport};
 
 /// A `power_state` as it is printed.
@@ -93,8 +94,39 @@ pub(super) fn skips(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]
             })?;
             any = true;
         }
+        any |= left_out(out, test)?;
     }
     if any { out.write_char('\n') } else { Ok(()) }
+}
+
+/// Names the steps and states that a scenario left out; false without any.
+fn left_out(out: &mut dyn Write, test: &TestReport<'_>) -> Result<bool, fmt::Error> {
+    let contends = test.scenario == ScenarioId::ContendSweep;
+    let why = if contends {
+        Some(Skip::TooFewCpus)
+    } else {
+        test.left_out[0]
+    };
+    let points = test.points.iter().filter(|it| it.variant == LEFT_OUT);
+    let mut steps = points.filter_map(|point| u32::try_from(point.x?).ok());
+    let (Some(why), Some(_)) = (why, steps.clone().next()) else {
+        return Ok(false);
+    };
+    if matches!(test.status, Status::Skipped(_)) {
+        return Ok(false);
+    }
+    named(out, test, &mut |line| {
+        if contends {
+            line.write_str(", contend=")?;
+            listed(line, &mut steps)?;
+        } else {
+            line.write_str(", power_state ")?;
+            listed(line, &mut steps.by_ref().map(State))?;
+        }
+        line.write_str(": ")?;
+        skipped(line, why)
+    })?;
+    Ok(true)
 }
 
 /// A line that names what of a scenario was skipped.
@@ -142,7 +174,10 @@ pub(super) fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
         Skip::NoCacheSize => line.write_str(
             "neither the CPU nor the device tree tells how large a cache is; dirty= can give steps",
         ),
-        Skip::TooFewCpus => line.write_str("there are fewer CPUs than contend= asks for"),
+        Skip::TooFewCpus => line.write_str(
+            "there are fewer CPUs than contend= asks for; where the CPUs' own timers stop, one \
+             more stays awake",
+        ),
         Skip::ModeRefused(error) => {
             write!(line, "SET_SUSPEND_MODE is advertised, and returned {error}")
         }

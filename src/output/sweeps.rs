@@ -7,7 +7,7 @@ use super::Run;
 use super::status::skipped;
 use super::text::{Many, Prose, listed, paragraph};
 use crate::plan::ScenarioId;
-use crate::point::Measure;
+use crate::point::{LEFT_OUT, Measure};
 use crate::report::TestReport;
 use crate::sample::Reason;
 
@@ -60,6 +60,9 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
             })?;
         }
     }
+    if test.scenario == ScenarioId::ContendSweep {
+        kept_awake(out, run, test)?;
+    }
     let rejected: u64 = test.rejected.iter().map(|count| u64::from(*count)).sum();
     if rejected > 0 {
         item(out, &mut |prose| {
@@ -91,6 +94,30 @@ pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
 
 fn item(out: &mut dyn Write, text: &mut dyn FnMut(&mut Prose<'_>) -> fmt::Result) -> fmt::Result {
     paragraph(out, "* ", 2, text)
+}
+
+/// Names the step of all CPUs, where a state lacks it, as one of them stays awake.
+fn kept_awake(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+    let all = run.cpus.len() as u64;
+    let has = |variant: &str, x: Option<u64>| {
+        let mut points = test.points.iter().filter(|it| it.variant == variant);
+        points.any(|point| x.is_none() || point.x == x)
+    };
+    if !has(LEFT_OUT, Some(all)) {
+        return Ok(());
+    }
+    for variant in ["deepest", "core"] {
+        if has(variant, None) && !has(variant, Some(all)) {
+            item(out, &mut |prose| {
+                write!(
+                    prose,
+                    "{variant}: step {all} left out, as one of the {} stays awake.",
+                    Many(all, "CPU")
+                )
+            })?;
+        }
+    }
+    Ok(())
 }
 
 /// The longest median over the CPUs of each step, in the steps' order.

@@ -156,6 +156,7 @@ pub fn run_all<'w, M: Machine, W: Write>(
             attempts: 0,
             trials: 0,
             power_state: None,
+            wake_source: WakeSource::OwnTimers,
             pmf: false,
             left_out: [None; 2],
             warmed: None,
@@ -173,7 +174,8 @@ pub fn run_all<'w, M: Machine, W: Write>(
             status,
             pmf: stage.pmf,
             power_state: stage.power_state,
-            wake_source: WakeSource::OwnTimers,
+            wake_source: stage.wake_source,
+            // A point names its own.
             helper: None,
             asked: stage.asked,
             attempts: stage.attempts,
@@ -312,10 +314,13 @@ impl<M: Machine> Bench<'_, M> {
             } else {
                 Who::Only(cpu)
             };
+            // CPU_OFF ends by CPU_ON: the lead alone is suspended.
+            let is_suspended =
+                scenario != ScenarioId::CpuOffSerial || cpu == self.machine.facts().lead;
             let helper = self
                 .waker(who)
                 .helper()
-                .filter(|_| self.rows[cpu].valid > 0);
+                .filter(|_| is_suspended && self.rows[cpu].valid > 0);
             self.rows[cpu].helper = helper.map(|index| index as u16);
         }
     }

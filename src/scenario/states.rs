@@ -30,13 +30,14 @@ impl Chosen {
         idle_states: &[IdleState<'_>],
         format: StateFormat,
     ) -> Self {
-        // Whether timers stop in a state of the user's own is known where the
-        // board knows it.
         let known = idle_states.iter().find(|s| s.power_state == power_state);
+        // The board does not say it of a state of the user's own. A CPU whose timer
+        // stops without a trial never wakes, so one such state speaks for it.
+        let any_stops = || idle_states.iter().any(|s| s.local_timer_stop);
         Self {
             power_state,
             powerdown: format.is_powerdown(power_state),
-            timer_stops: known.is_some_and(|s| s.local_timer_stop),
+            timer_stops: known.map_or_else(any_stops, |s| s.local_timer_stop),
             level: known.map_or(format.level(power_state), |state| level(state, format)),
             ladder: ladder(power_state, known, idle_states, format),
         }

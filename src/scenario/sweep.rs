@@ -7,10 +7,10 @@
 use super::{Bench, Chosen, QUIET_US, States, Stop, Wakers};
 use crate::board::{IDLE_STATES_MAX, IdleState};
 use crate::plan::{Plan, ScenarioId, steps};
-use crate::point::{How, Measure, Point};
+use crate::point::{How, LEFT_OUT, Measure, Point};
 use crate::psci::{SuspendMode, function};
-use crate::report::{Failure, Row, Skip, Status};
-use crate::round::{Facts, Machine, Who};
+use crate::report::{Failure, Row, Skip, Status, WakeSource};
+use crate::round::{Facts, Machine, Waker, Who};
 use crate::sample::{Action, Metric, REASONS};
 use crate::stage::{Room, Stage, Taken};
 use crate::stat::Ladder;
@@ -32,9 +32,6 @@ const BY_CALLER: [(Metric, Measure); 4] = [
 /// Points of a CPU in a step: three at most of those, and two by PSCI_STAT.
 const PER_CPU: usize = 5;
 
-/// The variant of a point that has no samples, as its state is not tried.
-pub const LEFT_OUT: &str = "left_out";
-
 /// What a scenario needs; None when the numbers do not fit a machine word.
 pub(super) fn room(scenario: ScenarioId, plan: &Plan, cpus: usize) -> Option<Room> {
     let parts = match scenario {
@@ -49,7 +46,9 @@ pub(super) fn room(scenario: ScenarioId, plan: &Plan, cpus: usize) -> Option<Roo
         ScenarioId::ContendSweep => {
             let steps = plan.contend.unwrap_or_else(|| steps::contend(cpus));
             let parts = steps.as_slice().iter().map(|step| *step as usize);
-            2 * parts.filter(|step| *step <= cpus).sum::<usize>()
+            let parts = parts.filter(|step| *step <= cpus).sum::<usize>();
+            // And one point for each step that is left out.
+            2 * parts + steps.as_slice().len()
         }
         // One CPU after another, all at once, and that in either mode.
         ScenarioId::IdleStates => cpus.checked_mul(3 * IDLE_STATES_MAX)?,
@@ -94,6 +93,7 @@ struct Sweep<'s, 'p, M> {
     left_out: [Option<Skip>; 2],
     rejected: [u32; REASONS],
     failure: Option<Failure>,
+    wake_source: WakeSource,
     measured: bool,
 }
 
@@ -138,6 +138,7 @@ pub(super) fn measure<M: Machine>(
         left_out: [None; 2],
         rejected: [0; REASONS],
         failure: None,
+        wake_source: WakeSource::OwnTimers,
         measured: false,
     };
     match scenario {
@@ -162,6 +163,7 @@ pub(super) fn measure<M: Machine>(
     [stage.attempts, stage.trials] = sweep.attempts;
     (stage.left_out, stage.rejected) = (sweep.left_out, sweep.rejected);
     (stage.asked, stage.pmf) = (stage.plan.iterations, pmf);
+    stage.wake_source = sweep.wake_source;
     status
 }
 
@@ -228,17 +230,17 @@ impl<M: Machine> Sweep<'_, '_, M> {
         let cpus = self.bench.cpus.len();
         let steps = self.bench.plan.contend;
         let steps = steps.unwrap_or_else(|| steps::contend(cpus));
-        let there_are = |count: &&u32| **count as usize <= cpus;
-        if !steps.as_slice().iter().any(|count| there_are(&count)) {
-            return self.leave_out(Skip::TooFewCpus);
-        }
+        // The most CPUs that can go down together, by the state of which fewer can.
+        let (mut most, mut any) = (cpus, false);
         for (variant, state) in self.two_states(states) {
             let Some(state) = state else { continue };
             // A helper goes down with none of them.
             let is_helped = state.timer_stops && self.bench.wakers.frame.is_err();
             let awake = usize::from(is_helped);
+            most = most.min(cpus - awake);
             let fit = |count: &&u32| **count as usize + awake <= cpus;
             for count in steps.as_slice().iter().filter(fit) {
+                any = true;
                 self.bench.all = Who::First(*count as usize + awake);
                 let goes_on = self.step(&Step {
                     turns: Turns::Parallel,
@@ -253,6 +255,25 @@ impl<M: Machine> Sweep<'_, '_, M> {
                 }
             }
         }
+        if !any {
+            return self.leave_out(Skip::TooFewCpus);
+        }
+        let beyond = |count: &&u32| **count as usize > most;
+        for count in steps.as_slice().iter().filter(beyond) {
+            self.push_left_out(How::All, u64::from(*count));
+        }
+    }
+
+    /// Adds the point of a step that is not measured.
+    fn push_left_out(&mut self, how: How, x: u64) {
+        self.points.push(Point {
+            how,
+            variant: LEFT_OUT,
+            measure: figures(self.bench.pmf)[0].1,
+            x: Some(x),
+            per: 1,
+            ..Point::default()
+        });
     }
 
     /// Every state that the board names.
@@ -261,13 +282,7 @@ impl<M: Machine> Sweep<'_, '_, M> {
         for state in idle_states.iter().filter(|s| format.accepts(s.power_state)) {
             let chosen = Chosen::new(state.power_state, idle_states, format);
             if self.usable(Some(chosen)).is_none() {
-                self.points.push(Point {
-                    variant: LEFT_OUT,
-                    measure: figures(self.bench.pmf)[0].1,
-                    x: Some(u64::from(state.power_state)),
-                    per: 1,
-                    ..Point::default()
-                });
+                self.push_left_out(How::Alone, u64::from(state.power_state));
                 continue;
             }
             for (turns, variant) in [(Turns::Serial, "serial"), (Turns::Parallel, "parallel")] {
@@ -394,8 +409,18 @@ impl<M: Machine> Sweep<'_, '_, M> {
                 self.failure.get_or_insert(failure);
             }
         }
+        if step.timers_stop {
+            self.wake_source = match self.bench.wakers.frame {
+                Ok(_) => WakeSource::Frame,
+                Err(_) => WakeSource::Helper,
+            };
+        }
         for row in self.bench.rows.iter().filter(|row| row.needs_samples()) {
-            add_points(self.points, row, step, self.bench.pmf);
+            let waker = self.bench.waker(match step.turns {
+                Turns::Parallel => self.bench.all,
+                Turns::Serial | Turns::Off => Who::Only(row.cpu.into()),
+            });
+            add_points(self.points, row, step, waker, self.bench.pmf);
             for (sum, count) in self.rejected.iter_mut().zip(row.rejected) {
                 *sum += count;
             }
@@ -411,7 +436,7 @@ fn figures(pmf: bool) -> &'static [(Metric, Measure)] {
 
 /// Makes points of what one CPU did in a step; one at least, if without
 /// samples.
-fn add_points(points: &mut Taken<'_, Point>, row: &Row, step: &Step, pmf: bool) {
+fn add_points(points: &mut Taken<'_, Point>, row: &Row, step: &Step, waker: Waker, pmf: bool) {
     let point = Point {
         cpu: row.cpu,
         how: match step.turns {
@@ -422,6 +447,7 @@ fn add_points(points: &mut Taken<'_, Point>, row: &Row, step: &Step, pmf: bool) 
         x: step.x,
         per: 1,
         lost: row.rejected_total().into(),
+        waker,
         ..Point::default()
     };
     let mut any = false;

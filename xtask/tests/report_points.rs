@@ -276,6 +276,10 @@ fn every_format_has_them() {
     ] {
         assert!(tree.contains(line), "{line:?} is not in\n{tree}");
     }
+    // A CPU that stayed awake woke them from the last one.
+    let (own, stopped) = tree.split_once("<0x01010022>;").expect("the state");
+    assert!(stopped.contains("\tlocal-timer-stop;"), "{tree}");
+    assert!(!own.contains("\tlocal-timer-stop;"), "{tree}");
 }
 
 #[test]

@@ -8,7 +8,8 @@ use super::summary_fields;
 use crate::output::Run;
 use crate::output::record::{Recorder, Type, WORD_MAX};
 use crate::point::Spread;
-use crate::report::TestReport;
+use crate::report::{TestReport, WakeSource};
+use crate::round::Waker;
 
 /// What was found outside the suite.
 pub(super) fn points(to: &mut Recorder<'_>, run: &Run<'_>, test: &TestReport<'_>) {
@@ -25,6 +26,11 @@ pub(super) fn points(to: &mut Recorder<'_>, run: &Run<'_>, test: &TestReport<'_>
         to.number("per", point.per.into());
         summary_fields(to, &point.figures);
         to.number_if("lost", Some(point.lost).filter(|lost| *lost > 0));
+        match (point.waker, point.waker.helper()) {
+            (_, Some(helper)) => to.number("woken_by", helper as u64),
+            (Waker::Frame, _) => to.word("waker", WakeSource::Frame.word()),
+            _ => {}
+        }
         to.finish();
     }
     for spread in test.histograms {

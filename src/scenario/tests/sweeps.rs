@@ -98,7 +98,8 @@ fn powerdown_by_cpus_that_go_down_together() {
     assert_eq!(verdict, Verdict::Pass, "{text}");
     let points = points(&text, 15);
     // The lead and the first of the others; nine there are not.
-    assert_eq!(points.len(), 2 * 3 * (1 + 4 + 7), "{points:#?}");
+    assert_eq!(points.len(), 2 * 3 * (1 + 4 + 7) + 1, "{points:#?}");
+    assert!(text.contains(", 1 rows skipped, "), "{text}");
     let longest = |count: u64| {
         let end = std::format!("how=all var=core x={count} powerdown");
         let of = points.iter().filter(|point| point.0.ends_with(&end));
@@ -113,6 +114,37 @@ fn powerdown_by_cpus_that_go_down_together() {
     assert!(text.contains(left_out), "{text}");
     let (text, _) = run(&mut Fake::new(2), "only=contend_sweep contend=3", 2);
     assert!(text.contains("fewer CPUs than contend= asks for"), "{text}");
+}
+
+#[test]
+fn a_step_that_lacks_a_cpu_is_skipped_by_name() {
+    let mut states = STATES;
+    states[1].local_timer_stop = true;
+    let run = |cpus: usize, args: &str| {
+        let args = std::format!("only=contend_sweep iterations=2 warmup=0 {args}");
+        let (text, verdict) = run_with(&mut Fake::new(cpus), &args, cpus, &states);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        (words.join(" "), verdict)
+    };
+    let why = "there are fewer CPUs than contend= asks for; where the CPUs' own timers stop, one \
+               more stays awake";
+    // By default, too, one of the steps is of all CPUs.
+    for args in ["contend=2,4", ""] {
+        let (text, verdict) = run(4, args);
+        assert_eq!(verdict, Verdict::Pass, "{text}");
+        let said = "* deepest: step 4 left out, as one of the 4 CPUs stays awake.";
+        assert!(text.contains(said), "{text}");
+        assert!(!text.contains("core: step"), "{text}");
+        let said = std::format!("Skipped: contend_sweep, contend=4: {why}");
+        assert!(text.contains(&said), "{text}");
+        assert!(text.contains(", 1 rows skipped, "), "{text}");
+    }
+    // Nothing fits.
+    let (text, verdict) = run(4, "contend=4 core=0x01010022");
+    assert_eq!(verdict, Verdict::Fail, "{text}");
+    assert!(text.contains(&std::format!("Skipped: {why}")), "{text}");
+    assert!(text.contains("=skipped why=too-few-cpus "), "{text}");
+    assert!(text.contains(", 0 rows skipped, "), "{text}");
 }
 
 const STANDBY: IdleState<'static> = IdleState {
@@ -218,6 +250,62 @@ fn what_is_left_out_is_said() {
         text.contains("tag=idle_states status=skipped why=no-gic"),
         "{text}"
     );
+}
+
+#[test]
+fn points_name_what_woke_the_cpu() {
+    let mut states = STATES;
+    states[1].local_timer_stop = true;
+    let args = "iterations=1 warmup=0 dirty=0 contend=2 only=idle_states,contend_sweep,dirty_sweep";
+    for (mut fake, word) in [
+        (Fake::new(5), "helper"),
+        (Fake::new(5).with_frame(), "frame"),
+    ] {
+        let (text, verdict) = run_with(&mut fake, args, 5, &states);
+        assert_eq!(verdict, Verdict::Pass, "{text}");
+        let waker = std::format!(" waker={word} asked=");
+        assert_eq!(text.matches(&waker).count(), 2 * 3, "{text}");
+        // The lead is woken by a CPU of another cluster, or by the frame.
+        let of = |mpidr: u64, variant: &str, x: u32| -> String {
+            let key = std::format!(" mpidr={mpidr:#x} ");
+            let point = std::format!(" var={variant} x={x} metric=powerdown ");
+            let is = |line: &&str| line.contains(&key) && line.contains(&point);
+            let mut fields = text.lines().filter(is).flat_map(|it| it.split(' '));
+            assert!(fields.clone().next().is_some(), "no{key}{point}: {text}");
+            let found = fields.find(|it| it.starts_with("waker=") || it.starts_with("woken_by="));
+            found.unwrap_or_default().into()
+        };
+        let by_lead = "woken_by=0";
+        let of_lead = match word {
+            "helper" => "woken_by=4",
+            _ => "waker=frame",
+        };
+        let together = if word == "helper" {
+            by_lead
+        } else {
+            "waker=frame"
+        };
+        assert_eq!(of(0, "serial", 0x0101_0022), of_lead, "{text}");
+        assert_eq!(of(1, "serial", 0x0101_0022), by_lead, "{text}");
+        assert_eq!(of(1, "parallel", 0x0101_0022), together, "{text}");
+        assert_eq!(of(1, "deepest", 0), by_lead, "{text}");
+        assert_eq!(of(1, "deepest", 2), together, "{text}");
+        // Where timers go on, and by CPU_OFF, nothing else woke it.
+        for (variant, x) in [("serial", 0x1_0002), ("core", 0), ("core", 2), ("off", 0)] {
+            assert_eq!(of(1, variant, x), "", "{variant} {x}: {text}");
+        }
+        let said = match word {
+            "helper" => {
+                "* In states that stop the CPUs' own timers: the lead wakes each other CPU by SGI"
+            }
+            _ => "* In states that stop the CPUs' own timers: the timer frame wakes the lead, and",
+        };
+        assert_eq!(text.matches(said).count(), 3, "{text}");
+        let awake = "; CPU 1.0 stays awake and wakes the lead.";
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let times = if word == "helper" { 2 } else { 0 };
+        assert_eq!(words.matches(awake).count(), times, "{text}");
+    }
 }
 
 #[test]

@@ -313,6 +313,45 @@ fn not_used_where_no_timer_stops() {
 }
 
 #[test]
+fn of_cpu_off_the_lead_alone_is_woken() {
+    let helped = "CPU 1.0 stays awake and wakes the lead by SGI; CPU_ON turns on each other CPU.";
+    let framed = "the timer frame wakes the lead; CPU_ON turns on each other CPU.";
+    let mut states = STATES;
+    states[1].local_timer_stop = true;
+    for (mut fake, said) in [(Fake::new(5), helped), (Fake::new(5).with_frame(), framed)] {
+        let args = "only=cpu_off_serial iterations=2";
+        let (text, verdict) = run_with(&mut fake, args, 5, &states);
+        assert_eq!(verdict, Verdict::Pass, "{text}");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let said = std::format!("* The CPUs' own timers stop in this state: {said}");
+        assert!(words.join(" ").contains(&said), "{text}");
+        let of_lead = text.matches("mpidr=0x0 woken_by=4 ").count();
+        let rows = text.matches(" woken_by=").count();
+        assert_eq!(rows, of_lead, "{text}");
+        assert_eq!(of_lead > 0, said.contains("CPU 1.0"), "{text}");
+    }
+}
+
+#[test]
+fn a_state_that_the_tree_lacks_is_tried_where_another_one_stops_timers() {
+    let mut states = [STATES[0]];
+    for stops in [true, false] {
+        states[0].local_timer_stop = stops;
+        let mut fake = Fake::new(4);
+        let args = "iterations=2 deepest=0x01010022";
+        let (text, verdict) = run_with(&mut fake, args, 4, &states);
+        assert_eq!(verdict, Verdict::Pass, "{text}");
+        let wakes = wakes(&fake, DEEPEST);
+        assert!(
+            wakes.iter().all(|it| it.1.helper().is_some() == stops),
+            "{wakes:?}"
+        );
+        let said = "an SGI woke CPU 0.1 from 0x00010002, 0x01010022;";
+        assert_eq!(text.contains(said), stops, "{text}");
+    }
+}
+
+#[test]
 fn a_lead_that_only_its_own_timer_woke_is_no_sample() {
     // The frame was silent: the lead's own timer, set far later, woke it.
     let mut fake = Fake::new(4).with_frame().with(|_, cpu, outcome| {

@@ -201,6 +201,9 @@ impl Records {
                     );
                     self.point(&of, "powerdown", 1, 1000 + longer + slower * cpu, 100);
                     self.point(&of, "wakeup", 1, 800 + longer / 4, 100);
+                    if state == 0x101_0022 {
+                        self.add(format!("point {of} metric=wakeup woken_by=1"));
+                    }
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! What a report tells people of a scenario: its tables, and the sentences
 //! around them. How it is drawn is the exporter's.
 
+use psci_bench::plan::ScenarioId;
 use psci_bench::report::WakeSource;
 use psci_bench::stats::Summary;
 
@@ -48,14 +49,23 @@ pub(super) fn conditions(run: &Run, test: &Test) -> String {
     if let Some(state) = test.power_state {
         text.push_str(&format!("; power_state {state:#010x}"));
     }
-    match test.wake_source {
-        WakeSource::OwnTimers => {}
-        WakeSource::Frame => {
-            text.push_str(", in which timers stop: the timer frame and SGIs wake");
+    let source = match test.wake_source {
+        WakeSource::OwnTimers => None,
+        WakeSource::Frame if test.scenario.is(ScenarioId::CpuOffSerial) => {
+            Some("the timer frame wakes the lead")
         }
-        WakeSource::Helper => {
-            text.push_str(", in which timers stop: a CPU that stays awake wakes the others by SGI");
+        WakeSource::Helper if test.scenario.is(ScenarioId::CpuOffSerial) => {
+            Some("a CPU that stays awake wakes the lead by SGI")
         }
+        WakeSource::Frame => Some("the timer frame and SGIs wake"),
+        WakeSource::Helper => Some("a CPU that stays awake wakes the others by SGI"),
+    };
+    if let Some(source) = source {
+        text.push_str(match test.power_state {
+            Some(_) => ", in which timers stop: ",
+            None => "; from states in which timers stop: ",
+        });
+        text.push_str(source);
     }
     if test.pmf == Some(false) && test.status != Status::Skipped {
         text.push_str("; the caller's side");

@@ -22,6 +22,7 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use psci_bench::plan::{ScenarioId, TAG_PREFIX, WakePattern};
+use psci_bench::point::How;
 use psci_bench::report::WakeSource;
 use psci_bench::sample::Metric;
 
@@ -294,23 +295,28 @@ fn names(run: &Run, state: &State<'_>) -> (&'static str, &'static str) {
 }
 
 /// Whether the CPU's timer goes on in the state: it does if it has woken it.
-fn timer(run: &Run, state: &State<'_>) -> &'static str {
+fn timer<'r>(run: &Run, state: &State<'r>) -> &'static str {
     let own = matches!(
         run.facts.timer.as_deref(),
         Some("CNTP" | "CNTHP" | "CNTV" | "CNTHV")
     );
-    let mut of_the_state = state.tests.iter().filter(|test| !is_of_all_states(test));
-    if of_the_state.any(|test| test.wake_source != WakeSource::OwnTimers) {
-        return "local-timer-stop;";
-    }
-    // Of the scenario of all states, a record may lack the wake-up source.
-    let says = |test: &Test| test.says_wake_source || !is_of_all_states(test);
-    if own
-        && state
-            .tests
-            .iter()
-            .any(|test| says(test) && wakes_itself(run, test))
-    {
+    let points = |test: &'r Test| {
+        let own = |it: &&Measured| it.x == Some(u64::from(state.power_state));
+        test.points.iter().filter(own)
+    };
+    // A test of several states has its source with each point.
+    let stops = |test: &'r Test| {
+        let sources = points(test).map(|point| point.wake_source);
+        let whole = Some(test.wake_source).filter(|_| !is_of_all_states(test));
+        sources.chain(whole).any(|it| it != WakeSource::OwnTimers)
+    };
+    let wakes = |test: &'r Test| {
+        let alone = |it: &Measured| it.how.is(How::Alone) && it.summary.n > 0;
+        points(test).any(alone) || !is_of_all_states(test) && wakes_itself(run, test)
+    };
+    if state.tests.iter().copied().any(stops) {
+        "local-timer-stop;"
+    } else if own && state.tests.iter().copied().any(wakes) {
         "/* No local-timer-stop: the CPU's own timer has woken it. */"
     } else {
         "/* Whether local-timer-stop belongs here was not measured. */"
@@ -421,11 +427,6 @@ mod tests {
     fn the_own_timer_wakes_where_the_log_says_so() {
         let run = report().runs.remove(0);
         let own = || Test::new(Term::of(IDLE_STATES), Term::of("serial"));
-        let says = |source| Test {
-            wake_source: source,
-            says_wake_source: true,
-            ..own()
-        };
         let serial = || Test {
             scenario: Term::Known(ScenarioId::CpuSuspendSerial),
             ..own()
@@ -436,11 +437,8 @@ mod tests {
         };
         for (tests, expected) in [
             (vec![own()], UNKNOWN),
-            (vec![says(WakeSource::OwnTimers)], OWN),
-            (vec![says(WakeSource::Helper)], UNKNOWN),
             (vec![serial(), own()], OWN),
             (vec![helper(), own()], STOPS),
-            (vec![helper(), says(WakeSource::OwnTimers)], STOPS),
         ] {
             let state = State {
                 power_state: 2,

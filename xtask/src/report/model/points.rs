@@ -2,6 +2,7 @@
 //! in one circumstance.
 
 use psci_bench::point::{How, Measure, Unit};
+use psci_bench::report::WakeSource;
 use psci_bench::stats::Summary;
 
 use super::{Run, Term, Test};
@@ -26,6 +27,8 @@ pub struct Measured {
     pub summary: Summary,
     /// Samples that were taken and do not count.
     pub lost: u64,
+    /// The interrupt that woke the CPU, where it was suspended.
+    pub wake_source: WakeSource,
     /// How the samples are spread, where the run tells.
     pub histogram: Option<Histogram>,
 }

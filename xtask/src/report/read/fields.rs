@@ -385,6 +385,11 @@ fn instants<'l>(to: &mut Instants, fields: &mut dyn Iterator<Item = (&'l str, &'
     sound
 }
 
+fn wake_source(word: &str) -> Option<WakeSource> {
+    let known = [WakeSource::OwnTimers, WakeSource::Frame, WakeSource::Helper];
+    known.into_iter().find(|source| source.word() == word)
+}
+
 fn test_field(test: &mut Test, key: &str, value: &str) -> bool {
     match key {
         "tag" => {
@@ -410,8 +415,7 @@ fn test_field(test: &mut Test, key: &str, value: &str) -> bool {
             stops.is_some()
         }
         "waker" => {
-            let known = [WakeSource::OwnTimers, WakeSource::Frame, WakeSource::Helper];
-            let known = known.into_iter().find(|source| source.word() == value);
+            let known = wake_source(value);
             test.wake_source = known.unwrap_or_default();
             test.says_wake_source = known.is_some();
             known.is_some()

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use psci_bench::output::parse::Record;
 use psci_bench::output::record::Type;
 use psci_bench::point::{How, Measure};
+use psci_bench::report::WakeSource;
 
 use super::super::super::model::{Class, Histogram, Measured, Term};
-use super::{Parts, number, put};
+use super::{Parts, number, put, wake_source};
 
 /// The points of a scenario, and histograms.
 #[derive(Debug, Default)]
@@ -30,6 +31,7 @@ struct PointParts {
     per: Option<u32>,
     parts: Parts,
     lost: Option<u64>,
+    wake_source: WakeSource,
 }
 
 impl PointParts {
@@ -46,6 +48,7 @@ impl PointParts {
             per: None,
             parts: Parts::default(),
             lost: None,
+            wake_source: WakeSource::OwnTimers,
         })
     }
 
@@ -84,6 +87,15 @@ impl Points {
                     "t" | "by" | "mpidr" | "how" | "var" | "x" | "metric" => true,
                     "per" => put(&mut point.per, value) && point.per != Some(0),
                     "lost" => put(&mut point.lost, value),
+                    "woken_by" => {
+                        point.wake_source = WakeSource::Helper;
+                        true
+                    }
+                    "waker" => {
+                        let known = wake_source(value);
+                        point.wake_source = known.unwrap_or_default();
+                        known.is_some()
+                    }
                     _ => point.parts.set(key, value),
                 }
         })
@@ -135,6 +147,7 @@ impl Points {
                 per: it.per.filter(|per| *per > 0)?,
                 summary,
                 lost: it.lost.unwrap_or(0),
+                wake_source: it.wake_source,
             })
         };
         self.points.into_iter().filter_map(whole).collect()
