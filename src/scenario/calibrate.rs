@@ -31,7 +31,7 @@ const MARGIN_ALONE: u64 = 2;
 const QUIET_LEAST_US: u64 = 200;
 const QUIET_MOST_US: u64 = 50_000;
 /// Trials that may go wrong in a way that a longer sleep does not cure.
-const TRIES: u32 = 6;
+const TRIES: u32 = 3;
 /// How far the sleep may grow afterwards, so that a CPU that never goes down
 /// does not make each of its attempts last for seconds.
 const GROWTH: u64 = 8;
