@@ -386,8 +386,9 @@ impl Machine for Conductor {
         let helper = round.waker.helper();
         let can_help = |index| matches!(self.states.get(index), Some(State::Off | State::On));
         if helper.is_some_and(|index| !can_help(index)) {
-            // No CPU was left to help, or it was lost just now. The others have their orders. So that none of them sleeps for
-            // ever the lead stays awake, and the round does not count.
+            // No CPU was left to help, or it was lost just now. The others have
+            // their orders. So that none of them sleeps for ever the lead stays
+            // awake, and the round does not count.
             let helped = Round {
                 waker: Waker::Helper(lead),
                 ..*round

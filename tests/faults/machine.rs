@@ -102,10 +102,15 @@ fn another_interrupt_is_not_taken_for_the_timers() {
     run(&spec, Verdict::Incomplete).says(&["the timer's interrupt 24 does not arrive"]);
 }
 
-/// Interrupts that nobody asked for, all the time, on one CPU.
+/// Interrupts that nobody asked for, all the time, on one CPU, once its timer
+/// has shown that it wakes it: before that, by where in the storm the CPU looks
+/// for the timer's interrupt, it is lost.
 #[test]
 fn an_interrupt_storm() {
-    let seen = run(&spec(&on_victim("interrupt-storm")), Verdict::Fail);
+    let seen = run(
+        &spec(&format!("{},skip=4", on_victim("interrupt-storm"))),
+        Verdict::Fail,
+    );
     seen.says(&["the last one failed on CPU 1.1: "])
         .complete_but(&[SUSPEND_DEEP_SERIAL, CPU_SUSPEND_SERIAL], &[VICTIM])
         .complete_but(&[PSCI_VERSION_PARALLEL], &[]);
