@@ -6,11 +6,11 @@ use core::sync::atomic::{AtomicBool, Ordering};
 use arrayvec::ArrayVec;
 use psci_bench::board::Region;
 use psci_bench::image::Conduit;
-use psci_bench::sample::Cause;
 use spin::mutex::SpinMutex;
 
 use super::console::{self, say};
 use super::cpu;
+use super::help;
 use super::panic::{self, Ended};
 
 /// What `vectors.S` saves.
@@ -42,9 +42,6 @@ pub extern "C" fn exception(saved: &Saved) -> ! {
         // An exception in the dump, or two CPUs at once: say no more.
         panic::end_silently();
     }
-    if let Some(slot) = cpu::own_slot() {
-        slot.set_fault(Cause::Exception);
-    }
     if is_lead {
         let what = What::of(saved);
         if what == What::HvcToSelf {
@@ -53,7 +50,7 @@ pub extern "C" fn exception(saved: &Saved) -> ! {
         }
         panic::end(&Ended::Machine(&what));
     }
-    cpu::park()
+    help::give_up()
 }
 
 /// The most devices whose places are kept.

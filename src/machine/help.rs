@@ -1,9 +1,9 @@
 //! Wake-ups by SGI, and the awake helper: a CPU that stays awake while others
 //! suspend to a state that stops their own timers.
 
-use psci_bench::sample::{Action, End, Outcome};
+use psci_bench::sample::{Action, Cause, End, Outcome};
 
-use super::cpu::Env;
+use super::cpu::{self, Env};
 use super::slot::{Order, Slot, Wakes};
 
 /// The own timer of a CPU that an SGI or the timer frame should wake goes off
@@ -107,4 +107,19 @@ pub fn help(
         slot.is_released().then_some(())
     });
     outcome
+}
+
+/// Stops this CPU, which is not the lead, after an exception or a panic. The CPUs
+/// that it was to wake, the lead among them, may have nothing else that does.
+pub fn give_up() -> ! {
+    if let (Some(env), Some(slot)) = (cpu::env(), cpu::own_slot()) {
+        // A second exception, in the SGIs, must not lead here again.
+        let is_first = slot.fault().is_none();
+        slot.set_fault(Cause::Exception);
+        let helps = slot.order().is_some_and(|it| it.action == Action::Help);
+        if is_first && helps {
+            env.wake_again(slot.index, true);
+        }
+    }
+    cpu::park()
 }

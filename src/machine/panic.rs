@@ -7,12 +7,12 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use psci_bench::image::Conduit;
 use psci_bench::output;
 use psci_bench::plan::EndAction;
-use psci_bench::sample::Cause;
 use psci_bench::verdict::ClosingLine;
 
 use super::console::{self, Console, say};
 use super::cpu;
 use super::firmware::Firmware;
+use super::help;
 
 /// Why a run ended before its time.
 pub enum Ended<'e> {
@@ -103,8 +103,5 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     if cpu::is_lead() {
         end(&Ended::Panic);
     }
-    if let Some(slot) = cpu::own_slot() {
-        slot.set_fault(Cause::Exception);
-    }
-    cpu::park()
+    help::give_up()
 }
