@@ -1,4 +1,5 @@
-//! ICC_SGI1R_EL1 (IHI 0069, 12.2.20): a software generated interrupt to one CPU.
+//! ICC_SGI1R_EL1 (IHI 0069, 12.2.20): a software generated interrupt to CPUs by
+//! name.
 
 /// ICC_CTLR_EL1.RSS: the CPU can name targets whose Aff0 is above 15.
 const RSS: u64 = 1 << 18;
@@ -19,11 +20,14 @@ pub fn to_one(mpidr: u64, intid: u32, control: u64) -> Option<u64> {
     Some(list | others | u64::from(intid) << 24)
 }
 
-/// What to write there for an SGI (0 to 15) to all CPUs but the one that writes
-/// (IRM, bit 40).
+/// The two values as one, where they differ in the target list alone.
+///
+/// To all other CPUs by IRM would be fewer writes, but these may be more than
+/// the device tree has: the SGI would stay pending there, and may turn one on.
 #[must_use]
-pub const fn to_all_others(intid: u32) -> u64 {
-    1 << 40 | (intid as u64) << 24
+pub fn join(first: u64, second: u64) -> Option<u64> {
+    const LIST: u64 = 0xffff;
+    (first & !LIST == second & !LIST).then_some(first | second)
 }
 
 #[cfg(test)]
@@ -36,9 +40,19 @@ mod tests {
         assert_eq!(to_one(0, 0, 0), Some(1));
         assert_eq!(to_one(0x04_0003_0205, 9, 0), Some(0x0004_0003_0902_0020));
         assert_eq!(to_one(0x0f, 0, 0), Some(0x8000));
-        assert_eq!(to_all_others(9), 0x0000_0100_0900_0000);
         // MPIDR's other bits are no affinity.
         assert_eq!(to_one(0x8100_0001, 0, 0), Some(2));
+    }
+
+    /// Of one cluster and range, and with one INTID.
+    #[test]
+    fn neighbours_are_joined() {
+        let value = |mpidr, intid| to_one(mpidr, intid, RSS).expect("a value");
+        let both = join(value(0x100, 9), value(0x103, 9));
+        assert_eq!(both, Some(value(0x100, 9) | 1 << 3));
+        for (mpidr, intid) in [(0x000, 9), (0x110, 9), (0x1_0100, 9), (0x100, 8)] {
+            assert_eq!(join(value(0x100, 9), value(mpidr, intid)), None);
+        }
     }
 
     /// A range that the CPU can not select would be another CPU's, or nobody's.

@@ -50,10 +50,9 @@ impl Env {
             }
             Wakes::AtOnce { lead } => {
                 let targets = self.asleep(own.index, lead);
-                let all = targets.clone().count() + 1 == self.slots.len();
                 let now = self.way.now();
                 targets.clone().for_each(|target| target.set_rung_at(now));
-                self.gic.ring_at_once(targets, all);
+                self.gic.ring_at_once(targets);
             }
         }
     }

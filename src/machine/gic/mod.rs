@@ -151,25 +151,17 @@ impl Gic {
 
     /// Sends the wake-up SGI to another CPU.
     pub fn ring(&self, target: &Slot) {
-        cpu::barrier();
-        match self {
-            Self::Absent => {}
-            Self::V2(gic) => gic.ring(target),
-            Self::V3(_) => v3::GicV3::ring(target.mpidr),
-        }
-        cpu::barrier();
+        self.ring_at_once(core::iter::once(target));
     }
 
-    /// Sends the wake-up SGI to several CPUs, by one write where the GIC can:
-    /// with GICv2 to any, with GICv3 where `all` says that these are all but
-    /// this CPU.
-    pub fn ring_at_once<'s>(&self, targets: impl Iterator<Item = &'s Slot>, all: bool) {
+    /// Sends the wake-up SGI to several CPUs, by as few writes as name them: one
+    /// with GICv2, one for each cluster with GICv3.
+    pub fn ring_at_once<'s>(&self, targets: impl Iterator<Item = &'s Slot>) {
         cpu::barrier();
         match self {
             Self::Absent => {}
-            Self::V2(gic) => gic.ring_list(targets),
-            Self::V3(_) if all => v3::GicV3::ring_all_others(),
-            Self::V3(_) => targets.for_each(|target| v3::GicV3::ring(target.mpidr)),
+            Self::V2(gic) => gic.ring(targets),
+            Self::V3(_) => v3::GicV3::ring(targets.map(|target| target.mpidr)),
         }
         cpu::barrier();
     }

@@ -120,12 +120,8 @@ impl GicV2 {
         gicc::enable(&mut Mmio::new(self.gicc));
     }
 
-    pub fn ring(&self, target: &Slot) {
-        self.ring_list(core::iter::once(target));
-    }
-
-    /// Rings several CPUs by one write: GICD_SGIR has a bit for each.
-    pub fn ring_list<'s>(&self, targets: impl Iterator<Item = &'s Slot>) {
+    /// Rings CPUs by one write: GICD_SGIR has a bit for each.
+    pub fn ring<'s>(&self, targets: impl Iterator<Item = &'s Slot>) {
         let bits = targets.map(|target| target.gic.load(Ordering::Acquire) as u32);
         let list = bits.fold(0, |list, bit| list | bit);
         let mut gicd = self.registers();

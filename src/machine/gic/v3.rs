@@ -169,17 +169,18 @@ impl GicV3 {
         redistributor::find(regions, self.stride, mpidr, typer).ok_or(GicError::NoRedistributor)
     }
 
-    /// Sends the wake-up SGI to the CPU with this affinity, if this one can name
-    /// it; one that is not rung says so (`not-rung`).
-    pub fn ring(mpidr: u64) {
-        if let Some(value) = wake_sgi(mpidr) {
-            send_sgi(value);
+    /// Sends the wake-up SGI to the CPUs with these affinities, if this one can
+    /// name them; one that is not rung says so (`not-rung`).
+    pub fn ring(targets: impl Iterator<Item = u64>) {
+        let mut held = None;
+        for value in targets.filter_map(wake_sgi) {
+            let joined = held.and_then(|held| sgi::join(held, value));
+            if joined.is_none() {
+                held.into_iter().for_each(send_sgi);
+            }
+            held = joined.or(Some(value));
         }
-    }
-
-    /// Sends the wake-up SGI to all CPUs but this one.
-    pub fn ring_all_others() {
-        send_sgi(sgi::to_all_others(WAKE_SGI));
+        held.into_iter().for_each(send_sgi);
     }
 
     /// The same to the CPU itself; None where it can not be named.
