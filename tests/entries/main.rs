@@ -7,6 +7,7 @@
 //! later. QEMU has no caches and shows none of it, so the instructions
 //! themselves are held against a list.
 
+mod barriers;
 mod caches;
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,0 +1,127 @@
+//! The figures of the first edition, which no change of the code's structure may
+//! move. The files in `tests/data/frozen/figures` are never made anew.
+//!
+//! Serial and CPU_OFF rows, and all rows of one CPU, are equal to the tick. In
+//! parallel scenarios one instruction more or less lets another CPU take a lock
+//! first: there the figures of each column, sorted, are within one part in 100.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Duration;
+
+use xtask::firmware::Gic;
+use xtask::qemu::Level;
+use xtask::run::RunSpec;
+use xtask::workspace::Workspace;
+
+/// Parallel figures may differ by one part in this many.
+const PARTS: u64 = 100;
+
+/// `RT_INSTR` rows: figures by test, then by cluster and core.
+type Rows = BTreeMap<String, BTreeMap<[u64; 2], Vec<u64>>>;
+
+/// Reads the `RT_INSTR` lines of `text`.
+fn rows(text: &str) -> Rows {
+    let mut rows = Rows::new();
+    for line in text.lines().filter(|line| line.starts_with("<RT_INSTR:")) {
+        let mut fields = line["<RT_INSTR:".len()..]
+            .trim_end_matches("/>")
+            .split('\t');
+        let test = fields.next().expect("a test").to_string();
+        let numbers: Vec<u64> = fields.map(|n| n.parse().expect("a number")).collect();
+        let place = [numbers[0], numbers[1]];
+        let row = rows.entry(test).or_default();
+        assert!(row.insert(place, numbers[2..].to_vec()).is_none(), "{line}");
+    }
+    rows
+}
+
+/// The figures of each column, sorted.
+fn sorted_columns(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<Vec<u64>> {
+    let width = rows.values().map(Vec::len).max().unwrap_or(0);
+    let column = |place: usize| {
+        let mut figures: Vec<u64> = rows.values().map(|row| row[place]).collect();
+        figures.sort_unstable();
+        figures
+    };
+    (0..width).map(column).collect()
+}
+
+/// Lists how `found` differs from `frozen` by more than is allowed.
+fn differences(frozen: &Rows, found: &Rows) -> Vec<String> {
+    let mut list = Vec::new();
+    if !frozen.keys().eq(found.keys()) {
+        list.push(format!(
+            "tests: {:?}, not {:?}",
+            found.keys(),
+            frozen.keys()
+        ));
+    }
+    for (test, rows) in frozen {
+        let Some(now) = found.get(test) else { continue };
+        if !rows.keys().eq(now.keys()) {
+            list.push(format!("{test}: rows {:?}", now.keys()));
+        } else if !test.ends_with("_parallel") || rows.len() == 1 {
+            let differs = rows.iter().filter(|(place, row)| now[*place] != **row);
+            list.extend(differs.map(|(place, row)| {
+                format!("{test}, CPU {place:?}: {:?}, not {row:?}", now[place])
+            }));
+        } else {
+            for (before, after) in sorted_columns(rows).iter().zip(sorted_columns(now)) {
+                let mut pairs = before.iter().zip(&after);
+                if pairs.any(|(before, after)| before.abs_diff(*after) * PARTS > *before) {
+                    list.push(format!("{test}: {after:?}, not {before:?}"));
+                }
+            }
+        }
+    }
+    list
+}
+
+/// Runs what a file's name says, such as `gic3-el2-smp8`.
+fn run(name: &str) -> Rows {
+    let number = |prefix: &str| -> u32 {
+        let word = name.split('-').find_map(|word| word.strip_prefix(prefix));
+        word.expect("the word").parse().expect("a number")
+    };
+    let gic = match number("gic") {
+        2 => Gic::V2,
+        _ => Gic::V3,
+    };
+    let log = common::pass(&RunSpec {
+        smp: Some(number("smp")),
+        gic: Some(gic),
+        level: match number("el") {
+            1 => Level::El1,
+            _ => Level::El2,
+        },
+        icount: true,
+        args: Some("iterations=5".into()),
+        timeout: Duration::from_secs(600),
+        ..RunSpec::default()
+    });
+    rows(&log.text)
+}
+
+#[test]
+fn no_figure_of_the_first_edition_moves() {
+    let workspace = Workspace::find().expect("the workspace");
+    let folder = workspace.root.join("tests/data/frozen/figures");
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .expect("the folder")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.sort();
+    assert_eq!(files.len(), 14, "1, 4, 8 and 32 CPUs; GICv2 has 8 at most");
+    let mut list = Vec::new();
+    for file in files {
+        let name = file.file_stem().and_then(|name| name.to_str());
+        let name = name.expect("a name");
+        let frozen = rows(&fs::read_to_string(&file).expect("the file"));
+        let found = differences(&frozen, &run(name));
+        list.extend(found.into_iter().map(|it| format!("{name}: {it}")));
+    }
+    assert!(list.is_empty(), "{}", list.join("\n"));
+}
