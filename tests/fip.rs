@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use xtask::board::Board;
 use xtask::firmware::{self, FipBuild, Firmware, Gic, NT_FW_KEY, Platform, Variant};
 use xtask::flash::{self, FIP_BASE};

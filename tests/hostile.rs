@@ -6,7 +6,7 @@ mod common;
 use std::time::Duration;
 
 use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_MAX};
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use xtask::board::{Board, Conduit};
 use xtask::fuzz::boot::blob::{Blob, cells};
 use xtask::image::Emergency;

@@ -17,7 +17,7 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use xtask::board::Board;
 use xtask::firmware::Gic;
 use xtask::image::Emergency;

@@ -5,7 +5,7 @@ mod common;
 
 use std::time::Duration;
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use xtask::firmware::{Gic, Variant};
 use xtask::qemu::{Firmware, Level};
 use xtask::run::RunSpec;

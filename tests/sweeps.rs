@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use common::{Fields, Log, number};
+use psci_bench::model::Verdict;
 use psci_bench::plan::ScenarioId;
-use psci_bench::verdict::Verdict;
 use xtask::firmware::Gic;
 use xtask::qemu::{Firmware, Level};
 use xtask::run::RunSpec;

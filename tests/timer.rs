@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use common::{Log, number};
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use xtask::firmware::Gic;
 use xtask::payload::Tree;
 use xtask::qemu::{Firmware, Level};

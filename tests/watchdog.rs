@@ -5,7 +5,7 @@ mod common;
 
 use std::time::Duration;
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use xtask::run::RunSpec;
 use xtask::stream::Ending;
 

@@ -4,12 +4,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use psci_bench::board::{Board, BoardError, Console, Cpu, LabelSource, Region};
-use psci_bench::handoff;
+use psci_bench::board::{
+    Board, BoardError, Console, Cpu, LabelSource, Region, free_memory as room,
+};
+use psci_bench::image::handoff;
 use psci_bench::plan::Plan;
-use psci_bench::psci::StateFormat;
-use psci_bench::room;
 use psci_bench::scenario::{Needs, States};
+use psci_bench::spec::psci::StateFormat;
 
 fuzz_target!(|data: &[u8]| {
     for tree in fuzz::trees(data) {

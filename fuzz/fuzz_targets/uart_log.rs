@@ -6,10 +6,11 @@
 use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
-use psci_bench::output::crc::Crc32;
-use psci_bench::output::parse::Record;
-use psci_bench::output::record::MARK;
-use psci_bench::verdict::{self, Verdict};
+use psci_bench::model as verdict;
+use psci_bench::model::Verdict;
+use psci_bench::record::crc::Crc32;
+use psci_bench::record::line::MARK;
+use psci_bench::record::parse::Record;
 use xtask::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
 use xtask::qemu::Firmware;
 use xtask::report::compare::{self, compare};

@@ -6,7 +6,7 @@ use super::tree::compatible_with;
 
 /// Bytes of the cache that the node is, if it is one of the second level. A
 /// hint, so that one that makes no sense is as good as none.
-pub(super) fn second_level(node: Node<'_, '_>, compatible: &[u8]) -> Option<u64> {
+pub(crate) fn second_level(node: Node<'_, '_>, compatible: &[u8]) -> Option<u64> {
     compatible_with(compatible, "cache")?;
     let cell = |name| {
         node.value(name)

@@ -14,7 +14,7 @@ use super::fdt::{
 use crate::image::TREE_MAX;
 
 /// Deepest nesting of nodes, the root included; real trees stay under ten.
-pub(super) const DEPTH_MAX: usize = 16;
+pub(crate) const DEPTH_MAX: usize = 16;
 /// Longest name of a node or property, in bytes.
 const NAME_MAX: usize = 255;
 
@@ -42,7 +42,7 @@ pub fn total_size(header: &[u8]) -> Result<usize, BoardError<'static>> {
 }
 
 /// Checks the tree that `tree` begins with (sections 5.2 to 5.5).
-pub(super) fn open(tree: &[u8]) -> Result<Fdt<'_>, BoardError<'_>> {
+pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>, BoardError<'_>> {
     let size = total_size(tree)?;
     let Some(blob) = tree.get(..size) else {
         let have = tree.len();

@@ -4,10 +4,11 @@
 //! (`/aliases`) and 4.2 (`reg-shift`, `reg-io-width`, `reg-offset`). A UART is
 //! used as the firmware left it, so speed and clock are of no interest.
 
+use super::board::Found;
 use super::error::{BoardError, Problem};
 use super::fdt::{Node, Read, Tree, until};
+use super::ranges::{self, Region};
 use super::tree::{Chain, compatible_with, first_text};
-use super::{Found, Region, ranges};
 use crate::devices::uart::size;
 use crate::image::{Conduit, EmergencyUart, UartKind};
 
@@ -131,7 +132,7 @@ const fn model(place: usize) -> (UartKind, u8, u8) {
 }
 
 /// The UART that `/chosen` names, else the alias `serial0`.
-pub(super) fn uart(tree: &Tree<'_>) -> Read<Uart> {
+pub(crate) fn uart(tree: &Tree<'_>) -> Read<Uart> {
     let chain = Chain::to(locate(tree)?.0);
     for node in chain.nodes() {
         if !node.available() {

@@ -10,7 +10,7 @@ use super::error::{BoardError, Problem};
 use super::fdt::{Node, Read, Tree, number};
 use super::labels;
 use super::tree::compatible_with;
-use crate::sort;
+use crate::spec::sort;
 
 /// The most CPUs.
 pub const CPU_MAX: usize = 512;
@@ -49,12 +49,12 @@ struct CpuNode<'c, 't> {
 /// A phandle of a CPU, and which of the CPUs it is; `None`: one that is
 /// disabled, which cpu-map may still name.
 #[derive(Clone, Copy)]
-pub(super) struct Handle {
+pub(crate) struct Handle {
     pub phandle: u32,
     pub index: Option<u16>,
 }
 
-pub(super) type Handles = ArrayVec<Handle, CPU_MAX>;
+pub(crate) type Handles = ArrayVec<Handle, CPU_MAX>;
 
 type Visit<'v, 'c, 't> = dyn FnMut(CpuNode<'c, 't>) -> Read<()> + 'v;
 
@@ -114,7 +114,7 @@ fn read<'c, 't>(node: Node<'c, 't>, cells: usize) -> Read<CpuNode<'c, 't>> {
 }
 
 /// How many CPUs can be used, and whether a Cortex-A73 is one of them.
-pub(super) fn count(tree: &Tree<'_>) -> Read<(usize, bool)> {
+pub(crate) fn count(tree: &Tree<'_>) -> Read<(usize, bool)> {
     let (mut count, mut has_a73) = (0, false);
     scan(tree, &mut |cpu| {
         if cpu.available {
@@ -132,7 +132,7 @@ pub(super) fn count(tree: &Tree<'_>) -> Read<(usize, bool)> {
 
 /// Fills `out`, which has as many places as there are CPUs, in the order of
 /// MPIDR.
-pub(super) fn fill(tree: &Tree<'_>, mt: bool, out: &mut [Cpu]) -> Read<LabelSource> {
+pub(crate) fn fill(tree: &Tree<'_>, mt: bool, out: &mut [Cpu]) -> Read<LabelSource> {
     let map = tree.find("/cpus/cpu-map");
     let mut handles = Handles::new();
     let mut filled = 0;

@@ -2,8 +2,10 @@
 
 use arrayvec::ArrayVec;
 
+use super::board::Board;
 use super::error::Problem;
-use super::{Board, Gic, REDISTRIBUTOR_REGIONS_MAX, Region};
+use super::gic::{Gic, REDISTRIBUTOR_REGIONS_MAX};
+use super::ranges::Region;
 
 /// The most devices: console, distributor, two pages of a timer frame, watchdog,
 /// and redistributors.
@@ -45,7 +47,7 @@ impl Board<'_> {
 
     /// Refuses registers of two devices in one place, and registers in memory:
     /// refreshing a watchdog at the distributor's address turns that off.
-    pub(super) fn check_overlaps(&self) -> Result<(), Problem<'static>> {
+    pub(crate) fn check_overlaps(&self) -> Result<(), Problem<'static>> {
         let mut devices: ArrayVec<(&'static str, Region), DEVICES_MAX> = ArrayVec::new();
         let mut add = |name, region| {
             // There is room for each.

@@ -19,7 +19,7 @@ pub struct NodePath<'t>(Option<(Fdt<'t>, usize)>);
 
 impl<'t> NodePath<'t> {
     /// The path of the node that begins at an offset of the tree.
-    pub(super) fn new(fdt: Fdt<'t>, at: usize) -> Self {
+    pub(crate) fn new(fdt: Fdt<'t>, at: usize) -> Self {
         Self(Some((fdt, at)))
     }
 
@@ -185,7 +185,7 @@ pub enum Problem<'t> {
 
 impl<'t> BoardError<'t> {
     /// An error of the tree as a whole.
-    pub(super) fn tree(problem: Problem<'t>) -> Self {
+    pub(crate) fn tree(problem: Problem<'t>) -> Self {
         Self {
             node: NodePath::default(),
             property: "",

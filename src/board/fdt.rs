@@ -11,33 +11,33 @@ use core::fmt;
 use super::error::{BoardError, NodePath, Problem};
 
 /// Offsets of the header's fields (section 5.2).
-pub(super) const OFF_DT_STRUCT: usize = 8;
-pub(super) const OFF_DT_STRINGS: usize = 12;
-pub(super) const OFF_MEM_RSVMAP: usize = 16;
+pub(crate) const OFF_DT_STRUCT: usize = 8;
+pub(crate) const OFF_DT_STRINGS: usize = 12;
+pub(crate) const OFF_MEM_RSVMAP: usize = 16;
 
 /// Size in bytes of an entry of the memory reservation block (section 5.3).
-pub(super) const RESERVATION_SIZE: usize = 16;
+pub(crate) const RESERVATION_SIZE: usize = 16;
 
 /// The tokens of the structure block (section 5.4.1).
-pub(super) const BEGIN_NODE: u32 = 1;
-pub(super) const END_NODE: u32 = 2;
-pub(super) const PROP: u32 = 3;
-pub(super) const NOP: u32 = 4;
-pub(super) const END: u32 = 9;
+pub(crate) const BEGIN_NODE: u32 = 1;
+pub(crate) const END_NODE: u32 = 2;
+pub(crate) const PROP: u32 = 3;
+pub(crate) const NOP: u32 = 4;
+pub(crate) const END: u32 = 9;
 
 /// The big-endian word at an offset.
-pub(super) fn word(blob: &[u8], at: usize) -> Option<u32> {
+pub(crate) fn word(blob: &[u8], at: usize) -> Option<u32> {
     let cell = blob.get(at..)?.get(..4)?;
     Some(number(cell) as u32)
 }
 
 /// The number that some cells are.
-pub(super) fn number(cells: &[u8]) -> u64 {
+pub(crate) fn number(cells: &[u8]) -> u64 {
     cells.iter().fold(0, |n, byte| (n << 8) | u64::from(*byte))
 }
 
 /// What stands before the first `end`; all where there is none.
-pub(super) fn until(bytes: &[u8], end: u8) -> &[u8] {
+pub(crate) fn until(bytes: &[u8], end: u8) -> &[u8] {
     let length = bytes.iter().position(|byte| *byte == end);
     length.and_then(|n| bytes.get(..n)).unwrap_or(bytes)
 }
@@ -49,7 +49,7 @@ fn string(blob: &[u8], at: usize) -> Option<&[u8]> {
 
 /// The bytes of a tree that is sound.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fdt<'t>(&'t [u8]);
+pub(crate) struct Fdt<'t>(&'t [u8]);
 
 impl<'t> Fdt<'t> {
     /// The tree in `blob`, which [`super::check::open`] has checked.
@@ -70,16 +70,16 @@ impl fmt::Debug for Fdt<'_> {
 
 /// Something is wrong, and [`Tree::outcome`] knows what.
 #[derive(Clone, Copy)]
-pub(super) struct Reported;
+pub(crate) struct Reported;
 
 /// What reading a part of a tree comes to.
-pub(super) type Read<T> = Result<T, Reported>;
+pub(crate) type Read<T> = Result<T, Reported>;
 
 /// A tree that is being read.
 ///
 /// An error is large, and the way up to whoever prints it is long: it stays
 /// here, and what is handed up takes no room.
-pub(super) struct Tree<'t> {
+pub(crate) struct Tree<'t> {
     fdt: Fdt<'t>,
     /// The error that was reported last.
     error: Cell<BoardError<'t>>,
@@ -146,7 +146,7 @@ impl<'t> Tree<'t> {
 
 /// A node of a tree.
 #[derive(Clone, Copy)]
-pub(super) struct Node<'c, 't> {
+pub(crate) struct Node<'c, 't> {
     tree: &'c Tree<'t>,
     /// Offset of its BEGIN_NODE.
     at: usize,
@@ -240,7 +240,7 @@ impl<'c, 't> Node<'c, 't> {
 }
 
 /// The children of a node, in the tree's order.
-pub(super) struct Children<'c, 't> {
+pub(crate) struct Children<'c, 't> {
     inside: Cursor<'c, 't>,
     /// How far below the node the cursor is.
     depth: usize,
@@ -271,14 +271,14 @@ impl<'c, 't> Iterator for Children<'c, 't> {
     }
 }
 
-pub(super) enum Token<'t> {
+pub(crate) enum Token<'t> {
     Begin,
     Property(&'t [u8], &'t [u8]),
     End,
 }
 
 /// A place in the structure block.
-pub(super) struct Cursor<'c, 't> {
+pub(crate) struct Cursor<'c, 't> {
     /// The node that begins here, if one does.
     pub ahead: Node<'c, 't>,
 }

@@ -9,18 +9,18 @@ use super::tree::compatible_with;
 use crate::image::Conduit;
 
 /// Whether `compatible` is that of PSCI with the standard's function IDs.
-pub(super) fn is_psci(compatible: &[u8]) -> bool {
+pub(crate) fn is_psci(compatible: &[u8]) -> bool {
     compatible_with(compatible, "arm,psci-1.0 arm,psci-0.2").is_some()
 }
 
 /// Whether `compatible` is that of PSCI 0.1, whose function IDs are
 /// properties of the node.
-pub(super) fn is_old_psci(compatible: &[u8]) -> bool {
+pub(crate) fn is_old_psci(compatible: &[u8]) -> bool {
     compatible_with(compatible, "arm,psci").is_some()
 }
 
 /// How `node`, a standard one, says that PSCI is called.
-pub(super) fn conduit(node: Node<'_, '_>) -> Read<Conduit> {
+pub(crate) fn conduit(node: Node<'_, '_>) -> Read<Conduit> {
     match node.text("method")? {
         None => Err(node.missing("method")),
         Some("smc") => Ok(Conduit::Smc),
@@ -30,12 +30,12 @@ pub(super) fn conduit(node: Node<'_, '_>) -> Read<Conduit> {
 }
 
 /// Reports that there is but `old`.
-pub(super) fn refuse_old(old: Node<'_, '_>) -> Read<Conduit> {
+pub(crate) fn refuse_old(old: Node<'_, '_>) -> Read<Conduit> {
     Err(old.error("compatible", Problem::OldPsci))
 }
 
 /// What to say where there is no node at all.
-pub(super) fn absence(tree: &Tree<'_>) -> &'static str {
+pub(crate) fn absence(tree: &Tree<'_>) -> &'static str {
     let by_spin_table = |cpu: Node<'_, '_>| cpu.value("enable-method") == Some(b"spin-table\0");
     let cpus = tree.find("/cpus");
     if cpus.is_some_and(|cpus| cpus.children().any(by_spin_table)) {

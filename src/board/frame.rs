@@ -99,12 +99,12 @@ const FIRST_SPI: u32 = 32;
 const SPI_COUNT: u32 = 988;
 
 /// Whether `compatible` is that of the memory-mapped timer.
-pub(super) fn is_timer(compatible: &[u8]) -> bool {
+pub(crate) fn is_timer(compatible: &[u8]) -> bool {
     compatible_with(compatible, "arm,armv7-timer-mem").is_some()
 }
 
 /// The first frame of the timer at `node` that is not disabled.
-pub(super) fn read(node: Node<'_, '_>) -> Result<TimerFrame, NoFrame> {
+pub(crate) fn read(node: Node<'_, '_>) -> Result<TimerFrame, NoFrame> {
     let is_frame = |child: &Node<'_, '_>| child.value("frame-number").is_some();
     let mut frames = node.children().filter(is_frame);
     let frame = frames.find(|frame| frame.available());

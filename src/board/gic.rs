@@ -43,7 +43,7 @@ const COMPATIBLE: &str = "arm,gic-v3 \
     arm,gic-v2 arm,eb11mp-gic brcm,brahma-b15-gic qcom,msm-qgic2";
 
 /// A controller with what its interrupt specifiers look like.
-pub(super) struct Controller {
+pub(crate) struct Controller {
     pub gic: Gic,
     /// Cells of a specifier.
     pub interrupt_cells: usize,
@@ -51,11 +51,11 @@ pub(super) struct Controller {
 }
 
 /// Whether `compatible` is that of a GIC.
-pub(super) fn is_gic(compatible: &[u8]) -> bool {
+pub(crate) fn is_gic(compatible: &[u8]) -> bool {
     compatible_with(compatible, COMPATIBLE).is_some()
 }
 
-pub(super) fn read(node: Node<'_, '_>, compatible: &[u8]) -> Read<Controller> {
+pub(crate) fn read(node: Node<'_, '_>, compatible: &[u8]) -> Read<Controller> {
     let chain = Chain::to(node);
     let gic = match compatible_with(compatible, COMPATIBLE) {
         Some(0) => version_3(&chain)?,

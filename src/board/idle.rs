@@ -9,7 +9,7 @@ use arrayvec::ArrayVec;
 use super::error::Problem;
 use super::fdt::{Node, Read, Tree};
 use super::tree::compatible_with;
-use crate::psci::{StateFormat, WrongLevel};
+use crate::spec::psci::{StateFormat, WrongLevel};
 
 /// The most idle states.
 pub const IDLE_STATES_MAX: usize = 16;
@@ -46,7 +46,7 @@ type States<'t> = ArrayVec<IdleState<'t>, IDLE_STATES_MAX>;
 
 /// Every idle state with a PSCI parameter, in the order of [`CONTAINERS`] and
 /// in it of the tree; those of one `power_state` are one.
-pub(super) fn read<'t>(tree: &Tree<'t>) -> Read<States<'t>> {
+pub(crate) fn read<'t>(tree: &Tree<'t>) -> Read<States<'t>> {
     let mut states = ArrayVec::new();
     for path in CONTAINERS {
         let Some(container) = tree.find(path) else {

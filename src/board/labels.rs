@@ -23,7 +23,7 @@ const UNLABELLED: u16 = u16::MAX;
 /// The CPU with labels from its affinity fields. With `mt`, as MPIDR_EL1.MT
 /// says, Aff0 is the thread, and all else one field further up. `None`: they
 /// do not fit, and without Aff3 two CPUs would share a label.
-pub(super) fn from_mpidr(mpidr: u64, mt: bool) -> Option<Cpu> {
+pub(crate) fn from_mpidr(mpidr: u64, mt: bool) -> Option<Cpu> {
     let field = |shift: u32| ((mpidr >> shift) & 0xff) as u16;
     let (aff0, aff1, aff2, aff3) = (field(0), field(8), field(16), field(32));
     let (cluster, core, thread) = if mt {
@@ -42,7 +42,7 @@ pub(super) fn from_mpidr(mpidr: u64, mt: bool) -> Option<Cpu> {
 }
 
 /// The CPU without labels, for a map to give.
-pub(super) fn none(mpidr: u64) -> Cpu {
+pub(crate) fn none(mpidr: u64) -> Cpu {
     Cpu {
         mpidr,
         cluster: 0,
@@ -51,7 +51,7 @@ pub(super) fn none(mpidr: u64) -> Cpu {
     }
 }
 
-pub(super) fn is_labelled(cpu: &Cpu) -> bool {
+pub(crate) fn is_labelled(cpu: &Cpu) -> bool {
     cpu.thread != UNLABELLED
 }
 
@@ -80,7 +80,7 @@ impl<'c, 't> Level<'c, 't> {
 
 /// Labels `cpus`, which have none, by the map. A CPU that the map leaves out
 /// stays unlabelled.
-pub(super) fn from_map(map: Node<'_, '_>, handles: &[Handle], cpus: &mut [Cpu]) -> Read<()> {
+pub(crate) fn from_map(map: Node<'_, '_>, handles: &[Handle], cpus: &mut [Cpu]) -> Read<()> {
     check_size(map)?;
     let mut labeller = Labeller {
         handles,

@@ -55,7 +55,7 @@ impl<const N: usize> List<N> {
 }
 
 /// Every region of memory, in the tree's order.
-pub(super) fn read(tree: &Tree<'_>) -> Read<ArrayVec<Region, MEMORY_MAX>> {
+pub(crate) fn read(tree: &Tree<'_>) -> Read<ArrayVec<Region, MEMORY_MAX>> {
     let mut list = List::new();
     tree::walk(tree, &mut |chain, facts| {
         if facts.is_memory {
@@ -71,7 +71,7 @@ pub(super) fn read(tree: &Tree<'_>) -> Read<ArrayVec<Region, MEMORY_MAX>> {
 
 /// What /memreserve/ and /reserved-memory keep from use. Children without
 /// `reg` are for an operating system to place, and no concern here.
-pub(super) fn reserved(tree: &Tree<'_>) -> Read<ArrayVec<Region, RESERVED_MAX>> {
+pub(crate) fn reserved(tree: &Tree<'_>) -> Read<ArrayVec<Region, RESERVED_MAX>> {
     let mut list = List::new();
     for (base, size) in tree.reservations() {
         let problem = if base.checked_add(size).is_none() {

@@ -113,7 +113,7 @@ impl<'t> Reg<'t> {
 }
 
 /// How many regions the `reg` of the chain's last node has.
-pub(super) fn count(chain: &Chain<'_, '_>) -> Read<usize> {
+pub(crate) fn count(chain: &Chain<'_, '_>) -> Read<usize> {
     let reg = Reg::of(chain)?;
     let count = reg.and_then(|reg| reg.value.len().checked_div(reg.entry()));
     Ok(count.unwrap_or(0))
@@ -121,7 +121,7 @@ pub(super) fn count(chain: &Chain<'_, '_>) -> Read<usize> {
 
 /// Entry `index` of the last node's `reg`, as the CPUs see it; an empty one
 /// as it is, for there is nothing to see.
-pub(super) fn region_or_empty(chain: &Chain<'_, '_>, index: usize) -> Read<Region> {
+pub(crate) fn region_or_empty(chain: &Chain<'_, '_>, index: usize) -> Read<Region> {
     let node = chain.node();
     let reg = Reg::of(chain)?.ok_or_else(|| node.missing("reg"))?;
     let at = index.checked_mul(reg.entry());
@@ -152,7 +152,7 @@ pub(super) fn region_or_empty(chain: &Chain<'_, '_>, index: usize) -> Read<Regio
 }
 
 /// Entry `index` of the last node's `reg`, as the CPUs see it.
-pub(super) fn region(chain: &Chain<'_, '_>, index: usize) -> Read<Region> {
+pub(crate) fn region(chain: &Chain<'_, '_>, index: usize) -> Read<Region> {
     let region = region_or_empty(chain, index)?;
     if region.size == 0 {
         let problem = Problem::Empty(region.base);

@@ -7,7 +7,7 @@
 use super::fdt::{Node, Read, word};
 use super::gic::Controller;
 use super::tree::compatible_with;
-use crate::round::CounterErratum;
+use crate::spec::counter::CounterErratum;
 
 /// Interrupt numbers (INTID, 16 to 31) of the per-CPU timers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,17 +33,17 @@ const NAMES: [&[u8]; 4] = [b"sec-phys", b"phys", b"virt", b"hyp-phys"];
 const TIMERS_MAX: usize = 5;
 
 /// Whether `compatible` is that of the per-CPU timers.
-pub(super) fn is_timer(compatible: &[u8]) -> bool {
+pub(crate) fn is_timer(compatible: &[u8]) -> bool {
     compatible_with(compatible, "arm,armv8-timer arm,armv7-timer").is_some()
 }
 
 /// The counter's erratum that the timer's node names.
-pub(super) fn erratum(node: Node<'_, '_>) -> Option<CounterErratum> {
+pub(crate) fn erratum(node: Node<'_, '_>) -> Option<CounterErratum> {
     let mut errata = CounterErratum::OF_SOCS.into_iter();
     errata.find(|erratum| node.value(erratum.name()).is_some())
 }
 
-pub(super) fn read(node: Node<'_, '_>, controller: &Controller) -> Read<TimerPpis> {
+pub(crate) fn read(node: Node<'_, '_>, controller: &Controller) -> Read<TimerPpis> {
     let mut ppis = TimerPpis::default();
     // Each entry of the extended form begins with its controller's phandle.
     let (name, value, extra) = match node.value("interrupts-extended") {

@@ -112,7 +112,7 @@ fn is_available(status: Option<&[u8]>) -> bool {
 }
 
 /// The first of a property's strings, when it is ASCII text.
-pub(super) fn first_text(value: &[u8]) -> Option<&str> {
+pub(crate) fn first_text(value: &[u8]) -> Option<&str> {
     let end = value.iter().position(|byte| *byte == 0)?;
     let text = value.get(..end)?;
     let plain = |b: &u8| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~');
@@ -125,7 +125,7 @@ pub(super) fn first_text(value: &[u8]) -> Option<&str> {
 /// Place in `names`, which are parted by blanks, of the first string of a
 /// `compatible` value that is among them: the list goes from the most specific
 /// to the most general (2.3.1).
-pub(super) fn compatible_with(value: &[u8], names: &str) -> Option<usize> {
+pub(crate) fn compatible_with(value: &[u8], names: &str) -> Option<usize> {
     value.split(|byte| *byte == 0).find_map(|string| {
         let mut names = names.as_bytes().split(|byte| *byte == b' ');
         names.position(|name| name == string)
@@ -133,7 +133,7 @@ pub(super) fn compatible_with(value: &[u8], names: &str) -> Option<usize> {
 }
 
 /// A node with all its parents, the root first.
-pub(super) struct Chain<'c, 't> {
+pub(crate) struct Chain<'c, 't> {
     nodes: ArrayVec<Node<'c, 't>, DEPTH_MAX>,
     root: Node<'c, 't>,
 }
@@ -179,7 +179,7 @@ impl<'c, 't> Chain<'c, 't> {
 }
 
 /// What a walk tells of each node.
-pub(super) struct Facts<'t> {
+pub(crate) struct Facts<'t> {
     /// The `compatible` strings, or nothing.
     pub compatible: &'t [u8],
     /// Whether `device_type` is "memory".
@@ -193,7 +193,7 @@ type Visit<'v, 'c, 't> = dyn FnMut(&Chain<'c, 't>, &Facts<'t>) -> Read<()> + 'v;
 ///
 /// # Errors
 /// Those of `visit`.
-pub(super) fn walk<'c, 't>(tree: &'c Tree<'t>, visit: &mut Visit<'_, 'c, 't>) -> Read<()> {
+pub(crate) fn walk<'c, 't>(tree: &'c Tree<'t>, visit: &mut Visit<'_, 'c, 't>) -> Read<()> {
     let mut chain = Chain::root(tree);
     let mut cursor = tree.root().cursor();
     // How many of the nodes around the cursor are not in the chain.

@@ -95,12 +95,12 @@ const COMPATIBLE: &str = "arm,sbsa-gwdt arm,sp805";
 const WDOGCLK: &[u8] = b"wdog";
 
 /// Whether `compatible` is that of a watchdog.
-pub(super) fn is_watchdog(compatible: &[u8]) -> bool {
+pub(crate) fn is_watchdog(compatible: &[u8]) -> bool {
     compatible_with(compatible, COMPATIBLE).is_some()
 }
 
 /// The watchdog at `node`, if it can be used.
-pub(super) fn read(node: Node<'_, '_>) -> Option<Watchdog> {
+pub(crate) fn read(node: Node<'_, '_>) -> Option<Watchdog> {
     // The first entry is the control frame where there are two.
     let Region { base, size } = ranges::region(&Chain::to(node), 0).ok()?;
     if size < FRAME || !base.is_multiple_of(FRAME) || base >> ADDRESS_BITS != 0 {

@@ -2,16 +2,14 @@
 
 use core::fmt;
 
-use psci_bench::round::Identity;
-use psci_bench::sample::{Action, End, Outcome};
-use psci_bench::stat::Rise;
+use psci_bench::measure::{Action, End, Identity, Outcome};
+use psci_bench::spec::stat::Rise;
 
 use super::cpu::{self, Env};
 use super::gic::GicError;
-use super::help;
-use super::latency;
 use super::slot::{Order, Slot};
 use super::timed::Back;
+use super::{help, latency};
 
 /// The last stretch before a start, in microseconds, which a CPU does not nap
 /// through.
@@ -225,7 +223,7 @@ fn version(
         return outcome;
     };
     env.way.wait_until(start);
-    let call = env.way.call(psci_bench::psci::function::VERSION);
+    let call = env.way.call(psci_bench::spec::psci::function::VERSION);
     let outcome = Outcome {
         end: End::Returned,
         code: call.x0 as u32 as i32,

@@ -2,17 +2,15 @@
 //! what came of it. It never waits for another CPU without a deadline.
 
 use psci_bench::board::Cpu;
-use psci_bench::latency::Tally;
-use psci_bench::psci::{Affinity, Error, SuspendMode};
-use psci_bench::round::{After, Facts, Machine, Round, Waker};
-use psci_bench::sample::{Action, Cause, End, Loss, Outcome, Step};
+use psci_bench::measure::{
+    Action, After, Cause, End, Facts, Loss, Machine, Outcome, Round, Step, Tally, Waker,
+};
+use psci_bench::spec::psci::{Affinity, Error, SuspendMode};
 
-use super::act;
-use super::boot;
-use super::console;
 use super::cpu::{self, Env};
 use super::orders::{self, Orders};
 use super::slot::{Order, Slot};
+use super::{act, boot, console};
 
 /// CPU_ON of all until it is accepted: an earlier CPU_OFF may still be under
 /// way.

@@ -9,11 +9,10 @@ use aarch64_cpu::registers::{
     MIDR_EL1, MPIDR_EL1, Readable, TPIDR_EL1, TPIDR_EL2, Writeable,
 };
 use psci_bench::board::NoFrame;
-use psci_bench::caches::Caches;
-use psci_bench::pmf::{Interface, ReadError};
-use psci_bench::psci::AFFINITY_MASK;
-use psci_bench::round::Identity;
-use psci_bench::stats::Clock;
+use psci_bench::measure::{Clock, Identity};
+use psci_bench::spec::caches::Caches;
+use psci_bench::spec::pmf::{Interface, ReadError};
+use psci_bench::spec::psci::AFFINITY_MASK;
 
 use super::boot;
 use super::dirty::Dirty;

@@ -9,9 +9,8 @@ use psci_bench::image::Conduit;
 use spin::mutex::SpinMutex;
 
 use super::console::{self, say};
-use super::cpu;
-use super::help;
 use super::panic::{self, Ended};
+use super::{cpu, help};
 
 /// What `vectors.S` saves.
 #[repr(C)]

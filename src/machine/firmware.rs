@@ -1,10 +1,12 @@
 //! The firmware's functions that are called without being timed.
 
 use psci_bench::image::Conduit;
-use psci_bench::pmf::{Interface, ReadError, STAMPS, Stamp, Stamps};
-use psci_bench::psci::{self, AFFINITY_MASK, Affinity, Error, StateFormat, SuspendMode, function};
-use psci_bench::smccc::{self, Service};
-use psci_bench::stat::{Ladder, Statistics};
+use psci_bench::spec::pmf::{Interface, ReadError, STAMPS, Stamp, Stamps};
+use psci_bench::spec::psci::{
+    self, AFFINITY_MASK, Affinity, Error, StateFormat, SuspendMode, function,
+};
+use psci_bench::spec::smccc::{self, Service};
+use psci_bench::spec::stat::{Ladder, Statistics};
 
 use super::call::call;
 

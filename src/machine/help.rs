@@ -1,7 +1,7 @@
 //! Wake-ups by SGI, and the awake helper: a CPU that stays awake while others
 //! suspend to a state that stops their own timers.
 
-use psci_bench::sample::{Action, Cause, End, Outcome};
+use psci_bench::measure::{Action, Cause, End, Outcome};
 
 use super::cpu::{self, Env};
 use super::slot::{Order, Slot, Wakes};

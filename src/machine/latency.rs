@@ -4,8 +4,8 @@
 use core::arch::global_asm;
 use core::ffi::c_void;
 
-use psci_bench::latency::{Load, Tally};
-use psci_bench::sample::{End, Outcome};
+use psci_bench::measure::{End, Outcome, Tally};
+use psci_bench::plan::Load;
 
 use super::cpu::{self, Env};
 use super::mmu::PAGE;

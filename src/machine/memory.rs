@@ -6,8 +6,7 @@ use core::arch::asm;
 use core::mem::MaybeUninit;
 use core::slice;
 
-use psci_bench::board::Region;
-use psci_bench::room::{self, Room};
+use psci_bench::board::{Region, Room, free_memory};
 
 use super::mmu::{Kind, MapError, PAGE, Tables};
 
@@ -92,7 +91,7 @@ impl Pages {
     /// Takes the first `bytes` bytes away, rounded up to whole pages, as far as
     /// there are so many.
     pub fn split_off(&mut self, bytes: u64) -> Self {
-        Self(room::split_off(&mut self.0, bytes))
+        Self(free_memory::split_off(&mut self.0, bytes))
     }
 
     /// Fills them with zeroes, which a table walk sees before any descriptor

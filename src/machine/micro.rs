@@ -1,8 +1,8 @@
 //! Loops of one operation: the assembly's Rust side (`micro.S`).
 
 use psci_bench::image::Conduit;
-use psci_bench::pmf::Stamp;
-use psci_bench::sample::Operation;
+use psci_bench::measure::Operation;
+use psci_bench::spec::pmf::Stamp;
 
 use super::cpu::Env;
 use super::gic::OwnSgi;

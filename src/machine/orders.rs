@@ -1,9 +1,8 @@
 //! The order that each CPU gets in a round.
 
 use psci_bench::board::Cpu;
+use psci_bench::measure::{Action, After, Round, Waker, Who};
 use psci_bench::plan::WakePattern;
-use psci_bench::round::{After, Round, Waker, Who};
-use psci_bench::sample::Action;
 
 use super::cpu::Env;
 use super::slot::{Order, Wakes};

@@ -1,7 +1,7 @@
 //! What measuring itself costs.
 
-use psci_bench::pmf::Stamp;
-use psci_bench::round::Overheads;
+use psci_bench::measure::Overheads;
+use psci_bench::spec::pmf::Stamp;
 
 use super::cpu::Env;
 use super::timed::Way;

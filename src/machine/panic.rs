@@ -5,14 +5,13 @@ use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use psci_bench::image::Conduit;
+use psci_bench::model::ClosingLine;
 use psci_bench::output;
 use psci_bench::plan::EndAction;
-use psci_bench::verdict::ClosingLine;
 
 use super::console::{self, Console, say};
-use super::cpu;
 use super::firmware::Firmware;
-use super::help;
+use super::{cpu, help};
 
 /// Why a run ended before its time.
 pub enum Ended<'e> {

@@ -1,7 +1,6 @@
 //! A CPU that is not the lead: on by CPU_ON, does its orders, goes off.
 
-use psci_bench::round::After;
-use psci_bench::sample::{Cause, Outcome};
+use psci_bench::measure::{After, Cause, Outcome};
 
 use super::act;
 use super::cpu::{self, Env};

@@ -8,10 +8,8 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use psci_bench::latency::Tally;
-use psci_bench::round::{After, Identity, Window};
-use psci_bench::sample::{Action, Cause, Outcome};
-use psci_bench::stat::Ladder;
+use psci_bench::measure::{Action, After, Cause, Identity, Outcome, Tally, Window};
+use psci_bench::spec::stat::Ladder;
 
 use super::stacks::Stack;
 use super::stress::Buffer;

@@ -1,7 +1,7 @@
 //! The CPUs' stacks: above each an emergency stack, on which exceptions are
 //! handled, and below each a page that stays unmapped.
 
-use psci_bench::room::Room;
+use psci_bench::board::Room;
 
 use super::boot;
 use super::memory::Pages;

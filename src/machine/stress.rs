@@ -6,7 +6,7 @@
 use core::arch::{asm, global_asm};
 
 use psci_bench::board::Region;
-use psci_bench::latency::Load;
+use psci_bench::plan::Load;
 
 use super::memory::Pages;
 

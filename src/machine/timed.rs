@@ -4,8 +4,9 @@ use core::arch::global_asm;
 use core::sync::atomic::AtomicU64;
 
 use psci_bench::image::Conduit;
-use psci_bench::psci::function;
-use psci_bench::round::{Counter, CounterErratum};
+use psci_bench::measure::Counter;
+use psci_bench::spec::counter::CounterErratum;
+use psci_bench::spec::psci::function;
 
 use super::counter;
 

@@ -9,7 +9,7 @@ use aarch64_cpu::registers::{
     Writeable,
 };
 use psci_bench::board::TimerPpis;
-use psci_bench::round::Counter;
+use psci_bench::measure::Counter;
 
 use super::cpu;
 

@@ -10,7 +10,7 @@
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use psci_bench::board::{NoWatchdog, Watchdog as Description};
-use psci_bench::sample::{Cause, Loss, Step};
+use psci_bench::measure::{Cause, Loss, Step};
 use spin::mutex::SpinMutex;
 
 use super::conduct::FINISH_US;

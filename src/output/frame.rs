@@ -14,27 +14,28 @@
 
 use core::fmt::{self, Write};
 
+use super::run::{Run, is_framed};
+use super::status;
 use super::text::paragraph;
-use super::{Run, is_framed, status};
+use crate::measure::Clock;
+use crate::model::{Figures, Row, Status, TestReport, report};
 use crate::plan::ScenarioId;
-use crate::report::{self, Figures, Row, Status, TestReport};
-use crate::stats::Clock;
 
 /// The first two lines of the frame.
-pub(super) fn begin(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+pub(crate) fn begin(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     let level = u64::from(run.facts.exception_level);
     out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;
     writeln!(out, "NOTICE:  Running at NS-EL{level}")
 }
 
 /// What comes before a scenario is measured.
-pub(super) fn begin_test(out: &mut dyn Write, scenario: ScenarioId) -> fmt::Result {
+pub(crate) fn begin_test(out: &mut dyn Write, scenario: ScenarioId) -> fmt::Result {
     writeln!(out, "> Executing '{}'", scenario.name())
 }
 
 /// One scenario's rows and result: one row for each CPU, over all placements of
 /// the helper.
-pub(super) fn test(out: &mut dyn Write, run: &Run<'_>, group: &[TestReport<'_>]) -> fmt::Result {
+pub(crate) fn test(out: &mut dyn Write, run: &Run<'_>, group: &[TestReport<'_>]) -> fmt::Result {
     let cluster = |cpu: u16| run.cpu(cpu.into()).cluster;
     for cpu in 0..run.cpus.len() as u16 {
         if let Some((test, row)) = report::row_of(group, cpu, &cluster) {
@@ -50,7 +51,7 @@ pub(super) fn test(out: &mut dyn Write, run: &Run<'_>, group: &[TestReport<'_>])
 }
 
 /// The counts of all scenarios that were framed.
-pub(super) fn summary(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> fmt::Result {
+pub(crate) fn summary(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> fmt::Result {
     let (mut skipped, mut passed, mut failed) = (0u64, 0u64, 0u64);
     let same =
         |a: &TestReport<'_>, b: &TestReport<'_>| (a.scenario, a.method) == (b.scenario, b.method);

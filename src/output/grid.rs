@@ -11,7 +11,7 @@ use super::units::Hundredths;
 
 /// What stands in one place of a table.
 #[derive(Clone, Copy)]
-pub(super) enum Cell {
+pub(crate) enum Cell {
     /// Words: left-aligned.
     Text(&'static str),
     /// A number: right-aligned, as all that follow.
@@ -37,26 +37,26 @@ impl fmt::Display for Cell {
 }
 
 /// The most columns that a table has.
-pub(super) const COLUMNS_MAX: usize = 12;
+pub(crate) const COLUMNS_MAX: usize = 12;
 
 /// Blanks before the table: it is the content of a directive.
 const INDENT: usize = 3;
 
 /// A table without its title.
-pub(super) struct Grid<'t> {
+pub(crate) struct Grid<'t> {
     /// Number of columns; those after [`COLUMNS_MAX`] are left out.
-    pub(super) columns: usize,
+    pub(crate) columns: usize,
     /// The heading of a column.
-    pub(super) heading: &'t dyn Fn(usize) -> &'static str,
+    pub(crate) heading: &'t dyn Fn(usize) -> &'static str,
     /// Number of rows.
-    pub(super) rows: usize,
+    pub(crate) rows: usize,
     /// The cell in a row and a column.
-    pub(super) cell: &'t dyn Fn(usize, usize) -> Cell,
+    pub(crate) cell: &'t dyn Fn(usize, usize) -> Cell,
 }
 
 impl Grid<'_> {
     /// Writes the table under `title`, and an empty line after it.
-    pub(super) fn write(&self, out: &mut dyn Write, title: fmt::Arguments<'_>) -> fmt::Result {
+    pub(crate) fn write(&self, out: &mut dyn Write, title: fmt::Arguments<'_>) -> fmt::Result {
         paragraph(out, ".. table:: ", INDENT, &mut |heading| {
             heading.write_fmt(title)
         })?;

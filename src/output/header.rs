@@ -2,16 +2,16 @@
 
 use core::fmt::{self, Write};
 
-use super::Run;
 use super::frame;
-use super::label::Label;
+use super::run::Run;
 use super::text::{Many, Prose, paragraph};
 use super::units::Hundredths;
 use crate::board::{LabelSource, NoWatchdog};
 use crate::image::Conduit;
+use crate::measure::Identity;
+use crate::model::Label;
 use crate::plan::{ScenarioId, TimerPlan, WakePattern};
-use crate::psci::StateFormat;
-use crate::round::Identity;
+use crate::spec::psci::StateFormat;
 
 /// Blanks before a line that goes on: as wide as a line's name.
 const INDENT: usize = 15;
@@ -184,7 +184,7 @@ fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
 ///
 /// # Errors
 /// Those of `out`.
-pub(super) fn frequencies(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+pub(crate) fn frequencies(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     let hz = run.facts.frequency;
     let own = |it: Identity| (it.frequency != hz).then_some(it.frequency);
     others(out, run, "Warning: ", &own, &|prose, own, cpu| {
@@ -200,7 +200,7 @@ pub(super) fn frequencies(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
 ///
 /// # Errors
 /// Those of `out`.
-pub(super) fn cpu_clocks(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+pub(crate) fn cpu_clocks(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
     let Some(mhz) = run.facts.own.clock_mhz else {
         return Ok(());
     };
@@ -323,7 +323,7 @@ fn timer(prose: &mut Prose<'_>, timer: &TimerPlan) -> fmt::Result {
 
 impl Run<'_> {
     /// The first CPU of each cluster, by index in the board's order.
-    pub(super) fn cluster_heads(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn cluster_heads(&self) -> impl Iterator<Item = usize> {
         let is_first = |index: &usize| {
             let cluster = self.cpu(*index).cluster;
             let first = self.cpus.iter().position(|c| c.cluster == cluster);

@@ -14,14 +14,12 @@
 
 use core::fmt::{self, Write};
 
-use super::Run;
+use super::run::Run;
 use super::text::{Prose, fill, paragraph};
 use crate::board::Cpu;
-use crate::latency::{Account, Load, Until};
-use crate::plan::ScenarioId;
-use crate::point::{How, Measure, Point};
-use crate::report::TestReport;
-use crate::stats::Clock;
+use crate::measure::{Account, Clock, Until};
+use crate::model::{How, Measure, Point, TestReport};
+use crate::plan::{Load, ScenarioId};
 
 /// Data lines until the headings are said again.
 const HEADINGS: u32 = 21;
@@ -75,7 +73,7 @@ pub(crate) fn without_zero(out: &mut dyn Write) -> fmt::Result {
 }
 
 /// What stands behind the tables.
-pub(super) fn how_to_read(prose: &mut Prose<'_>) -> fmt::Result {
+pub(crate) fn how_to_read(prose: &mut Prose<'_>) -> fmt::Result {
     prose.write_str(
         "Expiries are looked at in windows of a second at most, between which the timers stand \
          and a line is printed. Median and p99 may be 1/16 too small: they are the lower ends of \
@@ -86,7 +84,7 @@ pub(super) fn how_to_read(prose: &mut Prose<'_>) -> fmt::Result {
 
 /// Says where so many expiries were overruns that the figures are of too few:
 /// more than a tenth. That is a result, and no failure.
-pub(super) fn overruns(
+pub(crate) fn overruns(
     out: &mut dyn Write,
     run: &Run<'_>,
     test: &TestReport<'_>,

@@ -5,17 +5,16 @@ use core::fmt::{self, Write};
 
 use arrayvec::ArrayVec;
 
-use super::Run;
 use super::grid::{Cell, Grid};
+use super::run::Run;
 use super::tables::{cpu_cell, cpu_headings};
 use super::text::{Many, Prose, paragraph};
+use crate::measure::Clock;
+use crate::model::{How, LOOP, Measure, Point, Status, TestReport, Unit};
 use crate::plan::{LOOPS_LIMIT_S, ScenarioId};
-use crate::point::{How, LOOP, Measure, Point, Unit};
-use crate::report::{Status, TestReport};
-use crate::stats::Clock;
 
 /// Writes them all; nothing where there is no point.
-pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
     for measure in Measure::ALL {
         for how in How::BOTH {
             table(out, run, test, measure, how)?;

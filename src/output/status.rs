@@ -2,16 +2,15 @@
 
 use core::fmt::{self, Write};
 
-use super::Run;
+use super::run::Run;
 use super::text::{Prose, listed, paragraph};
-use crate::latency::Fault;
-use crate::number::Signed;
+use crate::model::{Failure, LEFT_OUT, Skip, Status, TestReport};
 use crate::plan::{Method, ScenarioId};
-use crate::point::LEFT_OUT;
-use crate::report::{Failure, Skip, Status, TestReport};
+use crate::scenario::Fault;
+use crate::spec::number::Signed;
 
 /// A `power_state` as it is printed.
-pub(super) struct State(pub u32);
+pub(crate) struct State(pub u32);
 
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -20,7 +19,7 @@ impl fmt::Display for State {
 }
 
 /// A scenario's result as one word.
-pub(super) fn word(status: Status) -> &'static str {
+pub(crate) fn word(status: Status) -> &'static str {
     match status {
         Status::Passed => "Passed",
         Status::Skipped(_) => "Skipped",
@@ -29,7 +28,7 @@ pub(super) fn word(status: Status) -> &'static str {
 }
 
 /// What comes before a scenario is measured that stands outside TFTF's frame.
-pub(super) fn begin_test(out: &mut dyn Write, scenario: ScenarioId) -> fmt::Result {
+pub(crate) fn begin_test(out: &mut dyn Write, scenario: ScenarioId) -> fmt::Result {
     paragraph(out, "", 2, &mut |line| {
         line.write_str(scenario.name())?;
         line.write_str(if scenario.is_suite() {
@@ -41,7 +40,7 @@ pub(super) fn begin_test(out: &mut dyn Write, scenario: ScenarioId) -> fmt::Resu
 }
 
 /// Its result.
-pub(super) fn result(out: &mut dyn Write, run: &Run<'_>, status: Status) -> fmt::Result {
+pub(crate) fn result(out: &mut dyn Write, run: &Run<'_>, status: Status) -> fmt::Result {
     match status {
         Status::Passed => writeln!(out, "  {}", word(status)),
         Status::Skipped(_) | Status::Failed(_) => why(out, run, status),
@@ -49,7 +48,7 @@ pub(super) fn result(out: &mut dyn Write, run: &Run<'_>, status: Status) -> fmt:
 }
 
 /// A line that says why, unless the scenario passed.
-pub(super) fn why(out: &mut dyn Write, run: &Run<'_>, status: Status) -> fmt::Result {
+pub(crate) fn why(out: &mut dyn Write, run: &Run<'_>, status: Status) -> fmt::Result {
     let result = match status {
         Status::Passed => return Ok(()),
         other => word(other),
@@ -66,7 +65,7 @@ pub(super) fn why(out: &mut dyn Write, run: &Run<'_>, status: Status) -> fmt::Re
 
 /// Names what was skipped, and why: each scenario, and the rows of one that
 /// share a reason. Writes nothing where nothing was skipped.
-pub(super) fn skips(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> fmt::Result {
+pub(crate) fn skips(out: &mut dyn Write, run: &Run<'_>, tests: &[TestReport<'_>]) -> fmt::Result {
     let mut any = false;
     for test in tests {
         if let Status::Skipped(skip) = test.status {
@@ -144,7 +143,7 @@ fn named(
     })
 }
 
-pub(super) fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
+pub(crate) fn skipped(line: &mut Prose<'_>, skip: Skip) -> fmt::Result {
     match skip {
         Skip::NoIdleState => line.write_str(
             "the board names no idle state of this kind; deepest= or core= can give one",

@@ -3,16 +3,15 @@
 
 use core::fmt::{self, Write};
 
-use super::Run;
+use super::run::Run;
 use super::status::skipped;
 use super::text::{Many, Prose, listed, paragraph};
+use crate::measure::Reason;
+use crate::model::{LEFT_OUT, Measure, TestReport};
 use crate::plan::ScenarioId;
-use crate::point::{LEFT_OUT, Measure};
-use crate::report::TestReport;
-use crate::sample::Reason;
 
 /// Writes it; nothing of any other scenario.
-pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
     if test.points.is_empty() || !test.scenario.is_sweep() {
         return Ok(());
     }

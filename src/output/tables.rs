@@ -2,18 +2,16 @@
 
 use core::fmt::{self, Write};
 
-use super::Run;
-use super::figures::{columns, figure, heading};
 use super::grid::{COLUMNS_MAX, Cell, Grid};
-use super::label::Label;
+use super::run::Run;
 use super::text::{Many, Prose, paragraph};
 use super::units::Unit;
+use crate::measure::{METRICS, Metric};
+use crate::model::{Label, Row, TestReport, columns, figure, heading};
 use crate::plan::{Method, ScenarioId, WakePattern};
-use crate::report::{Row, TestReport};
-use crate::sample::{METRICS, Metric};
 
 /// Writes them all; nothing where there is no figure.
-pub(super) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
     let metrics = columns(test);
     if metrics.is_empty() {
         return Ok(());
@@ -49,14 +47,14 @@ impl fmt::Display for Helper {
 }
 
 /// The columns that say which CPU a row is.
-pub(super) fn cpu_headings(run: &Run<'_>) -> &'static [&'static str] {
+pub(crate) fn cpu_headings(run: &Run<'_>) -> &'static [&'static str] {
     match run.threads() {
         1 => &["Cluster", "Core"],
         _ => &["Cluster", "Core", "Thread"],
     }
 }
 
-pub(super) fn cpu_cell(run: &Run<'_>, index: u16, column: usize) -> Cell {
+pub(crate) fn cpu_cell(run: &Run<'_>, index: u16, column: usize) -> Cell {
     let cpu = run.cpu(index.into());
     let number = [cpu.cluster, cpu.core, cpu.thread];
     Cell::Count(number.get(column).copied().unwrap_or(0).into())

@@ -11,7 +11,7 @@ use core::fmt::{self, Write};
 pub const COLUMNS: usize = 120;
 
 /// Running text, broken into lines between words.
-pub(super) struct Prose<'w> {
+pub(crate) struct Prose<'w> {
     out: &'w mut dyn Write,
     /// Blanks that a line after the first begins with.
     indent: usize,
@@ -26,7 +26,7 @@ pub(super) struct Prose<'w> {
 
 /// Writes `text` in lines of which the first begins with `lead`, and the
 /// others with `indent` blanks.
-pub(super) fn paragraph(
+pub(crate) fn paragraph(
     out: &mut dyn Write,
     lead: &str,
     indent: usize,
@@ -90,7 +90,7 @@ impl Write for Prose<'_> {
 }
 
 /// Writes a character so many times.
-pub(super) fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
+pub(crate) fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
     for _ in 0..times {
         out.write_char(c)?;
     }
@@ -171,7 +171,7 @@ impl Write for Nowhere {
 /// shortened, so that there is room for the reason behind it; what is still longer
 /// is cut between two words, if there is a place for that in its second half, and
 /// says so.
-pub(super) fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
+pub(crate) fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
     let excess = width(what).saturating_sub(COLUMNS);
     let mut nowhere = Nowhere;
     let mut path = ShortPath::new(&mut nowhere, 0);
@@ -228,7 +228,7 @@ fn printable(c: char) -> char {
 
 /// A number of things: `1 cluster`, `2 clusters`.
 #[derive(Clone, Copy)]
-pub(super) struct Many(pub(super) u64, pub(super) &'static str);
+pub(crate) struct Many(pub(crate) u64, pub(crate) &'static str);
 
 impl fmt::Display for Many {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -238,7 +238,7 @@ impl fmt::Display for Many {
 
 /// The things alone: `batch`, `batches`.
 #[derive(Clone, Copy)]
-pub(super) struct Plural(pub(super) u64, pub(super) &'static str);
+pub(crate) struct Plural(pub(crate) u64, pub(crate) &'static str);
 
 impl fmt::Display for Plural {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -252,7 +252,7 @@ impl fmt::Display for Plural {
 }
 
 /// How many characters `what` takes.
-pub(super) fn width(what: &dyn fmt::Display) -> usize {
+pub(crate) fn width(what: &dyn fmt::Display) -> usize {
     struct Count(usize);
     impl Write for Count {
         fn write_str(&mut self, text: &str) -> fmt::Result {
@@ -269,7 +269,7 @@ pub(super) fn width(what: &dyn fmt::Display) -> usize {
 /// The first of these items by comma, and how many more there are.
 ///
 /// Eight CPUs or clusters in a line say where to look; five hundred do not.
-pub(super) fn listed<T: fmt::Display>(
+pub(crate) fn listed<T: fmt::Display>(
     out: &mut dyn Write,
     items: &mut dyn Iterator<Item = T>,
 ) -> fmt::Result {

@@ -5,11 +5,11 @@ use core::fmt;
 
 use super::grid::Cell;
 use super::text::Many;
-use crate::stats::Clock;
+use crate::measure::Clock;
 
 /// A number with two decimals, as an integer of hundredths.
 #[derive(Clone, Copy)]
-pub(super) struct Hundredths(pub(super) u64);
+pub(crate) struct Hundredths(pub(crate) u64);
 
 impl fmt::Display for Hundredths {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -19,16 +19,16 @@ impl fmt::Display for Hundredths {
 
 /// What figures are told in.
 #[derive(Clone, Copy)]
-pub(super) struct Unit(pub(super) Clock);
+pub(crate) struct Unit(pub(crate) Clock);
 
 impl Unit {
     /// Its name, for headings.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         if self.0.is_known() { "us" } else { "ticks" }
     }
 
     /// A figure in a table.
-    pub(super) fn cell(self, ticks: Option<u64>) -> Cell {
+    pub(crate) fn cell(self, ticks: Option<u64>) -> Cell {
         match ticks {
             None => Cell::Missing,
             Some(ticks) if !self.0.is_known() => Cell::Count(ticks),
@@ -40,19 +40,19 @@ impl Unit {
     }
 
     /// A figure in a sentence, with its unit.
-    pub(super) fn span(self, ticks: u64) -> Span {
+    pub(crate) fn span(self, ticks: u64) -> Span {
         Span(self, ticks)
     }
 
     /// The durations from one to another.
-    pub(super) fn range(self, (least, most): (u64, u64)) -> Range {
+    pub(crate) fn range(self, (least, most): (u64, u64)) -> Range {
         Range(self.span(least), self.span(most))
     }
 }
 
 /// A duration in a sentence.
 #[derive(Clone, Copy)]
-pub(super) struct Span(Unit, u64);
+pub(crate) struct Span(Unit, u64);
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,7 +68,7 @@ impl fmt::Display for Span {
 
 /// A duration, or two with what lies between.
 #[derive(Clone, Copy)]
-pub(super) struct Range(pub(super) Span, pub(super) Span);
+pub(crate) struct Range(pub(crate) Span, pub(crate) Span);
 
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

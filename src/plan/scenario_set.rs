@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::ScenarioId;
+use super::scenario_id::ScenarioId;
 
 /// A set of scenarios.
 #[derive(Clone, Copy, PartialEq, Eq)]

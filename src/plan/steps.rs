@@ -1,6 +1,7 @@
 //! The steps of a sweep: numbers by comma, ranges of them by hyphen.
 
-use super::{Key, PlanProblem};
+use super::error::PlanProblem;
+use super::plan::Key;
 use crate::board::text;
 
 /// The most steps of one sweep.
@@ -60,7 +61,7 @@ impl Steps {
 
     /// Reads a list; `item` reads a number, `next` gives the one that follows
     /// in a range.
-    pub(super) fn parse(
+    pub(crate) fn parse(
         key: Key,
         value: &str,
         item: fn(&str) -> Option<u32>,
@@ -97,7 +98,7 @@ pub const DIRTY_STEPS: usize = 15;
 const DIRTY_FIRST: u32 = 16 << 10;
 
 /// A number of bytes, with K or M behind it for KiB or MiB.
-pub(super) fn bytes(word: &str) -> Option<u32> {
+pub(crate) fn bytes(word: &str) -> Option<u32> {
     let digits = word.as_bytes();
     let (digits, unit) = match digits {
         [digits @ .., b'K'] => (digits, 1 << 10),
@@ -109,18 +110,18 @@ pub(super) fn bytes(word: &str) -> Option<u32> {
 }
 
 /// The next step of a range of bytes: twice as many.
-pub(super) fn next_bytes(bytes: u32) -> u32 {
+pub(crate) fn next_bytes(bytes: u32) -> u32 {
     (bytes * 2).max(DIRTY_FIRST)
 }
 
 /// A number of CPUs.
-pub(super) fn cpus(word: &str) -> Option<u32> {
+pub(crate) fn cpus(word: &str) -> Option<u32> {
     text::number(word.as_bytes(), 10).filter(|n| (1..=crate::board::CPU_MAX as u32).contains(n))
 }
 
 /// The next step of a range of CPUs: each up to eight, then two for each
 /// doubling.
-pub(super) fn next_cpus(cpus: u32) -> u32 {
+pub(crate) fn next_cpus(cpus: u32) -> u32 {
     if cpus < 8 {
         return cpus + 1;
     }

@@ -1,5 +1,7 @@
 use std::string::{String, ToString};
 
+use super::error::PlanError;
+use super::plan::*;
 use super::*;
 
 fn refused(bootargs: &str) -> PlanError<'_> {
@@ -89,7 +91,9 @@ fn timers() {
 
 #[test]
 fn the_wrong_word_is_named() {
-    use PlanProblem::{Duplicate, NotAPair, Quoted, Repeated, UnknownKey, Value};
+    use crate::plan::error::PlanProblem::{
+        Duplicate, NotAPair, Quoted, Repeated, UnknownKey, Value,
+    };
     for (word, problem) in [
         ("iterations=0", Value(Key::Iterations)),
         ("iterations=1000001", Value(Key::Iterations)),

@@ -2,8 +2,8 @@
 
 use core::fmt::{self, Write};
 
+use super::load::Load;
 use crate::board::text;
-use crate::latency::Load;
 
 /// The longest that each stretch can be asked for: a day, in seconds.
 pub const DURATION_MAX: u32 = 86_400;
@@ -43,7 +43,7 @@ impl Choice {
     ///
     /// # Errors
     /// Whether a word is there twice, or is none of these.
-    pub(super) fn parse(list: &str, words: &[&str]) -> Result<Self, Bad> {
+    pub(crate) fn parse(list: &str, words: &[&str]) -> Result<Self, Bad> {
         let mut chosen = Self::NONE;
         let mut rest = Some(list);
         while let Some(list) = rest {
@@ -78,7 +78,7 @@ impl fmt::Display for List {
 }
 
 /// What is wrong with a list.
-pub(super) enum Bad {
+pub(crate) enum Bad {
     /// A word is none of those that can be.
     Unknown,
     /// A word is there twice.
@@ -86,10 +86,10 @@ pub(super) enum Bad {
 }
 
 /// The words for [`TimerPlan::alone`] and [`TimerPlan::all`].
-pub(super) const TIMERS: [&str; 2] = ["alone", "all"];
+pub(crate) const TIMERS: [&str; 2] = ["alone", "all"];
 
 /// The words for loads, by number.
-pub(super) fn load_words() -> [&'static str; Load::ALL.len()] {
+pub(crate) fn load_words() -> [&'static str; Load::ALL.len()] {
     Load::ALL.map(Load::word)
 }
 
@@ -105,8 +105,8 @@ pub struct TimerPlan {
     pub footprint: u32,
     /// Microseconds of latency, beyond which is the end of it.
     pub threshold: Option<u32>,
-    pub(super) loads: Choice,
-    pub(super) timers: Choice,
+    pub(crate) loads: Choice,
+    pub(crate) timers: Choice,
 }
 
 impl TimerPlan {
@@ -192,7 +192,7 @@ impl TimerPlan {
 }
 
 /// A number of bytes: digits, and K or M for 1024 or 1024 * 1024 of them.
-pub(super) fn bytes(value: &str) -> Option<u32> {
+pub(crate) fn bytes(value: &str) -> Option<u32> {
     let value = value.as_bytes();
     let (digits, shift) = match value.split_last()? {
         (b'K', digits) => (digits, 10),

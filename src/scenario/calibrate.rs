@@ -4,23 +4,22 @@
 //! until everyone was down before the first wake-up; a multiple of how long
 //! that took is then slept.
 
-use super::{Bench, Stop};
-use crate::pmf::Stamp;
-use crate::psci;
-use crate::report::{Failure, Skip};
-use crate::round::{Machine, Who};
-use crate::sample::{Action, Detail, Outcome, Reason, Rejection};
+use super::bench::{Bench, Stop};
+use crate::measure::{Action, Detail, Machine, Outcome, Reason, Rejection, Who};
+use crate::model::{Failure, Skip};
+use crate::spec::pmf::Stamp;
+use crate::spec::psci;
 
 /// Sleep of the first trial, in microseconds.
 const FIRST_US: u64 = 1_000;
 /// The least sleep, in microseconds: what comes after the trial must fit in,
 /// too, should it be slower.
-pub(super) const LEAST_US: u64 = 1_000;
+pub(crate) const LEAST_US: u64 = 1_000;
 /// Sleep where there is no PMF to tell how long the way down is, in
 /// microseconds.
-pub(super) const UNKNOWN_US: u64 = 10_000;
+pub(crate) const UNKNOWN_US: u64 = 10_000;
 /// The longest, in microseconds.
-pub(super) const LONGEST_US: u64 = 2_000_000;
+pub(crate) const LONGEST_US: u64 = 2_000_000;
 /// Sleep as a multiple of the longest way down in the trial. All together
 /// queue for locks, in another order each round; one alone does not.
 const MARGIN_ALL: u64 = 4;
@@ -37,12 +36,12 @@ const TRIES: u32 = 3;
 const GROWTH: u64 = 8;
 
 /// What was wrong with a round, and on which CPU.
-pub(super) type Wrong = (usize, Rejection);
+pub(crate) type Wrong = (usize, Rejection);
 
 impl<M: Machine> Bench<'_, M> {
     /// Finds `sleep` for `action` by trials of `who`, and keeps the first
     /// sample of each CPU as its cold one.
-    pub(super) fn calibrate(&mut self, who: Who, action: Action) -> Result<(), Failure> {
+    pub(crate) fn calibrate(&mut self, who: Who, action: Action) -> Result<(), Failure> {
         self.sleep = self.sleep.max(self.us(FIRST_US));
         let longest = self.us(LONGEST_US);
         self.longest_sleep = longest;
@@ -97,13 +96,13 @@ impl<M: Machine> Bench<'_, M> {
     }
 
     /// Sleeps longer from now on: a wake-up came too soon.
-    pub(super) fn lengthen(&mut self) {
+    pub(crate) fn lengthen(&mut self) {
         self.sleep = (self.sleep * 2).min(self.longest_sleep);
     }
 
     /// Whether the firmware does not implement CPU_SUSPEND for any CPU that
     /// took part in the round in hand.
-    pub(super) fn nobody_can_suspend(&self) -> bool {
+    pub(crate) fn nobody_can_suspend(&self) -> bool {
         let parts = || self.outcomes.iter().filter(|o| is_suspend(o.action));
         let cannot = |o: &Outcome| o.code == psci::Error::NotSupported.code();
         parts().next().is_some() && parts().all(cannot)
@@ -134,7 +133,7 @@ impl<M: Machine> Bench<'_, M> {
     }
 
     /// Keeps each CPU's first sample apart.
-    pub(super) fn keep_cold(&mut self) {
+    pub(crate) fn keep_cold(&mut self) {
         for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
             if outcome.took_part() && outcome.judge(self.pmf).is_ok() {
                 row.keep_cold(outcome);
@@ -144,7 +143,7 @@ impl<M: Machine> Bench<'_, M> {
 
     /// Judges the round in hand as one: every CPU that took part must have a
     /// sample, and nobody may wake before everybody is down.
-    pub(super) fn judge_round(&mut self) -> Result<(), Wrong> {
+    pub(crate) fn judge_round(&mut self) -> Result<(), Wrong> {
         let mut wrong = None;
         for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
             if !outcome.took_part() {
@@ -165,14 +164,14 @@ impl<M: Machine> Bench<'_, M> {
     }
 
     /// The first CPU that was not down when another one woke.
-    pub(super) fn late_to_bed(&self) -> Option<usize> {
+    pub(crate) fn late_to_bed(&self) -> Option<usize> {
         let first_up = self.first_wake_up()?;
         self.outcomes.iter().position(|o| is_late(o, first_up))
     }
 
     /// When the first CPU of the round in hand woke, or was sent an SGI to, of
     /// those whose timestamps tell.
-    pub(super) fn first_wake_up(&self) -> Option<u64> {
+    pub(crate) fn first_wake_up(&self) -> Option<u64> {
         if !self.pmf {
             return None;
         }
@@ -189,12 +188,12 @@ impl<M: Machine> Bench<'_, M> {
 }
 
 /// Skips a scenario: the firmware does not implement the function of `action`.
-pub(super) fn cannot(action: Action) -> Stop {
+pub(crate) fn cannot(action: Action) -> Stop {
     Stop::Skip(not_supported(action))
 }
 
 /// The reason that the firmware does not implement the function of `action`.
-pub(super) fn not_supported(action: Action) -> Skip {
+pub(crate) fn not_supported(action: Action) -> Skip {
     Skip::NotSupported(match action {
         Action::SystemSuspend => psci::function::SYSTEM_SUSPEND,
         _ => psci::function::CPU_SUSPEND,
@@ -217,7 +216,7 @@ fn refused(action: Action, cpu: usize, wrong: Rejection) -> Result<(), Failure> 
 
 /// Whether the CPU was not down yet at the first wake-up. In one tick with it
 /// is too late: which came first nobody knows.
-pub(super) fn is_late(outcome: &Outcome, first_up: u64) -> bool {
+pub(crate) fn is_late(outcome: &Outcome, first_up: u64) -> bool {
     is_suspend(outcome.action) && outcome.stamps.at(Stamp::EnterHwLowPwr) >= first_up
 }
 

@@ -6,22 +6,23 @@
 //! the CPUs queue for a lock on their way down, in an order that changes from
 //! round to round. Nothing is random.
 
-mod timers;
+pub(crate) mod timers;
 
 use std::boxed::Box;
 use std::vec::Vec;
 
+use super::timer_latency::Fault;
 use crate::board::{Cpu, NoFrame, NoWatchdog, TimerFrame};
 use crate::image::Conduit;
-use crate::latency::{Fault, Tally};
-use crate::pmf::{Interface, Stamps};
-use crate::psci::{self, StateFormat, SuspendMode};
-use crate::round::{After, Counter, Facts, Identity, Machine, Overheads, Round};
-use crate::sample::{Action, Cause, End, Loss, Operation, Outcome, Step};
-use crate::stat::Rise;
+use crate::measure::{
+    Action, After, Cause, Counter, End, Facts, Identity, Loss, Machine, Operation, Outcome,
+    Overheads, Round, Step, Tally,
+};
+use crate::spec::pmf::{Interface, Stamps};
+use crate::spec::psci::{self, StateFormat, SuspendMode};
+use crate::spec::stat::Rise;
 
-pub use self::timers::PROLOGUE;
-use self::timers::Timers;
+use timers::Timers;
 
 /// Ticks of a flush that stays in the core.
 pub const CORE_FLUSH: u64 = 440;
@@ -131,7 +132,7 @@ impl Fake {
     /// The same, without PMF.
     pub fn without_pmf(cpus: usize) -> Self {
         let mut fake = Self::new(cpus);
-        fake.facts.pmf = Err(crate::pmf::ReadError::NotImplemented);
+        fake.facts.pmf = Err(crate::spec::pmf::ReadError::NotImplemented);
         fake
     }
 

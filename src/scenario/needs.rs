@@ -1,14 +1,11 @@
 //! Room to measure in: how much a plan needs, known before the run.
 
+use super::stage::Room;
 use super::suite::PLACEMENTS;
-use super::sweep;
-use crate::latency;
-use crate::micro;
+use super::{micro, sweep};
+use crate::measure::Outcome;
+use crate::model::{Point, Row, Spread};
 use crate::plan::{Plan, ScenarioId};
-use crate::point::{Point, Spread};
-use crate::report::Row;
-use crate::sample::Outcome;
-use crate::stage::Room;
 
 /// Room to measure in; sized by [`Needs`].
 pub struct Workspace<'w> {
@@ -110,7 +107,7 @@ impl Needs {
 fn room(scenario: ScenarioId, plan: &Plan, cpus: usize) -> Option<Room> {
     match scenario {
         id if id.is_micro() => micro::room(id, plan, cpus),
-        ScenarioId::TimerLatency => latency::room(plan, cpus),
+        ScenarioId::TimerLatency => super::timer_latency::room(plan, cpus),
         id if id.is_sweep() => sweep::room(id, plan, cpus),
         _ => Some(Room::default()),
     }

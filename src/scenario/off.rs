@@ -7,17 +7,16 @@
 //! warm method turns each CPU on again right after its
 //! CPU_OFF, and does not let the lead suspend in between.
 
+use super::bench::{Bench, Stop};
 use super::calibrate::{LEAST_US, LONGEST_US, UNKNOWN_US, not_supported};
 use super::tally::came_too_soon;
-use super::{Bench, Stop};
+use crate::measure::{Action, After, End, Machine, Outcome, Reason, Round, Who};
 use crate::plan::Method;
-use crate::pmf::Stamp;
-use crate::round::{After, Machine, Round, Who};
-use crate::sample::{Action, End, Outcome, Reason};
+use crate::spec::pmf::Stamp;
 
 impl<M: Machine> Bench<'_, M> {
     /// `lead_action` is the lead's suspend, where there is a state for it.
-    pub(super) fn measure_off(&mut self, lead_action: Option<Action>) -> Result<(), Stop> {
+    pub(crate) fn measure_off(&mut self, lead_action: Option<Action>) -> Result<(), Stop> {
         let lead = self.machine.facts().lead;
         self.skip_without_helper();
         let has_waker = self.rows[lead].skipped.is_none();

@@ -3,14 +3,13 @@
 //! A round counts as a whole or not at all: one CPU that did not go down
 //! changes what the others had to wait for.
 
+use super::bench::{Bench, Stop};
 use super::calibrate::{cannot, is_late};
-use super::{Bench, Stop};
-use crate::round::Machine;
-use crate::sample::{Action, Reason, Rejection};
-use crate::stat::Ladder;
+use crate::measure::{Action, Machine, Reason, Rejection};
+use crate::spec::stat::Ladder;
 
 impl<M: Machine> Bench<'_, M> {
-    pub(super) fn measure_parallel(&mut self, action: Action, ladder: &Ladder) -> Result<(), Stop> {
+    pub(crate) fn measure_parallel(&mut self, action: Action, ladder: &Ladder) -> Result<(), Stop> {
         self.expect_all();
         if action.sleeps().is_some() {
             if let Err(failure) = self.calibrate(self.all, action) {

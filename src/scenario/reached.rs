@@ -1,11 +1,10 @@
 //! Which state is reached, in a round that gives no sample: asking for the
 //! statistics warms the firmware's caches.
 
-use super::Bench;
+use super::bench::Bench;
 use crate::board::Cpu;
-use crate::round::{Machine, Round, Who};
-use crate::sample::Action;
-use crate::stat::{Ladder, Reached};
+use crate::measure::{Action, Machine, Round, Who};
+use crate::spec::stat::{Ladder, Reached};
 
 /// Rounds until one is good.
 const TRIES: u32 = 3;
@@ -14,7 +13,7 @@ impl<M: Machine> Bench<'_, M> {
     /// Has `who` suspend once more, and keeps what PSCI_STAT says of it.
     ///
     /// Nothing is said where a CPU was lost: nobody knows whether it is on.
-    pub(super) fn see_what_is_reached(&mut self, who: Who, action: Action, ladder: &Ladder) {
+    pub(crate) fn see_what_is_reached(&mut self, who: Who, action: Action, ladder: &Ladder) {
         let nothing_to_see = ladder.is_empty() || !self.machine.facts().stat;
         for _ in 0..TRIES {
             let all_there = (0..self.rows.len()).all(|cpu| !self.machine.is_lost(cpu));

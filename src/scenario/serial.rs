@@ -4,17 +4,16 @@
 //! sample follows a CPU_ON, and all CPUs take their turn before the first has
 //! its second; the warm method keeps one CPU on until it has all its samples.
 
+use super::bench::{Bench, Stop};
 use super::calibrate::cannot;
 use super::tally::came_too_soon;
-use super::{Bench, Stop};
+use crate::measure::{Action, Machine, Who};
+use crate::model::Skip;
 use crate::plan::Method;
-use crate::report::Skip;
-use crate::round::{Machine, Who};
-use crate::sample::Action;
-use crate::stat::Ladder;
+use crate::spec::stat::Ladder;
 
 impl<M: Machine> Bench<'_, M> {
-    pub(super) fn measure_serial(&mut self, action: Action, ladder: &Ladder) -> Result<(), Stop> {
+    pub(crate) fn measure_serial(&mut self, action: Action, ladder: &Ladder) -> Result<(), Stop> {
         self.expect_all();
         self.skip_without_helper();
         let cpus = self.rows.len();
@@ -70,7 +69,7 @@ impl<M: Machine> Bench<'_, M> {
     }
 
     /// Skips the lead's row where no CPU is left to wake it.
-    pub(super) fn skip_without_helper(&mut self) {
+    pub(crate) fn skip_without_helper(&mut self) {
         let lead = self.machine.facts().lead;
         let helper = self.waker(Who::Only(lead)).helper();
         if helper.is_some_and(|helper| helper >= self.rows.len()) {
@@ -79,7 +78,7 @@ impl<M: Machine> Bench<'_, M> {
     }
 
     /// The CPU whose turn it is: in the board's order, the lead last.
-    pub(super) fn in_turn(&self, turn: usize) -> usize {
+    pub(crate) fn in_turn(&self, turn: usize) -> usize {
         let lead = self.machine.facts().lead;
         match turn + 1 {
             n if n == self.rows.len() => lead,

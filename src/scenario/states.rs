@@ -3,11 +3,11 @@
 use arrayvec::ArrayVec;
 
 use crate::board::{IDLE_STATES_MAX, IdleState};
+use crate::measure::Action;
+use crate::model::Skip;
 use crate::plan::{Plan, ScenarioId};
-use crate::psci::StateFormat;
-use crate::report::Skip;
-use crate::sample::Action;
-use crate::stat::{Ladder, Rung};
+use crate::spec::psci::StateFormat;
+use crate::spec::stat::{Ladder, Rung};
 
 /// A state to suspend to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    pub(super) fn new(
+    pub(crate) fn new(
         power_state: u32,
         idle_states: &[IdleState<'_>],
         format: StateFormat,
@@ -140,12 +140,12 @@ impl States {
                 .unwrap_or(IDLE_STATES_MAX);
             u64::from(state.level.unwrap_or(0)) << 32 | place as u64
         };
-        crate::sort::by_key(&mut all, place);
+        crate::spec::sort::by_key(&mut all, place);
         all
     }
 
     /// Names the mismatch of formats where it is the reason of `skip`.
-    pub(super) fn explain(&self, skip: Skip) -> Skip {
+    pub(crate) fn explain(&self, skip: Skip) -> Skip {
         match (skip, self.mismatch) {
             (Skip::NoIdleState, Some(format)) => Skip::OtherFormat(format),
             _ => skip,

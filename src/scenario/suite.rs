@@ -2,15 +2,13 @@
 
 use arrayvec::ArrayVec;
 
+use super::bench::{Bench, Scratch};
 use super::states::States;
 use super::wakers::Wakers;
-use super::{Bench, Scratch};
+use crate::measure::{Machine, Outcome, REASONS, Summary, Who};
+use crate::model::{Row, Status, TestReport, WakeSource};
 use crate::output::Run;
 use crate::plan::{Method, ScenarioId};
-use crate::report::{Row, Status, TestReport, WakeSource};
-use crate::round::{Machine, Who};
-use crate::sample::{Outcome, REASONS};
-use crate::stats::Summary;
 
 /// Times that a scenario is measured at most: once for each placement.
 pub const PLACEMENTS: usize = 2;
@@ -19,7 +17,7 @@ pub const PLACEMENTS: usize = 2;
 pub type Group<'w> = ArrayVec<TestReport<'w>, PLACEMENTS>;
 
 /// Room for results, which tests take for good.
-pub(super) struct Room<'w> {
+pub(crate) struct Room<'w> {
     /// Rows, one for each CPU.
     pub rows: &'w mut [Row],
     /// Samples: the same for all tests, unless each sample is sent.
@@ -27,7 +25,7 @@ pub(super) struct Room<'w> {
 }
 
 /// Measures one scenario by one method.
-pub(super) fn measure<'w, M: Machine>(
+pub(crate) fn measure<'w, M: Machine>(
     scratch: &mut Scratch<'_, M>,
     run: &Run<'_>,
     states: &States,

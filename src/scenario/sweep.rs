@@ -4,17 +4,16 @@
 //! A step of these is what a scenario of the suite is: the same trials, rounds
 //! and rules of what counts. Its rows then become points.
 
-use super::{Bench, Chosen, QUIET_US, States, Stop, Wakers};
+use super::bench::{Bench, QUIET_US, Stop};
+use super::stage::{Room, Stage, Taken};
+use super::states::{Chosen, States};
+use super::wakers::Wakers;
 use crate::board::{IDLE_STATES_MAX, IdleState};
+use crate::measure::{Action, Facts, Machine, Metric, REASONS, Summary, Waker, Who};
+use crate::model::{Failure, How, LEFT_OUT, Measure, Point, Row, Skip, Status, WakeSource};
 use crate::plan::{Plan, ScenarioId, steps};
-use crate::point::{How, LEFT_OUT, Measure, Point};
-use crate::psci::{SuspendMode, function};
-use crate::report::{Failure, Row, Skip, Status, WakeSource};
-use crate::round::{Facts, Machine, Waker, Who};
-use crate::sample::{Action, Metric, REASONS};
-use crate::stage::{Room, Stage, Taken};
-use crate::stat::Ladder;
-use crate::stats::Summary;
+use crate::spec::psci::{SuspendMode, function};
+use crate::spec::stat::Ladder;
 
 /// Figures of a CPU in a step where PMF has them.
 const BY_PMF: [(Metric, Measure); 3] = [
@@ -33,7 +32,7 @@ const BY_CALLER: [(Metric, Measure); 4] = [
 const PER_CPU: usize = 5;
 
 /// What a scenario needs; None when the numbers do not fit a machine word.
-pub(super) fn room(scenario: ScenarioId, plan: &Plan, cpus: usize) -> Option<Room> {
+pub(crate) fn room(scenario: ScenarioId, plan: &Plan, cpus: usize) -> Option<Room> {
     let parts = match scenario {
         // By the deepest state, the core's, and CPU_OFF.
         ScenarioId::DirtySweep => {
@@ -98,7 +97,7 @@ struct Sweep<'s, 'p, M> {
 }
 
 /// Measures one of the scenarios.
-pub(super) fn measure<M: Machine>(
+pub(crate) fn measure<M: Machine>(
     stage: &mut Stage<'_, M>,
     scenario: ScenarioId,
     states: &States,

@@ -1,27 +1,25 @@
 //! From outcomes to rows: what counts is kept, what does not is counted.
 
-use super::Bench;
-use crate::psci;
-use crate::report::{Figures, Row};
-use crate::round::Machine;
-use crate::sample::{Detail, Metric, Outcome, Reason, Rejection};
-use crate::stats::{Summary, lower_median};
+use super::bench::Bench;
+use crate::measure::{Detail, Machine, Metric, Outcome, Reason, Rejection, Summary, lower_median};
+use crate::model::{Figures, Row};
+use crate::spec::psci;
 
 impl Row {
     /// Counts an outcome that is no sample.
-    pub(super) fn reject(&mut self, rejection: Rejection) {
+    pub(crate) fn reject(&mut self, rejection: Rejection) {
         self.rejected[rejection.reason as usize] += 1;
         self.first_rejection.get_or_insert(rejection);
         self.note_loss(rejection);
     }
 
     /// Keeps the CPU's first sample apart.
-    pub(super) fn keep_cold(&mut self, outcome: &Outcome) {
+    pub(crate) fn keep_cold(&mut self, outcome: &Outcome) {
         self.cold.get_or_insert(*outcome);
     }
 
     /// Remembers that the CPU is lost, when that is what `rejection` says.
-    pub(super) fn note_loss(&mut self, rejection: Rejection) {
+    pub(crate) fn note_loss(&mut self, rejection: Rejection) {
         if let Detail::Loss(loss) = rejection.detail {
             self.lost.get_or_insert(loss);
         }
@@ -29,7 +27,7 @@ impl Row {
 }
 
 /// Whether a longer sleep may cure it: the wake-up came too soon.
-pub(super) fn came_too_soon(rejection: Rejection) -> bool {
+pub(crate) fn came_too_soon(rejection: Rejection) -> bool {
     matches!(
         rejection.reason,
         Reason::Pending | Reason::Abandoned | Reason::Overlap | Reason::EarlyWake | Reason::Stale
@@ -92,13 +90,13 @@ fn gather<'c>(column: &'c mut [u64], values: &mut dyn Iterator<Item = u64>) -> &
 impl<M: Machine> Bench<'_, M> {
     /// The same of the scenario in hand: where the last CPU down asks for all,
     /// a longer step lets the others be down by then.
-    pub(super) fn came_too_soon(&self, rejection: Rejection) -> bool {
+    pub(crate) fn came_too_soon(&self, rejection: Rejection) -> bool {
         let denied = Detail::Firmware(psci::Error::Denied);
         came_too_soon(rejection) || self.osi.is_some() && rejection.detail == denied
     }
 
     /// Keeps an outcome as the next sample of its CPU.
-    pub(super) fn keep(&mut self, cpu: usize, outcome: Outcome) {
+    pub(crate) fn keep(&mut self, cpu: usize, outcome: Outcome) {
         let row = &mut self.rows[cpu];
         let place = row.valid as usize * self.outcomes.len() + cpu;
         self.kept[place] = outcome;
@@ -113,7 +111,7 @@ impl<M: Machine> Bench<'_, M> {
     }
 
     /// Sums up every CPU's samples.
-    pub(super) fn summarise(&mut self) {
+    pub(crate) fn summarise(&mut self) {
         let cpus = self.outcomes.len();
         for row in self.rows.iter_mut() {
             for metric in Metric::ALL {
@@ -125,7 +123,7 @@ impl<M: Machine> Bench<'_, M> {
     }
 
     /// Shows each CPU by its own medians: serial scenarios.
-    pub(super) fn show_medians(&mut self) {
+    pub(crate) fn show_medians(&mut self) {
         let cpus = self.outcomes.len();
         for row in self.rows.iter_mut() {
             row.figures = figures(&|metric| row.summary(metric).map(|s| s.median));
@@ -145,7 +143,7 @@ impl<M: Machine> Bench<'_, M> {
     /// Shows all CPUs by one round, the one whose longest leading figure is
     /// the median of those: parallel scenarios, where rounds must not be
     /// mixed. `n` were kept.
-    pub(super) fn show_round(&mut self, n: usize) {
+    pub(crate) fn show_round(&mut self, n: usize) {
         let middle = self.over_rounds(n, longest).median;
         self.skew = self.over_rounds(n, |round, _| {
             let calls = || round.iter().map(|o| o.before).filter(|b| *b != 0);

@@ -12,15 +12,13 @@ use std::string::String;
 use std::vec::Vec;
 
 use super::fake::{CLUSTER_FLUSH, CORE_FLUSH, Fake, LOSS};
-use super::{Needs, Workspace, run_all};
+use super::needs::{Needs, Workspace};
 use crate::board::{Cpu, IdleState, LabelSource};
+use crate::measure::{Action, After, End, Machine, Outcome, Who};
+use crate::model::{Point, Row, Spread, Verdict};
 use crate::output::Run;
+use crate::output::run_all;
 use crate::plan::{Plan, WakePattern};
-use crate::point::{Point, Spread};
-use crate::report::Row;
-use crate::round::{After, Machine, Who};
-use crate::sample::{Action, End, Outcome};
-use crate::verdict::Verdict;
 
 const STATES: [IdleState<'static>; 2] = [
     IdleState {
@@ -422,7 +420,7 @@ fn without_a_gic_nobody_is_suspended() {
     assert_eq!(text.matches(reason).count(), 4, "{text}");
     assert!(text.contains("Wake-up    : none: there is no GIC"));
     assert!(text.contains("why=no-gic") && text.contains(" gic=0"));
-    let suspends = |round: &crate::round::Round| matches!(round.action, Action::Suspend { .. });
+    let suspends = |round: &crate::measure::Round| matches!(round.action, Action::Suspend { .. });
     assert!(!fake.asked.is_empty() && !fake.asked.iter().any(suspends));
 }
 

@@ -5,11 +5,12 @@ use arrayvec::ArrayVec;
 
 use super::states::Chosen;
 use crate::board::{Cpu, IDLE_STATES_MAX, NoFrame, TimerFrame};
+use crate::measure::{
+    After, Cause, End, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
+};
+use crate::model::{Failure, Skip};
 use crate::plan::WakePattern;
-use crate::report::{Failure, Skip};
-use crate::round::{After, Machine, Round, Waker, Who};
-use crate::sample::{Cause, End, Loss, Outcome, Reason, Rejection, Step};
-use crate::stat::Ladder;
+use crate::spec::stat::Ladder;
 
 /// Sleep of a trial in microseconds: longer than a way down takes.
 const SLEEP_US: u64 = 10_000;
@@ -145,7 +146,7 @@ impl Wakers {
     }
 
     /// What was wrong with the trials, where `skip` says that none was good.
-    pub(super) fn fault(&self, skip: Skip) -> Option<Failure> {
+    pub(crate) fn fault(&self, skip: Skip) -> Option<Failure> {
         self.wrong.filter(|_| matches!(skip, Skip::NotTried { .. }))
     }
 
@@ -165,7 +166,7 @@ impl Wakers {
 
     /// What wakes the CPUs of a round from a state that stops their timers;
     /// `helper` is the CPU that stays awake in rounds of several CPUs.
-    pub(super) fn waker<M: Machine>(
+    pub(crate) fn waker<M: Machine>(
         &self,
         machine: &M,
         cpus: &[Cpu],
@@ -185,7 +186,7 @@ impl Wakers {
     /// The helpers of a parallel scenario, one for each time that it is measured:
     /// the lead, and a CPU of another cluster, or else of the same. So each CPU
     /// has a row. None stands for no helper.
-    pub(super) fn placements<M: Machine>(
+    pub(crate) fn placements<M: Machine>(
         &self,
         machine: &M,
         cpus: &[Cpu],

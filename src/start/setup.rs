@@ -5,20 +5,14 @@ use core::fmt::Write;
 use core::sync::atomic::AtomicU64;
 
 use arrayvec::ArrayVec;
-use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog, Region};
-use psci_bench::latency::Tally;
-use psci_bench::output::Run;
+use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog, Region, Room, free_memory};
+use psci_bench::measure::{Clock, Counter, Facts, Outcome, Tally};
+use psci_bench::model::{Point, Row, Spread, Verdict};
+use psci_bench::output::{self, Run};
 use psci_bench::plan::Plan;
-use psci_bench::pmf::{Interface, ReadError};
-use psci_bench::point::{Point, Spread};
-use psci_bench::psci::function;
-use psci_bench::report::Row;
-use psci_bench::room::{self, Room};
-use psci_bench::round::{Counter, Facts};
-use psci_bench::sample::Outcome;
-use psci_bench::scenario::{self, Needs, Workspace};
-use psci_bench::stats::Clock;
-use psci_bench::verdict::Verdict;
+use psci_bench::scenario::{Needs, Workspace};
+use psci_bench::spec::pmf::{Interface, ReadError};
+use psci_bench::spec::psci::function;
 
 use crate::machine::conduct::{Conductor, State};
 use crate::machine::cpu::{self, Env};
@@ -68,7 +62,7 @@ impl Ready {
             version: env!("CARGO_PKG_VERSION"),
         };
         let states = &board.idle_states;
-        let verdict = scenario::run_all(&mut self.conductor, &run, states, self.workspace, out);
+        let verdict = output::run_all(&mut self.conductor, &run, states, self.workspace, out);
         self.conductor.dismiss_all();
         verdict.ok()
     }
@@ -213,7 +207,7 @@ fn working_memory(
     }
     let [_, boot_area] = used;
     check_boot_area(board, image, boot_area);
-    let mut room = match room::find(&board.memory, &taken, boot_area.end(), size) {
+    let mut room = match free_memory::find(&board.memory, &taken, boot_area.end(), size) {
         Ok(room) => room,
         Err(error) => refuse(&error),
     };

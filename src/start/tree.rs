@@ -10,7 +10,7 @@
 use core::fmt;
 
 use psci_bench::board::{Region, total_size};
-use psci_bench::handoff::{self, HandoffError};
+use psci_bench::image::handoff::{self, HandoffError};
 use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX};
 
 use crate::machine::mmu::{MapError, PAGE, Tables};

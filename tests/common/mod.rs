@@ -8,8 +8,8 @@ use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use object::{Object, ObjectSymbol};
-use psci_bench::output::parse::Record;
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
+use psci_bench::record::parse::Record;
 use xtask::board::{Board, Conduit};
 use xtask::firmware::{Gic, StateId};
 use xtask::image::Emergency;

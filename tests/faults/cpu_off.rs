@@ -1,7 +1,7 @@
 //! CPU_OFF, and AFFINITY_INFO that tells of it.
 
 use super::{ALL, loses_victim, on_victim, run, spec};
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 
 #[test]
 fn denied() {

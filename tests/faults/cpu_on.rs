@@ -1,6 +1,6 @@
 //! CPU_ON, and the CPU's way to the payload.
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 
 use super::{ALL, VICTIM, loses_victim, on_victim, run, spec};
 

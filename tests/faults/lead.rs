@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use xtask::firmware::Gic;
 use xtask::run::{Payload, RunSpec};
 use xtask::stream::Ending;

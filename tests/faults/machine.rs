@@ -1,7 +1,7 @@
 //! Counter, interrupts, exception level: what is not PSCI's, and is in
 //! firmware's hands all the same.
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use xtask::board::{Board, Conduit};
 use xtask::firmware::{Gic, StateId};
 use xtask::payload::Tree;

@@ -17,7 +17,7 @@ mod suspend;
 
 use std::time::Duration;
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use xtask::run::{RunResult, RunSpec};
 use xtask::stream::Ending;
 

@@ -1,6 +1,6 @@
 //! PMF: not there, elsewhere, or telling what can not be.
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 
 use super::{
     ALL, CPU_OFF_SERIAL, CPU_SUSPEND_SERIAL, PSCI_VERSION_PARALLEL, SUSPEND_DEEP_SERIAL, Seen,

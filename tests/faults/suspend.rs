@@ -1,7 +1,7 @@
 //! CPU_SUSPEND: refused, given up, ended too soon, too late, never, or by
 //! another way than agreed.
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 
 use super::{
     ALL, CPU_OFF_SERIAL, CPU_SUSPEND_PARALLEL, CPU_SUSPEND_SERIAL, PSCI_VERSION_PARALLEL,

@@ -3,7 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use xtask::board::{Format, GivenStates};
 use xtask::firmware::Gic;
 use xtask::run::{Payload, RunSpec};

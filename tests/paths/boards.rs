@@ -2,7 +2,7 @@
 //! and without.
 
 use psci_bench::image::Conduit;
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use xtask::board::Stock;
 use xtask::firmware::{Gic, Platform};
 use xtask::flash;

@@ -2,7 +2,7 @@
 //! goes on to the payload, as a loader would. (TF-A's own transfer list is in
 //! `firmware`.)
 
-use psci_bench::handoff::{REGISTER, SIGNATURE};
+use psci_bench::image::handoff::{REGISTER, SIGNATURE};
 use xtask::board::{Board, Conduit};
 use xtask::image::Emergency;
 

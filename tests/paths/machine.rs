@@ -8,15 +8,14 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 use xtask::image::Emergency;
-use xtask::payload;
-use xtask::qemu;
 use xtask::setup::{self, Need};
 use xtask::stream::{self, Ending};
 use xtask::workspace::Workspace;
+use xtask::{payload, qemu};
 
 use crate::common::Log;
 

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use psci_bench::output::crc::Crc32;
+use psci_bench::record::crc::Crc32;
 use xtask::board::Conduit;
 use xtask::setup::{self, Need, U_BOOT};
 

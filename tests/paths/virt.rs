@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use xtask::board::{Board, Conduit};
 use xtask::firmware::{Gic, StateId};
 use xtask::image::Emergency;

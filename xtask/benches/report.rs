@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use psci_bench::output::record::{FORMAT, Recorder, Type};
 use psci_bench::plan::ScenarioId;
+use psci_bench::record::line::{FORMAT, Recorder, Type};
 
 /// With this as its first argument the program is one that makes a report.
 const CHILD: &str = "--make-report";

@@ -21,13 +21,9 @@ use clap::Parser;
 use psci_bench::plan::Plan;
 
 use self::arguments::{Arguments, FuzzVerb, Verb};
-use crate::apt_source;
-use crate::fuzz;
 use crate::progress::say;
-use crate::setup;
-use crate::test;
-use crate::tree;
 use crate::workspace::Workspace;
+use crate::{apt_source, fuzz, setup, test, tree};
 
 /// Exit code when input or use is bad, or something is not to be had.
 const BAD: u8 = 2;

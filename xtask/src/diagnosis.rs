@@ -3,8 +3,8 @@
 mod heard;
 mod reset;
 
+use psci_bench::model as verdict;
 use psci_bench::plan::ScenarioId;
-use psci_bench::verdict;
 
 use crate::kvm_host;
 use crate::qemu::Firmware;

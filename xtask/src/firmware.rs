@@ -6,12 +6,10 @@
 
 mod fip;
 
-use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::str::FromStr;
-use std::thread;
+use std::{fmt, fs, thread};
 
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};

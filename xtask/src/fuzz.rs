@@ -5,21 +5,18 @@
 //! with coverage counters and AddressSanitizer, by cargo-fuzz. What is found
 //! worth keeping from run to run is in this tool's part of `target/`.
 
-use std::env;
-use std::fmt;
 use std::fs::{self, File};
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
 use std::time::Duration;
+use std::{env, fmt, thread};
 
 use anyhow::{Context, Result, bail};
 
-use crate::process;
 use crate::progress::{Progress, say};
-use crate::setup;
 use crate::workspace::Workspace;
+use crate::{process, setup};
 
 pub mod boot;
 

@@ -17,20 +17,18 @@
 //! (`packages`); what differs from run to run comes behind them in the
 //! initial file system (`initramfs`), which Linux takes as one.
 
-use std::env;
 use std::ffi::OsString;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
 
 use crate::firmware::Gic;
-use crate::run;
 use crate::setup::{self, Need};
-use crate::stream;
 use crate::workspace::Workspace;
+use crate::{run, stream};
 
 mod initramfs;
 mod packages;

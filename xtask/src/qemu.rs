@@ -6,10 +6,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::board;
-use crate::fault;
 use crate::firmware::Gic;
-use crate::{host_cpu, process};
+use crate::{board, fault, host_cpu, process};
 
 /// The program.
 pub const PROGRAM: &str = "qemu-system-aarch64";

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use tempfile::TempDir;
 
 use crate::board::{Board, Conduit, GivenStates};

@@ -15,7 +15,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use anyhow::Result;
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 
 pub use self::account::{Account, Calls, Closing, Found, has_suspends};
 pub use self::keep::Keep;

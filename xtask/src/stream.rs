@@ -10,7 +10,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use psci_bench::verdict::{self, Verdict};
+use psci_bench::model as verdict;
+use psci_bench::model::Verdict;
 
 /// How long a machine may stay on, and silent, that has said its last line. One
 /// that parks at the end never ends by itself.

@@ -176,7 +176,7 @@ mod tests {
             ("suspend_smc", "suspend_smc"),
             (
                 "_ZN10psci_bench5stats5Clock2ns17hf94d3515604da171E",
-                "psci_bench::stats::Clock::ns",
+                "psci_bench::measure::Clock::ns",
             ),
             (
                 "_ZN10psci_bench7machine4wait47_$LT$impl$u20$psci_bench..machine..cpu..Env$GT$9nap_until17h11a22ba5054d3cefE",

@@ -6,14 +6,11 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use crate::apt_source;
 use crate::kvm_host::KvmHost;
-use crate::linux_trees;
-use crate::payload;
-use crate::process;
 use crate::progress::say;
 use crate::setup::{self, Need};
 use crate::workspace::Workspace;
+use crate::{apt_source, linux_trees, payload, process};
 
 /// Runs the tests of both packages. `filter` goes to the test programs.
 ///

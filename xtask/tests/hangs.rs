@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 use std::time::Duration;
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use support::{outcome, run, xtask};
 use xtask::qemu::Firmware;
 use xtask::run::{Payload, RunSpec};

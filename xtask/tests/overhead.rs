@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use psci_bench::output::parse::Record;
+use psci_bench::record::parse::Record;
 use support::{outcome, xtask};
 
 /// The scenarios in which a CPU is by itself, and those that are left out.

@@ -5,7 +5,7 @@ mod support;
 
 use std::fs;
 
-use psci_bench::stats::Summary;
+use psci_bench::measure::Summary;
 use support::golden::holds;
 use support::points::{EACH_KIB, FULL_KIB, STEP, log};
 use support::xtask;
@@ -169,7 +169,7 @@ fn hostile_records() {
         "hist t=7 mpidr=0x0 how=alone var=x metric=ticks step=2",
     ] {
         let body = format!("@PB 0000 {line} ");
-        let crc = psci_bench::output::crc::Crc32::of(body.as_bytes());
+        let crc = psci_bench::record::crc::Crc32::of(body.as_bytes());
         let report = read_bytes("a.log", format!("{body}{crc:08x}\n").as_bytes()).expect("a run");
         let records = report.runs[0].integrity.records.as_ref().expect("one");
         assert_eq!(records.malformed, 1, "{line}");

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use serde_json::Value;
 use support::{outcome, xtask};
 use xtask::report::format::{self, Options};

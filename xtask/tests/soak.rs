@@ -2,12 +2,11 @@
 
 mod support;
 
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use support::{End, FAIL, outcome, stub, xtask};
 

@@ -3,16 +3,15 @@
 
 mod support;
 
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use support::{End, FAIL, PASS, outcome, run, stub, stub_spec, xtask};
 use xtask::firmware::Gic;
 use xtask::qemu::{Firmware, Level};

@@ -5,7 +5,7 @@ use std::format;
 use std::string::{String, ToString};
 
 use super::trees::{Model, be, juno, qemu};
-use crate::board::Board;
+use crate::board::board::Board;
 
 /// A watchdog, and a timer frame with its control frame.
 fn devices() -> [Model; 2] {

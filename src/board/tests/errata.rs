@@ -1,8 +1,8 @@
 //! What a tree tells of CPUs that need care.
 
 use super::trees::{Model, qemu};
-use crate::board::Board;
-use crate::round::CounterErratum;
+use crate::board::board::Board;
+use crate::spec::counter::CounterErratum;
 
 /// By any CPU that can be used, not only the first.
 #[test]

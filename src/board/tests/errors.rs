@@ -4,7 +4,8 @@ use std::string::{String, ToString};
 use std::vec;
 
 use super::trees::{Model, be, juno, qemu};
-use crate::board::{Board, Cpu};
+use crate::board::board::Board;
+use crate::board::cpus::Cpu;
 
 /// What reading the tree and its CPUs says.
 fn said(tree: &Model) -> String {

@@ -3,7 +3,9 @@
 use std::string::ToString;
 
 use super::trees::{be, qemu};
-use crate::board::{Board, Console, total_size};
+use crate::board::board::Board;
+use crate::board::check::total_size;
+use crate::board::console::Console;
 
 fn check(found: &str, expected: &str) {
     assert_eq!(found, expected);

@@ -1,7 +1,9 @@
 //! The timer frame: found, or why not. It never stops a run.
 
 use super::trees::{Model, be, juno, qemu};
-use crate::board::{Board, NoFrame, Region, TimerFrame};
+use crate::board::board::Board;
+use crate::board::frame::{NoFrame, TimerFrame};
+use crate::board::ranges::Region;
 
 /// What is found in a tree that is good in any case.
 fn found(tree: &Model) -> Result<TimerFrame, NoFrame> {

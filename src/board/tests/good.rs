@@ -4,9 +4,14 @@ use std::vec;
 use std::vec::Vec;
 
 use super::trees::{Model, be, cpus, juno, qemu};
-use crate::board::{
-    Board, Console, Cpu, Gic, IdleState, LabelSource, Region, TimerPpis, Uart, total_size,
-};
+use crate::board::board::Board;
+use crate::board::check::total_size;
+use crate::board::console::{Console, Uart};
+use crate::board::cpus::{Cpu, LabelSource};
+use crate::board::gic::Gic;
+use crate::board::idle::IdleState;
+use crate::board::ranges::Region;
+use crate::board::timers::TimerPpis;
 use crate::image::{Conduit, UartKind};
 
 fn labels(model: &Model, mt: bool) -> (LabelSource, Vec<(u64, u16, u16, u16)>) {

@@ -5,7 +5,9 @@ use std::vec;
 use std::vec::Vec;
 
 use super::trees::{Model, be, juno, qemu};
-use crate::board::{Board, Console, Cpu};
+use crate::board::board::Board;
+use crate::board::console::Console;
+use crate::board::cpus::Cpu;
 
 /// Everything that is ever done with a tree, errors printed.
 fn use_all(tree: &[u8]) -> bool {
@@ -162,7 +164,7 @@ fn nested_too_deeply() {
     let error = Board::read(&blob).map(|_| ()).expect_err("1000 levels");
     assert!(matches!(
         error.problem,
-        crate::board::Problem::Malformed {
+        crate::board::error::Problem::Malformed {
             what: "nodes are nested too deeply",
             ..
         }

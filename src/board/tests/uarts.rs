@@ -3,7 +3,7 @@
 use std::string::{String, ToString};
 
 use super::trees::{Model, be, qemu};
-use crate::board::{Console, Uart};
+use crate::board::console::{Console, Uart};
 use crate::image::{EmergencyUart, UartKind};
 
 const NODE: &str = "/pl011@9000000";

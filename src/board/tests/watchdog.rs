@@ -4,7 +4,9 @@ use core::num::NonZeroU64;
 use std::string::ToString;
 
 use super::trees::{Model, be, juno, qemu};
-use crate::board::{Board, Region, Watchdog, WatchdogKind};
+use crate::board::board::Board;
+use crate::board::ranges::Region;
+use crate::board::watchdog::{Watchdog, WatchdogKind};
 
 /// What is found in a tree that is good in any case.
 fn found(tree: &Model) -> Option<Watchdog> {

@@ -20,11 +20,10 @@ use safe_mmio::{UniqueMmioPointer, field, field_shared};
 
 use super::{GicError, OwnSgi, PRIORITY, WAKE_SGI};
 use crate::machine::counter::relax;
-use crate::machine::cpu;
 use crate::machine::mmio::{Mmio, Registers};
 use crate::machine::mmu::MapError;
-use crate::machine::probe;
 use crate::machine::slot::Slot;
+use crate::machine::{cpu, probe};
 
 /// Polls until a register write that stays pending is an error.
 const WRITE_POLLS: u32 = 1_000_000;

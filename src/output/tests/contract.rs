@@ -6,9 +6,9 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use super::fixture::{Made, SGI_DID_NOT_WAKE, World, totals};
-use crate::output;
+use crate::model::Skip;
+use crate::output::run as output;
 use crate::plan::{Method, Methods, ScenarioId};
-use crate::report::Skip;
 
 fn whole(world: &World, tests: &[Made]) -> String {
     let mut out = String::new();
@@ -175,7 +175,11 @@ Skipped: test_rt_instr_susp_deep_serial, CPU 0.2, 1.0, 1.2, 2.0, 2.2: no GIC: no
 Skipped: test_rt_instr_cpu_susp_serial, method warm: the board names no idle state of this kind; deepest= or core= can
   give one";
     assert_eq!(summary, expected);
-    assert!(summary.lines().all(|line| line.len() <= output::COLUMNS));
+    assert!(
+        summary
+            .lines()
+            .all(|line| line.len() <= crate::output::text::COLUMNS)
+    );
 }
 
 #[test]

@@ -4,30 +4,31 @@ use std::string::String;
 use std::vec::Vec;
 
 use crate::board::{Cpu, LabelSource, NoFrame, NoWatchdog};
-use crate::caches::Caches;
 use crate::image::Conduit;
-use crate::output::Run;
+use crate::measure::{
+    Action, Cause, Counter, Detail, End, Facts, Identity, Loss, Metric, Outcome, Overheads, Reason,
+    Rejection, Step, Summary,
+};
+use crate::model::{Failure, Figures, Row, Skip, Status, TestReport, Totals, WakeSource};
+use crate::output::run::Run;
 use crate::plan::{Method, Methods, Plan, ScenarioId, ScenarioSet};
-use crate::pmf::{Interface, ReadError, Stamps};
-use crate::psci::{self, StateFormat};
-use crate::report::{Failure, Figures, Row, Skip, Status, TestReport, Totals, WakeSource};
-use crate::round::{Counter, Facts, Identity, Overheads};
-use crate::sample::{Action, Cause, Detail, End, Loss, Metric, Outcome, Reason, Rejection, Step};
-use crate::smccc::Service;
-use crate::stats::Summary;
+use crate::spec::caches::Caches;
+use crate::spec::pmf::{Interface, ReadError, Stamps};
+use crate::spec::psci::{self, StateFormat};
+use crate::spec::smccc::Service;
 
 /// CPUs, facts and plan that a test may edit before it takes a [`Run`].
-pub(super) struct World {
-    pub(super) cpus: Vec<Cpu>,
-    pub(super) facts: Facts,
-    pub(super) plan: Plan,
-    pub(super) model: String,
-    pub(super) labels: LabelSource,
-    pub(super) identity: fn(usize) -> Option<Identity>,
+pub(crate) struct World {
+    pub(crate) cpus: Vec<Cpu>,
+    pub(crate) facts: Facts,
+    pub(crate) plan: Plan,
+    pub(crate) model: String,
+    pub(crate) labels: LabelSource,
+    pub(crate) identity: fn(usize) -> Option<Identity>,
 }
 
 impl World {
-    pub(super) fn of(cpus: u16) -> Self {
+    pub(crate) fn of(cpus: u16) -> Self {
         let cpu = |i: u16| Cpu {
             mpidr: u64::from(i / 4) << 8 | u64::from(i % 4),
             cluster: i / 4,
@@ -80,18 +81,18 @@ impl World {
         }
     }
 
-    pub(super) fn without_pmf(mut self) -> Self {
+    pub(crate) fn without_pmf(mut self) -> Self {
         self.facts.pmf = Err(ReadError::NotImplemented);
         self.facts.overheads.pmf_read = None;
         self
     }
 
-    pub(super) fn with_methods(mut self, methods: Methods) -> Self {
+    pub(crate) fn with_methods(mut self, methods: Methods) -> Self {
         self.plan.methods = methods;
         self
     }
 
-    pub(super) fn run(&self) -> Run<'_> {
+    pub(crate) fn run(&self) -> Run<'_> {
         Run {
             facts: &self.facts,
             plan: &self.plan,
@@ -104,11 +105,11 @@ impl World {
     }
 
     /// A scenario in which all went well.
-    pub(super) fn good(&self, scenario: ScenarioId) -> Made {
+    pub(crate) fn good(&self, scenario: ScenarioId) -> Made {
         self.made(scenario, Method::Tftf)
     }
 
-    pub(super) fn made(&self, scenario: ScenarioId, method: Method) -> Made {
+    pub(crate) fn made(&self, scenario: ScenarioId, method: Method) -> Made {
         let pmf = self.facts.pmf.is_ok();
         let deep = !matches!(
             scenario,
@@ -138,7 +139,7 @@ impl World {
     }
 
     /// All six, all well.
-    pub(super) fn all(&self) -> Vec<Made> {
+    pub(crate) fn all(&self) -> Vec<Made> {
         let methods: Vec<_> = self.plan.methods.iter().collect();
         let each = |id| methods.iter().map(move |m| self.made(id, *m));
         ScenarioId::SUITE.into_iter().flat_map(each).collect()
@@ -146,7 +147,7 @@ impl World {
 }
 
 /// Why a row is skipped.
-pub(super) const SGI_DID_NOT_WAKE: Skip = Skip::SgiDidNotWake {
+pub(crate) const SGI_DID_NOT_WAKE: Skip = Skip::SgiDidNotWake {
     mpidr: 1,
     power_state: 0x4000_0002,
 };
@@ -170,20 +171,20 @@ fn cortex_a53(_: usize) -> Option<Identity> {
 }
 
 /// A report that owns its rows.
-pub(super) struct Made {
-    pub(super) scenario: ScenarioId,
-    pub(super) method: Method,
-    pub(super) status: Status,
-    pub(super) pmf: bool,
-    pub(super) power_state: Option<u32>,
-    pub(super) wake_source: WakeSource,
-    pub(super) sleep: u64,
-    pub(super) skew: Summary,
-    pub(super) rows: Vec<Row>,
+pub(crate) struct Made {
+    pub(crate) scenario: ScenarioId,
+    pub(crate) method: Method,
+    pub(crate) status: Status,
+    pub(crate) pmf: bool,
+    pub(crate) power_state: Option<u32>,
+    pub(crate) wake_source: WakeSource,
+    pub(crate) sleep: u64,
+    pub(crate) skew: Summary,
+    pub(crate) rows: Vec<Row>,
 }
 
 impl Made {
-    pub(super) fn report(&self) -> TestReport<'_> {
+    pub(crate) fn report(&self) -> TestReport<'_> {
         TestReport {
             scenario: self.scenario,
             method: self.method,
@@ -202,19 +203,19 @@ impl Made {
             histograms: &[],
             left_out: [None; 2],
             warmed: None,
-            rejected: [0; crate::sample::REASONS],
+            rejected: [0; crate::measure::REASONS],
             samples: &[],
         }
     }
 
-    pub(super) fn skipped(mut self) -> Self {
+    pub(crate) fn skipped(mut self) -> Self {
         self.status = Status::Skipped(Skip::NoIdleState);
         self.rows.clear();
         self
     }
 
     /// CPU 3 is lost on the way, and CPU 1 gives up twice.
-    pub(super) fn with_a_lost_cpu(mut self) -> Self {
+    pub(crate) fn with_a_lost_cpu(mut self) -> Self {
         let loss = Loss {
             step: Step::Arrive,
             cause: Cause::Timeout,
@@ -240,7 +241,7 @@ fn reject(row: &mut Row, reason: Reason, detail: Detail, count: u32) {
         .get_or_insert(Rejection { reason, detail });
 }
 
-pub(super) fn totals(tests: &[Made]) -> Totals {
+pub(crate) fn totals(tests: &[Made]) -> Totals {
     let mut totals = Totals::default();
     tests.iter().for_each(|t| totals.add(&[t.report()]));
     totals

@@ -6,12 +6,12 @@
 use std::string::String;
 
 use super::fixture::{Made, World, totals};
-use crate::output::{self, Run};
+use crate::measure::{Counter, Identity};
+use crate::model::{ClosingLine, Failure, Status};
+use crate::output::run::{self as output, Run};
 use crate::plan::{Method, Methods, Plan, ScenarioId};
-use crate::pmf::Stamps;
-use crate::report::{Failure, Status};
-use crate::round::{Counter, CounterErratum, Identity};
-use crate::verdict::ClosingLine;
+use crate::spec::counter::CounterErratum;
+use crate::spec::pmf::Stamps;
 
 /// Compares with the file `expected/NAME.txt`.
 fn holds(name: &str, printed: &str) {
@@ -44,15 +44,18 @@ fn test_holds(name: &str, run: &Run<'_>, made: &Made) {
 #[test]
 fn headers() {
     let world = World::of(8);
-    holds("header", &printed(|out| output::header(out, &world.run())));
+    holds(
+        "header",
+        &printed(|out| crate::output::header::header(out, &world.run())),
+    );
     let mut twice = World::of(2);
     twice.facts.counter = Counter::PhysicalTwice(CounterErratum::CortexA73);
-    let said = printed(|out| output::header(out, &twice.run()));
+    let said = printed(|out| crate::output::header::header(out, &twice.run()));
     let counter =
         "Counter    : CNTPCT (read twice for Cortex-A73's erratum 858921) at 62500000 Hz,";
     assert!(said.contains(counter), "{said}");
     twice.facts.e2h = true;
-    let said = printed(|out| output::header(out, &twice.run()));
+    let said = printed(|out| crate::output::header::header(out, &twice.run()));
     assert!(said.contains("from EL2, E2H fixed at 1, SMCCC"), "{said}");
     let mut poor = World::of(5).without_pmf().with_methods(Methods::Warm);
     poor.facts.frequency = 0;
@@ -61,7 +64,7 @@ fn headers() {
     poor.model = "a board \u{b5} that is called by a name of many words\n".repeat(4);
     holds(
         "header-poor",
-        &printed(|out| output::header(out, &poor.run())),
+        &printed(|out| crate::output::header::header(out, &poor.run())),
     );
 }
 
@@ -69,8 +72,8 @@ fn headers() {
 fn a_guest_of_kvm_has_no_sizes_of_caches() {
     let mut world = World::of(2);
     world.facts.kvm = true;
-    world.facts.own.caches = crate::caches::Caches::default();
-    let said = printed(|out| output::header(out, &world.run()));
+    world.facts.own.caches = crate::spec::caches::Caches::default();
+    let said = printed(|out| crate::output::header::header(out, &world.run()));
     let line = "  Caches     : not known: KVM makes up what CCSIDR_EL1 says to its guests\n";
     assert!(said.contains(line), "{said}");
 }
@@ -101,7 +104,7 @@ fn what_watches_the_lead() {
     ] {
         let mut world = World::of(2);
         world.facts.watchdog = found;
-        let text = printed(|out| output::header(out, &world.run()));
+        let text = printed(|out| crate::output::header::header(out, &world.run()));
         let line = text.lines().find(|line| line.contains("Watchdog"));
         assert_eq!(line.and_then(|it| it.split(" : ").nth(1)), said);
     }
@@ -115,7 +118,7 @@ fn a_frequency_that_is_not_the_leads_is_named() {
             identity,
             ..World::of(5)
         };
-        let said = printed(|out| output::header::frequencies(out, &world.run()));
+        let said = printed(|out| crate::output::header::frequencies(out, &world.run()));
         said.replace("\n         ", " ")
     };
     assert_eq!(said(World::of(1).identity), "");
@@ -145,7 +148,7 @@ fn a_clock_that_is_not_the_leads_is_printed() {
             identity,
             ..World::of(8)
         };
-        let said = printed(|out| output::header::cpu_clocks(out, &world.run()));
+        let said = printed(|out| crate::output::header::cpu_clocks(out, &world.run()));
         said.replace("\n      ", " ")
     };
     assert_eq!(said(World::of(1).identity), "");
@@ -191,7 +194,7 @@ fn plans() {
     ] {
         let mut world = World::of(2);
         world.plan = Plan::parse(args).expect("good words");
-        let text = printed(|out| output::header(out, &world.run()));
+        let text = printed(|out| crate::output::header::header(out, &world.run()));
         let plain: std::vec::Vec<&str> = text.split_whitespace().collect();
         let plan = plain.join(" ");
         let plan = plan.split("Plan : ").nth(1);
@@ -262,7 +265,7 @@ fn what_did_not_work() {
     made.rows.clear();
     made.status = Status::Failed(Failure::StateRefused {
         power_state: 0x1_0002,
-        error: crate::psci::Error::InvalidParameters,
+        error: crate::spec::psci::Error::InvalidParameters,
         cpu: 3,
     });
     test_holds("refused", &world.run(), &made);
@@ -291,7 +294,7 @@ fn cut_short() {
     let text = printed(|out| output::cut_short(out, &ClosingLine::BadInput(&reason)));
     assert!(text.starts_with("ERROR:   bootargs word 1 "));
     let last = text.lines().last().unwrap_or_default();
-    assert!(last.len() <= output::COLUMNS);
+    assert!(last.len() <= crate::output::text::COLUMNS);
     assert!(last.ends_with("\"only=nothing\": only ..."), "{last}");
     assert!(last.starts_with("psci-bench: INCOMPLETE: bad input: bootargs word 1 "));
     assert_eq!(

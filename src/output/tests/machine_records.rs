@@ -7,17 +7,18 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use super::fixture::{Made, World};
-use crate::output::crc::Crc32;
-use crate::output::parse::{Record, RecordError};
-use crate::output::record::{Recorder, Type};
-use crate::output::{self, COLUMNS};
+use crate::measure::Metric;
+use crate::output::run as output;
+use crate::output::text::COLUMNS;
 use crate::plan::ScenarioId;
-use crate::sample::Metric;
+use crate::record::crc::Crc32;
+use crate::record::line::{Recorder, Type};
+use crate::record::parse::{Record, RecordError};
 
 fn copy(world: &World, tests: &[Made]) -> String {
     let mut out = String::new();
     let reports: Vec<_> = tests.iter().map(Made::report).collect();
-    output::records(&mut out, &world.run(), &reports).expect("a String takes all");
+    crate::record::records::records(&mut out, &world.run(), &reports).expect("a String takes all");
     out
 }
 

@@ -4,9 +4,9 @@ use std::string::String;
 use std::vec::Vec;
 
 use super::fixture::{Made, World, totals};
-use crate::output;
+use crate::model::{Verdict, parse_line};
+use crate::output::run as output;
 use crate::plan::{Methods, ScenarioId};
-use crate::verdict::{Verdict, parse_line};
 
 fn holds(world: &World, tests: &[Made]) -> String {
     let mut out = String::new();
@@ -23,7 +23,7 @@ fn holds(world: &World, tests: &[Made]) -> String {
     for line in out.lines() {
         let tab = |b| if b == b'\t' { 8 } else { 1 };
         let columns: usize = line.bytes().map(tab).sum();
-        assert!(columns <= output::COLUMNS, "{line}");
+        assert!(columns <= crate::output::text::COLUMNS, "{line}");
         assert!(
             line.bytes().all(|b| matches!(b, b' '..=b'~' | b'\t')),
             "{line}"
@@ -53,7 +53,7 @@ fn everything_goes_wrong() {
         let mut made = world.good(id).with_a_lost_cpu();
         let loss = made.rows[3].lost;
         for row in &mut made.rows {
-            row.rejected = [u32::MAX / 16; crate::sample::REASONS];
+            row.rejected = [u32::MAX / 16; crate::measure::REASONS];
             row.lost = loss;
         }
         tests.push(made);

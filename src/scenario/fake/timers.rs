@@ -3,8 +3,8 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
-use crate::latency::{Fault, Tally};
-use crate::round::{Round, Window};
+use crate::measure::{Round, Tally, Window};
+use crate::scenario::timer_latency::Fault;
 
 /// From the first instruction of a handler to its Rust, in ticks.
 pub const PROLOGUE: u64 = 20;

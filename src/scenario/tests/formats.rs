@@ -3,8 +3,8 @@
 use std::format;
 
 use super::*;
-use crate::psci::StateFormat;
-use crate::round::Round;
+use crate::measure::Round;
+use crate::spec::psci::StateFormat;
 
 /// Scenarios that suspend, of the suite and of those asked for by name.
 const ARGS: &str = "only=suite,dirty_sweep,contend_sweep,idle_states dirty=0 contend=2 \

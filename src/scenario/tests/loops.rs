@@ -5,7 +5,7 @@ use std::string::String;
 use super::*;
 
 /// The records of a type, of the first copy, whole, without place and checksum.
-pub(super) fn records(text: &str, kind: &str) -> Vec<String> {
+pub(crate) fn records(text: &str, kind: &str) -> Vec<String> {
     let begin = std::format!(" {kind} ");
     let first = text.split(" end records=").next().unwrap_or_default();
     let lines = first.lines().filter(|line| line.starts_with("@PB "));

@@ -2,12 +2,12 @@
 
 use std::vec::Vec;
 
-use super::super::fake::Fake;
 use super::{run, run_with};
 use crate::board::IdleState;
-use crate::sample::Action;
-use crate::stat::Ladder;
-use crate::verdict::Verdict;
+use crate::measure::Action;
+use crate::model::Verdict;
+use crate::scenario::fake::Fake;
+use crate::spec::stat::Ladder;
 
 #[test]
 fn who_is_awake_keeps_his_cluster_up() {
@@ -33,7 +33,7 @@ fn who_is_awake_keeps_his_cluster_up() {
 }
 
 /// What the firmware says when `edit` has been at its counts.
-fn told(edit: fn(&mut crate::stat::Rise)) -> std::string::String {
+fn told(edit: fn(&mut crate::spec::stat::Rise)) -> std::string::String {
     let mut fake = Fake::new(4).with_statistics().with(move |_, cpu, outcome| {
         if cpu == 2 && matches!(outcome.action, Action::Suspend { .. }) {
             edit(&mut outcome.rise);
@@ -83,9 +83,9 @@ fn nothing_is_said_where_nothing_is_known() {
     let (text, _) = run_with(&mut fake, "iterations=2 only=susp_deep_serial", 4, &states);
     assert!(!text.contains("Reached"), "{text}");
     // A CPU that is lost may be on, and keep others up.
-    let lost = |round, cpu, outcome: &mut crate::sample::Outcome| {
+    let lost = |round, cpu, outcome: &mut crate::measure::Outcome| {
         if round == 0 && cpu == 3 {
-            outcome.end = crate::sample::End::Lost(super::LOSS);
+            outcome.end = crate::measure::End::Lost(super::LOSS);
         }
     };
     let mut fake = Fake::new(4).with_statistics().with(lost);

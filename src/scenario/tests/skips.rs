@@ -2,15 +2,13 @@
 
 use super::{Fake, run, run_with};
 use crate::board::Cpu;
+use crate::measure::{Action, End, Outcome, Summary, Who};
+use crate::model::{Row, Skip, Status, Verdict};
 use crate::plan::{Method, Plan};
-use crate::psci::Error;
-use crate::report::{Row, Skip, Status};
-use crate::round::Who;
-use crate::sample::{Action, End, Outcome};
-use crate::scenario::{Bench, Wakers};
-use crate::stat::Ladder;
-use crate::stats::Summary;
-use crate::verdict::Verdict;
+use crate::scenario::bench::Bench;
+use crate::scenario::wakers::Wakers;
+use crate::spec::psci::Error;
+use crate::spec::stat::Ladder;
 
 #[test]
 fn all_rows_skipped_skips_the_scenario() {

@@ -1,9 +1,9 @@
 //! Sweeps, idle states and SYSTEM_SUSPEND against the fake machine.
 
 use super::*;
-use crate::psci::SuspendMode;
-use crate::round::Waker;
+use crate::measure::Waker;
 use crate::scenario::fake::{CORE_LINES, QUEUE_STEP};
+use crate::spec::psci::SuspendMode;
 
 /// One `point` record: its words up to the metric, and its median.
 fn points(text: &str, scenario: u32) -> Vec<(String, u64)> {

@@ -4,10 +4,8 @@ use std::string::String;
 use std::vec::Vec;
 
 use super::{Fake, LOSS, STATES, rt_instr, run_with};
-use crate::report::Skip;
-use crate::round::{Round, Waker, Who};
-use crate::sample::{Action, End, Loss, Outcome, Step};
-use crate::verdict::Verdict;
+use crate::measure::{Action, End, Loss, Outcome, Round, Step, Waker, Who};
+use crate::model::{Skip, Verdict};
 
 const DEEPEST: u32 = 0x0101_0022;
 

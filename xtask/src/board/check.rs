@@ -5,7 +5,7 @@ use std::ops::Range;
 use anyhow::Result;
 use psci_bench::board::{CPU_MAX, MEMORY_MAX, REDISTRIBUTOR_REGIONS_MAX, RESERVED_MAX};
 use psci_bench::image::BASE_MAX;
-use psci_bench::psci::AFFINITY_MASK;
+use psci_bench::spec::psci::AFFINITY_MASK;
 use toml::Spanned;
 
 use super::{

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use anyhow::Result;
 use clap::ValueEnum;
 use psci_bench::board::IDLE_STATES_MAX;
-use psci_bench::psci::{StateFormat, WrongLevel};
+use psci_bench::spec::psci::{StateFormat, WrongLevel};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 

@@ -23,7 +23,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow, bail};
-use psci_bench::round::CounterErratum;
+use psci_bench::spec::counter::CounterErratum;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;

@@ -5,12 +5,11 @@ use anyhow::Result;
 use super::arguments::BuildArguments;
 use super::{files, fip, image};
 use crate::board::Board;
-use crate::cert_create;
 use crate::fip::Builder;
-use crate::openssl;
 use crate::pack::{self, Recipe};
 use crate::progress::say;
 use crate::workspace::Workspace;
+use crate::{cert_create, openssl};
 
 pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
     let workspace = Workspace::find()?;

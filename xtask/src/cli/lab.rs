@@ -9,20 +9,18 @@ use psci_bench::plan::Plan;
 use super::arguments::{LabArguments, NamedFile, TreeArguments};
 use super::{image, plan};
 use crate::board::{Board, PackageKind};
-use crate::cert_create;
 use crate::fip::{self, Builder, read};
 use crate::firmware::Variant;
 use crate::lab::cell::{self, Cell, Content};
 use crate::lab::place::{self, Place};
 use crate::lab::recovery::{self, Recovery};
 use crate::lab::{Engine, Names, check_name, is_plain};
-use crate::openssl;
 use crate::pack::{self, Recipe};
 use crate::payload::{self, Tree};
 use crate::progress::say;
 use crate::run::{self, RunSpec};
-use crate::tree;
 use crate::workspace::Workspace;
+use crate::{cert_create, openssl, tree};
 
 /// Where the firmware of a cell is from.
 enum Source<'a> {

@@ -9,9 +9,6 @@ use super::arguments::{QemuArguments, RunArguments};
 use super::report::FAILED;
 use super::{files, overhead, plan};
 use crate::board::Board;
-use crate::diagnosis;
-use crate::flash;
-use crate::kvm_host;
 use crate::payload::{self, Tree};
 use crate::progress::say;
 use crate::qemu::{Firmware, Level};
@@ -19,6 +16,7 @@ use crate::report::model::Run;
 use crate::report::read::{Input, read};
 use crate::run::{self, Payload, RunSpec};
 use crate::workspace::Workspace;
+use crate::{diagnosis, flash, kvm_host};
 
 /// stdout, for as long as anyone reads it: the verdict does not depend on it.
 #[derive(Default)]

@@ -8,21 +8,18 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::arguments::ReportArguments;
-use super::files;
-use super::overhead;
 use super::qemu::Out;
+use super::{files, overhead};
 use crate::live;
 use crate::plural::many;
 use crate::progress::say;
-use crate::report::compare;
 use crate::report::format::{self, Exporter, Options, Takes};
-use crate::report::jobs;
 use crate::report::matrix::{Matrix, matrix};
 use crate::report::merge::{merge, take_repeats};
 use crate::report::model::{Report, Run, heading};
 use crate::report::outcome::{Outcome, outcome};
 use crate::report::read::{Input, read};
-use crate::report::tables;
+use crate::report::{compare, jobs, tables};
 
 /// Exit code when a log is incomplete or damaged beyond its second copy.
 pub(super) const INCOMPLETE: u8 = 3;

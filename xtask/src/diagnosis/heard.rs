@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use psci_bench::output::parse::Record;
-use psci_bench::output::record::Type;
 use psci_bench::plan::ScenarioId;
+use psci_bench::record::line::Type;
+use psci_bench::record::parse::Record;
 
 /// The fields of MPIDR_EL1 that say which CPU it is.
 const AFFINITY: u64 = 0xff_00ff_ffff;
@@ -99,7 +99,7 @@ fn label(log: &str, mpidr: u64) -> Option<Name> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use psci_bench::output::crc::Crc32;
+    use psci_bench::record::crc::Crc32;
 
     fn record(body: &str) -> String {
         let body = format!("@PB {body} ");

@@ -7,15 +7,14 @@
 //! mutations. A seed repeats all of it.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use anyhow::{Context, Result};
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 
 use self::blob::Blob;
 use self::classes::{BLOCKS, Change, Class, TREES};

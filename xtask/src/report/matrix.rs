@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use psci_bench::measure::Metric;
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::sample::Metric;
 
 use super::jobs::Job;
 use super::model::{Cpu, Run, Term, Test};

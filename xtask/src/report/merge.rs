@@ -7,9 +7,8 @@
 
 use std::fmt;
 
+use psci_bench::measure::{Metric, Summary};
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::sample::Metric;
-use psci_bench::stats::Summary;
 
 use super::compare::question::{OF_TIMERS, waker};
 use super::model::{Cpu, Measured, Row, Run, Source, Term, Test};
@@ -324,7 +323,7 @@ fn pooled(tests: &[Option<&Test>], cpu: usize, metric: &Term<Metric>) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use psci_bench::report::WakeSource;
+    use psci_bench::model::WakeSource;
 
     use super::super::read::read_bytes;
     use super::*;

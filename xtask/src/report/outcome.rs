@@ -1,6 +1,6 @@
 //! What a job comes to, by its results and by its runs.
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 
 use super::jobs::{Ending, Job, Results};
 use super::model::{Run, Status, Test};

@@ -1,6 +1,6 @@
 //! Points over what was varied: series, and straight lines through them.
 
-use psci_bench::point::{How, Measure};
+use psci_bench::model::{How, Measure};
 
 use super::model::{Measured, Run, Term, Test};
 

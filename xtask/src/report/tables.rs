@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use csv::ReaderBuilder;
+use psci_bench::measure::Metric;
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::sample::Metric;
 
 use super::model::{Cpu, Integrity, Row, Run, Source, Term, Test};
 

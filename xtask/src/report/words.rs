@@ -5,7 +5,7 @@ pub(super) use crate::plural::{many, plural};
 
 use super::explain::{Basis, Side};
 use super::model::{Run, Term, Test};
-use psci_bench::sample::Metric;
+use psci_bench::measure::Metric;
 
 /// A duration with its unit.
 pub(super) fn span(run: &Run, ticks: u64) -> String {

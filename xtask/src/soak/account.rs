@@ -22,10 +22,10 @@
 
 use std::collections::BTreeMap;
 
-use psci_bench::output::record::Type;
+use psci_bench::model as verdict;
+use psci_bench::model::{Measure, Verdict};
 use psci_bench::plan::{Plan, ScenarioId};
-use psci_bench::point::Measure;
-use psci_bench::verdict::{self, Verdict};
+use psci_bench::record::line::Type;
 
 use super::records::{Fields, Records, count, number};
 

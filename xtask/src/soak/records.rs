@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use psci_bench::output::parse::Record;
-use psci_bench::output::record::Type;
+use psci_bench::record::line::Type;
+use psci_bench::record::parse::Record;
 
 /// Keys and values of a record, with those of its continuations.
 pub(super) type Fields = BTreeMap<String, String>;
@@ -94,7 +94,7 @@ pub(super) fn count(digits: &str) -> Option<u64> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use psci_bench::output::crc::Crc32;
+    use psci_bench::record::crc::Crc32;
 
     /// The records that `bodies` are, in two copies, each with its `end`.
     pub(in crate::soak) fn log(bodies: &[&str]) -> Vec<u8> {

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 
 use super::account::{Account, Calls, Closing, Found};
 use crate::run::RunResult;

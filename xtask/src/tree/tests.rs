@@ -1,7 +1,6 @@
 //! Trees as the payload reads them.
 
-use psci_bench::board as payload;
-use psci_bench::image;
+use psci_bench::{board as payload, image};
 
 use super::*;
 use crate::firmware::StateId;

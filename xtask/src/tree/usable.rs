@@ -3,7 +3,7 @@
 
 use anyhow::{Result, anyhow, bail};
 use psci_bench::board::{Board, Cpu, Region};
-use psci_bench::psci::StateFormat;
+use psci_bench::spec::psci::StateFormat;
 
 use crate::board::ADDRESSES;
 

@@ -4,11 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use xtask::apt_source;
 use xtask::firmware::{self, Gic, Platform, Variant};
-use xtask::flash;
 use xtask::tf_a::TfA;
 use xtask::workspace::Workspace;
+use xtask::{apt_source, flash};
 
 use crate::engines::logs;
 use crate::support::{End, FAIL, stub, tree_without_states};

@@ -16,7 +16,7 @@ mod verdicts;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use psci_bench::output::crc::Crc32;
+use psci_bench::record::crc::Crc32;
 use serde_json::{Value, json};
 use support::xtask;
 

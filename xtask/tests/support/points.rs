@@ -2,7 +2,7 @@
 //! up, powerdown grows with each CPU, and a timer's handler is late under
 //! stress. Figures are made up; records have their checksums.
 
-use psci_bench::output::crc::Crc32;
+use psci_bench::record::crc::Crc32;
 
 /// What the caches of the made-up CPUs hold, in KiB.
 pub const FULL_KIB: u64 = 512;

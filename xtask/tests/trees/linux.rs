@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::thread;
+use std::{fs, thread};
 
 use psci_bench::board::{Board, CPU_MAX, IDLE_STATES_MAX, MEMORY_MAX, RESERVED_MAX};
 use psci_bench::image::{TREE_ALIGN, TREE_MAX};
 use xtask::image::{Emergency, assemble, flatten};
-use xtask::linux_trees;
-use xtask::payload;
+use xtask::{linux_trees, payload};
 
 use crate::mend::mend;
 use crate::verdict::{self, USABLE};

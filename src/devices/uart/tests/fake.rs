@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::vec::Vec;
 
-use super::super::Uart;
+use crate::devices::uart::Uart;
 use crate::devices::{Bus, Width};
 use crate::image::UartKind;
 

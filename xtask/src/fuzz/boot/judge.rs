@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use psci_bench::board::Console;
 use psci_bench::image::{EmergencyUart, ParameterBlock};
-use psci_bench::output::parse::Record;
-use psci_bench::output::record::Type;
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
+use psci_bench::record::line::Type;
+use psci_bench::record::parse::Record;
 
 use super::classes::Class;
 use crate::diagnosis;

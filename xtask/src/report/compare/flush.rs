@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use psci_bench::measure::Metric;
 use psci_bench::plan::ScenarioId;
-use psci_bench::sample::Metric;
 
 use super::super::explain::{Confidence, Finding, Kind};
 use super::super::model::{Run, Term};

@@ -1,8 +1,7 @@
 //! A comparison as a gate: what it may not let pass, and what it may not stop.
 
+use psci_bench::measure::{Metric, Summary};
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::sample::Metric;
-use psci_bench::stats::Summary;
 
 use super::super::explain::{Confidence, Kind, explain};
 use super::super::model::{Run, Term, Test, Why};

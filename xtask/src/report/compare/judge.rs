@@ -1,7 +1,7 @@
 //! Rows of both sides -> changes.
 
+use psci_bench::measure::Metric;
 use psci_bench::plan::ScenarioId;
-use psci_bench::sample::Metric;
 
 use super::super::explain::figures::tick_ns;
 use super::super::model::{Row, Run, Term, Test};

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use psci_bench::sample::Metric;
+use psci_bench::measure::Metric;
 
 use super::super::model::{Run, Term, Test, heading};
 use super::super::words::{cpus, many};

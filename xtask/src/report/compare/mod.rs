@@ -13,8 +13,8 @@
 //! ```
 
 use anyhow::{Result, bail, ensure};
+use psci_bench::measure::Metric;
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::sample::Metric;
 
 use self::judge::Judge;
 use self::pair::Pairs;

@@ -19,14 +19,14 @@
 //! of the CPU whose figure it is: as wide as that CPU's samples spread, its
 //! changing place in the queue included.
 
-use psci_bench::stats::Summary;
+use psci_bench::measure::Summary;
 
 use super::super::explain::{Confidence, Finding, Kind};
 use super::super::model::{Run, Term, Test};
 use super::judge::Judge;
 use super::tell::rows;
 use super::{Change, ComparedTest, Value, test_of};
-use psci_bench::sample::Metric;
+use psci_bench::measure::Metric;
 
 /// The fewest samples of which the median has an interval of its own.
 const SAMPLES_MIN: u32 = 6;

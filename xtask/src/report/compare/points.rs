@@ -5,7 +5,7 @@
 //! lock, and who comes first changes: there the medians of all CPUs at one
 //! `x` are sorted, and the least is compared with the least.
 
-use psci_bench::point::Unit;
+use psci_bench::model::Unit;
 
 use super::super::model::{Measured, Run, Test};
 use super::judge::Judge;

@@ -197,7 +197,7 @@ mod tests {
             panic!("it has points");
         };
         let median = first.summary.median / 2;
-        first.summary = psci_bench::stats::Summary::of(&mut [median]);
+        first.summary = psci_bench::measure::Summary::of(&mut [median]);
         let compared = compare(&[run()], &single, &Options::default()).expect("one board");
         assert_eq!(compared[0].tests[0].points[0].outcome, Outcome::Worse);
         let found = |kind, part: &str| {

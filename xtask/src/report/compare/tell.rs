@@ -1,6 +1,6 @@
 //! Changes -> findings.
 
-use psci_bench::sample::Metric;
+use psci_bench::measure::Metric;
 
 use super::super::explain::{Basis, Confidence, Finding, Kind, Side};
 use super::super::model::{Run, Term, Test, heading};

@@ -1,6 +1,6 @@
 //! Changes of points -> findings.
 
-use psci_bench::point::Unit;
+use psci_bench::model::Unit;
 
 use super::super::explain::{Confidence, Finding, Kind};
 use super::super::words::many;

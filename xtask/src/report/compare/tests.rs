@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use psci_bench::measure::{Metric, Summary};
+use psci_bench::model::WakeSource;
 use psci_bench::plan::{Method, ScenarioId, WakePattern};
-use psci_bench::report::WakeSource;
-use psci_bench::sample::Metric;
-use psci_bench::stats::Summary;
 
 use super::super::explain::{Confidence, Finding, Kind, explain};
 use super::super::model::{Run, Term};

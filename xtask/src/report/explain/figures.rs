@@ -5,10 +5,9 @@
 //! farther from the median than 3.5 times 1.4826 MAD. Besides it has to be
 //! farther than three ticks and a tenth of the median, as MAD is often 0.
 
-use psci_bench::output::limits::COARSE;
+use psci_bench::findings::findings::limits::COARSE;
+use psci_bench::measure::{Metric, Summary};
 use psci_bench::plan::ScenarioId;
-use psci_bench::sample::Metric;
-use psci_bench::stats::Summary;
 
 use super::super::model::{Row, Run, Test, heading};
 use super::super::words::{basis, plural, span};

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use psci_bench::measure::Metric;
 use psci_bench::plan::ScenarioId;
-use psci_bench::pmf::Stamp;
-use psci_bench::sample::Metric;
+use psci_bench::spec::pmf::Stamp;
 
 use super::super::model::{Instants, Point, Row, Run, Term, Test};
 use super::super::words::{basis, cpus, range, span};
@@ -87,7 +87,7 @@ fn in_cluster(run: &Run, test: &Test, cluster: u32, rows: &[&Row]) -> Finding {
         ));
     }
     sentence.push('.');
-    let median = psci_bench::stats::lower_median(&mut flushes);
+    let median = psci_bench::measure::lower_median(&mut flushes);
     if !flushes.is_empty() && own > median {
         sentence.push_str(&format!(
             " It cost him {} more than their median.",

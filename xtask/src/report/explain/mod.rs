@@ -15,8 +15,8 @@
 
 use std::fmt;
 
+use psci_bench::measure::Metric;
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::sample::Metric;
 
 use super::model::{Run, Term, Test, heading};
 
@@ -465,7 +465,7 @@ mod tests {
         assert!(!test.is_parallel());
         let row = &mut test.rows[1];
         let mut values: Vec<u64> = (0..20).map(|k| 1000 + k % 3).chain([9000]).collect();
-        let summary = psci_bench::stats::Summary::of(&mut values);
+        let summary = psci_bench::measure::Summary::of(&mut values);
         for it in row
             .summaries
             .iter_mut()

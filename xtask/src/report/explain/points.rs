@@ -1,7 +1,7 @@
 //! What points show: how much of a figure is the loop's own, how powerdown
 //! grows with the CPUs that go down together, and the flush with what is dirty.
 
-use psci_bench::point::Measure;
+use psci_bench::model::Measure;
 
 use super::super::model::{CONTEND_SWEEP, DIRTY_SWEEP, LOOP, Measured, Run, Term, Test};
 use super::super::sweep::{Bent, Series, Straight, series};

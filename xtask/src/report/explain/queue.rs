@@ -11,10 +11,9 @@
 //! timestamps give the order, flushes far longer than the round's others are
 //! taken out by as much as they are longer, and named.
 
-use psci_bench::output::limits::{R2_EVEN, R2_SOME, excess};
+use psci_bench::findings::findings::limits::{R2_EVEN, R2_SOME, excess};
+use psci_bench::measure::{Line, Metric};
 use psci_bench::plan::ScenarioId;
-use psci_bench::sample::Metric;
-use psci_bench::stats::Line;
 
 use super::super::model::{Row, Run, Term, Test};
 use super::super::words::{basis, cpus, plural, span};
@@ -124,7 +123,7 @@ pub(in super::super) fn without_long_flushes(test: &Test, arrivals: &mut [Arriva
     let Some(flushes) = all else {
         return Vec::new();
     };
-    let median = psci_bench::stats::lower_median(&mut flushes.clone());
+    let median = psci_bench::measure::lower_median(&mut flushes.clone());
     let mut ahead = 0u64;
     let mut long = Vec::new();
     for (arrival, flush) in arrivals.iter_mut().zip(flushes) {

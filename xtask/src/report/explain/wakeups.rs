@@ -1,9 +1,9 @@
 //! Which wake-ups waited: the first CPUs to wake power their cluster up, and
 //! those who come meanwhile wait for its lock.
 
-use psci_bench::output::limits::WAITED;
-use psci_bench::pmf::Stamp;
-use psci_bench::sample::Metric;
+use psci_bench::findings::findings::limits::WAITED;
+use psci_bench::measure::Metric;
+use psci_bench::spec::pmf::Stamp;
 
 use super::super::model::{Point, Row, Run, Term, Test};
 use super::super::words::{basis, range, span};

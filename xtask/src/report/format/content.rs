@@ -1,9 +1,9 @@
 //! What a report tells people of a scenario: its tables, and the sentences
 //! around them. How it is drawn is the exporter's.
 
+use psci_bench::measure::Summary;
+use psci_bench::model::WakeSource;
 use psci_bench::plan::ScenarioId;
-use psci_bench::report::WakeSource;
-use psci_bench::stats::Summary;
 
 use super::super::explain::{Confidence, Finding, Kind, explain};
 use super::super::model::{Run, Status, Term, Test, heading};
@@ -129,7 +129,7 @@ pub(super) fn mark(is_doubtful: bool) -> &'static str {
 }
 
 /// Minimum to maximum of every metric that has a column.
-fn spread(run: &Run, test: &Test, columns: &[Term<psci_bench::sample::Metric>]) -> Option<Table> {
+fn spread(run: &Run, test: &Test, columns: &[Term<psci_bench::measure::Metric>]) -> Option<Table> {
     let mut table = Table::titled(format!("{}: spread ({})", title(run, test), run.unit()));
     cpu_columns(run, &mut table);
     table.words("Figure");

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use csv::WriterBuilder;
 
-use psci_bench::point::Unit;
+use psci_bench::model::Unit;
 
 use super::super::model::{Measured, Report, Row, Run, Term, Test};
 use super::{Exporter, Options};
@@ -90,7 +90,7 @@ impl Exporter for Csv {
     }
 }
 
-type Metric = Term<psci_bench::sample::Metric>;
+type Metric = Term<psci_bench::measure::Metric>;
 
 /// What a row has: first what the table shows, then what there are only
 /// statistics of.

@@ -21,10 +21,9 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 use anyhow::{Result, bail};
+use psci_bench::measure::Metric;
+use psci_bench::model::{How, WakeSource};
 use psci_bench::plan::{ScenarioId, TAG_PREFIX, WakePattern};
-use psci_bench::point::How;
-use psci_bench::report::WakeSource;
-use psci_bench::sample::Metric;
 
 use super::super::model::{
     IDLE_STATES, Measured, Report, Run, Term, Test, heading, measure_heading,

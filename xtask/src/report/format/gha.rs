@@ -11,8 +11,7 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use psci_bench::sample::Metric;
-use psci_bench::stats::Summary;
+use psci_bench::measure::{Metric, Summary};
 use serde::Serialize;
 
 use super::super::model::{Measured, Report, Row, Run, Term, Test, heading, measure_heading};

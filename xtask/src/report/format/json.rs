@@ -6,9 +6,8 @@
 use std::io::Write;
 
 use anyhow::Result;
-use psci_bench::point::Unit;
-use psci_bench::stats::Summary;
-use psci_bench::verdict::Verdict;
+use psci_bench::measure::Summary;
+use psci_bench::model::{Unit, Verdict};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
@@ -209,7 +208,7 @@ impl Serialize for Of<'_, &Row> {
         let cpu = run.cpus.get(row.cpu);
         let figures = |all: &[(Term<_>, u64)]| -> Map<String, Value> {
             let each = all.iter().map(|(metric, ticks)| {
-                let metric: &Term<psci_bench::sample::Metric> = metric;
+                let metric: &Term<psci_bench::measure::Metric> = metric;
                 (metric.word().to_owned(), duration(run, *ticks))
             });
             each.collect()
@@ -314,7 +313,7 @@ fn integrity(integrity: &Integrity) -> Value {
         let missing = records.missing.iter().map(|missing| {
             json!({
                 "first": missing.first, "last": missing.last,
-                "type": missing.kind().map(psci_bench::output::record::Type::word),
+                "type": missing.kind().map(psci_bench::record::line::Type::word),
             })
         });
         json!({
@@ -448,7 +447,7 @@ fn compared(run: &Run, it: &Comparison) -> Value {
         })
     };
     let lacking = |(cpu, metric): &(usize, Term<_>)| {
-        let metric: &Term<psci_bench::sample::Metric> = metric;
+        let metric: &Term<psci_bench::measure::Metric> = metric;
         json!({
             "old_cpu": cpu, "old_label": it.baseline.label(*cpu),
             "old_mpidr": mpidr(&it.baseline, *cpu), "metric": metric.word(),

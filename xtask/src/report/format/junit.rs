@@ -8,7 +8,7 @@
 use std::io::{self, Write};
 
 use anyhow::Result;
-use psci_bench::verdict::Verdict;
+use psci_bench::model::Verdict;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 

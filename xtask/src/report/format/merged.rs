@@ -1,6 +1,6 @@
 //! What several runs of one board tell people together.
 
-use psci_bench::stats::Summary;
+use psci_bench::measure::Summary;
 
 use super::super::merge::{Merged, MergedPoint, MergedRow, MergedTest};
 use super::super::model::{Run, Term, Test, heading, measure_heading};

@@ -1,7 +1,7 @@
 //! The page that says what was run: all that makes figures comparable.
 
-use psci_bench::caches::Cache;
 use psci_bench::plan::ScenarioId;
+use psci_bench::spec::caches::Cache;
 
 use super::super::midr;
 use super::super::model::{Run, Stage, Term, Test};

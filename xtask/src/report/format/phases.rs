@@ -1,6 +1,6 @@
 //! What a CPU does between two instants of a sample: for time lines.
 
-use psci_bench::pmf::Stamp::{
+use psci_bench::spec::pmf::Stamp::{
     EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci,
 };
 

@@ -1,7 +1,7 @@
 //! The tables of points: one for each figure and number of CPUs, as the
 //! payload prints them, one row for each CPU, x and variant.
 
-use psci_bench::point::{How, Measure, Unit};
+use psci_bench::model::{How, Measure, Unit};
 
 use super::super::model::{Measured, Run, Term, Test, measure_heading};
 use super::content::{cpu_cells, cpu_columns};

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use psci_bench::measure::Metric;
 use psci_bench::plan::{Method, TAG_PREFIX};
-use psci_bench::sample::Metric;
 
 use super::{Ending, Results};
 use crate::report::model::{Run, Term, Test};

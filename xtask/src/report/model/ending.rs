@@ -1,9 +1,8 @@
 //! How a run ended: by its records where they are whole, as they have
 //! checksums and the last line has none.
 
-use psci_bench::output::record::FORMAT;
-use psci_bench::report::Totals;
-use psci_bench::verdict::{ClosingLine, Verdict};
+use psci_bench::model::{ClosingLine, Totals, Verdict};
+use psci_bench::record::line::FORMAT;
 
 use super::{Integrity, Run, Status, Test};
 use crate::plural::many;

@@ -1,7 +1,7 @@
 //! One sample's instants, for time lines and for figures of single samples.
 
-use psci_bench::pmf::Stamp;
-use psci_bench::sample::Metric;
+use psci_bench::measure::Metric;
+use psci_bench::spec::pmf::Stamp;
 
 /// A point in a sample's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use psci_bench::output::record::Type;
+use psci_bench::record::line::Type;
 
 use crate::plural::many;
 

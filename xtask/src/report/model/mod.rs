@@ -30,11 +30,11 @@ pub use self::term::{Term, Vocabulary};
 use super::compare::Comparison;
 use super::matrix::Matrix;
 use super::merge::Merged;
-use psci_bench::caches::Cache;
 use psci_bench::image::Conduit;
+use psci_bench::measure::Clock;
 use psci_bench::plan::{EndAction, Method, ScenarioId, WakePattern};
-use psci_bench::psci::StateFormat;
-use psci_bench::stats::Clock;
+use psci_bench::spec::caches::Cache;
+use psci_bench::spec::psci::StateFormat;
 
 /// Everything that was read.
 #[derive(Clone, Debug, Default)]

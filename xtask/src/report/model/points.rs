@@ -1,9 +1,8 @@
 //! What scenarios outside TFTF's suite found: points, each a figure of one CPU
 //! in one circumstance.
 
-use psci_bench::point::{How, Measure, Unit};
-use psci_bench::report::WakeSource;
-use psci_bench::stats::Summary;
+use psci_bench::measure::Summary;
+use psci_bench::model::{How, Measure, Unit, WakeSource};
 
 use super::{Run, Term, Test};
 

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
+use psci_bench::measure::{Metric, Reason, Summary};
+use psci_bench::model::WakeSource;
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::report::WakeSource;
-use psci_bench::sample::{Metric, Reason};
-use psci_bench::stats::Summary;
 
 use super::{Instants, Measured, Other, Sample, Term};
 

@@ -6,10 +6,10 @@
 use std::fmt;
 
 use psci_bench::image::Conduit;
+use psci_bench::measure::{Metric, Reason};
+use psci_bench::model::{How, Measure};
 use psci_bench::plan::{EndAction, Method, ScenarioId, WakePattern};
-use psci_bench::point::{How, Measure};
-use psci_bench::psci::StateFormat;
-use psci_bench::sample::{Metric, Reason};
+use psci_bench::spec::psci::StateFormat;
 
 /// An enumeration whose values go by words in records.
 pub trait Vocabulary: Copy + PartialEq + 'static {

@@ -16,10 +16,9 @@
 //! it does itself for them is in no figure here.
 
 use anyhow::{Result, bail, ensure};
+use psci_bench::measure::{Metric, Summary};
+use psci_bench::model::{How, Measure};
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::point::{How, Measure};
-use psci_bench::sample::Metric;
-use psci_bench::stats::Summary;
 
 use super::compare::noise::notch;
 use super::model::{LOOP, Measured, Run, Term, Test, measure_heading};

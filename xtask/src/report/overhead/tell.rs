@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
+use psci_bench::measure::Metric;
+use psci_bench::model::How;
 use psci_bench::plan::{Method, ScenarioId, TAG_PREFIX};
-use psci_bench::point::How;
-use psci_bench::sample::Metric;
 
 use super::super::format::table::Table;
 use super::super::model::{Run, Term, Test};

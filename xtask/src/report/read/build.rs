@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use psci_bench::output::parse::Record;
 use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::record::parse::Record;
 
 use super::super::model::{
     ByRecords, Closing, Facts, Integrity, Records, Row, Run, Source, Stage, Status, Term,

@@ -1,8 +1,8 @@
 //! Figures of rows that have no record of their own, by other records of the
 //! same CPU: these have checksums too.
 
+use psci_bench::measure::Metric;
 use psci_bench::plan::ScenarioId;
-use psci_bench::sample::Metric;
 
 use super::super::model::{Point, Row, Term, Test};
 

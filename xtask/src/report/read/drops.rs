@@ -1,8 +1,8 @@
 //! What a UART that drops bytes leaves of a run: over a thousand simulated
 //! logs no figure of a record is wrong, and few are lost.
 
-use psci_bench::output::crc::Crc32;
-use psci_bench::output::parse::Record;
+use psci_bench::record::crc::Crc32;
+use psci_bench::record::parse::Record;
 
 use super::super::model::{Row, Run};
 use super::read_bytes;

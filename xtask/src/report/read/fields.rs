@@ -6,13 +6,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use psci_bench::caches::Cache;
-use psci_bench::output::parse::{Record, number, signed};
-use psci_bench::output::record::Type;
+use psci_bench::measure::{Metric, Summary};
+use psci_bench::model::WakeSource;
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::report::WakeSource;
-use psci_bench::sample::Metric;
-use psci_bench::stats::Summary;
+use psci_bench::record::line::Type;
+use psci_bench::record::parse::{Record, number, signed};
+use psci_bench::spec::caches::Cache;
 
 mod machine;
 mod points;

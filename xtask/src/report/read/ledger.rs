@@ -11,9 +11,9 @@
 
 use std::collections::BTreeMap;
 
-use psci_bench::output::crc::Crc32;
-use psci_bench::output::parse::{Record, checksum, claimed_seq};
-use psci_bench::output::record::{MARK, Type};
+use psci_bench::record::crc::Crc32;
+use psci_bench::record::line::{MARK, Type};
+use psci_bench::record::parse::{Record, checksum, claimed_seq};
 
 use super::super::model::{Missing, Records};
 use super::mend;

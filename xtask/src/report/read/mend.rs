@@ -5,8 +5,8 @@
 //! change over. Its checksum tells whether one was found: of the few thousand
 //! that are tried, one in a million pairs would be right by chance.
 
-use psci_bench::output::parse::Record;
-use psci_bench::output::record::MARK;
+use psci_bench::record::line::MARK;
+use psci_bench::record::parse::Record;
 
 /// The longest piece that is tried: a record has at most 120 columns.
 pub(super) const LEN_MAX: usize = 160;
@@ -42,7 +42,7 @@ pub(super) fn of(a: &[u8], b: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use psci_bench::output::crc::Crc32;
+    use psci_bench::record::crc::Crc32;
 
     #[test]
     fn one_byte_each() {

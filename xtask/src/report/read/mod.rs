@@ -20,8 +20,8 @@
 use std::fmt;
 use std::io::{self, Read};
 
-use psci_bench::output::parse::Record;
-use psci_bench::verdict;
+use psci_bench::model as verdict;
+use psci_bench::record::parse::Record;
 
 use self::build::Builder;
 use self::clean::Cleaner;

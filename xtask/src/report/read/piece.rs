@@ -1,7 +1,7 @@
 //! Records in a line: where they begin, and whether one is sound.
 
-use psci_bench::output::parse::{Record, RecordError, checksum, claimed_seq};
-use psci_bench::output::record::MARK;
+use psci_bench::record::line::MARK;
+use psci_bench::record::parse::{Record, RecordError, checksum, claimed_seq};
 
 use super::mend;
 
@@ -89,7 +89,7 @@ pub(super) fn with_mark(line: &[u8]) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use psci_bench::output::crc::Crc32;
+    use psci_bench::record::crc::Crc32;
 
     fn record(body: &str) -> String {
         let body = format!("@PB {body} ");

@@ -1,9 +1,9 @@
 //! Runs that lost something, and what is still known of them.
 
-use psci_bench::output::crc::Crc32;
+use psci_bench::measure::Metric;
+use psci_bench::model::Verdict;
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::sample::Metric;
-use psci_bench::verdict::Verdict;
+use psci_bench::record::crc::Crc32;
 
 use super::super::model::{Run, Term};
 use super::*;

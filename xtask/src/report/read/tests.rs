@@ -1,7 +1,7 @@
-use psci_bench::output::crc::Crc32;
+use psci_bench::measure::Metric;
+use psci_bench::model::Verdict;
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::sample::Metric;
-use psci_bench::verdict::Verdict;
+use psci_bench::record::crc::Crc32;
 
 use super::super::model::{Point, Report, Run, Status, Term};
 use super::*;
@@ -88,7 +88,7 @@ fn samples_are_those_of_the_statistics() {
             let figures = row.samples.iter().map(|it| it.instants.figure(known));
             let mut figures: Vec<u64> = figures.map(|it| it.expect("a figure")).collect();
             assert_eq!(
-                psci_bench::stats::Summary::of(&mut figures),
+                psci_bench::measure::Summary::of(&mut figures),
                 *summary,
                 "{metric}"
             );

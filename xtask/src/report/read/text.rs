@@ -2,8 +2,9 @@
 
 use std::str;
 
+use psci_bench::model as verdict;
+use psci_bench::model::Verdict;
 use psci_bench::plan::ScenarioId;
-use psci_bench::verdict::{self, Verdict};
 
 use super::super::model::Status;
 

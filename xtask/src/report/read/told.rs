@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use psci_bench::measure::Metric;
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::sample::Metric;
 
 use super::super::model::{Cpu, Integrity, Row, Run, Status, Term, Test};
 use super::text::{self, RtInstr};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use psci_bench::point::{How, Measure};
+use psci_bench::model::{How, Measure};
 
 use super::super::super::model::{Measured, Run, Term, Test, measure_heading};
 use super::super::points::{Scale as Unit, how};

@@ -4,9 +4,8 @@
 //! line leaves out what the last men's longer flushes make of it, as the finding
 //! does.
 
-use psci_bench::pmf::Stamp;
-use psci_bench::sample::Metric;
-use psci_bench::stats::Line;
+use psci_bench::measure::{Line, Metric};
+use psci_bench::spec::pmf::Stamp;
 
 use super::super::super::explain::queue;
 use super::super::super::model::{Point, Run, Term, Test};

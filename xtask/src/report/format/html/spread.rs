@@ -4,8 +4,7 @@
 
 use std::fmt::Write;
 
-use psci_bench::sample::Metric;
-use psci_bench::stats::Summary;
+use psci_bench::measure::{Metric, Summary};
 
 use super::super::super::model::{Row, Run, Term, Test, heading};
 use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, Mark, RIGHT, Scale, WIDTH};

@@ -4,7 +4,7 @@
 //! for what is measured: it is cut out, and the two sides have axes of their
 //! own.
 
-use psci_bench::pmf::Stamp;
+use psci_bench::spec::pmf::Stamp;
 
 use super::super::super::model::{Instants, Point, Row, Run, Test};
 use super::super::super::words::span;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use psci_bench::psci::AFFINITY_MASK;
+use psci_bench::spec::psci::AFFINITY_MASK;
 
 use super::super::super::model::{Cpu, Facts, Plan, Term};
 use super::{flag, other, put, text};

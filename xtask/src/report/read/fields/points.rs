@@ -2,10 +2,9 @@
 
 use std::collections::HashMap;
 
-use psci_bench::output::parse::Record;
-use psci_bench::output::record::Type;
-use psci_bench::point::{How, Measure};
-use psci_bench::report::WakeSource;
+use psci_bench::model::{How, Measure, WakeSource};
+use psci_bench::record::line::Type;
+use psci_bench::record::parse::Record;
 
 use super::super::super::model::{Class, Histogram, Measured, Term};
 use super::{Parts, number, put, wake_source};

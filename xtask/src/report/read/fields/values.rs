@@ -1,7 +1,7 @@
 //! The values of a record's fields; false for one that cannot be what its key
 //! says.
 
-use psci_bench::output::parse::{Record, number};
+use psci_bench::record::parse::{Record, number};
 
 use super::Other;
 

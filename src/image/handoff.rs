@@ -1,0 +1,124 @@
+//! The transfer list, by which one boot stage hands what it knows to the next.
+//!
+//! Firmware Handoff specification (DEN0135), 1.0 and 2.0. Of all that such a
+//! list can hold, the device tree is looked for.
+//!
+//! ```text
+//! 0x00  u32 signature, u8 checksum, version, header's size, alignment
+//! 0x08  u32 bytes in use, u32 bytes in all, u32 flags, u32 reserved
+//! ....  entries, each on 8 bytes: u24 tag, u8 header's size, u32 size, data
+//! ```
+//!
+//! Little-endian. Later versions may have longer headers, and are read all the
+//! same, as the specification wishes.
+
+use core::fmt;
+use core::ops::Range;
+
+use super::parameter_block::TREE_MAX;
+
+/// The number that a transfer list begins with.
+pub const SIGNATURE: u32 = 0x4a0f_b10b;
+/// X1 at the handoff, where X3 is the address of a list: the signature, and in
+/// bits 39:32 the version of this convention.
+pub const REGISTER: u64 = 1 << 32 | SIGNATURE as u64;
+/// Bytes of the header that are looked at.
+pub const HEADER_SIZE: usize = 0x18;
+/// What lists and entries are aligned to, in bytes.
+pub const ALIGN: usize = 8;
+
+/// Bytes of an entry's header.
+const ENTRY_HEADER: usize = 8;
+/// Tag of a device tree.
+const TAG_TREE: usize = 1;
+/// Flag: the bytes in use add up to 0.
+const HAS_CHECKSUM: usize = 1;
+
+/// What is wrong with a transfer list, and where in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandoffError {
+    what: &'static str,
+    /// Offset in bytes from the list's beginning.
+    at: usize,
+}
+
+impl fmt::Display for HandoffError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at offset {:#x}", self.what, self.at)
+    }
+}
+
+impl core::error::Error for HandoffError {}
+
+fn wrong<T>(what: &'static str, at: usize) -> Result<T, HandoffError> {
+    Err(HandoffError { what, at })
+}
+
+/// The number that the `size` bytes at `at` are; 0 outside of `list`, which is
+/// refused wherever it matters.
+fn field(list: &[u8], at: usize, size: usize) -> usize {
+    let bytes = list.get(at..at + size).unwrap_or_default();
+    bytes.iter().rfold(0, |n, byte| n << 8 | usize::from(*byte))
+}
+
+/// Bytes in use, [`TREE_MAX`] at most, of the list that begins with `header`,
+/// which has [`HEADER_SIZE`] bytes at least.
+///
+/// # Errors
+/// When it is not the header of a transfer list.
+pub fn used_size(header: &[u8]) -> Result<usize, HandoffError> {
+    let (used, all) = (field(header, 8, 4), field(header, 12, 4));
+    let own = field(header, 6, 1);
+    if field(header, 0, 4) != SIGNATURE as usize {
+        return wrong("no signature", 0);
+    }
+    if field(header, 5, 1) == 0 {
+        return wrong("version 0", 5);
+    }
+    if own < HEADER_SIZE {
+        return wrong("too small a header", 6);
+    }
+    if used < own || used > all || used > TREE_MAX {
+        return wrong("an impossible size", 8);
+    }
+    Ok(used)
+}
+
+/// Where the device tree is in `list`, if it has one. All entries are looked
+/// at; what lies behind the bytes in use is not.
+///
+/// # Errors
+/// When the list is not sound.
+pub fn device_tree(list: &[u8]) -> Result<Option<Range<usize>>, HandoffError> {
+    let used = used_size(list)?;
+    let Some(list) = list.get(..used) else {
+        return wrong("an impossible size", 8);
+    };
+    let sum = list.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    if field(list, 16, 4) & HAS_CHECKSUM != 0 && sum != 0 {
+        return wrong("a wrong checksum", 4);
+    }
+    let mut tree = None;
+    let mut at = field(list, 6, 1).next_multiple_of(ALIGN);
+    while at < used {
+        let header = field(list, at + 3, 1);
+        let size = field(list, at + 4, 4);
+        let data = at + header;
+        if header < ENTRY_HEADER || data > used || used - data < size {
+            return wrong("an entry that does not fit", at);
+        }
+        if field(list, at, 3) == TAG_TREE {
+            if !data.is_multiple_of(ALIGN) {
+                return wrong("a device tree that is not aligned", at);
+            }
+            if tree.replace(data..data + size).is_some() {
+                return wrong("a second device tree", at);
+            }
+        }
+        at = (data + size).next_multiple_of(ALIGN);
+    }
+    Ok(tree)
+}
+
+#[cfg(test)]
+mod tests;

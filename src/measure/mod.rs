@@ -1,0 +1,17 @@
+//! Rounds, and what comes of them: outcomes, samples or rejections, and their statistics.
+
+mod histogram;
+mod outcome;
+mod rejection;
+mod round;
+mod statistics;
+mod tally;
+
+pub use self::histogram::{Bin, Histogram};
+pub use self::outcome::{Action, End, METRICS, Metric, Operation, Outcome};
+pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, Step};
+pub use self::round::{
+    After, Counter, Facts, Identity, Machine, OsInitiated, Overheads, Round, Waker, Who, Window,
+};
+pub use self::statistics::{Clock, Line, P99_MIN, Summary, lower_median};
+pub use self::tally::{Account, Schedule, Series, Tally, Until};

@@ -1,0 +1,322 @@
+//! Order statistics of samples, a straight line through points, and ticks as
+//! time; all in integers, as the payload runs without floating point.
+//!
+//! * The median and every percentile are samples that were really measured:
+//!   the p-quantile of n values is the one of rank ceil(n * p), definition 1
+//!   of Hyndman and Fan, "Sample Quantiles in Statistical Packages", The
+//!   American Statistician 50 (1996). For an even n the median is therefore
+//!   the lower of the two in the middle.
+//! * MAD is the median of the distances from the median, without a factor
+//!   that would make it an estimate of a standard deviation: Rousseeuw and
+//!   Croux, "Alternatives to the Median Absolute Deviation", Journal of the
+//!   American Statistical Association 88 (1993).
+//! * A p-quantile is given only where n >= 1 / (1 - p): with fewer samples it
+//!   would be the maximum by another name.
+
+use crate::spec::sort;
+
+/// The fewest samples of which a 99th percentile is given.
+pub const P99_MIN: u32 = 100;
+
+/// Order statistics of one figure; in ticks, as everything measured is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Number of samples. All other fields are 0 when there is none.
+    pub n: u32,
+    /// The least.
+    pub min: u64,
+    /// The median; the lower one of an even number.
+    pub median: u64,
+    /// The 99th percentile, from [`P99_MIN`] samples on.
+    pub p99: Option<u64>,
+    /// The greatest.
+    pub max: u64,
+    /// Median absolute deviation from the median.
+    pub mad: u64,
+}
+
+impl Summary {
+    /// Sums up `values`, and leaves something else in their place: there is
+    /// no memory for a copy of them.
+    #[must_use]
+    pub fn of(values: &mut [u64]) -> Self {
+        let median = lower_median(values);
+        // They are sorted now.
+        let (&[min, ..], &[.., max]) = (&*values, &*values) else {
+            return Self::default();
+        };
+        let n = u32::try_from(values.len()).unwrap_or(u32::MAX);
+        let p99 = (n >= P99_MIN).then(|| of_rank(values, 99));
+        for value in values.iter_mut() {
+            *value = value.abs_diff(median);
+        }
+        Self {
+            n,
+            min,
+            median,
+            p99,
+            max,
+            mad: lower_median(values),
+        }
+    }
+}
+
+/// The median of `values`, the lower one of an even number; 0 of none.
+/// Sorts them.
+#[must_use]
+pub fn lower_median(values: &mut [u64]) -> u64 {
+    sort::by_key(values, |value| *value);
+    of_rank(values, 50)
+}
+
+/// The value of rank ceil(n * percent / 100) among sorted values; 0 of none.
+fn of_rank(sorted: &[u64], percent: usize) -> u64 {
+    let rank = (sorted.len() * percent).div_ceil(100);
+    rank.checked_sub(1)
+        .and_then(|index| sorted.get(index))
+        .copied()
+        .unwrap_or(0)
+}
+
+/// A straight line through points, by ordinary least squares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Number of points.
+    pub n: u32,
+    /// Rise of y for each unit of x, rounded to the nearest integer.
+    pub slope: i64,
+    /// Coefficient of determination in percent, rounded down: the share of
+    /// y's variance that the line accounts for.
+    pub r2_percent: u8,
+}
+
+impl Line {
+    /// The most points, and the least x that is too large.
+    pub const POINTS_MAX: u64 = 512;
+
+    /// The line through `points`. None for fewer than three points or more
+    /// than [`Line::POINTS_MAX`], for points that do not differ in x or do not
+    /// differ in y, for an x that is not below that number, and for a y that
+    /// takes more than 32 bits.
+    #[must_use]
+    pub fn through(points: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
+        // So small that nothing below overflows: sums of products have at most
+        // 9 + 9 + 32 bits, n times those 59; those of y alone, 73 and 82.
+        let (mut n, mut sx, mut sy, mut sxx, mut sxy, mut syy) = (0, 0, 0, 0, 0, 0);
+        for (x, y) in points {
+            if n == Self::POINTS_MAX as i64 || x >= Self::POINTS_MAX || y >> 32 != 0 {
+                return None;
+            }
+            let (x, y) = (x as i64, y as i64);
+            n += 1;
+            sx += x;
+            sy += y;
+            sxx += x * x;
+            sxy += x * y;
+            syy += i128::from(y) * i128::from(y);
+        }
+        let (xx, xy) = (n * sxx - sx * sx, n * sxy - sx * sy);
+        let yy = i128::from(n) * syy - i128::from(sy) * i128::from(sy);
+        if n < 3 || xx <= 0 || yy <= 0 {
+            return None;
+        }
+        // A variance is at most a quarter of the range's square: 34 and 80 bits,
+        // and the square of xy is not above their product.
+        let all = i128::from(xx) * yy;
+        let explained = i128::from(xy) * i128::from(xy) * 100;
+        // 128 bits are multiplied here and never divided, which would take
+        // the image another kilobyte.
+        let is_explained = |percent: &u8| all * i128::from(*percent) <= explained;
+        Some(Self {
+            n: n as u32,
+            slope: (xy + xx / 2).div_euclid(xx),
+            r2_percent: (0..=100).rev().find(is_explained)?,
+        })
+    }
+}
+
+/// The counter as a clock: what a tick lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// Ticks in a second, as the machine claims.
+    pub hz: u64,
+}
+
+impl Clock {
+    /// Frequencies that are believed. CNTFRQ_EL0 is a register that firmware
+    /// has to write, and some does not: then it may hold anything.
+    pub const BELIEVED: core::ops::RangeInclusive<u64> = 1_000..=10_000_000_000;
+
+    /// Whether ticks can be told as time at all.
+    #[must_use]
+    pub fn is_known(self) -> bool {
+        Self::BELIEVED.contains(&self.hz)
+    }
+
+    /// Ticks in a second to wait by: as claimed where that is believed, else
+    /// 1 GHz, so that deadlines are late rather than early.
+    #[must_use]
+    pub fn believed(self) -> u64 {
+        if self.is_known() {
+            self.hz
+        } else {
+            1_000_000_000
+        }
+    }
+
+    /// Ticks in so many microseconds, by [`Clock::believed`]; rounded up, and
+    /// as many as there can be where they are more.
+    #[inline(never)]
+    #[must_use]
+    pub fn ticks(self, microseconds: u64) -> u64 {
+        // Whole seconds apart, as in `scaled`.
+        let (hz, second) = (self.believed(), 1_000_000);
+        let (seconds, rest) = (microseconds / second, microseconds % second);
+        let rest = (rest * hz).div_ceil(second);
+        seconds.saturating_mul(hz).saturating_add(rest)
+    }
+
+    /// `ticks` in nanoseconds, truncated.
+    #[must_use]
+    pub fn ns(self, ticks: u64) -> Option<u64> {
+        self.scaled(ticks, 1_000_000_000)
+    }
+
+    /// `ticks` in hundredths of a microsecond, rounded from what
+    /// [`Clock::ns`] says, so that tables and nanoseconds never disagree.
+    #[must_use]
+    pub fn centi_us(self, ticks: u64) -> Option<u64> {
+        self.ns(ticks).map(|ns| ns / 10 + u64::from(ns % 10 >= 5))
+    }
+
+    /// What one tick lasts, in picoseconds, truncated.
+    #[must_use]
+    pub fn tick_ps(self) -> Option<u64> {
+        self.scaled(1, 1_000_000_000_000)
+    }
+
+    fn scaled(self, ticks: u64, per_second: u64) -> Option<u64> {
+        if !self.is_known() {
+            return None;
+        }
+        // Whole seconds apart: what is left fits 64 bits at every frequency
+        // that is believed.
+        let (seconds, rest) = (ticks / self.hz, ticks % self.hz);
+        let rest = rest.checked_mul(per_second)? / self.hz;
+        seconds.checked_mul(per_second)?.checked_add(rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn medians_are_measured_values() {
+        assert_eq!(lower_median(&mut []), 0);
+        assert_eq!(lower_median(&mut [7]), 7);
+        assert_eq!(lower_median(&mut [9, 1]), 1);
+        assert_eq!(lower_median(&mut [5, 1, 9]), 5);
+        assert_eq!(lower_median(&mut [4, 3, 2, 1]), 2);
+    }
+
+    #[test]
+    fn waits_go_by_what_is_believed() {
+        let ticks = |hz: u64, us: u64| Clock { hz }.ticks(us);
+        // 10 s of a counter that no register tells of: late, and not at once.
+        for hz in [0, 24, 999, 10_000_000_001, u64::MAX] {
+            assert_eq!(ticks(hz, 10_000_000), 10_000_000_000, "{hz} Hz");
+        }
+        assert_eq!(ticks(1_000, 10_000_000), 10_000);
+        assert_eq!(ticks(62_500_000, 10_000_000), 625_000_000);
+        // Rounded up: no wait is shorter than asked for, and none is none.
+        assert_eq!(ticks(62_500_000, 1), 63);
+        assert_eq!((ticks(1_000, 1), ticks(1_000, 0)), (1, 0));
+        assert_eq!(ticks(10_000_000_000, u64::MAX), u64::MAX);
+        assert_eq!(ticks(1_920_000, u64::MAX / 2), 17_708_874_310_761_169_550);
+    }
+
+    #[test]
+    fn a_summary() {
+        assert_eq!(Summary::of(&mut []), Summary::default());
+        assert_eq!(
+            Summary::of(&mut [10, 14, 11, 100, 12]),
+            Summary {
+                n: 5,
+                min: 10,
+                median: 12,
+                p99: None,
+                max: 100,
+                mad: 2
+            }
+        );
+        let huge = Summary::of(&mut [0, u64::MAX, u64::MAX]);
+        assert_eq!((huge.median, huge.mad), (u64::MAX, 0));
+    }
+
+    #[test]
+    fn a_percentile_needs_enough_samples() {
+        let mut values: Vec<u64> = (1..=99).rev().collect();
+        assert_eq!(Summary::of(&mut values).p99, None);
+        let mut values: Vec<u64> = (1..=100).rev().collect();
+        let summary = Summary::of(&mut values);
+        assert_eq!(
+            (summary.p99, summary.max, summary.median),
+            (Some(99), 100, 50)
+        );
+        let mut values: Vec<u64> = (1..=101).collect();
+        assert_eq!(Summary::of(&mut values).p99, Some(100));
+    }
+
+    #[test]
+    fn lines() {
+        let line = |points: &[(u64, u64)]| Line::through(points.iter().copied());
+        assert_eq!(line(&[(0, 5), (1, 15)]), None);
+        assert_eq!(line(&[(1, 5), (1, 15), (1, 7)]), None);
+        assert_eq!(line(&[(0, 5), (1, 5), (2, 5)]), None);
+        let exact = line(&[(0, 105), (1, 205), (2, 305)]);
+        assert_eq!(exact.map(|l| (l.slope, l.r2_percent)), Some((100, 100)));
+        let falling = line(&[(0, 30), (1, 20), (2, 10), (3, 0)]);
+        assert_eq!(falling.map(|l| (l.slope, l.r2_percent)), Some((-10, 100)));
+        // Juno, TF-A v2.9, level 0 in parallel, sorted: nanoseconds.
+        let juno = [106_160, 246_000, 385_220, 524_380, 662_340, 802_000];
+        let juno = Line::through((0..).zip(juno));
+        assert_eq!(
+            juno.map(|l| (l.n, l.slope, l.r2_percent)),
+            Some((6, 139_068, 99))
+        );
+        // The most CPUs and a minute at 62.5 MHz still fit.
+        let far = Line::through((0..512).map(|x| (x, 3_750_000_000 + x * 1_000_000)));
+        assert_eq!(far.map(|l| l.slope), Some(1_000_000));
+        for wide in [u64::MAX, 1 << 32] {
+            assert_eq!(line(&[(0, 0), (1, wide), (2, 1)]), None);
+            assert_eq!(line(&[(0, 0), (wide, 1), (2, 1)]), None);
+        }
+        assert_eq!(Line::through((0..513).map(|x| (x % 512, x))), None);
+        // The largest sums: half of the points in each of two far corners.
+        let (most_x, most_y) = (Line::POINTS_MAX - 1, u64::from(u32::MAX));
+        let corners = (0..Line::POINTS_MAX).map(|i| (i % 2 * most_x, i % 2 * most_y));
+        let corners = Line::through(corners);
+        assert_eq!(
+            corners.map(|l| (l.n, l.slope, l.r2_percent)),
+            Some((512, 8_405_024, 100))
+        );
+    }
+
+    #[test]
+    fn ticks_as_time() {
+        let qemu = Clock { hz: 62_500_000 };
+        assert_eq!(qemu.ns(3), Some(48));
+        assert_eq!(qemu.tick_ps(), Some(16_000));
+        assert_eq!(qemu.centi_us(1), Some(2));
+        let odd = Clock { hz: 24_000_000 };
+        assert_eq!((odd.ns(1), odd.tick_ps()), (Some(41), Some(41_666)));
+        assert_eq!(Clock { hz: 1_000_000_000 }.ns(u64::MAX), Some(u64::MAX));
+        assert_eq!(Clock { hz: 1_000 }.ns(u64::MAX), None);
+        for hz in [0, 999, 10_000_000_001] {
+            assert!(!Clock { hz }.is_known());
+            assert_eq!(Clock { hz }.ns(1), None);
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! What the handler of a timer's interrupt keeps of it: the one account of
+//! which expiries there were, and what became of each.
+//!
+//! A periodic timer is due at start + k * period, for k from 1 on. The handler
+//! of one arms the next. Where it runs so late that later ones are due
+//! already, those are *overruns*: they have no handler, and no sample. So at
+//! any time handled + overruns = expiries, which is the number of the last
+//! one that was dealt with.
+
+use super::histogram::Histogram;
+
+/// Least, greatest and sum of some latencies, exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// How many.
+    pub n: u32,
+    /// The least, in ticks.
+    pub min: u64,
+    /// The greatest, in ticks.
+    pub max: u64,
+    /// The sum, in ticks.
+    pub sum: u64,
+}
+
+impl Default for Series {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+impl Series {
+    /// Of none.
+    pub const EMPTY: Self = Self {
+        n: 0,
+        min: u64::MAX,
+        max: 0,
+        sum: 0,
+    };
+
+    /// The least, if there is one.
+    #[must_use]
+    pub fn least(&self) -> Option<u64> {
+        (self.n > 0).then_some(self.min)
+    }
+
+    fn add(&mut self, ticks: u64) {
+        self.merge(&Self {
+            n: 1,
+            min: ticks,
+            max: ticks,
+            sum: ticks,
+        });
+    }
+
+    /// Adds the latencies of another one.
+    pub fn merge(&mut self, other: &Self) {
+        self.n = self.n.saturating_add(other.n);
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.sum = self.sum.saturating_add(other.sum);
+    }
+}
+
+/// The two latencies of an expiry that was handled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Until {
+    /// From the instant that was programmed to the first instruction of the
+    /// handler, in the vector.
+    Entry,
+    /// To the first line of the handler in Rust, registers saved.
+    Handler,
+}
+
+/// What became of a timer's expiries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// The latencies of those that were handled, by [`Until`].
+    pub series: [Series; 2],
+    /// Expiries dealt with.
+    pub expiries: u32,
+    /// Those of them that had passed before their turn.
+    pub overruns: u32,
+    /// Interrupts at which no expiry was due: the GIC had taken back what it
+    /// signalled.
+    pub spurious: u32,
+}
+
+impl Account {
+    const EMPTY: Self = Self {
+        series: [Series::EMPTY; 2],
+        expiries: 0,
+        overruns: 0,
+        spurious: 0,
+    };
+
+    /// The latencies until then.
+    #[must_use]
+    pub fn until(&self, until: Until) -> &Series {
+        let [entry, handler] = &self.series;
+        match until {
+            Until::Entry => entry,
+            Until::Handler => handler,
+        }
+    }
+
+    /// Expiries that were handled.
+    #[must_use]
+    pub fn handled(&self) -> u32 {
+        self.until(Until::Handler).n
+    }
+
+    /// Adds what another one has.
+    pub fn merge(&mut self, other: &Self) {
+        for (own, series) in self.series.iter_mut().zip(&other.series) {
+            own.merge(series);
+        }
+        self.expiries = self.expiries.saturating_add(other.expiries);
+        self.overruns = self.overruns.saturating_add(other.overruns);
+        self.spurious = self.spurious.saturating_add(other.spurious);
+    }
+}
+
+/// A timer to look at for a while.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// Ticks from one expiry to the next; not 0.
+    pub period: u64,
+    /// How many expiries.
+    pub expiries: u32,
+    /// Ticks: a greater latency to the handler is the end of it.
+    pub threshold: Option<u64>,
+}
+
+/// One CPU's account of a timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// Of the window in hand, or the last one.
+    pub window: Account,
+    /// Of all windows that were settled.
+    pub settled: Account,
+    /// The latencies of all windows, by [`Until`].
+    pub histograms: [Histogram; 2],
+    /// Another interrupt than the timer's, which was the end of it.
+    pub stray: Option<u32>,
+    /// The latency that exceeded the threshold, which was the end of it.
+    pub exceeded: Option<u64>,
+    schedule: Schedule,
+    due: u64,
+}
+
+/// Spurious interrupts beside one for each expiry: more of them are an
+/// interrupt that does not go away.
+const SPURIOUS_MAX: u32 = 1_000;
+
+impl Tally {
+    /// Nothing yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            window: Account::EMPTY,
+            settled: Account::EMPTY,
+            histograms: [Histogram::new(); 2],
+            stray: None,
+            exceeded: None,
+            schedule: Schedule {
+                period: 1,
+                expiries: 0,
+                threshold: None,
+            },
+            due: 0,
+        }
+    }
+
+    /// Forgets all.
+    pub fn reset(&mut self) {
+        *self = Self::new();
+    }
+
+    /// Begins a window, and returns the first expiry's instant.
+    pub fn begin(&mut self, start: u64, schedule: &Schedule) -> u64 {
+        self.window = Account::EMPTY;
+        (self.stray, self.exceeded) = (None, None);
+        self.schedule = Schedule {
+            period: schedule.period.max(1),
+            ..*schedule
+        };
+        self.due = start + self.schedule.period;
+        self.due
+    }
+
+    /// The timer's interrupt: its handler's first instruction, and its first
+    /// line in Rust, were at these instants. Returns when the timer is to
+    /// expire next, or nothing when that was the last.
+    pub fn expired(&mut self, entry: u64, handler: u64) -> Option<u64> {
+        let Some(late) = entry.checked_sub(self.due) else {
+            return self.spurious();
+        };
+        let to_handler = handler.saturating_sub(self.due);
+        for (until, latency) in [(Until::Entry, late), (Until::Handler, to_handler)] {
+            self.window.series[until as usize].add(latency);
+            self.histograms[until as usize].add(latency);
+        }
+        let Schedule {
+            period,
+            expiries,
+            threshold,
+        } = self.schedule;
+        let account = &mut self.window;
+        account.expiries += 1;
+        // Those that have passed meanwhile; a division only where some have.
+        let mut missed = 0;
+        if to_handler >= period {
+            let left = expiries.saturating_sub(account.expiries);
+            missed = u32::try_from(to_handler / period).map_or(left, |missed| missed.min(left));
+        }
+        account.overruns += missed;
+        account.expiries += missed;
+        self.due += period * u64::from(1 + missed);
+        if threshold.is_some_and(|most| to_handler > most) {
+            self.exceeded = Some(to_handler);
+            return None;
+        }
+        (account.expiries < expiries).then_some(self.due)
+    }
+
+    /// An interrupt that is none: as [`Self::expired`].
+    pub fn spurious(&mut self) -> Option<u64> {
+        self.window.spurious += 1;
+        let most = self.schedule.expiries.saturating_add(SPURIOUS_MAX);
+        (self.window.spurious < most).then_some(self.due)
+    }
+
+    /// The latencies until then, of all windows.
+    #[must_use]
+    pub fn histogram(&self, until: Until) -> &Histogram {
+        let [entry, handler] = &self.histograms;
+        match until {
+            Until::Entry => entry,
+            Until::Handler => handler,
+        }
+    }
+
+    /// Whether all expiries of the window have been dealt with.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.window.expiries == self.schedule.expiries
+    }
+
+    /// Adds the window to what is settled.
+    pub fn settle(&mut self) {
+        self.settled.merge(&self.window);
+    }
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEDULE: Schedule = Schedule {
+        period: 100,
+        expiries: 10,
+        threshold: None,
+    };
+
+    /// Runs a window in which the handler of each expiry is so late, and holds
+    /// it against the one rule.
+    fn run(tally: &mut Tally, lateness: &mut dyn Iterator<Item = u64>) {
+        let mut next = Some(tally.begin(1_000, &SCHEDULE));
+        while let Some(due) = next {
+            assert_eq!((due - 1_000) % 100, 0);
+            let late = lateness.next().unwrap_or(1);
+            next = tally.expired(due + late, due + late + 3);
+            assert_eq!(
+                tally.window.handled() + tally.window.overruns,
+                tally.window.expiries
+            );
+        }
+        assert!(tally.is_complete());
+        assert_eq!(tally.window.expiries, 10);
+    }
+
+    #[test]
+    fn each_expiry_is_handled_in_its_turn() {
+        let mut tally = Tally::new();
+        run(&mut tally, &mut [5, 40, 7].into_iter());
+        assert_eq!((tally.window.handled(), tally.window.overruns), (10, 0));
+        let [entry, handler] = tally.window.series;
+        assert_eq!((entry.min, entry.max, entry.sum), (1, 40, 5 + 40 + 7 + 7));
+        assert_eq!((handler.min, handler.max), (4, 43));
+        assert_eq!(handler.sum, entry.sum + 3 * 10);
+    }
+
+    #[test]
+    fn what_is_due_before_its_turn_is_an_overrun() {
+        for (lateness, overruns) in [
+            (&[96][..], 0),
+            // To the tick: the handler runs when the next one is due.
+            (&[97], 1),
+            (&[196], 1),
+            (&[197, 197], 4),
+            (&[1, 1, 350], 3),
+            // Beyond the last there are no more.
+            (&[1, 1, 1, 1, 1, 1, 1, 1, 1_000_000], 1),
+            (&[u64::MAX / 2], 9),
+        ] {
+            let mut tally = Tally::new();
+            run(&mut tally, &mut lateness.iter().copied());
+            assert_eq!(tally.window.overruns, overruns, "{lateness:?}");
+            assert_eq!(tally.window.handled(), 10 - overruns);
+        }
+    }
+
+    #[test]
+    fn windows_add_up() {
+        let mut tally = Tally::new();
+        for late in [5, 150, 30] {
+            run(&mut tally, &mut [late].into_iter());
+            tally.settle();
+        }
+        let all = tally.settled;
+        let handler = all.until(Until::Handler);
+        assert_eq!((handler.n, handler.min, handler.max), (29, 4, 153));
+        assert_eq!((all.handled(), all.overruns, all.expiries), (29, 1, 30));
+        for histogram in &tally.histograms {
+            assert_eq!(histogram.total(), 29);
+        }
+        tally.reset();
+        assert_eq!(tally, Tally::new());
+    }
+
+    #[test]
+    fn a_threshold_ends_it() {
+        let mut tally = Tally::new();
+        let schedule = Schedule {
+            threshold: Some(50),
+            ..SCHEDULE
+        };
+        assert_eq!(tally.begin(0, &schedule), 100);
+        assert_eq!(tally.expired(147, 150), Some(200));
+        assert_eq!(tally.expired(248, 251), None);
+        assert_eq!(tally.exceeded, Some(51));
+        assert_eq!((tally.window.handled(), tally.window.expiries), (2, 2));
+        assert!(!tally.is_complete());
+    }
+
+    #[test]
+    fn an_early_interrupt_is_none_and_does_not_go_on_for_ever() {
+        let mut tally = Tally::new();
+        let due = tally.begin(0, &SCHEDULE);
+        assert_eq!(tally.expired(due - 1, due), Some(due));
+        assert_eq!((tally.window.spurious, tally.window.expiries), (1, 0));
+        let more = core::iter::from_fn(|| tally.spurious()).count();
+        assert_eq!(more, 1_008);
+        assert!(!tally.is_complete());
+    }
+}

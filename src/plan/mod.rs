@@ -1,0 +1,19 @@
+//! Boot arguments become a [`Plan`].
+
+mod error;
+mod load;
+mod method;
+mod plan;
+mod scenario_id;
+mod scenario_set;
+pub mod steps;
+#[cfg(test)]
+mod tests;
+mod timer;
+
+pub use self::load::Load;
+pub use self::method::{EndAction, Method, Methods, WakePattern};
+pub use self::plan::{LOOPS_LIMIT_S, Plan};
+pub use self::scenario_id::{ScenarioId, TAG_PREFIX};
+pub use self::scenario_set::ScenarioSet;
+pub use self::timer::TimerPlan;

@@ -1,0 +1,460 @@
+//! What to measure and how often: the boot arguments as a [`Plan`].
+//!
+//! `/chosen/bootargs` holds words of the form `key=value`, parted by white
+//! space. There is no quoting, as no value needs it. A word that is not
+//! understood stops the run: a benchmark that guesses what was meant prints
+//! figures for a question that nobody asked.
+//!
+//! Words that are Linux's are the exception: monitors of virtual machines put
+//! them there unasked ([`FOR_LINUX`]), and they say nothing of what to measure.
+//!
+//! | word | values | default |
+//! |---|---|---|
+//! | `iterations` | 1 to 1000000 samples a CPU and scenario | 20 |
+//! | `warmup` | 0 to 10000 samples that are not counted | 2 |
+//! | `only` | scenario tags, with or without `test_rt_instr_`, and the groups `suite`, `micro` and `all`, by comma; or `help` | `suite` |
+//! | `method` | `tftf`, `warm` or `tftf,warm` | `tftf` |
+//! | `wake` | `together`, `staggered` or `chain` | `chain` by method `tftf`, else `together` |
+//! | `end` | `off`, `park` or `reset` | `off` |
+//! | `deepest` | `power_state` of the deepest level, `0x…` | device tree |
+//! | `core` | `power_state` of level 0, `0x…` | device tree |
+//! | `samples` | `none` or `all` | `none` |
+//! | `loops` | 1 to 1073741824 operations a CPU in each loop, rounded up to whole batches | 1048576, as far as the time goes |
+//! | `batch` | 1 to 65536 of them in a sample | 1024 |
+//! | `duration` | 1 to 86400 seconds that a timer is looked at | 1 |
+//! | `period` | 50 to 1000000 microseconds from one expiry to the next | 1000 |
+//! | `stress` | `idle`, `write`, `zero`, `nontemporal`, `clean`, `mixed`, by comma | `idle,mixed` |
+//! | `footprint` | 4K to 1024M bytes that each CPU writes to | 4M |
+//! | `timers` | `alone`, `all` or `alone,all` | `alone,all` |
+//! | `threshold` | 1 to 1000000 microseconds of latency that end it | none |
+//! | `dirty` | bytes to make dirty, with K or M, by comma; `A-B` doubles | 0 to twice the L2 |
+//! | `contend` | CPUs that go down together, by comma; `A-B` | 1 to all |
+
+use core::fmt;
+use core::ops::RangeInclusive;
+
+use crate::board::text;
+
+use super::error::{PlanError, PlanProblem};
+use super::method::{EndAction, Method, Methods, WakePattern};
+use super::scenario_id::ScenarioId;
+use super::scenario_set::ScenarioSet;
+use super::steps::Steps;
+use super::timer::{Bad, Choice, TimerPlan};
+
+/// The most iterations that can be asked for.
+pub const ITERATIONS_MAX: u32 = 1_000_000;
+/// The most warm-up rounds that can be asked for.
+pub const WARMUP_MAX: u32 = 10_000;
+
+/// The most operations that a loop can be asked for.
+pub const LOOPS_MAX: u32 = 1 << 30;
+/// The most operations in a sample.
+pub const BATCH_MAX: u32 = 1 << 16;
+/// How long a scenario of loops may take where `loops=` was not given, in
+/// seconds: an emulator may be a hundred times slower than the boards that the
+/// default is made for.
+pub const LOOPS_LIMIT_S: u32 = 30;
+/// Operations of a loop where nothing is said.
+const LOOPS: u32 = 1 << 20;
+
+/// The words, or keys, that kvmtool puts in front of a kernel's boot arguments:
+/// they are passed over.
+pub const FOR_LINUX: [&str; 7] = [
+    "console",
+    "init",
+    "ip",
+    "root",
+    "rootflags",
+    "rootfstype",
+    "rw",
+];
+
+/// What to measure and how often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Samples to take of each CPU in each scenario, 1 to [`ITERATIONS_MAX`].
+    pub iterations: u32,
+    /// Samples before those that are not counted, 0 to [`WARMUP_MAX`].
+    pub warmup: u32,
+    /// Which scenarios to run; never empty.
+    pub scenarios: ScenarioSet,
+    /// How preconditions are made.
+    pub methods: Methods,
+    /// When the CPUs of a parallel round wake up; None where nothing was said:
+    /// then as the method has it.
+    pub wake: Option<WakePattern>,
+    /// What to do at the end.
+    pub end: EndAction,
+    /// `power_state` to use for the deepest level instead of the board's.
+    pub deepest: Option<u32>,
+    /// `power_state` to use for level 0 instead of the board's.
+    pub core: Option<u32>,
+    /// Whether every sample is sent, and not only what sums them up.
+    pub samples: bool,
+    /// Operations a CPU in each loop, 1 to [`LOOPS_MAX`]; None where nothing
+    /// was said: then as many as the time allows.
+    pub loops: Option<u32>,
+    /// Operations in a sample of a loop, 1 to [`BATCH_MAX`].
+    pub batch: u32,
+    /// What is asked of the timers' latency.
+    pub timer: TimerPlan,
+    /// Whether nothing is to be measured, and the scenarios to be listed.
+    pub list: bool,
+    /// Bytes to make dirty, step by step, instead of those by the cache's size.
+    pub dirty: Option<Steps>,
+    /// Numbers of CPUs that go down together, instead of those by their count.
+    pub contend: Option<Steps>,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            iterations: 20,
+            warmup: 2,
+            scenarios: ScenarioSet::SUITE,
+            methods: Methods::Tftf,
+            wake: None,
+            end: EndAction::Off,
+            deepest: None,
+            core: None,
+            samples: false,
+            loops: None,
+            batch: 1024,
+            timer: TimerPlan::DEFAULT,
+            list: false,
+            dirty: None,
+            contend: None,
+        }
+    }
+}
+
+/// The keys that boot arguments may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Key {
+    /// `iterations=`
+    Iterations,
+    /// `warmup=`
+    Warmup,
+    /// `only=`
+    Only,
+    /// `method=`
+    Method,
+    /// `wake=`
+    Wake,
+    /// `end=`
+    End,
+    /// `deepest=`
+    Deepest,
+    /// `core=`
+    Core,
+    /// `samples=`
+    Samples,
+    /// `loops=`
+    Loops,
+    /// `batch=`
+    Batch,
+    /// `duration=`
+    Duration,
+    /// `period=`
+    Period,
+    /// `stress=`
+    Stress,
+    /// `footprint=`
+    Footprint,
+    /// `timers=`
+    Timers,
+    /// `threshold=`
+    Threshold,
+    /// `dirty=`
+    Dirty,
+    /// `contend=`
+    Contend,
+}
+
+impl Key {
+    /// All keys.
+    pub const ALL: [Self; 19] = [
+        Self::Iterations,
+        Self::Warmup,
+        Self::Only,
+        Self::Method,
+        Self::Wake,
+        Self::End,
+        Self::Deepest,
+        Self::Core,
+        Self::Samples,
+        Self::Loops,
+        Self::Batch,
+        Self::Duration,
+        Self::Period,
+        Self::Stress,
+        Self::Footprint,
+        Self::Timers,
+        Self::Threshold,
+        Self::Dirty,
+        Self::Contend,
+    ];
+
+    /// The key as it is written.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Iterations => "iterations",
+            Self::Warmup => "warmup",
+            Self::Only => "only",
+            Self::Method => "method",
+            Self::Wake => "wake",
+            Self::End => "end",
+            Self::Deepest => "deepest",
+            Self::Core => "core",
+            Self::Samples => "samples",
+            Self::Loops => "loops",
+            Self::Batch => "batch",
+            Self::Duration => "duration",
+            Self::Period => "period",
+            Self::Stress => "stress",
+            Self::Footprint => "footprint",
+            Self::Timers => "timers",
+            Self::Threshold => "threshold",
+            Self::Dirty => "dirty",
+            Self::Contend => "contend",
+        }
+    }
+
+    /// The numbers that it takes, where it takes any.
+    const fn range(self) -> RangeInclusive<u32> {
+        match self {
+            Self::Iterations => 1..=ITERATIONS_MAX,
+            Self::Loops => 1..=LOOPS_MAX,
+            Self::Batch => 1..=BATCH_MAX,
+            Self::Duration => 1..=super::timer::DURATION_MAX,
+            Self::Period => super::timer::PERIOD_MIN..=super::timer::PERIOD_MAX,
+            Self::Footprint => super::timer::FOOTPRINT_MIN..=super::timer::FOOTPRINT_MAX,
+            Self::Threshold => 1..=super::timer::PERIOD_MAX,
+            _ => 0..=WARMUP_MAX,
+        }
+    }
+
+    pub(crate) fn write_accepted(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Iterations
+            | Self::Warmup
+            | Self::Loops
+            | Self::Batch
+            | Self::Duration
+            | Self::Period
+            | Self::Footprint
+            | Self::Threshold => {
+                let (least, most) = self.range().into_inner();
+                let (least, most) = (u64::from(least), u64::from(most));
+                write!(f, "a number from {least} to {most}")?;
+                let suffixes = matches!(self, Self::Footprint);
+                return f.write_str(if suffixes { ", K or M behind it" } else { "" });
+            }
+            Self::Only => {
+                f.write_str("help, or one or more, parted by commas, of")?;
+                let tags = ScenarioId::ALL.iter().map(|id| id.short_tag());
+                return write_words(f, &mut tags.chain(ScenarioSet::GROUPS));
+            }
+            Self::Stress => {
+                f.write_str("one or more, parted by commas, of")?;
+                return write_words(f, &mut super::timer::load_words().into_iter());
+            }
+            Self::Timers => "alone, all or both parted by a comma",
+            Self::Method => "tftf, warm or both parted by a comma",
+            Self::Wake => "together, staggered or chain",
+            Self::End => "off, park or reset",
+            Self::Samples => "none or all",
+            Self::Dirty => "up to 24 of 0 to 64M bytes, parted by commas; A-B doubles",
+            Self::Contend => "up to 24 of 1 to 512 CPUs, parted by commas; A-B",
+            Self::Deepest | Self::Core => "a power_state of 0x and 1 to 8 hexadecimal digits",
+        })
+    }
+}
+
+/// Writes words, a blank before each.
+pub(crate) fn write_words(
+    f: &mut fmt::Formatter<'_>,
+    words: &mut dyn Iterator<Item = &'static str>,
+) -> fmt::Result {
+    for word in words {
+        write!(f, " {word}")?;
+    }
+    Ok(())
+}
+
+impl Plan {
+    /// The bytes that are made dirty, step by step, where the outer cache has
+    /// so many; None where that is not known and no step is asked for.
+    #[must_use]
+    pub fn dirty_steps(&self, outer_cache: Option<u64>) -> Option<Steps> {
+        self.dirty.or_else(|| outer_cache.map(super::steps::dirty))
+    }
+
+    /// The memory that takes, in bytes: none where nothing is made dirty.
+    #[must_use]
+    pub fn dirty_bytes(&self, outer_cache: Option<u64>) -> usize {
+        let steps = self.dirty_steps(outer_cache);
+        let steps = steps.filter(|_| self.scenarios.contains(ScenarioId::DirtySweep));
+        steps.map_or(0, |steps| steps.highest() as usize)
+    }
+
+    /// Reads boot arguments; none at all is the default plan, and Linux's
+    /// words ([`FOR_LINUX`]) are passed over.
+    ///
+    /// # Errors
+    /// The first word that is quoted, not of the form `key=value`, of an
+    /// unknown key, of a key given before, or of a value that is not accepted.
+    pub fn parse(bootargs: &str) -> Result<Self, PlanError<'_>> {
+        let mut plan = Self::default();
+        let mut seen = 0u32;
+        for (index, word) in bootargs.split_ascii_whitespace().enumerate() {
+            let key = text::cut(word, b'=').map_or(word, |(key, _)| key);
+            if FOR_LINUX.contains(&key) {
+                continue;
+            }
+            plan.apply(word, &mut seen).map_err(|problem| PlanError {
+                word,
+                position: index + 1,
+                problem,
+            })?;
+        }
+        Ok(plan)
+    }
+
+    /// When the CPUs of a parallel round wake up, by `method`.
+    #[must_use]
+    pub fn wake_by(&self, method: Method) -> WakePattern {
+        self.wake.unwrap_or(method.default_wake())
+    }
+
+    /// How many tests the plan makes: the suite's scenarios by each method, the
+    /// others by their own.
+    #[must_use]
+    pub fn tests(&self) -> usize {
+        let suite = self.scenarios.suite().len();
+        suite * self.methods.iter().count() + self.scenarios.len() - suite
+    }
+
+    /// Operations in a sample of a loop, and how many such samples are asked
+    /// for on each CPU.
+    #[must_use]
+    pub fn batches(&self) -> (u32, u32) {
+        let loops = self.loops.unwrap_or(LOOPS);
+        let batch = self.batch.min(loops).max(1);
+        (batch, loops.div_ceil(batch))
+    }
+
+    fn apply(&mut self, word: &str, seen: &mut u32) -> Result<(), PlanProblem> {
+        if word.bytes().any(|b| matches!(b, b'"' | b'\'' | b'\\')) {
+            return Err(PlanProblem::Quoted);
+        }
+        let (key, value) = text::cut(word, b'=').ok_or(PlanProblem::NotAPair)?;
+        let key = Key::ALL
+            .into_iter()
+            .find(|k| k.word() == key)
+            .ok_or(PlanProblem::UnknownKey)?;
+        let bit = 1 << key as u32;
+        if *seen & bit != 0 {
+            return Err(PlanProblem::Duplicate(key));
+        }
+        *seen |= bit;
+
+        let refused = PlanProblem::Value(key);
+        match key {
+            Key::Iterations => self.iterations = decimal(key, value)?,
+            Key::Warmup => self.warmup = decimal(key, value)?,
+            Key::Loops => self.loops = Some(decimal(key, value)?),
+            Key::Batch => self.batch = decimal(key, value)?,
+            Key::Duration => self.timer.duration = decimal(key, value)?,
+            Key::Period => self.timer.period = decimal(key, value)?,
+            Key::Threshold => self.timer.threshold = Some(decimal(key, value)?),
+            Key::Footprint => {
+                let bytes = super::timer::bytes(value).filter(|bytes| key.range().contains(bytes));
+                self.timer.footprint = bytes.ok_or(refused)?;
+            }
+            Key::Stress => self.timer.loads = choice(key, value, &super::timer::load_words())?,
+            Key::Timers => self.timer.timers = choice(key, value, &super::timer::TIMERS)?,
+            Key::Only if value == "help" => self.list = true,
+            Key::Only => {
+                self.scenarios = ScenarioSet::EMPTY;
+                let mut rest = Some(value);
+                while let Some(list) = rest {
+                    let (tag, behind) = text::cut(list, b',').unzip();
+                    let meant = ScenarioSet::of_word(tag.unwrap_or(list)).ok_or(refused)?;
+                    if !self.scenarios.insert(meant) {
+                        return Err(PlanProblem::Repeated(key));
+                    }
+                    rest = behind;
+                }
+            }
+            Key::Method => {
+                self.methods = match value {
+                    "tftf" => Methods::Tftf,
+                    "warm" => Methods::Warm,
+                    "tftf,warm" | "warm,tftf" => Methods::Both,
+                    "tftf,tftf" | "warm,warm" => return Err(PlanProblem::Repeated(key)),
+                    _ => return Err(refused),
+                }
+            }
+            Key::Wake => {
+                self.wake = Some(match value {
+                    "together" => WakePattern::Together,
+                    "staggered" => WakePattern::Staggered,
+                    "chain" => WakePattern::Chain,
+                    _ => return Err(refused),
+                });
+            }
+            Key::End => {
+                self.end = match value {
+                    "off" => EndAction::Off,
+                    "park" => EndAction::Park,
+                    "reset" => EndAction::Reset,
+                    _ => return Err(refused),
+                }
+            }
+            Key::Deepest => self.deepest = Some(power_state(value).ok_or(refused)?),
+            Key::Core => self.core = Some(power_state(value).ok_or(refused)?),
+            Key::Dirty => {
+                let steps =
+                    Steps::parse(key, value, super::steps::bytes, super::steps::next_bytes)?;
+                self.dirty = Some(steps);
+            }
+            Key::Contend => {
+                let steps = Steps::parse(key, value, super::steps::cpus, super::steps::next_cpus)?;
+                self.contend = Some(steps);
+            }
+            Key::Samples => {
+                self.samples = match value {
+                    "none" => false,
+                    "all" => true,
+                    _ => return Err(refused),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A number of those that `key` takes.
+fn decimal(key: Key, value: &str) -> Result<u32, PlanProblem> {
+    let number = text::number(value.as_bytes(), 10);
+    let number = number.filter(|number| key.range().contains(number));
+    number.ok_or(PlanProblem::Value(key))
+}
+
+/// A list of some of `words`, which `key` takes.
+fn choice(key: Key, value: &str, words: &[&str]) -> Result<Choice, PlanProblem> {
+    Choice::parse(value, words).map_err(|bad| match bad {
+        Bad::Unknown => PlanProblem::Value(key),
+        Bad::Twice => PlanProblem::Repeated(key),
+    })
+}
+
+/// Hexadecimal only, so that `deepest=10000` cannot be meant otherwise than it is read.
+fn power_state(value: &str) -> Option<u32> {
+    let digits = value.as_bytes().strip_prefix(b"0x")?;
+    text::number(digits, 16).filter(|_| digits.len() <= 8)
+}
