@@ -249,17 +249,17 @@ fn paths_in(tokens: TokenStream, paths: &mut Vec<Vec<String>>) {
 /// The circles: groups of files that import each other, directly or by way of
 /// others of the group.
 pub fn circles(imports: &Imports) -> Vec<BTreeSet<PathBuf>> {
+    let mut next: BTreeMap<&PathBuf, Vec<&PathBuf>> = BTreeMap::new();
+    for (from, to) in imports {
+        next.entry(from).or_default().push(to);
+    }
     let mut reach: BTreeMap<&PathBuf, BTreeSet<&PathBuf>> = BTreeMap::new();
-    for (from, _) in imports {
+    for from in next.keys() {
         let mut seen = BTreeSet::new();
-        let mut pending = vec![from];
+        let mut pending = vec![*from];
         while let Some(at) = pending.pop() {
-            let next = imports.iter().filter(|(it, _)| it == at);
-            for (_, to) in next {
-                if seen.insert(to) {
-                    pending.push(to);
-                }
-            }
+            let others = next.get(at).into_iter().flatten();
+            pending.extend(others.filter(|to| seen.insert(**to)));
         }
         reach.insert(from, seen);
     }
@@ -280,7 +280,7 @@ pub fn circles(imports: &Imports) -> Vec<BTreeSet<PathBuf>> {
 
 /// The imports that go against the order of the folders: from one of them to a
 /// later one. Files beside the folders are in none.
-pub fn upward(imports: &Imports, root: &Path, order: &[&str]) -> Imports {
+pub fn upward(imports: &Imports, root: &Path, order: &[String]) -> Imports {
     let room = |file: &Path| {
         let inner = file.strip_prefix(root).ok()?;
         let first = inner.components().next()?.as_os_str().to_str()?;

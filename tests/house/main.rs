@@ -2,6 +2,8 @@
 //! imports one that stands after it in `docs/folders.txt`.
 
 mod imports;
+#[allow(dead_code)]
+mod words;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,28 +19,50 @@ fn read_all(root: &Path) -> Crates {
     crates
 }
 
+/// The order of the folders of a crate, by `docs/folders.txt`.
+fn order(root: &Path, of: &str) -> Vec<String> {
+    let text = fs::read_to_string(root.join("docs/folders.txt")).expect("the file");
+    let line = text.lines().find_map(|line| line.strip_prefix(of));
+    let names = line.and_then(|line| line.strip_prefix(": "));
+    let names = names.expect("the crate's line").split(' ');
+    names.map(str::to_owned).collect()
+}
+
+fn show(root: &Path, (from, to): &(PathBuf, PathBuf)) -> String {
+    let short = |file: &PathBuf| {
+        file.strip_prefix(root)
+            .unwrap_or(file)
+            .display()
+            .to_string()
+    };
+    format!("{} -> {}", short(from), short(to))
+}
+
 #[test]
 fn no_files_import_each_other() {
     let root = Workspace::find().expect("the workspace").root;
     let imports = read_all(&root).imports();
     let found = circles(&imports);
+    let mut list = String::new();
     for circle in &found {
-        println!("circle of {}:", circle.len());
-        for file in circle {
-            println!("  {}", file.strip_prefix(&root).unwrap_or(file).display());
-        }
-        for (from, to) in imports
-            .iter()
-            .filter(|it| circle.contains(&it.0) && circle.contains(&it.1))
-        {
-            let short = |file: &PathBuf| {
-                file.strip_prefix(&root)
-                    .unwrap_or(file)
-                    .display()
-                    .to_string()
-            };
-            println!("    {} -> {}", short(from), short(to));
+        list += &format!("circle of {}:\n", circle.len());
+        let inner = |it: &&(PathBuf, PathBuf)| circle.contains(&it.0) && circle.contains(&it.1);
+        for import in imports.iter().filter(inner) {
+            list += &format!("  {}\n", show(&root, import));
         }
     }
-    assert_eq!(found.len(), 0);
+    assert!(found.is_empty(), "{list}");
+}
+
+#[test]
+fn no_folder_imports_a_later_one() {
+    let root = Workspace::find().expect("the workspace").root;
+    let imports = read_all(&root).imports();
+    let mut list = Vec::new();
+    for of in ["src", "xtask/src"] {
+        let order = order(&root, of);
+        let found = upward(&imports, &root.join(of), &order);
+        list.extend(found.iter().map(|import| show(&root, import)));
+    }
+    assert!(list.is_empty(), "{}", list.join("\n"));
 }
