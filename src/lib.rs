@@ -1,11 +1,21 @@
 //! The portable half of psci-bench: everything that needs no hardware.
 //!
-//! A device tree becomes a [`crate::board::Board`], the boot arguments a
-//! [`crate::plan::Plan`]; [`scenario`] runs rounds on whatever implements
-//! [`crate::measure::Machine`], [`sample`] decides which outcomes count, [`stats`]
-//! sums them up, and [`output`] writes tables, lines and records. The
-//! bare-metal half lives in the binary, beside this crate; the host tool
-//! uses this crate to read what the payload wrote.
+//! | folder | task |
+//! |---|---|
+//! | [`spec`] | vocabulary of the specifications |
+//! | [`image`] | the image's header, parameter block and hand-over by a loader |
+//! | [`devices`] | register sequences over a bus |
+//! | [`board`] | reads a device tree |
+//! | [`plan`] | reads boot arguments |
+//! | [`measure`] | rounds, outcomes, samples and their statistics |
+//! | [`model`] | what a run is: scenarios, rows, points, the verdict |
+//! | [`findings`] | sentences that figures support |
+//! | [`record`] | lines for programs, with a checksum each |
+//! | [`scenario`] | runs rounds on a [`measure::Machine`], and keeps what counts |
+//! | [`output`] | prints a run for people |
+//!
+//! A folder imports only from those above it (`tests/house`). The bare-metal half
+//! is in the binary; the host tool reads logs with this crate.
 
 #![no_std]
 #![forbid(unsafe_code)]

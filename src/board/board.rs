@@ -65,7 +65,7 @@ pub struct Board<'t> {
     pub bootargs: &'t str,
     /// Bytes of the largest second-level cache that the tree describes.
     pub second_level_cache: Option<u64>,
-    /// How many CPUs there are that are not disabled, 1 to [`CPU_MAX`].
+    /// How many CPUs there are that are not disabled, 1 to `CPU_MAX`.
     pub cpu_count: usize,
     /// The counter's erratum, by a property of the timer's node, or by the
     /// `compatible` of any CPU that is not disabled.
@@ -78,7 +78,7 @@ impl<'t> Board<'t> {
     /// `totalsize` is ignored.
     ///
     /// # Errors
-    /// The first thing found that cannot be used. [`Console::find`] tells
+    /// The first thing found that cannot be used. `Console::find` tells
     /// where to print it.
     // Never a part of its caller, whose stack frame lasts as long as the run.
     #[inline(never)]

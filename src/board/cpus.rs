@@ -20,7 +20,7 @@ pub const MPIDR_MASK: u64 = 0xff_00ff_ffff;
 /// One CPU, by its number in the hardware and its place in the topology.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cpu {
-    /// Affinity fields of MPIDR_EL1, [`MPIDR_MASK`]; every other bit is 0.
+    /// Affinity fields of MPIDR_EL1, `MPIDR_MASK`; every other bit is 0.
     pub mpidr: u64,
     /// Which cluster, as tables label it.
     pub cluster: u16,

@@ -1,4 +1,4 @@
-//! Reading a flattened device tree that [`super::check`] has found sound.
+//! Reading a flattened device tree that `check` has found sound.
 //!
 //! Devicetree Specification v0.4, sections 5.2 to 5.5. A node is where it
 //! begins in the blob, and knows neither its parents nor its path: what is

@@ -7,45 +7,13 @@
 use core::fmt::{self, Write};
 
 use crate::measure::{REASONS, Reason};
-use crate::model::{Row, TestReport, WakeSource, columns, figure, heading};
-use crate::output::Run;
-use crate::output::text::{Many, Plural, Prose, listed, paragraph};
-use crate::output::units::Hundredths;
+use crate::model::{Run, TestReport, WakeSource, columns, figure, heading};
 use crate::plan::ScenarioId;
-use crate::spec::pmf::Stamp;
+use crate::spec::prose::{Many, Plural, Prose, listed};
+use crate::spec::ticks::Hundredths;
 
-/// From where on something is said; the host tool's report has the same.
-pub mod limits {
-    /// The share of the variance, in percent, that a straight line must
-    /// account for to be called a queue of even steps.
-    pub const R2_EVEN: u8 = 90;
-    /// The same, to be called a queue at all.
-    pub const R2_SOME: u8 = 50;
-    /// A flush is a last man's, and no step of the queue, from more than this
-    /// many times the round's median on.
-    const FAR_LONGER: u64 = 2;
-
-    /// By how much a flush is longer than its round's median; 0 where it is
-    /// not far longer, and so a step of the queue like all others.
-    #[must_use]
-    pub const fn excess(flush: u64, median: u64) -> u64 {
-        if flush > median.saturating_mul(FAR_LONGER) {
-            flush - median
-        } else {
-            0
-        }
-    }
-
-    /// Figures of fewer ticks than this have a resolution worth a word: one
-    /// tick is more than 2 %, the tolerance with which TF-A's tables are
-    /// compared.
-    pub const COARSE: u64 = 50;
-    /// A wake-up is called one that waited where it took more than this many
-    /// times the least of its round.
-    pub const WAITED: u64 = 3;
-}
-
-use limits::COARSE;
+use super::item::{Found, has_order, item, went_down, widen};
+use super::limits::COARSE;
 
 /// Writes what there is to say, as a list.
 pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
@@ -59,21 +27,11 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
         super::reached::write,
         not_counted,
         lost,
-        crate::output::latency::overruns,
+        super::overruns::overruns,
     ] {
         any |= finding(out, run, test)?;
     }
     if any { out.write_char('\n') } else { Ok(()) }
-}
-
-/// Whether a finding was written.
-pub(crate) type Found = Result<bool, fmt::Error>;
-
-pub(crate) fn item(
-    out: &mut dyn Write,
-    text: &mut dyn FnMut(&mut Prose<'_>) -> fmt::Result,
-) -> fmt::Result {
-    paragraph(out, "* ", 2, text)
 }
 
 /// What woke the CPUs, where that is not as the header says.
@@ -135,19 +93,6 @@ fn helper_of_lead(run: &Run<'_>, test: &TestReport<'_>) -> Option<usize> {
     let points = test.points.iter();
     let mut of_points = points.filter(|it| usize::from(it.cpu) == lead);
     of_row.or_else(|| of_points.find_map(|point| point.waker.helper()))
-}
-
-/// When the row's CPU went down in the round that is shown.
-pub(crate) fn went_down(row: &Row) -> Option<u64> {
-    row.shown.map(|s| s.stamps.at(Stamp::EnterHwLowPwr))
-}
-
-/// Whether all CPUs went down at once, and their timestamps say when.
-pub(crate) fn has_order(test: &TestReport<'_>) -> bool {
-    test.pmf
-        && test.scenario.is_parallel()
-        && test.scenario != ScenarioId::PsciVersionParallel
-        && test.rows.iter().any(|row| row.shown.is_some())
 }
 
 /// The last CPU of a cluster to go down, and the least and greatest cache
@@ -236,12 +181,6 @@ fn last_man(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found 
         }
     }
     Ok(count > 0)
-}
-
-/// Makes `range` hold `more`, too.
-pub(crate) fn widen(range: &mut Option<(u64, u64)>, more: (u64, u64)) {
-    let (least, most) = range.unwrap_or(more);
-    *range = Some((least.min(more.0), most.max(more.1)));
 }
 
 /// Which figures are so few ticks that the tick itself shows.

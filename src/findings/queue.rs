@@ -8,12 +8,11 @@
 
 use core::fmt::Write;
 
-use super::findings::limits::{self, R2_EVEN, R2_SOME};
-use super::findings::{Found, has_order, item, went_down};
+use super::item::{Found, has_order, item, went_down};
+use super::limits::{self, R2_EVEN, R2_SOME};
 use crate::measure::Line;
-use crate::model::TestReport;
-use crate::output::Run;
-use crate::output::text::{Plural, listed};
+use crate::model::{Run, TestReport};
+use crate::spec::prose::{Plural, listed};
 
 /// A CPU's part of the queue, in ticks.
 #[derive(Clone, Copy)]

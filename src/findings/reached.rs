@@ -2,11 +2,10 @@
 
 use core::fmt::Write;
 
-use super::findings::{Found, item};
-use crate::model::{Row, TestReport};
-use crate::output::Run;
-use crate::output::text::listed;
+use super::item::{Found, item};
+use crate::model::{Row, Run, TestReport};
 use crate::plan::ScenarioId;
+use crate::spec::prose::listed;
 use crate::spec::stat::{Mismatch, Reached};
 
 /// Writes what was reached, and a warning for each thing that does not fit.

@@ -3,12 +3,12 @@
 
 use core::fmt::{self, Write};
 
-use super::findings::{Found, has_order, item, limits, widen};
-use crate::model::{Label, Row, TestReport};
-use crate::output::Run;
-use crate::output::text::listed;
-use crate::output::units::Span;
+use super::item::{Found, has_order, item, widen};
+use super::limits;
+use crate::model::{Label, Row, Run, TestReport};
 use crate::spec::pmf::Stamp;
+use crate::spec::prose::listed;
+use crate::spec::ticks::Span;
 
 /// Writes which wake-ups took far longer than the shortest of their round.
 pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {

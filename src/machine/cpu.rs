@@ -9,10 +9,11 @@ use aarch64_cpu::registers::{
     MIDR_EL1, MPIDR_EL1, Readable, TPIDR_EL1, TPIDR_EL2, Writeable,
 };
 use psci_bench::board::NoFrame;
-use psci_bench::measure::{Clock, Identity};
+use psci_bench::measure::Identity;
 use psci_bench::spec::caches::Caches;
 use psci_bench::spec::pmf::{Interface, ReadError};
 use psci_bench::spec::psci::AFFINITY_MASK;
+use psci_bench::spec::ticks::Clock;
 
 use super::boot;
 use super::dirty::Dirty;

@@ -13,5 +13,5 @@ pub use self::rejection::{Cause, Detail, Loss, REASONS, Reason, Rejection, Step}
 pub use self::round::{
     After, Counter, Facts, Identity, Machine, OsInitiated, Overheads, Round, Waker, Who, Window,
 };
-pub use self::statistics::{Clock, Line, P99_MIN, Summary, lower_median};
-pub use self::tally::{Account, Schedule, Series, Tally, Until};
+pub use self::statistics::{Line, P99_MIN, Summary, lower_median};
+pub use self::tally::{Account, Fault, Schedule, Series, Tally, Until};

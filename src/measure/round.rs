@@ -11,7 +11,6 @@ use crate::spec::counter::CounterErratum;
 
 use super::outcome::{Action, Outcome};
 use super::rejection::Loss;
-use super::statistics::Clock;
 use super::tally::{Schedule, Tally};
 use crate::board::{Cpu, NoFrame, NoWatchdog, TimerFrame, Watchdog};
 use crate::image::Conduit;
@@ -21,6 +20,7 @@ use crate::spec::pmf;
 use crate::spec::psci::{self, StateFormat, SuspendMode};
 use crate::spec::smccc::Service;
 use crate::spec::stat::Ladder;
+use crate::spec::ticks::Clock;
 
 /// Which CPUs have a part in a round. Every other CPU but the lead is OFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -135,78 +135,6 @@ impl Line {
     }
 }
 
-/// The counter as a clock: what a tick lasts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Clock {
-    /// Ticks in a second, as the machine claims.
-    pub hz: u64,
-}
-
-impl Clock {
-    /// Frequencies that are believed. CNTFRQ_EL0 is a register that firmware
-    /// has to write, and some does not: then it may hold anything.
-    pub const BELIEVED: core::ops::RangeInclusive<u64> = 1_000..=10_000_000_000;
-
-    /// Whether ticks can be told as time at all.
-    #[must_use]
-    pub fn is_known(self) -> bool {
-        Self::BELIEVED.contains(&self.hz)
-    }
-
-    /// Ticks in a second to wait by: as claimed where that is believed, else
-    /// 1 GHz, so that deadlines are late rather than early.
-    #[must_use]
-    pub fn believed(self) -> u64 {
-        if self.is_known() {
-            self.hz
-        } else {
-            1_000_000_000
-        }
-    }
-
-    /// Ticks in so many microseconds, by [`Clock::believed`]; rounded up, and
-    /// as many as there can be where they are more.
-    #[inline(never)]
-    #[must_use]
-    pub fn ticks(self, microseconds: u64) -> u64 {
-        // Whole seconds apart, as in `scaled`.
-        let (hz, second) = (self.believed(), 1_000_000);
-        let (seconds, rest) = (microseconds / second, microseconds % second);
-        let rest = (rest * hz).div_ceil(second);
-        seconds.saturating_mul(hz).saturating_add(rest)
-    }
-
-    /// `ticks` in nanoseconds, truncated.
-    #[must_use]
-    pub fn ns(self, ticks: u64) -> Option<u64> {
-        self.scaled(ticks, 1_000_000_000)
-    }
-
-    /// `ticks` in hundredths of a microsecond, rounded from what
-    /// [`Clock::ns`] says, so that tables and nanoseconds never disagree.
-    #[must_use]
-    pub fn centi_us(self, ticks: u64) -> Option<u64> {
-        self.ns(ticks).map(|ns| ns / 10 + u64::from(ns % 10 >= 5))
-    }
-
-    /// What one tick lasts, in picoseconds, truncated.
-    #[must_use]
-    pub fn tick_ps(self) -> Option<u64> {
-        self.scaled(1, 1_000_000_000_000)
-    }
-
-    fn scaled(self, ticks: u64, per_second: u64) -> Option<u64> {
-        if !self.is_known() {
-            return None;
-        }
-        // Whole seconds apart: what is left fits 64 bits at every frequency
-        // that is believed.
-        let (seconds, rest) = (ticks / self.hz, ticks % self.hz);
-        let rest = rest.checked_mul(per_second)? / self.hz;
-        seconds.checked_mul(per_second)?.checked_add(rest)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -219,22 +147,6 @@ mod tests {
         assert_eq!(lower_median(&mut [9, 1]), 1);
         assert_eq!(lower_median(&mut [5, 1, 9]), 5);
         assert_eq!(lower_median(&mut [4, 3, 2, 1]), 2);
-    }
-
-    #[test]
-    fn waits_go_by_what_is_believed() {
-        let ticks = |hz: u64, us: u64| Clock { hz }.ticks(us);
-        // 10 s of a counter that no register tells of: late, and not at once.
-        for hz in [0, 24, 999, 10_000_000_001, u64::MAX] {
-            assert_eq!(ticks(hz, 10_000_000), 10_000_000_000, "{hz} Hz");
-        }
-        assert_eq!(ticks(1_000, 10_000_000), 10_000);
-        assert_eq!(ticks(62_500_000, 10_000_000), 625_000_000);
-        // Rounded up: no wait is shorter than asked for, and none is none.
-        assert_eq!(ticks(62_500_000, 1), 63);
-        assert_eq!((ticks(1_000, 1), ticks(1_000, 0)), (1, 0));
-        assert_eq!(ticks(10_000_000_000, u64::MAX), u64::MAX);
-        assert_eq!(ticks(1_920_000, u64::MAX / 2), 17_708_874_310_761_169_550);
     }
 
     #[test]
@@ -302,21 +214,5 @@ mod tests {
             corners.map(|l| (l.n, l.slope, l.r2_percent)),
             Some((512, 8_405_024, 100))
         );
-    }
-
-    #[test]
-    fn ticks_as_time() {
-        let qemu = Clock { hz: 62_500_000 };
-        assert_eq!(qemu.ns(3), Some(48));
-        assert_eq!(qemu.tick_ps(), Some(16_000));
-        assert_eq!(qemu.centi_us(1), Some(2));
-        let odd = Clock { hz: 24_000_000 };
-        assert_eq!((odd.ns(1), odd.tick_ps()), (Some(41), Some(41_666)));
-        assert_eq!(Clock { hz: 1_000_000_000 }.ns(u64::MAX), Some(u64::MAX));
-        assert_eq!(Clock { hz: 1_000 }.ns(u64::MAX), None);
-        for hz in [0, 999, 10_000_000_001] {
-            assert!(!Clock { hz }.is_known());
-            assert_eq!(Clock { hz }.ns(1), None);
-        }
     }
 }

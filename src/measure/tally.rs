@@ -259,6 +259,21 @@ impl Default for Tally {
     }
 }
 
+/// What ended a look at a timer before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// An interrupt was pending before the timer was set, and stayed.
+    Pending,
+    /// Another interrupt than the timer's was signalled, with this ID.
+    Stray(u32),
+    /// Interrupts were signalled again and again, and none was to be had.
+    Spurious,
+    /// The timer's interrupt did not come any more.
+    Silent,
+    /// The latency, in ticks, that exceeded the threshold.
+    Late(u64),
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

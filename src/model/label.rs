@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::board::Cpu;
-use crate::output::Run;
+use crate::model::Run;
 
 /// A CPU's name in a sentence, such as `1.3`; with its thread, `1.3.0`, where
 /// the board has such.

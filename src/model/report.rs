@@ -2,9 +2,8 @@
 
 use super::point::{LEFT_OUT, Point, Spread};
 use crate::board::NoFrame;
-use crate::measure::{Loss, METRICS, Metric, Outcome, REASONS, Rejection, Summary};
+use crate::measure::{Fault, Loss, METRICS, Metric, Outcome, REASONS, Rejection, Summary};
 use crate::plan::{Method, ScenarioId};
-use crate::scenario::Fault;
 use crate::spec::psci;
 use crate::spec::stat::Reached;
 

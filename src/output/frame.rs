@@ -14,12 +14,12 @@
 
 use core::fmt::{self, Write};
 
-use super::run::{Run, is_framed};
 use super::status;
-use super::text::paragraph;
-use crate::measure::Clock;
+use crate::model::run::{Run, is_framed};
 use crate::model::{Figures, Row, Status, TestReport, report};
 use crate::plan::ScenarioId;
+use crate::spec::prose::paragraph;
+use crate::spec::ticks::Clock;
 
 /// The first two lines of the frame.
 pub(crate) fn begin(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {

@@ -6,8 +6,8 @@
 
 use core::fmt::{self, Write};
 
-use super::text::{fill, paragraph, width};
-use super::units::Hundredths;
+use crate::spec::prose::{fill, paragraph, width};
+use crate::spec::ticks::{Hundredths, Unit};
 
 /// What stands in one place of a table.
 #[derive(Clone, Copy)]
@@ -22,6 +22,20 @@ pub(crate) enum Cell {
     Hundredths(u64),
     /// No figure. Not a dash: that would begin a list.
     Missing,
+}
+
+impl Cell {
+    /// A figure in ticks, in the unit of tables.
+    pub(crate) fn ticks(unit: Unit, ticks: Option<u64>) -> Self {
+        match ticks {
+            None => Self::Missing,
+            Some(ticks) if !unit.0.is_known() => Self::Count(ticks),
+            Some(ticks) => unit
+                .0
+                .centi_us(ticks)
+                .map_or(Self::Missing, Self::Hundredths),
+        }
+    }
 }
 
 impl fmt::Display for Cell {

@@ -3,15 +3,14 @@
 use core::fmt::{self, Write};
 
 use super::frame;
-use super::run::Run;
-use super::text::{Many, Prose, paragraph};
-use super::units::Hundredths;
 use crate::board::{LabelSource, NoWatchdog};
 use crate::image::Conduit;
 use crate::measure::Identity;
-use crate::model::Label;
+use crate::model::{Label, Run};
 use crate::plan::{ScenarioId, TimerPlan, WakePattern};
+use crate::spec::prose::{Many, Prose, paragraph};
 use crate::spec::psci::StateFormat;
+use crate::spec::ticks::Hundredths;
 
 /// Blanks before a line that goes on: as wide as a line's name.
 const INDENT: usize = 15;

@@ -14,43 +14,40 @@
 
 use core::fmt::{self, Write};
 
-use super::run::Run;
-use super::text::{Prose, fill, paragraph};
 use crate::board::Cpu;
-use crate::measure::{Account, Clock, Until};
-use crate::model::{How, Measure, Point, TestReport};
-use crate::plan::{Load, ScenarioId};
+use crate::measure::{Account, Until};
+use crate::plan::Load;
+use crate::scenario::progress::{Progress, Stretch};
+use crate::spec::prose::{Prose, fill};
 
 /// Data lines until the headings are said again.
 const HEADINGS: u32 = 21;
 
-/// How far a stretch has come.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// The counter's, in Hz.
-    pub frequency: u64,
-    /// Ticks from one expiry to the next.
-    pub period: u64,
-    /// Expiries of each timer that were asked for.
-    pub total: u32,
-    /// Those of them that were dealt with, of each.
-    pub done: u32,
-    /// Data lines so far.
-    pub lines: u32,
-    /// What became of them all.
-    pub all: Account,
+/// Converts a number of expiries to hours, minutes and seconds.
+fn time(stretch: &Stretch, expiries: u32) -> Time {
+    let hz = stretch.clock().believed();
+    // To the nearest: periods may be no part of a second.
+    Time((stretch.period.saturating_mul(expiries.into()) + hz / 2) / hz)
 }
 
-impl Progress {
-    fn clock(&self) -> Clock {
-        Clock { hz: self.frequency }
+/// Writes the lines of a stretch while it is measured.
+pub(crate) struct Lines<'w>(pub(crate) &'w mut dyn Write);
+
+impl Progress for Lines<'_> {
+    fn without_zero(&mut self) -> fmt::Result {
+        without_zero(self.0)
     }
 
-    /// So many expiries as hours, minutes and seconds.
-    fn time(&self, expiries: u32) -> Time {
-        let hz = self.clock().believed();
-        // To the nearest: periods may be no part of a second.
-        Time((self.period.saturating_mul(expiries.into()) + hz / 2) / hz)
+    fn begin(&mut self, stretch: &Stretch, cpu: Option<&Cpu>, load: Load) -> fmt::Result {
+        begin(self.0, stretch, cpu, load)
+    }
+
+    fn window(&mut self, stretch: &mut Stretch, sum: &Account) -> fmt::Result {
+        window(self.0, stretch, sum)
+    }
+
+    fn end(&mut self, stretch: &Stretch) -> fmt::Result {
+        end(self.0, stretch)
     }
 }
 
@@ -65,7 +62,7 @@ impl fmt::Display for Time {
 }
 
 /// Says what is not done for want of DC ZVA.
-pub(crate) fn without_zero(out: &mut dyn Write) -> fmt::Result {
+fn without_zero(out: &mut dyn Write) -> fmt::Result {
     out.write_str(
         "  DC ZVA is prohibited here (DCZID_EL0.DZP): zero is left out, and mixed has plain stores \
          for it.\n",
@@ -82,63 +79,9 @@ pub(crate) fn how_to_read(prose: &mut Prose<'_>) -> fmt::Result {
     )
 }
 
-/// Says where so many expiries were overruns that the figures are of too few:
-/// more than a tenth. That is a result, and no failure.
-pub(crate) fn overruns(
-    out: &mut dyn Write,
-    run: &Run<'_>,
-    test: &TestReport<'_>,
-) -> Result<bool, fmt::Error> {
-    let all = |point: &Point| u64::from(point.figures.n) + point.lost;
-    let has_many = |point: &&Point| {
-        test.scenario == ScenarioId::TimerLatency
-            && point.measure == Measure::Handler
-            && point.lost * 10 > all(point)
-    };
-    let many = || test.points.iter().filter(has_many);
-    // By the share: no stretch has 2^32 expiries.
-    let Some(worst) = many().reduce(|worst, point| {
-        if point.lost * all(worst) > worst.lost * all(point) {
-            point
-        } else {
-            worst
-        }
-    }) else {
-        return Ok(false);
-    };
-    paragraph(out, "* ", 2, &mut |prose| {
-        write!(
-            prose,
-            "Overruns: on CPU {} {} of {} expiries were missed ({}, {}); min, median and max are \
-             of the others only.",
-            run.label(worst.cpu.into()),
-            worst.lost,
-            all(worst),
-            match worst.how {
-                How::Alone => "alone",
-                How::All => "all CPUs at once",
-            },
-            worst.variant
-        )?;
-        match many().count() as u64 - 1 {
-            0 => Ok(()),
-            others => write!(
-                prose,
-                " More than a tenth was missed in {others} more of these tables' rows, too."
-            ),
-        }
-    })?;
-    Ok(true)
-}
-
 /// Begins a stretch: of one CPU alone, or of all.
-pub(crate) fn begin(
-    out: &mut dyn Write,
-    progress: &Progress,
-    cpu: Option<&Cpu>,
-    load: Load,
-) -> fmt::Result {
-    let unit = if progress.clock().is_known() {
+fn begin(out: &mut dyn Write, stretch: &Stretch, cpu: Option<&Cpu>, load: Load) -> fmt::Result {
+    let unit = if stretch.clock().is_known() {
         "us"
     } else {
         "ticks"
@@ -146,11 +89,11 @@ pub(crate) fn begin(
     write!(
         out,
         "RTT|  {}  (timer interrupt to handler in {unit}, ",
-        progress.time(0)
+        time(stretch, 0)
     )?;
-    match progress.clock().ns(progress.period) {
+    match stretch.clock().ns(stretch.period) {
         Some(ns) => write!(out, "{} us", (ns + 500) / 1_000)?,
-        None => write!(out, "{} ticks", progress.period)?,
+        None => write!(out, "{} ticks", stretch.period)?,
     }
     match cpu {
         Some(cpu) => writeln!(
@@ -171,30 +114,30 @@ fn headings(out: &mut dyn Write) -> fmt::Result {
 }
 
 /// Prints what one window of a second came to, the CPUs together.
-pub(crate) fn window(out: &mut dyn Write, progress: &mut Progress, sum: &Account) -> fmt::Result {
-    if progress.lines > 0 && progress.lines.is_multiple_of(HEADINGS) {
+fn window(out: &mut dyn Write, stretch: &mut Stretch, sum: &Account) -> fmt::Result {
+    if stretch.lines > 0 && stretch.lines.is_multiple_of(HEADINGS) {
         headings(out)?;
     }
-    progress.lines += 1;
-    progress.all.merge(sum);
-    figures(out, "RTD", progress, sum)?;
-    let all = progress.all.until(Until::Handler);
+    stretch.lines += 1;
+    stretch.all.merge(sum);
+    figures(out, "RTD", stretch, sum)?;
+    let all = stretch.all.until(Until::Handler);
     for ticks in [all.least(), Some(all.max)] {
         out.write_char('|')?;
-        latency(out, progress, ticks)?;
+        latency(out, stretch, ticks)?;
     }
     out.write_char('\n')
 }
 
 /// Ends a stretch.
-pub(crate) fn end(out: &mut dyn Write, progress: &Progress) -> fmt::Result {
+fn end(out: &mut dyn Write, stretch: &Stretch) -> fmt::Result {
     out.write_str("---|-----------|-----------|-----------|--------|------|")?;
     fill(out, '-', 23)?;
     out.write_char('\n')?;
-    figures(out, "RTS", progress, &progress.all)?;
-    let (done, total) = (progress.time(progress.done), progress.time(progress.total));
+    figures(out, "RTS", stretch, &stretch.all)?;
+    let (done, total) = (time(stretch, stretch.done), time(stretch, stretch.total));
     writeln!(out, "|    {done}/{total}")?;
-    match progress.all.spurious {
+    match stretch.all.spurious {
         0 => Ok(()),
         spurious => writeln!(
             out,
@@ -205,26 +148,26 @@ pub(crate) fn end(out: &mut dyn Write, progress: &Progress) -> fmt::Result {
 }
 
 /// What both lines have.
-fn figures(out: &mut dyn Write, name: &str, progress: &Progress, account: &Account) -> fmt::Result {
+fn figures(out: &mut dyn Write, name: &str, stretch: &Stretch, account: &Account) -> fmt::Result {
     out.write_str(name)?;
     let series = account.until(Until::Handler);
     out.write_char('|')?;
-    latency(out, progress, series.least())?;
+    latency(out, stretch, series.least())?;
     out.write_char('|')?;
-    mean(out, progress, series.sum, series.n)?;
+    mean(out, stretch, series.sum, series.n)?;
     out.write_char('|')?;
-    latency(out, progress, Some(series.max))?;
+    latency(out, stretch, Some(series.max))?;
     write!(out, "|{:8}|{:6}", u64::from(account.overruns), 0u64)
 }
 
-fn latency(out: &mut dyn Write, progress: &Progress, ticks: Option<u64>) -> fmt::Result {
-    mean(out, progress, ticks.unwrap_or(0), 1)
+fn latency(out: &mut dyn Write, stretch: &Stretch, ticks: Option<u64>) -> fmt::Result {
+    mean(out, stretch, ticks.unwrap_or(0), 1)
 }
 
 /// The `n`th part of so many ticks, in eleven columns.
-fn mean(out: &mut dyn Write, progress: &Progress, ticks: u64, n: u32) -> fmt::Result {
+fn mean(out: &mut dyn Write, stretch: &Stretch, ticks: u64, n: u32) -> fmt::Result {
     let n = u64::from(n.max(1));
-    match progress.clock().ns(ticks) {
+    match stretch.clock().ns(ticks) {
         Some(ns) => {
             let ns = ns / n;
             write!(out, "{:7}.{:03}", ns / 1_000, ns % 1_000)

@@ -12,8 +12,6 @@ pub mod sweeps;
 pub mod tables;
 #[cfg(test)]
 mod tests;
-pub mod text;
-pub mod units;
 
-pub use self::run::{Run, begin_test, cut_short, list};
+pub use self::run::{begin_test, cut_short, list};
 pub use self::run_all::{TESTS, run_all};

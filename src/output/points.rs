@@ -6,12 +6,11 @@ use core::fmt::{self, Write};
 use arrayvec::ArrayVec;
 
 use super::grid::{Cell, Grid};
-use super::run::Run;
 use super::tables::{cpu_cell, cpu_headings};
-use super::text::{Many, Prose, paragraph};
-use crate::measure::Clock;
-use crate::model::{How, LOOP, Measure, Point, Status, TestReport, Unit};
+use crate::model::{How, LOOP, Measure, Point, Run, Status, TestReport, Unit};
 use crate::plan::{LOOPS_LIMIT_S, ScenarioId};
+use crate::spec::prose::{Many, Prose, paragraph};
+use crate::spec::ticks::Clock;
 
 /// Writes them all; nothing where there is no point.
 pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {

@@ -27,52 +27,16 @@
 
 use core::fmt::{self, Write};
 
-use crate::board::{Cpu, LabelSource, NoFrame};
-use crate::measure::{Facts, Identity};
+use crate::board::NoFrame;
 use crate::model::report::status as status_of;
+use crate::model::run::{Run, is_framed};
 use crate::model::{ClosingLine, TestReport, Totals};
-use crate::plan::{Method, Plan, ScenarioId};
+use crate::plan::{Method, ScenarioId};
 use crate::scenario::Wakers;
 
 pub(crate) use super::header::header;
-use super::text::COLUMNS;
 use crate::record::records::records;
-
-/// What is the same for all scenarios of a run.
-#[derive(Clone, Copy, Debug)]
-pub struct Run<'r> {
-    /// What the payload found out about the machine.
-    pub facts: &'r Facts,
-    /// What was asked for.
-    pub plan: &'r Plan,
-    /// The board's name.
-    pub model: &'r str,
-    /// The CPUs in the board's order, which is MPIDR's.
-    pub cpus: &'r [Cpu],
-    /// Where the CPUs' labels come from.
-    pub labels: LabelSource,
-    /// What the CPU of an index says of itself, once it has been up.
-    pub identity: fn(usize) -> Option<Identity>,
-    /// The payload's version.
-    pub version: &'static str,
-}
-
-impl Run<'_> {
-    pub(crate) fn unit(&self) -> super::units::Unit {
-        super::units::Unit(self.facts.clock())
-    }
-
-    /// Whether TFTF's frame is printed at all.
-    pub(crate) fn has_frame(&self) -> bool {
-        let suite = self.plan.scenarios.suite();
-        !suite.is_empty() && self.plan.methods.iter().any(|m| m == Method::Tftf)
-    }
-}
-
-/// Whether TFTF's lines stand around it.
-pub(crate) fn is_framed(scenario: ScenarioId, method: Method) -> bool {
-    scenario.is_suite() && method == Method::Tftf
-}
+use crate::spec::prose::COLUMNS;
 
 /// Prints which scenario comes next: before it is measured, so that a log
 /// that ends there tells where.
@@ -122,13 +86,13 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run<'_>, wakers: &Wakers) -> fmt::
     };
     let woken = run.label(woken);
     let helper = wakers.woke_lead.map(|helper| run.label(helper));
-    super::text::paragraph(out, "Wake-up trials: ", 2, &mut |prose| {
+    crate::spec::prose::paragraph(out, "Wake-up trials: ", 2, &mut |prose| {
         write!(prose, "an SGI woke CPU {woken} from ")?;
         let states = wakers
             .proven
             .iter()
             .map(|state| super::status::State(*state));
-        super::text::listed(prose, &mut states.clone())?;
+        crate::spec::prose::listed(prose, &mut states.clone())?;
         match (wakers.frame, helper) {
             (Ok(frame), _) => write!(prose, "; the {frame}, woke the lead"),
             (Err(NoFrame::DidNotWake), Some(helper)) => write!(
@@ -186,11 +150,11 @@ pub fn closing(
     out.write_char('\n')?;
     super::status::skips(out, run, tests)?;
     let line = ClosingLine::Ended(totals);
-    if super::text::width(&line) > COLUMNS {
+    if crate::spec::prose::width(&line) > COLUMNS {
         // A line that is cut is no verdict.
-        return super::text::one_line(out, &format_args!("{line:#}"));
+        return crate::spec::prose::one_line(out, &format_args!("{line:#}"));
     }
-    super::text::one_line(out, &line)
+    crate::spec::prose::one_line(out, &line)
 }
 
 /// Prints the end of a run that was cut short: the reason in full, and then
@@ -199,13 +163,13 @@ pub fn closing(
 /// # Errors
 /// Those of `out`.
 pub fn cut_short(out: &mut dyn Write, line: &ClosingLine<'_>) -> fmt::Result {
-    if super::text::width(line) > COLUMNS {
-        super::text::paragraph(out, "ERROR:   ", 9, &mut |prose| match line {
+    if crate::spec::prose::width(line) > COLUMNS {
+        crate::spec::prose::paragraph(out, "ERROR:   ", 9, &mut |prose| match line {
             ClosingLine::Ended(_) => Ok(()),
             ClosingLine::Incomplete(reason) | ClosingLine::BadInput(reason) => {
                 write!(prose, "{reason}")
             }
         })?;
     }
-    super::text::one_line(out, line)
+    crate::spec::prose::one_line(out, line)
 }

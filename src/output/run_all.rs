@@ -4,10 +4,10 @@ use core::fmt::{self, Write};
 
 use arrayvec::ArrayVec;
 
-use super::run::{self as output, Run};
+use super::run as output;
 use crate::board::IdleState;
 use crate::measure::{Facts, Machine, REASONS, Summary};
-use crate::model::{Skip, Status, TestReport, Totals, Verdict, WakeSource};
+use crate::model::{Run, Skip, Status, TestReport, Totals, Verdict, WakeSource};
 use crate::plan::{Method, ScenarioId};
 use crate::scenario::bench::Scratch;
 use crate::scenario::stage::{Stage, Taken};
@@ -25,7 +25,9 @@ fn measure<M: Machine>(
 ) -> Result<Status, fmt::Error> {
     Ok(match scenario {
         id if id.is_micro() => micro::measure(stage, id),
-        ScenarioId::TimerLatency => return timer_latency::measure(stage, out),
+        ScenarioId::TimerLatency => {
+            return timer_latency::measure(stage, &mut super::latency::Lines(out));
+        }
         // The suite's are measured elsewhere.
         _ => Status::Skipped(Skip::NotSupported(0)),
     })

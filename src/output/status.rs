@@ -2,12 +2,11 @@
 
 use core::fmt::{self, Write};
 
-use super::run::Run;
-use super::text::{Prose, listed, paragraph};
-use crate::model::{Failure, LEFT_OUT, Skip, Status, TestReport};
+use crate::measure::Fault;
+use crate::model::{Failure, LEFT_OUT, Run, Skip, Status, TestReport};
 use crate::plan::{Method, ScenarioId};
-use crate::scenario::Fault;
 use crate::spec::number::Signed;
+use crate::spec::prose::{Prose, listed, paragraph};
 
 /// A `power_state` as it is printed.
 pub(crate) struct State(pub u32);

@@ -3,12 +3,11 @@
 
 use core::fmt::{self, Write};
 
-use super::run::Run;
 use super::status::skipped;
-use super::text::{Many, Prose, listed, paragraph};
 use crate::measure::Reason;
-use crate::model::{LEFT_OUT, Measure, TestReport};
+use crate::model::{LEFT_OUT, Measure, Run, TestReport};
 use crate::plan::ScenarioId;
+use crate::spec::prose::{Many, Prose, listed, paragraph};
 
 /// Writes it; nothing of any other scenario.
 pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {

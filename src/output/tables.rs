@@ -3,12 +3,11 @@
 use core::fmt::{self, Write};
 
 use super::grid::{COLUMNS_MAX, Cell, Grid};
-use super::run::Run;
-use super::text::{Many, Prose, paragraph};
-use super::units::Unit;
 use crate::measure::{METRICS, Metric};
-use crate::model::{Label, Row, TestReport, columns, figure, heading};
+use crate::model::{Label, Row, Run, TestReport, columns, figure, heading};
 use crate::plan::{Method, ScenarioId, WakePattern};
+use crate::spec::prose::{Many, Prose, paragraph};
+use crate::spec::ticks::Unit;
 
 /// Writes them all; nothing where there is no figure.
 pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
@@ -130,7 +129,7 @@ fn main_table(
                 return Cell::Text("Skipped");
             }
             let metric = metrics.get(column);
-            unit.cell(metric.and_then(|m| figure(test, row, *m)))
+            Cell::ticks(unit, metric.and_then(|m| figure(test, row, *m)))
         },
     }
     .write(out, run, test)
@@ -195,15 +194,18 @@ impl Column {
 
     fn of(self, unit: Unit, row: &Row, metric: Metric) -> Cell {
         let summary = row.summary(metric);
-        unit.cell(match self {
-            Figure => return Cell::Text(heading(metric)),
-            Count => return Cell::Count(summary.map_or(0, |s| s.n.into())),
-            Min => summary.map(|s| s.min),
-            Median => summary.map(|s| s.median),
-            P99 => summary.and_then(|s| s.p99),
-            Max => summary.map(|s| s.max),
-            Mad => summary.map(|s| s.mad),
-        })
+        Cell::ticks(
+            unit,
+            match self {
+                Figure => return Cell::Text(heading(metric)),
+                Count => return Cell::Count(summary.map_or(0, |s| s.n.into())),
+                Min => summary.map(|s| s.min),
+                Median => summary.map(|s| s.median),
+                P99 => summary.and_then(|s| s.p99),
+                Max => summary.map(|s| s.max),
+                Mad => summary.map(|s| s.mad),
+            },
+        )
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::plan::{Key, write_words};
+use super::key::{Key, write_words};
 use crate::board::text::Shown;
 
 /// A word of the boot arguments that cannot be followed.

@@ -1,6 +1,7 @@
 //! Boot arguments become a [`Plan`].
 
 mod error;
+mod key;
 mod load;
 mod method;
 mod plan;

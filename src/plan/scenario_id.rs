@@ -87,7 +87,7 @@ impl ScenarioId {
     ];
 
     /// Whether it is one of [`Self::SUITE`]: measured as TFTF does, with a row
-    /// for each CPU. The others have points ([`crate::model::point`]).
+    /// for each CPU. The others have points (`point`).
     #[must_use]
     pub const fn is_suite(self) -> bool {
         self.index() < Self::SUITE.len()

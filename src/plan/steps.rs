@@ -1,7 +1,7 @@
 //! The steps of a sweep: numbers by comma, ranges of them by hyphen.
 
 use super::error::PlanProblem;
-use super::plan::Key;
+use super::key::Key;
 use crate::board::text;
 
 /// The most steps of one sweep.

@@ -1,6 +1,7 @@
 use std::string::{String, ToString};
 
 use super::error::PlanError;
+use super::key::*;
 use super::plan::*;
 use super::*;
 

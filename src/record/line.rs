@@ -51,15 +51,15 @@
 //! `by` the method; `warm` outside the suite, where each has its own. A parallel
 //! scenario that is measured once for each of several helpers has, after `by`,
 //! `helper`: the index of the CPU that stayed awake.
-//! Metrics and reasons go by their `key()` in [`crate::measure::outcome`], `-` made
+//! Metrics and reasons go by their `key()` in `outcome`, `-` made
 //! `_`; `s0` to `s5` are PMF's timestamps by their IDs, those only that the
 //! call's path writes.
 
 use core::fmt::{self, Write};
 
 use super::crc::Crc32;
-use crate::output::text::COLUMNS;
 use crate::spec::number::Signed;
+use crate::spec::prose::COLUMNS;
 
 /// The version of this format, as the `run` record gives it.
 pub const FORMAT: u32 = 1;

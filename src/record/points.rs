@@ -5,10 +5,8 @@ use core::fmt::{self, Write};
 use arrayvec::ArrayString;
 
 use super::line::{Recorder, Type, WORD_MAX};
-use super::records::summary_fields;
-use crate::measure::Waker;
-use crate::model::{Spread, TestReport, WakeSource};
-use crate::output::Run;
+use crate::measure::{Summary, Waker};
+use crate::model::{Run, Spread, TestReport, WakeSource};
 
 /// What was found outside the suite.
 pub(crate) fn points(to: &mut Recorder<'_>, run: &Run<'_>, test: &TestReport<'_>) {
@@ -85,4 +83,12 @@ impl fmt::Display for X {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.map_or(Ok(()), |x| write!(f, "x={x} "))
     }
+}
+
+/// Writes the fields of order statistics.
+pub(crate) fn summary_fields(to: &mut Recorder<'_>, figures: &Summary) {
+    let least = [figures.n.into(), figures.min, figures.median];
+    to.numbers("n min med", &least);
+    to.number_if("p99", figures.p99);
+    to.numbers("max mad", &[figures.max, figures.mad]);
 }

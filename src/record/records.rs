@@ -5,16 +5,15 @@ use core::fmt::{self, Write};
 use arrayvec::ArrayString;
 
 use super::line::{FORMAT, Recorder, Type};
+use super::points::summary_fields;
 use crate::board::LabelSource;
 use crate::image::Conduit;
 use crate::measure::{
-    Cause, Counter, Detail, Facts, Identity, Loss, Metric, Outcome, Reason, Rejection, Step,
+    Cause, Counter, Detail, Facts, Fault, Identity, Loss, Metric, Outcome, Reason, Rejection, Step,
     Summary,
 };
-use crate::model::{Failure, Row, Skip, Status, TestReport, WakeSource};
-use crate::output::Run;
+use crate::model::{Failure, Row, Run, Skip, Status, TestReport, WakeSource};
 use crate::plan::{EndAction, Method, Methods, Plan, ScenarioId, TimerPlan};
-use crate::scenario::Fault;
 use crate::spec::caches::Key as CacheKey;
 use crate::spec::pmf::Stamp;
 use crate::spec::psci::StateFormat;
@@ -403,13 +402,6 @@ fn whole_row(to: &mut Recorder<'_>, key: &Key<'_>, row: &Row) {
 fn summary(to: &mut Recorder<'_>, figures: &Summary) {
     summary_fields(to, figures);
     to.finish();
-}
-
-pub(crate) fn summary_fields(to: &mut Recorder<'_>, figures: &Summary) {
-    let least = [figures.n.into(), figures.min, figures.median];
-    to.numbers("n min med", &least);
-    to.number_if("p99", figures.p99);
-    to.numbers("max mad", &[figures.max, figures.mad]);
 }
 
 /// The instants of one sample, so that it can be drawn on a time line, and

@@ -79,7 +79,7 @@ fn series<M: Machine>(stage: &mut Stage<'_, M>, lead: usize, who: Who) -> Result
                 };
                 let at = (cpu * MEASURES.len() + which) * asked + kept;
                 if let Some(place) = stage.column.get_mut(at) {
-                    *place = figure.filter(|_| is_sample).unwrap_or(super::micro::NONE);
+                    *place = figure.filter(|_| is_sample).unwrap_or(NONE);
                 }
             }
         }
@@ -91,7 +91,7 @@ fn series<M: Machine>(stage: &mut Stage<'_, M>, lead: usize, who: Who) -> Result
         for (which, measure) in measures.iter().enumerate() {
             let from = (cpu * MEASURES.len() + which) * asked;
             let column = stage.column.get_mut(from..from + asked);
-            let figures = Summary::of(super::micro::without_none(column.unwrap_or_default()));
+            let figures = Summary::of(without_none(column.unwrap_or_default()));
             let valid = figures.n;
             stage.points.push(Point {
                 cpu: cpu as u16,
@@ -132,4 +132,19 @@ fn variant<M: Machine>(stage: &Stage<'_, M>, lead: usize, who: Who, cpu: usize) 
     } else {
         FIRST
     }
+}
+
+/// In the place of a figure that is none.
+pub(crate) const NONE: u64 = u64::MAX;
+
+/// The figures of `column` that are some, moved to its front.
+pub(crate) fn without_none(column: &mut [u64]) -> &mut [u64] {
+    let mut kept = 0;
+    for place in 0..column.len() {
+        if column[place] != NONE {
+            column[kept] = column[place];
+            kept += 1;
+        }
+    }
+    column.get_mut(..kept).unwrap_or_default()
 }

@@ -11,11 +11,10 @@ pub(crate) mod timers;
 use std::boxed::Box;
 use std::vec::Vec;
 
-use super::timer_latency::Fault;
 use crate::board::{Cpu, NoFrame, NoWatchdog, TimerFrame};
 use crate::image::Conduit;
 use crate::measure::{
-    Action, After, Cause, Counter, End, Facts, Identity, Loss, Machine, Operation, Outcome,
+    Action, After, Cause, Counter, End, Facts, Fault, Identity, Loss, Machine, Operation, Outcome,
     Overheads, Round, Step, Tally,
 };
 use crate::spec::pmf::{Interface, Stamps};

@@ -6,6 +6,7 @@
 //! at once. What the loop itself costs is measured the same way and stands
 //! beside the others as the variant `loop`; nothing is subtracted.
 
+use super::cpu_on::{NONE, without_none};
 use super::stage::{Room, Stage};
 use crate::measure::{
     Action, After, End, Facts, Machine, Operation, Outcome, Round, Summary, Waker, Who,
@@ -330,21 +331,6 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
         }
         result
     }
-}
-
-/// In the place of a figure that is none.
-pub(crate) const NONE: u64 = u64::MAX;
-
-/// The figures of `column` that are some, moved to its front.
-pub(crate) fn without_none(column: &mut [u64]) -> &mut [u64] {
-    let mut kept = 0;
-    for place in 0..column.len() {
-        if column[place] != NONE {
-            column[kept] = column[place];
-            kept += 1;
-        }
-    }
-    column.get_mut(..kept).unwrap_or_default()
 }
 
 impl Kind {

@@ -6,8 +6,7 @@ use super::bench::{Bench, Scratch};
 use super::states::States;
 use super::wakers::Wakers;
 use crate::measure::{Machine, Outcome, REASONS, Summary, Who};
-use crate::model::{Row, Status, TestReport, WakeSource};
-use crate::output::Run;
+use crate::model::{Row, Run, Status, TestReport, WakeSource};
 use crate::plan::{Method, ScenarioId};
 
 /// Times that a scenario is measured at most: once for each placement.

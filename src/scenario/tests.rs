@@ -15,8 +15,7 @@ use super::fake::{CLUSTER_FLUSH, CORE_FLUSH, Fake, LOSS};
 use super::needs::{Needs, Workspace};
 use crate::board::{Cpu, IdleState, LabelSource};
 use crate::measure::{Action, After, End, Machine, Outcome, Who};
-use crate::model::{Point, Row, Spread, Verdict};
-use crate::output::Run;
+use crate::model::{Point, Row, Run, Spread, Verdict};
 use crate::output::run_all;
 use crate::plan::{Plan, WakePattern};
 

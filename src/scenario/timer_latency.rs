@@ -5,31 +5,16 @@
 //! most, each a round: nothing is printed within one, and a line after each,
 //! while the timers stand. All CPUs are on all the time.
 
-use core::fmt::{self, Write};
+use core::fmt;
 
+use super::progress::{Progress, Stretch};
 use super::stage::{Room, Stage};
 use crate::measure::{
-    Account, Action, After, End, Machine, Round, Schedule, Tally, Until, Waker, Who, Window,
+    Account, Action, After, End, Fault, Machine, Round, Schedule, Tally, Until, Waker, Who, Window,
 };
 use crate::model::{Failure, How, Measure, Point, Skip, Spread, Status};
-use crate::output::latency::{self as lines, Progress};
 use crate::plan::{Load, Plan, TimerPlan, WakePattern};
 use crate::spec::stat::Ladder;
-
-/// What ended a look at a timer before its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// An interrupt was pending before the timer was set, and stayed.
-    Pending,
-    /// Another interrupt than the timer's was signalled, with this ID.
-    Stray(u32),
-    /// Interrupts were signalled again and again, and none was to be had.
-    Spurious,
-    /// The timer's interrupt did not come any more.
-    Silent,
-    /// The latency, in ticks, that exceeded the threshold.
-    Late(u64),
-}
 
 /// What the scenario needs; None when the numbers do not fit a machine word.
 #[must_use]
@@ -52,7 +37,7 @@ pub fn room(plan: &Plan, cpus: usize) -> Option<Room> {
 /// Those of `out`.
 pub fn measure<M: Machine>(
     stage: &mut Stage<'_, M>,
-    out: &mut dyn Write,
+    out: &mut dyn Progress,
 ) -> Result<Status, fmt::Error> {
     let facts = stage.machine.facts();
     if facts.gic == 0 {
@@ -60,7 +45,7 @@ pub fn measure<M: Machine>(
     }
     let mut timer = stage.plan.timer;
     if !facts.zero && timer.leave_out(Load::Zero) {
-        lines::without_zero(out)?;
+        out.without_zero()?;
         if timer.loads().next().is_none() {
             return Ok(Status::Skipped(Skip::NoZero));
         }
@@ -82,7 +67,7 @@ pub fn measure<M: Machine>(
 
 struct Timers<'s, 'b, M> {
     stage: &'s mut Stage<'b, M>,
-    out: &'s mut dyn Write,
+    out: &'s mut dyn Progress,
     period: u64,
     threshold: Option<u64>,
     lead_in: u64,
@@ -128,7 +113,7 @@ impl<M: Machine> Timers<'_, '_, M> {
             }
         }
         let (total, most) = timer.expiries();
-        let mut progress = Progress {
+        let mut stretch = Stretch {
             frequency: self.stage.machine.facts().frequency,
             period: self.period,
             total,
@@ -140,10 +125,10 @@ impl<M: Machine> Timers<'_, '_, M> {
             Who::Only(cpu) => self.stage.cpus.get(cpu),
             _ => None,
         };
-        lines::begin(self.out, &progress, cpu, load)?;
+        self.out.begin(&stretch, cpu, load)?;
         let mut failure = None;
-        while progress.done < total && failure.is_none() {
-            let expiries = most.min(total - progress.done);
+        while stretch.done < total && failure.is_none() {
+            let expiries = most.min(total - stretch.done);
             window.schedule.expiries = expiries;
             for cpu in measured.clone() {
                 // Whoever does not come to begin has nothing to be counted again.
@@ -164,10 +149,10 @@ impl<M: Machine> Timers<'_, '_, M> {
                 }
             }
             // Of what failed only what was measured; else that is all.
-            progress.done += least.filter(|_| failure.is_some()).unwrap_or(expiries);
-            lines::window(self.out, &mut progress, &sum)?;
+            stretch.done += least.filter(|_| failure.is_some()).unwrap_or(expiries);
+            self.out.window(&mut stretch, &sum)?;
         }
-        lines::end(self.out, &progress)?;
+        self.out.end(&stretch)?;
         let how = match who {
             Who::Only(_) => How::Alone,
             _ => How::All,

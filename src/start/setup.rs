@@ -6,13 +6,14 @@ use core::sync::atomic::AtomicU64;
 
 use arrayvec::ArrayVec;
 use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog, Region, Room, free_memory};
-use psci_bench::measure::{Clock, Counter, Facts, Outcome, Tally};
-use psci_bench::model::{Point, Row, Spread, Verdict};
-use psci_bench::output::{self, Run};
+use psci_bench::measure::{Counter, Facts, Outcome, Tally};
+use psci_bench::model::{Point, Row, Run, Spread, Verdict};
+use psci_bench::output;
 use psci_bench::plan::Plan;
 use psci_bench::scenario::{Needs, Workspace};
 use psci_bench::spec::pmf::{Interface, ReadError};
 use psci_bench::spec::psci::function;
+use psci_bench::spec::ticks::Clock;
 
 use crate::machine::conduct::{Conductor, State};
 use crate::machine::cpu::{self, Env};

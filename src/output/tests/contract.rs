@@ -178,7 +178,7 @@ Skipped: test_rt_instr_cpu_susp_serial, method warm: the board names no idle sta
     assert!(
         summary
             .lines()
-            .all(|line| line.len() <= crate::output::text::COLUMNS)
+            .all(|line| line.len() <= crate::spec::prose::COLUMNS)
     );
 }
 

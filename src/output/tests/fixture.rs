@@ -9,8 +9,7 @@ use crate::measure::{
     Action, Cause, Counter, Detail, End, Facts, Identity, Loss, Metric, Outcome, Overheads, Reason,
     Rejection, Step, Summary,
 };
-use crate::model::{Failure, Figures, Row, Skip, Status, TestReport, Totals, WakeSource};
-use crate::output::run::Run;
+use crate::model::{Failure, Figures, Row, Run, Skip, Status, TestReport, Totals, WakeSource};
 use crate::plan::{Method, Methods, Plan, ScenarioId, ScenarioSet};
 use crate::spec::caches::Caches;
 use crate::spec::pmf::{Interface, ReadError, Stamps};

@@ -7,8 +7,8 @@ use std::string::String;
 
 use super::fixture::{Made, World, totals};
 use crate::measure::{Counter, Identity};
-use crate::model::{ClosingLine, Failure, Status};
-use crate::output::run::{self as output, Run};
+use crate::model::{ClosingLine, Failure, Run, Status};
+use crate::output::run as output;
 use crate::plan::{Method, Methods, Plan, ScenarioId};
 use crate::spec::counter::CounterErratum;
 use crate::spec::pmf::Stamps;
@@ -294,7 +294,7 @@ fn cut_short() {
     let text = printed(|out| output::cut_short(out, &ClosingLine::BadInput(&reason)));
     assert!(text.starts_with("ERROR:   bootargs word 1 "));
     let last = text.lines().last().unwrap_or_default();
-    assert!(last.len() <= crate::output::text::COLUMNS);
+    assert!(last.len() <= crate::spec::prose::COLUMNS);
     assert!(last.ends_with("\"only=nothing\": only ..."), "{last}");
     assert!(last.starts_with("psci-bench: INCOMPLETE: bad input: bootargs word 1 "));
     assert_eq!(

@@ -9,11 +9,11 @@ use std::vec::Vec;
 use super::fixture::{Made, World};
 use crate::measure::Metric;
 use crate::output::run as output;
-use crate::output::text::COLUMNS;
 use crate::plan::ScenarioId;
 use crate::record::crc::Crc32;
 use crate::record::line::{Recorder, Type};
 use crate::record::parse::{Record, RecordError};
+use crate::spec::prose::COLUMNS;
 
 fn copy(world: &World, tests: &[Made]) -> String {
     let mut out = String::new();

@@ -23,7 +23,7 @@ fn holds(world: &World, tests: &[Made]) -> String {
     for line in out.lines() {
         let tab = |b| if b == b'\t' { 8 } else { 1 };
         let columns: usize = line.bytes().map(tab).sum();
-        assert!(columns <= crate::output::text::COLUMNS, "{line}");
+        assert!(columns <= crate::spec::prose::COLUMNS, "{line}");
         assert!(
             line.bytes().all(|b| matches!(b, b' '..=b'~' | b'\t')),
             "{line}"

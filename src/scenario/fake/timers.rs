@@ -3,8 +3,7 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
-use crate::measure::{Round, Tally, Window};
-use crate::scenario::timer_latency::Fault;
+use crate::measure::{Fault, Round, Tally, Window};
 
 /// From the first instruction of a handler to its Rust, in ticks.
 pub const PROLOGUE: u64 = 20;

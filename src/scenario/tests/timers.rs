@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::loops::records;
 use super::*;
+use crate::measure::Fault;
 use crate::scenario::fake::timers::PROLOGUE;
-use crate::scenario::timer_latency::Fault;
 
 /// Ticks in a microsecond of the fake, times two: it has 62.5 MHz.
 const TWO_US: u64 = 125;

@@ -5,7 +5,7 @@
 //! farther from the median than 3.5 times 1.4826 MAD. Besides it has to be
 //! farther than three ticks and a tenth of the median, as MAD is often 0.
 
-use psci_bench::findings::findings::limits::COARSE;
+use psci_bench::findings::limits::COARSE;
 use psci_bench::measure::{Metric, Summary};
 use psci_bench::plan::ScenarioId;
 

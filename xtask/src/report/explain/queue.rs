@@ -11,7 +11,7 @@
 //! timestamps give the order, flushes far longer than the round's others are
 //! taken out by as much as they are longer, and named.
 
-use psci_bench::findings::findings::limits::{R2_EVEN, R2_SOME, excess};
+use psci_bench::findings::limits::{R2_EVEN, R2_SOME, excess};
 use psci_bench::measure::{Line, Metric};
 use psci_bench::plan::ScenarioId;
 

@@ -1,7 +1,7 @@
 //! Which wake-ups waited: the first CPUs to wake power their cluster up, and
 //! those who come meanwhile wait for its lock.
 
-use psci_bench::findings::findings::limits::WAITED;
+use psci_bench::findings::limits::WAITED;
 use psci_bench::measure::Metric;
 use psci_bench::spec::pmf::Stamp;
 

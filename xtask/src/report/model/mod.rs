@@ -31,10 +31,10 @@ use super::compare::Comparison;
 use super::matrix::Matrix;
 use super::merge::Merged;
 use psci_bench::image::Conduit;
-use psci_bench::measure::Clock;
 use psci_bench::plan::{EndAction, Method, ScenarioId, WakePattern};
 use psci_bench::spec::caches::Cache;
 use psci_bench::spec::psci::StateFormat;
+use psci_bench::spec::ticks::Clock;
 
 /// Everything that was read.
 #[derive(Clone, Debug, Default)]
