@@ -66,6 +66,10 @@ fn refusal(error: &BoardError<'_>, facts: &Facts) -> Option<String> {
             facts.memory.is_empty(),
             "memory: for the boot loader to fill in".to_owned(),
         ),
+        (_, Problem::Overlap { base, other, .. }) => (
+            other == "memory" && facts.memory.iter().any(|it| holds(*it, base)),
+            "devices: in memory that is not reserved".to_owned(),
+        ),
         ("", Problem::NoNode("no node /cpus")) => (facts.cpus.is_empty(), "CPUs: none".to_owned()),
         ("enable-method", Problem::Text { value, .. }) => (
             facts.methods.iter().any(|method| method == value),
@@ -74,6 +78,13 @@ fn refusal(error: &BoardError<'_>, facts: &Facts) -> Option<String> {
         _ => return None,
     };
     is.then_some(class)
+}
+
+/// Whether memory of this base and size has a byte at this address.
+fn holds((base, size): (u64, u64), address: u64) -> bool {
+    address
+        .checked_sub(base)
+        .is_some_and(|offset| offset < size)
 }
 
 /// Where board and facts differ.
