@@ -6,9 +6,9 @@ mod common;
 use std::time::Duration;
 
 use psci_bench::verdict::Verdict;
-use xtask::firmware::{Gic, Variant};
+use xtask::build::firmware::{Gic, Variant};
+use xtask::qemu::run::RunSpec;
 use xtask::qemu::{Firmware, Level};
-use xtask::run::RunSpec;
 
 /// Few samples: what is tested is that they are to be had.
 fn spec() -> RunSpec {

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use common::{Log, number};
 use psci_bench::verdict::Verdict;
-use xtask::firmware::Gic;
-use xtask::payload::Tree;
+use xtask::build::firmware::Gic;
+use xtask::build::payload::Tree;
+use xtask::qemu::run::{Payload, RunSpec};
 use xtask::qemu::{Firmware, Level};
-use xtask::run::{Payload, RunSpec};
 
 const LOADS: [&str; 5] = ["write", "zero", "nontemporal", "clean", "mixed"];
 

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xtask::fip::{Builder, Package, Uuid, read};
+use xtask::build::fip::{Builder, Package, Uuid, read};
 
 fuzz_target!(|data: &[u8]| {
     let (package, warnings) = match read(data) {

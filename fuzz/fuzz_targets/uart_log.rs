@@ -10,15 +10,15 @@ use psci_bench::output::crc::Crc32;
 use psci_bench::output::parse::Record;
 use psci_bench::output::record::MARK;
 use psci_bench::verdict::{self, Verdict};
-use xtask::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
+use xtask::qemu::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
 use xtask::qemu::Firmware;
 use xtask::report::compare::{self, compare};
 use xtask::report::format::{self, Options};
 use xtask::report::merge::merge;
 use xtask::report::read::read_bytes;
-use xtask::run::RunResult;
+use xtask::qemu::run::RunResult;
 use xtask::soak::{Account, Totals};
-use xtask::stream::{Ending, Outcome, closing};
+use xtask::qemu::stream::{Ending, Outcome, closing};
 
 fuzz_target!(|data: &[u8]| {
     let mended = with_checksums(data);

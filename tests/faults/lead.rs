@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use psci_bench::verdict::Verdict;
-use xtask::firmware::Gic;
-use xtask::run::{Payload, RunSpec};
-use xtask::stream::Ending;
+use xtask::build::firmware::Gic;
+use xtask::qemu::run::{Payload, RunSpec};
+use xtask::qemu::stream::Ending;
 
 use super::{ALL, N, common, run, spec};
 

@@ -18,8 +18,8 @@ mod suspend;
 use std::time::Duration;
 
 use psci_bench::verdict::Verdict;
-use xtask::run::{RunResult, RunSpec};
-use xtask::stream::Ending;
+use xtask::qemu::run::{RunResult, RunSpec};
+use xtask::qemu::stream::Ending;
 
 /// Samples asked for.
 const N: i64 = 3;

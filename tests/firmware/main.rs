@@ -5,8 +5,8 @@ mod common;
 
 use psci_bench::verdict::Verdict;
 use xtask::board::{Format, GivenStates};
-use xtask::firmware::Gic;
-use xtask::run::{Payload, RunSpec};
+use xtask::build::firmware::Gic;
+use xtask::qemu::run::{Payload, RunSpec};
 
 /// Each call with a target_cpu takes MPIDR_EL1 as it is read.
 #[test]

@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use common::{Fields, Log, number};
-use xtask::firmware::Gic;
+use xtask::build::firmware::Gic;
+use xtask::qemu::run::{Payload, RunSpec};
 use xtask::qemu::{Firmware, Level};
-use xtask::run::{Payload, RunSpec};
 
 /// Iterations of each loop, and operations of each batch.
 const COUNT: u32 = 1024;

@@ -4,9 +4,9 @@
 use psci_bench::image::Conduit;
 use psci_bench::verdict::Verdict;
 use xtask::board::Stock;
-use xtask::firmware::{Gic, Platform};
-use xtask::flash;
-use xtask::image::Emergency;
+use xtask::build::firmware::{Gic, Platform};
+use xtask::build::flash;
+use xtask::build::image::Emergency;
 
 use crate::firmware::built;
 use crate::machine::{FEW, Machine, Plain, compiled, fact, image, with_tree};

@@ -11,8 +11,8 @@
 //! state, with QEMU's PSCI.)
 
 use xtask::board::Stock;
-use xtask::firmware::{Gic, Platform};
-use xtask::flash;
+use xtask::build::firmware::{Gic, Platform};
+use xtask::build::flash;
 
 use crate::firmware::built;
 use crate::machine::{Machine, compiled, fact, with_tree};

@@ -8,8 +8,8 @@ use std::time::Duration;
 use psci_bench::verdict::Verdict;
 use support::{outcome, run, xtask};
 use xtask::qemu::Firmware;
-use xtask::run::{Payload, RunSpec};
-use xtask::stream::Ending;
+use xtask::qemu::run::{Payload, RunSpec};
+use xtask::qemu::stream::Ending;
 
 /// `b .`
 const LOOP: [u8; 4] = 0x1400_0000u32.to_le_bytes();

@@ -16,8 +16,8 @@ use xtask::report::compare::{Options as Compared, compare};
 use xtask::report::format::{self, Options};
 use xtask::report::model::{Cpu, Report, Status, Why};
 use xtask::report::read::read_bytes;
+use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
-use xtask::workspace::Workspace;
 
 /// Four CPUs on QEMU under `--icount`, `iterations=2 samples=all`.
 const QEMU: &[u8] = include_bytes!("data/report/qemu-4cpu.log");

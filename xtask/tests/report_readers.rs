@@ -14,8 +14,8 @@ use support::{outcome, xtask};
 use xtask::report::format::{self, Options};
 use xtask::report::model::{Closing, Other, Point, Report, Status, Why};
 use xtask::report::read::read_bytes;
+use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
-use xtask::workspace::Workspace;
 
 /// Four CPUs on QEMU under `--icount`, `iterations=2 samples=all`.
 const QEMU: &[u8] = include_bytes!("data/report/qemu-4cpu.log");

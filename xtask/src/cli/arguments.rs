@@ -11,14 +11,12 @@ use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand};
 
 use crate::board::GivenStates;
-use crate::fault;
-use crate::firmware::{Gic, Variant};
-use crate::fuzz;
+use crate::build::firmware::{Gic, Variant, fault};
 use crate::qemu::Firmware;
+use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::report::compare::{Across, RowIs};
 use crate::report::format::{self, Exporter};
-use crate::run::TIMEOUT_MAX;
-use crate::soak::parse_time;
+use crate::soak::{fuzz, parse_time};
 
 pub use self::fip::{BuildArguments, Chosen, FipVerb, Images, Layout};
 pub use self::fuzz_verb::FuzzVerb;

@@ -12,13 +12,13 @@ use super::arguments::{QemuArguments, ReportArguments};
 use super::files;
 use super::qemu::{self, Out};
 use super::report::read_all;
-use crate::firmware::{Pmf, Variant};
-use crate::progress::say;
+use crate::build::firmware::{Pmf, Variant};
+use crate::qemu::run::{self, RunResult, RunSpec};
 use crate::qemu::{Firmware, ICOUNT_NS};
 use crate::report::model::{Report, Run};
 use crate::report::overhead::{Unit, overhead};
 use crate::report::read::read_bytes;
-use crate::run::{self, RunResult, RunSpec};
+use crate::setup::progress::say;
 
 /// Runs under both builds, and prints the difference.
 pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
@@ -50,7 +50,7 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
              emulated firmware is told by instructions",
         );
     }
-    let interrupt = super::interruption()?;
+    let interrupt = super::main::interruption()?;
     let plain = Variant {
         pmf: Pmf::Off,
         ..spec.variant

@@ -6,19 +6,18 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use super::arguments::{QemuArguments, RunArguments};
+use super::main::plan;
 use super::report::FAILED;
-use super::{files, overhead, plan};
+use super::{files, overhead};
 use crate::board::Board;
-use crate::diagnosis;
-use crate::flash;
-use crate::kvm_host;
-use crate::payload::{self, Tree};
-use crate::progress::say;
-use crate::qemu::{Firmware, Level};
+use crate::build::flash;
+use crate::build::payload::{self, Tree};
+use crate::qemu::run::{self, Payload, RunSpec};
+use crate::qemu::{Firmware, Level, diagnosis, kvm_host};
 use crate::report::model::Run;
 use crate::report::read::{Input, read};
-use crate::run::{self, Payload, RunSpec};
-use crate::workspace::Workspace;
+use crate::setup::progress::say;
+use crate::setup::workspace::Workspace;
 
 /// stdout, for as long as anyone reads it: the verdict does not depend on it.
 #[derive(Default)]
@@ -69,7 +68,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
         log: arguments.log.clone(),
         ..spec(&arguments.run)?
     };
-    let interrupt = super::interruption()?;
+    let interrupt = super::main::interruption()?;
     let result = run::run(&spec, &interrupt, &mut Out::default())?;
     let (word, seconds) = (result.word(), result.elapsed.as_secs_f64());
     let mut end = format!("{word} after {seconds:.1} s");

@@ -8,21 +8,18 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::arguments::ReportArguments;
-use super::files;
-use super::overhead;
 use super::qemu::Out;
-use crate::live;
-use crate::plural::many;
-use crate::progress::say;
-use crate::report::compare;
+use super::{files, overhead};
+use crate::lab::serial;
 use crate::report::format::{self, Exporter, Options, Takes};
-use crate::report::jobs;
 use crate::report::matrix::{Matrix, matrix};
 use crate::report::merge::{merge, take_repeats};
 use crate::report::model::{Report, Run, heading};
 use crate::report::outcome::{Outcome, outcome};
 use crate::report::read::{Input, read};
-use crate::report::tables;
+use crate::report::{compare, jobs, tables};
+use crate::setup::plural::many;
+use crate::setup::progress::say;
 
 /// Exit code when a log is incomplete or damaged beyond its second copy.
 pub(super) const INCOMPLETE: u8 = 3;
@@ -172,12 +169,12 @@ fn read_baseline(path: &Path, place: Option<usize>) -> Result<Run> {
 
 /// Follows a run, and reads what came.
 fn follow(device: &Path, arguments: &ReportArguments) -> Result<Report> {
-    let interrupt = super::interruption()?;
-    let source = live::Source {
+    let interrupt = super::main::interruption()?;
+    let source = serial::Source {
         device,
         baud: arguments.baud.unwrap_or(BAUD),
     };
-    let followed = live::follow(
+    let followed = serial::follow(
         &source,
         Duration::from_secs(arguments.timeout.unwrap_or(TIMEOUT)),
         &interrupt,

@@ -9,10 +9,10 @@ use anyhow::{Context, Result, bail};
 
 use super::arguments::SoakArguments;
 use super::qemu::{self, Out};
-use crate::progress::say;
-use crate::run::{self, Prepared, RunResult};
+use crate::qemu::run::{self, Prepared, RunResult};
+use crate::setup::progress::say;
+use crate::setup::workspace::Workspace;
 use crate::soak::{Keep, Limits, Load, Runner, has_suspends, soak};
-use crate::workspace::Workspace;
 
 /// A machine that is started again and again.
 struct Machine {
@@ -39,14 +39,14 @@ pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
         suspends: arguments.suspends,
     };
     if let (Some(count), Some(args)) = (limits.suspends, &spec.args)
-        && !has_suspends(&super::plan(Some(args))?)
+        && !has_suspends(&super::main::plan(Some(args))?)
     {
         bail!("--suspends {count}: --args {args:?} asks for no scenario with CPU_SUSPENDs");
     }
     if let Some(dir) = &arguments.keep {
         Keep::check(dir)?;
     }
-    let interrupt = super::interruption()?;
+    let interrupt = super::main::interruption()?;
     let prepared = run::prepare(&spec)?;
     let mut keep = match &arguments.keep {
         Some(dir) => Keep::at(dir)?,

@@ -13,9 +13,10 @@ use anyhow::{Context, Result, bail};
 use psci_bench::plan::{Method, Plan};
 use serde::{Deserialize, Serialize};
 
+use super::engine::{Engine, Names};
 use super::place::{Place, Ready};
 use super::qemu::Machine;
-use super::{Engine, Names, labgrid, lava, monitors, words};
+use super::{labgrid, lava, monitors, words};
 use crate::board::Board;
 
 /// What `cell.json` is called by, in its key `schema`.
@@ -273,7 +274,7 @@ fn file_url(place: &Path) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::Workspace;
+    use crate::setup::workspace::Workspace;
 
     fn cell(board: &Board, engine: Engine) -> Cell<'_> {
         let names = Names {

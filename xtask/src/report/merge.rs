@@ -326,8 +326,8 @@ fn pooled(tests: &[Option<&Test>], cpu: usize, metric: &Term<Metric>) -> Option<
 mod tests {
     use psci_bench::report::WakeSource;
 
-    use super::super::read::read_bytes;
     use super::*;
+    use crate::report::read::read_bytes;
 
     const QEMU: &[u8] = include_bytes!("../../tests/data/report/qemu-4cpu.log");
 

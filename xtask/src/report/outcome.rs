@@ -4,7 +4,7 @@ use psci_bench::verdict::Verdict;
 
 use super::jobs::{Ending, Job, Results};
 use super::model::{Run, Status, Test};
-use super::words::many;
+use crate::setup::plural::many;
 
 /// What a job comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -128,9 +128,9 @@ fn lack(run: &Run) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::jobs::{find, read_all};
-    use super::super::matrix::matrix;
     use super::*;
+    use crate::report::jobs::{find, read_all};
+    use crate::report::matrix::matrix;
 
     const FRAME: &str = "NOTICE:  Booting trusted firmware test framework\r\n";
     const ROW: &str = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t100\t200\t300/>\r\n";

@@ -1,7 +1,7 @@
 //! Durations, counts and CPUs in sentences: as the payload writes them; and
 //! what others wrote, as it may be shown.
 
-pub(super) use crate::plural::{many, plural};
+pub(super) use crate::setup::plural::many;
 
 use super::explain::{Basis, Side};
 use super::model::{Run, Term, Test};

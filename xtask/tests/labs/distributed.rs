@@ -11,7 +11,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use xtask::qemu;
-use xtask::run::{self, Prepared, RunSpec};
+use xtask::qemu::run::{self, Prepared, RunSpec};
 
 use crate::engines::logs;
 use crate::support::xtask;

@@ -7,8 +7,7 @@ use clap::Args;
 
 use super::TreeArguments;
 use crate::board::MINUTES_MAX;
-use crate::fault;
-use crate::firmware::Variant;
+use crate::build::firmware::{Variant, fault};
 use crate::lab::{Engine, check_name, words};
 
 /// A file, and what the firmware in it is called.

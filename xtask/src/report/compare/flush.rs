@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use psci_bench::plan::ScenarioId;
 use psci_bench::sample::Metric;
 
-use super::super::explain::{Confidence, Finding, Kind};
-use super::super::model::{Run, Term};
 use super::judge::Judge;
 use super::noise::time;
 use super::tell::{durations, rows};
 use super::{Change, ComparedTest};
+use crate::report::explain::{Confidence, Finding, Kind};
+use crate::report::model::{Run, Term};
 
 /// A flush is of the cluster's size from 4/5 of the largest in the baseline
 /// on, and clearly less below 1/2; there has to be a fourfold between the
@@ -59,7 +59,8 @@ fn sizes(run: &Run) -> BTreeMap<u32, u64> {
 /// how many.
 fn together(run: &Run, sizes: &BTreeMap<u32, u64>) -> BTreeMap<u32, (usize, usize)> {
     let mut counts: BTreeMap<u32, (usize, usize)> = BTreeMap::new();
-    let deep = |test: &&super::Test| test.scenario.is(ScenarioId::SuspendDeepParallel);
+    let deep =
+        |test: &&crate::report::model::Test| test.scenario.is(ScenarioId::SuspendDeepParallel);
     for row in run
         .tests
         .iter()

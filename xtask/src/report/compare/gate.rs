@@ -4,11 +4,11 @@ use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
-use super::super::explain::{Confidence, Kind, explain};
-use super::super::model::{Run, Term, Test, Why};
-use super::super::read::read_bytes;
-use super::super::tables;
 use super::*;
+use crate::report::explain::{Confidence, Kind, explain};
+use crate::report::model::{Run, Term, Test, Why};
+use crate::report::read::read_bytes;
+use crate::report::tables;
 
 const QEMU: &[u8] = include_bytes!("../../../tests/data/report/qemu-4cpu.log");
 

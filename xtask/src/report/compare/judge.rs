@@ -3,11 +3,11 @@
 use psci_bench::plan::ScenarioId;
 use psci_bench::sample::Metric;
 
-use super::super::explain::figures::tick_ns;
-use super::super::model::{Row, Run, Term, Test};
 use super::noise::{by_place, median, of_round, single, time};
 use super::pair::Pairs;
 use super::{Change, ComparedTest, Judged, Keyed, Outcome, Value, lacks, points};
+use crate::report::explain::figures::tick_ns;
+use crate::report::model::{Row, Run, Term, Test};
 
 /// The two runs, and what a change has to exceed.
 pub(super) struct Judge<'r> {
@@ -309,7 +309,7 @@ fn by_flushes((now, then): (u64, u64)) -> i128 {
 }
 
 /// Whether two figures are within the tolerance of the larger one.
-pub(in super::super) fn is_close(a: u64, b: u64, ppm: u32) -> bool {
+pub(in crate::report) fn is_close(a: u64, b: u64, ppm: u32) -> bool {
     let (a, b) = (u128::from(a), u128::from(b));
     a.abs_diff(b) * 1_000_000 <= a.max(b) * u128::from(ppm)
 }

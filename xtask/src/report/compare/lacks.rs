@@ -8,9 +8,10 @@ use std::collections::BTreeSet;
 
 use psci_bench::sample::Metric;
 
-use super::super::model::{Run, Term, Test, heading};
-use super::super::words::{cpus, many};
 use super::{Across, Change, ComparedTest, Comparison, Judged, Refused};
+use crate::report::model::{Run, Term, Test, heading};
+use crate::report::words::cpus;
+use crate::setup::plural::many;
 
 /// Finds the scenarios of `old` that have figures, and are compared with
 /// nothing: those that are not among `met`. Of those that a test of the run

@@ -39,7 +39,7 @@ mod tests;
 /// A run beside a baseline.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Index into [`super::Report::runs`].
+    /// Index into [`super::model::Report::runs`].
     pub run: usize,
     /// What it is compared with.
     pub baseline: Run,
@@ -258,7 +258,7 @@ impl Default for Options {
 /// only one side has, no scenario that both have and that is the same.
 pub fn compare(runs: &[Run], baseline: &Run, options: &Options) -> Result<Vec<Comparison>> {
     let mut baseline = baseline.clone();
-    pair::name_rows(&mut baseline, &options.rows_are)?;
+    self::pair::name_rows(&mut baseline, &options.rows_are)?;
     let runs = runs.iter().enumerate();
     runs.map(|(place, run)| one(place, run, &baseline, options))
         .collect()
@@ -292,7 +292,7 @@ fn one(place: usize, new: &Run, old: &Run, options: &Options) -> Result<Comparis
         names.0
     );
     let pairs = Pairs::of(new, old)?;
-    let named = pair::with_labels(new, old, &pairs);
+    let named = self::pair::with_labels(new, old, &pairs);
     let old = &named;
     let judge = Judge::new(new, old, &pairs, options.tolerance_ppm);
     let (mut tests, mut refused) = (Vec::new(), Vec::new());
@@ -303,7 +303,7 @@ fn one(place: usize, new: &Run, old: &Run, options: &Options) -> Result<Comparis
         let before = in_baseline(test, old);
         let compared = before.ok_or_else(|| "the baseline does not have it".to_owned());
         let compared = compared.and_then(|before| {
-            question::is_one((new, test), (old, before), &options.across)?;
+            self::question::is_one((new, test), (old, before), &options.across)?;
             judge.compare(test, before)
         });
         match compared {
@@ -322,7 +322,7 @@ fn one(place: usize, new: &Run, old: &Run, options: &Options) -> Result<Comparis
             }
         }
     }
-    lacks::scenarios(new, old, &met, &missed, &mut refused);
+    self::lacks::scenarios(new, old, &met, &missed, &mut refused);
     if tests.is_empty() {
         let why: Vec<String> = refused
             .iter()
@@ -339,7 +339,7 @@ fn one(place: usize, new: &Run, old: &Run, options: &Options) -> Result<Comparis
             }
         );
     }
-    let findings = tell::findings(&judge, &tests, options);
+    let findings = self::tell::findings(&judge, &tests, options);
     Ok(Comparison {
         run: place,
         baseline: old.clone(),

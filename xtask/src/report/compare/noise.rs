@@ -21,11 +21,11 @@
 
 use psci_bench::stats::Summary;
 
-use super::super::explain::{Confidence, Finding, Kind};
-use super::super::model::{Run, Term, Test};
 use super::judge::Judge;
 use super::tell::rows;
 use super::{Change, ComparedTest, Value, test_of};
+use crate::report::explain::{Confidence, Finding, Kind};
+use crate::report::model::{Run, Term, Test};
 use psci_bench::sample::Metric;
 
 /// The fewest samples of which the median has an interval of its own.

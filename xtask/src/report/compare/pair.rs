@@ -2,8 +2,8 @@
 
 use anyhow::{Result, bail, ensure};
 
-use super::super::model::{Cpu, Run};
 use super::Keyed;
+use crate::report::model::{Cpu, Run};
 
 /// What a row of the baseline is said to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,10 +7,10 @@
 
 use psci_bench::point::Unit;
 
-use super::super::model::{Measured, Run, Test};
 use super::judge::Judge;
 use super::noise::notch;
 use super::{Amount, Outcome, PointChange};
+use crate::report::model::{Measured, Run, Test};
 
 /// The changes of all points that both sides have; and how many of the run's
 /// and of the baseline's have none to be compared with.

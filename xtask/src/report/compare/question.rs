@@ -2,9 +2,9 @@
 
 use psci_bench::plan::ScenarioId;
 
-use super::super::model::{Run, Test};
-use super::super::words::many;
 use super::Across;
+use crate::report::model::{Run, Test};
+use crate::setup::plural::many;
 
 /// What of the plan makes another question of `timer_latency`, and its unit.
 /// How long it was looked at does not: more samples are of the same one.
@@ -115,11 +115,11 @@ fn batches(new: &Test, old: &Test) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::model::{Plan, Term};
-    use super::super::super::read::read_bytes;
-    use super::super::{Options, Outcome, compare};
     use super::*;
+    use crate::report::compare::{Options, Outcome, compare};
     use crate::report::explain::Kind;
+    use crate::report::model::{Plan, Term};
+    use crate::report::read::read_bytes;
 
     const POINTS: &[u8] = include_bytes!("../../../tests/data/report/qemu-points.log");
 

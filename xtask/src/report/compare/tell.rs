@@ -2,11 +2,12 @@
 
 use psci_bench::sample::Metric;
 
-use super::super::explain::{Basis, Confidence, Finding, Kind, Side};
-use super::super::model::{Run, Term, Test, heading};
-use super::super::words::{basis, many};
 use super::judge::Judge;
 use super::{Across, Change, ComparedTest, Judged, Keyed, Options, Outcome, flush, noise, test_of};
+use crate::report::explain::{Basis, Confidence, Finding, Kind, Side};
+use crate::report::model::{Run, Term, Test, heading};
+use crate::report::words::basis;
+use crate::setup::plural::many;
 
 pub(super) fn findings(
     judge: &Judge<'_>,
@@ -145,7 +146,7 @@ pub(super) fn name(judge: &Judge<'_>, test: &ComparedTest) -> String {
 }
 
 /// The same, of two runs.
-pub(in super::super) fn title(new: &Run, old: &Run, test: &ComparedTest) -> String {
+pub(in crate::report) fn title(new: &Run, old: &Run, test: &ComparedTest) -> String {
     let name = test_of(new, test, true).map_or(test.scenario.word(), Test::name);
     let several = |run: &Run| {
         let first = run.tests.first();

@@ -2,11 +2,11 @@
 
 use psci_bench::point::Unit;
 
-use super::super::explain::{Confidence, Finding, Kind};
-use super::super::words::many;
 use super::judge::Judge;
 use super::tell::name;
 use super::{ComparedTest, Outcome, PointChange};
+use crate::report::explain::{Confidence, Finding, Kind};
+use crate::setup::plural::many;
 
 /// What moved in a scenario, by variant and figure; or that nothing did.
 pub(super) fn findings(judge: &Judge<'_>, test: &ComparedTest) -> Vec<Finding> {

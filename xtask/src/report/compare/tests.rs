@@ -7,11 +7,11 @@ use psci_bench::report::WakeSource;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
-use super::super::explain::{Confidence, Finding, Kind, explain};
-use super::super::model::{Run, Term};
-use super::super::read::read_bytes;
-use super::super::tables;
 use super::*;
+use crate::report::explain::{Confidence, Finding, Kind, explain};
+use crate::report::model::{Run, Term};
+use crate::report::read::read_bytes;
+use crate::report::tables;
 
 const QEMU: &[u8] = include_bytes!("../../../tests/data/report/qemu-4cpu.log");
 

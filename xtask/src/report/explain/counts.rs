@@ -1,8 +1,9 @@
 //! What was left out and why, and which CPUs were lost.
 
-use super::super::model::{Row, Run, Test};
-use super::super::words::{basis, cpus, many};
 use super::{Confidence, Finding, Kind, Side};
+use crate::report::model::{Row, Run, Test};
+use crate::report::words::{basis, cpus};
+use crate::setup::plural::many;
 
 pub(super) fn not_counted(run: &Run, test: &Test) -> Vec<Finding> {
     let reasons = test.reasons();

@@ -10,9 +10,10 @@ use psci_bench::plan::ScenarioId;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
-use super::super::model::{Row, Run, Test, heading};
-use super::super::words::{basis, plural, span};
 use super::{Basis, Confidence, Finding, Kind, Side};
+use crate::report::model::{Row, Run, Test, heading};
+use crate::report::words::{basis, span};
+use crate::setup::plural::plural;
 
 /// Fewer ticks than this, and a tick is a tenth of the figure or more.
 const TOO_FEW: u64 = 10;
@@ -22,7 +23,7 @@ const SAMPLES_MIN: u32 = 6;
 /// The tick of a run in nanoseconds, at least: of its counter or, where there
 /// are figures alone, what all of them are multiples of.
 #[must_use]
-pub(in super::super) fn tick_ns(run: &Run) -> Option<u64> {
+pub(in crate::report) fn tick_ns(run: &Run) -> Option<u64> {
     if run.integrity.records.is_some() {
         return run.clock().tick_ps().map(|ps| ps.div_ceil(1000).max(1));
     }

@@ -10,9 +10,9 @@ use psci_bench::plan::ScenarioId;
 use psci_bench::pmf::Stamp;
 use psci_bench::sample::Metric;
 
-use super::super::model::{Instants, Point, Row, Run, Term, Test};
-use super::super::words::{basis, cpus, range, span};
 use super::{Confidence, Finding, Kind, Side};
+use crate::report::model::{Instants, Point, Row, Run, Term, Test};
+use crate::report::words::{basis, cpus, range, span};
 
 /// When a CPU went down.
 pub(super) const DOWN: Point = Point::Stamp(Stamp::EnterHwLowPwr);

@@ -315,16 +315,16 @@ impl fmt::Display for Finding {
 #[must_use]
 pub fn explain(run: &Run, test: &Test) -> Vec<Finding> {
     let each = [
-        last_man::last_man,
-        queue::queue,
-        wakeups::waited,
-        figures::resolution,
-        figures::outliers,
-        counts::not_counted,
-        counts::lost,
-        points::net,
-        points::contention,
-        points::dirty,
+        self::last_man::last_man,
+        self::queue::queue,
+        self::wakeups::waited,
+        self::figures::resolution,
+        self::figures::outliers,
+        self::counts::not_counted,
+        self::counts::lost,
+        self::points::net,
+        self::points::contention,
+        self::points::dirty,
     ];
     let has_records = run.integrity.records.is_some();
     let all = each.iter().flat_map(|find| find(run, test));
@@ -333,8 +333,8 @@ pub fn explain(run: &Run, test: &Test) -> Vec<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::read::read_bytes;
     use super::*;
+    use crate::report::read::read_bytes;
 
     const QEMU: &[u8] = include_bytes!("../../../tests/data/report/qemu-4cpu.log");
 

@@ -3,10 +3,11 @@
 
 use psci_bench::point::Measure;
 
-use super::super::model::{CONTEND_SWEEP, DIRTY_SWEEP, LOOP, Measured, Run, Term, Test};
-use super::super::sweep::{Bent, Series, Straight, series};
-use super::super::words::{self, many};
 use super::{Basis, Confidence, Finding, Fit, Kind, Side};
+use crate::report::model::{CONTEND_SWEEP, DIRTY_SWEEP, LOOP, Measured, Run, Term, Test};
+use crate::report::sweep::{Bent, Series, Straight, series};
+use crate::report::words;
+use crate::setup::plural::many;
 
 /// The scenario whose points are the others' loop.
 const EMPTY: &str = "empty";
@@ -171,7 +172,7 @@ fn flushed(run: &Run, test: &Test, series: &Series<'_>) -> Option<Finding> {
         figures.clone().fold(f64::MAX, f64::min),
         figures.fold(0.0, f64::max),
     );
-    let name = super::super::model::measure_heading(series.metric);
+    let name = crate::report::model::measure_heading(series.metric);
     let of = of_variant(series.variant);
     let line = bent.line;
     let sentence = if most - least <= most / 50.0 {

@@ -16,13 +16,14 @@ use psci_bench::plan::ScenarioId;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Line;
 
-use super::super::model::{Row, Run, Term, Test};
-use super::super::words::{basis, cpus, plural, span};
 use super::last_man::DOWN;
 use super::{Confidence, Finding, Fit, Kind, Side};
+use crate::report::model::{Row, Run, Term, Test};
+use crate::report::words::{basis, cpus, span};
+use crate::setup::plural::plural;
 
 /// A CPU's place in time, its index, and its Powerdown.
-pub(in super::super) type Arrival = (u64, usize, u64);
+pub(in crate::report) type Arrival = (u64, usize, u64);
 
 pub(super) fn queue(run: &Run, test: &Test) -> Vec<Finding> {
     if test.pmf == Some(false)
@@ -118,7 +119,7 @@ fn fitted(run: &Run, test: &Test, mut arrivals: Vec<Arrival>, by_stamps: bool) -
 
 /// Takes long cache flushes out of the Powerdown of their CPUs and of those
 /// behind them; whose they are. `arrivals` are in the order of their instants.
-pub(in super::super) fn without_long_flushes(test: &Test, arrivals: &mut [Arrival]) -> Vec<usize> {
+pub(in crate::report) fn without_long_flushes(test: &Test, arrivals: &mut [Arrival]) -> Vec<usize> {
     let flush = |cpu: usize| test.row(cpu)?.figure(&Term::Known(Metric::CacheFlush));
     let all: Option<Vec<u64>> = arrivals.iter().map(|it| flush(it.1)).collect();
     let Some(flushes) = all else {

@@ -5,9 +5,9 @@ use psci_bench::output::limits::WAITED;
 use psci_bench::pmf::Stamp;
 use psci_bench::sample::Metric;
 
-use super::super::model::{Point, Row, Run, Term, Test};
-use super::super::words::{basis, range, span};
 use super::{Confidence, Finding, Kind, Side};
+use crate::report::model::{Point, Row, Run, Term, Test};
+use crate::report::words::{basis, range, span};
 
 pub(super) fn waited(run: &Run, test: &Test) -> Vec<Finding> {
     if test.pmf == Some(false) || !test.is_parallel() {

@@ -1,14 +1,14 @@
 //! What a comparison tells people: as `content` does of a run.
 
-use super::super::compare::tell::title;
-use super::super::compare::{
-    Amount, Change, ComparedTest, Comparison, Judged, Keyed, Value, test_of,
-};
-use super::super::model::{Run, heading, measure_heading};
-use super::super::words::many;
 use super::content::{Remark, cpu_cells, cpu_columns, mark};
 use super::method::Line;
 use super::table::Table;
+use crate::report::compare::tell::title;
+use crate::report::compare::{
+    Amount, Change, ComparedTest, Comparison, Judged, Keyed, Value, test_of,
+};
+use crate::report::model::{Run, heading, measure_heading};
+use crate::setup::plural::many;
 
 /// What a comparison is of, and how it was made.
 pub(super) fn method(run: &Run, comparison: &Comparison) -> Vec<Line> {

@@ -5,11 +5,12 @@ use psci_bench::plan::ScenarioId;
 use psci_bench::report::WakeSource;
 use psci_bench::stats::Summary;
 
-use super::super::explain::{Confidence, Finding, Kind, explain};
-use super::super::model::{Run, Status, Term, Test, heading};
-use super::super::words::{many, span};
 use super::points;
 use super::table::Table;
+use crate::report::explain::{Confidence, Finding, Kind, explain};
+use crate::report::model::{Run, Status, Term, Test, heading};
+use crate::report::words::span;
+use crate::setup::plural::many;
 
 /// What a reader has to know before he believes a figure.
 pub(super) fn warnings(run: &Run) -> Vec<String> {

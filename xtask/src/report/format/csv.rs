@@ -7,8 +7,8 @@ use csv::WriterBuilder;
 
 use psci_bench::point::Unit;
 
-use super::super::model::{Measured, Report, Row, Run, Term, Test};
 use super::{Exporter, Options};
+use crate::report::model::{Measured, Report, Row, Run, Term, Test};
 
 /// The exporter.
 pub(super) struct Csv;
@@ -208,8 +208,8 @@ fn number<T: ToString>(value: Option<T>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::read::read_bytes;
     use super::*;
+    use crate::report::read::read_bytes;
 
     /// Two CPUs on QEMU whose timers stop.
     const HELPER: &[u8] = include_bytes!("../../../tests/data/report/qemu-helper.log");

@@ -26,10 +26,10 @@ use psci_bench::point::How;
 use psci_bench::report::WakeSource;
 use psci_bench::sample::Metric;
 
-use super::super::model::{
+use super::{Exporter, Options, only_run};
+use crate::report::model::{
     IDLE_STATES, Measured, Report, Run, Term, Test, heading, measure_heading,
 };
-use super::{Exporter, Options, only_run};
 
 /// The exporter.
 pub(super) struct DeviceTree;
@@ -392,8 +392,8 @@ fn header(run: &Run) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::read::read_bytes;
     use super::*;
+    use crate::report::read::read_bytes;
 
     /// Two CPUs on QEMU whose timers stop.
     const HELPER: &[u8] = include_bytes!("../../../tests/data/report/qemu-helper.log");

@@ -13,15 +13,15 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::super::compare::{Amount, Change, Comparison, PointChange, Value as Compared};
-use super::super::explain::{Confidence, Finding, explain};
-use super::super::merge::Merged;
-use super::super::midr;
-use super::super::model::{
+use super::{Exporter, Options, Takes, matrix};
+use crate::report::compare::{Amount, Change, Comparison, PointChange, Value as Compared};
+use crate::report::explain::{Confidence, Finding, explain};
+use crate::report::merge::Merged;
+use crate::report::midr;
+use crate::report::model::{
     Class, Facts, Histogram, Instants, Integrity, Measured, Other, Plan, Point, Report, Row, Run,
     Sample, Term, Test, Why,
 };
-use super::{Exporter, Options, Takes, matrix};
 
 /// The exporter.
 pub(super) struct Json;

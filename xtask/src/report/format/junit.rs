@@ -12,10 +12,10 @@ use psci_bench::verdict::Verdict;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::super::compare::{Change, Comparison, Outcome, PointChange};
-use super::super::model::{Measured, Report, Run, Status, Test, Why, heading};
 use super::xml::characters;
 use super::{Exporter, Options, Takes, content, method};
+use crate::report::compare::{Change, Comparison, Outcome, PointChange};
+use crate::report::model::{Measured, Report, Run, Status, Test, Why, heading};
 
 /// The exporter.
 pub(super) struct Junit;
@@ -390,8 +390,8 @@ fn verdict(run: &Run) -> Case {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::super::super::read::read_bytes;
     use super::*;
+    use crate::report::read::read_bytes;
 
     /// Two CPUs on QEMU whose timers stop.
     const HELPER: &[u8] = include_bytes!("../../../tests/data/report/qemu-helper.log");

@@ -2,12 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::jobs::Ending;
-use super::super::matrix::{Board, Matrix};
-use super::super::model::{Run, Term, heading};
-use super::super::outcome::{Outcome, outcome};
 use super::json::hex;
 use super::table::Table;
+use crate::report::jobs::Ending;
+use crate::report::matrix::{Board, Matrix};
+use crate::report::model::{Run, Term, heading};
+use crate::report::outcome::{Outcome, outcome};
 
 /// All tables, the jobs' first.
 pub(super) fn tables(matrix: &Matrix, runs: &[Run]) -> Vec<Table> {

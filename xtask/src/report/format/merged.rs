@@ -2,10 +2,10 @@
 
 use psci_bench::stats::Summary;
 
-use super::super::merge::{Merged, MergedPoint, MergedRow, MergedTest};
-use super::super::model::{Run, Term, Test, heading, measure_heading};
 use super::content::{cpu_cells, cpu_columns, mark, statistics};
 use super::table::Table;
+use crate::report::merge::{Merged, MergedPoint, MergedRow, MergedTest};
+use crate::report::model::{Run, Term, Test, heading, measure_heading};
 
 /// The tables of several runs of one board.
 pub(super) fn tables(run: &Run, merged: &Merged) -> Vec<Table> {

@@ -3,9 +3,10 @@
 use psci_bench::caches::Cache;
 use psci_bench::plan::ScenarioId;
 
-use super::super::midr;
-use super::super::model::{Run, Stage, Term, Test};
-use super::super::words::{many, span};
+use crate::report::midr;
+use crate::report::model::{Run, Stage, Term, Test};
+use crate::report::words::span;
+use crate::setup::plural::many;
 
 /// A name and what is to be said of it.
 pub(super) type Line = (&'static str, String);
@@ -289,8 +290,8 @@ fn states(run: &Run) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::read::read_bytes;
     use super::*;
+    use crate::report::read::read_bytes;
 
     const POINTS: &[u8] = include_bytes!("../../../tests/data/report/qemu-points.log");
 

@@ -109,17 +109,17 @@ pub trait Exporter: Sync {
 
 /// All formats, in the order in which the help lists them.
 pub const ALL: [&dyn Exporter; 11] = [
-    &text::Text,
-    &md::Markdown,
-    &rst::Rst,
-    &csv::Csv,
-    &json::Json,
-    &html::Html,
-    &junit::Junit,
-    &gha::GhaBenchmark,
-    &perfetto::Perfetto,
-    &dt::DeviceTree,
-    &tfa_docs::TfaDocs,
+    &self::text::Text,
+    &self::md::Markdown,
+    &self::rst::Rst,
+    &self::csv::Csv,
+    &self::json::Json,
+    &self::html::Html,
+    &self::junit::Junit,
+    &self::gha::GhaBenchmark,
+    &self::perfetto::Perfetto,
+    &self::dt::DeviceTree,
+    &self::tfa_docs::TfaDocs,
 ];
 
 /// The format that is called `name`.

@@ -14,9 +14,9 @@ use anyhow::{Result, bail};
 use psci_bench::plan::TAG_PREFIX;
 use serde_json::{Value, json};
 
-use super::super::model::{Instants, Point, Report, Row, Run, Test};
 use super::phases::{Group, Slice, groups, slices};
 use super::{Exporter, Options, content, method, only_run};
+use crate::report::model::{Instants, Point, Report, Row, Run, Test};
 
 /// The exporter.
 pub(super) struct Perfetto;

@@ -4,7 +4,7 @@ use psci_bench::pmf::Stamp::{
     EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci,
 };
 
-use super::super::model::{Instants, Point, Row, Test};
+use crate::report::model::{Instants, Point, Row, Test};
 
 /// What a CPU does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

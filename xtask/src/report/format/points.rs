@@ -3,9 +3,9 @@
 
 use psci_bench::point::{How, Measure, Unit};
 
-use super::super::model::{Measured, Run, Term, Test, measure_heading};
 use super::content::{cpu_cells, cpu_columns};
 use super::table::Table;
+use crate::report::model::{Measured, Run, Term, Test, measure_heading};
 
 /// All tables of a scenario's points.
 pub(super) fn tables(run: &Run, test: &Test) -> Vec<Table> {

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use super::super::model::Report;
 use super::{Exporter, Options, Takes, compared, content, matrix, merged, method};
+use crate::report::model::Report;
 
 /// The exporter.
 pub(super) struct Text;

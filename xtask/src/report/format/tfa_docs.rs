@@ -19,11 +19,11 @@ use anyhow::{Context, Result, bail};
 use csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
 use psci_bench::plan::ScenarioId;
 
-use super::super::compare::judge::is_close;
-use super::super::compare::{Comparison, Keyed, TOLERANCE_PPM};
-use super::super::model::{Report, Run, Test};
 use super::{Exporter, Options, Takes, only_run};
-use crate::progress::say;
+use crate::report::compare::judge::is_close;
+use crate::report::compare::{Comparison, Keyed, TOLERANCE_PPM};
+use crate::report::model::{Report, Run, Test};
+use crate::setup::progress::say;
 
 /// The exporter.
 pub(super) struct TfaDocs;

@@ -11,7 +11,7 @@ use psci_bench::sample::Metric;
 
 use super::{Ending, Results};
 use crate::report::model::{Run, Term, Test};
-use crate::report::words::many;
+use crate::setup::plural::many;
 
 /// The test suite of the cell's monitors in LAVA.
 const SUITE: &str = "psci-bench/";

@@ -16,7 +16,8 @@ use serde_json::Value;
 
 use super::{Ending, Results};
 use crate::report::read::lines::Lines;
-use crate::report::words::{many, message, plain};
+use crate::report::words::{message, plain};
+use crate::setup::plural::many;
 
 /// The test suite of LAVA's own steps.
 const OWN: &str = "lava";

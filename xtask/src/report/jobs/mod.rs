@@ -24,14 +24,15 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 
+use self::find::named;
 use super::merge::is_repeat;
 use super::model::Run;
 use super::read::{Input, ReadError, read};
-use super::words::{many, plain};
+use super::words::plain;
+use crate::build::payload;
 use crate::lab::cell::{MARK, SCHEMA};
 use crate::lab::check_name;
-use crate::payload;
-use find::named;
+use crate::setup::plural::many;
 
 mod agreed;
 mod find;
@@ -100,8 +101,8 @@ impl Kind {
     /// When it is no such file.
     pub fn read(self, text: &[u8], results: &mut Results) -> Result<()> {
         match self {
-            Self::Junit => junit::read(text, results),
-            Self::Lava => lava::read_results(text, results),
+            Self::Junit => self::junit::read(text, results),
+            Self::Lava => self::lava::read_results(text, results),
         }
     }
 }
@@ -308,7 +309,7 @@ impl Job {
             return read;
         }
         let file = File::open(path).with_context(at)?;
-        if let Some(own) = lava::read_log(file).with_context(at)? {
+        if let Some(own) = self::lava::read_log(file).with_context(at)? {
             self.results.get_or_insert_default().merge(own);
             parts.of_engine.push(at());
         }
@@ -380,10 +381,10 @@ impl Job {
                 self.lacks.extend(results.lacks.iter().cloned());
                 let own = runs.get(from..).unwrap_or_default();
                 match self.engine.as_deref() {
-                    Some("lava") if agreed::has_others_monitors(results) => {
-                        self.notes.push(agreed::OTHERS_MONITORS.to_owned());
+                    Some("lava") if self::agreed::has_others_monitors(results) => {
+                        self.notes.push(self::agreed::OTHERS_MONITORS.to_owned());
                     }
-                    Some(_) if is_read => self.lacks.extend(agreed::lacks(results, own)),
+                    Some(_) if is_read => self.lacks.extend(self::agreed::lacks(results, own)),
                     _ => {}
                 }
                 if !results.ended && is_read {

@@ -5,7 +5,9 @@ use psci_bench::point::{How, Measure, Unit};
 use psci_bench::report::WakeSource;
 use psci_bench::stats::Summary;
 
-use super::{Run, Term, Test};
+use super::Run;
+use super::results::Test;
+use super::term::Term;
 
 /// A `point` record: one figure of one CPU in one circumstance.
 #[derive(Clone, Debug, PartialEq, Eq)]

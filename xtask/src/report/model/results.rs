@@ -7,7 +7,10 @@ use psci_bench::report::WakeSource;
 use psci_bench::sample::{Metric, Reason};
 use psci_bench::stats::Summary;
 
-use super::{Instants, Measured, Other, Sample, Term};
+use super::Other;
+use super::instants::{Instants, Sample};
+use super::points::Measured;
+use super::term::Term;
 
 /// How a scenario ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

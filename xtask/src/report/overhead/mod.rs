@@ -186,7 +186,7 @@ pub fn overhead(with: &Run, without: &Run, unit: Unit) -> Result<Overhead> {
         unit,
         unit_name: scale.name,
         costs,
-        left_out: tell::left_out(with, without),
+        left_out: self::tell::left_out(with, without),
     })
 }
 

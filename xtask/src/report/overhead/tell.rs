@@ -6,10 +6,10 @@ use psci_bench::plan::{Method, ScenarioId, TAG_PREFIX};
 use psci_bench::point::How;
 use psci_bench::sample::Metric;
 
-use super::super::format::table::Table;
-use super::super::model::{Run, Term, Test};
-use super::super::words::span;
 use super::{Cost, OfCpu, Overhead, Unit, is_comparable};
+use crate::report::format::table::Table;
+use crate::report::model::{Run, Term, Test};
+use crate::report::words::span;
 
 /// The timestamps that PSCI_VERSION passes: ENTER_PSCI and EXIT_PSCI.
 const STAMPS: f64 = 2.0;
@@ -267,8 +267,8 @@ fn sleeps(with: &Run, without: &Run) -> Option<(String, String)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::read::read_bytes;
     use super::*;
+    use crate::report::read::read_bytes;
 
     const POINTS: &[u8] = include_bytes!("../../../tests/data/report/qemu-points.log");
 

@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use psci_bench::output::parse::Record;
 use psci_bench::plan::{Method, ScenarioId};
 
-use super::super::model::{
-    ByRecords, Closing, Facts, Integrity, Records, Row, Run, Source, Stage, Status, Term,
-};
-use super::super::words::plain;
 use super::derive;
 use super::fields::Gathered;
 use super::ledger::Ledger;
 use super::text::{self, RtInstr, Said};
 use super::told::{self, Told};
+use crate::report::model::{
+    ByRecords, Closing, Facts, Integrity, Records, Row, Run, Source, Stage, Status, Term,
+};
+use crate::report::words::plain;
 
 /// The most scenarios that are taken from lines without a checksum: more are
 /// not of this world.

@@ -22,10 +22,10 @@ impl Cleaner {
     /// What `line` was; empty where it was nothing of the target's.
     pub(super) fn clean<'c>(&'c mut self, line: &'c [u8]) -> &'c [u8] {
         let mut rest = line;
-        if let Some(entry) = lava::entry(rest) {
+        if let Some(entry) = self::lava::entry(rest) {
             let Some(text) = entry else { return &[] };
             self.unescaped.clear();
-            lava::unescape(text, &mut self.unescaped);
+            self::lava::unescape(text, &mut self.unescaped);
             rest = self.unescaped.trim_ascii_end();
         }
         if has_control(rest) {

@@ -4,7 +4,7 @@
 use psci_bench::plan::ScenarioId;
 use psci_bench::sample::Metric;
 
-use super::super::model::{Point, Row, Term, Test};
+use crate::report::model::{Point, Row, Term, Test};
 
 /// Finds the figures of rows without; the number of those whose record was
 /// lost, and of which others tell all that it did.

@@ -4,8 +4,8 @@
 use psci_bench::output::crc::Crc32;
 use psci_bench::output::parse::Record;
 
-use super::super::model::{Row, Run};
 use super::read_bytes;
+use crate::report::model::{Row, Run};
 
 const QEMU: &[u8] = include_bytes!("../../../tests/data/report/qemu-4cpu.log");
 
@@ -79,7 +79,7 @@ fn is_right(row: &Row, sent: &Row) -> bool {
     let cold = row.cold.iter().all(|it| sent.cold.contains(it));
     let event = row.event.is_none_or(|event| {
         let sent = sent.event.unwrap_or_default();
-        let points = super::super::model::Point::ALL;
+        let points = crate::report::model::Point::ALL;
         let same = |point| event.at(point).is_none_or(|at| sent.at(point) == Some(at));
         points.into_iter().all(same) && (event.base.is_none() || event.base == sent.base)
     });

@@ -20,8 +20,7 @@ mod values;
 
 use self::points::Points;
 use self::values::{all, flag, other, put, put_plain, text};
-
-use super::super::model::{
+use crate::report::model::{
     Cpu, Facts, Instants, Other, Plan, Point, Reached, Row, Sample, Status, Term, Test, Why,
 };
 
@@ -117,7 +116,7 @@ impl Gathered {
         lost.dedup();
         let there: BTreeSet<u64> = known.values().filter_map(|cpu| cpu.mpidr).collect();
         lost.retain(|mpidr| !there.contains(mpidr));
-        machine::in_order(known, &lost)
+        self::machine::in_order(known, &lost)
     }
 
     /// Takes a record in; false where one of its values can not be.
@@ -125,10 +124,10 @@ impl Gathered {
         match record.kind {
             Type::Run => all(record, |key, value| self.run(key, value)),
             Type::Facts => all(record, |key, value| {
-                machine::facts(&mut self.facts, key, value)
+                self::machine::facts(&mut self.facts, key, value)
             }),
             Type::Plan => all(record, |key, value| {
-                machine::plan(&mut self.plan, key, value)
+                self::machine::plan(&mut self.plan, key, value)
             }),
             Type::Cpu => self.cpu(record),
             // The ledger's.

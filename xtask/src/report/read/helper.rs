@@ -3,8 +3,8 @@
 
 use psci_bench::plan::ScenarioId;
 
-use super::super::model::{Run, Test};
 use super::read_bytes;
+use crate::report::model::{Run, Test};
 
 /// A run of two CPUs on QEMU whose timers stop.
 const HELPER: &str = include_str!("../../../tests/data/report/qemu-helper.log");

@@ -15,9 +15,9 @@ use psci_bench::output::crc::Crc32;
 use psci_bench::output::parse::{Record, checksum, claimed_seq};
 use psci_bench::output::record::{MARK, Type};
 
-use super::super::model::{Missing, Records};
 use super::mend;
 use super::piece::{Unsound, sound};
+use crate::report::model::{Missing, Records};
 
 /// The most records that a run is believed to have: a million samples are
 /// less than four million records. It bounds the memory that a log takes.
@@ -296,8 +296,8 @@ fn kind_of(number: u8) -> Option<Type> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::piece::pieces;
     use super::*;
+    use crate::report::read::piece::pieces;
 
     fn record(body: &str) -> String {
         let body = format!("@PB {body} ");

@@ -29,7 +29,7 @@ use self::ledger::Found;
 use self::lines::Lines;
 use self::text::Said;
 use super::model::{Report, Run};
-use crate::plural::many;
+use crate::setup::plural::many;
 
 mod build;
 mod clean;
@@ -295,12 +295,12 @@ impl Log {
                 .unwrap_or(line)
                 .to_vec();
         }
-        let (before, pieces) = piece::pieces(line);
+        let (before, pieces) = self::piece::pieces(line);
         let mut heard = false;
         if !before.trim_ascii().is_empty() {
             let joined = self.join(before);
             heard = joined || self.text(before);
-            if let Some(piece) = piece::with_mark(before).filter(|_| !joined) {
+            if let Some(piece) = self::piece::with_mark(before).filter(|_| !joined) {
                 self.give_up();
                 heard = true;
                 if !self.piece(&piece) {
@@ -377,7 +377,7 @@ impl Log {
             return true;
         }
         self.broken.lines += 1;
-        if self.broken.lines > BROKEN_MAX || self.broken.text.len() > mend::LEN_MAX {
+        if self.broken.lines > BROKEN_MAX || self.broken.text.len() > self::mend::LEN_MAX {
             self.give_up();
         }
         false
@@ -406,7 +406,7 @@ impl Log {
         if let Some(whole) = self.join_closing(line) {
             return self.text(&whole);
         }
-        let said = text::read(line);
+        let said = self::text::read(line);
         if matches!(said, Said::Broken(_)) {
             self.closing = Broken {
                 text: line.to_vec(),
@@ -438,7 +438,7 @@ impl Log {
         let mut wholes = gaps.map(|gap| text.split(|b| *b == b'\n').collect::<Vec<_>>().join(gap));
         let found = wholes.find(|it| verdict::parse_line(it).is_some());
         self.closing.lines += 1;
-        if found.is_some() || self.closing.lines > BROKEN_MAX || text.len() > mend::LEN_MAX {
+        if found.is_some() || self.closing.lines > BROKEN_MAX || text.len() > self::mend::LEN_MAX {
             self.closing = Broken::default();
         }
         found

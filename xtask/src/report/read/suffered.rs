@@ -5,8 +5,8 @@ use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::sample::Metric;
 use psci_bench::verdict::Verdict;
 
-use super::super::model::{Run, Term};
 use super::*;
+use crate::report::model::{Run, Term};
 
 const QEMU: &[u8] = include_bytes!("../../../tests/data/report/qemu-4cpu.log");
 

@@ -3,8 +3,8 @@ use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::sample::Metric;
 use psci_bench::verdict::Verdict;
 
-use super::super::model::{Point, Report, Run, Status, Term};
 use super::*;
+use crate::report::model::{Point, Report, Run, Status, Term};
 
 /// A run of four CPUs on QEMU under `--icount`, with every sample.
 const QEMU: &[u8] = include_bytes!("../../../tests/data/report/qemu-4cpu.log");

@@ -5,7 +5,7 @@ use std::str;
 use psci_bench::plan::ScenarioId;
 use psci_bench::verdict::{self, Verdict};
 
-use super::super::model::Status;
+use crate::report::model::Status;
 
 /// What a line says.
 #[derive(Clone, Debug, PartialEq, Eq)]

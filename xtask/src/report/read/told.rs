@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::sample::Metric;
 
-use super::super::model::{Cpu, Integrity, Row, Run, Status, Term, Test};
 use super::text::{self, RtInstr};
+use crate::report::model::{Cpu, Integrity, Row, Run, Status, Term, Test};
 
 /// The most rows of a scenario that are taken: more are not of this world.
 const ROWS_MAX: usize = 4096;

@@ -9,9 +9,9 @@ use std::fmt::Write;
 
 use psci_bench::point::{How, Measure};
 
-use super::super::super::model::{Measured, Run, Term, Test, measure_heading};
-use super::super::points::{Scale as Unit, how};
 use super::chart::{AXIS, Anchor, Drawing, LEFT, Mark, RIGHT, Scale, WIDTH};
+use crate::report::format::points::{Scale as Unit, how};
+use crate::report::model::{Measured, Run, Term, Test, measure_heading};
 
 /// The height of a variant's lane.
 const TALL: f64 = 64.0;

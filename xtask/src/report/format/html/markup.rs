@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use super::super::super::compare::Outcome;
-use super::super::content::Remark;
-use super::super::method::Line;
-use super::super::table::{Align, Table};
-use super::super::xml::characters;
+use crate::report::compare::Outcome;
+use crate::report::format::content::Remark;
+use crate::report::format::method::Line;
+use crate::report::format::table::{Align, Table};
+use crate::report::format::xml::characters;
 
 /// `text` as the content of an element or of an attribute.
 pub(super) fn escape(text: &str) -> String {

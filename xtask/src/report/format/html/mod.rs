@@ -20,9 +20,9 @@ use std::io::Write;
 use anyhow::Result;
 
 use self::markup::{definitions, escape, remarks, table};
-use super::super::compare::Comparison;
-use super::super::model::{Report, Run, Status, Test};
 use super::{Exporter, Options, Takes, compared, content, merged, method};
+use crate::report::compare::Comparison;
+use crate::report::model::{Report, Run, Status, Test};
 
 mod chart;
 mod latency;
@@ -204,14 +204,14 @@ fn write_test(id: &str, run: &Run, test: &Test, out: &mut dyn Write) -> Result<(
     }
     out.write_all(remarks(&content::remarks(run, test)).as_bytes())?;
     let figures = [
-        timeline::figure(id, run, test),
-        queue::figure(id, run, test),
+        self::timeline::figure(id, run, test),
+        self::queue::figure(id, run, test),
     ];
     let figures = figures.into_iter().flatten();
     let figures = figures
-        .chain(spread::figures(id, run, test))
-        .chain(sweep::figures(id, run, test))
-        .chain(latency::figures(id, run, test));
+        .chain(self::spread::figures(id, run, test))
+        .chain(self::sweep::figures(id, run, test))
+        .chain(self::latency::figures(id, run, test));
     for figure in figures {
         out.write_all(figure.as_bytes())?;
     }

@@ -8,10 +8,10 @@ use psci_bench::pmf::Stamp;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Line;
 
-use super::super::super::explain::queue;
-use super::super::super::model::{Point, Run, Term, Test};
-use super::super::super::words::span;
 use super::chart::{AXIS, Anchor, Drawing, LEFT, Mark, RIGHT, Scale, WIDTH};
+use crate::report::explain::queue;
+use crate::report::model::{Point, Run, Term, Test};
+use crate::report::words::span;
 
 const HEIGHT: f64 = 260.0;
 /// With more CPUs than this, names of points would lie on each other.

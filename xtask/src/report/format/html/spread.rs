@@ -7,8 +7,8 @@ use std::fmt::Write;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
-use super::super::super::model::{Row, Run, Term, Test, heading};
 use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, Mark, RIGHT, Scale, WIDTH};
+use crate::report::model::{Row, Run, Term, Test, heading};
 
 /// How many places of the axis samples are counted in.
 const BINS: usize = 160;

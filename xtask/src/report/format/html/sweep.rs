@@ -3,10 +3,10 @@
 
 use std::fmt::Write;
 
-use super::super::super::model::{CONTEND_SWEEP, DIRTY_SWEEP, Run, Test, measure_heading};
-use super::super::super::sweep::{Bent, Series, series};
-use super::super::points::{Scale as Unit, how};
 use super::chart::{AXIS, Drawing, LEFT, Mark, RIGHT, Scale, WIDTH};
+use crate::report::format::points::{Scale as Unit, how};
+use crate::report::model::{CONTEND_SWEEP, DIRTY_SWEEP, Run, Test, measure_heading};
+use crate::report::sweep::{Bent, Series, series};
 
 const HEIGHT: f64 = 260.0;
 /// The room of a name at the horizontal axis.

@@ -6,10 +6,10 @@
 
 use psci_bench::pmf::Stamp;
 
-use super::super::super::model::{Instants, Point, Row, Run, Test};
-use super::super::super::words::span;
-use super::super::phases::{Phase, Placed, Side, Slice, groups, slices};
 use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, Mark, RIGHT, Scale, WIDTH};
+use crate::report::format::phases::{Phase, Placed, Side, Slice, groups, slices};
+use crate::report::model::{Instants, Point, Row, Run, Test};
+use crate::report::words::span;
 
 /// What is left free between the two sides.
 const GAP: f64 = 48.0;

@@ -112,7 +112,7 @@ fn double_quoted(text: &[u8], out: &mut Vec<u8>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Cleaner;
+    use crate::report::read::clean::Cleaner;
 
     fn clean(line: &str) -> String {
         let mut cleaner = Cleaner::default();

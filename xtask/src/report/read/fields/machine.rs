@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use psci_bench::psci::AFFINITY_MASK;
 
-use super::super::super::model::{Cpu, Facts, Plan, Term};
-use super::{flag, other, put, text};
+use super::values::{flag, other, put, text};
+use crate::report::model::{Cpu, Facts, Plan, Term};
 
 /// A field of the `facts` record.
 pub(super) fn facts(facts: &mut Facts, key: &str, value: &str) -> bool {

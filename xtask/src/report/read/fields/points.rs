@@ -7,12 +7,13 @@ use psci_bench::output::record::Type;
 use psci_bench::point::{How, Measure};
 use psci_bench::report::WakeSource;
 
-use super::super::super::model::{Class, Histogram, Measured, Term};
-use super::{Parts, number, put, wake_source};
+use super::values::put;
+use super::{Parts, number, wake_source};
+use crate::report::model::{Class, Histogram, Measured, Term};
 
 /// The points of a scenario, and histograms.
 #[derive(Debug, Default)]
-pub(in super::super) struct Points {
+pub(in crate::report::read) struct Points {
     points: Vec<PointParts>,
     /// Where in `points` the point of these leading keys is.
     by_key: HashMap<Box<str>, usize>,
@@ -129,7 +130,10 @@ impl Points {
 
     /// The points that are whole, of the CPUs that `cpu` knows. A histogram
     /// that has not all of the point's samples is none.
-    pub(in super::super) fn settle(self, cpu: impl Fn(u64) -> Option<usize>) -> Vec<Measured> {
+    pub(in crate::report::read) fn settle(
+        self,
+        cpu: impl Fn(u64) -> Option<usize>,
+    ) -> Vec<Measured> {
         let whole = |it: PointParts| {
             let summary = it.parts.whole()?;
             let histogram = self.histograms.get(&it.key(None)).cloned();

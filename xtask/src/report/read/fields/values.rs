@@ -3,7 +3,7 @@
 
 use psci_bench::output::parse::{Record, number};
 
-use super::Other;
+use crate::report::model::Other;
 
 /// Gives all fields of `record` to `take`; false where one was not sound.
 pub(super) fn all(record: &Record<'_>, mut take: impl FnMut(&str, &str) -> bool) -> bool {
