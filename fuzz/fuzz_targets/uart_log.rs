@@ -12,10 +12,10 @@ use psci_bench::output::record::MARK;
 use psci_bench::verdict::{self, Verdict};
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
 use xtask::qemu::Firmware;
-use xtask::report::compare::{self, compare};
-use xtask::report::format::{self, Options};
-use xtask::report::merge::merge;
-use xtask::report::read::read_bytes;
+use xtask::report::analysis::compare::{self, compare};
+use xtask::report::export::{self, Options};
+use xtask::report::analysis::merge::merge;
+use xtask::report::log::read_bytes;
 use xtask::qemu::run::RunResult;
 use xtask::soak::{Account, Totals};
 use xtask::qemu::stream::{Ending, Outcome, closing};
@@ -86,7 +86,7 @@ fn reports(log: &[u8]) {
         }
     }
     let options = Options::default();
-    for exporter in format::ALL.into_iter().filter(|it| !it.is_tree()) {
+    for exporter in export::ALL.into_iter().filter(|it| !it.is_tree()) {
         let mut out = Vec::new();
         // A format may refuse what was read, in words.
         if let Err(refusal) = exporter.write(&report, &options, &mut out) {

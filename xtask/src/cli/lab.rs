@@ -20,6 +20,7 @@ use crate::lab::place::{self, Place};
 use crate::lab::recovery::{self, Recovery};
 use crate::lab::{Engine, Names, check_name, is_plain};
 use crate::qemu::run::{self, RunSpec};
+use crate::qemu::timeout;
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
 
@@ -102,7 +103,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
             plan,
             cpus,
             minutes: arguments.minutes,
-            run: run::timeout(cpus, &plan),
+            run: timeout::timeout(cpus, &plan),
             url: arguments.url.clone(),
             device_type: arguments.device_type.clone(),
             tags: arguments.tags.clone(),
@@ -339,7 +340,7 @@ fn spec(
             None => Tree::Board,
         },
         states: tree.states,
-        timeout: run::timeout(cpus, plan),
+        timeout: timeout::timeout(cpus, plan),
         ..RunSpec::default()
     }
 }

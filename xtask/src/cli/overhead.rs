@@ -15,9 +15,9 @@ use super::report::read_all;
 use crate::build::firmware::{Pmf, Variant};
 use crate::qemu::run::{self, RunResult, RunSpec};
 use crate::qemu::{Firmware, ICOUNT_NS};
+use crate::report::analysis::overhead::{Unit, overhead};
+use crate::report::log::read_bytes;
 use crate::report::model::{Report, Run};
-use crate::report::overhead::{Unit, overhead};
-use crate::report::read::read_bytes;
 use crate::setup::progress::say;
 
 /// Runs under both builds, and prints the difference.

@@ -13,9 +13,9 @@ use crate::board::Board;
 use crate::build::flash;
 use crate::build::payload::{self, Tree};
 use crate::qemu::run::{self, Payload, RunSpec};
-use crate::qemu::{Firmware, Level, diagnosis, kvm_host};
+use crate::qemu::{Firmware, Level, diagnosis, kvm_host, timeout};
+use crate::report::log::{Input, read};
 use crate::report::model::Run;
-use crate::report::read::{Input, read};
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
 
@@ -122,11 +122,11 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     let cpus = arguments.smp.or(of_kvm.then_some(kvm_host::CPUS));
     let timeout = match (arguments.timeout, cpus) {
         (Some(seconds), _) => Duration::from_secs(seconds),
-        (None, Some(cpus)) if of_kvm => kvm_host::timeout(run::timeout(cpus, &plan)),
-        (None, Some(cpus)) => run::timeout(cpus, &plan),
+        (None, Some(cpus)) if of_kvm => kvm_host::timeout(timeout::timeout(cpus, &plan)),
+        (None, Some(cpus)) => timeout::timeout(cpus, &plan),
         (None, None) => {
             let board = Board::load(&Workspace::find()?, &arguments.board)?;
-            run::timeout(board.default_cpus()?, &plan)
+            timeout::timeout(board.default_cpus()?, &plan)
         }
     };
     Ok(RunSpec {

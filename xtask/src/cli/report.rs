@@ -11,13 +11,14 @@ use super::arguments::ReportArguments;
 use super::qemu::Out;
 use super::{files, overhead};
 use crate::lab::serial;
-use crate::report::format::{self, Exporter, Options, Takes};
-use crate::report::matrix::{Matrix, matrix};
-use crate::report::merge::{merge, take_repeats};
+use crate::report::analysis::compare;
+use crate::report::analysis::merge::{merge, take_repeats};
+use crate::report::export::{self, Exporter, Options, Takes};
+use crate::report::jobs;
+use crate::report::jobs::matrix::{Matrix, matrix};
+use crate::report::jobs::outcome::{Outcome, outcome};
+use crate::report::log::{Input, read, tables};
 use crate::report::model::{Report, Run, heading};
-use crate::report::outcome::{Outcome, outcome};
-use crate::report::read::{Input, read};
-use crate::report::{compare, jobs, tables};
 use crate::setup::plural::many;
 use crate::setup::progress::say;
 
@@ -200,7 +201,7 @@ fn check_wishes(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<
     ];
     let undone = wishes.iter().find(|it| it.1 && !it.2(exporter.takes()));
     if let Some((option, _, has)) = undone {
-        let able = format::ALL.into_iter().filter(|it| has(it.takes()));
+        let able = export::ALL.into_iter().filter(|it| has(it.takes()));
         let able: Vec<&str> = able.map(Exporter::name).collect();
         bail!(
             "--format {} has no place for {option}; these have: {}",

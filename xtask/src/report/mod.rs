@@ -45,20 +45,11 @@
 //! and `others` without a change here. To give one a field of its own:
 //! `read/fields.rs`.
 
-pub mod compare;
-pub mod explain;
-pub mod format;
+pub mod analysis;
+pub mod export;
 pub mod jobs;
-pub mod matrix;
-pub mod merge;
-pub mod midr;
+pub mod log;
 pub mod model;
-pub mod outcome;
-pub mod overhead;
-pub mod read;
-mod sweep;
-pub mod tables;
-mod words;
 
+pub use self::log::read;
 pub use self::model::Report;
-pub use self::read::read;

@@ -5,9 +5,9 @@ use psci_bench::output::record::FORMAT;
 use psci_bench::report::Totals;
 use psci_bench::verdict::{ClosingLine, Verdict};
 
-use super::Run;
 use super::integrity::Integrity;
 use super::results::{Status, Test};
+use super::run::Run;
 use crate::setup::plural::many;
 
 /// The last line.

@@ -5,8 +5,8 @@ use psci_bench::point::{How, Measure, Unit};
 use psci_bench::report::WakeSource;
 use psci_bench::stats::Summary;
 
-use super::Run;
 use super::results::Test;
+use super::run::Run;
 use super::term::Term;
 
 /// A `point` record: one figure of one CPU in one circumstance.

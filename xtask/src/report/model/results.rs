@@ -7,9 +7,9 @@ use psci_bench::report::WakeSource;
 use psci_bench::sample::{Metric, Reason};
 use psci_bench::stats::Summary;
 
-use super::Other;
 use super::instants::{Instants, Sample};
 use super::points::Measured;
+use super::run::Other;
 use super::term::Term;
 
 /// How a scenario ended.
@@ -101,7 +101,7 @@ pub struct Test {
     /// timer.
     pub says_wake_source: bool,
     /// Parallel: the CPU that stayed awake for the others, by its index in
-    /// [`super::Run::cpus`]. The scenario is measured once for each.
+    /// [`super::run::Run::cpus`]. The scenario is measured once for each.
     pub helper: Option<usize>,
     /// Samples asked for on each CPU.
     pub asked: Option<u32>,
@@ -113,7 +113,7 @@ pub struct Test {
     pub trials: Option<u32>,
     /// Parallel: ticks between the first and the last CPU's call.
     pub skew: Option<Summary>,
-    /// One for each CPU that has anything, in the order of [`super::Run::cpus`].
+    /// One for each CPU that has anything, in the order of [`super::run::Run::cpus`].
     pub rows: Vec<Row>,
     /// What a scenario outside TFTF's suite found, in the order of the records.
     pub points: Vec<Measured>,
@@ -129,7 +129,7 @@ pub type Figure = (Term<Metric>, u64);
 /// One CPU's part of a scenario. Durations are in ticks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Index into [`super::Run::cpus`].
+    /// Index into [`super::run::Run::cpus`].
     pub cpu: usize,
     /// What the main table shows, by metric in the order of the columns.
     /// Parallel: from the round that is shown; in sequence: medians.
