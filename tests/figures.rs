@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use common::{Log, number};
-use xtask::qemu::run::RunSpec;
+use xtask::qemu::run_spec::RunSpec;
 
 /// Places of the scenarios in the suite.
 const DEEP_PARALLEL: u32 = 1;
@@ -379,7 +379,7 @@ fn cpu_off_costs_the_same_on_each_cpu_of_a_cluster() {
 #[test]
 fn from_level_0_a_cpu_wakes_in_parallel_as_alone() {
     let other_gic = common::pass(&RunSpec {
-        gic: Some(xtask::build::firmware::Gic::V2),
+        gic: Some(xtask::board::Gic::V2),
         ..spec(8)
     });
     for log in [eight(), &other_gic] {

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use psci_bench::verdict::Verdict;
-use xtask::board::Board;
-use xtask::build::firmware::{self, FipBuild, Firmware, Gic, NT_FW_KEY, Platform, Variant};
+use xtask::board::{Board, Gic, firmware_kind};
+use xtask::build::firmware::{self, FipBuild, Firmware, NT_FW_KEY, Platform, Variant};
 use xtask::build::flash::{self, FIP_BASE};
 use xtask::build::tf_a::TfA;
 use xtask::qemu::stream::{self, Ending, Outcome};
@@ -77,7 +77,7 @@ fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
         cpus: CPUS,
         gic: Gic::V3,
         level: Level::El2,
-        firmware: qemu::Firmware::TfA,
+        firmware: firmware_kind::Firmware::TfA,
         icount: false,
         fault: None,
     };

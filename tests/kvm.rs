@@ -18,12 +18,12 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use psci_bench::verdict::Verdict;
-use xtask::board::Board;
-use xtask::build::firmware::Gic;
+use xtask::board::firmware_kind::Firmware;
+use xtask::board::{Board, Gic};
 use xtask::build::image::Emergency;
 use xtask::qemu::kvm_host::{self, KvmHost};
 use xtask::qemu::stream::{self, Ending, Limits};
-use xtask::qemu::{self, Firmware, Level, Machine};
+use xtask::qemu::{self, Level, Machine};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 

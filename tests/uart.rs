@@ -8,9 +8,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use xtask::board::{Board, Conduit};
+use xtask::board::{Board, Conduit, Gic, StateId};
 use xtask::build::device_tree::{self, Choices};
-use xtask::build::firmware::{Gic, StateId};
 use xtask::build::image::Emergency;
 use xtask::build::payload;
 use xtask::qemu;

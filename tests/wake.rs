@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use psci_bench::verdict::Verdict;
-use xtask::board::Board;
+use xtask::board::{Board, Gic, StateId};
 use xtask::build::device_tree::{self, Choices};
-use xtask::build::firmware::{Gic, StateId};
 use xtask::build::image::Emergency;
 use xtask::build::payload;
-use xtask::qemu::run::{Payload, RunResult, RunSpec};
+use xtask::qemu::run_result::RunResult;
+use xtask::qemu::run_spec::{Payload, RunSpec};
 use xtask::setup::workspace::Workspace;
 
 /// Samples asked for.

@@ -6,7 +6,7 @@ mod common;
 use std::time::Duration;
 
 use psci_bench::verdict::Verdict;
-use xtask::qemu::run::RunSpec;
+use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::stream::Ending;
 
 /// The lead, alone.

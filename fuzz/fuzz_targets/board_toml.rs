@@ -4,8 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board as payload;
-use xtask::board::Board;
-use xtask::build::firmware::{Gic, StateId};
+use xtask::board::{Board, Gic, StateId};
 use xtask::build::image::Emergency;
 use xtask::build::device_tree::{self, Choices};
 

@@ -11,12 +11,12 @@ use psci_bench::output::parse::Record;
 use psci_bench::output::record::MARK;
 use psci_bench::verdict::{self, Verdict};
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
-use xtask::qemu::Firmware;
+use xtask::board::firmware_kind::Firmware;
 use xtask::report::analysis::compare::{self, compare};
 use xtask::report::export::{self, Options};
 use xtask::report::analysis::merge::merge;
 use xtask::report::log::read_bytes;
-use xtask::qemu::run::RunResult;
+use xtask::qemu::run_result::RunResult;
 use xtask::soak::{Account, Totals};
 use xtask::qemu::stream::{Ending, Outcome, closing};
 

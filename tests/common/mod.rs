@@ -10,12 +10,12 @@ use std::sync::atomic::AtomicBool;
 use object::{Object, ObjectSymbol};
 use psci_bench::output::parse::Record;
 use psci_bench::verdict::Verdict;
-use xtask::board::{Board, Conduit};
+use xtask::board::{Board, Conduit, Gic, StateId};
 use xtask::build::device_tree::{self, Choices};
-use xtask::build::firmware::{Gic, StateId};
 use xtask::build::image::Emergency;
 use xtask::build::payload;
-use xtask::qemu::run::{RunResult, RunSpec};
+use xtask::qemu::run_result::RunResult;
+use xtask::qemu::run_spec::RunSpec;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use psci_bench::verdict::Verdict;
-use xtask::build::firmware::Gic;
-use xtask::qemu::run::{Payload, RunSpec};
+use xtask::board::Gic;
+use xtask::qemu::run_spec::{Payload, RunSpec};
 use xtask::qemu::stream::Ending;
 
 use super::{ALL, N, common, run, spec};

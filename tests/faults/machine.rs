@@ -2,11 +2,10 @@
 //! firmware's hands all the same.
 
 use psci_bench::verdict::Verdict;
-use xtask::board::{Board, Conduit};
+use xtask::board::{Board, Conduit, Gic, StateId};
 use xtask::build::device_tree::{self, Choices};
-use xtask::build::firmware::{Gic, StateId};
 use xtask::build::payload::Tree;
-use xtask::qemu::run::RunSpec;
+use xtask::qemu::run_spec::RunSpec;
 use xtask::setup::workspace::Workspace;
 
 use super::{

@@ -18,7 +18,8 @@ mod suspend;
 use std::time::Duration;
 
 use psci_bench::verdict::Verdict;
-use xtask::qemu::run::{RunResult, RunSpec};
+use xtask::qemu::run_result::RunResult;
+use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::stream::Ending;
 
 /// Samples asked for.

@@ -3,8 +3,8 @@
 
 use psci_bench::image::Conduit;
 use psci_bench::verdict::Verdict;
-use xtask::board::Stock;
-use xtask::build::firmware::{Gic, Platform};
+use xtask::board::{Gic, Stock};
+use xtask::build::firmware::Platform;
 use xtask::build::flash;
 use xtask::build::image::Emergency;
 

@@ -2,7 +2,8 @@
 //! follows the Firmware Handoff specification. (With X0 = MPIDR, as it comes
 //! by default, all other tests run.)
 
-use xtask::build::firmware::{self, Firmware, Gic, Handoff, Platform, Variant};
+use xtask::board::Gic;
+use xtask::build::firmware::{self, Firmware, Handoff, Platform, Variant};
 use xtask::build::flash;
 use xtask::build::tf_a::TfA;
 

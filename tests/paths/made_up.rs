@@ -10,8 +10,8 @@
 //! use: no CPU comes back from them. `boards` has another UART and a power-down
 //! state, with QEMU's PSCI.)
 
-use xtask::board::Stock;
-use xtask::build::firmware::{Gic, Platform};
+use xtask::board::{Gic, Stock};
+use xtask::build::firmware::Platform;
 use xtask::build::flash;
 
 use crate::firmware::built;

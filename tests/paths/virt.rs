@@ -3,9 +3,8 @@
 use std::fs;
 
 use psci_bench::verdict::Verdict;
-use xtask::board::{Board, Conduit};
+use xtask::board::{Board, Conduit, Gic, StateId};
 use xtask::build::device_tree::{self, Choices};
-use xtask::build::firmware::{Gic, StateId};
 use xtask::build::image::Emergency;
 
 use crate::common::Log;

@@ -6,10 +6,9 @@ use std::fs;
 use std::path::Path;
 
 use support::{End, PASS, outcome, path_with, script, stub, xtask};
-use xtask::board::{Board, Conduit};
+use xtask::board::{Board, Conduit, Gic};
 use xtask::build::device_tree::{self, Choices};
-use xtask::build::firmware::Gic;
-use xtask::setup::source_package;
+use xtask::build::tf_a;
 use xtask::setup::workspace::Workspace;
 
 /// stderr of the program, which must refuse `arguments` by exit code 2.
@@ -457,7 +456,7 @@ fn no_network() {
         let name = name.to_string_lossy();
         assert_eq!(
             name,
-            format!("{}.lock", source_package::TF_A.version),
+            format!("{}.lock", tf_a::TF_A.version),
             "half of something is left"
         );
     }

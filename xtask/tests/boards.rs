@@ -4,12 +4,12 @@ use std::fs;
 
 use psci_bench::board as payload;
 use psci_bench::image::ParameterBlock;
+use xtask::board::firmware_kind::Firmware;
 use xtask::board::{Board, GivenStates, names};
 use xtask::build::firmware::Variant;
 use xtask::build::image;
 use xtask::build::image_contents::{Contents, ImageWish, contents};
 use xtask::build::payload::{Tree, build};
-use xtask::qemu::Firmware;
 use xtask::setup::workspace::Workspace;
 
 #[test]

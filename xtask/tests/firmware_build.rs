@@ -7,7 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use xtask::build::firmware::{self, Gic, Platform, Variant};
+use xtask::board::Gic;
+use xtask::build::firmware::{self, Platform, Variant};
 use xtask::build::tf_a::TfA;
 use xtask::setup::workspace::Workspace;
 

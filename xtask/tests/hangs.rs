@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use psci_bench::verdict::Verdict;
 use support::{outcome, run, xtask};
-use xtask::qemu::Firmware;
-use xtask::qemu::run::{Payload, RunSpec};
+use xtask::board::firmware_kind::Firmware;
+use xtask::qemu::run_spec::{Payload, RunSpec};
 use xtask::qemu::stream::Ending;
 
 /// `b .`

@@ -14,10 +14,11 @@ use std::time::Duration;
 
 use psci_bench::verdict::Verdict;
 use support::{End, FAIL, PASS, outcome, run, stub, stub_spec, xtask};
-use xtask::build::firmware::Gic;
-use xtask::qemu::run::RunSpec;
+use xtask::board::Gic;
+use xtask::board::firmware_kind::Firmware;
+use xtask::qemu::Level;
+use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::stream::Ending;
-use xtask::qemu::{Firmware, Level};
 
 #[test]
 fn the_closing_line_decides() {

@@ -19,12 +19,12 @@ use toml::Spanned;
 
 use super::firmware::Firmware;
 use super::frame::Frame;
+use super::gic::Gic;
 use super::lab::Lab;
 use super::package::Package;
 use super::status::Verified;
 use super::uart::Uart;
 use super::watchdog::Watchdog;
-use crate::build::firmware::Gic;
 use crate::setup::workspace::Workspace;
 
 /// The largest file that is read, in bytes. What compares each entry with all

@@ -9,8 +9,8 @@ use psci_bench::psci::AFFINITY_MASK;
 use toml::Spanned;
 
 use super::board::{Board, GicV2, GicV3, Source, Window};
+use super::working_memory::working_memory;
 use super::{firmware, frame, lab, package, status, uart, watchdog};
-use crate::build::image::working_memory;
 
 /// The first address that the payload cannot map.
 pub(crate) const ADDRESSES: u64 = 1 << 48;

@@ -12,8 +12,8 @@ use toml::Spanned;
 
 use super::board::{Board, Source};
 use super::check::{NAME, is_name};
+use super::state_id::StateId;
 use super::status;
-use crate::build::firmware::StateId;
 
 /// The layout of a power_state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]

@@ -7,7 +7,7 @@ use toml::Spanned;
 
 use super::board::Board;
 use super::firmware::{Firmware, Format, IdleState};
-use crate::build::firmware::StateId;
+use super::state_id::StateId;
 
 /// The idle states that are wished for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Args)]

@@ -5,7 +5,7 @@
 //! `include/tools_share/firmware_image_package.h`): who knows its options
 //! knows these.
 
-use crate::build::fip::Uuid;
+use super::uuid::Uuid;
 
 /// A kind of image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,3 +119,11 @@ pub const KINDS: [Kind; 34] = [
     kind("plat-key-cert", "Platform Key Certificate",
         0xd43cd902_5b9f412e_8ac692b6_d18be60d),
 ];
+
+/// What to call an entry in a message.
+pub(crate) fn label(uuid: Uuid) -> String {
+    match known(uuid) {
+        Some(kind) => format!("{}, {}", kind.option, kind.title),
+        None => format!("UUID {uuid}"),
+    }
+}

@@ -4,16 +4,21 @@ mod board;
 mod check;
 mod describe;
 mod firmware;
+pub mod firmware_kind;
 mod frame;
+mod gic;
 mod given_states;
 pub mod image_kinds;
 mod lab;
 mod package;
+mod state_id;
 mod status;
 #[cfg(test)]
 mod tests;
 mod uart;
+mod uuid;
 mod watchdog;
+pub(crate) mod working_memory;
 
 pub use self::board::{
     Board, Conduit, Continues, Controller, Cpus, GicV2, GicV3, Psci, Qemu, Reserved, Timer, Window,
@@ -23,9 +28,12 @@ pub(crate) use self::check::ADDRESSES;
 pub use self::describe::{describe, table};
 pub use self::firmware::{Firmware, Format, IdleState, Pmf, Stock};
 pub use self::frame::Frame;
+pub use self::gic::Gic;
 pub use self::given_states::GivenStates;
 pub use self::lab::{Deploy, Lab, MINUTES_MAX};
 pub use self::package::{Blob, Package, PackageKind, Part};
+pub use self::state_id::StateId;
 pub use self::status::Verified;
 pub use self::uart::{Uart, UartKind};
+pub use self::uuid::Uuid;
 pub use self::watchdog::Watchdog;

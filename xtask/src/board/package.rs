@@ -20,7 +20,7 @@ use toml::Spanned;
 
 use super::board::Source;
 use super::image_kinds::{called, known};
-use crate::build::fip::Uuid;
+use super::uuid::Uuid;
 
 /// What kind of file the payload goes into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

@@ -2,7 +2,7 @@
 
 use super::board::{Board, FILE_MAX, names};
 use super::package::PackageKind;
-use crate::build::firmware::StateId;
+use super::state_id::StateId;
 use crate::setup::workspace::Workspace;
 use std::fs;
 

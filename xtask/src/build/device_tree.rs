@@ -13,9 +13,9 @@ use dtoolkit::{Node as _, Property as _};
 use psci_bench::board as payload;
 use psci_bench::image::TREE_MAX;
 
-use super::firmware::Gic;
 use crate::board::{
-    Board, Conduit, Controller, Frame, GicV2, GicV3, IdleState, Timer, UartKind, Watchdog, Window,
+    Board, Conduit, Controller, Frame, Gic, GicV2, GicV3, IdleState, Timer, UartKind, Watchdog,
+    Window,
 };
 
 /// What of a board's choices a tree describes.

@@ -11,10 +11,8 @@ use psci_bench::image::{
 };
 
 use crate::board;
+use crate::board::working_memory::working_memory;
 
-/// Least working memory: so much, and so much again a CPU.
-const WORKING_BASE: u64 = 64 << 10;
-const WORKING_CPU: u64 = 32 << 10;
 const PAGE: u64 = 4096;
 /// For so many CPUs an image without a tree claims memory.
 const BARE_CPUS: usize = 32;
@@ -22,12 +20,6 @@ const BARE_CPUS: usize = 32;
 pub const FILE_MAX: usize = BASE_MAX + TREE_ALIGN + TREE_MAX;
 /// What a device tree begins with (Devicetree Specification v0.4, section 5.2).
 const TREE_MAGIC: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();
-
-/// The least working memory for `cpus` CPUs, in bytes.
-#[must_use]
-pub fn working_memory(cpus: u32) -> u64 {
-    WORKING_BASE + WORKING_CPU * u64::from(cpus)
-}
 
 /// What the image is told besides its device tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

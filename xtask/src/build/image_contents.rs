@@ -5,11 +5,12 @@ use anyhow::{Context, Result, bail};
 use psci_bench::image::TREE_MAX;
 
 use super::device_tree::{self, Choices};
-use super::firmware::{Gic, Variant};
+use super::firmware::Variant;
 use super::image::{self, Emergency};
 use super::payload::{self, Tree};
-use crate::board::{Board, Conduit, GivenStates};
-use crate::qemu::Firmware;
+use crate::board::firmware_kind::Firmware;
+use crate::board::{Board, Conduit, Gic, GivenStates};
+use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
 
 /// What an image's device tree is to say.
@@ -104,7 +105,7 @@ pub fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Cont
             )
         }
         Tree::File(path) => {
-            let blob = payload::read("--dtb", path, TREE_MAX)?;
+            let blob = read_file::read("--dtb", path, TREE_MAX)?;
             let at = || format!("--dtb {}", path.display());
             let blob = device_tree::adapt(&blob, wish.args).with_context(at)?;
             let (gic, cpus) = device_tree::machine(&blob).with_context(at)?;

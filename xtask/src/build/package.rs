@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use toml::Spanned;
 
-use super::fip::{Builder, Request, Signed, Uuid, WriteError, certificates, is_certificate, renew};
+use super::fip::{Builder, Request, Signed, WriteError, certificates, is_certificate, renew};
 use crate::board::image_kinds::{Kind, called, known};
-use crate::board::{Blob, Board, Package, PackageKind};
+use crate::board::{Blob, Board, Package, PackageKind, Uuid};
 
 /// An image for a FIP.
 #[derive(Clone, Debug)]

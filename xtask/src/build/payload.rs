@@ -2,9 +2,9 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{IsTerminal, Read, stderr};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::{IsTerminal, stderr};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -131,23 +131,4 @@ pub fn image(
     cpus: usize,
 ) -> Result<Vec<u8>> {
     image::assemble(flat(workspace)?, tree, emergency, cpus)
-}
-
-/// The bytes of the file `path`, at most `most` of them. `what` stands before
-/// it in errors: the option that named it.
-///
-/// # Errors
-/// When it cannot be read, or is larger.
-pub fn read(what: &str, path: &Path, most: usize) -> Result<Vec<u8>> {
-    let named = || format!("{what} {}", path.display());
-    let file = File::open(path).with_context(named)?;
-    let mut bytes = Vec::new();
-    // A device has no size to look at, and may have no end.
-    file.take(most as u64 + 1)
-        .read_to_end(&mut bytes)
-        .with_context(named)?;
-    if bytes.len() > most {
-        bail!("{}: more than the {most} bytes that are accepted", named());
-    }
-    Ok(bytes)
 }

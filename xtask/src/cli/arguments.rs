@@ -10,9 +10,9 @@ use std::time::Duration;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand};
 
-use crate::board::GivenStates;
-use crate::build::firmware::{Gic, Variant, fault};
-use crate::qemu::Firmware;
+use crate::board::firmware_kind::Firmware;
+use crate::board::{Gic, GivenStates};
+use crate::build::firmware::{Variant, fault};
 use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::report::analysis::compare::{Across, RowIs};
 use crate::report::export::{self, Exporter};

@@ -10,14 +10,15 @@ use psci_bench::image::ParameterBlock;
 use super::arguments::{ImageArguments, TreeArguments};
 use super::files;
 use super::main::plan;
+use crate::board::firmware_kind::Firmware;
 use crate::board::{Board, PackageKind};
 use crate::build::firmware::Variant;
 use crate::build::image::{self, FILE_MAX};
 use crate::build::image_contents::{ImageWish, make_image};
 use crate::build::package;
 use crate::build::payload::{self, Tree};
-use crate::qemu::Firmware;
 use crate::setup::progress::say;
+use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
 
 pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
@@ -59,7 +60,7 @@ pub(super) fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u
     let Some(path) = path else {
         return Ok(None);
     };
-    let file = payload::read(option, path, FILE_MAX)?;
+    let file = read_file::read(option, path, FILE_MAX)?;
     let at = || format!("{option} {}", path.display());
     Ok(Some(image::strip(file).with_context(at)?))
 }
@@ -161,7 +162,7 @@ impl FitFiles {
         files::distinct(tree, source)?;
         // Their names come from another's: what is not from here is kept.
         let ours = self.source.is_file()
-            && package::is_fit_source(&payload::read(source.0, source.1, FILE_MAX)?);
+            && package::is_fit_source(&read_file::read(source.0, source.1, FILE_MAX)?);
         let named = [tree, source].into_iter();
         if let Some((what, path)) = named.filter(|_| !ours).find(|(_, path)| path.exists()) {
             bail!(

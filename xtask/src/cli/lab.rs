@@ -11,17 +11,20 @@ use super::image;
 use super::main::plan;
 use crate::board::{Board, PackageKind};
 use crate::build::device_tree;
-use crate::build::fip::{self, Builder, cert_create, openssl, read};
+use crate::build::fip::{self, Builder, read, sign};
 use crate::build::firmware::Variant;
 use crate::build::package::{self, Recipe};
-use crate::build::payload::{self, Tree};
+use crate::build::payload::Tree;
 use crate::lab::cell::{self, Cell, Content};
 use crate::lab::place::{self, Place};
 use crate::lab::recovery::{self, Recovery};
-use crate::lab::{Engine, Names, check_name, is_plain};
-use crate::qemu::run::{self, RunSpec};
-use crate::qemu::timeout;
+use crate::lab::{Engine, Names};
+use crate::qemu::run_spec::RunSpec;
+use crate::qemu::{prepare, timeout};
+use crate::report::jobs::cell::is_plain;
+use crate::report::jobs::check_name;
 use crate::setup::progress::say;
+use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
 
 /// Where the firmware of a cell is from.
@@ -85,7 +88,8 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
         cell::check(arguments.engine, &plan, cpus)?;
         let (content, kept) = match source {
             Source::Built(variant) => {
-                let prepared = run::prepare(&spec(arguments, board, &tree, variant, &plan, cpus))?;
+                let prepared =
+                    prepare::prepare(&spec(arguments, board, &tree, variant, &plan, cpus))?;
                 (Content::Qemu(prepared.arguments().to_vec()), Some(prepared))
             }
             Source::Given(base) => (given(&workspace, arguments, board, &tree, base)?, None),
@@ -308,7 +312,7 @@ fn variant_name(variant: Variant) -> String {
 fn cpus(arguments: &LabArguments, board: &Board) -> Result<u32> {
     match (&arguments.tree.dtb, arguments.tree.smp) {
         (Some(path), _) => {
-            let blob = payload::read("--dtb", path, TREE_MAX)?;
+            let blob = read_file::read("--dtb", path, TREE_MAX)?;
             let at = || format!("--dtb {}", path.display());
             let (_, cpus) = device_tree::machine(&blob).with_context(at)?;
             Ok(u32::try_from(cpus)?)
@@ -355,7 +359,7 @@ fn given(
 ) -> Result<Content> {
     let path = base.path.as_path();
     let at = || format!("--base {}", path.display());
-    let file = payload::read("--base", path, recovery::FILE_MAX)?;
+    let file = read_file::read("--base", path, recovery::FILE_MAX)?;
     let lab = board.lab.as_ref();
     let mut image = match (recovery::is_zip(&file), lab) {
         (false, _) if recovery::has_zip(&file) && !fip::layout::is_fip(&file) => bail!(
@@ -430,8 +434,8 @@ fn build(
     let image = image::make(workspace, board, tree, released)?;
     let mut builder = package::fip(
         Recipe { image, ..recipe },
-        |request| cert_create::sign(workspace, request),
-        |signed| openssl::verify(workspace, signed),
+        |request| sign::sign(workspace, request),
+        |signed| sign::verify(workspace, signed),
     )?;
     let align = package::package(board)?.align().max(package.align());
     builder.align(align)?;

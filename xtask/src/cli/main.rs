@@ -10,10 +10,10 @@ use psci_bench::plan::Plan;
 
 use super::arguments::{Arguments, FuzzVerb, Verb};
 use super::test;
-use crate::build::device_tree;
+use crate::build::{device_tree, mbed_tls, tf_a};
+use crate::setup;
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, source_package};
 use crate::soak::{boot_fuzz, fuzz};
 
 /// Exit code when input or use is bad, or something is not to be had.
@@ -55,7 +55,7 @@ fn run(verb: Verb) -> Result<u8> {
         } => boot_fuzz::run(
             &options,
             &*interruption()?,
-            &mut super::qemu::Out::default(),
+            &mut crate::setup::stdout::Out::default(),
         ),
         Verb::Fuzz {
             verb: None,
@@ -100,12 +100,12 @@ pub(super) fn interruption() -> Result<Arc<AtomicBool>> {
 fn set_up() -> Result<u8> {
     let workspace = Workspace::find()?;
     setup::ensure(&workspace, &setup::ALL)?;
-    let source = source_package::TF_A.fetch(&workspace)?;
-    source_package::MBED_TLS.fetch(&workspace)?;
+    let source = tf_a::TF_A.fetch(&workspace)?;
+    mbed_tls::MBED_TLS.fetch(&workspace)?;
     say("everything is there");
     say(&format!(
         "TF-A {} is in {}",
-        source_package::TF_A.version,
+        tf_a::TF_A.version,
         source.display()
     ));
     Ok(0)

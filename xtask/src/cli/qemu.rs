@@ -1,6 +1,5 @@
 //! `cargo xtask qemu`.
 
-use std::io::{self, Write, stdout};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -10,50 +9,17 @@ use super::main::plan;
 use super::report::FAILED;
 use super::{files, overhead};
 use crate::board::Board;
+use crate::board::firmware_kind::Firmware;
 use crate::build::flash;
-use crate::build::payload::{self, Tree};
-use crate::qemu::run::{self, Payload, RunSpec};
-use crate::qemu::{Firmware, Level, diagnosis, kvm_host, timeout};
+use crate::build::payload::Tree;
+use crate::qemu::run_spec::{Payload, RunSpec};
+use crate::qemu::{Level, diagnosis, kvm_host, run, timeout};
 use crate::report::log::{Input, read};
 use crate::report::model::Run;
 use crate::setup::progress::say;
+use crate::setup::read_file;
+use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
-
-/// stdout, for as long as anyone reads it: the verdict does not depend on it.
-#[derive(Default)]
-pub(super) struct Out {
-    closed: bool,
-}
-
-impl Out {
-    fn unless_closed(&mut self, result: io::Result<()>) -> io::Result<()> {
-        match result {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.closed = true;
-                Ok(())
-            }
-            other => other,
-        }
-    }
-}
-
-impl Write for Out {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if !self.closed {
-            let written = stdout().write_all(bytes);
-            self.unless_closed(written)?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        if self.closed {
-            return Ok(());
-        }
-        let flushed = stdout().flush();
-        self.unless_closed(flushed)
-    }
-}
 
 pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     if arguments.overhead {
@@ -151,7 +117,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
         },
         states: arguments.states,
         payload: match &arguments.image {
-            Some(path) => Payload::Image(payload::read("--image", path, flash::IMAGE_MAX)?),
+            Some(path) => Payload::Image(read_file::read("--image", path, flash::IMAGE_MAX)?),
             None => Payload::Build,
         },
         timeout,

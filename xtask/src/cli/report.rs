@@ -8,7 +8,6 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::arguments::ReportArguments;
-use super::qemu::Out;
 use super::{files, overhead};
 use crate::lab::serial;
 use crate::report::analysis::compare;
@@ -21,6 +20,7 @@ use crate::report::log::{Input, read, tables};
 use crate::report::model::{Report, Run, heading};
 use crate::setup::plural::many;
 use crate::setup::progress::say;
+use crate::setup::stdout::Out;
 
 /// Exit code when a log is incomplete or damaged beyond its second copy.
 pub(super) const INCOMPLETE: u8 = 3;

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::arguments::SoakArguments;
-use super::qemu::{self, Out};
-use crate::qemu::run::{self, Prepared, RunResult};
+use super::qemu;
+use crate::qemu::prepare::{self, Prepared};
+use crate::qemu::run_result::RunResult;
 use crate::setup::progress::say;
+use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
 use crate::soak::{Keep, Limits, Load, Runner, has_suspends, soak};
 
@@ -47,7 +49,7 @@ pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
         Keep::check(dir)?;
     }
     let interrupt = super::main::interruption()?;
-    let prepared = run::prepare(&spec)?;
+    let prepared = prepare::prepare(&spec)?;
     let mut keep = match &arguments.keep {
         Some(dir) => Keep::at(dir)?,
         None => Keep::in_next(&Workspace::find()?.state().join("soak"))?,

@@ -6,11 +6,11 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result};
 
-use crate::build::payload;
+use crate::build::{mbed_tls, payload, tf_a};
 use crate::qemu::kvm_host::KvmHost;
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, linux_trees, process, source_package};
+use crate::setup::{self, Need, linux_trees, process};
 
 /// Runs the tests of both packages. `filter` goes to the test programs.
 ///
@@ -21,8 +21,8 @@ use crate::setup::{self, Need, linux_trees, process, source_package};
 pub fn run(filter: &[String]) -> Result<bool> {
     let workspace = Workspace::find()?;
     setup::ensure(&workspace, &setup::ALL)?;
-    source_package::TF_A.fetch(&workspace)?;
-    source_package::MBED_TLS.fetch(&workspace)?;
+    tf_a::TF_A.fetch(&workspace)?;
+    mbed_tls::MBED_TLS.fetch(&workspace)?;
     payload::build(&workspace)?;
     // Whatever fails first, all the rest as well.
     let mut arguments = vec!["--workspace", "--no-fail-fast"];

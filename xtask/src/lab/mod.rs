@@ -12,4 +12,4 @@ pub mod serial;
 pub mod words;
 mod yaml;
 
-pub use self::engine::{Engine, Names, check_name, is_plain};
+pub use self::engine::{Engine, Names};

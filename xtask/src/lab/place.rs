@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-use super::cell::{MARK, RESULTS};
 use super::engine::Names;
 use crate::board::Board;
+use crate::report::jobs::cell::{MARK, RESULTS};
 use crate::setup::progress::say;
 
 /// The files that a cell of any board may have. A board's own is what its loader

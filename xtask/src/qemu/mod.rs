@@ -6,9 +6,12 @@ pub mod kvm_host;
 mod machine;
 pub mod monitor;
 pub mod positions;
+pub mod prepare;
 pub mod run;
+pub mod run_result;
+pub mod run_spec;
 pub mod stream;
 pub mod symbols;
 pub mod timeout;
 
-pub use self::machine::{Firmware, ICOUNT_NS, Level, Machine, PROGRAM, command, preload};
+pub use self::machine::{ICOUNT_NS, Level, Machine, PROGRAM, command, preload};

@@ -11,11 +11,10 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use super::apt::{self, Apt};
-use super::ensure::Need;
+use super::need::Need;
 use super::process::{self, quietly, unwatched};
 use super::progress::Progress;
 use super::workspace::{Workspace, once};
-use crate::build::tf_a;
 use crate::setup;
 
 /// A source package.
@@ -33,46 +32,7 @@ pub struct Source {
     /// What else to do where it cannot be fetched.
     pub otherwise: &'static str,
     /// Whether a directory is a source tree of it.
-    check: fn(&Path) -> Result<()>,
-}
-
-/// TF-A, as Debian 13 has it. Its content is that of the upstream tag v2.12.1,
-/// but for vendors' binaries.
-pub const TF_A: Source = Source {
-    package: "arm-trusted-firmware",
-    title: "TF-A",
-    version: "2.12.1+dfsg-1",
-    dsc_sha256: Some("1b10c0f421eb994c23b4f7fafe18f8e6b65eb70fd4195b49e40611beafcedc26"),
-    otherwise: ", or check out the tag v2.12.1 of Trusted Firmware-A and pass its directory by \
-                --tf-a",
-    check: |dir| tf_a::version(dir).map(|_| ()),
-};
-
-/// Mbed TLS, which TF-A checks signatures with. Tests alone use it, and Debian
-/// takes a version away when it has a security update of it: not pinned.
-pub const MBED_TLS: Source = Source {
-    package: "mbedtls",
-    title: "Mbed TLS",
-    version: "3.6",
-    dsc_sha256: None,
-    otherwise: "",
-    check: |dir| mbed_tls_version(dir).map(|_| ()),
-};
-
-/// The version of the Mbed TLS in `dir`.
-///
-/// # Errors
-/// When it is none, or one that TF-A 2.12 does not build with.
-pub fn mbed_tls_version(dir: &Path) -> Result<String> {
-    let header = dir.join("include/mbedtls/build_info.h");
-    let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;
-    let version = text
-        .split_once("MBEDTLS_VERSION_STRING ")
-        .and_then(|(_, rest)| rest.split('"').nth(1));
-    match version {
-        Some(version) if version.starts_with("3.6.") => Ok(version.to_owned()),
-        other => bail!("this is not Mbed TLS 3.6: {other:?}"),
-    }
+    pub(crate) check: fn(&Path) -> Result<()>,
 }
 
 impl Source {

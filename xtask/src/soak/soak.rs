@@ -14,7 +14,7 @@ use psci_bench::verdict::Verdict;
 use super::account::{Account, Closing};
 use super::keep::Keep;
 use super::totals::Totals;
-use crate::qemu::run::RunResult;
+use crate::qemu::run_result::RunResult;
 use crate::qemu::stream::Ending;
 
 /// How long a soak takes where nothing says so.

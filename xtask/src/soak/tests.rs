@@ -8,7 +8,7 @@ use super::keep::Keep;
 use super::records::tests::log;
 use super::soak::{Limits, Runner, TIME, parse_time, soak};
 use super::totals::Totals;
-use crate::qemu::run::RunResult;
+use crate::qemu::run_result::RunResult;
 use crate::qemu::stream::Ending;
 use anyhow::Result;
 use psci_bench::verdict::Verdict;

@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::Path;
 
-use xtask::build::firmware::{self, Gic, Platform, Variant};
+use xtask::board::Gic;
+use xtask::build::firmware::{self, Platform, Variant};
 use xtask::build::flash;
-use xtask::build::tf_a::TfA;
-use xtask::setup::source_package;
+use xtask::build::tf_a::{self, TfA};
 use xtask::setup::workspace::Workspace;
 
 use crate::engines::logs;
@@ -22,9 +22,7 @@ const ROW: &str = "<RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t4711/>\r
 /// A flash with TF-A, and BL33 that prints `text` and ends as `end` says.
 fn flash(text: &str, end: End) -> Vec<u8> {
     let workspace = Workspace::find().expect("the repository");
-    source_package::TF_A
-        .fetch(&workspace)
-        .expect("TF-A's source");
+    tf_a::TF_A.fetch(&workspace).expect("TF-A's source");
     let tf_a = TfA::locate(&workspace, None).expect("TF-A's source");
     let platform = Platform::overlay(&workspace, "qemu", Gic::V3, Variant::default());
     let firmware = firmware::build(&workspace, &tf_a, &platform).expect("TF-A");

@@ -14,7 +14,9 @@ use std::sync::atomic::AtomicBool;
 
 use xtask::board::Board;
 use xtask::build::device_tree::{self, Choices};
-use xtask::qemu::run::{self, Payload, RunResult, RunSpec};
+use xtask::qemu::run;
+use xtask::qemu::run_result::RunResult;
+use xtask::qemu::run_spec::{Payload, RunSpec};
 use xtask::setup::workspace::Workspace;
 
 /// A closing line that says PASS.

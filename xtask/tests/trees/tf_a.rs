@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use xtask::setup::source_package::TF_A;
+use xtask::build::tf_a::TF_A;
 use xtask::setup::{self, Need};
 
 use crate::fixtures::compile;

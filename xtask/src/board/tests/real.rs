@@ -9,8 +9,8 @@ use psci_bench::board as payload;
 
 use crate::board::board::{Board, names};
 use crate::board::describe::table;
+use crate::board::state_id::StateId;
 use crate::build::device_tree::{self, Choices};
-use crate::build::firmware::StateId;
 use crate::setup::workspace::Workspace;
 
 /// The tree of `board` with all the CPUs that its firmware can have.

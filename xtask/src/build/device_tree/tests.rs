@@ -4,7 +4,7 @@ use psci_bench::board as payload;
 use psci_bench::image;
 
 use super::*;
-use crate::build::firmware::StateId;
+use crate::board::StateId;
 use crate::setup::workspace::Workspace;
 
 fn board() -> Board {

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::layout::{ENTRIES_MAX, ENTRY_SIZE, HEADER_SIZE, MAGIC, Uuid, label};
+use super::layout::{ENTRIES_MAX, ENTRY_SIZE, HEADER_SIZE, MAGIC};
+use crate::board::Uuid;
+use crate::board::image_kinds::label;
 
 /// One image of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::Command;
 
-use super::layout::Uuid;
 use super::read::{Warning, read};
 use super::write::{Builder, WriteError};
+use crate::board::Uuid;
 use crate::board::image_kinds::{KINDS, called, known};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, process};

@@ -22,8 +22,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::certificate::{NV_COUNTER, Read, Signed};
-use super::layout::Uuid;
 use super::write::Builder;
+use crate::board::Uuid;
 use crate::board::image_kinds::{KINDS, Kind};
 
 const WORLD_KEY: &str = "1.3.6.1.4.1.4128.2100.303";

@@ -2,15 +2,13 @@
 
 use std::fmt;
 
-use super::layout::{ENTRIES_MAX, ENTRY_SIZE, HEADER_SIZE, MAGIC, Uuid, label};
+use super::layout::{ENTRIES_MAX, ENTRY_SIZE, HEADER_SIZE, IMAGE_MAX, MAGIC};
 use super::read::Package;
-use crate::board::image_kinds::KINDS;
+use crate::board::Uuid;
+use crate::board::image_kinds::{KINDS, label};
 
 /// What fiptool writes for a serial number; any but 0 will do.
 const SERIAL: u32 = 0x1234_5678;
-/// More than a boot flash holds. A stray section in an ELF can make `objcopy`
-/// write a gigabyte, and that is no firmware image.
-pub const IMAGE_MAX: usize = 128 << 20;
 
 /// A package in the making.
 #[derive(Clone, Debug)]

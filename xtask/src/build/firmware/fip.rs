@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::build::{FipBuild, NT_FW_KEY};
+use crate::build::mbed_tls::{MBED_TLS, mbed_tls_version};
 use crate::setup::process::find;
-use crate::setup::source_package::{MBED_TLS, mbed_tls_version};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
 
@@ -82,3 +81,15 @@ impl Fip {
         Ok(arguments)
     }
 }
+
+/// A FIP that TF-A's build makes, with a stand-in for BL33.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FipBuild {
+    /// Without certificates.
+    Plain,
+    /// With certificates, which BL1 and BL2 check (TRUSTED_BOARD_BOOT).
+    Trusted,
+}
+
+/// The file of the key of the non-trusted firmware, beside a trusted FIP.
+pub const NT_FW_KEY: &str = "nt_fw_key.pem";

@@ -3,7 +3,10 @@
 mod build;
 pub mod fault;
 mod fip;
+mod platform;
+mod variant;
 
-pub use self::build::{
-    Coherency, FipBuild, Firmware, Gic, Handoff, NT_FW_KEY, Platform, Pmf, StateId, Variant, build,
-};
+pub use self::build::{Firmware, build};
+pub use self::fip::{FipBuild, NT_FW_KEY};
+pub use self::platform::{Handoff, Platform};
+pub use self::variant::{Coherency, Pmf, Variant};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Subcommand};
 
 use super::TreeArguments;
+use crate::board::Uuid;
 use crate::board::image_kinds::{KINDS, Kind};
-use crate::build::fip::Uuid;
 
 /// A command of `fip`.
 #[derive(Debug, Subcommand)]

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::verbs;
 use crate::board::Board;
-use crate::build::fip::{Builder, cert_create, openssl};
+use crate::build::fip::{Builder, sign};
 use crate::build::package::{self, Recipe};
 use crate::cli::arguments::BuildArguments;
 use crate::cli::{files, image};
@@ -48,8 +48,8 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
             let recipe = Recipe { image, ..recipe };
             package::fip(
                 recipe,
-                |request| cert_create::sign(&workspace, request),
-                |signed| openssl::verify(&workspace, signed),
+                |request| sign::sign(&workspace, request),
+                |signed| sign::verify(&workspace, signed),
             )?
         }
     };

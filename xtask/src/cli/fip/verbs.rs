@@ -8,14 +8,14 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 
 use super::build;
-use crate::board::image_kinds::known;
-use crate::build::fip::layout::label;
-use crate::build::fip::{Builder, IMAGE_MAX, PACKAGE_MAX, Package, Uuid, certificates, read};
+use crate::board::Uuid;
+use crate::board::image_kinds::{known, label};
+use crate::build::fip::{Builder, IMAGE_MAX, PACKAGE_MAX, Package, certificates, read};
 use crate::build::package::{self, Given};
-use crate::build::payload;
 use crate::cli::arguments::{Chosen, FipVerb, Images, Layout};
 use crate::cli::files;
 use crate::setup::progress::say;
+use crate::setup::read_file;
 
 pub(crate) fn run(verb: FipVerb) -> Result<u8> {
     match verb {
@@ -45,7 +45,7 @@ pub(crate) fn run(verb: FipVerb) -> Result<u8> {
 
 /// The FIP in the file `path`. What is odd about it is said.
 pub(super) fn open(what: &str, path: &Path) -> Result<(Package, Vec<u8>)> {
-    let file = payload::read(what, path, PACKAGE_MAX)?;
+    let file = read_file::read(what, path, PACKAGE_MAX)?;
     let (package, warnings) = read(&file).with_context(|| path.display().to_string())?;
     for warning in warnings {
         say(&format!("warning: {}: {warning}", path.display()));
@@ -62,7 +62,7 @@ pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
         given.push(Given {
             option: format!("{option} {}", image.path.display()),
             uuid: image.uuid,
-            data: payload::read(option, &image.path, IMAGE_MAX)?,
+            data: read_file::read(option, &image.path, IMAGE_MAX)?,
         });
     }
     Ok(given)

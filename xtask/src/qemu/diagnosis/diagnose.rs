@@ -1,10 +1,10 @@
 //! What to make of a run that did not get to its closing line.
 
-use psci_bench::plan::ScenarioId;
 use psci_bench::verdict;
 
+use super::scenario::last_scenario;
+use crate::board::firmware_kind::Firmware;
 use crate::qemu::kvm_host;
-use crate::qemu::machine::Firmware;
 use crate::qemu::stream::{Ending, Outcome};
 
 /// What is known of a run that has no closing line.
@@ -131,29 +131,6 @@ pub fn full_reason(log: &[u8]) -> Option<String> {
     lines[last]
         .contains(&format!(": {word}"))
         .then(|| reason.join(" "))
-}
-
-/// What the last line that begins a scenario names.
-#[must_use]
-pub fn last_scenario(log: &str) -> Option<&str> {
-    log.lines().rev().find_map(begun)
-}
-
-/// What comes behind the name where the method is not TFTF's.
-const WARM: &str = ", CPUs kept on between samples";
-
-/// The scenario that `line` begins: `> Executing '…'`, or a title outside
-/// TFTF's frame.
-pub(super) fn begun(line: &str) -> Option<&str> {
-    let line = line.trim_end();
-    if let Some(rest) = line.strip_prefix("> Executing '") {
-        return rest.strip_suffix('\'');
-    }
-    let warm = line.strip_suffix(WARM);
-    let name = warm.unwrap_or(line);
-    let mut all = ScenarioId::ALL.into_iter();
-    all.any(|id| id.name() == name && id.is_suite() == warm.is_some())
-        .then_some(line)
 }
 
 fn cause(log: &str, ending: Ending, context: &Context<'_>) -> String {

@@ -3,7 +3,9 @@
 mod diagnose;
 mod last_cpu;
 mod reset;
+mod scenario;
 
 pub use self::diagnose::{
-    Context, console_moved, diagnose, doubt, full_reason, last_scenario, refused, refused_fault,
+    Context, console_moved, diagnose, doubt, full_reason, refused, refused_fault,
 };
+pub use self::scenario::last_scenario;

@@ -1,7 +1,7 @@
 //! Whether a log holds more than one start of the machine, as where a
 //! watchdog has reset it.
 
-use super::diagnose::{begun, last_scenario};
+use super::scenario::{begun, last_scenario};
 
 /// What the firmware's stages and the payload print first, each once a start.
 fn banner(line: &str) -> Option<&str> {

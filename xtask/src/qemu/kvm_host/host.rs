@@ -27,7 +27,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::initramfs::Contents;
-use crate::build::firmware::Gic;
+use crate::board::Gic;
 use crate::qemu::{stream, timeout};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};

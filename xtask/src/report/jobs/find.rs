@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::lab::cell::{MARK, RESULTS};
+use super::cell::{MARK, RESULTS};
 use crate::report::model::words::plain;
 
 /// The most files of a job.

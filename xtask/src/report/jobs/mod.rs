@@ -1,6 +1,7 @@
 //! What lab engines leave -> jobs with outcomes.
 
 mod agreed;
+pub mod cell;
 mod find;
 mod junit;
 mod lava;
@@ -8,6 +9,7 @@ pub mod matrix;
 pub mod outcome;
 mod read;
 
+pub use self::cell::check_name;
 pub use self::find::{Found, find};
 pub use self::lava::read_log;
 pub use self::read::{Ending, Job, Kind, Results, read_all};

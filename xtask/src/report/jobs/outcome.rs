@@ -129,7 +129,7 @@ fn lack(run: &Run) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::jobs::find;
+    use crate::report::jobs::find::find;
     use crate::report::jobs::matrix::matrix;
     use crate::report::jobs::read::read_all;
 

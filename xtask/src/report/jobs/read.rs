@@ -24,15 +24,14 @@ use std::path::Path;
 use anyhow::{Context, Result, anyhow, bail};
 use serde_json::Value;
 
+use super::cell::{MARK, SCHEMA, check_name};
 use super::find::{Found, named};
-use crate::build::payload;
-use crate::lab::cell::{MARK, SCHEMA};
-use crate::lab::check_name;
 use crate::report::analysis::merge::is_repeat;
 use crate::report::log::{Input, ReadError, read};
 use crate::report::model::Run;
 use crate::report::model::words::plain;
 use crate::setup::plural::many;
+use crate::setup::read_file;
 
 /// The largest file of results, in bytes; a log may be larger.
 const RESULTS_MAX: usize = 64 << 20;
@@ -250,7 +249,7 @@ impl Job {
     fn mark(&mut self, dir: &Path) -> Result<()> {
         let path = dir.join(MARK);
         let at = || path.display().to_string();
-        let mark = payload::read("", &path, MARK_MAX)?;
+        let mark = read_file::read("", &path, MARK_MAX)?;
         let mark: Value = serde_json::from_slice(&mark).with_context(at)?;
         let text = |key: &str| {
             let text = mark.get(key).and_then(Value::as_str);
@@ -293,7 +292,7 @@ impl Job {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let at = || named(path);
         if let Some(kind) = Kind::of(&name) {
-            let text = payload::read("", path, RESULTS_MAX)?;
+            let text = read_file::read("", path, RESULTS_MAX)?;
             let mut own = Results::default();
             let read = kind.read(&text, &mut own).with_context(at);
             // What came before it broke off counts.

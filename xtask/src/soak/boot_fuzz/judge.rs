@@ -11,7 +11,7 @@ use psci_bench::verdict::Verdict;
 
 use super::classes::Class;
 use crate::qemu::diagnosis;
-use crate::qemu::run::RunResult;
+use crate::qemu::run_result::RunResult;
 use crate::qemu::stream::Ending;
 
 /// What a run of a mutant came to.

@@ -21,13 +21,14 @@ use super::blob::Blob;
 use super::classes::{BLOCKS, Change, Class, TREES};
 use super::judge::{Judged, Outcome, Reference, Rows};
 use super::random::Random;
-use crate::board::{Board, Conduit, GivenStates};
-use crate::build::firmware::{Gic, StateId, Variant};
+use crate::board::firmware_kind::Firmware;
+use crate::board::{Board, Conduit, Gic, GivenStates, StateId};
+use crate::build::firmware::Variant;
 use crate::build::image;
 use crate::build::image_contents::{Contents, ImageWish, contents};
 use crate::build::payload::{self, Tree};
-use crate::qemu::Firmware;
-use crate::qemu::run::{self, Payload, Prepared, RunSpec};
+use crate::qemu::prepare::{self, Prepared};
+use crate::qemu::run_spec::{Payload, RunSpec};
 use crate::qemu::stream::Ending;
 use crate::setup::progress::{Progress, say};
 use crate::setup::workspace::Workspace;
@@ -162,7 +163,7 @@ pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Re
         timeout: Duration::from_secs(TIMEOUT),
         ..RunSpec::default()
     };
-    let prepared = run::prepare(&spec)?;
+    let prepared = prepare::prepare(&spec)?;
     let Some(reference) = reference(&workspace, &prepared, interrupt)? else {
         return Ok(COULD_NOT);
     };

@@ -116,7 +116,7 @@ fn batches(new: &Test, old: &Test) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::analysis::compare::{Options, Outcome, compare};
+    use crate::report::analysis::compare::compare::{Options, Outcome, compare};
     use crate::report::analysis::explain::Kind;
     use crate::report::log::read_bytes;
     use crate::report::model::{Plan, Term};
