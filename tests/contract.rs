@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use fancy_regex::Regex;
 use psci_bench::plan::ScenarioId;
-use xtask::run::RunSpec;
+use xtask::qemu::run_spec::RunSpec;
 
 fn expression(text: &str) -> Regex {
     Regex::new(text).expect("a sound expression")

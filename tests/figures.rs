@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use common::{Log, number};
-use xtask::run::RunSpec;
+use xtask::qemu::run_spec::RunSpec;
 
 /// Places of the scenarios in the suite.
 const DEEP_PARALLEL: u32 = 1;
@@ -228,7 +228,7 @@ fn a_timed_region_costs_its_instructions() {
 
 /// At most so many runs are made to find two that are the same. On a busy host
 /// up to one in eight of 32 CPUs differs, which is QEMU's doing, and is seldom
-/// the same twice: `xtask::host_cpu`. Were it the payload's, by what it finds in
+/// the same twice: `xtask::qemu::host_cpu`. Were it the payload's, by what it finds in
 /// memory or in the host's time, hardly any two would be the same.
 const RUNS: usize = 4;
 
@@ -273,7 +273,7 @@ fn difference(first: &str, second: &str) -> String {
         "two runs differ in {} lines, {more} of them in more than when it was; \
          on the host's CPUs by {:?}; first: {:#?}",
         pairs().count(),
-        xtask::host_cpu::prefix(),
+        xtask::qemu::host_cpu::prefix(),
         pairs().next()
     )
 }
@@ -379,7 +379,7 @@ fn cpu_off_costs_the_same_on_each_cpu_of_a_cluster() {
 #[test]
 fn from_level_0_a_cpu_wakes_in_parallel_as_alone() {
     let other_gic = common::pass(&RunSpec {
-        gic: Some(xtask::firmware::Gic::V2),
+        gic: Some(xtask::board::Gic::V2),
         ..spec(8)
     });
     for log in [eight(), &other_gic] {

@@ -12,15 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use psci_bench::model::Verdict;
-use xtask::board::Board;
-use xtask::firmware::{self, FipBuild, Firmware, Gic, NT_FW_KEY, Platform, Variant};
-use xtask::flash::{self, FIP_BASE};
-use xtask::process;
+use xtask::board::{Board, Gic, firmware_kind};
+use xtask::build::firmware::{self, FipBuild, Firmware, NT_FW_KEY, Platform, Variant};
+use xtask::build::flash::{self, FIP_BASE};
+use xtask::build::tf_a::TfA;
+use xtask::qemu::stream::{self, Ending, Outcome};
 use xtask::qemu::{self, Level, Machine};
-use xtask::setup::{self, Need};
-use xtask::stream::{self, Ending, Outcome};
-use xtask::tf_a::TfA;
-use xtask::workspace::Workspace;
+use xtask::setup::workspace::Workspace;
+use xtask::setup::{self, Need, process};
 
 const CPUS: u32 = 4;
 /// What the payload is told, and what it is packed with.
@@ -78,7 +77,7 @@ fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
         cpus: CPUS,
         gic: Gic::V3,
         level: Level::El2,
-        firmware: qemu::Firmware::TfA,
+        firmware: firmware_kind::Firmware::TfA,
         icount: false,
         fault: None,
     };

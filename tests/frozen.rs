@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
-use xtask::firmware::Gic;
+use xtask::board::Gic;
 use xtask::qemu::Level;
-use xtask::run::RunSpec;
-use xtask::workspace::Workspace;
+use xtask::qemu::run_spec::RunSpec;
+use xtask::setup::workspace::Workspace;
 
 /// Parallel figures may differ by one part in this many.
 const PARTS: u64 = 100;

@@ -8,12 +8,13 @@ use std::time::Duration;
 use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_MAX};
 use psci_bench::model::Verdict;
 use xtask::board::{Board, Conduit};
-use xtask::fuzz::boot::blob::{Blob, cells};
-use xtask::image::Emergency;
-use xtask::payload::{self, Tree};
-use xtask::run::{Payload, RunResult, RunSpec};
-use xtask::stream::Ending;
-use xtask::workspace::Workspace;
+use xtask::build::image::Emergency;
+use xtask::build::payload::{self, Tree};
+use xtask::qemu::run_result::RunResult;
+use xtask::qemu::run_spec::{Payload, RunSpec};
+use xtask::qemu::stream::Ending;
+use xtask::setup::workspace::Workspace;
+use xtask::soak::boot_fuzz::blob::{Blob, cells};
 
 fn spec() -> RunSpec {
     RunSpec {

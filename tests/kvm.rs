@@ -1,5 +1,5 @@
 //! The payload as a guest at EL1 under KVM: in Debian's QEMU, and in a monitor
-//! with kvmtool's layout, in a Linux that QEMU emulates ([`xtask::kvm_host`]).
+//! with kvmtool's layout, in a Linux that QEMU emulates ([`xtask::qemu::kvm_host`]).
 //!
 //! A guest under real virtualisation is not one that an emulator runs at EL1.
 //! What KVM does not know how to emulate ends it; interrupts come by list
@@ -18,14 +18,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use psci_bench::model::Verdict;
-use xtask::board::Board;
-use xtask::firmware::Gic;
-use xtask::image::Emergency;
-use xtask::kvm_host::{self, KvmHost};
-use xtask::qemu::{self, Firmware, Level, Machine};
+use xtask::board::firmware_kind::Firmware;
+use xtask::board::{Board, Gic};
+use xtask::build::image::Emergency;
+use xtask::qemu::kvm_host::{self, KvmHost};
+use xtask::qemu::stream::{self, Ending, Limits};
+use xtask::qemu::{self, Level, Machine};
+use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
-use xtask::stream::{self, Ending, Limits};
-use xtask::workspace::Workspace;
 
 /// A busy host takes ten times what an idle one does.
 const TIMEOUT: Duration = Duration::from_secs(420);
@@ -91,7 +91,7 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
 /// The payload as one file for all loaders: the tree is the monitor's.
 fn bare() -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
-    xtask::payload::image(&workspace, None, Emergency::default(), 8).expect("an image")
+    xtask::build::payload::image(&workspace, None, Emergency::default(), 8).expect("an image")
 }
 
 /// What a guest finds, and that all scenarios were measured that it can have:

@@ -6,9 +6,11 @@ mod common;
 use std::time::Duration;
 
 use psci_bench::model::Verdict;
-use xtask::firmware::{Gic, Variant};
-use xtask::qemu::{Firmware, Level};
-use xtask::run::RunSpec;
+use xtask::board::Gic;
+use xtask::board::firmware_kind::Firmware;
+use xtask::build::firmware::Variant;
+use xtask::qemu::Level;
+use xtask::qemu::run_spec::RunSpec;
 
 /// Few samples: what is tested is that they are to be had.
 fn spec() -> RunSpec {

@@ -10,10 +10,10 @@ use std::time::Duration;
 use common::{Fields, Log, number};
 use psci_bench::model::Verdict;
 use psci_bench::plan::ScenarioId;
-use xtask::firmware::Gic;
-use xtask::qemu::{Firmware, Level};
-use xtask::run::RunSpec;
-use xtask::stream;
+use xtask::board::Gic;
+use xtask::board::firmware_kind::Firmware;
+use xtask::qemu::run_spec::RunSpec;
+use xtask::qemu::{Level, stream};
 
 fn spec(smp: u32, args: &str) -> RunSpec {
     RunSpec {
@@ -149,7 +149,7 @@ fn only_who_takes_part_is_rung() {
         4,
         "only=psci_version_parallel,contend_sweep contend=2 wake=chain iterations=2 warmup=0",
     );
-    let run = xtask::run::prepare(&spec).expect("a run");
+    let run = xtask::qemu::prepare::prepare(&spec).expect("a run");
     let dir = tempfile::tempdir().expect("a folder");
     let trace = dir.path().join("trace");
     let mut arguments = run.arguments().to_vec();

@@ -8,10 +8,11 @@ use std::time::Duration;
 
 use common::{Log, number};
 use psci_bench::model::Verdict;
-use xtask::firmware::Gic;
-use xtask::payload::Tree;
-use xtask::qemu::{Firmware, Level};
-use xtask::run::{Payload, RunSpec};
+use xtask::board::Gic;
+use xtask::board::firmware_kind::Firmware;
+use xtask::build::payload::Tree;
+use xtask::qemu::Level;
+use xtask::qemu::run_spec::{Payload, RunSpec};
 
 const LOADS: [&str; 5] = ["write", "zero", "nontemporal", "clean", "mixed"];
 

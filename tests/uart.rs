@@ -8,14 +8,14 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use xtask::board::{Board, Conduit};
-use xtask::firmware::{Gic, StateId};
-use xtask::image::Emergency;
+use xtask::board::{Board, Conduit, Gic, StateId};
+use xtask::build::device_tree::{self, Choices};
+use xtask::build::image::Emergency;
+use xtask::build::payload;
+use xtask::qemu;
+use xtask::qemu::stream::{self, Ending};
+use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
-use xtask::stream::{self, Ending};
-use xtask::tree::{self, Choices};
-use xtask::workspace::Workspace;
-use xtask::{payload, qemu};
 
 /// Where stub and payload are loaded; the stub knows the second.
 const STUB: u64 = 0x4010_0000;
@@ -61,7 +61,7 @@ fn said(name: &str, bootargs: Option<&str>) -> String {
             idle_states: &states,
             bootargs,
         };
-        tree::build(&board, &choices).expect("a tree")
+        device_tree::build(&board, &choices).expect("a tree")
     });
     let emergency = Emergency::of_board(&board, Conduit::Hvc);
     let image = payload::image(&workspace, tree.as_deref(), emergency, 2).expect("an image");

@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use psci_bench::model::Verdict;
-use xtask::board::Board;
-use xtask::firmware::{Gic, StateId};
-use xtask::image::Emergency;
-use xtask::payload;
-use xtask::run::{Payload, RunResult, RunSpec};
-use xtask::tree::{self, Choices};
-use xtask::workspace::Workspace;
+use xtask::board::{Board, Gic, StateId};
+use xtask::build::device_tree::{self, Choices};
+use xtask::build::image::Emergency;
+use xtask::build::payload;
+use xtask::qemu::run_result::RunResult;
+use xtask::qemu::run_spec::{Payload, RunSpec};
+use xtask::setup::workspace::Workspace;
 
 /// Samples asked for.
 const N: i64 = 3;
@@ -240,7 +240,7 @@ fn tree_with(frame: &str) -> Vec<u8> {
         idle_states: &states,
         bootargs: &format!("iterations={N} warmup=1"),
     };
-    tree::build(&board, &choices).expect("a tree")
+    device_tree::build(&board, &choices).expect("a tree")
 }
 
 /// Runs with such a tree, in which `patch` changes the payload.

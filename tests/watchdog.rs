@@ -6,8 +6,8 @@ mod common;
 use std::time::Duration;
 
 use psci_bench::model::Verdict;
-use xtask::run::RunSpec;
-use xtask::stream::Ending;
+use xtask::qemu::run_spec::RunSpec;
+use xtask::qemu::stream::Ending;
 
 /// The lead, alone.
 fn spec(args: &str) -> RunSpec {

@@ -4,10 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board as payload;
-use xtask::board::Board;
-use xtask::firmware::{Gic, StateId};
-use xtask::image::Emergency;
-use xtask::tree::{self, Choices};
+use xtask::board::{Board, Gic, StateId};
+use xtask::build::device_tree::{self, Choices};
+use xtask::build::image::Emergency;
 
 fuzz_target!(|text: &str| {
     let board = match Board::parse("board.toml", text) {
@@ -41,7 +40,7 @@ fuzz_target!(|text: &str| {
 /// A tree that is made is one that the payload reads, and says what the board
 /// file says.
 fn make(board: &Board, choices: &Choices<'_>) {
-    let blob = match tree::build(board, choices) {
+    let blob = match device_tree::build(board, choices) {
         Ok(blob) => blob,
         Err(error) => {
             assert!(!format!("{error:#}").is_empty());
@@ -61,7 +60,7 @@ fn make(board: &Board, choices: &Choices<'_>) {
     assert!(numbers.eq(listed));
     assert_eq!(read.bootargs, choices.bootargs);
     let gic = board.gic.as_ref().map(|_| choices.gic);
-    assert_eq!(tree::machine(&blob).expect("as above"), (gic, cpus));
+    assert_eq!(device_tree::machine(&blob).expect("as above"), (gic, cpus));
     let windows = board.memory.iter().map(|memory| memory.get_ref());
     let regions = read.memory.iter();
     assert!(

@@ -4,7 +4,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use psci_bench::board::{Board, BoardError, Console, Cpu, LabelSource, Region, free_memory as room};
+use psci_bench::board::{
+    Board, BoardError, Console, Cpu, LabelSource, Region, free_memory as room,
+};
 use psci_bench::image::handoff;
 use psci_bench::plan::Plan;
 use psci_bench::scenario::{Needs, States};

@@ -4,9 +4,9 @@
 
 use libfuzzer_sys::fuzz_target;
 use psci_bench::image::{IMAGE_SIZE_OFFSET, ParameterBlock, set_image_size};
-use xtask::image::{Emergency, assemble, flatten};
-use xtask::positions::loaded_at;
-use xtask::symbols::Symbols;
+use xtask::build::image::{Emergency, assemble, flatten};
+use xtask::qemu::positions::loaded_at;
+use xtask::qemu::symbols::Symbols;
 
 fuzz_target!(|data: &[u8]| {
     let block = match ParameterBlock::read(data) {

@@ -11,15 +11,15 @@ use psci_bench::model::Verdict;
 use psci_bench::record::crc::Crc32;
 use psci_bench::record::line::MARK;
 use psci_bench::record::parse::Record;
-use xtask::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
-use xtask::qemu::Firmware;
-use xtask::report::compare::{self, compare};
-use xtask::report::format::{self, Options};
-use xtask::report::merge::merge;
-use xtask::report::read::read_bytes;
-use xtask::run::RunResult;
+use xtask::board::firmware_kind::Firmware;
+use xtask::qemu::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
+use xtask::qemu::run_result::RunResult;
+use xtask::qemu::stream::{Ending, Outcome, closing};
+use xtask::report::analysis::compare::{self, compare};
+use xtask::report::analysis::merge::merge;
+use xtask::report::export::{self, Options};
+use xtask::report::log::read_bytes;
 use xtask::soak::{Account, Totals};
-use xtask::stream::{Ending, Outcome, closing};
 
 fuzz_target!(|data: &[u8]| {
     let mended = with_checksums(data);
@@ -87,7 +87,7 @@ fn reports(log: &[u8]) {
         }
     }
     let options = Options::default();
-    for exporter in format::ALL.into_iter().filter(|it| !it.is_tree()) {
+    for exporter in export::ALL.into_iter().filter(|it| !it.is_tree()) {
         let mut out = Vec::new();
         // A format may refuse what was read, in words.
         if let Err(refusal) = exporter.write(&report, &options, &mut out) {

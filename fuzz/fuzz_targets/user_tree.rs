@@ -4,8 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board::{Board, Cpu};
-use xtask::image::Emergency;
-use xtask::tree;
+use xtask::build::device_tree;
+use xtask::build::image::Emergency;
 
 const BOOTARGS: &str = "iterations=3 only=cpu_off_serial";
 
@@ -16,12 +16,12 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn adapt(blob: &[u8]) {
-    let kept = match tree::adapt(blob, None) {
+    let kept = match device_tree::adapt(blob, None) {
         Ok(kept) => kept,
         Err(error) => {
             assert!(!format!("{error:#}").is_empty());
-            assert!(tree::adapt(blob, Some(BOOTARGS)).is_err());
-            assert!(tree::machine(blob).is_err());
+            assert!(device_tree::adapt(blob, Some(BOOTARGS)).is_err());
+            assert!(device_tree::machine(blob).is_err());
             let _ = Emergency::of_tree(blob);
             return;
         }
@@ -29,7 +29,7 @@ fn adapt(blob: &[u8]) {
     assert!(blob.starts_with(&kept));
     let emergency = Emergency::of_tree(&kept);
     assert!(emergency.uart.is_some() && emergency.conduit.is_some());
-    let changed = match tree::adapt(blob, Some(BOOTARGS)) {
+    let changed = match device_tree::adapt(blob, Some(BOOTARGS)) {
         Ok(changed) => changed,
         Err(error) => {
             assert!(!format!("{error:#}").is_empty());
@@ -39,7 +39,7 @@ fn adapt(blob: &[u8]) {
     assert_eq!(emergency, Emergency::of_tree(&changed));
     assert_eq!(said(&kept), said(&changed));
     // What is found beyond reading does not hang on the boot arguments.
-    match (tree::machine(&kept), tree::machine(&changed)) {
+    match (device_tree::machine(&kept), device_tree::machine(&changed)) {
         (Ok(kept), Ok(changed)) => {
             assert_eq!(kept, changed);
             let (gic, cpus) = changed;

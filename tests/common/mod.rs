@@ -10,19 +10,19 @@ use std::sync::atomic::AtomicBool;
 use object::{Object, ObjectSymbol};
 use psci_bench::model::Verdict;
 use psci_bench::record::parse::Record;
-use xtask::board::{Board, Conduit};
-use xtask::firmware::{Gic, StateId};
-use xtask::image::Emergency;
-use xtask::payload;
-use xtask::run::{RunResult, RunSpec};
+use xtask::board::{Board, Conduit, Gic, StateId};
+use xtask::build::device_tree::{self, Choices};
+use xtask::build::image::Emergency;
+use xtask::build::payload;
+use xtask::qemu::run_result::RunResult;
+use xtask::qemu::run_spec::RunSpec;
+use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
-use xtask::tree::{self, Choices};
-use xtask::workspace::Workspace;
 
 /// Runs `spec` to its end.
 pub fn run(spec: &RunSpec) -> RunResult {
     let never = AtomicBool::new(false);
-    match xtask::run::run(spec, &never, &mut std::io::sink()) {
+    match xtask::qemu::run::run(spec, &never, &mut std::io::sink()) {
         Ok(result) => result,
         Err(error) => panic!("{spec:?}: {error:#}"),
     }
@@ -59,7 +59,7 @@ pub fn tree_with(gic: Gic, cpus: u32, bootargs: &str) -> Vec<u8> {
         idle_states: &idle_states,
         bootargs,
     };
-    tree::build(&board, &choices).expect("a tree")
+    device_tree::build(&board, &choices).expect("a tree")
 }
 
 /// The payload with that tree appended, for a test to put something wrong in.

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use object::{Object, ObjectSection, ObjectSymbol};
-use xtask::workspace::Workspace;
+use xtask::setup::workspace::Workspace;
 
 /// The program's code by address, and its symbols.
 #[derive(Clone)]
@@ -32,7 +32,7 @@ struct Code {
 impl Code {
     fn load() -> Self {
         let workspace = Workspace::find().expect("the workspace");
-        let path = xtask::payload::build(&workspace).expect("the payload builds");
+        let path = xtask::build::payload::build(&workspace).expect("the payload builds");
         let file = fs::read(path).expect("the ELF file");
         let elf = object::File::parse(&*file).expect("an ELF file");
         let text = elf.section_by_name(".text").expect(".text");

@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use psci_bench::model::Verdict;
-use xtask::firmware::Gic;
-use xtask::run::{Payload, RunSpec};
-use xtask::stream::Ending;
+use xtask::board::Gic;
+use xtask::qemu::run_spec::{Payload, RunSpec};
+use xtask::qemu::stream::Ending;
 
 use super::{ALL, N, common, run, spec};
 

@@ -2,12 +2,11 @@
 //! firmware's hands all the same.
 
 use psci_bench::model::Verdict;
-use xtask::board::{Board, Conduit};
-use xtask::firmware::{Gic, StateId};
-use xtask::payload::Tree;
-use xtask::run::RunSpec;
-use xtask::tree::{self, Choices};
-use xtask::workspace::Workspace;
+use xtask::board::{Board, Conduit, Gic, StateId};
+use xtask::build::device_tree::{self, Choices};
+use xtask::build::payload::Tree;
+use xtask::qemu::run_spec::RunSpec;
+use xtask::setup::workspace::Workspace;
 
 use super::{
     ALL, CPU_SUSPEND_SERIAL, PSCI_VERSION_PARALLEL, SUSPEND_DEEP_SERIAL, VICTIM, loses_victim,
@@ -87,7 +86,7 @@ fn tree_with_a_silent_timer() -> Vec<u8> {
         idle_states: &firmware.idle_states(StateId::Original),
         bootargs: "iterations=1 warmup=0",
     };
-    tree::build(&board, &choices).expect("a tree")
+    device_tree::build(&board, &choices).expect("a tree")
 }
 
 /// An interrupt that is pending is not for that the timer's.

@@ -18,8 +18,9 @@ mod suspend;
 use std::time::Duration;
 
 use psci_bench::model::Verdict;
-use xtask::run::{RunResult, RunSpec};
-use xtask::stream::Ending;
+use xtask::qemu::run_result::RunResult;
+use xtask::qemu::run_spec::RunSpec;
+use xtask::qemu::stream::Ending;
 
 /// Samples asked for.
 const N: i64 = 3;

@@ -4,9 +4,8 @@
 mod common;
 
 use psci_bench::model::Verdict;
-use xtask::board::{Format, GivenStates};
-use xtask::firmware::Gic;
-use xtask::run::{Payload, RunSpec};
+use xtask::board::{Format, Gic, GivenStates};
+use xtask::qemu::run_spec::{Payload, RunSpec};
 
 /// Each call with a target_cpu takes MPIDR_EL1 as it is read.
 #[test]

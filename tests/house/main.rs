@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use imports::{Crates, circles, upward};
-use xtask::workspace::Workspace;
+use xtask::setup::workspace::Workspace;
 
 fn read_all(root: &Path) -> Crates {
     let mut crates = Crates::default();

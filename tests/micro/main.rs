@@ -13,9 +13,10 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use common::{Fields, Log, number};
-use xtask::firmware::Gic;
-use xtask::qemu::{Firmware, Level};
-use xtask::run::{Payload, RunSpec};
+use xtask::board::Gic;
+use xtask::board::firmware_kind::Firmware;
+use xtask::qemu::Level;
+use xtask::qemu::run_spec::{Payload, RunSpec};
 
 /// Iterations of each loop, and operations of each batch.
 const COUNT: u32 = 1024;

@@ -3,10 +3,10 @@
 
 use psci_bench::image::Conduit;
 use psci_bench::model::Verdict;
-use xtask::board::Stock;
-use xtask::firmware::{Gic, Platform};
-use xtask::flash;
-use xtask::image::Emergency;
+use xtask::board::{Gic, Stock};
+use xtask::build::firmware::Platform;
+use xtask::build::flash;
+use xtask::build::image::Emergency;
 
 use crate::firmware::built;
 use crate::machine::{FEW, Machine, Plain, compiled, fact, image, with_tree};

@@ -2,9 +2,10 @@
 //! follows the Firmware Handoff specification. (With X0 = MPIDR, as it comes
 //! by default, all other tests run.)
 
-use xtask::firmware::{self, Firmware, Gic, Handoff, Platform, Variant};
-use xtask::flash;
-use xtask::tf_a::TfA;
+use xtask::board::Gic;
+use xtask::build::firmware::{self, Firmware, Handoff, Platform, Variant};
+use xtask::build::flash;
+use xtask::build::tf_a::TfA;
 
 use crate::machine::{Machine, Plain, fact, workspace};
 

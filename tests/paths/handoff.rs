@@ -4,7 +4,7 @@
 
 use psci_bench::image::handoff::{REGISTER, SIGNATURE};
 use xtask::board::{Board, Conduit};
-use xtask::image::Emergency;
+use xtask::build::image::Emergency;
 
 use crate::common;
 use crate::machine::{FEW, Machine, Seen, image, workspace};

@@ -11,11 +11,12 @@ use std::time::Duration;
 use psci_bench::model::Verdict;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
-use xtask::image::Emergency;
+use xtask::build::image::Emergency;
+use xtask::build::payload;
+use xtask::qemu;
+use xtask::qemu::stream::{self, Ending};
+use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
-use xtask::stream::{self, Ending};
-use xtask::workspace::Workspace;
-use xtask::{payload, qemu};
 
 use crate::common::Log;
 
@@ -203,9 +204,9 @@ pub fn image(tree: Option<&[u8]>, emergency: Emergency) -> Vec<u8> {
     let base = BASE.get_or_init(|| {
         let elf = payload::build(&workspace()).expect("the payload builds");
         let elf = fs::read(elf).expect("its ELF file");
-        xtask::image::flatten(&elf).expect("a payload")
+        xtask::build::image::flatten(&elf).expect("a payload")
     });
-    xtask::image::assemble(base.clone(), tree, emergency, 8).expect("an image")
+    xtask::build::image::assemble(base.clone(), tree, emergency, 8).expect("an image")
 }
 
 /// What a run found out about its machine.

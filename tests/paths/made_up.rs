@@ -10,9 +10,9 @@
 //! use: no CPU comes back from them. `boards` has another UART and a power-down
 //! state, with QEMU's PSCI.)
 
-use xtask::board::Stock;
-use xtask::firmware::{Gic, Platform};
-use xtask::flash;
+use xtask::board::{Gic, Stock};
+use xtask::build::firmware::Platform;
+use xtask::build::flash;
 
 use crate::firmware::built;
 use crate::machine::{Machine, compiled, fact, with_tree};

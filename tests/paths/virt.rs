@@ -3,10 +3,9 @@
 use std::fs;
 
 use psci_bench::model::Verdict;
-use xtask::board::{Board, Conduit};
-use xtask::firmware::{Gic, StateId};
-use xtask::image::Emergency;
-use xtask::tree::{self, Choices};
+use xtask::board::{Board, Conduit, Gic, StateId};
+use xtask::build::device_tree::{self, Choices};
+use xtask::build::image::Emergency;
 
 use crate::common::Log;
 use crate::machine::{FEW, Machine, Plain, fact, image, with_tree, workspace};
@@ -26,7 +25,7 @@ fn tree_of(board: &Board, cpus: u32, conduit: Conduit) -> Vec<u8> {
         idle_states: &firmware.idle_states(StateId::Original),
         bootargs: FEW,
     };
-    tree::build(board, &choices).expect("a tree")
+    device_tree::build(board, &choices).expect("a tree")
 }
 
 /// `-kernel`, which hands over QEMU's own tree.

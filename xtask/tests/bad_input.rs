@@ -6,11 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use support::{End, PASS, outcome, path_with, script, stub, xtask};
-use xtask::apt_source;
-use xtask::board::{Board, Conduit};
-use xtask::firmware::Gic;
-use xtask::tree::{self, Choices};
-use xtask::workspace::Workspace;
+use xtask::board::{Board, Conduit, Gic};
+use xtask::build::device_tree::{self, Choices};
+use xtask::build::tf_a;
+use xtask::setup::workspace::Workspace;
 
 /// stderr of the program, which must refuse `arguments` by exit code 2.
 fn refused(arguments: &[&str]) -> String {
@@ -214,7 +213,7 @@ fn a_tree_for_another_gic() {
             idle_states: &[],
             bootargs: "",
         };
-        let blob = tree::build(&board, &choices).expect("a tree");
+        let blob = device_tree::build(&board, &choices).expect("a tree");
         fs::write(&path, blob).expect("written");
         let said = refused(&["qemu", "--smp", "2", "--gic", others, "--dtb", text(&path)]);
         let what = format!(" describes a GICv{its}, and the machine has a GICv{others}: use");
@@ -234,7 +233,7 @@ fn a_tree_of_no_use() {
         idle_states: &[],
         bootargs: "",
     };
-    let mut blob = tree::build(&board, &choices).expect("a tree");
+    let mut blob = device_tree::build(&board, &choices).expect("a tree");
     let from = [0x900_0000u64, 0x1000].map(u64::to_be_bytes).concat();
     let mut windows = blob.windows(from.len());
     let at = windows.position(|bytes| bytes == from).expect("the UART");
@@ -457,7 +456,7 @@ fn no_network() {
         let name = name.to_string_lossy();
         assert_eq!(
             name,
-            format!("{}.lock", apt_source::TF_A.version),
+            format!("{}.lock", tf_a::TF_A.version),
             "half of something is left"
         );
     }

@@ -4,13 +4,13 @@ use std::fs;
 
 use psci_bench::board as payload;
 use psci_bench::image::ParameterBlock;
+use xtask::board::firmware_kind::Firmware;
 use xtask::board::{Board, GivenStates, names};
-use xtask::contents::{Contents, ImageWish, contents};
-use xtask::firmware::Variant;
-use xtask::image;
-use xtask::payload::{Tree, build};
-use xtask::qemu::Firmware;
-use xtask::workspace::Workspace;
+use xtask::build::firmware::Variant;
+use xtask::build::image;
+use xtask::build::image_contents::{Contents, ImageWish, contents};
+use xtask::build::payload::{Tree, build};
+use xtask::setup::workspace::Workspace;
 
 #[test]
 fn each_board_has_an_image() {

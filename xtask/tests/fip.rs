@@ -6,7 +6,9 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
 use support::scratch::{Scratch, files};
-use xtask::fip::{Builder, KINDS, Uuid, called, read};
+use xtask::board::Uuid;
+use xtask::board::image_kinds::{KINDS, called};
+use xtask::build::fip::{Builder, read};
 
 /// A UUID that no option stands for, and another.
 const BLOB: &str = "cfacc2c4-15e8-4668-82be-430a38fad705";

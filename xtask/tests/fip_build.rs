@@ -9,9 +9,9 @@ use support::packages::{payload, trusted};
 use support::scratch::{Scratch, files};
 use support::xtask;
 use xtask::board::{self, Blob, Board, PackageKind};
-use xtask::fip::read;
+use xtask::build::fip::read;
+use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
-use xtask::workspace::Workspace;
 
 fn boards() -> Vec<Board> {
     let workspace = Workspace::find().expect("the repository");

@@ -6,7 +6,8 @@ use std::fs;
 
 use support::packages::{payload, trusted};
 use support::scratch::Scratch;
-use xtask::fip::{Builder, called, read};
+use xtask::board::image_kinds::called;
+use xtask::build::fip::{Builder, read};
 
 #[test]
 fn a_certificate_for_the_new_bl33() {

@@ -7,9 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use xtask::firmware::{self, Gic, Platform, Variant};
-use xtask::tf_a::TfA;
-use xtask::workspace::Workspace;
+use xtask::board::Gic;
+use xtask::build::firmware::{self, Platform, Variant};
+use xtask::build::tf_a::TfA;
+use xtask::setup::workspace::Workspace;
 
 fn files(dir: &Path, into: &mut BTreeMap<PathBuf, (u64, SystemTime)>) {
     for entry in fs::read_dir(dir).expect("a directory") {

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use psci_bench::model::Verdict;
 use support::{outcome, run, xtask};
-use xtask::qemu::Firmware;
-use xtask::run::{Payload, RunSpec};
-use xtask::stream::Ending;
+use xtask::board::firmware_kind::Firmware;
+use xtask::qemu::run_spec::{Payload, RunSpec};
+use xtask::qemu::stream::Ending;
 
 /// `b .`
 const LOOP: [u8; 4] = 0x1400_0000u32.to_le_bytes();

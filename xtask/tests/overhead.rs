@@ -77,7 +77,7 @@ fn in_instructions_and_the_same_twice() {
         dir.path().join("run.pmf.log"),
         dir.path().join("run.plain.log"),
     );
-    // QEMU repeats a run but for rare exceptions: docs of xtask::host_cpu.
+    // QEMU repeats a run but for rare exceptions: docs of xtask::qemu::host_cpu.
     let first = run(&log);
     let second = run(&log);
     assert!(first == second || run(&log) == second, "{first}\n{second}");

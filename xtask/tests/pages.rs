@@ -9,7 +9,7 @@ use std::process::Command;
 
 use support::xtask;
 use xtask::setup;
-use xtask::workspace::Workspace;
+use xtask::setup::workspace::Workspace;
 
 /// A page that takes the data files in as TF-A's documentation does.
 fn page(data: &Path) -> String {

@@ -10,10 +10,10 @@ use std::fs;
 use serde_json::Value;
 use support::golden::holds;
 use support::{outcome, xtask};
-use xtask::report::format::{self, Options};
-use xtask::report::merge::merge;
+use xtask::report::analysis::merge::merge;
+use xtask::report::export::{self, Options};
+use xtask::report::log::read_bytes;
 use xtask::report::model::Report;
-use xtask::report::read::read_bytes;
 
 /// Four CPUs on QEMU under `--icount`, `iterations=2 samples=all`.
 const QEMU: &[u8] = include_bytes!("data/report/qemu-4cpu.log");
@@ -51,7 +51,7 @@ fn short() -> Report {
 }
 
 fn written(report: &Report, format: &str) -> String {
-    let exporter = format::by_name(format).expect("a format");
+    let exporter = export::by_name(format).expect("a format");
     let mut out = Vec::new();
     let result = exporter.write(report, &Options::default(), &mut out);
     result.expect("a Vec takes all");
@@ -169,7 +169,7 @@ fn merged() {
 fn idle_states_of_every_cpu() {
     let mut lost = report(QEMU);
     lost.runs[0].tests[1].rows.pop();
-    let exporter = format::by_name("dt").expect("a format");
+    let exporter = export::by_name("dt").expect("a format");
     let refused = exporter.write(&lost, &Options::default(), &mut Vec::new());
     let refused = refused.expect_err("a CPU is missing").to_string();
     assert!(
@@ -182,7 +182,7 @@ fn idle_states_of_every_cpu() {
 #[test]
 fn tfa_docs() {
     let dir = tempfile::tempdir().expect("a directory");
-    let exporter = format::by_name("tfa-docs").expect("a format");
+    let exporter = export::by_name("tfa-docs").expect("a format");
     let options = Options {
         platform: Some("qemu".to_owned()),
     };

@@ -12,12 +12,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use support::points;
-use xtask::report::compare::{Options as Compared, compare};
-use xtask::report::format::{self, Options};
+use xtask::report::analysis::compare::{Options as Compared, compare};
+use xtask::report::export::{self, Options};
+use xtask::report::log::read_bytes;
 use xtask::report::model::{Cpu, Report, Status, Why};
-use xtask::report::read::read_bytes;
+use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
-use xtask::workspace::Workspace;
 
 /// Four CPUs on QEMU under `--icount`, `iterations=2 samples=all`.
 const QEMU: &[u8] = include_bytes!("data/report/qemu-4cpu.log");
@@ -133,7 +133,7 @@ fn page() -> String {
 }
 
 fn html(report: &Report) -> String {
-    let exporter = format::by_name("html").expect("a format");
+    let exporter = export::by_name("html").expect("a format");
     let mut out = Vec::new();
     let result = exporter.write(report, &Options::default(), &mut out);
     result.expect("a Vec takes all");

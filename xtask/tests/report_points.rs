@@ -9,12 +9,12 @@ use psci_bench::measure::Summary;
 use support::golden::holds;
 use support::points::{EACH_KIB, FULL_KIB, STEP, log};
 use support::xtask;
-use xtask::report::compare::{Options as Compared, Outcome, compare};
-use xtask::report::explain::{Confidence, Kind, explain};
-use xtask::report::format::{self, Options};
-use xtask::report::merge::merge;
+use xtask::report::analysis::compare::{Options as Compared, Outcome, compare};
+use xtask::report::analysis::explain::{Confidence, Kind, explain};
+use xtask::report::analysis::merge::merge;
+use xtask::report::export::{self, Options};
+use xtask::report::log::read_bytes;
 use xtask::report::model::{Measured, Report, Run, Term, Test};
-use xtask::report::read::read_bytes;
 
 fn report(scale: u64) -> Report {
     read_bytes("a.log", &log(scale)).expect("there is a run")
@@ -32,7 +32,7 @@ fn test<'r>(run: &'r Run, tag: &str) -> &'r Test {
 }
 
 fn written(report: &Report, format: &str) -> String {
-    let exporter = format::by_name(format).expect("a format");
+    let exporter = export::by_name(format).expect("a format");
     let mut out = Vec::new();
     let result = exporter.write(report, &Options::default(), &mut out);
     result.expect("a Vec takes all");
@@ -287,7 +287,7 @@ fn points_are_compared_by_what_they_are_of() {
     let runs = [run(100)];
     let same = compare(&runs, &run(100), &Compared::default()).expect("one board");
     assert_eq!(same[0].point_regressions().count(), 0);
-    let all = |it: &xtask::report::compare::Comparison| -> usize {
+    let all = |it: &xtask::report::analysis::compare::Comparison| -> usize {
         it.tests.iter().map(|test| test.points.len()).sum()
     };
     let points: usize = runs[0].tests.iter().map(|it| it.points.len()).sum();

@@ -11,11 +11,11 @@ use std::process::Command;
 use psci_bench::model::Verdict;
 use serde_json::Value;
 use support::{outcome, xtask};
-use xtask::report::format::{self, Options};
+use xtask::report::export::{self, Options};
+use xtask::report::log::read_bytes;
 use xtask::report::model::{Closing, Other, Point, Report, Status, Why};
-use xtask::report::read::read_bytes;
+use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
-use xtask::workspace::Workspace;
 
 /// Four CPUs on QEMU under `--icount`, `iterations=2 samples=all`.
 const QEMU: &[u8] = include_bytes!("data/report/qemu-4cpu.log");
@@ -25,7 +25,7 @@ fn report() -> Report {
 }
 
 fn written(report: &Report, format: &str) -> Result<Vec<u8>, String> {
-    let exporter = format::by_name(format).expect("a format");
+    let exporter = export::by_name(format).expect("a format");
     let mut out = Vec::new();
     let result = exporter.write(report, &Options::default(), &mut out);
     result.map(|()| out).map_err(|error| error.to_string())
@@ -311,7 +311,7 @@ fn no_figure_is_too_large() {
                     (summary.max, summary.mad) = (u64::MAX, most);
                 }
             }
-            for exporter in format::ALL.iter().filter(|it| !it.is_tree()) {
+            for exporter in export::ALL.iter().filter(|it| !it.is_tree()) {
                 // Written or refused, and no panic.
                 if let Ok(bytes) = written(&report, exporter.name()) {
                     let text = String::from_utf8(bytes).expect("UTF-8");

@@ -13,8 +13,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use psci_bench::devices::frame::{self, CNTP_CTL, CNTTIDR};
 use psci_bench::devices::{Bus, Width};
+use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
-use xtask::workspace::Workspace;
 
 /// The system counter's control frame, where it is secure: CNTCR and CNTCV.
 const CNTCR: u64 = 0x5810_0000;

@@ -13,10 +13,11 @@ use std::{fs, thread};
 
 use psci_bench::model::Verdict;
 use support::{End, FAIL, PASS, outcome, run, stub, stub_spec, xtask};
-use xtask::firmware::Gic;
-use xtask::qemu::{Firmware, Level};
-use xtask::run::RunSpec;
-use xtask::stream::Ending;
+use xtask::board::Gic;
+use xtask::board::firmware_kind::Firmware;
+use xtask::qemu::Level;
+use xtask::qemu::run_spec::RunSpec;
+use xtask::qemu::stream::Ending;
 
 #[test]
 fn the_closing_line_decides() {
@@ -124,7 +125,7 @@ fn an_interruption_ends_it() {
     let spec = stub_spec("waiting\r\n", End::Hang);
     // What has to be built is built before the clock runs.
     run(&stub_spec(PASS, End::Off));
-    let waiter = thread::spawn(move || xtask::run::run(&spec, &other, &mut std::io::sink()));
+    let waiter = thread::spawn(move || xtask::qemu::run::run(&spec, &other, &mut std::io::sink()));
     thread::sleep(Duration::from_millis(500));
     flag.store(true, Ordering::Relaxed);
     let result = waiter.join().expect("no panic").expect("a run");

@@ -8,10 +8,9 @@ use psci_bench::image::BASE_MAX;
 use psci_bench::spec::psci::AFFINITY_MASK;
 use toml::Spanned;
 
-use super::{
-    Board, GicV2, GicV3, Source, Window, firmware, frame, lab, package, status, uart, watchdog,
-};
-use crate::image::working_memory;
+use super::board::{Board, GicV2, GicV3, Source, Window};
+use super::working_memory::working_memory;
+use super::{firmware, frame, lab, package, status, uart, watchdog};
 
 /// The first address that the payload cannot map.
 pub(crate) const ADDRESSES: u64 = 1 << 48;

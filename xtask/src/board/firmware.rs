@@ -10,9 +10,10 @@ use psci_bench::spec::psci::{StateFormat, WrongLevel};
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
+use super::board::{Board, Source};
 use super::check::{NAME, is_name};
-use super::{Board, Source, status};
-use crate::firmware::StateId;
+use super::state_id::StateId;
+use super::status;
 
 /// The layout of a power_state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, ValueEnum)]
@@ -97,7 +98,7 @@ pub struct Stock {
     #[serde(default)]
     pub variables: Vec<String>,
     /// CPUs in a cluster of its power domain tree, where the board file's
-    /// clusters are others and [`super::Cpus::continues`] has a rule for them.
+    /// clusters are others and [`super::board::Cpus::continues`] has a rule for them.
     pub cluster: Option<NonZeroU32>,
 }
 
@@ -123,7 +124,7 @@ pub struct Firmware {
     /// Whether PMF's timestamps can be read.
     pub pmf: Option<Pmf>,
     /// Whether CPUs come back after CPU_OFF.
-    #[serde(default = "super::yes")]
+    #[serde(default = "super::board::yes")]
     pub cpu_off: bool,
     /// What cannot be measured with it, and why.
     pub note: Option<Spanned<String>>,

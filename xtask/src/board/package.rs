@@ -18,8 +18,9 @@ use anyhow::Result;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::Source;
-use crate::fip::{Uuid, called, known};
+use super::board::Source;
+use super::image_kinds::{called, known};
+use super::uuid::Uuid;
 
 /// What kind of file the payload goes into.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

@@ -5,7 +5,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use toml::Spanned;
 
-use super::{Board, Source};
+use super::board::{Board, Source};
 
 /// The longest note, in bytes.
 const NOTE_MAX: usize = 600;

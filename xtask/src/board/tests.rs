@@ -1,11 +1,15 @@
 //! The board file that there is, and what is wrong with others.
 
-use super::*;
-use crate::firmware::StateId;
+use super::board::{Board, FILE_MAX, names};
+use super::package::PackageKind;
+use super::state_id::StateId;
+use crate::setup::workspace::Workspace;
+use std::fs;
 
 mod claims;
 mod lab;
 mod limits;
+mod real;
 
 fn text() -> String {
     let workspace = Workspace::find().expect("the repository");

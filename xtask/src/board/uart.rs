@@ -5,7 +5,7 @@ use psci_bench::{board as payload, image};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Source, Window};
+use super::board::{Source, Window};
 
 /// How the console's UART is programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Source, Window};
+use super::board::{Source, Window};
 
 /// Size and alignment of its frames, in bytes.
 pub(super) const FRAME: u64 = 0x1000;

@@ -10,14 +10,13 @@ use std::time::Duration;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand};
 
-use crate::board::GivenStates;
-use crate::firmware::{Gic, Variant};
-use crate::qemu::Firmware;
-use crate::report::compare::{Across, RowIs};
-use crate::report::format::{self, Exporter};
-use crate::run::TIMEOUT_MAX;
-use crate::soak::parse_time;
-use crate::{fault, fuzz};
+use crate::board::firmware_kind::Firmware;
+use crate::board::{Gic, GivenStates};
+use crate::build::firmware::{Variant, fault};
+use crate::qemu::timeout::TIMEOUT_MAX;
+use crate::report::analysis::compare::{Across, RowIs};
+use crate::report::export::{self, Exporter};
+use crate::soak::{fuzz, parse_time};
 
 pub use self::fip::{BuildArguments, Chosen, FipVerb, Images, Layout};
 pub use self::fuzz_verb::FuzzVerb;
@@ -414,12 +413,12 @@ impl std::fmt::Debug for ReportArguments {
 /// A line for each format.
 fn formats() -> String {
     let line = |it: &dyn Exporter| format!("  {:<13} {}\n", it.name(), it.about());
-    format::ALL.into_iter().map(line).collect()
+    export::ALL.into_iter().map(line).collect()
 }
 
 fn parse_format(name: &str) -> Result<&'static dyn Exporter, String> {
-    format::by_name(name).ok_or_else(|| {
-        let names: Vec<&str> = format::ALL.iter().map(|it| it.name()).collect();
+    export::by_name(name).ok_or_else(|| {
+        let names: Vec<&str> = export::ALL.iter().map(|it| it.name()).collect();
         format!("the formats are {}", names.join(", "))
     })
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write as _, stdout};
 use anyhow::Result;
 
 use crate::board::{self, Board};
-use crate::workspace::Workspace;
+use crate::setup::workspace::Workspace;
 
 pub(super) fn run(name: Option<&str>) -> Result<u8> {
     let workspace = Workspace::find()?;

@@ -8,16 +8,18 @@ use anyhow::{Context, Result, bail};
 use psci_bench::image::ParameterBlock;
 
 use super::arguments::{ImageArguments, TreeArguments};
-use super::{files, plan};
+use super::files;
+use super::main::plan;
+use crate::board::firmware_kind::Firmware;
 use crate::board::{Board, PackageKind};
-use crate::contents::{ImageWish, make_image};
-use crate::firmware::Variant;
-use crate::image::{self, FILE_MAX};
-use crate::pack;
-use crate::payload::{self, Tree};
-use crate::progress::say;
-use crate::qemu::Firmware;
-use crate::workspace::Workspace;
+use crate::build::firmware::Variant;
+use crate::build::image::{self, FILE_MAX};
+use crate::build::image_contents::{ImageWish, make_image};
+use crate::build::package;
+use crate::build::payload::{self, Tree};
+use crate::setup::progress::say;
+use crate::setup::read_file;
+use crate::setup::workspace::Workspace;
 
 pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
@@ -47,7 +49,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     if let Some(parts) = &parts {
         fit(&board, &output, parts, &image)?;
     }
-    if let Some(left) = package.and_then(|_| pack::after_image(&board, &output)) {
+    if let Some(left) = package.and_then(|_| package::after_image(&board, &output)) {
         say(&left);
     }
     Ok(0)
@@ -58,7 +60,7 @@ pub(super) fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u
     let Some(path) = path else {
         return Ok(None);
     };
-    let file = payload::read(option, path, FILE_MAX)?;
+    let file = read_file::read(option, path, FILE_MAX)?;
     let at = || format!("{option} {}", path.display());
     Ok(Some(image::strip(file).with_context(at)?))
 }
@@ -137,8 +139,8 @@ impl FitFiles {
             );
         }
         Ok(Self {
-            tree: pack::beside(output, "dtb"),
-            source: pack::beside(output, "its"),
+            tree: package::beside(output, "dtb"),
+            source: package::beside(output, "its"),
         })
     }
 
@@ -160,7 +162,7 @@ impl FitFiles {
         files::distinct(tree, source)?;
         // Their names come from another's: what is not from here is kept.
         let ours = self.source.is_file()
-            && pack::is_fit_source(&payload::read(source.0, source.1, FILE_MAX)?);
+            && package::is_fit_source(&read_file::read(source.0, source.1, FILE_MAX)?);
         let named = [tree, source].into_iter();
         if let Some((what, path)) = named.filter(|_| !ours).find(|(_, path)| path.exists()) {
             bail!(
@@ -182,7 +184,7 @@ fn fit(board: &Board, output: &Path, parts: &FitFiles, image: &[u8]) -> Result<(
         name.to_string_lossy().into_owned()
     };
     let load = *board.load_address.get_ref();
-    let source = pack::fit_source(&board.title, &name(output), &name(&parts.tree), load)?;
+    let source = package::fit_source(&board.title, &name(output), &name(&parts.tree), load)?;
     for (file, data) in parts.named().into_iter().zip([tree, source.as_bytes()]) {
         // By a link, it may be only now.
         files::distinct(file, ("--output", output))?;

@@ -7,20 +7,25 @@ use psci_bench::image::TREE_MAX;
 use psci_bench::plan::Plan;
 
 use super::arguments::{LabArguments, NamedFile, TreeArguments};
-use super::{image, plan};
+use super::image;
+use super::main::plan;
 use crate::board::{Board, PackageKind};
-use crate::fip::{self, Builder, read};
-use crate::firmware::Variant;
+use crate::build::device_tree;
+use crate::build::fip::{self, Builder, read, sign};
+use crate::build::firmware::Variant;
+use crate::build::package::{self, Recipe};
+use crate::build::payload::Tree;
 use crate::lab::cell::{self, Cell, Content};
 use crate::lab::place::{self, Place};
 use crate::lab::recovery::{self, Recovery};
-use crate::lab::{Engine, Names, check_name, is_plain};
-use crate::pack::{self, Recipe};
-use crate::payload::{self, Tree};
-use crate::progress::say;
-use crate::run::{self, RunSpec};
-use crate::workspace::Workspace;
-use crate::{cert_create, openssl, tree};
+use crate::lab::{Engine, Names};
+use crate::qemu::run_spec::RunSpec;
+use crate::qemu::{prepare, timeout};
+use crate::report::jobs::cell::is_plain;
+use crate::report::jobs::check_name;
+use crate::setup::progress::say;
+use crate::setup::read_file;
+use crate::setup::workspace::Workspace;
 
 /// Where the firmware of a cell is from.
 enum Source<'a> {
@@ -83,14 +88,15 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
         cell::check(arguments.engine, &plan, cpus)?;
         let (content, kept) = match source {
             Source::Built(variant) => {
-                let prepared = run::prepare(&spec(arguments, board, &tree, variant, &plan, cpus))?;
+                let prepared =
+                    prepare::prepare(&spec(arguments, board, &tree, variant, &plan, cpus))?;
                 (Content::Qemu(prepared.arguments().to_vec()), Some(prepared))
             }
             Source::Given(base) => (given(&workspace, arguments, board, &tree, base)?, None),
             Source::None => {
                 let released = image::released("--payload", arguments.payload.as_deref())?;
                 let data = image::make(&workspace, board, &tree, released)?;
-                let file = pack::package(board)?.file.get_ref().clone();
+                let file = package::package(board)?.file.get_ref().clone();
                 (Content::Loose { file, data }, None)
             }
         };
@@ -101,7 +107,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
             plan,
             cpus,
             minutes: arguments.minutes,
-            run: run::timeout(cpus, &plan),
+            run: timeout::timeout(cpus, &plan),
             url: arguments.url.clone(),
             device_type: arguments.device_type.clone(),
             tags: arguments.tags.clone(),
@@ -116,12 +122,12 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
     for (cell, _kept) in &made {
         ready.push(cell.ready()?);
     }
-    let stop = super::interruption()?;
+    let stop = super::main::interruption()?;
     place::put(&ready, &stop)?;
     for (cell, _) in &made {
         say(&cell.place.path.display().to_string());
         if let Content::Loose { file, .. } = &cell.content {
-            let install = pack::package(cell.board)?.install.get_ref();
+            let install = package::package(cell.board)?.install.get_ref();
             say(&format!(
                 "{file} goes onto the board before its tests run. {install}"
             ));
@@ -228,7 +234,7 @@ fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<
         );
     }
     match (
-        *pack::package(board)?.kind.get_ref(),
+        *package::package(board)?.kind.get_ref(),
         arguments.base.as_slice(),
     ) {
         (PackageKind::Fip, []) => bail!(
@@ -306,9 +312,9 @@ fn variant_name(variant: Variant) -> String {
 fn cpus(arguments: &LabArguments, board: &Board) -> Result<u32> {
     match (&arguments.tree.dtb, arguments.tree.smp) {
         (Some(path), _) => {
-            let blob = payload::read("--dtb", path, TREE_MAX)?;
+            let blob = read_file::read("--dtb", path, TREE_MAX)?;
             let at = || format!("--dtb {}", path.display());
-            let (_, cpus) = tree::machine(&blob).with_context(at)?;
+            let (_, cpus) = device_tree::machine(&blob).with_context(at)?;
             Ok(u32::try_from(cpus)?)
         }
         (None, Some(cpus)) => Ok(cpus),
@@ -338,7 +344,7 @@ fn spec(
             None => Tree::Board,
         },
         states: tree.states,
-        timeout: run::timeout(cpus, plan),
+        timeout: timeout::timeout(cpus, plan),
         ..RunSpec::default()
     }
 }
@@ -353,10 +359,10 @@ fn given(
 ) -> Result<Content> {
     let path = base.path.as_path();
     let at = || format!("--base {}", path.display());
-    let file = payload::read("--base", path, recovery::FILE_MAX)?;
+    let file = read_file::read("--base", path, recovery::FILE_MAX)?;
     let lab = board.lab.as_ref();
     let mut image = match (recovery::is_zip(&file), lab) {
-        (false, _) if recovery::has_zip(&file) && !fip::is_fip(&file) => bail!(
+        (false, _) if recovery::has_zip(&file) && !fip::layout::is_fip(&file) => bail!(
             "{}: something comes before the zip in it, as in an archive that unpacks itself: give \
              the zip alone",
             at()
@@ -399,7 +405,7 @@ fn given(
             lab.recovery.get_ref()
         ),
         (None, _) => Ok(Content::Loose {
-            file: pack::package(board)?.file.get_ref().clone(),
+            file: package::package(board)?.file.get_ref().clone(),
             data: fip,
         }),
     }
@@ -426,12 +432,12 @@ fn build(
     recipe.check(board)?;
     let released = released(arguments.payload.as_deref())?;
     let image = image::make(workspace, board, tree, released)?;
-    let mut builder = pack::fip(
+    let mut builder = package::fip(
         Recipe { image, ..recipe },
-        |request| cert_create::sign(workspace, request),
-        |signed| openssl::verify(workspace, signed),
+        |request| sign::sign(workspace, request),
+        |signed| sign::verify(workspace, signed),
     )?;
-    let align = pack::package(board)?.align().max(package.align());
+    let align = package::package(board)?.align().max(package.align());
     builder.align(align)?;
     Ok(builder.build()?)
 }

@@ -9,16 +9,18 @@ use std::sync::atomic::AtomicBool;
 use anyhow::{Context, Result, bail};
 
 use super::arguments::{QemuArguments, ReportArguments};
-use super::files;
-use super::qemu::{self, Out};
 use super::report::read_all;
-use crate::firmware::{Pmf, Variant};
-use crate::progress::say;
-use crate::qemu::{Firmware, ICOUNT_NS};
+use super::{files, qemu};
+use crate::board::firmware_kind::Firmware;
+use crate::build::firmware::{Pmf, Variant};
+use crate::qemu::run_result::RunResult;
+use crate::qemu::run_spec::RunSpec;
+use crate::qemu::{ICOUNT_NS, run};
+use crate::report::analysis::overhead::{Unit, overhead};
+use crate::report::log::read_bytes;
 use crate::report::model::{Report, Run};
-use crate::report::overhead::{Unit, overhead};
-use crate::report::read::read_bytes;
-use crate::run::{self, RunResult, RunSpec};
+use crate::setup::progress::say;
+use crate::setup::stdout::Out;
 
 /// Runs under both builds, and prints the difference.
 pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
@@ -50,7 +52,7 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
              emulated firmware is told by instructions",
         );
     }
-    let interrupt = super::interruption()?;
+    let interrupt = super::main::interruption()?;
     let plain = Variant {
         pmf: Pmf::Off,
         ..spec.variant

@@ -1,58 +1,25 @@
 //! `cargo xtask qemu`.
 
-use std::io::{self, Write, stdout};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
 
 use super::arguments::{QemuArguments, RunArguments};
+use super::main::plan;
 use super::report::FAILED;
-use super::{files, overhead, plan};
+use super::{files, overhead};
 use crate::board::Board;
-use crate::payload::{self, Tree};
-use crate::progress::say;
-use crate::qemu::{Firmware, Level};
+use crate::board::firmware_kind::Firmware;
+use crate::build::flash;
+use crate::build::payload::Tree;
+use crate::qemu::run_spec::{Payload, RunSpec};
+use crate::qemu::{Level, diagnosis, kvm_host, run, timeout};
+use crate::report::log::{Input, read};
 use crate::report::model::Run;
-use crate::report::read::{Input, read};
-use crate::run::{self, Payload, RunSpec};
-use crate::workspace::Workspace;
-use crate::{diagnosis, flash, kvm_host};
-
-/// stdout, for as long as anyone reads it: the verdict does not depend on it.
-#[derive(Default)]
-pub(super) struct Out {
-    closed: bool,
-}
-
-impl Out {
-    fn unless_closed(&mut self, result: io::Result<()>) -> io::Result<()> {
-        match result {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                self.closed = true;
-                Ok(())
-            }
-            other => other,
-        }
-    }
-}
-
-impl Write for Out {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if !self.closed {
-            let written = stdout().write_all(bytes);
-            self.unless_closed(written)?;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        if self.closed {
-            return Ok(());
-        }
-        let flushed = stdout().flush();
-        self.unless_closed(flushed)
-    }
-}
+use crate::setup::progress::say;
+use crate::setup::read_file;
+use crate::setup::stdout::Out;
+use crate::setup::workspace::Workspace;
 
 pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     if arguments.overhead {
@@ -67,7 +34,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
         log: arguments.log.clone(),
         ..spec(&arguments.run)?
     };
-    let interrupt = super::interruption()?;
+    let interrupt = super::main::interruption()?;
     let result = run::run(&spec, &interrupt, &mut Out::default())?;
     let (word, seconds) = (result.word(), result.elapsed.as_secs_f64());
     let mut end = format!("{word} after {seconds:.1} s");
@@ -121,11 +88,11 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     let cpus = arguments.smp.or(of_kvm.then_some(kvm_host::CPUS));
     let timeout = match (arguments.timeout, cpus) {
         (Some(seconds), _) => Duration::from_secs(seconds),
-        (None, Some(cpus)) if of_kvm => kvm_host::timeout(run::timeout(cpus, &plan)),
-        (None, Some(cpus)) => run::timeout(cpus, &plan),
+        (None, Some(cpus)) if of_kvm => kvm_host::timeout(timeout::timeout(cpus, &plan)),
+        (None, Some(cpus)) => timeout::timeout(cpus, &plan),
         (None, None) => {
             let board = Board::load(&Workspace::find()?, &arguments.board)?;
-            run::timeout(board.default_cpus()?, &plan)
+            timeout::timeout(board.default_cpus()?, &plan)
         }
     };
     Ok(RunSpec {
@@ -150,7 +117,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
         },
         states: arguments.states,
         payload: match &arguments.image {
-            Some(path) => Payload::Image(payload::read("--image", path, flash::IMAGE_MAX)?),
+            Some(path) => Payload::Image(read_file::read("--image", path, flash::IMAGE_MAX)?),
             None => Payload::Build,
         },
         timeout,

@@ -8,18 +8,19 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::arguments::ReportArguments;
-use super::qemu::Out;
 use super::{files, overhead};
-use crate::live;
-use crate::plural::many;
-use crate::progress::say;
-use crate::report::format::{self, Exporter, Options, Takes};
-use crate::report::matrix::{Matrix, matrix};
-use crate::report::merge::{merge, take_repeats};
+use crate::lab::serial;
+use crate::report::analysis::compare;
+use crate::report::analysis::merge::{merge, take_repeats};
+use crate::report::export::{self, Exporter, Options, Takes};
+use crate::report::jobs;
+use crate::report::jobs::matrix::{Matrix, matrix};
+use crate::report::jobs::outcome::{Outcome, outcome};
+use crate::report::log::{Input, read, tables};
 use crate::report::model::{Report, Run, heading};
-use crate::report::outcome::{Outcome, outcome};
-use crate::report::read::{Input, read};
-use crate::report::{compare, jobs, tables};
+use crate::setup::plural::many;
+use crate::setup::progress::say;
+use crate::setup::stdout::Out;
 
 /// Exit code when a log is incomplete or damaged beyond its second copy.
 pub(super) const INCOMPLETE: u8 = 3;
@@ -169,12 +170,12 @@ fn read_baseline(path: &Path, place: Option<usize>) -> Result<Run> {
 
 /// Follows a run, and reads what came.
 fn follow(device: &Path, arguments: &ReportArguments) -> Result<Report> {
-    let interrupt = super::interruption()?;
-    let source = live::Source {
+    let interrupt = super::main::interruption()?;
+    let source = serial::Source {
         device,
         baud: arguments.baud.unwrap_or(BAUD),
     };
-    let followed = live::follow(
+    let followed = serial::follow(
         &source,
         Duration::from_secs(arguments.timeout.unwrap_or(TIMEOUT)),
         &interrupt,
@@ -200,7 +201,7 @@ fn check_wishes(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<
     ];
     let undone = wishes.iter().find(|it| it.1 && !it.2(exporter.takes()));
     if let Some((option, _, has)) = undone {
-        let able = format::ALL.into_iter().filter(|it| has(it.takes()));
+        let able = export::ALL.into_iter().filter(|it| has(it.takes()));
         let able: Vec<&str> = able.map(Exporter::name).collect();
         bail!(
             "--format {} has no place for {option}; these have: {}",

@@ -8,11 +8,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use super::arguments::SoakArguments;
-use super::qemu::{self, Out};
-use crate::progress::say;
-use crate::run::{self, Prepared, RunResult};
+use super::qemu;
+use crate::qemu::prepare::{self, Prepared};
+use crate::qemu::run_result::RunResult;
+use crate::setup::progress::say;
+use crate::setup::stdout::Out;
+use crate::setup::workspace::Workspace;
 use crate::soak::{Keep, Limits, Load, Runner, has_suspends, soak};
-use crate::workspace::Workspace;
 
 /// A machine that is started again and again.
 struct Machine {
@@ -39,15 +41,15 @@ pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
         suspends: arguments.suspends,
     };
     if let (Some(count), Some(args)) = (limits.suspends, &spec.args)
-        && !has_suspends(&super::plan(Some(args))?)
+        && !has_suspends(&super::main::plan(Some(args))?)
     {
         bail!("--suspends {count}: --args {args:?} asks for no scenario with CPU_SUSPENDs");
     }
     if let Some(dir) = &arguments.keep {
         Keep::check(dir)?;
     }
-    let interrupt = super::interruption()?;
-    let prepared = run::prepare(&spec)?;
+    let interrupt = super::main::interruption()?;
+    let prepared = prepare::prepare(&spec)?;
     let mut keep = match &arguments.keep {
         Some(dir) => Keep::at(dir)?,
         None => Keep::in_next(&Workspace::find()?.state().join("soak"))?,

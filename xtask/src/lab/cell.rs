@@ -11,47 +11,20 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use psci_bench::plan::{Method, Plan};
-use serde::{Deserialize, Serialize};
 
+use super::engine::{Engine, Names};
 use super::place::{Place, Ready};
 use super::qemu::Machine;
-use super::{Engine, Names, labgrid, lava, monitors, words};
+use super::{labgrid, lava, monitors, words};
 use crate::board::Board;
+use crate::report::jobs::cell::{MARK, Mark, SCHEMA};
 
-/// What `cell.json` is called by, in its key `schema`.
-pub const SCHEMA: &str = "psci-bench-lab-cell";
-/// The file that makes a folder a cell.
-pub const MARK: &str = "cell.json";
-/// The folder of what an engine gives.
-pub const RESULTS: &str = "results";
 /// How long a job may take on QEMU at least, unless it is said otherwise.
 const QEMU_MINUTES: u32 = 10;
 /// The same on a board that says nothing of it.
 const BOARD_MINUTES: u32 = 30;
 /// What an engine needs besides the run: it copies files, and starts a board.
 const ENGINE_MINUTES: u32 = 2;
-
-/// Who a cell's results belong to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
-    /// [`SCHEMA`].
-    pub schema: String,
-    /// 1; another one means something else.
-    pub version: u32,
-    /// The engine's word.
-    pub engine: String,
-    /// The board's folder in `platforms`.
-    pub board: String,
-    /// What the user calls the firmware.
-    pub firmware: String,
-    /// On how many CPUs the payload runs.
-    pub cpus: u32,
-    /// How long a job may take.
-    pub minutes: u32,
-    /// Whether the job fails where something is skipped; absent: it does not.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub deny_skipped: bool,
-}
 
 /// What the board starts from.
 pub enum Content {
@@ -273,7 +246,7 @@ fn file_url(place: &Path) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workspace::Workspace;
+    use crate::setup::workspace::Workspace;
 
     fn cell(board: &Board, engine: Engine) -> Cell<'_> {
         let names = Names {

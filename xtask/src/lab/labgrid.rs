@@ -2,7 +2,7 @@
 
 use psci_bench::plan::{Method, Plan};
 
-use super::Names;
+use super::engine::Names;
 use super::qemu::Machine;
 use super::yaml::quoted;
 

@@ -2,9 +2,10 @@
 
 use psci_bench::plan::Plan;
 
+use super::engine::Names;
+use super::monitors;
 use super::qemu::Machine;
 use super::yaml::{list, quoted};
-use super::{Names, monitors};
 use crate::board::{Deploy, Lab};
 
 /// Where the board is, and what gets onto it.

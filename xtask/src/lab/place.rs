@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-use super::Names;
-use super::cell::{MARK, RESULTS};
+use super::engine::Names;
 use crate::board::Board;
-use crate::progress::say;
+use crate::report::jobs::cell::{MARK, RESULTS};
+use crate::setup::progress::say;
 
 /// The files that a cell of any board may have. A board's own is what its loader
 /// takes.
@@ -279,8 +279,8 @@ fn open(dir: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lab::Engine;
-    use crate::workspace::Workspace;
+    use crate::lab::engine::Engine;
+    use crate::setup::workspace::Workspace;
     use std::os::unix::fs::symlink;
     use std::sync::Barrier;
     use std::thread;

@@ -16,26 +16,26 @@
 //! ```
 //!
 //! # To add an exporter
-//! A file in `format/` with a type that implements [`format::Exporter`], and
-//! its place in [`format::ALL`]. It takes a [`Report`] and nothing else, has
+//! A file in `format/` with a type that implements `format::Exporter`, and
+//! its place in `format::ALL`. It takes a [`Report`] and nothing else, has
 //! no state, and writes the same bytes for the same report. Durations become
 //! time by [`model::Run::ns`] alone. A golden file of it in
 //! `xtask/tests/data/report/expected` is a test of a few lines in
 //! `xtask/tests/report.rs`.
 //!
 //! # To add to a comparison
-//! [`compare`] pairs a run with a baseline: tests by scenario and method, rows
+//! `compare` pairs a run with a baseline: tests by scenario and method, rows
 //! by [`model::Cpu::mpidr`] or by labels, and never by position. An exporter
 //! finds it in [`Report::comparisons`], and the run in question by its index;
 //! without a baseline there is none. Whether a change counts is
-//! [`compare::Outcome`], and [`compare::ComparedTest::changes`] are those that
+//! `compare::Outcome`, and `compare::ComparedTest::changes` are those that
 //! a verdict is made of. Whatever the baseline has and no such change is of goes
-//! to [`compare::Comparison::lacks`], or a gate would let it pass.
+//! to `compare::Comparison::lacks`, or a gate would let it pass.
 //!
 //! # To add a finding
 //! A function from [`model::Run`] and [`model::Test`] to
-//! [`explain::Finding`]s, in a module of [`explain`]; exporters get all of
-//! them by [`explain::explain`]. [`model::Row::event`] has the instants: who
+//! `explain::Finding`s, in a module of `explain`; exporters get all of
+//! them by `explain::explain`. [`model::Row::event`] has the instants: who
 //! was last man is told by the order of `Point::Stamp(EnterHwLowPwr)` in
 //! [`model::Instants::counter`], never by the size of a figure. Findings that
 //! the payload printed are in [`model::Test::findings`].
@@ -45,20 +45,11 @@
 //! and `others` without a change here. To give one a field of its own:
 //! `read/fields.rs`.
 
-pub mod compare;
-pub mod explain;
-pub mod format;
+pub mod analysis;
+pub mod export;
 pub mod jobs;
-pub mod matrix;
-pub mod merge;
-pub mod midr;
+pub mod log;
 pub mod model;
-pub mod outcome;
-pub mod overhead;
-pub mod read;
-mod sweep;
-pub mod tables;
-mod words;
 
+pub use self::log::read;
 pub use self::model::Report;
-pub use self::read::read;

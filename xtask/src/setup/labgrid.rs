@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::python;
-use crate::process;
-use crate::workspace::Workspace;
+use super::workspace::Workspace;
+use super::{process, python};
 
 /// The labgrid that is used, and no other.
 const VERSION: &str = "26.0.1";

@@ -13,11 +13,11 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use super::apt::{self, Apt};
+use super::process::{self, quietly, unwatched};
+use super::progress::Progress;
 use super::python;
-use crate::apt::{self, Apt};
-use crate::process::{self, quietly, unwatched};
-use crate::progress::Progress;
-use crate::workspace::{Workspace, once};
+use super::workspace::{Workspace, once};
 
 /// The version of Debian's packages.
 const VERSION: &str = "2023.01-2";

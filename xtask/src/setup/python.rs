@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::process;
+use super::process;
 
 /// Whether this machine's Python makes virtual environments: Debian has that
 /// in a package of its own.

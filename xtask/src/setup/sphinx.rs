@@ -4,9 +4,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::python;
-use crate::process;
-use crate::workspace::Workspace;
+use super::workspace::Workspace;
+use super::{process, python};
 
 /// The Sphinx that is used, and no other.
 const VERSION: &str = "8.1.3";

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::run::RunResult;
+use crate::qemu::run_result::RunResult;
 
 /// The summary's name.
 const SUMMARY: &str = "summary.txt";

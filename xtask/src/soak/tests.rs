@@ -4,8 +4,15 @@ use std::fs;
 
 use anyhow::bail;
 
+use super::keep::Keep;
 use super::records::tests::log;
-use super::*;
+use super::soak::{Limits, Runner, TIME, parse_time, soak};
+use super::totals::Totals;
+use crate::qemu::run_result::RunResult;
+use crate::qemu::stream::Ending;
+use anyhow::Result;
+use psci_bench::model::Verdict;
+use std::time::Duration;
 
 /// Gives the runs of a list, each of which takes ten seconds, and then fails.
 struct Fake {

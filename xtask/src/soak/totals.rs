@@ -6,7 +6,7 @@ use std::time::Duration;
 use psci_bench::model::Verdict;
 
 use super::account::{Account, Calls, Closing, Found};
-use crate::run::RunResult;
+use crate::qemu::run_result::RunResult;
 
 /// The sums over all runs.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use xtask::qemu;
-use xtask::run::{self, Prepared, RunSpec};
+use xtask::qemu::prepare::{self, Prepared};
+use xtask::qemu::run_spec::RunSpec;
 
 use crate::engines::logs;
 use crate::support::xtask;
@@ -108,7 +109,7 @@ fn two_boards_at_a_coordinator() {
         args: Some(format!("{args} end=park")),
         ..RunSpec::default()
     };
-    let prepared = run::prepare(&spec).expect("a machine");
+    let prepared = prepare::prepare(&spec).expect("a machine");
     let mut boards = Vec::new();
     let mut tests = Vec::new();
     for (place, bench, port) in [("left", "bench-1", one), ("right", "bench-2", two)] {

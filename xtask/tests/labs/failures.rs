@@ -4,10 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use xtask::firmware::{self, Gic, Platform, Variant};
-use xtask::tf_a::TfA;
-use xtask::workspace::Workspace;
-use xtask::{apt_source, flash};
+use xtask::board::Gic;
+use xtask::build::firmware::{self, Platform, Variant};
+use xtask::build::flash;
+use xtask::build::tf_a::{self, TfA};
+use xtask::setup::workspace::Workspace;
 
 use crate::engines::logs;
 use crate::support::{End, FAIL, stub, tree_without_states};
@@ -21,7 +22,7 @@ const ROW: &str = "<RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t4711/>\r
 /// A flash with TF-A, and BL33 that prints `text` and ends as `end` says.
 fn flash(text: &str, end: End) -> Vec<u8> {
     let workspace = Workspace::find().expect("the repository");
-    apt_source::TF_A.fetch(&workspace).expect("TF-A's source");
+    tf_a::TF_A.fetch(&workspace).expect("TF-A's source");
     let tf_a = TfA::locate(&workspace, None).expect("TF-A's source");
     let platform = Platform::overlay(&workspace, "qemu", Gic::V3, Variant::default());
     let firmware = firmware::build(&workspace, &tf_a, &platform).expect("TF-A");

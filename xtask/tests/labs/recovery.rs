@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, ARCHIVES};
-use xtask::workspace::Workspace;
 
 use crate::support::scratch::Scratch;
 use crate::tools::{Said, said};

@@ -6,8 +6,8 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use serde_json::Value;
+use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Lava};
-use xtask::workspace::Workspace;
 
 use crate::support::xtask;
 

@@ -13,9 +13,11 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
 
 use xtask::board::Board;
-use xtask::run::{self, Payload, RunResult, RunSpec};
-use xtask::tree::{self, Choices};
-use xtask::workspace::Workspace;
+use xtask::build::device_tree::{self, Choices};
+use xtask::qemu::run;
+use xtask::qemu::run_result::RunResult;
+use xtask::qemu::run_spec::{Payload, RunSpec};
+use xtask::setup::workspace::Workspace;
 
 /// A closing line that says PASS.
 pub const PASS: &str = "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)";
@@ -81,7 +83,7 @@ pub fn tree_without_states(bootargs: &str) -> Vec<u8> {
         idle_states: &[],
         bootargs,
     };
-    tree::build(&board, &choices).expect("a tree")
+    device_tree::build(&board, &choices).expect("a tree")
 }
 
 /// A run of a stub.

@@ -14,7 +14,7 @@ pub fn payload() -> Vec<u8> {
     flat[PARAMETER_BLOCK..][..8].copy_from_slice(&PARAMETER_MAGIC);
     flat[PARAMETER_BLOCK + 8..][..4].copy_from_slice(&PARAMETER_VERSION.to_le_bytes());
     flat[PARAMETER_BLOCK + 12] = PARAMETER_BLOCK_SIZE as u8;
-    xtask::image::bare(flat).expect("an image")
+    xtask::build::image::bare(flat).expect("an image")
 }
 
 /// A chain of trust by cert_create, with BL33's counter at 7.

@@ -4,9 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use xtask::process;
-use xtask::setup::{self, Need};
-use xtask::workspace::Workspace;
+use xtask::setup::workspace::Workspace;
+use xtask::setup::{self, Need, process};
 
 use super::{outcome, xtask};
 

@@ -7,8 +7,9 @@ use std::{fs, thread};
 
 use psci_bench::board::{Board, CPU_MAX, IDLE_STATES_MAX, MEMORY_MAX, RESERVED_MAX};
 use psci_bench::image::{TREE_ALIGN, TREE_MAX};
-use xtask::image::{Emergency, assemble, flatten};
-use xtask::{linux_trees, payload};
+use xtask::build::image::{Emergency, assemble, flatten};
+use xtask::build::payload;
+use xtask::setup::linux_trees;
 
 use crate::mend::mend;
 use crate::verdict::{self, USABLE};

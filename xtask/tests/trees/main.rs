@@ -18,7 +18,7 @@ mod verdict;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use xtask::workspace::Workspace;
+use xtask::setup::workspace::Workspace;
 
 /// Where the expected texts and the fixtures are.
 fn here() -> PathBuf {
@@ -49,7 +49,7 @@ fn judge(name: &str, blob: &[u8]) -> Result<String, String> {
     let args = "iterations=8 only=off";
     match (
         class == verdict::USABLE,
-        xtask::tree::adapt(blob, Some(args)),
+        xtask::build::device_tree::adapt(blob, Some(args)),
     ) {
         (true, Ok(adapted)) => {
             verdict::same(blob, &adapted, args).map_err(|wrong| format!("{name}: {wrong}"))?;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use xtask::apt_source::TF_A;
+use xtask::build::tf_a::TF_A;
 use xtask::setup::{self, Need};
 
 use crate::fixtures::compile;

@@ -4,6 +4,8 @@
 use psci_bench::image::BASE_MAX;
 
 use super::*;
+use crate::board::board::Board;
+use crate::board::status::Verified;
 
 /// The error for the board file `text`, and the line that it names.
 fn told(text: &str) -> (usize, String) {

@@ -1,6 +1,8 @@
 //! How a lab starts the board.
 
 use super::*;
+use crate::board::board::Board;
+use crate::board::lab::Deploy;
 
 #[test]
 fn a_lab() {

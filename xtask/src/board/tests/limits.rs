@@ -1,6 +1,9 @@
 //! What the payload has no room for, or cannot reach: refused with its line.
 
 use super::*;
+use crate::board::board::Board;
+use crate::setup::workspace::Workspace;
+use std::fs;
 
 /// Refuses the board file with `from` replaced by `to`, at the line of `place`.
 fn told(from: &str, to: &str, place: &str, expected: &str) {

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args, Subcommand};
 
 use super::TreeArguments;
-use crate::fip::{KINDS, Kind, Uuid};
+use crate::board::Uuid;
+use crate::board::image_kinds::{KINDS, Kind};
 
 /// A command of `fip`.
 #[derive(Debug, Subcommand)]

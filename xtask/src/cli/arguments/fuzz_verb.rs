@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use crate::fuzz;
+use crate::soak::boot_fuzz;
 
 /// A command of `fuzz`.
 #[derive(Debug, Subcommand)]
@@ -23,5 +23,5 @@ Exit codes:
 Examples:
   cargo xtask fuzz boot --trees 1000 --blocks 100
   cargo xtask fuzz boot --trees 20 --blocks 5 --seed 7")]
-    Boot(fuzz::boot::Options),
+    Boot(boot_fuzz::Options),
 }

@@ -7,9 +7,9 @@ use clap::Args;
 
 use super::TreeArguments;
 use crate::board::MINUTES_MAX;
-use crate::fault;
-use crate::firmware::Variant;
-use crate::lab::{Engine, check_name, words};
+use crate::build::firmware::{Variant, fault};
+use crate::lab::{Engine, words};
+use crate::report::jobs::check_name;
 
 /// A file, and what the firmware in it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use psci_bench::measure::Metric;
 use psci_bench::plan::{Method, TAG_PREFIX};
 
-use super::{Ending, Results};
+use super::read::{Ending, Results};
 use crate::report::model::{Run, Term, Test};
-use crate::report::words::many;
+use crate::setup::plural::many;
 
 /// The test suite of the cell's monitors in LAVA.
 const SUITE: &str = "psci-bench/";
@@ -117,7 +117,7 @@ fn of_test(run: &Run, test: &Test) -> Vec<(String, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::read::{Input, read};
+    use crate::report::log::{Input, read};
 
     /// A run of two CPUs, of which each scenario has a row.
     fn run() -> Run {

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-use crate::lab::cell::{MARK, RESULTS};
-use crate::report::words::plain;
+use super::cell::{MARK, RESULTS};
+use crate::report::model::words::plain;
 
 /// The most files of a job.
 const FILES_MAX: usize = 1000;

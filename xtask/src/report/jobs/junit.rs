@@ -5,8 +5,9 @@ use psci_bench::plan::TAG_PREFIX;
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::{Ending, Results, agreed};
-use crate::report::words::message;
+use super::agreed;
+use super::read::{Ending, Results};
+use crate::report::model::words::message;
 
 /// A test case, or a suite of them, that is not over.
 #[derive(Debug, Default)]

@@ -14,9 +14,10 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::{Ending, Results};
-use crate::report::read::lines::Lines;
-use crate::report::words::{many, message, plain};
+use super::read::{Ending, Results};
+use crate::report::log::lines::Lines;
+use crate::report::model::words::{message, plain};
+use crate::setup::plural::many;
 
 /// The test suite of LAVA's own steps.
 const OWN: &str = "lava";

@@ -4,8 +4,10 @@
 use psci_bench::model::{ClosingLine, Totals, Verdict};
 use psci_bench::record::line::FORMAT;
 
-use super::{Integrity, Run, Status, Test};
-use crate::plural::many;
+use super::integrity::Integrity;
+use super::results::{Status, Test};
+use super::run::Run;
+use crate::setup::plural::many;
 
 /// The last line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -159,7 +161,7 @@ pub struct ByRecords {
 impl ByRecords {
     /// What the records make the last line; None where they are not whole, or
     /// have a result that is not known here.
-    pub(in super::super) fn of(run: &Run) -> Option<Self> {
+    pub(in crate::report) fn of(run: &Run) -> Option<Self> {
         if !run.integrity.is_whole() || run.tests.is_empty() {
             return None;
         }
@@ -182,7 +184,7 @@ impl ByRecords {
             }
             is_all &= test.status == Status::Skipped || !test.rows.is_empty();
             is_all &= test.rows.iter().all(|row| row.valid.is_some());
-            let sum = |of: fn(&super::Row) -> Option<u32>| -> u64 {
+            let sum = |of: fn(&super::results::Row) -> Option<u32>| -> u64 {
                 let each = test.rows.iter().filter_map(of);
                 each.map(u64::from).sum()
             };

@@ -151,7 +151,7 @@ impl Instants {
     /// The figure that a metric is of this sample, as the payload derives it.
     ///
     /// The instants do not say which metrics the call has: ask for those that
-    /// the row has ([`super::Row::summaries`]).
+    /// the row has ([`super::results::Row::summaries`]).
     #[must_use]
     pub fn figure(&self, metric: Metric) -> Option<u64> {
         use Point::{After, Before, Due, Entered, SeenOff, TurnedOn};

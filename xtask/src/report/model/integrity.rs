@@ -4,7 +4,7 @@ use std::fmt;
 
 use psci_bench::record::line::Type;
 
-use crate::plural::many;
+use crate::setup::plural::many;
 
 /// How far a run can be trusted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,9 @@
 use psci_bench::measure::Summary;
 use psci_bench::model::{How, Measure, Unit, WakeSource};
 
-use super::{Run, Term, Test};
+use super::results::Test;
+use super::run::Run;
+use super::term::Term;
 
 /// A `point` record: one figure of one CPU in one circumstance.
 #[derive(Clone, Debug, PartialEq, Eq)]

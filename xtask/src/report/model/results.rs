@@ -6,7 +6,10 @@ use psci_bench::measure::{Metric, Reason, Summary};
 use psci_bench::model::WakeSource;
 use psci_bench::plan::{Method, ScenarioId};
 
-use super::{Instants, Measured, Other, Sample, Term};
+use super::instants::{Instants, Sample};
+use super::points::Measured;
+use super::run::Other;
+use super::term::Term;
 
 /// How a scenario ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -97,7 +100,7 @@ pub struct Test {
     /// timer.
     pub says_wake_source: bool,
     /// Parallel: the CPU that stayed awake for the others, by its index in
-    /// [`super::Run::cpus`]. The scenario is measured once for each.
+    /// [`super::run::Run::cpus`]. The scenario is measured once for each.
     pub helper: Option<usize>,
     /// Samples asked for on each CPU.
     pub asked: Option<u32>,
@@ -109,7 +112,7 @@ pub struct Test {
     pub trials: Option<u32>,
     /// Parallel: ticks between the first and the last CPU's call.
     pub skew: Option<Summary>,
-    /// One for each CPU that has anything, in the order of [`super::Run::cpus`].
+    /// One for each CPU that has anything, in the order of [`super::run::Run::cpus`].
     pub rows: Vec<Row>,
     /// What a scenario outside TFTF's suite found, in the order of the records.
     pub points: Vec<Measured>,
@@ -125,7 +128,7 @@ pub type Figure = (Term<Metric>, u64);
 /// One CPU's part of a scenario. Durations are in ticks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Index into [`super::Run::cpus`].
+    /// Index into [`super::run::Run::cpus`].
     pub cpu: usize,
     /// What the main table shows, by metric in the order of the columns.
     /// Parallel: from the round that is shown; in sequence: medians.

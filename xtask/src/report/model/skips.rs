@@ -2,7 +2,8 @@
 
 use psci_bench::plan::{Method, ScenarioId};
 
-use super::{Row, Run, Status, Test, Why};
+use super::results::{Row, Status, Test, Why};
+use super::run::Run;
 
 /// The most CPUs that are named of one reason.
 const CPUS_MAX: usize = 8;

@@ -1,7 +1,7 @@
 //! Accounts of logs that were written for it.
 
-use super::super::records::tests::log;
 use super::*;
+use crate::soak::records::tests::log;
 
 const HEAD: [&str; 4] = [
     "facts lead=1",

@@ -1,0 +1,33 @@
+//! Which firmware QEMU starts.
+
+/// Whose PSCI it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Firmware {
+    /// TF-A at EL3, from flash.
+    TfA,
+    /// TF-A's own platform for the machine, of a --tf-a that powers CPUs down.
+    TfAStock,
+    /// QEMU's own, which does no power-down and has no PMF.
+    Builtin,
+    /// KVM's: the payload is a guest of an emulated Linux ([`crate::qemu::kvm_host`]).
+    Kvm,
+}
+
+impl Firmware {
+    /// Its name in board files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::TfA => "tf-a",
+            Self::TfAStock => "tf-a-stock",
+            Self::Builtin => "builtin",
+            Self::Kvm => "kvm",
+        }
+    }
+
+    /// Returns whether TF-A is at EL3.
+    #[must_use]
+    pub fn is_tf_a(self) -> bool {
+        matches!(self, Self::TfA | Self::TfAStock)
+    }
+}

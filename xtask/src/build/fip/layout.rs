@@ -1,0 +1,29 @@
+//! Firmware Image Packages: the file that TF-A's boot stages load from.
+//!
+//! ```text
+//! 0x00  u32 0xaa640001, u32 serial number, u64 flags      header
+//! 0x10  UUID, u64 offset, u64 size, u64 flags             an entry an image
+//! ....  nil UUID, u64 end of the package, u64 0, u64 0    terminator
+//! ....  the images
+//! ```
+//!
+//! Little-endian. The reader takes nothing on trust: an offset, a size or an
+//! order that firmware could stumble over is refused, and the error names the
+//! entry and where in the file it is.
+
+pub(crate) const MAGIC: u32 = 0xaa64_0001;
+pub(crate) const HEADER_SIZE: u64 = 16;
+pub(crate) const ENTRY_SIZE: u64 = 40;
+/// More entries than any package has; TF-A knows some 40 kinds.
+pub const ENTRIES_MAX: usize = 256;
+/// The largest package that is read, in bytes: more than boards have flash.
+pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
+
+/// Whether `file` begins as a FIP does.
+pub(crate) fn is_fip(file: &[u8]) -> bool {
+    file.starts_with(&MAGIC.to_le_bytes())
+}
+
+/// More than a boot flash holds. A stray section in an ELF can make `objcopy`
+/// write a gigabyte, and that is no firmware image.
+pub const IMAGE_MAX: usize = 128 << 20;

@@ -1,0 +1,16 @@
+//! Firmware image packages: their entries, certificates and signatures.
+
+mod certificate;
+pub mod layout;
+mod read;
+pub mod sign;
+#[cfg(test)]
+mod tests;
+mod trust;
+mod write;
+
+pub use self::certificate::Signed;
+pub use self::layout::{ENTRIES_MAX, IMAGE_MAX, PACKAGE_MAX};
+pub use self::read::{Entry, FipError, Package, Warning, read};
+pub use self::trust::{Request, certificates, is_certificate, renew};
+pub use self::write::{Builder, WriteError};

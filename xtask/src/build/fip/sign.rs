@@ -1,0 +1,89 @@
+//! Signatures: TF-A's `cert_create` makes them, OpenSSL verifies them.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use super::certificate::Signed;
+use super::trust::Request;
+use crate::setup::workspace::Workspace;
+use crate::setup::{self, Need, process};
+
+/// The keys that it wants to be told before it signs anything.
+const KEYS: [&str; 7] = [
+    "rot-key",
+    "trusted-world-key",
+    "non-trusted-world-key",
+    "scp-fw-key",
+    "soc-fw-key",
+    "tos-fw-key",
+    "nt-fw-key",
+];
+
+/// The non-trusted firmware content certificate for `request`, as DER.
+///
+/// # Errors
+/// When cert_create cannot be installed, or refuses the key.
+pub fn sign(workspace: &Workspace, request: &Request<'_>) -> Result<Vec<u8>> {
+    let key = || format!("--nt-fw-key {}", request.key.display());
+    // It would say no more than that it has failed.
+    let file = fs::metadata(request.key).with_context(key)?;
+    if !file.is_file() {
+        bail!("{}: this is not a file", key());
+    }
+    setup::ensure(workspace, &[Need::CertCreate])?;
+    let dir = tempfile::tempdir()?;
+    let write = |name: &str, data: &[u8]| -> Result<PathBuf> {
+        let path = dir.path().join(name);
+        fs::write(&path, data)?;
+        Ok(path)
+    };
+    let out = dir.path().join("nt_fw_content.crt");
+    let mut command = Command::new("cert_create");
+    // Only nt-fw-key is used. Without a file for each of the others it stops,
+    // and with `--new-keys` it would also make up one that it cannot find.
+    for option in KEYS {
+        command.arg(format!("--{option}")).arg(request.key);
+    }
+    command.args(["--hash-alg", request.hash, "--tfw-nvctr", "0"]);
+    command.args(["--ntfw-nvctr", &request.counter.to_string()]);
+    command.arg("--nt-fw").arg(write("nt-fw", request.image)?);
+    if let Some(config) = request.config {
+        let path = write("nt-fw-config", config)?;
+        command.arg("--nt-fw-config").arg(path);
+    }
+    command.arg("--nt-fw-cert").arg(&out);
+    process::output(&mut command).with_context(|| {
+        let what = "TF-A's cert_create signs nothing with it";
+        format!("{}: {what}; is it a private key in PEM form?", key())
+    })?;
+    fs::read(&out).context("cert_create made no certificate")
+}
+
+/// Makes sure that the signature of `signed` is its key's.
+///
+/// # Errors
+/// When it is not, or OpenSSL cannot be installed or read the key.
+pub fn verify(workspace: &Workspace, signed: &Signed) -> Result<()> {
+    setup::ensure(workspace, &[Need::Openssl])?;
+    let dir = tempfile::tempdir()?;
+    let (body, key, signature) = (
+        dir.path().join("body"),
+        dir.path().join("key.der"),
+        dir.path().join("signature"),
+    );
+    fs::write(&body, &signed.body)?;
+    fs::write(&key, &signed.key)?;
+    fs::write(&signature, &signed.signature)?;
+    let mut command = Command::new("openssl");
+    command.args(["dgst", &format!("-{}", signed.hash), "-keyform", "DER"]);
+    command.arg("-verify").arg(key);
+    command.arg("-signature").arg(signature);
+    if let Some(salt) = signed.salt {
+        command.args(["-sigopt", "rsa_padding_mode:pss"]);
+        command.args(["-sigopt", &format!("rsa_pss_saltlen:{salt}")]);
+    }
+    process::output(command.arg(body)).map(drop)
+}

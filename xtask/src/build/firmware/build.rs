@@ -1,0 +1,163 @@
+//! TF-A, built with the overlay platform of `platforms/BOARD/tf-a`.
+//!
+//! A build is kept under a hash of all that went into it: the overlay's
+//! files, the variant, TF-A's source, the compiler and the arguments. TF-A's
+//! own tree is not written to.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, thread};
+
+use anyhow::{Context, Result, bail};
+use sha2::{Digest, Sha256};
+
+use super::fip::Fip;
+use super::platform::Platform;
+use crate::build::tf_a::{self, TfA};
+use crate::setup;
+use crate::setup::process::{self, quietly};
+use crate::setup::progress::Progress;
+use crate::setup::source_package::hex;
+use crate::setup::workspace::{Workspace, once};
+
+/// A finished build.
+#[derive(Clone, Debug)]
+pub struct Firmware {
+    /// Where `bl1.bin`, `bl2.bin`, `bl31.bin` and their ELF files are, and
+    /// `fip.bin` if it was asked for.
+    pub dir: PathBuf,
+}
+
+/// The boot stages that are built.
+const STAGES: [&str; 3] = ["bl1", "bl2", "bl31"];
+
+impl Firmware {
+    /// The file of one of the stages.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read(&self, stage: &str) -> Result<Vec<u8>> {
+        let path = self.dir.join(stage).with_extension("bin");
+        fs::read(&path).with_context(|| path.display().to_string())
+    }
+}
+
+/// Builds `platform` with `tf_a`, unless that has been done before.
+///
+/// # Errors
+/// When the compiler is missing and cannot be installed, or the build fails.
+pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<Firmware> {
+    setup::ensure(workspace, &setup::FIRMWARE)?;
+    let fip = platform.fip.map(|fip| Fip::prepare(workspace, fip));
+    let fip = fip.transpose()?;
+    let key = key(tf_a, platform, fip.as_ref())?;
+    let name = format!("{}-{}", platform.name, key.get(..16).unwrap_or(&key));
+    let dir = workspace.state().join("firmware").join(name);
+    once(&dir, |partial| {
+        make(workspace, tf_a, platform, fip.as_ref(), partial)
+    })?;
+    Ok(Firmware { dir })
+}
+
+/// The arguments that do not depend on where things are.
+fn arguments(tf_a: &TfA, platform: &Platform) -> Vec<String> {
+    let mut arguments = vec![
+        format!("PLAT={}", platform.name),
+        "CROSS_COMPILE=aarch64-linux-gnu-".into(),
+        "DEBUG=0".into(),
+        // Neither the time nor the repository round it may get into it.
+        "BUILD_MESSAGE_TIMESTAMP=\"reproducible\"".into(),
+        format!("BUILD_STRING=psci-bench-{}", tf_a.version),
+    ];
+    arguments.extend(platform.variables.iter().cloned());
+    arguments
+}
+
+pub(super) fn key(tf_a: &TfA, platform: &Platform, fip: Option<&Fip>) -> Result<String> {
+    let mut hash = Sha256::new();
+    let mut part = |text: &str| {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    };
+    part(&tf_a.identity);
+    for argument in arguments(tf_a, platform) {
+        part(&argument);
+    }
+    if let Some(fip) = fip {
+        part(&fip.identity);
+    }
+    for program in ["aarch64-linux-gnu-gcc", "aarch64-linux-gnu-ld"] {
+        let said = process::output(process::clean(program).arg("--version"))?;
+        part(said.lines().next().unwrap_or_default());
+    }
+    if let Some(root) = &platform.root {
+        tf_a::add(root, root, &mut hash).context("cannot read the overlay platform")?;
+    }
+    Ok(hex(&hash.finalize()))
+}
+
+fn make(
+    workspace: &Workspace,
+    tf_a: &TfA,
+    platform: &Platform,
+    fip: Option<&Fip>,
+    place: &Path,
+) -> Result<()> {
+    let scratch = tempfile::tempdir_in(workspace.state())?;
+    let overlay = platform.root.as_deref().unwrap_or(scratch.path());
+    for path in [&tf_a.dir, overlay, scratch.path()] {
+        if path.to_string_lossy().contains(char::is_whitespace) {
+            bail!(
+                "{}: make cannot build in a directory with a space in its name",
+                path.display()
+            );
+        }
+    }
+    let mut what = format!("building TF-A {} for {}", tf_a.version, platform.name);
+    if !platform.variables.is_empty() {
+        what = format!("{what} ({})", platform.variables.join(" "));
+    }
+    let progress = Progress::start(&what);
+    let jobs = thread::available_parallelism().map_or(1, usize::from);
+    let mut command: Command = process::clean("make");
+    command.arg("-C").arg(&tf_a.dir).arg(format!("-j{jobs}"));
+    command.args(arguments(tf_a, platform));
+    if let Some(root) = &platform.root {
+        // TF-A joins this and the platform's name without a slash.
+        command.arg(format!("TF_PLATFORM_ROOT={}/", root.display()));
+    }
+    command.arg(format!("BUILD_BASE={}", scratch.path().display()));
+    command.args(STAGES);
+    if let Some(fip) = fip {
+        command.args(fip.arguments(scratch.path(), place)?);
+    }
+    let log = place.with_extension("log");
+    quietly(&mut command, &log, &progress, watch)
+        .with_context(|| format!("TF-A did not build; all it said is in {}", log.display()))?;
+    let built = scratch.path().join(&platform.name).join("release");
+    for stage in STAGES {
+        for (from, to) in [
+            (format!("{stage}.bin"), format!("{stage}.bin")),
+            (format!("{stage}/{stage}.elf"), format!("{stage}.elf")),
+        ] {
+            let from = built.join(from);
+            if fs::copy(&from, place.join(to)).is_err() {
+                bail!("TF-A's build made no {}", from.display());
+            }
+        }
+    }
+    if fip.is_some() {
+        let from = built.join("fip.bin");
+        fs::copy(&from, place.join("fip.bin")).with_context(|| from.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// make's lines: `  CC      lib/psci/psci_main.c`.
+fn watch(line: &str, progress: &Progress) -> bool {
+    let mut words = line.split_whitespace();
+    if let (Some(_), Some(file), None) = (words.next(), words.next(), words.next()) {
+        progress.detail(file);
+    }
+    true
+}

@@ -1,0 +1,12 @@
+//! TF-A built with the overlay platform.
+
+mod build;
+pub mod fault;
+mod fip;
+mod platform;
+mod variant;
+
+pub use self::build::{Firmware, build};
+pub use self::fip::{FipBuild, NT_FW_KEY};
+pub use self::platform::{Handoff, Platform};
+pub use self::variant::{Coherency, Pmf, Variant};

@@ -1,0 +1,112 @@
+//! The platform that TF-A is built for.
+
+use std::path::PathBuf;
+
+use super::fip::FipBuild;
+use super::variant::{OSI, Variant};
+use crate::board::{Gic, Stock};
+use crate::setup::workspace::Workspace;
+
+/// What BL33 is handed, where that is not only the number of its CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Handoff {
+    /// What a Linux kernel is: the device tree's address in X0.
+    Kernel,
+    /// A transfer list, as the Firmware Handoff specification has it.
+    TransferList,
+}
+
+/// What is built from it: a platform, its makefile variables and, when it is
+/// not one of TF-A's own, where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Platform {
+    /// `PLAT`.
+    pub name: String,
+    /// The directory that stands for TF-A's `plat/` beside it.
+    pub root: Option<PathBuf>,
+    /// Further `NAME=value` arguments of make.
+    pub variables: Vec<String>,
+    /// Whether TF-A's build makes a FIP, too.
+    pub fip: Option<FipBuild>,
+}
+
+impl Platform {
+    /// The overlay platform of the board `board`.
+    #[must_use]
+    pub fn overlay(workspace: &Workspace, board: &str, gic: Gic, variant: Variant) -> Self {
+        let mut variables = vec![format!("PB_GIC={}", gic.number())];
+        for (key, value) in variant.values() {
+            if key == OSI {
+                // TF-A's own, and no option of the overlay's.
+                if variant.os_initiated {
+                    variables.push("PSCI_OS_INIT_MODE=1".into());
+                }
+                continue;
+            }
+            let key = key.to_uppercase().replace('-', "_");
+            variables.push(format!("PB_{key}={value}"));
+        }
+        Self {
+            name: format!("psci_bench_{board}"),
+            root: Some(workspace.board(board).join("tf-a").join("plat")),
+            variables,
+            fip: None,
+        }
+    }
+
+    /// The same platform, which hands BL33 something else.
+    #[must_use]
+    pub fn handing_over(mut self, what: Handoff) -> Self {
+        self.variables.push(match what {
+            Handoff::Kernel => "ARM_LINUX_KERNEL_AS_BL33=1".into(),
+            Handoff::TransferList => "TRANSFER_LIST=1".into(),
+        });
+        self
+    }
+
+    /// A platform of TF-A's own, as it is, for `gic`. `load_address` is the
+    /// board's.
+    #[must_use]
+    pub fn stock(stock: &Stock, load_address: u64, gic: Gic) -> Self {
+        let gic = gic.number().to_string();
+        let variables = stock.variables.iter();
+        let variables = variables.map(|variable| variable.replace("{gic}", &gic));
+        let preloaded = stock
+            .preloaded
+            .then(|| format!("PRELOADED_BL33_BASE={load_address:#x}"));
+        Self {
+            name: stock.platform.clone(),
+            root: None,
+            variables: variables.chain(preloaded).collect(),
+            fip: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn makefile_variables() {
+        let workspace = Workspace::find().expect("the repository");
+        let variant = "coherency=sw,gic-reset=1".parse().expect("known words");
+        let platform = Platform::overlay(&workspace, "qemu", Gic::V2, variant);
+        assert_eq!(
+            platform.variables,
+            [
+                "PB_GIC=2",
+                "PB_COHERENCY=sw",
+                "PB_GIC_RESET=1",
+                "PB_PMF=new",
+                "PB_STATE_ID=original",
+                "PB_TIMER_STOP=0",
+                "PB_FAULTS=0"
+            ]
+        );
+        let osi = "osi=1".parse().expect("a known word");
+        let platform = Platform::overlay(&workspace, "qemu", Gic::V2, osi);
+        let last = platform.variables.last().map(String::as_str);
+        assert_eq!(last, Some("PSCI_OS_INIT_MODE=1"));
+    }
+}

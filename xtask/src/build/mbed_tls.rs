@@ -1,0 +1,35 @@
+//! Mbed TLS's source, which TF-A's trusted boot is built with.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use crate::setup::source_package::Source;
+
+/// Mbed TLS, which TF-A checks signatures with. Tests alone use it, and Debian
+/// takes a version away when it has a security update of it: not pinned.
+pub const MBED_TLS: Source = Source {
+    package: "mbedtls",
+    title: "Mbed TLS",
+    version: "3.6",
+    dsc_sha256: None,
+    otherwise: "",
+    check: |dir| mbed_tls_version(dir).map(|_| ()),
+};
+
+/// The version of the Mbed TLS in `dir`.
+///
+/// # Errors
+/// When it is none, or one that TF-A 2.12 does not build with.
+pub fn mbed_tls_version(dir: &Path) -> Result<String> {
+    let header = dir.join("include/mbedtls/build_info.h");
+    let text = fs::read_to_string(&header).with_context(|| header.display().to_string())?;
+    let version = text
+        .split_once("MBEDTLS_VERSION_STRING ")
+        .and_then(|(_, rest)| rest.split('"').nth(1));
+    match version {
+        Some(version) if version.starts_with("3.6.") => Ok(version.to_owned()),
+        other => bail!("this is not Mbed TLS 3.6: {other:?}"),
+    }
+}

@@ -1,0 +1,133 @@
+//! Building the payload, and images of it.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, stderr};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail};
+
+use super::image::{self, Emergency};
+use crate::setup::workspace::Workspace;
+use crate::setup::{self, Need, TARGET};
+
+/// What cargo wants between encoded flags.
+const SEPARATOR: &str = "\x1f";
+
+/// The device tree that an image carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Tree {
+    /// One that is made of the board file.
+    Board,
+    /// The user's, which the payload has to be able to use.
+    File(PathBuf),
+    /// These bytes, whatever they are: for tests of the payload's own checks.
+    Raw(Vec<u8>),
+    /// None.
+    None,
+}
+
+/// Builds the payload and returns its ELF file's path.
+///
+/// # Errors
+/// When the target is missing and cannot be installed, or it does not compile.
+pub fn build(workspace: &Workspace) -> Result<PathBuf> {
+    setup::ensure(workspace, &[Need::RustTarget])?;
+    let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
+    let mut command = Command::new(cargo);
+    command.arg("build");
+    if !stderr().is_terminal() {
+        command.arg("--quiet");
+    }
+    command.args(["--release", "--target", TARGET]);
+    command.args(["--package", "psci-bench", "--bin", "psci-bench"]);
+    command.arg("--target-dir").arg(&workspace.target);
+    command
+        .current_dir(&workspace.root)
+        .stdin(Stdio::null())
+        .stdout(stderr());
+    command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags());
+    let status = command.status().context("cannot run cargo")?;
+    if !status.success() {
+        bail!("the payload does not build, see above");
+    }
+    let elf = workspace
+        .target
+        .join(TARGET)
+        .join("release")
+        .join("psci-bench");
+    if !elf.is_file() {
+        bail!("cargo built no {}", elf.display());
+    }
+    Ok(elf)
+}
+
+/// The user's own flags for rustc, and ours.
+///
+/// * `code-model=tiny`: all of the image is within 1 MiB, so that one
+///   instruction reaches any address in it where two would be needed.
+/// * `homogeneous-prolog-epilog`: functions save and restore registers by a few
+///   routines that they share, and not each by instructions of its own.
+/// * `fix-cortex-a53-835769`: no 64-bit multiply-accumulate directly follows a
+///   load or store, where Cortex-A53 r0p0 to r0p4 may compute a wrong result.
+///   rustc passes the feature to LLVM, and warns that it is unstable:
+///   `-Awarnings` is against that. Lints are `cargo clippy`'s to report.
+/// * `remap-path-prefix`: the strings of panics in dependencies begin with
+///   where cargo unpacked them; the image is not to depend on whose home that
+///   is.
+fn rust_flags() -> OsString {
+    let mut flags = match env::var_os("CARGO_ENCODED_RUSTFLAGS") {
+        Some(encoded) => encoded,
+        None => env::var("RUSTFLAGS")
+            .unwrap_or_default()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(SEPARATOR)
+            .into(),
+    };
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let mut own: Vec<OsString> = vec![
+        "-Ccode-model=tiny".into(),
+        "-Cllvm-args=-homogeneous-prolog-epilog".into(),
+        "-Ctarget-feature=+fix-cortex-a53-835769".into(),
+        "-Awarnings".into(),
+    ];
+    if let Some(home) = home {
+        let mut remap = OsString::from("--remap-path-prefix=");
+        remap.push(home.join("registry").join("src"));
+        remap.push("=");
+        own.push(remap);
+    }
+    for flag in own {
+        if !flags.is_empty() {
+            flags.push(SEPARATOR);
+        }
+        flags.push(flag);
+    }
+    flags
+}
+
+/// Builds the payload, and returns it flat.
+///
+/// # Errors
+/// As [`build`] and [`image::flatten`].
+pub fn flat(workspace: &Workspace) -> Result<Vec<u8>> {
+    let elf = build(workspace)?;
+    let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
+    image::flatten(&elf)
+}
+
+/// Builds the payload and makes the image of it with `tree`.
+///
+/// # Errors
+/// As [`flat`] and [`image::assemble`].
+pub fn image(
+    workspace: &Workspace,
+    tree: Option<&[u8]>,
+    emergency: Emergency,
+    cpus: usize,
+) -> Result<Vec<u8>> {
+    image::assemble(flat(workspace)?, tree, emergency, cpus)
+}

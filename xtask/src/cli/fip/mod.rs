@@ -1,0 +1,4 @@
+//! The verb `fip`.
+
+mod build;
+pub mod verbs;

@@ -1,0 +1,84 @@
+//! `cargo xtask test`: everything there is to test, with what it needs set up
+//! before, so that no test has a reason to be left out.
+
+use std::env;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result};
+
+use crate::build::{mbed_tls, payload, tf_a};
+use crate::qemu::kvm_host::KvmHost;
+use crate::setup::progress::say;
+use crate::setup::workspace::Workspace;
+use crate::setup::{self, Need, linux_trees, process};
+
+/// Runs the tests of both packages. `filter` goes to the test programs.
+///
+/// Returns whether all of them passed.
+///
+/// # Errors
+/// When something that they need cannot be had.
+pub fn run(filter: &[String]) -> Result<bool> {
+    let workspace = Workspace::find()?;
+    setup::ensure(&workspace, &setup::ALL)?;
+    tf_a::TF_A.fetch(&workspace)?;
+    mbed_tls::MBED_TLS.fetch(&workspace)?;
+    payload::build(&workspace)?;
+    // Whatever fails first, all the rest as well.
+    let mut arguments = vec!["--workspace", "--no-fail-fast"];
+    if !filter.is_empty() {
+        arguments.push("--");
+        arguments.extend(filter.iter().map(String::as_str));
+    }
+    cargo_test(&workspace, &arguments, &[])
+}
+
+/// Runs the test of the device trees of all of Linux's boards.
+///
+/// Returns whether it passed.
+///
+/// # Errors
+/// When something that it needs cannot be had.
+pub fn trees() -> Result<bool> {
+    let workspace = Workspace::find()?;
+    linux_trees::fetch(&workspace)?;
+    let test = ["--package", "xtask", "--test", "trees"];
+    let only = ["--", "--ignored", "--nocapture"];
+    // A thousand trees are minutes without any optimisation.
+    let faster = [("CARGO_PROFILE_DEV_OPT_LEVEL", "1")];
+    cargo_test(&workspace, &[&test[..], &only].concat(), &faster)
+}
+
+/// Runs the tests as a guest under KVM.
+///
+/// Returns whether they passed.
+///
+/// # Errors
+/// When something that they need cannot be had.
+pub fn kvm() -> Result<bool> {
+    let workspace = Workspace::find()?;
+    setup::ensure(&workspace, &[Need::Qemu, Need::Dtc, Need::RustTarget])?;
+    KvmHost::ready(&workspace)?;
+    payload::build(&workspace)?;
+    let test = ["--package", "psci-bench", "--test", "kvm"];
+    // One machine at a time: each of them is a Linux and its guest.
+    let only = ["--", "--ignored", "--nocapture", "--test-threads=1"];
+    cargo_test(&workspace, &[&test[..], &only].concat(), &[])
+}
+
+/// Runs `cargo test` with overflow checks and assertions on.
+fn cargo_test(
+    workspace: &Workspace,
+    arguments: &[&str],
+    environment: &[(&str, &str)],
+) -> Result<bool> {
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    command
+        .arg("test")
+        .arg("--target-dir")
+        .arg(&workspace.target);
+    command.args(arguments).envs(environment.iter().copied());
+    command.current_dir(&workspace.root).stdin(Stdio::null());
+    say(&process::display(&command));
+    Ok(command.status().context("cannot run cargo")?.success())
+}

@@ -1,0 +1,74 @@
+//! Jobs for lab engines: LAVA and labgrid.
+//!
+//! ```text
+//! qemu ────── QEMU's command line, taken apart for engines
+//! lava ────── a job, and a device dictionary; monitors: what LAVA looks for
+//! labgrid ─── an environment, and the tests that pytest runs in it
+//! recovery ── the FIP within a board's recovery image
+//! cell ────── a board with a firmware: the folder with all of these
+//! place ───── where that goes, and what there is replaced
+//! words ───── what the user says for engines
+//! yaml ────── scalars
+//! ```
+//!
+//! No engine's work is done here: this writes what an engine takes, and
+//! `report` reads what it gives. Nothing is written before all is known to be
+//! good.
+
+use std::fmt;
+
+/// A lab engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Engine {
+    /// LAVA, of which each job is a file for its scheduler.
+    Lava,
+    /// labgrid, which is a plugin of pytest.
+    Labgrid,
+}
+
+impl Engine {
+    /// How its folders begin.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Lava => "lava",
+            Self::Labgrid => "labgrid",
+        }
+    }
+
+    /// What the payload has to do after its last line, by `end=`. LAVA waits
+    /// for QEMU to end, and shuts a board down itself; labgrid's driver for
+    /// QEMU fails where QEMU has ended by itself.
+    #[must_use]
+    pub fn end(self) -> &'static str {
+        match self {
+            Self::Lava => "off",
+            Self::Labgrid => "park",
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+/// What a cell is called by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// The engine that its files are for.
+    pub engine: Engine,
+    /// The board's folder in `platforms`.
+    pub board: String,
+    /// What the user calls the firmware.
+    pub firmware: String,
+}
+
+impl Names {
+    /// The name of the cell's folder.
+    #[must_use]
+    pub fn folder(&self) -> String {
+        format!("{}-{}-{}", self.engine, self.board, self.firmware)
+    }
+}

@@ -1,0 +1,11 @@
+//! What to make of a run without a verdict.
+
+mod diagnose;
+mod last_cpu;
+mod reset;
+mod scenario;
+
+pub use self::diagnose::{
+    Context, console_moved, diagnose, doubt, full_reason, refused, refused_fault,
+};
+pub use self::scenario::last_scenario;

@@ -1,0 +1,101 @@
+//! Whether a log holds more than one start of the machine, as where a
+//! watchdog has reset it.
+
+use super::scenario::{begun, last_scenario};
+
+/// What the firmware's stages and the payload print first, each once a start.
+fn banner(line: &str) -> Option<&str> {
+    let stages = ["NOTICE:  BL1: v", "NOTICE:  BL2: v", "NOTICE:  BL31: v"];
+    if let Some(stage) = stages.into_iter().find(|stage| line.starts_with(stage)) {
+        return Some(stage);
+    }
+    let version = line.strip_prefix("psci-bench ")?;
+    version
+        .starts_with(|c: char| c.is_ascii_digit())
+        .then_some("psci-bench")
+}
+
+/// What the machine was doing when it was reset for the first time.
+pub(super) fn first(log: &str) -> Option<String> {
+    let before = before_second_start(log)?;
+    let Some(scenario) = last_scenario(before) else {
+        return Some("the machine was reset before a scenario was begun".into());
+    };
+    let mut behind = before
+        .lines()
+        .rev()
+        .take_while(|line| begun(line).is_none());
+    let when = if behind.any(is_result) {
+        "after"
+    } else {
+        "while"
+    };
+    Some(format!(
+        "the machine was reset {when} '{scenario}' was measured"
+    ))
+}
+
+/// Whether `line` is the result of a scenario, in TFTF's frame or outside it.
+fn is_result(line: &str) -> bool {
+    let words = ["  TEST COMPLETE ", "  Passed", "  Skipped: ", "  Failed: "];
+    words.into_iter().any(|word| line.starts_with(word))
+}
+
+/// The part of `log` before a banner that is in it a second time.
+fn before_second_start(log: &str) -> Option<&str> {
+    let mut seen = Vec::new();
+    let mut at = 0;
+    for line in log.split_inclusive('\n') {
+        if let Some(banner) = banner(line) {
+            if seen.contains(&banner) {
+                return log.get(..at);
+            }
+            seen.push(banner);
+        }
+        at += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: &str = "NOTICE:  BL1: v2.12.1(release):psci-bench-2.12.1\r\n\
+                         NOTICE:  BL1: Built : reproducible\r\n\
+                         NOTICE:  BL31: v2.12.1(release):psci-bench-2.12.1\r\n\
+                         psci-bench 0.1.0\r\n";
+
+    #[test]
+    fn two_starts() {
+        assert_eq!(first(START), None);
+        let log = format!("{START}> Executing 'A'\r\n");
+        assert_eq!(first(&log), None);
+        assert_eq!(
+            first(&format!("{log}{START}> Executing 'B'\r\n")).as_deref(),
+            Some("the machine was reset while 'A' was measured")
+        );
+        assert_eq!(
+            first(&format!("{log}  TEST COMPLETE   Passed\r\nx\r\n{START}")).as_deref(),
+            Some("the machine was reset after 'A' was measured")
+        );
+        assert_eq!(
+            first(&format!("{START}{START}{log}")).as_deref(),
+            Some("the machine was reset before a scenario was begun")
+        );
+        // Scenarios with titles of their own.
+        let own = format!("{log}  TEST COMPLETE   Passed\r\nCPU_ON and CPU_OFF\r\n");
+        assert_eq!(
+            first(&format!("{own}{START}")).as_deref(),
+            Some("the machine was reset while 'CPU_ON and CPU_OFF' was measured")
+        );
+        assert_eq!(
+            first(&format!("{own}  Skipped: no GIC\r\n{START}")).as_deref(),
+            Some("the machine was reset after 'CPU_ON and CPU_OFF' was measured")
+        );
+        // The firmware is silent, or of another make.
+        let payload = "psci-bench 0.1.0\r\n> Executing 'A'\r\npsci-bench 0.1.0\r\n";
+        assert!(first(payload).is_some_and(|said| said.contains("while 'A'")));
+        assert_eq!(first("psci-bench: INCOMPLETE\r\npsci-bench: x\r\n"), None);
+    }
+}

@@ -1,0 +1,245 @@
+//! An arm64 Linux with KVM, of which the payload is the guest.
+//!
+//! Few who run these tests have an arm64 machine with KVM, and a guest of one
+//! that is emulated is a guest all the same: its kernel is Debian's, which has
+//! KVM, and QEMU emulates EL2 for it. That is slow, and the figures are those
+//! of an emulator; what is shown is that the payload runs there, and what
+//! compares with what.
+//!
+//! ```text
+//! host (any)           qemu-system-aarch64 -M virt,virtualization=on
+//!   Linux at EL2         /init (kvm-host/)
+//!     VMM                  Debian's qemu-system-aarch64 -accel kvm, or /init vmm
+//!       guest at EL1         the payload
+//! ```
+//!
+//! The kernel, and Debian's QEMU for arm64 with its libraries, are fetched once
+//! (`packages`); what differs from run to run comes behind them in the
+//! initial file system (`initramfs`), which Linux takes as one.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail};
+
+use super::initramfs::Contents;
+use crate::board::Gic;
+use crate::qemu::{stream, timeout};
+use crate::setup::workspace::Workspace;
+use crate::setup::{self, Need};
+
+/// The CPU model that emulates EL2 fastest: it has VHE, and its pointer
+/// authentication is not the architecture's costly one.
+pub const CPU: &str = "max,pauth-impdef=on";
+/// How many CPUs guest and Linux have when nobody says how many.
+pub const CPUS: u32 = 2;
+/// How long the VMM may take to end, once the guest has said its last line:
+/// with a busy host, seconds.
+pub const LINGER: Duration = Duration::from_secs(30);
+/// Where guests find the payload.
+pub const IMAGE: &str = "payload";
+/// What `/init` puts before all that it says.
+const MARK: &str = "kvm-host: ";
+/// How it says how the VMM ended.
+const ENDED: &str = "the VMM ended ";
+
+/// Such a Linux, ready to be started.
+#[derive(Clone, Debug)]
+pub struct KvmHost {
+    /// The kernel, an arm64 Image.
+    kernel: PathBuf,
+    /// The part of the initial file system that stays as it is.
+    base: PathBuf,
+    /// Process 1.
+    init: PathBuf,
+}
+
+impl KvmHost {
+    /// Fetches what is not there yet, and builds process 1 if it is stale.
+    ///
+    /// # Errors
+    /// When apt or the network fails, the Rust target can not be installed, or
+    /// process 1 does not build.
+    pub fn ready(workspace: &Workspace) -> Result<Self> {
+        let packages = super::packages::fetch(workspace)?;
+        Ok(Self {
+            kernel: packages.kernel,
+            base: packages.base,
+            init: build(workspace)?,
+        })
+    }
+
+    /// The initial file system: with `files` by their names, and the VMM that
+    /// is to be started, a program and its arguments.
+    ///
+    /// # Errors
+    /// When it cannot be read or put together, or an argument has a line end.
+    pub fn initramfs(&self, vmm: &[String], files: &[(&str, &[u8])]) -> Result<Vec<u8>> {
+        if let Some(word) = vmm.iter().find(|word| word.contains('\n')) {
+            bail!("{word:?} has more than one line");
+        }
+        let read = |path: &Path| fs::read(path).with_context(|| path.display().to_string());
+        let mut contents = Contents::behind(read(&self.base)?);
+        contents.program("init", &read(&self.init)?)?;
+        contents.file("vmm", vmm.join("\n").as_bytes())?;
+        for (name, bytes) in files {
+            contents.file(name, bytes)?;
+        }
+        contents.finish()
+    }
+
+    /// QEMU's arguments that start its kernel; `-initrd` comes besides.
+    #[must_use]
+    pub fn arguments(&self) -> [OsString; 4] {
+        // Its messages are for when it fails; a panic ends the machine.
+        let arguments = "console=ttyAMA0 quiet panic=-1";
+        [
+            "-kernel".into(),
+            self.kernel.clone().into(),
+            "-append".into(),
+            arguments.into(),
+        ]
+    }
+}
+
+/// What starts Debian's QEMU as the VMM, with a machine like that of the board
+/// qemu. `args` are for its own device tree, if the image carries none.
+#[must_use]
+pub fn qemu(gic: Gic, cpus: u32, args: Option<&str>) -> Vec<String> {
+    let machine = format!("virt,gic-version={}", gic.number());
+    let cpus = cpus.to_string();
+    let image = format!("/{IMAGE}");
+    let mut words = vec!["/usr/bin/qemu-system-aarch64", "-accel", "kvm"];
+    words.extend(["-M", &machine, "-cpu", "host", "-smp", &cpus, "-m", "128"]);
+    words.extend(["-nodefaults", "-display", "none", "-serial", "stdio"]);
+    words.extend(["-no-reboot", "-kernel", &image]);
+    words.extend(args.iter().flat_map(|args| ["-append", args]));
+    words.into_iter().map(str::to_owned).collect()
+}
+
+/// What starts this project's own VMM: kvmtool's layout, with the UART there
+/// and so many MiB of memory, and the device tree in `/tree`.
+#[must_use]
+pub fn own(gic: Gic, cpus: u32, uart: u64, mib: u32) -> Vec<String> {
+    let image = format!("/{IMAGE}");
+    let numbers = [
+        gic.number().to_string(),
+        format!("{uart:#x}"),
+        mib.to_string(),
+    ];
+    let words = ["/init", "vmm", &image, "/tree", &cpus.to_string()].map(str::to_owned);
+    words.into_iter().chain(numbers).collect()
+}
+
+/// How long a guest may run, by how long the same run may take without KVM.
+/// There an exit takes hundreds of instructions, and here each of them is
+/// emulated, in the host's Linux as in the guest.
+#[must_use]
+pub fn timeout(without: Duration) -> Duration {
+    without
+        .saturating_mul(5)
+        .min(Duration::from_secs(timeout::TIMEOUT_MAX))
+}
+
+/// How the VMM ended, in the words of process 1; nothing where it did not get
+/// that far.
+#[must_use]
+pub fn ended(log: &str) -> Option<&str> {
+    said(log).find_map(|line| line.strip_prefix(ENDED))
+}
+
+/// How the VMM ended, where it should have ended otherwise though the guest had
+/// said its last line.
+#[must_use]
+pub fn trouble(log: &[u8]) -> Option<String> {
+    stream::closing(log)?;
+    let log = String::from_utf8_lossy(log);
+    ended(&log)
+        .filter(|how| *how != "with exit code 0")
+        .map(str::to_owned)
+}
+
+/// What process 1 said last.
+#[must_use]
+pub fn last_words(log: &str) -> Option<&str> {
+    said(log).last()
+}
+
+/// Whether Linux has KVM.
+#[must_use]
+pub fn has_kvm(log: &str) -> bool {
+    said(log).any(|line| {
+        line.ends_with("VHE mode initialized successfully")
+            || line.ends_with("Hyp mode initialized successfully")
+    })
+}
+
+fn said(log: &str) -> impl Iterator<Item = &str> {
+    log.lines()
+        .filter_map(|line| line.trim_end().strip_prefix(MARK))
+}
+
+/// Builds process 1, and returns where it is.
+///
+/// # Errors
+/// When the Rust target can not be installed, or it does not build.
+pub fn build(workspace: &Workspace) -> Result<PathBuf> {
+    setup::ensure(workspace, &[Need::LinuxTarget])?;
+    let package = workspace.root.join("kvm-host");
+    let mut command = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    command.args(["build", "--quiet", "--release", "--locked"]);
+    command.args(["--target", setup::LINUX_TARGET, "--target-dir"]);
+    command.arg(&workspace.target).current_dir(&package);
+    // The user's flags are for other programs. Rust's own linker and start-up
+    // code do, and no cross compiler is needed.
+    command.env_remove("RUSTFLAGS");
+    command.env("CARGO_ENCODED_RUSTFLAGS", "-Clinker=rust-lld");
+    command.stdin(Stdio::null()).stdout(std::io::stderr());
+    let status = command.status().context("cannot run cargo")?;
+    if !status.success() {
+        bail!("{} does not build, see above", package.display());
+    }
+    let target = workspace.target.join(setup::LINUX_TARGET);
+    Ok(target.join("release").join("kvm-host"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_process_1_says() {
+        let log = "kvm-host: kvm [1]: VHE mode initialized successfully\r\n\
+                   psci-bench: PASS (1 passed, 0 skipped, 0 failed; 9 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)\r\n\
+                   kvm-host: the VMM ended with exit code 0\r\n\
+                   [    1.0] reboot: Power down\r\n";
+        assert!(has_kvm(log));
+        assert_eq!(ended(log), Some("with exit code 0"));
+        assert_eq!(last_words(log), Some("the VMM ended with exit code 0"));
+        assert_eq!(trouble(log.as_bytes()), None);
+        let killed = log.replace("with exit code 0", "by signal 6");
+        assert_eq!(trouble(killed.as_bytes()).as_deref(), Some("by signal 6"));
+        let none = "kvm-host: Linux 6\r\nkvm-host: there is no KVM: /dev/kvm: none\r\n";
+        assert!(!has_kvm(none) && ended(none).is_none());
+        assert_eq!(last_words(none), Some("there is no KVM: /dev/kvm: none"));
+        assert_eq!(last_words("xkvm-host: 1\n"), None);
+    }
+
+    #[test]
+    fn virtual_machine_monitors() {
+        let words = qemu(Gic::V2, 4, Some("iterations=1 warmup=0")).join(" ");
+        assert!(
+            words.contains(" -M virt,gic-version=2 -cpu host -smp 4 "),
+            "{words}"
+        );
+        assert!(
+            words.ends_with(" -kernel /payload -append iterations=1 warmup=0"),
+            "{words}"
+        );
+        let words = own(Gic::V3, 2, 0x100_0000, 128).join(" ");
+        assert_eq!(words, "/init vmm /payload /tree 2 3 0x1000000 128");
+    }
+}

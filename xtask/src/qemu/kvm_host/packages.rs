@@ -1,0 +1,173 @@
+//! What of it is Debian's: a kernel with KVM, and QEMU for arm64 with the
+//! libraries that it loads. Packages are fetched and unpacked, and none is
+//! installed.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use object::Object;
+
+use super::initramfs::Contents;
+use crate::setup::apt::{self, Apt};
+use crate::setup::process::{self, find, quietly};
+use crate::setup::progress::Progress;
+use crate::setup::workspace::{Workspace, once};
+
+/// The package that depends on the current kernel's: the one for virtual
+/// machines, which has all drivers built in that such a machine needs.
+const KERNEL: &str = "linux-image-cloud-arm64";
+/// QEMU for Arm machines.
+const QEMU: &str = "qemu-system-arm";
+const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
+const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
+/// What the kernel starts QEMU by, as QEMU's program header names it.
+const LOADER: &str = "ld-linux-aarch64.so.1";
+
+/// Where things are.
+pub struct Packages {
+    /// The kernel.
+    pub kernel: PathBuf,
+    /// An initial file system with QEMU, without a process 1.
+    pub base: PathBuf,
+}
+
+/// Fetches them, if they are not there yet.
+///
+/// # Errors
+/// When apt or the network fails; nothing is then left behind.
+pub fn fetch(workspace: &Workspace) -> Result<Packages> {
+    let place = workspace.state().join("kvm-host");
+    once(&place, |partial| {
+        let work = tempfile::tempdir_in(workspace.state())?;
+        let what = "fetching Debian's kernel and QEMU for arm64, 62 MB";
+        let progress = Progress::start(what);
+        let said = download(work.path(), &progress).with_context(|| {
+            format!(
+                "cannot fetch Debian's packages {KERNEL} and {QEMU} for arm64, without which \
+                 there is no Linux with KVM to be a guest of. Check the network and apt's proxy"
+            )
+        })?;
+        let root = work.path().join("root");
+        unpack(work.path(), &root)?;
+        fs::copy(kernel(&root)?, partial.join("Image"))?;
+        fs::write(partial.join("base.cpio"), base(&root)?)?;
+        Ok(fs::write(partial.join("packages"), said)?)
+    })?;
+    Ok(Packages {
+        kernel: place.join("Image"),
+        base: place.join("base.cpio"),
+    })
+}
+
+/// Fetches the packages to `work`; what is said of them is the kernel's name
+/// and version.
+fn download(work: &Path, progress: &Progress) -> Result<String> {
+    apt::from_any_site(|site| {
+        let apt = Apt::foreign(work, site, "arm64")?;
+        let log = work.join("apt.log");
+        let run = |arguments: &[&str]| {
+            let mut command = apt.command("apt-get", arguments);
+            quietly(&mut command, &log, progress, apt::watch)
+        };
+        run(&["update"])?;
+        let (name, version) = apt.resolve(KERNEL)?;
+        // By itself: what it depends on is for a machine that is kept.
+        run(&["download", &format!("{name}={version}")])?;
+        let install = [
+            "install",
+            "--download-only",
+            "-y",
+            "--no-install-recommends",
+        ];
+        run(&[&install[..], &[QEMU]].concat())?;
+        Ok(format!("{name} {version}\n"))
+    })
+}
+
+/// Unpacks all that was fetched.
+fn unpack(work: &Path, root: &Path) -> Result<()> {
+    if find("dpkg-deb").is_none() {
+        bail!("this machine has no dpkg-deb");
+    }
+    fs::create_dir(root)?;
+    for dir in [work.to_path_buf(), work.join("cache").join("archives")] {
+        for entry in fs::read_dir(&dir)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|ending| ending == "deb") {
+                let mut unpack = Command::new("dpkg-deb");
+                process::output(unpack.arg("-x").arg(&path).arg(root))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The kernel: the only one.
+fn kernel(root: &Path) -> Result<PathBuf> {
+    let boot = root.join("boot");
+    let entries = fs::read_dir(&boot).with_context(|| format!("{KERNEL} has no /boot"))?;
+    let entries = entries.collect::<Result<Vec<_>, _>>()?;
+    let is_kernel = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default();
+        name.to_string_lossy().starts_with("vmlinuz-")
+    };
+    let mut paths = entries.iter().map(fs::DirEntry::path);
+    paths
+        .find(is_kernel)
+        .with_context(|| format!("{KERNEL} has no kernel"))
+}
+
+/// The initial file system with QEMU and what it loads.
+fn base(root: &Path) -> Result<Vec<u8>> {
+    let mut contents = Contents::default();
+    for name in ["dev", "lib", "proc", "usr", "usr/bin", "usr/lib", LIBRARIES] {
+        contents.directory(name)?;
+    }
+    contents.console()?;
+    let qemu = root.join(PROGRAM);
+    let qemu = fs::read(&qemu).with_context(|| format!("{QEMU} has no {PROGRAM}"))?;
+    let directory = root.join(LIBRARIES);
+    let libraries = closure(&qemu, |name| {
+        let path = directory.join(name);
+        fs::read(&path).with_context(|| format!("{QEMU} comes without {name}, which it loads"))
+    })?;
+    contents.program(PROGRAM, &qemu)?;
+    for (name, bytes) in &libraries {
+        contents.program(&format!("{LIBRARIES}/{name}"), bytes)?;
+    }
+    if let Some(loader) = libraries.get(LOADER) {
+        contents.program(&format!("lib/{LOADER}"), loader)?;
+    }
+    contents.finish()
+}
+
+/// All libraries that a program loads, and those that these do, by name.
+fn closure(
+    program: &[u8],
+    read: impl Fn(&str) -> Result<Vec<u8>>,
+) -> Result<BTreeMap<String, Vec<u8>>> {
+    let mut found = BTreeMap::new();
+    let mut wanted = needed(program).context(PROGRAM)?;
+    wanted.push(LOADER.to_owned());
+    while let Some(name) = wanted.pop() {
+        if found.contains_key(&name) {
+            continue;
+        }
+        let bytes = read(&name)?;
+        wanted.extend(needed(&bytes).with_context(|| name.clone())?);
+        found.insert(name, bytes);
+    }
+    Ok(found)
+}
+
+/// The libraries that an ELF file names.
+fn needed(elf: &[u8]) -> Result<Vec<String>> {
+    let file = object::File::parse(elf)?;
+    let libraries = file.import_libraries()?;
+    libraries
+        .map(|library| Ok(String::from_utf8_lossy(library?.name()).into_owned()))
+        .collect()
+}

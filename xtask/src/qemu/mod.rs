@@ -1,0 +1,17 @@
+//! Runs on QEMU: the command line, the stream, the verdict and its diagnosis.
+
+pub mod diagnosis;
+pub mod host_cpu;
+pub mod kvm_host;
+mod machine;
+pub mod monitor;
+pub mod positions;
+pub mod prepare;
+pub mod run;
+pub mod run_result;
+pub mod run_spec;
+pub mod stream;
+pub mod symbols;
+pub mod timeout;
+
+pub use self::machine::{ICOUNT_NS, Level, Machine, PROGRAM, command, preload};

@@ -1,0 +1,279 @@
+//! Where every CPU of a machine is, for a run that has to be ended: the first
+//! thing that one would ask a debugger.
+
+use std::io;
+use std::time::Duration;
+
+use super::monitor::Socket;
+use super::symbols::Symbols;
+use crate::setup::plural::plural;
+
+/// How long a machine is asked at most: it is to be ended.
+pub const TIME: Duration = Duration::from_secs(2);
+
+/// What the words of the arm64 `Image` header are for QEMU's loader.
+const IMAGE_MAGIC: (usize, &[u8]) = (0x38, b"ARM\x64");
+const TEXT_OFFSET: usize = 8;
+const IMAGE_SIZE: usize = 16;
+
+/// WFI and WFE, behind which a CPU that waits is.
+const WAITS: [(u32, &str); 2] = [(0xd503_207f, "WFI"), (0xd503_205f, "WFE")];
+
+/// What is known of a machine's memory.
+#[derive(Clone, Debug, Default)]
+pub struct Map {
+    /// Address of the image.
+    pub image: u64,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its functions, by their offset in it.
+    pub payload: Symbols,
+    /// The functions of the firmware that stays, by address.
+    pub firmware: Symbols,
+}
+
+/// Where QEMU's own loader puts `image`, in memory that begins at `memory`
+/// (`load_aarch64_image` in hw/arm/boot.c).
+#[must_use]
+pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
+    let word = |at: usize| {
+        let bytes = image.get(at..at + 8)?;
+        Some(u64::from_le_bytes(bytes.try_into().ok()?))
+    };
+    let (at, magic) = IMAGE_MAGIC;
+    let has_header = image.get(at..).is_some_and(|rest| rest.starts_with(magic));
+    let offset = match (word(TEXT_OFFSET), word(IMAGE_SIZE)) {
+        (Some(offset), Some(1..)) if has_header => {
+            // Below it there is what starts the image.
+            if offset < 0x1000 {
+                offset.wrapping_add(2 << 20)
+            } else {
+                offset
+            }
+        }
+        _ => 0x8_0000,
+    };
+    memory.wrapping_add(offset)
+}
+
+/// One CPU, as QEMU tells of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Cpu {
+    /// Its number.
+    number: u32,
+    /// Its program counter.
+    pc: u64,
+    /// Where the function it is in returns to, if that has called none.
+    link: u64,
+    /// Its exception level.
+    level: u32,
+    /// Whether it is in the secure world, EL3 included.
+    secure: bool,
+}
+
+/// Stops the machine behind `socket`, and says where its CPUs are: a line for
+/// all that are at the same place. None, if it does not answer.
+#[must_use]
+pub fn ask(socket: &Socket, map: &Map) -> Vec<String> {
+    // Whoever hangs need not tell where.
+    lines(socket, map).unwrap_or_default()
+}
+
+fn lines(socket: &Socket, map: &Map) -> io::Result<Vec<String>> {
+    let mut monitor = socket.connect(TIME)?;
+    monitor.stop()?;
+    let cpus = parse(&monitor.ask("info registers -a", 0)?);
+    let mut groups: Vec<(Cpu, Vec<u32>)> = Vec::new();
+    for cpu in cpus {
+        let place = |cpu: &Cpu| (cpu.pc, cpu.link, cpu.level, cpu.secure);
+        match groups
+            .iter_mut()
+            .find(|group| place(&group.0) == place(&cpu))
+        {
+            Some(group) => group.1.push(cpu.number),
+            None => groups.push((cpu, vec![cpu.number])),
+        }
+    }
+    let mut lines: Vec<(String, Vec<u32>)> = Vec::new();
+    for (cpu, numbers) in groups {
+        let before = format!("x /1wx {:#x}", cpu.pc.wrapping_sub(4));
+        // A place without memory before it, or no time left.
+        let said = monitor.ask(&before, cpu.number).unwrap_or_default();
+        let place = format!("{}{}", map.place(&cpu), wait(&said));
+        match lines.iter_mut().find(|line| line.0 == place) {
+            Some(line) => line.1.extend(numbers),
+            None => lines.push((place, numbers)),
+        }
+    }
+    let line = |(place, mut numbers): (String, Vec<u32>)| {
+        numbers.sort_unstable();
+        let cpus = plural(numbers.len(), "CPU");
+        format!("{cpus} {}: {place}", ranges(&numbers))
+    };
+    Ok(lines.into_iter().map(line).collect())
+}
+
+impl Map {
+    /// Where `cpu` is, in words.
+    fn place(&self, cpu: &Cpu) -> String {
+        let at = format!("EL{} at {:#x}", cpu.level, cpu.pc);
+        if cpu.secure {
+            return match self.firmware.at(cpu.pc) {
+                Some(function) if cpu.level == 3 => format!("{at}, in the firmware: {function}"),
+                _ => format!("{at}, in the firmware"),
+            };
+        }
+        let offset = cpu.pc.wrapping_sub(self.image);
+        if offset >= self.size {
+            return format!("{at}, outside the image");
+        }
+        let Some(function) = self.payload.at(offset) else {
+            return format!("{at}: image offset {offset:#x}");
+        };
+        let mut place = format!("{at}: image offset {offset:#x}, {function}");
+        // What the linker has made of lines that many functions share says
+        // nothing by itself.
+        if function.starts_with("OUTLINED_FUNCTION")
+            && let Some(caller) = self.payload.at(cpu.link.wrapping_sub(self.image))
+        {
+            place.push_str(", for ");
+            place.push_str(&caller);
+        }
+        place
+    }
+}
+
+/// The CPUs in what `info registers -a` says.
+fn parse(said: &str) -> Vec<Cpu> {
+    let mut cpus = Vec::new();
+    for part in said.split("CPU#").skip(1) {
+        cpus.extend(parse_cpu(part));
+    }
+    cpus
+}
+
+fn parse_cpu(part: &str) -> Option<Cpu> {
+    let number = part.lines().next()?.trim().parse().ok()?;
+    let hex = |key: &str| {
+        let mut words = part.split_whitespace();
+        let value = words.find_map(|word| word.strip_prefix(key))?;
+        u64::from_str_radix(value, 16).ok()
+    };
+    // PSTATE=600003c9 -ZC- NS EL2h
+    let state = part.lines().find(|line| line.starts_with("PSTATE="))?;
+    let mut words = state.split_whitespace();
+    let level = words.find_map(|word| word.strip_prefix("EL"))?;
+    let level = level.chars().next()?.to_digit(10)?;
+    let secure = level == 3 || state.split_whitespace().any(|word| word == "S");
+    Some(Cpu {
+        number,
+        pc: hex("PC=")?,
+        link: hex("X30=")?,
+        level,
+        secure,
+    })
+}
+
+/// What to say of a CPU by the instruction before where it is, as `x /1wx`
+/// shows it: one that sleeps does not get beyond what it waits by.
+fn wait(said: &str) -> String {
+    let word = said.split_once(": 0x").map(|(_, digits)| digits.trim());
+    let word = word.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    let found = WAITS.iter().find(|wait| Some(wait.0) == word);
+    found.map_or(String::new(), |wait| format!(", at a {}", wait.1))
+}
+
+/// `numbers`, which are in order, with those between left out: `0, 2-5`.
+fn ranges(numbers: &[u32]) -> String {
+    let mut parts: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match parts.last_mut() {
+            Some(last) if last.1.checked_add(1) == Some(*number) => last.1 = *number,
+            _ => parts.push((*number, *number)),
+        }
+    }
+    let part = |(first, last): &(u32, u32)| {
+        if first == last {
+            first.to_string()
+        } else {
+            format!("{first}-{last}")
+        }
+    };
+    parts.iter().map(part).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Shortened: QEMU 7.2 shows all registers.
+    const SAID: &str = "\r\nCPU#0\r\n PC=0000000060000004 X00=0000000048000000 X01=0\r\n\
+        X29=0000000000000000 X30=0000000060000010  SP=0000000000000000\r\n\
+        PSTATE=400003c9 -Z-- NS EL2h     FPCR=00000000 FPSR=00000000\r\n\
+        \r\nCPU#1\r\n PC=000000000e0a1b2c X00=0\r\nX30=0000000000000000\r\n\
+        PSTATE=600003cd -ZC- EL3h     FPCR=00000000 FPSR=00000000\r\n\
+        \r\nCPU#2\r\n PC=000000000e02\r\nX30=0\r\nPSTATE=600003c5 ---- S EL1h\r\n\
+        \r\nCPU#3\r\n PC=cut";
+
+    #[test]
+    fn what_qemu_says() {
+        let cpus = parse(SAID);
+        let seen: Vec<_> = cpus
+            .iter()
+            .map(|cpu| (cpu.number, cpu.pc, cpu.link, cpu.level, cpu.secure))
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (0, 0x6000_0004, 0x6000_0010, 2, false),
+                (1, 0xe0a_1b2c, 0, 3, true),
+                (2, 0xe02, 0, 1, true),
+            ]
+        );
+        assert_eq!(parse(""), []);
+        assert_eq!(wait("0000000060000084: 0xd503207f\r\n"), ", at a WFI");
+        assert_eq!(wait("0000000060000084: 0xd503205f"), ", at a WFE");
+        assert_eq!(wait("0000000060000084: 0x14000000"), "");
+        assert_eq!(wait("0000000060000084: Cannot access memory"), "");
+    }
+
+    #[test]
+    fn places() {
+        let map = Map {
+            image: 0x6000_0000,
+            size: 0x1000,
+            ..Map::default()
+        };
+        let said: Vec<_> = parse(SAID).iter().map(|cpu| map.place(cpu)).collect();
+        assert_eq!(
+            said,
+            [
+                "EL2 at 0x60000004: image offset 0x4",
+                "EL3 at 0xe0a1b2c, in the firmware",
+                "EL1 at 0xe02, in the firmware",
+            ]
+        );
+        let mut lost = parse(SAID)[0];
+        lost.pc = 0x200;
+        assert_eq!(map.place(&lost), "EL2 at 0x200, outside the image");
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(ranges(&[0, 2, 3, 4, 5, 7]), "0, 2-5, 7");
+        assert_eq!(ranges(&[1]), "1");
+    }
+
+    #[test]
+    fn where_qemu_loads() {
+        assert_eq!(loaded_at(0x4000_0000, b"raw"), 0x4008_0000);
+        let mut image = vec![0; 0x40];
+        image[0x38..].copy_from_slice(b"ARM\x64\0\0\0\0");
+        // An old header, which does not say how large the image is.
+        assert_eq!(loaded_at(0x4000_0000, &image), 0x4008_0000);
+        image[16] = 1;
+        assert_eq!(loaded_at(0x4000_0000, &image), 0x4020_0000);
+        image[10] = 8;
+        assert_eq!(loaded_at(0x4000_0000, &image), 0x4008_0000);
+    }
+}

@@ -1,0 +1,304 @@
+//! Everything that a run needs, built.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use psci_bench::model::Verdict;
+use tempfile::TempDir;
+
+use super::diagnosis::{self, diagnose};
+use super::kvm_host::{self, KvmHost};
+use super::machine::{Level, Machine};
+use super::monitor::Socket;
+use super::positions::{self, Map};
+use super::run_result::RunResult;
+use super::run_spec::{Payload, RunSpec};
+use super::stream::{self, Ending, Limits, Tee};
+use super::symbols::Symbols;
+use crate::board::firmware_kind::Firmware;
+use crate::board::{Board, Conduit};
+use crate::build::firmware::{self, Platform, Variant};
+use crate::build::flash;
+use crate::build::image_contents::{ImageWish, make_image};
+use crate::build::payload::Tree;
+use crate::build::tf_a::TfA;
+use crate::qemu;
+use crate::setup::progress::say;
+use crate::setup::workspace::Workspace;
+use crate::setup::{self, Need};
+
+/// A run for which everything is there and built. It can be repeated.
+#[derive(Debug)]
+pub struct Prepared {
+    firmware: Firmware,
+    cpu: String,
+    timeout: Duration,
+    log: Option<PathBuf>,
+    arguments: Vec<OsString>,
+    map: Map,
+    /// What is in the flash besides BL33; none without one.
+    stages: Option<firmware::Firmware>,
+    /// Has the file that the machine starts from.
+    _dir: TempDir,
+}
+
+/// Sets up what is missing, and builds what is stale.
+///
+/// # Errors
+/// Bad input, or something that cannot be fetched or built.
+pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
+    let workspace = Workspace::find()?;
+    let board = Board::load(&workspace, &spec.board)?;
+    let recipe = board.qemu.as_ref();
+    let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;
+    // A Linux and its guest have fewer and other CPUs, unless the user says so.
+    let (cpu, cpus) = match spec.firmware {
+        Firmware::Kvm => (kvm_host::CPU, kvm_host::CPUS),
+        _ => (recipe.cpu.as_str(), recipe.cpus),
+    };
+    let machine = Machine {
+        recipe,
+        cpu: spec.cpu.as_deref().unwrap_or(cpu),
+        cpus: spec.smp.unwrap_or(cpus),
+        gic: spec.gic.unwrap_or(board.default_gic()),
+        level: spec.level,
+        firmware: spec.firmware,
+        icount: spec.icount,
+        fault: spec.fault.as_deref(),
+    };
+    let described = board.firmware(spec.firmware.name())?;
+    board.check_gic(spec.gic)?;
+    machine.check_cpus(described)?;
+    machine.check_options(board.default_gic())?;
+    machine.check_kvm()?;
+    let stock = described.stock.as_ref();
+    if stock.is_some() && (spec.variant != Variant::default() || spec.fault.is_some()) {
+        bail!(
+            "{} runs TF-A's own platform, which has no --variant and no --fault",
+            board.title
+        );
+    }
+    let load_address = *board.load_address.get_ref();
+    let tf_a = match &spec.tf_a {
+        Some(dir) => Some(TfA::locate(&workspace, Some(dir))?),
+        None => None,
+    };
+    setup::ensure(&workspace, &[Need::Qemu])?;
+    machine.check_model()?;
+    if let Some(doubt) = diagnosis::doubt(spec.firmware, machine.cpu) {
+        say(&format!("warning: {doubt}"));
+    }
+
+    let mut map = Map::default();
+    let image = match &spec.payload {
+        Payload::Image(image) => image.clone(),
+        Payload::Build => {
+            let image = build_image(&workspace, &board, &machine, spec)?;
+            map.payload = symbols(&built(&workspace));
+            image
+        }
+    };
+    map.size = image.len() as u64;
+    let (mut in_memory, mut host, mut stages) = (None, None, None);
+    let file = match spec.firmware {
+        Firmware::Builtin => {
+            let memory = board.memory.first().map_or(0, |range| range.get_ref().base);
+            map.image = positions::loaded_at(memory, &image);
+            image
+        }
+        Firmware::TfA | Firmware::TfAStock => {
+            let tf_a = match tf_a {
+                Some(tf_a) => tf_a,
+                None => TfA::locate(&workspace, None)?,
+            };
+            if spec.firmware == Firmware::TfAStock {
+                tf_a.check_stock()?;
+            }
+            let mut variant = spec.variant;
+            variant.faults |= spec.fault.is_some();
+            let platform = match stock {
+                Some(stock) => Platform::stock(stock, load_address, machine.gic),
+                None => Platform::overlay(&workspace, &spec.board, machine.gic, variant),
+            };
+            let firmware = firmware::build(&workspace, &tf_a, &platform)?;
+            map.image = load_address;
+            // BL1 is where CPUs wait that have not been turned on yet.
+            let stage = |file: &str| symbols(&firmware.dir.join(file));
+            map.firmware = stage("bl31.elf").and(stage("bl1.elf"));
+            let flash;
+            (flash, in_memory) = flash::build(&firmware, stock, image)?;
+            stages = Some(firmware).filter(|_| stock.is_none());
+            flash
+        }
+        Firmware::Kvm => {
+            let args = spec.args.as_deref().filter(|_| spec.tree == Tree::None);
+            let vmm = kvm_host::qemu(machine.gic, machine.cpus, args);
+            let linux = KvmHost::ready(&workspace)?;
+            let files = [(kvm_host::IMAGE, &*image)];
+            let initramfs = linux.initramfs(&vmm, &files)?;
+            host = Some(linux);
+            initramfs
+        }
+    };
+    let dir = tempfile::tempdir()?;
+    let path = dir.path().join("boot.bin");
+    fs::write(&path, file)?;
+    let mut arguments = machine.arguments(&path);
+    arguments.extend(host.iter().flat_map(KvmHost::arguments));
+    if let Some(image) = in_memory {
+        let path = dir.path().join("bl33.bin");
+        fs::write(&path, image)?;
+        arguments.extend(qemu::machine::preload(&path, load_address));
+    }
+    // QEMU's own tree is all there is, and it takes the boot arguments.
+    if spec.tree == Tree::None && spec.firmware == Firmware::Builtin {
+        let append = spec.args.iter().flat_map(|args| ["-append", args]);
+        arguments.extend(append.map(OsString::from));
+    }
+    Ok(Prepared {
+        firmware: spec.firmware,
+        cpu: machine.cpu.to_owned(),
+        timeout: spec.timeout,
+        log: spec.log.clone(),
+        arguments,
+        map,
+        stages,
+        _dir: dir,
+    })
+}
+
+impl Prepared {
+    /// The same machine with `image` as BL33 in its flash.
+    ///
+    /// # Errors
+    /// Where BL33 is in no flash, or a file cannot be written.
+    pub fn with_image(&self, image: Vec<u8>) -> Result<Self> {
+        let stages = self.stages.as_ref().context("BL33 is in no flash")?;
+        let mut map = self.map.clone();
+        map.size = image.len() as u64;
+        let (flash, _) = flash::build(stages, None, image)?;
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("boot.bin");
+        fs::write(&path, flash)?;
+        let mut arguments = self.arguments.clone();
+        // The file is the last of them.
+        if let Some(file) = arguments.last_mut() {
+            *file = path.into();
+        }
+        Ok(Self {
+            cpu: self.cpu.clone(),
+            log: self.log.clone(),
+            arguments,
+            map,
+            stages: self.stages.clone(),
+            _dir: dir,
+            ..*self
+        })
+    }
+
+    /// QEMU's arguments. The files in them are there as long as this is.
+    #[must_use]
+    pub fn arguments(&self) -> &[OsString] {
+        &self.arguments
+    }
+
+    /// Runs, and judges. The UART's bytes go to `out` as they come;
+    /// `interrupt` ends the run.
+    ///
+    /// # Errors
+    /// When QEMU does not start.
+    pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
+        let mut command = qemu::machine::command(&self.arguments);
+        let dir = tempfile::tempdir()?;
+        let of_kvm = self.firmware == Firmware::Kvm;
+        // Where the CPUs of the Linux are tells nothing of its guest's.
+        let socket = Socket::within(dir.path()).filter(|_| !of_kvm);
+        command.args(socket.iter().flat_map(Socket::arguments));
+        let file = match &self.log {
+            Some(log) => {
+                let file = File::create(log);
+                Some(file.with_context(|| format!("--log {}", log.display()))?)
+            }
+            None => None,
+        };
+        let mut tee = Tee { file, out };
+        let mut positions = Vec::new();
+        let mut look = || {
+            if let Some(socket) = &socket {
+                positions = positions::ask(socket, &self.map);
+            }
+        };
+        let mut limits = Limits::from(self.timeout);
+        if of_kvm {
+            limits.linger = kvm_host::LINGER;
+        }
+        let look = &mut look;
+        let outcome = stream::run(&mut command, limits, interrupt, &mut tee, look)?;
+        let verdict = match outcome.ending {
+            Ending::Interrupted => None,
+            _ => stream::closing(&outcome.log),
+        };
+        if of_kvm && let Some(how) = kvm_host::trouble(&outcome.log) {
+            bail!("the guest said its last line, and its VMM ended {how}");
+        }
+        let context = diagnosis::Context {
+            firmware: self.firmware,
+            cpu: &self.cpu,
+            timeout: self.timeout.as_secs(),
+        };
+        if let Some(said) = diagnosis::refused_fault(&outcome.log) {
+            bail!("--fault: the firmware says {said}");
+        }
+        if diagnosis::refused(&outcome) {
+            bail!(diagnose(&outcome, &context));
+        }
+        Ok(RunResult {
+            verdict: verdict.unwrap_or(Verdict::Incomplete),
+            diagnosis: verdict.is_none().then(|| diagnose(&outcome, &context)),
+            positions,
+            ending: outcome.ending,
+            elapsed: outcome.elapsed,
+            log: outcome.log,
+        })
+    }
+}
+
+/// Where [`payload::build`] has left the payload's ELF file.
+fn built(workspace: &Workspace) -> PathBuf {
+    let target = workspace.target.join(setup::TARGET);
+    target.join("release").join("psci-bench")
+}
+
+/// The functions in the file `elf`; none if it cannot be read, which costs a
+/// hanging run some words.
+fn symbols(elf: &Path) -> Symbols {
+    fs::read(elf).map_or_else(|_| Symbols::default(), |elf| Symbols::of(&elf))
+}
+
+fn build_image(
+    workspace: &Workspace,
+    board: &Board,
+    machine: &Machine<'_>,
+    spec: &RunSpec,
+) -> Result<Vec<u8>> {
+    let wish = ImageWish {
+        cpus: machine.cpus,
+        gic: machine.gic,
+        firmware: spec.firmware,
+        // QEMU without EL2 has PSCI behind HVC, and so have guests.
+        conduit: match (spec.firmware, spec.level) {
+            (Firmware::Builtin, Level::El1) | (Firmware::Kvm, _) => Conduit::Hvc,
+            _ => board.psci.conduit,
+        },
+        variant: spec.variant,
+        states: spec.states,
+        args: spec.args.as_deref(),
+        emulated: true,
+    };
+    make_image(workspace, board, &wish, &spec.tree, None)
+}

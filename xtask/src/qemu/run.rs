@@ -1,0 +1,22 @@
+//! A whole run: from what is wished to the verdict.
+
+use std::io::Write;
+use std::sync::atomic::AtomicBool;
+
+use anyhow::Result;
+
+use super::prepare::prepare;
+use super::run_result::RunResult;
+use super::run_spec::RunSpec;
+
+pub use super::timeout::{TIMEOUT_MAX, timeout};
+
+/// Sets up what is missing, builds what is stale, runs, and judges. The
+/// UART's bytes go to `out` as they come; `interrupt` ends the run.
+///
+/// # Errors
+/// When it does not come to a run: bad input, or something that cannot be
+/// fetched, built or started.
+pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
+    prepare(spec)?.run(interrupt, out)
+}

@@ -1,0 +1,49 @@
+//! What came of a run.
+
+use std::time::Duration;
+
+use psci_bench::model::Verdict;
+
+use super::stream::Ending;
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct RunResult {
+    /// All bytes of the UART.
+    pub log: Vec<u8>,
+    /// The verdict: the payload's own, or INCOMPLETE without one.
+    pub verdict: Verdict,
+    /// How QEMU ended.
+    pub ending: Ending,
+    /// Without a closing line: how far it came, and the likely cause.
+    pub diagnosis: Option<String>,
+    /// Where its CPUs were at the deadline, in lines, if QEMU told.
+    pub positions: Vec<String>,
+    /// How long QEMU ran.
+    pub elapsed: Duration,
+}
+
+impl RunResult {
+    /// The verdict in a word or two.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self.verdict {
+            Verdict::Pass => "PASS",
+            Verdict::Fail => "FAIL",
+            Verdict::BadInput => "bad input",
+            Verdict::Incomplete => "INCOMPLETE",
+        }
+    }
+
+    /// The exit code that stands for the verdict.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        self.verdict.exit_code()
+    }
+
+    /// The log as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.log).into_owned()
+    }
+}

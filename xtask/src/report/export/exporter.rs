@@ -1,0 +1,135 @@
+//! Formats: each an [`Exporter`], all of them in [`ALL`].
+//!
+//! ```text
+//! table ──── columns and cells, and how text, md and rst draw them; escape: what
+//!            these two would take for markup
+//! method ─── what was run; content: which tables and sentences there are, for
+//!            these three; merged, compared and matrix have those of several
+//!            runs, of a comparison and of jobs, points those of scenarios
+//!            outside TFTF's suite
+//! xml ────── what XML may hold
+//! phases ─── what a CPU does between two instants, for these two:
+//! perfetto, html ─── time lines; html has modules of its own
+//! text, md, rst, csv, json, junit, gha, dt, tfa_docs: an exporter each
+//! ```
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Result, bail};
+
+use crate::report::model::{Report, Run};
+
+/// What can be asked of an exporter besides the report.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// What the platform is called in paths, such as `juno`.
+    pub platform: Option<String>,
+}
+
+/// What a format has a place for besides runs, each for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Takes {
+    /// Several runs as one.
+    pub merged: bool,
+    /// Jobs, and their runs side by side.
+    pub matrix: bool,
+    /// A comparison with a baseline.
+    pub comparisons: bool,
+    /// The platform's name in paths.
+    pub platform: bool,
+}
+
+impl Takes {
+    /// Of formats for people, and of `json`.
+    pub(super) const RESULTS: Self = Self {
+        merged: true,
+        matrix: true,
+        comparisons: true,
+        platform: false,
+    };
+}
+
+/// Writes a report in one format.
+pub trait Exporter: Sync {
+    /// The format's name, for `--format`.
+    fn name(&self) -> &'static str;
+
+    /// What it is, in a few words for the help.
+    fn about(&self) -> &'static str;
+
+    /// Whether it makes a tree of files instead of one stream.
+    fn is_tree(&self) -> bool {
+        false
+    }
+
+    /// What it has a place for besides runs, each for itself.
+    fn takes(&self) -> Takes {
+        Takes::default()
+    }
+
+    /// Writes the report as one stream.
+    ///
+    /// # Errors
+    /// Those of `out`; a report that the format has no place for.
+    fn write(&self, report: &Report, options: &Options, out: &mut dyn Write) -> Result<()>;
+
+    /// Writes the report as files below `root`, which exists. What is there
+    /// already may be taken into account, and is never left half replaced.
+    ///
+    /// # Errors
+    /// Those of the file system; a report that the format has no place for.
+    fn write_tree(&self, report: &Report, options: &Options, root: &Path) -> Result<()> {
+        let _ = (report, options, root);
+        bail!("{} is no tree of files", self.name())
+    }
+}
+
+/// All formats, in the order in which the help lists them.
+pub const ALL: [&dyn Exporter; 11] = [
+    &super::text::Text,
+    &super::md::Markdown,
+    &super::rst::Rst,
+    &super::csv::Csv,
+    &super::json::Json,
+    &super::html::Html,
+    &super::junit::Junit,
+    &super::gha::GhaBenchmark,
+    &super::perfetto::Perfetto,
+    &super::dt::DeviceTree,
+    &super::tfa_docs::TfaDocs,
+];
+
+/// The format that is called `name`.
+#[must_use]
+pub fn by_name(name: &str) -> Option<&'static dyn Exporter> {
+    ALL.into_iter().find(|exporter| exporter.name() == name)
+}
+
+/// The only run of `report`.
+///
+/// # Errors
+/// When there are more, and `what` takes one.
+pub fn only_run<'r>(report: &'r Report, what: &str) -> Result<&'r Run> {
+    match report.runs.as_slice() {
+        [run] => Ok(run),
+        runs => bail!(
+            "{what} takes one run, and there are {}: choose one by --run N",
+            runs.len()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_names() {
+        for exporter in ALL {
+            assert!(by_name(exporter.name()).is_some_and(|it| it.about() == exporter.about()));
+            assert!(!exporter.about().ends_with('.') && !exporter.about().is_empty());
+        }
+        assert!(by_name("").is_none());
+    }
+}

@@ -1,0 +1,12 @@
+//! The report as one page of HTML.
+
+mod chart;
+mod latency;
+mod markup;
+mod page;
+mod queue;
+mod spread;
+mod sweep;
+mod timeline;
+
+pub(crate) use self::page::Html;

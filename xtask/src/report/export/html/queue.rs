@@ -1,0 +1,152 @@
+//! Powerdown against the order of arrival, with the line that fits it best:
+//! CPUs that go down at once wait for each other where the firmware has a
+//! lock, and then each place costs a step. The points are what was measured; the
+//! line leaves out what the last men's longer flushes make of it, as the finding
+//! does.
+
+use psci_bench::measure::{Line, Metric};
+use psci_bench::spec::pmf::Stamp;
+
+use super::chart::{AXIS, Anchor, Drawing, LEFT, Mark, RIGHT, Scale, WIDTH};
+use crate::report::analysis::explain::queue;
+use crate::report::model::words::span;
+use crate::report::model::{Point, Run, Term, Test};
+
+const HEIGHT: f64 = 260.0;
+/// With more CPUs than this, names of points would lie on each other.
+const NAMED: usize = 20;
+
+struct Arrival {
+    at: u64,
+    cpu: usize,
+    cluster: u32,
+    powerdown: u64,
+    last_man: bool,
+}
+
+pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
+    let arrivals = arrivals(run, test)?;
+    let mut net: Vec<queue::Arrival> = arrivals
+        .iter()
+        .map(|it| (it.at, it.cpu, it.powerdown))
+        .collect();
+    let long = queue::without_long_flushes(test, &mut net);
+    let line = Line::through((0u64..).zip(net.iter().map(|it| it.2)))?;
+    let value = |ticks: u64| {
+        let ns = run.ns(ticks);
+        ns.map_or(ticks as f64, |ns| ns as f64 / 1000.0)
+    };
+    let most = arrivals
+        .iter()
+        .map(|it| value(it.powerdown))
+        .fold(0.0, f64::max);
+    let count = arrivals.len();
+    let (top, bottom) = (34.0, HEIGHT);
+    let x = Scale::linear((0.5, count as f64 + 0.5), (LEFT, WIDTH - RIGHT));
+    let y = Scale::linear((0.0, most * 1.08), (bottom, top));
+    let mut drawing = Drawing::new(bottom + AXIS);
+    drawing.vertical(
+        &y,
+        (LEFT, WIDTH - RIGHT),
+        &format!("Powerdown ({})", run.unit()),
+    );
+    drawing.counting(
+        &x,
+        (bottom, bottom),
+        "place in the order of ENTER_HW_LOW_PWR",
+    );
+
+    // Through the middle of all points, as every line of least squares.
+    let middle = (count as f64 + 1.0) / 2.0;
+    let mean = net.iter().map(|it| value(it.2)).sum::<f64>() / count as f64;
+    let slope = value(line.slope.unsigned_abs()) * if line.slope < 0 { -1.0 } else { 1.0 };
+    // No further than the axes reach.
+    let inside = |x: f64| mean + slope * (x - middle) >= 0.0;
+    let ends: Vec<f64> = (0..=200)
+        .map(|part| 0.5 + count as f64 * f64::from(part) / 200.0)
+        .filter(|x| inside(*x))
+        .collect();
+    if let (Some(from), Some(to)) = (ends.first(), ends.last()) {
+        let at = |place: f64| (x.at(place), y.at(mean + slope * (place - middle)));
+        drawing.line("fit", at(*from), at(*to));
+    }
+    for (place, arrival) in arrivals.iter().enumerate() {
+        let at = (x.at(place as f64 + 1.0), y.at(value(arrival.powerdown)));
+        let label = run.label(arrival.cpu);
+        let last = if arrival.last_man {
+            format!(", last man of cluster {}", arrival.cluster)
+        } else {
+            String::new()
+        };
+        let said = format!("CPU {label}: {}{last}", span(run, arrival.powerdown));
+        let class = if arrival.last_man {
+            "last-man"
+        } else {
+            "point"
+        };
+        drawing.dot(class, at, !arrival.last_man, &said);
+        if count <= NAMED {
+            drawing.text(Anchor::Middle, (at.0, at.1 - 9.0), &label);
+        }
+    }
+    let step = span(run, line.slope.unsigned_abs());
+    let sign = if line.slope < 0 { "-" } else { "" };
+    let without = if long.is_empty() {
+        ""
+    } else {
+        ", without the longer cache flushes"
+    };
+    let fit = format!(
+        "line of best fit{without}: {sign}{step} a place, R² {} %",
+        line.r2_percent
+    );
+    let legend = [
+        Mark {
+            class: "point",
+            name: "a CPU",
+        },
+        Mark {
+            class: "last-man",
+            name: "the last man of his cluster",
+        },
+        Mark {
+            class: "fit",
+            name: &fit,
+        },
+    ];
+    let title = "Powerdown against the order of arrival in low power";
+    let said = format!("{count} CPUs as points; {fit}.");
+    Some(drawing.figure(&format!("{id}-queue"), title, &said, &legend))
+}
+
+/// The CPUs in the order in which they went down, where all say when.
+fn arrivals(run: &Run, test: &Test) -> Option<Vec<Arrival>> {
+    if !test.is_parallel() {
+        return None;
+    }
+    let powerdown = Term::Known(Metric::Powerdown);
+    let rows = test
+        .rows
+        .iter()
+        .filter(|row| row.figure(&powerdown).is_some());
+    let mut all: Vec<Arrival> = rows
+        .map(|row| {
+            let event = row.event.as_ref()?;
+            Some(Arrival {
+                at: event.counter(Point::Stamp(Stamp::EnterHwLowPwr))?,
+                cpu: row.cpu,
+                cluster: run.cpus.get(row.cpu)?.cluster,
+                powerdown: row.figure(&powerdown)?,
+                last_man: false,
+            })
+        })
+        .collect::<Option<_>>()?;
+    all.sort_by_key(|it| (it.at, it.cpu));
+    for place in 0..all.len() {
+        let (before, after) = all.split_at_mut(place + 1);
+        if let Some(it) = before.last_mut() {
+            it.last_man = after.iter().all(|other| other.cluster != it.cluster);
+        }
+    }
+    Some(all)
+}

@@ -1,0 +1,284 @@
+//! Who does what when: a lane a CPU, before low power and behind it.
+//!
+//! Low power itself is as long as the payload chose, and would leave no room
+//! for what is measured: it is cut out, and the two sides have axes of their
+//! own.
+
+use psci_bench::spec::pmf::Stamp;
+
+use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, Mark, RIGHT, Scale, WIDTH};
+use crate::report::analysis::phases::{Phase, Placed, Side, Slice, groups, slices};
+use crate::report::model::words::span;
+use crate::report::model::{Instants, Point, Row, Run, Test};
+
+/// What is left free between the two sides.
+const GAP: f64 = 48.0;
+/// The least part of the width that a side gets.
+const LEAST: f64 = 0.3;
+
+struct Lane<'r> {
+    row: &'r Row,
+    slices: Vec<Slice>,
+    /// What is subtracted of ticks, before low power and behind it.
+    zero: (i64, i64),
+    /// When the wake-up was due.
+    due: Option<i64>,
+}
+
+pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
+    let lanes = lanes(test);
+    if lanes.is_empty() {
+        return None;
+    }
+    let split = lanes.iter().any(|lane| {
+        lane.slices
+            .iter()
+            .any(|it| it.phase.side() == Side::Between)
+    });
+    let is_down = |slice: &Slice| slice.phase.side() == Side::Down || !split;
+    let is_up = |slice: &Slice| slice.phase.side() == Side::Up && split;
+    let down = extent(run, &lanes, |it| it.zero.0, is_down);
+    let up = extent(run, &lanes, |it| it.zero.1, is_up);
+    let (down, up) = sides(down, up)?;
+
+    let top = 22.0;
+    let bottom = top + LANE * lanes.len() as f64 + 4.0;
+    let mut drawing = Drawing::new(bottom + AXIS);
+    let names = zeros(run, test);
+    for (scale, heading, name) in [(&down, "Going down", names.0), (&up, "Waking up", names.1)] {
+        let Some(scale) = scale else { continue };
+        if split {
+            drawing.text(Anchor::Start, (scale.places.0, 14.0), heading);
+        }
+        drawing.horizontal(scale, (top, bottom), &name);
+    }
+    let mut seen = Vec::new();
+    for (place, lane) in lanes.iter().enumerate() {
+        let y = top + LANE * place as f64;
+        let label = run.label(lane.row.cpu);
+        drawing.text(Anchor::End, (LEFT - 8.0, y + 15.0), &label);
+        for slice in &lane.slices {
+            let (scale, zero) = if is_down(slice) {
+                (&down, lane.zero.0)
+            } else if is_up(slice) {
+                (&up, lane.zero.1)
+            } else {
+                low(&mut drawing, run, lane, slice, (&down, &up), y);
+                seen.push(slice.phase);
+                continue;
+            };
+            let Some(scale) = scale else { continue };
+            let at = |ticks: i64| scale.at(units(run, ticks.saturating_sub(zero)));
+            let ticks = slice.to.abs_diff(slice.from);
+            let said = format!("CPU {label}: {} {}", slice.phase.name(), span(run, ticks));
+            let (from, to) = (at(slice.from), at(slice.to));
+            drawing.rect(
+                class(slice.phase),
+                (from, y + 4.0),
+                (to - from, 13.0),
+                &said,
+            );
+            seen.push(slice.phase);
+        }
+        if let (Some(due), Some(scale)) = (lane.due, &up) {
+            let x = scale.at(units(run, due.saturating_sub(lane.zero.1)));
+            drawing.line("due", (x, y + 2.0), (x, y + 19.0));
+        }
+    }
+    let marks = Phase::ALL.into_iter().filter(|phase| seen.contains(phase));
+    let mut legend: Vec<Mark<'_>> = marks
+        .map(|phase| Mark {
+            class: class(phase),
+            name: phase.name(),
+        })
+        .collect();
+    if up.is_some() && lanes.iter().any(|lane| lane.due.is_some()) {
+        legend.push(Mark {
+            class: "due",
+            name: "wake-up due",
+        });
+    }
+    let low = Point::Stamp(Stamp::EnterHwLowPwr);
+    let went = |lane: &Lane<'_>| lane.row.event.is_some_and(|it| it.at(low).is_some());
+    let order = if test.is_parallel() && lanes.iter().any(went) {
+        "CPUs are in the order in which they went down."
+    } else if test.is_parallel() {
+        "CPUs are in the order of their calls."
+    } else {
+        "Each CPU has its own time, as they are measured one after another."
+    };
+    let said = format!(
+        "What each of {} CPUs does, as bars along an axis of time in {}. {order}",
+        lanes.len(),
+        run.unit()
+    );
+    let title = format!("Time line of the samples shown. {order}");
+    Some(drawing.figure(&format!("{id}-timeline"), &title, &said, &legend))
+}
+
+fn lanes(test: &Test) -> Vec<Lane<'_>> {
+    let mut all = Vec::new();
+    for group in groups(test) {
+        let rows = group.placed(test);
+        let alone = rows.len() == 1 && !test.is_parallel();
+        let wake = rows
+            .iter()
+            .filter_map(|it| Some(anchor(it.instants)?.saturating_add(it.shift)));
+        let wake = wake.min().unwrap_or(0);
+        let mut lanes: Vec<(i64, Lane<'_>)> = Vec::new();
+        for Placed {
+            row,
+            instants,
+            shift,
+        } in rows
+        {
+            let slices = slices(instants);
+            let Some(begin) = slices.first().map(|slice| slice.from) else {
+                continue;
+            };
+            let down = if alone { begin } else { shift.saturating_neg() };
+            let zero = (down, wake.saturating_sub(shift));
+            let low = instants.at(Point::Stamp(Stamp::EnterHwLowPwr));
+            let order = low.unwrap_or(begin).saturating_add(shift);
+            let due = instants.at(Point::Due);
+            let lane = Lane {
+                row,
+                slices,
+                zero,
+                due,
+            };
+            lanes.push((order, lane));
+        }
+        lanes.sort_by_key(|(order, lane)| (*order, lane.row.cpu));
+        all.extend(lanes.into_iter().map(|(_, lane)| lane));
+    }
+    if !test.is_parallel() {
+        all.sort_by_key(|lane| lane.row.cpu);
+    }
+    all
+}
+
+/// From when on a CPU wakes up.
+fn anchor(instants: &Instants) -> Option<i64> {
+    let turned_on = instants.at(Point::TurnedOn);
+    // One before the call is that which the sample needed.
+    let turned_on = turned_on.filter(|at| instants.at(Point::Before).is_some_and(|it| it < *at));
+    let exit = || instants.at(Point::Stamp(Stamp::ExitHwLowPwr));
+    instants.at(Point::Due).or(turned_on).or_else(exit)
+}
+
+/// What the two axes are called.
+fn zeros(run: &Run, test: &Test) -> (String, String) {
+    let unit = run.unit();
+    if test.is_parallel() {
+        (
+            format!("{unit} from the agreed start"),
+            format!("{unit} from the first due wake-up"),
+        )
+    } else {
+        let on = |row: &Row| row.event.is_some_and(|it| it.at(Point::Due).is_none());
+        let or = if test.rows.iter().any(on) {
+            ", or CPU_ON"
+        } else {
+            ""
+        };
+        (
+            format!("{unit} from the call"),
+            format!("{unit} from the due wake-up{or}"),
+        )
+    }
+}
+
+/// Ticks in the unit of tables.
+fn units(run: &Run, ticks: i64) -> f64 {
+    let whole = run.ns(ticks.unsigned_abs());
+    let value = whole.map_or(ticks.unsigned_abs() as f64, |ns| ns as f64 / 1000.0);
+    if ticks < 0 { -value } else { value }
+}
+
+/// The least and the greatest instant of some slices, in the unit of tables.
+fn extent(
+    run: &Run,
+    lanes: &[Lane<'_>],
+    zero: impl Fn(&Lane<'_>) -> i64,
+    of: impl Fn(&Slice) -> bool,
+) -> Option<(f64, f64)> {
+    let mut all: Option<(f64, f64)> = None;
+    for lane in lanes {
+        for slice in lane.slices.iter().filter(|slice| of(slice)) {
+            let at = |ticks: i64| units(run, ticks.saturating_sub(zero(lane)));
+            let (from, to) = (at(slice.from), at(slice.to));
+            // An axis begins at its zero, or before.
+            let (least, most) = all.unwrap_or((0.0, to));
+            all = Some((least.min(from), most.max(to)));
+        }
+    }
+    all
+}
+
+type Sides = (Option<Scale>, Option<Scale>);
+
+/// The scales of both sides, each as wide as its time.
+fn sides(down: Option<(f64, f64)>, up: Option<(f64, f64)>) -> Option<Sides> {
+    let right = WIDTH - RIGHT;
+    Some(match (down, up) {
+        (None, None) => return None,
+        (Some(down), None) => (Some(Scale::linear(down, (LEFT, right))), None),
+        (None, Some(up)) => (None, Some(Scale::linear(up, (LEFT, right)))),
+        (Some(down), Some(up)) => {
+            let (a, b) = (down.1 - down.0, up.1 - up.0);
+            let share = if a + b > 0.0 { a / (a + b) } else { 0.5 };
+            let room = right - LEFT - GAP;
+            let middle = LEFT + room * share.clamp(LEAST, 1.0 - LEAST);
+            (
+                Some(Scale::linear(down, (LEFT, middle))),
+                Some(Scale::linear(up, (middle + GAP, right))),
+            )
+        }
+    })
+}
+
+/// Low power: a thin line to the one edge, and from the other.
+fn low(
+    drawing: &mut Drawing,
+    run: &Run,
+    lane: &Lane<'_>,
+    slice: &Slice,
+    (down, up): (&Option<Scale>, &Option<Scale>),
+    y: f64,
+) {
+    let said = format!(
+        "CPU {}: {} {}",
+        run.label(lane.row.cpu),
+        slice.phase.name(),
+        span(run, slice.to.abs_diff(slice.from))
+    );
+    let class = class(slice.phase);
+    let mut bar = |from: f64, to: f64| {
+        drawing.rect(class, (from, y + 9.0), (to - from, 3.0), &said);
+    };
+    if let Some(scale) = down {
+        let from = scale.at(units(run, slice.from.saturating_sub(lane.zero.0)));
+        bar(
+            from,
+            scale.places.1 + if up.is_some() { GAP / 4.0 } else { 0.0 },
+        );
+    }
+    if let Some(scale) = up {
+        let to = scale.at(units(run, slice.to.saturating_sub(lane.zero.1)));
+        let from = scale.places.0 - if down.is_some() { GAP / 4.0 } else { 0.0 };
+        bar(from, to);
+    }
+}
+
+/// The class that colours a phase.
+fn class(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Call | Phase::Return | Phase::Called => "p-call",
+        Phase::Entry | Phase::Firmware => "p-entry",
+        Phase::Flush => "p-flush",
+        Phase::Descent | Phase::TurnOff => "p-descent",
+        Phase::LowPower | Phase::Asleep => "p-low",
+        Phase::Wake | Phase::Resume | Phase::TurnOn => "p-wake",
+    }
+}

@@ -1,0 +1,312 @@
+//! Costs -> a table and sentences.
+
+use std::io::{self, Write};
+
+use psci_bench::measure::Metric;
+use psci_bench::model::How;
+use psci_bench::plan::{Method, ScenarioId, TAG_PREFIX};
+
+use super::table::Table;
+use crate::report::analysis::overhead::{Cost, OfCpu, Overhead, Unit, is_comparable};
+use crate::report::model::words::span;
+use crate::report::model::{Run, Term, Test};
+
+/// The timestamps that PSCI_VERSION passes: ENTER_PSCI and EXIT_PSCI.
+const STAMPS: f64 = 2.0;
+
+impl Overhead {
+    /// Writes the table, and what it means.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        self.table().plain(out)?;
+        for sentence in self.meaning() {
+            note(out, &sentence)?;
+        }
+        writeln!(out, "\nNot compared:")?;
+        for sentence in &self.left_out {
+            note(out, sentence)?;
+        }
+        Ok(())
+    }
+
+    fn table(&self) -> Table {
+        let mut table = Table::titled(format!(
+            "The price of instrumentation, by the caller's figures ({})",
+            self.unit_name
+        ));
+        table.words("Scenario");
+        table.words("Figure");
+        table.words("CPU");
+        for heading in ["Instrumented", "Plain", "Difference"] {
+            table.numbers(heading);
+        }
+        let noisy = self.unit == Unit::Time;
+        if noisy {
+            table.numbers("+-");
+        }
+        for heading in ["Least", "Most", "CPUs", "Alike"] {
+            table.numbers(heading);
+        }
+        if noisy {
+            table.words("");
+        }
+        table.rows = self.costs.iter().filter_map(|it| self.row(it)).collect();
+        table
+    }
+
+    fn row(&self, cost: &Cost) -> Option<Vec<String>> {
+        let own = cost.typical()?;
+        let shown = |value: f64| number(value);
+        let more = |value: f64| format!("{}{}", sign(value), number(value.abs()));
+        let sorted = cost.sorted();
+        let edge = |of: Option<&&OfCpu>| of.map_or(String::new(), |it| more(it.difference()));
+        let mut cells = vec![
+            name(cost),
+            cost.figure.clone(),
+            own.label.clone(),
+            shown(own.with),
+            shown(own.without),
+            more(own.difference()),
+        ];
+        let noisy = self.unit == Unit::Time;
+        if noisy {
+            cells.push(own.margin.map_or("n/a".to_owned(), shown));
+        }
+        cells.extend([
+            edge(sorted.first()),
+            edge(sorted.last()),
+            cost.cpus.len().to_string(),
+            cost.alike().to_string(),
+        ]);
+        if noisy {
+            let word = if is_noise(own) { "noise" } else { "" };
+            cells.push(word.to_owned());
+        }
+        Some(cells)
+    }
+
+    /// What the figures mean.
+    fn meaning(&self) -> Vec<String> {
+        let mut all = vec![format!(
+            "A row is of one CPU, the one whose difference is the median; Least and Most are \
+             those of all CPUs, and Alike is how many have the row's.{}",
+            match self.unit {
+                Unit::Instructions { .. } =>
+                    " The clock counts the instructions of all CPUs together: what another one \
+                     did meanwhile, such as the lead in waiting, is in the figure.",
+                Unit::Time =>
+                    " Differences are medians' with the sum of both notches; what is not beyond \
+                     it is noise.",
+            }
+        )];
+        let alone = |it: &&Cost| it.variant.as_deref() == Some("psci_version");
+        let version = self.costs.iter().find(alone).or_else(|| {
+            let mut all = self.costs.iter();
+            all.find(|it| it.scenario.is(ScenarioId::PsciVersionParallel))
+        });
+        let own = match self.unit {
+            Unit::Instructions { .. } => version.and_then(Cost::cleanest),
+            Unit::Time => version.and_then(Cost::typical),
+        };
+        if let Some(own) = own {
+            let difference = own.difference();
+            if self.unit == Unit::Time && is_noise(own) {
+                all.push(
+                    "PSCI_VERSION, which passes two timestamps and does nothing else, costs no \
+                     more than noise."
+                        .to_owned(),
+                );
+            } else {
+                let word = if difference < 0.0 { "less" } else { "more" };
+                all.push(format!(
+                    "PSCI_VERSION, which passes two timestamps and does nothing else, takes {} {} \
+                     {word} ({}{:.1} %) on CPU {}: {} for each timestamp.",
+                    number(difference.abs()),
+                    self.unit_name,
+                    sign(difference),
+                    difference.abs() / own.without.max(f64::MIN_POSITIVE) * 100.0,
+                    own.label,
+                    number(difference / STAMPS)
+                ));
+            }
+        }
+        all
+    }
+}
+
+/// How wide notes are, in characters.
+const WIDTH: usize = 100;
+
+/// Writes a sentence as an item of a list, wrapped.
+fn note(out: &mut dyn Write, sentence: &str) -> io::Result<()> {
+    let mut line = "  *".to_owned();
+    for word in sentence.split(' ') {
+        if line.chars().count() + 1 + word.chars().count() > WIDTH {
+            writeln!(out, "{line}")?;
+            line = "   ".to_owned();
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    writeln!(out, "{line}")
+}
+
+/// Whether noise alone may have made the difference.
+fn is_noise(own: &OfCpu) -> bool {
+    own.margin
+        .is_none_or(|margin| own.difference().abs() <= margin)
+}
+
+fn name(cost: &Cost) -> String {
+    let tag = cost.scenario.word();
+    let tag = tag.strip_prefix(TAG_PREFIX).unwrap_or(tag);
+    match &cost.variant {
+        // Of these each has but one method.
+        Some(variant) => format!("{tag} {variant}"),
+        None if cost.method.is(Method::Tftf) => tag.to_owned(),
+        None => format!("{tag}, {}", cost.method),
+    }
+}
+
+fn sign(value: f64) -> &'static str {
+    if value < 0.0 { "-" } else { "+" }
+}
+
+/// A whole number as it is, another one with two decimals.
+fn number(value: f64) -> String {
+    if (value - value.round()).abs() < 1e-6 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.2}")
+    }
+}
+
+/// What of the two runs can not be compared, and why.
+pub(crate) fn left_out(with: &Run, without: &Run) -> Vec<String> {
+    let mut all = Vec::new();
+    let has = |run: &Run, metric: Metric| {
+        let rows = run.tests.iter().flat_map(|test| &test.rows);
+        let metric = Term::Known(metric);
+        rows.into_iter().any(|row| row.summary(&metric).is_some())
+    };
+    let own = [
+        (Metric::Powerdown, "Powerdown"),
+        (Metric::Wakeup, "Wakeup"),
+        (Metric::CacheFlush, "Cache Flush"),
+        (Metric::Latency, "Latency"),
+    ];
+    let names: Vec<&str> = own
+        .iter()
+        .filter(|it| has(with, it.0))
+        .map(|it| it.1)
+        .collect();
+    if !names.is_empty() {
+        all.push(format!(
+            "{}: PMF's own, which the plain build does not have. What timestamps cost on the way \
+             down is hidden in the sleep.",
+            names.join(", ")
+        ));
+    }
+    if let Some((new, old)) = sleeps(with, without) {
+        all.push(format!(
+            "Call of a suspend: it includes the sleep, which each run calibrates for itself \
+             ({new} and {old})."
+        ));
+    }
+    if has(without, Metric::TurnOff) || has(with, Metric::TurnOff) {
+        all.push(
+            "Turn Off: with PMF the lead looks seldom, so as to disturb nobody, and can not tell."
+                .to_owned(),
+        );
+    }
+    let at_once = |test: &Test| test.points.iter().any(|it| it.how.is(How::All));
+    if with.tests.iter().any(at_once) {
+        all.push(
+            "Points of all CPUs at once: with others at work, they are about them, too.".to_owned(),
+        );
+    }
+    let outside: Vec<&str> = with
+        .tests
+        .iter()
+        .filter(|test| test.scenario.is(ScenarioId::TimerLatency) && !test.points.is_empty())
+        .map(|test| test.scenario.word())
+        .collect();
+    if !outside.is_empty() {
+        all.push(format!(
+            "{}: from a timer's expiry to its handler, which calls no firmware.",
+            outside.join(", ")
+        ));
+    }
+    let queues = with.tests.iter().filter(|test| !is_comparable(test));
+    let queues: Vec<&str> = queues
+        .map(|test| test.scenario.word().trim_start_matches(TAG_PREFIX))
+        .collect();
+    if !queues.is_empty() {
+        all.push(format!(
+            "{}: CPUs wait for each other, and who is ahead changes with the firmware.",
+            queues.join(", ")
+        ));
+    }
+    let lacks = |test: &&Test| !without.tests.iter().any(|it| it.is_same(test));
+    for test in with.tests.iter().filter(lacks) {
+        all.push(format!("{}: in one run alone.", test.scenario.word()));
+    }
+    all
+}
+
+/// The sleeps of the first suspend in sequence of both.
+fn sleeps(with: &Run, without: &Run) -> Option<(String, String)> {
+    let of = |run: &Run| {
+        let test = run.tests.iter().find(|it| it.sleep.is_some_and(|s| s > 0));
+        test.and_then(|it| it.sleep).map(|sleep| span(run, sleep))
+    };
+    of(with).zip(of(without))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::log::read_bytes;
+
+    const POINTS: &[u8] = include_bytes!("../../../tests/data/report/qemu-points.log");
+
+    #[test]
+    fn timers_are_left_out_and_named() {
+        let run = || {
+            let mut run = read_bytes("a.log", POINTS).expect("a run").runs.remove(0);
+            run.tests.truncate(1);
+            run
+        };
+        let named = |run: &Run| {
+            let all = left_out(run, run);
+            all.iter().any(|it| it.starts_with("timer_latency: "))
+        };
+        assert!(!named(&run()));
+        let mut timers = run();
+        timers.tests[0].scenario = Term::Known(ScenarioId::TimerLatency);
+        assert!(named(&timers));
+        timers.tests[0].points.clear();
+        assert!(!named(&timers));
+    }
+
+    #[test]
+    fn notes_are_wrapped() {
+        let mut out = Vec::new();
+        let words = "a word ".repeat(40);
+        note(&mut out, words.trim_end()).expect("a Vec takes it");
+        let text = String::from_utf8(out).expect("UTF-8");
+        assert!(text.starts_with("  * a word a "), "{text}");
+        assert!(
+            text.lines().skip(1).all(|line| line.starts_with("    ")),
+            "{text}"
+        );
+        let longest = text.lines().map(str::len).max();
+        assert!(
+            (WIDTH - 6..=WIDTH).contains(&longest.unwrap_or(0)),
+            "{text}"
+        );
+        assert_eq!(text.split_whitespace().count(), 81);
+    }
+}

@@ -1,0 +1,260 @@
+//! `perfetto`: the Trace Event format, which ui.perfetto.dev and
+//! chrome://tracing open.
+//!
+//! A process a cluster, a thread a CPU; a process of its own names the
+//! scenarios. What is drawn is the sample that the tables show: of a parallel
+//! scenario the one round, with all CPUs on one axis, so that the queue for
+//! the firmware's locks is seen; in sequence each CPU's sample, one after
+//! another. Only there, and between scenarios, the axis leaves time out; the
+//! `counter` of each call says what it was in the run.
+
+use std::io::Write;
+
+use anyhow::{Result, bail};
+use psci_bench::plan::TAG_PREFIX;
+use serde_json::{Value, json};
+
+use super::exporter::{Exporter, Options, only_run};
+use super::{content, method};
+use crate::report::analysis::phases::{Group, Slice, groups, slices};
+use crate::report::model::{Instants, Point, Report, Row, Run, Test};
+
+/// The exporter.
+pub(super) struct Perfetto;
+
+/// Nanoseconds that are left empty at least between what is drawn apart.
+const GAP: i64 = 10_000;
+
+impl Exporter for Perfetto {
+    fn name(&self) -> &'static str {
+        "perfetto"
+    }
+
+    fn about(&self) -> &'static str {
+        "time lines of the shown samples, for ui.perfetto.dev"
+    }
+
+    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
+        let run = only_run(report, "perfetto")?;
+        if !run.clock().is_known() {
+            bail!("perfetto needs time, and the counter's frequency is not known");
+        }
+        let trace = Trace::of(run);
+        if trace.drawn == 0 {
+            bail!("there is no instant for perfetto: logs of TFTF and lost records have none");
+        }
+        let method = method::method(run).into_iter();
+        let method = method.map(|(name, text)| (name.to_owned(), Value::from(text)));
+        let document = json!({
+            "displayTimeUnit": "ns",
+            "otherData": method.collect::<serde_json::Map<_, _>>(),
+            "traceEvents": trace.events,
+        });
+        serde_json::to_writer_pretty(&mut *out, &document)?;
+        writeln!(out)?;
+        Ok(())
+    }
+}
+
+struct Trace<'r> {
+    run: &'r Run,
+    events: Vec<Value>,
+    /// Where the next group begins, in nanoseconds.
+    at: i64,
+    /// How many samples are in it.
+    drawn: usize,
+}
+
+/// A place among the tracks. Zero is the idle task's.
+#[derive(Clone, Copy)]
+struct Track {
+    process: u32,
+    thread: u32,
+}
+
+impl<'r> Trace<'r> {
+    fn of(run: &'r Run) -> Self {
+        let mut trace = Self {
+            run,
+            events: Vec::new(),
+            at: 0,
+            drawn: 0,
+        };
+        trace.name_all();
+        for test in &run.tests {
+            trace.test(test);
+        }
+        trace
+    }
+
+    fn cpu(&self, cpu: usize) -> Track {
+        let cluster = self.run.cpus.get(cpu).map_or(0, |cpu| cpu.cluster);
+        Track {
+            process: cluster.saturating_add(2),
+            thread: u32::try_from(cpu).unwrap_or(u32::MAX).saturating_add(2),
+        }
+    }
+
+    const SCENARIOS: Track = Track {
+        process: 1,
+        thread: 1,
+    };
+
+    fn name_all(&mut self) {
+        self.name("process", Self::SCENARIOS, "Scenarios");
+        self.name("thread", Self::SCENARIOS, "Scenario");
+        let mut named = Vec::new();
+        for (index, cpu) in self.run.cpus.iter().enumerate() {
+            let track = self.cpu(index);
+            if !named.contains(&track.process) {
+                named.push(track.process);
+                self.name("process", track, &format!("Cluster {}", cpu.cluster));
+            }
+            let label = self.run.label(index);
+            let name = match cpu.mpidr {
+                Some(mpidr) => format!("CPU {label} (MPIDR {mpidr:#x})"),
+                None => format!("CPU {label}"),
+            };
+            self.name("thread", track, &name);
+        }
+    }
+
+    /// Names a track, and puts it where its number says.
+    fn name(&mut self, what: &str, track: Track, name: &str) {
+        let place = if what == "process" {
+            track.process
+        } else {
+            track.thread
+        };
+        for (key, args) in [
+            ("name", json!({ "name": name })),
+            ("sort_index", json!({ "sort_index": place })),
+        ] {
+            self.events.push(json!({
+                "ph": "M", "name": format!("{what}_{key}"), "args": args,
+                "pid": track.process, "tid": track.thread,
+            }));
+        }
+    }
+
+    /// Ticks from a base as nanoseconds.
+    fn ns(&self, ticks: i64) -> i64 {
+        let ns = self.run.ns(ticks.unsigned_abs()).unwrap_or(0);
+        let ns = i64::try_from(ns).unwrap_or(i64::MAX);
+        if ticks < 0 { -ns } else { ns }
+    }
+
+    fn test(&mut self, test: &Test) {
+        let from = self.at;
+        for group in groups(test) {
+            self.group(test, &group);
+        }
+        if self.at == from {
+            return;
+        }
+        let end = self.at;
+        self.slice(
+            Self::SCENARIOS,
+            &format!("{} ({})", test.name(), test.method),
+            (from, end - GAP),
+            json!({ "said": content::conditions(self.run, test) }),
+        );
+        self.at = end.saturating_add((end - from) / 20);
+    }
+
+    fn group(&mut self, test: &Test, group: &Group) {
+        let rows = group.placed(test);
+        let spans = rows.iter().filter_map(|it| {
+            let (from, to) = span(&slices(it.instants))?;
+            Some((from.saturating_add(it.shift), to.saturating_add(it.shift)))
+        });
+        let whole = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+        let Some((first, last)) = whole else { return };
+        let start = self.at;
+        for it in &rows {
+            let place = |ticks: i64| ticks.saturating_add(it.shift).saturating_sub(first);
+            self.sample(test, it.row, it.instants, &|trace, ticks| {
+                start.saturating_add(trace.ns(place(ticks)))
+            });
+        }
+        let length = self.ns(last.saturating_sub(first));
+        self.at = start.saturating_add(length).saturating_add(GAP);
+    }
+
+    fn sample(
+        &mut self,
+        test: &Test,
+        row: &Row,
+        instants: &Instants,
+        at: &dyn Fn(&Self, i64) -> i64,
+    ) {
+        let track = self.cpu(row.cpu);
+        let slices = slices(instants);
+        let Some((first, last)) = span(&slices) else {
+            return;
+        };
+        self.drawn += 1;
+        let figures = row.figures.iter().filter_map(|(metric, ticks)| {
+            let name = format!("{}_ns", metric.word());
+            Some((name, Value::from(self.run.ns(*ticks)?)))
+        });
+        let mut args: serde_json::Map<String, Value> = figures.collect();
+        if let Some(base) = instants.base {
+            let counter = base.saturating_add_signed(first);
+            args.insert("counter".to_owned(), counter.into());
+        }
+        if let Some(state) = test.power_state {
+            args.insert("power_state".to_owned(), format!("{state:#010x}").into());
+        }
+        args.insert("verified".to_owned(), row.verified.into());
+        let tag = test.scenario.word();
+        let short = tag.strip_prefix(TAG_PREFIX).unwrap_or(tag);
+        let whole = (at(self, first), at(self, last));
+        self.slice(track, short, whole, Value::Object(args));
+        for slice in &slices {
+            let span = (at(self, slice.from), at(self, slice.to));
+            self.slice(track, slice.phase.name(), span, Value::Null);
+        }
+        for (point, name) in [
+            (Point::Due, "wake-up due"),
+            (Point::TurnedOn, "CPU_ON called"),
+            (Point::Entered, "entered after CPU_ON"),
+            (Point::SeenOff, "seen OFF by the lead"),
+        ] {
+            // Turned on before the call and seen off behind it: no part of it.
+            let within = |ticks: &i64| (first..=last).contains(ticks);
+            if let Some(ticks) = instants.at(point).filter(within) {
+                let ts = us(at(self, ticks));
+                self.events.push(json!({
+                    "ph": "i", "s": "t", "name": name, "ts": ts,
+                    "pid": track.process, "tid": track.thread,
+                }));
+            }
+        }
+    }
+
+    fn slice(&mut self, track: Track, name: &str, (from, to): (i64, i64), args: Value) {
+        let mut event = json!({
+            "ph": "X", "cat": "psci", "name": name, "ts": us(from), "dur": us(to.saturating_sub(from)),
+            "pid": track.process, "tid": track.thread,
+        });
+        if let (Value::Object(event), false) = (&mut event, args.is_null()) {
+            event.insert("args".to_owned(), args);
+        }
+        self.events.push(event);
+    }
+}
+
+/// From the first instant to the last.
+fn span(slices: &[Slice]) -> Option<(i64, i64)> {
+    Some((slices.first()?.from, slices.last()?.to))
+}
+
+/// Nanoseconds as the format's microseconds.
+fn us(ns: i64) -> Value {
+    if ns % 1000 == 0 {
+        return (ns / 1000).into();
+    }
+    // Exact up to a hundred days: the value has 53 bits.
+    (ns as f64 / 1000.0).into()
+}

@@ -1,0 +1,185 @@
+//! What a job comes to, by its results and by its runs.
+
+use psci_bench::model::Verdict;
+
+use super::read::{Ending, Job, Results};
+use crate::report::model::{Run, Status, Test};
+use crate::setup::plural::many;
+
+/// What a job comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Outcome {
+    /// All is well.
+    Passed,
+    /// A job, a test case or a verdict is not passed.
+    Failed,
+    /// There is no run, or only a part of one, or a result is missing.
+    Incomplete,
+}
+
+impl Outcome {
+    /// In a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed => "failed",
+            Self::Incomplete => "incomplete",
+        }
+    }
+}
+
+/// What `job` comes to, and what is wrong with it.
+#[must_use]
+pub fn outcome(job: &Job, runs: &[Run]) -> (Outcome, Vec<String>) {
+    let mut said = Vec::new();
+    if let Some(results) = &job.results {
+        said.extend(of_results(results));
+    }
+    let own = runs.get(job.runs.clone()).unwrap_or_default();
+    said.extend(own.iter().filter_map(of_run));
+    if job.deny_skipped {
+        said.extend(own.iter().filter_map(Run::denied));
+    }
+    let failed = !said.is_empty();
+    let mut lacks = job.lacks.clone();
+    lacks.extend(own.iter().filter_map(lack));
+    let is_whole = lacks.is_empty() && own.iter().all(Run::is_complete);
+    said.extend(lacks);
+    let outcome = match (is_whole, failed) {
+        (false, _) => Outcome::Incomplete,
+        (true, true) => Outcome::Failed,
+        (true, false) => Outcome::Passed,
+    };
+    (outcome, said)
+}
+
+/// What the engine says that is not as it should be.
+fn of_results(results: &Results) -> Vec<String> {
+    let mut said = Vec::new();
+    match results.failure.as_deref() {
+        Some("") => said.push("the job failed, and the engine does not say why".to_owned()),
+        Some(why) => said.push(format!("the job failed: {why}")),
+        None => {}
+    }
+    said.extend(results.faults.iter().cloned());
+    let is_bad = |it: &Ending| matches!(it, Ending::Failed | Ending::Unknown);
+    let bad = results.cases.iter().filter(|case| is_bad(case.1));
+    let names: Vec<&str> = bad.map(|case| case.0.as_str()).collect();
+    if !names.is_empty() {
+        said.push(format!("{} not passed", listed(&names)));
+    }
+    // A job that has lost its subject is not to stay green.
+    let (cases, skipped) = (results.cases.len(), results.count(Ending::Skipped));
+    if cases > 0 && cases == skipped && results.measurements() == 0 {
+        let cases = many(cases, "test case");
+        said.push(format!("nothing was run: {cases}, and all are skipped"));
+    }
+    said
+}
+
+/// The first of some names, and how many more there are.
+fn listed(names: &[&str]) -> String {
+    match names.len().checked_sub(3).filter(|more| *more > 0) {
+        Some(more) => format!("{} and {more} more", names[..3].join(", ")),
+        None => names.join(", "),
+    }
+}
+
+/// What a run says that is not PASS: by its records where they are whole, then by
+/// its last line, and where it has none, as TFTF, by its scenarios.
+fn of_run(run: &Run) -> Option<String> {
+    let verdict = run.verdict();
+    if verdict.is_some_and(|verdict| verdict != Verdict::Pass) {
+        return Some(run.verdict_said());
+    }
+    let is_bad = |test: &&Test| matches!(test.status, Status::Failed | Status::Crashed);
+    let bad = run.tests.iter().filter(is_bad);
+    let mut names: Vec<String> = bad
+        .map(|test| format!("{} {}", test.scenario.word(), test.status))
+        .collect();
+    if run.strays > 0 && run.by_records.is_none() {
+        let strays = many(run.strays as usize, "other scenario");
+        names.push(format!("{strays} failed"));
+    }
+    if !names.is_empty() {
+        return Some(listed(
+            &names.iter().map(String::as_str).collect::<Vec<_>>(),
+        ));
+    }
+    let is_skipped = |test: &Test| test.status == Status::Skipped;
+    let none = verdict.is_none() && !run.tests.is_empty() && run.tests.iter().all(is_skipped);
+    none.then(|| "nothing was run: all scenarios are skipped".to_owned())
+}
+
+/// What a run that came to its end does not tell.
+fn lack(run: &Run) -> Option<String> {
+    if !run.is_complete() {
+        return None;
+    }
+    if run.tests.is_empty() {
+        return Some(format!("{}: there is no scenario in it", run.source.input));
+    }
+    let unknown = run.tests.iter().filter(|it| it.status == Status::Unknown);
+    let names: Vec<&str> = unknown.map(|test| test.scenario.word()).collect();
+    let tell = || format!("it does not say how {} ended", listed(&names));
+    (!names.is_empty()).then(tell)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::jobs::find::find;
+    use crate::report::jobs::matrix::matrix;
+    use crate::report::jobs::read::read_all;
+
+    const FRAME: &str = "NOTICE:  Booting trusted firmware test framework\r\n";
+    const ROW: &str = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t100\t200\t300/>\r\n";
+
+    fn of_log(text: &str) -> (Outcome, String) {
+        let dir = tempfile::tempdir().expect("a directory");
+        let log = dir.path().join("uart.log");
+        std::fs::write(&log, text).expect("written");
+        let found = find(&[log]).expect("a file");
+        let (jobs, runs) = read_all(&found).expect("a log");
+        let matrix = matrix(jobs, &runs);
+        let (outcome, said) = outcome(&matrix.jobs[0], &runs);
+        (outcome, said.join("; "))
+    }
+
+    #[test]
+    fn a_tftf_log_passes_by_its_scenarios() {
+        let log = |status: &str| {
+            let end = |status: &str| format!("  TEST COMPLETE                 {status}\r\n");
+            let (stray, status) = match status {
+                "" => (String::new(), String::new()),
+                "Stray" => (
+                    format!("> Executing 'Another'\r\n{}", end("Failed")),
+                    end("Passed"),
+                ),
+                status => (String::new(), end(status)),
+            };
+            of_log(&format!(
+                "{FRAME}{stray}> Executing 'CPU suspend on all cores in sequence'\r\n{ROW}{status}\
+                 NOTICE:  Exiting tests.\r\n"
+            ))
+        };
+        assert_eq!(log("Passed"), (Outcome::Passed, String::new()));
+        for (status, expected, why) in [
+            ("Failed", Outcome::Failed, "cpu_susp_serial failed"),
+            ("Crashed", Outcome::Failed, "cpu_susp_serial crashed"),
+            ("Skipped", Outcome::Failed, "nothing was run"),
+            ("Stray", Outcome::Failed, "1 other scenario failed"),
+            ("", Outcome::Incomplete, "does not say how"),
+        ] {
+            let (outcome, said) = log(status);
+            assert_eq!(outcome, expected, "{status}: {said}");
+            assert!(said.contains(why), "{status}: {said}");
+        }
+        let (outcome, said) = of_log(&format!(
+            "{FRAME}psci-bench: PASS (6 passed, 0 skipped, \
+            0 failed; 48 samples, 0 not counted, 0 CPUs lost)\r\n"
+        ));
+        assert_eq!(outcome, Outcome::Incomplete, "{said}");
+    }
+}

@@ -1,0 +1,392 @@
+//! What lab engines give -> jobs, each with its results and the runs in its
+//! logs.
+//!
+//! ```text
+//! find ─── cells and files below paths
+//! lava ─── LAVA's results, of its log or of its result YAML
+//! junit ── labgrid's, in JUnit's XML
+//! agreed ─ what the engine has measured, and what the log says
+//! ```
+//!
+//! A job is a cell that `cargo xtask lab` has written, with what is in its
+//! folder `results`; or one file, which says itself whose it is. What a file is
+//! goes by its name: `*.xml` is JUnit's, `result*.yaml` LAVA's results; other
+//! `*.yaml`, `*.log` and `*.txt` are logs, but for the `description.yaml` that
+//! LAVA writes beside them. Further files of a cell are not read.
+//!
+//! A file of a cell that cannot be read makes its job incomplete, and hides no
+//! other one; one that was named is an error.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
+use serde_json::Value;
+
+use super::cell::{MARK, SCHEMA, check_name};
+use super::find::{Found, named};
+use crate::report::analysis::merge::is_repeat;
+use crate::report::log::{Input, ReadError, read};
+use crate::report::model::Run;
+use crate::report::model::words::plain;
+use crate::setup::plural::many;
+use crate::setup::read_file;
+
+/// The largest file of results, in bytes; a log may be larger.
+const RESULTS_MAX: usize = 64 << 20;
+/// The largest `cell.json`.
+const MARK_MAX: usize = 64 << 10;
+
+/// How a test case ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ending {
+    /// As it should.
+    Passed,
+    /// It was not run.
+    Skipped,
+    /// The engine could not tell.
+    Unknown,
+    /// Not as it should.
+    Failed,
+}
+
+impl Ending {
+    /// In a word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Skipped => "skipped",
+            Self::Unknown => "unknown",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// A file of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// JUnit's XML, as pytest writes it.
+    Junit,
+    /// LAVA's results in YAML.
+    Lava,
+}
+
+impl Kind {
+    /// What a file of this name is; None: a log.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        let (stem, ending) = name.rsplit_once('.')?;
+        match ending {
+            "xml" => Some(Self::Junit),
+            "yaml" | "yml" if stem.starts_with("result") => Some(Self::Lava),
+            _ => None,
+        }
+    }
+
+    /// Adds what `text` says.
+    ///
+    /// # Errors
+    /// When it is no such file.
+    pub fn read(self, text: &[u8], results: &mut Results) -> Result<()> {
+        match self {
+            Self::Junit => super::junit::read(text, results),
+            Self::Lava => super::lava::read_results(text, results),
+        }
+    }
+}
+
+/// What the results of a job say together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Results {
+    /// Test cases by name. Of one that is there twice, the worse counts.
+    pub cases: BTreeMap<String, Ending>,
+    /// The measurements that the engine has kept, by name, such as
+    /// `wakeup/cpu_susp_serial_1_0`.
+    pub(super) measured: BTreeMap<String, Vec<f64>>,
+    /// Why the job itself failed, if it did; empty where the engine does not say.
+    pub failure: Option<String>,
+    /// What else says that something failed.
+    pub faults: Vec<String>,
+    /// What is not there that has to be.
+    pub lacks: Vec<String>,
+    /// Whether the engine has said that the job is over.
+    pub ended: bool,
+}
+
+impl Results {
+    pub(super) fn add(&mut self, name: String, ending: Ending) {
+        let known = self.cases.entry(name).or_insert(ending);
+        *known = ending.max(*known);
+    }
+
+    /// Adds what another file of the job says. Both may say the same, as a log
+    /// and the list of its results do: whichever comes first, it counts once.
+    pub(super) fn merge(&mut self, other: Self) {
+        for (name, ending) in other.cases {
+            self.add(name, ending);
+        }
+        for (name, values) in other.measured {
+            let known = self.measured.entry(name).or_default();
+            if values.len() > known.len() {
+                *known = values;
+            }
+        }
+        // One that tells why comes before one that does not.
+        let is_said = |it: &Option<String>| it.as_ref().is_some_and(|why| !why.is_empty());
+        if self.failure.is_none() || is_said(&other.failure) && !is_said(&self.failure) {
+            self.failure = other.failure;
+        }
+        self.faults.extend(other.faults);
+        self.lacks.extend(other.lacks);
+        self.ended |= other.ended;
+    }
+
+    /// How many test cases ended so.
+    #[must_use]
+    pub fn count(&self, ending: Ending) -> usize {
+        self.cases.values().filter(|it| **it == ending).count()
+    }
+
+    /// How many measurements the engine has kept.
+    #[must_use]
+    pub fn measurements(&self) -> usize {
+        self.measured.values().map(Vec::len).sum()
+    }
+}
+
+/// A job, or a file of one.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// Its folder or file.
+    pub name: String,
+    /// The engine, where a cell says it.
+    pub engine: Option<String>,
+    /// What the cell calls the board.
+    pub board: Option<String>,
+    /// What the cell calls the firmware.
+    pub firmware: Option<String>,
+    /// On how many CPUs the cell runs.
+    pub cpus: Option<u64>,
+    /// What the engine says; None where it has said nothing.
+    pub results: Option<Results>,
+    /// Which of the runs that were read are its own.
+    pub runs: std::ops::Range<usize>,
+    /// What is not there that has to be.
+    pub lacks: Vec<String>,
+    /// What to know of it besides.
+    pub notes: Vec<String>,
+    /// Whether the job fails where its runs have skipped something.
+    pub deny_skipped: bool,
+}
+
+/// Reads the jobs that were `found`, and the runs in their logs.
+///
+/// # Errors
+/// When a file that was named is none of those above.
+pub fn read_all(found: &Found) -> Result<(Vec<Job>, Vec<Run>)> {
+    let (mut jobs, mut runs) = (Vec::new(), Vec::new());
+    for cell in &found.cells {
+        let mut job = Job::new(&cell.dir);
+        if let Err(error) = job.mark(&cell.dir) {
+            job.lacks.push(told(&error));
+        }
+        job.lacks.extend(cell.lacks.iter().cloned());
+        let mut parts = Parts::default();
+        for file in &cell.files {
+            if let Err(error) = job.read(file, &mut parts) {
+                job.lacks.push(told(&error));
+            }
+        }
+        job.close(parts, &mut runs);
+        jobs.push(job);
+    }
+    for file in &found.files {
+        let (mut job, mut parts) = (Job::new(file), Parts::default());
+        let read = job.read(file, &mut parts);
+        read.map_err(|error| anyhow!("{}", told(&error)))?;
+        job.close(parts, &mut runs);
+        jobs.push(job);
+    }
+    Ok((jobs, runs))
+}
+
+/// An error in a sentence.
+fn told(error: &anyhow::Error) -> String {
+    plain(format!("{error:#}").trim_start())
+}
+
+/// What the files of a job have.
+#[derive(Debug, Default)]
+struct Parts {
+    /// The runs of each log.
+    logs: Vec<Vec<Run>>,
+    /// Why there is no run in a log.
+    without: Vec<String>,
+    /// The logs that are an engine's.
+    of_engine: Vec<String>,
+}
+
+impl Job {
+    fn new(path: &Path) -> Self {
+        Self {
+            name: named(path),
+            engine: None,
+            board: None,
+            firmware: None,
+            cpus: None,
+            results: None,
+            runs: 0..0,
+            lacks: Vec::new(),
+            notes: Vec::new(),
+            deny_skipped: false,
+        }
+    }
+
+    /// Reads whose results these are.
+    fn mark(&mut self, dir: &Path) -> Result<()> {
+        let path = dir.join(MARK);
+        let at = || path.display().to_string();
+        let mark = read_file::read("", &path, MARK_MAX)?;
+        let mark: Value = serde_json::from_slice(&mark).with_context(at)?;
+        let text = |key: &str| {
+            let text = mark.get(key).and_then(Value::as_str);
+            text.with_context(|| format!("{}: there is no text for {key:?}", at()))
+        };
+        let (schema, version) = (text("schema")?, mark.get("version"));
+        if schema != SCHEMA || version.and_then(Value::as_u64) != Some(1) {
+            let version = version.map_or("of no version".to_owned(), Value::to_string);
+            bail!("{}: this is {schema:?} {version}, and not {SCHEMA} 1", at());
+        }
+        let name = |key: &str| {
+            let name = text(key)?;
+            let refused = |why| anyhow!("{}: {key} {name:?}: {why}", at());
+            check_name(name).map_err(refused)
+        };
+        (self.engine, self.board) = (Some(name("engine")?), Some(name("board")?));
+        self.firmware = Some(name("firmware")?);
+        self.cpus = match mark.get("cpus") {
+            // As a cell of an earlier version.
+            None => None,
+            Some(cpus) => {
+                let count = cpus.as_u64();
+                let refused = || format!("{}: \"cpus\" is {cpus}, and no number of CPUs", at());
+                Some(count.with_context(refused)?)
+            }
+        };
+        self.deny_skipped = match mark.get("deny_skipped") {
+            None => false,
+            Some(denies) => {
+                let refused =
+                    || format!("{}: \"deny_skipped\" is {denies}: use true or false", at());
+                denies.as_bool().with_context(refused)?
+            }
+        };
+        Ok(())
+    }
+
+    /// Reads one of its files.
+    fn read(&mut self, path: &Path, parts: &mut Parts) -> Result<()> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let at = || named(path);
+        if let Some(kind) = Kind::of(&name) {
+            let text = read_file::read("", path, RESULTS_MAX)?;
+            let mut own = Results::default();
+            let read = kind.read(&text, &mut own).with_context(at);
+            // What came before it broke off counts.
+            self.results.get_or_insert_default().merge(own);
+            return read;
+        }
+        let file = File::open(path).with_context(at)?;
+        if let Some(own) = super::lava::read_log(file).with_context(at)? {
+            self.results.get_or_insert_default().merge(own);
+            parts.of_engine.push(at());
+        }
+        let file = File::open(path).with_context(at)?;
+        match read([Input {
+            name: at(),
+            from: file,
+        }]) {
+            Ok(report) => parts.logs.push(report.runs),
+            // A job that failed early has none, and is not left out for that.
+            Err(error @ (ReadError::NoRun { .. } | ReadError::Empty { .. })) => {
+                parts.without.push(plain(&error.to_string()));
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+
+    /// Gives `runs` its own, and finds what it lacks now that all is read.
+    fn close(&mut self, parts: Parts, runs: &mut Vec<Run>) {
+        let from = runs.len();
+        for log in parts.logs {
+            let before = runs.len();
+            for run in log {
+                // In another file of the same job: it ran once.
+                let others = runs.get(from..before).unwrap_or_default();
+                let first = others.iter().find(|it| is_repeat(&run, it));
+                if let Some(first) = first {
+                    let (run, first) = (&run.source, &first.source);
+                    self.notes.push(format!(
+                        "{} (run {}) is {} (run {}) again, to the last tick: counted once",
+                        run.input, run.place, first.input, first.place
+                    ));
+                } else {
+                    runs.push(run);
+                }
+            }
+        }
+        self.runs = from..runs.len();
+        if let [_, _, ..] = parts.of_engine.as_slice() {
+            let names = parts.of_engine.join(" and ");
+            self.notes
+                .push(format!("{names} are logs of one job: one would do"));
+        }
+        let is_read = self.lacks.is_empty();
+        // Lines without records tell of the CPUs that have figures.
+        let own = runs.get(from..).unwrap_or_default().iter();
+        let own = own.filter(|run| run.integrity.records.is_some());
+        let counts = own.map(|run| run.cpus.len() as u64);
+        for count in counts.filter(|count| self.cpus.is_some_and(|cpus| cpus != *count)) {
+            self.lacks.push(format!(
+                "the log is of another job: of {}, and the cell has {}",
+                many(count as usize, "CPU"),
+                self.cpus.unwrap_or_default()
+            ));
+        }
+        // Not every file of a job is the UART's.
+        if self.runs.is_empty() {
+            self.lacks.extend(parts.without);
+            if self.lacks.is_empty() {
+                self.lacks.push("there is no log of the UART".to_owned());
+            }
+        }
+        match &self.results {
+            None if self.engine.is_some() && is_read => self
+                .lacks
+                .push("there are no results of the engine".to_owned()),
+            Some(results) => {
+                self.lacks.extend(results.lacks.iter().cloned());
+                let own = runs.get(from..).unwrap_or_default();
+                match self.engine.as_deref() {
+                    Some("lava") if super::agreed::has_others_monitors(results) => {
+                        self.notes.push(super::agreed::OTHERS_MONITORS.to_owned());
+                    }
+                    Some(_) if is_read => self.lacks.extend(super::agreed::lacks(results, own)),
+                    _ => {}
+                }
+                if !results.ended && is_read {
+                    self.lacks
+                        .push("the engine's log does not come to the end of the job".to_owned());
+                }
+                if results.cases.is_empty() && results.measured.is_empty() && is_read {
+                    self.lacks.push("the engine has no test case".to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+}

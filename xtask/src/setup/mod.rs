@@ -1,0 +1,26 @@
+//! What a command needs: the workspace, child processes, tools and packages.
+
+pub(crate) mod apt;
+mod ensure;
+mod labgrid;
+mod lava;
+pub mod linux_trees;
+mod need;
+pub mod plural;
+pub mod process;
+pub mod progress;
+mod python;
+pub mod read_file;
+pub mod source_package;
+mod sphinx;
+pub mod stdout;
+pub mod workspace;
+
+pub use self::ensure::ensure;
+pub use self::labgrid::labgrid;
+pub use self::lava::{Lava, lava};
+pub use self::need::{
+    ALL, ARCHIVES, FIRMWARE, FUZZ, LABS, LINUX_TARGET, NO_INSTALL, Need, PAGES, TARGET, U_BOOT,
+    cargo_fuzz,
+};
+pub use self::sphinx::sphinx_build;

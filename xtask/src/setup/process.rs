@@ -1,0 +1,159 @@
+//! Running other programs: quietly, with what they said kept for when they
+//! fail.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use super::progress::Progress;
+
+/// How many of the last lines of a failed program are shown.
+const TAIL: usize = 40;
+
+/// The path of `program`, where PATH has it.
+#[must_use]
+pub fn find(program: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path)
+        .map(|dir| dir.join(program))
+        .find(|file| is_executable(file))
+}
+
+fn is_executable(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// What `command` prints on stdout.
+///
+/// # Errors
+/// When it cannot be started, or fails.
+pub fn output(command: &mut Command) -> Result<String> {
+    let name = display(command);
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| format!("cannot run `{name}`"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("`{name}` failed ({}): {}", output.status, said.trim());
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Runs `command` with all it says going to the file `log`. `watch` sees each
+/// line of stdout, to tell the progress by, and says whether the line tells
+/// anything else.
+///
+/// # Errors
+/// When it cannot be started, or fails; the error ends with its last lines.
+pub fn quietly(
+    command: &mut Command,
+    log: &Path,
+    progress: &Progress,
+    watch: fn(&str, &Progress) -> bool,
+) -> Result<()> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let mut file = File::create(log).with_context(|| log.display().to_string())?;
+    writeln!(file, "$ {}", display(command))?;
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(file.try_clone()?)
+        .spawn()
+        .with_context(|| format!("cannot run `{name}`"))?;
+    if let Some(stdout) = child.stdout.take() {
+        for line in BufReader::new(stdout).split(b'\n') {
+            let line = line?;
+            let line = String::from_utf8_lossy(&line);
+            if watch(&line, progress) {
+                writeln!(file, "{line}")?;
+            }
+        }
+    }
+    let status = child.wait()?;
+    if !status.success() {
+        bail!("`{name}` failed ({status}):\n{}", tail(log)?);
+    }
+    Ok(())
+}
+
+/// A `watch` for [`quietly`] that takes no notice.
+#[must_use]
+pub fn unwatched(_line: &str, _progress: &Progress) -> bool {
+    true
+}
+
+/// The last lines of a file.
+fn tail(log: &Path) -> Result<String> {
+    let text = fs::read(log)?;
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().collect();
+    let from = lines.len().saturating_sub(TAIL);
+    Ok(lines.get(from..).unwrap_or_default().join("\n"))
+}
+
+/// `command` as one would type it.
+#[must_use]
+pub fn display(command: &Command) -> String {
+    let words = [command.get_program()]
+        .into_iter()
+        .chain(command.get_args());
+    words.map(quote).collect::<Vec<_>>().join(" ")
+}
+
+fn quote(word: &OsStr) -> String {
+    let word = word.to_string_lossy();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// A command whose environment has nothing in it that a makefile could take
+/// for a variable of its own.
+#[must_use]
+pub fn clean(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().env("LC_ALL", "C");
+    for name in ["PATH", "HOME", "TMPDIR"] {
+        if let Some(value) = env::var_os(name) {
+            command.env(name, value);
+        }
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_as_a_shell_wants_them() {
+        let mut command = Command::new("make");
+        command.args(["A='b'", "C=d", ""]);
+        assert_eq!(display(&command), r"make 'A='\''b'\''' C=d ''");
+    }
+
+    #[test]
+    fn a_failure_shows_what_was_said() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let log = dir.path().join("log");
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo out; echo err >&2; exit 7"]);
+        let error = quietly(&mut command, &log, &Progress::start("test"), unwatched);
+        let error = error.expect_err("it failed").to_string();
+        assert!(error.contains("exit status: 7"), "{error}");
+        assert!(
+            error.contains("\nout") && error.contains("\nerr"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,26 @@
+//! Files of a bounded size.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+/// The bytes of the file `path`, at most `most` of them. `what` stands before
+/// it in errors: the option that named it.
+///
+/// # Errors
+/// When it cannot be read, or is larger.
+pub fn read(what: &str, path: &Path, most: usize) -> Result<Vec<u8>> {
+    let named = || format!("{what} {}", path.display());
+    let file = File::open(path).with_context(named)?;
+    let mut bytes = Vec::new();
+    // A device has no size to look at, and may have no end.
+    file.take(most as u64 + 1)
+        .read_to_end(&mut bytes)
+        .with_context(named)?;
+    if bytes.len() > most {
+        bail!("{}: more than the {most} bytes that are accepted", named());
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,39 @@
+//! Standard output, which another program may close.
+
+use std::io::{self, Write, stdout};
+
+/// stdout, for as long as anyone reads it: the verdict does not depend on it.
+#[derive(Default)]
+pub(crate) struct Out {
+    closed: bool,
+}
+
+impl Out {
+    fn unless_closed(&mut self, result: io::Result<()>) -> io::Result<()> {
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.closed {
+            let written = stdout().write_all(bytes);
+            self.unless_closed(written)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.closed {
+            return Ok(());
+        }
+        let flushed = stdout().flush();
+        self.unless_closed(flushed)
+    }
+}

@@ -1,0 +1,172 @@
+//! The verdict on one run of a mutant: what came of it, and whether that is a
+//! finding.
+
+use std::collections::BTreeMap;
+
+use psci_bench::board::Console;
+use psci_bench::image::{EmergencyUart, ParameterBlock};
+use psci_bench::model::Verdict;
+use psci_bench::record::line::Type;
+use psci_bench::record::parse::Record;
+
+use super::classes::Class;
+use crate::qemu::diagnosis;
+use crate::qemu::run_result::RunResult;
+use crate::qemu::stream::Ending;
+
+/// What a run of a mutant came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// A last line with this verdict.
+    Closed(Verdict),
+    /// No last line, and the machine turned itself off: the last line of the
+    /// payload says which UART its console moved to.
+    Moved,
+    /// No last line, and the machine turned itself off: neither the parameter
+    /// block nor the tree names the machine's UART.
+    Mute,
+    /// None of these: a hang, or an end without a word.
+    Lost,
+}
+
+impl Outcome {
+    /// All of them, in the summary's order.
+    pub const ALL: [Self; 7] = [
+        Self::Closed(Verdict::Pass),
+        Self::Closed(Verdict::Fail),
+        Self::Closed(Verdict::BadInput),
+        Self::Closed(Verdict::Incomplete),
+        Self::Moved,
+        Self::Mute,
+        Self::Lost,
+    ];
+
+    /// The outcome's name, in the summary.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Closed(Verdict::Pass) => "PASS",
+            Self::Closed(Verdict::Fail) => "FAIL",
+            Self::Closed(Verdict::BadInput) => "bad input",
+            Self::Closed(Verdict::Incomplete) => "INCOMPLETE",
+            Self::Moved => "moved",
+            Self::Mute => "mute",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+/// What a run came to, and the finding if it is one.
+pub type Judged = (Outcome, Option<String>);
+
+/// A serial scenario's tag, its power_state, and a CPU's MPIDR.
+type Key = (String, u64, u64);
+/// Power-down, wake-up and cache flush, in ticks.
+type Figures = [Option<u64>; 3];
+
+/// Rows of the serial scenarios that suspend CPUs.
+#[derive(Clone, Debug, Default)]
+pub struct Rows(BTreeMap<Key, Figures>);
+
+impl Rows {
+    /// Those that the records of a log have.
+    #[must_use]
+    pub fn of(log: &[u8]) -> Self {
+        let (mut rows, mut tests) = (BTreeMap::new(), BTreeMap::new());
+        let lines = log.split(|byte| *byte == b'\n');
+        for record in lines.flat_map(Record::all_in).flatten() {
+            let Some(test) = record.unsigned("t") else {
+                continue;
+            };
+            if let (Type::Test, Some(tag), Some(state)) =
+                (record.kind, record.get("tag"), record.unsigned("state"))
+                && tag.ends_with("susp_serial") | tag.ends_with("deep_serial")
+            {
+                tests.insert(test, (tag.to_owned(), state));
+            }
+            if let (Type::Row, Some((tag, state)), Some(mpidr)) =
+                (record.kind, tests.get(&test), record.unsigned("mpidr"))
+            {
+                let figures = ["powerdown", "wakeup", "cflush"].map(|key| record.unsigned(key));
+                rows.insert((tag.clone(), *state, mpidr), figures);
+            }
+        }
+        Self(rows)
+    }
+
+    /// Adds those of another run.
+    pub fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+}
+
+/// What runs of mutants are held against.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    /// The rows of the unmutated run.
+    pub unmutated: Rows,
+    /// The same, and rows of every other idle state.
+    pub all: Rows,
+    /// The UART that is listened to.
+    pub uart: Option<EmergencyUart>,
+}
+
+impl Reference {
+    /// Judges `result`, a run of `image`.
+    #[must_use]
+    pub fn judge(&self, class: &Class, image: &[u8], result: &RunResult) -> Judged {
+        let turned_off = result.ending == Ending::Exited { success: true };
+        if result.diagnosis.is_none() && (turned_off || result.ending == Ending::Parked) {
+            let verdict = result.verdict;
+            let passed = verdict == Verdict::Pass;
+            let wrong = passed.then(|| self.wrong_row(class, &Rows::of(&result.log)));
+            return (Outcome::Closed(verdict), wrong.flatten());
+        }
+        let said = result.diagnosis.clone().unwrap_or_default();
+        let log = result.text();
+        match () {
+            () if turned_off && diagnosis::console_moved(&log).is_some() => (Outcome::Moved, None),
+            () if turned_off && !self.names_uart(image) => (Outcome::Mute, None),
+            () => (Outcome::Lost, Some(said)),
+        }
+    }
+
+    /// A row that is not as it has to be.
+    fn wrong_row(&self, class: &Class, rows: &Rows) -> Option<String> {
+        rows.0.iter().find_map(|(key, figures)| {
+            let (tag, state, mpidr) = key;
+            let known = |rows: &Rows| rows.0.get(key).copied();
+            let of = format!("{tag} by {state:#x} on CPU {mpidr:#x}");
+            if known(&self.unmutated).is_none() && class.other_states.is_none() {
+                return Some(format!("{of}: the unmutated run has no such row"));
+            }
+            let may_differ = class.other_figures.is_some();
+            let expected =
+                known(&self.all).filter(|expected| expected != figures && !may_differ)?;
+            Some(format!("{of}: {figures:?} ticks, unmutated {expected:?}"))
+        })
+    }
+
+    /// Whether parameter block or appended tree name the UART that is listened
+    /// to.
+    fn names_uart(&self, image: &[u8]) -> bool {
+        let Ok(block) = ParameterBlock::read(image) else {
+            return false;
+        };
+        if block.uart == self.uart {
+            return true;
+        }
+        let range = block.tree_offset.checked_add(block.tree_size);
+        let range = range.map(|end| block.tree_offset as usize..end as usize);
+        let tree = range.and_then(|range| image.get(range));
+        let console = tree.and_then(|tree| Console::find(tree).ok());
+        let found = console.and_then(|console| console.uart.ok());
+        found.is_some_and(|uart| self.uart.is_some_and(|it| it.base == uart.base))
+    }
+}

@@ -1,0 +1,38 @@
+use super::blob::Blob;
+use super::classes::{BLOCKS, TREES};
+use super::run::{Base, PLAN};
+use crate::setup::workspace::Workspace;
+
+/// QEMU's tree.
+fn base() -> Base {
+    let workspace = Workspace::find().expect("the workspace");
+    Base::of(&workspace, PLAN).expect("a payload and a tree")
+}
+
+#[test]
+fn a_tree_that_is_read_and_written_says_the_same() {
+    let base = base();
+    let tree = Blob::read(base.tree());
+    let written = tree.write();
+    assert_eq!(Blob::read(&written).tokens, tree.tokens);
+    let read = psci_bench::board::Board::read(&written).expect("a good tree");
+    assert_eq!(read.bootargs, PLAN);
+}
+
+#[test]
+fn a_seed_repeats_its_mutants_and_every_class_changes_something() {
+    let base = base();
+    let unmutated = base.image(base.tree()).expect("an image");
+    for classes in [TREES, BLOCKS] {
+        for number in 0..4 * classes.len() {
+            let mutant = base.mutant(classes, number, 7).expect("a mutant");
+            let again = base.mutant(classes, number, 7).expect("a mutant");
+            let name = mutant.class.name;
+            assert_eq!((mutant.what, &mutant.image), (again.what, &again.image));
+            let other = base.mutant(classes, number, 8).expect("a mutant");
+            let others = [&mutant.image, &other.image];
+            // A field may be set to what it is, though not by every seed.
+            assert!(others.iter().any(|it| **it != unmutated), "{name}");
+        }
+    }
+}

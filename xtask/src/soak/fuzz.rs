@@ -1,0 +1,444 @@
+//! `cargo xtask fuzz`: what reads outside input, fed with all that libFuzzer
+//! can think of.
+//!
+//! The targets are `fuzz/`, a package of its own: everything in it is built
+//! with coverage counters and AddressSanitizer, by cargo-fuzz. What is found
+//! worth keeping from run to run is in this tool's part of `target/`.
+
+use std::fs::{self, File};
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+use std::{env, fmt, thread};
+
+use anyhow::{Context, Result, bail};
+
+use crate::setup::progress::{Progress, say};
+use crate::setup::workspace::Workspace;
+use crate::setup::{self, process};
+
+/// The targets, each of which is a file in `fuzz/fuzz_targets`.
+pub const TARGETS: [&str; 7] = [
+    "fip",
+    "device_tree",
+    "user_tree",
+    "uart_log",
+    "board_toml",
+    "image",
+    "lab",
+];
+
+/// What no input may exceed. Inputs have some KiB: a reader that wants more
+/// than this takes a number in one of them at its word.
+const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=64"];
+/// What AddressSanitizer keeps of freed memory counts as used: by default it is
+/// half of what there may be. The check for symbols that are defined twice is
+/// for C++, and cargo-fuzz turns it off, too.
+const ASAN_OPTIONS: &str = "quarantine_size_mb=32:detect_odr_violation=0";
+/// The longest time that a target can be given, in seconds: a week.
+pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
+/// How often the fuzzers are looked after.
+const TICK: Duration = Duration::from_millis(500);
+
+/// Builds the targets and runs those that are `wished` for, all if none is:
+/// each for so many seconds, and so many at a time as there are `jobs`, or
+/// CPUs.
+///
+/// Returns whether nothing was found.
+///
+/// # Errors
+/// When something that they need cannot be had, or one does not run.
+pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
+    let workspace = Workspace::find()?;
+    setup::ensure(&workspace, &setup::FUZZ)?;
+    let programs = build(&workspace)?;
+    let jobs = match jobs {
+        Some(jobs) => usize::from(jobs),
+        None => thread::available_parallelism().map_or(1, usize::from),
+    };
+    let fuzzers = TARGETS
+        .into_iter()
+        .filter(|name| wished.is_empty() || wished.iter().any(|wish| wish == name))
+        .map(|name| Fuzzer::new(&workspace, &programs, name))
+        .collect::<Result<Vec<_>>>()?;
+    let ends = run_all(&fuzzers, seconds, jobs)?;
+    let mut out = String::new();
+    for (fuzzer, end) in fuzzers.iter().zip(&ends) {
+        out.push_str(&fuzzer.report(&workspace, end));
+    }
+    // Who does not read on has the exit code.
+    let _ = stdout().write_all(out.as_bytes());
+    Ok(ends.iter().all(|end| end.finding.is_none()))
+}
+
+/// Builds all targets, and returns where they are.
+fn build(workspace: &Workspace) -> Result<PathBuf> {
+    let package = workspace.root.join("fuzz");
+    let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or("rustc".into()));
+    rustc.args(["--print", "host-tuple"]);
+    let host = process::output(rustc.current_dir(&workspace.root))?;
+    let host = host.trim();
+    // cargo-fuzz cannot be told to leave Cargo.lock as it is.
+    let mut fetch = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
+    fetch.args(["fetch", "--quiet", "--locked", "--target", host]);
+    fetch.arg("--manifest-path").arg(package.join("Cargo.toml"));
+    succeed(fetch.current_dir(&workspace.root))?;
+
+    let target = workspace.state().join("fuzz").join("build");
+    let program = setup::cargo_fuzz(workspace).context("cargo-fuzz was there and has gone")?;
+    let mut command = Command::new(program);
+    command.args(["build", "--target", host]);
+    command.arg("--fuzz-dir").arg(&package);
+    command.arg("--target-dir").arg(&target);
+    command.current_dir(&workspace.root);
+    // Sanitizers are not stable. This lets the compiler that all else is built
+    // with take their flag, so that no second one has to be there.
+    command.env("RUSTC_BOOTSTRAP", "1");
+    // It would keep cargo from seeing the flags that cargo-fuzz gives it.
+    command.env_remove("CARGO_ENCODED_RUSTFLAGS");
+    if !stderr().is_terminal() {
+        command.env("CARGO_TERM_QUIET", "true");
+    }
+    say(&process::display(&command));
+    succeed(&mut command)?;
+    Ok(target.join(host).join("release"))
+}
+
+/// Runs `command`, which tells on stderr what it does.
+fn succeed(command: &mut Command) -> Result<()> {
+    let name = process::display(command);
+    let status = command
+        .stdin(Stdio::null())
+        .stdout(stderr())
+        .status()
+        .with_context(|| format!("cannot run `{name}`"))?;
+    if !status.success() {
+        bail!("`{name}` failed ({status}), see above");
+    }
+    Ok(())
+}
+
+/// A target, and where its things are.
+struct Fuzzer {
+    name: &'static str,
+    program: PathBuf,
+    seeds: PathBuf,
+    dictionary: Option<PathBuf>,
+    corpus: PathBuf,
+    artifacts: PathBuf,
+    log: PathBuf,
+}
+
+impl Fuzzer {
+    fn new(workspace: &Workspace, programs: &Path, name: &'static str) -> Result<Self> {
+        let package = workspace.root.join("fuzz");
+        let state = workspace.state().join("fuzz");
+        let dictionary = package.join("dictionaries").join(name);
+        let fuzzer = Self {
+            name,
+            program: programs.join(name),
+            seeds: package.join("seeds").join(name),
+            dictionary: dictionary.is_file().then_some(dictionary),
+            corpus: state.join("corpus").join(name),
+            artifacts: state.join("artifacts").join(name),
+            log: state.join(format!("{name}.log")),
+        };
+        for dir in [&fuzzer.corpus, &fuzzer.artifacts] {
+            fs::create_dir_all(dir).with_context(|| dir.display().to_string())?;
+        }
+        Ok(fuzzer)
+    }
+
+    fn start(&self, seconds: u32) -> Result<Running<'_>> {
+        let log = File::create(&self.log).with_context(|| self.log.display().to_string())?;
+        let mut command = Command::new(&self.program);
+        // What is new is written to the first of the two.
+        command.arg(&self.corpus).arg(&self.seeds);
+        command
+            .arg(format!("-max_total_time={seconds}"))
+            .args(LIMITS);
+        // It needs ptrace, which containers may lack, and safe code frees
+        // what it takes.
+        command.arg("-detect_leaks=0");
+        command.arg("-print_final_stats=1");
+        // A prefix, not a folder: the slash has to be there.
+        let prefix = self.artifacts.join("");
+        command.arg(option("-artifact_prefix=", &prefix));
+        if let Some(dictionary) = &self.dictionary {
+            command.arg(option("-dict=", dictionary));
+        }
+        command.env("ASAN_OPTIONS", ASAN_OPTIONS);
+        // Else each error that anyhow hands up looks where it is, which takes
+        // longer than all that is tested.
+        command.env("RUST_LIB_BACKTRACE", "0");
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        let child = command.stderr(log).spawn();
+        let child = child.with_context(|| format!("cannot run {}", self.program.display()))?;
+        Ok(Running {
+            fuzzer: self,
+            child,
+        })
+    }
+
+    fn said(&self) -> Result<String> {
+        let log = fs::read(&self.log).with_context(|| self.log.display().to_string())?;
+        Ok(String::from_utf8_lossy(&log).into_owned())
+    }
+
+    /// What came of it.
+    fn end(&self, status: ExitStatus) -> Result<End> {
+        let log = self.said()?;
+        let finding = (!status.success()).then(|| Finding::of(&log));
+        if let Some(None) = finding {
+            bail!(
+                "{} ended early ({status}), see {}",
+                self.name,
+                self.log.display()
+            );
+        }
+        Ok(End {
+            figures: Figures::of(&log),
+            finding: finding.flatten(),
+        })
+    }
+
+    /// A line, and with a finding what to do with it.
+    fn report(&self, workspace: &Workspace, end: &End) -> String {
+        let (name, figures) = (self.name, &end.figures);
+        let Some(Finding { file, reason }) = &end.finding else {
+            return format!("{name:<11}  {figures}, clean\n");
+        };
+        let short = |path: &Path| workspace.short(path).display().to_string();
+        format!(
+            "{name:<11}  {figures}, FOUND {}\n  {reason}\n  log:   {}\n  again: {} {} {}\n",
+            short(file),
+            short(&self.log),
+            short(&self.program),
+            LIMITS.join(" "),
+            short(file)
+        )
+    }
+}
+
+fn option(name: &str, path: &Path) -> std::ffi::OsString {
+    let mut option = std::ffi::OsString::from(name);
+    option.push(path);
+    option
+}
+
+/// A fuzzer's process, which does not outlive its value.
+struct Running<'f> {
+    fuzzer: &'f Fuzzer,
+    child: Child,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        // It may have ended already, and then neither has anything to do.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs all of `fuzzers`, `jobs` at a time. One that finds something ends, and
+/// the others go on.
+fn run_all(fuzzers: &[Fuzzer], seconds: u32, jobs: usize) -> Result<Vec<End>> {
+    let count = fuzzers.len();
+    let jobs = jobs.min(count);
+    let names: Vec<&str> = fuzzers.iter().map(|fuzzer| fuzzer.name).collect();
+    let names = names.join(", ");
+    let what = format!("fuzzing for {seconds} s each, {jobs} at a time: {names}");
+    let progress = Progress::start(&what);
+    let mut ends: Vec<Option<End>> = fuzzers.iter().map(|_| None).collect();
+    let mut waiting = fuzzers.iter().enumerate();
+    let mut running: Vec<(usize, Running<'_>)> = Vec::new();
+    loop {
+        while running.len() < jobs
+            && let Some((index, fuzzer)) = waiting.next()
+        {
+            running.push((index, fuzzer.start(seconds)?));
+        }
+        if running.is_empty() {
+            break;
+        }
+        thread::sleep(TICK);
+        let mut still = Vec::new();
+        let mut details = Vec::new();
+        for (index, mut run) in running {
+            let fuzzer = run.fuzzer;
+            if let Some(status) = run.child.try_wait()? {
+                ends[index] = Some(fuzzer.end(status)?);
+                let done = ends.iter().flatten().count();
+                say(&format!("{} has ended, {done} of {count}", fuzzer.name));
+            } else {
+                let figures = Figures::of(&fuzzer.said()?);
+                details.push(format!("{} #{}", fuzzer.name, figures.executions));
+                still.push((index, run));
+            }
+        }
+        running = still;
+        progress.detail(&details.join(", "));
+    }
+    Ok(ends.into_iter().flatten().collect())
+}
+
+/// How a fuzzer ended.
+struct End {
+    figures: Figures,
+    finding: Option<Finding>,
+}
+
+/// An input that is one too many.
+#[derive(Debug, PartialEq, Eq)]
+struct Finding {
+    file: PathBuf,
+    /// What it does.
+    reason: String,
+}
+
+impl Finding {
+    /// The one that libFuzzer's log `log` ends with.
+    fn of(log: &str) -> Option<Self> {
+        // Those before it were only slow.
+        let file = log
+            .lines()
+            .rev()
+            .find_map(|line| Some(line.split_once("Test unit written to ")?.1))?;
+        let mut lines = log.lines();
+        let reason = match lines.find(|line| line.contains(" panicked at ")) {
+            // The message has a line of its own.
+            Some(panicked) => format!("{panicked} {}", lines.next().unwrap_or_default()),
+            None => log
+                .lines()
+                .find_map(|line| line.strip_prefix("SUMMARY: "))
+                .unwrap_or_default()
+                .to_owned(),
+        };
+        let file = PathBuf::from(file);
+        Some(Self { file, reason })
+    }
+}
+
+/// What libFuzzer counts.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Figures {
+    executions: u64,
+    per_second: u64,
+    /// Counters of branches that were not 0.
+    coverage: u64,
+    /// Inputs of which each does what no other does.
+    corpus: u64,
+    /// How many of them were not there before.
+    new: u64,
+}
+
+impl Figures {
+    /// As of the end of libFuzzer's log `log`.
+    fn of(log: &str) -> Self {
+        let mut figures = Self::default();
+        for line in log.lines() {
+            let mut words = line.split_ascii_whitespace();
+            let first = words.next().unwrap_or_default();
+            let mut number = |name: &str| -> Option<u64> {
+                words.find(|word| *word == name)?;
+                words.next()?.split('/').next()?.parse().ok()
+            };
+            if let Some(executions) = first.strip_prefix('#') {
+                figures.executions = executions.parse().unwrap_or(figures.executions);
+                figures.coverage = number("cov:").unwrap_or(figures.coverage);
+                figures.corpus = number("corp:").unwrap_or(figures.corpus);
+            }
+            let slot = match first {
+                "stat::number_of_executed_units:" => &mut figures.executions,
+                "stat::average_exec_per_sec:" => &mut figures.per_second,
+                "stat::new_units_added:" => &mut figures.new,
+                _ => continue,
+            };
+            let value = line.rsplit(' ').next().and_then(|word| word.parse().ok());
+            *slot = value.unwrap_or(*slot);
+        }
+        figures
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            executions,
+            per_second,
+            coverage,
+            corpus,
+            new,
+        } = self;
+        write!(
+            f,
+            "{executions:>9} executions, {per_second:>6}/s, coverage {coverage:>5}, corpus \
+             {corpus:>4} with {new:>4} new"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOG: &str = "\
+INFO: Seed: 1
+#26\tINITED cov: 400 ft: 900 corp: 20/4096b exec/s: 0 rss: 45Mb
+#1000\tNEW    cov: 412 ft: 950 corp: 21/4100b lim: 4096 exec/s: 900 rss: 46Mb L: 4/900 MS: 1 X-
+#2048\tpulse  cov: 412 ft: 950 corp: 21/4100b lim: 4096 exec/s: 1024 rss: 46Mb
+";
+    const STATISTICS: &str = "\
+stat::number_of_executed_units: 5000
+stat::average_exec_per_sec:     1250
+stat::new_units_added:          7
+stat::slowest_unit_time_sec:    0
+stat::peak_rss_mb:              99
+";
+
+    #[test]
+    fn figures() {
+        let mut expected = Figures {
+            executions: 2048,
+            per_second: 0,
+            coverage: 412,
+            corpus: 21,
+            new: 0,
+        };
+        assert_eq!(Figures::of(LOG), expected);
+        (expected.executions, expected.per_second, expected.new) = (5000, 1250, 7);
+        assert_eq!(Figures::of(&format!("{LOG}{STATISTICS}")), expected);
+        assert_eq!(
+            Figures::of("#\n#x cov: y\nstat::new_units_added:"),
+            Figures::default()
+        );
+    }
+
+    #[test]
+    fn findings() {
+        assert_eq!(Finding::of(LOG), None);
+        let written = "artifact_prefix='/a/'; Test unit written to /a/crash-1\n";
+        let panic = "thread '<unnamed>' (7) panicked at src/plan.rs:1:2:\nattempt to add\n";
+        let found = Finding::of(&format!("{LOG}{panic}SUMMARY: libFuzzer: x\n{written}"));
+        let found = found.expect("a finding");
+        assert_eq!(found.file, Path::new("/a/crash-1"));
+        assert!(found.reason.ends_with("src/plan.rs:1:2: attempt to add"));
+        let found = Finding::of(&format!("{LOG}SUMMARY: libFuzzer: timeout\n{written}"));
+        assert_eq!(found.expect("a finding").reason, "libFuzzer: timeout");
+    }
+
+    #[test]
+    fn every_target_has_a_file_and_seeds() {
+        let workspace = Workspace::find().expect("the repository");
+        let package = workspace.root.join("fuzz");
+        for name in TARGETS {
+            let file = package.join("fuzz_targets").join(format!("{name}.rs"));
+            assert!(file.is_file(), "{}", file.display());
+            let seeds = fs::read_dir(package.join("seeds").join(name)).expect("seeds");
+            assert!(seeds.count() > 0, "{name}");
+        }
+        let files = fs::read_dir(package.join("fuzz_targets")).expect("targets");
+        assert_eq!(files.count(), TARGETS.len());
+    }
+}

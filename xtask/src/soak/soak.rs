@@ -1,0 +1,174 @@
+//! Runs, repeated: for faults that come once in many.
+//!
+//! Whoever runs is a [`Runner`], so that all of this is tested without a
+//! machine. A run that did not pass leaves its log, and every run its line;
+//! at the end [`Totals`] says how many there were and what became of every
+//! attempt ([`Account`]).
+
+use std::io::Write;
+use std::time::Duration;
+
+use anyhow::Result;
+use psci_bench::model::Verdict;
+
+use super::account::{Account, Closing};
+use super::keep::Keep;
+use super::totals::Totals;
+use crate::qemu::run_result::RunResult;
+use crate::qemu::stream::Ending;
+
+/// How long a soak takes where nothing says so.
+pub const TIME: Duration = Duration::from_secs(600);
+
+/// Whoever runs.
+pub trait Runner {
+    /// Runs once.
+    ///
+    /// # Errors
+    /// When it does not come to a run.
+    fn run(&mut self) -> Result<RunResult>;
+
+    /// The time since the soak began.
+    fn elapsed(&self) -> Duration;
+}
+
+/// When it is enough; what comes first counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// No run begins after this time. The one in hand is finished.
+    pub time: Option<Duration>,
+    /// So many runs.
+    pub runs: Option<u64>,
+    /// So many CPU_SUSPENDs attempted in all runs together.
+    pub suspends: Option<u64>,
+}
+
+impl Limits {
+    /// These, or [`TIME`] where there is none.
+    #[must_use]
+    pub fn or_default(self) -> Self {
+        if self == Self::default() {
+            let time = Some(TIME);
+            return Self { time, ..self };
+        }
+        self
+    }
+
+    fn are_reached(&self, elapsed: Duration, totals: &Totals) -> bool {
+        let suspends = totals.suspends.attempts();
+        self.time.is_some_and(|time| elapsed >= time)
+            || self.runs.is_some_and(|runs| totals.runs() >= runs)
+            || self.suspends.is_some_and(|most| suspends >= most)
+    }
+}
+
+/// A time such as `90s`, `10m` or `2h`.
+///
+/// # Errors
+/// When it is none, or 0.
+pub fn parse_time(text: &str) -> Result<Duration, String> {
+    let bad = || format!("{text:?} is no time: use a number and s, m or h, such as 90s, 10m or 2h");
+    let (number, unit) = text
+        .char_indices()
+        .next_back()
+        .map(|(end, unit)| (text.get(..end).unwrap_or_default(), unit))
+        .ok_or_else(bad)?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        _ => return Err(bad()),
+    };
+    let number: u32 = number.parse().map_err(|_| bad())?;
+    if number == 0 {
+        return Err("in no time there is no run".into());
+    }
+    Ok(Duration::from_secs(u64::from(number) * seconds))
+}
+
+/// Has `runner` run until a limit is reached, an interruption ends a run, or
+/// a run says that its input is bad, which the next one would say, too. A
+/// line for each run and the totals go to `out` and to the summary in `keep`.
+///
+/// # Errors
+/// When it does not come to a run, or something cannot be written. The totals
+/// of the runs before are printed all the same.
+pub fn soak(
+    runner: &mut dyn Runner,
+    limits: &Limits,
+    keep: &mut Keep,
+    out: &mut dyn Write,
+) -> Result<Totals> {
+    let mut totals = Totals::default();
+    let ran = repeat(runner, limits, keep, out, &mut totals);
+    totals.elapsed = runner.elapsed();
+    let text = format!(
+        "\n{totals}\nlogs kept: {}, in {}",
+        keep.logs,
+        keep.dir().display()
+    );
+    let told = tell(&text, keep, out);
+    ran.and(told).and(Ok(totals))
+}
+
+fn repeat(
+    runner: &mut dyn Runner,
+    limits: &Limits,
+    keep: &mut Keep,
+    out: &mut dyn Write,
+    totals: &mut Totals,
+) -> Result<()> {
+    while !limits.are_reached(runner.elapsed(), totals) {
+        let number = totals.runs() + 1;
+        let result = runner.run()?;
+        if result.ending == Ending::Interrupted {
+            // The user's wish is nothing that the run did.
+            return tell(
+                &format!("run {number}: interrupted, not counted"),
+                keep,
+                out,
+            );
+        }
+        let account = Account::of(&result.log);
+        totals.add(&result, &account);
+        tell(&line(number, &result, &account), keep, out)?;
+        if result.verdict != Verdict::Pass {
+            keep.log(number, &result)?;
+        }
+        if result.verdict == Verdict::BadInput {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// What there is to say of one run; more than a line, where it did not end by
+/// itself.
+pub(super) fn line(number: u64, result: &RunResult, account: &Account) -> String {
+    let seconds = result.elapsed.as_secs_f64();
+    let mut line = format!("run {number}: {}, {seconds:.1} s", result.word());
+    if let Some(closing) = Closing::of(&result.log) {
+        let Closing {
+            samples, rejected, ..
+        } = closing;
+        line.push_str(&format!(", {samples} samples, {rejected} not counted"));
+    }
+    match account.unexplained() {
+        0 => {}
+        count => line.push_str(&format!(", {count} without a known reason")),
+    }
+    if let Some(diagnosis) = &result.diagnosis {
+        line.push_str(&format!(": {diagnosis}"));
+    }
+    for position in &result.positions {
+        line.push_str(&format!("\n  {position}"));
+    }
+    line
+}
+
+/// Says `text` to who watches and to who comes later.
+fn tell(text: &str, keep: &mut Keep, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "{text}")?;
+    out.flush()?;
+    keep.note(text)
+}
