@@ -13,7 +13,7 @@ use psci_bench::verdict::{self, Verdict};
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
 use xtask::board::firmware_kind::Firmware;
 use xtask::report::analysis::compare::{self, compare};
-use xtask::report::export::{self, Options};
+use xtask::report::export::{self, Options, Report};
 use xtask::report::analysis::merge::merge;
 use xtask::report::log::read_bytes;
 use xtask::qemu::run_result::RunResult;
@@ -56,7 +56,7 @@ fn records(log: &[u8]) {
 /// Every format takes whatever was read.
 fn reports(log: &[u8]) {
     let mut report = match read_bytes("log", log) {
-        Ok(report) => report,
+        Ok(runs) => Report::from(runs),
         Err(error) => {
             assert!(error.to_string().starts_with("log: "));
             return;

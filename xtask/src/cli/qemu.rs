@@ -52,8 +52,8 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     if arguments.deny_skipped && code == 0 {
         let name = "the UART".to_owned();
         let from = result.log.as_slice();
-        let report = read([Input { name, from }])?;
-        if let Some(denied) = report.runs.last().and_then(Run::denied) {
+        let runs = read([Input { name, from }])?;
+        if let Some(denied) = runs.last().and_then(Run::denied) {
             say(&denied);
             return Ok(FAILED);
         }

@@ -10,9 +10,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use xtask::qemu;
 use xtask::qemu::prepare::{self, Prepared};
 use xtask::qemu::run_spec::RunSpec;
-use xtask::qemu::{self};
 
 use crate::engines::logs;
 use crate::support::xtask;

@@ -26,10 +26,8 @@ use psci_bench::point::How;
 use psci_bench::report::WakeSource;
 use psci_bench::sample::Metric;
 
-use super::exporter::{Exporter, Options, only_run};
-use crate::report::model::{
-    IDLE_STATES, Measured, Report, Run, Term, Test, heading, measure_heading,
-};
+use super::exporter::{Exporter, Options, Report, only_run};
+use crate::report::model::{IDLE_STATES, Measured, Run, Term, Test, heading, measure_heading};
 
 /// The exporter.
 pub(super) struct DeviceTree;
@@ -402,7 +400,7 @@ mod tests {
     const UNKNOWN: &str = "/* Whether local-timer-stop belongs here was not measured. */";
 
     fn report() -> Report {
-        read_bytes("a.log", HELPER).expect("a run")
+        read_bytes("a.log", HELPER).expect("a run").into()
     }
 
     fn written(report: &Report) -> Result<String> {

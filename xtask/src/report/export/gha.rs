@@ -15,8 +15,8 @@ use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 use serde::Serialize;
 
-use super::exporter::{Exporter, Options};
-use crate::report::model::{Measured, Report, Row, Run, Term, Test, heading, measure_heading};
+use super::exporter::{Exporter, Options, Report};
+use crate::report::model::{Measured, Row, Run, Term, Test, heading, measure_heading};
 
 /// The exporter.
 pub(super) struct GhaBenchmark;

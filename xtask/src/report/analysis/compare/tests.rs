@@ -7,10 +7,10 @@ use psci_bench::report::WakeSource;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
-use super::compare::{
-    Across, Change, ComparedTest, Comparison, Judged, Keyed, Options, Outcome, compare,
-};
-use super::pair::RowIs;
+use super::change::{Change, Outcome};
+use super::compare::compare;
+use super::comparison::{Across, ComparedTest, Comparison, Judged, Options};
+use super::pair::{Keyed, RowIs};
 use super::*;
 use crate::report::analysis::explain::{Confidence, Finding, Kind, explain};
 use crate::report::log::{read_bytes, tables};
@@ -24,7 +24,7 @@ fn published(version: &str) -> Run {
 }
 
 fn log() -> Run {
-    read_bytes("a.log", QEMU).expect("a run").runs.remove(0)
+    read_bytes("a.log", QEMU).expect("a run").remove(0)
 }
 
 fn compared(new: &Run, old: &Run, options: &Options) -> Comparison {

@@ -10,8 +10,8 @@ use psci_bench::plan::ScenarioId;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Summary;
 
-use super::explain::{Basis, Confidence, Finding, Kind, Side};
-use crate::report::model::words::{basis, span};
+use super::finding::{Basis, Confidence, Finding, Kind, Side, basis};
+use crate::report::model::words::span;
 use crate::report::model::{Row, Run, Test, heading};
 use crate::setup::plural::plural;
 

@@ -10,8 +10,8 @@ use psci_bench::plan::ScenarioId;
 use psci_bench::pmf::Stamp;
 use psci_bench::sample::Metric;
 
-use super::explain::{Confidence, Finding, Kind, Side};
-use crate::report::model::words::{basis, cpus, range, span};
+use super::finding::{Confidence, Finding, Kind, Side, basis};
+use crate::report::model::words::{cpus, range, span};
 use crate::report::model::{Instants, Point, Row, Run, Term, Test};
 
 /// When a CPU went down.

@@ -16,9 +16,9 @@ use psci_bench::plan::ScenarioId;
 use psci_bench::sample::Metric;
 use psci_bench::stats::Line;
 
-use super::explain::{Confidence, Finding, Fit, Kind, Side};
+use super::finding::{Confidence, Finding, Fit, Kind, Side, basis};
 use super::last_man::DOWN;
-use crate::report::model::words::{basis, cpus, span};
+use crate::report::model::words::{cpus, span};
 use crate::report::model::{Row, Run, Term, Test};
 use crate::setup::plural::plural;
 

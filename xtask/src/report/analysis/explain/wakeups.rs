@@ -5,8 +5,8 @@ use psci_bench::output::limits::WAITED;
 use psci_bench::pmf::Stamp;
 use psci_bench::sample::Metric;
 
-use super::explain::{Confidence, Finding, Kind, Side};
-use crate::report::model::words::{basis, range, span};
+use super::finding::{Confidence, Finding, Kind, Side, basis};
+use crate::report::model::words::{range, span};
 use crate::report::model::{Point, Row, Run, Term, Test};
 
 pub(super) fn waited(run: &Run, test: &Test) -> Vec<Finding> {

@@ -7,8 +7,9 @@ use psci_bench::output::record::Type;
 use psci_bench::point::{How, Measure};
 use psci_bench::report::WakeSource;
 
-use super::values::put;
-use super::{Parts, number, wake_source};
+use super::number;
+use super::parts::Parts;
+use super::values::{put, wake_source};
 use crate::report::model::{Class, Histogram, Measured, Term};
 
 /// The points of a scenario, and histograms.
