@@ -8,8 +8,8 @@ use super::arguments::{QemuArguments, RunArguments};
 use super::main::plan;
 use super::report::FAILED;
 use super::{files, overhead};
-use crate::board::Board;
 use crate::board::firmware_kind::Firmware;
+use crate::board::{self};
 use crate::build::flash;
 use crate::build::payload::Tree;
 use crate::qemu::run_spec::{Payload, RunSpec};
@@ -91,7 +91,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
         (None, Some(cpus)) if of_kvm => kvm_host::timeout(timeout::timeout(cpus, &plan)),
         (None, Some(cpus)) => timeout::timeout(cpus, &plan),
         (None, None) => {
-            let board = Board::load(&Workspace::find()?, &arguments.board)?;
+            let board = board::load(&Workspace::find()?, &arguments.board)?;
             timeout::timeout(board.default_cpus()?, &plan)
         }
     };

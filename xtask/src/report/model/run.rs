@@ -327,7 +327,7 @@ impl Run {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::model::Records;
+    use crate::report::model::integrity::Records;
 
     #[test]
     fn a_clock_that_is_not_known_has_no_time() {

@@ -41,7 +41,7 @@ mod tests {
     use psci_bench::sample::Metric;
 
     use super::*;
-    use crate::report::analysis::explain::{Confidence, Kind};
+    use crate::report::analysis::explain::finding::{Confidence, Kind};
     use crate::report::log::read_bytes;
 
     const QEMU: &[u8] = include_bytes!("../../../../tests/data/report/qemu-4cpu.log");
