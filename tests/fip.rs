@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use psci_bench::model::Verdict;
-use xtask::board::{Board, Gic, firmware_kind};
+use xtask::board::{self, Gic, firmware_kind};
 use xtask::build::firmware::{self, FipBuild, Firmware, NT_FW_KEY, Platform, Variant};
 use xtask::build::flash::{self, FIP_BASE};
 use xtask::build::tf_a::TfA;
@@ -69,7 +69,7 @@ impl Write for Until<'_> {
 fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
-    let board = Board::load(&workspace, "qemu").expect("the board");
+    let board = board::load(&workspace, "qemu").expect("the board");
     let recipe = board.qemu.as_ref().expect("a recipe");
     let machine = Machine {
         recipe,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_MAX};
 use psci_bench::model::Verdict;
-use xtask::board::{Board, Conduit};
+use xtask::board::{self, Conduit};
 use xtask::build::image::Emergency;
 use xtask::build::payload::{self, Tree};
 use xtask::qemu::run_result::RunResult;
@@ -57,7 +57,7 @@ fn with_tree(tree: Vec<u8>) -> RunSpec {
 /// device tree appended: MOVZ, three MOVK, and a branch to the next page.
 fn image_with_x0(x0: u64) -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
-    let board = Board::load(&workspace, "qemu").expect("the board");
+    let board = board::load(&workspace, "qemu").expect("the board");
     let emergency = Emergency::of_board(&board, Conduit::Smc);
     let image = payload::image(&workspace, None, emergency, 4).expect("an image");
     let mut stub = Vec::new();

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use psci_bench::model::Verdict;
 use xtask::board::firmware_kind::Firmware;
-use xtask::board::{Board, Gic};
+use xtask::board::{self, Gic};
 use xtask::build::image::Emergency;
 use xtask::qemu::kvm_host::{self, KvmHost};
 use xtask::qemu::stream::{self, Ending, Limits};
@@ -51,7 +51,7 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
     let workspace = Workspace::find().expect("the workspace");
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
     let linux = KvmHost::ready(&workspace).expect("a Linux with KVM");
-    let board = Board::load(&workspace, "qemu").expect("the board");
+    let board = board::load(&workspace, "qemu").expect("the board");
     let machine = Machine {
         recipe: board.qemu.as_ref().expect("a recipe"),
         cpu,

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use xtask::board::{Board, Conduit, Gic, StateId};
+use xtask::board::{self, Board, Conduit, Gic, StateId};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 use xtask::build::payload;
@@ -42,7 +42,7 @@ fn board(workspace: &Workspace) -> Board {
     let pl011 = "kind = \"pl011\"\nbase = 0x0900_0000\nsize = 0x1000";
     assert!(text.contains(pl011));
     let ns16550 = "kind = \"ns16550\"\nbase = 0x3eff_1000\nsize = 8";
-    Board::parse("board.toml", &text.replace(pl011, ns16550)).expect("a good board")
+    board::parse("board.toml", &text.replace(pl011, ns16550)).expect("a good board")
 }
 
 /// All that the 16550 says when the payload has a tree with these arguments,

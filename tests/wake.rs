@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use psci_bench::model::Verdict;
-use xtask::board::{Board, Gic, StateId};
+use xtask::board::{self, Gic, StateId};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 use xtask::build::payload;
@@ -228,7 +228,7 @@ fn tree_with(frame: &str) -> Vec<u8> {
     let text = text
         .replace(all, "base = 0x4020_0000\nsize = 0x3fd0_0000")
         .replace("memory-mib = 1024", "memory-mib = 1021");
-    let board = Board::parse("board.toml", &format!("{text}\n{frame}")).expect("a good board");
+    let board = board::parse("board.toml", &format!("{text}\n{frame}")).expect("a good board");
     let firmware = board.firmware("tf-a").expect("its firmware");
     let mut states = firmware.idle_states(StateId::Original);
     let powerdowns = states.iter_mut().filter(|state| state.is_powerdown());
@@ -246,7 +246,7 @@ fn tree_with(frame: &str) -> Vec<u8> {
 /// Runs with such a tree, in which `patch` changes the payload.
 fn run_with(frame: &str, patch: fn(&mut [u8])) -> common::Log {
     let workspace = Workspace::find().expect("the workspace");
-    let board = Board::load(&workspace, "qemu").expect("the board");
+    let board = board::load(&workspace, "qemu").expect("the board");
     let emergency = Emergency::of_board(&board, board.psci.conduit);
     let tree = tree_with(frame);
     let image = payload::image(&workspace, Some(&tree), emergency, CPUS.len());

@@ -4,12 +4,12 @@
 
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board as payload;
-use xtask::board::{Board, Gic, StateId};
+use xtask::board::{self, Board, Gic, StateId};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 
 fuzz_target!(|text: &str| {
-    let board = match Board::parse("board.toml", text) {
+    let board = match board::parse("board.toml", text) {
         Ok(board) => board,
         Err(error) => {
             assert!(format!("{error:#}").starts_with("board.toml:"));

@@ -17,7 +17,7 @@ use xtask::qemu::run_result::RunResult;
 use xtask::qemu::stream::{Ending, Outcome, closing};
 use xtask::report::analysis::compare::{self, compare};
 use xtask::report::analysis::merge::merge;
-use xtask::report::export::{self, Options};
+use xtask::report::export::{self, Options, Report};
 use xtask::report::log::read_bytes;
 use xtask::soak::{Account, Totals};
 
@@ -57,7 +57,7 @@ fn records(log: &[u8]) {
 /// Every format takes whatever was read.
 fn reports(log: &[u8]) {
     let mut report = match read_bytes("log", log) {
-        Ok(report) => report,
+        Ok(runs) => Report::from(runs),
         Err(error) => {
             assert!(error.to_string().starts_with("log: "));
             return;

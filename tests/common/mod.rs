@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use object::{Object, ObjectSymbol};
 use psci_bench::model::Verdict;
 use psci_bench::record::parse::Record;
-use xtask::board::{Board, Conduit, Gic, StateId};
+use xtask::board::{self, Conduit, Gic, StateId};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 use xtask::build::payload;
@@ -49,7 +49,7 @@ pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
 /// The same, with this GIC.
 pub fn tree_with(gic: Gic, cpus: u32, bootargs: &str) -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
-    let board = Board::load(&workspace, "qemu").expect("the board");
+    let board = board::load(&workspace, "qemu").expect("the board");
     let firmware = board.firmware("tf-a").expect("its firmware");
     let idle_states = firmware.idle_states(StateId::Original);
     let choices = Choices {
@@ -70,7 +70,7 @@ pub fn image(cpus: u32, bootargs: &str) -> Vec<u8> {
 /// The payload with any tree appended.
 pub fn image_with(tree: &[u8], cpus: u32) -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
-    let board = Board::load(&workspace, "qemu").expect("the board");
+    let board = board::load(&workspace, "qemu").expect("the board");
     let emergency = Emergency::of_board(&board, Conduit::Smc);
     payload::image(&workspace, Some(tree), emergency, cpus as usize).expect("an image")
 }

@@ -2,7 +2,7 @@
 //! firmware's hands all the same.
 
 use psci_bench::model::Verdict;
-use xtask::board::{Board, Conduit, Gic, StateId};
+use xtask::board::{self, Conduit, Gic, StateId};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::payload::Tree;
 use xtask::qemu::run_spec::RunSpec;
@@ -77,7 +77,7 @@ fn tree_with_a_silent_timer() -> Vec<u8> {
     let text = std::fs::read_to_string(path).expect("a board file");
     let silent = text.replace("\nphysical = 30\n", "\nphysical = 24\n");
     assert_ne!(silent, text);
-    let board = Board::parse("board.toml", &silent).expect("a good board");
+    let board = board::parse("board.toml", &silent).expect("a good board");
     let firmware = board.firmware("tf-a").expect("its firmware");
     let choices = Choices {
         cpus: 2,

@@ -3,7 +3,7 @@
 //! `firmware`.)
 
 use psci_bench::image::handoff::{REGISTER, SIGNATURE};
-use xtask::board::{Board, Conduit};
+use xtask::board::{self, Conduit};
 use xtask::build::image::Emergency;
 
 use crate::common;
@@ -19,7 +19,7 @@ const NOWHERE: u64 = 0xf0_0000_0000;
 /// MOVZ and three MOVK for each of X0 to X3, and a branch to the next page,
 /// where the payload is.
 fn image_with(registers: [u64; 4]) -> Vec<u8> {
-    let board = Board::load(&workspace(), "qemu").expect("the board");
+    let board = board::load(&workspace(), "qemu").expect("the board");
     let emergency = Emergency::of_board(&board, Conduit::Smc);
     let image = image(None, emergency);
     let mut stub = Vec::new();

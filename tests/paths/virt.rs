@@ -3,7 +3,7 @@
 use std::fs;
 
 use psci_bench::model::Verdict;
-use xtask::board::{Board, Conduit, Gic, StateId};
+use xtask::board::{self, Board, Conduit, Gic, StateId};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 
@@ -12,7 +12,7 @@ use crate::machine::{FEW, Machine, Plain, fact, image, with_tree, workspace};
 
 /// The board file's tree for QEMU's own PSCI, which has one idle state.
 pub fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
-    let board = Board::load(&workspace(), "qemu").expect("the board");
+    let board = board::load(&workspace(), "qemu").expect("the board");
     tree_of(&board, cpus, conduit)
 }
 
@@ -98,7 +98,7 @@ fn loaded_anywhere() {
 fn changed(change: impl Fn(&str) -> String) -> Board {
     let path = workspace().board("qemu").join("board.toml");
     let text = fs::read_to_string(path).expect("the board file");
-    Board::parse("board.toml", &change(&text)).expect("a board")
+    board::parse("board.toml", &change(&text)).expect("a board")
 }
 
 /// Booted on a Cortex-A53, as HiKey960 is: what the tree says of another CPU
@@ -221,7 +221,7 @@ fn a_tree_without_a_gic() {
 /// the parameter block's, and nobody is called, though both name a conduit.
 #[test]
 fn entered_at_el3() {
-    let board = Board::load(&workspace(), "qemu").expect("the board");
+    let board = board::load(&workspace(), "qemu").expect("the board");
     let emergency = Emergency::of_board(&board, Conduit::Smc);
     let by_block = image(None, emergency);
     let by_tree = with_tree(&tree(4, Conduit::Smc));

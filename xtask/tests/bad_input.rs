@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use support::{End, PASS, outcome, path_with, script, stub, xtask};
-use xtask::board::{Board, Conduit, Gic};
+use xtask::board::{self, Conduit, Gic};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::tf_a;
 use xtask::setup::workspace::Workspace;
@@ -202,7 +202,7 @@ fn endless_files() {
 #[test]
 fn a_tree_for_another_gic() {
     let workspace = Workspace::find().expect("the repository");
-    let board = Board::load(&workspace, "qemu").expect("a good board");
+    let board = board::load(&workspace, "qemu").expect("a good board");
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("a.dtb");
     for (gic, its, others) in [(Gic::V2, "2", "3"), (Gic::V3, "3", "2")] {
@@ -225,7 +225,7 @@ fn a_tree_for_another_gic() {
 #[test]
 fn a_tree_of_no_use() {
     let workspace = Workspace::find().expect("the repository");
-    let board = Board::load(&workspace, "qemu").expect("a good board");
+    let board = board::load(&workspace, "qemu").expect("a good board");
     let choices = Choices {
         cpus: 2,
         gic: Gic::V3,

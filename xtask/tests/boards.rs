@@ -5,7 +5,7 @@ use std::fs;
 use psci_bench::board as payload;
 use psci_bench::image::ParameterBlock;
 use xtask::board::firmware_kind::Firmware;
-use xtask::board::{Board, GivenStates, names};
+use xtask::board::{self, GivenStates, names};
 use xtask::build::firmware::Variant;
 use xtask::build::image;
 use xtask::build::image_contents::{Contents, ImageWish, contents};
@@ -18,7 +18,7 @@ fn each_board_has_an_image() {
     let elf = build(&workspace).expect("the payload");
     let flat = image::flatten(&fs::read(elf).expect("an ELF file")).expect("the payload");
     for name in names(&workspace) {
-        let board = Board::load(&workspace, &name).expect("a sound board file");
+        let board = board::load(&workspace, &name).expect("a sound board file");
         let wish = ImageWish {
             cpus: board.default_cpus().expect("so many"),
             gic: board.default_gic(),

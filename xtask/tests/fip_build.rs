@@ -16,7 +16,7 @@ use xtask::setup::{self, Need};
 fn boards() -> Vec<Board> {
     let workspace = Workspace::find().expect("the repository");
     let names = board::names(&workspace);
-    let load = |name: &String| Board::load(&workspace, name).expect("a sound board file");
+    let load = |name: &String| board::load(&workspace, name).expect("a sound board file");
     names.iter().map(load).collect()
 }
 

@@ -11,9 +11,8 @@ use serde_json::Value;
 use support::golden::holds;
 use support::{outcome, xtask};
 use xtask::report::analysis::merge::merge;
-use xtask::report::export::{self, Options};
+use xtask::report::export::{self, Options, Report};
 use xtask::report::log::read_bytes;
-use xtask::report::model::Report;
 
 /// Four CPUs on QEMU under `--icount`, `iterations=2 samples=all`.
 const QEMU: &[u8] = include_bytes!("data/report/qemu-4cpu.log");
@@ -39,7 +38,7 @@ const TFTF: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "info", "msg
 "#;
 
 fn report(log: &[u8]) -> Report {
-    read_bytes("a.log", log).expect("there is a run")
+    read_bytes("a.log", log).expect("there is a run").into()
 }
 
 /// The report with the first scenario and the last alone.

@@ -13,9 +13,9 @@ use std::process::Command;
 
 use support::points;
 use xtask::report::analysis::compare::{Options as Compared, compare};
-use xtask::report::export::{self, Options};
+use xtask::report::export::{self, Options, Report};
 use xtask::report::log::read_bytes;
-use xtask::report::model::{Cpu, Report, Status, Why};
+use xtask::report::model::{Cpu, Status, Why};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
@@ -84,7 +84,7 @@ addEventListener("load", () => {
 /// and of a name that is markup; rows that are not verified, scenarios that
 /// did not pass, and a comparison in which figures fell and rose.
 fn page() -> String {
-    let mut report = read_bytes("a.log", QEMU).expect("there is a run");
+    let mut report = Report::from(read_bytes("a.log", QEMU).expect("there is a run"));
     let mut wide = report.runs[0].clone();
     wide.model = Some("</h1><script>nosuch()</script>".to_owned());
     for index in 4..24 {
@@ -232,10 +232,10 @@ fn a_browser_has_nothing_to_say() {
 /// Sweeps and histograms, beside a baseline.
 #[test]
 fn nor_of_points() {
-    let mut report = read_bytes("a.log", &points::log(120)).expect("there is a run");
+    let mut report = Report::from(read_bytes("a.log", &points::log(120)).expect("a run"));
     let baseline = read_bytes("b.log", &points::log(100)).expect("there is a run");
     report.comparisons =
-        compare(&report.runs, &baseline.runs[0], &Compared::default()).expect("one board");
+        compare(&report.runs, &baseline[0], &Compared::default()).expect("one board");
     // What is drawn comes first, where the screenshot has it.
     report.runs[0].tests.rotate_left(2);
     let page = html(&report);
@@ -248,7 +248,7 @@ fn nor_of_points() {
 /// The tests above can fail.
 #[test]
 fn a_browser_names_what_is_broken() {
-    let whole = html(&read_bytes("a.log", QEMU).expect("there is a run"));
+    let whole = html(&read_bytes("a.log", QEMU).expect("there is a run").into());
     let broken = probed(&whole)
         .replacen("<main>", "<main><script>nosuch();</script>", 1)
         .replacen("<main>", "<main><img src=\"http://localhost/a.png\"/>", 1)

@@ -12,12 +12,14 @@ use support::xtask;
 use xtask::report::analysis::compare::{Options as Compared, Outcome, compare};
 use xtask::report::analysis::explain::{Confidence, Kind, explain};
 use xtask::report::analysis::merge::merge;
-use xtask::report::export::{self, Options};
+use xtask::report::export::{self, Options, Report};
 use xtask::report::log::read_bytes;
-use xtask::report::model::{Measured, Report, Run, Term, Test};
+use xtask::report::model::{Measured, Run, Term, Test};
 
 fn report(scale: u64) -> Report {
-    read_bytes("a.log", &log(scale)).expect("there is a run")
+    read_bytes("a.log", &log(scale))
+        .expect("there is a run")
+        .into()
 }
 
 fn run(scale: u64) -> Run {
@@ -45,7 +47,7 @@ const QEMU: &[u8] = include_bytes!("data/report/qemu-points.log");
 
 #[test]
 fn of_qemu_byte_for_byte() {
-    let report = read_bytes("a.log", QEMU).expect("there is a run");
+    let report = Report::from(read_bytes("a.log", QEMU).expect("there is a run"));
     assert!(report.runs[0].is_complete());
     for (format, file) in [
         ("text", "points.txt"),
@@ -131,8 +133,8 @@ fn a_point_that_is_not_whole_is_none() {
                 && line.contains(" c=1 "))
         });
     let cut: Vec<&str> = cut.collect();
-    let report = read_bytes("a.log", cut.join("\n").as_bytes()).expect("a run");
-    let run = &report.runs[0];
+    let runs = read_bytes("a.log", cut.join("\n").as_bytes()).expect("a run");
+    let run = &runs[0];
     assert!(!run.is_complete());
     let records = run.integrity.records.as_ref().expect("there are some");
     let missing: Vec<String> = records.missing.iter().map(ToString::to_string).collect();
@@ -170,11 +172,12 @@ fn hostile_records() {
     ] {
         let body = format!("@PB 0000 {line} ");
         let crc = psci_bench::record::crc::Crc32::of(body.as_bytes());
-        let report = read_bytes("a.log", format!("{body}{crc:08x}\n").as_bytes()).expect("a run");
-        let records = report.runs[0].integrity.records.as_ref().expect("one");
+        let runs = read_bytes("a.log", format!("{body}{crc:08x}\n").as_bytes()).expect("a run");
+        let records = runs[0].integrity.records.as_ref().expect("one");
         assert_eq!(records.malformed, 1, "{line}");
-        let points = report.runs[0].tests.iter().flat_map(|it| &it.points);
+        let points = runs[0].tests.iter().flat_map(|it| &it.points);
         assert_eq!(points.count(), 0, "{line}");
+        let report = runs.into();
         for format in ["text", "html", "json", "csv", "junit"] {
             written(&report, format);
         }

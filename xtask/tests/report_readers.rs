@@ -11,9 +11,9 @@ use std::process::Command;
 use psci_bench::model::Verdict;
 use serde_json::Value;
 use support::{outcome, xtask};
-use xtask::report::export::{self, Options};
+use xtask::report::export::{self, Options, Report};
 use xtask::report::log::read_bytes;
-use xtask::report::model::{Closing, Other, Point, Report, Status, Why};
+use xtask::report::model::{Closing, Other, Point, Status, Why};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
@@ -21,7 +21,7 @@ use xtask::setup::{self, Need};
 const QEMU: &[u8] = include_bytes!("data/report/qemu-4cpu.log");
 
 fn report() -> Report {
-    read_bytes("a.log", QEMU).expect("there is a run")
+    read_bytes("a.log", QEMU).expect("there is a run").into()
 }
 
 fn written(report: &Report, format: &str) -> Result<Vec<u8>, String> {
@@ -88,7 +88,9 @@ fn junit() {
     assert_eq!(figure("core3.wakeup.median_ns"), Some("16528"));
 
     // Half a log is not green.
-    let half = read_bytes("a.log", &QEMU[..QEMU.len() / 2]).expect("a run");
+    let half = read_bytes("a.log", &QEMU[..QEMU.len() / 2])
+        .expect("a run")
+        .into();
     let bytes = written(&half, "junit").expect("written");
     let read = junit_parser::from_reader(bytes.as_slice()).expect("JUnit's XML");
     let last = read.suites[0].cases.last().expect("a case");

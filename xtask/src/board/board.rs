@@ -6,12 +6,8 @@
 //! and line.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
-use std::ops::Range;
-use std::path::Path;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use psci_bench::spec::counter::CounterErratum;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -22,60 +18,9 @@ use super::frame::Frame;
 use super::gic::Gic;
 use super::lab::Lab;
 use super::package::Package;
-use super::status::Verified;
 use super::uart::Uart;
 use super::watchdog::Watchdog;
-use crate::setup::workspace::Workspace;
-
-/// The largest file that is read, in bytes. What compares each entry with all
-/// others has an end in good time then.
-pub(super) const FILE_MAX: usize = 64 << 10;
-
-/// The file, and as much of it as error messages need.
-pub(super) struct Source<'s> {
-    name: &'s str,
-    text: &'s str,
-}
-
-impl Source<'_> {
-    /// `reason`, with file and line of what is at `span`.
-    pub(super) fn error(&self, span: Range<usize>, reason: &str) -> anyhow::Error {
-        let before = self.text.get(..span.start).unwrap_or(self.text);
-        let line = before.matches('\n').count() + 1;
-        anyhow!("{}:{line}: {reason}", self.name)
-    }
-
-    /// Where the table of that path begins, or the file.
-    pub(super) fn table(&self, path: &[&str]) -> Range<usize> {
-        let heading = format!("[{}]", path.join("."));
-        let at = self.text.find(&heading).unwrap_or(0);
-        at..at + heading.len()
-    }
-}
-
-/// A range of physical addresses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Window {
-    /// First address.
-    pub base: u64,
-    /// Size in bytes.
-    pub size: u64,
-}
-
-impl Window {
-    /// First address behind it; the check has seen to it that there is one.
-    #[must_use]
-    pub fn end(&self) -> u64 {
-        self.base.saturating_add(self.size)
-    }
-
-    /// Whether the two have an address in common.
-    #[must_use]
-    pub fn overlaps(&self, other: &Self) -> bool {
-        self.base < other.end() && other.base < self.end()
-    }
-}
+use super::window::Window;
 
 /// Memory that is not to be touched.
 #[derive(Clone, Debug, Deserialize)]
@@ -247,7 +192,7 @@ pub struct Board {
     /// The name of its folder.
     pub name: Spanned<String>,
     /// What people call it.
-    #[serde(deserialize_with = "super::status::title")]
+    #[serde(deserialize_with = "super::texts::title")]
     pub title: String,
     /// Where all this was tried; see [`Board::verified`].
     pub verified: Option<Spanned<Verified>>,
@@ -285,54 +230,6 @@ pub struct Board {
 }
 
 impl Board {
-    /// Reads `platforms/NAME/board.toml`.
-    ///
-    /// # Errors
-    /// When there is none, or it is wrong.
-    pub fn load(workspace: &Workspace, name: &str) -> Result<Self> {
-        let path = workspace.board(name).join("board.toml");
-        let short = workspace.short(&path).display().to_string();
-        let bytes = match fs::read(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                let known = names(workspace).join(", ");
-                let path = path.display();
-                bail!("there is no board {name:?} ({path}); boards: {known}")
-            }
-            read => read.with_context(|| short.clone())?,
-        };
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let sound = error.utf8_error().valid_up_to();
-            let before = error.as_bytes().iter().take(sound);
-            let line = before.filter(|byte| **byte == b'\n').count() + 1;
-            anyhow!("{short}:{line}: this is not text in UTF-8")
-        })?;
-        let board = Self::parse(&short, &text)?;
-        if board.name.get_ref() != name {
-            let source = Source {
-                name: &path.display().to_string(),
-                text: &text,
-            };
-            return Err(source.error(board.name.span(), "the name is not that of the folder"));
-        }
-        Ok(board)
-    }
-
-    /// Reads `text`; `name` stands for the file in messages.
-    ///
-    /// # Errors
-    /// When it is wrong, with the line.
-    pub fn parse(name: &str, text: &str) -> Result<Self> {
-        let source = Source { name, text };
-        if text.len() > FILE_MAX {
-            let reason = format!("more than the {FILE_MAX} bytes that are accepted");
-            return Err(source.error(0..0, &reason));
-        }
-        let board: Self = toml::from_str(text)
-            .map_err(|error| source.error(error.span().unwrap_or(0..0), error.message()))?;
-        super::check::check(&board, &source)?;
-        Ok(board)
-    }
-
     /// The firmware `name`.
     ///
     /// # Errors
@@ -457,21 +354,26 @@ impl Continues {
     }
 }
 
-/// The boards there are.
-#[must_use]
-pub fn names(workspace: &Workspace) -> Vec<String> {
-    let dirs = fs::read_dir(workspace.root.join("platforms"));
-    let mut names: Vec<String> = dirs
-        .into_iter()
-        .flatten()
-        .filter_map(Result::ok)
-        .filter(|entry| is_board(&entry.path()))
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    names
+/// Where the payload was run with a board file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verified {
+    /// On the board itself.
+    Hardware,
+    /// On an emulated board.
+    Emulated,
+    /// Nowhere: the file was put together by reading.
+    No,
 }
 
-fn is_board(dir: &Path) -> bool {
-    dir.join("board.toml").is_file()
+impl Board {
+    /// Where the payload was run with this file. Where it does not say, it has
+    /// a recipe for QEMU, by which this project's tests run it.
+    #[must_use]
+    pub fn verified(&self) -> Verified {
+        match &self.verified {
+            Some(verified) => *verified.get_ref(),
+            None => Verified::Emulated,
+        }
+    }
 }

@@ -8,9 +8,12 @@ use psci_bench::image::BASE_MAX;
 use psci_bench::spec::psci::AFFINITY_MASK;
 use toml::Spanned;
 
-use super::board::{Board, GicV2, GicV3, Source, Window};
+use super::board::{Board, GicV2, GicV3, Verified};
+use super::source::Source;
+use super::texts::{self, NAME};
+use super::window::Window;
 use super::working_memory::working_memory;
-use super::{firmware, frame, lab, package, status, uart, watchdog};
+use super::{check_firmware, frame, lab, package, uart, watchdog};
 
 /// The first address that the payload cannot map.
 pub(crate) const ADDRESSES: u64 = 1 << 48;
@@ -29,20 +32,38 @@ struct Place {
 
 /// Refuses the first thing that is wrong.
 pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
-    status::check(board, source)?;
+    verified(board, source)?;
     windows(board, source)?;
     cpus(board, source)?;
-    firmware::check_cpus(board, source)?;
+    check_firmware::check_cpus(board, source)?;
     load_address(board, source)?;
     uart::check(&board.uart, source)?;
     timer(board, source)?;
     frame::check(board.timer_frame(), source)?;
     gic(board, source)?;
     watchdog::check(board.watchdog.as_ref(), source)?;
-    firmware::check(board, source)?;
+    check_firmware::check(board, source)?;
     package::check(board.package.as_ref(), source)?;
     lab::check(board.lab.as_ref(), source)?;
     qemu(board, source)
+}
+
+/// Refuses a board that claims too much, or says nothing.
+fn verified(board: &Board, source: &Source<'_>) -> Result<()> {
+    if let Some(note) = &board.note {
+        texts::text(note, source)?;
+    }
+    match &board.verified {
+        None if board.qemu.is_none() => {
+            let reason = "verified is missing: \"hardware\" or \"no\"";
+            Err(source.error(board.name.span(), reason))
+        }
+        Some(verified) if *verified.get_ref() == Verified::Emulated && board.qemu.is_none() => {
+            let reason = "verified = \"emulated\" is for boards with a recipe for QEMU";
+            Err(source.error(verified.span(), reason))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn fail<T>(source: &Source<'_>, span: Range<usize>, reason: &str) -> Result<T> {
@@ -123,7 +144,7 @@ fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
     }
     disjoint(reserved.iter(), source)?;
     for part in &reserved {
-        if !is_name(&part.what) {
+        if !texts::is_name(&part.what) {
             let reason = format!("{:?} is no name for a node: {NAME}", part.what);
             return fail(source, part.span.clone(), &reason);
         }
@@ -363,13 +384,6 @@ fn cpus(board: &Board, source: &Source<'_>) -> Result<()> {
         );
     }
     Ok(())
-}
-
-pub(super) const NAME: &str = "up to 31 letters, digits and dashes";
-
-pub(super) fn is_name(name: &str) -> bool {
-    let letters = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    !name.is_empty() && name.len() <= 31 && name.chars().all(letters)
 }
 
 fn qemu(board: &Board, source: &Source<'_>) -> Result<()> {

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::board::Board;
+use super::board::{Board, Verified};
 use super::firmware::{Firmware, IdleState, Pmf};
 use super::package::PackageKind;
-use super::status::Verified;
 
 /// The widest line, in columns.
 const WIDTH: usize = 118;

@@ -5,8 +5,9 @@ use anyhow::Result;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::board::{Source, Window};
+use super::source::Source;
 use super::watchdog::{FRAME, SPIS};
+use super::window::Window;
 
 /// The largest size of a frame in the device tree binding: one cell.
 const LARGEST: u64 = 1 << 31;

@@ -111,13 +111,14 @@ fn state(firmware: &Firmware, format: Format, name: &str, value: u32) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board;
     use crate::setup::workspace::Workspace;
 
     type Said = Result<Vec<(u32, Option<u8>, bool)>, String>;
 
     fn choose(board: &str, format: Option<Format>, core: u32, deepest: u32) -> Said {
         let workspace = Workspace::find().expect("the repository");
-        let board = Board::load(&workspace, board).expect("a good board");
+        let board = board::load(&workspace, board).expect("a good board");
         let firmware = board.firmware(board.default_firmware.get_ref());
         let given = GivenStates {
             state_format: format,

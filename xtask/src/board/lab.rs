@@ -14,7 +14,7 @@ use anyhow::Result;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::board::Source;
+use super::source::Source;
 
 /// The longest that a job may take, in minutes: a day.
 pub const MINUTES_MAX: u32 = 24 * 60;

@@ -18,8 +18,8 @@ use anyhow::Result;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::board::Source;
 use super::image_kinds::{called, known};
+use super::source::Source;
 use super::uuid::Uuid;
 
 /// What kind of file the payload goes into.

@@ -1,8 +1,9 @@
 //! The board file that there is, and what is wrong with others.
 
-use super::board::{Board, FILE_MAX, names};
 use super::package::PackageKind;
+use super::read::{FILE_MAX, names};
 use super::state_id::StateId;
+use crate::board;
 use crate::setup::workspace::Workspace;
 use std::fs;
 
@@ -21,7 +22,7 @@ fn refused(from: &str, to: &str) -> String {
     let text = text();
     assert!(text.contains(from), "{from}");
     let text = text.replacen(from, to, 1);
-    Board::parse("board.toml", &text)
+    board::parse("board.toml", &text)
         .expect_err("a wrong board")
         .to_string()
 }
@@ -41,13 +42,13 @@ fn every_board_is_sound() {
     let names = names(&workspace);
     assert!(names.contains(&"qemu".to_owned()));
     for name in names {
-        Board::load(&workspace, &name).expect("a sound board file");
+        board::load(&workspace, &name).expect("a sound board file");
     }
 }
 
 #[test]
 fn clusters_of_four() {
-    let board = Board::parse("board.toml", &text()).expect("a good board");
+    let board = board::parse("board.toml", &text()).expect("a good board");
     assert_eq!(
         board.clusters(5).expect("five"),
         [vec![0, 1, 2, 3], vec![4]]
@@ -61,7 +62,7 @@ fn clusters_of_four() {
 
 #[test]
 fn states_by_format() {
-    let board = Board::parse("board.toml", &text()).expect("a good board");
+    let board = board::parse("board.toml", &text()).expect("a good board");
     let tf_a = board.firmware("tf-a").expect("there");
     let values = |state_id| -> Vec<u32> {
         let states = tf_a.idle_states(state_id);
@@ -255,7 +256,7 @@ fn a_watchdog() {
     let line = text().lines().count() + 2;
     let with = |kind: &str, rest: &str| {
         let table = format!("\n[watchdog]\nkind = \"{kind}\"\n{rest}");
-        Board::parse("board.toml", &(text() + &table))
+        board::parse("board.toml", &(text() + &table))
     };
     let frame = |name: &str, base: u64| format!("{name} = {{ base = {base:#x}, size = 0x1000 }}\n");
     let [control, refresh] = [("control", 0x1000), ("refresh", 0x2000)].map(|(n, b)| frame(n, b));
@@ -306,7 +307,7 @@ fn a_timer_frame() {
     let line = text().lines().count() + 2;
     let with = |rest: &str| {
         let table = format!("\n[timer.frame]\n{rest}");
-        Board::parse("board.toml", &(text() + &table))
+        board::parse("board.toml", &(text() + &table))
     };
     let good = "base = 0x2a83_0000\nsize = 0x1000\ninterrupt = 92\nnumber = 1\n\
                 control = { base = 0x2a81_0000, size = 0x1000 }\n";
@@ -354,7 +355,7 @@ fn a_timer_frame() {
 #[test]
 fn no_end() {
     let long = text() + &"#".repeat(FILE_MAX);
-    let error = Board::parse("board.toml", &long).expect_err("too long");
+    let error = board::parse("board.toml", &long).expect_err("too long");
     assert!(error.to_string().contains("65536 bytes"), "{error}");
 }
 
@@ -363,7 +364,7 @@ fn reserved_memory() {
     let named = |name: &str, base: u64, size: u64| {
         let part =
             format!("[[reserved]]\nname = \"{name}\"\nbase = {base:#x}\nsize = {size:#x}\n[uart]");
-        Board::parse("board.toml", &text().replacen("[uart]", &part, 1))
+        board::parse("board.toml", &text().replacen("[uart]", &part, 1))
     };
     let with = |base, size| named("tee", base, size);
     assert!(with(0x4000_0000, 0x1000).is_ok());
@@ -388,7 +389,7 @@ fn a_package() {
     let (_, after) = rest.split_once("[qemu]").expect("a recipe");
     let head = format!("{before}[qemu]{after}");
     let line = head.lines().count() + 1;
-    let with = |rest: &str| Board::parse("board.toml", &format!("{head}[package]\n{rest}"));
+    let with = |rest: &str| board::parse("board.toml", &format!("{head}[package]\n{rest}"));
     let common = "file = \"fip.bin\"\ninstall = \"In flash.\"\n";
     let n1sdp = "requires = [\"tb-fw\"]\nalign = 512\n\
         blobs = [{ uuid = \"54464222-a4cf-4bf8-b1b6-cee7dade539e\", title = \"MCP RAM\" }]\n\

@@ -5,7 +5,8 @@ use psci_bench::{board as payload, image};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::board::{Source, Window};
+use super::source::Source;
+use super::window::Window;
 
 /// How the console's UART is programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]

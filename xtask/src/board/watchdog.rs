@@ -4,7 +4,8 @@ use anyhow::Result;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::board::{Source, Window};
+use super::source::Source;
+use super::window::Window;
 
 /// Size and alignment of its frames, in bytes.
 pub(super) const FRAME: u64 = 0x1000;

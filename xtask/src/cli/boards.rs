@@ -4,16 +4,16 @@ use std::io::{self, Write as _, stdout};
 
 use anyhow::Result;
 
-use crate::board::{self, Board};
+use crate::board;
 use crate::setup::workspace::Workspace;
 
 pub(super) fn run(name: Option<&str>) -> Result<u8> {
     let workspace = Workspace::find()?;
     let text = match name {
-        Some(name) => board::describe(&Board::load(&workspace, name)?),
+        Some(name) => board::describe(&board::load(&workspace, name)?),
         None => {
             let names = board::names(&workspace);
-            let boards = names.iter().map(|name| Board::load(&workspace, name));
+            let boards = names.iter().map(|name| board::load(&workspace, name));
             board::table(&boards.collect::<Result<Vec<_>>>()?)
         }
     };

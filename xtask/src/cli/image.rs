@@ -11,7 +11,7 @@ use super::arguments::{ImageArguments, TreeArguments};
 use super::files;
 use super::main::plan;
 use crate::board::firmware_kind::Firmware;
-use crate::board::{Board, PackageKind};
+use crate::board::{self, Board, PackageKind};
 use crate::build::firmware::Variant;
 use crate::build::image::{self, FILE_MAX};
 use crate::build::image_contents::{ImageWish, make_image};
@@ -23,7 +23,7 @@ use crate::setup::workspace::Workspace;
 
 pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
-    let board = Board::load(&workspace, &arguments.board)?;
+    let board = board::load(&workspace, &arguments.board)?;
     let of_board = !arguments.bare && arguments.tree.dtb.is_none();
     let output = output(&workspace, arguments, of_board.then_some(&board))?;
     let out = ("--output", output.as_path());

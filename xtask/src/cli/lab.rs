@@ -9,7 +9,7 @@ use psci_bench::plan::Plan;
 use super::arguments::{LabArguments, NamedFile, TreeArguments};
 use super::image;
 use super::main::plan;
-use crate::board::{Board, PackageKind};
+use crate::board::{self, Board, PackageKind};
 use crate::build::device_tree;
 use crate::build::fip::{self, Builder, read, sign};
 use crate::build::firmware::Variant;
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
     let plan = plan(Some(&args))?;
     let mut boards = Vec::new();
     for name in &arguments.board {
-        boards.push(Board::load(&workspace, name)?);
+        boards.push(board::load(&workspace, name)?);
     }
     check(arguments, &boards)?;
     let mut cells = Vec::new();

@@ -18,7 +18,7 @@ use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{ICOUNT_NS, run};
 use crate::report::analysis::overhead::{Unit, overhead};
 use crate::report::log::read_bytes;
-use crate::report::model::{Report, Run};
+use crate::report::model::Run;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 
@@ -74,7 +74,7 @@ pub(super) fn of_logs(arguments: &ReportArguments, without: &Path) -> Result<u8>
     };
     let with = read_all(std::slice::from_ref(log))?;
     let without = read_all(&[without.to_owned()])?;
-    let [with, without] = [only(with)?, only(without)?];
+    let [with, without] = [only(with.runs)?, only(without.runs)?];
     tell(&with, &without, Unit::Time)?;
     let whole = super::report::all_complete([&with, &without]);
     Ok(if whole { 0 } else { super::report::INCOMPLETE })
@@ -112,8 +112,8 @@ fn one(
     for position in &result.positions {
         say(position);
     }
-    let report = read_bytes(build, &result.log).with_context(|| format!("the {build} build"))?;
-    Ok((only(report)?, result.exit_code()))
+    let runs = read_bytes(build, &result.log).with_context(|| format!("the {build} build"))?;
+    Ok((only(runs)?, result.exit_code()))
 }
 
 fn ending(result: &RunResult) -> String {
@@ -124,9 +124,9 @@ fn ending(result: &RunResult) -> String {
     }
 }
 
-fn only(report: Report) -> Result<Run> {
-    let count = report.runs.len();
-    let mut runs = report.runs.into_iter();
+fn only(runs: Vec<Run>) -> Result<Run> {
+    let count = runs.len();
+    let mut runs = runs.into_iter();
     match (runs.next(), count) {
         (Some(run), 1) => Ok(run),
         _ => bail!("--overhead takes logs of one run each, and there are {count}"),

@@ -8,7 +8,7 @@ use super::arguments::{QemuArguments, RunArguments};
 use super::main::plan;
 use super::report::FAILED;
 use super::{files, overhead};
-use crate::board::Board;
+use crate::board;
 use crate::board::firmware_kind::Firmware;
 use crate::build::flash;
 use crate::build::payload::Tree;
@@ -52,8 +52,8 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     if arguments.deny_skipped && code == 0 {
         let name = "the UART".to_owned();
         let from = result.log.as_slice();
-        let report = read([Input { name, from }])?;
-        if let Some(denied) = report.runs.last().and_then(Run::denied) {
+        let runs = read([Input { name, from }])?;
+        if let Some(denied) = runs.last().and_then(Run::denied) {
             say(&denied);
             return Ok(FAILED);
         }
@@ -91,7 +91,7 @@ pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
         (None, Some(cpus)) if of_kvm => kvm_host::timeout(timeout::timeout(cpus, &plan)),
         (None, Some(cpus)) => timeout::timeout(cpus, &plan),
         (None, None) => {
-            let board = Board::load(&Workspace::find()?, &arguments.board)?;
+            let board = board::load(&Workspace::find()?, &arguments.board)?;
             timeout::timeout(board.default_cpus()?, &plan)
         }
     };

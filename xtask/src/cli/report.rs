@@ -12,12 +12,12 @@ use super::{files, overhead};
 use crate::lab::serial;
 use crate::report::analysis::compare;
 use crate::report::analysis::merge::{merge, take_repeats};
-use crate::report::export::{self, Exporter, Options, Takes};
+use crate::report::export::{self, Exporter, Options, Report, Takes};
 use crate::report::jobs;
 use crate::report::jobs::matrix::{Matrix, matrix};
 use crate::report::jobs::outcome::{Outcome, outcome};
 use crate::report::log::{Input, read, tables};
-use crate::report::model::{Report, Run, heading};
+use crate::report::model::{Run, heading};
 use crate::setup::plural::many;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
@@ -182,10 +182,11 @@ fn follow(device: &Path, arguments: &ReportArguments) -> Result<Report> {
         arguments.log.as_deref(),
     )?;
     say(&followed.to_string());
-    Ok(read([Input {
+    let runs = read([Input {
         name: device.display().to_string(),
         from: followed.log.as_slice(),
-    }])?)
+    }])?;
+    Ok(runs.into())
 }
 
 /// Refuses what would be left undone without a word.
@@ -286,7 +287,7 @@ pub(super) fn read_all(logs: &[PathBuf]) -> Result<Report> {
 
 fn read_one(name: &str, from: impl Read) -> Result<Vec<Run>> {
     let name = name.to_owned();
-    Ok(read([Input { name, from }])?.runs)
+    Ok(read([Input { name, from }])?)
 }
 
 fn write(

@@ -246,6 +246,7 @@ fn file_url(place: &Path) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board;
     use crate::setup::workspace::Workspace;
 
     fn cell(board: &Board, engine: Engine) -> Cell<'_> {
@@ -277,7 +278,7 @@ mod tests {
     #[test]
     fn a_job_has_the_time_that_its_run_has() {
         let workspace = Workspace::find().expect("the repository");
-        let juno = Board::load(&workspace, "juno").expect("a board");
+        let juno = board::load(&workspace, "juno").expect("a board");
         let mut cell = cell(&juno, Engine::Lava);
         let of_board = juno.lab.as_ref().map(|lab| *lab.minutes.get_ref());
         assert_eq!(Some(cell.minutes()), of_board);

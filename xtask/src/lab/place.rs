@@ -279,6 +279,7 @@ fn open(dir: &Path) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::board;
     use crate::lab::engine::Engine;
     use crate::setup::workspace::Workspace;
     use std::os::unix::fs::symlink;
@@ -297,7 +298,7 @@ mod tests {
             let workspace = Workspace::find().expect("the repository");
             Self {
                 dir: tempfile::tempdir().expect("a directory"),
-                board: Board::load(&workspace, "rpi4").expect("a board"),
+                board: board::load(&workspace, "rpi4").expect("a board"),
             }
         }
 

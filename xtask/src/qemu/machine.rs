@@ -212,13 +212,13 @@ fn parse_models(said: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::Board;
+
     use crate::setup::workspace::Workspace;
 
     #[test]
     fn command_lines() {
         let workspace = Workspace::find().expect("the repository");
-        let board = Board::load(&workspace, "qemu").expect("a good board");
+        let board = board::load(&workspace, "qemu").expect("a good board");
         let mut machine = Machine {
             recipe: board.qemu.as_ref().expect("a recipe"),
             cpu: "max",
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn a_machine_that_is_as_it_is() {
         let workspace = Workspace::find().expect("the repository");
-        let board = Board::load(&workspace, "qemu-sbsa").expect("a good board");
+        let board = board::load(&workspace, "qemu-sbsa").expect("a good board");
         let mut machine = Machine {
             recipe: board.qemu.as_ref().expect("a recipe"),
             cpu: "cortex-a57",
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn how_many_cpus() {
         let workspace = Workspace::find().expect("the repository");
-        let board = Board::load(&workspace, "qemu").expect("a good board");
+        let board = board::load(&workspace, "qemu").expect("a good board");
         let most = |firmware: Firmware, gic| {
             let accepted = |cpus: &u32| {
                 let machine = Machine {

@@ -21,7 +21,7 @@ use super::run_spec::{Payload, RunSpec};
 use super::stream::{self, Ending, Limits, Tee};
 use super::symbols::Symbols;
 use crate::board::firmware_kind::Firmware;
-use crate::board::{Board, Conduit};
+use crate::board::{self, Board, Conduit};
 use crate::build::firmware::{self, Platform, Variant};
 use crate::build::flash;
 use crate::build::image_contents::{ImageWish, make_image};
@@ -53,7 +53,7 @@ pub struct Prepared {
 /// Bad input, or something that cannot be fetched or built.
 pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let workspace = Workspace::find()?;
-    let board = Board::load(&workspace, &spec.board)?;
+    let board = board::load(&workspace, &spec.board)?;
     let recipe = board.qemu.as_ref();
     let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;
     // A Linux and its guest have fewer and other CPUs, unless the user says so.

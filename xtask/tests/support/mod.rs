@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
 
-use xtask::board::Board;
+use xtask::board;
 use xtask::build::device_tree::{self, Choices};
 use xtask::qemu::run;
 use xtask::qemu::run_result::RunResult;
@@ -75,7 +75,7 @@ pub fn run(spec: &RunSpec) -> RunResult {
 /// The device tree of QEMU's board file for two CPUs, without idle states.
 pub fn tree_without_states(bootargs: &str) -> Vec<u8> {
     let workspace = Workspace::find().expect("the repository");
-    let board = Board::load(&workspace, "qemu").expect("a board");
+    let board = board::load(&workspace, "qemu").expect("a board");
     let choices = Choices {
         cpus: 2,
         gic: board.default_gic(),

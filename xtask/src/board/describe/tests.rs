@@ -3,7 +3,8 @@
 use std::fs;
 
 use super::*;
-use crate::board::board::names;
+use crate::board;
+use crate::board::read::names;
 use crate::setup::workspace::Workspace;
 
 fn boards() -> Vec<Board> {
@@ -11,7 +12,7 @@ fn boards() -> Vec<Board> {
     let names = names(&workspace);
     names
         .iter()
-        .map(|name| Board::load(&workspace, name).expect("a sound board file"))
+        .map(|name| board::load(&workspace, name).expect("a sound board file"))
         .collect()
 }
 
@@ -76,7 +77,7 @@ fn what_can_be_measured() {
         let path = workspace.board("lx2160a").join("board.toml");
         let text = fs::read_to_string(path).expect("a board file");
         let text = text.replacen("level = 1", states, 1);
-        let board = Board::parse("board.toml", &text).expect("a good board");
+        let board = board::parse("board.toml", &text).expect("a good board");
         row(&board)[4].clone()
     };
     assert_eq!(

@@ -4,12 +4,12 @@
 use psci_bench::image::BASE_MAX;
 
 use super::*;
-use crate::board::board::Board;
-use crate::board::status::Verified;
+use crate::board;
+use crate::board::board::Verified;
 
 /// The error for the board file `text`, and the line that it names.
 fn told(text: &str) -> (usize, String) {
-    let error = Board::parse("b", text).expect_err("a wrong board");
+    let error = board::parse("b", text).expect_err("a wrong board");
     let error = error.to_string();
     let (place, reason) = error.split_once(": ").expect("place and reason");
     let line = place.strip_prefix("b:").expect("a line");
@@ -21,7 +21,7 @@ fn room_from_the_load_address_on() {
     // TF-A has 32 CPUs here, and QEMU's own PSCI 512.
     let need = BASE_MAX as u64 + ((64 + 512 * 32) << 10);
     let at = |address: u64| text().replacen("0x6000_0000", &format!("{address:#x}"), 1);
-    assert!(Board::parse("b", &at(0x8000_0000 - need)).is_ok());
+    assert!(board::parse("b", &at(0x8000_0000 - need)).is_ok());
     let (place, reason) = told(&at(0x8000_0000 - need + 0x1000));
     assert_eq!(place, line("load-address"));
     assert_eq!(
@@ -35,7 +35,7 @@ fn room_from_the_load_address_on() {
     // The image must not reach into what is reserved behind it.
     let reserve = |base: u64| {
         let part = format!("[[reserved]]\nname = \"tee\"\nbase = {base:#x}\nsize = 0x1000\n[uart]");
-        Board::parse("b", &text().replacen("[uart]", &part, 1))
+        board::parse("b", &text().replacen("[uart]", &part, 1))
     };
     assert!(reserve(0x6000_0000 + BASE_MAX as u64).is_ok());
     let error = reserve(0x6000_0000 + BASE_MAX as u64 - 0x1000)
@@ -64,11 +64,11 @@ fn where_it_was_run() {
     let with = |from: &str, to: &str| told(&text.replacen(from, to, 1));
     let (_, reason) = with("title = ", "verified = \"yes\"\ntitle = ");
     assert!(reason.contains("unknown variant `yes`"), "{reason}");
-    let board = Board::parse("b", &text).expect("a good board");
+    let board = board::parse("b", &text).expect("a good board");
     assert_eq!(board.verified(), Verified::Emulated);
     for word in ["hardware", "emulated", "no"] {
         let claim = format!("verified = \"{word}\"\ntitle = ");
-        assert!(Board::parse("b", &text.replacen("title = ", &claim, 1)).is_ok());
+        assert!(board::parse("b", &text.replacen("title = ", &claim, 1)).is_ok());
     }
     // Without a recipe for QEMU more has to be said.
     let (before, rest) = text.split_once("[qemu]").expect("a recipe");
@@ -94,7 +94,7 @@ fn where_it_was_run() {
     let whole = claim("no")
         .replace("max-cpus = 512", "max-cpus = 512\npmf = \"none\"")
         .replace("max-cpus = 32\n\n", "max-cpus = 32\npmf = \"linked\"\n\n");
-    let board = Board::parse("b", &whole).expect("a good board");
+    let board = board::parse("b", &whole).expect("a good board");
     assert_eq!(board.verified(), Verified::No);
 }
 
@@ -105,7 +105,7 @@ fn notes() {
         ("max-cpus = 512", "max-cpus = 512"),
     ] {
         let with = |note: &str| text().replacen(table, &format!("note = \"{note}\"\n{table}"), 1);
-        assert!(Board::parse("b", &with(&"x".repeat(600))).is_ok());
+        assert!(board::parse("b", &with(&"x".repeat(600))).is_ok());
         for note in ["", " ", r"two\nlines", "caf\u{e9}", &"x".repeat(601)] {
             let (at, reason) = told(&with(note));
             assert_eq!(at, line(place), "{note}");
@@ -127,7 +127,7 @@ fn what_a_firmware_cannot_do_has_a_reason() {
     assert_eq!(place, builtin);
     assert_eq!(reason, "no idle-state and no note that says why");
     let why = "max-cpus = 512\nnote = \"It has none.\"";
-    assert!(Board::parse("b", &none.replace("max-cpus = 512", why)).is_ok());
+    assert!(board::parse("b", &none.replace("max-cpus = 512", why)).is_ok());
     let off = text.replace("max-cpus = 512", "max-cpus = 512\ncpu-off = false");
     let (place, reason) = told(&off);
     assert_eq!(place, builtin);
@@ -144,7 +144,7 @@ fn what_a_firmware_cannot_do_has_a_reason() {
 fn one_format_is_no_choice() {
     let text = text();
     let of = |text: &str, state_id| -> Vec<u32> {
-        let board = Board::parse("b", text).expect("a good board");
+        let board = board::parse("b", text).expect("a good board");
         let states = board.firmware["tf-a"].idle_states(state_id);
         states.iter().map(|s| *s.power_state.get_ref()).collect()
     };

@@ -1,12 +1,12 @@
 //! How a lab starts the board.
 
 use super::*;
-use crate::board::board::Board;
+use crate::board;
 use crate::board::lab::Deploy;
 
 #[test]
 fn a_lab() {
-    let with = |rest: &str| Board::parse("board.toml", &format!("{}\n[lab]\n{rest}", text()));
+    let with = |rest: &str| board::parse("board.toml", &format!("{}\n[lab]\n{rest}", text()));
     let line = text().lines().count() + 3;
     let good = "device-type = \"n1sdp\"\ndeploy = \"flasher\"\nrecovery = \"a/fip.bin\"\n\
                 minutes = 30\nconsole = \"uart1\"\nprompt = \"Cmd>\"\n";

@@ -1,7 +1,7 @@
 //! What the payload has no room for, or cannot reach: refused with its line.
 
 use super::*;
-use crate::board::board::Board;
+use crate::board;
 use crate::setup::workspace::Workspace;
 use std::fs;
 
@@ -11,7 +11,7 @@ fn told(from: &str, to: &str, place: &str, expected: &str) {
     assert!(text.contains(from), "{from}");
     let text = text.replacen(from, to, 1);
     let at = text.lines().position(|line| line.contains(place));
-    let error = Board::parse("b", &text).expect_err(expected).to_string();
+    let error = board::parse("b", &text).expect_err(expected).to_string();
     let place = format!("b:{}: ", at.expect("a line") + 1);
     assert!(error.starts_with(&place), "{to}: {place}{error}");
     assert!(error.contains(expected), "{to}: {error}");
@@ -46,7 +46,7 @@ fn addresses_have_48_bits() {
     );
     // To the last of them.
     let last = text().replacen("base = 0x0900_0000", "base = 0xffff_ffff_f000", 1);
-    Board::parse("b", &last).expect("a good board");
+    board::parse("b", &last).expect("a good board");
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn interrupt_controllers() {
         (0..count).map(region).collect()
     };
     told(list, &many(9), v3, "more than 8 regions");
-    Board::parse("b", &text.replacen(list, &many(8), 1)).expect("a good board");
+    board::parse("b", &text.replacen(list, &many(8), 1)).expect("a good board");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn more_than_there_is_room_for() {
         };
         (0..count).map(part).collect::<String>() + "[uart]"
     };
-    Board::parse("b", &text().replacen("[uart]", &reserved(64), 1)).expect("a good board");
+    board::parse("b", &text().replacen("[uart]", &reserved(64), 1)).expect("a good board");
     told(
         "[uart]",
         &reserved(65),
@@ -135,7 +135,7 @@ fn more_than_there_is_room_for() {
         };
         (1..count).map(state).collect::<String>() + "[package]"
     };
-    Board::parse("b", &text().replacen("[package]", &states(16), 1)).expect("a good board");
+    board::parse("b", &text().replacen("[package]", &states(16), 1)).expect("a good board");
     told("[package]", &states(17), "# 16", "more than 16 idle states");
 }
 
@@ -175,12 +175,12 @@ fn not_text() {
     let board = workspace.board("latin");
     fs::create_dir_all(&board).expect("made");
     fs::write(board.join("board.toml"), b"# one\n# caf\xe9\n").expect("written");
-    let error = Board::load(&workspace, "latin").expect_err("not UTF-8");
+    let error = board::load(&workspace, "latin").expect_err("not UTF-8");
     let error = format!("{error:#}");
     assert!(
         error.ends_with("board.toml:2: this is not text in UTF-8"),
         "{error}"
     );
-    let error = Board::load(&workspace, "greek").expect_err("not there");
+    let error = board::load(&workspace, "greek").expect_err("not there");
     assert!(error.to_string().contains("there is no board"), "{error}");
 }

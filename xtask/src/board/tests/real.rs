@@ -7,8 +7,10 @@ use dtoolkit::fdt::Fdt;
 use dtoolkit::model::DeviceTree;
 use psci_bench::board as payload;
 
-use crate::board::board::{Board, names};
+use crate::board;
+use crate::board::board::Board;
 use crate::board::describe::table;
+use crate::board::read::names;
 use crate::board::state_id::StateId;
 use crate::build::device_tree::{self, Choices};
 use crate::setup::workspace::Workspace;
@@ -39,7 +41,7 @@ fn labels(tree: &[u8], mt: bool) -> (Vec<(u64, u16, u16, u16)>, payload::LabelSo
 
 fn load(name: &str) -> Board {
     let workspace = Workspace::find().expect("the repository");
-    Board::load(&workspace, name).expect("a sound board file")
+    board::load(&workspace, name).expect("a sound board file")
 }
 
 #[test]
@@ -209,14 +211,14 @@ fn block(document: &str, heading: &str, kind: &str) -> String {
 #[test]
 fn the_example_in_the_document() {
     let text = block(&document(), "## Adding a board", "toml");
-    let board = Board::parse("docs/boards.md", &text).expect("a good board");
+    let board = board::parse("docs/boards.md", &text).expect("a good board");
     let blob = tree_of(&board);
     let read = payload::Board::read(&blob).expect("a good tree");
     assert_eq!(read.model, board.title);
     assert_eq!(labels(&blob, false).0.len(), 4);
     assert_eq!(read.idle_states.len(), 2);
     let text = text.replace("0x0101_0000", "0x0001_0000");
-    let error = Board::parse("docs/boards.md", &text).expect_err("a wrong level");
+    let error = board::parse("docs/boards.md", &text).expect_err("a wrong level");
     let said = block(&document(), "What is wrong is told", "text");
     assert_eq!(said.trim_end(), format!("error: {error}"));
 }
@@ -239,7 +241,7 @@ fn the_list_in_the_document() {
 #[test]
 fn the_stock_platform_of_qemu_has_clusters_of_16() {
     let workspace = Workspace::find().expect("the repository");
-    let board = Board::load(&workspace, "qemu").expect("a good board");
+    let board = board::load(&workspace, "qemu").expect("a good board");
     for (firmware, sizes) in [("tf-a", &[4; 5][..]), ("tf-a-stock", &[16, 4])] {
         let firmware = board.firmware(firmware).expect("it");
         let clusters = board.with_clusters_of(firmware).clusters(20);
@@ -293,7 +295,7 @@ fn the_document_has_every_key() {
     for (from, to) in tables {
         assert!(example.contains(from), "{from}");
         let text = example.replacen(from, to, 1);
-        let error = Board::parse("x", &text).expect_err(to).to_string();
+        let error = board::parse("x", &text).expect_err(to).to_string();
         let (_, known) = error.split_once("expected ").expect("the keys");
         let keys: Vec<&str> = known.split('`').skip(1).step_by(2).collect();
         assert!(!keys.is_empty(), "{error}");

@@ -3,12 +3,12 @@
 use psci_bench::{board as payload, image};
 
 use super::*;
-use crate::board::StateId;
+use crate::board::{self, StateId};
 use crate::setup::workspace::Workspace;
 
 fn board() -> Board {
     let workspace = Workspace::find().expect("the repository");
-    Board::load(&workspace, "qemu").expect("a good board")
+    board::load(&workspace, "qemu").expect("a good board")
 }
 
 fn build_with(cpus: u32, gic: Gic, conduit: Conduit, bootargs: &str) -> Vec<u8> {
@@ -107,7 +107,7 @@ fn uart(table: &str) -> payload::Uart {
         table,
         1,
     );
-    let board = Board::parse("board.toml", &text).expect("a good board");
+    let board = board::parse("board.toml", &text).expect("a good board");
     let choices = Choices {
         cpus: 2,
         gic: Gic::V3,
@@ -164,7 +164,7 @@ fn found<T>(table: &str, of: impl Fn(&payload::Board<'_>) -> T) -> T {
     let workspace = Workspace::find().expect("the repository");
     let path = workspace.board("qemu").join("board.toml");
     let text = std::fs::read_to_string(path).expect("a board file");
-    let board = Board::parse("board.toml", &format!("{text}\n{table}")).expect("a good board");
+    let board = board::parse("board.toml", &format!("{text}\n{table}")).expect("a good board");
     let choices = Choices {
         cpus: 1,
         gic: Gic::V3,
@@ -422,7 +422,7 @@ fn without(tables: &[&str]) -> anyhow::Result<Board> {
         }
         lines.extend(kept.then_some(line));
     }
-    Board::parse("board.toml", &lines.join("\n"))
+    board::parse("board.toml", &lines.join("\n"))
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::verbs;
-use crate::board::Board;
+use crate::board;
 use crate::build::fip::{Builder, sign};
 use crate::build::package::{self, Recipe};
 use crate::cli::arguments::BuildArguments;
@@ -13,7 +13,7 @@ use crate::setup::workspace::Workspace;
 
 pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
-    let board = Board::load(&workspace, &arguments.board)?;
+    let board = board::load(&workspace, &arguments.board)?;
     let package = package::takes_fip(&board)?;
     let out = ("--output", arguments.output.as_path());
     files::writable(out)?;

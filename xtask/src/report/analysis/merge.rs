@@ -331,7 +331,7 @@ mod tests {
     const QEMU: &[u8] = include_bytes!("../../../tests/data/report/qemu-4cpu.log");
 
     fn run() -> Run {
-        let mut runs = read_bytes("a.log", QEMU).expect("a run").runs;
+        let mut runs = read_bytes("a.log", QEMU).expect("a run");
         runs.remove(0)
     }
 

@@ -1,9 +1,9 @@
 //! What a comparison tells people: as `content` does of a run.
 
-use super::content::{Remark, cpu_cells, cpu_columns, mark};
+use super::content::{Remark, mark};
 use super::method::Line;
-use super::table::Table;
-use crate::report::analysis::compare::tell::title;
+use super::table::{Table, cpu_cells, cpu_columns};
+use crate::report::analysis::compare::sentences::title;
 use crate::report::analysis::compare::{
     Amount, Change, ComparedTest, Comparison, Judged, Keyed, Value, test_of,
 };

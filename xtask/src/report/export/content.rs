@@ -6,7 +6,7 @@ use psci_bench::model::WakeSource;
 use psci_bench::plan::ScenarioId;
 
 use super::points;
-use super::table::Table;
+use super::table::{Table, cpu_cells, cpu_columns};
 use crate::report::analysis::explain::{Confidence, Finding, Kind, explain};
 use crate::report::model::words::span;
 use crate::report::model::{Run, Status, Term, Test, heading};
@@ -277,22 +277,4 @@ fn title(run: &Run, test: &Test) -> String {
         test.name(),
         helper.unwrap_or_default()
     )
-}
-
-/// Columns that say which CPU a row is.
-pub(super) fn cpu_columns(run: &Run, table: &mut Table) {
-    table.numbers("Cluster");
-    table.numbers("Core");
-    if run.threads() > 1 {
-        table.numbers("Thread");
-    }
-}
-
-pub(super) fn cpu_cells(run: &Run, cpu: usize) -> Vec<String> {
-    let cpu = run.cpus.get(cpu).cloned().unwrap_or_default();
-    let mut cells = vec![cpu.cluster.to_string(), cpu.core.to_string()];
-    if run.threads() > 1 {
-        cells.push(cpu.thread.to_string());
-    }
-    cells
 }

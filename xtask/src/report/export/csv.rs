@@ -7,8 +7,8 @@ use csv::WriterBuilder;
 
 use psci_bench::model::Unit;
 
-use super::exporter::{Exporter, Options};
-use crate::report::model::{Measured, Report, Row, Run, Term, Test};
+use super::exporter::{Exporter, Options, Report};
+use crate::report::model::{Measured, Row, Run, Term, Test};
 
 /// The exporter.
 pub(super) struct Csv;
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn each_line_has_its_waker_and_helper_at_the_end() {
-        let report = read_bytes("a.log", HELPER).expect("a run");
+        let report = read_bytes("a.log", HELPER).expect("a run").into();
         let mut text = Vec::new();
         Csv.write(&report, &Options::default(), &mut text)
             .expect("written");

@@ -25,10 +25,8 @@ use psci_bench::measure::Metric;
 use psci_bench::model::{How, WakeSource};
 use psci_bench::plan::{ScenarioId, TAG_PREFIX, WakePattern};
 
-use super::exporter::{Exporter, Options, only_run};
-use crate::report::model::{
-    IDLE_STATES, Measured, Report, Run, Term, Test, heading, measure_heading,
-};
+use super::exporter::{Exporter, Options, Report, only_run};
+use crate::report::model::{IDLE_STATES, Measured, Run, Term, Test, heading, measure_heading};
 
 /// The exporter.
 pub(super) struct DeviceTree;
@@ -401,7 +399,7 @@ mod tests {
     const UNKNOWN: &str = "/* Whether local-timer-stop belongs here was not measured. */";
 
     fn report() -> Report {
-        read_bytes("a.log", HELPER).expect("a run")
+        read_bytes("a.log", HELPER).expect("a run").into()
     }
 
     fn written(report: &Report) -> Result<String> {

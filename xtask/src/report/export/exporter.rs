@@ -18,7 +18,32 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 
-use crate::report::model::{Report, Run};
+use crate::report::analysis::compare::Comparison;
+use crate::report::analysis::merge::Merged;
+use crate::report::jobs::matrix::Matrix;
+use crate::report::model::Run;
+
+/// Everything that was read.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The runs, in the order of the inputs and of their lines.
+    pub runs: Vec<Run>,
+    /// All of them as one, where that was asked for.
+    pub merged: Option<Merged>,
+    /// All of them side by side, where that was asked for.
+    pub matrix: Option<Matrix>,
+    /// Each run beside the baseline, where one was given.
+    pub comparisons: Vec<Comparison>,
+}
+
+impl From<Vec<Run>> for Report {
+    fn from(runs: Vec<Run>) -> Self {
+        Self {
+            runs,
+            ..Self::default()
+        }
+    }
+}
 
 /// What can be asked of an exporter besides the report.
 #[derive(Clone, Debug, Default)]
@@ -85,27 +110,6 @@ pub trait Exporter: Sync {
     }
 }
 
-/// All formats, in the order in which the help lists them.
-pub const ALL: [&dyn Exporter; 11] = [
-    &super::text::Text,
-    &super::md::Markdown,
-    &super::rst::Rst,
-    &super::csv::Csv,
-    &super::json::Json,
-    &super::html::Html,
-    &super::junit::Junit,
-    &super::gha::GhaBenchmark,
-    &super::perfetto::Perfetto,
-    &super::dt::DeviceTree,
-    &super::tfa_docs::TfaDocs,
-];
-
-/// The format that is called `name`.
-#[must_use]
-pub fn by_name(name: &str) -> Option<&'static dyn Exporter> {
-    ALL.into_iter().find(|exporter| exporter.name() == name)
-}
-
 /// The only run of `report`.
 ///
 /// # Errors
@@ -117,19 +121,5 @@ pub fn only_run<'r>(report: &'r Report, what: &str) -> Result<&'r Run> {
             "{what} takes one run, and there are {}: choose one by --run N",
             runs.len()
         ),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_names() {
-        for exporter in ALL {
-            assert!(by_name(exporter.name()).is_some_and(|it| it.about() == exporter.about()));
-            assert!(!exporter.about().ends_with('.') && !exporter.about().is_empty());
-        }
-        assert!(by_name("").is_none());
     }
 }

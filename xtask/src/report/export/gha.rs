@@ -14,8 +14,8 @@ use anyhow::{Result, bail};
 use psci_bench::measure::{Metric, Summary};
 use serde::Serialize;
 
-use super::exporter::{Exporter, Options};
-use crate::report::model::{Measured, Report, Row, Run, Term, Test, heading, measure_heading};
+use super::exporter::{Exporter, Options, Report};
+use crate::report::model::{Measured, Row, Run, Term, Test, heading, measure_heading};
 
 /// The exporter.
 pub(super) struct GhaBenchmark;

@@ -12,16 +12,17 @@ use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::exporter::{Exporter, Options, Takes};
-use super::{cpu_names, matrix};
+use super::cpu_names;
+use super::exporter::{Exporter, Options, Report, Takes};
+use super::matrix::{self, hex};
 use crate::report::analysis::compare::{
     Amount, Change, Comparison, PointChange, Value as Compared,
 };
 use crate::report::analysis::explain::{Confidence, Finding, explain};
 use crate::report::analysis::merge::Merged;
 use crate::report::model::{
-    Class, Facts, Histogram, Instants, Integrity, Measured, Other, Plan, Point, Report, Row, Run,
-    Sample, Term, Test, Why,
+    Class, Facts, Histogram, Instants, Integrity, Measured, Other, Plan, Point, Row, Run, Sample,
+    Term, Test, Why,
 };
 
 /// The exporter.
@@ -402,11 +403,6 @@ fn others(all: &[Other]) -> Map<String, Value> {
         .iter()
         .map(|(key, value)| (key.clone(), Value::from(value.as_str())));
     each.collect()
-}
-
-/// Registers and identifiers: hexadecimal, as records write them.
-pub(super) fn hex(value: Option<u64>) -> Option<String> {
-    value.map(|value| format!("{value:#x}"))
 }
 
 fn finding(it: &Finding) -> Value {

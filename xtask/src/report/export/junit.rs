@@ -12,11 +12,11 @@ use psci_bench::model::Verdict;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::exporter::{Exporter, Options, Takes};
+use super::exporter::{Exporter, Options, Report, Takes};
 use super::xml::characters;
 use super::{content, method};
 use crate::report::analysis::compare::{Change, Comparison, Outcome, PointChange};
-use crate::report::model::{Measured, Report, Run, Status, Test, Why, heading};
+use crate::report::model::{Measured, Run, Status, Test, Why, heading};
 
 /// The exporter.
 pub(super) struct Junit;
@@ -399,7 +399,7 @@ mod tests {
 
     #[test]
     fn no_two_cases_or_properties_have_one_name() {
-        let run = read_bytes("a.log", HELPER).expect("a run").runs.remove(0);
+        let run = read_bytes("a.log", HELPER).expect("a run").remove(0);
         let suite = suite(&run);
         let names: Vec<&str> = suite.cases.iter().map(|it| it.name.as_str()).collect();
         let name = "Suspend to deepest power level on all cores in parallel woken by CPU 0.1";

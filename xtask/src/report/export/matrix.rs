@@ -2,7 +2,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::json::hex;
 use super::table::Table;
 use crate::report::jobs::Ending;
 use crate::report::jobs::matrix::{Board, Matrix};
@@ -206,4 +205,9 @@ pub(super) fn value(matrix: &Matrix, runs: &[Run]) -> Value {
         "jobs": jobs.collect::<Vec<_>>(), "boards": boards.collect::<Vec<_>>(),
         "unread": matrix.unread, "notes": matrix.notes,
     })
+}
+
+/// Registers and identifiers: hexadecimal, as records write them.
+pub(super) fn hex(value: Option<u64>) -> Option<String> {
+    value.map(|value| format!("{value:#x}"))
 }

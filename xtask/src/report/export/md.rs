@@ -5,9 +5,8 @@ use std::io::Write;
 use anyhow::Result;
 
 use super::escape::md;
-use super::exporter::{Exporter, Options, Takes};
+use super::exporter::{Exporter, Options, Report, Takes};
 use super::{compared, content, matrix, merged, method};
-use crate::report::model::Report;
 
 /// The exporter.
 pub(super) struct Markdown;

@@ -2,8 +2,8 @@
 
 use psci_bench::measure::Summary;
 
-use super::content::{cpu_cells, cpu_columns, mark, statistics};
-use super::table::Table;
+use super::content::{mark, statistics};
+use super::table::{Table, cpu_cells, cpu_columns};
 use crate::report::analysis::merge::{Merged, MergedPoint, MergedRow, MergedTest};
 use crate::report::model::{Run, Term, Test, heading, measure_heading};
 

@@ -297,7 +297,7 @@ mod tests {
 
     /// What is said of the plan where only these were run.
     fn planned(only: fn(ScenarioId) -> bool) -> Option<String> {
-        let mut run = read_bytes("a.log", POINTS).expect("a run").runs.remove(0);
+        let mut run = read_bytes("a.log", POINTS).expect("a run").remove(0);
         run.tests
             .retain(|test| test.scenario.known().is_some_and(only));
         assert!(!run.tests.is_empty());

@@ -7,6 +7,7 @@ mod csv;
 mod dt;
 mod escape;
 mod exporter;
+mod formats;
 mod gha;
 pub mod html;
 mod json;
@@ -24,4 +25,5 @@ mod text;
 mod tfa_docs;
 mod xml;
 
-pub use self::exporter::{ALL, Exporter, Options, Takes, by_name, only_run};
+pub use self::exporter::{Exporter, Options, Report, Takes, only_run};
+pub use self::formats::{ALL, by_name};

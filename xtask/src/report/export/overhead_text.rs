@@ -2,14 +2,10 @@
 
 use std::io::{self, Write};
 
-use psci_bench::measure::Metric;
-use psci_bench::model::How;
 use psci_bench::plan::{Method, ScenarioId, TAG_PREFIX};
 
 use super::table::Table;
-use crate::report::analysis::overhead::{Cost, OfCpu, Overhead, Unit, is_comparable};
-use crate::report::model::words::span;
-use crate::report::model::{Run, Term, Test};
+use crate::report::analysis::overhead::{Cost, OfCpu, Overhead, Unit};
 
 /// The timestamps that PSCI_VERSION passes: ENTER_PSCI and EXIT_PSCI.
 const STAMPS: f64 = 2.0;
@@ -183,113 +179,9 @@ fn number(value: f64) -> String {
     }
 }
 
-/// What of the two runs can not be compared, and why.
-pub(crate) fn left_out(with: &Run, without: &Run) -> Vec<String> {
-    let mut all = Vec::new();
-    let has = |run: &Run, metric: Metric| {
-        let rows = run.tests.iter().flat_map(|test| &test.rows);
-        let metric = Term::Known(metric);
-        rows.into_iter().any(|row| row.summary(&metric).is_some())
-    };
-    let own = [
-        (Metric::Powerdown, "Powerdown"),
-        (Metric::Wakeup, "Wakeup"),
-        (Metric::CacheFlush, "Cache Flush"),
-        (Metric::Latency, "Latency"),
-    ];
-    let names: Vec<&str> = own
-        .iter()
-        .filter(|it| has(with, it.0))
-        .map(|it| it.1)
-        .collect();
-    if !names.is_empty() {
-        all.push(format!(
-            "{}: PMF's own, which the plain build does not have. What timestamps cost on the way \
-             down is hidden in the sleep.",
-            names.join(", ")
-        ));
-    }
-    if let Some((new, old)) = sleeps(with, without) {
-        all.push(format!(
-            "Call of a suspend: it includes the sleep, which each run calibrates for itself \
-             ({new} and {old})."
-        ));
-    }
-    if has(without, Metric::TurnOff) || has(with, Metric::TurnOff) {
-        all.push(
-            "Turn Off: with PMF the lead looks seldom, so as to disturb nobody, and can not tell."
-                .to_owned(),
-        );
-    }
-    let at_once = |test: &Test| test.points.iter().any(|it| it.how.is(How::All));
-    if with.tests.iter().any(at_once) {
-        all.push(
-            "Points of all CPUs at once: with others at work, they are about them, too.".to_owned(),
-        );
-    }
-    let outside: Vec<&str> = with
-        .tests
-        .iter()
-        .filter(|test| test.scenario.is(ScenarioId::TimerLatency) && !test.points.is_empty())
-        .map(|test| test.scenario.word())
-        .collect();
-    if !outside.is_empty() {
-        all.push(format!(
-            "{}: from a timer's expiry to its handler, which calls no firmware.",
-            outside.join(", ")
-        ));
-    }
-    let queues = with.tests.iter().filter(|test| !is_comparable(test));
-    let queues: Vec<&str> = queues
-        .map(|test| test.scenario.word().trim_start_matches(TAG_PREFIX))
-        .collect();
-    if !queues.is_empty() {
-        all.push(format!(
-            "{}: CPUs wait for each other, and who is ahead changes with the firmware.",
-            queues.join(", ")
-        ));
-    }
-    let lacks = |test: &&Test| !without.tests.iter().any(|it| it.is_same(test));
-    for test in with.tests.iter().filter(lacks) {
-        all.push(format!("{}: in one run alone.", test.scenario.word()));
-    }
-    all
-}
-
-/// The sleeps of the first suspend in sequence of both.
-fn sleeps(with: &Run, without: &Run) -> Option<(String, String)> {
-    let of = |run: &Run| {
-        let test = run.tests.iter().find(|it| it.sleep.is_some_and(|s| s > 0));
-        test.and_then(|it| it.sleep).map(|sleep| span(run, sleep))
-    };
-    of(with).zip(of(without))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::log::read_bytes;
-
-    const POINTS: &[u8] = include_bytes!("../../../tests/data/report/qemu-points.log");
-
-    #[test]
-    fn timers_are_left_out_and_named() {
-        let run = || {
-            let mut run = read_bytes("a.log", POINTS).expect("a run").runs.remove(0);
-            run.tests.truncate(1);
-            run
-        };
-        let named = |run: &Run| {
-            let all = left_out(run, run);
-            all.iter().any(|it| it.starts_with("timer_latency: "))
-        };
-        assert!(!named(&run()));
-        let mut timers = run();
-        timers.tests[0].scenario = Term::Known(ScenarioId::TimerLatency);
-        assert!(named(&timers));
-        timers.tests[0].points.clear();
-        assert!(!named(&timers));
-    }
 
     #[test]
     fn notes_are_wrapped() {

@@ -14,10 +14,10 @@ use anyhow::{Result, bail};
 use psci_bench::plan::TAG_PREFIX;
 use serde_json::{Value, json};
 
-use super::exporter::{Exporter, Options, only_run};
+use super::exporter::{Exporter, Options, Report, only_run};
 use super::{content, method};
 use crate::report::analysis::phases::{Group, Slice, groups, slices};
-use crate::report::model::{Instants, Point, Report, Row, Run, Test};
+use crate::report::model::{Instants, Point, Row, Run, Test};
 
 /// The exporter.
 pub(super) struct Perfetto;

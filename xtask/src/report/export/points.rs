@@ -3,8 +3,7 @@
 
 use psci_bench::model::{How, Measure, Unit};
 
-use super::content::{cpu_cells, cpu_columns};
-use super::table::Table;
+use super::table::{Table, cpu_cells, cpu_columns};
 use crate::report::model::{Measured, Run, Term, Test, measure_heading};
 
 /// All tables of a scenario's points.

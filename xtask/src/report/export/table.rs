@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::escape;
+use crate::report::model::Run;
 
 /// How the cells of a column stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +133,24 @@ impl Table {
         }
         writeln!(out)
     }
+}
+
+/// Columns that say which CPU a row is.
+pub(super) fn cpu_columns(run: &Run, table: &mut Table) {
+    table.numbers("Cluster");
+    table.numbers("Core");
+    if run.threads() > 1 {
+        table.numbers("Thread");
+    }
+}
+
+pub(super) fn cpu_cells(run: &Run, cpu: usize) -> Vec<String> {
+    let cpu = run.cpus.get(cpu).cloned().unwrap_or_default();
+    let mut cells = vec![cpu.cluster.to_string(), cpu.core.to_string()];
+    if run.threads() > 1 {
+        cells.push(cpu.thread.to_string());
+    }
+    cells
 }
 
 #[cfg(test)]

@@ -19,10 +19,10 @@ use anyhow::{Context, Result, bail};
 use csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
 use psci_bench::plan::ScenarioId;
 
-use super::exporter::{Exporter, Options, Takes, only_run};
+use super::exporter::{Exporter, Options, Report, Takes, only_run};
 use crate::report::analysis::compare::judge::is_close;
 use crate::report::analysis::compare::{Comparison, Keyed, TOLERANCE_PPM};
-use crate::report::model::{Report, Run, Test};
+use crate::report::model::{Run, Test};
 use crate::setup::progress::say;
 
 /// The exporter.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use psci_bench::measure::Metric;
 use psci_bench::plan::{Method, TAG_PREFIX};
 
-use super::read::{Ending, Results};
+use super::job::{Ending, Results};
 use crate::report::model::{Run, Term, Test};
 use crate::setup::plural::many;
 
@@ -134,7 +134,7 @@ mod tests {
             name: "log".to_owned(),
             from: log.as_bytes(),
         };
-        read([input]).expect("a run").runs.remove(0)
+        read([input]).expect("a run").remove(0)
     }
 
     fn whole() -> Results {

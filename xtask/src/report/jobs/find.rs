@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 use super::cell::{MARK, RESULTS};
-use crate::report::model::words::plain;
+use crate::report::log::untrusted_text::plain;
 
 /// The most files of a job.
 const FILES_MAX: usize = 1000;

@@ -6,8 +6,8 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use super::agreed;
-use super::read::{Ending, Results};
-use crate::report::model::words::message;
+use super::job::{Ending, Results};
+use crate::report::log::untrusted_text::message;
 
 /// A test case, or a suite of them, that is not over.
 #[derive(Debug, Default)]

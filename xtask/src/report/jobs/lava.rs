@@ -14,9 +14,9 @@ use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::read::{Ending, Results};
+use super::job::{Ending, Results};
 use crate::report::log::lines::Lines;
-use crate::report::model::words::{message, plain};
+use crate::report::log::untrusted_text::{message, plain};
 use crate::setup::plural::many;
 
 /// The test suite of LAVA's own steps.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use psci_bench::measure::Metric;
 use psci_bench::plan::{Method, ScenarioId};
 
-use super::read::Job;
+use super::job::Job;
 use crate::report::model::{Cpu, Run, Term, Test};
 
 /// Jobs and their runs, by board and firmware.

@@ -3,6 +3,7 @@
 mod agreed;
 pub mod cell;
 mod find;
+mod job;
 mod junit;
 mod lava;
 pub mod matrix;
@@ -11,5 +12,6 @@ mod read;
 
 pub use self::cell::check_name;
 pub use self::find::{Found, find};
+pub use self::job::{Ending, Job, Results};
 pub use self::lava::read_log;
-pub use self::read::{Ending, Job, Kind, Results, read_all};
+pub use self::read::{Kind, read_all};

@@ -2,7 +2,7 @@
 
 use psci_bench::model::Verdict;
 
-use super::read::{Ending, Job, Results};
+use super::job::{Ending, Job, Results};
 use crate::report::model::{Run, Status, Test};
 use crate::setup::plural::many;
 

@@ -9,8 +9,8 @@ use super::derive;
 use super::fields::Gathered;
 use super::ledger::Ledger;
 use super::plain_line::{self, RtInstr, Said};
+use super::untrusted_text::plain;
 use super::unverified::{self, Told};
-use crate::report::model::words::plain;
 use crate::report::model::{
     ByRecords, Closing, Facts, Integrity, Records, Row, Run, Source, Stage, Status, Term,
 };

@@ -7,7 +7,7 @@
 //!   backspace takes the character before it;
 //! * time stamps in front, in brackets or not, also several.
 
-use memchr::{memchr, memchr3, memmem};
+use memchr::{memchr, memchr3};
 
 /// Where a line is made anew, if it has to be.
 #[derive(Debug, Default)]
@@ -184,11 +184,6 @@ fn shape(text: &[u8], form: &[u8]) -> Option<usize> {
         _ => have == want,
     };
     text.iter().zip(form).all(fits).then_some(form.len())
-}
-
-/// Where `what` is in `text`.
-pub(super) fn find(text: &[u8], what: &[u8]) -> Option<usize> {
-    memmem::find(text, what)
 }
 
 #[cfg(test)]

@@ -106,14 +106,14 @@ fn compare(run: &Run, sent: &Run, sums: &mut Sums) {
 /// Reads `count` logs of which each byte is dropped with this probability.
 fn simulated(one_in: u64, count: u64) -> Sums {
     let log = short_log();
-    let sent = read_bytes("sent", &log).expect("a run").runs.remove(0);
+    let sent = read_bytes("sent", &log).expect("a run").remove(0);
     assert!(sent.is_complete());
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15 ^ one_in);
     let mut sums = Sums::default();
     for _ in 0..count {
         let keep = |_: &u8| numbers.next() >> 11 >= (1 << 53) / one_in;
         let heard: Vec<u8> = log.iter().copied().filter(keep).collect();
-        let runs = read_bytes("heard", &heard).expect("a run").runs;
+        let runs = read_bytes("heard", &heard).expect("a run");
         assert_eq!(runs.len(), 1);
         let run = &runs[0];
         let records = run.integrity.records.as_ref().expect("records");

@@ -6,22 +6,24 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use psci_bench::measure::{Metric, Summary};
+use psci_bench::measure::Metric;
 use psci_bench::model::WakeSource;
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::record::line::Type;
 use psci_bench::record::parse::{Record, number, signed};
 use psci_bench::spec::caches::Cache;
 
-mod machine;
-mod points;
-mod values;
-
+use self::parts::Parts;
 use self::points::Points;
-use self::values::{all, flag, other, put, put_plain, text};
+use self::values::{all, flag, other, put, put_plain, text, wake_source};
 use crate::report::model::{
     Cpu, Facts, Instants, Other, Plan, Point, Reached, Row, Sample, Status, Term, Test, Why,
 };
+
+mod machine;
+mod parts;
+mod points;
+mod values;
 
 /// The most CPUs that a board is believed to have.
 const CPUS_MAX: u32 = 1 << 16;
@@ -63,43 +65,6 @@ pub(super) struct RowParts {
     pub(super) mpidr: u64,
     pub(super) row: Row,
     parts: Vec<(Term<Metric>, Parts)>,
-}
-
-/// A summary in the making: one part may be lost.
-#[derive(Clone, Copy, Debug, Default)]
-struct Parts {
-    n: Option<u32>,
-    min: Option<u64>,
-    median: Option<u64>,
-    p99: Option<u64>,
-    max: Option<u64>,
-    mad: Option<u64>,
-}
-
-impl Parts {
-    fn set(&mut self, key: &str, value: &str) -> bool {
-        match key {
-            "n" => put(&mut self.n, value),
-            "min" => put(&mut self.min, value),
-            "med" => put(&mut self.median, value),
-            "p99" => put(&mut self.p99, value),
-            "max" => put(&mut self.max, value),
-            "mad" => put(&mut self.mad, value),
-            // A later statistic.
-            _ => true,
-        }
-    }
-
-    fn whole(self) -> Option<Summary> {
-        Some(Summary {
-            n: self.n?,
-            min: self.min?,
-            median: self.median?,
-            p99: self.p99,
-            max: self.max?,
-            mad: self.mad?,
-        })
-    }
 }
 
 impl Gathered {
@@ -381,11 +346,6 @@ fn instants<'l>(to: &mut Instants, fields: &mut dyn Iterator<Item = (&'l str, &'
         }
     }
     sound
-}
-
-fn wake_source(word: &str) -> Option<WakeSource> {
-    let known = [WakeSource::OwnTimers, WakeSource::Frame, WakeSource::Helper];
-    known.into_iter().find(|source| source.word() == word)
 }
 
 fn test_field(test: &mut Test, key: &str, value: &str) -> bool {

@@ -10,7 +10,7 @@ use crate::report::model::{Run, Test};
 const HELPER: &str = include_str!("../../../tests/data/report/qemu-helper.log");
 
 fn run(log: &str) -> Run {
-    let mut runs = read_bytes("a.log", log.as_bytes()).expect("a run").runs;
+    let mut runs = read_bytes("a.log", log.as_bytes()).expect("a run");
     runs.remove(0)
 }
 

@@ -1,7 +1,7 @@
 //! LAVA's log: a sequence in YAML, an entry a line. Where `lava-run` writes it
 //! by itself, entries are without the dash.
 
-use super::clean::find;
+use memchr::memmem;
 
 /// None: `line` is no entry. Some(None): an entry, but none of the target's.
 /// Else the text of its message, quoted as it is.
@@ -108,6 +108,11 @@ fn double_quoted(text: &[u8], out: &mut Vec<u8>) {
             other => *other,
         });
     }
+}
+
+/// Where `what` is in `text`.
+pub(super) fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+    memmem::find(text, what)
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod suffered;
 pub mod tables;
 #[cfg(test)]
 mod tests;
+pub(crate) mod untrusted_text;
 mod unverified;
 
 pub use self::reader::{Input, ReadError, read, read_bytes};

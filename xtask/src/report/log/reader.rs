@@ -1,4 +1,4 @@
-//! Logs -> [`Report`].
+//! Logs -> runs.
 //!
 //! ```text
 //! lines ─── bytes -> lines, whatever ends them, one in memory at a time
@@ -28,7 +28,7 @@ use super::clean::Cleaner;
 use super::ledger::Found;
 use super::lines::Lines;
 use super::plain_line::Said;
-use crate::report::model::{Report, Run};
+use crate::report::model::Run;
 use crate::setup::plural::many;
 
 /// A log to read.
@@ -145,19 +145,19 @@ impl ReadError {
 ///
 /// # Errors
 /// An input that can not be read, or in which there is no run.
-pub fn read<R: Read>(inputs: impl IntoIterator<Item = Input<R>>) -> Result<Report, ReadError> {
-    let mut report = Report::default();
+pub fn read<R: Read>(inputs: impl IntoIterator<Item = Input<R>>) -> Result<Vec<Run>, ReadError> {
+    let mut runs = Vec::new();
     for input in inputs {
-        report.runs.extend(Log::new(input.name).read(input.from)?);
+        runs.extend(Log::new(input.name).read(input.from)?);
     }
-    Ok(report)
+    Ok(runs)
 }
 
 /// Reads a log that is in memory.
 ///
 /// # Errors
 /// Those of [`read`].
-pub fn read_bytes(name: &str, log: &[u8]) -> Result<Report, ReadError> {
+pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<Run>, ReadError> {
     read([Input {
         name: name.to_owned(),
         from: log,

@@ -15,7 +15,7 @@ fn text() -> String {
 }
 
 fn run(log: &str) -> Run {
-    let mut runs = read_bytes("a.log", log.as_bytes()).expect("a run").runs;
+    let mut runs = read_bytes("a.log", log.as_bytes()).expect("a run");
     assert_eq!(runs.len(), 1);
     runs.remove(0)
 }

@@ -4,19 +4,19 @@ use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::record::crc::Crc32;
 
 use super::reader::read_bytes;
-use crate::report::model::{Point, Report, Run, Status, Term};
+use crate::report::model::{Point, Run, Status, Term};
 
 /// A run of four CPUs on QEMU under `--icount`, with every sample.
 const QEMU: &[u8] = include_bytes!("../../../tests/data/report/qemu-4cpu.log");
 
-fn report(log: &[u8]) -> Report {
+fn read_runs(log: &[u8]) -> Vec<Run> {
     read_bytes("a.log", log).expect("there is a run")
 }
 
 fn qemu() -> Run {
-    let mut report = report(QEMU);
-    assert_eq!(report.runs.len(), 1);
-    report.runs.remove(0)
+    let mut runs = read_runs(QEMU);
+    assert_eq!(runs.len(), 1);
+    runs.remove(0)
 }
 
 /// What two runs have to share that are one, read in two ways.
@@ -143,34 +143,34 @@ fn however_it_was_logged() {
         ("NUL", each(&|_, line| format!("\0{line}\0\r\n"))),
         ("LAVA", each(&|_, line| yaml(line))),
     ] {
-        let report = report(log.as_bytes());
-        assert_eq!(report.runs.len(), 1, "{name}");
-        assert!(figures(&report.runs[0]) == whole, "{name}");
-        assert!(report.runs[0].is_complete(), "{name}");
+        let runs = read_runs(log.as_bytes());
+        assert_eq!(runs.len(), 1, "{name}");
+        assert!(figures(&runs[0]) == whole, "{name}");
+        assert!(runs[0].is_complete(), "{name}");
     }
     // As a terminal of 80 columns breaks them: records and last line survive.
     let broken = each(&|_, line| match line.split_at_checked(80) {
         Some((start, rest)) => format!("{start}\r\n{rest}\r\n"),
         None => format!("{line}\r\n"),
     });
-    let run = &report(broken.as_bytes()).runs[0];
+    let run = &read_runs(broken.as_bytes())[0];
     assert!(run.is_complete() && run.doubts().is_empty());
     assert_eq!(run.closing, qemu().closing);
     // No line ends at all among records, and the firmware between them.
     let glued = text.replace("\r\n@PB", "@PB");
-    assert!(report(glued.as_bytes()).runs[0].is_complete());
+    assert!(read_runs(glued.as_bytes())[0].is_complete());
     let talking = each(&|at, line| match at % 3 {
         0 => format!("{line}NOTICE:  BL31: hello\r\n"),
         _ => format!("{line}\r\nINFO:    BL31: x\r\n"),
     });
-    assert!(report(talking.as_bytes()).runs[0].is_complete());
+    assert!(read_runs(talking.as_bytes())[0].is_complete());
 }
 
 #[test]
 fn the_second_copy_fills_gaps() {
     let text = String::from_utf8_lossy(QEMU).into_owned();
     let cut = text.replacen("@PB 0012 row", "@PB 0012 rwo", 1);
-    let run = &report(cut.as_bytes()).runs[0];
+    let run = &read_runs(cut.as_bytes())[0];
     let records = run.integrity.records.as_ref().expect("records");
     assert_eq!((records.from_second, records.damaged), (1, 1));
     assert!(run.is_complete());
@@ -180,7 +180,7 @@ fn the_second_copy_fills_gaps() {
     // RT_INSTR line's, and marked.
     let cut = text.replace("@PB 0012 row", "@PB 0012 rwo");
     let cut = cut.replace("@PB 0019 ev", "@PB 0019 ve");
-    let run = &report(cut.as_bytes()).runs[0];
+    let run = &read_runs(cut.as_bytes())[0];
     let records = run.integrity.records.as_ref().expect("records");
     assert_eq!(records.missing.len(), 2);
     assert!(records.missing[0].to_string().starts_with("record 0012"));
@@ -193,7 +193,7 @@ fn the_second_copy_fills_gaps() {
 #[test]
 fn several_runs_in_a_log() {
     let log = [QEMU, b"\r\nboard resets\r\n", QEMU].concat();
-    let runs = report(&log).runs;
+    let runs = read_runs(&log);
     assert_eq!(runs.len(), 2);
     assert!(runs.iter().all(Run::is_complete));
     assert_eq!(runs[1].source.place, 2);
@@ -204,7 +204,7 @@ fn several_runs_in_a_log() {
     let places = (1..40).map(|part| QEMU.len() * part / 40);
     for at in places {
         let log = [&QEMU[..at], b"\x00\xfe\r\n", QEMU].concat();
-        let runs = report(&log).runs;
+        let runs = read_runs(&log);
         let whole = runs.last().expect("runs");
         assert!(whole.is_complete(), "cut at {at}");
         assert_eq!(figures(whole), figures(&qemu()), "cut at {at}");
@@ -216,7 +216,7 @@ fn several_runs_in_a_log() {
     let text = String::from_utf8_lossy(QEMU).into_owned();
     let headless = &text[text.find("> Executing").unwrap_or(0)..];
     let log = text.replace("psci-bench: PASS", "psci-bench: PSS") + headless;
-    assert_eq!(report(log.as_bytes()).runs.len(), 2);
+    assert_eq!(read_runs(log.as_bytes()).len(), 2);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_tftf_log() {
         <RT_INSTR:test_rt_instr_later_serial\t0\t0\t01\t02\t03/>\n\
         \x20 TEST COMPLETE                                                 Failed\n\
         NOTICE:  Exiting tests.\n";
-    let run = &report(log.as_bytes()).runs[0];
+    let run = &read_runs(log.as_bytes())[0];
     assert!(run.is_complete() && !run.integrity.is_verified());
     assert!(run.integrity.records.is_none());
     assert_eq!(run.integrity.unverified_rows, 6);
@@ -287,7 +287,7 @@ fn what_is_not_known_is_kept() {
     }
     let end = format!("@PB 0009 end records=9 crcs={:#010x} ", crcs.value());
     copy.push_str(&format!("{end}{:08x}\n", Crc32::of(end.as_bytes())));
-    let run = &report(format!("{copy}{copy}").as_bytes()).runs[0];
+    let run = &read_runs(format!("{copy}{copy}").as_bytes())[0];
     let records = run.integrity.records.as_ref().expect("records");
     assert_eq!((records.unknown_types, records.malformed), (1, 1));
     assert_eq!(records.crcs_match, Some(true));
@@ -361,7 +361,7 @@ fn a_failure_is_told_with_its_details() {
         let test = format!("test t=13 by=warm tag=timer_latency status=failed {said} pmf=0");
         let cpu = "cpu i=0 mpidr=0x0 cluster=0 core=0 thread=0";
         let log = whole(1, cpu) + &whole(2, &test);
-        let run = read_bytes("a.log", log.as_bytes()).expect("a run").runs;
+        let run = read_bytes("a.log", log.as_bytes()).expect("a run");
         let test = &run[0].tests[0];
         assert_eq!(
             test.why.as_ref().map(ToString::to_string).as_deref(),

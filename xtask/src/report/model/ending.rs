@@ -4,19 +4,11 @@
 use psci_bench::model::{ClosingLine, Totals, Verdict};
 use psci_bench::record::line::FORMAT;
 
+use super::closing::ByRecords;
 use super::integrity::Integrity;
 use super::results::{Status, Test};
 use super::run::Run;
 use crate::setup::plural::many;
-
-/// The last line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Closing {
-    /// What it says.
-    pub verdict: Verdict,
-    /// The line itself.
-    pub line: String,
-}
 
 impl Run {
     /// How the run ended; None where that can not be told.
@@ -143,19 +135,6 @@ impl Run {
             (None, None) => "no last line: log until the board says its verdict".into(),
         }
     }
-}
-
-/// The last line as the records make it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ByRecords {
-    /// What it says.
-    pub verdict: Verdict,
-    line: String,
-    /// The same without the number of rows skipped: an earlier version's, or one
-    /// that has no room for more.
-    short: String,
-    /// Whether they tell all of its counts; else those of scenarios alone.
-    is_all: bool,
 }
 
 impl ByRecords {

@@ -8,8 +8,7 @@ use psci_bench::plan::{Method, ScenarioId};
 
 use super::instants::{Instants, Sample};
 use super::points::Measured;
-use super::run::Other;
-use super::term::Term;
+use super::term::{Other, Term};
 
 /// How a scenario ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,34 +10,16 @@
 //! * A CPU is an index into [`Run::cpus`]; across runs it is its
 //!   [`Cpu::mpidr`].
 
-use super::ending::{ByRecords, Closing};
-use super::integrity::Integrity;
-use super::results::{Row, Test};
-use super::term::Term;
-use crate::report::analysis::compare::Comparison;
-use crate::report::analysis::merge::Merged;
-use crate::report::jobs::matrix::Matrix;
 use psci_bench::image::Conduit;
 use psci_bench::plan::{EndAction, Method, ScenarioId, WakePattern};
 use psci_bench::spec::caches::Cache;
 use psci_bench::spec::psci::StateFormat;
 use psci_bench::spec::ticks::Clock;
 
-/// Everything that was read.
-#[derive(Clone, Debug, Default)]
-pub struct Report {
-    /// The runs, in the order of the inputs and of their lines.
-    pub runs: Vec<Run>,
-    /// All of them as one, where that was asked for.
-    pub merged: Option<Merged>,
-    /// All of them side by side, where that was asked for.
-    pub matrix: Option<Matrix>,
-    /// Each run beside the baseline, where one was given.
-    pub comparisons: Vec<Comparison>,
-}
-
-/// A key and a value that this version does not know.
-pub type Other = (String, String);
+use super::closing::{ByRecords, Closing};
+use super::integrity::Integrity;
+use super::results::{Row, Test};
+use super::term::{Other, Term};
 
 /// One run of the payload, or of TFTF.
 #[derive(Clone, Debug, Default)]

@@ -157,6 +157,9 @@ impl Vocabulary for EndAction {
     }
 }
 
+/// A key and a value that this version does not know.
+pub type Other = (String, String);
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,13 +1,7 @@
-//! Durations, counts and CPUs in sentences: as the payload writes them; and
-//! what others wrote, as it may be shown.
+//! Durations, counts and CPUs in sentences, as the payload writes them.
 
-pub(super) use crate::setup::plural::many;
-
-use super::results::Test;
 use super::run::Run;
-use super::term::Term;
-use crate::report::analysis::explain::{Basis, Side};
-use psci_bench::measure::Metric;
+use crate::setup::plural::many;
 
 /// A duration with its unit.
 pub(crate) fn span(run: &Run, ticks: u64) -> String {
@@ -30,46 +24,6 @@ pub(crate) fn range(run: &Run, all: impl Iterator<Item = u64> + Clone) -> String
     }
 }
 
-/// `text` as terminals may have it. A line of a log, a name of a test or of a
-/// file is anybody's: it is not to move a reader's cursor, to break a line, or
-/// to turn the direction of what stands behind it.
-pub(crate) fn plain(text: &str) -> String {
-    let turns = |c: char| {
-        let letters = '\u{2028}'..='\u{202e}';
-        let isolates = '\u{2066}'..='\u{2069}';
-        letters.contains(&c) || isolates.contains(&c) || matches!(c, '\u{200e}' | '\u{200f}')
-    };
-    let letter = |c: char| match c {
-        '\t' => c,
-        c if c.is_control() || turns(c) => '.',
-        c => c,
-    };
-    text.chars().map(letter).collect()
-}
-
-/// The most letters of a message that is told in a sentence.
-const MESSAGE_MAX: usize = 200;
-
-/// A message of another program's, of any length and in any number of lines, as
-/// a part of a sentence.
-pub(crate) fn message(text: &str) -> String {
-    let mut words = String::new();
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        if !words.is_empty() {
-            words.push(' ');
-        }
-        words.push_str(line);
-        if words.len() > 4 * MESSAGE_MAX {
-            break;
-        }
-    }
-    let mut short: String = plain(&words).chars().take(MESSAGE_MAX).collect();
-    if words.chars().count() > MESSAGE_MAX {
-        short.push_str(" ...");
-    }
-    short
-}
-
 /// The most CPUs that are named one by one.
 const NAMED_MAX: usize = 16;
 
@@ -81,40 +35,5 @@ pub(crate) fn cpus(run: &Run, all: impl Iterator<Item = usize>) -> String {
             format!("{} CPUs, {first} to {last}", labels.len())
         }
         _ => format!("CPU {}", labels.join(", ")),
-    }
-}
-
-/// A row of `side` as what a finding rests on.
-pub(crate) fn basis(
-    side: Side,
-    run: &Run,
-    test: &Test,
-    cpu: usize,
-    metric: Option<Metric>,
-) -> Basis {
-    Basis {
-        side,
-        scenario: test.scenario.clone(),
-        method: test.method.clone(),
-        doubtful: test.row(cpu).is_some_and(|row| run.is_doubtful(row)),
-        cpu,
-        label: run.label(cpu),
-        metric: metric.map(Term::Known),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_others_wrote() {
-        let odd = "a\u{1b}[31mb\tc\u{202e}d\u{2028}e\u{7f}\u{9b}f\r\n";
-        assert_eq!(plain(odd), "a.[31mb\tc.d.e..f..");
-        assert_eq!(message("one\r\n\n  > # two\n"), "one > # two");
-        let long = message(&"\u{e4} ".repeat(5000));
-        assert_eq!(long.chars().count(), MESSAGE_MAX + 4);
-        assert!(long.ends_with(" ..."));
-        assert_eq!(message(" \n"), "");
     }
 }

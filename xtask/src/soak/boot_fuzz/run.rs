@@ -21,7 +21,7 @@ use super::classes::{BLOCKS, Change, Class, TREES};
 use super::judge::{Judged, Outcome, Reference, Rows};
 use super::random::Random;
 use crate::board::firmware_kind::Firmware;
-use crate::board::{Board, Conduit, Gic, GivenStates, StateId};
+use crate::board::{self, Conduit, Gic, GivenStates, StateId};
 use crate::build::firmware::Variant;
 use crate::build::image;
 use crate::build::image_contents::{Contents, ImageWish, contents};
@@ -74,7 +74,7 @@ pub(super) struct Mutant {
 
 impl Base {
     pub(super) fn of(workspace: &Workspace, args: &str) -> Result<Self> {
-        let board = Board::load(workspace, BOARD)?;
+        let board = board::load(workspace, BOARD)?;
         let wish = ImageWish {
             cpus: CPUS,
             gic: Gic::V3,
@@ -196,7 +196,7 @@ fn reference(
     prepared: &Prepared,
     interrupt: &AtomicBool,
 ) -> Result<Option<Reference>> {
-    let board = Board::load(workspace, BOARD)?;
+    let board = board::load(workspace, BOARD)?;
     let states = board
         .firmware(Firmware::TfA.name())?
         .idle_states(StateId::Original);

@@ -10,10 +10,11 @@ use std::collections::BTreeMap;
 use psci_bench::measure::Metric;
 use psci_bench::plan::ScenarioId;
 
-use super::compare::{Change, ComparedTest};
-use super::judge::Judge;
+use super::change::Change;
+use super::comparison::ComparedTest;
 use super::noise::time;
-use super::tell::{durations, rows};
+use super::sentences::{durations, rows};
+use super::sides::Judge;
 use crate::report::analysis::explain::{Confidence, Finding, Kind};
 use crate::report::model::{Run, Term};
 

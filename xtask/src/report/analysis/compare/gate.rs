@@ -3,7 +3,9 @@
 use psci_bench::measure::{Metric, Summary};
 use psci_bench::plan::{Method, ScenarioId};
 
-use super::compare::{Across, Comparison, Options, Outcome, Refused, compare};
+use super::change::Outcome;
+use super::compare::compare;
+use super::comparison::{Across, Comparison, Options, Refused};
 use crate::report::analysis::explain::{Confidence, Kind, explain};
 use crate::report::log::{read_bytes, tables};
 use crate::report::model::{Run, Term, Test, Why};
@@ -11,7 +13,7 @@ use crate::report::model::{Run, Term, Test, Why};
 const QEMU: &[u8] = include_bytes!("../../../../tests/data/report/qemu-4cpu.log");
 
 fn log() -> Run {
-    read_bytes("a.log", QEMU).expect("a run").runs.remove(0)
+    read_bytes("a.log", QEMU).expect("a run").remove(0)
 }
 
 fn compared(new: &Run, old: &Run, across: &[Across]) -> Comparison {
@@ -132,7 +134,7 @@ fn cpus_and_figures_that_are_gone_are_named() {
 #[test]
 fn points_that_are_gone_are_named() {
     let log = include_bytes!("../../../../tests/data/report/qemu-points.log");
-    let run = || read_bytes("a.log", log).expect("a run").runs.remove(0);
+    let run = || read_bytes("a.log", log).expect("a run").remove(0);
     assert!(compared(&run(), &run(), &[]).is_complete());
     let mut fewer = run();
     fewer.tests[0].points.pop().expect("it has points");

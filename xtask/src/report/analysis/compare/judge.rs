@@ -1,25 +1,18 @@
 //! Rows of both sides -> changes.
 
+use std::collections::BTreeSet;
+
 use psci_bench::measure::Metric;
 use psci_bench::plan::ScenarioId;
 
-use super::compare::{Change, ComparedTest, Judged, Keyed, Outcome, Value};
+use super::change::{Change, Outcome, Value};
+use super::comparison::{ComparedTest, Judged};
 use super::noise::{by_place, median, of_round, single, time};
-use super::pair::Pairs;
-use super::{lacks, points};
+use super::pair::{Keyed, Pairs};
+use super::sides::Judge;
+use super::{judge, points};
 use crate::report::analysis::explain::figures::tick_ns;
 use crate::report::model::{Row, Run, Term, Test};
-
-/// The two runs, and what a change has to exceed.
-pub(super) struct Judge<'r> {
-    pub(super) new: &'r Run,
-    pub(super) old: &'r Run,
-    pub(super) pairs: &'r Pairs,
-    /// Parts of a million.
-    pub(super) tolerance: u32,
-    /// One tick of the coarser side.
-    pub(super) tick: u64,
-}
 
 impl<'r> Judge<'r> {
     pub(super) fn new(new: &'r Run, old: &'r Run, pairs: &'r Pairs, tolerance: u32) -> Self {
@@ -115,7 +108,7 @@ impl<'r> Judge<'r> {
         let by_cpu: Vec<Change> = by_cpu.collect();
         let changes = if sorted { &by_order } else { &by_cpu };
         Ok(ComparedTest {
-            lacks: lacks::figures(old, changes),
+            lacks: judge::figures(old, changes),
             scenario: new.scenario.clone(),
             method: new.method.clone(),
             helper: new.helper,
@@ -331,6 +324,17 @@ fn outcome(new: &Value, old: &Value, tolerance: u32, tick: u64) -> Outcome {
     } else {
         Outcome::Worse
     }
+}
+
+/// The figures of `old` that are in none of `changes`, with their CPUs.
+pub(super) fn figures(old: &Test, changes: &[Change]) -> Vec<(usize, Term<Metric>)> {
+    let there = changes.iter().map(|it| (it.old_cpu, it.metric.word()));
+    let there: BTreeSet<(usize, &str)> = there.collect();
+    let rows = old.rows.iter();
+    let all = rows.flat_map(|row| row.figures.iter().map(|figure| (row.cpu, &figure.0)));
+    all.filter(|it| !there.contains(&(it.0, it.1.word())))
+        .map(|(cpu, metric)| (cpu, metric.clone()))
+        .collect()
 }
 
 #[cfg(test)]

@@ -4,11 +4,9 @@
 //! CPU or a figure that the run no longer has is not "no regression", unless
 //! it was said to be meant.
 
-use std::collections::BTreeSet;
-
 use psci_bench::measure::Metric;
 
-use super::compare::{Across, Change, ComparedTest, Comparison, Judged, Refused};
+use super::comparison::{Across, ComparedTest, Comparison, Judged, Refused};
 use crate::report::model::words::cpus;
 use crate::report::model::{Run, Term, Test, heading};
 use crate::setup::plural::many;
@@ -44,17 +42,6 @@ pub(super) fn scenarios(
             in_baseline: true,
         });
     }
-}
-
-/// The figures of `old` that are in none of `changes`, with their CPUs.
-pub(super) fn figures(old: &Test, changes: &[Change]) -> Vec<(usize, Term<Metric>)> {
-    let there = changes.iter().map(|it| (it.old_cpu, it.metric.word()));
-    let there: BTreeSet<(usize, &str)> = there.collect();
-    let rows = old.rows.iter();
-    let all = rows.flat_map(|row| row.figures.iter().map(|figure| (row.cpu, &figure.0)));
-    all.filter(|it| !there.contains(&(it.0, it.1.word())))
-        .map(|(cpu, metric)| (cpu, metric.clone()))
-        .collect()
 }
 
 impl Comparison {

@@ -1,6 +1,8 @@
 //! Runs against those of a baseline.
 
+mod change;
 mod compare;
+mod comparison;
 mod flush;
 #[cfg(test)]
 mod gate;
@@ -10,14 +12,17 @@ pub(crate) mod noise;
 mod pair;
 mod points;
 pub(crate) mod question;
+pub(crate) mod sentences;
+mod sides;
 pub(crate) mod tell;
 mod tell_points;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::compare::test_of;
-pub use self::compare::{
-    Across, Amount, Change, ComparedTest, Comparison, Judged, Keyed, Options, Outcome, PointChange,
-    Refused, TOLERANCE_PPM, Value, compare,
+pub use self::change::{Amount, Change, Outcome, PointChange, Value};
+pub use self::compare::compare;
+pub(crate) use self::comparison::test_of;
+pub use self::comparison::{
+    Across, ComparedTest, Comparison, Judged, Options, Refused, TOLERANCE_PPM,
 };
-pub use self::pair::RowIs;
+pub use self::pair::{Keyed, RowIs};

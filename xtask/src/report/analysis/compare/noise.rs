@@ -19,14 +19,10 @@
 //! of the CPU whose figure it is: as wide as that CPU's samples spread, its
 //! changing place in the queue included.
 
-use psci_bench::measure::Summary;
+use psci_bench::measure::{Metric, Summary};
 
-use super::compare::{Change, ComparedTest, Value, test_of};
-use super::judge::Judge;
-use super::tell::rows;
-use crate::report::analysis::explain::{Confidence, Finding, Kind};
+use super::change::Value;
 use crate::report::model::{Run, Term, Test};
-use psci_bench::measure::Metric;
 
 /// The fewest samples of which the median has an interval of its own.
 const SAMPLES_MIN: u32 = 6;
@@ -109,73 +105,6 @@ pub(super) fn by_place(test: &Test, metric: &Term<Metric>) -> Option<Vec<Summary
         }
     }
     Some(places.iter_mut().map(|all| Summary::of(all)).collect())
-}
-
-/// Says which figures that count were weighed against no noise, and which
-/// against that of their CPUs, where both sides have records.
-pub(super) fn told(judge: &Judge<'_>, tests: &[ComparedTest]) -> Vec<Finding> {
-    let runs = [judge.new, judge.old];
-    if runs.iter().any(|run| run.integrity.records.is_none()) {
-        return Vec::new();
-    }
-    let mut all = Vec::new();
-    let has = |it: &&Change| it.new.interval.is_some() && it.old.interval.is_some();
-    let bare: Vec<(&ComparedTest, Vec<&Change>)> = tests
-        .iter()
-        .map(|test| (test, test.changes().iter().filter(|it| !has(it)).collect()))
-        .filter(|it: &(_, Vec<&Change>)| !it.1.is_empty())
-        .collect();
-    if !bare.is_empty() {
-        let each = bare.iter().map(|(test, changes)| {
-            let of = changes.len();
-            format!(
-                "{of} of {} in {}",
-                test.changes().len(),
-                test.scenario.word()
-            )
-        });
-        all.push(Finding {
-            kind: Kind::NotTold,
-            sentence: format!(
-                "Figures that were weighed against no noise, as one side does not tell how their \
-                 samples spread: {}.",
-                each.collect::<Vec<_>>().join(", ")
-            ),
-            basis: bare
-                .iter()
-                .flat_map(|it| rows(judge, it.0, &it.1))
-                .collect(),
-            confidence: Confidence::Unknown,
-        });
-    }
-    let by_round = |test: &&ComparedTest| {
-        let whole = |run: &Run, own| {
-            let found = test_of(run, test, own);
-            let rows = found.into_iter().flat_map(|it| &it.rows);
-            rows.clone().count() > 0 && rows.clone().all(|row| !row.samples.is_empty())
-        };
-        let found = test_of(judge.new, test, true);
-        found.is_some_and(Test::is_parallel)
-            && test.changes().iter().any(|it| has(&it))
-            && !(whole(judge.new, true) && whole(judge.old, false))
-    };
-    let tags = tests.iter().filter(by_round).map(|it| it.scenario.word());
-    let mut tags: Vec<&str> = tags.collect();
-    tags.dedup();
-    if !tags.is_empty() {
-        all.push(Finding {
-            kind: Kind::NotTold,
-            sentence: format!(
-                "In {} one round of each side is compared, and a change is noise where the \
-                 medians of these CPUs may be the same, wherever they came in the queue: \
-                 samples=all on both sides tells how each place spreads.",
-                tags.join(", ")
-            ),
-            basis: Vec::new(),
-            confidence: Confidence::Unknown,
-        });
-    }
-    all
 }
 
 #[cfg(test)]

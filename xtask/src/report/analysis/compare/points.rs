@@ -7,9 +7,9 @@
 
 use psci_bench::model::Unit;
 
-use super::compare::{Amount, Outcome, PointChange};
-use super::judge::Judge;
+use super::change::{Amount, Outcome, PointChange};
 use super::noise::notch;
+use super::sides::Judge;
 use crate::report::model::{Measured, Run, Test};
 
 /// The changes of all points that both sides have; and how many of the run's

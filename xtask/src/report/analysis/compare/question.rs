@@ -2,7 +2,7 @@
 
 use psci_bench::plan::ScenarioId;
 
-use super::compare::Across;
+use super::comparison::Across;
 use crate::report::model::{Run, Test};
 use crate::setup::plural::many;
 
@@ -116,7 +116,9 @@ fn batches(new: &Test, old: &Test) -> Option<(u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::analysis::compare::compare::{Options, Outcome, compare};
+    use crate::report::analysis::compare::change::Outcome;
+    use crate::report::analysis::compare::compare::compare;
+    use crate::report::analysis::compare::comparison::Options;
     use crate::report::analysis::explain::Kind;
     use crate::report::log::read_bytes;
     use crate::report::model::{Plan, Term};
@@ -125,7 +127,7 @@ mod tests {
 
     /// A run of loops alone.
     fn run() -> Run {
-        let mut run = read_bytes("a.log", POINTS).expect("a run").runs.remove(0);
+        let mut run = read_bytes("a.log", POINTS).expect("a run").remove(0);
         run.tests.truncate(1);
         run
     }

@@ -2,11 +2,13 @@
 
 use psci_bench::measure::Metric;
 
-use super::compare::{Across, Change, ComparedTest, Judged, Keyed, Options, Outcome, test_of};
-use super::judge::Judge;
-use super::{flush, noise};
-use crate::report::analysis::explain::{Basis, Confidence, Finding, Kind, Side};
-use crate::report::model::words::basis;
+use super::change::{Change, Outcome};
+use super::comparison::{Across, ComparedTest, Judged, Options, test_of};
+use super::flush;
+use super::pair::Keyed;
+pub(super) use super::sentences::{durations, name, percent, rows};
+use super::sides::Judge;
+use crate::report::analysis::explain::{Confidence, Finding, Kind, Side};
 use crate::report::model::{Run, Term, Test, heading};
 use crate::setup::plural::many;
 
@@ -16,7 +18,7 @@ pub(super) fn findings(
     options: &Options,
 ) -> Vec<Finding> {
     let mut all = conditions(judge, tests, options);
-    all.extend(noise::told(judge, tests));
+    all.extend(told(judge, tests));
     all.extend(flush::of_cluster(judge, tests));
     for test in tests {
         all.extend(reordered(judge, test));
@@ -36,11 +38,6 @@ pub(super) fn findings(
     };
     let all = all.into_iter().map(|it| it.with_doubts(has_records));
     all.collect()
-}
-
-/// A change in percent, as TF-A's tables have it.
-pub(super) fn percent(change: f64) -> String {
-    format!("{change:+.2} %")
 }
 
 /// What differs besides figures, and what one side does not tell.
@@ -139,43 +136,6 @@ fn conditions(judge: &Judge<'_>, tests: &[ComparedTest], options: &Options) -> V
         say(Kind::NotTold, Confidence::Unknown, sentence);
     }
     all
-}
-
-/// The scenario's name, with its method where there are several.
-pub(super) fn name(judge: &Judge<'_>, test: &ComparedTest) -> String {
-    title(judge.new, judge.old, test)
-}
-
-/// The same, of two runs.
-pub(in crate::report) fn title(new: &Run, old: &Run, test: &ComparedTest) -> String {
-    let name = test_of(new, test, true).map_or(test.scenario.word(), Test::name);
-    let several = |run: &Run| {
-        let first = run.tests.first();
-        first.is_some_and(|first| run.tests.iter().any(|it| it.method != first.method))
-    };
-    if several(new) || several(old) {
-        format!("{name}, method {}", test.method)
-    } else {
-        name.to_owned()
-    }
-}
-
-/// The rows of both sides that `changes` are of.
-pub(super) fn rows(judge: &Judge<'_>, test: &ComparedTest, changes: &[&Change]) -> Vec<Basis> {
-    let own = test_of(judge.new, test, true);
-    let old = test_of(judge.old, test, false);
-    let side = |side, run: &Run, test: Option<&Test>, cpu, metric: &Term<Metric>| {
-        let basis = basis(side, run, test?, cpu, None);
-        let metric = Some(metric.clone());
-        Some(Basis { metric, ..basis })
-    };
-    let news = changes
-        .iter()
-        .map(|it| side(Side::Run, judge.new, own, it.cpu, &it.metric));
-    let olds = changes
-        .iter()
-        .map(|it| side(Side::Baseline, judge.old, old, it.old_cpu, &it.metric));
-    news.chain(olds).flatten().collect()
 }
 
 /// Whether a change is none to speak of.
@@ -320,26 +280,6 @@ fn changed(judge: &Judge<'_>, test: &ComparedTest) -> Vec<Finding> {
     all
 }
 
-/// The range of `all`, which are in nanoseconds, or in ticks where no clock is
-/// known.
-pub(super) fn durations(judge: &Judge<'_>, all: &[u64]) -> String {
-    let shown = |value: u64| match judge.new.clock().is_known() {
-        true if value < 1000 => format!("{value} ns"),
-        true => {
-            let centi = value / 10 + u64::from(value % 10 >= 5);
-            format!("{}.{:02} us", centi / 100, centi % 100)
-        }
-        false => many(usize::try_from(value).unwrap_or(usize::MAX), "tick"),
-    };
-    match (all.iter().min(), all.iter().max()) {
-        (Some(least), Some(most)) if least < most => {
-            format!("{} to {}", shown(*least), shown(*most))
-        }
-        (Some(only), _) => shown(*only),
-        _ => String::new(),
-    }
-}
-
 /// The range of changes in percent, in parentheses; from zero there is none.
 fn shares(changes: &[&Change]) -> String {
     let mut all: Vec<f64> = changes.iter().filter_map(|it| it.percent()).collect();
@@ -455,4 +395,71 @@ fn unchanged(judge: &Judge<'_>, test: &ComparedTest) -> Option<Finding> {
         basis: rows(judge, test, &all),
         confidence: confidence(&all),
     })
+}
+
+/// Says which figures that count were weighed against no noise, and which
+/// against that of their CPUs, where both sides have records.
+pub(super) fn told(judge: &Judge<'_>, tests: &[ComparedTest]) -> Vec<Finding> {
+    let runs = [judge.new, judge.old];
+    if runs.iter().any(|run| run.integrity.records.is_none()) {
+        return Vec::new();
+    }
+    let mut all = Vec::new();
+    let has = |it: &&Change| it.new.interval.is_some() && it.old.interval.is_some();
+    let bare: Vec<(&ComparedTest, Vec<&Change>)> = tests
+        .iter()
+        .map(|test| (test, test.changes().iter().filter(|it| !has(it)).collect()))
+        .filter(|it: &(_, Vec<&Change>)| !it.1.is_empty())
+        .collect();
+    if !bare.is_empty() {
+        let each = bare.iter().map(|(test, changes)| {
+            let of = changes.len();
+            format!(
+                "{of} of {} in {}",
+                test.changes().len(),
+                test.scenario.word()
+            )
+        });
+        all.push(Finding {
+            kind: Kind::NotTold,
+            sentence: format!(
+                "Figures that were weighed against no noise, as one side does not tell how their \
+                 samples spread: {}.",
+                each.collect::<Vec<_>>().join(", ")
+            ),
+            basis: bare
+                .iter()
+                .flat_map(|it| rows(judge, it.0, &it.1))
+                .collect(),
+            confidence: Confidence::Unknown,
+        });
+    }
+    let by_round = |test: &&ComparedTest| {
+        let whole = |run: &Run, own| {
+            let found = test_of(run, test, own);
+            let rows = found.into_iter().flat_map(|it| &it.rows);
+            rows.clone().count() > 0 && rows.clone().all(|row| !row.samples.is_empty())
+        };
+        let found = test_of(judge.new, test, true);
+        found.is_some_and(Test::is_parallel)
+            && test.changes().iter().any(|it| has(&it))
+            && !(whole(judge.new, true) && whole(judge.old, false))
+    };
+    let tags = tests.iter().filter(by_round).map(|it| it.scenario.word());
+    let mut tags: Vec<&str> = tags.collect();
+    tags.dedup();
+    if !tags.is_empty() {
+        all.push(Finding {
+            kind: Kind::NotTold,
+            sentence: format!(
+                "In {} one round of each side is compared, and a change is noise where the \
+                 medians of these CPUs may be the same, wherever they came in the queue: \
+                 samples=all on both sides tells how each place spreads.",
+                tags.join(", ")
+            ),
+            basis: Vec::new(),
+            confidence: Confidence::Unknown,
+        });
+    }
+    all
 }

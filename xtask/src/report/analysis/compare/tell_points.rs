@@ -2,9 +2,10 @@
 
 use psci_bench::model::Unit;
 
-use super::compare::{ComparedTest, Outcome, PointChange};
-use super::judge::Judge;
-use super::tell::name;
+use super::change::{Outcome, PointChange};
+use super::comparison::ComparedTest;
+use super::sentences::name;
+use super::sides::Judge;
 use crate::report::analysis::explain::{Confidence, Finding, Kind};
 use crate::setup::plural::many;
 

@@ -6,10 +6,10 @@ use psci_bench::measure::{Metric, Summary};
 use psci_bench::model::WakeSource;
 use psci_bench::plan::{Method, ScenarioId, WakePattern};
 
-use super::compare::{
-    Across, Change, ComparedTest, Comparison, Judged, Keyed, Options, Outcome, compare,
-};
-use super::pair::RowIs;
+use super::change::{Change, Outcome};
+use super::compare::compare;
+use super::comparison::{Across, ComparedTest, Comparison, Judged, Options};
+use super::pair::{Keyed, RowIs};
 use super::*;
 use crate::report::analysis::explain::{Confidence, Finding, Kind, explain};
 use crate::report::log::{read_bytes, tables};
@@ -23,7 +23,7 @@ fn published(version: &str) -> Run {
 }
 
 fn log() -> Run {
-    read_bytes("a.log", QEMU).expect("a run").runs.remove(0)
+    read_bytes("a.log", QEMU).expect("a run").remove(0)
 }
 
 fn compared(new: &Run, old: &Run, options: &Options) -> Comparison {

@@ -1,7 +1,7 @@
 //! What was left out and why, and which CPUs were lost.
 
-use super::explain::{Confidence, Finding, Kind, Side};
-use crate::report::model::words::{basis, cpus};
+use super::finding::{Confidence, Finding, Kind, Side, basis};
+use crate::report::model::words::cpus;
 use crate::report::model::{Row, Run, Test};
 use crate::setup::plural::many;
 

@@ -9,8 +9,8 @@ use psci_bench::findings::limits::COARSE;
 use psci_bench::measure::{Metric, Summary};
 use psci_bench::plan::ScenarioId;
 
-use super::explain::{Basis, Confidence, Finding, Kind, Side};
-use crate::report::model::words::{basis, span};
+use super::finding::{Basis, Confidence, Finding, Kind, Side, basis};
+use crate::report::model::words::span;
 use crate::report::model::{Row, Run, Test, heading};
 use crate::setup::plural::plural;
 

@@ -10,8 +10,8 @@ use psci_bench::measure::Metric;
 use psci_bench::plan::ScenarioId;
 use psci_bench::spec::pmf::Stamp;
 
-use super::explain::{Confidence, Finding, Kind, Side};
-use crate::report::model::words::{basis, cpus, range, span};
+use super::finding::{Confidence, Finding, Kind, Side, basis};
+use crate::report::model::words::{cpus, range, span};
 use crate::report::model::{Instants, Point, Row, Run, Term, Test};
 
 /// When a CPU went down.

@@ -3,9 +3,12 @@
 mod counts;
 mod explain;
 pub(crate) mod figures;
+mod finding;
 mod last_man;
 mod points;
 pub(crate) mod queue;
 mod wakeups;
 
-pub use self::explain::{Basis, Confidence, Finding, Fit, Kind, Side, explain};
+pub use self::explain::explain;
+pub(crate) use self::finding::basis;
+pub use self::finding::{Basis, Confidence, Finding, Fit, Kind, Side};

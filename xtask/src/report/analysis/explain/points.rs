@@ -3,9 +3,9 @@
 
 use psci_bench::model::Measure;
 
-use super::explain::{Basis, Confidence, Finding, Fit, Kind, Side};
+use super::finding::{self, Basis, Confidence, Finding, Fit, Kind, Side};
 use crate::report::analysis::fit::{Bent, Series, Straight, series};
-use crate::report::model::{CONTEND_SWEEP, DIRTY_SWEEP, LOOP, Measured, Run, Term, Test, words};
+use crate::report::model::{CONTEND_SWEEP, DIRTY_SWEEP, LOOP, Measured, Run, Term, Test};
 use crate::setup::plural::many;
 
 /// The scenario whose points are the others' loop.
@@ -90,7 +90,7 @@ pub(super) fn net(run: &Run, test: &Test) -> Vec<Finding> {
             ),
             basis: basis
                 .iter()
-                .map(|it| words::basis(Side::Run, run, test, it.2, None))
+                .map(|it| finding::basis(Side::Run, run, test, it.2, None))
                 .collect(),
             confidence: Confidence::Figures,
         });
@@ -247,7 +247,7 @@ fn basis(run: &Run, test: &Test, series: &Series<'_>) -> Vec<Basis> {
     cpus.sort_unstable();
     cpus.dedup();
     let each = cpus.into_iter();
-    each.map(|cpu| words::basis(Side::Run, run, test, cpu, None))
+    each.map(|cpu| finding::basis(Side::Run, run, test, cpu, None))
         .collect()
 }
 

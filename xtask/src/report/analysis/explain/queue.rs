@@ -15,9 +15,9 @@ use psci_bench::findings::limits::{R2_EVEN, R2_SOME, excess};
 use psci_bench::measure::{Line, Metric};
 use psci_bench::plan::ScenarioId;
 
-use super::explain::{Confidence, Finding, Fit, Kind, Side};
+use super::finding::{Confidence, Finding, Fit, Kind, Side, basis};
 use super::last_man::DOWN;
-use crate::report::model::words::{basis, cpus, span};
+use crate::report::model::words::{cpus, span};
 use crate::report::model::{Row, Run, Term, Test};
 use crate::setup::plural::plural;
 

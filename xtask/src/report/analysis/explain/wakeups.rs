@@ -5,8 +5,8 @@ use psci_bench::findings::limits::WAITED;
 use psci_bench::measure::Metric;
 use psci_bench::spec::pmf::Stamp;
 
-use super::explain::{Confidence, Finding, Kind, Side};
-use crate::report::model::words::{basis, range, span};
+use super::finding::{Confidence, Finding, Kind, Side, basis};
+use crate::report::model::words::{range, span};
 use crate::report::model::{Point, Row, Run, Term, Test};
 
 pub(super) fn waited(run: &Run, test: &Test) -> Vec<Finding> {

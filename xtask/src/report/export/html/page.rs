@@ -21,9 +21,9 @@ use anyhow::Result;
 
 use super::markup::{definitions, escape, remarks, table};
 use crate::report::analysis::compare::Comparison;
-use crate::report::export::exporter::{Exporter, Options, Takes};
+use crate::report::export::exporter::{Exporter, Options, Report, Takes};
 use crate::report::export::{compared, content, merged, method};
-use crate::report::model::{Report, Run, Status, Test};
+use crate::report::model::{Run, Status, Test};
 
 /// The exporter.
 pub(crate) struct Html;

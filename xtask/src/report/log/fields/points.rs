@@ -6,8 +6,9 @@ use psci_bench::model::{How, Measure, WakeSource};
 use psci_bench::record::line::Type;
 use psci_bench::record::parse::Record;
 
-use super::values::put;
-use super::{Parts, number, wake_source};
+use super::number;
+use super::parts::Parts;
+use super::values::{put, wake_source};
 use crate::report::model::{Class, Histogram, Measured, Term};
 
 /// The points of a scenario, and histograms.

@@ -1,0 +1,57 @@
+//! Text of others, made fit for messages.
+
+/// `text` as terminals may have it. A line of a log, a name of a test or of a
+/// file is anybody's: it is not to move a reader's cursor, to break a line, or
+/// to turn the direction of what stands behind it.
+pub(crate) fn plain(text: &str) -> String {
+    let turns = |c: char| {
+        let letters = '\u{2028}'..='\u{202e}';
+        let isolates = '\u{2066}'..='\u{2069}';
+        letters.contains(&c) || isolates.contains(&c) || matches!(c, '\u{200e}' | '\u{200f}')
+    };
+    let letter = |c: char| match c {
+        '\t' => c,
+        c if c.is_control() || turns(c) => '.',
+        c => c,
+    };
+    text.chars().map(letter).collect()
+}
+
+/// The most letters of a message that is told in a sentence.
+const MESSAGE_MAX: usize = 200;
+
+/// A message of another program's, of any length and in any number of lines, as
+/// a part of a sentence.
+pub(crate) fn message(text: &str) -> String {
+    let mut words = String::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(line);
+        if words.len() > 4 * MESSAGE_MAX {
+            break;
+        }
+    }
+    let mut short: String = plain(&words).chars().take(MESSAGE_MAX).collect();
+    if words.chars().count() > MESSAGE_MAX {
+        short.push_str(" ...");
+    }
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_wrote() {
+        let odd = "a\u{1b}[31mb\tc\u{202e}d\u{2028}e\u{7f}\u{9b}f\r\n";
+        assert_eq!(plain(odd), "a.[31mb\tc.d.e..f..");
+        assert_eq!(message("one\r\n\n  > # two\n"), "one > # two");
+        let long = message(&"\u{e4} ".repeat(5000));
+        assert_eq!(long.chars().count(), MESSAGE_MAX + 4);
+        assert!(long.ends_with(" ..."));
+        assert_eq!(message(" \n"), "");
+    }
+}
