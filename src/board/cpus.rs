@@ -10,7 +10,6 @@ use super::error::{BoardError, Problem};
 use super::fdt::{Node, Read, Tree, number};
 use super::labels;
 use super::tree::compatible_with;
-use crate::spec::sort;
 
 /// The most CPUs.
 pub const CPU_MAX: usize = 512;
@@ -169,7 +168,7 @@ pub(crate) fn fill(tree: &Tree<'_>, mt: bool, out: &mut [Cpu]) -> Read<LabelSour
             LabelSource::CpuMap
         }
     };
-    sort::by_key(out, |cpu| cpu.mpidr);
+    out.sort_unstable_by_key(|cpu| cpu.mpidr);
     let twice = out.windows(2).find_map(|pair| match pair {
         [one, other] if one.mpidr == other.mpidr => Some(one.mpidr),
         _ => None,

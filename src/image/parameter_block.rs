@@ -15,6 +15,8 @@
 //!
 //! Payload and host tool share this one definition.
 
+use crate::spec::words::words;
+
 /// Size in bytes of the arm64 `Image` header.
 pub const HEADER_SIZE: usize = 0x40;
 /// Offset in the file of the header's `image_size` field (u64).
@@ -102,13 +104,14 @@ pub struct EmergencyUart {
     pub io_width: u8,
 }
 
-/// The instruction that calls the firmware (SMC Calling Convention, DEN0028).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Conduit {
-    /// Secure Monitor Call.
-    Smc,
-    /// Hypervisor Call.
-    Hvc,
+words! {
+    /// The instruction that calls the firmware (SMC Calling Convention, DEN0028).
+    pub enum Conduit, word {
+        /// Secure Monitor Call.
+        Smc = "smc",
+        /// Hypervisor Call.
+        Hvc = "hvc",
+    }
 }
 
 /// The decoded parameter block.

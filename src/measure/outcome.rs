@@ -6,6 +6,7 @@
 //! [`Rejection`] that says why.
 
 use super::rejection::{Detail, Loss, Reason, Rejection};
+use crate::spec::words::words;
 
 use crate::spec::pmf::{Latencies, Path, ReadError, Stamp, Stamps};
 use crate::spec::psci;
@@ -154,63 +155,32 @@ pub struct Outcome {
     pub rise: Rise,
 }
 
-/// A figure that an outcome may hold, in ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Metric {
-    /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
-    Powerdown,
-    /// PMF: EXIT_HW_LOW_PWR to EXIT_PSCI.
-    Wakeup,
-    /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
-    CacheFlush,
-    /// PMF: ENTER_PSCI to EXIT_PSCI of a call that only returns.
-    Latency,
-    /// Caller: from the call to its return or to the entry point.
-    Call,
-    /// Caller: from the due wake-up to the return or the entry point.
-    Wake,
-    /// Caller: from CPU_OFF to AFFINITY_INFO saying OFF, as the lead polls.
-    TurnOff,
-    /// Caller: from the lead's CPU_ON to the CPU's first instruction.
-    TurnOn,
-    /// From the agreed start to the call.
-    Lateness,
+words! {
+    /// A figure that an outcome may hold, in ticks.
+    pub enum Metric, key {
+        /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
+        Powerdown = "powerdown",
+        /// PMF: EXIT_HW_LOW_PWR to EXIT_PSCI.
+        Wakeup = "wakeup",
+        /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
+        CacheFlush = "cflush",
+        /// PMF: ENTER_PSCI to EXIT_PSCI of a call that only returns.
+        Latency = "latency",
+        /// Caller: from the call to its return or to the entry point.
+        Call = "call",
+        /// Caller: from the due wake-up to the return or the entry point.
+        Wake = "wake",
+        /// Caller: from CPU_OFF to AFFINITY_INFO saying OFF, as the lead polls.
+        TurnOff = "turnoff",
+        /// Caller: from the lead's CPU_ON to the CPU's first instruction.
+        TurnOn = "turnon",
+        /// From the agreed start to the call.
+        Lateness = "lateness",
+    }
 }
 
 /// Number of [`Metric`]s.
-pub const METRICS: usize = 9;
-
-impl Metric {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; METRICS] = [
-        Self::Powerdown,
-        Self::Wakeup,
-        Self::CacheFlush,
-        Self::Latency,
-        Self::Call,
-        Self::Wake,
-        Self::TurnOff,
-        Self::TurnOn,
-        Self::Lateness,
-    ];
-
-    /// The metric's name in records.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Powerdown => "powerdown",
-            Self::Wakeup => "wakeup",
-            Self::CacheFlush => "cflush",
-            Self::Latency => "latency",
-            Self::Call => "call",
-            Self::Wake => "wake",
-            Self::TurnOff => "turnoff",
-            Self::TurnOn => "turnon",
-            Self::Lateness => "lateness",
-        }
-    }
-}
+pub const METRICS: usize = Metric::COUNT;
 
 impl Outcome {
     /// Whether the CPU had a part in the round.

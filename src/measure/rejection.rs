@@ -1,35 +1,25 @@
 //! Why an outcome is no sample, and how a CPU gets lost.
 
+use crate::spec::words::words;
 use core::fmt;
 
 use crate::spec::pmf::{Distrust, ReadError, Stamp};
 use crate::spec::psci;
 
-/// The step of a round in which a CPU was lost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Step {
-    /// The lead called CPU_ON.
-    TurnOn,
-    /// The CPU was to run its first instruction and report.
-    Arrive,
-    /// The CPU was to take its orders and meet the others.
-    Begin,
-    /// The CPU was to come back from the call.
-    Finish,
-    /// AFFINITY_INFO was to say OFF.
-    TurnOff,
-}
-
-impl Step {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 5] = [
-        Self::TurnOn,
-        Self::Arrive,
-        Self::Begin,
-        Self::Finish,
-        Self::TurnOff,
-    ];
+words! {
+    /// The step of a round in which a CPU was lost.
+    pub enum Step, word {
+        /// The lead called CPU_ON.
+        TurnOn = "turn-on",
+        /// The CPU was to run its first instruction and report.
+        Arrive = "arrive",
+        /// The CPU was to take its orders and meet the others.
+        Begin = "begin",
+        /// The CPU was to come back from the call.
+        Finish = "finish",
+        /// AFFINITY_INFO was to say OFF.
+        TurnOff = "turn-off",
+    }
 }
 
 /// What went wrong in that step.
@@ -72,93 +62,50 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Why an outcome is not counted as a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Reason {
-    /// An interrupt was pending that could not be drained, or the timer frame's
-    /// could not be enabled: the call, which would have been given up, or for
-    /// ever, was not made.
-    Pending,
-    /// A power-down came back to its caller: the firmware gave it up for a
-    /// pending interrupt, or only waited.
-    Abandoned,
-    /// The call returned an error.
-    Refused,
-    /// The CPU woke before its wake-up was due.
-    EarlyWake,
-    /// The SGI did not wake the CPU, or the timer frame the lead; its own timer
-    /// or a second SGI did, far too late.
-    NotRung,
-    /// The CPU came back through the entry point with another context ID than
-    /// it gave: the firmware mixes up its callers.
-    WrongContext,
-    /// The counter's erratum spoiled both reads before the call, or after it.
-    CounterErratum,
-    /// GET_TIMESTAMP failed.
-    PmfRead,
-    /// A timestamp is older than the call.
-    Stale,
-    /// A timestamp is newer than the return.
-    Future,
-    /// Timestamps are not in the order of their points.
-    Disorder,
-    /// The counter stopped while the CPU slept.
-    CounterStopped,
-    /// In a parallel round the first wake-up came before the last CPU was
-    /// down; or the lead was active again before a CPU_OFF was over.
-    Overlap,
-    /// Sound in itself, but another CPU's part of the parallel round was not.
-    Companion,
-    /// The CPU was lost, or sent away before it did its part.
-    Lost,
+words! {
+    /// Why an outcome is not counted as a sample.
+    pub enum Reason, key {
+        /// An interrupt was pending that could not be drained, or the timer frame's
+        /// could not be enabled: the call, which would have been given up, or for
+        /// ever, was not made.
+        Pending = "pending",
+        /// A power-down came back to its caller: the firmware gave it up for a
+        /// pending interrupt, or only waited.
+        Abandoned = "abandoned",
+        /// The call returned an error.
+        Refused = "refused",
+        /// The CPU woke before its wake-up was due.
+        EarlyWake = "early-wake",
+        /// The SGI did not wake the CPU, or the timer frame the lead; its own timer
+        /// or a second SGI did, far too late.
+        NotRung = "not-rung",
+        /// The CPU came back through the entry point with another context ID than
+        /// it gave: the firmware mixes up its callers.
+        WrongContext = "wrong-context",
+        /// The counter's erratum spoiled both reads before the call, or after it.
+        CounterErratum = "counter-erratum",
+        /// GET_TIMESTAMP failed.
+        PmfRead = "pmf-read",
+        /// A timestamp is older than the call.
+        Stale = "stale",
+        /// A timestamp is newer than the return.
+        Future = "future",
+        /// Timestamps are not in the order of their points.
+        Disorder = "disorder",
+        /// The counter stopped while the CPU slept.
+        CounterStopped = "counter-stopped",
+        /// In a parallel round the first wake-up came before the last CPU was
+        /// down; or the lead was active again before a CPU_OFF was over.
+        Overlap = "overlap",
+        /// Sound in itself, but another CPU's part of the parallel round was not.
+        Companion = "companion",
+        /// The CPU was lost, or sent away before it did its part.
+        Lost = "lost",
+    }
 }
 
 /// Number of [`Reason`]s.
-pub const REASONS: usize = 15;
-
-impl Reason {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; REASONS] = [
-        Self::Pending,
-        Self::Abandoned,
-        Self::Refused,
-        Self::EarlyWake,
-        Self::NotRung,
-        Self::WrongContext,
-        Self::CounterErratum,
-        Self::PmfRead,
-        Self::Stale,
-        Self::Future,
-        Self::Disorder,
-        Self::CounterStopped,
-        Self::Overlap,
-        Self::Companion,
-        Self::Lost,
-    ];
-
-    /// The reason's name in records.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Abandoned => "abandoned",
-            Self::Refused => "refused",
-            Self::EarlyWake => "early-wake",
-            Self::NotRung => "not-rung",
-            Self::WrongContext => "wrong-context",
-            Self::CounterErratum => "counter-erratum",
-            Self::PmfRead => "pmf-read",
-            Self::Stale => "stale",
-            Self::Future => "future",
-            Self::Disorder => "disorder",
-            Self::CounterStopped => "counter-stopped",
-            Self::Overlap => "overlap",
-            Self::Companion => "companion",
-            Self::Lost => "lost",
-        }
-    }
-}
+pub const REASONS: usize = Reason::COUNT;
 
 /// What a [`Reason`] was about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,8 +13,6 @@
 //! * A p-quantile is given only where n >= 1 / (1 - p): with fewer samples it
 //!   would be the maximum by another name.
 
-use crate::spec::sort;
-
 /// The fewest samples of which a 99th percentile is given.
 pub const P99_MIN: u32 = 100;
 
@@ -65,7 +63,7 @@ impl Summary {
 /// Sorts them.
 #[must_use]
 pub fn lower_median(values: &mut [u64]) -> u64 {
-    sort::by_key(values, |value| *value);
+    values.sort_unstable();
     of_rank(values, 50)
 }
 

@@ -2,33 +2,22 @@
 //! circumstance, and how their samples are spread.
 
 use crate::measure::{Histogram, Summary, Waker};
+use crate::spec::words::words;
 
 /// The variant that has nothing in its loop, beside those that have.
 pub const LOOP: &str = "loop";
 /// The variant of a point that has no samples, as its state or step is not tried.
 pub const LEFT_OUT: &str = "left_out";
 
-/// On how many CPUs it was measured.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum How {
-    /// On one CPU, every other one off, the lead apart, who waits.
-    #[default]
-    Alone,
-    /// On all CPUs at the same time.
-    All,
-}
-
-impl How {
-    /// Both.
-    pub const BOTH: [Self; 2] = [Self::Alone, Self::All];
-
-    /// The word for it in records.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Alone => "alone",
-            Self::All => "all",
-        }
+words! {
+    /// On how many CPUs it was measured.
+    #[derive(Default)]
+    pub enum How, word {
+        /// On one CPU, every other one off, the lead apart, who waits.
+        #[default]
+        Alone = "alone",
+        /// On all CPUs at the same time.
+        All = "all",
     }
 }
 
@@ -45,76 +34,41 @@ pub enum Unit {
     Count,
 }
 
-/// Which figure of a sample a point is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Measure {
-    /// All that the sample's operations took.
-    #[default]
-    Ticks,
-    /// The same in cycles.
-    Cycles,
-    /// From a timer's expiry to the exception vector.
-    Entry,
-    /// From a timer's expiry to its handler.
-    Handler,
-    /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
-    Powerdown,
-    /// PMF: EXIT_HW_LOW_PWR to EXIT_PSCI.
-    Wakeup,
-    /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
-    CacheFlush,
-    /// From the call to its return or to the entry point.
-    Call,
-    /// From the due wake-up to the return or the entry point.
-    Wake,
-    /// From CPU_ON to the CPU's first instruction.
-    TurnOn,
-    /// From CPU_OFF to AFFINITY_INFO saying OFF.
-    TurnOff,
-    /// By how much PSCI_STAT_COUNT of the state that was asked for rose.
-    Count,
-    /// By how much PSCI_STAT_RESIDENCY of the state that was reached rose.
-    Residency,
+words! {
+    /// Which figure of a sample a point is about.
+    #[derive(Default)]
+    pub enum Measure, key {
+        /// All that the sample's operations took.
+        #[default]
+        Ticks = "ticks",
+        /// The same in cycles.
+        Cycles = "cycles",
+        /// From a timer's expiry to the exception vector.
+        Entry = "entry",
+        /// From a timer's expiry to its handler.
+        Handler = "handler",
+        /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
+        Powerdown = "powerdown",
+        /// PMF: EXIT_HW_LOW_PWR to EXIT_PSCI.
+        Wakeup = "wakeup",
+        /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
+        CacheFlush = "cflush",
+        /// From the call to its return or to the entry point.
+        Call = "call",
+        /// From the due wake-up to the return or the entry point.
+        Wake = "wake",
+        /// From CPU_ON to the CPU's first instruction.
+        TurnOn = "turnon",
+        /// From CPU_OFF to AFFINITY_INFO saying OFF.
+        TurnOff = "turnoff",
+        /// By how much PSCI_STAT_COUNT of the state that was asked for rose.
+        Count = "count",
+        /// By how much PSCI_STAT_RESIDENCY of the state that was reached rose.
+        Residency = "residency",
+    }
 }
 
 impl Measure {
-    /// All of them.
-    pub const ALL: [Self; 13] = [
-        Self::Ticks,
-        Self::Cycles,
-        Self::Entry,
-        Self::Handler,
-        Self::Powerdown,
-        Self::Wakeup,
-        Self::CacheFlush,
-        Self::Call,
-        Self::Wake,
-        Self::TurnOn,
-        Self::TurnOff,
-        Self::Count,
-        Self::Residency,
-    ];
-
-    /// Its name in records, under `metric=`.
-    #[must_use]
-    pub const fn key(self) -> &'static str {
-        match self {
-            Self::Ticks => "ticks",
-            Self::Cycles => "cycles",
-            Self::Entry => "entry",
-            Self::Handler => "handler",
-            Self::Powerdown => "powerdown",
-            Self::Wakeup => "wakeup",
-            Self::CacheFlush => "cflush",
-            Self::Call => "call",
-            Self::Wake => "wake",
-            Self::TurnOff => "turnoff",
-            Self::TurnOn => "turnon",
-            Self::Count => "count",
-            Self::Residency => "residency",
-        }
-    }
-
     /// What its figures count.
     #[must_use]
     pub const fn unit(self) -> Unit {

@@ -6,6 +6,7 @@ use crate::measure::{Fault, Loss, METRICS, Metric, Outcome, REASONS, Rejection, 
 use crate::plan::{Method, ScenarioId};
 use crate::spec::psci;
 use crate::spec::stat::Reached;
+use crate::spec::words::words;
 
 /// The figures shown for one CPU in the main table, in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -232,27 +233,17 @@ pub enum Status {
     Failed(Failure),
 }
 
-/// What wakes the CPUs of a scenario.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WakeSource {
-    /// Each CPU's own timer.
-    #[default]
-    OwnTimers,
-    /// The timer frame wakes the lead, and the lead the others by SGI.
-    Frame,
-    /// A CPU that stays awake wakes the others by SGI.
-    Helper,
-}
-
-impl WakeSource {
-    /// The word for it in records.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::OwnTimers => "timer",
-            Self::Frame => "frame",
-            Self::Helper => "helper",
-        }
+words! {
+    /// What wakes the CPUs of a scenario.
+    #[derive(Default)]
+    pub enum WakeSource, word {
+        /// Each CPU's own timer.
+        #[default]
+        OwnTimers = "timer",
+        /// The timer frame wakes the lead, and the lead the others by SGI.
+        Frame = "frame",
+        /// A CPU that stays awake wakes the others by SGI.
+        Helper = "helper",
     }
 }
 

@@ -9,7 +9,6 @@ use crate::measure::Identity;
 use crate::model::{Label, Run};
 use crate::plan::{ScenarioId, TimerPlan, WakePattern};
 use crate::spec::prose::{Many, Prose, paragraph};
-use crate::spec::psci::StateFormat;
 use crate::spec::ticks::Hundredths;
 
 /// Blanks before a line that goes on: as wide as a line's name.
@@ -103,10 +102,7 @@ fn firmware(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         Conduit::Smc => "SMC",
         Conduit::Hvc => "HVC",
     };
-    let format = match facts.state_format {
-        StateFormat::Original => "original",
-        StateFormat::Extended => "extended",
-    };
+    let format = facts.state_format.name();
     line(
         out,
         "  Firmware   : ",

@@ -15,7 +15,7 @@ use crate::spec::ticks::Clock;
 /// Writes them all; nothing where there is no point.
 pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
     for measure in Measure::ALL {
-        for how in How::BOTH {
+        for how in How::ALL {
             table(out, run, test, measure, how)?;
         }
     }

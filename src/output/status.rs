@@ -5,7 +5,6 @@ use core::fmt::{self, Write};
 use crate::measure::Fault;
 use crate::model::{Failure, LEFT_OUT, Run, Skip, Status, TestReport};
 use crate::plan::{Method, ScenarioId};
-use crate::spec::number::Signed;
 use crate::spec::prose::{Prose, listed, paragraph};
 
 /// A `power_state` as it is printed.
@@ -242,7 +241,7 @@ fn failed(line: &mut Prose<'_>, run: &Run<'_>, failure: Failure) -> fmt::Result 
         } => write!(
             line,
             "{variant} came back with {} on CPU {}",
-            Signed(answer.into()),
+            answer,
             run.label(cpu.into())
         ),
     }

@@ -1,5 +1,6 @@
 //! The keys of boot arguments, and the values that each takes.
 
+use crate::spec::words::words;
 use core::fmt;
 use core::ops::RangeInclusive;
 
@@ -15,100 +16,51 @@ pub const WARMUP_MAX: u32 = 10_000;
 pub const LOOPS_MAX: u32 = 1 << 30;
 /// The most operations in a sample.
 pub const BATCH_MAX: u32 = 1 << 16;
-/// The keys that boot arguments may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Key {
-    /// `iterations=`
-    Iterations,
-    /// `warmup=`
-    Warmup,
-    /// `only=`
-    Only,
-    /// `method=`
-    Method,
-    /// `wake=`
-    Wake,
-    /// `end=`
-    End,
-    /// `deepest=`
-    Deepest,
-    /// `core=`
-    Core,
-    /// `samples=`
-    Samples,
-    /// `loops=`
-    Loops,
-    /// `batch=`
-    Batch,
-    /// `duration=`
-    Duration,
-    /// `period=`
-    Period,
-    /// `stress=`
-    Stress,
-    /// `footprint=`
-    Footprint,
-    /// `timers=`
-    Timers,
-    /// `threshold=`
-    Threshold,
-    /// `dirty=`
-    Dirty,
-    /// `contend=`
-    Contend,
+words! {
+    /// The keys that boot arguments may have.
+    pub enum Key, word {
+        /// `iterations=`
+        Iterations = "iterations",
+        /// `warmup=`
+        Warmup = "warmup",
+        /// `only=`
+        Only = "only",
+        /// `method=`
+        Method = "method",
+        /// `wake=`
+        Wake = "wake",
+        /// `end=`
+        End = "end",
+        /// `deepest=`
+        Deepest = "deepest",
+        /// `core=`
+        Core = "core",
+        /// `samples=`
+        Samples = "samples",
+        /// `loops=`
+        Loops = "loops",
+        /// `batch=`
+        Batch = "batch",
+        /// `duration=`
+        Duration = "duration",
+        /// `period=`
+        Period = "period",
+        /// `stress=`
+        Stress = "stress",
+        /// `footprint=`
+        Footprint = "footprint",
+        /// `timers=`
+        Timers = "timers",
+        /// `threshold=`
+        Threshold = "threshold",
+        /// `dirty=`
+        Dirty = "dirty",
+        /// `contend=`
+        Contend = "contend",
+    }
 }
 
 impl Key {
-    /// All keys.
-    pub const ALL: [Self; 19] = [
-        Self::Iterations,
-        Self::Warmup,
-        Self::Only,
-        Self::Method,
-        Self::Wake,
-        Self::End,
-        Self::Deepest,
-        Self::Core,
-        Self::Samples,
-        Self::Loops,
-        Self::Batch,
-        Self::Duration,
-        Self::Period,
-        Self::Stress,
-        Self::Footprint,
-        Self::Timers,
-        Self::Threshold,
-        Self::Dirty,
-        Self::Contend,
-    ];
-
-    /// The key as it is written.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Iterations => "iterations",
-            Self::Warmup => "warmup",
-            Self::Only => "only",
-            Self::Method => "method",
-            Self::Wake => "wake",
-            Self::End => "end",
-            Self::Deepest => "deepest",
-            Self::Core => "core",
-            Self::Samples => "samples",
-            Self::Loops => "loops",
-            Self::Batch => "batch",
-            Self::Duration => "duration",
-            Self::Period => "period",
-            Self::Stress => "stress",
-            Self::Footprint => "footprint",
-            Self::Timers => "timers",
-            Self::Threshold => "threshold",
-            Self::Dirty => "dirty",
-            Self::Contend => "contend",
-        }
-    }
-
     /// The numbers that it takes, where it takes any.
     pub(crate) const fn range(self) -> RangeInclusive<u32> {
         match self {

@@ -1,24 +1,18 @@
 //! How it is measured: preconditions, wake-ups, and what comes afterwards.
 
-/// How a sample's preconditions are made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// Each sample is the first call after a fresh CPU_ON, as in TFTF.
-    Tftf,
-    /// The CPUs stay on between iterations.
-    Warm,
+use crate::spec::words::words;
+
+words! {
+    /// How a sample's preconditions are made.
+    pub enum Method, word {
+        /// Each sample is the first call after a fresh CPU_ON, as in TFTF.
+        Tftf = "tftf",
+        /// The CPUs stay on between iterations.
+        Warm = "warm",
+    }
 }
 
 impl Method {
-    /// The word for it in boot arguments and records.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Tftf => "tftf",
-            Self::Warm => "warm",
-        }
-    }
-
     /// The wake-up pattern of parallel rounds where `wake=` is not given.
     ///
     /// TFTF's CPUs share one timer: the CPU that takes its interrupt wakes the
@@ -65,38 +59,28 @@ impl Methods {
     }
 }
 
-/// When the CPUs of a parallel round wake up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WakePattern {
-    /// All at one deadline; by a helper, all by one SGI where the GIC can.
-    Together,
-    /// One after another, at deadlines a fixed step apart.
-    Staggered,
-    /// The lead, woken by its timer, wakes the others by SGI one after another,
-    /// as in TFTF. By a helper, that wakes the first, and each woken CPU the
-    /// next.
-    Chain,
-}
-
-impl WakePattern {
-    /// The word for it in boot arguments and records.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Together => "together",
-            Self::Staggered => "staggered",
-            Self::Chain => "chain",
-        }
+words! {
+    /// When the CPUs of a parallel round wake up.
+    pub enum WakePattern, word {
+        /// All at one deadline; by a helper, all by one SGI where the GIC can.
+        Together = "together",
+        /// One after another, at deadlines a fixed step apart.
+        Staggered = "staggered",
+        /// The lead, woken by its timer, wakes the others by SGI one after another,
+        /// as in TFTF. By a helper, that wakes the first, and each woken CPU the
+        /// next.
+        Chain = "chain",
     }
 }
 
-/// What to do when all is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndAction {
-    /// SYSTEM_OFF.
-    Off,
-    /// Wait for ever.
-    Park,
-    /// SYSTEM_RESET.
-    Reset,
+words! {
+    /// What to do when all is printed.
+    pub enum EndAction, word {
+        /// SYSTEM_OFF.
+        Off = "off",
+        /// Wait for ever.
+        Park = "park",
+        /// SYSTEM_RESET.
+        Reset = "reset",
+    }
 }

@@ -31,6 +31,7 @@
 //! | `contend` | CPUs that go down together, by comma; `A-B` | 1 to all |
 
 use crate::board::text;
+use crate::spec::words::Word;
 
 use super::error::{PlanError, PlanProblem};
 use super::key::Key;
@@ -232,22 +233,8 @@ impl Plan {
                     _ => return Err(refused),
                 }
             }
-            Key::Wake => {
-                self.wake = Some(match value {
-                    "together" => WakePattern::Together,
-                    "staggered" => WakePattern::Staggered,
-                    "chain" => WakePattern::Chain,
-                    _ => return Err(refused),
-                });
-            }
-            Key::End => {
-                self.end = match value {
-                    "off" => EndAction::Off,
-                    "park" => EndAction::Park,
-                    "reset" => EndAction::Reset,
-                    _ => return Err(refused),
-                }
-            }
+            Key::Wake => self.wake = Some(WakePattern::from_word(value).ok_or(refused)?),
+            Key::End => self.end = EndAction::from_word(value).ok_or(refused)?,
             Key::Deepest => self.deepest = Some(power_state(value).ok_or(refused)?),
             Key::Core => self.core = Some(power_state(value).ok_or(refused)?),
             Key::Dirty => {

@@ -5,77 +5,53 @@
 //! names, and published tables are keyed by the tags. The others are this
 //! project's own.
 
+use crate::spec::words::words;
 use core::fmt;
 
 /// What the tags of the suite begin with, and what a user may leave out.
 pub const TAG_PREFIX: &str = "test_rt_instr_";
 
-/// One of the measurements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-pub enum ScenarioId {
-    /// All CPUs suspend to the deepest level at once.
-    SuspendDeepParallel,
-    /// One CPU after another suspends to the deepest level, the lead last.
-    SuspendDeepSerial,
-    /// All CPUs suspend to level 0 at once.
-    CpuSuspendParallel,
-    /// One CPU after another suspends to level 0, the lead last.
-    CpuSuspendSerial,
-    /// One CPU after another is turned off; the lead suspends.
-    CpuOffSerial,
-    /// All CPUs call PSCI_VERSION at once.
-    PsciVersionParallel,
-    /// Calls that do nothing, in a loop.
-    NullCall,
-    /// An SGI to oneself, in a loop.
-    SelfSgi,
-    /// Reads of PMSELR_EL0, which a hypervisor may trap, in a loop.
-    SysregTrap,
-    /// Reads of a PMF timestamp, in a loop.
-    PmfRead,
-    /// CPU_ON to the first instruction, and CPU_OFF to OFF.
-    CpuOn,
-    /// The loop of those before, with nothing in it.
-    Empty,
-    /// From a timer's expiry to its handler, under memory stress.
-    TimerLatency,
-    /// CPU_SUSPEND and CPU_OFF with more and more dirty lines in the caches.
-    DirtySweep,
-    /// CPU_SUSPEND of more and more CPUs at once.
-    ContendSweep,
-    /// Every idle state of the device tree.
-    IdleStates,
-    /// SYSTEM_SUSPEND.
-    SystemSuspend,
+words! {
+    /// One of the measurements.
+    pub enum ScenarioId, tag {
+        /// All CPUs suspend to the deepest level at once.
+        SuspendDeepParallel = "test_rt_instr_susp_deep_parallel",
+        /// One CPU after another suspends to the deepest level, the lead last.
+        SuspendDeepSerial = "test_rt_instr_susp_deep_serial",
+        /// All CPUs suspend to level 0 at once.
+        CpuSuspendParallel = "test_rt_instr_cpu_susp_parallel",
+        /// One CPU after another suspends to level 0, the lead last.
+        CpuSuspendSerial = "test_rt_instr_cpu_susp_serial",
+        /// One CPU after another is turned off; the lead suspends.
+        CpuOffSerial = "test_rt_instr_cpu_off_serial",
+        /// All CPUs call PSCI_VERSION at once.
+        PsciVersionParallel = "test_rt_instr_psci_version_parallel",
+        /// Calls that do nothing, in a loop.
+        NullCall = "null_call",
+        /// An SGI to oneself, in a loop.
+        SelfSgi = "self_sgi",
+        /// Reads of PMSELR_EL0, which a hypervisor may trap, in a loop.
+        SysregTrap = "sysreg_trap",
+        /// Reads of a PMF timestamp, in a loop.
+        PmfRead = "pmf_read",
+        /// CPU_ON to the first instruction, and CPU_OFF to OFF.
+        CpuOn = "cpu_on",
+        /// The loop of those before, with nothing in it.
+        Empty = "empty",
+        /// From a timer's expiry to its handler, under memory stress.
+        TimerLatency = "timer_latency",
+        /// CPU_SUSPEND and CPU_OFF with more and more dirty lines in the caches.
+        DirtySweep = "dirty_sweep",
+        /// CPU_SUSPEND of more and more CPUs at once.
+        ContendSweep = "contend_sweep",
+        /// Every idle state of the device tree.
+        IdleStates = "idle_states",
+        /// SYSTEM_SUSPEND.
+        SystemSuspend = "system_suspend",
+    }
 }
 
 impl ScenarioId {
-    /// How many there are.
-    pub const COUNT: usize = 17;
-
-    /// All of them, in the order in which they run and are printed, which is
-    /// that of their numbers.
-    pub const ALL: [Self; Self::COUNT] = [
-        Self::SuspendDeepParallel,
-        Self::SuspendDeepSerial,
-        Self::CpuSuspendParallel,
-        Self::CpuSuspendSerial,
-        Self::CpuOffSerial,
-        Self::PsciVersionParallel,
-        Self::NullCall,
-        Self::SelfSgi,
-        Self::SysregTrap,
-        Self::PmfRead,
-        Self::CpuOn,
-        Self::Empty,
-        Self::TimerLatency,
-        Self::DirtySweep,
-        Self::ContendSweep,
-        Self::IdleStates,
-        Self::SystemSuspend,
-    ];
-
     /// The six of TFTF's suite.
     pub const SUITE: [Self; 6] = [
         Self::SuspendDeepParallel,
@@ -140,30 +116,6 @@ impl ScenarioId {
             Self::ContendSweep => "CPU_SUSPEND by CPUs that go down together",
             Self::IdleStates => "Every idle state of the device tree",
             Self::SystemSuspend => "SYSTEM_SUSPEND",
-        }
-    }
-
-    /// The tag, of the suite's that in TFTF's `<RT_INSTR:TAG…/>` lines.
-    #[must_use]
-    pub const fn tag(self) -> &'static str {
-        match self {
-            Self::SuspendDeepParallel => "test_rt_instr_susp_deep_parallel",
-            Self::SuspendDeepSerial => "test_rt_instr_susp_deep_serial",
-            Self::CpuSuspendParallel => "test_rt_instr_cpu_susp_parallel",
-            Self::CpuSuspendSerial => "test_rt_instr_cpu_susp_serial",
-            Self::CpuOffSerial => "test_rt_instr_cpu_off_serial",
-            Self::PsciVersionParallel => "test_rt_instr_psci_version_parallel",
-            Self::NullCall => "null_call",
-            Self::SelfSgi => "self_sgi",
-            Self::SysregTrap => "sysreg_trap",
-            Self::PmfRead => "pmf_read",
-            Self::CpuOn => "cpu_on",
-            Self::Empty => "empty",
-            Self::TimerLatency => "timer_latency",
-            Self::DirtySweep => "dirty_sweep",
-            Self::ContendSweep => "contend_sweep",
-            Self::IdleStates => "idle_states",
-            Self::SystemSuspend => "system_suspend",
         }
     }
 

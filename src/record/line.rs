@@ -58,7 +58,6 @@
 use core::fmt::{self, Write};
 
 use super::crc::Crc32;
-use crate::spec::number::Signed;
 use crate::spec::prose::COLUMNS;
 
 /// The version of this format, as the `run` record gives it.
@@ -266,7 +265,7 @@ impl<'w> Recorder<'w> {
 
     /// Adds a key whose value may be negative.
     pub fn signed(&mut self, key: &str, value: i64) {
-        self.field(key, &Signed(value));
+        self.field(key, &value);
     }
 
     /// Adds a key whose value is a hexadecimal number.

@@ -7,16 +7,14 @@ use arrayvec::ArrayString;
 use super::line::{FORMAT, Recorder, Type};
 use super::points::summary_fields;
 use crate::board::LabelSource;
-use crate::image::Conduit;
 use crate::measure::{
-    Cause, Counter, Detail, Facts, Fault, Identity, Loss, Metric, Outcome, Reason, Rejection, Step,
+    Cause, Counter, Detail, Facts, Fault, Identity, Loss, Metric, Outcome, Reason, Rejection,
     Summary,
 };
 use crate::model::{Failure, Row, Run, Skip, Status, TestReport, WakeSource};
-use crate::plan::{EndAction, Method, Methods, Plan, ScenarioId, TimerPlan};
+use crate::plan::{Method, Methods, Plan, ScenarioId, TimerPlan};
 use crate::spec::caches::Key as CacheKey;
 use crate::spec::pmf::Stamp;
-use crate::spec::psci::StateFormat;
 
 /// Prints one copy of a run's records; the same arguments give the same copy.
 ///
@@ -140,11 +138,7 @@ fn facts(to: &mut Recorder<'_>, facts: &Facts) {
         to.hex("frame", frame.base);
         to.number("frame_intid", frame.intid.into());
     }
-    let conduit = match facts.conduit {
-        Conduit::Smc => "smc",
-        Conduit::Hvc => "hvc",
-    };
-    to.word("conduit", conduit);
+    to.word("conduit", facts.conduit.word());
     to.hex("psci", facts.psci_version.into());
     if let Some(smccc) = facts.smccc {
         to.hex("smccc", smccc.into());
@@ -155,11 +149,7 @@ fn facts(to: &mut Recorder<'_>, facts: &Facts) {
             to.field("service_revision", &format_args!("{major}.{minor}"));
         }
     }
-    let format = match facts.state_format {
-        StateFormat::Original => "original",
-        StateFormat::Extended => "extended",
-    };
-    to.word("state_format", format);
+    to.word("state_format", facts.state_format.name());
     to.number("lead", facts.lead as u64);
     to.hex("midr", facts.own.midr);
     match facts.pmf {
@@ -199,12 +189,7 @@ fn plan(to: &mut Recorder<'_>, plan: &Plan) {
         ),
         _ => to.word("wake", wake(plan.methods.first())),
     }
-    let end = match plan.end {
-        EndAction::Off => "off",
-        EndAction::Park => "park",
-        EndAction::Reset => "reset",
-    };
-    to.word("end", end);
+    to.word("end", plan.end.word());
     if plan.samples {
         to.word("samples", "all");
     }
@@ -449,14 +434,7 @@ fn rejection(to: &mut Recorder<'_>, rejection: Rejection) {
 }
 
 fn loss_fields(to: &mut Recorder<'_>, loss: Loss) {
-    let step = match loss.step {
-        Step::TurnOn => "turn-on",
-        Step::Arrive => "arrive",
-        Step::Begin => "begin",
-        Step::Finish => "finish",
-        Step::TurnOff => "turn-off",
-    };
-    to.word("step", step);
+    to.word("step", loss.step.word());
     let cause = match loss.cause {
         Cause::Timeout => "timeout",
         Cause::Exception => "exception",

@@ -140,7 +140,7 @@ impl States {
                 .unwrap_or(IDLE_STATES_MAX);
             u64::from(state.level.unwrap_or(0)) << 32 | place as u64
         };
-        crate::spec::sort::by_key(&mut all, place);
+        all.sort_unstable_by_key(|state| (place(state), state.power_state));
         all
     }
 

@@ -2,11 +2,10 @@
 
 pub mod caches;
 pub mod counter;
-pub mod number;
 pub mod pmf;
 pub mod prose;
 pub mod psci;
 pub mod smccc;
-pub mod sort;
 pub mod stat;
 pub mod ticks;
+pub mod words;

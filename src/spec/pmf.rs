@@ -7,8 +7,6 @@
 
 use core::fmt;
 
-use super::number::Signed;
-
 /// The capture points of TF-A's runtime instrumentation, by timestamp ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -118,7 +116,7 @@ impl fmt::Display for ReadError {
             Self::NotImplemented => write!(f, "the firmware does not implement it (-1)"),
             Self::BadTimestamp => write!(f, "no such timestamp (-22)"),
             Self::UnknownCpu => write!(f, "X0 unchanged: MPIDR not accepted"),
-            Self::Code(code) => write!(f, "code {}", Signed(i64::from(*code))),
+            Self::Code(code) => write!(f, "code {}", *code),
         }
     }
 }

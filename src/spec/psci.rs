@@ -3,9 +3,8 @@
 //! Source: Arm Power State Coordination Interface, DEN0022F (PSCI 1.3); the
 //! section numbers below are that document's. Nothing here calls firmware.
 
+use crate::spec::words::words;
 use core::fmt;
-
-use super::number::Signed;
 
 /// Function IDs in their SMC64 form where PSCI defines one (section 5.1).
 pub mod function {
@@ -118,7 +117,7 @@ impl fmt::Display for Error {
             // Of a call that was not to come back.
             Self::Unknown(0) => "SUCCESS",
             Self::Unknown(code) => {
-                return write!(f, "undefined code {}", Signed(i64::from(*code)));
+                return write!(f, "undefined code {}", *code);
             }
         })
     }
@@ -139,14 +138,15 @@ pub fn decode(x0: u64) -> Result<u32, Error> {
     }
 }
 
-/// Which of the two layouts `power_state` has (section 5.4.2); bit 1 of
-/// PSCI_FEATURES(CPU_SUSPEND) tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StateFormat {
-    /// StateID in bits 15:0, type in bit 16, power level in bits 25:24.
-    Original,
-    /// StateID in bits 27:0, type in bit 30.
-    Extended,
+words! {
+    /// Which of the two layouts `power_state` has (section 5.4.2); bit 1 of
+    /// PSCI_FEATURES(CPU_SUSPEND) tells.
+    pub enum StateFormat, name {
+        /// StateID in bits 15:0, type in bit 16, power level in bits 25:24.
+        Original = "original",
+        /// StateID in bits 27:0, type in bit 30.
+        Extended = "extended",
+    }
 }
 
 impl StateFormat {
@@ -166,15 +166,6 @@ impl StateFormat {
         match self {
             Self::Original => Self::Extended,
             Self::Extended => Self::Original,
-        }
-    }
-
-    /// Returns the format's name in PSCI's specification, in lower case.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Original => "original",
-            Self::Extended => "extended",
         }
     }
 

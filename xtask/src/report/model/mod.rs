@@ -20,4 +20,4 @@ pub use self::points::{
 };
 pub use self::results::{Figure, Reached, Row, Status, Test, Why, heading};
 pub use self::run::{Cpu, Facts, Plan, Run, Source, Stage};
-pub use self::term::{Other, Term, Vocabulary};
+pub use self::term::{Other, Term};

@@ -5,20 +5,7 @@
 
 use std::fmt;
 
-use psci_bench::image::Conduit;
-use psci_bench::measure::{Metric, Reason};
-use psci_bench::model::{How, Measure};
-use psci_bench::plan::{EndAction, Method, ScenarioId, WakePattern};
-use psci_bench::spec::psci::StateFormat;
-
-/// An enumeration whose values go by words in records.
-pub trait Vocabulary: Copy + PartialEq + 'static {
-    /// All values.
-    const VALUES: &'static [Self];
-
-    /// The word that stands for a value.
-    fn word(self) -> &'static str;
-}
+use psci_bench::spec::words::Word;
 
 /// A word of a vocabulary, or one that is not in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,7 +16,7 @@ pub enum Term<T> {
     Other(Box<str>),
 }
 
-impl<T: Vocabulary> Term<T> {
+impl<T: Word> Term<T> {
     /// What `word` stands for. Records write `_` where a word has `-`.
     #[must_use]
     pub fn of(word: &str) -> Self {
@@ -65,7 +52,7 @@ impl<T: Vocabulary> Term<T> {
     }
 }
 
-impl<T: Vocabulary> fmt::Display for Term<T> {
+impl<T: Word> fmt::Display for Term<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.word())
     }
@@ -77,92 +64,14 @@ fn same(a: &str, b: &str) -> bool {
     a.len() == b.len() && a.bytes().map(plain).eq(b.bytes().map(plain))
 }
 
-impl Vocabulary for ScenarioId {
-    const VALUES: &'static [Self] = &Self::ALL;
-    fn word(self) -> &'static str {
-        self.tag()
-    }
-}
-
-impl Vocabulary for Method {
-    const VALUES: &'static [Self] = &[Self::Tftf, Self::Warm];
-    fn word(self) -> &'static str {
-        Method::word(self)
-    }
-}
-
-impl Vocabulary for WakePattern {
-    const VALUES: &'static [Self] = &[Self::Together, Self::Staggered, Self::Chain];
-    fn word(self) -> &'static str {
-        WakePattern::word(self)
-    }
-}
-
-impl Vocabulary for Metric {
-    const VALUES: &'static [Self] = &Self::ALL;
-    fn word(self) -> &'static str {
-        self.key()
-    }
-}
-
-impl Vocabulary for How {
-    const VALUES: &'static [Self] = &Self::BOTH;
-    fn word(self) -> &'static str {
-        How::word(self)
-    }
-}
-
-impl Vocabulary for Measure {
-    const VALUES: &'static [Self] = &Self::ALL;
-    fn word(self) -> &'static str {
-        self.key()
-    }
-}
-
-impl Vocabulary for Reason {
-    const VALUES: &'static [Self] = &Self::ALL;
-    fn word(self) -> &'static str {
-        self.key()
-    }
-}
-
-impl Vocabulary for Conduit {
-    const VALUES: &'static [Self] = &[Self::Smc, Self::Hvc];
-    fn word(self) -> &'static str {
-        match self {
-            Self::Smc => "smc",
-            Self::Hvc => "hvc",
-        }
-    }
-}
-
-impl Vocabulary for StateFormat {
-    const VALUES: &'static [Self] = &[Self::Original, Self::Extended];
-    fn word(self) -> &'static str {
-        match self {
-            Self::Original => "original",
-            Self::Extended => "extended",
-        }
-    }
-}
-
-impl Vocabulary for EndAction {
-    const VALUES: &'static [Self] = &[Self::Off, Self::Park, Self::Reset];
-    fn word(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Park => "park",
-            Self::Reset => "reset",
-        }
-    }
-}
-
 /// A key and a value that this version does not know.
 pub type Other = (String, String);
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use psci_bench::measure::Reason;
+    use psci_bench::plan::ScenarioId;
 
     #[test]
     fn words_are_known_in_both_spellings() {
