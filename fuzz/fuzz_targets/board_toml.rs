@@ -5,8 +5,8 @@
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board as payload;
 use xtask::board::{self, Board, Gic, StateId};
-use xtask::build::image::Emergency;
 use xtask::build::device_tree::{self, Choices};
+use xtask::build::image::Emergency;
 
 fuzz_target!(|text: &str| {
     let board = match board::parse("board.toml", text) {

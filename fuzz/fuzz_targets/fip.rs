@@ -3,8 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xtask::build::fip::{Builder, Package, read};
 use xtask::board::Uuid;
+use xtask::build::fip::{Builder, Package, read};
 
 fuzz_target!(|data: &[u8]| {
     let (package, warnings) = match read(data) {

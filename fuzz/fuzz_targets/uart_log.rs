@@ -10,15 +10,15 @@ use psci_bench::output::crc::Crc32;
 use psci_bench::output::parse::Record;
 use psci_bench::output::record::MARK;
 use psci_bench::verdict::{self, Verdict};
-use xtask::qemu::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
 use xtask::board::firmware_kind::Firmware;
-use xtask::report::analysis::compare::{self, compare, comparison};
-use xtask::report::export::{self, Options, Report};
-use xtask::report::analysis::merge::merge;
-use xtask::report::log::read_bytes;
+use xtask::qemu::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
 use xtask::qemu::run_result::RunResult;
-use xtask::soak::{Account, Totals};
 use xtask::qemu::stream::{Ending, Outcome, closing};
+use xtask::report::analysis::compare::{self, compare};
+use xtask::report::analysis::merge::merge;
+use xtask::report::export::{self, Options, Report};
+use xtask::report::log::read_bytes;
+use xtask::soak::{Account, Totals};
 
 fuzz_target!(|data: &[u8]| {
     let mended = with_checksums(data);
@@ -80,7 +80,7 @@ fn reports(log: &[u8]) {
     }
     // The first run as the baseline of all.
     if let Some(first) = report.runs.first() {
-        match compare(&report.runs, first, &comparison::Options::default()) {
+        match compare(&report.runs, first, &compare::Options::default()) {
             Ok(all) => report.comparisons = all,
             Err(refusal) => assert!(!refusal.to_string().is_empty()),
         }

@@ -4,8 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board::{Board, Cpu};
-use xtask::build::image::Emergency;
 use xtask::build::device_tree;
+use xtask::build::image::Emergency;
 
 const BOOTARGS: &str = "iterations=3 only=cpu_off_serial";
 

@@ -10,7 +10,7 @@ use super::term::Term;
 /// A `point` record: one figure of one CPU in one circumstance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Measured {
-    /// Index into [`Run::cpus`].
+    /// Index into [`super::run::Run::cpus`].
     pub cpu: usize,
     /// On how many CPUs it was measured.
     pub how: Term<How>,
