@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
-use super::tf_a;
 use crate::setup::progress::say;
 use crate::setup::source_package::{Source, hex};
 use crate::setup::workspace::Workspace;
@@ -48,10 +47,10 @@ impl TfA {
                 identity,
             });
         }
-        let dir = tf_a::TF_A.fetch(workspace)?;
+        let dir = TF_A.fetch(workspace)?;
         Ok(Self {
             version: version(&dir)?,
-            identity: format!("{} {}", tf_a::TF_A.package, tf_a::TF_A.version),
+            identity: format!("{} {}", TF_A.package, TF_A.version),
             dir,
         })
     }
@@ -184,7 +183,7 @@ pub const TF_A: Source = Source {
     dsc_sha256: Some("1b10c0f421eb994c23b4f7fafe18f8e6b65eb70fd4195b49e40611beafcedc26"),
     otherwise: ", or check out the tag v2.12.1 of Trusted Firmware-A and pass its directory by \
                 --tf-a",
-    check: |dir| tf_a::version(dir).map(|_| ()),
+    check: |dir| version(dir).map(|_| ()),
 };
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Source that Debian has packaged: TF-A's, and what its builds want.
+//! Source that Debian has packaged.
 //!
 //! `apt` verifies what it fetches down from the archive's signature;
 //! what this project is measured with is also pinned here, by the hash of its
