@@ -181,7 +181,7 @@ fn at_both_levels_on_both_gics_alone_and_all_at_once() {
 
 /// What an idle CPU costs is its own instructions: the same each time.
 /// On a busy host QEMU's clock is sometimes moved on too early while all CPUs
-/// wait (`xtask/src/host_cpu.rs`): then a run has an expiry that is not like the
+/// wait (`xtask/src/qemu/host_cpu.rs`): then a run has an expiry that is not like the
 /// others. Not each of three has.
 #[test]
 fn alone_and_idle_a_handler_costs_its_instructions() {

@@ -10,7 +10,7 @@ use imports::{Crates, circles, upward};
 use xtask::setup::workspace::Workspace;
 
 /// Circles that are still to be broken.
-const CIRCLES: usize = 7;
+const CIRCLES: usize = 6;
 /// Imports against the order of folders that are still to go.
 const LATER: usize = 3;
 

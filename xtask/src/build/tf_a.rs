@@ -6,10 +6,21 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
-use super::tf_a;
 use crate::setup::progress::say;
 use crate::setup::source_package::{Source, hex};
 use crate::setup::workspace::Workspace;
+
+/// TF-A, as Debian 13 has it. Its content is that of the upstream tag v2.12.1,
+/// but for vendors' binaries.
+pub const TF_A: Source = Source {
+    package: "arm-trusted-firmware",
+    title: "TF-A",
+    version: "2.12.1+dfsg-1",
+    dsc_sha256: Some("1b10c0f421eb994c23b4f7fafe18f8e6b65eb70fd4195b49e40611beafcedc26"),
+    otherwise: ", or check out the tag v2.12.1 of Trusted Firmware-A and pass its directory by \
+                --tf-a",
+    check: |dir| version(dir).map(|_| ()),
+};
 
 /// The oldest version that the overlay platform builds on.
 const OLDEST: (u32, u32) = (2, 12);
@@ -48,10 +59,10 @@ impl TfA {
                 identity,
             });
         }
-        let dir = tf_a::TF_A.fetch(workspace)?;
+        let dir = TF_A.fetch(workspace)?;
         Ok(Self {
             version: version(&dir)?,
-            identity: format!("{} {}", tf_a::TF_A.package, tf_a::TF_A.version),
+            identity: format!("{} {}", TF_A.package, TF_A.version),
             dir,
         })
     }
@@ -174,18 +185,6 @@ pub(crate) fn add(root: &Path, dir: &Path, hash: &mut Sha256) -> Result<()> {
     }
     Ok(())
 }
-
-/// TF-A, as Debian 13 has it. Its content is that of the upstream tag v2.12.1,
-/// but for vendors' binaries.
-pub const TF_A: Source = Source {
-    package: "arm-trusted-firmware",
-    title: "TF-A",
-    version: "2.12.1+dfsg-1",
-    dsc_sha256: Some("1b10c0f421eb994c23b4f7fafe18f8e6b65eb70fd4195b49e40611beafcedc26"),
-    otherwise: ", or check out the tag v2.12.1 of Trusted Firmware-A and pass its directory by \
-                --tf-a",
-    check: |dir| tf_a::version(dir).map(|_| ()),
-};
 
 #[cfg(test)]
 mod tests {

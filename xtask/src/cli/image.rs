@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use psci_bench::image::ParameterBlock;
 
-use super::arguments::{ImageArguments, TreeArguments};
+use super::common::plan;
 use super::files;
-use super::main::plan;
 use crate::board::firmware_kind::Firmware;
-use crate::board::{self, Board, PackageKind};
+use crate::board::{self, Board, Gic, GivenStates, PackageKind};
 use crate::build::firmware::Variant;
 use crate::build::image::{self, FILE_MAX};
 use crate::build::image_contents::{ImageWish, make_image};
@@ -20,6 +20,57 @@ use crate::build::payload::{self, Tree};
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
+
+/// Arguments of `image`.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  cargo xtask image --board juno -o bl33.bin     # see `cargo xtask boards`
+  cargo xtask image --board rpi4 -o kernel8.img
+  cargo xtask image --board juno --state-format extended --core 0x40000002 \\
+      --deepest 0x40000022 -o bl33.bin
+  cargo xtask image --dtb my-board.dtb --args 'iterations=100' -o bl33.bin
+  cargo xtask image --base payload.bin --dtb my-board.dtb -o bl33.bin
+  cargo xtask image --bare -o payload.bin")]
+pub struct ImageArguments {
+    /// The board: a folder of platforms/.
+    #[arg(long, default_value = "qemu", conflicts_with = "dtb")]
+    pub board: String,
+    /// Use this released payload instead of building one. A device tree that
+    /// it carries is replaced.
+    #[arg(long, value_name = "FILE")]
+    pub base: Option<PathBuf>,
+    /// Append no device tree: what a release ships, for all boards.
+    #[arg(long, conflicts_with_all = ["board", "dtb", "args", "smp", "gic", "state_format", "core"])]
+    pub bare: bool,
+    /// What the device tree says.
+    #[command(flatten)]
+    pub tree: TreeArguments,
+    /// The file to write, or a directory to write the board's file to
+    /// [default: psci-bench-BOARD.bin in target/psci-bench]. For a
+    /// board that takes an image tree, OUT.dtb and OUT.its are written, too.
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+}
+
+/// What the device tree of an image says.
+#[derive(Debug, Args)]
+pub struct TreeArguments {
+    /// Append this device tree instead of one made of the board file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["smp", "gic"])]
+    pub dtb: Option<PathBuf>,
+    /// Boot arguments, such as 'iterations=100 method=warm'.
+    #[arg(long, allow_hyphen_values = true)]
+    pub args: Option<String>,
+    /// How many CPUs [default: as the board file says].
+    #[arg(long, value_name = "N")]
+    pub smp: Option<u32>,
+    /// Which GIC, 2 or 3 [default: as the board file says].
+    #[arg(long, value_name = "2|3")]
+    pub gic: Option<Gic>,
+    /// Its idle states.
+    #[command(flatten)]
+    pub states: GivenStates,
+}
 
 pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let workspace = Workspace::find()?;

@@ -1,23 +1,135 @@
 //! The command line.
 
 use std::ffi::OsString;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result, anyhow};
-use clap::Parser;
-use psci_bench::plan::Plan;
+use anyhow::Result;
+use clap::{Parser, Subcommand};
 
-use super::arguments::{Arguments, FuzzVerb, Verb};
+use super::common::{BAD, EXIT_CODES, interruption};
+use super::fip::verbs::FipVerb;
+use super::fuzz::FuzzVerb;
+use super::image::ImageArguments;
+use super::lab::LabArguments;
+use super::qemu::QemuArguments;
+use super::report::ReportArguments;
+use super::setup::set_up;
+use super::soak::SoakArguments;
 use super::test;
-use crate::build::{device_tree, mbed_tls, tf_a};
-use crate::setup;
 use crate::setup::progress::say;
-use crate::setup::workspace::Workspace;
 use crate::soak::{boot_fuzz, fuzz};
 
-/// Exit code when input or use is bad, or something is not to be had.
-const BAD: u8 = 2;
+/// Builds, packs, runs and tests psci-bench.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", after_help = EXIT_CODES)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// A command.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Install whatever is missing, and fetch TF-A's source.
+    ///
+    /// Debian packages come by apt-get (through sudo where not root), the
+    /// Rust target by rustup. Every other command does for itself the part
+    /// of this that it needs. With PSCI_BENCH_NO_INSTALL=1 in the
+    /// environment nothing is installed: the commands are printed, and the
+    /// exit code is 2.
+    #[command(after_help = "Examples:
+  cargo xtask setup
+  PSCI_BENCH_NO_INSTALL=1 cargo xtask setup     # only tell what is missing")]
+    Setup,
+    /// List the boards that are described, and what can be measured on them.
+    ///
+    /// With a name, tell all of one board: CPUs, power states, where its file
+    /// goes. A board is described by platforms/NAME/board.toml; docs/boards.md
+    /// says how to write one.
+    #[command(after_help = "Examples:
+  cargo xtask boards
+  cargo xtask boards juno")]
+    Boards {
+        /// A folder of platforms/.
+        name: Option<String>,
+    },
+    /// Build the payload and append a device tree: BL33 for a board.
+    Image(ImageArguments),
+    /// Make, inspect and change Firmware Image Packages.
+    Fip {
+        /// What to do.
+        #[command(subcommand)]
+        verb: FipVerb,
+    },
+    /// Run on QEMU, under real TF-A, and exit by the verdict.
+    Qemu(QemuArguments),
+    /// Repeat runs on QEMU, keep the logs of those that do not pass, and sum
+    /// up.
+    ///
+    /// Firmware and payload are built once. Ctrl-C ends the run in hand,
+    /// which is not counted then, and the sums are printed.
+    Soak(SoakArguments),
+    /// Turn UART logs into a report.
+    ///
+    /// Reads logs of psci-bench, and of TFTF's runtime instrumentation, as
+    /// terminals and LAVA keep them: with time stamps, colours and any line
+    /// ends. A log may hold several runs. Figures come from records, by their
+    /// checksum, of either copy; what only a line without a checksum says is
+    /// marked.
+    Report(ReportArguments),
+    /// Write jobs for lab engines, LAVA or labgrid: each board with each
+    /// firmware is a cell, a folder with all that its engine takes.
+    ///
+    /// docs/labs.md says how they are run, here or in a lab. What an engine
+    /// gives goes into the cell's folder results, where `cargo xtask report
+    /// --matrix` reads it.
+    Lab(LabArguments),
+    /// Set up what is missing, and run all tests.
+    #[command(after_help = "Examples:
+  cargo xtask test
+  cargo xtask test -- fip        # tests with fip in their name
+  cargo xtask test --trees       # the trees of Linux's boards, alone
+  cargo xtask test --kvm         # as a guest under KVM, alone")]
+    Test {
+        /// Only the test that is not among them: the device trees of all of
+        /// Linux's boards. It fetches Debian's kernel for arm64, 90 MB, once.
+        #[arg(long, conflicts_with = "filter")]
+        trees: bool,
+        /// Only the tests as a guest under KVM, in an emulated Linux, which are
+        /// not among them either. They take minutes, and fetch Debian's kernel
+        /// and QEMU for arm64, 62 MB, once.
+        #[arg(long, conflicts_with_all = ["filter", "trees"])]
+        kvm: bool,
+        /// Passed to the test programs, behind `--`.
+        #[arg(last = true)]
+        filter: Vec<String>,
+    },
+    /// Fuzz all that reads outside input, and tell what is found.
+    ///
+    /// Starts from the seeds in fuzz/seeds and from what former runs kept in
+    /// target/psci-bench/fuzz, where each finding is put, too.
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_help = "Examples:
+  cargo xtask fuzz
+  cargo xtask fuzz fip device_tree --seconds 600 --jobs 2
+  cargo xtask fuzz boot --trees 1000 --blocks 100"
+    )]
+    Fuzz {
+        /// What else to fuzz.
+        #[command(subcommand)]
+        verb: Option<FuzzVerb>,
+        /// Which targets [default: all].
+        #[arg(value_name = "TARGET", value_parser = fuzz::TARGETS)]
+        targets: Vec<String>,
+        /// How long to run each.
+        #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=fuzz::SECONDS_MAX))]
+        seconds: u32,
+        /// How many to run at a time [default: as many as the host has CPUs].
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+        jobs: Option<u16>,
+    },
+}
 
 /// Runs the tool with `arguments`, the program's name first, and returns its
 /// exit code.
@@ -45,10 +157,14 @@ fn run(verb: Verb) -> Result<u8> {
         Verb::Boards { name } => super::boards::run(name.as_deref()),
         Verb::Image(arguments) => super::image::run(&arguments),
         Verb::Fip { verb } => super::fip::verbs::run(verb),
+        Verb::Qemu(arguments) if arguments.overhead => super::overhead::on_qemu(&arguments),
         Verb::Qemu(arguments) => super::qemu::run(&arguments),
         Verb::Soak(arguments) => super::soak::run(&arguments),
         Verb::Lab(arguments) => super::lab::run(&arguments),
-        Verb::Report(arguments) => super::report::run(&arguments),
+        Verb::Report(arguments) => match &arguments.overhead {
+            Some(plain) => super::overhead::of_logs(&arguments, plain),
+            None => super::report::run(&arguments),
+        },
         Verb::Fuzz {
             verb: Some(FuzzVerb::Boot(options)),
             ..
@@ -78,35 +194,4 @@ fn run(verb: Verb) -> Result<u8> {
             Ok(if passed? { 0 } else { 1 })
         }
     }
-}
-
-/// The plan that the boot arguments `args` make: the payload would refuse bad
-/// ones, but only after it has been built and started.
-pub(super) fn plan(args: Option<&str>) -> Result<Plan> {
-    let args = args.unwrap_or_default();
-    device_tree::check_bootargs(args).context("--args")?;
-    Plan::parse(args).map_err(|error| anyhow!("--args: {error}"))
-}
-
-/// What a Ctrl-C sets. While something is built, a first one ends what builds
-/// it, and that ends this; the second one would have to come while QEMU runs.
-pub(super) fn interruption() -> Result<Arc<AtomicBool>> {
-    let interrupt = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupt);
-    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))?;
-    Ok(interrupt)
-}
-
-fn set_up() -> Result<u8> {
-    let workspace = Workspace::find()?;
-    setup::ensure(&workspace, &setup::ALL)?;
-    let source = tf_a::TF_A.fetch(&workspace)?;
-    mbed_tls::MBED_TLS.fetch(&workspace)?;
-    say("everything is there");
-    say(&format!(
-        "TF-A {} is in {}",
-        tf_a::TF_A.version,
-        source.display()
-    ));
-    Ok(0)
 }

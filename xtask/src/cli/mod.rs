@@ -1,16 +1,20 @@
 //! The command line.
 
-mod arguments;
 mod boards;
+mod common;
 mod files;
-pub mod fip;
+mod fip;
+mod fuzz;
 mod image;
 mod lab;
 mod main;
 mod overhead;
 mod qemu;
 mod report;
+mod setup;
 mod soak;
 pub mod test;
+#[cfg(test)]
+mod tests;
 
 pub use self::main::main;

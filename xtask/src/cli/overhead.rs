@@ -8,9 +8,9 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
 
-use super::arguments::{QemuArguments, ReportArguments};
-use super::report::read_all;
-use super::{files, qemu};
+use super::files;
+use super::qemu::{self, QemuArguments};
+use super::report::{ReportArguments, read_all};
 use crate::board::firmware_kind::Firmware;
 use crate::build::firmware::{Pmf, Variant};
 use crate::qemu::run_result::RunResult;
@@ -52,7 +52,7 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
              emulated firmware is told by instructions",
         );
     }
-    let interrupt = super::main::interruption()?;
+    let interrupt = super::common::interruption()?;
     let plain = Variant {
         pmf: Pmf::Off,
         ..spec.variant
@@ -77,7 +77,7 @@ pub(super) fn of_logs(arguments: &ReportArguments, without: &Path) -> Result<u8>
     let [with, without] = [only(with.runs)?, only(without.runs)?];
     tell(&with, &without, Unit::Time)?;
     let whole = super::report::all_complete([&with, &without]);
-    Ok(if whole { 0 } else { super::report::INCOMPLETE })
+    Ok(if whole { 0 } else { super::common::INCOMPLETE })
 }
 
 /// The files of both logs: `run.log` is `run.pmf.log` and `run.plain.log`.

@@ -1,19 +1,21 @@
 //! `cargo xtask qemu`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
+use clap::Args;
 
-use super::arguments::{QemuArguments, RunArguments};
-use super::main::plan;
-use super::report::FAILED;
-use super::{files, overhead};
-use crate::board;
+use super::common::{EXIT_CODES, FAILED, plan};
+use super::files;
 use crate::board::firmware_kind::Firmware;
+use crate::board::{self, Gic, GivenStates};
+use crate::build::firmware::{Variant, fault};
 use crate::build::flash;
 use crate::build::payload::Tree;
 use crate::qemu::run_spec::{Payload, RunSpec};
-use crate::qemu::{Level, diagnosis, kvm_host, run, timeout};
+use crate::qemu::timeout::{self, TIMEOUT_MAX};
+use crate::qemu::{Level, diagnosis, kvm_host, run};
 use crate::report::log::{Input, read};
 use crate::report::model::Run;
 use crate::setup::progress::say;
@@ -21,10 +23,105 @@ use crate::setup::read_file;
 use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
 
+/// Arguments of `qemu`.
+#[derive(Debug, Args)]
+#[command(after_help = format!("\
+{EXIT_CODES}
+
+Examples:
+  cargo xtask qemu
+  cargo xtask qemu --smp 32 --icount --log run.log
+  cargo xtask qemu --overhead --icount
+  cargo xtask qemu --gic 2 --el 1 --args 'iterations=5 only=cpu_off_serial'
+  cargo xtask qemu --variant coherency=sw,pmf=sip --tf-a ../trusted-firmware-a
+  cargo xtask qemu --fault cpu-on-denied,cpu=0x3,skip=2
+  cargo xtask qemu --firmware builtin --smp 64
+  cargo xtask qemu --dtb my-board.dtb --deny-skipped
+  cargo xtask qemu --firmware kvm                # as a guest"))]
+pub struct QemuArguments {
+    /// What to run.
+    #[command(flatten)]
+    pub run: RunArguments,
+    /// Also write the UART's bytes to this file; with --overhead, those of the
+    /// two runs to run.pmf.log and run.plain.log of --log run.log.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Run under the firmware with PMF and without, and print what its
+    /// instrumentation costs: in instructions with --icount, else in time.
+    /// The exit code is that of the worse run.
+    #[arg(long, conflicts_with = "fault")]
+    pub overhead: bool,
+    /// Exit with 1 where the run passes, and has skipped a scenario or a CPU's
+    /// row of one. What was skipped is named.
+    #[arg(long, conflicts_with = "overhead")]
+    pub deny_skipped: bool,
+}
+
+/// What a run is made of, for all commands that run.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// The board: a folder of platforms/ that QEMU emulates.
+    #[arg(long, value_name = "NAME", default_value = "qemu")]
+    pub board: String,
+    /// How many CPUs [default: as the board file says]. The board qemu has up
+    /// to 8 with a GICv2; with a GICv3 up to 32 under TF-A and 512 under
+    /// QEMU's own PSCI.
+    #[arg(long, value_name = "N")]
+    pub smp: Option<u32>,
+    /// Interrupt controller of machine, firmware and device tree [default: as
+    /// the board file says].
+    #[arg(long, value_name = "2|3")]
+    pub gic: Option<Gic>,
+    /// Exception level at which the payload is entered [default: 2; a guest of
+    /// KVM has EL1].
+    #[arg(long, value_name = "1|2", value_parser = clap::value_parser!(u8).range(1..=2))]
+    pub el: Option<u8>,
+    /// CPU model, as QEMU calls it [default: as the board file says].
+    #[arg(long, value_name = "MODEL")]
+    pub cpu: Option<String>,
+    /// Whose PSCI: TF-A's at EL3, QEMU's own (no power-down, no PMF), or KVM's,
+    /// as a guest of an emulated Linux with 2 CPUs unless --smp says otherwise:
+    /// it fetches Debian's kernel and QEMU for arm64, 62 MB, once.
+    #[arg(long, value_enum, default_value_t = Firmware::TfA)]
+    pub firmware: Firmware,
+    /// How TF-A is built: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,
+    /// state-id=original|extended, timer-stop=0|1, faults=0|1, osi=0|1, with commas
+    /// between [default: the first of each].
+    #[arg(long, value_name = "K=V,…")]
+    pub variant: Option<Variant>,
+    /// A fault that TF-A is to have: a word of the table in
+    /// platforms/qemu/tf-a/README.md, then cpu=MPIDR, skip=N, count=N, arg=N
+    /// as needed, with commas between. Implies faults=1.
+    #[arg(long, value_name = "SPEC", value_parser = fault::check)]
+    pub fault: Option<String>,
+    /// A TF-A checkout, from 2.12 on, instead of Debian's source package.
+    #[arg(long, value_name = "DIR")]
+    pub tf_a: Option<PathBuf>,
+    /// Count instructions instead of time, on one CPU of the host: runs repeat
+    /// byte for byte, on a busy host with rare exceptions.
+    #[arg(long)]
+    pub icount: bool,
+    /// Boot arguments, such as 'iterations=100 method=warm'.
+    #[arg(long, allow_hyphen_values = true)]
+    pub args: Option<String>,
+    /// End QEMU after so many seconds [default: 120, or what --smp and --args
+    /// ask for, whichever is more: 0.025 for each sample of each CPU, in each
+    /// step of a sweep, and somewhat more than twice `duration=` for each
+    /// stretch of timer_latency; five times that under KVM].
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
+    pub timeout: Option<u64>,
+    /// Append this device tree instead of one made of the board file.
+    #[arg(long, value_name = "FILE")]
+    pub dtb: Option<PathBuf>,
+    /// Run this file as BL33, as it is, instead of building the payload.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["args", "dtb", "state_format", "core"])]
+    pub image: Option<PathBuf>,
+    /// Idle states of the device tree that is made of the board file.
+    #[command(flatten)]
+    pub states: GivenStates,
+}
+
 pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
-    if arguments.overhead {
-        return overhead::on_qemu(arguments);
-    }
     if let Some(log) = &arguments.log {
         files::writable(("--log", log))?;
         files::apart(("--log", log), ("--dtb", arguments.run.dtb.as_deref()))?;
@@ -34,7 +131,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
         log: arguments.log.clone(),
         ..spec(&arguments.run)?
     };
-    let interrupt = super::main::interruption()?;
+    let interrupt = super::common::interruption()?;
     let result = run::run(&spec, &interrupt, &mut Out::default())?;
     let (word, seconds) = (result.word(), result.elapsed.as_secs_f64());
     let mut end = format!("{word} after {seconds:.1} s");

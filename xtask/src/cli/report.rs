@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
+use clap::builder::TypedValueParser;
 
-use super::arguments::ReportArguments;
-use super::{files, overhead};
+use super::common::{FAILED, INCOMPLETE};
+use super::files;
 use crate::lab::serial;
-use crate::report::analysis::compare;
+use crate::qemu::timeout::TIMEOUT_MAX;
+use crate::report::analysis::compare::{self, Across, RowIs};
 use crate::report::analysis::merge::{merge, take_repeats};
 use crate::report::export::{self, Exporter, Options, Report, Takes};
 use crate::report::jobs;
@@ -22,22 +25,131 @@ use crate::setup::plural::many;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 
-/// Exit code when a log is incomplete or damaged beyond its second copy.
-pub(super) const INCOMPLETE: u8 = 3;
 /// Exit code when a figure is worse than the baseline's.
 const REGRESSION: u8 = 1;
 /// A serial port's speed, unless another is asked for.
 const BAUD: u32 = 115_200;
 /// How many seconds to follow a run, unless that is asked for.
 const TIMEOUT: u64 = 3600;
-/// Exit code when a job, a test case or a verdict is not passed, or when something
-/// is skipped that must not be.
-pub(super) const FAILED: u8 = 1;
+
+/// Arguments of `report`.
+#[derive(Args)]
+#[command(after_help = format!("\
+Formats:
+{}
+Exit codes:
+  0  done, and no regression
+  1  done, and a figure is a regression against the baseline; with --matrix, a
+     job, a test case or a verdict is not passed; with --deny-skipped, a
+     scenario or a row is skipped
+  2  bad input or use: no such file, no run in a log, runs that do not merge
+     or can not be compared
+  3  done, but a run, the baseline, the comparison or a job of a matrix is
+     incomplete, or something in it was not looked at: it is named on stderr
+
+Examples:
+  cargo xtask report run.log
+  cargo xtask report run.log --format rst -o juno.rst
+  cargo xtask report monday.log tuesday.log --merge
+  cargo xtask report lava.yaml --format json | jq .runs[0].tests[0]
+  cargo xtask report --matrix lab --format md -o matrix.md
+  cargo xtask report run.log --format junit -o run.xml --deny-skipped
+  cargo xtask report run.log --baseline v2.12.log --rtol 0.01
+  cargo xtask report pmf.log --overhead plain.log
+  cargo xtask report juno/v2.13 --baseline juno/v2.12 --format rst
+  cargo xtask report --serial /dev/ttyUSB0 --log run.log
+  cargo xtask report run.log --format tfa-docs --platform juno -o ../trusted-firmware-a",
+  formats()))]
+pub struct ReportArguments {
+    /// The logs, or published tables: a CSV file, or a folder of them. - is
+    /// stdin.
+    #[arg(
+        required_unless_present = "serial",
+        conflicts_with = "serial",
+        value_name = "LOG"
+    )]
+    pub logs: Vec<PathBuf>,
+    /// The format.
+    #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_format)]
+    pub format: &'static dyn Exporter,
+    /// The file to write, or the directory of a tree [default: stdout].
+    #[arg(short, long, value_name = "OUT")]
+    pub output: Option<PathBuf>,
+    /// Only this run of all that are in the logs, from 1.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..).map(|n| n as usize))]
+    pub run: Option<usize>,
+    /// Merge all runs, which have to be of one board, by MPIDR.
+    #[arg(long, conflicts_with = "run")]
+    pub merge: bool,
+    /// Put the runs of all logs side by side, by board and firmware. Here LOG
+    /// may also be what `cargo xtask lab` has written, with its results: LAVA's
+    /// logs and result YAML, labgrid's logs and JUnit. A job or test case that
+    /// failed is an error then.
+    #[arg(long, conflicts_with_all = ["run", "merge", "baseline", "serial", "overhead"])]
+    pub matrix: bool,
+    /// Exit with 1 where a run has skipped a scenario or a CPU's row of one. What
+    /// was skipped is named.
+    #[arg(long, conflicts_with = "overhead")]
+    pub deny_skipped: bool,
+    /// What TF-A's documentation calls the platform, for --format tfa-docs.
+    #[arg(long, value_name = "NAME")]
+    pub platform: Option<String>,
+    /// Compare with this log, or with these tables: a CSV file, or a folder
+    /// of them.
+    #[arg(long, value_name = "PATH", conflicts_with = "merge")]
+    pub baseline: Option<PathBuf>,
+    /// Which run of the baseline's log, from 1.
+    #[arg(long, value_name = "N", requires = "baseline", value_parser = clap::value_parser!(u64).range(1..).map(|n| n as usize))]
+    pub baseline_run: Option<usize>,
+    /// Tell what the firmware's instrumentation costs: LOG is a run under the
+    /// build with PMF, and this one under the build without.
+    #[arg(long, value_name = "PLAIN", conflicts_with_all = ["baseline", "merge", "format", "output", "serial", "run"])]
+    pub overhead: Option<PathBuf>,
+    /// How much of the larger figure a change may be that is none, such as
+    /// 0.02 or 2%.
+    #[arg(long, value_name = "SHARE", requires = "baseline", default_value = "2%", value_parser = parse_share)]
+    pub rtol: u32,
+    /// Compare though this differs: methods, states (power_state), wakes
+    /// (wake-up patterns), boards; or though the run has fewer scenarios, or
+    /// cpus, than the baseline; with commas between.
+    #[arg(long, value_name = "WHAT,…", requires = "baseline", value_delimiter = ',', value_parser = parse_across)]
+    pub across: Vec<Across>,
+    /// Which CPUs the rows of the baseline are, in their order: MPIDRs, or
+    /// labels such as 1.0.
+    #[arg(
+        long,
+        value_name = "MPIDR,…",
+        requires = "baseline",
+        value_delimiter = ','
+    )]
+    pub rows_are: Vec<RowIs>,
+    /// Follow a run on this serial port, or on stdin (-), and report at its
+    /// end.
+    #[arg(long, value_name = "DEVICE")]
+    pub serial: Option<PathBuf>,
+    /// The serial port's speed [default: 115200].
+    #[arg(long, value_name = "N", requires = "serial", value_parser = clap::value_parser!(u32).range(300..=12_000_000))]
+    pub baud: Option<u32>,
+    /// Write what the serial port says to this file.
+    #[arg(short, long, value_name = "FILE", requires = "serial")]
+    pub log: Option<PathBuf>,
+    /// How many seconds to follow at most [default: 3600].
+    #[arg(long, value_name = "SECONDS", requires = "serial", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
+    pub timeout: Option<u64>,
+}
+
+impl std::fmt::Debug for ReportArguments {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let format = self.format.name();
+        write!(
+            f,
+            "ReportArguments {{ logs: {:?}, format: {format} }}",
+            self.logs
+        )
+    }
+}
 
 pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
-    if let Some(plain) = &arguments.overhead {
-        return overhead::of_logs(arguments, plain);
-    }
     let exporter = arguments.format;
     check_wishes(arguments, exporter)?;
     check_output(arguments, exporter)?;
@@ -170,7 +282,7 @@ fn read_baseline(path: &Path, place: Option<usize>) -> Result<Run> {
 
 /// Follows a run, and reads what came.
 fn follow(device: &Path, arguments: &ReportArguments) -> Result<Report> {
-    let interrupt = super::main::interruption()?;
+    let interrupt = super::common::interruption()?;
     let source = serial::Source {
         device,
         baud: arguments.baud.unwrap_or(BAUD),
@@ -388,4 +500,45 @@ fn lacks(run: &Run) -> String {
     }
     all.push(run.end_lacks());
     format!("incomplete: {}", all.join("; "))
+}
+
+/// A share as parts of a million: `0.02`, or `2%`.
+fn parse_share(text: &str) -> Result<u32, String> {
+    let (number, scale) = match text.strip_suffix('%') {
+        Some(number) => (number, 10_000.0),
+        None => (text, 1_000_000.0),
+    };
+    let ppm = number.parse::<f64>().ok().map(|it| (it * scale).round());
+    match ppm {
+        Some(ppm) if (0.0..1_000_000.0).contains(&ppm) => Ok(ppm as u32),
+        _ => Err("expected a share below 1, such as 0.02 or 2%".to_owned()),
+    }
+}
+
+fn parse_across(word: &str) -> Result<Across, String> {
+    Ok(match word {
+        "methods" => Across::Methods,
+        "states" => Across::States,
+        "wakes" => Across::Wakes,
+        "boards" => Across::Boards,
+        "scenarios" => Across::Scenarios,
+        "cpus" => Across::Cpus,
+        _ => {
+            let words = "expected methods, states, wakes, boards, scenarios or cpus";
+            return Err(words.to_owned());
+        }
+    })
+}
+
+/// A line for each format.
+fn formats() -> String {
+    let line = |it: &dyn Exporter| format!("  {:<13} {}\n", it.name(), it.about());
+    export::ALL.into_iter().map(line).collect()
+}
+
+fn parse_format(name: &str) -> Result<&'static dyn Exporter, String> {
+    export::by_name(name).ok_or_else(|| {
+        let names: Vec<&str> = export::ALL.iter().map(|it| it.name()).collect();
+        format!("the formats are {}", names.join(", "))
+    })
 }

@@ -1,20 +1,58 @@
 //! `cargo xtask soak`.
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
 
-use super::arguments::SoakArguments;
-use super::qemu;
+use super::qemu::{self, RunArguments};
 use crate::qemu::prepare::{self, Prepared};
 use crate::qemu::run_result::RunResult;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
-use crate::soak::{Keep, Limits, Load, Runner, has_suspends, soak};
+use crate::soak::{Keep, Limits, Load, Runner, has_suspends, parse_time, soak};
+
+/// Arguments of `soak`.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Exit codes:
+  0  all runs PASS
+  1  at least one FAIL
+  2  bad input or use, or something could not be fetched, built or started
+  3  at least one INCOMPLETE and no FAIL, or no run at all
+
+Examples:
+  cargo xtask soak
+  cargo xtask soak --time 8h --load 2 --keep night
+  cargo xtask soak --suspends 100000 --smp 32 --args 'iterations=100'")]
+pub struct SoakArguments {
+    /// Begin no run after this time, such as 90s, 10m or 2h [default: 10m,
+    /// unless there is --runs or --suspends].
+    #[arg(long, value_name = "T", value_parser = parse_time)]
+    pub time: Option<Duration>,
+    /// Stop after so many runs.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub runs: Option<u64>,
+    /// Stop when so many CPU_SUSPENDs were attempted in all runs together,
+    /// warm-ups aside.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub suspends: Option<u64>,
+    /// Keep so many of the host's CPUs busy meanwhile.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub load: u16,
+    /// Keep the logs of runs that do not PASS and a summary in this new or
+    /// empty directory [default: the next number in target/psci-bench/soak].
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+    /// What to run.
+    #[command(flatten)]
+    pub run: RunArguments,
+}
 
 /// A machine that is started again and again.
 struct Machine {
@@ -41,14 +79,14 @@ pub(super) fn run(arguments: &SoakArguments) -> Result<u8> {
         suspends: arguments.suspends,
     };
     if let (Some(count), Some(args)) = (limits.suspends, &spec.args)
-        && !has_suspends(&super::main::plan(Some(args))?)
+        && !has_suspends(&super::common::plan(Some(args))?)
     {
         bail!("--suspends {count}: --args {args:?} asks for no scenario with CPU_SUSPENDs");
     }
     if let Some(dir) = &arguments.keep {
         Keep::check(dir)?;
     }
-    let interrupt = super::main::interruption()?;
+    let interrupt = super::common::interruption()?;
     let prepared = prepare::prepare(&spec)?;
     let mut keep = match &arguments.keep {
         Some(dir) => Keep::at(dir)?,

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::diagnosis::{self, diagnose};
 use super::kvm_host::{self, KvmHost};
-use super::machine::{Level, Machine};
+use super::machine::{self, Level, Machine};
 use super::monitor::Socket;
 use super::positions::{self, Map};
 use super::run_result::RunResult;
@@ -27,7 +27,7 @@ use crate::build::flash;
 use crate::build::image_contents::{ImageWish, make_image};
 use crate::build::payload::Tree;
 use crate::build::tf_a::TfA;
-use crate::qemu;
+
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
@@ -153,7 +153,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     if let Some(image) = in_memory {
         let path = dir.path().join("bl33.bin");
         fs::write(&path, image)?;
-        arguments.extend(qemu::machine::preload(&path, load_address));
+        arguments.extend(machine::preload(&path, load_address));
     }
     // QEMU's own tree is all there is, and it takes the boot arguments.
     if spec.tree == Tree::None && spec.firmware == Firmware::Builtin {
@@ -213,7 +213,7 @@ impl Prepared {
     /// # Errors
     /// When QEMU does not start.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
-        let mut command = qemu::machine::command(&self.arguments);
+        let mut command = machine::command(&self.arguments);
         let dir = tempfile::tempdir()?;
         let of_kvm = self.firmware == Firmware::Kvm;
         // Where the CPUs of the Linux are tells nothing of its guest's.

@@ -1,4 +1,4 @@
-//! Source that Debian has packaged: TF-A's, and what its builds want.
+//! Source that Debian has packaged.
 //!
 //! `apt` verifies what it fetches down from the archive's signature;
 //! what this project is measured with is also pinned here, by the hash of its
@@ -11,11 +11,11 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use super::apt::{self, Apt};
+use super::ensure::ensure;
 use super::need::Need;
 use super::process::{self, quietly, unwatched};
 use super::progress::Progress;
 use super::workspace::{Workspace, once};
-use crate::setup;
 
 /// A source package.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ impl Source {
     pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
         let place = self.place(workspace);
         once(&place, |partial| {
-            setup::ensure::ensure(workspace, &[Need::DpkgSource])?;
+            ensure(workspace, &[Need::DpkgSource])?;
             let work = tempfile::tempdir_in(workspace.state())?;
             let (title, version) = (self.title, self.version);
             let progress = Progress::start(&format!("fetching the source of {title} {version}"));

@@ -16,6 +16,10 @@ pub(crate) const HEADER_SIZE: u64 = 16;
 pub(crate) const ENTRY_SIZE: u64 = 40;
 /// More entries than any package has; TF-A knows some 40 kinds.
 pub const ENTRIES_MAX: usize = 256;
+
+/// More than a boot flash holds. A stray section in an ELF can make `objcopy`
+/// write a gigabyte, and that is no firmware image.
+pub const IMAGE_MAX: usize = 128 << 20;
 /// The largest package that is read, in bytes: more than boards have flash.
 pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
 
@@ -23,7 +27,3 @@ pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
 pub(crate) fn is_fip(file: &[u8]) -> bool {
     file.starts_with(&MAGIC.to_le_bytes())
 }
-
-/// More than a boot flash holds. A stray section in an ELF can make `objcopy`
-/// write a gigabyte, and that is no firmware image.
-pub const IMAGE_MAX: usize = 128 << 20;

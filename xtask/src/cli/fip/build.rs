@@ -1,15 +1,55 @@
 //! `cargo xtask fip build`.
 
-use anyhow::Result;
+use std::path::PathBuf;
 
-use super::verbs;
+use anyhow::Result;
+use clap::Args;
+
+use super::images::{Images, number};
+use super::package_files;
 use crate::board;
 use crate::build::fip::{Builder, sign};
 use crate::build::package::{self, Recipe};
-use crate::cli::arguments::BuildArguments;
-use crate::cli::{files, image};
+use crate::cli::files;
+use crate::cli::image::{self, TreeArguments};
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
+
+/// Arguments of `fip build`.
+#[derive(Debug, Args)]
+pub struct BuildArguments {
+    /// The board: a folder of platforms/.
+    #[arg(long, value_name = "NAME")]
+    pub board: String,
+    /// The file to write.
+    #[arg(short, long, value_name = "OUT")]
+    pub output: PathBuf,
+    /// Replace BL33 in this FIP, and leave the rest of it as it is, aligned as
+    /// it is.
+    #[arg(long, value_name = "FIP")]
+    pub base: Option<PathBuf>,
+    /// Make this further file of the board, which is without the payload.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["base", "payload", "nt_fw_key", "dtb", "args", "smp", "gic"])]
+    pub part: Option<String>,
+    /// Use this released payload instead of building one.
+    #[arg(long, value_name = "FILE")]
+    pub payload: Option<PathBuf>,
+    /// The key of the non-trusted firmware, in PEM form, to make BL33's new
+    /// certificate with: where the FIP has certificates. Its counter is the old
+    /// one's, which is in --base, or --nt-fw-cert where there is no --base.
+    #[arg(long, value_name = "PEM")]
+    pub nt_fw_key: Option<PathBuf>,
+    /// Align each image to so many bytes, a power of two [default: as the
+    /// board file says, and at least as in --base].
+    #[arg(long, value_name = "N", value_parser = number)]
+    pub align: Option<u64>,
+    /// What the payload's device tree says.
+    #[command(flatten)]
+    pub tree: TreeArguments,
+    /// The images.
+    #[command(flatten)]
+    pub images: Images,
+}
 
 pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
@@ -21,14 +61,14 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
     files::apart(out, ("--payload", arguments.payload.as_deref()))?;
     files::apart(out, ("--nt-fw-key", arguments.nt_fw_key.as_deref()))?;
     files::apart(out, ("--dtb", arguments.tree.dtb.as_deref()))?;
-    let given = verbs::load(&arguments.images, out)?;
+    let given = package_files::load(&arguments.images, out)?;
     let mut align = package.align();
     let mut builder = match &arguments.part {
         Some(file) => package::part(&board, file, given)?,
         None => {
             let base = match &arguments.base {
                 Some(path) => {
-                    let (base, file) = verbs::open("--base", path)?;
+                    let (base, file) = package_files::open("--base", path)?;
                     align = align.max(base.align());
                     Some(Builder::of(&base, &file)?)
                 }
@@ -54,7 +94,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
         }
     };
     builder.align(arguments.align.unwrap_or(align))?;
-    verbs::save(out, &builder)?;
+    package_files::save(out, &builder)?;
     if arguments.part.is_none() {
         say(&package::after_fip(package));
     }

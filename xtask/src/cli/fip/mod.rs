@@ -1,4 +1,6 @@
 //! The verb `fip`.
 
 mod build;
+mod images;
+mod package_files;
 pub mod verbs;

@@ -3,19 +3,111 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write as _, stdout};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use clap::Subcommand;
 
-use super::build;
+use super::build::{self, BuildArguments};
+use super::images::{Chosen, Images, Layout, number};
+use super::package_files::{load, open, save};
 use crate::board::Uuid;
 use crate::board::image_kinds::{known, label};
-use crate::build::fip::{Builder, IMAGE_MAX, PACKAGE_MAX, Package, certificates, read};
-use crate::build::package::{self, Given};
-use crate::cli::arguments::{Chosen, FipVerb, Images, Layout};
+use crate::build::fip::{Builder, certificates};
+use crate::build::package;
 use crate::cli::files;
 use crate::setup::progress::say;
-use crate::setup::read_file;
+
+/// A command of `fip`.
+#[derive(Debug, Subcommand)]
+pub enum FipVerb {
+    /// Pack images into a new FIP, which is the same for the same images.
+    #[command(after_help = "Examples:
+  cargo xtask fip create --out fip.bin --tb-fw bl2.bin --soc-fw bl31.bin --nt-fw bl33.bin
+  cargo xtask fip create --out fip.bin --align 512 --scp-fw scp_bl2.bin --nt-fw bl33.bin
+
+The options are those of TF-A's fiptool.")]
+    Create {
+        /// The file to write.
+        #[arg(long, value_name = "FIP")]
+        out: PathBuf,
+        /// How it is laid out.
+        #[command(flatten)]
+        layout: Layout,
+        /// The images.
+        #[command(flatten)]
+        images: Images,
+    },
+    /// Check a FIP, and list what is in it.
+    #[command(after_help = "Example:
+  cargo xtask fip info fip.bin")]
+    Info {
+        /// The file to read.
+        fip: PathBuf,
+    },
+    /// Write each image of a FIP to a file, named by its option or its UUID.
+    #[command(after_help = "Example:
+  cargo xtask fip unpack fip.bin --out images")]
+    Unpack {
+        /// The file to read.
+        fip: PathBuf,
+        /// The directory to write to, which is made if it is not there.
+        #[arg(long, value_name = "DIR", default_value = ".")]
+        out: PathBuf,
+        /// Also over files that are there.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Add images to a FIP, or replace those that are there.
+    ///
+    /// All others stay, those of unknown kinds with their flags, too.
+    #[command(after_help = "Example:
+  cargo xtask fip update fip.bin --nt-fw bl33.bin --out new.bin")]
+    Update {
+        /// The file to read.
+        fip: PathBuf,
+        /// The file to write [default: the one that is read].
+        #[arg(long, value_name = "FIP")]
+        out: Option<PathBuf>,
+        /// Also where BL33 has a certificate, which is that of the old one.
+        #[arg(long)]
+        force: bool,
+        /// How it is laid out.
+        #[command(flatten)]
+        layout: Layout,
+        /// The images.
+        #[command(flatten)]
+        images: Images,
+    },
+    /// Take images out of a FIP.
+    #[command(after_help = "Example:
+  cargo xtask fip remove fip.bin --nt-fw --blob uuid=54464222-a4cf-4bf8-b1b6-cee7dade539e")]
+    Remove {
+        /// The file to read.
+        fip: PathBuf,
+        /// The file to write [default: the one that is read].
+        #[arg(long, value_name = "FIP")]
+        out: Option<PathBuf>,
+        /// Align each image to so many bytes, a power of two.
+        #[arg(long, value_name = "N", default_value_t = 1, value_parser = number)]
+        align: u64,
+        /// The images.
+        #[command(flatten)]
+        images: Chosen,
+    },
+    /// Make the FIP that a board boots, with the payload as BL33.
+    ///
+    /// With --base it is your FIP with BL33 replaced. Without, the images
+    /// that platforms/BOARD/board.toml requires have to be given.
+    #[command(after_help = "Examples:
+  cargo xtask fip build --board juno --base fip.bin -o new.bin
+  cargo xtask fip build --board juno -o fip.bin --tb-fw bl2.bin --soc-fw bl31.bin \\
+      --scp-fw scp_bl2.bin --fw-config fw.dtb --tb-fw-config tb_fw.dtb --hw-config hw.dtb
+  cargo xtask fip build --board n1sdp --part mcp_fw.bin -o mcp_fw.bin \\
+      --blob uuid=54464222-a4cf-4bf8-b1b6-cee7dade539e,file=mcp_ram.bin
+  cargo xtask fip build --board qemu --base fip.bin --nt-fw-key nt.pem -o new.bin")]
+    Build(Box<BuildArguments>),
+}
 
 pub(crate) fn run(verb: FipVerb) -> Result<u8> {
     match verb {
@@ -41,39 +133,6 @@ pub(crate) fn run(verb: FipVerb) -> Result<u8> {
         } => remove(&fip, out.as_deref(), align, &images),
         FipVerb::Build(arguments) => build::run(&arguments),
     }
-}
-
-/// The FIP in the file `path`. What is odd about it is said.
-pub(super) fn open(what: &str, path: &Path) -> Result<(Package, Vec<u8>)> {
-    let file = read_file::read(what, path, PACKAGE_MAX)?;
-    let (package, warnings) = read(&file).with_context(|| path.display().to_string())?;
-    for warning in warnings {
-        say(&format!("warning: {}: {warning}", path.display()));
-    }
-    Ok((package, file))
-}
-
-/// Reads the images, of which none may be the file `out` that is written.
-pub(super) fn load(images: &Images, out: (&str, &Path)) -> Result<Vec<Given>> {
-    let mut given = Vec::new();
-    for image in &images.files {
-        let option = &image.option;
-        files::apart(out, (option, Some(&image.path)))?;
-        given.push(Given {
-            option: format!("{option} {}", image.path.display()),
-            uuid: image.uuid,
-            data: read_file::read(option, &image.path, IMAGE_MAX)?,
-        });
-    }
-    Ok(given)
-}
-
-/// Writes the package, and says so.
-pub(super) fn save(out: (&str, &Path), builder: &Builder) -> Result<()> {
-    let file = builder.build()?;
-    files::write(out, &file)?;
-    say(&format!("{}: {} bytes", out.1.display(), file.len()));
-    Ok(())
 }
 
 fn lay_out(builder: &mut Builder, layout: Layout) -> Result<()> {

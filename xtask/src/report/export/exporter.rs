@@ -1,4 +1,4 @@
-//! Formats: each an [`Exporter`], all of them in [`ALL`].
+//! A report, and the formats: each an [`Exporter`], all of them in `formats`.
 //!
 //! ```text
 //! table ──── columns and cells, and how text, md and rst draw them; escape: what
@@ -8,7 +8,6 @@
 //!            runs, of a comparison and of jobs, points those of scenarios
 //!            outside TFTF's suite
 //! xml ────── what XML may hold
-//! phases ─── what a CPU does between two instants, for these two:
 //! perfetto, html ─── time lines; html has modules of its own
 //! text, md, rst, csv, json, junit, gha, dt, tfa_docs: an exporter each
 //! ```

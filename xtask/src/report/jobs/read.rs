@@ -2,6 +2,7 @@
 //! logs.
 //!
 //! ```text
+//! cell ─── what a cell says of itself; job: what there is of one
 //! find ─── cells and files below paths
 //! lava ─── LAVA's results, of its log or of its result YAML
 //! junit ── labgrid's, in JUnit's XML

@@ -1,15 +1,15 @@
 //! Logs -> runs.
 //!
 //! ```text
-//! lines ─── bytes -> lines, whatever ends them, one in memory at a time
-//! clean ─── a line as the UART sent it
-//! piece ─── records in a line
-//! ledger ── which of them came through, by checksum and SEQ; mend
-//! fields ── what a record says
-//! text ──── what a line says that has no checksum
-//! told ──── what such lines tell of scenarios
-//! derive ── figures of rows whose own record was lost
-//! build ─── all of them -> a Run
+//! lines ────── bytes -> lines, whatever ends them, one in memory at a time
+//! clean ────── a line as the UART sent it; lava_log, without LAVA's YAML
+//! piece ────── records in a line
+//! ledger ───── which of them came through, by checksum and SEQ; mend
+//! fields ───── what a record says
+//! plain_line ─ what a line says that has no checksum
+//! unverified ─ what such lines tell of scenarios
+//! derive ───── figures of rows whose own record was lost
+//! builder ──── all of them -> a Run
 //! ```
 //!
 //! A log may hold any number of runs: one ends at its last line, or where

@@ -2,14 +2,17 @@
 //! together, the same place in the order of arrival.
 //!
 //! ```text
-//! pair ──── which rows are of one CPU
-//! noise ─── what a figure's interval is
-//! judge ─── rows -> changes
-//! lacks ─── what of the baseline is compared with nothing
-//! points ── points -> changes
-//! question  whether a scenario was asked the same on both sides
-//! tell ──── changes -> findings; tell_points, those of points
-//! flush ─── who flushes a cluster-size cache, then and now
+//! change ──── the change of a figure; comparison: all of them, and what was asked
+//! pair ────── which rows are of one CPU
+//! sides ───── both runs, and what a change has to exceed
+//! noise ───── what a figure's interval is
+//! points ──── points -> changes
+//! judge ───── rows -> changes
+//! lacks ───── what of the baseline is compared with nothing
+//! question ── whether a scenario was asked the same on both sides
+//! sentences ─ what findings have in common
+//! flush ───── who flushes a cluster-size cache, then and now
+//! tell ────── changes -> findings; tell_points, those of points
 //! ```
 
 use anyhow::{Result, bail, ensure};

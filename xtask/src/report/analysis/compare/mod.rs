@@ -14,7 +14,7 @@ mod points;
 pub(crate) mod question;
 pub(crate) mod sentences;
 mod sides;
-pub(crate) mod tell;
+mod tell;
 mod tell_points;
 #[cfg(test)]
 mod tests;

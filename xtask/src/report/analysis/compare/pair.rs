@@ -4,6 +4,30 @@ use anyhow::{Result, bail, ensure};
 
 use crate::report::model::{Cpu, Run};
 
+/// How rows are paired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keyed {
+    /// By MPIDR, which both have.
+    Mpidr,
+    /// By cluster and core.
+    Labels,
+    /// Not at all: labels of one side name several rows. All is compared
+    /// sorted.
+    Ambiguous,
+}
+
+impl Keyed {
+    /// The word that stands for it.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Mpidr => "mpidr",
+            Self::Labels => "labels",
+            Self::Ambiguous => "ambiguous",
+        }
+    }
+}
+
 /// What a row of the baseline is said to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowIs {
@@ -142,28 +166,4 @@ pub(super) fn with_labels(new: &Run, old: &Run, pairs: &Pairs) -> Run {
 /// Whether rows without an MPIDR have the same labels.
 fn is_ambiguous(run: &Run) -> bool {
     run.threads() > 1 && run.cpus.iter().any(|cpu| cpu.mpidr.is_none())
-}
-
-/// How rows are paired.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keyed {
-    /// By MPIDR, which both have.
-    Mpidr,
-    /// By cluster and core.
-    Labels,
-    /// Not at all: labels of one side name several rows. All is compared
-    /// sorted.
-    Ambiguous,
-}
-
-impl Keyed {
-    /// The word that stands for it.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Mpidr => "mpidr",
-            Self::Labels => "labels",
-            Self::Ambiguous => "ambiguous",
-        }
-    }
 }

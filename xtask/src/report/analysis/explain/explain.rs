@@ -1,6 +1,7 @@
 //! What figures show, in findings: data first, a sentence of it second.
 //!
 //! ```text
+//! finding ── the data
 //! last_man ─ who was last down in each cluster, and what his flush cost
 //! queue ──── the lock queue's step, and how well a straight line fits
 //! wakeups ── which wake-ups waited for others

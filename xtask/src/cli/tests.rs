@@ -1,7 +1,8 @@
 //! The definition of the commands and their help.
 
-use super::*;
 use clap::CommandFactory;
+
+use super::main::Arguments;
 
 #[test]
 fn the_definition_is_sound() {

@@ -1,139 +1,11 @@
-//! Arguments of `cargo xtask fip`.
+//! Options that name images of packages.
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Subcommand};
+use clap::{ArgAction, Args};
 
-use super::TreeArguments;
 use crate::board::Uuid;
 use crate::board::image_kinds::{KINDS, Kind};
-
-/// A command of `fip`.
-#[derive(Debug, Subcommand)]
-pub enum FipVerb {
-    /// Pack images into a new FIP, which is the same for the same images.
-    #[command(after_help = "Examples:
-  cargo xtask fip create --out fip.bin --tb-fw bl2.bin --soc-fw bl31.bin --nt-fw bl33.bin
-  cargo xtask fip create --out fip.bin --align 512 --scp-fw scp_bl2.bin --nt-fw bl33.bin
-
-The options are those of TF-A's fiptool.")]
-    Create {
-        /// The file to write.
-        #[arg(long, value_name = "FIP")]
-        out: PathBuf,
-        /// How it is laid out.
-        #[command(flatten)]
-        layout: Layout,
-        /// The images.
-        #[command(flatten)]
-        images: Images,
-    },
-    /// Check a FIP, and list what is in it.
-    #[command(after_help = "Example:
-  cargo xtask fip info fip.bin")]
-    Info {
-        /// The file to read.
-        fip: PathBuf,
-    },
-    /// Write each image of a FIP to a file, named by its option or its UUID.
-    #[command(after_help = "Example:
-  cargo xtask fip unpack fip.bin --out images")]
-    Unpack {
-        /// The file to read.
-        fip: PathBuf,
-        /// The directory to write to, which is made if it is not there.
-        #[arg(long, value_name = "DIR", default_value = ".")]
-        out: PathBuf,
-        /// Also over files that are there.
-        #[arg(long)]
-        force: bool,
-    },
-    /// Add images to a FIP, or replace those that are there.
-    ///
-    /// All others stay, those of unknown kinds with their flags, too.
-    #[command(after_help = "Example:
-  cargo xtask fip update fip.bin --nt-fw bl33.bin --out new.bin")]
-    Update {
-        /// The file to read.
-        fip: PathBuf,
-        /// The file to write [default: the one that is read].
-        #[arg(long, value_name = "FIP")]
-        out: Option<PathBuf>,
-        /// Also where BL33 has a certificate, which is that of the old one.
-        #[arg(long)]
-        force: bool,
-        /// How it is laid out.
-        #[command(flatten)]
-        layout: Layout,
-        /// The images.
-        #[command(flatten)]
-        images: Images,
-    },
-    /// Take images out of a FIP.
-    #[command(after_help = "Example:
-  cargo xtask fip remove fip.bin --nt-fw --blob uuid=54464222-a4cf-4bf8-b1b6-cee7dade539e")]
-    Remove {
-        /// The file to read.
-        fip: PathBuf,
-        /// The file to write [default: the one that is read].
-        #[arg(long, value_name = "FIP")]
-        out: Option<PathBuf>,
-        /// Align each image to so many bytes, a power of two.
-        #[arg(long, value_name = "N", default_value_t = 1, value_parser = number)]
-        align: u64,
-        /// The images.
-        #[command(flatten)]
-        images: Chosen,
-    },
-    /// Make the FIP that a board boots, with the payload as BL33.
-    ///
-    /// With --base it is your FIP with BL33 replaced. Without, the images
-    /// that platforms/BOARD/board.toml requires have to be given.
-    #[command(after_help = "Examples:
-  cargo xtask fip build --board juno --base fip.bin -o new.bin
-  cargo xtask fip build --board juno -o fip.bin --tb-fw bl2.bin --soc-fw bl31.bin \\
-      --scp-fw scp_bl2.bin --fw-config fw.dtb --tb-fw-config tb_fw.dtb --hw-config hw.dtb
-  cargo xtask fip build --board n1sdp --part mcp_fw.bin -o mcp_fw.bin \\
-      --blob uuid=54464222-a4cf-4bf8-b1b6-cee7dade539e,file=mcp_ram.bin
-  cargo xtask fip build --board qemu --base fip.bin --nt-fw-key nt.pem -o new.bin")]
-    Build(Box<BuildArguments>),
-}
-
-/// Arguments of `fip build`.
-#[derive(Debug, Args)]
-pub struct BuildArguments {
-    /// The board: a folder of platforms/.
-    #[arg(long, value_name = "NAME")]
-    pub board: String,
-    /// The file to write.
-    #[arg(short, long, value_name = "OUT")]
-    pub output: PathBuf,
-    /// Replace BL33 in this FIP, and leave the rest of it as it is, aligned as
-    /// it is.
-    #[arg(long, value_name = "FIP")]
-    pub base: Option<PathBuf>,
-    /// Make this further file of the board, which is without the payload.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["base", "payload", "nt_fw_key", "dtb", "args", "smp", "gic"])]
-    pub part: Option<String>,
-    /// Use this released payload instead of building one.
-    #[arg(long, value_name = "FILE")]
-    pub payload: Option<PathBuf>,
-    /// The key of the non-trusted firmware, in PEM form, to make BL33's new
-    /// certificate with: where the FIP has certificates. Its counter is the old
-    /// one's, which is in --base, or --nt-fw-cert where there is no --base.
-    #[arg(long, value_name = "PEM")]
-    pub nt_fw_key: Option<PathBuf>,
-    /// Align each image to so many bytes, a power of two [default: as the
-    /// board file says, and at least as in --base].
-    #[arg(long, value_name = "N", value_parser = number)]
-    pub align: Option<u64>,
-    /// What the payload's device tree says.
-    #[command(flatten)]
-    pub tree: TreeArguments,
-    /// The images.
-    #[command(flatten)]
-    pub images: Images,
-}
 
 /// How a FIP is laid out.
 #[derive(Clone, Copy, Debug, Args)]
@@ -147,7 +19,7 @@ pub struct Layout {
 }
 
 /// As C's `strtoul` and so fiptool has it: decimal, 0x200, or octal from 0.
-fn number(text: &str) -> Result<u64, String> {
+pub(super) fn number(text: &str) -> Result<u64, String> {
     let lower = text.to_ascii_lowercase();
     let (digits, radix) = match (lower.strip_prefix("0x"), lower.strip_prefix('0')) {
         (Some(digits), _) => (digits, 16),

@@ -1,4 +1,4 @@
-//! What `fuzz` does besides running fuzzers.
+//! `cargo xtask fuzz`.
 
 use clap::Subcommand;
 

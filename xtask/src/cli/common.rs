@@ -1,0 +1,43 @@
+//! What several verbs share: plans, interruptions and exit codes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, anyhow};
+use psci_bench::plan::Plan;
+
+use crate::build::device_tree;
+
+pub(super) const EXIT_CODES: &str = "\
+Exit codes:
+  0  PASS, or done
+  1  FAIL: a scenario broke its promise, a test failed, or a fuzzer crashed it;
+     or something was skipped, and --deny-skipped is given
+  2  bad input or use, or something could not be fetched, built or started
+  3  INCOMPLETE: the run did not reach its end";
+
+/// Exit code when input or use is bad, or something is not to be had.
+pub(super) const BAD: u8 = 2;
+/// Exit code when a log is incomplete or damaged beyond its second copy.
+pub(super) const INCOMPLETE: u8 = 3;
+
+/// Exit code when a job, a test case or a verdict is not passed, or when something
+/// is skipped that must not be.
+pub(super) const FAILED: u8 = 1;
+
+/// The plan that the boot arguments `args` make: the payload would refuse bad
+/// ones, but only after it has been built and started.
+pub(super) fn plan(args: Option<&str>) -> Result<Plan> {
+    let args = args.unwrap_or_default();
+    device_tree::check_bootargs(args).context("--args")?;
+    Plan::parse(args).map_err(|error| anyhow!("--args: {error}"))
+}
+
+/// What a Ctrl-C sets. While something is built, a first one ends what builds
+/// it, and that ends this; the second one would have to come while QEMU runs.
+pub(super) fn interruption() -> Result<Arc<AtomicBool>> {
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&interrupt);
+    ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed))?;
+    Ok(interrupt)
+}
