@@ -1,18 +1,18 @@
-//! Where in the board's memory there is room to work.
+//! The search for working memory in the parts of the board's memory that are free.
 
 use core::fmt;
 
 use super::ranges::Region;
 
-/// Bytes in a page, which room is counted in.
+/// Bytes in a page, the unit of working memory.
 pub const PAGE: u64 = 4096;
 
-/// There is no gap as large as needed.
+/// The error that no gap is as large as needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLittle {
     /// Bytes that are needed in one piece.
     pub need: u64,
-    /// The largest gap there is, in bytes.
+    /// Bytes of the largest gap.
     pub largest: u64,
 }
 
@@ -32,29 +32,25 @@ impl fmt::Display for TooLittle {
 
 impl core::error::Error for TooLittle {}
 
-/// Memory of the board's that nobody uses: whole pages, never page 0. There is
-/// one owner to it.
+/// Free memory of the board: whole pages, never page 0, with one owner.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Room(Region);
 
 impl Room {
-    /// Where it is.
-    #[must_use]
+    /// Returns the pages.
     pub const fn region(&self) -> Region {
         self.0
     }
 
-    /// Takes the first `bytes` bytes away, rounded up to whole pages, as far as
-    /// there are so many.
-    #[must_use]
+    /// Takes the first `bytes` bytes away, rounded up to whole pages, or all if there
+    /// are fewer.
     pub const fn split_off(&mut self, bytes: u64) -> Self {
         Self(split_off(&mut self.0, bytes))
     }
 }
 
-/// Takes the first `bytes` bytes of whole pages away, rounded up to pages, as
-/// far as there are so many.
-#[must_use]
+/// Takes the first `bytes` bytes of whole pages away, rounded up to pages, or all if
+/// there are fewer.
 pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
     let Region { base, size } = *pages;
     let wanted = bytes.div_ceil(PAGE).saturating_mul(PAGE);
@@ -66,8 +62,8 @@ pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
     Region { base, size: first }
 }
 
-/// Finds `need` bytes of `memory` that nothing in `taken` overlaps, as near
-/// as may be to `near`. Begins and ends on a page; never page 0.
+/// Finds `need` bytes of `memory` that nothing in `taken` overlaps, as near as
+/// possible to `near`. Begins and ends on a page boundary; never contains page 0.
 ///
 /// # Errors
 /// When no gap is large enough.
@@ -77,7 +73,7 @@ pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result
     let mut largest = 0;
     for region in memory {
         let end = region.base.saturating_add(region.size) & !(PAGE - 1);
-        // Behind the last page of the address space there is none to round up to.
+        // After the last page of the address space there is none to round up to.
         let mut at = region.base.max(PAGE).min(end).next_multiple_of(PAGE);
         while at < end {
             let holder = taken.iter().find(|t| t.base <= at && at - t.base < t.size);
@@ -95,7 +91,7 @@ pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result
                 .map(|t| t.base & !(PAGE - 1))
                 .filter(|base| *base > at)
                 .fold(end, u64::min);
-            // A region that begins in this very page leaves none of it.
+            // A region that begins in this page leaves nothing of the page.
             let crowded = taken
                 .iter()
                 .any(|t| t.size > 0 && t.base > at && t.base < at + PAGE);

@@ -5,7 +5,7 @@ use std::vec;
 
 use super::trees::{Model, be, juno, qemu};
 use crate::board::board::Board;
-use crate::board::cpus::Cpu;
+use crate::board::cpu::Cpu;
 
 /// What reading the tree and its CPUs says.
 fn said(tree: &Model) -> String {

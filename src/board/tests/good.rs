@@ -7,7 +7,7 @@ use super::trees::{Model, be, cpus, juno, qemu};
 use crate::board::board::Board;
 use crate::board::check::total_size;
 use crate::board::console::{Console, Uart};
-use crate::board::cpus::{Cpu, LabelSource};
+use crate::board::cpu::{Cpu, LabelSource};
 use crate::board::gic::Gic;
 use crate::board::idle::IdleState;
 use crate::board::ranges::Region;
