@@ -126,8 +126,8 @@ impl<'t> Board<'t> {
     /// Writes the CPUs to the first [`Self::cpu_count`] places of `out`, in
     /// the order of MPIDR, and returns the source of their labels.
     ///
-    /// `mpidr_mt` is bit 24 of MPIDR_EL1, set if Aff0 numbers threads. It
-    /// matters only when there is no cpu-map.
+    /// `mpidr_mt` is bit 24 of MPIDR_EL1, set if Aff0 numbers threads. The bit
+    /// matters only if there is no cpu-map.
     ///
     /// # Errors
     /// When `out` is too short, two CPUs have one MPIDR, or cpu-map is not

@@ -16,7 +16,7 @@ pub struct BoardError {
     pub path: String,
     /// The property; empty if the node itself is refused.
     pub property: &'static str,
-    /// What is wrong, and what is expected, in ASCII.
+    /// The fault and, where there is a choice, the accepted values; ASCII.
     pub message: String,
 }
 

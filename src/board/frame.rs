@@ -8,8 +8,7 @@ use core::fmt;
 
 use super::fdt::word;
 use super::node::{Node, compatible_with};
-use super::ranges::{self, Region};
-use super::tree::Chain;
+use super::ranges::{PAGE, Region, page};
 
 /// A non-secure frame, as the device tree describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +26,7 @@ pub struct TimerFrame {
 impl TimerFrame {
     /// Returns the registers that are used: CNTCTLBase and CNTBaseN.
     pub fn registers(&self) -> [Region; 2] {
-        [self.control, self.base].map(|base| Region { base, size: FRAME })
+        [self.control, self.base].map(|base| Region { base, size: PAGE })
     }
 }
 
@@ -74,10 +73,6 @@ impl fmt::Display for NoFrame {
     }
 }
 
-/// Size in bytes and alignment of the registers that are used.
-const FRAME: u64 = 0x1000;
-/// The most bits of an address.
-const ADDRESS_BITS: u32 = 48;
 /// Number of frames that a timer can have.
 const FRAMES: u32 = 8;
 /// Type of a shared peripheral interrupt in a GIC's specifier.
@@ -101,22 +96,11 @@ pub(crate) fn read(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
     let number = frame.u32("frame-number").ok().flatten();
     let number = number.filter(|number| *number < FRAMES);
     Ok(TimerFrame {
-        control: registers(node)?,
+        control: page(node).ok_or(NoFrame::Property("reg"))?,
         number: number.ok_or(NoFrame::Property("frame-number"))? as u8,
-        base: registers(frame)?,
+        base: page(frame).ok_or(NoFrame::Property("reg"))?,
         intid: interrupt(frame).ok_or(NoFrame::Property("interrupts"))?,
     })
-}
-
-fn registers(node: Node<'_>) -> Result<u64, NoFrame> {
-    match ranges::region(&Chain::to(node), 0) {
-        Ok(Region { base, size })
-            if size >= FRAME && base.is_multiple_of(FRAME) && base >> ADDRESS_BITS == 0 =>
-        {
-            Ok(base)
-        }
-        _ => Err(NoFrame::Property("reg")),
-    }
 }
 
 /// Returns the INTID of the physical timer, whose interrupt is the first.

@@ -18,7 +18,7 @@ const MAP_NODES_MAX: usize = 4 * CPU_MAX;
 /// The thread number of a CPU that has no label yet; no label has it.
 const UNLABELLED: u16 = u16::MAX;
 
-/// Labels a CPU by its affinity fields. With `mt`, as MPIDR_EL1.MT says, Aff0 is the
+/// Labels a CPU by its affinity fields. With `mt`, the MT bit of MPIDR_EL1, Aff0 is the
 /// thread, and each other number is one field further up. `None` if the fields do not
 /// fit: without Aff3 two CPUs would share a label.
 pub(crate) fn from_mpidr(mpidr: u64, mt: bool) -> Option<Cpu> {

@@ -150,6 +150,16 @@ pub(crate) fn region(chain: &Chain<'_>, index: usize) -> Result<Region> {
     Ok(region)
 }
 
+/// Size in bytes and alignment of a small device's registers.
+pub(crate) const PAGE: u64 = 0x1000;
+
+/// Reads the first address of a node's registers; `None` unless they have at least 4 KiB,
+/// are aligned to as much, and have an address of 48 bits at most.
+pub(crate) fn page(node: Node<'_>) -> Option<u64> {
+    let Region { base, size } = region(&Chain::to(node), 0).ok()?;
+    (size >= PAGE && base.is_multiple_of(PAGE) && base >> 48 == 0).then_some(base)
+}
+
 /// Makes the error of a region that ends beyond the address space.
 pub(crate) fn wraps(node: Node<'_>, property: &'static str, region: Region) -> Box<BoardError> {
     let Region { base, size } = region;

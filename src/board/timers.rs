@@ -2,7 +2,7 @@
 //!
 //! Linux binding *timer/arm,arch_timer.yaml*: `interrupts` has, in this order,
 //! the secure physical, non-secure physical, virtual and EL2 physical timer;
-//! with `interrupt-names` the names say which is which.
+//! with `interrupt-names` the names identify the timers.
 
 use super::error::Result;
 use super::fdt::word;

@@ -60,7 +60,7 @@ type Visit<'v, 't> = dyn FnMut(&Chain<'t>, &Facts<'t>) -> Result<()> + 'v;
 pub(crate) fn walk<'t>(tree: Fdt<'t>, visit: &mut Visit<'_, 't>) -> Result<()> {
     let mut chain = Chain::root(tree);
     let mut cursor = chain.node.cursor();
-    // How many of the nodes around the cursor are not in the chain.
+    // Number of the nodes around the cursor that are not in the chain.
     let mut skipped = 0usize;
     // The root, which is in the chain already.
     cursor.next();

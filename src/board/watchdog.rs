@@ -8,13 +8,8 @@ use core::num::NonZeroU64;
 
 use super::fdt::number;
 use super::node::{Node, compatible_with};
-use super::ranges::{self, Region};
-use super::tree::{self, Chain};
-
-/// Size in bytes and alignment of either kind's registers.
-const FRAME: u64 = 0x1000;
-/// The most bits of an address.
-const ADDRESS_BITS: u32 = 48;
+use super::ranges::{PAGE, Region, page};
+use super::tree;
 
 /// The watchdog's programming model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +40,7 @@ impl Watchdog {
     pub const fn registers(&self) -> Region {
         Region {
             base: self.base,
-            size: FRAME,
+            size: PAGE,
         }
     }
 }
@@ -101,10 +96,7 @@ pub(crate) fn is_watchdog(compatible: &[u8]) -> bool {
 /// Reads the watchdog at `node`; `None` if it cannot be used.
 pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
     // The first entry is the control frame where there are two.
-    let Region { base, size } = ranges::region(&Chain::to(node), 0).ok()?;
-    if size < FRAME || !base.is_multiple_of(FRAME) || base >> ADDRESS_BITS != 0 {
-        return None;
-    }
+    let base = page(node)?;
     let kind = match compatible_with(node.value("compatible")?, COMPATIBLE) {
         Some(0) => WatchdogKind::Sbsa,
         _ => WatchdogKind::Sp805 {
