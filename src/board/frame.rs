@@ -65,7 +65,7 @@ impl fmt::Display for NoFrame {
                 return write!(f, "the device tree's timer frame has no usable {name}");
             }
             Self::NotThere => "the timer frame is not implemented",
-            Self::NoAccess => "the timer frame can not be accessed",
+            Self::NoAccess => "the timer frame cannot be accessed",
             Self::OtherCount => "the timer frame counts otherwise than the CPUs",
             Self::DidNotWake => "the timer frame's interrupt did not wake the lead in a trial",
             Self::NotTried => "the timer frame was not tried",
