@@ -169,19 +169,23 @@ impl<'t> Node<'t> {
         is_available(self.value("status"))
     }
 
-    /// Returns the path's last [`PATH_MAX`] bytes.
+    /// Returns the path, or its end after "..."; in either case at most [`PATH_MAX`] bytes.
     fn path(self) -> String {
-        let mut path = String::new();
+        let length: usize = self.way().map(|node| 1 + node.name().len()).sum();
+        let (mut path, mut skipped) = (String::with_capacity(PATH_MAX), 0);
+        if length > PATH_MAX {
+            // A path may have 4 KiB, so only the end is allocated.
+            path.push_str("...");
+            skipped = length - (PATH_MAX - 3);
+        }
         for node in self.way() {
-            path.push('/');
-            path.push_str(node.name_text());
+            let name = core::iter::once(&b'/').chain(node.name());
+            for byte in name.skip(skipped) {
+                path.push(char::from(*byte));
+            }
+            skipped = skipped.saturating_sub(1 + node.name().len());
         }
-        if path.len() <= PATH_MAX {
-            return path;
-        }
-        let mut end = String::from("...");
-        end.push_str(path.get(path.len() - (PATH_MAX - 3)..).unwrap_or_default());
-        end
+        path
     }
 
     /// Makes an error of the node, or of a property of the node.
