@@ -24,6 +24,7 @@ pub mod console;
 pub mod counter;
 pub mod cpu;
 pub mod dirty;
+mod early_heap;
 pub mod exception;
 pub mod firmware;
 pub mod frame;

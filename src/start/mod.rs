@@ -126,7 +126,14 @@ fn with_tree(
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {
             open_console(&mut tables, uart, false);
         }
-        panic::set_conduit(early.conduit.ok().filter(|_| has_firmware));
+        panic::set_conduit(
+            early
+                .conduit
+                .as_ref()
+                .ok()
+                .copied()
+                .filter(|_| has_firmware),
+        );
     }
     cpu::unmask_serrors();
     let read = Board::read(found.bytes);

@@ -70,7 +70,7 @@ pub enum NotFound {
 
 /// What is wrong with a tree.
 pub enum Reason {
-    Board(psci_bench::board::BoardError<'static>),
+    Board(psci_bench::board::BoardError),
     Handoff(HandoffError),
     Map(MapError),
     /// No transfer list begins where X3 points.
