@@ -2,25 +2,27 @@
 
 use core::fmt::{self, Write};
 
+use crate::machine::memory::mmio::Mmio;
+use crate::machine::memory::mmio::Registers;
+use crate::machine::memory::probe;
+use crate::machine::memory::tables::MapError;
+use crate::machine::memory::tables::PAGE;
+use crate::machine::memory::tables::TranslationTables;
 use psci_bench::board::Uart as Description;
 use psci_bench::devices::uart::{Uart, size, status};
 use spin::mutex::SpinMutex;
 
-use super::mmio::{Mmio, Registers};
-use super::mmu::{MapError, PAGE, Tables};
-use super::probe;
-
 static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 
 /// A UART whose registers can be read.
-pub struct Candidate(Uart<Mmio>);
+pub struct ConsoleCandidate(Uart<Mmio>);
 
-impl Candidate {
+impl ConsoleCandidate {
     /// Maps a UART's registers, and finds out whether its status can be read.
     ///
     /// # Errors
     /// Where one of the two is not so.
-    pub fn open(tables: &mut Tables, uart: &Description) -> Result<Self, MapError> {
+    pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Self, MapError> {
         let registers = Registers::map(tables, uart.registers())?;
         // One device has them all: what is read tells of what is written to.
         let last = uart.base + size(uart.kind, uart.reg_shift) - 1;
@@ -29,8 +31,8 @@ impl Candidate {
         }
         let polled = uart.base + status(uart.kind, uart.reg_shift);
         let read = match uart.io_width {
-            4 => probe::word(polled),
-            _ => probe::byte(polled),
+            4 => probe::try_read_word(polled),
+            _ => probe::try_read_byte(polled),
         };
         read.ok_or(MapError::Unreadable(uart.base))?;
         let bus = Mmio::new(registers);
@@ -76,7 +78,7 @@ pub fn restore() {
 
 /// Takes the lock from whoever holds it: for a CPU that will not go on, and
 /// whose last words must come out.
-pub fn seize() {
+pub fn force_unlock() {
     // SAFETY: the holder, if any, is this CPU, which will not return to it, or
     // another one, which goes on. Then two use the driver at once: all that it
     // changes in memory after set() is its patience, aligned words that are
@@ -104,11 +106,11 @@ impl Write for Console {
 }
 
 /// Prints a line.
-macro_rules! say {
+macro_rules! print_line {
     ($($argument:tt)*) => {{
         use core::fmt::Write as _;
         // The console never fails.
         let _ = writeln!($crate::machine::console::Console, $($argument)*);
     }};
 }
-pub(crate) use say;
+pub(crate) use print_line;

@@ -4,6 +4,39 @@
 use core::fmt::Write;
 use core::sync::atomic::AtomicU64;
 
+use crate::machine::boot::exception;
+use crate::machine::boot::layout;
+use crate::machine::call::call_path::CallPath;
+use crate::machine::call::firmware::Firmware;
+use crate::machine::call::overhead;
+use crate::machine::cpu::cycle_counter;
+use crate::machine::cpu::registers;
+use crate::machine::ending;
+use crate::machine::ending::EarlyEnd;
+use crate::machine::env;
+use crate::machine::env::Env;
+use crate::machine::gic::controller::Gic;
+use crate::machine::memory::arena::Arena;
+use crate::machine::memory::dirty_lines;
+use crate::machine::memory::dirty_lines::DirtyLines;
+use crate::machine::memory::mmio::Registers;
+use crate::machine::memory::stacks;
+use crate::machine::memory::stacks::CpuStack;
+use crate::machine::memory::stress::StressBuffer;
+use crate::machine::memory::tables::BLOCK;
+use crate::machine::memory::tables::MapError;
+use crate::machine::memory::tables::PAGE;
+use crate::machine::memory::tables::Pages;
+use crate::machine::memory::tables::TranslationTables;
+use crate::machine::round::channel::CpuChannel;
+use crate::machine::round::lead::CpuState;
+use crate::machine::round::lead::Lead;
+use crate::machine::round::lead_watch::LeadWatch;
+use crate::machine::round::lead_watch::WATCHDOG_S;
+use crate::machine::round::participant;
+use crate::machine::time::timer::Timer;
+use crate::machine::timer_frame::TimerFrameDriver;
+use crate::machine::watchdog::driver::Watchdog;
 use arrayvec::ArrayVec;
 use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog, Region, Room, free_memory};
 use psci_bench::measure::{Clock, Counter, Facts, Outcome, Tally};
@@ -14,35 +47,18 @@ use psci_bench::scenario::{Needs, Workspace};
 use psci_bench::spec::pmf::{Interface, ReadError};
 use psci_bench::spec::psci::function;
 
-use crate::machine::conduct::{Conductor, State};
-use crate::machine::cpu::{self, Env};
-use crate::machine::dirty::{self, Dirty};
-use crate::machine::firmware::Firmware;
-use crate::machine::frame::Frame;
-use crate::machine::gic::Gic;
-use crate::machine::memory::{Arena, Pages};
-use crate::machine::mmio::Registers;
-use crate::machine::mmu::{BLOCK, MapError, PAGE, Tables};
-use crate::machine::panic::{self, Ended};
-use crate::machine::slot::Slot;
-use crate::machine::stacks::{self, Stack};
-use crate::machine::stress::Buffer;
-use crate::machine::timed::Way;
-use crate::machine::timer::Timer;
-use crate::machine::watch::{WATCHDOG_S, Watch};
-use crate::machine::watchdog::Watchdog;
-use crate::machine::{act, boot, exception, overhead, pmu};
-
 /// The working memory: stacks, and what is handed out piece by piece.
 struct Memory {
     arena: Arena,
+    /// The CPUs' stress buffers.
+    buffers: Pages,
     /// Where the CPUs' stacks are to be.
     stacks: Room,
 }
 
 /// The machine, ready to measure.
 pub struct Ready {
-    conductor: Conductor,
+    conductor: Lead,
     facts: Facts,
     cpus: &'static [Cpu],
     labels: LabelSource,
@@ -58,7 +74,7 @@ impl Ready {
             model: board.model,
             cpus: self.cpus,
             labels: self.labels,
-            identity: cpu::identity_of,
+            identity: env::identity_of,
             version: env!("CARGO_PKG_VERSION"),
         };
         let states = &board.idle_states;
@@ -70,16 +86,21 @@ impl Ready {
 
 /// Ends the run for a reason that lies in its input.
 fn refuse(error: &dyn core::fmt::Display) -> ! {
-    panic::end(&Ended::BadInput(error))
+    ending::end_run(&EarlyEnd::BadInput(error))
 }
 
 /// Ends the run for a reason that lies in the machine.
 fn give_up(error: &dyn core::fmt::Display) -> ! {
-    panic::end(&Ended::Machine(error))
+    ending::end_run(&EarlyEnd::Machine(error))
 }
 
 /// Sets everything up. `used` are the regions of device tree and boot area.
-pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region; 2]) -> Ready {
+pub fn prepare(
+    mut tables: TranslationTables,
+    board: &Board<'_>,
+    plan: &Plan,
+    used: [Region; 2],
+) -> Ready {
     let Some(needs) = Needs::of(plan, board.cpu_count) else {
         refuse(&"iterations= or footprint= is too large for this many CPUs");
     };
@@ -87,25 +108,25 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
         conduit: board.conduit,
     };
     if firmware.is_kvm(firmware.smccc()) {
-        cpu::set_guest_of_kvm();
+        registers::set_guest_of_kvm();
     }
-    let caches = cpu::identity().caches;
+    let caches = registers::read_identity().caches;
     let outer_cache = caches.outer(board.second_level_cache);
     let dirty = plan.dirty_bytes(outer_cache);
     let mut memory = working_memory(&mut tables, board, &needs, dirty, used);
     map_devices(&mut tables, board);
     let (cpus, labels) = cpus(&mut memory, board);
-    let own = cpu::mpidr();
+    let own = registers::mpidr();
     let Some(lead) = cpus.iter().position(|c| c.mpidr == own) else {
         refuse(&format_args!(
             "device tree: no cpu node has the reg of the CPU that booted, {own:#x}"
         ));
     };
-    let dirty = Dirty {
+    let dirty = DirtyLines {
         words: take(&mut memory, dirty / size_of::<AtomicU64>(), |_| {
             AtomicU64::new(0)
         }),
-        line: dirty::line_words(),
+        line: dirty_lines::words_per_line(),
     };
     let slots = slots(&mut tables, &mut memory, cpus, &needs);
     let env = environment(&mut tables, board, slots, lead, dirty);
@@ -113,9 +134,9 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
         outer_cache,
         ..facts(env, board)
     };
-    let states = take(&mut memory, cpus.len(), |_| State::Off);
+    let states = take(&mut memory, cpus.len(), |_| CpuState::Off);
     Ready {
-        conductor: Conductor::new(env, facts, cpus, states),
+        conductor: Lead::new(env, facts, cpus, states),
         facts,
         cpus,
         labels,
@@ -124,10 +145,10 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
 }
 
 /// Maps all devices once, to say which one can not be.
-fn map_devices(tables: &mut Tables, board: &Board<'_>) {
-    exception::keep_place("console", board.uart.registers());
+fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
+    exception::register_device_name("console", board.uart.registers());
     board.devices(&mut |name, region| {
-        exception::keep_place(name, region);
+        exception::register_device_name(name, region);
         if let Err(error) = Registers::map(tables, region) {
             refuse(&format_args!(
                 "device tree: the {name} at {:#x}: {error}",
@@ -172,14 +193,15 @@ fn device_tables(last: u64, region: Region) -> u64 {
 
 /// Finds, maps and takes the working memory.
 fn working_memory(
-    tables: &mut Tables,
+    tables: &mut TranslationTables,
     board: &Board<'_>,
     needs: &Needs,
     dirty: usize,
     used: [Region; 2],
 ) -> Memory {
     let cpus = board.cpu_count as u64;
-    let per_cpu = stacks::STEP + (size_of::<Slot>() + size_of::<Cpu>() + size_of::<State>()) as u64;
+    let per_cpu = stacks::BYTES_PER_CPU
+        + (size_of::<CpuChannel>() + size_of::<Cpu>() + size_of::<CpuState>()) as u64;
     let data = needs.bytes().map(|bytes| (bytes + dirty) as u64);
     let buffers = needs.buffer.checked_mul(cpus);
     let tallies = (needs.tallies * size_of::<Tally>()) as u64;
@@ -198,7 +220,7 @@ fn working_memory(
     });
     let size = size + pool_pages * PAGE;
 
-    let image = boot::image();
+    let image = layout::image();
     let mut taken: ArrayVec<Region, 80> = ArrayVec::new();
     for region in board.reserved.iter().chain(&used).chain([&image]) {
         if taken.try_push(*region).is_err() {
@@ -214,9 +236,14 @@ fn working_memory(
     // The first pages hold the tables for the rest.
     let pool = mapped(Pages::map(tables, room.split_off(pool_pages * PAGE)));
     tables.set_pool(pool);
-    let stacks = room.split_off(cpus * stacks::STEP);
-    let arena = Arena::new(mapped(Pages::map(tables, room)));
-    Memory { arena, stacks }
+    let stacks = room.split_off(cpus * stacks::BYTES_PER_CPU);
+    let mut pages = mapped(Pages::map(tables, room));
+    let buffers = pages.split_off(needs.buffer * cpus);
+    Memory {
+        arena: Arena::new(pages),
+        buffers,
+        stacks,
+    }
 }
 
 /// Working memory, or the end of the run.
@@ -239,7 +266,7 @@ fn take<T>(memory: &mut Memory, count: usize, make: impl FnMut(usize) -> T) -> &
 
 fn cpus(memory: &mut Memory, board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
     let cpus = take(memory, board.cpu_count, |_| Cpu::default());
-    match board.cpus(cpu::is_multithreaded(), cpus) {
+    match board.cpus(registers::mpidr_counts_threads(), cpus) {
         Ok(labels) => (cpus, labels),
         Err(error) => refuse(&format_args!("device tree: {error}")),
     }
@@ -247,39 +274,45 @@ fn cpus(memory: &mut Memory, board: &Board<'_>) -> (&'static [Cpu], LabelSource)
 
 /// The slots, and for each its stacks, and the tally and the buffer that the
 /// plan needs.
-fn slots(tables: &mut Tables, memory: &mut Memory, cpus: &[Cpu], needs: &Needs) -> &'static [Slot] {
+fn slots(
+    tables: &mut TranslationTables,
+    memory: &mut Memory,
+    cpus: &[Cpu],
+    needs: &Needs,
+) -> &'static [CpuChannel] {
     let buffer = needs.buffer;
     let mut tallies = take(memory, needs.tallies, |_| Tally::new()).iter_mut();
-    let Some(mut buffers) = memory.arena.take_pages(buffer * cpus.len() as u64) else {
-        give_up(&TOO_SMALL);
-    };
-    let Memory { arena, stacks } = memory;
+    let Memory {
+        arena,
+        buffers,
+        stacks,
+    } = memory;
     let slots = arena.take_slice(cpus.len(), |index| {
-        let stack = mapped(Stack::map(tables, stacks));
-        let buffer = Buffer::new(buffers.split_off(buffer));
+        let stack = mapped(CpuStack::map(tables, stacks));
+        let buffer = StressBuffer::new(buffers.split_off(buffer));
         // A hypervisor may give memory at the first access only.
         buffer.write(buffer.region().size);
-        Slot::new(index, cpus[index].mpidr, stack, buffer, tallies.next())
+        CpuChannel::new(index, cpus[index].mpidr, stack, buffer, tallies.next())
     });
     slots.unwrap_or_else(|| give_up(&TOO_SMALL))
 }
 
 /// Brings up the lead's own timer and GIC, and asks the firmware what it can.
 fn environment(
-    tables: &mut Tables,
+    tables: &mut TranslationTables,
     board: &Board<'_>,
-    slots: &'static [Slot],
+    slots: &'static [CpuChannel],
     lead: usize,
-    dirty: Dirty,
+    dirty: DirtyLines,
 ) -> &'static Env {
-    let way = Way::new(board.conduit, board.counter_erratum, cpu::midr());
+    let way = CallPath::new(board.conduit, board.counter_erratum, registers::midr());
     if !way.counts() {
         give_up(&format_args!("{} stands still", way.counter().name()));
     }
     let firmware = Firmware {
         conduit: board.conduit,
     };
-    let level = cpu::exception_level();
+    let level = registers::exception_level();
     let chosen = match &board.gic {
         Some(_) => Timer::choose(way.counter(), level, &board.timers),
         None => Some(Timer::unconnected()),
@@ -298,13 +331,13 @@ fn environment(
         give_up(&format_args!("GIC: {error}"));
     }
     let frame = board.timer_frame;
-    let frame = frame.and_then(|description| Frame::open(tables, description, way));
+    let frame = frame.and_then(|description| TimerFrameDriver::open(tables, description, way));
     let clock = Clock {
-        hz: cpu::counter_frequency(),
+        hz: registers::counter_frequency(),
     };
     let watchdog = board.watchdog.ok_or(NoWatchdog::NotInTree);
     let watchdog = watchdog.and_then(|it| Watchdog::new(tables, it, WATCHDOG_S, clock.believed()));
-    let env = cpu::set_env(Env {
+    let env = env::set_env(Env {
         way,
         firmware,
         pmf: find_pmf(way, firmware, slots[lead].mpidr),
@@ -317,18 +350,18 @@ fn environment(
         lead,
         dirty,
         stat: firmware.keeps_statistics(),
-        watch: Watch::new(watchdog),
+        watch: LeadWatch::new(watchdog),
     });
-    boot::set_slots(slots);
-    cpu::bind(&slots[lead]);
-    if let Err(unfit) = act::prepare(env, &slots[lead]) {
+    layout::set_channel_directory(slots);
+    env::bind(&slots[lead]);
+    if let Err(unfit) = participant::set_up(env, &slots[lead]) {
         give_up(&format_args!("CPU {:#x}: {unfit}", slots[lead].mpidr));
     }
     env
 }
 
 /// PMF counts CNTPCT, and is of use only where the payload does, too.
-fn find_pmf(way: Way, firmware: Firmware, mpidr: u64) -> Result<Interface, ReadError> {
+fn find_pmf(way: CallPath, firmware: Firmware, mpidr: u64) -> Result<Interface, ReadError> {
     match way.counter() {
         Counter::Virtual => Err(ReadError::NotImplemented),
         Counter::Physical | Counter::PhysicalTwice(_) => firmware.find_pmf(mpidr),
@@ -352,8 +385,8 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
             .as_ref()
             .map_err(|why| *why)
             .and(board.timer_frame),
-        exception_level: cpu::exception_level(),
-        e2h: cpu::e2h_is_fixed(),
+        exception_level: registers::exception_level(),
+        e2h: registers::has_fixed_e2h(),
         gic: env.gic.version(),
         conduit: env.way.conduit(),
         psci_version,
@@ -363,15 +396,15 @@ fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
         pmf: env.pmf,
         watchdog: env.watchdog(),
         stat: env.stat,
-        pmu: pmu::is_there(),
-        kvm: cpu::is_guest_of_kvm(),
-        zero: cpu::zero_block().is_some(),
+        pmu: cycle_counter::has_pmu_v3(),
+        kvm: registers::is_guest_of_kvm(),
+        zero: registers::dc_zva_bytes().is_some(),
         os_initiated: env.firmware.has_os_initiated(),
         system_suspend: env.firmware.features(function::SYSTEM_SUSPEND).is_ok(),
         lead: env.lead,
         outer_cache: None,
-        own: cpu::identity_of(env.lead).unwrap_or_default(),
-        overheads: overhead::measure(env),
+        own: env::identity_of(env.lead).unwrap_or_default(),
+        overheads: overhead::measure_overheads(env),
     }
 }
 

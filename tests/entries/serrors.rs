@@ -88,7 +88,7 @@ fn check(code: &Code) -> Result<(), String> {
 fn serrors_are_let_in_when_there_is_a_stack() {
     let code = Code::load();
     assert_eq!(check(&code), Ok(()));
-    // boot.S twice, the lead's own, and behind the handler's return (latency.S).
+    // boot.S twice, the lead's own, and behind the handler's return (timer_load.S).
     let places = code.words.values().filter(|word| may_unmask(**word));
     assert_eq!(places.count(), 4);
 }

@@ -8,14 +8,16 @@
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 
+use crate::machine::gic::target::OwnSgi;
+use crate::machine::gic::target::PRIORITY;
+use crate::machine::gic::target::WAKE_SGI;
+use crate::machine::memory::mmio::Mmio;
+use crate::machine::memory::mmio::Registers;
+use crate::machine::memory::tables::MapError;
+use crate::machine::round::channel::CpuChannel;
 use psci_bench::devices::gicc;
 use safe_mmio::fields::{ReadPure, ReadPureWrite, WriteOnly};
 use safe_mmio::{UniqueMmioPointer, field, field_shared, split_fields};
-
-use super::{OwnSgi, PRIORITY, WAKE_SGI};
-use crate::machine::mmio::{Mmio, Registers};
-use crate::machine::mmu::MapError;
-use crate::machine::slot::Slot;
 
 /// The distributor's registers that are used (IHI 0048B, table 4-1), those
 /// of private interrupts banked.
@@ -97,7 +99,7 @@ impl GicV2 {
         field!(gicd, ctlr).write(enabled);
     }
 
-    pub fn init_cpu(&self, slot: &Slot, timers: &[u32]) {
+    pub fn init_cpu(&self, slot: &CpuChannel, timers: &[u32]) {
         let mut gicd = self.registers();
         field!(gicd, icenabler0).write(!0);
         // SAFETY: the fields of one register block are distinct.
@@ -121,7 +123,7 @@ impl GicV2 {
     }
 
     /// Rings CPUs by one write: GICD_SGIR has a bit for each.
-    pub fn ring<'s>(&self, targets: impl Iterator<Item = &'s Slot>) {
+    pub fn ring<'s>(&self, targets: impl Iterator<Item = &'s CpuChannel>) {
         let bits = targets.map(|target| target.gic.load(Ordering::Acquire) as u32);
         let list = bits.fold(0, |list, bit| list | bit);
         let mut gicd = self.registers();

@@ -18,12 +18,18 @@ use psci_bench::devices::sgi;
 use safe_mmio::fields::ReadPure;
 use safe_mmio::{UniqueMmioPointer, field, field_shared};
 
-use super::{GicError, OwnSgi, PRIORITY, WAKE_SGI};
-use crate::machine::counter::relax;
-use crate::machine::mmio::{Mmio, Registers};
-use crate::machine::mmu::MapError;
-use crate::machine::slot::Slot;
-use crate::machine::{cpu, probe};
+use crate::machine::cpu::instructions;
+use crate::machine::cpu::instructions::relax;
+use crate::machine::cpu::registers;
+use crate::machine::gic::target::GicError;
+use crate::machine::gic::target::OwnSgi;
+use crate::machine::gic::target::PRIORITY;
+use crate::machine::gic::target::WAKE_SGI;
+use crate::machine::memory::mmio::Mmio;
+use crate::machine::memory::mmio::Registers;
+use crate::machine::memory::probe;
+use crate::machine::memory::tables::MapError;
+use crate::machine::round::channel::CpuChannel;
 
 /// Polls until a register write that stays pending is an error.
 const WRITE_POLLS: u32 = 1_000_000;
@@ -86,16 +92,16 @@ impl GicV3 {
         Err(GicError::Timeout)
     }
 
-    pub fn init_cpu(&self, slot: &Slot, timers: &[u32]) -> Result<(), GicError> {
-        if !cpu::has_gic_registers() {
+    pub fn init_cpu(&self, slot: &CpuChannel, timers: &[u32]) -> Result<(), GicError> {
+        if !registers::has_gic_registers() {
             return Err(GicError::NoSystemRegisters);
         }
-        if cpu::exception_level() == 2 {
+        if registers::exception_level() == 2 {
             GicCpuInterface::enable_system_register_el2(true);
-            cpu::barrier();
+            instructions::complete_accesses();
         }
         GicCpuInterface::enable_system_register_el1();
-        cpu::barrier();
+        instructions::complete_accesses();
         if !system_registers_are_on() {
             return Err(GicError::NoSystemRegisters);
         }
@@ -142,7 +148,7 @@ impl GicV3 {
         reset_control();
         GicCpuInterface::set_priority_mask(0xff);
         GicCpuInterface::enable_group1(true);
-        cpu::barrier();
+        instructions::complete_accesses();
         Ok(())
     }
 
@@ -157,7 +163,7 @@ impl GicV3 {
     fn find(&self, mpidr: u64) -> Result<u64, GicError> {
         let typer = &mut |base: u64| {
             // Nothing may be there: a region may be larger than what is in it.
-            probe::word(base + GICR_PIDR2).filter(|pidr2| is_redistributor(*pidr2))?;
+            probe::try_read_word(base + GICR_PIDR2).filter(|pidr2| is_redistributor(*pidr2))?;
             let register = self.registers(base)?.at::<ReadPure<u64>>(GICR_TYPER).ok()?;
             // SAFETY: Registers::at() gave it, so it is mapped as a device; and
             // it is constant.

@@ -1,12 +1,12 @@
 //! SBSA generic watchdog (Arm BSA, DEN 0094, "Watchdogs"), by its control
 //! frame.
 
+use crate::machine::watchdog::setting::Setting;
 use safe_mmio::fields::ReadPureWrite;
 use safe_mmio::{UniqueMmioPointer, field, field_shared};
 
-use super::Setting;
-use crate::machine::mmio::Registers;
-use crate::machine::probe;
+use crate::machine::memory::mmio::Registers;
+use crate::machine::memory::probe;
 
 /// The control frame's registers that are used.
 #[repr(C)]
@@ -37,7 +37,7 @@ pub struct Sbsa {
 impl Sbsa {
     /// None when nothing can be read there.
     pub fn new(registers: Registers) -> Option<Self> {
-        let longest = match probe::word(registers.region().base + W_IIDR)? >> 16 & 0xf {
+        let longest = match probe::try_read_word(registers.region().base + W_IIDR)? >> 16 & 0xf {
             0 => u32::MAX.into(),
             _ => (1 << 48) - 1,
         };

@@ -1,11 +1,11 @@
 //! Arm PrimeCell watchdog SP805 (DDI 0270).
 
+use crate::machine::memory::mmio::Registers as Mapped;
+use crate::machine::watchdog::setting::Setting;
 use safe_mmio::fields::{ReadPureWrite, WriteOnly};
 use safe_mmio::{UniqueMmioPointer, field, field_shared};
 
-use super::Setting;
-use crate::machine::mmio::Registers as Mapped;
-use crate::machine::probe;
+use crate::machine::memory::probe;
 
 /// The registers that are used (DDI 0270, table 3-1).
 #[repr(C)]
@@ -43,7 +43,7 @@ pub struct Sp805 {
 impl Sp805 {
     /// None when there is no SP805.
     pub fn new(mapped: Mapped) -> Option<Self> {
-        if probe::word(mapped.region().base + PERIPHERAL_ID)? & 0xff != PART {
+        if probe::try_read_word(mapped.region().base + PERIPHERAL_ID)? & 0xff != PART {
             return None;
         }
         // SAFETY: at() made sure that it is aligned and all mapped as a device.

@@ -1,0 +1,106 @@
+//! This CPU: its registers, and what every CPU knows of the machine.
+
+use core::arch::asm;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use aarch64_cpu::registers::{
+    CLIDR_EL1, CNTFRQ_EL0, CSSELR_EL1, CurrentEL, HCR_EL2, ID_AA64MMFR2_EL1, ID_AA64PFR0_EL1,
+    MIDR_EL1, MPIDR_EL1, Readable, Writeable,
+};
+use psci_bench::measure::Identity;
+use psci_bench::spec::caches::Caches;
+use psci_bench::spec::psci::AFFINITY_MASK;
+
+/// The current exception level: 1 or 2.
+pub fn exception_level() -> u8 {
+    CurrentEL.read(CurrentEL::EL) as u8
+}
+
+/// Bit of HCR_EL2 that gives EL2's registers EL1's layout (FEAT_VHE). It is
+/// RES1 on CPUs without FEAT_E2H0.
+const HCR_EL2_E2H: u64 = 1 << 34;
+
+/// Whether HCR_EL2.E2H is 1 although the entry code cleared it: EL2 then has
+/// EL1's layout of registers and descriptors.
+pub fn has_fixed_e2h() -> bool {
+    exception_level() == 2 && HCR_EL2.get() & HCR_EL2_E2H != 0
+}
+
+/// The affinity fields of this CPU's MPIDR.
+pub fn mpidr() -> u64 {
+    MPIDR_EL1.get() & AFFINITY_MASK
+}
+
+/// Whether this CPU's MPIDR says that Aff0 counts threads (MT).
+pub fn mpidr_counts_threads() -> bool {
+    MPIDR_EL1.get() & 1 << 24 != 0
+}
+
+/// MIDR_EL1.
+pub fn midr() -> u64 {
+    MIDR_EL1.get()
+}
+
+/// Whether this is a guest of KVM, which makes CCSIDR_EL1 up.
+static GUEST_OF_KVM: AtomicBool = AtomicBool::new(false);
+
+/// Makes known that this is a guest of KVM, before any CPU's identity is read.
+pub fn set_guest_of_kvm() {
+    GUEST_OF_KVM.store(true, Ordering::Relaxed);
+}
+
+/// Whether this is a guest of KVM.
+pub fn is_guest_of_kvm() -> bool {
+    GUEST_OF_KVM.load(Ordering::Relaxed)
+}
+
+/// What this CPU says of itself, its clock apart, and of caches nothing to a guest
+/// of KVM. Nothing interrupts it: interrupts stay masked.
+pub fn read_identity() -> Identity {
+    let wide = ID_AA64MMFR2_EL1.is_set(ID_AA64MMFR2_EL1::CCIDX);
+    let levels = match is_guest_of_kvm() {
+        true => 0,
+        false => CLIDR_EL1.get(),
+    };
+    let caches = Caches::read(levels, wide, &mut |selector| {
+        CSSELR_EL1.set(selector);
+        let size: u64;
+        // SAFETY: reading CCSIDR_EL1 has no side effect; the ISB lets it be
+        // the cache that CSSELR_EL1 selects.
+        unsafe { asm!("isb", "mrs {}, ccsidr_el1", out(reg) size, options(nostack)) };
+        size
+    });
+    Identity {
+        midr: midr(),
+        caches,
+        frequency: counter_frequency(),
+        clock_mhz: None,
+    }
+}
+
+/// Bytes of the shortest line of a data cache (CTR_EL0.DminLine).
+pub fn data_line_bytes() -> u64 {
+    let ctr: u64;
+    // SAFETY: reading CTR_EL0 has no side effect.
+    unsafe { asm!("mrs {}, ctr_el0", out(reg) ctr, options(nomem, nostack)) };
+    4 << (ctr >> 16 & 0xf)
+}
+
+/// Bytes that DC ZVA zeroes; None where it may not be used (DCZID_EL0).
+pub fn dc_zva_bytes() -> Option<u64> {
+    let dczid: u64;
+    // SAFETY: reading DCZID_EL0 has no side effect.
+    unsafe { asm!("mrs {}, dczid_el0", out(reg) dczid, options(nomem, nostack)) };
+    let prohibited = dczid & 1 << 4 != 0;
+    (!prohibited).then_some(4 << (dczid & 0xf))
+}
+
+/// CNTFRQ_EL0 in Hz, as the firmware set it.
+pub fn counter_frequency() -> u64 {
+    CNTFRQ_EL0.get()
+}
+
+/// Whether the GIC's system registers exist (ID_AA64PFR0_EL1.GIC).
+pub fn has_gic_registers() -> bool {
+    ID_AA64PFR0_EL1.get() >> 24 & 0xf != 0
+}

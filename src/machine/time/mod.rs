@@ -1,0 +1,4 @@
+//! Timers, and waiting by them.
+
+pub mod timer;
+pub mod waiter;
