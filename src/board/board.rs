@@ -17,13 +17,14 @@
 
 use arrayvec::ArrayVec;
 
+use crate::devices::timer_frame::NoFrame;
 use crate::image::Conduit;
 use crate::spec::counter::CounterErratum;
 
 use super::console::Uart;
 use super::cpus::{Cpu, LabelSource};
 use super::error::{BoardError, Problem};
-use super::frame::{NoFrame, TimerFrame};
+use super::frame::TimerFrame;
 use super::gic::Gic;
 use super::idle::{IDLE_STATES_MAX, IdleState};
 use super::memory::{MEMORY_MAX, RESERVED_MAX};

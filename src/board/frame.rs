@@ -10,6 +10,7 @@ use core::fmt;
 use super::fdt::{Node, word};
 use super::ranges::{self, Region};
 use super::tree::{Chain, compatible_with};
+use crate::devices::timer_frame::NoFrame;
 
 /// A frame that is not Secure, as the device tree has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,42 +47,6 @@ impl fmt::Display for TimerFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (base, intid) = (self.base, u64::from(self.intid));
         write!(f, "timer frame at {base:#x}, interrupt {intid}")
-    }
-}
-
-/// Why there is no timer frame to wake a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoFrame {
-    /// The device tree has none that is not disabled.
-    NotInTree,
-    /// This property of it, or of its parent, can not be used.
-    Property(&'static str),
-    /// Nothing can be read there, or CNTTIDR says that it is not implemented.
-    NotThere,
-    /// CNTACR keeps its counter or timer from non-secure software, or it keeps
-    /// nothing that is written.
-    NoAccess,
-    /// Its CNTPCT is not what the CPUs count.
-    OtherCount,
-    /// Its interrupt did not wake the lead in a trial.
-    DidNotWake,
-    /// No state that is measured stops a timer, so that it was not tried.
-    NotTried,
-}
-
-impl fmt::Display for NoFrame {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotInTree => "the device tree has no timer frame (arm,armv7-timer-mem)",
-            Self::Property(name) => {
-                return write!(f, "the device tree's timer frame has no usable {name}");
-            }
-            Self::NotThere => "the timer frame is not implemented",
-            Self::NoAccess => "the timer frame can not be accessed",
-            Self::OtherCount => "the timer frame counts otherwise than the CPUs",
-            Self::DidNotWake => "the timer frame's interrupt did not wake the lead in a trial",
-            Self::NotTried => "the timer frame was not tried",
-        })
     }
 }
 

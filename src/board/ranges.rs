@@ -9,36 +9,7 @@
 use super::error::Problem;
 use super::fdt::{Node, Read, number};
 use super::tree::Chain;
-
-/// A stretch of the physical address space. It has a size, and its end does
-/// not exceed 64 bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Region {
-    /// First address.
-    pub base: u64,
-    /// Size in bytes.
-    pub size: u64,
-}
-
-impl Region {
-    /// The address behind the last byte.
-    #[must_use]
-    pub const fn end(&self) -> u64 {
-        self.base.saturating_add(self.size)
-    }
-
-    /// Whether all of `other` lies in this region.
-    #[must_use]
-    pub const fn contains(&self, other: &Self) -> bool {
-        self.base <= other.base && other.end() <= self.end()
-    }
-
-    /// Whether the two share a byte.
-    #[must_use]
-    pub const fn overlaps(&self, other: &Self) -> bool {
-        self.base < other.end() && other.base < self.end()
-    }
-}
+pub use crate::spec::region::Region;
 
 /// `#address-cells` and `#size-cells` of a bus.
 #[derive(Clone, Copy)]

@@ -61,35 +61,6 @@ impl fmt::Display for Watchdog {
     }
 }
 
-/// Why no watchdog resets the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoWatchdog {
-    /// The device tree has none that can be used.
-    NotInTree,
-    /// Its registers can not be read, or are not what they should be.
-    NotThere,
-    /// It can not wait as long as the lead may take.
-    TooSoon {
-        /// The most that it can wait, in whole seconds.
-        most: u64,
-        /// The least that it would have to, likewise.
-        least: u64,
-    },
-}
-
-impl fmt::Display for NoWatchdog {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotInTree => f.write_str("none in the device tree"),
-            Self::NotThere => f.write_str("none where the device tree has one"),
-            Self::TooSoon { most, least } => write!(
-                f,
-                "left alone: it resets within {most} s, and the lead may take {least}"
-            ),
-        }
-    }
-}
-
 const COMPATIBLE: &str = "arm,sbsa-gwdt arm,sp805";
 /// How the name of WDOGCLK begins: `wdog_clk`, or `wdogclk` as of old.
 const WDOGCLK: &[u8] = b"wdog";

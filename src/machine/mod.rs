@@ -6,7 +6,7 @@
 //! | `cpu` | registers, single instructions, the cycle counter |
 //! | `memory` | translation tables, stacks, working memory, device registers |
 //! | `call` | SMC and HVC: plain, timed, in loops |
-//! | `time` | timers, and waiting by them |
+//! | `time` | timers, and waits by them |
 //! | `gic`, `timer_frame`, `watchdog` | the interrupt controller; devices of the board |
 //! | `console`, `ending`, `panic` | the UART; the ends of a run |
 //! | `round` | a measurement round on all CPUs |
@@ -16,7 +16,6 @@ pub mod call;
 pub mod console;
 pub mod cpu;
 pub mod ending;
-pub mod env;
 pub mod gic;
 pub mod memory;
 mod panic;
@@ -24,3 +23,14 @@ pub mod round;
 pub mod time;
 pub mod timer_frame;
 pub mod watchdog;
+
+/// Makes a function the payload's main function, which the entry code calls.
+macro_rules! entry {
+    ($main:path) => {
+        #[unsafe(export_name = "payload_main")]
+        fn payload_main(state: $crate::machine::boot::entries::BootState) -> ! {
+            $main(state)
+        }
+    };
+}
+pub(crate) use entry;

@@ -1,11 +1,11 @@
 //! The panic handler.
 
+use core::panic::PanicInfo;
+
 use crate::machine::console::{self, print_line};
 use crate::machine::cpu::registers;
 use crate::machine::ending::{self, EarlyEnd};
-use crate::machine::env;
-use crate::machine::round::sgi_waker;
-use core::panic::PanicInfo;
+use crate::machine::round::participant;
 
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
@@ -15,8 +15,8 @@ fn panic(info: &PanicInfo<'_>) -> ! {
         print_line!("\nPanic: panicked at {}:{line}:{column}:", at.file());
     }
     print_line!("{}\non CPU {:#x}", info.message(), registers::mpidr());
-    if env::is_lead() {
+    if registers::is_lead() {
         ending::end_run(&EarlyEnd::Panic);
     }
-    sgi_waker::stop_after_fault()
+    participant::stop_after_fault()
 }

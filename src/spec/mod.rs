@@ -5,6 +5,7 @@ pub mod counter;
 pub mod number;
 pub mod pmf;
 pub mod psci;
+pub mod region;
 pub mod smccc;
 pub mod sort;
 pub mod stat;

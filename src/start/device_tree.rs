@@ -1,4 +1,4 @@
-//! Finding the device tree: appended to the image, in the transfer list that
+//! Finds the device tree: appended to the image, in the transfer list that
 //! X1 says is at X3, or where X0 or X2 points.
 //!
 //! An address in a register is not one until it is proven: firmware may pass
@@ -29,7 +29,7 @@ const MAGIC: u32 = 0xd00d_feed_u32.swap_bytes();
 /// fewer.
 const HEADER: usize = 40;
 
-/// Where the tree came from.
+/// The origin of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// Appended to the image.
@@ -51,27 +51,27 @@ impl fmt::Display for Source {
 }
 
 /// A tree, mapped and whole.
-pub struct Found {
-    /// Its bytes.
+pub struct DeviceTree {
+    /// The bytes.
     pub bytes: &'static [u8],
-    /// Where they are.
+    /// The region of the bytes.
     pub region: Region,
-    /// Where they came from.
+    /// The origin of the bytes.
     pub source: Source,
 }
 
-/// Why there is no tree.
+/// The reason why there is no tree.
 pub enum NotFound {
     /// The appended one's place in the parameter block is impossible.
     Appended { offset: u64, size: u64 },
     /// None is appended, and neither register points to one.
     Nowhere { x0: u64, x2: u64 },
-    /// One is there, and can not be used.
-    Unusable(Source, Reason),
+    /// The tree that was found cannot be used.
+    Unusable(Source, UnusableTree),
 }
 
-/// What is wrong with a tree.
-pub enum Reason {
+/// The error of a tree.
+pub enum UnusableTree {
     Board(psci_bench::board::BoardError<'static>),
     Handoff(HandoffError),
     Map(MapError),
@@ -79,7 +79,7 @@ pub enum Reason {
     NoList,
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for UnusableTree {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Board(error) => error.fmt(f),
@@ -113,7 +113,7 @@ pub fn find(
     tables: &mut TranslationTables,
     block: &ParameterBlock,
     registers: [u64; 4],
-) -> Result<Found, NotFound> {
+) -> Result<DeviceTree, NotFound> {
     if block.tree_offset != 0 || block.tree_size != 0 {
         return appended(tables, block);
     }
@@ -135,8 +135,8 @@ pub fn find(
     Err(NotFound::Nowhere { x0, x2 })
 }
 
-/// The tree behind the image, which boot.S has mapped.
-fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Found, NotFound> {
+/// Finds the tree after the image, which boot.S has mapped.
+fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<DeviceTree, NotFound> {
     let (offset, size) = (block.tree_offset, block.tree_size);
     let image = layout::image();
     let fits = offset >= image.size
@@ -152,7 +152,7 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Found,
         .then(|| loader_data::find_mapped(tables, region))
         .flatten();
     match bytes {
-        Some(bytes) => Ok(Found {
+        Some(bytes) => Ok(DeviceTree {
             bytes,
             region,
             source: Source::Appended,
@@ -161,7 +161,7 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Found,
     }
 }
 
-/// What memory begins with at `address`, if `magic` is the first of it.
+/// Reads the header at `address`, if it begins with `magic`.
 fn header(tables: &mut TranslationTables, address: u64, magic: u32) -> Option<[u8; HEADER]> {
     if !address.is_multiple_of(8) || address < LOWEST {
         return None;
@@ -175,35 +175,35 @@ fn header(tables: &mut TranslationTables, address: u64, magic: u32) -> Option<[u
     header.filter(|header| header.starts_with(&magic.to_le_bytes()))
 }
 
-/// The whole of the tree that begins with this header.
+/// Maps the whole tree that begins with this header.
 fn take(
     tables: &mut TranslationTables,
     base: u64,
     header: &[u8],
     source: Source,
-) -> Result<Found, Reason> {
-    let size = total_size(header).map_err(Reason::Board)? as u64;
+) -> Result<DeviceTree, UnusableTree> {
+    let size = total_size(header).map_err(UnusableTree::Board)? as u64;
     let region = Region { base, size };
-    Ok(Found {
-        bytes: loader_data::map_for_good(tables, region).map_err(Reason::Map)?,
+    Ok(DeviceTree {
+        bytes: loader_data::map_for_good(tables, region).map_err(UnusableTree::Map)?,
         region,
         source,
     })
 }
 
-/// The tree in the transfer list at `base`, if it has one.
-fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<Found>, Reason> {
-    let header = header(tables, base, handoff::SIGNATURE).ok_or(Reason::NoList)?;
-    let size = handoff::used_size(&header).map_err(Reason::Handoff)? as u64;
+/// Finds the tree in the transfer list at `base`, if it has one.
+fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<DeviceTree>, UnusableTree> {
+    let header = header(tables, base, handoff::SIGNATURE).ok_or(UnusableTree::NoList)?;
+    let size = handoff::used_size(&header).map_err(UnusableTree::Handoff)? as u64;
     let region = Region { base, size };
     // Without a tree in it, working memory may be there.
     let place =
-        loader_data::read_once(tables, region, handoff::device_tree).map_err(Reason::Map)?;
-    let Some(place) = place.map_err(Reason::Handoff)? else {
+        loader_data::read_once(tables, region, handoff::device_tree).map_err(UnusableTree::Map)?;
+    let Some(place) = place.map_err(UnusableTree::Handoff)? else {
         return Ok(None);
     };
-    let list = loader_data::map_for_good(tables, region).map_err(Reason::Map)?;
-    Ok(list.get(place).map(|bytes| Found {
+    let list = loader_data::map_for_good(tables, region).map_err(UnusableTree::Map)?;
+    Ok(list.get(place).map(|bytes| DeviceTree {
         bytes,
         region,
         source: Source::List(base),

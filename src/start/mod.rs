@@ -2,7 +2,9 @@
 
 #![forbid(unsafe_code)]
 
+mod console;
 mod device_tree;
+mod memory;
 mod run;
 mod setup;
 

@@ -29,13 +29,13 @@ fn calls(code: &Code) -> Vec<Call> {
         *at
     };
     // The length of a name stands before it, and `17h` before its hash.
-    let begin = named("11participant7suspend17h");
+    let begin = named("11Participant7suspend17h");
     let drain = named("3Gic5drain17h");
-    let again = named("11participant12set_up_again17h");
+    let again = named("11Participant12set_up_again17h");
     let closures: Vec<u64> = code
         .symbols
         .iter()
-        .filter(|(name, _)| name.contains("11participant13execute_order28_"))
+        .filter(|(name, _)| name.contains("11Participant13execute_order28_"))
         .map(|(_, at)| *at)
         .collect();
     let end = code

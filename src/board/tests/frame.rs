@@ -2,8 +2,8 @@
 
 use super::trees::{Model, be, juno, qemu};
 use crate::board::board::Board;
-use crate::board::frame::{NoFrame, TimerFrame};
 use crate::board::ranges::Region;
+use crate::board::{NoFrame, TimerFrame};
 
 /// What is found in a tree that is good in any case.
 fn found(tree: &Model) -> Result<TimerFrame, NoFrame> {

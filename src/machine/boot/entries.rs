@@ -1,7 +1,7 @@
-//! The three entries (`boot.S`) and the constants that they load into the
-//! system registers.
+//! The entries (`boot.S`) and the constants that they load into the system registers.
+//! No other file of the machine imports this one.
 
-use crate::machine::boot::layout::EMERGENCY_STACK;
+use crate::machine::boot::layout::{EMERGENCY_STACK, root_table_address};
 use core::arch::global_asm;
 
 use crate::machine::memory::tables;
@@ -25,16 +25,16 @@ const SCTLR_ON: u64 = 1 | 1 << 2 | 1 << 3 | 1 << 12;
 
 /// SCTLR_EL1's RES1 bits of Armv8.0: MMU and caches off.
 const SCTLR_EL1_OFF: u64 = 0x30d0_0800;
-/// The same with [`SCTLR_ON`].
+/// The value with [`SCTLR_ON`].
 const SCTLR_EL1: u64 = SCTLR_EL1_OFF | SCTLR_ON;
 
 /// SCTLR_EL2's RES1 bits of Armv8.0 (E2H = 0): MMU and caches off.
 const SCTLR_EL2_OFF: u64 = 0x30c5_0830;
-/// The same with [`SCTLR_ON`].
+/// The value with [`SCTLR_ON`].
 const SCTLR_EL2: u64 = SCTLR_EL2_OFF | SCTLR_ON;
 
 /// SCR_EL3: the levels below are AArch64 (RW) and not secure (NS), HVC can be
-/// used (HCE), SMC can not (SMD); bits 5 and 4 are RES1.
+/// used (HCE), SMC cannot (SMD); bits 5 and 4 are RES1.
 const SCR_EL3: u64 = 1 << 10 | 1 << 8 | 1 << 7 | 3 << 4 | 1;
 
 /// HCR_EL2: EL1 is AArch64 (RW), physical interrupts and SErrors are EL2's
@@ -46,15 +46,15 @@ const BOOT_STACK: u64 = 8 * PAGE;
 /// The first tables: the root, at most 7 for image, tree and boot area, and
 /// what the console, a tree at X0 and the working memory's beginning take.
 const BOOT_POOL: u64 = 13 * PAGE;
-/// Where in the boot area the boot stack ends: guard page and stack.
+/// The end of the boot stack in the boot area: guard page and stack.
 const BOOT_STACK_TOP: u64 = PAGE + BOOT_STACK;
-/// Where in it the tables begin.
+/// The beginning of the tables in the boot area.
 const BOOT_TABLES: u64 = BOOT_STACK_TOP + EMERGENCY_STACK;
-/// Bytes of the boot area, which lies behind image and appended tree.
+/// Bytes of the boot area, which follows image and appended tree.
 const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
 
-// vectors.S loads a slot's first word.
-const _: () = assert!(core::mem::offset_of!(CpuChannel, stack) == 0);
+// vectors.S loads the first word of a channel.
+const _: () = assert!(core::mem::offset_of!(CpuChannel, entry.stack_top) == 0);
 // What `add` and `ldr` can hold (boot.S).
 const _: () = assert!(size_of::<CpuChannel>() < 4096);
 
@@ -75,9 +75,9 @@ global_asm!(
     BOOT_AREA = const BOOT_AREA,
     TREE_ALIGN = const psci_bench::image::TREE_ALIGN,
     TREE_MAX = const psci_bench::image::TREE_MAX,
-    CHANNEL_STACK = const core::mem::offset_of!(CpuChannel, stack),
-    CHANNEL_MPIDR = const core::mem::offset_of!(CpuChannel, mpidr),
-    CHANNEL_CONTEXT = const core::mem::offset_of!(CpuChannel, context),
+    CHANNEL_STACK = const core::mem::offset_of!(CpuChannel, entry.stack_top),
+    CHANNEL_MPIDR = const core::mem::offset_of!(CpuChannel, entry.mpidr),
+    CHANNEL_CONTEXT = const core::mem::offset_of!(CpuChannel, entry.suspend_context),
     CHANNEL_SIZE = const size_of::<CpuChannel>(),
     boot_main = sym enter,
     secondary_main = sym crate::machine::round::secondary::secondary_main,
@@ -89,21 +89,26 @@ global_asm!(
     exception = sym super::exception::exception,
 );
 
-/// What the entry code found and left.
+unsafe extern "Rust" {
+    /// The payload's main function, which `machine::entry!` exports.
+    safe fn payload_main(state: BootState) -> !;
+}
+
+/// The state in which the entry code leaves the machine.
 pub struct BootState {
     /// The loader's X0 to X3.
-    pub registers: [u64; 4],
+    pub loader_registers: [u64; 4],
     /// Image, appended tree and boot area are mapped.
     pub tables: TranslationTables,
     /// Boot stack and first tables.
-    pub area: Region,
+    pub boot_area: Region,
     /// False where the loader entered at EL3, where firmware has its place.
     pub has_firmware: bool,
 }
 
-/// Comes from `boot.S`, on the boot stack, with MMU and caches on: the
+/// Enters Rust from `boot.S`, on the boot stack, with MMU and caches on: the
 /// loader's X0 to X3, the next free translation table, 1 where the control
-/// registers have EL1's layout, where the boot area begins, and 1 where the
+/// registers have EL1's layout, the address of the boot area, and 1 where the
 /// loader entered at EL3.
 extern "C" fn enter(
     x0: u64,
@@ -115,14 +120,15 @@ extern "C" fn enter(
     boot_area: u64,
     left_el3: u64,
 ) -> ! {
-    let area = Region {
+    let boot_area = Region {
         base: boot_area,
         size: BOOT_AREA,
     };
-    crate::main(BootState {
-        registers: [x0, x1, x2, x3],
-        tables: TranslationTables::new(next_table, area.end(), layout != 0),
-        area,
+    let root = root_table_address();
+    payload_main(BootState {
+        loader_registers: [x0, x1, x2, x3],
+        tables: TranslationTables::new(root, next_table, boot_area.end(), layout != 0),
+        boot_area,
         has_firmware: left_el3 == 0,
     })
 }

@@ -1,6 +1,7 @@
-//! The end of a CPU: an exception that nobody expected.
+//! The end of a CPU by an exception.
 
 use crate::machine::boot::layout;
+use crate::machine::round::participant;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,16 +10,14 @@ use crate::machine::console::print_line;
 use crate::machine::cpu::registers;
 use crate::machine::ending;
 use crate::machine::ending::EarlyEnd;
-use crate::machine::env;
-use crate::machine::round::sgi_waker;
 use arrayvec::ArrayVec;
 use psci_bench::board::Region;
 use psci_bench::image::Conduit;
 use spin::mutex::SpinMutex;
 
-/// What `vectors.S` saves.
+/// The registers that `vectors.S` saves.
 #[repr(C)]
-pub struct Saved {
+pub struct SavedFrame {
     x: [u64; 31],
     sp: u64,
     elr: u64,
@@ -28,49 +27,49 @@ pub struct Saved {
     vector: u64,
 }
 
-/// Set by the first CPU that dumps: an exception in the dump itself must not
-/// lead here again and again.
-static DUMPING: AtomicBool = AtomicBool::new(false);
+/// True while a CPU dumps: an exception in the dump itself must not lead to another
+/// dump.
+static IS_DUMPING: AtomicBool = AtomicBool::new(false);
 
 /// Dumps the registers, and parks the CPU or ends the run.
 ///
 /// Called by `vectors.S` alone, on the CPU's emergency stack where it has one.
-pub extern "C" fn exception(saved: &Saved) -> ! {
-    let is_lead = env::is_lead();
-    if !DUMPING.swap(true, Ordering::Acquire) {
+pub extern "C" fn exception(saved: &SavedFrame) -> ! {
+    let is_lead = registers::is_lead();
+    if !IS_DUMPING.swap(true, Ordering::Acquire) {
         console::force_unlock();
         dump(saved);
-        DUMPING.store(false, Ordering::Release);
+        IS_DUMPING.store(false, Ordering::Release);
     } else if is_lead {
-        // An exception in the dump, or two CPUs at once: say no more.
+        // An exception in the dump, or two CPUs at once: print no more.
         ending::end_silently();
     }
     if is_lead {
-        let what = What::of(saved);
-        if what == What::HvcToSelf {
-            // The run can not end by it either. Firmware takes SMC, if anything.
+        let cause = ExceptionCause::from_frame(saved);
+        if cause == ExceptionCause::HvcToSelf {
+            // The run cannot end by it either. Firmware takes SMC, if anything.
             ending::set_conduit(Some(Conduit::Smc));
         }
-        ending::end_run(&EarlyEnd::Machine(&what));
+        ending::end_run(&EarlyEnd::Machine(&cause));
     }
-    sgi_waker::stop_after_fault()
+    participant::stop_after_fault()
 }
 
-/// The most devices whose places are kept.
-const PLACES: usize = 16;
+/// The most devices whose names are kept.
+const DEVICES_MAX: usize = 16;
 
-/// Where the devices are that are used, for an exception to name one.
-static DEVICES: SpinMutex<ArrayVec<(&'static str, Region), PLACES>> =
+/// Names and regions of the devices in use, for an exception to name one.
+static DEVICES: SpinMutex<ArrayVec<(&'static str, Region), DEVICES_MAX>> =
     SpinMutex::new(ArrayVec::new_const());
 
-/// Keeps where a device is, as long as there is room.
+/// Registers the name of a device, as long as there is room.
 pub fn register_device_name(name: &'static str, region: Region) {
     let _ = DEVICES.lock().try_push((name, region));
 }
 
-/// What an exception on the lead says of its cause.
+/// The cause of an exception on the lead.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
+enum ExceptionCause {
     /// HVC at EL2, which is an exception to EL2.
     HvcToSelf,
     /// A fault at this address, with the fault status (ISS bits 5:0).
@@ -79,9 +78,9 @@ enum What {
     Class(&'static str),
 }
 
-impl What {
-    /// By ESR_ELx and FAR_ELx (Arm ARM, D19.2.37 and D19.2.40).
-    fn of(saved: &Saved) -> Self {
+impl ExceptionCause {
+    /// Returns the cause by ESR_ELx and FAR_ELx (Arm ARM, D19.2.37 and D19.2.40).
+    fn from_frame(saved: &SavedFrame) -> Self {
         let class = saved.esr >> 26 & 0x3f;
         let is_sync = saved.vector & 3 == 0;
         let has_address = saved.esr & 1 << 10 == 0;
@@ -96,7 +95,7 @@ impl What {
     }
 }
 
-impl fmt::Display for What {
+impl fmt::Display for ExceptionCause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("exception on the lead CPU: ")?;
         let (class, far, status) = match *self {
@@ -120,10 +119,10 @@ impl fmt::Display for What {
     }
 }
 
-/// By the vector's number, its two lowest bits.
+/// Names by the two lowest bits of the vector's number.
 const KINDS: [&str; 4] = ["synchronous", "IRQ", "FIQ", "SError"];
 
-fn dump(saved: &Saved) {
+fn dump(saved: &SavedFrame) {
     let kind = KINDS[(saved.vector & 3) as usize];
     let class = saved.esr >> 26 & 0x3f;
     let image = layout::image().base;
@@ -152,7 +151,7 @@ fn dump(saved: &Saved) {
     }
 }
 
-/// ESR_ELx.EC in words (Arm ARM, D19.2.37).
+/// Returns ESR_ELx.EC in words (Arm ARM, D19.2.37).
 fn class_name(class: u64) -> &'static str {
     match class {
         0x00 => "unknown reason (an undefined instruction?)",

@@ -1,4 +1,4 @@
-//! Timed calls: the figures' source, and so in assembly alone (`timed.S`).
+//! Timed calls, which are in assembly alone (`timed.S`), and the counter around them.
 
 use crate::machine::cpu::instructions::relax;
 use core::arch::{asm, global_asm};
@@ -12,10 +12,10 @@ use psci_bench::spec::psci::function;
 // One piece, as operation_loop.S reads the counter by the macros of timed.S.
 global_asm!(include_str!("timed.S"), include_str!("operation_loop.S"));
 
-/// What the assembly stores; see `timed.S`.
+/// The words that the assembly stores; see `timed.S`.
 #[repr(C)]
 #[derive(Default)]
-struct Raw {
+struct RawCall {
     before: [u64; 2],
     after: [u64; 2],
     x0: u64,
@@ -23,44 +23,44 @@ struct Raw {
 }
 
 unsafe extern "C" {
-    fn timed_smc(function: u32, raw: &mut Raw);
-    fn timed_smc_twice(function: u32, raw: &mut Raw);
-    fn timed_hvc(function: u32, raw: &mut Raw);
-    fn empty_smc(raw: &mut Raw);
-    fn empty_smc_twice(raw: &mut Raw);
-    fn empty_hvc(raw: &mut Raw);
-    fn suspend_smc(function: u32, power_state: u32, raw: &mut Raw, context: &AtomicU64);
-    fn suspend_smc_twice(function: u32, power_state: u32, raw: &mut Raw, context: &AtomicU64);
-    fn suspend_hvc(function: u32, power_state: u32, raw: &mut Raw, context: &AtomicU64);
+    fn timed_smc(function: u32, raw: &mut RawCall);
+    fn timed_smc_twice(function: u32, raw: &mut RawCall);
+    fn timed_hvc(function: u32, raw: &mut RawCall);
+    fn empty_smc(raw: &mut RawCall);
+    fn empty_smc_twice(raw: &mut RawCall);
+    fn empty_hvc(raw: &mut RawCall);
+    fn suspend_smc(function: u32, power_state: u32, raw: &mut RawCall, context: &AtomicU64);
+    fn suspend_smc_twice(function: u32, power_state: u32, raw: &mut RawCall, context: &AtomicU64);
+    fn suspend_hvc(function: u32, power_state: u32, raw: &mut RawCall, context: &AtomicU64);
 }
 
-/// One call as its caller saw it.
+/// One timed call.
 #[derive(Clone, Copy)]
 pub struct TimedCall {
     /// Counter before the call; 0 where an erratum spoiled the read.
     pub before: u64,
-    /// Counter after it, likewise; for a CPU that came back through the entry
-    /// point, in its first instruction there.
+    /// Counter after it, likewise; for a CPU that returned through the entry point, in
+    /// its first instruction there.
     pub after: u64,
     /// The call's X0; 0 when it did not return.
     pub x0: u64,
-    /// The way back.
+    /// The way by which the CPU returned.
     pub back: Return,
 }
 
-/// How a CPU came back from a call.
+/// The way by which a CPU returns from a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Return {
-    /// The call returned.
-    Returned,
+    /// To the instruction after the call.
+    FellThrough,
     /// Through the entry point.
     Resumed,
     /// Through the entry point, with another context ID than was given.
     WrongContext,
 }
 
-/// Whether the CPU is a Cortex-A73, whose counter must be read twice.
-pub fn is_cortex_a73(midr: u64) -> bool {
+/// Says that the CPU is a Cortex-A73, whose counter must be read twice.
+fn is_cortex_a73(midr: u64) -> bool {
     const CORTEX_A73: u64 = 0x410f_d090;
     const REVISION_AND_VARIANT: u64 = 0xf << 20 | 0xf;
     midr & 0xffff_ffff & !REVISION_AND_VARIANT == CORTEX_A73
@@ -84,7 +84,7 @@ macro_rules! counter {
     }};
 }
 
-/// Pairs of reads until one is taken as it is: as Linux's driver has it.
+/// The pairs of reads after which one is taken as it is, as in Linux's driver.
 const PAIRS: u32 = 200;
 
 fn read_twice() -> [u64; 2] {
@@ -103,11 +103,11 @@ fn read_twice() -> [u64; 2] {
     [first, second]
 }
 
-/// Reads until a counter that has not changed is taken to stand still: a tick
+/// The reads after which a counter that has not changed is taken to stand still: a tick
 /// of the slowest that is allowed, 1 MHz, is over far sooner.
 const STILL: u32 = 1 << 20;
 
-/// A conduit and the counter that goes with it.
+/// The conduit and the counter that surround a timed call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallPath {
     /// SMC, CNTPCT.
@@ -119,7 +119,7 @@ pub enum CallPath {
 }
 
 impl CallPath {
-    /// The way for this conduit, on all CPUs: with the erratum that the device
+    /// Returns the path for this conduit, on all CPUs: with the erratum that the device
     /// tree names, or that the lead has by its MIDR. HVC is a guest's: it counts
     /// by the virtual counter, which is its own.
     pub fn new(conduit: Conduit, erratum: Option<CounterErratum>, midr: u64) -> Self {
@@ -131,7 +131,7 @@ impl CallPath {
         }
     }
 
-    /// The counter that this way reads.
+    /// Returns the counter that this path reads.
     pub fn counter(self) -> Counter {
         match self {
             Self::Smc => Counter::Physical,
@@ -140,7 +140,7 @@ impl CallPath {
         }
     }
 
-    /// The conduit.
+    /// Returns the conduit.
     pub fn conduit(self) -> Conduit {
         match self {
             Self::Smc | Self::SmcTwice(_) => Conduit::Smc,
@@ -148,13 +148,13 @@ impl CallPath {
         }
     }
 
-    /// Bit 0 of a context ID: which counter the entry point is to read.
+    /// Returns bit 0 of a context ID: 1 where the entry point reads CNTVCT.
     pub fn context_flag(self) -> u64 {
         u64::from(self == Self::Hvc)
     }
 
-    /// Whether the counter counts: all waiting ends by it.
-    pub fn counts(self) -> bool {
+    /// Says that the counter counts: all waits end by it.
+    pub fn is_counting(self) -> bool {
         let first = self.now();
         (0..STILL).any(|_| {
             relax();
@@ -162,7 +162,7 @@ impl CallPath {
         })
     }
 
-    /// Reads the counter, not ahead of anything that comes before.
+    /// Reads the counter, after all that precedes.
     pub fn now(self) -> u64 {
         match self {
             Self::Hvc => counter!("cntvct_el0"),
@@ -176,49 +176,49 @@ impl CallPath {
 
     /// Spins until the counter has reached `instant`: the last stretch before
     /// a call, with no memory touched.
-    pub fn wait_until(self, instant: u64) {
+    pub fn spin_until(self, instant: u64) {
         while self.now() < instant {
             relax();
         }
     }
 
     /// Times a call that takes no argument and only returns.
-    pub fn call(self, function: u32) -> TimedCall {
+    pub fn time_call(self, function: u32) -> TimedCall {
         let timed = match self {
             Self::Smc => timed_smc,
             Self::SmcTwice(_) => timed_smc_twice,
             Self::Hvc => timed_hvc,
         };
-        let mut raw = Raw::default();
-        // SAFETY: timed.S writes the six words of Raw and nothing else, keeps
+        let mut raw = RawCall::default();
+        // SAFETY: timed.S writes the six words of RawCall and nothing else, keeps
         // the callee-saved registers, and the conduit is the one that the
         // device tree names.
         unsafe { timed(function, &mut raw) };
         self.read(&raw)
     }
 
-    /// Times no call at all.
-    pub fn nothing(self) -> TimedCall {
+    /// Times a region without a call.
+    fn time_empty_region(self) -> TimedCall {
         let empty = match self {
             Self::Smc => empty_smc,
             Self::SmcTwice(_) => empty_smc_twice,
             Self::Hvc => empty_hvc,
         };
-        let mut raw = Raw::default();
-        // SAFETY: timed.S writes the six words of Raw and nothing else.
+        let mut raw = RawCall::default();
+        // SAFETY: timed.S writes the six words of RawCall and nothing else.
         unsafe { empty(&mut raw) };
         self.read(&raw)
     }
 
-    /// Ticks that a timed region takes that has no call in it.
-    pub fn empty(self) -> u64 {
-        let call = self.nothing();
+    /// Returns the ticks of a timed region without a call.
+    pub fn empty_region_ticks(self) -> u64 {
+        let call = self.time_empty_region();
         call.after - call.before
     }
 
-    /// Times CPU_SUSPEND, or without a state SYSTEM_SUSPEND. `context` is the
-    /// slot's, for the entry to find.
-    pub fn suspend(self, power_state: Option<u32>, context: &AtomicU64) -> TimedCall {
+    /// Times CPU_SUSPEND, or without a state SYSTEM_SUSPEND. `context` is in
+    /// the CPU's channel, for the entry to find.
+    pub fn time_suspend(self, power_state: Option<u32>, context: &AtomicU64) -> TimedCall {
         let (function, power_state) = match power_state {
             Some(power_state) => (function::CPU_SUSPEND, power_state),
             None => (function::SYSTEM_SUSPEND, 0),
@@ -228,29 +228,29 @@ impl CallPath {
             Self::SmcTwice(_) => suspend_smc_twice,
             Self::Hvc => suspend_hvc,
         };
-        let mut raw = Raw::default();
+        let mut raw = RawCall::default();
         // SAFETY: as above, and timed.S stores the context ID in `context`. The
         // firmware resumes this CPU at wake_entry, which by that finds this
-        // stack again, used by nobody else.
+        // stack again, which no other CPU uses.
         unsafe { suspend(function, power_state, &mut raw, context) };
         self.read(&raw)
     }
 
-    /// Returns the right one of two reads; 0 where neither is known to be right.
-    pub fn choose(self, reads: [u64; 2]) -> u64 {
+    /// Selects the right one of two reads; 0 where an erratum may have spoiled both.
+    pub fn select_read(self, reads: [u64; 2]) -> u64 {
         match self {
             Self::SmcTwice(erratum) => erratum.choose(reads).unwrap_or(0),
             Self::Smc | Self::Hvc => reads[0],
         }
     }
 
-    fn read(self, raw: &Raw) -> TimedCall {
+    fn read(self, raw: &RawCall) -> TimedCall {
         TimedCall {
-            before: self.choose(raw.before),
-            after: self.choose(raw.after),
+            before: self.select_read(raw.before),
+            after: self.select_read(raw.after),
             x0: raw.x0,
             back: match raw.back {
-                0 => Return::Returned,
+                0 => Return::FellThrough,
                 1 => Return::Resumed,
                 _ => Return::WrongContext,
             },

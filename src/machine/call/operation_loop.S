@@ -8,7 +8,7 @@
 // branch there and one back; the variant `loop` shows what those cost. A test
 // reads all of it back out of the linked image.
 //
-// Arguments and results are in struct Raw (operation_loop.rs). In a loop:
+// Arguments and results are in struct RawLoop (operation_loop.rs). In a loop:
 //   x19        operations left
 //   x20 - x23  what the operation needs
 //   x0         what the last one came back with

@@ -1,26 +1,27 @@
-//! What measuring itself costs.
+//! The cost of measuring itself.
 
-use crate::machine::env::Env;
 use psci_bench::measure::Overheads;
 use psci_bench::spec::pmf::Stamp;
+
+use crate::machine::call::call_path::CallPath;
+use crate::machine::call::firmware::Firmware;
 
 /// Tries, of which the least counts.
 const TRIES: u32 = 64;
 
-/// Measures the costs on the calling CPU.
-pub fn measure_overheads(env: &Env) -> Overheads {
-    let mpidr = env.slots[env.lead].mpidr;
+/// Measures the costs on the calling CPU, whose MPIDR is given.
+pub fn measure_overheads(path: CallPath, firmware: Firmware, mpidr: u64) -> Overheads {
     Overheads {
         counter: least(&mut || {
-            let before = env.way.now();
-            env.way.now() - before
+            let before = path.now();
+            path.now() - before
         }),
-        empty: least(&mut || env.way.empty()),
-        pmf_read: env.pmf.ok().map(|pmf| {
+        empty: least(&mut || path.empty_region_ticks()),
+        pmf_read: firmware.pmf.ok().map(|pmf| {
             least(&mut || {
-                let before = env.way.now();
-                let _ = env.firmware.timestamp(pmf, mpidr, Stamp::EnterPsci);
-                env.way.now() - before
+                let before = path.now();
+                let _ = firmware.read_timestamp(pmf, mpidr, Stamp::EnterPsci);
+                path.now() - before
             })
         }),
     }

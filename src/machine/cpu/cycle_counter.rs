@@ -1,7 +1,7 @@
-//! The cycle counter, PMCCNTR_EL0 (Arm ARM, D13): switched on for as long as
-//! it is used, and what was there before put back.
+//! The cycle counter, PMCCNTR_EL0 (Arm ARM, D13): it counts for as long as it is
+//! used, and its registers are restored.
 
-use crate::machine::env::Env;
+use crate::machine::time::timebase::Timebase;
 use core::arch::asm;
 
 /// PMCR_EL0: E, all counters on; D, count every 64th cycle; DP, not where
@@ -17,11 +17,11 @@ const COUNT_AT_EL2: u64 = 1 << 27;
 /// The cycle counter's bit in PMCNTENSET_EL0 and PMCNTENCLR_EL0.
 const CYCLES: u64 = 1 << 31;
 
-/// So long a CPU's clock is measured, in microseconds: to 0.1 % by a counter of
-/// 10 MHz.
+/// The time for which a CPU's clock is measured, in microseconds: to 0.1 % by a
+/// counter of 10 MHz.
 const CLOCK_US: u64 = 200;
 
-/// Looks at the counter until it is taken to stand still.
+/// The reads after which the counter is taken to stand still.
 const STILL: u32 = 16;
 
 /// Reads or writes a register of the PMU.
@@ -34,20 +34,20 @@ macro_rules! register {
         value
     }};
     ($name:literal, $value:expr) => {
-        // SAFETY: as above. Counting changes nothing but counters, of which
-        // nobody else on this CPU makes use.
+        // SAFETY: as above. Counting changes nothing but counters, which no
+        // other code on this CPU uses.
         unsafe { asm!(concat!("msr ", $name, ", {}"), in(reg) $value, options(nomem, nostack)) }
     };
 }
 
-/// The counter, counting; what it was set to before.
+/// The registers of the counter as they were before it was started.
 pub struct CycleCounter {
     control: u64,
     filter: u64,
     enabled: u64,
 }
 
-/// Whether this CPU has a PMU that is PMUv3 (ID_AA64DFR0_EL1.PMUVer: 0 is none,
+/// Says that this CPU has a PMU that is PMUv3 (ID_AA64DFR0_EL1.PMUVer: 0 is none,
 /// 0xf one of another kind).
 pub fn has_pmu_v3() -> bool {
     let features: u64;
@@ -59,7 +59,7 @@ pub fn has_pmu_v3() -> bool {
 }
 
 impl CycleCounter {
-    /// Lets the counter count; None where there is none, or it does not.
+    /// Starts the counter; None where there is none, or where it stands still.
     pub fn start() -> Option<Self> {
         if !has_pmu_v3() {
             return None;
@@ -81,7 +81,7 @@ impl CycleCounter {
         Some(before)
     }
 
-    /// Sets the counter as it was.
+    /// Restores the counter.
     pub fn stop(&self) {
         if self.enabled & CYCLES == 0 {
             register!("pmcntenclr_el0", CYCLES);
@@ -92,21 +92,19 @@ impl CycleCounter {
     }
 }
 
-impl Env {
-    /// Measures the clock of the calling CPU, in MHz: cycles while the system
-    /// counter runs for a fixed time. None where there is no cycle counter, or
-    /// no frequency to go by.
-    pub fn measure_clock_mhz(&self) -> Option<u64> {
-        let frequency = self.clock.is_known().then_some(self.clock.hz)?;
-        let pmu = CycleCounter::start()?;
-        let (start, first) = (self.way.now(), now());
-        self.way.wait_until(start + self.us(CLOCK_US));
-        let (end, last) = (self.way.now(), now());
-        pmu.stop();
-        let cycles = last.wrapping_sub(first).checked_mul(frequency)?;
-        let ticks = (end - start).checked_mul(1_000_000)?;
-        cycles.checked_add(ticks / 2)?.checked_div(ticks)
-    }
+/// Measures the clock of the calling CPU, in MHz: cycles while the system counter runs
+/// for a fixed time. Returns None where there is no cycle counter, or where the
+/// counter's frequency is unknown.
+pub fn measure_clock_mhz(timebase: &Timebase) -> Option<u64> {
+    let frequency = timebase.clock.is_known().then_some(timebase.clock.hz)?;
+    let cycle_counter = CycleCounter::start()?;
+    let (start, first) = (timebase.now(), now());
+    timebase.spin_until(start + timebase.ticks_of_us(CLOCK_US));
+    let (end, last) = (timebase.now(), now());
+    cycle_counter.stop();
+    let cycles = last.wrapping_sub(first).checked_mul(frequency)?;
+    let ticks = (end - start).checked_mul(1_000_000)?;
+    cycles.checked_add(ticks / 2)?.checked_div(ticks)
 }
 
 fn now() -> u64 {

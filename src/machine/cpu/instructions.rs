@@ -2,7 +2,7 @@
 
 use core::arch::asm;
 
-/// Whether an interrupt is pending for this CPU, masked or not (ISR_EL1, its
+/// Says that an interrupt is pending for this CPU, masked or not (ISR_EL1, its
 /// bits I and F; an SError is taken).
 pub fn is_interrupt_pending() -> bool {
     let pending: u64;
@@ -14,13 +14,12 @@ pub fn is_interrupt_pending() -> bool {
 
 /// Waits until an interrupt is pending, masked or not.
 pub fn wait_for_interrupt() {
-    // SAFETY: WFI only waits; the barrier completes what others wait for.
+    // SAFETY: WFI only waits; the barrier completes stores that others wait for.
     unsafe { asm!("dsb sy", "wfi", options(nostack)) };
 }
 
-/// Lets SErrors be taken from now on, also one that has been pending since
-/// before: the lead's, once it has a console. (`boot.S` does it on the other
-/// entries.) Until then nobody would hear of one.
+/// Lets SErrors be taken from now on, also one that is pending already: on the lead,
+/// once it has a console to report one. (`boot.S` does so on the other entries.)
 // Once in the image: a test looks at each place where SErrors are let in.
 #[inline(never)]
 pub fn unmask_serrors() {
@@ -29,14 +28,14 @@ pub fn unmask_serrors() {
     unsafe { asm!("msr daifclr, #4", options(nostack)) };
 }
 
-/// Completes all memory accesses of this CPU, devices' among them.
+/// Completes all memory accesses of this CPU, those to devices included.
 pub fn complete_accesses() {
     // SAFETY: barriers only.
     unsafe { asm!("dsb sy", "isb", options(nostack)) };
 }
 
-/// Gives way: in a loop that waits for another CPU, so that SMT threads and
-/// emulators run that one meanwhile.
+/// Yields in a loop that waits for another CPU, so that SMT threads and emulators run
+/// that one meanwhile.
 pub fn relax() {
     // SAFETY: YIELD is a hint.
     unsafe { asm!("yield", options(nomem, nostack, preserves_flags)) };

@@ -6,19 +6,19 @@
 //! Firmware may have reset a CPU's part of the GIC while it was down, so all
 //! of it is programmed again on every entry: [`Gic::init_cpu`].
 
-use crate::machine::gic::target::{GicError, OwnSgi, PRIORITY};
+use crate::machine::gic::target::{GicCpu, GicError, OwnSgi, PRIORITY};
 use crate::machine::gic::{v2, v3};
 use core::sync::atomic::Ordering;
 
 use psci_bench::board::{Gic as Description, Region};
-use psci_bench::devices::spi::{self, Target};
+use psci_bench::devices::gicv2;
+use psci_bench::devices::spi::{self, SpiTarget};
 
 use crate::machine::cpu::instructions;
 use crate::machine::memory::mmio::Mmio;
 use crate::machine::memory::mmio::Registers;
 use crate::machine::memory::tables::MapError;
 use crate::machine::memory::tables::TranslationTables;
-use crate::machine::round::channel::CpuChannel;
 
 /// Acknowledged interrupts until [`Gic::drain`] gives up: more than there
 /// are private interrupts.
@@ -28,7 +28,7 @@ const DRAIN_LIMIT: u32 = 64;
 /// asserted.
 const SETTLE_POLLS: u32 = 10_000;
 
-/// A GIC of either kind, or none: then nothing is pending, and nobody is woken.
+/// A GIC of either kind, or none: then nothing is pending, and no CPU is woken.
 pub enum Gic {
     /// No GIC.
     Absent,
@@ -38,14 +38,14 @@ pub enum Gic {
     V3(v3::GicV3),
 }
 
-/// An interrupt that was acknowledged, as the GIC told it.
-pub struct Claim(u32);
+/// An interrupt that was acknowledged, as the GIC returned it.
+pub struct Acknowledged(u32);
 
 impl Gic {
-    /// A GIC by its description in the device tree.
+    /// Maps the GIC that the device tree describes.
     ///
     /// # Errors
-    /// Where its registers can not be mapped, or are too few.
+    /// Where its registers cannot be mapped, or are too few.
     pub fn new(
         tables: &mut TranslationTables,
         gic: Option<&Description>,
@@ -69,7 +69,7 @@ impl Gic {
         })
     }
 
-    /// The architecture's version: 2 or 3; 0 without a GIC.
+    /// Returns the architecture's version: 2 or 3; 0 without a GIC.
     pub fn version(&self) -> u8 {
         match self {
             Self::Absent => 0,
@@ -78,7 +78,7 @@ impl Gic {
         }
     }
 
-    /// Lets the distributor forward non-secure interrupts. The lead's: once, and
+    /// Lets the distributor forward non-secure interrupts. The lead does so once, and
     /// again after SYSTEM_SUSPEND.
     pub fn init_distributor(&self) -> Result<(), GicError> {
         match self {
@@ -93,58 +93,57 @@ impl Gic {
 
     /// Sets up this CPU's part, whatever its state, for the PPIs of these timers
     /// and the SGI: on every entry.
-    pub fn init_cpu(&self, slot: &CpuChannel, timers: &[u32]) -> Result<(), GicError> {
+    pub fn init_cpu(&self, own: &GicCpu, timers: &[u32]) -> Result<(), GicError> {
         match self {
             Self::Absent => Ok(()),
             Self::V2(gic) => {
-                gic.init_cpu(slot, timers);
+                gic.init_cpu(own, timers);
                 Ok(())
             }
-            Self::V3(gic) => gic.init_cpu(slot, timers),
+            Self::V3(gic) => gic.init_cpu(own, timers),
         }
     }
 
     /// Sends the wake-up SGI to another CPU.
-    pub fn ring(&self, target: &CpuChannel) {
-        self.ring_at_once(core::iter::once(target));
+    pub fn send_wake_sgi(&self, target: &GicCpu) {
+        self.send_wake_sgis(core::iter::once(target));
     }
 
     /// Sends the wake-up SGI to several CPUs, by as few writes as name them: one
     /// with GICv2, one for each cluster with GICv3.
-    pub fn ring_at_once<'s>(&self, targets: impl Iterator<Item = &'s CpuChannel>) {
+    pub fn send_wake_sgis<'s>(&self, targets: impl Iterator<Item = &'s GicCpu>) {
         instructions::complete_accesses();
         match self {
             Self::Absent => {}
-            Self::V2(gic) => gic.ring(targets),
-            Self::V3(_) => v3::GicV3::ring(targets.map(|target| target.mpidr)),
+            Self::V2(gic) => gic.send_wake_sgis(targets),
+            Self::V3(_) => v3::GicV3::send_wake_sgis(targets.map(|target| target.mpidr)),
         }
         instructions::complete_accesses();
     }
 
-    /// How the CPU of `slot` sends itself an SGI; None without a GIC, or where
-    /// that can not name the CPU.
-    pub fn own_sgi(&self, slot: &CpuChannel) -> Option<OwnSgi> {
+    /// Returns the accesses of an SGI from `own` to itself; None without a GIC, or
+    /// where its register cannot name the CPU.
+    pub fn own_sgi(&self, own: &GicCpu) -> Option<OwnSgi> {
         match self {
             Self::Absent => None,
             Self::V2(gic) => Some(gic.own_sgi()),
-            Self::V3(_) => v3::GicV3::own_sgi(slot.mpidr),
+            Self::V3(_) => v3::GicV3::own_sgi(own.mpidr),
         }
     }
 
-    /// The lead's: lets an SPI, level-sensitive, come to the CPU of `slot`,
-    /// whose part of the GIC is set up. False when it is not to be had.
-    pub fn enable_spi(&self, intid: u32, slot: &CpuChannel) -> bool {
+    /// Routes an SPI, level-sensitive, to the CPU `own`, whose part of the GIC is set
+    /// up. Only the lead does so. Returns false when the SPI cannot be enabled.
+    pub fn enable_spi(&self, intid: u32, own: &GicCpu) -> bool {
         let target = match self {
             Self::Absent => return false,
-            Self::V2(_) => Target::List(slot.gic.load(Ordering::Relaxed) as u8),
-            Self::V3(_) => Target::Affinity(slot.mpidr),
+            Self::V2(_) => SpiTarget::List(own.place.load(Ordering::Relaxed) as u8),
+            Self::V3(_) => SpiTarget::Affinity(own.mpidr),
         };
         let enable = |mut bus| spi::enable(&mut bus, intid, target, PRIORITY);
         self.distributor().is_some_and(enable)
     }
 
-    /// The lead's: lets it come no more. False when the GIC does not get that
-    /// done.
+    /// Disables an SPI. Returns false when the GIC does not complete that.
     pub fn disable_spi(&self, intid: u32) -> bool {
         let disable = |mut bus| spi::disable(&mut bus, intid);
         self.distributor().is_some_and(disable)
@@ -160,47 +159,46 @@ impl Gic {
         }
     }
 
-    /// Acknowledges the interrupt that is pending, if one is; it is to be
-    /// completed.
-    pub fn claim(&self) -> Option<Claim> {
+    /// Acknowledges the pending interrupt, if there is one. The caller ends it.
+    pub fn acknowledge(&self) -> Option<Acknowledged> {
         match self {
             Self::Absent => None,
-            Self::V2(gic) => gic.claim().map(Claim),
-            Self::V3(_) => v3::GicV3::claim().map(Claim),
+            Self::V2(gic) => gic.acknowledge().map(Acknowledged),
+            Self::V3(_) => v3::GicV3::acknowledge().map(Acknowledged),
         }
     }
 
-    /// Ends it.
-    pub fn complete(&self, claim: Claim) {
+    /// Ends an interrupt.
+    pub fn end(&self, acknowledged: Acknowledged) {
         match self {
             Self::Absent => {}
-            Self::V2(gic) => gic.complete(claim.0),
-            Self::V3(_) => v3::GicV3::complete(claim.0),
+            Self::V2(gic) => gic.end(acknowledged.0),
+            Self::V3(_) => v3::GicV3::end(acknowledged.0),
         }
     }
 
     /// Acknowledges and ends the interrupt that is pending, if one is.
-    pub fn acknowledge(&self) -> Option<u32> {
-        let claim = self.claim()?;
-        let intid = self.intid(&claim);
-        self.complete(claim);
+    pub fn acknowledge_and_end(&self) -> Option<u32> {
+        let acknowledged = self.acknowledge()?;
+        let intid = self.intid(&acknowledged);
+        self.end(acknowledged);
         Some(intid)
     }
 
-    /// Which interrupt it is.
-    pub fn intid(&self, claim: &Claim) -> u32 {
+    /// Returns the INTID of an interrupt.
+    pub fn intid(&self, acknowledged: &Acknowledged) -> u32 {
         match self {
             // The other bits are the source CPU's number.
-            Self::V2(_) => claim.0 & 0x3ff,
-            _ => claim.0,
+            Self::V2(_) => gicv2::intid(acknowledged.0),
+            _ => acknowledged.0,
         }
     }
 
-    /// Acknowledges and ends what is pending, until nothing is. False when
-    /// something stays.
+    /// Acknowledges and ends what is pending, until nothing is. Returns false
+    /// when something stays.
     pub fn drain(&self) -> bool {
         for _ in 0..DRAIN_LIMIT {
-            if self.acknowledge().is_none() {
+            if self.acknowledge_and_end().is_none() {
                 break;
             }
         }

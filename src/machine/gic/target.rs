@@ -1,15 +1,27 @@
-//! The items of GICv2 and GICv3 alike.
+//! The items that GICv2 and GICv3 share.
 
-/// The SGI that wakes a CPU where the pattern is a chain.
+use core::sync::atomic::AtomicU64;
+
+/// The SGI that wakes a CPU.
 pub const WAKE_SGI: u32 = 0;
 
-/// Priority of all of them: a middle one of the non-secure half.
+/// The priority of all interrupts: a middle one of the non-secure half.
 pub const PRIORITY: u8 = 0xa0;
 
-/// How a CPU sends the wake-up SGI to itself, acknowledges and ends it.
+/// One CPU, as the GIC finds it.
+pub struct GicCpu {
+    /// The affinity fields of its MPIDR.
+    pub mpidr: u64,
+    /// GICv3: the address of its redistributor; 0 before that has been found.
+    /// GICv2: its bit in target lists.
+    pub place: AtomicU64,
+}
+
+/// The accesses by which a CPU sends the wake-up SGI to itself, acknowledges and
+/// ends it.
 pub enum OwnSgi {
-    /// GICv2: what to write to GICD_SGIR, its address and GICC_IAR's, which
-    /// GICC_EOIR is behind.
+    /// GICv2: the value for GICD_SGIR, and the addresses of GICD_SGIR and of
+    /// GICC_IAR, which GICC_EOIR follows.
     Registers {
         /// The value.
         value: u64,
@@ -18,19 +30,19 @@ pub enum OwnSgi {
         /// Address of GICC_IAR.
         iar: u64,
     },
-    /// GICv3: what to write to ICC_SGI1R_EL1.
+    /// GICv3: the value for ICC_SGI1R_EL1.
     System {
         /// The value.
         value: u64,
     },
 }
 
-/// Why this CPU's part of the GIC could not be set up.
+/// The reason why this CPU's part of the GIC cannot be set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GicError {
     /// No redistributor has this CPU's affinity.
     NoRedistributor,
-    /// ICC_SRE_EL1.SRE stays 0: the system registers are not to be had.
+    /// ICC_SRE_EL1.SRE stays 0: the system registers cannot be used.
     NoSystemRegisters,
     /// A register write stayed pending.
     Timeout,

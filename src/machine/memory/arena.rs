@@ -15,7 +15,7 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// An arena over these pages.
+    /// Returns an arena over these pages.
     pub fn new(pages: Pages) -> Self {
         let Region { base, size } = pages.region();
         Self {

@@ -1,7 +1,7 @@
-//! What a loader left in memory: bytes that nobody writes to any more.
+//! Read-only mappings of data that the loader placed.
 //!
-//! Where they are is the loader's word, or a register's. So no page is mapped
-//! that is in use, and each is probed before it is believed to be memory.
+//! Their address comes from the loader, or from a register. So no page is mapped
+//! that is in use, and each is probed before it is read as memory.
 
 use core::slice;
 
@@ -12,20 +12,20 @@ use crate::machine::memory::tables::Mapping;
 use crate::machine::memory::tables::TranslationTables;
 use psci_bench::board::Region;
 
-/// Bytes that are mapped already, and are never written to: None unless that is
-/// so for each page.
+/// Finds bytes that are mapped already and never written to; None unless each page
+/// is.
 pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'static [u8]> {
-    // SAFETY: they can be read, and a store to them would fault. Nobody takes
-    // them away again: pages are unmapped in this file alone, and only such as
-    // nobody was given for good.
+    // SAFETY: they can be read, and a store to them would fault. They
+    // stay mapped: pages are unmapped in this file alone, and only such as were not
+    // mapped for good.
     let bytes = || unsafe { bytes(region) };
     tables.is_constant(region).then(bytes)
 }
 
-/// Maps bytes to read them once.
+/// Maps bytes, reads them once, and unmaps them.
 ///
 /// # Errors
-/// Where a page is in use, or nothing is there.
+/// Where a page is in use, or there is no memory.
 pub fn read_once<T>(
     tables: &mut TranslationTables,
     region: Region,
@@ -42,7 +42,7 @@ pub fn read_once<T>(
 /// Maps bytes for good.
 ///
 /// # Errors
-/// Where a page is in use, or nothing is there.
+/// Where a page is in use, or there is no memory.
 pub fn map_for_good(
     tables: &mut TranslationTables,
     region: Region,
@@ -53,7 +53,7 @@ pub fn map_for_good(
     Ok(unsafe { bytes(region) })
 }
 
-/// Maps what can be read, and is not in use.
+/// Maps pages that can be read and are not in use.
 fn map(tables: &mut TranslationTables, region: Region) -> Result<(), MapError> {
     let mapped = tables.map_unused(region, Mapping::Constant);
     let error = match mapped {
@@ -69,7 +69,7 @@ fn map(tables: &mut TranslationTables, region: Region) -> Result<(), MapError> {
     Err(error)
 }
 
-/// The bytes of a region.
+/// Returns the bytes of a region.
 ///
 /// # Safety
 /// The region must be mapped as memory that is never written to, as long as the

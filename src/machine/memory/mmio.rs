@@ -20,34 +20,33 @@ impl Registers {
     /// Maps a device's registers.
     ///
     /// # Errors
-    /// Where that can not be, or a page is in use as memory.
+    /// Where a page is in use as memory, or no table is left.
     pub fn map(tables: &mut TranslationTables, region: Region) -> Result<Self, MapError> {
         tables.map(region, Mapping::Device)?;
         Ok(Self(region))
     }
 
-    /// Where they are.
+    /// Returns the region of the registers.
     pub const fn region(self) -> Region {
         self.0
     }
 
-    /// Those of `region`, as far as all of it is in these.
-    pub fn part(self, region: Region) -> Option<Self> {
+    /// Returns the registers of `region`; None where it is not all within these.
+    pub fn subset(self, region: Region) -> Option<Self> {
         self.0.contains(&region).then_some(Self(region))
     }
 
-    /// A register, or a block of them, so far from the first.
+    /// Returns the address of a register, or of a block of them, at this offset.
     ///
     /// # Errors
-    /// Where it is not all within these, or not aligned as its type has to be.
-    pub fn at<T>(self, offset: u64) -> Result<NonNull<T>, MapError> {
+    /// Where it is not all within these, or not aligned as its type needs.
+    pub fn register_at<T>(self, offset: u64) -> Result<NonNull<T>, MapError> {
         let address = self.address(offset, size_of::<T>() as u64, align_of::<T>() as u64);
         let address = address.ok_or(MapError::TooFew(self.0.base))?;
         Ok(address.cast())
     }
 
-    /// A part of none of its callers, as they are many.
-    #[inline(never)]
+    /// Computes the address, for registers of any type.
     fn address(self, offset: u64, bytes: u64, align: u64) -> Option<NonNull<u8>> {
         let Region { base, size } = self.0;
         let inside = offset <= size && bytes <= size - offset;
@@ -66,8 +65,11 @@ impl Mmio {
     }
 
     fn register<T>(&mut self, offset: u64) -> UniqueMmioPointer<'_, ReadPureWrite<T>> {
-        let pointer = self.0.at(offset).expect("a register outside its device");
-        // SAFETY: at() made sure that it is aligned and, with all its bytes, in
+        let pointer = self
+            .0
+            .register_at(offset)
+            .expect("a register outside its device");
+        // SAFETY: register_at() made sure that it is aligned and, with all its bytes, in
         // what is mapped as a device: no value of the program's is there. It
         // borrows self; another driver would disturb the device, and no more,
         // since each access is one load or store in assembly.

@@ -1,9 +1,9 @@
-//! Reading an address of which nobody knows whether anything is there.
+//! Reads of an address where there may be no memory.
 
 use core::arch::asm;
 
-/// Reads the word at `address`, or finds that it can not be read: vectors.S
-/// steps over a fault of exactly this load, and of [`try_read_byte`]'s.
+/// Reads the word at `address`; None where it cannot be read: vectors.S steps over a
+/// fault of exactly this load, and of [`try_read_byte`]'s.
 ///
 /// The address must be mapped, and aligned to 4. Of a device it must be that of a
 /// register that reading does nothing to. Such are those that are read here:

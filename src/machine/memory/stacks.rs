@@ -14,7 +14,7 @@ const STACK: u64 = 2 * PAGE;
 /// Bytes from one CPU's stacks to the next's.
 pub const BYTES_PER_CPU: u64 = PAGE + STACK + layout::EMERGENCY_STACK;
 
-/// A CPU's stacks, which nobody else has.
+/// The stacks of one CPU.
 pub struct CpuStack(Pages);
 
 impl CpuStack {
@@ -22,14 +22,14 @@ impl CpuStack {
     /// but the guard page.
     ///
     /// # Errors
-    /// Where a page is in use all the same.
+    /// Where a page is in use already.
     pub fn map(tables: &mut TranslationTables, room: &mut Room) -> Result<Self, MapError> {
         let _guard = room.split_off(PAGE);
         Pages::map(tables, room.split_off(BYTES_PER_CPU - PAGE)).map(Self)
     }
 
-    /// Where the stack begins, which grows downwards, and the emergency stack
-    /// ends.
+    /// Returns the address where the stack begins, which grows downwards, and where the
+    /// emergency stack ends.
     pub const fn top(&self) -> u64 {
         self.0.region().base + STACK
     }

@@ -1,7 +1,7 @@
 //! Load on the memory system, and the memory that it goes to.
 //!
-//! What the stores and the cache maintenance are is in `stress.S`, since it is
-//! they that are meant, and not what a compiler makes of a loop.
+//! The stores and the cache maintenance are in `stress.S`: they are measured, and not
+//! a loop as a compiler translates it.
 
 use core::arch::{asm, global_asm};
 
@@ -22,8 +22,8 @@ unsafe extern "C" {
     fn stress_clean(first: u64, bytes: u64, line: u64, block: u64);
 }
 
-/// The functions of a load, by turns. Where `zero` can not be done here, plain
-/// stores take its place.
+/// Returns the functions of a load, which run by turns. Plain stores replace DC ZVA
+/// where `zero` is false.
 pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
     let zeroes = if zero {
         stress_zero
@@ -40,19 +40,19 @@ pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
     }
 }
 
-/// What [`StressBuffer::write`] counts bytes in: one turn of its loop.
+/// The unit of [`StressBuffer::write`], in bytes: one turn of its loop.
 const STEP: u64 = 64;
 
-/// Memory to write to: one CPU's own, which nobody reads.
+/// Memory that one CPU writes to and no CPU reads.
 pub struct StressBuffer(Pages);
 
 impl StressBuffer {
-    /// A buffer of these pages.
+    /// Returns a buffer of these pages.
     pub const fn new(pages: Pages) -> Self {
         Self(pages)
     }
 
-    /// Where it is.
+    /// Returns its region.
     pub const fn region(&self) -> Region {
         self.0.region()
     }
@@ -67,8 +67,8 @@ impl StressBuffer {
         if bytes > 0 {
             // SAFETY: stress_write stores to `bytes` bytes from the base on,
             // and nowhere else: a multiple of 64, not 0, and not beyond the
-            // size, which is one of 4096. Pages are mapped memory that the
-            // arena gave to this buffer alone. It uses x0 and x1.
+            // size, which is one of 4096. Pages are mapped memory that
+            // this buffer alone owns. It uses x0 and x1.
             unsafe { stress_write(base, bytes, 0, 0) };
         }
         // SAFETY: a barrier only.

@@ -11,7 +11,6 @@ use crate::machine::cpu::registers;
 use core::arch::asm;
 use psci_bench::board::{Room, free_memory};
 
-use crate::machine::boot::layout;
 use psci_bench::board::Region;
 
 /// Bytes in a page.
@@ -24,7 +23,7 @@ pub const BLOCK: u64 = 512 * PAGE;
 /// index 1, inner shareable, accessed. `boot.S` uses it, too.
 pub const PAGE_NORMAL: u64 = 0b11 | 1 << 2 | 3 << 8 | 1 << 10;
 
-/// The same for devices: attribute index 0.
+/// The low bits for devices: attribute index 0.
 const PAGE_DEVICE: u64 = 0b11 | 1 << 10;
 
 /// Set in descriptors of pages and tables, and not in those of blocks.
@@ -32,7 +31,7 @@ const NO_BLOCK: u64 = 0b10;
 
 const READ_ONLY: u64 = 1 << 7;
 
-/// What tells a page of memory that is never written to.
+/// The low bits of the descriptor of memory that is never written to.
 const CONSTANT: u64 = PAGE_NORMAL | READ_ONLY;
 
 /// Execute-never for EL2, or for EL1 and EL0 (where bit 53 is EL1's).
@@ -42,7 +41,7 @@ const NEVER_EXECUTE_EL1: u64 = 1 << 54 | 1 << 53;
 const ONE_LEVEL: u64 = 1 << 6;
 const ADDRESS: u64 = 0x0000_ffff_ffff_f000;
 
-/// What lies in a mapped region. Nothing here can be executed.
+/// The contents of a mapped region. None of it can be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapping {
     /// Memory for reading and writing.
@@ -53,7 +52,7 @@ pub enum Mapping {
     Device,
 }
 
-/// Why a region was not mapped.
+/// The reason why a region was not mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapError {
     /// The pool of tables is used up.
@@ -64,7 +63,7 @@ pub enum MapError {
     Address(u64),
     /// The page is the one that a null pointer points to, and no device's.
     Null,
-    /// Nothing can be read at this address.
+    /// No memory can be read at this address.
     Unreadable(u64),
     /// The device at this address has more registers than the tree says.
     TooFew(u64),
@@ -96,11 +95,12 @@ pub struct TranslationTables {
 }
 
 impl TranslationTables {
-    /// Takes over from `boot.S`, which used its pool up to `next`; the pool
-    /// ends at `end`. `el1_layout` tells the layout of descriptors.
-    pub fn new(next: u64, end: u64, el1_layout: bool) -> Self {
+    /// Takes over the tables of `boot.S`, with the root table at `root`. Of the pool,
+    /// which ends at `end`, those before `next` are in use. `el1_layout` is the layout
+    /// of descriptors.
+    pub fn new(root: u64, next: u64, end: u64, el1_layout: bool) -> Self {
         Self {
-            root: layout::root_table_address(),
+            root,
             next,
             end,
             data_bits: if el1_layout {
@@ -111,7 +111,7 @@ impl TranslationTables {
         }
     }
 
-    /// Gives the pool other pages.
+    /// Replaces the pool by other pages.
     pub fn set_pool(&mut self, mut pool: Pages) {
         pool.zero();
         let Region { base, size } = pool.region();
@@ -139,7 +139,7 @@ impl TranslationTables {
         }
         while page <= last {
             let fits = page.is_multiple_of(BLOCK) && last - page >= BLOCK - 1;
-            page += self.map_some(page, bits, fits && kind == Mapping::Device)?;
+            page += self.map_page_or_block(page, bits, fits && kind == Mapping::Device)?;
         }
         // SAFETY: barriers only. The walker must see the descriptors before
         // the first access that uses them. No TLB holds an invalid entry.
@@ -147,7 +147,7 @@ impl TranslationTables {
         Ok(())
     }
 
-    /// Address of the last descriptor for `page`, a page's or a block's, where
+    /// Returns the address of the last descriptor for `page`, a page's or a block's, where
     /// there is a table for it.
     fn last_entry(&self, page: u64) -> Option<u64> {
         let mut table = self.root;
@@ -164,8 +164,8 @@ impl TranslationTables {
         Some(entry(table, page, 3))
     }
 
-    /// Maps the pages that `region` touches, and none of which is mapped: those
-    /// that are are somebody's.
+    /// Maps the pages that `region` touches, of which none may be mapped: a mapped
+    /// page is in use.
     pub fn map_unused(&mut self, region: Region, kind: Mapping) -> Result<(), MapError> {
         let mapped = |page: &u64| self.last_entry(*page).is_some_and(|e| read(e) & 1 != 0);
         match pages(region).find(mapped) {
@@ -174,7 +174,7 @@ impl TranslationTables {
         }
     }
 
-    /// Whether all pages that `region` touches, and at least one, are mapped as
+    /// Says that all pages that `region` touches, and at least one, are mapped as
     /// [`Mapping::Constant`] or as the image's text.
     pub fn is_constant(&self, region: Region) -> bool {
         let constant = |page| {
@@ -187,7 +187,7 @@ impl TranslationTables {
         region.size > 0 && pages(region).all(constant)
     }
 
-    /// Takes pages out again. They must not be a device's, which may have blocks.
+    /// Unmaps pages. They must not be a device's, which may have blocks.
     pub fn unmap(&mut self, region: Region) {
         pages(region).for_each(|page| self.unmap_page(page));
     }
@@ -212,7 +212,7 @@ impl TranslationTables {
 
     /// Maps a page, or a block where there is to be one and no table is in its
     /// place. Returns the bytes that are mapped.
-    fn map_some(&mut self, page: u64, bits: u64, block: bool) -> Result<u64, MapError> {
+    fn map_page_or_block(&mut self, page: u64, bits: u64, block: bool) -> Result<u64, MapError> {
         let mut table = self.root;
         for level in 0..3 {
             let entry = entry(table, page, level);
@@ -247,34 +247,33 @@ impl TranslationTables {
     }
 }
 
-/// Whole pages of memory, mapped for good: who has this is the only one who
-/// knows of them.
+/// Whole pages of memory, mapped for good. This value is the only owner of them.
 pub struct Pages(Region);
 
 impl Pages {
-    /// Maps memory that the board has to spare.
+    /// Maps memory that the board does not use.
     ///
     /// # Errors
-    /// Where a page is in use all the same.
+    /// Where a page is in use already.
     pub fn map(tables: &mut TranslationTables, room: Room) -> Result<Self, MapError> {
         let region = room.region();
         tables.map_unused(region, Mapping::Memory)?;
         Ok(Self(region))
     }
 
-    /// Where they are.
+    /// Returns the region of the pages.
     pub const fn region(&self) -> Region {
         self.0
     }
 
-    /// Takes the first `bytes` bytes away, rounded up to whole pages, as far as
-    /// there are so many.
+    /// Splits the first `bytes` bytes off, rounded up to whole pages, as far as there
+    /// are so many.
     pub fn split_off(&mut self, bytes: u64) -> Self {
         Self(free_memory::split_off(&mut self.0, bytes))
     }
 
-    /// Fills them with zeroes, which a table walk sees before any descriptor
-    /// that is stored later. A function of its own for `tests/entries`.
+    /// Fills the pages with zeroes, which a table walk sees before any descriptor that
+    /// is stored later. Not inlined, so that `tests/entries` finds it.
     #[inline(never)]
     pub fn zero(&mut self) {
         let Region { base, size } = self.0;
@@ -285,20 +284,20 @@ impl Pages {
     }
 }
 
-/// The pages that `region` touches.
+/// Returns the pages that `region` touches.
 pub fn pages(region: Region) -> impl Iterator<Item = u64> {
     let end = region.base.saturating_add(region.size);
     (region.base & !(PAGE - 1)..end).step_by(PAGE as usize)
 }
 
-/// Address of the descriptor for `page` in a table of `level` (0 to 3).
+/// Returns the address of the descriptor for `page` in a table of `level` (0 to 3).
 fn entry(table: u64, page: u64, level: u32) -> u64 {
     let shift = 39 - 9 * level;
     table + (page >> shift & 0x1ff) * 8
 }
 
 fn read(entry: u64) -> u64 {
-    // SAFETY: entry() of a table of ours: root, or one that map_some() linked
+    // SAFETY: entry() of a table of ours: root, or one that map_page_or_block() linked
     // from the pool, which is mapped memory that nothing else uses.
     unsafe { (entry as *const u64).read_volatile() }
 }

@@ -1,11 +1,11 @@
-//! A measurement round: orders, the part of each CPU, the lead.
+//! A measurement round: the hand-over of orders, each CPU's part, the lead.
 
 pub mod channel;
+pub mod handover;
 pub mod lead;
 pub mod lead_watch;
-pub mod order;
-pub mod orders;
 pub mod participant;
 pub mod secondary;
 pub mod sgi_waker;
+pub mod sync;
 pub mod timer_load;

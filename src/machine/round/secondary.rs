@@ -1,67 +1,80 @@
-//! A CPU that is not the lead: on by CPU_ON, does its orders, goes off.
+//! A CPU that is not the lead: on by CPU_ON, executes its orders, powers off.
 
-use crate::machine::env;
-use crate::machine::env::Env;
-use crate::machine::round::channel::CpuChannel;
-use crate::machine::round::order::Order;
-use crate::machine::round::participant;
+use psci_bench::measure::order::Order;
 use psci_bench::measure::{After, Cause, Outcome};
 
-/// Comes from `boot.S` with MMU and caches on and a stack of its own.
-/// `first` and `second` are the counter as its first instruction read it.
+use crate::machine::ending;
+use crate::machine::round::channel::CpuChannel;
+use crate::machine::round::participant::{self, Participant};
+
+/// Executes orders until the lead gives this CPU up.
+///
+/// Called by `boot.S` with MMU and caches on and a stack of its own. `first` and
+/// `second` are the counter as the first instruction read it.
 pub extern "C" fn secondary_main(
-    slot: &'static CpuChannel,
+    channel: &'static CpuChannel,
     first: u64,
     second: u64,
-    right_context: bool,
+    has_right_context: bool,
 ) -> ! {
-    let Some(env) = env::env() else {
-        // The lead sets it before the first CPU_ON.
-        env::park();
+    let Some(parts) = participant::parts() else {
+        // The lead publishes them before the first CPU_ON.
+        ending::park();
     };
-    if !right_context {
-        slot.set_fault(Cause::Context);
-        leave(env, slot);
+    let own = Participant { channel, parts };
+    if !has_right_context {
+        channel.handover.report_fault(Cause::Context);
+        power_off_for_good(own);
     }
-    participant::set_up_again(env, slot);
-    let mut entered = env.way.choose([first, second]);
-    while let Some(order) = env.attend(slot, || slot.order()) {
-        do_order(env, slot, &order, entered);
+    own.set_up_again();
+    let mut entered = parts.waiter.timebase.path.select_read([first, second]);
+    while let Some(order) = wait_for_lead(own, || channel.handover.order()) {
+        execute_next_order(own, &order, entered);
         entered = 0;
     }
-    leave(env, slot)
+    power_off_for_good(own)
 }
 
-fn do_order(env: &'static Env, slot: &'static CpuChannel, order: &Order, entered: u64) {
-    // ReadBack is one CPU's own affair: no CPU to meet.
-    let outcome = participant::execute_order(env, slot, order, &mut || {
-        slot.set_ready();
-        env.attend(slot, || slot.start())
+fn wait_for_lead<T>(own: Participant, given: impl FnMut() -> Option<T>) -> Option<T> {
+    let (parts, handover) = (own.parts, &own.channel.handover);
+    parts.watch.wait_for_lead(&parts.waiter, handover, given)
+}
+
+fn execute_next_order(own: Participant, order: &Order, entered: u64) {
+    let handover = &own.channel.handover;
+    // ReadBack concerns one CPU alone: it has no start.
+    let outcome = own.execute_order(order, &mut || {
+        handover.report_ready();
+        wait_for_lead(own, || handover.start())
     });
-    slot.set_ready();
-    slot.finish(Outcome { entered, ..outcome });
-    if let Some(start) = slot.start() {
+    handover.report_ready();
+    handover.finish(Outcome { entered, ..outcome });
+    if let Some(start) = handover.start() {
         // Others may still be on their way.
-        env.sleep_until(start + order.quiet);
+        own.parts
+            .waiter
+            .sleep_until(start + order.times.quiet_until);
     }
-    if order.holds {
-        env.attend(slot, || slot.is_released().then_some(()));
+    if order.end.waits_for_release {
+        wait_for_lead(own, || handover.is_released().then_some(()));
     }
-    if order.action.turns_off() || order.after == After::Off {
-        turn_off(env, slot);
+    if order.action.turns_off() || order.end.after == After::Off {
+        power_off(own);
     }
 }
 
-fn turn_off(env: &Env, slot: &CpuChannel) {
-    slot.set_off_code(match env.firmware.cpu_off() {
-        // A success that comes back has not turned the CPU off.
+/// Powers off, and reports the code where CPU_OFF returns.
+fn power_off(own: Participant) {
+    let code = match own.parts.firmware.cpu_off() {
+        // A success that returns has not turned the CPU off.
         Ok(code) => code as i32,
         Err(error) => error.code(),
-    });
+    };
+    own.channel.handover.report_cpu_off_failure(code);
 }
 
-/// Goes off for good, or where the firmware does not let it, as good as off.
-fn leave(env: &Env, slot: &CpuChannel) -> ! {
-    turn_off(env, slot);
-    env::park()
+/// Powers off, or parks where the firmware does not allow it.
+fn power_off_for_good(own: Participant) -> ! {
+    power_off(own);
+    ending::park()
 }

@@ -1,4 +1,5 @@
-//! Timers, and waiting by them.
+//! The counter, the timers, and waits by them.
 
+pub mod timebase;
 pub mod timer;
 pub mod waiter;

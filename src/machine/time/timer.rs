@@ -1,6 +1,5 @@
-//! What wakes a CPU: the wake source, here one of the per-CPU timers of the
-//! generic timer (Arm ARM, D12). A source arms an instant of the counter, is
-//! disarmed, and raises one private interrupt.
+//! The per-CPU timers of the generic timer (Arm ARM, D12), which wake a CPU. A timer is
+//! armed for an instant of the counter, is disarmed, and raises one private interrupt.
 
 use crate::machine::cpu::registers;
 use core::arch::asm;
@@ -11,6 +10,7 @@ use aarch64_cpu::registers::{
 };
 use psci_bench::board::TimerPpis;
 use psci_bench::measure::Counter;
+use spin::Once;
 
 /// CTL: ENABLE set, IMASK clear.
 const ON: u64 = 1;
@@ -31,7 +31,7 @@ macro_rules! el02 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
     kind: Kind,
-    /// Its interrupt: a PPI, 16 to 31.
+    /// The interrupt: a PPI, 16 to 31.
     pub intid: u32,
 }
 
@@ -45,8 +45,7 @@ enum Kind {
 }
 
 impl Timer {
-    /// The timer that counts by `counter` and whose interrupt the board
-    /// names: in a guest CNTV; else CNTP, or at EL2 CNTHP where there is no
+    /// Chooses the timer that counts by `counter` and whose interrupt the board names: in a guest CNTV; else CNTP, or at EL2 CNTHP where there is no
     /// interrupt for CNTP. Where E2H is 1, CNTP's names mean CNTHP at EL2.
     pub fn choose(counter: Counter, exception_level: u8, ppis: &TimerPpis) -> Option<Self> {
         let (kind, intid) = match counter {
@@ -59,10 +58,10 @@ impl Timer {
         intid.map(|intid| Self { kind, intid })
     }
 
-    /// Another timer of the CPU, to end a wait for this one: CNTV, if the board
-    /// names its interrupt. In a guest this is CNTV itself, and of CNTP nobody
-    /// knows whether the hypervisor has it.
-    pub fn guard(self, ppis: &TimerPpis) -> Option<Self> {
+    /// Finds another timer of the CPU, which ends a wait for this one: CNTV, if the board
+    /// names its interrupt. In a guest this one is CNTV itself, and a hypervisor need
+    /// not have CNTP.
+    pub fn find_guard(self, ppis: &TimerPpis) -> Option<Self> {
         let intid = ppis.virtual_.filter(|_| self.kind != Kind::Virtual)?;
         let kind = match registers::has_fixed_e2h() {
             true => Kind::VirtualEl02,
@@ -71,9 +70,9 @@ impl Timer {
         Some(Self { kind, intid })
     }
 
-    /// Of a guard: raises the interrupt in so many ticks. Not by the instant, as
-    /// CNTVCT may have an offset to what that is of.
-    pub fn arm_within(self, ticks: u64) {
+    /// Raises the interrupt of a guard after so many ticks. Uses TVAL, because CNTVCT may
+    /// be offset from CNTPCT (CNTVOFF_EL2).
+    pub fn arm_after_ticks(self, ticks: u64) {
         // TVAL has 31 bits: two seconds and more of any counter (1 GHz).
         let ticks = ticks.min(i32::MAX as u64);
         if self.kind == Kind::VirtualEl02 {
@@ -86,8 +85,8 @@ impl Timer {
         synchronise();
     }
 
-    /// A timer whose interrupt goes nowhere, for want of a GIC: it can be
-    /// disarmed, which is all that is asked of it then.
+    /// Returns a timer whose interrupt reaches no CPU, for want of a GIC. It is only
+    /// ever disarmed.
     pub fn unconnected() -> Self {
         Self {
             kind: Kind::Physical,
@@ -95,7 +94,7 @@ impl Timer {
         }
     }
 
-    /// The timer's name.
+    /// Returns the timer's name.
     pub fn name(self) -> &'static str {
         match self.kind {
             Kind::Physical => "CNTP",
@@ -128,7 +127,7 @@ impl Timer {
         synchronise();
     }
 
-    /// Takes the interrupt back.
+    /// Stops the timer and its interrupt.
     pub fn disarm(self) {
         match self.kind {
             Kind::Physical => CNTP_CTL_EL0.set(OFF),
@@ -137,6 +136,21 @@ impl Timer {
             Kind::Hypervisor => CNTHP_CTL_EL2.set(OFF),
         }
         synchronise();
+    }
+}
+
+/// The timer that naps use, once it is chosen.
+static IN_USE: Once<Timer> = Once::new();
+
+/// Makes the timer known that naps use.
+pub fn set_in_use(timer: Timer) {
+    IN_USE.call_once(|| timer);
+}
+
+/// Stops the timer that naps use, if it has been chosen.
+pub fn disarm_in_use() {
+    if let Some(timer) = IN_USE.get() {
+        timer.disarm();
     }
 }
 

@@ -7,8 +7,9 @@
 //! halves. A frame that is Secure (CNTNSAR) reads as zero from here, its
 //! CNTACR, its counter and its timer alike.
 
-use super::{Bus, read32, write32};
-use crate::board::NoFrame;
+use core::fmt;
+
+use super::bus::{Bus, read32, write32};
 
 /// CNTCTLBase: CNTTIDR, four bits a frame. Bit 0 of those: it is implemented.
 pub const CNTTIDR: u32 = 0x008;
@@ -25,6 +26,42 @@ const CNTP_CVAL: u32 = 0x020;
 pub const CNTP_CTL: u32 = 0x02c;
 /// CNTP_CTL: ENABLE set, IMASK clear.
 const ON: u32 = 1;
+
+/// The reason why no timer frame wakes a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoFrame {
+    /// The device tree has none that is not disabled.
+    NotInTree,
+    /// This property of it, or of its parent, cannot be used.
+    Property(&'static str),
+    /// Nothing can be read there, or CNTTIDR says that it is not implemented.
+    NotThere,
+    /// CNTACR keeps its counter or timer from non-secure software, or it keeps
+    /// nothing that is written.
+    NoAccess,
+    /// The frame's CNTPCT differs from the counter of the CPUs.
+    OtherCount,
+    /// The frame's interrupt did not wake the lead in a trial.
+    DidNotWake,
+    /// No state that is measured stops a timer, so that it was not tried.
+    NotTried,
+}
+
+impl fmt::Display for NoFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotInTree => "the device tree has no timer frame (arm,armv7-timer-mem)",
+            Self::Property(name) => {
+                return write!(f, "the device tree's timer frame has no usable {name}");
+            }
+            Self::NotThere => "the timer frame is not implemented",
+            Self::NoAccess => "the timer frame can not be accessed",
+            Self::OtherCount => "the timer frame counts otherwise than the CPUs",
+            Self::DidNotWake => "the timer frame's interrupt did not wake the lead in a trial",
+            Self::NotTried => "the timer frame was not tried",
+        })
+    }
+}
 
 /// Makes frame `number` (0 to 7) usable, with its timer off.
 ///
@@ -52,7 +89,7 @@ pub fn open(control: &mut dyn Bus, frame: &mut dyn Bus, number: u8) -> Result<()
     Ok(())
 }
 
-/// The frame's count, CNTPCT.
+/// Reads the frame's count, CNTPCT.
 pub fn count(frame: &mut dyn Bus) -> u64 {
     let high = read32(frame, CNTPCT + 4);
     let low = read32(frame, CNTPCT);
@@ -64,7 +101,7 @@ pub fn count(frame: &mut dyn Bus) -> u64 {
     halves(again, read32(frame, CNTPCT))
 }
 
-/// Whether the frame counts as the CPU does: by its count `seen` between the
+/// Says that the frame counts as the CPU does: by its count `seen` between the
 /// CPU's `before` and `after`, give or take `tolerance`, all in ticks.
 #[must_use]
 pub const fn is_same_count(before: u64, seen: u64, after: u64, tolerance: u64) -> bool {
@@ -79,7 +116,7 @@ pub fn arm(frame: &mut dyn Bus, at: u64) {
     write32(frame, CNTP_CTL, ON);
 }
 
-/// Takes the interrupt back.
+/// Stops the frame's interrupt.
 pub fn disarm(frame: &mut dyn Bus) {
     write32(frame, CNTP_CTL, 0);
 }
@@ -95,8 +132,8 @@ fn halves(high: u32, low: u32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::{Access, Fake, plain};
     use super::*;
+    use crate::devices::fake::{Access, Fake, plain};
 
     /// CNTCTLBase with frames 0 and 2; only the latter is not Secure.
     fn control() -> Fake {

@@ -1,25 +1,24 @@
-//! The watchdog of last resort. While the lead sleeps and no other CPU is on,
-//! nobody could notice that it never wakes: then the watchdog resets the
-//! board.
+//! The watchdog of last resort. While the lead sleeps and no other CPU is on, no
+//! CPU could see that the lead does not wake: then the watchdog resets the board.
 
-use crate::machine::watchdog::sbsa::{self, Sbsa};
-use crate::machine::watchdog::setting::Setting;
-use crate::machine::watchdog::sp805::{self, Sp805};
 use psci_bench::board::{NoWatchdog, Watchdog as Description, WatchdogKind};
-use psci_bench::devices::watchdog::Reach;
+use psci_bench::devices::watchdog::reach::{Reach, Setting};
+use psci_bench::devices::watchdog::sbsa::{self, Sbsa};
+use psci_bench::devices::watchdog::sp805::{self, Sp805};
 
 use crate::machine::cpu::instructions;
-use crate::machine::memory::mmio::Registers;
+use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::probe;
 use crate::machine::memory::tables::TranslationTables;
 
 enum Device {
-    Sbsa(Sbsa),
-    Sp805(Sp805),
+    Sbsa(Sbsa<Mmio>),
+    Sp805(Sp805<Mmio>),
 }
 
-/// A watchdog, and how it was found.
+/// A watchdog, and the setting that it had at first.
 pub struct Watchdog {
-    /// What the device tree says of it.
+    /// The description in the device tree.
     pub description: Description,
     device: Device,
     reach: Reach,
@@ -27,11 +26,11 @@ pub struct Watchdog {
 }
 
 impl Watchdog {
-    /// The board's watchdog, left as it is, if it can wait for `least` seconds.
-    /// The system counter has `hz` ticks a second.
+    /// Opens the board's watchdog, and leaves it as it is. It must be able to wait
+    /// for `least` seconds. The system counter has `hz` ticks a second.
     ///
     /// # Errors
-    /// Why it can not be used.
+    /// The reason why it cannot be used.
     pub fn new(
         tables: &mut TranslationTables,
         description: Description,
@@ -54,8 +53,8 @@ impl Watchdog {
 
     /// Lets it reset the board `wish` ticks of the system counter from now, or
     /// as late as it can. Where that would be sooner than `least` ticks from
-    /// now, it is put back as it was found: what it was armed to before would be
-    /// sooner still.
+    /// now, it gets the setting back that it had at first: a time from before would
+    /// be sooner still.
     pub fn arm(&mut self, least: u64, wish: u64, hz: u64) {
         let control = match &self.device {
             Device::Sbsa(_) => sbsa::ON,
@@ -67,8 +66,8 @@ impl Watchdog {
         }
     }
 
-    /// Puts it back as it was found, its time counted from now on: one that the
-    /// firmware left running is refreshed by this.
+    /// Gives it the setting that it had at first, its time counted from now on: a
+    /// watchdog that the firmware left running is refreshed by this.
     pub fn disarm(&mut self) {
         self.set(self.found);
     }
@@ -83,22 +82,23 @@ impl Watchdog {
     }
 }
 
-/// A device, how far it counts, and how it is set; none where its registers can
-/// not be mapped or read, or are not what they should be.
+/// Maps a watchdog. Returns it with its reach and its setting; None where its
+/// registers cannot be mapped or read, or are those of another device.
 fn open(
     tables: &mut TranslationTables,
     description: Description,
 ) -> Option<(Device, Reach, Setting)> {
     let registers = Registers::map(tables, description.registers()).ok()?;
+    let read = |offset: u32| probe::try_read_word(registers.region().base + u64::from(offset));
     Some(match description.kind {
         WatchdogKind::Sbsa => {
-            let sbsa = Sbsa::new(registers)?;
+            let mut sbsa = Sbsa::new(Mmio::new(registers), read(sbsa::W_IIDR)?);
             let (clock, longest) = (None, sbsa.longest);
             let found = sbsa.setting();
             (Device::Sbsa(sbsa), Reach { clock, longest }, found)
         }
         WatchdogKind::Sp805 { clock } => {
-            let sp805 = Sp805::new(registers)?;
+            let mut sp805 = Sp805::new(Mmio::new(registers), read(sp805::PERIPHERAL_ID)?)?;
             let (clock, longest) = (Some(clock), sp805::LONGEST);
             let found = sp805.setting();
             (Device::Sp805(sp805), Reach { clock, longest }, found)

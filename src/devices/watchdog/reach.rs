@@ -1,20 +1,59 @@
-//! How long a watchdog waits. It counts a time twice: at the end of the first
-//! it raises an interrupt, which nobody takes, and at the end of the second it
-//! resets the board.
+//! The time that a watchdog waits. It counts twice: after the first time it
+//! raises an interrupt, which no CPU takes, and after the second it resets the
+//! board.
 
+use core::fmt;
 use core::num::NonZeroU64;
 
-/// How fast a watchdog counts, and how far.
+/// The reason why no watchdog resets the board.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoWatchdog {
+    /// The device tree has none that can be used.
+    NotInTree,
+    /// The registers cannot be read, or are those of another device.
+    NotThere,
+    /// The watchdog cannot wait as long as the lead may take.
+    TooSoon {
+        /// The most that it can wait, in whole seconds.
+        most: u64,
+        /// The least that it would have to, likewise.
+        least: u64,
+    },
+}
+
+impl fmt::Display for NoWatchdog {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotInTree => f.write_str("none in the device tree"),
+            Self::NotThere => f.write_str("none where the device tree has one"),
+            Self::TooSoon { most, least } => write!(
+                f,
+                "left alone: it resets within {most} s, and the lead may take {least}"
+            ),
+        }
+    }
+}
+
+/// The setting of a watchdog.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// The bits that let it run and reset; 0 where it stands.
+    pub control: u32,
+    /// Ticks of its clock until the interrupt, and again until the reset.
+    pub count: u64,
+}
+
+/// The clock of a watchdog, and the most that it counts to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// Its clock in Hz; None where it counts as the system counter does.
+    /// The clock in Hz; None where it counts as the system counter does.
     pub clock: Option<NonZeroU64>,
     /// The most that can be counted to, and that twice; less than 2^63.
     pub longest: u64,
 }
 
 impl Reach {
-    /// What to count to for a reset `wish` ticks of the system counter from now,
+    /// Returns the count for a reset `wish` ticks of the system counter from now,
     /// or, where that is too far, as late as can be. None where that would be
     /// sooner than `least` ticks from now. The counter has `hz` ticks a second.
     #[must_use]
@@ -23,13 +62,13 @@ impl Reach {
         (half(least) <= self.longest).then(|| half(wish).min(self.longest))
     }
 
-    /// The most that it waits, in whole seconds.
+    /// Returns the most that it waits, in whole seconds.
     #[must_use]
     pub fn seconds(&self, hz: u64) -> u64 {
         2 * self.longest / self.clock.map_or(hz, NonZeroU64::get).max(1)
     }
 
-    /// So many ticks of the system counter in those of its own clock.
+    /// Converts ticks of the system counter to those of its own clock.
     fn own(&self, ticks: u64, hz: u64) -> u64 {
         let Some(clock) = self.clock.map(NonZeroU64::get) else {
             return ticks;
