@@ -18,7 +18,7 @@ enum Call {
     SetUpAgain,
 }
 
-/// The calls of these kinds in `participant::suspend`, in the order of the addresses.
+/// The calls of these kinds in `Participant::suspend`, in the order of the addresses.
 fn calls(code: &Code) -> Vec<Call> {
     let named = |part: &str| {
         let mut found = code.symbols.iter().filter(|(name, _)| name.contains(part));
