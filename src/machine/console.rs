@@ -2,15 +2,13 @@
 
 use core::fmt::{self, Write};
 
-use crate::machine::memory::mmio::Mmio;
-use crate::machine::memory::mmio::Registers;
-use crate::machine::memory::probe;
-use crate::machine::memory::tables::MapError;
-use crate::machine::memory::tables::PAGE;
-use crate::machine::memory::tables::TranslationTables;
 use psci_bench::board::Uart as Description;
 use psci_bench::devices::uart::{Uart, size, status};
 use spin::mutex::SpinMutex;
+
+use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::probe;
+use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
 
 static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 

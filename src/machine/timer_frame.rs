@@ -1,14 +1,14 @@
 //! The timer frame, which wakes the lead where the CPUs' own timers stop.
 
+use psci_bench::board::{NoFrame, TimerFrame};
+use psci_bench::devices::timer_frame::{self, CNTP_CTL, CNTTIDR};
+
 use crate::machine::call::call_path::CallPath;
 use crate::machine::gic::controller::Gic;
 use crate::machine::gic::target::GicCpu;
-use crate::machine::memory::mmio::Mmio;
-use crate::machine::memory::mmio::Registers;
+use crate::machine::memory::mmio::{Mmio, Registers};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::TranslationTables;
-use psci_bench::board::{NoFrame, TimerFrame};
-use psci_bench::devices::timer_frame::{self, CNTP_CTL, CNTTIDR};
 
 /// The most by which the frame's count may differ from the CPU's, in ticks: a read
 /// over a bus is late.

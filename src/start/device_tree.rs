@@ -9,14 +9,13 @@
 
 use core::fmt;
 
-use crate::machine::boot::layout;
-use crate::machine::memory::loader_data;
-use crate::machine::memory::tables::MapError;
-use crate::machine::memory::tables::PAGE;
-use crate::machine::memory::tables::TranslationTables;
 use psci_bench::board::{Region, total_size};
 use psci_bench::image::handoff::{self, HandoffError};
 use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX};
+
+use crate::machine::boot::layout;
+use crate::machine::memory::loader_data;
+use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
 
 /// Below this no device tree is looked for.
 const LOWEST: u64 = 0x1_0000;

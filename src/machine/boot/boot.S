@@ -219,7 +219,7 @@ caches_are_off:
     bl      cpu_setup                   // MMU and caches on
     add     x9, x27, #{BOOT_STACK_TOP}
     mov     sp, x9
-    str     x9, [sp, #-16]!             // as a slot's first word: vectors.S
+    str     x9, [sp, #-16]!             // as a channel's first word: vectors.S
     mov     x9, sp                      //   finds the emergency stack by it
     mrs     x10, CurrentEL
     tbz     x10, #3, 10f
@@ -296,7 +296,7 @@ map_pages:
 4:  ret
 
 // ---------------------------------------------------------------------------
-// CPU_ON: x0 = address of the CPU's slot, bit 0 set when CNTVCT is in use.
+// CPU_ON: x0 = address of the CPU's channel, bit 0 set when CNTVCT is in use.
 // The address is compared and not used: firmware may hand back something else.
 // ---------------------------------------------------------------------------
     .global secondary_entry
@@ -328,7 +328,7 @@ secondary_ready:                        // a test puts a fault here
     b       halt                        // it does not return
 
 // ---------------------------------------------------------------------------
-// Wake-up: x0 = the context ID that timed.S kept in the slot, which is the
+// Wake-up: x0 = the context ID that timed.S kept in the channel, which is the
 // stack pointer, bit 0 as above. Compared and not used, as there.
 // ---------------------------------------------------------------------------
     .global wake_entry
@@ -358,14 +358,14 @@ wake_entry:
     b       suspend_epilogue
 
 // ---------------------------------------------------------------------------
-// This CPU's slot, by its MPIDR; TPIDR names it from now on (vectors.S).
-// Out: x0 = the slot, or 0. Uses x9 to x13.
+// This CPU's channel, by its MPIDR; TPIDR names it from now on (vectors.S).
+// Out: x0 = the channel, or 0. Uses x9 to x13.
 // ---------------------------------------------------------------------------
     .section .data.slot_directory, "aw"
     .balign 16
     .global slot_directory
 slot_directory:
-    .quad   0, 0                        // the first slot, the end of the last
+    .quad   0, 0                        // the first channel, the end of the last
 
     .section .text.entry, "ax"
 find_slot:
@@ -377,7 +377,7 @@ find_slot:
     movk    x12, #0xff, lsl #32         // Aff3
     and     x11, x11, x12
 1:  cmp     x0, x10
-    b.hs    2f                          // in no slot
+    b.hs    2f                          // in no channel
     ldr     x13, [x0, #{CHANNEL_MPIDR}]
     cmp     x13, x11
     b.eq    3f

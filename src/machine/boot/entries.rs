@@ -1,14 +1,13 @@
 //! The entries (`boot.S`) and the constants that they load into the system registers.
 //! No other file of the machine imports this one.
 
-use crate::machine::boot::layout::{EMERGENCY_STACK, root_table_address};
 use core::arch::global_asm;
 
-use crate::machine::memory::tables;
-use crate::machine::memory::tables::PAGE;
-use crate::machine::memory::tables::TranslationTables;
-use crate::machine::round::channel::CpuChannel;
 use psci_bench::board::Region;
+
+use crate::machine::boot::layout::{EMERGENCY_STACK, root_table_address};
+use crate::machine::memory::tables::{self, PAGE, TranslationTables};
+use crate::machine::round::channel::CpuChannel;
 
 /// MAIR: attribute 0 is Device-nGnRE, attribute 1 Normal write-back,
 /// read- and write-allocate, non-transient.

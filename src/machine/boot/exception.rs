@@ -1,19 +1,18 @@
 //! The end of a CPU by an exception.
 
-use crate::machine::boot::layout;
-use crate::machine::round::participant;
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use crate::machine::console;
-use crate::machine::console::print_line;
-use crate::machine::cpu::registers;
-use crate::machine::ending;
-use crate::machine::ending::EarlyEnd;
 use arrayvec::ArrayVec;
 use psci_bench::board::Region;
 use psci_bench::image::Conduit;
 use spin::mutex::SpinMutex;
+
+use crate::machine::boot::layout;
+use crate::machine::console::{self, print_line};
+use crate::machine::cpu::registers;
+use crate::machine::ending::{self, EarlyEnd};
+use crate::machine::round::participant;
 
 /// The registers that `vectors.S` saves.
 #[repr(C)]

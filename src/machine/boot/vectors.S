@@ -5,7 +5,7 @@
 // a CPU is while it looks at its timer (timer_load.S), and at no other time.
 //
 // The stack may be what failed, so the frame goes to an emergency stack of the
-// CPU's own, above its ordinary one: TPIDR names the CPU's slot, whose first
+// CPU's own, above its ordinary one: TPIDR names the CPU's channel, whose first
 // word is the top of the ordinary stack. Between an entry and the moment that
 // boot.S sets TPIDR there is no stack, and SP is whatever the CPU came with:
 // SErrors are masked until then, and any other exception parks the CPU.
@@ -60,7 +60,7 @@ vector_common:
     msr     sp_el0, x1
     mrs     x1, CurrentEL
     tbz     x1, #3, 1f
-    mrs     x1, tpidr_el2               // EL2: the slot
+    mrs     x1, tpidr_el2               // EL2: the channel
     b       2f
 1:  mrs     x1, tpidr_el1               // EL1
 2:  cbz     x1, 6f                      // no stack yet

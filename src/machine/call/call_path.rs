@@ -1,6 +1,5 @@
 //! Timed calls, which are in assembly alone (`timed.S`), and the counter around them.
 
-use crate::machine::cpu::instructions::relax;
 use core::arch::{asm, global_asm};
 use core::sync::atomic::AtomicU64;
 
@@ -8,6 +7,8 @@ use psci_bench::image::Conduit;
 use psci_bench::measure::Counter;
 use psci_bench::spec::counter::CounterErratum;
 use psci_bench::spec::psci::function;
+
+use crate::machine::cpu::instructions::relax;
 
 // One piece, as operation_loop.S reads the counter by the macros of timed.S.
 global_asm!(include_str!("timed.S"), include_str!("operation_loop.S"));

@@ -1,6 +1,5 @@
 //! Calls of the firmware that are not timed.
 
-use crate::machine::call::conduit::call;
 use psci_bench::image::Conduit;
 use psci_bench::spec::pmf::{Interface, ReadError, STAMPS, Stamp, Stamps};
 use psci_bench::spec::psci::{
@@ -8,6 +7,8 @@ use psci_bench::spec::psci::{
 };
 use psci_bench::spec::smccc::{self, Service};
 use psci_bench::spec::stat::{Ladder, Statistics};
+
+use crate::machine::call::conduit::call;
 
 /// The firmware behind one conduit.
 #[derive(Clone, Copy)]

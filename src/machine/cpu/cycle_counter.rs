@@ -1,8 +1,9 @@
 //! The cycle counter, PMCCNTR_EL0 (Arm ARM, D13): it counts for as long as it is
 //! used, and its registers are restored.
 
-use crate::machine::time::timebase::Timebase;
 use core::arch::asm;
+
+use crate::machine::time::timebase::Timebase;
 
 /// PMCR_EL0: E, all counters on; D, count every 64th cycle; DP, not where
 /// counting is prohibited; LC, overflow at 64 bits.

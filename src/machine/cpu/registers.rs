@@ -16,14 +16,10 @@ pub fn exception_level() -> u8 {
     CurrentEL.read(CurrentEL::EL) as u8
 }
 
-/// Bit of HCR_EL2 that gives EL2's registers EL1's layout (FEAT_VHE). It is
-/// RES1 on CPUs without FEAT_E2H0.
-const HCR_EL2_E2H: u64 = 1 << 34;
-
 /// Says that HCR_EL2.E2H is 1 although the entry code cleared it: EL2 then has
 /// EL1's layout of registers and descriptors.
 pub fn has_fixed_e2h() -> bool {
-    exception_level() == 2 && HCR_EL2.get() & HCR_EL2_E2H != 0
+    exception_level() == 2 && HCR_EL2.is_set(HCR_EL2::E2H)
 }
 
 /// Returns the affinity fields of this CPU's MPIDR.

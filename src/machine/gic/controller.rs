@@ -6,8 +6,6 @@
 //! Firmware may have reset a CPU's part of the GIC while it was down, so all
 //! of it is programmed again on every entry: [`Gic::init_cpu`].
 
-use crate::machine::gic::target::{GicCpu, GicError, OwnSgi, PRIORITY};
-use crate::machine::gic::{v2, v3};
 use core::sync::atomic::Ordering;
 
 use psci_bench::board::{Gic as Description, Region};
@@ -15,10 +13,10 @@ use psci_bench::devices::gicv2;
 use psci_bench::devices::spi::{self, SpiTarget};
 
 use crate::machine::cpu::instructions;
-use crate::machine::memory::mmio::Mmio;
-use crate::machine::memory::mmio::Registers;
-use crate::machine::memory::tables::MapError;
-use crate::machine::memory::tables::TranslationTables;
+use crate::machine::gic::target::{GicCpu, GicError, OwnSgi, PRIORITY};
+use crate::machine::gic::{v2, v3};
+use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::tables::{MapError, TranslationTables};
 
 /// Acknowledged interrupts until [`Gic::drain`] gives up: more than there
 /// are private interrupts.

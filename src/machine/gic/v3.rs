@@ -17,16 +17,10 @@ use psci_bench::devices::sgi;
 use safe_mmio::fields::ReadPure;
 use safe_mmio::{UniqueMmioPointer, field, field_shared};
 
-use crate::machine::cpu::instructions;
-use crate::machine::cpu::instructions::relax;
+use crate::machine::cpu::instructions::{self, relax};
 use crate::machine::cpu::registers;
-use crate::machine::gic::target::GicCpu;
-use crate::machine::gic::target::GicError;
-use crate::machine::gic::target::OwnSgi;
-use crate::machine::gic::target::PRIORITY;
-use crate::machine::gic::target::WAKE_SGI;
-use crate::machine::memory::mmio::Mmio;
-use crate::machine::memory::mmio::Registers;
+use crate::machine::gic::target::{GicCpu, GicError, OwnSgi, PRIORITY, WAKE_SGI};
+use crate::machine::memory::mmio::{Mmio, Registers};
 use crate::machine::memory::probe;
 use crate::machine::memory::tables::MapError;
 

@@ -1,12 +1,13 @@
 //! Working memory: one region of the board's memory, handed out piece by
 //! piece and never taken back.
 
-use crate::machine::memory::tables::Pages;
 use core::alloc::Layout;
 use core::mem::MaybeUninit;
 use core::slice;
 
 use psci_bench::board::Region;
+
+use crate::machine::memory::tables::Pages;
 
 /// Pages, and how much of them is handed out.
 pub struct Arena {

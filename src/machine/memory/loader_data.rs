@@ -5,12 +5,10 @@
 
 use core::slice;
 
-use crate::machine::memory::probe;
-use crate::machine::memory::tables;
-use crate::machine::memory::tables::MapError;
-use crate::machine::memory::tables::Mapping;
-use crate::machine::memory::tables::TranslationTables;
 use psci_bench::board::Region;
+
+use crate::machine::memory::probe;
+use crate::machine::memory::tables::{self, MapError, Mapping, TranslationTables};
 
 /// Finds bytes that are mapped already and never written to; None unless each page
 /// is.

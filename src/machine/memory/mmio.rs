@@ -2,14 +2,13 @@
 
 use core::ptr::NonNull;
 
-use crate::machine::cpu::instructions::relax;
-use crate::machine::memory::tables::MapError;
-use crate::machine::memory::tables::Mapping;
-use crate::machine::memory::tables::TranslationTables;
 use psci_bench::board::Region;
 use psci_bench::devices::{Bus, Width};
 use safe_mmio::UniqueMmioPointer;
 use safe_mmio::fields::ReadPureWrite;
+
+use crate::machine::cpu::instructions::relax;
+use crate::machine::memory::tables::{MapError, Mapping, TranslationTables};
 
 /// Registers of a device, mapped as such for good: no value of the program's is
 /// there, and accesses do to the device what they do.

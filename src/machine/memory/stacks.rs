@@ -1,12 +1,10 @@
 //! The CPUs' stacks: above each an emergency stack, on which exceptions are
 //! handled, and below each a page that stays unmapped.
 
-use crate::machine::boot::layout;
-use crate::machine::memory::tables::MapError;
-use crate::machine::memory::tables::PAGE;
-use crate::machine::memory::tables::Pages;
-use crate::machine::memory::tables::TranslationTables;
 use psci_bench::board::Room;
+
+use crate::machine::boot::layout;
+use crate::machine::memory::tables::{MapError, PAGE, Pages, TranslationTables};
 
 /// Bytes of a CPU's stack.
 const STACK: u64 = 2 * PAGE;

@@ -5,9 +5,10 @@
 
 use core::arch::{asm, global_asm};
 
-use crate::machine::memory::tables::Pages;
 use psci_bench::board::Region;
 use psci_bench::plan::Load;
+
+use crate::machine::memory::tables::Pages;
 
 global_asm!(include_str!("stress.S"));
 

@@ -7,11 +7,11 @@
 //! not do so into devices. Those have blocks where one has 2 MiB of its own:
 //! there may be redistributors for 512 CPUs.
 
-use crate::machine::cpu::registers;
 use core::arch::asm;
-use psci_bench::board::{Room, free_memory};
 
-use psci_bench::board::Region;
+use psci_bench::board::{Region, Room, free_memory};
+
+use crate::machine::cpu::registers;
 
 /// Bytes in a page.
 pub const PAGE: u64 = 4096;

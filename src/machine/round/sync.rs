@@ -2,6 +2,7 @@
 //! can put others in their place.
 
 use core::cell::UnsafeCell;
+
 pub use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A value that is reached through pointers alone.

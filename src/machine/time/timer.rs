@@ -1,7 +1,6 @@
 //! The per-CPU timers of the generic timer (Arm ARM, D12), which wake a CPU. A timer is
 //! armed for an instant of the counter, is disarmed, and raises one private interrupt.
 
-use crate::machine::cpu::registers;
 use core::arch::asm;
 
 use aarch64_cpu::registers::{
@@ -11,6 +10,8 @@ use aarch64_cpu::registers::{
 use psci_bench::board::TimerPpis;
 use psci_bench::measure::Counter;
 use spin::Once;
+
+use crate::machine::cpu::registers;
 
 /// CTL: ENABLE set, IMASK clear.
 const ON: u64 = 1;
