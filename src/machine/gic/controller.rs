@@ -9,7 +9,6 @@
 use core::sync::atomic::Ordering;
 
 use psci_bench::board::{Gic as Description, Region};
-use psci_bench::devices::gicv2;
 use psci_bench::devices::spi::{self, SpiTarget};
 
 use crate::machine::cpu::instructions;
@@ -187,7 +186,7 @@ impl Gic {
     pub fn intid(&self, acknowledged: &Acknowledged) -> u32 {
         match self {
             // The other bits are the source CPU's number.
-            Self::V2(_) => gicv2::intid(acknowledged.0),
+            Self::V2(_) => acknowledged.0 & 0x3ff,
             _ => acknowledged.0,
         }
     }
