@@ -18,6 +18,7 @@
 
 use alloc::vec::Vec;
 
+use crate::devices::timer_frame::NoFrame;
 use crate::image::Conduit;
 use crate::spec::counter::CounterErratum;
 
@@ -26,7 +27,7 @@ use super::cpu::{Cpu, LabelSource};
 use super::error::{BoardError, Result};
 use super::fdt::Fdt;
 use super::found::Found;
-use super::frame::{NoFrame, TimerFrame};
+use super::frame::TimerFrame;
 use super::gic::{self, Gic};
 use super::idle::IdleState;
 use super::node::Node;

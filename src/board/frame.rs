@@ -9,6 +9,7 @@ use core::fmt;
 use super::fdt::word;
 use super::node::{Node, compatible_with};
 use super::ranges::{PAGE, Region, page};
+use crate::devices::timer_frame::NoFrame;
 
 /// A non-secure frame, as the device tree describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,42 +35,6 @@ impl fmt::Display for TimerFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (base, intid) = (self.base, u64::from(self.intid));
         write!(f, "timer frame at {base:#x}, interrupt {intid}")
-    }
-}
-
-/// The reason for which no timer frame wakes a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoFrame {
-    /// The device tree has none that is not disabled.
-    NotInTree,
-    /// This property of the frame, or of its parent, cannot be used.
-    Property(&'static str),
-    /// Nothing can be read there, or CNTTIDR says that it is not implemented.
-    NotThere,
-    /// CNTACR forbids non-secure access to counter or timer, or the frame ignores
-    /// writes.
-    NoAccess,
-    /// Its CNTPCT differs from the CPUs' counter.
-    OtherCount,
-    /// Its interrupt did not wake the lead in a trial.
-    DidNotWake,
-    /// No measured state stops a timer, so the frame was not tried.
-    NotTried,
-}
-
-impl fmt::Display for NoFrame {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotInTree => "the device tree has no timer frame (arm,armv7-timer-mem)",
-            Self::Property(name) => {
-                return write!(f, "the device tree's timer frame has no usable {name}");
-            }
-            Self::NotThere => "the timer frame is not implemented",
-            Self::NoAccess => "the timer frame cannot be accessed",
-            Self::OtherCount => "the timer frame counts otherwise than the CPUs",
-            Self::DidNotWake => "the timer frame's interrupt did not wake the lead in a trial",
-            Self::NotTried => "the timer frame was not tried",
-        })
     }
 }
 

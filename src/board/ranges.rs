@@ -13,32 +13,7 @@ use super::fdt::number;
 use super::node::Node;
 use super::tree::Chain;
 
-/// A stretch of the physical address space. The size is not 0, and the end does
-/// not exceed 64 bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Region {
-    /// First address.
-    pub base: u64,
-    /// Size in bytes.
-    pub size: u64,
-}
-
-impl Region {
-    /// Returns the address after the last byte.
-    pub const fn end(&self) -> u64 {
-        self.base.saturating_add(self.size)
-    }
-
-    /// Returns true if all of `other` lies in this region.
-    pub const fn contains(&self, other: &Self) -> bool {
-        self.base <= other.base && other.end() <= self.end()
-    }
-
-    /// Returns true if the two share a byte.
-    pub const fn overlaps(&self, other: &Self) -> bool {
-        self.base < other.end() && other.base < self.end()
-    }
-}
+pub use crate::spec::region::Region;
 
 /// `#address-cells` and `#size-cells` of a bus.
 #[derive(Clone, Copy)]

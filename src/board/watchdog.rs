@@ -55,35 +55,6 @@ impl fmt::Display for Watchdog {
     }
 }
 
-/// The reason for which no watchdog resets the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoWatchdog {
-    /// The device tree has none that can be used.
-    NotInTree,
-    /// Its registers cannot be read, or are those of another device.
-    NotThere,
-    /// Its longest timeout is shorter than the lead may take.
-    TooSoon {
-        /// The longest timeout in whole seconds.
-        most: u64,
-        /// The timeout that is needed, in whole seconds.
-        least: u64,
-    },
-}
-
-impl fmt::Display for NoWatchdog {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotInTree => f.write_str("none in the device tree"),
-            Self::NotThere => f.write_str("none where the device tree has one"),
-            Self::TooSoon { most, least } => write!(
-                f,
-                "left alone: it resets within {most} s, and the lead may take {least}"
-            ),
-        }
-    }
-}
-
 const COMPATIBLE: &str = "arm,sbsa-gwdt arm,sp805";
 /// The beginning of WDOGCLK's name: `wdog_clk`, or `wdogclk` in older trees.
 const WDOGCLK: &[u8] = b"wdog";
