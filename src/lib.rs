@@ -20,6 +20,8 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+extern crate alloc;
+
 #[cfg(test)]
 extern crate std;
 

@@ -1,6 +1,6 @@
 //! The payload: from the loader's jump to the last line on the UART.
 //!
-//! `machine/boot.S` turns MMU and caches on; `start` finds the device tree, sets
+//! `machine/boot` turns MMU and caches on; `start` finds the device tree, sets
 //! the machine up by it, and hands over to the scenarios of the portable half.
 
 #![cfg_attr(target_os = "none", no_std, no_main)]
@@ -12,7 +12,7 @@ mod machine;
 mod start;
 
 #[cfg(target_os = "none")]
-use start::main;
+machine::entry!(start::main);
 
 /// On a host there is nothing to measure.
 #[cfg(not(target_os = "none"))]

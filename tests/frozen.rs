@@ -2,12 +2,14 @@
 //! move. The files in `tests/data/frozen/figures` are never made anew.
 //!
 //! Serial and CPU_OFF rows, and all rows of one CPU, are equal to the tick. In
-//! parallel scenarios one instruction more or less lets another CPU take a lock
-//! first: there the figures of each column, sorted, are within one part in 100.
+//! parallel scenarios QEMU runs one CPU after another, each until it yields: the
+//! number of instructions from a wake-up to the spin loop decides which CPU sees the
+//! start first, and takes a lock first. Eleven instructions less there, by another
+//! outlining of the compiler, moved one column by 12 %, and as many NOPs moved it
+//! back. So the figures of each column, sorted, are within one part in 7.
 //!
-//! With 32 CPUs that is too little: one instruction more between two rounds moves
-//! QEMU's change from one CPU to the next into the middle of the queue, and places
-//! change by half of a column. There the same CPUs have rows, and where clusters go
+//! With 32 CPUs that is too little: a turn ends in the middle of the queue, and one
+//! NOP moves half of a column. There the same CPUs have rows, and where clusters go
 //! down as many of them are last men, whose cache flush is far longer than most.
 
 mod common;
@@ -22,7 +24,7 @@ use xtask::qemu::run_spec::RunSpec;
 use xtask::setup::workspace::Workspace;
 
 /// Parallel figures may differ by one part in this many.
-const PARTS: u64 = 100;
+const PARTS: u64 = 7;
 
 /// Parallel scenarios of more CPUs than this are compared by their last men.
 const CPUS_IN_ORDER: usize = 8;

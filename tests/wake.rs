@@ -284,7 +284,7 @@ fn a_frame_that_can_not_be_used_is_named() {
     for (frame, why) in [
         (frame(NOTHING, NOTHING + 0x1000, 0), "is not implemented"),
         (frame(ZEROS, ZEROS + 0x1000, 0), "is not implemented"),
-        (frame(ITS, ZEROS, 0), "can not be accessed"),
+        (frame(ITS, ZEROS, 0), "cannot be accessed"),
         (
             frame(QEMU_TREE, MEMORY, 7),
             "counts otherwise than the CPUs",

@@ -61,7 +61,7 @@ fn read(tree: &[u8]) {
 }
 
 /// Errors go to a terminal, on a line.
-fn check_error(error: BoardError<'_>) {
+fn check_error(error: BoardError) {
     let text = error.to_string();
     assert!(text.is_ascii() && text.len() < 250, "{text}");
 }

@@ -1,42 +1,44 @@
 //! The board, as its device tree describes it.
 //!
-//! One image serves all boards: where the console is, which GIC there is, how
-//! firmware is called, which CPUs in which clusters, and which idle states
-//! with which `power_state`, all of it comes from a flattened device tree
+//! One image serves all boards: console, GIC, conduit, CPUs with their clusters, and
+//! idle states with their `power_state` come from a flattened device tree
 //! (Devicetree Specification v0.4) with the bindings that Linux uses.
 //!
 //! ```text
-//! bytes -> check    is it a sound tree? (one pass; nothing later can panic)
-//!       -> tree     nodes with their paths and parents
+//! bytes -> check    one pass that refuses unsound trees, so that nothing later can panic
+//!       -> fdt      tokens of the flattened format
+//!       -> node     nodes with their properties
+//!       -> tree     nodes with their parents
 //!       -> ranges   bus addresses to CPU addresses
 //!       -> console, firmware, gic, timers, frame, watchdog, cache, cpus, labels, memory, idle
 //! ```
 //!
-//! The tree may come from anywhere, so every byte of it is distrusted; what
-//! is missing or contradictory is an error that names node and property.
+//! No byte of the tree is trusted: a missing or contradictory property is an error that
+//! names node and property.
 
-use arrayvec::ArrayVec;
+use alloc::vec::Vec;
 
+use crate::devices::timer_frame::NoFrame;
 use crate::image::Conduit;
 use crate::spec::counter::CounterErratum;
 
 use super::console::Uart;
-use super::cpus::{Cpu, LabelSource};
-use super::error::{BoardError, Problem};
-use super::frame::{NoFrame, TimerFrame};
-use super::gic::Gic;
-use super::idle::{IDLE_STATES_MAX, IdleState};
-use super::memory::{MEMORY_MAX, RESERVED_MAX};
+use super::cpu::{Cpu, LabelSource};
+use super::error::{BoardError, Result};
+use super::fdt::Fdt;
+use super::found::Found;
+use super::frame::TimerFrame;
+use super::gic::{self, Gic};
+use super::idle::IdleState;
+use super::node::Node;
 use super::ranges::Region;
 use super::timers::TimerPpis;
 use super::watchdog::Watchdog;
 
-use super::fdt::{Fdt, Node, Read, Tree};
-
 /// The most bytes of a board's name: at a UART's speed a MiB takes minutes.
 const MODEL_MAX: usize = 100;
 
-/// All that the payload knows of the board. Strings are in the tree's bytes.
+/// Everything that the payload reads about the board. Strings are in the tree's bytes.
 #[derive(Clone, Debug)]
 pub struct Board<'t> {
     /// `model` of the root, else its first `compatible`, at most 100 bytes of
@@ -45,27 +47,27 @@ pub struct Board<'t> {
     /// The console.
     pub uart: Uart,
     /// The interrupt controller. Without one nothing wakes a suspended CPU, and
-    /// what needs no waking can be measured all the same.
+    /// only operations that need no wake-up are measured.
     pub gic: Option<Gic>,
     /// The per-CPU timers' interrupts; none without a GIC.
     pub timers: TimerPpis,
-    /// A memory-mapped timer, for states in which those stop.
+    /// A memory-mapped timer, for states in which the per-CPU timers stop.
     pub timer_frame: Result<TimerFrame, NoFrame>,
     /// A watchdog, if there is one that can be used.
     pub watchdog: Option<Watchdog>,
-    /// How PSCI is called.
+    /// The conduit of PSCI calls.
     pub conduit: Conduit,
-    /// Memory, in the tree's order; at least one region.
-    pub memory: ArrayVec<Region, MEMORY_MAX>,
-    /// What of it is not to be touched; regions may overlap.
-    pub reserved: ArrayVec<Region, RESERVED_MAX>,
-    /// Idle states that are entered by PSCI.
-    pub idle_states: ArrayVec<IdleState<'t>, IDLE_STATES_MAX>,
+    /// Memory, in the tree's order; 1 to [`super::MEMORY_MAX`] regions.
+    pub memory: Vec<Region>,
+    /// Reserved memory, at most [`super::RESERVED_MAX`] regions, which may overlap.
+    pub reserved: Vec<Region>,
+    /// Idle states that are entered by PSCI, at most [`super::IDLE_STATES_MAX`].
+    pub idle_states: Vec<IdleState<'t>>,
     /// `/chosen/bootargs`, or "".
     pub bootargs: &'t str,
     /// Bytes of the largest second-level cache that the tree describes.
     pub second_level_cache: Option<u64>,
-    /// How many CPUs there are that are not disabled, 1 to `CPU_MAX`.
+    /// Number of CPUs that are not disabled, 1 to [`super::CPU_MAX`].
     pub cpu_count: usize,
     /// The counter's erratum, by a property of the timer's node, or by the
     /// `compatible` of any CPU that is not disabled.
@@ -74,49 +76,33 @@ pub struct Board<'t> {
 }
 
 impl<'t> Board<'t> {
-    /// Reads the device tree that `tree` begins with; what follows
-    /// `totalsize` is ignored.
+    /// Reads the device tree that `tree` begins with; bytes after `totalsize` are
+    /// ignored.
     ///
     /// # Errors
-    /// The first thing found that cannot be used. `Console::find` tells
-    /// where to print it.
-    // Never a part of its caller, whose stack frame lasts as long as the run.
+    /// The first thing found that cannot be used. [`super::Console::find`] finds the
+    /// UART to print it on.
+    // Not inlined: the caller's stack frame lasts as long as the run.
     #[inline(never)]
-    pub fn read(tree: &'t [u8]) -> Result<Self, BoardError<'t>> {
-        let tree = Tree::new(super::check::open(tree)?);
-        tree.outcome(Self::of(&tree))
+    pub fn read(tree: &'t [u8]) -> Result<Self, BoardError> {
+        Ok(Self::of(super::check::open(tree)?)?)
     }
 
-    fn of(tree: &Tree<'t>) -> Read<Self> {
+    fn of(tree: Fdt<'t>) -> Result<Self> {
         let found = Found::search(tree);
-        // Without PSCI there is nothing to measure, so that is said first.
+        // Without PSCI there is nothing to measure, so that error comes first.
         let conduit = found.conduit(tree)?;
         let uart = super::console::uart(tree)?;
-        let (gic, timers) = match (found.controller, found.timer) {
-            (None, _) => (None, TimerPpis::default()),
-            (Some(_), None) => {
-                return Err(tree.no_node("no node compatible with arm,armv8-timer"));
-            }
-            (Some((node, compatible)), Some(timer)) => {
-                let controller = super::gic::read(node, compatible)?;
-                let timers = super::timers::read(timer, &controller)?;
-                (Some(controller.gic), timers)
-            }
-        };
+        let (gic, timers) = gic_and_timers(&found)?;
         let has_gic = gic.is_some();
         let (cpu_count, has_cortex_a73) = super::cpus::count(tree)?;
-        let root = tree.root();
-        // A title that is not text is no reason to measure nothing.
-        let title = |name| root.text(name).ok().flatten();
-        let model = title("model").or_else(|| title("compatible")).unwrap_or("");
         let board = Self {
-            // Text of a tree is ASCII.
-            model: model.get(..MODEL_MAX).unwrap_or(model),
+            model: model(Node::root(tree)),
             uart,
             gic,
             timers,
             timer_frame: match found.frames {
-                // Its interrupt would go nowhere without a GIC.
+                // Without a GIC its interrupt leads nowhere.
                 Some(frames) if has_gic => super::frame::read(frames),
                 _ => Err(NoFrame::NotInTree),
             },
@@ -132,98 +118,127 @@ impl<'t> Board<'t> {
                 .timer
                 .and_then(super::timers::erratum)
                 .or(has_cortex_a73.then_some(CounterErratum::CortexA73)),
-            fdt: tree.fdt(),
+            fdt: tree,
         };
-        match board.check_overlaps() {
-            Ok(()) => Ok(board),
-            Err(problem) => Err(tree.report(BoardError::tree(problem))),
-        }
+        board.check_overlaps()?;
+        Ok(board)
     }
 
     /// Writes the CPUs to the first [`Self::cpu_count`] places of `out`, in
-    /// the order of MPIDR, and tells where their labels come from.
+    /// the order of MPIDR, and returns the source of their labels.
     ///
-    /// `mpidr_mt` is bit 24 of MPIDR_EL1: whether Aff0 numbers threads. It
-    /// matters only when there is no cpu-map.
+    /// `mpidr_mt` is bit 24 of MPIDR_EL1, set if Aff0 numbers threads. The bit
+    /// matters only if there is no cpu-map.
     ///
     /// # Errors
     /// When `out` is too short, two CPUs have one MPIDR, or cpu-map is not
     /// sound or leaves a CPU out.
-    pub fn cpus(&self, mpidr_mt: bool, out: &mut [Cpu]) -> Result<LabelSource, BoardError<'t>> {
-        let out = out
-            .get_mut(..self.cpu_count)
-            .ok_or(BoardError::tree(Problem::NoRoom(self.cpu_count)))?;
-        let tree = Tree::new(self.fdt);
-        tree.outcome(super::cpus::fill(&tree, mpidr_mt, out))
-    }
-}
-
-/// What is found by `compatible`, wherever it is: the first of each kind.
-#[derive(Default)]
-pub(crate) struct Found<'c, 't> {
-    psci: Option<Node<'c, 't>>,
-    old_psci: Option<Node<'c, 't>>,
-    /// With its `compatible`.
-    controller: Option<(Node<'c, 't>, &'t [u8])>,
-    timer: Option<Node<'c, 't>>,
-    frames: Option<Node<'c, 't>>,
-    watchdog: Option<Node<'c, 't>>,
-    /// Bytes.
-    cache: Option<u64>,
-}
-
-impl<'c, 't> Found<'c, 't> {
-    /// One walk for all.
-    pub(crate) fn search(tree: &'c Tree<'t>) -> Self {
-        let mut found = Self::default();
-        let _ = super::tree::walk(tree, &mut |chain, facts| {
-            let (node, compatible) = (chain.node(), facts.compatible);
-            if super::firmware::is_psci(compatible) {
-                found.psci.get_or_insert(node);
-            } else if super::firmware::is_old_psci(compatible) {
-                found.old_psci.get_or_insert(node);
-            }
-            found.cache = found
-                .cache
-                .max(super::cache::second_level(node, compatible));
-            if super::gic::is_gic(compatible) {
-                found.controller.get_or_insert((node, compatible));
-            } else if super::timers::is_timer(compatible) {
-                found.timer.get_or_insert(node);
-            } else if super::frame::is_timer(compatible) {
-                found.frames.get_or_insert(node);
-            } else if super::watchdog::is_watchdog(compatible) {
-                found.watchdog.get_or_insert(node);
-            }
-            Ok(())
-        });
-        found
+    pub fn cpus(&self, mpidr_mt: bool, out: &mut [Cpu]) -> Result<LabelSource, BoardError> {
+        let count = self.cpu_count;
+        let Some(out) = out.get_mut(..count) else {
+            let error = BoardError::of_tree(format_args!("no room for {count} CPUs"));
+            return Err(*error);
+        };
+        Ok(super::cpus::fill(self.fdt, mpidr_mt, out)?)
     }
 
-    /// How PSCI is called.
-    pub(crate) fn conduit(&self, tree: &Tree<'t>) -> Read<Conduit> {
-        match (self.psci, self.old_psci) {
-            (Some(node), _) => super::firmware::conduit(node),
-            (None, Some(old)) => super::firmware::refuse_old(old),
-            (None, None) => Err(tree.no_node(super::firmware::absence(tree))),
+    /// Visits name and registers of every device that is used. The console, which
+    /// is needed earlier, is not among them.
+    pub fn devices(&self, visit: &mut dyn FnMut(&'static str, Region)) {
+        match &self.gic {
+            None => {}
+            Some(Gic::V2 {
+                distributor,
+                cpu_interface,
+            }) => {
+                visit("GIC's distributor", *distributor);
+                visit("GIC's CPU interface", *cpu_interface);
+            }
+            Some(Gic::V3 {
+                distributor,
+                redistributors,
+                ..
+            }) => {
+                visit("GIC's distributor", *distributor);
+                for region in redistributors {
+                    visit("GIC's redistributors", *region);
+                }
+            }
+        }
+        if let Ok(frame) = &self.timer_frame {
+            for registers in frame.registers() {
+                visit("timer frame", registers);
+            }
+        }
+        if let Some(watchdog) = &self.watchdog {
+            visit("watchdog", watchdog.registers());
         }
     }
+
+    /// Refuses registers of two devices in one place, and registers in memory:
+    /// refreshing a watchdog at the distributor's address turns the GIC off.
+    fn check_overlaps(&self) -> Result<()> {
+        let mut devices = Vec::new();
+        self.devices(&mut |name, region| devices.push((name, region)));
+        devices.push(("console", self.uart.registers()));
+        for (index, (name, region)) in devices.iter().enumerate() {
+            let overlaps = |it: &&(&str, Region)| it.1.overlaps(region);
+            if let Some((other, there)) = devices.iter().take(index).find(overlaps) {
+                return Err(BoardError::of_tree(format_args!(
+                    "the {name} at {:#x} overlaps the {other} at {:#x}",
+                    region.base, there.base
+                )));
+            }
+            // Nothing touches memory that is reserved, so registers may be there.
+            let is_reserved = self.reserved.iter().any(|part| part.contains(region));
+            let mut memory = self.memory.iter().filter(|_| !is_reserved);
+            if let Some(there) = memory.find(|memory| memory.overlaps(region)) {
+                return Err(BoardError::of_tree(format_args!(
+                    "the {name} at {:#x} overlaps memory at {:#x}: mend the memory node, or \
+                     reserve that part",
+                    region.base, there.base
+                )));
+            }
+        }
+        Ok(())
+    }
 }
 
-fn bootargs<'t>(tree: &Tree<'t>) -> Read<&'t str> {
-    let Some(chosen) = tree.find("/chosen") else {
+fn gic_and_timers(found: &Found<'_>) -> Result<(Option<Gic>, TimerPpis)> {
+    let Some((node, compatible)) = found.controller else {
+        return Ok((None, TimerPpis::default()));
+    };
+    let Some(timer) = found.timer else {
+        let absence = format_args!("no node compatible with arm,armv8-timer");
+        return Err(BoardError::of_tree(absence));
+    };
+    let controller = gic::read(node, compatible)?;
+    let timers = super::timers::read(timer, &controller)?;
+    Ok((Some(controller.gic), timers))
+}
+
+/// Returns the board's name. A name that is not text is no reason to stop.
+fn model<'t>(root: Node<'t>) -> &'t str {
+    let title = |name| root.text(name).ok().flatten();
+    let model = title("model").or_else(|| title("compatible")).unwrap_or("");
+    // Text of a tree is ASCII.
+    model.get(..MODEL_MAX).unwrap_or(model)
+}
+
+fn bootargs<'t>(tree: Fdt<'t>) -> Result<&'t str> {
+    let Some(chosen) = Node::find(tree, "/chosen") else {
         return Ok("");
     };
     // Some boot loaders write no value at all for no arguments.
-    match chosen.value("bootargs") {
-        None | Some([]) => Ok(""),
-        Some(value) => {
-            let text = chosen.text("bootargs")?.unwrap_or("");
-            // Loaders pad with NULs; words behind one would be lost.
-            match value.iter().skip(text.len()).any(|byte| *byte != 0) {
-                false => Ok(text),
-                true => Err(chosen.error("bootargs", Problem::EmbeddedNul(text.len()))),
-            }
-        }
+    let Some(value) = chosen.value("bootargs").filter(|value| !value.is_empty()) else {
+        return Ok("");
+    };
+    let text = chosen.text("bootargs")?.unwrap_or("");
+    let end = text.len();
+    // Loaders pad with NULs; words after one would be lost.
+    if value.iter().skip(end).any(|byte| *byte != 0) {
+        let message = format_args!("text follows the NUL at offset {end}");
+        return Err(chosen.error("bootargs", message));
     }
+    Ok(text)
 }

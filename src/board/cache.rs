@@ -1,12 +1,12 @@
-//! The second level of cache, as trees describe it (Devicetree Specification
-//! v0.4, section 3.9): for CPUs whose own registers do not say.
+//! The size of the second-level cache (Devicetree Specification v0.4, section 3.9),
+//! for CPUs whose own registers do not have it.
 
-use super::fdt::{Node, number};
-use super::tree::compatible_with;
+use super::fdt::number;
+use super::node::{Node, compatible_with};
 
-/// Bytes of the cache that the node is, if it is one of the second level. A
-/// hint, so that one that makes no sense is as good as none.
-pub(crate) fn second_level(node: Node<'_, '_>, compatible: &[u8]) -> Option<u64> {
+/// Returns the bytes of a second-level cache; `None` for another node, and for a size
+/// that makes no sense: the size is only a hint.
+pub(crate) fn second_level(node: Node<'_>, compatible: &[u8]) -> Option<u64> {
     compatible_with(compatible, "cache")?;
     let cell = |name| {
         node.value(name)

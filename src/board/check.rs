@@ -1,12 +1,12 @@
-//! Is it a flattened device tree? One pass over the blob, once.
+//! The check that bytes are a flattened device tree, in one pass.
 //!
 //! Names may be longer than the 31 characters that the Devicetree
 //! Specification v0.4 allows (sections 2.2.1 and 2.2.4): Linux's trees are
 //! full of those. Depth is bounded, and with it the time that later walks
 //! take: each costs at most [`DEPTH_MAX`] passes over the structure block, and
-//! padding behind the blocks (QEMU's trees have a MiB) is never looked at.
+//! padding after the blocks (QEMU's trees have a MiB) is never looked at.
 
-use super::error::{BoardError, Problem};
+use super::error::{BoardError, Result};
 use super::fdt::{
     BEGIN_NODE, END, END_NODE, Fdt, NOP, OFF_DT_STRINGS, OFF_DT_STRUCT, OFF_MEM_RSVMAP, PROP,
     RESERVATION_SIZE, word,
@@ -14,7 +14,7 @@ use super::fdt::{
 use crate::image::TREE_MAX;
 
 /// Deepest nesting of nodes, the root included; real trees stay under ten.
-pub(crate) const DEPTH_MAX: usize = 16;
+const DEPTH_MAX: usize = 16;
 /// Longest name of a node or property, in bytes.
 const NAME_MAX: usize = 255;
 
@@ -22,31 +22,44 @@ const MAGIC: u32 = 0xd00d_feed;
 const VERSION: usize = 17;
 const HEADER_SIZE: usize = 40;
 
-/// Size in bytes of the device tree that begins with `header`, of which the
-/// first 8 bytes are enough.
+/// Returns the size in bytes of the device tree that begins with `header`, of which
+/// the first 8 bytes are enough.
 ///
 /// # Errors
 /// When it is too short, is no device tree, or is larger than
 /// [`crate::image::TREE_MAX`].
-pub fn total_size(header: &[u8]) -> Result<usize, BoardError<'static>> {
-    let short = BoardError::tree(Problem::TooShort(header.len()));
-    let magic = word(header, 0).ok_or(short)?;
+pub fn total_size(header: &[u8]) -> Result<usize, BoardError> {
+    Ok(read_size(header)?)
+}
+
+fn read_size(header: &[u8]) -> Result<usize> {
+    let have = header.len();
+    let short = || BoardError::of_tree(format_args!("{have} bytes are less than a header"));
+    let magic = word(header, 0).ok_or_else(short)?;
     if magic != MAGIC {
-        return Err(BoardError::tree(Problem::NotATree(magic)));
+        return Err(BoardError::of_tree(format_args!(
+            "magic {:#010x}, expected 0xd00dfeed",
+            u64::from(magic)
+        )));
     }
-    let size = word(header, 4).ok_or(short)?;
+    let size = word(header, 4).ok_or_else(short)?;
     if size as usize > TREE_MAX {
-        return Err(BoardError::tree(Problem::TooLarge(size)));
+        return Err(BoardError::of_tree(format_args!(
+            "totalsize {} exceeds {TREE_MAX} bytes",
+            u64::from(size)
+        )));
     }
     Ok(size as usize)
 }
 
 /// Checks the tree that `tree` begins with (sections 5.2 to 5.5).
-pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>, BoardError<'_>> {
-    let size = total_size(tree)?;
+pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>> {
+    let size = read_size(tree)?;
     let Some(blob) = tree.get(..size) else {
         let have = tree.len();
-        return Err(BoardError::tree(Problem::Truncated { have, size }));
+        return Err(BoardError::of_tree(format_args!(
+            "truncated: {have} of {size} bytes"
+        )));
     };
     let mut check = Check {
         blob,
@@ -55,26 +68,29 @@ pub(crate) fn open(tree: &[u8]) -> Result<Fdt<'_>, BoardError<'_>> {
     };
     let version = check.field(20);
     if size >= HEADER_SIZE && (version < VERSION || check.field(24) > VERSION) {
-        return Err(BoardError::tree(Problem::Version(version as u32)));
+        return Err(BoardError::of_tree(format_args!(
+            "format version {version}, expected 17"
+        )));
     }
     match check.all() {
         Ok(()) => Ok(Fdt::checked(blob)),
-        Err(what) => {
-            let offset = check.at;
-            Err(BoardError::tree(Problem::Malformed { offset, what }))
-        }
+        Err(what) => Err(BoardError::of_tree(format_args!(
+            "offset {:#x}: {what}",
+            check.at
+        ))),
     }
 }
 
-/// The check under way. What is wrong is wrong at `at`.
+/// The check under way.
 struct Check<'t> {
-    /// What the block that is checked is in, and must not end behind.
+    /// The bytes that the checked block must lie in.
     blob: &'t [u8],
     strings: &'t [u8],
+    /// Offset of what is checked; after a failure, of what is wrong.
     at: usize,
 }
 
-/// What is wrong, if anything is.
+/// The outcome of a check, with the reason for a failure.
 type Checked = Result<(), &'static str>;
 
 impl<'t> Check<'t> {
@@ -82,7 +98,7 @@ impl<'t> Check<'t> {
         word(self.blob, at).map_or(0, |value| value as usize)
     }
 
-    /// Everything but the header's first words.
+    /// Checks everything but the header's first words.
     fn all(&mut self) -> Checked {
         const OUTSIDE: &str = "the block is outside the tree";
         if self.blob.len() < HEADER_SIZE {
@@ -100,15 +116,14 @@ impl<'t> Check<'t> {
         }
         self.at = reservations;
         self.reservations()?;
-        // The structure may use nothing behind its own block.
+        // The structure may use nothing after its own block.
         self.blob = self.blob.get(..begin + structure.len()).unwrap_or_default();
         self.at = begin;
         self.structure()
     }
 
-    /// The block whose offset is in a field: it begins behind the header and
+    /// Returns the block whose offset is in a field: it begins after the header and
     /// ends in the blob.
-    #[inline(never)]
     fn block(&mut self, field_at: usize, length: usize) -> Option<&'t [u8]> {
         self.at = field_at;
         let from = self.field(field_at);
@@ -116,7 +131,7 @@ impl<'t> Check<'t> {
         (from >= HEADER_SIZE).then_some(block)
     }
 
-    /// The list must be terminated.
+    /// Checks that the list is terminated.
     fn reservations(&mut self) -> Checked {
         loop {
             let rest = self.blob.get(self.at..).unwrap_or_default();
@@ -199,8 +214,7 @@ impl<'t> Check<'t> {
     }
 }
 
-/// The NUL-terminated ASCII name that `bytes` begin with.
-#[inline(never)]
+/// Returns the NUL-terminated ASCII name that `bytes` begin with.
 fn name(bytes: &[u8]) -> Option<&[u8]> {
     let window = bytes.get(..=NAME_MAX).unwrap_or(bytes);
     let end = window.iter().position(|byte| *byte == 0)?;

@@ -2,13 +2,15 @@
 //!
 //! Devicetree Specification v0.4, sections 3.6 (`stdout-path`), 3.3
 //! (`/aliases`) and 4.2 (`reg-shift`, `reg-io-width`, `reg-offset`). A UART is
-//! used as the firmware left it, so speed and clock are of no interest.
+//! used as the firmware left it, so speed and clock do not matter.
 
-use super::board::Found;
-use super::error::{BoardError, Problem};
-use super::fdt::{Node, Read, Tree, until};
+use super::error::{BoardError, Result};
+use super::fdt::Fdt;
+use super::found::Found;
+use super::node::{Node, VALUE_MAX, compatible_with, first_text};
 use super::ranges::{self, Region};
-use super::tree::{Chain, compatible_with, first_text};
+use super::text::Shown;
+use super::tree::Chain;
 use crate::devices::uart::size;
 use crate::image::{Conduit, EmergencyUart, UartKind};
 
@@ -30,8 +32,7 @@ pub struct Uart {
 }
 
 impl Uart {
-    /// Its registers.
-    #[must_use]
+    /// Returns the window of its registers.
     pub fn registers(&self) -> Region {
         Region {
             base: self.base,
@@ -39,15 +40,13 @@ impl Uart {
         }
     }
 
-    /// Whether both are one UART, used in the same way.
-    #[must_use]
+    /// Returns true if both are one UART, used in the same way.
     pub fn is_same(&self, other: &Self) -> bool {
         let size = self.size;
         *self == Self { size, ..*other }
     }
 
-    /// Whether every register is aligned to the accesses to it.
-    #[must_use]
+    /// Returns true if every register is aligned to the accesses to it.
     pub fn is_aligned(&self) -> bool {
         let width = u64::from(self.io_width);
         width <= 1 << self.reg_shift && self.base.is_multiple_of(width)
@@ -55,7 +54,7 @@ impl Uart {
 }
 
 impl From<&EmergencyUart> for Uart {
-    /// The parameter block's UART as a device tree would describe it.
+    /// Describes the parameter block's UART as a device tree would.
     fn from(uart: &EmergencyUart) -> Self {
         let (reg_shift, io_width) = match uart.kind {
             UartKind::Ns16550 => (uart.reg_shift, uart.io_width),
@@ -71,37 +70,37 @@ impl From<&EmergencyUart> for Uart {
     }
 }
 
-/// Registers of 32 bits, by their number: 4 bytes apart, 4 bytes an access.
+/// Shift and access width of 32-bit registers that are 4 bytes apart.
 const WORDS: (u8, u8) = (2, 4);
 
-/// What is needed to say that the rest of a device tree is not usable: the
-/// UART to say it on, and the conduit for SYSTEM_OFF afterwards.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Console<'t> {
-    /// The console's UART, or why there is none.
-    pub uart: Result<Uart, BoardError<'t>>,
-    /// What names that UART: "/chosen/stdout-path", or another place.
+/// The two things needed to report that the rest of a device tree cannot be used: the
+/// UART to print on, and the conduit for SYSTEM_OFF afterwards.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Console {
+    /// The console's UART, or the reason for its absence.
+    pub uart: Result<Uart, BoardError>,
+    /// The property that names that UART: "/chosen/stdout-path", or another.
     pub by: &'static str,
-    /// The conduit, or why there is none.
-    pub conduit: Result<Conduit, BoardError<'t>>,
+    /// The conduit, or the reason for its absence.
+    pub conduit: Result<Conduit, BoardError>,
 }
 
-impl<'t> Console<'t> {
-    /// Looks for the two in `tree`, each on its own.
+impl Console {
+    /// Looks for the two in `tree`, each independently of the other.
     ///
     /// # Errors
     /// When `tree` is not a sound flattened device tree.
-    pub fn find(tree: &'t [u8]) -> Result<Self, BoardError<'t>> {
-        let tree = Tree::new(super::check::open(tree)?);
+    pub fn find(tree: &[u8]) -> Result<Self, BoardError> {
+        let tree = super::check::open(tree)?;
         Ok(Self {
-            uart: tree.outcome(uart(&tree)),
-            by: locate(&tree).map_or("", |(_, by)| by),
-            conduit: tree.outcome(Found::search(&tree).conduit(&tree)),
+            uart: uart(tree).map_err(BoardError::from),
+            by: locate(tree).map_or("", |(_, by)| by),
+            conduit: Found::search(tree).conduit(tree).map_err(BoardError::from),
         })
     }
 }
 
-/// Those of one model side by side.
+/// The names of UARTs; those of one model stand side by side.
 const COMPATIBLE: &str = "arm,pl011 arm,sbsa-uart \
     ns16550a ns16550 ns16450 ns8250 ns16850 snps,dw-apb-uart fsl,ns16550 fsl,16550-FIFO64 \
     nvidia,tegra20-uart mrvl,mmp-uart \
@@ -112,10 +111,9 @@ const COMPATIBLE: &str = "arm,pl011 arm,sbsa-uart \
     st,stm32h7-uart";
 const SUPPORTED: &str = "a PL011, 8250, Cadence, i.MX, LPUART32 or STM32H7 UART";
 
-/// Programming model of a UART by place in [`COMPATIBLE`], and what that
-/// implies when `reg-shift` and `reg-io-width` are absent, as in the Linux
-/// drivers for it. PL011 registers are 32 bits apart, and an SBSA UART may be
-/// reached by 32-bit accesses only.
+/// Returns the programming model by the place in [`COMPATIBLE`], with the `reg-shift`
+/// and the `reg-io-width` that the Linux drivers take where those are absent. PL011
+/// registers are 32 bits apart, and an SBSA UART takes 32-bit accesses only.
 const fn model(place: usize) -> (UartKind, u8, u8) {
     let (shift, width) = WORDS;
     match place {
@@ -131,26 +129,26 @@ const fn model(place: usize) -> (UartKind, u8, u8) {
     }
 }
 
-/// The UART that `/chosen` names, else the alias `serial0`.
-pub(crate) fn uart(tree: &Tree<'_>) -> Read<Uart> {
+/// Reads the UART that `/chosen` names, else the alias `serial0`.
+pub(crate) fn uart(tree: Fdt<'_>) -> Result<Uart> {
     let chain = Chain::to(locate(tree)?.0);
-    for node in chain.nodes() {
-        if !node.available() {
+    let node = chain.node;
+    for node in chain.parents.iter().chain([&node]) {
+        if !node.is_available() {
             let value = node.text("status")?.unwrap_or("");
             let expected = "okay, as the console is on it";
             return Err(node.wrong_text("status", value, expected));
         }
     }
-    let node = chain.node();
     let compatible = node.required("compatible")?;
     let Some(place) = compatible_with(compatible, COMPATIBLE) else {
         return Err(match first_text(compatible) {
-            None => node.error("compatible", Problem::NotText),
+            None => node.not_text("compatible"),
             Some(value) => node.wrong_text("compatible", value, SUPPORTED),
         });
     };
     if node.value("big-endian").is_some() {
-        return Err(node.error("big-endian", Problem::NotSupported));
+        return Err(node.error("big-endian", format_args!("not supported")));
     }
     let (kind, mut reg_shift, mut io_width) = model(place);
     if let UartKind::Ns16550 = kind {
@@ -161,28 +159,8 @@ pub(crate) fn uart(tree: &Tree<'_>) -> Read<Uart> {
             return Err(node.wrong_value("reg-io-width", io_width.into(), expected));
         }
     }
-    window(&chain, kind, reg_shift, io_width)
-}
-
-/// A number that is one of `few`; `default` where the property is absent.
-fn choice(
-    node: Node<'_, '_>,
-    name: &'static str,
-    default: u8,
-    few: &[u8],
-    expected: &'static str,
-) -> Read<u8> {
-    let value = node.u32(name)?.unwrap_or(default.into());
-    match few.iter().find(|few| u32::from(**few) == value) {
-        Some(value) => Ok(*value),
-        None => Err(node.wrong_value(name, value.into(), expected)),
-    }
-}
-
-/// The registers: `reg` from `reg-offset` on.
-fn window(chain: &Chain<'_, '_>, kind: UartKind, reg_shift: u8, io_width: u8) -> Read<Uart> {
-    let node = chain.node();
-    let region = ranges::region(chain, 0)?;
+    // The registers begin at `reg-offset` in `reg`.
+    let region = ranges::region(&chain, 0)?;
     let offset = u64::from(node.u32("reg-offset")?.unwrap_or(0));
     let size = match region.size.checked_sub(offset) {
         Some(have) if have >= size(kind, reg_shift) => have,
@@ -202,10 +180,24 @@ fn window(chain: &Chain<'_, '_>, kind: UartKind, reg_shift: u8, io_width: u8) ->
     Ok(uart)
 }
 
-/// The console's node, and what names it.
-fn locate<'c, 't>(tree: &'c Tree<'t>) -> Read<(Node<'c, 't>, &'static str)> {
-    if let Some(chosen) = tree.find("/chosen") {
-        // The second name is what Linux used before the specification had one.
+/// Reads a number that must be one of `few`; `default` if the property is absent.
+fn choice(
+    node: Node<'_>,
+    name: &'static str,
+    default: u8,
+    few: &[u8],
+    expected: &str,
+) -> Result<u8> {
+    let value = node.u32(name)?.unwrap_or(default.into());
+    let mut few = few.iter().copied();
+    few.find(|few| u32::from(*few) == value)
+        .ok_or_else(|| node.wrong_value(name, value.into(), expected))
+}
+
+/// Finds the console's node, and returns the property that names it.
+fn locate<'t>(tree: Fdt<'t>) -> Result<(Node<'t>, &'static str)> {
+    if let Some(chosen) = Node::find(tree, "/chosen") {
+        // Linux used the second name before the specification had the first.
         for (name, by) in [
             ("stdout-path", "/chosen/stdout-path"),
             ("linux,stdout-path", "/chosen/linux,stdout-path"),
@@ -213,34 +205,36 @@ fn locate<'c, 't>(tree: &'c Tree<'t>) -> Read<(Node<'c, 't>, &'static str)> {
             let Some(value) = chosen.text(name)? else {
                 continue;
             };
-            // Behind a colon are speed and the like (section 3.6).
-            let length = until(value.as_bytes(), b':').len();
-            let path = value.get(..length).unwrap_or(value);
-            let node = resolve(tree, path)?;
-            let node = node.ok_or_else(|| chosen.error(name, Problem::NoPath(path)));
-            return Ok((node?, by));
+            // After a colon come speed and the like (section 3.6).
+            let path = value.split(':').next().unwrap_or(value);
+            let Some(node) = resolve(tree, path)? else {
+                let path = Shown(path, VALUE_MAX);
+                return Err(chosen.error(name, format_args!("no node has the path \"{path}\"")));
+            };
+            return Ok((node, by));
         }
     }
     let none = "no stdout-path in /chosen and no alias serial0, so the console is not known";
-    let node = resolve(tree, "serial0")?.ok_or_else(|| tree.no_node(none))?;
+    let node = resolve(tree, "serial0")?;
+    let node = node.ok_or_else(|| BoardError::of_tree(format_args!("{none}")))?;
     Ok((node, "alias serial0"))
 }
 
-/// The node of a path, or of an alias and a path below it (section 3.3).
-fn resolve<'c, 't>(tree: &'c Tree<'t>, path: &str) -> Read<Option<Node<'c, 't>>> {
+/// Finds the node of a path, or of an alias and a path below it (section 3.3).
+fn resolve<'t>(tree: Fdt<'t>, path: &str) -> Result<Option<Node<'t>>> {
     if path.starts_with('/') {
-        return Ok(tree.find(path));
+        return Ok(Node::find(tree, path));
     }
-    let alias = until(path.as_bytes(), b'/');
-    let below = path.as_bytes().get(alias.len()..).unwrap_or_default();
-    let aliases = tree.find("/aliases");
-    let Some((aliases, value)) = aliases.and_then(|node| Some((node, node.value_of(alias)?)))
-    else {
+    let (alias, below) = path.split_once('/').unwrap_or((path, ""));
+    let Some(aliases) = Node::find(tree, "/aliases") else {
+        return Ok(None);
+    };
+    let Some(value) = aliases.value(alias) else {
         return Ok(None);
     };
     let Some(target) = first_text(value) else {
-        return Err(aliases.error("(alias of the console)", Problem::NotText));
+        return Err(aliases.not_text("(alias of the console)"));
     };
-    let target = tree.find(target);
-    Ok(target.and_then(|target| target.below(below)))
+    let target = Node::find(tree, target);
+    Ok(target.and_then(|target| target.below(below.as_bytes())))
 }

@@ -1,26 +1,28 @@
-//! The `psci` node: is there PSCI, and by which instruction is it called?
+//! The `psci` node, which names the instruction that PSCI is called by.
 //!
 //! Linux binding *arm/psci.yaml*. The node is known by its `compatible`, as
 //! some boards have it at /firmware/psci instead of /psci.
 
-use super::error::Problem;
-use super::fdt::{Node, Read, Tree};
-use super::tree::compatible_with;
+use alloc::boxed::Box;
+
+use super::error::{BoardError, Result};
+use super::fdt::Fdt;
+use super::node::{Node, compatible_with};
 use crate::image::Conduit;
 
-/// Whether `compatible` is that of PSCI with the standard's function IDs.
+/// Returns true if `compatible` is that of PSCI with the standard's function IDs.
 pub(crate) fn is_psci(compatible: &[u8]) -> bool {
     compatible_with(compatible, "arm,psci-1.0 arm,psci-0.2").is_some()
 }
 
-/// Whether `compatible` is that of PSCI 0.1, whose function IDs are
-/// properties of the node.
+/// Returns true if `compatible` is that of PSCI 0.1, with function IDs in the node's
+/// properties.
 pub(crate) fn is_old_psci(compatible: &[u8]) -> bool {
     compatible_with(compatible, "arm,psci").is_some()
 }
 
-/// How `node`, a standard one, says that PSCI is called.
-pub(crate) fn conduit(node: Node<'_, '_>) -> Read<Conduit> {
+/// Reads the conduit that a node of a later PSCI names.
+pub(crate) fn conduit(node: Node<'_>) -> Result<Conduit> {
     match node.text("method")? {
         None => Err(node.missing("method")),
         Some("smc") => Ok(Conduit::Smc),
@@ -29,15 +31,18 @@ pub(crate) fn conduit(node: Node<'_, '_>) -> Read<Conduit> {
     }
 }
 
-/// Reports that there is but `old`.
-pub(crate) fn refuse_old(old: Node<'_, '_>) -> Read<Conduit> {
-    Err(old.error("compatible", Problem::OldPsci))
+/// Returns the error of a tree in which `old`, of PSCI 0.1, is the only node.
+pub(crate) fn refusal_of_old(old: Node<'_>) -> Box<BoardError> {
+    old.error(
+        "compatible",
+        format_args!("PSCI 0.1 with its own function IDs; arm,psci-0.2 or arm,psci-1.0 is needed"),
+    )
 }
 
-/// What to say where there is no node at all.
-pub(crate) fn absence(tree: &Tree<'_>) -> &'static str {
-    let by_spin_table = |cpu: Node<'_, '_>| cpu.value("enable-method") == Some(b"spin-table\0");
-    let cpus = tree.find("/cpus");
+/// Returns the message for a tree that has no such node.
+pub(crate) fn absence(tree: Fdt<'_>) -> &'static str {
+    let by_spin_table = |cpu: Node<'_>| cpu.value("enable-method") == Some(b"spin-table\0");
+    let cpus = Node::find(tree, "/cpus");
     if cpus.is_some_and(|cpus| cpus.children().any(by_spin_table)) {
         "no node compatible with arm,psci-1.0, and CPUs with enable-method = \"spin-table\": the \
          firmware has no PSCI"

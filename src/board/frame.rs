@@ -1,44 +1,33 @@
 //! A frame of the memory-mapped generic timer, which wakes a CPU from states
 //! in which its own timer stops.
 //!
-//! Linux binding *timer/arm,arch_timer_mmio.yaml*. Few boards need it for what
-//! is measured here. So a node that is of no use stops nothing; why it is of
-//! none is said where it is missed.
+//! Linux binding *timer/arm,arch_timer_mmio.yaml*. Few boards need the frame, so
+//! one that cannot be used stops nothing; the reason is printed where it is missed.
 
 use core::fmt;
 
-use super::fdt::{Node, word};
-use super::ranges::{self, Region};
-use super::tree::{Chain, compatible_with};
+use super::fdt::word;
+use super::node::{Node, compatible_with};
+use super::ranges::{PAGE, Region, page};
+use crate::devices::timer_frame::NoFrame;
 
-/// A frame that is not Secure, as the device tree has it.
+/// A non-secure frame, as the device tree describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimerFrame {
     /// First address of CNTCTLBase: a multiple of 4 KiB, with 48 bits at most.
     pub control: u64,
-    /// The frame's number in it, 0 to 7.
+    /// Number of the frame in CNTCTLBase, 0 to 7.
     pub number: u8,
-    /// First address of CNTBaseN, likewise.
+    /// First address of CNTBaseN: a multiple of 4 KiB, with 48 bits at most.
     pub base: u64,
     /// INTID of its physical timer's interrupt, an SPI: 32 to 1019.
     pub intid: u32,
 }
 
 impl TimerFrame {
-    /// The registers that are used: CNTCTLBase and CNTBaseN.
-    #[must_use]
-    pub const fn registers(&self) -> [Region; 2] {
-        let size = FRAME;
-        [
-            Region {
-                base: self.control,
-                size,
-            },
-            Region {
-                base: self.base,
-                size,
-            },
-        ]
+    /// Returns the registers that are used: CNTCTLBase and CNTBaseN.
+    pub fn registers(&self) -> [Region; 2] {
+        [self.control, self.base].map(|base| Region { base, size: PAGE })
     }
 }
 
@@ -49,89 +38,38 @@ impl fmt::Display for TimerFrame {
     }
 }
 
-/// Why there is no timer frame to wake a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoFrame {
-    /// The device tree has none that is not disabled.
-    NotInTree,
-    /// This property of it, or of its parent, can not be used.
-    Property(&'static str),
-    /// Nothing can be read there, or CNTTIDR says that it is not implemented.
-    NotThere,
-    /// CNTACR keeps its counter or timer from non-secure software, or it keeps
-    /// nothing that is written.
-    NoAccess,
-    /// Its CNTPCT is not what the CPUs count.
-    OtherCount,
-    /// Its interrupt did not wake the lead in a trial.
-    DidNotWake,
-    /// No state that is measured stops a timer, so that it was not tried.
-    NotTried,
-}
-
-impl fmt::Display for NoFrame {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotInTree => "the device tree has no timer frame (arm,armv7-timer-mem)",
-            Self::Property(name) => {
-                return write!(f, "the device tree's timer frame has no usable {name}");
-            }
-            Self::NotThere => "the timer frame is not implemented",
-            Self::NoAccess => "the timer frame can not be accessed",
-            Self::OtherCount => "the timer frame counts otherwise than the CPUs",
-            Self::DidNotWake => "the timer frame's interrupt did not wake the lead in a trial",
-            Self::NotTried => "the timer frame was not tried",
-        })
-    }
-}
-
-/// Size in bytes and alignment of the registers that are used.
-const FRAME: u64 = 0x1000;
-/// How many bits addresses have here at most.
-const ADDRESS_BITS: u32 = 48;
-/// The first number that is no frame's.
+/// Number of frames that a timer can have.
 const FRAMES: u32 = 8;
 /// Type of a shared peripheral interrupt in a GIC's specifier.
 const SPI: u32 = 0;
-/// INTID of the first of them.
+/// INTID of the first shared peripheral interrupt.
 const FIRST_SPI: u32 = 32;
-/// How many there are.
+/// Number of shared peripheral interrupts.
 const SPI_COUNT: u32 = 988;
 
-/// Whether `compatible` is that of the memory-mapped timer.
+/// Returns true if `compatible` is that of the memory-mapped timer.
 pub(crate) fn is_timer(compatible: &[u8]) -> bool {
     compatible_with(compatible, "arm,armv7-timer-mem").is_some()
 }
 
-/// The first frame of the timer at `node` that is not disabled.
-pub(crate) fn read(node: Node<'_, '_>) -> Result<TimerFrame, NoFrame> {
-    let is_frame = |child: &Node<'_, '_>| child.value("frame-number").is_some();
+/// Reads the first frame of the timer at `node` that is not disabled.
+pub(crate) fn read(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
+    let is_frame = |child: &Node<'_>| child.value("frame-number").is_some();
     let mut frames = node.children().filter(is_frame);
-    let frame = frames.find(|frame| frame.available());
+    let frame = frames.find(|frame| frame.is_available());
     let frame = frame.ok_or(NoFrame::NotInTree)?;
     let number = frame.u32("frame-number").ok().flatten();
     let number = number.filter(|number| *number < FRAMES);
     Ok(TimerFrame {
-        control: registers(node)?,
+        control: page(node).ok_or(NoFrame::Property("reg"))?,
         number: number.ok_or(NoFrame::Property("frame-number"))? as u8,
-        base: registers(frame)?,
+        base: page(frame).ok_or(NoFrame::Property("reg"))?,
         intid: interrupt(frame).ok_or(NoFrame::Property("interrupts"))?,
     })
 }
 
-fn registers(node: Node<'_, '_>) -> Result<u64, NoFrame> {
-    match ranges::region(&Chain::to(node), 0) {
-        Ok(Region { base, size })
-            if size >= FRAME && base.is_multiple_of(FRAME) && base >> ADDRESS_BITS == 0 =>
-        {
-            Ok(base)
-        }
-        _ => Err(NoFrame::Property("reg")),
-    }
-}
-
-/// The physical timer's is the first.
-fn interrupt(frame: Node<'_, '_>) -> Option<u32> {
+/// Returns the INTID of the physical timer, whose interrupt is the first.
+fn interrupt(frame: Node<'_>) -> Option<u32> {
     let value = frame.value("interrupts")?;
     let number = word(value, 4)?;
     (word(value, 0)? == SPI && number < SPI_COUNT).then_some(FIRST_SPI + number)

@@ -1,18 +1,18 @@
-//! Where in the board's memory there is room to work.
+//! The search for working memory in the parts of the board's memory that are free.
 
 use core::fmt;
 
 use super::ranges::Region;
 
-/// Bytes in a page, which room is counted in.
+/// Bytes in a page, the unit of working memory.
 pub const PAGE: u64 = 4096;
 
-/// There is no gap as large as needed.
+/// The error that no gap is as large as needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLittle {
     /// Bytes that are needed in one piece.
     pub need: u64,
-    /// The largest gap there is, in bytes.
+    /// Bytes of the largest gap.
     pub largest: u64,
 }
 
@@ -32,29 +32,25 @@ impl fmt::Display for TooLittle {
 
 impl core::error::Error for TooLittle {}
 
-/// Memory of the board's that nobody uses: whole pages, never page 0. There is
-/// one owner to it.
+/// Free memory of the board: whole pages, never page 0, with one owner.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Room(Region);
 
 impl Room {
-    /// Where it is.
-    #[must_use]
+    /// Returns the pages.
     pub const fn region(&self) -> Region {
         self.0
     }
 
-    /// Takes the first `bytes` bytes away, rounded up to whole pages, as far as
-    /// there are so many.
-    #[must_use]
+    /// Takes the first `bytes` bytes away, rounded up to whole pages, or all if there
+    /// are fewer.
     pub const fn split_off(&mut self, bytes: u64) -> Self {
         Self(split_off(&mut self.0, bytes))
     }
 }
 
-/// Takes the first `bytes` bytes of whole pages away, rounded up to pages, as
-/// far as there are so many.
-#[must_use]
+/// Takes the first `bytes` bytes of whole pages away, rounded up to pages, or all if
+/// there are fewer.
 pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
     let Region { base, size } = *pages;
     let wanted = bytes.div_ceil(PAGE).saturating_mul(PAGE);
@@ -66,8 +62,8 @@ pub const fn split_off(pages: &mut Region, bytes: u64) -> Region {
     Region { base, size: first }
 }
 
-/// Finds `need` bytes of `memory` that nothing in `taken` overlaps, as near
-/// as may be to `near`. Begins and ends on a page; never page 0.
+/// Finds `need` bytes of `memory` that nothing in `taken` overlaps, as near as
+/// possible to `near`. Begins and ends on a page boundary; never contains page 0.
 ///
 /// # Errors
 /// When no gap is large enough.
@@ -77,7 +73,7 @@ pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result
     let mut largest = 0;
     for region in memory {
         let end = region.base.saturating_add(region.size) & !(PAGE - 1);
-        // Behind the last page of the address space there is none to round up to.
+        // After the last page of the address space there is none to round up to.
         let mut at = region.base.max(PAGE).min(end).next_multiple_of(PAGE);
         while at < end {
             let holder = taken.iter().find(|t| t.base <= at && at - t.base < t.size);
@@ -95,7 +91,7 @@ pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result
                 .map(|t| t.base & !(PAGE - 1))
                 .filter(|base| *base > at)
                 .fold(end, u64::min);
-            // A region that begins in this very page leaves none of it.
+            // A region that begins in this page leaves nothing of the page.
             let crowded = taken
                 .iter()
                 .any(|t| t.size > 0 && t.base > at && t.base < at + PAGE);
@@ -121,74 +117,69 @@ pub fn find(memory: &[Region], taken: &[Region], near: u64, need: u64) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::format;
+    use std::string::ToString;
     use std::vec::Vec;
 
-    fn regions(pairs: &[(u64, u64)]) -> Vec<Region> {
-        let region = |&(base, size)| Region { base, size };
-        pairs.iter().map(region).collect()
-    }
-
-    #[test]
-    fn behind_the_image_when_there_is_room() {
-        let memory = regions(&[(0x4000_0000, 0x4000_0000)]);
-        let taken = regions(&[(0x6000_0000, 0x2_0000), (0x4000_0000, 0x10_0000)]);
-        let room = find(&memory, &taken, 0x6002_0000, 0x1_0000).expect("room");
-        let Region { base, size } = room.region();
-        assert_eq!((base, size), (0x6002_0000, 0x1_0000));
-    }
-
-    #[test]
-    fn handed_out_in_whole_pages_as_far_as_there_are_some() {
-        let memory = regions(&[(0x10_0000, 0x5000)]);
-        let mut room = find(&memory, &[], 0, 0x3000).expect("room");
-        let mut take = |bytes| {
-            let Region { base, size } = room.split_off(bytes).region();
-            (base, size)
+    /// Reads regions `base+size` in hexadecimal digits.
+    fn regions(text: &str) -> Vec<Region> {
+        let number = |digits| u64::from_str_radix(digits, 16).expect(text);
+        let region = |(base, size)| Region {
+            base: number(base),
+            size: number(size),
         };
-        assert_eq!(take(1), (0x10_0000, 0x1000));
-        assert_eq!(take(0), (0x10_1000, 0));
-        assert_eq!(take(u64::MAX), (0x10_1000, 0x2000));
-        assert_eq!(take(1), (0x10_3000, 0));
+        let pairs = text.split_whitespace().filter_map(|it| it.split_once('+'));
+        pairs.map(region).collect()
     }
 
     #[test]
-    fn elsewhere_when_there_is_none() {
-        let memory = regions(&[(0x1000, 0x9000), (0x10_0000, 0x2000)]);
-        let taken = regions(&[(0x1000, 0x1000), (0x4800, 0x10), (0x6000, 0x800)]);
-        // Free: 0x2000..0x4000, 0x5000..0x6000, 0x7000..0xa000, 0x100000...
-        let at = |need, near| find(&memory, &taken, near, need).map(|r| r.region().base);
-        assert_eq!(at(0x1000, 0x5000), Ok(0x5000));
-        assert_eq!(at(0x2000, 0x5000), Ok(0x7000));
-        assert_eq!(at(0x2fff, 0), Ok(0x7000));
-        assert_eq!(
-            at(0x4000, 0),
-            Err(TooLittle {
-                need: 0x4000,
-                largest: 0x3000
-            })
-        );
+    fn the_nearest_large_gap_is_found_or_the_missing_bytes_are_named() {
+        let little = |need, largest, missing| {
+            format!(
+                "too little memory: {need} KiB are needed in one piece, the largest free one has \
+                 {largest} KiB, {missing} KiB are missing; ask for fewer iterations= or loops=, or \
+                 a smaller footprint="
+            )
+        };
+        let (holes, taken) = ("1000+9000 100000+2000", "1000+1000 4800+10 6000+800");
+        let ends = "0+2000 ffffffffffffd000+2fff";
+        let ram = "40000000+40000000";
+        let image = "60000000+20000 40000000+100000";
+        for (memory, taken, near, need, expected) in [
+            (ram, image, 0x6002_0000, 0x1_0000, "60020000+10000".into()),
+            (holes, taken, 0x5000, 0x1000, "5000+1000".into()),
+            (holes, taken, 0x5000, 0x2000, "7000+2000".into()),
+            (holes, taken, 0, 0x2fff, "7000+3000".into()),
+            (holes, taken, 0, 0x4000, little(16, 12, 4)),
+            ("1000+1000", "", 0, 0x3000, little(12, 4, 8)),
+            // Never page 0, and never past the end of the address space.
+            (ends, "", 0, 1, "1000+1000".into()),
+            (
+                ends,
+                "fffffffffffff000+fff",
+                u64::MAX,
+                0x3000,
+                little(12, 8, 4),
+            ),
+            ("fffffffffffffff0+f", "", 0, 1, little(4, 0, 4)),
+        ] {
+            let found = find(&regions(memory), &regions(taken), near, need);
+            let found = found.map(|Room(Region { base, size })| format!("{base:x}+{size:x}"));
+            let found = found.unwrap_or_else(|error| error.to_string());
+            assert_eq!(found, expected);
+        }
     }
 
     #[test]
-    fn never_page_zero_and_never_past_the_end_of_the_address_space() {
-        let memory = regions(&[(0, 0x2000), (u64::MAX - 0x2fff, 0x2fff)]);
-        let taken = regions(&[(u64::MAX - 0xfff, 0xfff)]);
-        assert_eq!(
-            find(&memory, &[], 0, 1).map(|r| r.region().base),
-            Ok(0x1000)
-        );
-        assert!(find(&memory, &taken, u64::MAX, 0x3000).is_err());
-        let last = regions(&[(u64::MAX - 0xf, 0xf)]);
-        assert!(find(&last, &[], 0, 1).is_err());
-    }
-
-    #[test]
-    fn what_is_missing_is_said() {
-        let error = find(&regions(&[(0x1000, 0x1000)]), &[], 0, 0x3000).expect_err("too little");
-        let said = std::format!("{error}");
-        assert!(
-            said.contains("12 KiB are needed") && said.contains("8 KiB are missing"),
-            "{said}"
-        );
+    fn pages_are_split_off_as_far_as_there_are_some() {
+        let mut room = find(&regions("100000+5000"), &[], 0, 0x3000).expect("room");
+        for (bytes, base, size) in [
+            (1, 0x10_0000, 0x1000),
+            (0, 0x10_1000, 0),
+            (u64::MAX, 0x10_1000, 0x2000),
+            (1, 0x10_3000, 0),
+        ] {
+            assert_eq!(room.split_off(bytes).region(), Region { base, size });
+        }
     }
 }

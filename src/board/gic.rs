@@ -1,61 +1,63 @@
-//! The interrupt controller: GICv2 or GICv3, and where its frames are.
+//! The interrupt controller: GICv2 or GICv3, with the addresses of its frames.
 //!
 //! Linux bindings *interrupt-controller/arm,gic.yaml* and *arm,gic-v3.yaml*.
 
+use alloc::vec::Vec;
 use core::ops::RangeInclusive;
 
-use arrayvec::ArrayVec;
-
-use super::fdt::{Node, Read, number};
+use super::error::Result;
+use super::fdt::number;
+use super::node::{Node, compatible_with};
 use super::ranges::{self, Region};
-use super::tree::{Chain, compatible_with};
+use super::tree::Chain;
 
 /// The most redistributor regions; the largest machines known have four.
 pub const REDISTRIBUTOR_REGIONS_MAX: usize = 8;
 
-/// The interrupt controller's frames. A tree may claim more than there is: a
-/// frame has the size that there is use for, and redistributors have room for
-/// 512 CPUs at most, with GICv4's frames.
+/// The interrupt controller's frames. A tree may claim more than there is, so the
+/// sizes are cut to those that are used; redistributors have room for 512 CPUs at
+/// most, with GICv4's frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Gic {
     /// GICv2 or older, with a memory-mapped CPU interface.
     V2 {
         /// GICD, 4 KiB.
         distributor: Region,
-        /// GICC, 256 bytes to 4 KiB: what is behind has no use here.
+        /// GICC, 256 bytes to 4 KiB; later registers are not used.
         cpu_interface: Region,
     },
     /// GICv3 or later, with the CPU interface in system registers.
     V3 {
         /// GICD, 64 KiB.
         distributor: Region,
-        /// GICR, in the tree's order; at least one.
-        redistributors: ArrayVec<Region, REDISTRIBUTOR_REGIONS_MAX>,
-        /// Bytes from one redistributor to the next, when it is not what
-        /// GICR_TYPER says.
+        /// GICR, in the tree's order; 1 to [`REDISTRIBUTOR_REGIONS_MAX`].
+        redistributors: Vec<Region>,
+        /// Bytes from one redistributor to the next; `None` if GICR_TYPER
+        /// implies them.
         stride: Option<u64>,
     },
 }
 
-/// GICv3 first.
+/// The names of GICs, GICv3 first.
 const COMPATIBLE: &str = "arm,gic-v3 \
     arm,gic-400 arm,cortex-a15-gic arm,cortex-a9-gic arm,cortex-a7-gic arm,cortex-a5-gic \
     arm,gic-v2 arm,eb11mp-gic brcm,brahma-b15-gic qcom,msm-qgic2";
 
-/// A controller with what its interrupt specifiers look like.
+/// A controller with the format of its interrupt specifiers.
 pub(crate) struct Controller {
     pub gic: Gic,
-    /// Cells of a specifier.
+    /// Number of cells in a specifier.
     pub interrupt_cells: usize,
     pub phandle: Option<u32>,
 }
 
-/// Whether `compatible` is that of a GIC.
+/// Returns true if `compatible` is that of a GIC.
 pub(crate) fn is_gic(compatible: &[u8]) -> bool {
     compatible_with(compatible, COMPATIBLE).is_some()
 }
 
-pub(crate) fn read(node: Node<'_, '_>, compatible: &[u8]) -> Read<Controller> {
+/// Reads the controller at `node`, which has this `compatible`.
+pub(crate) fn read(node: Node<'_>, compatible: &[u8]) -> Result<Controller> {
     let chain = Chain::to(node);
     let gic = match compatible_with(compatible, COMPATIBLE) {
         Some(0) => version_3(&chain)?,
@@ -77,20 +79,16 @@ pub(crate) fn read(node: Node<'_, '_>, compatible: &[u8]) -> Read<Controller> {
     })
 }
 
-fn version_3(chain: &Chain<'_, '_>) -> Read<Gic> {
-    let node = chain.node();
+fn version_3(chain: &Chain<'_>) -> Result<Gic> {
+    let node = chain.node;
     let distributor = frame(chain, 0, 0x1_0000..=0x1_0000, 0x1_0000)?;
     let regions = "#redistributor-regions";
     let count = node.u32(regions)?.unwrap_or(1) as usize;
     if count == 0 || count > REDISTRIBUTOR_REGIONS_MAX {
         return Err(node.wrong_value(regions, count as u64, "1 to 8"));
     }
-    let mut redistributors = ArrayVec::new();
-    for index in 1..=count {
-        let region = frame(chain, index, 0x2_0000..=0x800_0000, 0x1_0000)?;
-        // There is room for all that were accepted.
-        let _ = redistributors.try_push(region);
-    }
+    let redistributor = |index| frame(chain, index, 0x2_0000..=0x800_0000, 0x1_0000);
+    let redistributors = (1..=count).map(redistributor).collect::<Result<_>>()?;
     Ok(Gic::V3 {
         distributor,
         redistributors,
@@ -98,14 +96,14 @@ fn version_3(chain: &Chain<'_, '_>) -> Read<Gic> {
     })
 }
 
-/// The stride, unless it is absent or 0, which says nothing.
-fn stride(node: Node<'_, '_>) -> Read<Option<u64>> {
+/// Reads the stride; 0 means the same as none.
+fn stride(node: Node<'_>) -> Result<Option<u64>> {
     const NAME: &str = "redistributor-stride";
     let Some(value) = node.value(NAME) else {
         return Ok(None);
     };
     if value.len() != 4 && value.len() != 8 {
-        return Err(node.length(NAME, value.len(), "8"));
+        return Err(node.wrong_length(NAME, value.len(), "8"));
     }
     let stride = number(value);
     let least = 0x2_0000;
@@ -116,14 +114,14 @@ fn stride(node: Node<'_, '_>) -> Read<Option<u64>> {
     Ok(Some(stride).filter(|stride| *stride != 0))
 }
 
-/// Entry `index` of `reg`, aligned to `align`, a power of two. Less than the
-/// least of `sizes` is an error, more than the most of no use.
+/// Reads entry `index` of `reg`, aligned to `align`, a power of two. Less than the
+/// least of `sizes` is an error, and more than the most is cut.
 fn frame(
-    chain: &Chain<'_, '_>,
+    chain: &Chain<'_>,
     index: usize,
     sizes: RangeInclusive<u64>,
     align: u64,
-) -> Read<Region> {
+) -> Result<Region> {
     let region = ranges::region(chain, index)?;
     let (value, expected) = if region.size < *sizes.start() {
         (region.size, "a size with room for the GIC's registers")
@@ -133,5 +131,5 @@ fn frame(
         let size = region.size.min(*sizes.end());
         return Ok(Region { size, ..region });
     };
-    Err(chain.node().wrong_value("reg", value, expected))
+    Err(chain.node.wrong_value("reg", value, expected))
 }

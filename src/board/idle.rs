@@ -1,14 +1,14 @@
-//! Idle states: which `power_state` values the board's author vouches for.
+//! Idle states: the `power_state` values that the device tree has.
 //!
 //! Linux bindings *cpu/idle-states.yaml* and *power/domain-idle-state.yaml*.
 //! `psci-bench,power-level` is this project's own: the PSCI power level that
-//! the state reaches, which an extended `power_state` does not tell.
+//! the state reaches, which an extended `power_state` does not contain.
 
-use arrayvec::ArrayVec;
+use alloc::vec::Vec;
 
-use super::error::Problem;
-use super::fdt::{Node, Read, Tree};
-use super::tree::compatible_with;
+use super::error::Result;
+use super::fdt::Fdt;
+use super::node::{Node, compatible_with};
 use crate::spec::psci::{StateFormat, WrongLevel};
 
 /// The most idle states.
@@ -24,15 +24,15 @@ pub struct IdleState<'t> {
     pub name: &'t str,
     /// `arm,psci-suspend-param`.
     pub power_state: u32,
-    /// `psci-bench,power-level`, 0 to 3, where the tree tells.
+    /// `psci-bench,power-level`, 0 to 3; `None` if the tree has none.
     pub level: Option<u8>,
-    /// Whether the per-CPU timers stop in it and cannot wake the CPU.
+    /// True if the per-CPU timers stop in it and cannot wake the CPU.
     pub local_timer_stop: bool,
 }
 
 const COMPATIBLE: &str = "arm,idle-state domain-idle-state";
 
-/// Where trees keep them; `/cpus` itself in a few.
+/// The nodes in which trees have them; `/cpus` itself in a few.
 const CONTAINERS: [&str; 5] = [
     "/cpus/idle-states",
     "/cpus/domain-idle-states",
@@ -41,20 +41,17 @@ const CONTAINERS: [&str; 5] = [
     "/cpus",
 ];
 
-/// The states that are known so far.
-type States<'t> = ArrayVec<IdleState<'t>, IDLE_STATES_MAX>;
-
-/// Every idle state with a PSCI parameter, in the order of [`CONTAINERS`] and
-/// in it of the tree; those of one `power_state` are one.
-pub(crate) fn read<'t>(tree: &Tree<'t>) -> Read<States<'t>> {
-    let mut states = ArrayVec::new();
+/// Reads every idle state with a PSCI parameter, in the order of [`CONTAINERS`] and
+/// within one in the tree's; states of one `power_state` are merged.
+pub(crate) fn read<'t>(tree: Fdt<'t>) -> Result<Vec<IdleState<'t>>> {
+    let mut states = Vec::new();
     for path in CONTAINERS {
-        let Some(container) = tree.find(path) else {
+        let Some(container) = Node::find(tree, path) else {
             continue;
         };
         for node in container.children() {
             let compatible = node.value("compatible").unwrap_or_default();
-            if compatible_with(compatible, COMPATIBLE).is_some() && node.available() {
+            if compatible_with(compatible, COMPATIBLE).is_some() && node.is_available() {
                 add(&mut states, node)?;
             }
         }
@@ -62,7 +59,7 @@ pub(crate) fn read<'t>(tree: &Tree<'t>) -> Read<States<'t>> {
     Ok(states)
 }
 
-fn add<'t>(states: &mut States<'t>, node: Node<'_, 't>) -> Read<()> {
+fn add<'t>(states: &mut Vec<IdleState<'t>>, node: Node<'t>) -> Result<()> {
     const PARAMETER: &str = "arm,psci-suspend-param";
     const LEVEL: &str = "psci-bench,power-level";
     let Some(power_state) = node.u32(PARAMETER)? else {
@@ -97,19 +94,19 @@ fn add<'t>(states: &mut States<'t>, node: Node<'_, 't>) -> Read<()> {
         };
         return Err(node.wrong_value(LEVEL, level.into(), expected));
     }
-    let Some(state) = same else {
-        let state = IdleState {
-            name: node.name_text(),
-            power_state,
-            level,
-            local_timer_stop,
-        };
-        return match states.try_push(state) {
-            Ok(()) => Ok(()),
-            Err(_) => Err(node.error(PARAMETER, Problem::TooMany(IDLE_STATES_MAX))),
-        };
-    };
-    state.level = state.level.or(level);
-    state.local_timer_stop |= local_timer_stop;
+    if let Some(state) = same {
+        state.level = state.level.or(level);
+        state.local_timer_stop |= local_timer_stop;
+        return Ok(());
+    }
+    if states.len() == IDLE_STATES_MAX {
+        return Err(node.too_many(PARAMETER, IDLE_STATES_MAX));
+    }
+    states.push(IdleState {
+        name: node.name_text(),
+        power_state,
+        level,
+        local_timer_stop,
+    });
     Ok(())
 }

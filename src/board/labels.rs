@@ -6,23 +6,21 @@
 //! the nodes, order siblings. Clusters are counted through over the whole
 //! map; cores and threads keep the number in their name.
 
-use arrayvec::ArrayVec;
-
-use super::check::DEPTH_MAX;
-use super::cpus::{CPU_MAX, Cpu, Handle};
-use super::error::Problem;
-use super::fdt::{Children, Node, Read, Token};
+use super::cpu::{CPU_MAX, Cpu, Handle};
+use super::error::Result;
+use super::fdt::Token;
+use super::node::Node;
 use super::text;
 
-/// Most nodes in a map: each CPU may be a thread in a core in a cluster in a
-/// socket of its own. It bounds the scans of [`Siblings`].
+/// The most nodes in a map: each CPU may be a thread in a core in a cluster in a
+/// socket of its own. The limit bounds the scans of [`sibling`].
 const MAP_NODES_MAX: usize = 4 * CPU_MAX;
-/// A thread number that no label has: the CPU has no label yet.
+/// The thread number of a CPU that has no label yet; no label has it.
 const UNLABELLED: u16 = u16::MAX;
 
-/// The CPU with labels from its affinity fields. With `mt`, as MPIDR_EL1.MT
-/// says, Aff0 is the thread, and all else one field further up. `None`: they
-/// do not fit, and without Aff3 two CPUs would share a label.
+/// Labels a CPU by its affinity fields. With `mt`, the MT bit of MPIDR_EL1, Aff0 is the
+/// thread, and each other number is one field further up. `None` if the fields do not
+/// fit: without Aff3 two CPUs would share a label.
 pub(crate) fn from_mpidr(mpidr: u64, mt: bool) -> Option<Cpu> {
     let field = |shift: u32| ((mpidr >> shift) & 0xff) as u16;
     let (aff0, aff1, aff2, aff3) = (field(0), field(8), field(16), field(32));
@@ -41,70 +39,34 @@ pub(crate) fn from_mpidr(mpidr: u64, mt: bool) -> Option<Cpu> {
     })
 }
 
-/// The CPU without labels, for a map to give.
+/// Returns the CPU without labels, for a map to label.
 pub(crate) fn none(mpidr: u64) -> Cpu {
     Cpu {
         mpidr,
-        cluster: 0,
-        core: 0,
         thread: UNLABELLED,
+        ..Cpu::default()
     }
 }
 
+/// Returns true if a map, or MPIDR, has labelled the CPU.
 pub(crate) fn is_labelled(cpu: &Cpu) -> bool {
     cpu.thread != UNLABELLED
 }
 
-/// A socket or cluster on the way down: its children that are not done.
-struct Level<'c, 't> {
-    sockets: Siblings<'c, 't>,
-    clusters: Siblings<'c, 't>,
-}
-
-impl<'c, 't> Level<'c, 't> {
-    fn new(node: Node<'c, 't>) -> Self {
-        Self {
-            sockets: Siblings::new(node, "socket"),
-            clusters: Siblings::new(node, "cluster"),
-        }
-    }
-
-    fn next(&mut self) -> Read<Option<Node<'c, 't>>> {
-        let next = match self.sockets.next()? {
-            None => self.clusters.next()?,
-            some => some,
-        };
-        Ok(next.map(|(_, node)| node))
-    }
-}
-
 /// Labels `cpus`, which have none, by the map. A CPU that the map leaves out
 /// stays unlabelled.
-pub(crate) fn from_map(map: Node<'_, '_>, handles: &[Handle], cpus: &mut [Cpu]) -> Read<()> {
+pub(crate) fn from_map(map: Node<'_>, handles: &[Handle], cpus: &mut [Cpu]) -> Result<()> {
     check_size(map)?;
-    let mut labeller = Labeller {
+    let clusters = 0;
+    Labeller {
         handles,
         cpus,
-        clusters: 0,
-    };
-    let mut levels = ArrayVec::<Level<'_, '_>, DEPTH_MAX>::new();
-    let mut next = Some(map);
-    loop {
-        if let Some(node) = next {
-            labeller.cores(node)?;
-            // Deeper than this is refused when the tree is opened.
-            let _ = levels.try_push(Level::new(node));
-        } else {
-            levels.pop();
-        }
-        let Some(level) = levels.last_mut() else {
-            return Ok(());
-        };
-        next = level.next()?;
+        clusters,
     }
+    .clusters(map)
 }
 
-fn check_size(map: Node<'_, '_>) -> Read<()> {
+fn check_size(map: Node<'_>) -> Result<()> {
     let mut cursor = map.cursor();
     let (mut nodes, mut depth) = (0, 0);
     loop {
@@ -122,49 +84,70 @@ fn check_size(map: Node<'_, '_>) -> Read<()> {
         }
         // One of them is the map itself.
         if nodes > MAP_NODES_MAX + 1 {
-            return Err(map.error("", Problem::TooMany(MAP_NODES_MAX)));
+            return Err(map.too_many("", MAP_NODES_MAX));
         }
     }
 }
 
+/// The labels in the making.
 struct Labeller<'c> {
     handles: &'c [Handle],
     cpus: &'c mut [Cpu],
-    /// Clusters with cores that were met.
+    /// Number of clusters with cores so far.
     clusters: u16,
 }
 
 impl Labeller<'_> {
-    /// Labels the cores that `cluster` has itself; with any, it counts.
-    fn cores(&mut self, cluster: Node<'_, '_>) -> Read<()> {
-        let mut cores = Siblings::new(cluster, "core");
-        while let Some((core, node)) = cores.next()? {
-            if node.value("cpu").is_some() {
-                self.label(node, core, 0)?;
-            }
-            let mut threads = Siblings::new(node, "thread");
-            while let Some((thread, node)) = threads.next()? {
-                self.label(node, core, thread)?;
+    /// Labels all cores in and below `node`, the map itself, a socket or a cluster.
+    /// A tree's depth is bounded, and the recursion with it.
+    fn clusters(&mut self, node: Node<'_>) -> Result<()> {
+        self.cores(node)?;
+        for kind in ["socket", "cluster"] {
+            let mut next = 0;
+            while let Some((number, child)) = sibling(node, kind, next)? {
+                self.clusters(child)?;
+                next = number + 1;
             }
         }
-        self.clusters += u16::from(cores.successor > 0);
         Ok(())
     }
 
-    fn label(&mut self, leaf: Node<'_, '_>, core: u16, thread: u16) -> Read<()> {
+    /// Labels the cores that are children of `cluster`, which counts if there are any.
+    fn cores(&mut self, cluster: Node<'_>) -> Result<()> {
+        let mut next_core = 0;
+        while let Some((core, node)) = sibling(cluster, "core", next_core)? {
+            if node.value("cpu").is_some() {
+                self.label(node, core, 0)?;
+            }
+            let mut next = 0;
+            while let Some((thread, node)) = sibling(node, "thread", next)? {
+                self.label(node, core, thread)?;
+                next = thread + 1;
+            }
+            next_core = core + 1;
+        }
+        self.clusters += u16::from(next_core > 0);
+        Ok(())
+    }
+
+    fn label(&mut self, leaf: Node<'_>, core: u16, thread: u16) -> Result<()> {
         let Some(phandle) = leaf.u32("cpu")? else {
             return Err(leaf.missing("cpu"));
         };
         let mut handles = self.handles.iter();
         let Some(handle) = handles.find(|handle| handle.phandle == phandle) else {
-            return Err(leaf.error("cpu", Problem::NoPhandle(phandle)));
+            let message = format_args!("no CPU has the phandle {:#x}", u64::from(phandle));
+            return Err(leaf.error("cpu", message));
         };
         let cpu = handle.index.and_then(|i| self.cpus.get_mut(usize::from(i)));
         let Some(cpu) = cpu else {
             return Ok(());
         };
         if is_labelled(cpu) {
-            return Err(leaf.error("cpu", Problem::Duplicate(phandle.into())));
+            return Err(leaf.error(
+                "cpu",
+                format_args!("{:#x} is there twice", u64::from(phandle)),
+            ));
         }
         cpu.cluster = self.clusters;
         cpu.core = core;
@@ -173,77 +156,41 @@ impl Labeller<'_> {
     }
 }
 
-/// The children of one kind, by number. Where they are in order, as in all
-/// but odd maps, that is one pass; else it is a scan for each, since there is
-/// no memory to sort them in.
-struct Siblings<'c, 't> {
-    parent: Node<'c, 't>,
-    prefix: &'static str,
-    /// The least number that was not met.
-    successor: u16,
-    done: bool,
-    ahead: Children<'c, 't>,
-}
-
-impl<'c, 't> Siblings<'c, 't> {
-    fn new(parent: Node<'c, 't>, prefix: &'static str) -> Self {
-        Self {
-            parent,
-            prefix,
-            successor: 0,
-            done: false,
-            ahead: parent.children(),
+/// Finds the child of `parent` that is called `kind` and the least number from `from`
+/// on. Scanning again for each child needs no memory, and the limit on the map's
+/// nodes bounds the time.
+fn sibling<'t>(parent: Node<'t>, kind: &str, from: u16) -> Result<Option<(u16, Node<'t>)>> {
+    let mut found = None;
+    for node in parent.children() {
+        let Some(number) = number_in(node, kind, parent)?.filter(|n| *n >= from) else {
+            continue;
+        };
+        if found.is_none_or(|(least, _)| number < least) {
+            found = Some((number, node));
         }
-    }
-
-    fn next(&mut self) -> Read<Option<(u16, Node<'c, 't>)>> {
-        if self.done {
-            return Ok(None);
-        }
-        let mut found = None;
-        while let Some(node) = self.ahead.next() {
-            let Some(number) = self.number(node)?.filter(|n| *n >= self.successor) else {
-                continue;
-            };
-            if number == self.successor {
-                found = Some((number, node));
-            }
+        if number == from {
             break;
         }
-        if found.is_none() {
-            for node in self.parent.children() {
-                let Some(number) = self.number(node)?.filter(|n| *n >= self.successor) else {
-                    continue;
-                };
-                if found.is_none_or(|(least, _)| number < least) {
-                    found = Some((number, node));
-                }
-            }
-        }
-        match found {
-            Some((number, _)) => self.successor = number + 1,
-            None => self.done = true,
-        }
-        Ok(found)
     }
+    Ok(found)
+}
 
-    /// The number in the name of `node`, if it is one of the kind.
-    ///
-    /// Plain numbers only: with leading zeros or a sign two names could mean
-    /// one number, and one of them would never be met.
-    fn number(&self, node: Node<'c, 't>) -> Read<Option<u16>> {
-        let Some(digits) = node.name().strip_prefix(self.prefix.as_bytes()) else {
-            return Ok(None);
-        };
-        let number = match digits {
-            [b'0', _, ..] => None,
-            digits => text::number(digits, 10),
-        };
-        let number = number.filter(|number| *number < UNLABELLED.into());
-        let Some(number) = number else {
-            let expected = "a name of kind and number, such as core0";
-            return Err(self.parent.wrong_text("", node.name_text(), expected));
-        };
-        Ok(Some(number as u16))
-    }
+/// Returns the number after `kind` in the name of `node`; `None` for another kind.
+///
+/// Plain numbers only: with leading zeros or a sign two names could mean
+/// one number, and one of them would never be met.
+fn number_in(node: Node<'_>, kind: &str, parent: Node<'_>) -> Result<Option<u16>> {
+    let Some(digits) = node.name().strip_prefix(kind.as_bytes()) else {
+        return Ok(None);
+    };
+    let number = match digits {
+        [b'0', _, ..] => None,
+        digits => text::number(digits, 10),
+    };
+    let number = number.filter(|number| *number < UNLABELLED.into());
+    let Some(number) = number else {
+        let expected = "a name of kind and number, such as core0";
+        return Err(parent.wrong_text("", node.name_text(), expected));
+    };
+    Ok(Some(number as u16))
 }

@@ -1,12 +1,13 @@
-//! Memory that may be used, and what of it may not.
+//! Memory that may be used, and the parts of it that are reserved.
 //!
 //! Devicetree Specification v0.4, sections 3.4 (`memory`), 3.5
 //! (`/reserved-memory`) and 5.3 (memory reservation block).
 
-use arrayvec::ArrayVec;
+use alloc::vec::Vec;
 
-use super::error::{BoardError, NodePath, Problem};
-use super::fdt::{Read, Tree};
+use super::error::{BoardError, Result};
+use super::fdt::Fdt;
+use super::node::Node;
 use super::ranges::{self, Region};
 use super::tree::{self, Chain};
 
@@ -15,26 +16,20 @@ pub const MEMORY_MAX: usize = 32;
 /// The most regions that are reserved.
 pub const RESERVED_MAX: usize = 64;
 
-/// Regions in the making.
+/// At most `N` regions in the making.
+#[derive(Default)]
 struct List<const N: usize> {
-    regions: ArrayVec<Region, N>,
+    regions: Vec<Region>,
     /// Nodes and entries seen, empty ones too, so that a tree of nothing but
     /// empty ones costs no more time than others.
     seen: usize,
 }
 
 impl<const N: usize> List<N> {
-    const fn new() -> Self {
-        Self {
-            regions: ArrayVec::new_const(),
-            seen: 0,
-        }
-    }
-
     /// Appends every region of the last node's `reg` that is not empty: boot
-    /// loaders fill in the sizes, and what they leave empty is not there.
-    fn append(&mut self, chain: &Chain<'_, '_>) -> Read<()> {
-        let too_many = || chain.node().error("reg", Problem::TooMany(N));
+    /// loaders fill in the sizes, and an entry that they leave empty is unused.
+    fn append(&mut self, chain: &Chain<'_>) -> Result<()> {
+        let too_many = || chain.node.too_many("reg", N);
         self.seen += 1;
         if self.seen > 4 * N {
             return Err(too_many());
@@ -46,56 +41,58 @@ impl<const N: usize> List<N> {
         }
         for index in 0..count {
             let region = ranges::region_or_empty(chain, index)?;
-            if region.size != 0 && self.regions.try_push(region).is_err() {
+            if region.size == 0 {
+                continue;
+            }
+            if self.regions.len() == N {
                 return Err(too_many());
             }
+            self.regions.push(region);
         }
         Ok(())
     }
 }
 
-/// Every region of memory, in the tree's order.
-pub(crate) fn read(tree: &Tree<'_>) -> Read<ArrayVec<Region, MEMORY_MAX>> {
-    let mut list = List::new();
-    tree::walk(tree, &mut |chain, facts| {
-        if facts.is_memory {
-            list.append(chain)?;
-        }
-        Ok(())
+/// Reads every region of memory, in the tree's order.
+pub(crate) fn read(tree: Fdt<'_>) -> Result<Vec<Region>> {
+    let mut list = List::<MEMORY_MAX>::default();
+    tree::walk(tree, &mut |chain, facts| match facts.is_memory {
+        true => list.append(chain),
+        false => Ok(()),
     })?;
     if list.regions.is_empty() {
-        return Err(tree.no_node("no memory node with a size: boot loaders fill that in"));
+        let absence = "no memory node with a size: boot loaders fill that in";
+        return Err(BoardError::of_tree(format_args!("{absence}")));
     }
     Ok(list.regions)
 }
 
-/// What /memreserve/ and /reserved-memory keep from use. Children without
-/// `reg` are for an operating system to place, and no concern here.
-pub(crate) fn reserved(tree: &Tree<'_>) -> Read<ArrayVec<Region, RESERVED_MAX>> {
-    let mut list = List::new();
+/// Reads the regions that /memreserve/ and /reserved-memory keep from use. A child
+/// without `reg` is for an operating system to place, and is left out.
+pub(crate) fn reserved(tree: Fdt<'_>) -> Result<Vec<Region>> {
+    let mut list = List::<RESERVED_MAX>::default();
     for (base, size) in tree.reservations() {
-        let problem = if base.checked_add(size).is_none() {
-            Problem::Wraps { base, size }
-        } else if size != 0 && list.regions.try_push(Region { base, size }).is_err() {
-            Problem::TooMany(RESERVED_MAX)
-        } else {
+        let block = "(memory reservation block)";
+        let root = Node::root(tree);
+        if base.checked_add(size).is_none() {
+            return Err(ranges::wraps(root, block, Region { base, size }));
+        }
+        if size == 0 {
             continue;
-        };
-        return Err(tree.report(BoardError {
-            node: NodePath::default(),
-            property: "(memory reservation block)",
-            problem,
-        }));
+        }
+        if list.regions.len() == RESERVED_MAX {
+            return Err(root.too_many(block, RESERVED_MAX));
+        }
+        list.regions.push(Region { base, size });
     }
-    let Some(node) = tree.find("/reserved-memory") else {
+    let Some(node) = Node::find(tree, "/reserved-memory") else {
         return Ok(list.regions);
     };
     let mut chain = Chain::to(node);
-    for node in node.children() {
-        if node.available() && chain.enter(node) {
-            list.append(&chain)?;
-            chain.leave();
-        }
+    for node in node.children().filter(|node| node.is_available()) {
+        chain.enter(node);
+        list.append(&chain)?;
+        chain.leave();
     }
     Ok(list.regions)
 }

@@ -1,20 +1,22 @@
-//! A device tree becomes a [`Board`]: CPUs, memory, devices, idle states.
+//! The conversion of a device tree to a [`Board`]: CPUs, memory, devices, idle states.
 
 mod board;
 mod cache;
 mod check;
 mod console;
+mod cpu;
 mod cpus;
-mod devices;
 mod error;
-pub mod fdt;
+mod fdt;
 mod firmware;
+mod found;
 mod frame;
 pub mod free_memory;
 mod gic;
 mod idle;
 mod labels;
 mod memory;
+mod node;
 mod ranges;
 #[cfg(test)]
 mod tests;
@@ -26,13 +28,15 @@ mod watchdog;
 pub use self::board::Board;
 pub use self::check::total_size;
 pub use self::console::{Console, Uart};
-pub use self::cpus::{CPU_MAX, Cpu, LabelSource};
-pub use self::error::{BoardError, Problem};
-pub use self::frame::{NoFrame, TimerFrame};
+pub use self::cpu::{CPU_MAX, Cpu, LabelSource};
+pub use self::error::BoardError;
+pub use self::frame::TimerFrame;
 pub use self::free_memory::Room;
 pub use self::gic::{Gic, REDISTRIBUTOR_REGIONS_MAX};
 pub use self::idle::{IDLE_STATES_MAX, IdleState};
 pub use self::memory::{MEMORY_MAX, RESERVED_MAX};
-pub use self::ranges::Region;
 pub use self::timers::TimerPpis;
-pub use self::watchdog::{NoWatchdog, Watchdog, WatchdogKind};
+pub use self::watchdog::{Watchdog, WatchdogKind};
+pub use crate::devices::timer_frame::NoFrame;
+pub use crate::devices::watchdog::reach::NoWatchdog;
+pub use crate::spec::region::Region;

@@ -2,43 +2,18 @@
 //!
 //! Devicetree Specification v0.4, sections 2.3.5 (`#address-cells`), 2.3.6
 //! (`reg`) and 2.3.8 (`ranges`): each bus between a device and the root
-//! translates; an empty `ranges` is the identity, none at all means that
+//! translates; an empty `ranges` is the identity, and without `ranges`
 //! the CPUs cannot reach the bus. Half of Linux's arm64 boards have their
 //! console under a non-empty `ranges`.
 
-use super::error::Problem;
-use super::fdt::{Node, Read, number};
+use alloc::boxed::Box;
+
+use super::error::{BoardError, Result};
+use super::fdt::number;
+use super::node::Node;
 use super::tree::Chain;
 
-/// A stretch of the physical address space. It has a size, and its end does
-/// not exceed 64 bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Region {
-    /// First address.
-    pub base: u64,
-    /// Size in bytes.
-    pub size: u64,
-}
-
-impl Region {
-    /// The address behind the last byte.
-    #[must_use]
-    pub const fn end(&self) -> u64 {
-        self.base.saturating_add(self.size)
-    }
-
-    /// Whether all of `other` lies in this region.
-    #[must_use]
-    pub const fn contains(&self, other: &Self) -> bool {
-        self.base <= other.base && other.end() <= self.end()
-    }
-
-    /// Whether the two share a byte.
-    #[must_use]
-    pub const fn overlaps(&self, other: &Self) -> bool {
-        self.base < other.end() && other.base < self.end()
-    }
-}
+pub use crate::spec::region::Region;
 
 /// `#address-cells` and `#size-cells` of a bus.
 #[derive(Clone, Copy)]
@@ -48,29 +23,20 @@ struct Cells {
 }
 
 impl Cells {
-    fn of(bus: Node<'_, '_>) -> Read<Self> {
+    fn of(bus: Node<'_>) -> Result<Self> {
+        let count = |name, default, expected| match bus.u32(name)?.unwrap_or(default) {
+            value @ 1..=2 => Ok(value),
+            value => Err(bus.wrong_value(name, value.into(), expected)),
+        };
         let beyond = "1 or 2 (a device behind PCI cannot be used)";
         Ok(Self {
-            address: Self::count(bus, "#address-cells", 2, beyond)?,
-            size: Self::count(bus, "#size-cells", 1, "1 or 2")?,
+            address: count("#address-cells", 2, beyond)?,
+            size: count("#size-cells", 1, "1 or 2")?,
         })
-    }
-
-    fn count(
-        bus: Node<'_, '_>,
-        name: &'static str,
-        default: u32,
-        expected: &'static str,
-    ) -> Read<u32> {
-        let value = bus.u32(name)?.unwrap_or(default);
-        if !matches!(value, 1 | 2) {
-            return Err(bus.wrong_value(name, value.into(), expected));
-        }
-        Ok(value)
     }
 }
 
-/// Bytes in so many cells.
+/// Returns the bytes in so many cells.
 fn bytes(cells: u32) -> usize {
     cells as usize * 4
 }
@@ -89,46 +55,46 @@ struct Reg<'t> {
 }
 
 impl<'t> Reg<'t> {
-    fn of(chain: &Chain<'_, 't>) -> Read<Option<Self>> {
-        let node = chain.node();
+    fn of(chain: &Chain<'t>) -> Result<Option<Self>> {
+        let node = chain.node;
         let Some(value) = node.value("reg") else {
             return Ok(None);
         };
-        let parent = chain.nodes().iter().rev().nth(1).unwrap_or(&node);
+        let parent = chain.parents.last().unwrap_or(&node);
         let reg = Self {
             cells: Cells::of(*parent)?,
             value,
         };
         if !value.len().is_multiple_of(reg.entry()) {
             let expected = "whole entries of address and size";
-            return Err(node.length("reg", value.len(), expected));
+            return Err(node.wrong_length("reg", value.len(), expected));
         }
         Ok(Some(reg))
     }
 
-    /// Bytes in an entry.
+    /// Returns the bytes in an entry.
     fn entry(&self) -> usize {
         bytes(self.cells.address + self.cells.size)
     }
 }
 
-/// How many regions the `reg` of the chain's last node has.
-pub(crate) fn count(chain: &Chain<'_, '_>) -> Read<usize> {
+/// Counts the regions in the `reg` of the chain's last node.
+pub(crate) fn count(chain: &Chain<'_>) -> Result<usize> {
     let reg = Reg::of(chain)?;
     let count = reg.and_then(|reg| reg.value.len().checked_div(reg.entry()));
     Ok(count.unwrap_or(0))
 }
 
-/// Entry `index` of the last node's `reg`, as the CPUs see it; an empty one
-/// as it is, for there is nothing to see.
-pub(crate) fn region_or_empty(chain: &Chain<'_, '_>, index: usize) -> Read<Region> {
-    let node = chain.node();
+/// Reads entry `index` of the last node's `reg` as the CPUs address it. An empty
+/// entry is not translated.
+pub(crate) fn region_or_empty(chain: &Chain<'_>, index: usize) -> Result<Region> {
+    let node = chain.node;
     let reg = Reg::of(chain)?.ok_or_else(|| node.missing("reg"))?;
     let at = index.checked_mul(reg.entry());
     let rest = at.and_then(|at| reg.value.get(at..));
-    // Whole entries: where something is left, that is one at least.
+    // Entries are whole, so that any rest has at least one.
     let Some(mut rest) = rest.filter(|rest| !rest.is_empty()) else {
-        return Err(node.length("reg", reg.value.len(), "more entries"));
+        return Err(node.wrong_length("reg", reg.value.len(), "more entries"));
     };
     let mut region = Region {
         base: take(&mut rest, reg.cells.address),
@@ -138,33 +104,49 @@ pub(crate) fn region_or_empty(chain: &Chain<'_, '_>, index: usize) -> Read<Regio
         return Ok(region);
     }
     // From the device's bus up to, and without, the root.
-    let (_, buses) = chain.nodes().split_last().unwrap_or((&node, &[]));
-    for step in buses.windows(2).rev() {
+    for step in chain.parents.windows(2).rev() {
         if let [parent, bus] = step {
             region.base = translate(*bus, *parent, region)?;
         }
     }
-    let Region { base, size } = region;
-    if base.checked_add(size).is_none() {
-        return Err(node.error("reg", Problem::Wraps { base, size }));
+    match region.base.checked_add(region.size) {
+        Some(_) => Ok(region),
+        None => Err(wraps(node, "reg", region)),
     }
-    Ok(region)
 }
 
-/// Entry `index` of the last node's `reg`, as the CPUs see it.
-pub(crate) fn region(chain: &Chain<'_, '_>, index: usize) -> Read<Region> {
+/// Reads entry `index` of the last node's `reg` as the CPUs address it.
+pub(crate) fn region(chain: &Chain<'_>, index: usize) -> Result<Region> {
     let region = region_or_empty(chain, index)?;
     if region.size == 0 {
-        let problem = Problem::Empty(region.base);
-        return Err(chain.node().error("reg", problem));
+        let message = format_args!("the region at {:#x} has no size", region.base);
+        return Err(chain.node.error("reg", message));
     }
     Ok(region)
 }
 
-/// Where `region` of the addresses on `bus` begins among its parent's.
-fn translate(bus: Node<'_, '_>, parent: Node<'_, '_>, region: Region) -> Read<u64> {
+/// Size in bytes and alignment of a small device's registers.
+pub(crate) const PAGE: u64 = 0x1000;
+
+/// Reads the first address of a node's registers; `None` unless they have at least 4 KiB,
+/// are aligned to as much, and have an address of 48 bits at most.
+pub(crate) fn page(node: Node<'_>) -> Option<u64> {
+    let Region { base, size } = region(&Chain::to(node), 0).ok()?;
+    (size >= PAGE && base.is_multiple_of(PAGE) && base >> 48 == 0).then_some(base)
+}
+
+/// Makes the error of a region that ends beyond the address space.
+pub(crate) fn wraps(node: Node<'_>, property: &'static str, region: Region) -> Box<BoardError> {
+    let Region { base, size } = region;
+    let message = format_args!("{size:#x} bytes at {base:#x} exceed 64-bit addresses");
+    node.error(property, message)
+}
+
+/// Translates the base of `region` from addresses on `bus` to its parent's.
+fn translate(bus: Node<'_>, parent: Node<'_>, region: Region) -> Result<u64> {
     let Some(mut ranges) = bus.value("ranges") else {
-        return Err(bus.error("ranges", Problem::Unreachable));
+        let message = "missing, so what is on this bus has no address for the CPUs";
+        return Err(bus.error("ranges", format_args!("{message}")));
     };
     if ranges.is_empty() {
         return Ok(region.base);
@@ -173,7 +155,7 @@ fn translate(bus: Node<'_, '_>, parent: Node<'_, '_>, region: Region) -> Read<u6
     let entry = bytes(child.address + parent.address + child.size);
     if !ranges.len().is_multiple_of(entry) {
         let expected = "whole entries of both addresses and size";
-        return Err(bus.length("ranges", ranges.len(), expected));
+        return Err(bus.wrong_length("ranges", ranges.len(), expected));
     }
     while !ranges.is_empty() {
         let from = take(&mut ranges, child.address);
@@ -185,17 +167,10 @@ fn translate(bus: Node<'_, '_>, parent: Node<'_, '_>, region: Region) -> Read<u6
         if offset > size || region.size > size - offset {
             continue;
         }
-        return match to.checked_add(offset) {
-            Some(base) => Ok(base),
-            None => Err(bus.error("ranges", Problem::Wraps { base: to, size })),
-        };
+        let base = to.checked_add(offset);
+        return base.ok_or_else(|| wraps(bus, "ranges", Region { base: to, size }));
     }
     let Region { base, size } = region;
-    Err(bus.error(
-        "ranges",
-        Problem::OutsideRanges {
-            address: base,
-            size,
-        },
-    ))
+    let message = format_args!("no entry holds {size:#x} bytes at {base:#x}");
+    Err(bus.error("ranges", message))
 }

@@ -1,8 +1,8 @@
-//! Text from outside: its parts, numbers in it, and it on its way to a terminal.
+//! Text from outside: its parts, its numbers, and its form for a terminal.
 
 use core::fmt::{self, Write};
 
-/// The number that these digits are. No sign, unlike the library's: with one
+/// Parses digits. There is no sign, other than in the standard library: with a sign
 /// two words could mean one number.
 pub(crate) fn number(digits: &[u8], radix: u32) -> Option<u32> {
     let mut number = 0u32;
@@ -13,13 +13,13 @@ pub(crate) fn number(digits: &[u8], radix: u32) -> Option<u32> {
     (!digits.is_empty()).then_some(number)
 }
 
-/// What stands before the first `mark`, an ASCII character, and behind it.
+/// Splits a text at the first `mark`, an ASCII character.
 pub(crate) fn cut(text: &str, mark: u8) -> Option<(&str, &str)> {
     let at = text.bytes().position(|byte| byte == mark)?;
     Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
-/// As much of a text as so many characters, none but printable ones.
+/// At most so many characters of a text; those that cannot be printed become `?`.
 pub(crate) struct Shown<'t>(pub(crate) &'t str, pub(crate) usize);
 
 impl fmt::Display for Shown<'_> {

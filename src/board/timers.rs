@@ -2,11 +2,12 @@
 //!
 //! Linux binding *timer/arm,arch_timer.yaml*: `interrupts` has, in this order,
 //! the secure physical, non-secure physical, virtual and EL2 physical timer;
-//! with `interrupt-names` the names say which is which.
+//! with `interrupt-names` the names identify the timers.
 
-use super::fdt::{Node, Read, word};
+use super::error::Result;
+use super::fdt::word;
 use super::gic::Controller;
-use super::tree::compatible_with;
+use super::node::{Node, compatible_with};
 use crate::spec::counter::CounterErratum;
 
 /// Interrupt numbers (INTID, 16 to 31) of the per-CPU timers.
@@ -22,28 +23,29 @@ pub struct TimerPpis {
 
 /// Type of a private peripheral interrupt in a GIC's specifier.
 const PPI: u32 = 1;
-/// INTID of the first of them.
+/// INTID of the first private peripheral interrupt.
 const FIRST_PPI: u32 = 16;
-/// How many there are.
+/// Number of private peripheral interrupts.
 const PPI_COUNT: u32 = 16;
 
-/// The names by place, of those that are of use.
+/// The names by place, as far as they are used.
 const NAMES: [&[u8]; 4] = [b"sec-phys", b"phys", b"virt", b"hyp-phys"];
-/// The binding has five; what is behind them is not looked at.
+/// The binding has five timers; later ones are ignored.
 const TIMERS_MAX: usize = 5;
 
-/// Whether `compatible` is that of the per-CPU timers.
+/// Returns true if `compatible` is that of the per-CPU timers.
 pub(crate) fn is_timer(compatible: &[u8]) -> bool {
     compatible_with(compatible, "arm,armv8-timer arm,armv7-timer").is_some()
 }
 
-/// The counter's erratum that the timer's node names.
-pub(crate) fn erratum(node: Node<'_, '_>) -> Option<CounterErratum> {
+/// Returns the counter's erratum that the timer's node names.
+pub(crate) fn erratum(node: Node<'_>) -> Option<CounterErratum> {
     let mut errata = CounterErratum::OF_SOCS.into_iter();
     errata.find(|erratum| node.value(erratum.name()).is_some())
 }
 
-pub(crate) fn read(node: Node<'_, '_>, controller: &Controller) -> Read<TimerPpis> {
+/// Reads the interrupts, which must be of `controller`.
+pub(crate) fn read(node: Node<'_>, controller: &Controller) -> Result<TimerPpis> {
     let mut ppis = TimerPpis::default();
     // Each entry of the extended form begins with its controller's phandle.
     let (name, value, extra) = match node.value("interrupts-extended") {
@@ -52,7 +54,7 @@ pub(crate) fn read(node: Node<'_, '_>, controller: &Controller) -> Read<TimerPpi
     };
     let entry = (controller.interrupt_cells + extra) * 4;
     if value.is_empty() || !value.len().is_multiple_of(entry) {
-        return Err(node.length(name, value.len(), "whole specifiers of the GIC"));
+        return Err(node.wrong_length(name, value.len(), "whole specifiers of the GIC"));
     }
     let names = node.value("interrupt-names");
     let mut names = names.map(|names| names.split(|byte| *byte == 0));
@@ -86,7 +88,7 @@ pub(crate) fn read(node: Node<'_, '_>, controller: &Controller) -> Read<TimerPpi
         return Err(node.wrong_value(name, value.into(), expected));
     }
     if ppis == TimerPpis::default() {
-        return Err(node.length(name, value.len(), "a timer that is not secure"));
+        return Err(node.wrong_length(name, value.len(), "a timer that is not secure"));
     }
     Ok(ppis)
 }

@@ -1,20 +1,15 @@
 //! A watchdog that can reset the board: an SP805, or an SBSA generic watchdog.
 //!
 //! Linux bindings *watchdog/arm,sp805.yaml* and *watchdog/arm,sbsa-gwdt.yaml*.
-//! It is a net under the run and no part of it. So a node that is of no use
-//! here stops nothing: it is as if there were none.
+//! The watchdog only guards the run, so a node that cannot be used is ignored.
 
 use core::fmt;
 use core::num::NonZeroU64;
 
-use super::fdt::{Node, number};
-use super::ranges::{self, Region};
-use super::tree::{self, Chain, compatible_with};
-
-/// Size in bytes and alignment of either kind's registers.
-const FRAME: u64 = 0x1000;
-/// How many bits addresses have here at most.
-const ADDRESS_BITS: u32 = 48;
+use super::fdt::number;
+use super::node::{Node, compatible_with};
+use super::ranges::{PAGE, Region, page};
+use super::tree;
 
 /// The watchdog's programming model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,18 +30,17 @@ pub struct Watchdog {
     /// Programming model.
     pub kind: WatchdogKind,
     /// First address of its registers: a multiple of 4 KiB, with 48 bits at
-    /// most. An SBSA watchdog's are its control frame: writing there refreshes
-    /// it as well, so that the refresh frame has no use.
+    /// most. Of an SBSA watchdog, the control frame: a write there refreshes the
+    /// watchdog as well, so that the refresh frame is not used.
     pub base: u64,
 }
 
 impl Watchdog {
-    /// Its registers.
-    #[must_use]
+    /// Returns the registers.
     pub const fn registers(&self) -> Region {
         Region {
             base: self.base,
-            size: FRAME,
+            size: PAGE,
         }
     }
 }
@@ -61,51 +55,19 @@ impl fmt::Display for Watchdog {
     }
 }
 
-/// Why no watchdog resets the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoWatchdog {
-    /// The device tree has none that can be used.
-    NotInTree,
-    /// Its registers can not be read, or are not what they should be.
-    NotThere,
-    /// It can not wait as long as the lead may take.
-    TooSoon {
-        /// The most that it can wait, in whole seconds.
-        most: u64,
-        /// The least that it would have to, likewise.
-        least: u64,
-    },
-}
-
-impl fmt::Display for NoWatchdog {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotInTree => f.write_str("none in the device tree"),
-            Self::NotThere => f.write_str("none where the device tree has one"),
-            Self::TooSoon { most, least } => write!(
-                f,
-                "left alone: it resets within {most} s, and the lead may take {least}"
-            ),
-        }
-    }
-}
-
 const COMPATIBLE: &str = "arm,sbsa-gwdt arm,sp805";
-/// How the name of WDOGCLK begins: `wdog_clk`, or `wdogclk` as of old.
+/// The beginning of WDOGCLK's name: `wdog_clk`, or `wdogclk` in older trees.
 const WDOGCLK: &[u8] = b"wdog";
 
-/// Whether `compatible` is that of a watchdog.
+/// Returns true if `compatible` is that of a watchdog.
 pub(crate) fn is_watchdog(compatible: &[u8]) -> bool {
     compatible_with(compatible, COMPATIBLE).is_some()
 }
 
-/// The watchdog at `node`, if it can be used.
-pub(crate) fn read(node: Node<'_, '_>) -> Option<Watchdog> {
+/// Reads the watchdog at `node`; `None` if it cannot be used.
+pub(crate) fn read(node: Node<'_>) -> Option<Watchdog> {
     // The first entry is the control frame where there are two.
-    let Region { base, size } = ranges::region(&Chain::to(node), 0).ok()?;
-    if size < FRAME || !base.is_multiple_of(FRAME) || base >> ADDRESS_BITS != 0 {
-        return None;
-    }
+    let base = page(node)?;
     let kind = match compatible_with(node.value("compatible")?, COMPATIBLE) {
         Some(0) => WatchdogKind::Sbsa,
         _ => WatchdogKind::Sp805 {
@@ -115,19 +77,19 @@ pub(crate) fn read(node: Node<'_, '_>) -> Option<Watchdog> {
     Some(Watchdog { kind, base })
 }
 
-/// The frequency of an SP805's WDOGCLK, where it is a fixed one: how fast
-/// another clock is, the tree does not tell.
-fn clock(node: Node<'_, '_>) -> Option<NonZeroU64> {
-    // It is the first of the clocks. Where their names say otherwise, they
-    // would have to be told apart by how many cells each has.
+/// Reads the frequency of an SP805's WDOGCLK in Hz. Only a fixed clock has its
+/// frequency in the tree.
+fn clock(node: Node<'_>) -> Option<NonZeroU64> {
+    // WDOGCLK is the first of the clocks. A later one could be found only with the
+    // number of cells that each clock has.
     let names = node.value("clock-names").unwrap_or(WDOGCLK);
     if !names.starts_with(WDOGCLK) {
         return None;
     }
     let phandle = Some(node.value("clocks")?.get(..4)?);
     let mut clock = 0;
-    let _ = tree::walk(node.tree(), &mut |chain, facts| {
-        let node = chain.node();
+    let _ = tree::walk(node.fdt(), &mut |chain, facts| {
+        let node = chain.node;
         let fixed = compatible_with(facts.compatible, "fixed-clock").is_some();
         if fixed && node.value("phandle") == phandle {
             clock = number(node.value("clock-frequency").unwrap_or_default());

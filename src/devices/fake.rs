@@ -6,9 +6,9 @@ use std::boxed::Box;
 use std::collections::BTreeMap;
 use std::vec::Vec;
 
-use super::{Bus, Width};
+use super::bus::{Bus, Width};
 
-/// What is done to a register.
+/// An access to a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// This offset is read.
@@ -17,8 +17,8 @@ pub enum Access {
     Write(u32, u32),
 }
 
-/// What a device makes of an access: its registers, the access, and for a read
-/// what is read.
+/// The behaviour of a device at an access: its registers, the access; returns the value
+/// of a read.
 type Behaviour = Box<dyn FnMut(&mut BTreeMap<u32, u32>, Access) -> u32>;
 
 /// The registers of one device.
@@ -29,12 +29,12 @@ pub struct Fake {
 }
 
 impl Fake {
-    /// Registers that keep what is written; at first all are 0 but these.
+    /// Returns registers that keep their value; at first all are 0 except these.
     pub fn new(registers: &[(u32, u32)]) -> Self {
         Self::with(registers, plain)
     }
 
-    /// The same, with a behaviour of their own.
+    /// Returns registers with a behaviour of their own.
     pub fn with(
         registers: &[(u32, u32)],
         behaviour: impl FnMut(&mut BTreeMap<u32, u32>, Access) -> u32 + 'static,
@@ -46,12 +46,12 @@ impl Fake {
         }
     }
 
-    /// What is in a register.
+    /// Returns the value of a register.
     pub fn at(&self, offset: u32) -> u32 {
         self.registers.get(&offset).copied().unwrap_or(0)
     }
 
-    /// What was written since the last call, in order.
+    /// Returns the writes since the last call, in order.
     pub fn writes(&mut self) -> Vec<(u32, u32)> {
         std::mem::take(&mut self.written)
     }

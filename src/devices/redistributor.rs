@@ -1,7 +1,7 @@
 //! GICv3 redistributors (IHI 0069): which is whose, and waking one up.
 
-use super::{Bus, read32, write32};
-use crate::board::Region;
+use super::bus::{Bus, read32, write32};
+use crate::spec::region::Region;
 
 /// Bytes from one redistributor to the next: two frames of 64 KiB, and two
 /// more where it has virtual LPIs (GICv4).
@@ -16,7 +16,7 @@ const LAST: u64 = 1 << 4;
 /// GICR_PIDR2, whose bits 7:4 are the architecture's version.
 pub const GICR_PIDR2: u64 = 0xffe8;
 
-/// Whether a value of GICR_PIDR2 is a redistributor's: of GICv3 or GICv4.
+/// Says that a value of GICR_PIDR2 is that of a redistributor, of GICv3 or GICv4.
 #[must_use]
 pub const fn is_redistributor(pidr2: u32) -> bool {
     matches!(pidr2 >> 4 & 0xf, 3 | 4)
@@ -27,7 +27,7 @@ pub const fn is_redistributor(pidr2: u32) -> bool {
 ///
 /// `typer` gives GICR_TYPER of the redistributor at an address, and None where
 /// there is none. Such a gap is stepped over: nothing says that it is the end.
-pub fn find(
+pub fn find_redistributor(
     regions: impl Iterator<Item = Region>,
     stride: Option<u64>,
     affinity: u64,
@@ -84,7 +84,7 @@ const POLLS: u32 = 1_000_000;
 /// With two Security states that is the firmware's matter: the registers read
 /// as zero, and this as done.
 #[must_use]
-pub fn wake(redistributor: &mut dyn Bus) -> bool {
+pub fn power_on_and_wake(redistributor: &mut dyn Bus) -> bool {
     let iidr = read32(redistributor, GICR_IIDR);
     if iidr & 0xfff == ARM && WITH_PWRR.contains(&(iidr >> 24)) {
         let is_on = |_| {
@@ -111,8 +111,8 @@ mod tests {
     use std::collections::BTreeMap;
     use std::vec::Vec;
 
-    use super::super::fake::{Access, Fake, plain};
     use super::*;
+    use crate::devices::fake::{Access, Fake, plain};
 
     fn region(base: u64, frames: u64) -> Region {
         let size = frames * STRIDE;
@@ -128,7 +128,7 @@ mod tests {
     ) -> (Option<u64>, Vec<u64>) {
         let frames: BTreeMap<u64, u64> = frames.iter().copied().collect();
         let mut seen = Vec::new();
-        let found = find(regions.iter().copied(), stride, mpidr, &mut |base| {
+        let found = find_redistributor(regions.iter().copied(), stride, mpidr, &mut |base| {
             seen.push(base);
             frames.get(&base).copied()
         });
@@ -240,14 +240,14 @@ mod tests {
     fn powered_on_where_there_is_such_a_register() {
         for product in [0x02, 0x03, 0x04] {
             let mut gic = sleeper(product << 24 | 0x1_143b, OFF, 0b110, 3);
-            assert!(wake(&mut gic), "{product:#x}");
+            assert!(power_on_and_wake(&mut gic), "{product:#x}");
             assert_eq!((gic.at(GICR_PWRR), gic.at(GICR_WAKER)), (0, 0));
             assert_eq!(gic.writes(), [(GICR_PWRR, 0), (GICR_WAKER, 0b100)]);
         }
         // GIC-500, and somebody else's.
         for iidr in [0x0000_043b, 0x0100_043b, 0x0200_0426] {
             let mut gic = sleeper(iidr, OFF, 0b110, 0);
-            assert!(wake(&mut gic));
+            assert!(power_on_and_wake(&mut gic));
             assert_eq!(gic.writes(), [(GICR_WAKER, 0b100)]);
         }
     }
@@ -255,17 +255,17 @@ mod tests {
     #[test]
     fn not_touched_where_it_is_awake_or_the_firmwares() {
         let mut gic = sleeper(0x0200_043b, 0, 0, 0);
-        assert!(wake(&mut gic));
+        assert!(power_on_and_wake(&mut gic));
         assert_eq!(gic.writes(), []);
     }
 
     #[test]
     fn given_up_in_bounded_time() {
         let mut moving = Fake::new(&[(GICR_IIDR, 0x0400_043b), (GICR_PWRR, 1 << RDGPD_BIT)]);
-        assert!(!wake(&mut moving));
+        assert!(!power_on_and_wake(&mut moving));
         assert_eq!(moving.writes(), []);
         let mut asleep = Fake::new(&[(GICR_WAKER, 0b110)]);
-        assert!(!wake(&mut asleep));
+        assert!(!power_on_and_wake(&mut asleep));
         assert_eq!(asleep.writes(), [(GICR_WAKER, 0b100)]);
     }
 }

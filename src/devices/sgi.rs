@@ -4,13 +4,13 @@
 /// ICC_CTLR_EL1.RSS: the CPU can name targets whose Aff0 is above 15.
 const RSS: u64 = 1 << 18;
 
-/// What to write there for an SGI (0 to 15) to the CPU with these affinity
-/// fields, where ICC_CTLR_EL1 reads as `control`.
+/// Returns the value of ICC_SGI1R_EL1 for an SGI (0 to 15) to the CPU with these
+/// affinity fields, where ICC_CTLR_EL1 reads as `control`.
 ///
 /// A target list has 16 CPUs. The range selector says which 16 of Aff0 they are;
 /// where it is not to be had, only the first can be named: None for others.
 #[must_use]
-pub fn to_one(mpidr: u64, intid: u32, control: u64) -> Option<u64> {
+pub fn sgi_for_cpu(mpidr: u64, intid: u32, control: u64) -> Option<u64> {
     let [aff0, aff1, aff2, _, aff3, ..] = mpidr.to_le_bytes().map(u64::from);
     if aff0 > 15 && control & RSS == 0 {
         return None;
@@ -20,12 +20,12 @@ pub fn to_one(mpidr: u64, intid: u32, control: u64) -> Option<u64> {
     Some(list | others | u64::from(intid) << 24)
 }
 
-/// The two values as one, where they differ in the target list alone.
+/// Merges two values into one, where they differ in the target list alone.
 ///
 /// To all other CPUs by IRM would be fewer writes, but these may be more than
 /// the device tree has: the SGI would stay pending there, and may turn one on.
 #[must_use]
-pub fn join(first: u64, second: u64) -> Option<u64> {
+pub fn merge_targets(first: u64, second: u64) -> Option<u64> {
     const LIST: u64 = 0xffff;
     (first & !LIST == second & !LIST).then_some(first | second)
 }
@@ -37,32 +37,35 @@ mod tests {
     /// Where the register has what: one bit of the list, RS, Aff1 to Aff3, INTID.
     #[test]
     fn each_field_is_in_its_place() {
-        assert_eq!(to_one(0, 0, 0), Some(1));
-        assert_eq!(to_one(0x04_0003_0205, 9, 0), Some(0x0004_0003_0902_0020));
-        assert_eq!(to_one(0x0f, 0, 0), Some(0x8000));
+        assert_eq!(sgi_for_cpu(0, 0, 0), Some(1));
+        assert_eq!(
+            sgi_for_cpu(0x04_0003_0205, 9, 0),
+            Some(0x0004_0003_0902_0020)
+        );
+        assert_eq!(sgi_for_cpu(0x0f, 0, 0), Some(0x8000));
         // MPIDR's other bits are no affinity.
-        assert_eq!(to_one(0x8100_0001, 0, 0), Some(2));
+        assert_eq!(sgi_for_cpu(0x8100_0001, 0, 0), Some(2));
     }
 
     /// Of one cluster and range, and with one INTID.
     #[test]
     fn neighbours_are_joined() {
-        let value = |mpidr, intid| to_one(mpidr, intid, RSS).expect("a value");
-        let both = join(value(0x100, 9), value(0x103, 9));
+        let value = |mpidr, intid| sgi_for_cpu(mpidr, intid, RSS).expect("a value");
+        let both = merge_targets(value(0x100, 9), value(0x103, 9));
         assert_eq!(both, Some(value(0x100, 9) | 1 << 3));
         for (mpidr, intid) in [(0x000, 9), (0x110, 9), (0x1_0100, 9), (0x100, 8)] {
-            assert_eq!(join(value(0x100, 9), value(mpidr, intid)), None);
+            assert_eq!(merge_targets(value(0x100, 9), value(mpidr, intid)), None);
         }
     }
 
-    /// A range that the CPU can not select would be another CPU's, or nobody's.
+    /// A range that the CPU cannot select would be that of another CPU, or of none.
     #[test]
     fn beyond_the_first_sixteen_by_the_range_selector_alone() {
         for aff0 in [16, 0x25, 255] {
-            assert_eq!(to_one(aff0, 0, !RSS), None);
+            assert_eq!(sgi_for_cpu(aff0, 0, !RSS), None);
             let list = 1 << (aff0 % 16) | (aff0 / 16) << 44;
-            assert_eq!(to_one(aff0, 0, RSS), Some(list));
+            assert_eq!(sgi_for_cpu(aff0, 0, RSS), Some(list));
         }
-        assert_eq!(to_one(15, 0, RSS), Some(0x8000));
+        assert_eq!(sgi_for_cpu(15, 0, RSS), Some(0x8000));
     }
 }

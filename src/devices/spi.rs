@@ -2,7 +2,7 @@
 //! distributor that GICv2 (IHI 0048B, 4.3) and GICv3 (IHI 0069, 12.9) have in
 //! common, and where they differ.
 
-use super::{Bus, read32, write32};
+use super::bus::{Bus, read32, write32};
 
 const GICD_CTLR: u32 = 0x000;
 /// GICD_CTLR.RWP of GICv3; reserved, and 0, in GICv2.
@@ -20,7 +20,7 @@ const POLLS: u32 = 1_000_000;
 
 /// The CPU that an SPI goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum SpiTarget {
     /// GICv2: the CPU's bit in target lists.
     List(u8),
     /// GICv3 with affinity routing: the affinity fields of its MPIDR.
@@ -55,7 +55,7 @@ pub fn disable(gicd: &mut dyn Bus, intid: u32) -> bool {
 ///
 /// False when the GIC does not get done with disabling it, which comes first.
 #[must_use]
-pub fn enable(gicd: &mut dyn Bus, intid: u32, target: Target, priority: u8) -> bool {
+pub fn enable(gicd: &mut dyn Bus, intid: u32, target: SpiTarget, priority: u8) -> bool {
     if !disable(gicd, intid) {
         return false;
     }
@@ -64,8 +64,8 @@ pub fn enable(gicd: &mut dyn Bus, intid: u32, target: Target, priority: u8) -> b
     match target {
         // Without Security Extension bit 0 of both control registers, by
         // which this view enables them, is group 0, where it is by default.
-        Target::List(list) => change(gicd, GICD_ITARGETSR, intid, 8, list.into()),
-        Target::Affinity(affinity) => {
+        SpiTarget::List(list) => change(gicd, GICD_ITARGETSR, intid, 8, list.into()),
+        SpiTarget::Affinity(affinity) => {
             // Counts only where there is one Security state.
             change(gicd, GICD_IGROUPR, intid, 1, 1);
             gicd.write_double(u64::from(GICD_IROUTER + 8 * intid), affinity);
@@ -78,8 +78,8 @@ pub fn enable(gicd: &mut dyn Bus, intid: u32, target: Target, priority: u8) -> b
 
 #[cfg(test)]
 mod tests {
-    use super::super::fake::{Access, Fake, plain};
     use super::*;
+    use crate::devices::fake::{Access, Fake, plain};
 
     /// SPI 60: Juno's timer frame, in word 2 by bits, 23 by bytes, 5 by pairs.
     const INTID: u32 = 92;
@@ -91,7 +91,7 @@ mod tests {
             (0x800 + 92, 0x0101_0102),
             (0xc00 + 20, 0xffff_ffff),
         ]);
-        assert!(enable(&mut gicd, INTID, Target::List(0x08), 0xa0));
+        assert!(enable(&mut gicd, INTID, SpiTarget::List(0x08), 0xa0));
         let expected = [
             (0x188, 1 << 28),
             (0x400 + 92, 0x1122_33a0),
@@ -110,7 +110,7 @@ mod tests {
         assert!(enable(
             &mut gicd,
             INTID,
-            Target::Affinity(0x01_0002_0300),
+            SpiTarget::Affinity(0x01_0002_0300),
             0xa0
         ));
         let expected = [
@@ -129,7 +129,7 @@ mod tests {
     fn the_first_and_the_last() {
         for (intid, word, byte, pair) in [(32, 1, 32, 2), (1019, 31, 1016, 63)] {
             let mut gicd = Fake::new(&[]);
-            assert!(enable(&mut gicd, intid, Target::List(1), 0xa0));
+            assert!(enable(&mut gicd, intid, SpiTarget::List(1), 0xa0));
             let offsets: std::vec::Vec<u32> = gicd.writes().iter().map(|w| w.0).collect();
             let expected = [
                 0x180 + word * 4,
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn a_write_that_stays_pending_is_told_and_enables_nothing() {
         let mut gicd = Fake::with(&[(GICD_CTLR, RWP)], plain);
-        assert!(!enable(&mut gicd, INTID, Target::List(1), 0xa0));
+        assert!(!enable(&mut gicd, INTID, SpiTarget::List(1), 0xa0));
         assert_eq!(gicd.writes(), [(0x188, 1 << 28)]);
         // It takes its time, and gets done.
         let mut gicd = Fake::with(&[(0, 5)], |registers, access| match access {
@@ -156,7 +156,7 @@ mod tests {
             }
             other => plain(registers, other),
         });
-        assert!(enable(&mut gicd, INTID, Target::List(1), 0xa0));
+        assert!(enable(&mut gicd, INTID, SpiTarget::List(1), 0xa0));
         assert_eq!(gicd.at(0x108), 1 << 28);
     }
 }

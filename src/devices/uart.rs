@@ -5,27 +5,27 @@
 
 mod models;
 
-use super::{Bus, Width};
+use super::bus::{Bus, Width};
 use crate::image::UartKind;
 use models::{Bits, KEPT_MAX, Model};
 
 /// Polls of a status register before a wait is given up: a UART that does not
 /// drain must not hang the run. At 9600 baud a byte takes about 1 ms.
 pub const PATIENCE: u32 = 5_000_000;
-/// The same once a wait has been given up, until the line is seen to move
-/// again: a log has tens of thousands of bytes, and the other side may be gone.
+/// Polls after a wait has been given up, until the line moves again: a log has tens of
+/// thousands of bytes, and the other side may be gone.
 pub const PATIENCE_LEFT: u32 = 64;
 
-/// The same before a UART is chosen where there is another: tens of ms, in which a
-/// full FIFO drains at 9600 baud.
+/// Polls before a UART is chosen where there is another one: tens of ms, in which a full
+/// FIFO drains at 9600 baud.
 const PATIENCE_FIRST: u32 = PATIENCE / 10;
 
-/// What is waited for, as a place in `Uart::patience`: room for a byte, rest.
+/// Places in `Uart::patience`: room for a byte, rest.
 const ROOM: usize = 0;
 const IDLE: usize = 1;
 
-/// How many bytes of registers, from the first on, a UART of this kind has.
-/// `reg_shift`, 0 to 4, is of a 16550 only.
+/// Returns the bytes of registers that a UART of this kind has. `reg_shift`, 0 to 4, is
+/// of a 16550 only.
 #[must_use]
 pub const fn size(kind: UartKind, reg_shift: u8) -> u64 {
     let size = models::model(kind).size as u64;
@@ -35,11 +35,11 @@ pub const fn size(kind: UartKind, reg_shift: u8) -> u64 {
     }
 }
 
-/// How far from the first register the one is that is polled for room: reading it
-/// does nothing that the driver does not do for each byte.
+/// Returns the offset of the register that is polled for room: a read of it does nothing
+/// that the driver does not do for each byte.
 #[must_use]
 pub const fn status(kind: UartKind, reg_shift: u8) -> u64 {
-    let register = models::model(kind).room.register as u64;
+    let register = models::model(kind).has_room.register as u64;
     match kind {
         UartKind::Ns16550 => register << reg_shift,
         _ => register,
@@ -52,22 +52,22 @@ pub struct Uart<B> {
     model: &'static Model,
     shift: u8,
     width: Width,
-    /// What belongs to each step of `model.kept`.
+    /// The value at boot for each step of `model.restore`.
     kept: [u32; KEPT_MAX],
     /// Polls that room and rest are waited for.
     patience: [u32; 2],
 }
 
 impl<B: Bus> Uart<B> {
-    /// Takes a UART over as it is. One that nobody has turned on is of use to
-    /// nobody: its transmitter is turned on, at whatever speed it has.
+    /// Takes a UART over as it is. If it is off, its transmitter is turned on, at the
+    /// speed that it has.
     ///
     /// `reg_shift` (0 to 4, from register number to byte offset) and
     /// `io_width` (1, 2 or 4 bytes an access, no more than `1 << reg_shift`)
     /// are of a 16550 only: the others have them fixed.
     pub fn new(bus: B, kind: UartKind, reg_shift: u8, io_width: u8) -> Self {
         let (shift, width) = match kind {
-            UartKind::Ns16550 => (reg_shift, Width::of_bytes(io_width)),
+            UartKind::Ns16550 => (reg_shift, Width::from_bytes(io_width)),
             _ => (0, None),
         };
         let mut uart = Self {
@@ -78,13 +78,13 @@ impl<B: Bus> Uart<B> {
             kept: [0; KEPT_MAX],
             patience: [PATIENCE; 2],
         };
-        for on in uart.model.on {
+        for on in uart.model.turn_on {
             if !uart.has(on) {
                 let others = uart.read(on.register) & !on.mask;
                 uart.write(on.register, others | on.value);
             }
         }
-        for (place, step) in uart.model.kept.iter().enumerate() {
+        for (place, step) in uart.model.restore.iter().enumerate() {
             let value = uart.read(step.register) & step.mask;
             if let Some(kept) = uart.kept.get_mut(place) {
                 *kept = value;
@@ -108,8 +108,8 @@ impl<B: Bus> Uart<B> {
 
     fn wait_for(&mut self, what: usize) {
         let bits = match what {
-            ROOM => &self.model.room,
-            _ => &self.model.idle,
+            ROOM => &self.model.has_room,
+            _ => &self.model.is_idle,
         };
         for poll in 0..self.patience[what] {
             if self.has(bits) {
@@ -125,10 +125,10 @@ impl<B: Bus> Uart<B> {
         self.patience[what] = PATIENCE_LEFT;
     }
 
-    /// Whether it has room and rests, at once or soon: another device may never.
-    pub fn takes_bytes(&mut self) -> bool {
+    /// Says that the UART has room and rests, at once or soon: another device may never.
+    pub fn accepts_bytes(&mut self) -> bool {
         (0..PATIENCE_FIRST).any(|_| {
-            let is_ready = self.has(&self.model.room) && self.has(&self.model.idle);
+            let is_ready = self.has(&self.model.has_room) && self.has(&self.model.is_idle);
             if !is_ready {
                 self.bus.relax();
             }
@@ -151,7 +151,7 @@ impl<B: Bus> Uart<B> {
     /// Puts the settings back as they were at boot, if a power state took
     /// them along. The UART must be idle.
     pub fn restore(&mut self) {
-        let (steps, kept) = (self.model.kept.iter(), self.kept);
+        let (steps, kept) = (self.model.restore.iter(), self.kept);
         let both = steps.zip(kept);
         if both
             .clone()

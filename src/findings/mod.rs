@@ -1,7 +1,7 @@
 //! Findings: sentences that the figures of a scenario support.
 
 pub mod findings;
-mod item;
+pub(crate) mod item;
 pub mod limits;
 mod overruns;
 pub mod queue;

@@ -1,18 +1,15 @@
 //! Timer expiries that were missed.
 
-use core::fmt::{self, Write};
+use core::fmt::Write;
 
 use crate::model::{How, Measure, Point, Run, TestReport};
 use crate::plan::ScenarioId;
-use crate::spec::prose::paragraph;
+
+use super::item::{Found, item};
 
 /// Says where so many expiries were overruns that the figures are of too few:
 /// more than a tenth. That is a result, and no failure.
-pub(crate) fn overruns(
-    out: &mut dyn Write,
-    run: &Run<'_>,
-    test: &TestReport<'_>,
-) -> Result<bool, fmt::Error> {
+pub(crate) fn overruns(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
     let all = |point: &Point| u64::from(point.figures.n) + point.lost;
     let has_many = |point: &&Point| {
         test.scenario == ScenarioId::TimerLatency
@@ -30,7 +27,7 @@ pub(crate) fn overruns(
     }) else {
         return Ok(false);
     };
-    paragraph(out, "* ", 2, &mut |prose| {
+    item(out, &mut |prose| {
         write!(
             prose,
             "Overruns: on CPU {} {} of {} expiries were missed ({}, {}); min, median and max are \

@@ -41,7 +41,7 @@ pub const TREE_ALIGN: usize = 8;
 /// The largest device tree that is accepted, in bytes (QEMU hands over 1 MiB).
 pub const TREE_MAX: usize = 2 << 20;
 /// The largest file without its tree, in bytes; `linker/payload.ld` has it too.
-pub const BASE_MAX: usize = 224 << 10;
+pub const BASE_MAX: usize = 256 << 10;
 
 /// How a UART is programmed; the numbers are those of the parameter block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The console: one UART, written to by the lead, and by whoever panics.
+//! The console: one UART, for the lead and for a CPU that panics.
 
 use core::fmt::{self, Write};
 
@@ -6,31 +6,31 @@ use psci_bench::board::Uart as Description;
 use psci_bench::devices::uart::{Uart, size, status};
 use spin::mutex::SpinMutex;
 
-use super::mmio::{Mmio, Registers};
-use super::mmu::{MapError, PAGE, Tables};
-use super::probe;
+use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::probe;
+use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
 
 static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 
 /// A UART whose registers can be read.
-pub struct Candidate(Uart<Mmio>);
+pub struct ConsoleCandidate(Uart<Mmio>);
 
-impl Candidate {
-    /// Maps a UART's registers, and finds out whether its status can be read.
+impl ConsoleCandidate {
+    /// Maps a UART's registers, and checks that its status can be read.
     ///
     /// # Errors
-    /// Where one of the two is not so.
-    pub fn open(tables: &mut Tables, uart: &Description) -> Result<Self, MapError> {
+    /// Where one of the two fails.
+    pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Self, MapError> {
         let registers = Registers::map(tables, uart.registers())?;
-        // One device has them all: what is read tells of what is written to.
+        // All are of one device: a read proves the registers that are written.
         let last = uart.base + size(uart.kind, uart.reg_shift) - 1;
         if last / PAGE != uart.base / PAGE {
             return Err(MapError::Unreadable(last));
         }
         let polled = uart.base + status(uart.kind, uart.reg_shift);
         let read = match uart.io_width {
-            4 => probe::word(polled),
-            _ => probe::byte(polled),
+            4 => probe::try_read_word(polled),
+            _ => probe::try_read_byte(polled),
         };
         read.ok_or(MapError::Unreadable(uart.base))?;
         let bus = Mmio::new(registers);
@@ -42,18 +42,18 @@ impl Candidate {
         )))
     }
 
-    /// Whether it takes bytes.
-    pub fn takes_bytes(&mut self) -> bool {
-        self.0.takes_bytes()
+    /// Says that the UART accepts bytes.
+    pub fn accepts_bytes(&mut self) -> bool {
+        self.0.accepts_bytes()
     }
 
-    /// Makes it the console.
+    /// Makes this UART the console.
     pub fn set(self) {
         *CONSOLE.lock() = Some(self.0);
     }
 }
 
-/// Whether there is a console.
+/// Says that there is a console.
 pub fn is_set() -> bool {
     CONSOLE.lock().is_some()
 }
@@ -74,15 +74,15 @@ pub fn restore() {
     }
 }
 
-/// Takes the lock from whoever holds it: for a CPU that will not go on, and
-/// whose last words must come out.
-pub fn seize() {
+/// Takes the lock from any holder: for a CPU that stops, and whose last lines must be
+/// printed.
+pub fn force_unlock() {
     // SAFETY: the holder, if any, is this CPU, which will not return to it, or
     // another one, which goes on. Then two use the driver at once: all that it
     // changes in memory after set() is its patience, aligned words that are
     // loaded and stored whole and may have any value, and its accesses to the
-    // registers are single ones, so that lines may be torn: better than silence.
-    // What the other one unlocks at its end is open already.
+    // registers are single ones, so that lines may be torn, which is better than none.
+    // The lock that the other one opens at its end is open already.
     unsafe { CONSOLE.force_unlock() };
 }
 
@@ -104,11 +104,11 @@ impl Write for Console {
 }
 
 /// Prints a line.
-macro_rules! say {
+macro_rules! print_line {
     ($($argument:tt)*) => {{
         use core::fmt::Write as _;
         // The console never fails.
         let _ = writeln!($crate::machine::console::Console, $($argument)*);
     }};
 }
-pub(crate) use say;
+pub(crate) use print_line;

@@ -1,6 +1,7 @@
 //! Rounds, and what comes of them: outcomes, samples or rejections, and their statistics.
 
 mod histogram;
+pub mod order;
 mod outcome;
 mod rejection;
 mod round;

@@ -142,6 +142,26 @@ pub struct Round {
 }
 
 impl Round {
+    /// Returns a round without suspends, after which all CPUs go off.
+    #[must_use]
+    pub fn new(who: Who, action: Action, lead_in: u64) -> Self {
+        Self {
+            who,
+            action,
+            lead_in,
+            sleep: 0,
+            quiet: 0,
+            wake: WakePattern::Together,
+            waker: Waker::OwnTimers,
+            wake_step: 0,
+            after: After::Off,
+            ladder: Ladder::default(),
+            window: None,
+            dirty: 0,
+            osi: None,
+        }
+    }
+
     /// Whether the CPU of this index has a part, the helper's among them.
     #[must_use]
     pub fn includes(&self, index: usize, lead: usize) -> bool {
@@ -419,19 +439,8 @@ mod tests {
         };
         let states = Ladder::new(rung(3, 2), [rung(2, 1), rung(1, 0)].into_iter());
         let round = Round {
-            who: Who::All,
-            action: Action::SystemSuspend,
-            lead_in: 0,
-            sleep: 0,
-            quiet: 0,
-            wake: WakePattern::Together,
-            waker: Waker::OwnTimers,
-            wake_step: 0,
-            after: After::Off,
-            ladder: Ladder::default(),
-            window: None,
-            dirty: 0,
             osi: Some(OsInitiated { states, step: 10 }),
+            ..Round::new(Who::All, Action::SystemSuspend, 0)
         };
         // Clusters need not stand together in the board's order.
         let cpus = [0, 1, 0, 1].map(|cluster| Cpu {

@@ -1,15 +1,15 @@
 //! What a run prints for people: TFTF's frame, tables, the last line.
 
-pub mod frame;
-pub mod grid;
-pub mod header;
-pub mod latency;
-pub mod points;
-pub(crate) mod run;
+mod frame;
+mod grid;
+mod header;
+mod latency;
+mod points;
+mod run;
 mod run_all;
-pub mod status;
-pub mod sweeps;
-pub mod tables;
+mod status;
+mod sweeps;
+mod tables;
 #[cfg(test)]
 mod tests;
 

@@ -4,10 +4,11 @@
 use core::fmt::{self, Write};
 
 use super::status::skipped;
+use crate::findings::item::item;
 use crate::measure::Reason;
 use crate::model::{LEFT_OUT, Measure, Run, TestReport};
 use crate::plan::ScenarioId;
-use crate::spec::prose::{Many, Prose, listed, paragraph};
+use crate::spec::prose::{Many, Prose, listed};
 
 /// Writes it; nothing of any other scenario.
 pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
@@ -88,10 +89,6 @@ pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -
         }
     }
     out.write_char('\n')
-}
-
-fn item(out: &mut dyn Write, text: &mut dyn FnMut(&mut Prose<'_>) -> fmt::Result) -> fmt::Result {
-    paragraph(out, "* ", 2, text)
 }
 
 /// Names the step of all CPUs, where a state lacks it, as one of them stays awake.

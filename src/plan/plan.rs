@@ -186,10 +186,7 @@ impl Plan {
             return Err(PlanProblem::Quoted);
         }
         let (key, value) = text::cut(word, b'=').ok_or(PlanProblem::NotAPair)?;
-        let key = Key::ALL
-            .into_iter()
-            .find(|k| k.word() == key)
-            .ok_or(PlanProblem::UnknownKey)?;
+        let key = Key::from_word(key).ok_or(PlanProblem::UnknownKey)?;
         let bit = 1 << key as u32;
         if *seen & bit != 0 {
             return Err(PlanProblem::Duplicate(key));

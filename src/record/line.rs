@@ -59,6 +59,7 @@ use core::fmt::{self, Write};
 
 use super::crc::Crc32;
 use crate::spec::prose::COLUMNS;
+use crate::spec::words::words;
 
 /// The version of this format, as the `run` record gives it.
 pub const FORMAT: u32 = 1;
@@ -69,79 +70,27 @@ pub const MARK: &str = "@PB ";
 /// Digits of the CRC.
 pub(crate) const CRC_DIGITS: usize = 8;
 
-/// The types of record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the table above says what each is")]
-pub enum Type {
-    Run,
-    Facts,
-    Plan,
-    Cpu,
-    Test,
-    Row,
-    Summary,
-    Event,
-    Sample,
-    Cold,
-    Rejected,
-    First,
-    Reached,
-    Lost,
-    Point,
-    Histogram,
-    End,
-}
-
-impl Type {
-    /// All of them, in the order in which they are described.
-    pub const ALL: [Self; 17] = [
-        Self::Run,
-        Self::Facts,
-        Self::Plan,
-        Self::Cpu,
-        Self::Test,
-        Self::Row,
-        Self::Summary,
-        Self::Event,
-        Self::Sample,
-        Self::Cold,
-        Self::Rejected,
-        Self::First,
-        Self::Reached,
-        Self::Lost,
-        Self::Point,
-        Self::Histogram,
-        Self::End,
-    ];
-
-    /// The type as it is written.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Run => "run",
-            Self::Facts => "facts",
-            Self::Plan => "plan",
-            Self::Cpu => "cpu",
-            Self::Test => "test",
-            Self::Row => "row",
-            Self::Summary => "m",
-            Self::Event => "ev",
-            Self::Sample => "s",
-            Self::Cold => "cold",
-            Self::Rejected => "x",
-            Self::First => "first",
-            Self::Reached => "reached",
-            Self::Lost => "lost",
-            Self::Point => "point",
-            Self::Histogram => "hist",
-            Self::End => "end",
-        }
-    }
-
-    /// The type that `word` is.
-    #[must_use]
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
+words! {
+    /// The types of record.
+    #[expect(missing_docs, reason = "the table above says what each is")]
+    pub enum Type, word {
+        Run = "run",
+        Facts = "facts",
+        Plan = "plan",
+        Cpu = "cpu",
+        Test = "test",
+        Row = "row",
+        Summary = "m",
+        Event = "ev",
+        Sample = "s",
+        Cold = "cold",
+        Rejected = "x",
+        First = "first",
+        Reached = "reached",
+        Lost = "lost",
+        Point = "point",
+        Histogram = "hist",
+        End = "end",
     }
 }
 

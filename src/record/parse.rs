@@ -5,6 +5,7 @@ use core::fmt;
 
 use super::crc::Crc32;
 use super::line::{CRC_DIGITS, MARK, Type};
+use crate::spec::words::Word;
 
 /// A record whose checksum is right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

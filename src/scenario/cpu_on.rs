@@ -7,10 +7,8 @@
 //! only.
 
 use super::stage::Stage;
-use crate::measure::{Action, After, End, Machine, Round, Summary, Waker, Who};
+use crate::measure::{Action, End, Machine, Round, Summary, Who};
 use crate::model::{Failure, How, Measure, Point, Status};
-use crate::plan::WakePattern;
-use crate::spec::stat::Ladder;
 
 /// The CPU is the first of its cluster to come up.
 const FIRST: &str = "first";
@@ -42,21 +40,8 @@ fn series<M: Machine>(stage: &mut Stage<'_, M>, lead: usize, who: Who) -> Result
         Who::Only(_) => &MEASURES[..],
         _ => &MEASURES[..1],
     };
-    let round = Round {
-        who,
-        action: Action::OnOff,
-        lead_in: stage.machine.facts().ticks(LEAD_IN_US),
-        sleep: 0,
-        wake: WakePattern::Together,
-        waker: Waker::OwnTimers,
-        quiet: 0,
-        wake_step: 0,
-        after: After::Off,
-        ladder: Ladder::default(),
-        window: None,
-        dirty: 0,
-        osi: None,
-    };
+    let lead_in = stage.machine.facts().ticks(LEAD_IN_US);
+    let round = Round::new(who, Action::OnOff, lead_in);
     // Those that are on, from a round of something else, are to be off.
     let first = stage.plan.warmup.max(1);
     for place in 0..first as usize + asked {

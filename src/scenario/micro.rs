@@ -8,13 +8,10 @@
 
 use super::cpu_on::{NONE, without_none};
 use super::stage::{Room, Stage};
-use crate::measure::{
-    Action, After, End, Facts, Machine, Operation, Outcome, Round, Summary, Waker, Who,
-};
+use crate::measure::{Action, After, End, Facts, Machine, Operation, Outcome, Round, Summary, Who};
 use crate::model::{Failure, How, LOOP, Measure, Point, Skip, Status};
-use crate::plan::{LOOPS_LIMIT_S, Plan, ScenarioId, WakePattern};
+use crate::plan::{LOOPS_LIMIT_S, Plan, ScenarioId};
 use crate::spec::psci::{self, function};
-use crate::spec::stat::Ladder;
 
 /// Batches that are taken even when the time is up: enough for a percentile.
 const LEAST: u32 = crate::measure::P99_MIN;
@@ -182,20 +179,10 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
             Who::Only(_) => 1,
             _ => stage.cpus.len() as u64,
         };
+        let lead_in = stage.machine.facts().ticks(200 + 10 * participants);
         let round = Round {
-            window: None,
-            who,
-            action: Action::Repeat { operation, count },
-            lead_in: stage.machine.facts().ticks(200 + 10 * participants),
-            sleep: 0,
-            wake: WakePattern::Together,
-            waker: Waker::OwnTimers,
-            quiet: 0,
-            wake_step: 0,
             after: After::Stay,
-            ladder: Ladder::default(),
-            dirty: 0,
-            osi: None,
+            ..Round::new(who, Action::Repeat { operation, count }, lead_in)
         };
         stage.machine.run(&round, stage.outcomes);
         stage.lost().map_or(Ok(()), Err)

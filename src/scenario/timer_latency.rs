@@ -10,11 +10,10 @@ use core::fmt;
 use super::progress::{Progress, Stretch};
 use super::stage::{Room, Stage};
 use crate::measure::{
-    Account, Action, After, End, Fault, Machine, Round, Schedule, Tally, Until, Waker, Who, Window,
+    Account, Action, After, End, Fault, Machine, Round, Schedule, Tally, Until, Who, Window,
 };
 use crate::model::{Failure, How, Measure, Point, Skip, Spread, Status};
-use crate::plan::{Load, Plan, TimerPlan, WakePattern};
-use crate::spec::stat::Ladder;
+use crate::plan::{Load, Plan, TimerPlan};
 
 /// What the scenario needs; None when the numbers do not fit a machine word.
 #[must_use]
@@ -179,21 +178,7 @@ impl<M: Machine> Timers<'_, '_, M> {
 
     /// A round in which nobody does anything, and all go off.
     fn round(&self) -> Round {
-        Round {
-            who: Who::All,
-            action: Action::None,
-            lead_in: self.lead_in,
-            sleep: 0,
-            wake: WakePattern::Together,
-            waker: Waker::OwnTimers,
-            quiet: 0,
-            wake_step: 0,
-            after: After::Off,
-            ladder: Ladder::default(),
-            window: None,
-            dirty: 0,
-            osi: None,
-        }
+        Round::new(Who::All, Action::None, self.lead_in)
     }
 
     /// Sends the CPUs off, as other scenarios expect them.

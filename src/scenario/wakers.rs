@@ -6,11 +6,9 @@ use arrayvec::ArrayVec;
 use super::states::Chosen;
 use crate::board::{Cpu, IDLE_STATES_MAX, NoFrame, TimerFrame};
 use crate::measure::{
-    After, Cause, End, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
+    Cause, End, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
 };
 use crate::model::{Failure, Skip};
-use crate::plan::WakePattern;
-use crate::spec::stat::Ladder;
 
 /// Sleep of a trial in microseconds: longer than a way down takes.
 const SLEEP_US: u64 = 10_000;
@@ -273,19 +271,10 @@ impl<M: Machine> Trial<'_, M> {
     fn run(&mut self, cpu: usize, waker: Waker, state: Chosen) -> Result<bool, Skip> {
         let facts = self.machine.facts();
         let mut round = Round {
-            who: Who::Only(cpu),
-            action: state.action(),
-            lead_in: facts.ticks(200),
             sleep: facts.ticks(SLEEP_US),
             quiet: facts.ticks(QUIET_US),
-            wake: WakePattern::Together,
             waker,
-            wake_step: 0,
-            after: After::Off,
-            ladder: Ladder::default(),
-            window: None,
-            dirty: 0,
-            osi: None,
+            ..Round::new(Who::Only(cpu), state.action(), facts.ticks(200))
         };
         let (mpidr, power_state) = (self.cpus[cpu].mpidr, state.power_state);
         let helper = waker.helper();

@@ -5,6 +5,7 @@ pub mod counter;
 pub mod pmf;
 pub mod prose;
 pub mod psci;
+pub mod region;
 pub mod smccc;
 pub mod stat;
 pub mod ticks;

@@ -1,49 +1,47 @@
-//! Setting the machine up by its device tree: memory, CPUs, GIC, timer,
-//! firmware. Whatever is missing ends the run by name.
+//! Setting the machine up by its device tree: memory, CPUs, GIC, timer, firmware. A part
+//! that lacks ends the run by name.
 
 use core::fmt::Write;
 use core::sync::atomic::AtomicU64;
 
-use arrayvec::ArrayVec;
-use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog, Region, Room, free_memory};
+use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog, TimerFrame};
+use psci_bench::devices::timer_frame::NoFrame;
 use psci_bench::measure::{Counter, Facts, Outcome, Tally};
-use psci_bench::model::{Point, Row, Run, Spread, Verdict};
-use psci_bench::output;
+use psci_bench::model::Run;
+use psci_bench::model::{Point, Row, Spread, Verdict};
+use psci_bench::output::{self};
 use psci_bench::plan::Plan;
 use psci_bench::scenario::{Needs, Workspace};
 use psci_bench::spec::pmf::{Interface, ReadError};
 use psci_bench::spec::psci::function;
+use psci_bench::spec::region::Region;
 use psci_bench::spec::ticks::Clock;
 
-use crate::machine::conduct::{Conductor, State};
-use crate::machine::cpu::{self, Env};
-use crate::machine::dirty::{self, Dirty};
-use crate::machine::firmware::Firmware;
-use crate::machine::frame::Frame;
-use crate::machine::gic::Gic;
-use crate::machine::memory::{Arena, Pages};
-use crate::machine::mmio::Registers;
-use crate::machine::mmu::{BLOCK, MapError, PAGE, Tables};
-use crate::machine::panic::{self, Ended};
-use crate::machine::slot::Slot;
-use crate::machine::stacks::{self, Stack};
-use crate::machine::stress::Buffer;
-use crate::machine::timed::Way;
-use crate::machine::timer::Timer;
-use crate::machine::watch::{WATCHDOG_S, Watch};
+use super::memory::{self, Memory, TOO_SMALL, mapped, take};
+use crate::machine::call::call_path::CallPath;
+use crate::machine::call::firmware::Firmware;
+use crate::machine::call::overhead;
+use crate::machine::cpu::{cycle_counter, registers};
+use crate::machine::ending::{give_up, refuse};
+use crate::machine::gic::controller::Gic;
+use crate::machine::memory::dirty_lines::DirtyLines;
+use crate::machine::memory::stacks::CpuStack;
+use crate::machine::memory::stress::StressBuffer;
+use crate::machine::memory::tables::TranslationTables;
+use crate::machine::round::channel::{self, CpuChannel};
+use crate::machine::round::lead::{CpuState, Lead};
+use crate::machine::round::lead_watch::{LeadWatch, WATCHDOG_S};
+use crate::machine::round::participant::{self, Participant, RoundParts};
+use crate::machine::round::sgi_waker::SgiWaker;
+use crate::machine::time::timebase::Timebase;
+use crate::machine::time::timer::{self, Timer};
+use crate::machine::time::waiter::Waiter;
+use crate::machine::timer_frame::TimerFrameDriver;
 use crate::machine::watchdog::Watchdog;
-use crate::machine::{act, boot, exception, overhead, pmu};
-
-/// The working memory: stacks, and what is handed out piece by piece.
-struct Memory {
-    arena: Arena,
-    /// Where the CPUs' stacks are to be.
-    stacks: Room,
-}
 
 /// The machine, ready to measure.
 pub struct Ready {
-    conductor: Conductor,
+    lead: Lead,
     facts: Facts,
     cpus: &'static [Cpu],
     labels: LabelSource,
@@ -59,64 +57,62 @@ impl Ready {
             model: board.model,
             cpus: self.cpus,
             labels: self.labels,
-            identity: cpu::identity_of,
+            identity: channel::identity_of,
             version: env!("CARGO_PKG_VERSION"),
         };
         let states = &board.idle_states;
-        let verdict = output::run_all(&mut self.conductor, &run, states, self.workspace, out);
-        self.conductor.dismiss_all();
+        let verdict = output::run_all(&mut self.lead, &run, states, self.workspace, out);
+        self.lead.dismiss_all();
         verdict.ok()
     }
 }
 
-/// Ends the run for a reason that lies in its input.
-fn refuse(error: &dyn core::fmt::Display) -> ! {
-    panic::end(&Ended::BadInput(error))
-}
-
-/// Ends the run for a reason that lies in the machine.
-fn give_up(error: &dyn core::fmt::Display) -> ! {
-    panic::end(&Ended::Machine(error))
-}
-
 /// Sets everything up. `used` are the regions of device tree and boot area.
-pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region; 2]) -> Ready {
+pub fn prepare(
+    mut tables: TranslationTables,
+    board: &Board<'_>,
+    plan: &Plan,
+    used: [Region; 2],
+) -> Ready {
     let Some(needs) = Needs::of(plan, board.cpu_count) else {
         refuse(&"iterations= or footprint= is too large for this many CPUs");
     };
-    let firmware = Firmware {
-        conduit: board.conduit,
-    };
-    if firmware.is_kvm(firmware.smccc()) {
-        cpu::set_guest_of_kvm();
-    }
-    let caches = cpu::identity().caches;
+    let firmware = Firmware::new(board.conduit);
+    let is_kvm_guest = firmware.is_kvm_host(firmware.smccc_version());
+    let caches = registers::read_identity(is_kvm_guest).caches;
     let outer_cache = caches.outer(board.second_level_cache);
     let dirty = plan.dirty_bytes(outer_cache);
-    let mut memory = working_memory(&mut tables, board, &needs, dirty, used);
-    map_devices(&mut tables, board);
+    let mut memory = memory::working_memory(&mut tables, board, &needs, dirty, used);
+    memory::map_devices(&mut tables, board);
     let (cpus, labels) = cpus(&mut memory, board);
-    let own = cpu::mpidr();
+    let own = registers::mpidr();
     let Some(lead) = cpus.iter().position(|c| c.mpidr == own) else {
         refuse(&format_args!(
             "device tree: no cpu node has the reg of the CPU that booted, {own:#x}"
         ));
     };
-    let dirty = Dirty {
+    let dirty_lines = DirtyLines {
         words: take(&mut memory, dirty / size_of::<AtomicU64>(), |_| {
             AtomicU64::new(0)
         }),
-        line: dirty::line_words(),
+        words_per_line: registers::words_per_line(),
     };
-    let slots = slots(&mut tables, &mut memory, cpus, &needs);
-    let env = environment(&mut tables, board, slots, lead, dirty);
+    let channels = channels(&mut tables, &mut memory, cpus, &needs);
+    let waiter = waiter(&mut tables, board);
+    let waker = SgiWaker { channels, lead };
+    let parts = round_parts(&mut tables, board, waiter, dirty_lines, waker);
+    let parts = participant::publish(RoundParts {
+        is_kvm_guest,
+        ..parts
+    });
+    let own = bring_up_lead(channels, lead, parts);
     let facts = Facts {
         outer_cache,
-        ..facts(env, board)
+        ..find_facts(own, board)
     };
-    let states = take(&mut memory, cpus.len(), |_| State::Off);
+    let states = take(&mut memory, cpus.len(), |_| CpuState::Off);
     Ready {
-        conductor: Conductor::new(env, facts, cpus, states),
+        lead: Lead::new(own, facts, cpus, states),
         facts,
         cpus,
         labels,
@@ -124,171 +120,54 @@ pub fn prepare(mut tables: Tables, board: &Board<'_>, plan: &Plan, used: [Region
     }
 }
 
-/// Maps all devices once, to say which one can not be.
-fn map_devices(tables: &mut Tables, board: &Board<'_>) {
-    exception::keep_place("console", board.uart.registers());
-    board.devices(&mut |name, region| {
-        exception::keep_place(name, region);
-        if let Err(error) = Registers::map(tables, region) {
-            refuse(&format_args!(
-                "device tree: the {name} at {:#x}: {error}",
-                region.base
-            ));
-        }
-    });
-}
-
-/// Refuses a tree by which the boot area, in use already, is not the
-/// payload's to use.
-fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
-    let holds = |region: &Region| board.memory.iter().any(|m| m.contains(region));
-    // A tree may leave out where the image is; then it tells nothing.
-    if holds(&image) && !holds(&boot_area) {
-        refuse(&format_args!(
-            "device tree: no memory behind the image, at {:#x}, where the boot stack is; \
-             load the image lower",
-            boot_area.base
-        ));
-    }
-    if let Some(taken) = board.reserved.iter().find(|r| r.overlaps(&boot_area)) {
-        refuse(&format_args!(
-            "device tree: reserved memory at {:#x} overlaps the boot stack at {:#x}; load the \
-             image elsewhere",
-            taken.base, boot_area.base
-        ));
-    }
-}
-
-/// Tables that a device needs, mapped after one that ends with `last`.
-fn device_tables(last: u64, region: Region) -> u64 {
-    // Level 3, of which blocks leave the first and the last; then 2 and 1.
-    let mut tables = 0;
-    for (shift, most) in [(21, 2), (30, u64::MAX), (39, u64::MAX)] {
-        let first = region.base >> shift;
-        let count = ((region.end() - 1) >> shift) - first + 1;
-        tables += count.min(most) - u64::from(first == last >> shift);
-    }
-    tables
-}
-
-/// Finds, maps and takes the working memory.
-fn working_memory(
-    tables: &mut Tables,
-    board: &Board<'_>,
-    needs: &Needs,
-    dirty: usize,
-    used: [Region; 2],
-) -> Memory {
-    let cpus = board.cpu_count as u64;
-    let per_cpu = stacks::STEP + (size_of::<Slot>() + size_of::<Cpu>() + size_of::<State>()) as u64;
-    let data = needs.bytes().map(|bytes| (bytes + dirty) as u64);
-    let buffers = needs.buffer.checked_mul(cpus);
-    let tallies = (needs.tallies * size_of::<Tally>()) as u64;
-    let data = data.zip(buffers);
-    let data = data.and_then(|(d, b)| d.checked_add(b)?.checked_add(tallies));
-    let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 5 * PAGE)) else {
-        refuse(&"iterations= or footprint= is too large for this many CPUs");
-    };
-    // Tables for all of it: of level 3, and one of each level above where it
-    // begins or ends.
-    let mut pool_pages = size.div_ceil(BLOCK) + 3;
-    let mut last = u64::MAX;
-    board.devices(&mut |_, region| {
-        pool_pages += device_tables(last, region);
-        last = region.end() - 1;
-    });
-    let size = size + pool_pages * PAGE;
-
-    let image = boot::image();
-    let mut taken: ArrayVec<Region, 80> = ArrayVec::new();
-    for region in board.reserved.iter().chain(&used).chain([&image]) {
-        if taken.try_push(*region).is_err() {
-            give_up(&"more memory is reserved than can be kept in mind");
-        }
-    }
-    let [_, boot_area] = used;
-    check_boot_area(board, image, boot_area);
-    let mut room = match free_memory::find(&board.memory, &taken, boot_area.end(), size) {
-        Ok(room) => room,
-        Err(error) => refuse(&error),
-    };
-    // The first pages hold the tables for the rest.
-    let pool = mapped(Pages::map(tables, room.split_off(pool_pages * PAGE)));
-    tables.set_pool(pool);
-    let stacks = room.split_off(cpus * stacks::STEP);
-    let arena = Arena::new(mapped(Pages::map(tables, room)));
-    Memory { arena, stacks }
-}
-
-/// Working memory, or the end of the run.
-fn mapped<T>(memory: Result<T, MapError>) -> T {
-    match memory {
-        Ok(memory) => memory,
-        Err(error) => give_up(&format_args!("working memory: {error}")),
-    }
-}
-
-const TOO_SMALL: &str = "working memory was sized too small";
-
-/// The arena, or the end of the run: what it was sized for fits.
-fn take<T>(memory: &mut Memory, count: usize, make: impl FnMut(usize) -> T) -> &'static mut [T] {
-    match memory.arena.take_slice(count, make) {
-        Some(slice) => slice,
-        None => give_up(&TOO_SMALL),
-    }
-}
-
+/// Returns the CPUs of the board, and the source of their labels.
 fn cpus(memory: &mut Memory, board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
     let cpus = take(memory, board.cpu_count, |_| Cpu::default());
-    match board.cpus(cpu::is_multithreaded(), cpus) {
+    match board.cpus(registers::mpidr_counts_threads(), cpus) {
         Ok(labels) => (cpus, labels),
         Err(error) => refuse(&format_args!("device tree: {error}")),
     }
 }
 
-/// The slots, and for each its stacks, and the tally and the buffer that the
-/// plan needs.
-fn slots(tables: &mut Tables, memory: &mut Memory, cpus: &[Cpu], needs: &Needs) -> &'static [Slot] {
-    let buffer = needs.buffer;
+/// Returns the channels, each with the CPU's stacks, and with the tally and the buffer
+/// that the plan needs.
+fn channels(
+    tables: &mut TranslationTables,
+    memory: &mut Memory,
+    cpus: &[Cpu],
+    needs: &Needs,
+) -> &'static [CpuChannel] {
     let mut tallies = take(memory, needs.tallies, |_| Tally::new()).iter_mut();
-    let Some(mut buffers) = memory.arena.take_pages(buffer * cpus.len() as u64) else {
-        give_up(&TOO_SMALL);
-    };
-    let Memory { arena, stacks } = memory;
-    let slots = arena.take_slice(cpus.len(), |index| {
-        let stack = mapped(Stack::map(tables, stacks));
-        let buffer = Buffer::new(buffers.split_off(buffer));
+    let Memory {
+        arena,
+        buffers,
+        stacks,
+    } = memory;
+    let channels = arena.take_slice(cpus.len(), |index| {
+        let stack = mapped(CpuStack::map(tables, stacks));
+        let buffer = StressBuffer::new(buffers.split_off(needs.buffer));
         // A hypervisor may give memory at the first access only.
         buffer.write(buffer.region().size);
-        Slot::new(index, cpus[index].mpidr, stack, buffer, tallies.next())
+        CpuChannel::new(index, cpus[index].mpidr, stack, buffer, tallies.next())
     });
-    slots.unwrap_or_else(|| give_up(&TOO_SMALL))
+    channels.unwrap_or_else(|| give_up(&TOO_SMALL))
 }
 
-/// Brings up the lead's own timer and GIC, and asks the firmware what it can.
-fn environment(
-    tables: &mut Tables,
-    board: &Board<'_>,
-    slots: &'static [Slot],
-    lead: usize,
-    dirty: Dirty,
-) -> &'static Env {
-    let way = Way::new(board.conduit, board.counter_erratum, cpu::midr());
-    if !way.counts() {
-        give_up(&format_args!("{} stands still", way.counter().name()));
+/// Opens counter, timer and interrupt controller.
+fn waiter(tables: &mut TranslationTables, board: &Board<'_>) -> Waiter {
+    let path = CallPath::new(board.conduit, board.counter_erratum, registers::midr());
+    if !path.is_counting() {
+        give_up(&format_args!("{} stands still", path.counter().name()));
     }
-    let firmware = Firmware {
-        conduit: board.conduit,
-    };
-    let level = cpu::exception_level();
+    let level = registers::exception_level();
     let chosen = match &board.gic {
-        Some(_) => Timer::choose(way.counter(), level, &board.timers),
+        Some(_) => Timer::choose(path.counter(), level, &board.timers),
         None => Some(Timer::unconnected()),
     };
     let Some(timer) = chosen else {
         refuse(&format_args!(
             "device tree: the timer node has no interrupt for a timer on {}",
-            way.counter().name()
+            path.counter().name()
         ));
     };
     let gic = match Gic::new(tables, board.gic.as_ref()) {
@@ -298,84 +177,125 @@ fn environment(
     if let Err(error) = gic.init_distributor() {
         give_up(&format_args!("GIC: {error}"));
     }
-    let frame = board.timer_frame;
-    let frame = frame.and_then(|description| Frame::open(tables, description, way));
     let clock = Clock {
-        hz: cpu::counter_frequency(),
+        hz: registers::counter_frequency(),
     };
-    let watchdog = board.watchdog.ok_or(NoWatchdog::NotInTree);
-    let watchdog = watchdog.and_then(|it| Watchdog::new(tables, it, WATCHDOG_S, clock.believed()));
-    let env = cpu::set_env(Env {
-        way,
-        firmware,
-        pmf: find_pmf(way, firmware, slots[lead].mpidr),
-        gic,
+    Waiter {
+        timebase: Timebase { path, clock },
         timer,
-        guard: timer.guard(&board.timers),
-        frame,
-        clock,
-        slots,
-        lead,
-        dirty,
-        stat: firmware.keeps_statistics(),
-        watch: Watch::new(watchdog),
-    });
-    boot::set_slots(slots);
-    cpu::bind(&slots[lead]);
-    if let Err(unfit) = act::prepare(env, &slots[lead]) {
-        give_up(&format_args!("CPU {:#x}: {unfit}", slots[lead].mpidr));
+        gic,
     }
-    env
 }
 
-/// PMF counts CNTPCT, and is of use only where the payload does, too.
-fn find_pmf(way: Way, firmware: Firmware, mpidr: u64) -> Result<Interface, ReadError> {
-    match way.counter() {
+/// Opens timer frame and watchdog, and finds PMF.
+fn round_parts(
+    tables: &mut TranslationTables,
+    board: &Board<'_>,
+    waiter: Waiter,
+    dirty_lines: DirtyLines,
+    waker: SgiWaker,
+) -> RoundParts {
+    let Timebase { path, clock } = waiter.timebase;
+    let lead = waker.channels[waker.lead].mpidr();
+    let timer_frame = board.timer_frame;
+    let timer_frame = timer_frame.and_then(|it| TimerFrameDriver::open(tables, it, path));
+    let watchdog = board.watchdog.ok_or(NoWatchdog::NotInTree);
+    let watchdog = watchdog.and_then(|it| Watchdog::new(tables, it, WATCHDOG_S, clock.believed()));
+    let firmware = Firmware::new(board.conduit);
+    RoundParts {
+        guard_timer: waiter.timer.find_guard(&board.timers),
+        firmware: Firmware {
+            pmf: find_pmf(path, firmware, lead),
+            ..firmware
+        },
+        waiter,
+        timer_frame,
+        dirty_lines,
+        watch: LeadWatch::new(lead, watchdog),
+        waker,
+        is_kvm_guest: false,
+    }
+}
+
+/// Finds PMF, which counts CNTPCT, and is of use only where the payload does, too.
+fn find_pmf(path: CallPath, firmware: Firmware, mpidr: u64) -> Result<Interface, ReadError> {
+    match path.counter() {
         Counter::Virtual => Err(ReadError::NotImplemented),
         Counter::Physical | Counter::PhysicalTwice(_) => firmware.find_pmf(mpidr),
     }
 }
 
-fn facts(env: &'static Env, board: &Board<'_>) -> Facts {
-    let psci_version = match env.firmware.version() {
-        Ok(version) => version,
-        Err(error) => give_up(&format_args!("PSCI_VERSION: firmware returned {error}")),
-    };
-    let smccc = env.firmware.smccc();
-    Facts {
-        frequency: env.clock.hz,
-        counter: env.way.counter(),
-        timer: env.timer.name(),
-        timer_intid: env.timer.intid,
-        // Whether it wakes the lead, trials tell.
-        frame: env
-            .frame
-            .as_ref()
-            .map_err(|why| *why)
-            .and(board.timer_frame),
-        exception_level: cpu::exception_level(),
-        e2h: cpu::e2h_is_fixed(),
-        gic: env.gic.version(),
-        conduit: env.way.conduit(),
-        psci_version,
-        smccc,
-        service: env.firmware.service(smccc),
-        state_format: env.firmware.state_format(),
-        pmf: env.pmf,
-        watchdog: env.watchdog(),
-        stat: env.stat,
-        pmu: pmu::is_there(),
-        kvm: cpu::is_guest_of_kvm(),
-        zero: cpu::zero_block().is_some(),
-        os_initiated: env.firmware.has_os_initiated(),
-        system_suspend: env.firmware.features(function::SYSTEM_SUSPEND).is_ok(),
-        lead: env.lead,
-        outer_cache: None,
-        own: cpu::identity_of(env.lead).unwrap_or_default(),
-        overheads: overhead::measure(env),
+/// Makes this CPU the lead, with its own timer and its own part of the GIC.
+fn bring_up_lead(
+    channels: &'static [CpuChannel],
+    lead: usize,
+    parts: &'static RoundParts,
+) -> Participant {
+    timer::set_in_use(parts.waiter.timer);
+    registers::set_lead();
+    channel::publish(channels, lead);
+    let channel = &channels[lead];
+    let own = Participant { channel, parts };
+    if let Err(reason) = own.set_up() {
+        give_up(&format_args!("CPU {:#x}: {reason}", channel.mpidr()));
+    }
+    own
+}
+
+/// Returns the timer frame of the board that can be used.
+fn usable_frame(
+    opened: &Result<TimerFrameDriver, NoFrame>,
+    board: &Board<'_>,
+) -> Result<TimerFrame, NoFrame> {
+    match opened {
+        // Trials find out if it wakes the lead.
+        Ok(_) => board.timer_frame,
+        Err(reason) => Err(*reason),
     }
 }
 
+/// Collects the facts about machine and firmware.
+fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
+    let RoundParts {
+        waiter, firmware, ..
+    } = own.parts;
+    let psci_version = match firmware.version() {
+        Ok(version) => version,
+        Err(error) => give_up(&format_args!("PSCI_VERSION: firmware returned {error}")),
+    };
+    let smccc = firmware.smccc_version();
+    let Timebase { path, clock } = waiter.timebase;
+    let Participant { channel, parts } = own;
+    Facts {
+        frequency: clock.hz,
+        counter: path.counter(),
+        timer: waiter.timer.name(),
+        timer_intid: waiter.timer.intid,
+        frame: usable_frame(&parts.timer_frame, board),
+        exception_level: registers::exception_level(),
+        e2h: registers::has_fixed_e2h(),
+        gic: waiter.gic.version(),
+        conduit: path.conduit(),
+        psci_version,
+        smccc,
+        service: firmware.identify_service(smccc),
+        state_format: firmware.state_format(),
+        pmf: firmware.pmf,
+        watchdog: parts.watch.watchdog(),
+        stat: firmware.has_statistics(),
+        pmu: cycle_counter::has_pmu_v3(),
+        kvm: parts.is_kvm_guest,
+        zero: registers::dc_zva_bytes().is_some(),
+        os_initiated: firmware.has_os_initiated(),
+        system_suspend: firmware.features(function::SYSTEM_SUSPEND).is_ok(),
+        lead: channel.index,
+        outer_cache: None,
+        own: channel::identity_of(channel.index).unwrap_or_default(),
+        overheads: overhead::measure_overheads(path, *firmware, channel.mpidr()),
+    }
+}
+
+/// Takes the buffers of the plan.
 fn workspace(memory: &mut Memory, needs: &Needs) -> Workspace<'static> {
     Workspace {
         outcomes: take(memory, needs.outcomes, |_| Outcome::default()),

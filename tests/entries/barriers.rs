@@ -21,7 +21,8 @@ fn kind(word: u32) -> Option<&'static str> {
     }
 }
 
-/// Lists such words by symbol. Symbols of Rust are mangled, and not listed.
+/// Lists such words by symbol. Symbols of Rust are mangled, and not listed; nor
+/// are labels behind a function, where the linker places any other one.
 fn list(code: &Code) -> String {
     let mut symbols: Vec<(u64, &str)> = code
         .symbols
@@ -38,7 +39,8 @@ fn list(code: &Code) -> String {
         let found = words.filter_map(|word| Some(format!("  {} {word:08x}\n", kind(word)?)));
         let found: String = found.collect();
         let is_mangled = name.starts_with("_R") || name.starts_with("_ZN");
-        if !found.is_empty() && !name.is_empty() && !is_mangled {
+        let is_listed = !name.is_empty() && !is_mangled && !name.ends_with("_end");
+        if !found.is_empty() && is_listed {
             parts.insert(name, found);
         }
     }

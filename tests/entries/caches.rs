@@ -194,7 +194,7 @@ fn caches_that_are_on_at_reset_are_written_back_first() {
 /// The function that clears the tables' pool: memset, and then a barrier.
 fn check_pool(code: &Code) -> Result<(), String> {
     let mut symbols = code.symbols.iter();
-    let zero = symbols.find(|(name, _)| name.contains("6memory5Pages4zero"));
+    let zero = symbols.find(|(name, _)| name.contains("6tables5Pages4zero"));
     let (_, begin) = zero.ok_or("no function that clears pages")?;
     let mut words = code.words.range(begin..).map(|(_, word)| *word);
     let call = words.find(|word| !matches!(flow(*word), Flow::On));

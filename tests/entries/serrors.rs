@@ -66,7 +66,7 @@ fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>, String> {
 }
 
 /// On CPU_ON and wake-up SErrors are let in as soon as there is a stack, and by
-/// then TPIDR names the slot by which vectors.S finds it. At reset they are left
+/// then TPIDR names the channel by which vectors.S finds it. At reset they are left
 /// to Rust, which has a console to tell of one.
 fn check(code: &Code) -> Result<(), String> {
     for entry in ["secondary_entry", "wake_entry"] {
@@ -88,7 +88,7 @@ fn check(code: &Code) -> Result<(), String> {
 fn serrors_are_let_in_when_there_is_a_stack() {
     let code = Code::load();
     assert_eq!(check(&code), Ok(()));
-    // boot.S twice, the lead's own, and behind the handler's return (latency.S).
+    // boot.S twice, the lead's own, and behind the handler's return (timer_load.S).
     let places = code.words.values().filter(|word| may_unmask(**word));
     assert_eq!(places.count(), 4);
 }

@@ -18,7 +18,7 @@ enum Call {
     SetUpAgain,
 }
 
-/// The calls of these kinds in `act::suspend`, in the order of the addresses.
+/// The calls of these kinds in `Participant::suspend`, in the order of the addresses.
 fn calls(code: &Code) -> Vec<Call> {
     let named = |part: &str| {
         let mut found = code.symbols.iter().filter(|(name, _)| name.contains(part));
@@ -29,13 +29,13 @@ fn calls(code: &Code) -> Vec<Call> {
         *at
     };
     // The length of a name stands before it, and `17h` before its hash.
-    let begin = named("3act7suspend17h");
+    let begin = named("11Participant7suspend17h");
     let drain = named("3Gic5drain17h");
-    let again = named("3act13prepare_again17h");
+    let again = named("11Participant12set_up_again17h");
     let closures: Vec<u64> = code
         .symbols
         .iter()
-        .filter(|(name, _)| name.contains("3act7perform28_"))
+        .filter(|(name, _)| name.contains("11Participant13execute_order28_"))
         .map(|(_, at)| *at)
         .collect();
     let end = code

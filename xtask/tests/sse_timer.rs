@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use psci_bench::devices::frame::{self, CNTP_CTL, CNTTIDR};
+use psci_bench::devices::timer_frame::{self as frame, CNTP_CTL, CNTTIDR};
 use psci_bench::devices::{Bus, Width};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};

@@ -1,65 +1,88 @@
 //! Bytes that are no flattened device tree.
 
-use std::string::ToString;
+use std::format;
+use std::string::{String, ToString};
 
-use super::trees::{be, qemu};
-use crate::board::board::Board;
+use super::model::{Model, be};
 use crate::board::check::total_size;
-use crate::board::console::Console;
+use crate::board::{Board, Console};
 
-fn check(found: &str, expected: &str) {
-    assert_eq!(found, expected);
+fn message(tree: &[u8]) -> String {
+    let error = Board::read(tree).expect_err("no tree");
+    assert_eq!(Console::find(tree).expect_err("no tree"), error);
+    error.to_string()
 }
 
 #[test]
-fn what_is_no_tree() {
-    let text = |tree: &[u8]| {
-        let error = Board::read(tree).expect_err("no tree");
-        assert_eq!(Console::find(tree).expect_err("no tree"), error);
-        error.to_string()
-    };
-    let patched = |at: usize, word: u32| {
-        let mut blob = qemu(1).blob();
-        blob[at..at + 4].copy_from_slice(&be(&[word]));
-        text(&blob)
-    };
-    check(&text(&[]), "0 bytes are less than a header");
-    check(
-        &text(&[0xd0, 0x0d, 0xfe, 0xed, 0, 0, 0]),
-        "7 bytes are less than a header",
-    );
-    check(
-        &patched(0, 0x7f45_4c46),
-        "magic 0x7f454c46, expected 0xd00dfeed",
-    );
-    check(
-        &patched(4, 0x20_0001),
-        "totalsize 2097153 exceeds 2097152 bytes",
-    );
+fn headers_that_are_not_sound_are_refused() {
+    assert_eq!(message(&[]), "0 bytes are less than a header");
+    let short = [0xd0, 0x0d, 0xfe, 0xed, 0, 0, 0];
+    assert_eq!(message(&short), "7 bytes are less than a header");
     assert!(total_size(&be(&[0xd00d_feed, 0x20_0001])).is_err());
-    let size = qemu(1).blob().len();
-    check(
-        &patched(4, 0x2_0000),
-        &std::format!("truncated: {size} of 131072 bytes"),
-    );
-    check(
-        &patched(4, 39),
-        "offset 0x4: totalsize is less than the header's size",
-    );
-    check(&patched(20, 16), "format version 16, expected 17");
-    check(&patched(24, 18), "format version 17, expected 17");
-    for at in [8, 12, 16] {
-        for value in [0, u32::MAX, 39] {
-            let expected = std::format!("offset {at:#x}: the block is outside the tree");
-            check(&patched(at, value), &expected);
-        }
+    let blob = Model::tree("qemu 1").blob();
+    let truncated = format!("truncated: {} of 131072 bytes", blob.len());
+    for (at, word, expected) in [
+        (0, 0x7f45_4c46, "magic 0x7f454c46, expected 0xd00dfeed"),
+        (4, 0x20_0001, "totalsize 2097153 exceeds 2097152 bytes"),
+        (4, 0x2_0000, truncated.as_str()),
+        (
+            4,
+            39,
+            "offset 0x4: totalsize is less than the header's size",
+        ),
+        (20, 16, "format version 16, expected 17"),
+        (24, 18, "format version 17, expected 17"),
+        (8, 0, "offset 0x8: the block is outside the tree"),
+        (8, 39, "offset 0x8: the block is outside the tree"),
+        (8, u32::MAX, "offset 0x8: the block is outside the tree"),
+        (12, 0, "offset 0xc: the block is outside the tree"),
+        (12, 39, "offset 0xc: the block is outside the tree"),
+        (12, u32::MAX, "offset 0xc: the block is outside the tree"),
+        (16, 0, "offset 0x10: the block is outside the tree"),
+        (16, 39, "offset 0x10: the block is outside the tree"),
+        (16, u32::MAX, "offset 0x10: the block is outside the tree"),
+        (8, 42, "offset 0x8: the structure block is not aligned"),
+        (36, 8, "offset 0x40: the structure block has no end"),
+    ] {
+        let mut blob = blob.clone();
+        blob[at..at + 4].copy_from_slice(&be(&[word]));
+        assert_eq!(message(&blob), expected);
     }
-    check(
-        &patched(8, 42),
-        "offset 0x8: the structure block is not aligned",
-    );
-    check(
-        &patched(36, 8),
-        "offset 0x40: the structure block has no end",
-    );
+}
+
+/// The structure block holds only these words, and the name at offset 0 is `p`.
+#[test]
+fn structures_that_are_not_sound_are_refused() {
+    let (a, slash) = (0x6100_0000, 0x2f00_0000);
+    for (expected, words) in [
+        ("a second root", &[1, 0, 2, 1, 0, 2, 9][..]),
+        ("the end of a node that never began", &[2]),
+        ("a property outside a node", &[1, 0, 1, a, 2, 3, 0, 0]),
+        ("the end inside a node", &[1, 0, 9]),
+        ("an unknown token", &[4, 1, 0, 2, 9]),
+        ("an unknown token", &[1, 0, 7]),
+        ("a node's name is not acceptable", &[1, a, 2, 9]),
+        (
+            "a node's name is not acceptable",
+            &[1, 0, 1, slash, 2, 2, 9],
+        ),
+        (
+            "a property's name is not acceptable",
+            &[1, 0, 3, 0, 1, 2, 9],
+        ),
+        ("a property's value has no end", &[1, 0, 3, 100, 0, 2, 9]),
+        ("the structure block has no end", &[1, 0, 3]),
+    ] {
+        let size = (words.len() * 4) as u32;
+        let header = [0xd00d_feed, 60 + size, 60, 56, 40, 17, 16, 0, 2, size];
+        let strings = u32::from_be_bytes(*b"p\0\0\0");
+        let blob = be(&[&header[..], &[0; 4], &[strings], words].concat());
+        let message = message(&blob);
+        assert!(message.ends_with(expected), "{message}, not {expected}");
+    }
+    let mut blob = Model::tree("qemu 1").blob();
+    let end = blob.len() as u32;
+    blob[16..20].copy_from_slice(&be(&[end - 8]));
+    let expected = format!("offset {:#x}: the memory reservations have no end", end - 8);
+    assert_eq!(message(&blob), expected);
 }

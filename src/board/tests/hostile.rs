@@ -1,34 +1,36 @@
-//! Trees from someone who means harm: no panic, and an end in good time.
+//! Trees made to do harm: no panic, and an end in good time.
 
+use std::string::ToString;
 use std::time::{Duration, Instant};
 use std::vec;
 use std::vec::Vec;
+use std::{format, println};
 
-use super::trees::{Model, be, juno, qemu};
-use crate::board::board::Board;
-use crate::board::console::Console;
-use crate::board::cpus::Cpu;
+use super::describe::describe;
+use super::model::{Model, be};
+use crate::board::{Board, Console};
 
-/// Everything that is ever done with a tree, errors printed.
+/// Does all that is ever done with a tree; returns true if it is read.
 fn use_all(tree: &[u8]) -> bool {
-    use std::string::ToString;
     if let Ok(console) = Console::find(tree) {
         let _ = console.uart.map_err(|error| error.to_string());
         let _ = console.conduit.map_err(|error| error.to_string());
     }
-    let board = match Board::read(tree) {
-        Ok(board) => board,
+    match describe(tree) {
+        Ok(_) => true,
         Err(error) => {
             let text = error.to_string();
             assert!(text.is_ascii() && text.len() < 250, "{text}");
-            return false;
+            false
         }
-    };
-    let mut cpus = vec![Cpu::default(); board.cpu_count];
-    [false, true].into_iter().all(|mt| {
-        let result = board.cpus(mt, &mut cpus);
-        result.map_err(|error| error.to_string()).is_ok()
-    })
+    }
+}
+
+/// Returns a tree with a reserved region.
+fn blob(name: &str) -> Vec<u8> {
+    let mut tree = Model::tree(name);
+    tree.change("memreserve 0x1000 0x1000");
+    tree.blob()
 }
 
 fn with_size(mut blob: Vec<u8>) -> Vec<u8> {
@@ -40,9 +42,8 @@ fn with_size(mut blob: Vec<u8>) -> Vec<u8> {
 }
 
 #[test]
-fn cut_at_every_byte() {
-    for tree in [qemu(8), juno()] {
-        let blob = tree.blob_reserving(&[(0x1000, 0x1000)]);
+fn a_tree_cut_at_any_byte_is_refused() {
+    for blob in [blob("qemu 8"), blob("juno")] {
         assert!(use_all(&blob));
         for cut in 0..blob.len() {
             // Once as it is, once with a header that agrees with the cut.
@@ -52,22 +53,9 @@ fn cut_at_every_byte() {
     }
 }
 
-/// xorshift64*: the same mutants in every run.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit
-    }
-}
-
 #[test]
-fn every_byte_changed() {
-    for tree in [qemu(2), juno()] {
-        let mut blob = tree.blob_reserving(&[(0x1000, 0x1000)]);
+fn any_byte_may_change() {
+    for mut blob in [blob("qemu 2"), blob("juno")] {
         for at in 0..blob.len() {
             for mask in [1 << (at % 8), 0xff] {
                 blob[at] ^= mask;
@@ -78,57 +66,72 @@ fn every_byte_changed() {
     }
 }
 
+/// The generator xorshift64*: it gives the same mutants in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit
+    }
+
+    fn mutate(&mut self, mut blob: Vec<u8>) -> Vec<u8> {
+        const WORDS: &[u32] = &[
+            0,
+            1,
+            2,
+            3,
+            4,
+            9,
+            0x7f,
+            0xff,
+            0x100,
+            0xffff,
+            0x7fff_ffff,
+            0x8000_0000,
+            0xffff_fff0,
+            0xffff_ffff,
+            0xd00d_feed,
+            0x20_0000,
+        ];
+        let at = self.below(blob.len());
+        let word_at = at / 4 * 4;
+        match self.below(5) {
+            0 => blob[at] = self.below(256) as u8,
+            1 => blob[at] ^= 1 << self.below(8),
+            2 => {
+                let word = be(&[WORDS[self.below(WORDS.len())]]);
+                if let Some(bytes) = blob.get_mut(word_at..word_at + 4) {
+                    bytes.copy_from_slice(&word);
+                }
+            }
+            3 => {
+                let from = self.below(blob.len()) / 4 * 4;
+                let length = self.below(64).min(blob.len() - from.max(word_at));
+                blob.copy_within(from..from + length, word_at);
+            }
+            _ => {
+                let length = self.below(32).min(blob.len() - at);
+                blob.drain(at..at + length);
+                blob = with_size(blob);
+            }
+        }
+        blob
+    }
+}
+
 #[test]
-fn mutants() {
-    const WORDS: [u32; 16] = [
-        0,
-        1,
-        2,
-        3,
-        4,
-        9,
-        0x7f,
-        0xff,
-        0x100,
-        0xffff,
-        0x7fff_ffff,
-        0x8000_0000,
-        0xffff_fff0,
-        0xffff_ffff,
-        0xd00d_feed,
-        0x20_0000,
-    ];
+fn mutants_do_no_harm() {
     let started = Instant::now();
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    for tree in [qemu(4), juno()] {
-        let good = tree.blob_reserving(&[(0x1000, 0x1000)]);
+    for good in [blob("qemu 4"), blob("juno")] {
         for _ in 0..10_000 {
             let mut blob = good.clone();
             for _ in 0..=random.below(4) {
-                let at = random.below(blob.len());
-                match random.below(5) {
-                    0 => blob[at] = random.below(256) as u8,
-                    1 => blob[at] ^= 1 << random.below(8),
-                    2 => {
-                        let word = be(&[WORDS[random.below(WORDS.len())]]);
-                        let at = at / 4 * 4;
-                        if let Some(bytes) = blob.get_mut(at..at + 4) {
-                            bytes.copy_from_slice(&word);
-                        }
-                    }
-                    3 => {
-                        let from = random.below(blob.len()) / 4 * 4;
-                        let length = random.below(64).min(blob.len() - from.max(at / 4 * 4));
-                        blob.copy_within(from..from + length, at / 4 * 4);
-                    }
-                    _ => {
-                        let length = random.below(32).min(blob.len() - at);
-                        blob.drain(at..at + length);
-                        blob = with_size(blob);
-                    }
-                }
-                if blob.len() < 64 {
-                    break;
+                if blob.len() >= 64 {
+                    blob = random.mutate(blob);
                 }
             }
             use_all(&blob);
@@ -137,7 +140,35 @@ fn mutants() {
     assert!(started.elapsed() < Duration::from_secs(60));
 }
 
-/// A minute is ample for an unoptimised build on a busy machine.
+#[test]
+fn a_tree_that_is_too_deep_is_refused() {
+    let deep = "n { ".repeat(1000) + &"}; ".repeat(1000);
+    let mut tree = Model::tree("qemu 1");
+    tree.children.push(Model::parse(&deep));
+    let error = Board::read(&tree.blob())
+        .expect_err("1000 levels")
+        .to_string();
+    assert!(error.ends_with("nodes are nested too deeply"), "{error}");
+}
+
+#[test]
+fn a_tree_may_be_as_deep_as_the_limit() {
+    let mut deep = Model::parse("n { }");
+    for _ in 0..13 {
+        let mut outer = Model::parse("n { }");
+        outer.children = vec![deep.clone(), Model::parse("m { }")];
+        deep = outer;
+    }
+    let mut tree = Model::tree("qemu 1");
+    tree.children.push(deep);
+    let clusters: Vec<_> = (0..10).map(|n| format!("cluster{n} {{ }};")).collect();
+    let wide = "cluster0 { ".repeat(12) + &clusters.join(" ") + &"};".repeat(12);
+    tree.at("/cpus/cpu-map").children.push(Model::parse(&wide));
+    assert!(use_all(&tree.blob()));
+}
+
+/// Checks that a tree ends in time: quadratic work on 2 MiB would be noticed, and a minute
+/// is ample for an unoptimised build on a busy machine.
 fn in_time(name: &str, tree: &Model) {
     let blob = tree.blob();
     assert!(
@@ -148,75 +179,27 @@ fn in_time(name: &str, tree: &Model) {
     let started = Instant::now();
     use_all(&blob);
     let took = started.elapsed();
-    std::println!("{name}: {} bytes, {took:?}", blob.len());
+    println!("{name}: {} bytes, {took:?}", blob.len());
     assert!(took < Duration::from_secs(60), "{name}: {took:?}");
 }
 
-#[test]
-fn nested_too_deeply() {
-    let mut deep = Model::new("n");
-    for _ in 0..1000 {
-        deep = Model::new("n").with(deep);
-    }
-    let mut tree = qemu(1);
-    tree.children.push(deep);
-    let blob = tree.blob();
-    let error = Board::read(&blob).map(|_| ()).expect_err("1000 levels");
-    assert!(matches!(
-        error.problem,
-        crate::board::error::Problem::Malformed {
-            what: "nodes are nested too deeply",
-            ..
-        }
-    ));
+/// Makes QEMU's tree with one value of many bytes.
+fn with_value(path: &str, name: &str, value: Vec<u8>) -> Model {
+    let mut tree = Model::tree("qemu 2");
+    tree.at(path).set_bytes(name, value);
+    tree
 }
 
 #[test]
-fn as_deep_as_it_may_be() {
-    let mut deep = Model::new("n");
-    for _ in 0..13 {
-        deep = Model::new("n").with(deep.clone()).with(Model::new("m"));
-    }
-    let mut wide = Model::new("cluster0");
-    for n in 0..10 {
-        wide.children.push(Model::new(&std::format!("cluster{n}")));
-    }
-    for _ in 0..11 {
-        wide = Model::new("cluster0").with(wide);
-    }
-    let mut tree = qemu(1);
-    tree.children.push(deep);
-    tree.at("/cpus/cpu-map").children.push(wide);
-    assert!(use_all(&tree.blob()));
-}
-
-#[test]
-fn a_great_many_of_everything() {
-    // Quadratic work on 2 MiB of any of these would be noticed.
-    let mut nodes = qemu(2);
-    let many = Model::new("m@0")
-        .text("device_type", &["memory"])
-        .cells("reg", &[0, 0, 0, 0]);
-    nodes.children.extend(vec![many; 20_000]);
-    for n in 0..20_000 {
-        nodes.set(&std::format!("p{n}"), &[]);
-    }
+fn many_nodes_end_in_time() {
+    let mut nodes = Model::tree("qemu 2");
+    nodes.change("+20000/ m@0 { device_type = \"memory\"; reg = <0 0 0 0>; }");
+    let names = (0..20_000).map(|n| (format!("p{n}"), Vec::new()));
+    nodes.properties.extend(names);
     in_time("empty memory nodes", &nodes);
 
-    let mut reg = qemu(2);
-    reg.edit("/memory@40000000:reg", &vec![0; 1 << 20]);
-    reg.edit("/timer:interrupts", &be(&vec![1; 3 * 40_000]));
-    reg.edit("/timer:interrupt-names", &[0; 100_000]);
-    in_time("long properties", &reg);
-
-    let mut ranges = juno();
-    ranges.edit("/bus@7f000000:ranges", &be(&vec![1; 5 * 80_000]));
-    in_time("long ranges", &ranges);
-
-    let mut map = qemu(2);
-    let wide: Vec<_> = (1..1_000)
-        .map(|n| Model::new(&std::format!("cluster{n}")))
-        .collect();
+    let mut map = Model::tree("qemu 2");
+    let wide = (1..1_000).map(|n| Model::parse(&format!("cluster{n} {{ }}")));
     map.at("/cpus/cpu-map").children.extend(wide);
     in_time("wide cpu-map", &map);
     map.at("/cpus/cpu-map").children.reverse();
@@ -225,24 +208,35 @@ fn a_great_many_of_everything() {
     map.at("/cpus/cpu-map").children.extend(vec![wide; 20]);
     in_time("wider cpu-map", &map);
 
-    let mut states = juno();
-    let state = Model::new("s")
-        .text("compatible", &["arm,idle-state"])
-        .cells("arm,psci-suspend-param", &[0x1_0000]);
-    states
-        .at("/cpus/idle-states")
-        .children
-        .extend(vec![state; 20_000]);
+    let mut states = Model::tree("juno");
+    let state = "s { compatible = \"arm,idle-state\"; arm,psci-suspend-param = <0x10000>; }";
+    states.change(&format!("+20000/cpus/idle-states {state}"));
     in_time("one idle state many times", &states);
+}
 
-    let mut path = qemu(2);
-    let long = "/pl011@9000000".repeat(70_000);
-    path.edit("/chosen:stdout-path", std::format!("{long}\0").as_bytes());
-    in_time("long path", &path);
+#[test]
+fn long_values_end_in_time() {
+    let mut reg = with_value("/memory@40000000", "reg", vec![0; 1 << 20]);
+    let timer = reg.at("/timer");
+    timer.set_bytes("interrupts", be(&[1; 3 * 40_000]));
+    timer.set_bytes("interrupt-names", vec![0; 100_000]);
+    in_time("long properties", &reg);
 
-    let mut compatible = qemu(2);
+    let mut ranges = Model::tree("juno");
+    ranges
+        .at("/bus@7f000000")
+        .set_bytes("ranges", be(&[1; 5 * 80_000]));
+    in_time("long ranges", &ranges);
+
+    let long = "/pl011@9000000".repeat(70_000) + "\0";
+    in_time(
+        "long path",
+        &with_value("/chosen", "stdout-path", long.into()),
+    );
+
+    let mut compatible = Model::tree("qemu 2");
     for node in &mut compatible.children {
-        node.set("compatible", &vec![b'x'; 200_000]);
+        node.set_bytes("compatible", vec![b'x'; 200_000]);
     }
     in_time("long compatible", &compatible);
 }

@@ -1,12 +1,11 @@
-//! The kinds of UART: where a byte goes, how room and rest are told, and what
-//! has to be put back, in which order, after the power was off.
+//! The kinds of UART: the register for a byte, the bits for room and rest, and the
+//! registers that are restored, in their order, after the power was off.
 //!
-//! Registers are told by their offset in bytes, those of a 16550 by their
-//! number.
+//! A register is named by its offset in bytes, one of a 16550 by its number.
 
 use crate::image::UartKind;
 
-/// Bits of a register, and what they are when it is so.
+/// Bits of a register, and their value in a state.
 pub struct Bits {
     pub register: u8,
     pub mask: u32,
@@ -33,8 +32,8 @@ impl Bits {
     }
 }
 
-/// One write of those that put a UART back as it was: the bits of `mask` as
-/// they were, and 0 in the others.
+/// One write of those that restore a UART: the bits of `mask` as they were, and 0 in
+/// the others.
 pub struct Step {
     pub register: u8,
     pub mask: u32,
@@ -53,18 +52,18 @@ const fn only(register: u8, mask: u32) -> Step {
     Step { register, mask }
 }
 
-/// How a kind of UART is programmed.
+/// The programming model of a kind of UART.
 pub struct Model {
-    /// What is written to it is sent.
+    /// The register whose writes are sent.
     pub data: u8,
-    /// It takes another byte.
-    pub room: Bits,
-    /// Nothing is in its FIFO, nor in its shift register.
-    pub idle: Bits,
-    /// It is on, and so is its transmitter.
-    pub on: &'static [Bits],
-    /// What puts it back, [`KEPT_MAX`] steps at most.
-    pub kept: &'static [Step],
+    /// The UART accepts another byte.
+    pub has_room: Bits,
+    /// FIFO and shift register are empty.
+    pub is_idle: Bits,
+    /// The UART is on, and so is its transmitter.
+    pub turn_on: &'static [Bits],
+    /// The writes that restore it, [`KEPT_MAX`] steps at most.
+    pub restore: &'static [Step],
     /// Bytes of registers; how many they are, of a 16550.
     pub size: u8,
 }
@@ -88,13 +87,13 @@ pub const fn model(kind: UartKind) -> &'static Model {
 /// Arm PrimeCell UART PL011 (DDI 0183G, table 3-1).
 const PL011: Model = Model {
     data: DR,
-    room: Bits::clear(FR, 1 << 5),
-    idle: Bits::clear(FR, 1 << 3),
+    has_room: Bits::clear(FR, 1 << 5),
+    is_idle: Bits::clear(FR, 1 << 3),
     // UARTEN, TXE.
-    on: &[Bits::set(CR, 1 << 0 | 1 << 8)],
+    turn_on: &[Bits::set(CR, 1 << 0 | 1 << 8)],
     // Off while it is set up, and LCR_H last of the three, since writing it
     // is what makes the divisors count (3.3.7): CR, IBRD, FBRD, LCR_H, CR.
-    kept: &[only(CR, 0), all(0x24), all(0x28), all(0x2c), all(CR)],
+    restore: &[only(CR, 0), all(0x24), all(0x28), all(0x2c), all(CR)],
     size: 0x4c,
 };
 /// UARTDR.
@@ -107,8 +106,8 @@ const CR: u8 = 0x30;
 /// The PL011's subset of Arm's base system architecture (DEN0094, Generic
 /// UART): it has no register that sets it up.
 const SBSA: Model = Model {
-    on: &[],
-    kept: &[],
+    turn_on: &[],
+    restore: &[],
     ..PL011
 };
 
@@ -116,13 +115,13 @@ const SBSA: Model = Model {
 /// section 2.2), whose two bits of LSR say the same.
 const NS16550: Model = Model {
     data: 0,
-    room: Bits::set(LSR, 1 << 5),
-    idle: Bits::set(LSR, 1 << 6),
-    on: &[],
+    has_room: Bits::set(LSR, 1 << 5),
+    is_idle: Bits::set(LSR, 1 << 6),
+    turn_on: &[],
     // LCR without DLAB, which would make a divisor of the next byte; MCR. The
     // divisor is not kept: to read it takes the UART out of use, when the
     // firmware may still be sending.
-    kept: &[only(3, 0x7f), only(4, 0xff)],
+    restore: &[only(3, 0x7f), only(4, 0xff)],
     size: 8,
 };
 /// Line status register.
@@ -132,22 +131,22 @@ const LSR: u8 = 5;
 /// hw/char/cadence_uart.c).
 const CADENCE: Model = Model {
     data: 0x30,
-    room: Bits::clear(SR, 1 << 4),
+    has_room: Bits::clear(SR, 1 << 4),
     // TXEMPTY, and not TACTIVE.
-    idle: Bits {
+    is_idle: Bits {
         register: SR,
         mask: 1 << 3 | 1 << 11,
         value: 1 << 3,
     },
     // TXEN, and not TXDIS.
-    on: &[Bits {
+    turn_on: &[Bits {
         register: 0x00,
         mask: 1 << 4 | 1 << 5,
         value: 1 << 4,
     }],
     // Off while it is set up: control, mode,
     // baud_rate_gen, baud_rate_divider, control.
-    kept: &[only(0x00, 0), all(0x04), all(0x18), all(0x34), all(0x00)],
+    restore: &[only(0x00, 0), all(0x04), all(0x18), all(0x34), all(0x00)],
     size: 0x48,
 };
 /// Channel_sts.
@@ -157,14 +156,14 @@ const SR: u8 = 0x2c;
 const IMX: Model = Model {
     data: 0x40,
     // TXFULL.
-    room: Bits::clear(0xb4, 1 << 4),
+    has_room: Bits::clear(0xb4, 1 << 4),
     // TXDC.
-    idle: Bits::set(0x98, 1 << 3),
+    is_idle: Bits::set(0x98, 1 << 3),
     // UARTEN; TXEN, and SRST, which is a reset when it is written as 0.
-    on: &[Bits::set(UCR1, 1 << 0), Bits::set(UCR2, 1 << 0 | 1 << 2)],
+    turn_on: &[Bits::set(UCR1, 1 << 0), Bits::set(UCR2, 1 << 0 | 1 << 2)],
     // Off while it is set up, and UBMR behind UBIR, which counts from then on:
     // UCR1, UCR2, UCR3, UCR4, UFCR, UBIR, UBMR, UCR1.
-    kept: &[
+    restore: &[
         only(UCR1, 0),
         all(UCR2),
         all(0x88),
@@ -184,14 +183,14 @@ const UCR2: u8 = 0x84;
 const LPUART: Model = Model {
     data: 0x1c,
     // TDRE: no more in the FIFO than its watermark.
-    room: Bits::set(0x14, 1 << 23),
+    has_room: Bits::set(0x14, 1 << 23),
     // TC.
-    idle: Bits::set(0x14, 1 << 22),
+    is_idle: Bits::set(0x14, 1 << 22),
     // TE.
-    on: &[Bits::set(CTRL, 1 << 19)],
+    turn_on: &[Bits::set(CTRL, 1 << 19)],
     // BAUD may be changed only while both directions are off: CTRL, BAUD,
     // CTRL. Without its FIFO, which is not kept, it sends as well.
-    kept: &[only(CTRL, 0), all(0x10), all(CTRL)],
+    restore: &[only(CTRL, 0), all(0x10), all(CTRL)],
     size: 0x30,
 };
 const CTRL: u8 = 0x18;
@@ -201,14 +200,14 @@ const CTRL: u8 = 0x18;
 const STM32: Model = Model {
     data: 0x28,
     // TXE, or TXFNF with the FIFO on.
-    room: Bits::set(ISR, 1 << 7),
+    has_room: Bits::set(ISR, 1 << 7),
     // TC.
-    idle: Bits::set(ISR, 1 << 6),
+    is_idle: Bits::set(ISR, 1 << 6),
     // UE, TE.
-    on: &[Bits::set(CR1, UE | 1 << 3)],
+    turn_on: &[Bits::set(CR1, UE | 1 << 3)],
     // All but UE can be written only while that is 0: CR1, BRR, PRESC, CR2,
     // CR3, CR1 without UE, CR1.
-    kept: &[
+    restore: &[
         only(CR1, 0),
         all(0x0c),
         all(0x2c),

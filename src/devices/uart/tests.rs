@@ -307,7 +307,7 @@ fn a_reset_bit_is_never_written() {
     assert!(bus.writes().contains(&(0x84, 5)));
 }
 
-/// What the driver says when the fake finds fault with it.
+/// Returns the panic of the fake.
 fn fault(run: impl FnOnce()) -> String {
     let error = catch_unwind(AssertUnwindSafe(run)).expect_err("the fake accepts it");
     let text = error.downcast_ref::<String>();

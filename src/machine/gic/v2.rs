@@ -1,21 +1,20 @@
 //! GICv2 (IHI 0048B): banked registers in the distributor, and a CPU
 //! interface at one address that each CPU sees its own of.
 //!
-//! All is written so that it works in the non-secure view and where there is
-//! no Security Extension: groups are left alone, and bit 0 of both control
-//! registers enables the group that this view has.
+//! All sequences work in the non-secure view and without the Security Extension:
+//! groups are left alone, and bit 0 of both control registers enables the group of
+//! this view.
 
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 
-use psci_bench::devices::gicc;
-use safe_mmio::fields::{ReadPure, ReadPureWrite, WriteOnly};
+use psci_bench::devices::gicv2;
+use safe_mmio::fields::{ReadOnly, ReadPure, ReadPureWrite, WriteOnly};
 use safe_mmio::{UniqueMmioPointer, field, field_shared, split_fields};
 
-use super::{OwnSgi, PRIORITY, WAKE_SGI};
-use crate::machine::mmio::{Mmio, Registers};
-use crate::machine::mmu::MapError;
-use crate::machine::slot::Slot;
+use crate::machine::gic::target::{GicCpu, OwnSgi, PRIORITY, WAKE_SGI};
+use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::tables::MapError;
 
 /// The distributor's registers that are used (IHI 0048B, table 4-1), those
 /// of private interrupts banked.
@@ -45,14 +44,14 @@ struct Distributor {
 struct CpuInterface {
     _0: [u32; 3],
     /// 0x0c GICC_IAR: reading acknowledges.
-    iar: safe_mmio::fields::ReadOnly<u32>,
+    iar: ReadOnly<u32>,
     /// 0x10 GICC_EOIR.
     eoir: WriteOnly<u32>,
 }
 
-/// Both parts' addresses.
+/// The addresses of distributor and CPU interface.
 pub struct GicV2 {
-    /// All of the distributor's registers.
+    /// All registers of the distributor.
     pub distributor: Registers,
     gicd: NonNull<Distributor>,
     gicc: Registers,
@@ -73,20 +72,20 @@ impl GicV2 {
     pub fn new(distributor: Registers, cpu_interface: Registers) -> Result<Self, MapError> {
         Ok(Self {
             distributor,
-            gicd: distributor.at(0)?,
+            gicd: distributor.register_at(0)?,
             gicc: cpu_interface,
-            cpu_interface: cpu_interface.at(0)?,
+            cpu_interface: cpu_interface.register_at(0)?,
         })
     }
 
     fn registers(&self) -> UniqueMmioPointer<'_, Distributor> {
-        // SAFETY: Registers::at() gave it, so all of it is mapped as a device;
+        // SAFETY: Registers::register_at() gave it, so all of it is mapped as a device;
         // see Sync for who writes what.
         unsafe { UniqueMmioPointer::new(self.gicd) }
     }
 
     fn cpu_interface(&self) -> UniqueMmioPointer<'_, CpuInterface> {
-        // SAFETY: Registers::at() gave it, so all of it is mapped as a device;
+        // SAFETY: Registers::register_at() gave it, so all of it is mapped as a device;
         // every CPU reaches its own.
         unsafe { UniqueMmioPointer::new(self.cpu_interface) }
     }
@@ -97,7 +96,7 @@ impl GicV2 {
         field!(gicd, ctlr).write(enabled);
     }
 
-    pub fn init_cpu(&self, slot: &Slot, timers: &[u32]) {
+    pub fn init_cpu(&self, own: &GicCpu, timers: &[u32]) {
         let mut gicd = self.registers();
         field!(gicd, icenabler0).write(!0);
         // SAFETY: the fields of one register block are distinct.
@@ -113,22 +112,23 @@ impl GicV2 {
             }
         }
         // A single CPU's GIC reads 0 there: then any target bit will do.
-        let own = targets.read() & 0xff;
-        slot.gic.store(u64::from(own.max(1)), Ordering::Release);
+        let bit = targets.read() & 0xff;
+        own.place.store(u64::from(bit.max(1)), Ordering::Release);
         enable.write(enabled);
 
-        gicc::enable(&mut Mmio::new(self.gicc));
+        gicv2::enable_cpu_interface(&mut Mmio::new(self.gicc));
     }
 
-    /// Rings CPUs by one write: GICD_SGIR has a bit for each.
-    pub fn ring<'s>(&self, targets: impl Iterator<Item = &'s Slot>) {
-        let bits = targets.map(|target| target.gic.load(Ordering::Acquire) as u32);
+    /// Sends the wake-up SGI to several CPUs by one write: GICD_SGIR has a bit for each.
+    pub fn send_wake_sgis<'c>(&self, targets: impl Iterator<Item = &'c GicCpu>) {
+        let bits = targets.map(|target| target.place.load(Ordering::Acquire) as u32);
         let list = bits.fold(0, |list, bit| list | bit);
         let mut gicd = self.registers();
         field!(gicd, sgir).write(list << 16 | WAKE_SGI);
     }
 
-    /// GICD_SGIR's TargetListFilter (bits 25:24) 2 is the CPU itself.
+    /// Returns the accesses of an SGI to the CPU itself: TargetListFilter (bits 25:24 of
+    /// GICD_SGIR) is 2.
     pub fn own_sgi(&self) -> OwnSgi {
         let iar = core::mem::offset_of!(CpuInterface, iar) as u64;
         let sgir = core::mem::offset_of!(Distributor, sgir) as u64;
@@ -139,16 +139,16 @@ impl GicV2 {
         }
     }
 
-    /// Acknowledges an interrupt: GICC_IAR as read.
-    pub fn claim(&self) -> Option<u32> {
+    /// Acknowledges an interrupt; returns GICC_IAR as read.
+    pub fn acknowledge(&self) -> Option<u32> {
         let mut gicc = self.cpu_interface();
         let iar = field!(gicc, iar).read();
         // 1020 to 1023 are special: nothing is pending for this view.
         (iar & 0x3ff < 1020).then_some(iar)
     }
 
-    /// Ends it, with the source CPU's number in it, as read.
-    pub fn complete(&self, iar: u32) {
+    /// Ends an interrupt by GICC_IAR as read, with the number of the source CPU.
+    pub fn end(&self, iar: u32) {
         let mut gicc = self.cpu_interface();
         field!(gicc, eoir).write(iar);
     }

@@ -3,9 +3,8 @@
 //!
 //! That crate counts redistributors by their order, which need not be the
 //! order of CPUs; and each CPU here may touch its own only. So the frame is
-//! found by the affinity in GICR_TYPER, once, and kept in the CPU's slot.
+//! found by the affinity in GICR_TYPER, once, and kept in [`GicCpu`].
 
-use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
 
 use arm_gic::gicv3::registers::{Gicd, GicdCtlr, GicrCtlr, GicrSgi};
@@ -18,12 +17,12 @@ use psci_bench::devices::sgi;
 use safe_mmio::fields::ReadPure;
 use safe_mmio::{UniqueMmioPointer, field, field_shared};
 
-use super::{GicError, OwnSgi, PRIORITY, WAKE_SGI};
-use crate::machine::counter::relax;
-use crate::machine::mmio::{Mmio, Registers};
-use crate::machine::mmu::MapError;
-use crate::machine::slot::Slot;
-use crate::machine::{cpu, probe};
+use crate::machine::cpu::instructions::{self, relax};
+use crate::machine::cpu::registers;
+use crate::machine::gic::target::{GicCpu, GicError, OwnSgi, PRIORITY, WAKE_SGI};
+use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::probe;
+use crate::machine::memory::tables::MapError;
 
 /// Polls until a register write that stays pending is an error.
 const WRITE_POLLS: u32 = 1_000_000;
@@ -31,23 +30,15 @@ const WRITE_POLLS: u32 = 1_000_000;
 /// GICR_TYPER, from a redistributor's base.
 const GICR_TYPER: u64 = 0x8;
 
-/// Distributor and redistributors by address.
+/// Distributor and redistributors by address. No CPU but the lead accesses the
+/// distributor. Each CPU accesses its own redistributor, and of others reads
+/// registers that are constant (GICR_PIDR2, GICR_TYPER).
 pub struct GicV3 {
-    /// All of the distributor's registers.
+    /// All registers of the distributor.
     pub distributor: Registers,
-    gicd: NonNull<Gicd>,
     redistributors: ArrayVec<Registers, REDISTRIBUTOR_REGIONS_MAX>,
     stride: Option<u64>,
 }
-
-// SAFETY: plain addresses of what is mapped as devices. No CPU but the lead
-// accesses the distributor: GICD_CTLR when it is set up, and again after
-// SYSTEM_SUSPEND; the registers of one SPI in rounds, while others are on. Each
-// CPU accesses its own redistributor, and of others reads what is constant
-// (GICR_PIDR2, GICR_TYPER).
-unsafe impl Sync for GicV3 {}
-// SAFETY: as for Sync: an address is the same on every CPU.
-unsafe impl Send for GicV3 {}
 
 impl GicV3 {
     /// # Errors
@@ -57,18 +48,20 @@ impl GicV3 {
         redistributors: ArrayVec<Registers, REDISTRIBUTOR_REGIONS_MAX>,
         stride: Option<u64>,
     ) -> Result<Self, MapError> {
+        distributor.register_at::<Gicd>(0)?;
         Ok(Self {
             distributor,
-            gicd: distributor.at(0)?,
             redistributors,
             stride,
         })
     }
 
     pub fn init_distributor(&self) -> Result<(), GicError> {
-        // SAFETY: Registers::at() gave it, so all of it is mapped as a device.
-        // The lead alone is here, and does nothing else meanwhile.
-        let mut gicd = unsafe { UniqueMmioPointer::new(self.gicd) };
+        let gicd = self.distributor.register_at::<Gicd>(0);
+        let gicd = gicd.map_err(|_| GicError::Timeout)?;
+        // SAFETY: Registers::register_at() returned it, so all of it is mapped as a
+        // device. The lead alone is here, and does nothing else meanwhile.
+        let mut gicd = unsafe { UniqueMmioPointer::new(gicd) };
         let mut control = field_shared!(gicd, ctlr).read();
         // Affinity routing first, since it changes what the other bits mean.
         for bits in [GicdCtlr::ARE_S, GicdCtlr::EnableGrp1NS] {
@@ -86,33 +79,33 @@ impl GicV3 {
         Err(GicError::Timeout)
     }
 
-    pub fn init_cpu(&self, slot: &Slot, timers: &[u32]) -> Result<(), GicError> {
-        if !cpu::has_gic_registers() {
+    pub fn init_cpu(&self, own: &GicCpu, timers: &[u32]) -> Result<(), GicError> {
+        if !registers::has_gic_registers() {
             return Err(GicError::NoSystemRegisters);
         }
-        if cpu::exception_level() == 2 {
+        if registers::exception_level() == 2 {
             GicCpuInterface::enable_system_register_el2(true);
-            cpu::barrier();
+            instructions::complete_accesses();
         }
         GicCpuInterface::enable_system_register_el1();
-        cpu::barrier();
+        instructions::complete_accesses();
         if !system_registers_are_on() {
             return Err(GicError::NoSystemRegisters);
         }
 
-        let base = match slot.gic.load(Ordering::Relaxed) {
-            0 => self.find(slot.mpidr)?,
+        let base = match own.place.load(Ordering::Relaxed) {
+            0 => self.find(own.mpidr)?,
             found => found,
         };
-        slot.gic.store(base, Ordering::Relaxed);
-        let own = self.registers(base).ok_or(GicError::NoRedistributor)?;
-        if !redistributor::wake(&mut Mmio::new(own)) {
+        own.place.store(base, Ordering::Relaxed);
+        let frame = self.registers(base).ok_or(GicError::NoRedistributor)?;
+        if !redistributor::power_on_and_wake(&mut Mmio::new(frame)) {
             return Err(GicError::Asleep);
         }
-        let frame = own
-            .at::<GicrSgi>(0)
+        let frame = frame
+            .register_at::<GicrSgi>(0)
             .map_err(|_| GicError::NoRedistributor)?;
-        // SAFETY: Registers::at() gave it, so all of it is mapped as a device.
+        // SAFETY: Registers::register_at() gave it, so all of it is mapped as a device.
         // find() saw a redistributor of this CPU's affinity there, which no
         // other CPU uses.
         let mut registers = unsafe { UniqueMmioPointer::new(frame) };
@@ -133,7 +126,7 @@ impl GicV3 {
         let mut redistributor = GicRedistributor::new(registers);
         let timers = timers.iter().map(|intid| IntId::ppi(intid - 16));
         for intid in timers.chain([IntId::sgi(WAKE_SGI)]) {
-            // Private interrupts, as these calls ask: they can not fail. The
+            // Private interrupts, as these calls ask: they cannot fail. The
             // group counts only where there is one Security state.
             let _ = redistributor.set_group(intid, Group::Group1NS);
             let _ = redistributor.set_interrupt_priority(intid, PRIORITY);
@@ -142,38 +135,42 @@ impl GicV3 {
         reset_control();
         GicCpuInterface::set_priority_mask(0xff);
         GicCpuInterface::enable_group1(true);
-        cpu::barrier();
+        instructions::complete_accesses();
         Ok(())
     }
 
-    /// Those of the redistributor at this address.
+    /// Returns the registers of the redistributor at this address.
     fn registers(&self, base: u64) -> Option<Registers> {
         let size = size_of::<GicrSgi>() as u64;
         let mut regions = self.redistributors.iter();
-        regions.find_map(|region| region.part(Region { base, size }))
+        regions.find_map(|region| region.subset(Region { base, size }))
     }
 
-    /// Address of the redistributor with this affinity.
+    /// Finds the address of the redistributor with this affinity.
     fn find(&self, mpidr: u64) -> Result<u64, GicError> {
         let typer = &mut |base: u64| {
             // Nothing may be there: a region may be larger than what is in it.
-            probe::word(base + GICR_PIDR2).filter(|pidr2| is_redistributor(*pidr2))?;
-            let register = self.registers(base)?.at::<ReadPure<u64>>(GICR_TYPER).ok()?;
-            // SAFETY: Registers::at() gave it, so it is mapped as a device; and
+            probe::try_read_word(base + GICR_PIDR2).filter(|pidr2| is_redistributor(*pidr2))?;
+            let register = self
+                .registers(base)?
+                .register_at::<ReadPure<u64>>(GICR_TYPER)
+                .ok()?;
+            // SAFETY: Registers::register_at() gave it, so it is mapped as a device; and
             // it is constant.
             let register = unsafe { UniqueMmioPointer::new(register) };
             Some(register.read())
         };
         let regions = self.redistributors.iter().map(|r| r.region());
-        redistributor::find(regions, self.stride, mpidr, typer).ok_or(GicError::NoRedistributor)
+        redistributor::find_redistributor(regions, self.stride, mpidr, typer)
+            .ok_or(GicError::NoRedistributor)
     }
 
-    /// Sends the wake-up SGI to the CPUs with these affinities, if this one can
-    /// name them; one that is not rung says so (`not-rung`).
-    pub fn ring(targets: impl Iterator<Item = u64>) {
+    /// Sends the wake-up SGI to the CPUs with these affinities, if the register can
+    /// name them; a CPU that gets none reports it (`not-rung`).
+    pub fn send_wake_sgis(targets: impl Iterator<Item = u64>) {
         let mut held = None;
         for value in targets.filter_map(wake_sgi) {
-            let joined = held.and_then(|held| sgi::join(held, value));
+            let joined = held.and_then(|held| sgi::merge_targets(held, value));
             if joined.is_none() {
                 held.into_iter().for_each(send_sgi);
             }
@@ -182,21 +179,22 @@ impl GicV3 {
         held.into_iter().for_each(send_sgi);
     }
 
-    /// The same to the CPU itself; None where it can not be named.
+    /// Returns the accesses of an SGI to the CPU itself; None where the register
+    /// cannot name it.
     pub fn own_sgi(mpidr: u64) -> Option<OwnSgi> {
         wake_sgi(mpidr).map(|value| OwnSgi::System { value })
     }
 
     /// Acknowledges an interrupt, by its ID.
-    pub fn claim() -> Option<u32> {
+    pub fn acknowledge() -> Option<u32> {
         let intid = GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1)?;
         // 1020 to 1022 are special, too.
         Some(intid.into()).filter(|intid| !(1020..=1023).contains(intid))
     }
 
-    /// Ends it.
-    pub fn complete(intid: u32) {
-        // claim() had it from such a value.
+    /// Ends an interrupt.
+    pub fn end(intid: u32) {
+        // acknowledge() had it from such a value.
         if let Ok(intid) = IntId::try_from(intid) {
             GicCpuInterface::end_interrupt(intid, InterruptGroup::Group1);
         }
@@ -223,16 +221,17 @@ fn send_sgi(value: u64) {
     unsafe { core::arch::asm!("msr icc_sgi1r_el1, {}", in(reg) value, options(nostack)) };
 }
 
-/// What sends the wake-up SGI to the CPU with this affinity, if this CPU can.
+/// Returns the value of ICC_SGI1R_EL1 for the CPU with this affinity; None where
+/// this CPU cannot name it.
 fn wake_sgi(mpidr: u64) -> Option<u64> {
     let control: u64;
     // SAFETY: reading ICC_CTLR_EL1 has no side effect; init_cpu() has seen that
     // system registers are on.
     unsafe { core::arch::asm!("mrs {}, icc_ctlr_el1", out(reg) control, options(nostack)) };
-    sgi::to_one(mpidr, WAKE_SGI, control)
+    sgi::sgi_for_cpu(mpidr, WAKE_SGI, control)
 }
 
-/// ICC_SRE_EL1.SRE.
+/// Reads ICC_SRE_EL1.SRE.
 fn system_registers_are_on() -> bool {
     let sre: u64;
     // SAFETY: reading ICC_SRE_EL1 has no side effect; EL3 and EL2 let it be

@@ -1,6 +1,6 @@
 //! What the payload makes of a tree, held against the facts.
 
-use psci_bench::board::{self, Board, BoardError, Cpu, LabelSource, NoFrame, Problem, Region};
+use psci_bench::board::{self, Board, BoardError, Cpu, LabelSource, NoFrame, Region};
 use psci_bench::image::{Conduit, UartKind};
 
 use crate::describe::describe;
@@ -27,28 +27,30 @@ pub fn judge(blob: &[u8]) -> Result<String, String> {
 }
 
 /// The class of an error, if it is one that is expected and the facts agree.
-fn refusal(error: &BoardError<'_>, facts: &Facts) -> Option<String> {
-    let node = error.node.to_string();
-    let (is, class) = match (error.property, error.problem) {
-        ("", Problem::NoNode(what)) if what.contains("has no PSCI") => {
+fn refusal(error: &BoardError, facts: &Facts) -> Option<String> {
+    let (node, message) = (&error.path, error.message.as_str());
+    let value = message.split('"').nth(1).unwrap_or_default();
+    let is_value = message.starts_with('"');
+    let (is, class) = match error.property {
+        "" if message.contains("has no PSCI") => {
             (facts.psci == Psci::None, "firmware: no PSCI".to_owned())
         }
-        ("compatible", Problem::OldPsci) => {
+        "compatible" if message.starts_with("PSCI 0.1") => {
             (facts.psci == Psci::Old, "firmware: PSCI 0.1".to_owned())
         }
-        ("", Problem::NoNode(what)) if what.contains("stdout-path") => (
+        "" if message.contains("stdout-path") => (
             facts.console == Console::NotNamed,
             "console: the tree names none".to_owned(),
         ),
-        ("stdout-path", Problem::NoPath(path)) => (
-            facts.console == Console::NoSuchNode(path.to_owned()),
+        "stdout-path" if message.starts_with("no node has the path") => (
+            facts.console == Console::NoSuchNode(value.to_owned()),
             "console: the tree names a node that it has not".to_owned(),
         ),
-        ("status", Problem::Text { .. }) => (
-            facts.console == Console::Disabled(node),
+        "status" if is_value => (
+            facts.console == Console::Disabled(node.clone()),
             "console: it is disabled".to_owned(),
         ),
-        ("compatible", Problem::Text { value, .. }) => {
+        "compatible" if is_value => {
             let Console::At {
                 path, compatible, ..
             } = &facts.console
@@ -62,16 +64,20 @@ fn refusal(error: &BoardError<'_>, facts: &Facts) -> Option<String> {
                 format!("console: no driver for {value}"),
             )
         }
-        ("", Problem::NoNode(what)) if what.contains("boot loaders fill") => (
+        "" if message.contains("boot loaders fill") => (
             facts.memory.is_empty(),
             "memory: for the boot loader to fill in".to_owned(),
         ),
-        (_, Problem::Overlap { base, other, .. }) => (
-            other == "memory" && facts.memory.iter().any(|it| holds(*it, base)),
-            "devices: in memory that is not reserved".to_owned(),
-        ),
-        ("", Problem::NoNode("no node /cpus")) => (facts.cpus.is_empty(), "CPUs: none".to_owned()),
-        ("enable-method", Problem::Text { value, .. }) => (
+        "" if message.contains("overlaps memory at ") => {
+            let base = message.split("0x").nth(1)?.split(' ').next()?;
+            let base = u64::from_str_radix(base, 16).ok()?;
+            (
+                facts.memory.iter().any(|it| holds(*it, base)),
+                "devices: in memory that is not reserved".to_owned(),
+            )
+        }
+        "" if message == "no node /cpus" => (facts.cpus.is_empty(), "CPUs: none".to_owned()),
+        "enable-method" if is_value => (
             facts.methods.iter().any(|method| method == value),
             format!("CPUs: enable-method {value}"),
         ),
@@ -80,7 +86,7 @@ fn refusal(error: &BoardError<'_>, facts: &Facts) -> Option<String> {
     is.then_some(class)
 }
 
-/// Whether memory of this base and size has a byte at this address.
+/// Returns true if memory of this base and size has a byte at this address.
 fn holds((base, size): (u64, u64), address: u64) -> bool {
     address
         .checked_sub(base)

@@ -18,14 +18,14 @@ const BYTE_TIME: u32 = 7;
 /// Status reads that are enough for all that a test sends.
 const ENOUGH: u32 = 100_000;
 
-/// What is being sent.
+/// The bytes on their way.
 #[derive(Debug, Default)]
 pub struct Line {
     /// Not yet in the shift register.
     pub fifo: VecDeque<u8>,
-    /// What is in the shift register, and how many reads it will stay.
+    /// The byte in the shift register, and the reads for which it stays.
     pub shifting: Option<(u8, u32)>,
-    /// What has left.
+    /// The bytes that have left.
     pub sent: Vec<u8>,
     /// The other side holds it up: nothing leaves for so many reads.
     pub held_up: u32,
@@ -68,16 +68,16 @@ pub struct Manual {
     pub io_width: u8,
     /// Where bytes go.
     pub data: u64,
-    /// How many fit in front of the shift register.
+    /// The bytes that fit in front of the shift register.
     pub depth: usize,
     /// A status register, where there is one at the offset.
     pub status: fn(u64, &Line) -> Option<u32>,
-    /// What keeps what is written: offset, value after reset, and what the
-    /// firmware of a board has made of it.
+    /// The registers that keep their value: offset, value after reset, and the value
+    /// that the firmware of a board leaves.
     pub settings: &'static [(u64, u32, u32)],
-    /// Whether it sends, with these settings.
+    /// True where it sends, with these settings.
     pub sends: fn(&Settings) -> bool,
-    /// What the manual says against writing a value to a setting.
+    /// The reason, by the manual, against writing a value to a setting.
     pub against: fn(&Settings, u64, u32) -> Option<&'static str>,
 }
 
@@ -117,7 +117,7 @@ impl Manual {
         })))
     }
 
-    /// Its driver.
+    /// Returns its driver.
     pub fn driver(&self, bus: &Shared) -> Uart<Shared> {
         Uart::new(bus.clone(), self.kind, self.reg_shift, self.io_width)
     }
@@ -135,7 +135,7 @@ impl Shared {
         fake.line.shifting = None;
     }
 
-    /// What was written since the last time, but for data.
+    /// Returns the writes since the last call, except data.
     pub fn writes(&self) -> Vec<(u64, u32)> {
         std::mem::take(&mut self.0.borrow_mut().writes)
     }
@@ -143,7 +143,7 @@ impl Shared {
 
 impl Fake {
     fn check_width(&self, offset: u64, width: Width) {
-        let right = Width::of_bytes(self.manual.io_width);
+        let right = Width::from_bytes(self.manual.io_width);
         assert_eq!(Some(width), right, "access to {offset:#x}");
     }
 }

@@ -1,4 +1,4 @@
-//! What the manuals say, for the fake.
+//! The manuals, for the fake.
 
 use super::fake::{Line, Manual, Settings};
 use crate::image::UartKind;
@@ -75,7 +75,7 @@ pub static NS16550: Manual = Manual {
     },
 };
 
-/// The same with registers of 16 bits.
+/// A 16550 with registers of 16 bits.
 pub static NS16550_HALF: Manual = Manual {
     reg_shift: 1,
     io_width: 2,

@@ -12,10 +12,11 @@ use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::record::line::Type;
 use psci_bench::record::parse::{Record, number, signed};
 use psci_bench::spec::caches::Cache;
+use psci_bench::spec::words::Word as _;
 
 use self::parts::Parts;
 use self::points::Points;
-use self::values::{all, flag, other, put, put_plain, text, wake_source};
+use self::values::{all, flag, other, put, put_plain, text};
 use crate::report::model::{
     Cpu, Facts, Instants, Other, Plan, Point, Reached, Row, Sample, Status, Term, Test, Why,
 };
@@ -373,7 +374,7 @@ fn test_field(test: &mut Test, key: &str, value: &str) -> bool {
             stops.is_some()
         }
         "waker" => {
-            let known = wake_source(value);
+            let known = WakeSource::from_word(value);
             test.wake_source = known.unwrap_or_default();
             test.says_wake_source = known.is_some();
             known.is_some()

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use psci_bench::model::{How, Measure, WakeSource};
 use psci_bench::record::line::Type;
 use psci_bench::record::parse::Record;
+use psci_bench::spec::words::Word as _;
 
 use super::number;
 use super::parts::Parts;
-use super::values::{put, wake_source};
+use super::values::put;
 use crate::report::model::{Class, Histogram, Measured, Term};
 
 /// The points of a scenario, and histograms.
@@ -93,7 +94,7 @@ impl Points {
                         true
                     }
                     "waker" => {
-                        let known = wake_source(value);
+                        let known = WakeSource::from_word(value);
                         point.wake_source = known.unwrap_or_default();
                         known.is_some()
                     }

@@ -1,7 +1,6 @@
 //! The values of a record's fields; false for one that cannot be what its key
 //! says.
 
-use psci_bench::model::WakeSource;
 use psci_bench::record::parse::{Record, number};
 
 use crate::report::model::Other;
@@ -43,9 +42,4 @@ pub(super) fn flag(value: &str) -> Option<bool> {
 pub(super) fn other(to: &mut Vec<Other>, key: &str, value: &str) -> bool {
     to.push((key.to_owned(), value.to_owned()));
     true
-}
-
-pub(crate) fn wake_source(word: &str) -> Option<WakeSource> {
-    let known = [WakeSource::OwnTimers, WakeSource::Frame, WakeSource::Helper];
-    known.into_iter().find(|source| source.word() == word)
 }

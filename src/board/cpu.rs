@@ -1,0 +1,36 @@
+//! A CPU of the board, with the labels that tables show.
+
+/// The most CPUs.
+pub const CPU_MAX: usize = 512;
+/// The affinity fields of MPIDR_EL1.
+pub(crate) const MPIDR_MASK: u64 = 0xff_00ff_ffff;
+
+/// One CPU, by its number in the hardware and its place in the topology.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cpu {
+    /// Affinity fields of MPIDR_EL1; every other bit is 0.
+    pub mpidr: u64,
+    /// Number of its cluster.
+    pub cluster: u16,
+    /// Number of its core in the cluster.
+    pub core: u16,
+    /// Number of its thread in the core.
+    pub thread: u16,
+}
+
+/// The source of cluster, core and thread numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LabelSource {
+    /// The cpu-map node.
+    CpuMap,
+    /// The affinity fields, if there is no cpu-map.
+    Mpidr,
+}
+
+/// The phandle of a CPU's node.
+#[derive(Clone, Copy)]
+pub(crate) struct Handle {
+    pub phandle: u32,
+    /// Place among the CPUs; `None` for a disabled CPU, which cpu-map may still name.
+    pub index: Option<u16>,
+}

@@ -1,0 +1,251 @@
+//! The nodes of a device tree: children, typed properties, and errors that name both.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use core::fmt;
+
+use super::error::{BoardError, Result};
+use super::fdt::{Cursor, Fdt, Token, number, until};
+use super::text::Shown;
+
+/// The most bytes of a path in an error; of a longer path the end is kept.
+const PATH_MAX: usize = 60;
+/// The most characters of a property's text in an error.
+pub(crate) const VALUE_MAX: usize = 48;
+
+/// A node, by its place in the tree. Parents and path are found by walking
+/// down from the root again.
+#[derive(Clone, Copy)]
+pub(crate) struct Node<'t> {
+    fdt: Fdt<'t>,
+    /// Offset of its BEGIN_NODE.
+    at: usize,
+}
+
+impl<'t> Node<'t> {
+    pub fn root(fdt: Fdt<'t>) -> Self {
+        let at = fdt.root();
+        Self { fdt, at }
+    }
+
+    /// Finds the node at `path`, which begins with a slash and has no alias.
+    pub fn find(fdt: Fdt<'t>, path: &str) -> Option<Self> {
+        Self::root(fdt).below(path.as_bytes().strip_prefix(b"/")?)
+    }
+
+    /// Returns the node that begins at `cursor`.
+    pub fn at_cursor(cursor: &Cursor<'t>) -> Self {
+        let Cursor { fdt, at } = *cursor;
+        Self { fdt, at }
+    }
+
+    /// Returns the tree that the node is in.
+    pub fn fdt(self) -> Fdt<'t> {
+        self.fdt
+    }
+
+    /// Returns the name with the unit address; empty for the root.
+    pub fn name(self) -> &'t [u8] {
+        self.fdt.string(self.at + 4).unwrap_or_default()
+    }
+
+    /// Returns the name as text, which it is in a checked tree.
+    pub fn name_text(self) -> &'t str {
+        core::str::from_utf8(self.name()).unwrap_or_default()
+    }
+
+    /// Returns true if `name` is the node's, with or without the unit address.
+    pub fn is_called(self, name: &[u8]) -> bool {
+        let own = self.name();
+        name == own || name == until(own, b'@')
+    }
+
+    /// Finds the node at a path that begins at this node.
+    pub fn below(self, path: &[u8]) -> Option<Self> {
+        let mut names = path.split(|byte| *byte == b'/');
+        names.try_fold(self, |node, name| match name {
+            [] => Some(node),
+            name => node.children().find(|child| child.is_called(name)),
+        })
+    }
+
+    /// Returns the nodes from a child of the root down to this node.
+    pub fn way(self) -> impl Iterator<Item = Self> + use<'t> {
+        let mut last = Self::root(self.fdt);
+        core::iter::from_fn(move || {
+            // The last child that does not begin after this node contains it.
+            let children = last.children().take_while(|child| child.at <= self.at);
+            last = children.last()?;
+            Some(last)
+        })
+    }
+
+    /// Returns the children in the tree's order.
+    pub fn children(self) -> impl Iterator<Item = Self> + use<'t> {
+        let mut inside = self.inside();
+        let mut depth = 0;
+        core::iter::from_fn(move || {
+            loop {
+                let here = Self::at_cursor(&inside);
+                match inside.next()? {
+                    Token::Property(..) => {}
+                    Token::Begin => {
+                        depth += 1;
+                        if depth == 1 {
+                            return Some(here);
+                        }
+                    }
+                    Token::End if depth == 0 => {
+                        // A further call ends here again.
+                        inside.at = here.at;
+                        return None;
+                    }
+                    Token::End => depth -= 1,
+                }
+            }
+        })
+    }
+
+    /// Returns names and values of the properties.
+    pub fn properties(self) -> impl Iterator<Item = (&'t [u8], &'t [u8])> + use<'t> {
+        let mut inside = self.inside();
+        core::iter::from_fn(move || match inside.next()? {
+            Token::Property(name, value) => Some((name, value)),
+            Token::Begin | Token::End => None,
+        })
+    }
+
+    /// Returns a cursor at the node's own BEGIN_NODE.
+    pub fn cursor(self) -> Cursor<'t> {
+        let Self { fdt, at } = self;
+        Cursor { fdt, at }
+    }
+
+    /// Returns a cursor after the node's own BEGIN_NODE.
+    fn inside(self) -> Cursor<'t> {
+        let mut cursor = self.cursor();
+        cursor.next();
+        cursor
+    }
+
+    /// Returns the value of a property.
+    pub fn value(self, name: &str) -> Option<&'t [u8]> {
+        let mut properties = self.properties();
+        properties.find_map(|(its, value)| (its == name.as_bytes()).then_some(value))
+    }
+
+    /// Returns the value of a property that must be there.
+    pub fn required(self, name: &'static str) -> Result<&'t [u8]> {
+        self.value(name).ok_or_else(|| self.missing(name))
+    }
+
+    /// Reads a property of one cell.
+    pub fn u32(self, name: &'static str) -> Result<Option<u32>> {
+        match self.value(name) {
+            Some(value) if value.len() != 4 => Err(self.wrong_length(name, value.len(), "4")),
+            value => Ok(value.map(|value| number(value) as u32)),
+        }
+    }
+
+    /// Reads the first string of a property.
+    pub fn text(self, name: &'static str) -> Result<Option<&'t str>> {
+        let Some(value) = self.value(name) else {
+            return Ok(None);
+        };
+        let text = first_text(value).ok_or_else(|| self.not_text(name))?;
+        Ok(Some(text))
+    }
+
+    /// Reads the phandle (Devicetree Specification v0.4, section 2.3.3).
+    pub fn phandle(self) -> Result<Option<u32>> {
+        match self.u32("phandle")? {
+            None => self.u32("linux,phandle"),
+            some => Ok(some),
+        }
+    }
+
+    /// Returns true unless `status` forbids the node's use.
+    pub fn is_available(self) -> bool {
+        is_available(self.value("status"))
+    }
+
+    /// Returns the path, or its end after "..."; in either case at most [`PATH_MAX`] bytes.
+    fn path(self) -> String {
+        let length: usize = self.way().map(|node| 1 + node.name().len()).sum();
+        let (mut path, mut skipped) = (String::with_capacity(PATH_MAX), 0);
+        if length > PATH_MAX {
+            // A path may have 4 KiB, so only the end is allocated.
+            path.push_str("...");
+            skipped = length - (PATH_MAX - 3);
+        }
+        for node in self.way() {
+            let name = core::iter::once(&b'/').chain(node.name());
+            for byte in name.skip(skipped) {
+                path.push(char::from(*byte));
+            }
+            skipped = skipped.saturating_sub(1 + node.name().len());
+        }
+        path
+    }
+
+    /// Makes an error of the node, or of a property of the node.
+    #[cold]
+    #[inline(never)]
+    pub fn error(self, property: &'static str, message: fmt::Arguments<'_>) -> Box<BoardError> {
+        BoardError::new(self.path(), property, message)
+    }
+
+    pub fn missing(self, name: &'static str) -> Box<BoardError> {
+        self.error(name, format_args!("missing"))
+    }
+
+    pub fn not_text(self, name: &'static str) -> Box<BoardError> {
+        self.error(
+            name,
+            format_args!("not a string of printable ASCII characters"),
+        )
+    }
+
+    pub fn too_many(self, name: &'static str, limit: usize) -> Box<BoardError> {
+        self.error(name, format_args!("more than {limit} of them"))
+    }
+
+    pub fn wrong_length(self, name: &'static str, bytes: usize, expected: &str) -> Box<BoardError> {
+        self.error(name, format_args!("{bytes} bytes, expected {expected}"))
+    }
+
+    pub fn wrong_value(self, name: &'static str, value: u64, expected: &str) -> Box<BoardError> {
+        self.error(name, format_args!("{value:#x}, expected {expected}"))
+    }
+
+    pub fn wrong_text(self, name: &'static str, value: &str, expected: &str) -> Box<BoardError> {
+        let value = Shown(value, VALUE_MAX);
+        self.error(name, format_args!("\"{value}\", expected {expected}"))
+    }
+}
+
+/// Returns true if a node with this `status` may be used (section 2.3.4).
+pub(crate) fn is_available(status: Option<&[u8]>) -> bool {
+    status.is_none_or(|status| status == b"okay\0" || status == b"ok\0")
+}
+
+/// Returns the first string of a property if it is ASCII text.
+pub(crate) fn first_text(value: &[u8]) -> Option<&str> {
+    let end = value.iter().position(|byte| *byte == 0)?;
+    let text = value.get(..end)?;
+    let plain = |b: &u8| matches!(b, b'\t' | b'\n' | b'\r' | b' '..=b'~');
+    if !text.iter().all(plain) {
+        return None;
+    }
+    core::str::from_utf8(text).ok()
+}
+
+/// Returns the place in `names`, which are separated by blanks, of the first string
+/// of `compatible` that is among them: that list goes from the most specific to the
+/// most general (section 2.3.1).
+pub(crate) fn compatible_with(compatible: &[u8], names: &str) -> Option<usize> {
+    compatible.split(|byte| *byte == 0).find_map(|string| {
+        let mut names = names.as_bytes().split(|byte| *byte == b' ');
+        names.position(|name| name == string)
+    })
+}

@@ -1,0 +1,89 @@
+//! The description of a tree that the tables compare: one line for each part.
+
+use std::format;
+use std::string::{String, ToString};
+use std::vec;
+use std::vec::Vec;
+
+use crate::board::{Board, BoardError, Cpu, Gic, IdleState, Region};
+
+/// Describes all that is read from a tree and its CPUs.
+pub fn describe(tree: &[u8]) -> Result<Vec<String>, BoardError> {
+    let board = Board::read(tree)?;
+    let labels = labels(&board, false)?;
+    let Region { base, size } = board.uart.registers();
+    let uart = &board.uart;
+    let layout = format!("shift {} width {}", uart.reg_shift, uart.io_width);
+    let gic = match &board.gic {
+        None => "none".into(),
+        Some(Gic::V2 { .. }) => "V2".into(),
+        Some(Gic::V3 { stride, .. }) => format!("V3, stride {stride:?}"),
+    };
+    let mut devices = Vec::new();
+    board.devices(&mut |name, region| devices.push(format!("{name} {}", span(&region))));
+    let timers = [
+        &board.timers.physical,
+        &board.timers.virtual_,
+        &board.timers.hypervisor,
+    ];
+    let timers = timers.map(|intid| intid.map_or("-".into(), |intid| intid.to_string()));
+    let frame = match board.timer_frame {
+        Ok(frame) => format!("{} of {:#x}, {frame}", frame.number, frame.control),
+        Err(reason) => reason.to_string(),
+    };
+    let watchdog = board.watchdog.map(|it| format!("{it}, {:?}", it.kind));
+    let mt = self::labels(&board, true);
+    Ok(vec![
+        format!("model: {}", board.model),
+        format!("uart: {:?} {base:#x}+{size:#x} {layout}", uart.kind),
+        format!("GIC: {gic}"),
+        format!("devices: {}", devices.join(", ")),
+        format!("timers: {}", timers.join(" ")),
+        format!("frame: {frame}"),
+        format!("watchdog: {}", watchdog.unwrap_or("none".into())),
+        format!("conduit: {:?}", board.conduit),
+        format!("memory: {}", list(&board.memory, span)),
+        format!("reserved: {}", list(&board.reserved, span)),
+        format!("idle states: {}", list(&board.idle_states, idle_state)),
+        format!("bootargs: {}", board.bootargs),
+        format!("cache: {:?}", board.second_level_cache),
+        format!("erratum: {:?}", board.counter_erratum),
+        format!("labels: {labels}"),
+        format!(
+            "labels with MT: {}",
+            mt.unwrap_or_else(|error| error.to_string())
+        ),
+    ])
+}
+
+/// Describes a tree, or returns the message of its error as the only line.
+pub fn describe_or_refuse(tree: &[u8]) -> Vec<String> {
+    describe(tree).unwrap_or_else(|error| vec![error.to_string()])
+}
+
+fn labels(board: &Board<'_>, mt: bool) -> Result<String, BoardError> {
+    let mut cpus = vec![Cpu::default(); board.cpu_count];
+    let mut text = format!("{:?}", board.cpus(mt, &mut cpus)?);
+    for it in cpus {
+        text += &format!(" {:x}={}.{}.{}", it.mpidr, it.cluster, it.core, it.thread);
+    }
+    Ok(text)
+}
+
+fn list<T>(items: &[T], show: fn(&T) -> String) -> String {
+    match items {
+        [] => "none".into(),
+        items => items.iter().map(show).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn span(region: &Region) -> String {
+    format!("{:#x}+{:#x}", region.base, region.size)
+}
+
+fn idle_state(state: &IdleState<'_>) -> String {
+    let level = state.level.map(|level| format!(" level {level}"));
+    let stops = state.local_timer_stop.then_some(" stops timers");
+    let (level, stops) = (level.unwrap_or_default(), stops.unwrap_or_default());
+    format!("{} {:#x}{level}{stops}", state.name, state.power_state)
+}

@@ -1,0 +1,56 @@
+//! The registers of one device, as a driver reaches them.
+
+/// The bits of one access to a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Width {
+    /// 8 bits.
+    Byte,
+    /// 16 bits.
+    Half,
+    /// 32 bits.
+    Word,
+}
+
+impl Width {
+    /// Returns the width of accesses of 1, 2 or 4 bytes, as `reg-io-width` has it
+    /// (Devicetree Specification v0.4, section 4.2).
+    #[must_use]
+    pub const fn from_bytes(bytes: u8) -> Option<Self> {
+        match bytes {
+            1 => Some(Self::Byte),
+            2 => Some(Self::Half),
+            4 => Some(Self::Word),
+            _ => None,
+        }
+    }
+}
+
+/// The registers of one device, little-endian, each by its offset in bytes
+/// from the first.
+pub trait Bus {
+    /// Reads the register at `offset` by one access.
+    fn read(&mut self, offset: u64, width: Width) -> u32;
+
+    /// Writes the low bits of `value` to the register at `offset` by one
+    /// access.
+    fn write(&mut self, offset: u64, width: Width, value: u32);
+
+    /// Writes a register of 64 bits, by one access where the bus can.
+    fn write_double(&mut self, offset: u64, value: u64) {
+        self.write(offset, Width::Word, value as u32);
+        self.write(offset + 4, Width::Word, (value >> 32) as u32);
+    }
+
+    /// Waits for a moment, between two polls of a register.
+    fn relax(&mut self) {}
+}
+
+/// Reads a register of 32 bits.
+pub(super) fn read32(bus: &mut dyn Bus, offset: u32) -> u32 {
+    bus.read(offset.into(), Width::Word)
+}
+
+/// Writes a register of 32 bits.
+pub(super) fn write32(bus: &mut dyn Bus, offset: u32, value: u32) {
+    bus.write(offset.into(), Width::Word, value);
+}

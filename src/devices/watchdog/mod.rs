@@ -1,0 +1,5 @@
+//! Watchdogs that can reset the board.
+
+pub mod reach;
+pub mod sbsa;
+pub mod sp805;

@@ -1,0 +1,480 @@
+// The three ways into the payload: reset (_start), CPU_ON (secondary_entry)
+// and wake-up from a power-down (wake_entry), and what they share.
+//
+// The last two begin with MMU and data cache off, and so does _start unless
+// its loader left them on: then it writes back the image and turns them off.
+// Until cpu_setup has turned them on, nothing may be loaded that was written
+// with them on, since it may sit in a cache that this CPU does not look into
+// yet. So secondary_entry and wake_entry load one word before, which was written
+// with caches off and never since: where the translation tables are. _start
+// loads and stores only what it must (relocations, translation tables, the
+// parameter block). It invalidates the lines of what it writes twice: before the
+// first store, as an earlier stage may have left dirty ones, whose eviction
+// would undo a store; and after the last, before caches can hold a stale copy.
+//
+// Memory map of the running image: linker/payload.ld.
+
+// ---------------------------------------------------------------------------
+// Reset: as BL33, as a kernel, or as a guest
+// ---------------------------------------------------------------------------
+    // Where the root translation table is, which lies behind the image. Stored
+    // once, below, with MMU and caches off, so that memory has it for a CPU
+    // that loads it before its own are on.
+    .section .data.root_table, "aw"
+    .balign 8
+    .global root_table
+root_table:
+    .quad   0
+
+    .section .text.entry, "ax"
+reset:
+    msr     daifset, #0xf               // no exception may be taken yet
+    mov     x20, x0                     // keep what the loader handed over:
+    mov     x21, x1                     //   device tree, MPIDR or nothing
+    mov     x22, x2
+    mov     x23, x3
+    mov     x29, xzr                    // 1 where EL3 had to be left
+    mrs     x9, CurrentEL
+    cmp     x9, #(3 << 2)
+    b.ne    left_el3
+
+    // EL3 is where the firmware should be that is to be measured. Nothing can
+    // be, but it can be said, and what says it runs below. No more is set up
+    // than that takes: the levels below are AArch64 and not secure, an SMC is
+    // undefined and does not come here, and the next level, EL2 where there is
+    // one, begins with MMU and caches off and all exceptions masked.
+    .global leave_el3
+leave_el3:
+    mov     x29, #1
+    mov     x9, #{SCR_EL3}
+    msr     scr_el3, x9
+    mrs     x9, id_aa64pfr0_el1
+    tst     x9, #(0xf << 8)             // is there an EL2?
+    b.eq    1f
+    mov     x9, #({SCTLR_EL2_OFF} & 0xffff)
+    movk    x9, #({SCTLR_EL2_OFF} >> 16), lsl #16
+    msr     sctlr_el2, x9
+    mov     x9, #0x3c9                  // D, A, I, F; EL2 with SP_EL2
+    b       2f
+1:  mov     x9, #({SCTLR_EL1_OFF} & 0xffff)
+    movk    x9, #({SCTLR_EL1_OFF} >> 16), lsl #16
+    msr     sctlr_el1, x9
+    mov     x9, #0x3c5                  // EL1 with SP_EL1
+2:  msr     spsr_el3, x9
+    adr     x9, left_el3
+    msr     elr_el3, x9
+    eret                                // to the next line
+    .global left_el3
+left_el3:
+
+    // The boot area begins on the page behind image and appended tree: a
+    // guard page that stays unmapped, the boot stack, the emergency stack
+    // above it, the root translation table, a pool of further ones. The
+    // header's image_size tells loaders to leave room for it.
+    // x27: its start; x19: where the tree begins, or 0.
+    adrp    x4, __image_start           // linked at 0: the load address itself
+    adrp    x3, parameter_block
+    add     x3, x3, :lo12:parameter_block
+    ldr     x19, [x3, #0x20]            // tree_offset
+    ldr     x5, [x3, #0x28]             // tree_size
+    adrp    x27, __image_end
+    cbz     x19, 3f                     // none appended
+    // An impossible place is no tree: the boot area would overrun the image,
+    // or the address would wrap. src/start/device_tree.rs reports it.
+    sub     x6, x27, x4                 // bytes of the image
+    sub     x6, x19, x6                 // the tree begins so far after it,
+    cmp     x6, #4096                   //   at most a page; less wraps
+    b.hi    1f
+    tst     x19, #({TREE_ALIGN} - 1)
+    b.ne    1f
+    sub     x6, x5, #1                  // 0 wraps
+    mov     x7, #{TREE_MAX}
+    cmp     x6, x7
+    b.lo    2f
+1:  mov     x19, xzr
+    b       3f
+2:  add     x19, x19, x4
+    add     x27, x19, x5                // the tree's end,
+    add     x27, x27, #0xfff            //   to whole pages
+    and     x27, x27, #~0xfff
+
+    // A loader that runs with MMU and caches on (U-Boot's go, EFI) may hold the
+    // image in a cache only, and what is run below looks at memory: write it
+    // back, the tree with it, and turn both off. Addresses stay what they are,
+    // as such a loader maps memory to itself.
+3:  mrs     x7, CurrentEL
+    tbz     x7, #3, 4f
+    mrs     x9, sctlr_el2
+    b       5f
+4:  mrs     x9, sctlr_el1
+5:  mov     x10, #(1 << 2 | 1)          // C, M
+    tst     x9, x10
+    b.eq    caches_are_off
+    .global write_image_back
+write_image_back:
+    mov     x3, x4                      // the image's first line,
+    mov     x5, x27                     //   to the tree's last
+    bl      line_size
+6:  dc      civac, x3
+    add     x3, x3, x6
+    cmp     x3, x5
+    b.lo    6b
+    dsb     sy                          // all of it is in memory
+    mov     x10, #(1 << 12 | 1 << 2 | 1)
+    bic     x9, x9, x10                 // I, C, M
+    .global turn_caches_off
+turn_caches_off:
+    tbz     x7, #3, 7f
+    msr     sctlr_el2, x9
+    b       8f
+7:  msr     sctlr_el1, x9
+8:  isb
+    .global caches_are_off
+caches_are_off:
+    bl      invalidate_written          // no dirty line may hit what follows
+
+    // Relocations: the linker put each pointer's address, counted from 0,
+    // where the pointer is; add the load address to it. Where they are is
+    // told in RELR form (ELF gABI, "Relative Relocation Table"): an even word
+    // is the address of one; an odd word that follows is a bit map of the
+    // next 63 words.
+    adrp    x5, __relr_start
+    add     x5, x5, :lo12:__relr_start
+    adrp    x6, __relr_end
+    add     x6, x6, :lo12:__relr_end
+1:  cmp     x5, x6
+    b.hs    3f                          // all done
+    ldr     x7, [x5], #8
+    tbnz    x7, #0, 11f
+    add     x8, x7, x4                  // an address
+    ldr     x9, [x8]
+    add     x9, x9, x4
+    str     x9, [x8], #8                // x8: the word after it
+    b       1b
+11: mov     x10, x8                     // a bit map: bit 1 is the word at x8
+12: lsr     x7, x7, #1
+    cbz     x7, 14f
+    tbz     x7, #0, 13f
+    ldr     x9, [x10]
+    add     x9, x9, x4
+    str     x9, [x10]
+13: add     x10, x10, #8
+    b       12b
+14: add     x8, x8, #(63 * 8)
+    b       1b
+
+    // Clear the tables, and say where the root is.
+3:  add     x25, x27, #{BOOT_TABLES}    // root
+    add     x24, x25, #4096             // pool
+    add     x3, x27, #{BOOT_AREA}       // its end
+    mov     x5, x25
+4:  stp     xzr, xzr, [x5], #16
+    cmp     x5, x3
+    b.lo    4b
+    adrp    x5, root_table
+    str     x25, [x5, :lo12:root_table]
+
+    // Translation tables for image, tree and boot area, in 4 KiB pages.
+    // x24: next free table; x25: root; x26: 1 for the EL1 layout of
+    // descriptors and control registers, 0 for EL2's.
+    bl      layout
+    mov     x26, x10
+
+    // Access bits of the two layouts. With one privilege level (EL2), AP[1]
+    // (bit 6) is RES1 and bit 54 is execute-never; with two (EL1), AP[1]
+    // would open the page to EL0, and bits 54 and 53 are execute-never for
+    // EL0 and EL1.
+    mov     x16, #{PAGE_NORMAL}         // valid page, accessed, inner, WB
+    mov     x17, #(1 << 54)
+    cbz     x26, 6f
+    orr     x17, x17, #(1 << 53)        // EL1: bit 54 alone does not suffice
+    orr     x2, x16, #(1 << 54)         // EL1 text: never executable at EL0
+    b       7f
+6:  orr     x16, x16, #(1 << 6)         // EL2: AP[1] is RES1
+    mov     x2, x16                     // EL2 text
+7:  orr     x28, x16, x17               // data: read, write, never executed
+
+    adrp    x0, __image_start
+    adrp    x1, __rodata_start
+    orr     x2, x2, #(1 << 7)           // AP[2]: read-only, executable
+    bl      map_pages
+    adrp    x1, __rw_start
+    orr     x2, x28, #(1 << 7)          // read-only, not executable
+    bl      map_pages
+    adrp    x1, __image_end
+    mov     x2, x28                     // read, write
+    bl      map_pages
+    cbz     x19, 8f
+    and     x0, x19, #~0xfff            // the tree, up to the boot area
+    mov     x1, x27
+    orr     x2, x28, #(1 << 7)          // read-only, not executable
+    bl      map_pages
+8:  add     x0, x27, #4096              // boot area, the guard page left out
+    add     x1, x27, #{BOOT_AREA}
+    mov     x2, x28                     // read, write
+    bl      map_pages
+
+    bl      invalidate_written          // nor a stale one be loaded
+
+    bl      cpu_setup                   // MMU and caches on
+    add     x9, x27, #{BOOT_STACK_TOP}
+    mov     sp, x9
+    str     x9, [sp, #-16]!             // as a channel's first word: vectors.S
+    mov     x9, sp                      //   finds the emergency stack by it
+    mrs     x10, CurrentEL
+    tbz     x10, #3, 10f
+    msr     tpidr_el2, x9
+    b       11f
+10: msr     tpidr_el1, x9
+11:
+    mov     x7, x29                     // was EL3 left?
+    mov     x29, xzr                    // the last frame
+    mov     x30, xzr
+    mov     x0, x20                     // the loader's X0 to X3,
+    mov     x1, x21
+    mov     x2, x22
+    mov     x3, x23
+    mov     x4, x24                     //   the next free table,
+    mov     x5, x26                     //   the layout,
+    mov     x6, x27                     //   and the boot area
+    bl      {boot_main}
+halt:
+    wfe                                 // nothing can be said from here
+    b       halt
+
+// Drops the lines of all that _start writes, from the constants, which have
+// relocations, to the end of the boot area. A tree in between is in memory, as
+// its loader had to see to for the whole image. In: x27. Uses x3, x5, x6, x8, x10.
+    .global invalidate_written
+invalidate_written:
+    mov     x8, x30
+    dsb     sy                          // the stores so far are done
+    bl      line_size
+    adrp    x3, __constants_start
+    add     x5, x27, #{BOOT_AREA}
+1:  dc      ivac, x3
+    add     x3, x3, x6
+    cmp     x3, x5
+    b.lo    1b
+    dsb     sy                          // the lines are gone
+    ret     x8
+
+// Out: x6 = bytes of the shortest line of a data cache. Uses x10.
+line_size:
+    mrs     x6, ctr_el0
+    ubfx    x6, x6, #16, #4             // DminLine: log2 of words
+    mov     x10, #4
+    lsl     x6, x10, x6
+    ret
+
+// Maps whole pages to themselves.
+// In: x0 first page, x1 end, x2 descriptor bits, x24 next free table (moved
+// on), x25 root. Out: x0 = x1. Uses x3 to x6. A tree of TREE_MAX with image and
+// boot area reach over 3 MiB at most, and take 3 tables of level 3 and 2 each
+// of levels 2 and 1 at the worst: the pool can not run dry here.
+map_pages:
+    cmp     x0, x1
+    b.hs    4f                          // all mapped
+    mov     x3, x25                     // start at the root,
+    mov     x4, #39                     //   where VA bits 47:39 index
+1:  lsr     x5, x0, x4
+    and     x5, x5, #0x1ff              // index at this level
+    ldr     x6, [x3, x5, lsl #3]
+    tbnz    x6, #0, 2f                  // a table is there
+    orr     x6, x24, #3                 // else take one: table descriptor
+    add     x24, x24, #4096
+    str     x6, [x3, x5, lsl #3]
+2:  and     x3, x6, #0x0000fffffffff000 // next level's table
+    sub     x4, x4, #9
+    cmp     x4, #12
+    b.ne    1b
+    ubfx    x5, x0, #12, #9             // index at level 3
+    orr     x6, x0, x2
+    str     x6, [x3, x5, lsl #3]        // page descriptor
+    add     x0, x0, #4096
+    b       map_pages
+4:  ret
+
+// ---------------------------------------------------------------------------
+// CPU_ON: x0 = address of the CPU's channel, bit 0 set when CNTVCT is in use.
+// The address is compared and not used: firmware may hand back something else.
+// ---------------------------------------------------------------------------
+    .global secondary_entry
+secondary_entry:
+    tbnz    x0, #0, 1f
+    mrs     x19, cntpct_el0             // the first instant of this CPU, twice
+    mrs     x20, cntpct_el0             //   for errata of the counter
+    b       2f
+1:  mrs     x19, cntvct_el0
+    mov     x20, x19
+2:  msr     daifset, #0xf
+    mov     x21, x0
+    bl      cpu_setup                   // MMU and caches on
+    bl      find_slot                   // x0
+    cbz     x0, halt                    // not a CPU that was called
+    ldr     x9, [x0, #{CHANNEL_STACK}]
+    mov     sp, x9
+    msr     daifclr, #4                 // SErrors are taken, and dumped
+    mov     x29, xzr
+    mov     x30, xzr
+    mov     x1, x19
+    mov     x2, x20
+    and     x3, x21, #~1                // is the context ID the right one?
+    cmp     x3, x0
+    cset    x3, eq
+    .global secondary_ready
+secondary_ready:                        // a test puts a fault here
+    bl      {secondary_main}
+    b       halt                        // it does not return
+
+// ---------------------------------------------------------------------------
+// Wake-up: x0 = the context ID that timed.S kept in the channel, which is the
+// stack pointer, bit 0 as above. Compared and not used, as there.
+// ---------------------------------------------------------------------------
+    .global wake_entry
+wake_entry:
+    tbnz    x0, #0, 1f
+    mrs     x19, cntpct_el0             // the caller's end of the call
+    mrs     x20, cntpct_el0
+    b       2f
+1:  mrs     x19, cntvct_el0
+    mov     x20, x19
+2:  msr     daifset, #0xf
+    mov     x21, x0
+    bl      cpu_setup                   // MMU and caches on
+    bl      find_slot                   // x0
+    cbz     x0, halt                    // not a CPU that was suspended
+    ldr     x9, [x0, #{CHANNEL_CONTEXT}]
+    cmp     x9, x21
+    mov     x6, #1                      // came back through the entry point,
+    cinc    x6, x6, ne                  //   2: with another context ID
+    and     x9, x9, #~1
+    mov     sp, x9
+    msr     daifclr, #4                 // SErrors again; the call's time has
+                                        //   been taken above
+    mov     x4, x19                     // as the fall-through path leaves them
+    mov     x5, x20
+    mov     x0, xzr                     // no return code: it did not return
+    b       suspend_epilogue
+
+// ---------------------------------------------------------------------------
+// This CPU's channel, by its MPIDR; TPIDR names it from now on (vectors.S).
+// Out: x0 = the channel, or 0. Uses x9 to x13.
+// ---------------------------------------------------------------------------
+    .section .data.slot_directory, "aw"
+    .balign 16
+    .global slot_directory
+slot_directory:
+    .quad   0, 0                        // the first channel, the end of the last
+
+    .section .text.entry, "ax"
+find_slot:
+    adrp    x9, slot_directory
+    add     x9, x9, :lo12:slot_directory
+    ldp     x0, x10, [x9]
+    mrs     x11, mpidr_el1
+    mov     x12, #0xffffff              // Aff2, Aff1, Aff0
+    movk    x12, #0xff, lsl #32         // Aff3
+    and     x11, x11, x12
+1:  cmp     x0, x10
+    b.hs    2f                          // in no channel
+    ldr     x13, [x0, #{CHANNEL_MPIDR}]
+    cmp     x13, x11
+    b.eq    3f
+    add     x0, x0, #{CHANNEL_SIZE}
+    b       1b
+2:  mov     x0, xzr
+3:  mrs     x9, CurrentEL
+    tbz     x9, #3, 4f
+    msr     tpidr_el2, x0               // EL2
+    ret
+4:  msr     tpidr_el1, x0               // EL1
+    ret
+
+// ---------------------------------------------------------------------------
+// Which layout the control registers have. Out: x10 = 1 for EL1's (also at an
+// EL2 whose HCR_EL2.E2H is stuck at 1, where EL2's registers take that
+// layout), 0 for EL2's. Writes HCR_EL2 at EL2. Uses x9.
+// ---------------------------------------------------------------------------
+layout:
+    mov     x10, #1
+    mrs     x9, CurrentEL
+    tbz     x9, #3, 1f                  // EL1
+    mov     x9, #({HCR_EL2} & 0xffff)
+    movk    x9, #({HCR_EL2} >> 16), lsl #16
+    msr     hcr_el2, x9                 // E2H = 0, EL1 is AArch64, IRQs to EL2
+    isb
+    mrs     x9, hcr_el2                 // read back: E2H may be RES1
+    ubfx    x10, x9, #34, #1
+1:  ret
+
+// ---------------------------------------------------------------------------
+// Everything that a CPU needs before Rust, by registers alone: vectors, MMU,
+// caches. SErrors stay masked: one that is pending is dumped on a stack, which
+// only the caller has. In: x30. Uses x9 to x15. Keeps x19 to x28.
+// ---------------------------------------------------------------------------
+cpu_setup:
+    mov     x15, x30
+    bl      layout                      // x10; writes HCR_EL2
+    msr     spsel, #1
+    adrp    x9, vectors
+    add     x9, x9, :lo12:vectors
+    adrp    x11, root_table             // the one load: see there
+    ldr     x11, [x11, :lo12:root_table]
+    mov     x12, #{MAIR}
+    mrs     x13, id_aa64mmfr0_el1
+    and     x13, x13, #0xf              // PARange
+    cmp     x13, #5                     // 48 bits is what this granule
+    mov     x14, #5                     //   can use
+    csel    x13, x13, x14, lo
+    mov     x14, #{TCR_COMMON}
+    cbz     x10, 1f
+    orr     x14, x14, x13, lsl #32      // EL1 layout: IPS is 34:32,
+    orr     x14, x14, #(1 << 23)        //   EPD1 = 1: no walks by TTBR1
+    b       2f
+1:  orr     x14, x14, x13, lsl #16      // EL2 layout: PS is 18:16,
+    orr     x14, x14, #(1 << 23)        //   RES1
+    orr     x14, x14, #(1 << 31)        //   RES1
+2:  mrs     x13, CurrentEL
+    tbz     x13, #3, 3f
+
+    msr     contextidr_el1, xzr         // vectors.S: not in a handler
+    msr     vbar_el2, x9                // EL2
+    msr     tpidr_el2, xzr              // whose CPU this is, Rust will say
+    msr     mair_el2, x12
+    msr     ttbr0_el2, x11
+    msr     tcr_el2, x14
+    msr     cntvoff_el2, xzr            // CNTVCT = CNTPCT
+    mov     x9, #3                      // EL1 may use counter and timer:
+    mov     x12, #(3 << 10)             //   other bits where E2H is 1
+    cmp     x10, #0
+    csel    x9, x9, x12, eq
+    msr     cnthctl_el2, x9
+    mov     x9, #({SCTLR_EL2} & 0xffff)
+    movk    x9, #({SCTLR_EL2} >> 16), lsl #16
+    mov     x14, #({SCTLR_EL1} & 0xffff)
+    movk    x14, #({SCTLR_EL1} >> 16), lsl #16
+    csel    x9, x9, x14, eq
+    tlbi    alle2                       // no stale translation of EL2, nor of
+    ic      iallu                       //   EL2&0; no stale instruction
+    dsb     sy
+    isb
+    msr     sctlr_el2, x9               // MMU, caches on
+    isb
+    ret     x15
+
+3:  msr     contextidr_el1, xzr
+    msr     vbar_el1, x9                // EL1
+    msr     tpidr_el1, xzr
+    msr     mair_el1, x12
+    msr     ttbr0_el1, x11
+    msr     tcr_el1, x14
+    mov     x9, #({SCTLR_EL1} & 0xffff)
+    movk    x9, #({SCTLR_EL1} >> 16), lsl #16
+    tlbi    vmalle1
+    ic      iallu
+    dsb     sy
+    isb
+    msr     sctlr_el1, x9               // MMU, caches on
+    isb
+    ret     x15

@@ -1,0 +1,172 @@
+//! The end of a CPU by an exception.
+
+use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use arrayvec::ArrayVec;
+use psci_bench::board::Region;
+use psci_bench::image::Conduit;
+use spin::mutex::SpinMutex;
+
+use crate::machine::boot::layout;
+use crate::machine::console::{self, print_line};
+use crate::machine::cpu::registers;
+use crate::machine::ending::{self, EarlyEnd};
+use crate::machine::round::participant;
+
+/// The registers that `vectors.S` saves.
+#[repr(C)]
+pub struct SavedFrame {
+    x: [u64; 31],
+    sp: u64,
+    elr: u64,
+    spsr: u64,
+    esr: u64,
+    far: u64,
+    vector: u64,
+}
+
+/// True while a CPU dumps: an exception in the dump itself must not lead to another
+/// dump.
+static IS_DUMPING: AtomicBool = AtomicBool::new(false);
+
+/// Dumps the registers, and parks the CPU or ends the run.
+///
+/// Called by `vectors.S` alone, on the CPU's emergency stack where it has one.
+pub extern "C" fn exception(saved: &SavedFrame) -> ! {
+    let is_lead = registers::is_lead();
+    if !IS_DUMPING.swap(true, Ordering::Acquire) {
+        console::force_unlock();
+        dump(saved);
+        IS_DUMPING.store(false, Ordering::Release);
+    } else if is_lead {
+        // An exception in the dump, or two CPUs at once: print no more.
+        ending::end_silently();
+    }
+    if is_lead {
+        let cause = ExceptionCause::from_frame(saved);
+        if cause == ExceptionCause::HvcToSelf {
+            // The run cannot end by it either. Firmware takes SMC, if anything.
+            ending::set_conduit(Some(Conduit::Smc));
+        }
+        ending::end_run(&EarlyEnd::Machine(&cause));
+    }
+    participant::stop_after_fault()
+}
+
+/// The most devices whose names are kept.
+const DEVICES_MAX: usize = 16;
+
+/// Names and regions of the devices in use, for an exception to name one.
+static DEVICES: SpinMutex<ArrayVec<(&'static str, Region), DEVICES_MAX>> =
+    SpinMutex::new(ArrayVec::new_const());
+
+/// Registers the name of a device, as long as there is room.
+pub fn register_device_name(name: &'static str, region: Region) {
+    let _ = DEVICES.lock().try_push((name, region));
+}
+
+/// The cause of an exception on the lead.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ExceptionCause {
+    /// HVC at EL2, which is an exception to EL2.
+    HvcToSelf,
+    /// A fault at this address, with the fault status (ISS bits 5:0).
+    Fault(&'static str, u64, u64),
+    /// The exception's class in words.
+    Class(&'static str),
+}
+
+impl ExceptionCause {
+    /// Returns the cause by ESR_ELx and FAR_ELx (Arm ARM, D19.2.37 and D19.2.40).
+    fn from_frame(saved: &SavedFrame) -> Self {
+        let class = saved.esr >> 26 & 0x3f;
+        let is_sync = saved.vector & 3 == 0;
+        let has_address = saved.esr & 1 << 10 == 0;
+        match class {
+            0x16 if is_sync && registers::exception_level() == 2 => Self::HvcToSelf,
+            0x20 | 0x21 | 0x24 | 0x25 if is_sync && has_address => {
+                Self::Fault(class_name(class), saved.far, saved.esr & 0x3f)
+            }
+            _ if is_sync => Self::Class(class_name(class)),
+            _ => Self::Class(KINDS[(saved.vector & 3) as usize]),
+        }
+    }
+}
+
+impl fmt::Display for ExceptionCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("exception on the lead CPU: ")?;
+        let (class, far, status) = match *self {
+            Self::HvcToSelf => return f.write_str("HVC from EL2: is the conduit smc?"),
+            Self::Class(class) => return f.write_str(class),
+            Self::Fault(class, far, status) => (class, far, status),
+        };
+        write!(f, "{class}, ")?;
+        let at = Region { base: far, size: 1 };
+        let devices = DEVICES.try_lock();
+        let mut devices = devices.iter().flat_map(|devices| devices.iter());
+        if let Some((name, region)) = devices.find(|it| it.1.contains(&at)) {
+            return write!(f, "in the {name}, at offset {:#x}", far - region.base);
+        }
+        match status {
+            // Translation faults, then external aborts, of any level.
+            0x04..=0x07 => write!(f, "nothing is mapped at {far:#x}"),
+            0x10 | 0x14..=0x17 => write!(f, "no memory at {far:#x}"),
+            _ => write!(f, "at {far:#x}"),
+        }
+    }
+}
+
+/// Names by the two lowest bits of the vector's number.
+const KINDS: [&str; 4] = ["synchronous", "IRQ", "FIQ", "SError"];
+
+fn dump(saved: &SavedFrame) {
+    let kind = KINDS[(saved.vector & 3) as usize];
+    let class = saved.esr >> 26 & 0x3f;
+    let image = layout::image().base;
+    print_line!(
+        "\nUnhandled exception on CPU {:#x} ({kind}, vector {})\n\
+         ESR  {:016x}  EC {class:#04x}: {}\n\
+         ELR  {:016x}  SPSR {:016x}\n\
+         FAR  {:016x}  SP   {:016x}\n\
+         image loaded at {image:#x}: ELR is image offset {:#x}",
+        registers::mpidr(),
+        saved.vector,
+        saved.esr,
+        class_name(class),
+        saved.elr,
+        saved.spsr,
+        saved.far,
+        saved.sp,
+        saved.elr.wrapping_sub(image)
+    );
+    for (row, values) in saved.x.chunks(3).enumerate() {
+        for (column, value) in values.iter().enumerate() {
+            use core::fmt::Write as _;
+            let _ = write!(console::Console, "x{:<3} {value:016x}  ", row * 3 + column);
+        }
+        print_line!("");
+    }
+}
+
+/// Returns ESR_ELx.EC in words (Arm ARM, D19.2.37).
+fn class_name(class: u64) -> &'static str {
+    match class {
+        0x00 => "unknown reason (an undefined instruction?)",
+        0x01 => "trapped WFI or WFE",
+        0x07 => "trapped floating point",
+        0x0e => "illegal execution state",
+        0x15 => "SVC",
+        0x16 => "HVC",
+        0x17 => "SMC",
+        0x18 => "trapped system register access",
+        0x20 | 0x21 => "instruction abort",
+        0x22 => "PC alignment fault",
+        0x24 | 0x25 => "data abort",
+        0x26 => "SP alignment fault",
+        0x2f => "SError",
+        0x3c => "BRK",
+        _ => "see the Arm ARM",
+    }
+}

@@ -1,0 +1,35 @@
+// The first 128 bytes of the image: the arm64 Image header and the parameter
+// block. boot.S follows in the same piece of assembly.
+
+    .section .head, "ax"
+
+// ---------------------------------------------------------------------------
+// arm64 Image header (Linux, "Booting AArch64 Linux"), 64 bytes
+// ---------------------------------------------------------------------------
+    .global _start
+_start:
+    b       reset                       // code0: skip header and parameters
+    .long   0                           // code1
+    .quad   0                           // text_offset: none
+    .quad   __image_size                // image_size; raised by the host tool
+    .quad   0xa                         // flags: little-endian, 4 KiB, anywhere
+    .quad   0, 0, 0                     // res2, res3, res4
+    .ascii  "ARM\x64"                   // magic
+    .long   0                           // res5
+
+// ---------------------------------------------------------------------------
+// Parameter block (psci_bench::image), 64 bytes; the host tool patches it
+// ---------------------------------------------------------------------------
+    .global parameter_block
+parameter_block:
+    .ascii  "PSCIBNCH"                  // magic
+    .long   1                           // version
+    .long   64                          // length
+    .long   0                           // emergency UART: none
+    .byte   0, 0, 0, 0                  //   reg_shift, io_width
+    .quad   0                           //   base
+    .quad   0                           // tree_offset: no tree appended
+    .quad   0                           // tree_size
+    .quad   __image_size                // base_size
+    .long   0                           // conduit: unknown
+    .long   0

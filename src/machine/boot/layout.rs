@@ -1,0 +1,59 @@
+//! The places in memory that `boot.S` and the linker script define.
+
+use core::sync::atomic::AtomicU64;
+
+use psci_bench::board::Region;
+
+use crate::machine::memory::tables::PAGE;
+
+/// Bytes of the stack above each CPU's own that exceptions are handled on.
+pub const EMERGENCY_STACK: u64 = 2 * PAGE;
+
+/// The words of a CPU's channel that `boot.S` and `vectors.S` read.
+#[repr(C)]
+pub struct EntryRecord {
+    /// The end of the CPU's stack, which grows downwards; `vectors.S` expects it first.
+    pub stack_top: u64,
+    /// The affinity fields of the CPU's MPIDR.
+    pub mpidr: u64,
+    /// The context ID of the CPU's last CPU_SUSPEND.
+    pub suspend_context: AtomicU64,
+}
+
+unsafe extern "C" {
+    /// The entry of CPU_ON, in `boot.S`.
+    pub safe fn secondary_entry();
+    /// The first byte of the image.
+    static __image_start: u8;
+    /// The byte after its last.
+    static __image_end: u8;
+    /// The address of the root translation table; `boot.S` stores it.
+    static root_table: u64;
+    /// The first address of the channels, and the one after the last.
+    static mut slot_directory: [u64; 2];
+}
+
+/// Returns the region of the image, without an appended tree.
+pub fn image() -> Region {
+    let base = (&raw const __image_start) as u64;
+    Region {
+        base,
+        size: (&raw const __image_end) as u64 - base,
+    }
+}
+
+/// Publishes the first address of the channels and the one after the last, for the
+/// entries to find a CPU's own: before any other CPU is turned on and before the first
+/// suspend.
+pub fn set_channel_directory(first: u64, end: u64) {
+    // SAFETY: an aligned pair of words that boot.S reserves for this. The lead
+    // alone stores them, once, while no other CPU is on that could load them.
+    unsafe { slot_directory = [first, end] };
+}
+
+/// Returns the address of the root translation table.
+pub fn root_table_address() -> u64 {
+    // SAFETY: an aligned word of the image, which boot.S has stored and no code
+    // stores again.
+    unsafe { root_table }
+}

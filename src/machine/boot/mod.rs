@@ -1,0 +1,5 @@
+//! Entry code: from reset, CPU_ON or wake-up to Rust with MMU, caches and vectors on.
+
+pub mod entries;
+pub mod exception;
+pub mod layout;

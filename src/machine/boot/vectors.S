@@ -1,0 +1,147 @@
+// Exception vectors. The payload runs with interrupts masked and polls, so
+// every exception but two is the end of what the CPU was doing: all vectors but
+// one save a full frame and call exception(). The two that are not: a fault at
+// probe_load (probe.rs), which is stepped over, and an IRQ on SP_EL0, on which
+// a CPU is while it looks at its timer (timer_load.S), and at no other time.
+//
+// The stack may be what failed, so the frame goes to an emergency stack of the
+// CPU's own, above its ordinary one: TPIDR names the CPU's channel, whose first
+// word is the top of the ordinary stack. Between an entry and the moment that
+// boot.S sets TPIDR there is no stack, and SP is whatever the CPU came with:
+// SErrors are masked until then, and any other exception parks the CPU.
+//
+// Scratch: TPIDR_EL0 and TPIDRRO_EL0 (x0, x1), SP_EL0 (SP), none of which the
+// payload uses otherwise, and CONTEXTIDR_EL1, which is 1 while an exception is
+// handled: one in the handler itself parks the CPU and does not come here
+// again and again.
+//
+// struct Frame: x0 to x30, then SP, ELR, SPSR, ESR, FAR, and the vector's
+// number: 37 words, in 304 bytes to keep SP aligned to 16.
+
+    .macro  vector number
+    .balign 128
+    msr     tpidr_el0, x0               // two registers to work with
+    msr     tpidrro_el0, x1
+    mov     x0, #\number
+    b       vector_common
+    .endm
+
+    .section .vectors, "ax"
+    .balign 2048
+    .global vectors
+vectors:
+    vector  0                           // current EL, SP_EL0: synchronous
+    .balign 128                         //   IRQ: the timer's
+    .global timer_vector
+timer_vector:
+    tbnz    x18, #0, 1f                 // which counter
+    mrs     x16, cntpct_el0             // twice, for errata of the counter
+    mrs     x17, cntpct_el0
+    b       timer_interrupt
+1:  mrs     x16, cntvct_el0
+    mov     x17, x16
+    b       timer_interrupt
+    vector  2                           //   FIQ
+    vector  3                           //   SError
+    vector  4                           // current EL, SP_ELx: synchronous
+    vector  5
+    vector  6
+    vector  7
+    // Eight more, of lower ELs, would follow. Nothing ever runs there, so that
+    // they can not be taken, and their KiB is other code's.
+
+    .section .text.vectors, "ax"
+vector_common:
+    mrs     x1, contextidr_el1
+    cbnz    x1, 6f                      // an exception in the handler
+    mov     x1, #1
+    msr     contextidr_el1, x1
+    mov     x1, sp                      // SP as it was
+    msr     sp_el0, x1
+    mrs     x1, CurrentEL
+    tbz     x1, #3, 1f
+    mrs     x1, tpidr_el2               // EL2: the channel
+    b       2f
+1:  mrs     x1, tpidr_el1               // EL1
+2:  cbz     x1, 6f                      // no stack yet
+    ldr     x1, [x1]                    // top of the ordinary stack
+    add     x1, x1, #{EMERGENCY_STACK}  // top of the emergency stack
+    mov     sp, x1
+    sub     sp, sp, #304
+    str     x0, [sp, #288]              // the vector's number
+    mrs     x0, tpidr_el0
+    mrs     x1, tpidrro_el0
+    stp     x0, x1, [sp]
+    stp     x2, x3, [sp, #16]
+    stp     x4, x5, [sp, #32]
+    stp     x6, x7, [sp, #48]
+    stp     x8, x9, [sp, #64]
+    stp     x10, x11, [sp, #80]
+    stp     x12, x13, [sp, #96]
+    stp     x14, x15, [sp, #112]
+    stp     x16, x17, [sp, #128]
+    stp     x18, x19, [sp, #144]
+    stp     x20, x21, [sp, #160]
+    stp     x22, x23, [sp, #176]
+    stp     x24, x25, [sp, #192]
+    stp     x26, x27, [sp, #208]
+    stp     x28, x29, [sp, #224]
+    mrs     x1, sp_el0
+    stp     x30, x1, [sp, #240]
+    mrs     x2, CurrentEL
+    tbz     x2, #3, 4f
+    mrs     x3, elr_el2                 // EL2
+    mrs     x4, spsr_el2
+    mrs     x5, esr_el2
+    mrs     x6, far_el2
+    b       5f
+4:  mrs     x3, elr_el1                 // EL1
+    mrs     x4, spsr_el1
+    mrs     x5, esr_el1
+    mrs     x6, far_el1
+5:  stp     x3, x4, [sp, #256]
+    stp     x5, x6, [sp, #272]
+
+    // A fault of one of the probe's loads, 8 bytes apart: say "no" to its caller
+    // and go on.
+    adrp    x7, probe_load
+    add     x7, x7, :lo12:probe_load
+    sub     x7, x3, x7
+    tst     x7, #~8
+    b.ne    9f
+    add     x3, x3, #4                  // step over the load
+    tbz     x2, #3, 7f
+    msr     elr_el2, x3
+    b       8f
+7:  msr     elr_el1, x3
+8:  msr     contextidr_el1, xzr         // handled
+    ldp     x2, x3, [sp, #16]           // what this code used
+    ldp     x4, x5, [sp, #32]
+    ldp     x6, x7, [sp, #48]
+    mrs     x0, sp_el0
+    mov     sp, x0
+    mrs     x1, tpidrro_el0
+    mov     x0, xzr                     // x0 = 0: not readable
+    eret
+
+9:  mov     x0, sp                      // the frame
+    bl      {exception}                 // does not return
+6:  wfi                                 // nothing more can be said
+    yield
+    b       6b
+
+// probe(x0 = address, x1 = 0 or 1): x0 = 1 and x1 = the word or byte there, or
+// x0 = 0.
+    .section .text.probe, "ax"
+    .global probe
+probe:
+    mov     x2, x0
+    mov     x0, #1                      // as though it went well
+    cbnz    x1, probe_byte
+    .global probe_load
+probe_load:
+    ldr     w1, [x2]                    // may fault: see above
+    ret
+probe_byte:
+    ldrb    w1, [x2]                    // may fault, too
+    ret

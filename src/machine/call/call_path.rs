@@ -1,0 +1,260 @@
+//! Timed calls, which are in assembly alone (`timed.S`), and the counter around them.
+
+use core::arch::{asm, global_asm};
+use core::sync::atomic::AtomicU64;
+
+use psci_bench::image::Conduit;
+use psci_bench::measure::Counter;
+use psci_bench::spec::counter::CounterErratum;
+use psci_bench::spec::psci::function;
+
+use crate::machine::cpu::instructions::relax;
+
+// One piece, as operation_loop.S reads the counter by the macros of timed.S.
+global_asm!(include_str!("timed.S"), include_str!("operation_loop.S"));
+
+/// The words that the assembly stores; see `timed.S`.
+#[repr(C)]
+#[derive(Default)]
+struct RawCall {
+    before: [u64; 2],
+    after: [u64; 2],
+    x0: u64,
+    back: u64,
+}
+
+unsafe extern "C" {
+    fn timed_smc(function: u32, raw: &mut RawCall);
+    fn timed_smc_twice(function: u32, raw: &mut RawCall);
+    fn timed_hvc(function: u32, raw: &mut RawCall);
+    fn empty_smc(raw: &mut RawCall);
+    fn empty_smc_twice(raw: &mut RawCall);
+    fn empty_hvc(raw: &mut RawCall);
+    fn suspend_smc(function: u32, power_state: u32, raw: &mut RawCall, context: &AtomicU64);
+    fn suspend_smc_twice(function: u32, power_state: u32, raw: &mut RawCall, context: &AtomicU64);
+    fn suspend_hvc(function: u32, power_state: u32, raw: &mut RawCall, context: &AtomicU64);
+}
+
+/// One timed call.
+#[derive(Clone, Copy)]
+pub struct TimedCall {
+    /// Counter before the call; 0 where an erratum spoiled the read.
+    pub before: u64,
+    /// Counter after it, likewise; for a CPU that returned through the entry point, in
+    /// its first instruction there.
+    pub after: u64,
+    /// The call's X0; 0 when it did not return.
+    pub x0: u64,
+    /// The way by which the CPU returned.
+    pub back: Return,
+}
+
+/// The way by which a CPU returns from a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Return {
+    /// To the instruction after the call.
+    FellThrough,
+    /// Through the entry point.
+    Resumed,
+    /// Through the entry point, with another context ID than was given.
+    WrongContext,
+}
+
+/// Says that the CPU is a Cortex-A73, whose counter must be read twice.
+fn is_cortex_a73(midr: u64) -> bool {
+    const CORTEX_A73: u64 = 0x410f_d090;
+    const REVISION_AND_VARIANT: u64 = 0xf << 20 | 0xf;
+    midr & 0xffff_ffff & !REVISION_AND_VARIANT == CORTEX_A73
+}
+
+/// Reads one counter register.
+macro_rules! counter {
+    ($register:literal) => {{
+        let value: u64;
+        // SAFETY: reading the counter has no side effect; EL1 and EL2 may.
+        // Not `nomem`: memory accesses must stay on their side of it.
+        unsafe {
+            asm!(
+                "isb",
+                concat!("mrs {}, ", $register),
+                out(reg) value,
+                options(nostack)
+            );
+        }
+        value
+    }};
+}
+
+/// The pairs of reads after which one is taken as it is, as in Linux's driver.
+const PAIRS: u32 = 200;
+
+fn read_twice() -> [u64; 2] {
+    let (first, second): (u64, u64);
+    // SAFETY: as in counter!.
+    unsafe {
+        asm!(
+            "isb",
+            "mrs {}, cntpct_el0",
+            "mrs {}, cntpct_el0",
+            out(reg) first,
+            out(reg) second,
+            options(nostack)
+        );
+    }
+    [first, second]
+}
+
+/// The reads after which a counter that has not changed is taken to stand still: a tick
+/// of the slowest that is allowed, 1 MHz, is over far sooner.
+const STILL: u32 = 1 << 20;
+
+/// The conduit and the counter that surround a timed call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallPath {
+    /// SMC, CNTPCT.
+    Smc,
+    /// SMC, CNTPCT read twice.
+    SmcTwice(CounterErratum),
+    /// HVC, CNTVCT.
+    Hvc,
+}
+
+impl CallPath {
+    /// Returns the path for this conduit, on all CPUs: with the erratum that the device
+    /// tree names, or that the lead has by its MIDR. HVC is a guest's: it counts
+    /// by the virtual counter, which is its own.
+    pub fn new(conduit: Conduit, erratum: Option<CounterErratum>, midr: u64) -> Self {
+        let by_midr = is_cortex_a73(midr).then_some(CounterErratum::CortexA73);
+        match (conduit, erratum.or(by_midr)) {
+            (Conduit::Hvc, _) => Self::Hvc,
+            (Conduit::Smc, Some(erratum)) => Self::SmcTwice(erratum),
+            (Conduit::Smc, None) => Self::Smc,
+        }
+    }
+
+    /// Returns the counter that this path reads.
+    pub fn counter(self) -> Counter {
+        match self {
+            Self::Smc => Counter::Physical,
+            Self::SmcTwice(erratum) => Counter::PhysicalTwice(erratum),
+            Self::Hvc => Counter::Virtual,
+        }
+    }
+
+    /// Returns the conduit.
+    pub fn conduit(self) -> Conduit {
+        match self {
+            Self::Smc | Self::SmcTwice(_) => Conduit::Smc,
+            Self::Hvc => Conduit::Hvc,
+        }
+    }
+
+    /// Returns bit 0 of a context ID: 1 where the entry point reads CNTVCT.
+    pub fn context_flag(self) -> u64 {
+        u64::from(self == Self::Hvc)
+    }
+
+    /// Says that the counter counts: all waits end by it.
+    pub fn is_counting(self) -> bool {
+        let first = self.now();
+        (0..STILL).any(|_| {
+            relax();
+            self.now() != first
+        })
+    }
+
+    /// Reads the counter, after all that precedes.
+    pub fn now(self) -> u64 {
+        match self {
+            Self::Hvc => counter!("cntvct_el0"),
+            Self::Smc => counter!("cntpct_el0"),
+            Self::SmcTwice(erratum) => {
+                let right = (0..PAIRS).find_map(|_| erratum.choose(read_twice()));
+                right.unwrap_or_else(|| read_twice()[1])
+            }
+        }
+    }
+
+    /// Spins until the counter has reached `instant`: the last stretch before
+    /// a call, with no memory touched.
+    pub fn spin_until(self, instant: u64) {
+        while self.now() < instant {
+            relax();
+        }
+    }
+
+    /// Times a call that takes no argument and only returns.
+    pub fn time_call(self, function: u32) -> TimedCall {
+        let timed = match self {
+            Self::Smc => timed_smc,
+            Self::SmcTwice(_) => timed_smc_twice,
+            Self::Hvc => timed_hvc,
+        };
+        let mut raw = RawCall::default();
+        // SAFETY: timed.S writes the six words of RawCall and nothing else, keeps
+        // the callee-saved registers, and the conduit is the one that the
+        // device tree names.
+        unsafe { timed(function, &mut raw) };
+        self.read(&raw)
+    }
+
+    /// Times a region without a call.
+    fn time_empty_region(self) -> TimedCall {
+        let empty = match self {
+            Self::Smc => empty_smc,
+            Self::SmcTwice(_) => empty_smc_twice,
+            Self::Hvc => empty_hvc,
+        };
+        let mut raw = RawCall::default();
+        // SAFETY: timed.S writes the six words of RawCall and nothing else.
+        unsafe { empty(&mut raw) };
+        self.read(&raw)
+    }
+
+    /// Returns the ticks of a timed region without a call.
+    pub fn empty_region_ticks(self) -> u64 {
+        let call = self.time_empty_region();
+        call.after - call.before
+    }
+
+    /// Times CPU_SUSPEND, or without a state SYSTEM_SUSPEND. `context` is in
+    /// the CPU's channel, for the entry to find.
+    pub fn time_suspend(self, power_state: Option<u32>, context: &AtomicU64) -> TimedCall {
+        let (function, power_state) = match power_state {
+            Some(power_state) => (function::CPU_SUSPEND, power_state),
+            None => (function::SYSTEM_SUSPEND, 0),
+        };
+        let suspend = match self {
+            Self::Smc => suspend_smc,
+            Self::SmcTwice(_) => suspend_smc_twice,
+            Self::Hvc => suspend_hvc,
+        };
+        let mut raw = RawCall::default();
+        // SAFETY: as above, and timed.S stores the context ID in `context`. The
+        // firmware resumes this CPU at wake_entry, which by that finds this
+        // stack again, which no other CPU uses.
+        unsafe { suspend(function, power_state, &mut raw, context) };
+        self.read(&raw)
+    }
+
+    /// Selects the right one of two reads; 0 where an erratum may have spoiled both.
+    pub fn select_read(self, reads: [u64; 2]) -> u64 {
+        match self {
+            Self::SmcTwice(erratum) => erratum.choose(reads).unwrap_or(0),
+            Self::Smc | Self::Hvc => reads[0],
+        }
+    }
+
+    fn read(self, raw: &RawCall) -> TimedCall {
+        TimedCall {
+            before: self.select_read(raw.before),
+            after: self.select_read(raw.after),
+            x0: raw.x0,
+            back: match raw.back {
+                0 => Return::FellThrough,
+                1 => Return::Resumed,
+                _ => Return::WrongContext,
+            },
+        }
+    }
+}

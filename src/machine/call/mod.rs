@@ -1,0 +1,7 @@
+//! SMC and HVC calls: plain, timed, in loops.
+
+pub mod call_path;
+pub mod conduit;
+pub mod firmware;
+pub mod operation_loop;
+pub mod overhead;

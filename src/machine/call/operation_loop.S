@@ -1,0 +1,174 @@
+// Loops, timed as a whole: the figures' source of the micro-benchmarks.
+//
+// Two parts. repeat_WAY is the timed region for each way of counting: it reads
+// the counter, branches to a loop and reads it again; repeat_WAY_cycles reads
+// PMCCNTR_EL0, too, round about that: in a guest each of these reads may be a
+// trap, and the counter's figures are to be without. The loops are below, each
+// by itself, and know nothing of counters. So what is timed is the loop, one
+// branch there and one back; the variant `loop` shows what those cost. A test
+// reads all of it back out of the linked image.
+//
+// Arguments and results are in struct RawLoop (operation_loop.rs). In a loop:
+//   x19        operations left
+//   x20 - x23  what the operation needs
+//   x0         what the last one came back with
+// The firmware keeps x19 to x30 and SP (SMCCC, DEN0028, section 2.6).
+
+    .macro  region way, suffix, cycles
+
+    // repeat_WAY(x0 struct Raw).
+    .section .text.repeat_\way\suffix, "ax"
+    .global repeat_\way\suffix
+repeat_\way\suffix:
+    stp     x29, x30, [sp, #-112]!
+    mov     x29, sp
+    stp     x19, x20, [sp, #16]
+    stp     x21, x22, [sp, #32]
+    stp     x23, x24, [sp, #48]
+    stp     x25, x26, [sp, #64]
+    stp     x27, x28, [sp, #80]
+    str     x0, [sp, #96]
+    ldp     x19, x27, [x0]              // operations, the loop
+    ldp     x20, x21, [x0, #16]         // arguments
+    ldp     x22, x23, [x0, #32]
+    mov     x26, xzr
+    mov     x9, xzr
+    .global repeat_\way\suffix\()_begin
+repeat_\way\suffix\()_begin:
+    isb                                 // all before is done
+    .if     \cycles
+    mrs     x26, pmccntr_el0
+    .endif
+    read_\way x24, x25
+    blr     x27                         // the loop
+    isb                                 // the loop is done
+    read_\way x10, x11
+    .if     \cycles
+    mrs     x9, pmccntr_el0
+    .endif
+    .global repeat_\way\suffix\()_end
+repeat_\way\suffix\()_end:
+    pair_\way x24, x25
+    pair_\way x10, x11
+    ldr     x1, [sp, #96]
+    stp     x24, x25, [x1, #48]         // before
+    stp     x10, x11, [x1, #64]         // after
+    .if     \cycles
+    stp     x26, x9, [x1, #80]          // cycles before and after
+    .endif
+    stp     x0, x19, [x1, #96]          // X0, operations left
+    ldp     x19, x20, [sp, #16]
+    ldp     x21, x22, [sp, #32]
+    ldp     x23, x24, [sp, #48]
+    ldp     x25, x26, [sp, #64]
+    ldp     x27, x28, [sp, #80]
+    ldp     x29, x30, [sp], #112
+    ret
+    .endm
+
+    .macro  regions way
+    region  \way, , 0
+    region  \way, _cycles, 1
+    .endm
+
+    regions smc
+    regions smc_twice
+    regions hvc
+
+// One loop: from its name to NAME_end, on a line of the instruction cache of
+// its own, so that the next build's figures are not those of another alignment.
+    .macro  loop name
+    .section .text.loop_\name, "ax"
+    .p2align 6
+    .global loop_\name
+loop_\name:
+    .endm
+    .macro  loop_end name
+    ret
+    .global loop_\name\()_end
+loop_\name\()_end:
+    .endm
+
+// Nothing.
+    loop    empty
+1:  subs    x19, x19, #1
+    b.ne    1b
+    loop_end empty
+
+// A call without arguments: x20 the function ID.
+    loop    smc
+1:  mov     x0, x20
+    smc     #0
+    subs    x19, x19, #1
+    b.ne    1b
+    loop_end smc
+
+    loop    hvc
+1:  mov     x0, x20
+    hvc     #0
+    subs    x19, x19, #1
+    b.ne    1b
+    loop_end hvc
+
+// GET_TIMESTAMP: x20 the function ID, x21 to x23 its arguments.
+    loop    stamp
+1:  mov     x0, x20
+    mov     x1, x21
+    mov     x2, x22
+    mov     x3, x23
+    smc     #0
+    subs    x19, x19, #1
+    b.ne    1b
+    loop_end stamp
+
+// A register that a hypervisor may trap.
+    loop    sysreg
+1:  mrs     x9, pmselr_el0
+    subs    x19, x19, #1
+    b.ne    1b
+    loop_end sysreg
+
+// SGI 0 to oneself, by GICv2: x20 what GICD_SGIR is to get, x21 its address,
+// x22 that of GICC_IAR, before GICC_EOIR. Interrupts are masked: IAR is polled,
+// with WFI while it is spurious. x23 is how often it may be. Another interrupt
+// than the SGI, such as the timer's, ends the loop: operations are left then.
+    loop    sgi_v2
+1:  str     w20, [x21]
+2:  ldr     w9, [x22]
+    tst     w9, #0x3ff                  // SGI 0, of whichever CPU
+    b.ne    3f
+    str     w9, [x22, #4]
+    subs    x19, x19, #1
+    b.ne    1b
+    ret
+3:  and     w10, w9, #0x3ff
+    cmp     w10, #0x3ff                 // spurious
+    b.ne    4f
+    subs    x23, x23, #1
+    b.eq    5f
+    wfi
+    b       2b
+4:  str     w9, [x22, #4]
+5:
+    loop_end sgi_v2
+
+// The same by GICv3: x20 what ICC_SGI1R_EL1 is to get.
+    loop    sgi_v3
+1:  msr     icc_sgi1r_el1, x20
+    isb                                 // it is sent, before IAR is read
+2:  mrs     x9, icc_iar1_el1
+    tst     x9, #0xffffff
+    b.ne    3f
+    msr     icc_eoir1_el1, x9
+    subs    x19, x19, #1
+    b.ne    1b
+    ret
+3:  cmp     x9, #0x3ff
+    b.ne    4f
+    subs    x23, x23, #1
+    b.eq    5f
+    wfi
+    b       2b
+4:  msr     icc_eoir1_el1, x9
+5:
+    loop_end sgi_v3

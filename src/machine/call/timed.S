@@ -1,0 +1,150 @@
+// The timed calls. Of each, the timed region is the five instructions isb,
+// mrs, smc (or hvc), isb, mrs, and nothing else: a test reads them back out
+// of the linked image. Registers are saved before and results stored after.
+//
+// One set of functions for each way of calling and counting:
+//   smc        SMC, CNTPCT
+//   smc_twice  SMC, CNTPCT read twice, for errata of the counter: which one is
+//              right, if any, psci_bench::round::CounterErratum decides
+//   hvc        HVC, CNTVCT: in a guest
+//
+// Results go to struct RawCall (call_path.rs): before (two reads), after (two reads),
+// x0, and the way back: 0 returned, 1 through the entry point, 2 the same with
+// another context ID than was given.
+//
+// The firmware keeps x19 to x30 and SP (SMCCC, DEN0028, section 2.6); the
+// caller of an extern "C" function expects x0 to x18 to be lost.
+
+// One counter read into a pair of registers.
+    .macro  read_smc first, second
+    mrs     \first, cntpct_el0
+    .endm
+    .macro  read_smc_twice first, second
+    mrs     \first, cntpct_el0
+    mrs     \second, cntpct_el0
+    .endm
+    .macro  read_hvc first, second
+    mrs     \first, cntvct_el0
+    .endm
+// What the second register holds where one read suffices.
+    .macro  pair_smc first, second
+    mov     \second, \first
+    .endm
+    .macro  pair_smc_twice first, second
+    .endm
+    .macro  pair_hvc first, second
+    mov     \second, \first
+    .endm
+
+    .macro  timed way, call, flag
+
+    // timed_WAY(x0 function ID, x1 result): a call that only returns.
+    .section .text.timed_\way, "ax"
+    .global timed_\way
+timed_\way:
+    stp     x29, x30, [sp, #-48]!       // a frame, so that a dump can tell
+    mov     x29, sp
+    stp     x19, x20, [sp, #16]
+    str     x1, [sp, #32]               // where the results go
+    .global timed_\way\()_begin
+timed_\way\()_begin:
+    isb                                 // all before is done
+    read_\way x19, x20
+    \call   #0
+    isb                                 // the call is done
+    read_\way x4, x5
+    .global timed_\way\()_end
+timed_\way\()_end:
+    pair_\way x19, x20
+    pair_\way x4, x5
+    ldr     x1, [sp, #32]
+    stp     x19, x20, [x1]              // before
+    stp     x4, x5, [x1, #16]           // after
+    stp     x0, xzr, [x1, #32]          // X0; returned
+    ldp     x19, x20, [sp, #16]
+    ldp     x29, x30, [sp], #48
+    ret
+
+    // empty_WAY(x0 result): the region without the call, to know its cost.
+    .section .text.empty_\way, "ax"
+    .global empty_\way
+empty_\way:
+    mov     x1, x0
+    isb
+    read_\way x2, x3
+    isb
+    read_\way x4, x5
+    pair_\way x2, x3
+    pair_\way x4, x5
+    stp     x2, x3, [x1]                // before
+    stp     x4, x5, [x1, #16]           // after
+    stp     xzr, xzr, [x1, #32]
+    ret
+
+    // suspend_WAY(x0 function ID, x1 power_state, x2 result, x3 where the
+    // context ID is kept): CPU_SUSPEND, or SYSTEM_SUSPEND, which has no
+    // power_state. The context ID names the frame; it is kept where wake_entry
+    // (boot.S) finds it without firmware's help.
+    .section .text.suspend_\way, "ax"
+    .global suspend_\way
+suspend_\way:
+    stp     x29, x30, [sp, #-128]!
+    mov     x29, sp
+    stp     x19, x20, [sp, #16]
+    stp     x21, x22, [sp, #32]
+    stp     x23, x24, [sp, #48]
+    stp     x25, x26, [sp, #64]
+    stp     x27, x28, [sp, #80]
+    str     x2, [sp, #96]               // where the results go
+    mov     x4, x3
+    adrp    x2, wake_entry              // argument 2: entry point
+    add     x2, x2, :lo12:wake_entry
+    add     x3, sp, #\flag              // argument 3: context ID
+    str     x3, [x4]                    //   and kept
+    tbz     x0, #1, 1f                  // function 0xe, not 1:
+    mov     x1, x2                      //   SYSTEM_SUSPEND has the same
+    mov     x2, x3                      //   arguments one earlier
+1:
+    .global suspend_\way\()_kept
+suspend_\way\()_kept:
+    isb                                 // registers are lost on the way
+    read_\way x19, x20                  //   through the entry point: for it,
+    pair_\way x19, x20                  //   this read is the call's beginning,
+    stp     x19, x20, [sp, #104]        //   and not ahead of what comes before
+    .global suspend_\way\()_begin
+suspend_\way\()_begin:
+    isb                                 // all before is done
+    read_\way x19, x20
+    \call   #0
+    isb                                 // the call is done, having returned
+    read_\way x4, x5
+    .global suspend_\way\()_end
+suspend_\way\()_end:
+    pair_\way x19, x20
+    pair_\way x4, x5
+    mov     x6, xzr                     // returned
+    b       suspend_epilogue
+    .endm
+
+    timed   smc, smc, 0
+    timed   smc_twice, smc, 0
+    timed   hvc, hvc, 1                 // flag: the entry counts by CNTVCT
+
+// Both ways back from a suspend meet here. In: sp the frame, x0 the call's
+// X0, x4 and x5 the counter after it, x6 the way back.
+    .section .text.suspend_epilogue, "ax"
+    .global suspend_epilogue
+suspend_epilogue:
+    cbz     x6, 1f
+    ldp     x19, x20, [sp, #104]        // through the entry point
+1:  ldr     x1, [sp, #96]
+    stp     x19, x20, [x1]              // before
+    stp     x4, x5, [x1, #16]           // after
+    stp     x0, x6, [x1, #32]           // X0, the way back
+    ldp     x19, x20, [sp, #16]
+    ldp     x21, x22, [sp, #32]
+    ldp     x23, x24, [sp, #48]
+    ldp     x25, x26, [sp, #64]
+    ldp     x27, x28, [sp, #80]
+    ldp     x29, x30, [sp], #128
+    ret

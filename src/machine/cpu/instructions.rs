@@ -1,0 +1,42 @@
+//! Single instructions that wait, order, or let exceptions in.
+
+use core::arch::asm;
+
+/// Says that an interrupt is pending for this CPU, masked or not (ISR_EL1, its
+/// bits I and F; an SError is taken).
+pub fn is_interrupt_pending() -> bool {
+    let pending: u64;
+    // SAFETY: reading ISR_EL1 has no side effect; the ISB lets writes to the
+    // timer and the GIC's registers take effect first.
+    unsafe { asm!("isb", "mrs {}, isr_el1", out(reg) pending, options(nostack)) };
+    pending & (1 << 7 | 1 << 6) != 0
+}
+
+/// Waits until an interrupt is pending, masked or not.
+pub fn wait_for_interrupt() {
+    // SAFETY: WFI only waits; the barrier completes stores that others wait for.
+    unsafe { asm!("dsb sy", "wfi", options(nostack)) };
+}
+
+/// Lets SErrors be taken from now on, also one that is pending already: on the lead,
+/// once it has a console to report one. (`boot.S` does so on the other entries.)
+// Once in the image: a test looks at each place where SErrors are let in.
+#[inline(never)]
+pub fn unmask_serrors() {
+    // SAFETY: only PSTATE.A changes. TPIDR has been set by boot.S before any
+    // Rust, so that vectors.S finds a stack to dump on.
+    unsafe { asm!("msr daifclr, #4", options(nostack)) };
+}
+
+/// Completes all memory accesses of this CPU, those to devices included.
+pub fn complete_accesses() {
+    // SAFETY: barriers only.
+    unsafe { asm!("dsb sy", "isb", options(nostack)) };
+}
+
+/// Yields in a loop that waits for another CPU, so that SMT threads and emulators run
+/// that one meanwhile.
+pub fn relax() {
+    // SAFETY: YIELD is a hint.
+    unsafe { asm!("yield", options(nomem, nostack, preserves_flags)) };
+}

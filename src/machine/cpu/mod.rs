@@ -1,0 +1,5 @@
+//! The CPU that executes: registers, single instructions, cycle counter.
+
+pub mod cycle_counter;
+pub mod instructions;
+pub mod registers;

@@ -1,0 +1,110 @@
+//! Identity and features of this CPU, by its registers.
+
+use core::arch::asm;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use aarch64_cpu::registers::{
+    CLIDR_EL1, CNTFRQ_EL0, CSSELR_EL1, CurrentEL, HCR_EL2, ID_AA64MMFR2_EL1, ID_AA64PFR0_EL1,
+    MIDR_EL1, MPIDR_EL1, Readable, Writeable,
+};
+use psci_bench::measure::Identity;
+use psci_bench::spec::caches::Caches;
+use psci_bench::spec::psci::AFFINITY_MASK;
+
+/// Returns the current exception level: 1 or 2.
+pub fn exception_level() -> u8 {
+    CurrentEL.read(CurrentEL::EL) as u8
+}
+
+/// Says that HCR_EL2.E2H is 1 although the entry code cleared it: EL2 then has
+/// EL1's layout of registers and descriptors.
+pub fn has_fixed_e2h() -> bool {
+    exception_level() == 2 && HCR_EL2.is_set(HCR_EL2::E2H)
+}
+
+/// Returns the affinity fields of this CPU's MPIDR.
+pub fn mpidr() -> u64 {
+    MPIDR_EL1.get() & AFFINITY_MASK
+}
+
+/// Says that Aff0 of this CPU's MPIDR counts threads (MT).
+pub fn mpidr_counts_threads() -> bool {
+    MPIDR_EL1.get() & 1 << 24 != 0
+}
+
+/// Reads MIDR_EL1.
+pub fn midr() -> u64 {
+    MIDR_EL1.get()
+}
+
+/// Reads the identity of this CPU, its clock apart. A guest of KVM reads no caches,
+/// as KVM makes CCSIDR_EL1 up. Interrupts stay masked, so that CSSELR_EL1 does not
+/// change in between.
+pub fn read_identity(is_kvm_guest: bool) -> Identity {
+    let wide = ID_AA64MMFR2_EL1.is_set(ID_AA64MMFR2_EL1::CCIDX);
+    let levels = match is_kvm_guest {
+        true => 0,
+        false => CLIDR_EL1.get(),
+    };
+    let caches = Caches::read(levels, wide, &mut |selector| {
+        CSSELR_EL1.set(selector);
+        let size: u64;
+        // SAFETY: reading CCSIDR_EL1 has no side effect; the ISB lets it be
+        // the cache that CSSELR_EL1 selects.
+        unsafe { asm!("isb", "mrs {}, ccsidr_el1", out(reg) size, options(nostack)) };
+        size
+    });
+    Identity {
+        midr: midr(),
+        caches,
+        frequency: counter_frequency(),
+        clock_mhz: None,
+    }
+}
+
+/// Returns the bytes of the shortest line of a data cache (CTR_EL0.DminLine).
+pub fn data_line_bytes() -> u64 {
+    let ctr: u64;
+    // SAFETY: reading CTR_EL0 has no side effect.
+    unsafe { asm!("mrs {}, ctr_el0", out(reg) ctr, options(nomem, nostack)) };
+    4 << (ctr >> 16 & 0xf)
+}
+
+/// Returns the bytes that DC ZVA zeroes; None where it may not be used (DCZID_EL0).
+pub fn dc_zva_bytes() -> Option<u64> {
+    let dczid: u64;
+    // SAFETY: reading DCZID_EL0 has no side effect.
+    unsafe { asm!("mrs {}, dczid_el0", out(reg) dczid, options(nomem, nostack)) };
+    let prohibited = dczid & 1 << 4 != 0;
+    (!prohibited).then_some(4 << (dczid & 0xf))
+}
+
+/// Reads CNTFRQ_EL0, in Hz, as the firmware set it.
+pub fn counter_frequency() -> u64 {
+    CNTFRQ_EL0.get()
+}
+
+/// Says that the GIC's system registers exist (ID_AA64PFR0_EL1.GIC).
+pub fn has_gic_registers() -> bool {
+    ID_AA64PFR0_EL1.get() >> 24 & 0xf != 0
+}
+
+/// Returns the words of the shortest line of a data cache, at least 1.
+pub fn words_per_line() -> usize {
+    (data_line_bytes() as usize / size_of::<u64>()).max(1)
+}
+
+/// The affinity fields of the lead's MPIDR; no CPU's before the lead has set it.
+static LEAD_MPIDR: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Makes this CPU the lead, before any other CPU is turned on.
+pub fn set_lead() {
+    LEAD_MPIDR.store(mpidr(), Ordering::Relaxed);
+}
+
+/// Says that this CPU is the lead. By MPIDR, since an exception may come before the
+/// CPU is bound to its channel. Before a lead is set there is only one CPU.
+pub fn is_lead() -> bool {
+    let lead = LEAD_MPIDR.load(Ordering::Relaxed);
+    lead == u64::MAX || lead == mpidr()
+}

@@ -1,0 +1,205 @@
+//! The interrupt controller, as far as waking CPUs needs it: one timer PPI
+//! and one SGI, enabled on each CPU, and the timer frame's SPI on the lead. All
+//! are polled and never taken, but for the timer's in `latency`, which has
+//! another timer's PPI beside it.
+//!
+//! Firmware may have reset a CPU's part of the GIC while it was down, so all
+//! of it is programmed again on every entry: [`Gic::init_cpu`].
+
+use core::sync::atomic::Ordering;
+
+use psci_bench::board::{Gic as Description, Region};
+use psci_bench::devices::spi::{self, SpiTarget};
+
+use crate::machine::cpu::instructions;
+use crate::machine::gic::target::{GicCpu, GicError, OwnSgi, PRIORITY};
+use crate::machine::gic::{v2, v3};
+use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::tables::{MapError, TranslationTables};
+
+/// Acknowledged interrupts until [`Gic::drain`] gives up: more than there
+/// are private interrupts.
+const DRAIN_LIMIT: u32 = 64;
+
+/// Polls of ISR_EL1 for the GIC to take back an interrupt that is no more
+/// asserted.
+const SETTLE_POLLS: u32 = 10_000;
+
+/// A GIC of either kind, or none: then nothing is pending, and no CPU is woken.
+pub enum Gic {
+    /// No GIC.
+    Absent,
+    /// GICv2: memory-mapped CPU interface.
+    V2(v2::GicV2),
+    /// GICv3 and later: CPU interface in system registers.
+    V3(v3::GicV3),
+}
+
+/// An interrupt that was acknowledged, as the GIC returned it.
+pub struct Acknowledged(u32);
+
+impl Gic {
+    /// Maps the GIC that the device tree describes.
+    ///
+    /// # Errors
+    /// Where its registers cannot be mapped, or are too few.
+    pub fn new(
+        tables: &mut TranslationTables,
+        gic: Option<&Description>,
+    ) -> Result<Self, MapError> {
+        let mut map = |region: &Region| Registers::map(tables, *region);
+        Ok(match gic {
+            None => Self::Absent,
+            Some(Description::V2 {
+                distributor,
+                cpu_interface,
+            }) => Self::V2(v2::GicV2::new(map(distributor)?, map(cpu_interface)?)?),
+            Some(Description::V3 {
+                distributor,
+                redistributors,
+                stride,
+            }) => {
+                let distributor = map(distributor)?;
+                let redistributors = redistributors.iter().map(map).collect::<Result<_, _>>()?;
+                Self::V3(v3::GicV3::new(distributor, redistributors, *stride)?)
+            }
+        })
+    }
+
+    /// Returns the architecture's version: 2 or 3; 0 without a GIC.
+    pub fn version(&self) -> u8 {
+        match self {
+            Self::Absent => 0,
+            Self::V2(_) => 2,
+            Self::V3(_) => 3,
+        }
+    }
+
+    /// Lets the distributor forward non-secure interrupts. The lead does so once, and
+    /// again after SYSTEM_SUSPEND.
+    pub fn init_distributor(&self) -> Result<(), GicError> {
+        match self {
+            Self::Absent => Ok(()),
+            Self::V2(gic) => {
+                gic.init_distributor();
+                Ok(())
+            }
+            Self::V3(gic) => gic.init_distributor(),
+        }
+    }
+
+    /// Sets up this CPU's part, whatever its state, for the PPIs of these timers
+    /// and the SGI: on every entry.
+    pub fn init_cpu(&self, own: &GicCpu, timers: &[u32]) -> Result<(), GicError> {
+        match self {
+            Self::Absent => Ok(()),
+            Self::V2(gic) => {
+                gic.init_cpu(own, timers);
+                Ok(())
+            }
+            Self::V3(gic) => gic.init_cpu(own, timers),
+        }
+    }
+
+    /// Sends the wake-up SGI to another CPU.
+    pub fn send_wake_sgi(&self, target: &GicCpu) {
+        self.send_wake_sgis(core::iter::once(target));
+    }
+
+    /// Sends the wake-up SGI to several CPUs, by as few writes as name them: one
+    /// with GICv2, one for each cluster with GICv3.
+    pub fn send_wake_sgis<'s>(&self, targets: impl Iterator<Item = &'s GicCpu>) {
+        instructions::complete_accesses();
+        match self {
+            Self::Absent => {}
+            Self::V2(gic) => gic.send_wake_sgis(targets),
+            Self::V3(_) => v3::GicV3::send_wake_sgis(targets.map(|target| target.mpidr)),
+        }
+        instructions::complete_accesses();
+    }
+
+    /// Returns the accesses of an SGI from `own` to itself; None without a GIC, or
+    /// where its register cannot name the CPU.
+    pub fn own_sgi(&self, own: &GicCpu) -> Option<OwnSgi> {
+        match self {
+            Self::Absent => None,
+            Self::V2(gic) => Some(gic.own_sgi()),
+            Self::V3(_) => v3::GicV3::own_sgi(own.mpidr),
+        }
+    }
+
+    /// Routes an SPI, level-sensitive, to the CPU `own`, whose part of the GIC is set
+    /// up. Only the lead does so. Returns false when the SPI cannot be enabled.
+    pub fn enable_spi(&self, intid: u32, own: &GicCpu) -> bool {
+        let target = match self {
+            Self::Absent => return false,
+            Self::V2(_) => SpiTarget::List(own.place.load(Ordering::Relaxed) as u8),
+            Self::V3(_) => SpiTarget::Affinity(own.mpidr),
+        };
+        let enable = |mut bus| spi::enable(&mut bus, intid, target, PRIORITY);
+        self.distributor().is_some_and(enable)
+    }
+
+    /// Disables an SPI. Returns false when the GIC does not complete that.
+    pub fn disable_spi(&self, intid: u32) -> bool {
+        let disable = |mut bus| spi::disable(&mut bus, intid);
+        self.distributor().is_some_and(disable)
+    }
+
+    fn distributor(&self) -> Option<Mmio> {
+        // Of the registers of SPIs the lead alone makes use, here; whatever
+        // else of the distributor is written elsewhere is not touched.
+        match self {
+            Self::Absent => None,
+            Self::V2(gic) => Some(Mmio::new(gic.distributor)),
+            Self::V3(gic) => Some(Mmio::new(gic.distributor)),
+        }
+    }
+
+    /// Acknowledges the pending interrupt, if there is one. The caller ends it.
+    pub fn acknowledge(&self) -> Option<Acknowledged> {
+        match self {
+            Self::Absent => None,
+            Self::V2(gic) => gic.acknowledge().map(Acknowledged),
+            Self::V3(_) => v3::GicV3::acknowledge().map(Acknowledged),
+        }
+    }
+
+    /// Ends an interrupt.
+    pub fn end(&self, acknowledged: Acknowledged) {
+        match self {
+            Self::Absent => {}
+            Self::V2(gic) => gic.end(acknowledged.0),
+            Self::V3(_) => v3::GicV3::end(acknowledged.0),
+        }
+    }
+
+    /// Acknowledges and ends the interrupt that is pending, if one is.
+    pub fn acknowledge_and_end(&self) -> Option<u32> {
+        let acknowledged = self.acknowledge()?;
+        let intid = self.intid(&acknowledged);
+        self.end(acknowledged);
+        Some(intid)
+    }
+
+    /// Returns the INTID of an interrupt.
+    pub fn intid(&self, acknowledged: &Acknowledged) -> u32 {
+        match self {
+            // The other bits are the source CPU's number.
+            Self::V2(_) => acknowledged.0 & 0x3ff,
+            _ => acknowledged.0,
+        }
+    }
+
+    /// Acknowledges and ends what is pending, until nothing is. Returns false
+    /// when something stays.
+    pub fn drain(&self) -> bool {
+        for _ in 0..DRAIN_LIMIT {
+            if self.acknowledge_and_end().is_none() {
+                break;
+            }
+        }
+        instructions::complete_accesses();
+        (0..SETTLE_POLLS).any(|_| !instructions::is_interrupt_pending())
+    }
+}

@@ -1,0 +1,62 @@
+//! The items that GICv2 and GICv3 share.
+
+use core::sync::atomic::AtomicU64;
+
+/// The SGI that wakes a CPU.
+pub const WAKE_SGI: u32 = 0;
+
+/// The priority of all interrupts: a middle one of the non-secure half.
+pub const PRIORITY: u8 = 0xa0;
+
+/// One CPU, as the GIC finds it.
+pub struct GicCpu {
+    /// The affinity fields of its MPIDR.
+    pub mpidr: u64,
+    /// GICv3: the address of its redistributor; 0 before that has been found.
+    /// GICv2: its bit in target lists.
+    pub place: AtomicU64,
+}
+
+/// The accesses by which a CPU sends the wake-up SGI to itself, acknowledges and
+/// ends it.
+pub enum OwnSgi {
+    /// GICv2: the value for GICD_SGIR, and the addresses of GICD_SGIR and of
+    /// GICC_IAR, which GICC_EOIR follows.
+    Registers {
+        /// The value.
+        value: u64,
+        /// Address of GICD_SGIR.
+        sgir: u64,
+        /// Address of GICC_IAR.
+        iar: u64,
+    },
+    /// GICv3: the value for ICC_SGI1R_EL1.
+    System {
+        /// The value.
+        value: u64,
+    },
+}
+
+/// The reason why this CPU's part of the GIC cannot be set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GicError {
+    /// No redistributor has this CPU's affinity.
+    NoRedistributor,
+    /// ICC_SRE_EL1.SRE stays 0: the system registers cannot be used.
+    NoSystemRegisters,
+    /// A register write stayed pending.
+    Timeout,
+    /// The redistributor does not wake up.
+    Asleep,
+}
+
+impl core::fmt::Display for GicError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str(match self {
+            Self::NoRedistributor => "no GIC redistributor has this CPU's affinity",
+            Self::NoSystemRegisters => "this CPU has no GICv3 system registers",
+            Self::Timeout => "a GIC register write stayed pending",
+            Self::Asleep => "the GIC redistributor does not wake up",
+        })
+    }
+}

@@ -1,0 +1,35 @@
+//! Dirty lines in a CPU's cache, for its power-down to write back.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use crate::machine::cpu::instructions;
+
+/// The memory that is written to.
+pub struct DirtyLines {
+    /// One CPU at a time uses the words: the one before has powered down since, and has
+    /// written its lines back.
+    pub words: &'static [AtomicU64],
+    /// Words of a cache line, at least 1.
+    pub words_per_line: usize,
+}
+
+impl DirtyLines {
+    /// Makes so many bytes dirty in this CPU's cache, as far as there is memory for
+    /// them.
+    ///
+    /// One word of each line is read and then written. CPUs take whole lines that are
+    /// only written for a stream, and send them past the cache.
+    pub fn dirty(&self, bytes: usize) {
+        let words = self.words.get(..bytes / size_of::<u64>());
+        let words = words.unwrap_or(self.words);
+        for line in words.chunks(self.words_per_line) {
+            if let [word, ..] = line {
+                let value = word.load(Ordering::Relaxed);
+                word.store(value.wrapping_add(1), Ordering::Relaxed);
+            }
+        }
+        if bytes != 0 {
+            instructions::complete_accesses();
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Read-only mappings of data that the loader placed.
+//!
+//! Their address comes from the loader, or from a register. So no page is mapped
+//! that is in use, and each is probed before it is read as memory.
+
+use core::slice;
+
+use psci_bench::board::Region;
+
+use crate::machine::memory::probe;
+use crate::machine::memory::tables::{self, MapError, Mapping, TranslationTables};
+
+/// Finds bytes that are mapped already and never written to; None unless each page
+/// is.
+pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'static [u8]> {
+    // SAFETY: they can be read, and a store to them would fault. They
+    // stay mapped: pages are unmapped in this file alone, and only such as were not
+    // mapped for good.
+    let bytes = || unsafe { bytes(region) };
+    tables.is_constant(region).then(bytes)
+}
+
+/// Maps bytes, reads them once, and unmaps them.
+///
+/// # Errors
+/// Where a page is in use, or there is no memory.
+pub fn read_once<T>(
+    tables: &mut TranslationTables,
+    region: Region,
+    reader: impl FnOnce(&[u8]) -> T,
+) -> Result<T, MapError> {
+    map(tables, region)?;
+    // SAFETY: just mapped, each page can be read and none be written to; what
+    // `reader` returns does not borrow from the bytes.
+    let read = reader(unsafe { bytes(region) });
+    tables.unmap(region);
+    Ok(read)
+}
+
+/// Maps bytes for good.
+///
+/// # Errors
+/// Where a page is in use, or there is no memory.
+pub fn map_for_good(
+    tables: &mut TranslationTables,
+    region: Region,
+) -> Result<&'static [u8], MapError> {
+    map(tables, region)?;
+    // SAFETY: just mapped, each page can be read and none be written to; they
+    // stay mapped.
+    Ok(unsafe { bytes(region) })
+}
+
+/// Maps pages that can be read and are not in use.
+fn map(tables: &mut TranslationTables, region: Region) -> Result<(), MapError> {
+    let mapped = tables.map_unused(region, Mapping::Constant);
+    let error = match mapped {
+        // Some of it may be mapped.
+        Err(MapError::OutOfTables) => MapError::OutOfTables,
+        Err(error) => return Err(error),
+        Ok(()) => match tables::pages(region).find(|page| probe::try_read_word(*page).is_none()) {
+            Some(page) => MapError::Unreadable(page),
+            None => return Ok(()),
+        },
+    };
+    tables.unmap(region);
+    Err(error)
+}
+
+/// Returns the bytes of a region.
+///
+/// # Safety
+/// The region must be mapped as memory that is never written to, as long as the
+/// bytes are in use.
+unsafe fn bytes<'a>(region: Region) -> &'a [u8] {
+    // SAFETY: the caller's promise; bytes need no alignment.
+    unsafe { slice::from_raw_parts(region.base as *const u8, region.size as usize) }
+}

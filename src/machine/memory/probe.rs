@@ -1,0 +1,40 @@
+//! Reads of an address where there may be no memory.
+
+use core::arch::asm;
+
+/// Reads the word at `address`; None where it cannot be read: vectors.S steps over a
+/// fault of exactly this load, and of [`try_read_byte`]'s.
+///
+/// The address must be mapped, and aligned to 4. Of a device it must be that of a
+/// register that reading does nothing to. Such are those that are read here:
+/// GICR_PIDR2, W_IIDR and WDOGPERIPHID0, which are constant; CNTTIDR, which tells
+/// what is implemented; CNTP_CTL, the state of a timer; and a UART's status, which
+/// its driver polls.
+pub fn try_read_word(address: u64) -> Option<u32> {
+    load(address, false)
+}
+
+/// Reads the byte at `address`, as [`try_read_word`] does a word.
+pub fn try_read_byte(address: u64) -> Option<u32> {
+    load(address, true)
+}
+
+fn load(address: u64, is_byte: bool) -> Option<u32> {
+    let readable: u64;
+    let value: u64;
+    // SAFETY: probe_load loads one word or byte, stores nothing, and changes x0 to
+    // x2 and x30 alone; a fault of its load comes back as 0. So no memory of the
+    // program's changes, whatever the address: a load from a register may do
+    // something to the device, and to nothing else.
+    unsafe {
+        asm!(
+            "bl probe",
+            inout("x0") address => readable,
+            inout("x1") u64::from(is_byte) => value,
+            out("x2") _,
+            out("x30") _,
+            options(nostack)
+        );
+    }
+    (readable != 0).then_some(value as u32)
+}

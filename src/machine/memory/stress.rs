@@ -1,0 +1,78 @@
+//! Load on the memory system, and the memory that it goes to.
+//!
+//! The stores and the cache maintenance are in `stress.S`: they are measured, and not
+//! a loop as a compiler translates it.
+
+use core::arch::{asm, global_asm};
+
+use psci_bench::board::Region;
+use psci_bench::plan::Load;
+
+use crate::machine::memory::tables::Pages;
+
+global_asm!(include_str!("stress.S"));
+
+/// One of the functions of `stress.S`.
+pub type Function = unsafe extern "C" fn(first: u64, bytes: u64, line: u64, block: u64);
+
+unsafe extern "C" {
+    fn stress_idle(first: u64, bytes: u64, line: u64, block: u64);
+    fn stress_write(first: u64, bytes: u64, line: u64, block: u64);
+    fn stress_zero(first: u64, bytes: u64, line: u64, block: u64);
+    fn stress_nontemporal(first: u64, bytes: u64, line: u64, block: u64);
+    fn stress_clean(first: u64, bytes: u64, line: u64, block: u64);
+}
+
+/// Returns the functions of a load, which run by turns. Plain stores replace DC ZVA
+/// where `zero` is false.
+pub fn functions_of_load(load: Load, zero: bool) -> [Function; 4] {
+    let zeroes = if zero {
+        stress_zero
+    } else {
+        stress_write as Function
+    };
+    match load {
+        Load::Idle => [stress_idle; 4],
+        Load::Write => [stress_write; 4],
+        Load::Zero => [zeroes; 4],
+        Load::Nontemporal => [stress_nontemporal; 4],
+        Load::Clean => [stress_clean; 4],
+        Load::Mixed => [stress_write, zeroes, stress_nontemporal, stress_clean],
+    }
+}
+
+/// The unit of [`StressBuffer::write`], in bytes: one turn of its loop.
+const STEP: u64 = 64;
+
+/// Memory that one CPU writes to and no CPU reads.
+pub struct StressBuffer(Pages);
+
+impl StressBuffer {
+    /// Returns a buffer of these pages.
+    pub const fn new(pages: Pages) -> Self {
+        Self(pages)
+    }
+
+    /// Returns its region.
+    pub const fn region(&self) -> Region {
+        self.0.region()
+    }
+
+    /// Writes to the first `bytes` of it, rounded up to 64 and as far as
+    /// it goes, once and in order: so many bytes of lines are dirty afterwards
+    /// in the caches of the CPU that calls this, as far as they hold them. The
+    /// stores are done when this returns.
+    pub fn write(&self, bytes: u64) {
+        let Region { base, size } = self.region();
+        let bytes = bytes.min(size).next_multiple_of(STEP);
+        if bytes > 0 {
+            // SAFETY: stress_write stores to `bytes` bytes from the base on,
+            // and nowhere else: a multiple of 64, not 0, and not beyond the
+            // size, which is one of 4096. Pages are mapped memory that
+            // this buffer alone owns. It uses x0 and x1.
+            unsafe { stress_write(base, bytes, 0, 0) };
+        }
+        // SAFETY: a barrier only.
+        unsafe { asm!("dsb sy", options(nostack)) };
+    }
+}

@@ -1,0 +1,309 @@
+//! Translation tables: identity-mapped, only what is needed.
+//!
+//! `boot.S` maps the image and an appended tree; [`TranslationTables::map`] adds devices
+//! and memory afterwards. Memory is mapped in pages of 4 KiB, never in larger
+//! blocks: a neighbour may be secure memory (on some boards BL31 shares BL33's
+//! 2 MiB), and a block over it would let the CPU speculate into it. It does
+//! not do so into devices. Those have blocks where one has 2 MiB of its own:
+//! there may be redistributors for 512 CPUs.
+
+use core::arch::asm;
+
+use psci_bench::board::{Region, Room, free_memory};
+
+use crate::machine::cpu::registers;
+
+/// Bytes in a page.
+pub const PAGE: u64 = 4096;
+
+/// Bytes in a block: what one level 3 table maps.
+pub const BLOCK: u64 = 512 * PAGE;
+
+/// A level 3 descriptor's low bits for Normal memory: valid page, attribute
+/// index 1, inner shareable, accessed. `boot.S` uses it, too.
+pub const PAGE_NORMAL: u64 = 0b11 | 1 << 2 | 3 << 8 | 1 << 10;
+
+/// The low bits for devices: attribute index 0.
+const PAGE_DEVICE: u64 = 0b11 | 1 << 10;
+
+/// Set in descriptors of pages and tables, and not in those of blocks.
+const NO_BLOCK: u64 = 0b10;
+
+const READ_ONLY: u64 = 1 << 7;
+
+/// The low bits of the descriptor of memory that is never written to.
+const CONSTANT: u64 = PAGE_NORMAL | READ_ONLY;
+
+/// Execute-never for EL2, or for EL1 and EL0 (where bit 53 is EL1's).
+const NEVER_EXECUTE_EL2: u64 = 1 << 54;
+const NEVER_EXECUTE_EL1: u64 = 1 << 54 | 1 << 53;
+/// AP[1], RES1 with one privilege level.
+const ONE_LEVEL: u64 = 1 << 6;
+const ADDRESS: u64 = 0x0000_ffff_ffff_f000;
+
+/// The contents of a mapped region. None of it can be executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mapping {
+    /// Memory for reading and writing.
+    Memory,
+    /// Memory for reading.
+    Constant,
+    /// Device registers.
+    Device,
+}
+
+/// The reason why a region was not mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapError {
+    /// The pool of tables is used up.
+    OutOfTables,
+    /// The page at this address is mapped already, as another kind.
+    Conflict(u64),
+    /// The address has more than 48 bits.
+    Address(u64),
+    /// The page is the one that a null pointer points to, and no device's.
+    Null,
+    /// No memory can be read at this address.
+    Unreadable(u64),
+    /// The device at this address has more registers than the tree says.
+    TooFew(u64),
+}
+
+impl core::fmt::Display for MapError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::OutOfTables => write!(f, "no translation table left"),
+            Self::Conflict(at) => write!(f, "{at:#x} is in use as something else"),
+            Self::Address(at) => write!(f, "{at:#x} has more than 48 bits"),
+            Self::Null => write!(f, "the page at address 0 is not used as memory"),
+            Self::Unreadable(at) => write!(f, "there is no memory at {at:#x}"),
+            Self::TooFew(at) => write!(f, "there are too few of them at {at:#x}"),
+        }
+    }
+}
+
+/// The tables, and the pool that new ones come from.
+///
+/// A page is of one [`Mapping`] as long as it is mapped: to map it as another is an
+/// error. So no value of the program's lies where a device is mapped, and none
+/// that is written to where a constant is.
+pub struct TranslationTables {
+    root: u64,
+    next: u64,
+    end: u64,
+    data_bits: u64,
+}
+
+impl TranslationTables {
+    /// Takes over the tables of `boot.S`, with the root table at `root`. Of the pool,
+    /// which ends at `end`, those before `next` are in use. `el1_layout` is the layout
+    /// of descriptors.
+    pub fn new(root: u64, next: u64, end: u64, el1_layout: bool) -> Self {
+        Self {
+            root,
+            next,
+            end,
+            data_bits: if el1_layout {
+                NEVER_EXECUTE_EL1
+            } else {
+                NEVER_EXECUTE_EL2 | ONE_LEVEL
+            },
+        }
+    }
+
+    /// Replaces the pool by other pages.
+    pub fn set_pool(&mut self, mut pool: Pages) {
+        pool.zero();
+        let Region { base, size } = pool.region();
+        self.next = base;
+        self.end = base + size;
+    }
+
+    /// Maps the pages that `region` touches. Pages that are mapped as this
+    /// kind already stay as they are.
+    pub fn map(&mut self, region: Region, kind: Mapping) -> Result<(), MapError> {
+        let bits = self.data_bits
+            | match kind {
+                Mapping::Memory => PAGE_NORMAL,
+                Mapping::Constant => CONSTANT,
+                Mapping::Device => PAGE_DEVICE,
+            };
+        let last = region.base.saturating_add(region.size.saturating_sub(1));
+        if last & !(ADDRESS | (PAGE - 1)) != 0 {
+            return Err(MapError::Address(last));
+        }
+        let mut page = region.base & !(PAGE - 1);
+        // Devices may be there: a UART at 0x3f8, as in kvmtool's older machines.
+        if page == 0 && kind != Mapping::Device {
+            return Err(MapError::Null);
+        }
+        while page <= last {
+            let fits = page.is_multiple_of(BLOCK) && last - page >= BLOCK - 1;
+            page += self.map_page_or_block(page, bits, fits && kind == Mapping::Device)?;
+        }
+        // SAFETY: barriers only. The walker must see the descriptors before
+        // the first access that uses them. No TLB holds an invalid entry.
+        unsafe { asm!("dsb ishst", "isb", options(nostack)) };
+        Ok(())
+    }
+
+    /// Returns the address of the last descriptor for `page`, a page's or a block's, where
+    /// there is a table for it.
+    fn last_entry(&self, page: u64) -> Option<u64> {
+        let mut table = self.root;
+        for level in 0..3 {
+            let descriptor = read(entry(table, page, level));
+            if descriptor & 1 == 0 {
+                return None;
+            }
+            if descriptor & NO_BLOCK == 0 {
+                return Some(entry(table, page, level));
+            }
+            table = descriptor & ADDRESS;
+        }
+        Some(entry(table, page, 3))
+    }
+
+    /// Maps the pages that `region` touches, of which none may be mapped: a mapped
+    /// page is in use.
+    pub fn map_unused(&mut self, region: Region, kind: Mapping) -> Result<(), MapError> {
+        let mapped = |page: &u64| self.last_entry(*page).is_some_and(|e| read(e) & 1 != 0);
+        match pages(region).find(mapped) {
+            Some(page) => Err(MapError::Conflict(page)),
+            None => self.map(region, kind),
+        }
+    }
+
+    /// Says that all pages that `region` touches, and at least one, are mapped as
+    /// [`Mapping::Constant`] or as the image's text.
+    pub fn is_constant(&self, region: Region) -> bool {
+        let constant = |page| {
+            let entry = self.last_entry(page);
+            entry.is_some_and(|entry| {
+                let descriptor = read(entry);
+                descriptor & CONSTANT == CONSTANT && descriptor & ADDRESS == page
+            })
+        };
+        region.size > 0 && pages(region).all(constant)
+    }
+
+    /// Unmaps pages. They must not be a device's, which may have blocks.
+    pub fn unmap(&mut self, region: Region) {
+        pages(region).for_each(|page| self.unmap_page(page));
+    }
+
+    fn unmap_page(&mut self, page: u64) {
+        let Some(entry) = self.last_entry(page) else {
+            return;
+        };
+        write(entry, 0);
+        macro_rules! forget {
+            ($all:literal) => {
+                // SAFETY: barriers and maintenance of this CPU's TLB only; no
+                // other CPU is on yet.
+                unsafe { asm!("dsb ishst", $all, "dsb sy", "isb", options(nostack)) }
+            };
+        }
+        match registers::exception_level() {
+            2 => forget!("tlbi alle2"),
+            _ => forget!("tlbi vmalle1"),
+        }
+    }
+
+    /// Maps a page, or a block where there is to be one and no table is in its
+    /// place. Returns the bytes that are mapped.
+    fn map_page_or_block(&mut self, page: u64, bits: u64, block: bool) -> Result<u64, MapError> {
+        let mut table = self.root;
+        for level in 0..3 {
+            let entry = entry(table, page, level);
+            let mut descriptor = read(entry);
+            if descriptor & 1 == 0 && block && level == 2 {
+                write(entry, page | bits & !NO_BLOCK);
+                return Ok(BLOCK);
+            }
+            if descriptor & 1 == 0 {
+                if self.next >= self.end {
+                    return Err(MapError::OutOfTables);
+                }
+                descriptor = self.next | 0b11;
+                self.next += PAGE;
+                write(entry, descriptor);
+            }
+            if descriptor & NO_BLOCK == 0 {
+                let same = descriptor & !ADDRESS == bits & !NO_BLOCK;
+                // On to where the block ends.
+                let rest = BLOCK - page % BLOCK;
+                return same.then_some(rest).ok_or(MapError::Conflict(page));
+            }
+            table = descriptor & ADDRESS;
+        }
+        let entry = entry(table, page, 3);
+        match read(entry) {
+            old if old & 1 == 0 => write(entry, page | bits),
+            old if old == page | bits => {}
+            _ => return Err(MapError::Conflict(page)),
+        }
+        Ok(PAGE)
+    }
+}
+
+/// Whole pages of memory, mapped for good. This value is the only owner of them.
+pub struct Pages(Region);
+
+impl Pages {
+    /// Maps memory that the board does not use.
+    ///
+    /// # Errors
+    /// Where a page is in use already.
+    pub fn map(tables: &mut TranslationTables, room: Room) -> Result<Self, MapError> {
+        let region = room.region();
+        tables.map_unused(region, Mapping::Memory)?;
+        Ok(Self(region))
+    }
+
+    /// Returns the region of the pages.
+    pub const fn region(&self) -> Region {
+        self.0
+    }
+
+    /// Splits the first `bytes` bytes off, rounded up to whole pages, as far as there
+    /// are so many.
+    pub fn split_off(&mut self, bytes: u64) -> Self {
+        Self(free_memory::split_off(&mut self.0, bytes))
+    }
+
+    /// Fills the pages with zeroes, which a table walk sees before any descriptor that
+    /// is stored later. Not inlined, so that `tests/entries` finds it.
+    #[inline(never)]
+    pub fn zero(&mut self) {
+        let Region { base, size } = self.0;
+        // SAFETY: mapped memory, and these pages' only owner asks for it.
+        unsafe { (base as *mut u8).write_bytes(0, size as usize) };
+        // SAFETY: a barrier only.
+        unsafe { asm!("dsb ishst", options(nostack)) };
+    }
+}
+
+/// Returns the pages that `region` touches.
+pub fn pages(region: Region) -> impl Iterator<Item = u64> {
+    let end = region.base.saturating_add(region.size);
+    (region.base & !(PAGE - 1)..end).step_by(PAGE as usize)
+}
+
+/// Returns the address of the descriptor for `page` in a table of `level` (0 to 3).
+fn entry(table: u64, page: u64, level: u32) -> u64 {
+    let shift = 39 - 9 * level;
+    table + (page >> shift & 0x1ff) * 8
+}
+
+fn read(entry: u64) -> u64 {
+    // SAFETY: entry() of a table of ours: root, or one that map_page_or_block() linked
+    // from the pool, which is mapped memory that nothing else uses.
+    unsafe { (entry as *const u64).read_volatile() }
+}
+
+fn write(entry: u64, descriptor: u64) {
+    // SAFETY: as in read(); only the lead writes tables, one at a time, since
+    // it alone has the `Tables`.
+    unsafe { (entry as *mut u64).write_volatile(descriptor) };
+}

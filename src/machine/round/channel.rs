@@ -1,0 +1,101 @@
+//! The memory that one CPU shares with the others.
+
+use core::sync::atomic::{AtomicBool, AtomicU64};
+
+use aarch64_cpu::registers::{TPIDR_EL1, TPIDR_EL2, Writeable};
+use psci_bench::measure::{Identity, Tally};
+use spin::Once;
+
+use crate::machine::boot::layout::{EntryRecord, set_channel_directory};
+use crate::machine::cpu::registers;
+use crate::machine::gic::target::GicCpu;
+use crate::machine::memory::stacks::CpuStack;
+use crate::machine::memory::stress::StressBuffer;
+use crate::machine::round::handover::Handover;
+
+/// The channel of one CPU. No cache line is shared by two channels.
+#[repr(C, align(128))]
+pub struct CpuChannel {
+    /// The words that `boot.S` and `vectors.S` read.
+    pub entry: EntryRecord,
+    /// The CPU's index in the board's order.
+    pub index: usize,
+    /// The CPU as the GIC finds it.
+    pub gic: GicCpu,
+    /// Memory that the CPU may write to, where the plan needs it.
+    pub stress_buffer: StressBuffer,
+    /// True once the interrupt of the CPU's timer has been seen to arrive. The CPU
+    /// alone reads and writes it.
+    pub timer_is_proven: AtomicBool,
+    /// The identity of the CPU, once it has been on.
+    pub identity: Once<Identity>,
+    /// Orders and outcomes.
+    pub handover: Handover,
+}
+
+/// The channels, in the board's order.
+static CHANNELS: Once<&'static [CpuChannel]> = Once::new();
+
+impl CpuChannel {
+    /// Returns the channel of a CPU that has no order yet.
+    pub fn new(
+        index: usize,
+        mpidr: u64,
+        stack: CpuStack,
+        stress_buffer: StressBuffer,
+        tally: Option<&'static mut Tally>,
+    ) -> Self {
+        Self {
+            entry: EntryRecord {
+                stack_top: stack.top(),
+                mpidr,
+                suspend_context: AtomicU64::new(0),
+            },
+            index,
+            gic: GicCpu {
+                mpidr,
+                place: AtomicU64::new(0),
+            },
+            stress_buffer,
+            timer_is_proven: AtomicBool::new(false),
+            identity: Once::new(),
+            handover: Handover::new(tally),
+        }
+    }
+
+    /// Returns the affinity fields of the CPU's MPIDR.
+    pub const fn mpidr(&self) -> u64 {
+        self.entry.mpidr
+    }
+}
+
+/// Makes the channels known to the entries and to [`own`], before any other CPU is
+/// turned on and before the first suspend; and binds the lead to its own.
+pub fn publish(channels: &'static [CpuChannel], lead: usize) {
+    CHANNELS.call_once(|| channels);
+    let range = channels.as_ptr_range();
+    set_channel_directory(range.start as u64, range.end as u64);
+    bind(&channels[lead]);
+}
+
+/// Binds this CPU to its channel, by which `vectors.S` finds a stack to dump on.
+/// Each entry after boot does so by itself.
+fn bind(channel: &'static CpuChannel) {
+    let address = core::ptr::from_ref(channel) as u64;
+    match registers::exception_level() {
+        2 => TPIDR_EL2.set(address),
+        _ => TPIDR_EL1.set(address),
+    }
+}
+
+/// Returns the channel of this CPU, once there are channels.
+pub fn own() -> Option<&'static CpuChannel> {
+    let mpidr = registers::mpidr();
+    let mut channels = CHANNELS.get()?.iter();
+    channels.find(|channel| channel.mpidr() == mpidr)
+}
+
+/// Returns the identity of the CPU of this index, once it has been on.
+pub fn identity_of(index: usize) -> Option<Identity> {
+    CHANNELS.get()?.get(index)?.identity.get().copied()
+}

@@ -1,0 +1,230 @@
+//! The hand-over between the lead and one other CPU.
+//!
+//! The lead writes an [`Order`] and then counts `issued` up; the CPU executes it,
+//! writes its [`Outcome`] and then sets `done` to that number. Between the two,
+//! order, outcome and tally belong to the CPU; otherwise to the lead. A CPU that
+//! is lost keeps them for ever.
+//!
+//! The file also compiles on the host, in `tests/handover.rs`.
+
+use psci_bench::measure::order::Order;
+use psci_bench::measure::{Cause, Outcome, Tally};
+
+use super::sync::{AtomicU32, AtomicU64, Cell, Ordering};
+
+/// Bit of `cpu_off_return` that is set when CPU_OFF has returned.
+const RETURNED: u64 = 1 << 32;
+
+/// Values of `fault`.
+const EXCEPTION: u32 = 1;
+const WRONG_CONTEXT: u32 = 2;
+
+/// The state that the lead and one other CPU share. A number is that of an order.
+pub struct Handover {
+    issued: AtomicU32,
+    ready: AtomicU32,
+    done: AtomicU32,
+    released: AtomicU32,
+    dismissed: AtomicU32,
+    fault: AtomicU32,
+    start: AtomicU64,
+    sgi_sent_at: AtomicU64,
+    cpu_off_return: AtomicU64,
+    order: Cell<Option<Order>>,
+    outcome: Cell<Outcome>,
+    tally: Cell<Option<&'static mut Tally>>,
+}
+
+// SAFETY: `order`, `outcome` and `tally` change hands by `issued` and `done`, which
+// are stored with Release and loaded with Acquire; all else is atomic.
+unsafe impl Sync for Handover {}
+
+/// The part of the lead.
+impl Handover {
+    /// Returns a hand-over without an order. `tally` is the CPU's, where the plan
+    /// needs one.
+    pub fn new(tally: Option<&'static mut Tally>) -> Self {
+        Self {
+            issued: AtomicU32::new(0),
+            ready: AtomicU32::new(0),
+            done: AtomicU32::new(0),
+            released: AtomicU32::new(0),
+            dismissed: AtomicU32::new(0),
+            fault: AtomicU32::new(0),
+            start: AtomicU64::new(0),
+            sgi_sent_at: AtomicU64::new(0),
+            cpu_off_return: AtomicU64::new(0),
+            order: Cell::new(None),
+            outcome: Cell::new(Outcome::default()),
+            tally: Cell::new(tally),
+        }
+    }
+
+    /// Gives the CPU an order. The last one must be done.
+    pub fn give_order(&self, order: Order) {
+        let number = self.issued.load(Ordering::Relaxed);
+        assert!(
+            self.done.load(Ordering::Acquire) == number,
+            "an order to a CPU that has not done its last"
+        );
+        // SAFETY: done = issued, as just checked: the order is the lead's.
+        self.order.with_mut(|at| unsafe { at.write(Some(order)) });
+        self.cpu_off_return.store(0, Ordering::Relaxed);
+        self.start.store(0, Ordering::Relaxed);
+        self.issued.store(number.wrapping_add(1), Ordering::Release);
+    }
+
+    /// Says that the CPU is ready to begin its order.
+    pub fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
+    }
+
+    /// Publishes the instant, not 0, at which the CPUs of the round call.
+    pub fn publish_start(&self, instant: u64) {
+        self.start.store(instant, Ordering::Release);
+    }
+
+    /// Says that the order is done.
+    pub fn is_done(&self) -> bool {
+        self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
+    }
+
+    /// Returns the outcome; None before the order is done.
+    pub fn outcome(&self) -> Option<Outcome> {
+        if !self.is_done() {
+            return None;
+        }
+        // SAFETY: done = issued: the outcome is the lead's.
+        Some(self.outcome.with(|at| unsafe { at.read() }))
+    }
+
+    /// Returns the code that CPU_OFF returned; None where it has not returned.
+    pub fn cpu_off_failure(&self) -> Option<i32> {
+        let code = self.cpu_off_return.load(Ordering::Acquire);
+        (code & RETURNED != 0).then_some(code as u32 as i32)
+    }
+
+    /// Lets the CPU go on that waits after its order for the lead's return.
+    pub fn release(&self) {
+        let number = self.issued.load(Ordering::Relaxed);
+        self.released.store(number, Ordering::Release);
+    }
+
+    /// Gives the CPU up. It powers off should it still arrive.
+    pub fn dismiss(&self) {
+        self.dismissed.store(1, Ordering::Release);
+    }
+}
+
+/// The part of the CPU.
+impl Handover {
+    /// Returns the order that is not done, if there is one.
+    pub fn order(&self) -> Option<Order> {
+        let number = self.issued.load(Ordering::Acquire);
+        if number == self.done.load(Ordering::Relaxed) {
+            return None;
+        }
+        // SAFETY: done != issued: the order is this CPU's.
+        self.order.with(|at| unsafe { at.read() })
+    }
+
+    /// Reports that the CPU is ready to begin.
+    pub fn report_ready(&self) {
+        let number = self.issued.load(Ordering::Relaxed);
+        self.ready.store(number, Ordering::Release);
+    }
+
+    /// Returns the instant of the call, once the lead has published it.
+    pub fn start(&self) -> Option<u64> {
+        Some(self.start.load(Ordering::Acquire)).filter(|instant| *instant != 0)
+    }
+
+    /// Ends the order with its outcome. There must be one that is not done.
+    pub fn finish(&self, outcome: Outcome) {
+        let number = self.issued.load(Ordering::Relaxed);
+        assert!(
+            self.done.load(Ordering::Relaxed) != number,
+            "an outcome without an order"
+        );
+        // SAFETY: done != issued: the outcome is this CPU's.
+        self.outcome.with_mut(|at| unsafe { at.write(outcome) });
+        self.done.store(number, Ordering::Release);
+    }
+
+    /// Says that the lead has released this CPU.
+    pub fn is_released(&self) -> bool {
+        self.released.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
+    }
+
+    /// Reports that CPU_OFF returned with this code.
+    pub fn report_cpu_off_failure(&self, code: i32) {
+        let code = RETURNED | u64::from(code as u32);
+        self.cpu_off_return.store(code, Ordering::Release);
+    }
+
+    /// Reports that the CPU stops, because of an exception or of a wrong context
+    /// ID.
+    pub fn report_fault(&self, cause: Cause) {
+        let code = match cause {
+            Cause::Context => WRONG_CONTEXT,
+            _ => EXCEPTION,
+        };
+        self.fault.store(code, Ordering::Release);
+    }
+
+    /// Forgets the wake-up SGI of an earlier round.
+    pub fn clear_sgi_sent(&self) {
+        self.sgi_sent_at.store(0, Ordering::Release);
+    }
+
+    /// Returns the instant just before the first wake-up SGI to this CPU.
+    pub fn sgi_sent_at(&self) -> Option<u64> {
+        Some(self.sgi_sent_at.load(Ordering::Acquire)).filter(|instant| *instant != 0)
+    }
+}
+
+/// The part of any CPU.
+impl Handover {
+    /// Says that the CPU has an order that is not done, and is not given up.
+    pub fn is_busy(&self) -> bool {
+        !self.is_done() && !self.is_dismissed()
+    }
+
+    /// Says that the lead has given the CPU up.
+    pub fn is_dismissed(&self) -> bool {
+        self.dismissed.load(Ordering::Acquire) != 0
+    }
+
+    /// Returns the reason why the CPU has stopped, if it has.
+    pub fn fault(&self) -> Option<Cause> {
+        match self.fault.load(Ordering::Acquire) {
+            0 => None,
+            WRONG_CONTEXT => Some(Cause::Context),
+            _ => Some(Cause::Exception),
+        }
+    }
+
+    /// Records the instant just before a wake-up SGI to this CPU. The first one of a
+    /// round counts.
+    pub fn record_sgi_sent(&self, instant: u64) {
+        let first = (Ordering::Release, Ordering::Relaxed);
+        // A second SGI does not change the instant of the first one.
+        let _ = self
+            .sgi_sent_at
+            .compare_exchange(0, instant, first.0, first.1);
+    }
+
+    /// Returns the tally, where the plan needs one.
+    ///
+    /// # Safety
+    /// Order and outcome must be the caller's: done = issued for the lead, done !=
+    /// issued for the CPU. No other reference to the tally may be in use.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the tally changes hands with the order"
+    )]
+    pub unsafe fn tally_mut(&self) -> Option<&mut Tally> {
+        // SAFETY: the caller's promise: no other CPU reads or writes the tally.
+        self.tally.with_mut(|at| unsafe { (*at).as_deref_mut() })
+    }
+}

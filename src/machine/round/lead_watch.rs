@@ -1,0 +1,135 @@
+//! The watch over the lead. Each wait for another CPU has a deadline; the lead's own
+//! return from a call can be awaited by another CPU alone.
+//!
+//! The lead publishes its current step and the instant by which that ends. Each
+//! other CPU that is on waits for the lead and for nothing else, and so sees when
+//! that instant passes: the first one to see it reports it and ends the run. Where
+//! the lead is alone, the board's watchdog, if there is one, is armed for the same
+//! instant.
+
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+use psci_bench::board::{NoWatchdog, Watchdog as Description};
+use psci_bench::measure::{Cause, Loss, Step};
+use spin::mutex::SpinMutex;
+
+use crate::machine::console;
+use crate::machine::cpu::registers;
+use crate::machine::ending::{self, EarlyEnd};
+use crate::machine::round::handover::Handover;
+use crate::machine::time::timebase::Timebase;
+use crate::machine::time::waiter::Waiter;
+use crate::machine::watchdog::Watchdog;
+
+/// Time after the last wake-up, in microseconds: the way back, and reading the
+/// timestamps.
+pub const FINISH_US: u64 = 10_000_000;
+
+/// Time after the deadline of a step for which the lead may be silent.
+const GRACE_US: u64 = 10_000_000;
+
+/// The longest time for which a round leaves a CPU alone, in microseconds: three
+/// times the 2 s of the longest sleep, in OS-initiated mode, and the delay of a
+/// chained CPU's own timer.
+const ASLEEP_US: u64 = 7_000_000;
+
+/// The time that a watchdog must be able to wait, in seconds: as long as the lead
+/// may be silent in the longest of all steps.
+pub const WATCHDOG_S: u64 = (ASLEEP_US + FINISH_US + GRACE_US) / 1_000_000;
+
+/// The deadline while no CPU waits for the lead.
+const NEVER: u64 = u64::MAX;
+
+/// The lead's current step, and its deadline.
+pub struct LeadWatch {
+    until: AtomicU64,
+    step: AtomicU32,
+    is_reported: AtomicBool,
+    /// The affinity fields of the lead's MPIDR.
+    lead: u64,
+    /// Used by the lead alone.
+    watchdog: SpinMutex<Result<Watchdog, NoWatchdog>>,
+}
+
+impl LeadWatch {
+    /// Returns a watch that is not active. `lead` is the lead's MPIDR, `watchdog` the
+    /// board's.
+    pub const fn new(lead: u64, watchdog: Result<Watchdog, NoWatchdog>) -> Self {
+        Self {
+            until: AtomicU64::new(NEVER),
+            step: AtomicU32::new(Step::TurnOn as u32),
+            is_reported: AtomicBool::new(false),
+            lead,
+            watchdog: SpinMutex::new(watchdog),
+        }
+    }
+
+    /// Returns the watchdog that resets the board, or the reason why none does.
+    pub fn watchdog(&self) -> Result<Description, NoWatchdog> {
+        match &*self.watchdog.lock() {
+            Ok(watchdog) => Ok(watchdog.description),
+            Err(reason) => Err(*reason),
+        }
+    }
+
+    /// Begins a step of the lead, which ends at `deadline` at the latest.
+    pub fn begin_step(&self, timebase: &Timebase, step: Step, deadline: u64) {
+        let until = deadline.saturating_add(timebase.ticks_of_us(GRACE_US));
+        self.step.store(step as u32, Ordering::Relaxed);
+        self.until.store(until, Ordering::Release);
+        if let Ok(watchdog) = self.watchdog.lock().as_mut() {
+            // Later than another CPU sees it, whose report says more; but in no
+            // case before.
+            let least = until.saturating_sub(timebase.now());
+            let wish = least + timebase.ticks_of_us(GRACE_US);
+            watchdog.arm(least, wish, timebase.clock.believed());
+        }
+    }
+
+    /// Ends the last step: statistics and printing have no deadline.
+    pub fn end(&self) {
+        self.until.store(NEVER, Ordering::Release);
+        if let Ok(watchdog) = self.watchdog.lock().as_mut() {
+            watchdog.disarm();
+        }
+    }
+
+    /// Waits, on a CPU that is not the lead, until `given` returns a value. Returns
+    /// None when the lead has given the CPU up.
+    pub fn wait_for_lead<T>(
+        &self,
+        waiter: &Waiter,
+        handover: &Handover,
+        mut given: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
+        let waited = waiter.poll(NEVER, || {
+            if handover.is_dismissed() {
+                return Some(None);
+            }
+            let value = given();
+            if value.is_none() && waiter.timebase.now() > self.until.load(Ordering::Acquire) {
+                self.end_run_without_lead();
+            }
+            value.map(Some)
+        });
+        waited.flatten()
+    }
+
+    /// Ends the run, since the lead has not returned.
+    fn end_run_without_lead(&self) -> ! {
+        if self.is_reported.swap(true, Ordering::Relaxed) {
+            ending::park();
+        }
+        let step = self.step.load(Ordering::Relaxed);
+        let loss = Loss {
+            step: Step::ALL[step as usize % Step::ALL.len()],
+            cause: Cause::Timeout,
+        };
+        console::force_unlock();
+        ending::end_run(&EarlyEnd::Machine(&format_args!(
+            "the lead, CPU {:#x}, is lost: {loss} (seen by CPU {:#x})",
+            self.lead,
+            registers::mpidr()
+        )))
+    }
+}

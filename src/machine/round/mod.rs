@@ -1,0 +1,11 @@
+//! A measurement round: the hand-over of orders, each CPU's part, the lead.
+
+pub mod channel;
+pub mod handover;
+pub mod lead;
+pub mod lead_watch;
+pub mod participant;
+pub mod secondary;
+pub mod sgi_waker;
+pub mod sync;
+pub mod timer_load;

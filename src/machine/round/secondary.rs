@@ -1,0 +1,80 @@
+//! A CPU that is not the lead: on by CPU_ON, executes its orders, powers off.
+
+use psci_bench::measure::order::Order;
+use psci_bench::measure::{After, Cause, Outcome};
+
+use crate::machine::ending;
+use crate::machine::round::channel::CpuChannel;
+use crate::machine::round::participant::{self, Participant};
+
+/// Executes orders until the lead gives this CPU up.
+///
+/// Called by `boot.S` with MMU and caches on and a stack of its own. `first` and
+/// `second` are the counter as the first instruction read it.
+pub extern "C" fn secondary_main(
+    channel: &'static CpuChannel,
+    first: u64,
+    second: u64,
+    has_right_context: bool,
+) -> ! {
+    let Some(parts) = participant::parts() else {
+        // The lead publishes them before the first CPU_ON.
+        ending::park();
+    };
+    let own = Participant { channel, parts };
+    if !has_right_context {
+        channel.handover.report_fault(Cause::Context);
+        power_off_for_good(own);
+    }
+    own.set_up_again();
+    let mut entered = parts.waiter.timebase.path.select_read([first, second]);
+    while let Some(order) = wait_for_lead(own, || channel.handover.order()) {
+        execute_next_order(own, &order, entered);
+        entered = 0;
+    }
+    power_off_for_good(own)
+}
+
+fn wait_for_lead<T>(own: Participant, given: impl FnMut() -> Option<T>) -> Option<T> {
+    let (parts, handover) = (own.parts, &own.channel.handover);
+    parts.watch.wait_for_lead(&parts.waiter, handover, given)
+}
+
+fn execute_next_order(own: Participant, order: &Order, entered: u64) {
+    let handover = &own.channel.handover;
+    // ReadBack concerns one CPU alone: it has no start.
+    let outcome = own.execute_order(order, &mut || {
+        handover.report_ready();
+        wait_for_lead(own, || handover.start())
+    });
+    handover.report_ready();
+    handover.finish(Outcome { entered, ..outcome });
+    if let Some(start) = handover.start() {
+        // Others may still be on their way.
+        own.parts
+            .waiter
+            .sleep_until(start + order.times.quiet_until);
+    }
+    if order.end.waits_for_release {
+        wait_for_lead(own, || handover.is_released().then_some(()));
+    }
+    if order.action.turns_off() || order.end.after == After::Off {
+        power_off(own);
+    }
+}
+
+/// Powers off, and reports the code where CPU_OFF returns.
+fn power_off(own: Participant) {
+    let code = match own.parts.firmware.cpu_off() {
+        // A success that returns has not turned the CPU off.
+        Ok(code) => code as i32,
+        Err(error) => error.code(),
+    };
+    own.channel.handover.report_cpu_off_failure(code);
+}
+
+/// Powers off, or parks where the firmware does not allow it.
+fn power_off_for_good(own: Participant) -> ! {
+    power_off(own);
+    ending::park()
+}

@@ -1,0 +1,232 @@
+//! A CPU's part in the measurement of timers: it executes a load, and where its own
+//! timer is measured, takes the interrupts of that meanwhile (`timer_load.S`).
+
+use core::arch::global_asm;
+use core::ffi::c_void;
+
+use psci_bench::measure::{End, Outcome, Tally, Window};
+use psci_bench::plan::Load;
+
+use crate::machine::call::call_path::CallPath;
+use crate::machine::cpu::registers;
+use crate::machine::gic::controller::Gic;
+use crate::machine::memory::stress::{self, Function};
+use crate::machine::memory::tables::PAGE;
+use crate::machine::round::channel::CpuChannel;
+use crate::machine::time::timer::Timer;
+use crate::machine::time::waiter::Waiter;
+
+/// Bytes of a chunk of load: between two of them a CPU reads the counter. A page, which
+/// holds lines and DC ZVA's blocks of any size.
+const CHUNK: u64 = PAGE;
+
+global_asm!(
+    include_str!("timer_load.S"),
+    CHUNK = const CHUNK,
+    handle = sym handle_timer,
+);
+
+unsafe extern "C" {
+    fn stress_loop(handler: *mut c_void, work: &LoadLoop, until: u64, virtual_: u64, chunk: u64);
+}
+
+/// The time after the last expiry, in microseconds, after which a timer that does not
+/// expire is given up. Where the CPU waits in WFI, the guard ends that.
+const SILENT_US: u64 = 1_000_000;
+
+/// The functions that `timer_load.S` calls by turns, and the memory that they use.
+#[repr(C)]
+struct LoadLoop {
+    functions: [Function; 4],
+    base: u64,
+    end: u64,
+    line: u64,
+    block: u64,
+}
+
+/// The state of the timer's handler.
+struct TimerHandler {
+    path: CallPath,
+    timer: Timer,
+    guard: Option<Timer>,
+    gic: &'static Gic,
+    tally: &'static mut Tally,
+}
+
+impl TimerHandler {
+    fn new(waiter: &'static Waiter, guard: Option<Timer>, tally: &'static mut Tally) -> Self {
+        Self {
+            path: waiter.timebase.path,
+            timer: waiter.timer,
+            guard,
+            gic: &waiter.gic,
+            tally,
+        }
+    }
+}
+
+/// Handles the timer's interrupt: the rest of the handler is in `timer_load.S`. Returns
+/// true for the last interrupt.
+extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) -> bool {
+    let TimerHandler {
+        path,
+        timer,
+        guard,
+        gic,
+        tally,
+    } = handler;
+    let now = path.now();
+    // Where an erratum spoiled both reads, the handler's own stands in, which is
+    // later by the instructions between: the figure is too large by those.
+    let entry = match path.select_read([first, second]) {
+        0 => now,
+        entry => entry,
+    };
+    let Some(acknowledged) = gic.acknowledge() else {
+        return tally.spurious().is_none();
+    };
+    let intid = gic.intid(&acknowledged);
+    let next = if intid == timer.intid {
+        tally.expired(entry, now)
+    } else {
+        // The guard's is no stray one, and the end of it all the same.
+        tally.stray = Some(intid).filter(|_| guard.is_none_or(|guard| guard.intid != intid));
+        None
+    };
+    match next {
+        Some(instant) => timer.arm(instant),
+        None => timer.disarm(),
+    }
+    gic.end(acknowledged);
+    next.is_none()
+}
+
+/// Executes a CPU's part in `window`, from the instant that `start` returns.
+pub fn observe_timer(
+    channel: &'static CpuChannel,
+    waiter: &'static Waiter,
+    guard: Option<Timer>,
+    window: &Window,
+    start: &mut dyn FnMut() -> Option<u64>,
+) -> Outcome {
+    let is_measured = window.measures(channel.index);
+    let guard = guard.filter(|_| is_measured);
+    if let Some(guard) = guard {
+        guard.disarm();
+        enable_timers(waiter, channel, &[waiter.timer.intid, guard.intid]);
+    }
+    let load = window.load_of(channel.index);
+    let work = load_loop(channel, load);
+    let Some(start) = start() else {
+        return Outcome::default();
+    };
+    let outcome = Outcome {
+        end: End::Returned,
+        start,
+        ..Outcome::default()
+    };
+    let schedule = &window.schedule;
+    let end = start + schedule.period * u64::from(schedule.expiries);
+    if !is_measured {
+        // Until the last expiry has been handled, in all likelihood.
+        load_until(waiter, channel, load, &work, end + schedule.period / 2);
+        return outcome;
+    }
+    // The interrupt of the last nap may still be pending.
+    if !waiter.gic.drain() {
+        return Outcome {
+            end: End::Pending,
+            ..outcome
+        };
+    }
+    // SAFETY: the order is this CPU's, and so is the tally until it is done;
+    // nothing else here borrows it.
+    let Some(tally) = (unsafe { channel.handover.tally_mut() }) else {
+        return Outcome::default();
+    };
+    let first = tally.begin(start, schedule);
+    let silent = end + waiter.timebase.ticks_of_us(SILENT_US);
+    let handler = TimerHandler::new(waiter, guard, tally);
+    take_interrupts(handler, waiter, channel, &work, [first, silent]);
+    if guard.is_some() {
+        enable_timers(waiter, channel, &[waiter.timer.intid]);
+    }
+    waiter.gic.drain();
+    Outcome {
+        after: waiter.timebase.now(),
+        ..outcome
+    }
+}
+
+/// Executes the load and takes the timer's interrupts, from the first expiry to the
+/// last, or to the instant at which the timer is given up.
+fn take_interrupts(
+    mut handler: TimerHandler,
+    waiter: &Waiter,
+    channel: &CpuChannel,
+    work: &LoadLoop,
+    [first, silent]: [u64; 2],
+) {
+    let Waiter {
+        timebase, timer, ..
+    } = waiter;
+    let guard = handler.guard;
+    timer.arm(first);
+    if let Some(guard) = guard {
+        guard.arm_after_ticks(silent.saturating_sub(timebase.now()));
+    }
+    // SAFETY: as in load_until(); and the handler, which alone is called while the loop
+    // lasts, gets its state, which nothing else uses.
+    unsafe {
+        stress_loop(
+            (&raw mut handler).cast(),
+            work,
+            silent,
+            timebase.path.context_flag(),
+            channel.index as u64,
+        );
+    }
+    timer.disarm();
+    if let Some(guard) = guard {
+        guard.disarm();
+    }
+}
+
+/// Enables the interrupts of these timers on this CPU.
+fn enable_timers(waiter: &Waiter, channel: &CpuChannel, timers: &[u32]) {
+    if let Err(error) = waiter.gic.init_cpu(&channel.gic, timers) {
+        panic!("{error}");
+    }
+}
+
+/// Executes a load with interrupts masked.
+fn load_until(waiter: &Waiter, channel: &CpuChannel, load: Load, work: &LoadLoop, until: u64) {
+    if load == Load::Idle {
+        return waiter.sleep_until(until);
+    }
+    let none = core::ptr::null_mut();
+    let flag = waiter.timebase.path.context_flag();
+    // SAFETY: the loop writes to whole chunks from `base` up to `end` alone, which are
+    // this CPU's buffer, or calls a function that writes nothing; it keeps the
+    // callee-saved registers. Without a handler no interrupt is taken.
+    unsafe { stress_loop(none, work, until, flag, channel.index as u64) };
+}
+
+/// Returns the loop of a load.
+fn load_loop(channel: &CpuChannel, load: Load) -> LoadLoop {
+    let region = channel.stress_buffer.region();
+    let block = registers::dc_zva_bytes();
+    // A plan without a load on this CPU has no buffer.
+    let load = if region.size < CHUNK {
+        Load::Idle
+    } else {
+        load
+    };
+    LoadLoop {
+        functions: stress::functions_of_load(load, block.is_some()),
+        base: region.base,
+        end: region.base + region.size,
+        line: registers::data_line_bytes(),
+        block: block.unwrap_or(CHUNK),
+    }
+}

@@ -1,0 +1,5 @@
+//! The counter, the timers, and waits by them.
+
+pub mod timebase;
+pub mod timer;
+pub mod waiter;

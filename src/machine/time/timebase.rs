@@ -1,0 +1,31 @@
+//! The counter, and the ticks of a time.
+
+use psci_bench::spec::ticks::Clock;
+
+use crate::machine::call::call_path::CallPath;
+
+/// The counter that all CPUs share, and its frequency.
+#[derive(Clone, Copy)]
+pub struct Timebase {
+    /// Reads the counter.
+    pub path: CallPath,
+    /// The frequency, by the lead's CNTFRQ.
+    pub clock: Clock,
+}
+
+impl Timebase {
+    /// Reads the counter, after all that precedes.
+    pub fn now(&self) -> u64 {
+        self.path.now()
+    }
+
+    /// Returns the ticks in so many microseconds.
+    pub fn ticks_of_us(&self, microseconds: u64) -> u64 {
+        self.clock.ticks(microseconds)
+    }
+
+    /// Spins until the counter has reached `instant`.
+    pub fn spin_until(&self, instant: u64) {
+        self.path.spin_until(instant);
+    }
+}

@@ -1,0 +1,162 @@
+//! The per-CPU timers of the generic timer (Arm ARM, D12), which wake a CPU. A timer is
+//! armed for an instant of the counter, is disarmed, and raises one private interrupt.
+
+use core::arch::asm;
+
+use aarch64_cpu::registers::{
+    CNTHP_CTL_EL2, CNTP_CTL_EL0, CNTP_CVAL_EL0, CNTV_CTL_EL0, CNTV_CVAL_EL0, CNTV_TVAL_EL0,
+    Writeable,
+};
+use psci_bench::board::TimerPpis;
+use psci_bench::measure::Counter;
+use spin::Once;
+
+use crate::machine::cpu::registers;
+
+/// CTL: ENABLE set, IMASK clear.
+const ON: u64 = 1;
+/// CTL: ENABLE clear.
+const OFF: u64 = 0;
+
+/// Writes a register of the virtual timer by the name that EL2 has for it where
+/// E2H is 1.
+macro_rules! el02 {
+    ($register:literal, $value:expr) => {
+        // SAFETY: writes this CPU's own timer. Kind::VirtualEl02 is chosen at EL2
+        // with E2H = 1 only, where the register exists.
+        unsafe { asm!(concat!("msr ", $register, ", {}"), in(reg) $value, options(nostack)) }
+    };
+}
+
+/// A per-CPU timer and its interrupt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timer {
+    kind: Kind,
+    /// The interrupt: a PPI, 16 to 31.
+    pub intid: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Physical,
+    Hypervisor,
+    Virtual,
+    /// [`Kind::Virtual`] where E2H is 1: CNTV's names mean CNTHV there.
+    VirtualEl02,
+}
+
+impl Timer {
+    /// Chooses the timer that counts by `counter` and whose interrupt the board names: in a guest CNTV; else CNTP, or at EL2 CNTHP where there is no
+    /// interrupt for CNTP. Where E2H is 1, CNTP's names mean CNTHP at EL2.
+    pub fn choose(counter: Counter, exception_level: u8, ppis: &TimerPpis) -> Option<Self> {
+        let (kind, intid) = match counter {
+            Counter::Virtual => (Kind::Virtual, ppis.virtual_),
+            _ if registers::has_fixed_e2h() => (Kind::Hypervisor, ppis.hypervisor),
+            _ if ppis.physical.is_some() => (Kind::Physical, ppis.physical),
+            _ if exception_level == 2 => (Kind::Hypervisor, ppis.hypervisor),
+            _ => (Kind::Physical, None),
+        };
+        intid.map(|intid| Self { kind, intid })
+    }
+
+    /// Finds another timer of the CPU, which ends a wait for this one: CNTV, if the board
+    /// names its interrupt. In a guest this one is CNTV itself, and a hypervisor need
+    /// not have CNTP.
+    pub fn find_guard(self, ppis: &TimerPpis) -> Option<Self> {
+        let intid = ppis.virtual_.filter(|_| self.kind != Kind::Virtual)?;
+        let kind = match registers::has_fixed_e2h() {
+            true => Kind::VirtualEl02,
+            false => Kind::Virtual,
+        };
+        Some(Self { kind, intid })
+    }
+
+    /// Raises the interrupt of a guard after so many ticks. Uses TVAL, because CNTVCT may
+    /// be offset from CNTPCT (CNTVOFF_EL2).
+    pub fn arm_after_ticks(self, ticks: u64) {
+        // TVAL has 31 bits: two seconds and more of any counter (1 GHz).
+        let ticks = ticks.min(i32::MAX as u64);
+        if self.kind == Kind::VirtualEl02 {
+            el02!("s3_5_c14_c3_0", ticks); // CNTV_TVAL_EL02
+            el02!("s3_5_c14_c3_1", ON); // CNTV_CTL_EL02
+        } else {
+            CNTV_TVAL_EL0.set(ticks);
+            CNTV_CTL_EL0.set(ON);
+        }
+        synchronise();
+    }
+
+    /// Returns a timer whose interrupt reaches no CPU, for want of a GIC. It is only
+    /// ever disarmed.
+    pub fn unconnected() -> Self {
+        Self {
+            kind: Kind::Physical,
+            intid: 0,
+        }
+    }
+
+    /// Returns the timer's name.
+    pub fn name(self) -> &'static str {
+        match self.kind {
+            Kind::Physical => "CNTP",
+            Kind::Hypervisor => "CNTHP",
+            Kind::Virtual | Kind::VirtualEl02 => "CNTV",
+        }
+    }
+
+    /// Raises the interrupt at this instant, or at once if it has passed.
+    pub fn arm(self, at: u64) {
+        match self.kind {
+            Kind::Physical => {
+                CNTP_CVAL_EL0.set(at);
+                CNTP_CTL_EL0.set(ON);
+            }
+            Kind::VirtualEl02 => {
+                el02!("s3_5_c14_c3_2", at); // CNTV_CVAL_EL02
+                el02!("s3_5_c14_c3_1", ON);
+            }
+            Kind::Virtual => {
+                CNTV_CVAL_EL0.set(at);
+                CNTV_CTL_EL0.set(ON);
+            }
+            Kind::Hypervisor => {
+                // SAFETY: writes this CPU's own EL2 timer; chosen at EL2 only.
+                unsafe { asm!("msr cnthp_cval_el2, {}", in(reg) at, options(nostack)) };
+                CNTHP_CTL_EL2.set(ON);
+            }
+        }
+        synchronise();
+    }
+
+    /// Stops the timer and its interrupt.
+    pub fn disarm(self) {
+        match self.kind {
+            Kind::Physical => CNTP_CTL_EL0.set(OFF),
+            Kind::Virtual => CNTV_CTL_EL0.set(OFF),
+            Kind::VirtualEl02 => el02!("s3_5_c14_c3_1", OFF),
+            Kind::Hypervisor => CNTHP_CTL_EL2.set(OFF),
+        }
+        synchronise();
+    }
+}
+
+/// The timer that naps use, once it is chosen.
+static IN_USE: Once<Timer> = Once::new();
+
+/// Makes the timer known that naps use.
+pub fn set_in_use(timer: Timer) {
+    IN_USE.call_once(|| timer);
+}
+
+/// Stops the timer that naps use, if it has been chosen.
+pub fn disarm_in_use() {
+    if let Some(timer) = IN_USE.get() {
+        timer.disarm();
+    }
+}
+
+/// Lets a register write take effect before what follows.
+fn synchronise() {
+    // SAFETY: a barrier only.
+    unsafe { asm!("isb", options(nostack)) };
+}

@@ -1,0 +1,127 @@
+//! Waits for another CPU, and until an instant. The lead never waits without a
+//! deadline; the others wait for the lead without one, and `lead_watch` ends that
+//! where the lead does not return.
+//!
+//! A CPU that waits naps: it arms its timer a little ahead and waits for the
+//! interrupt, which stays masked. That keeps it off the memory that the others work
+//! on, and where one host CPU emulates many, lets those run. The last stretch to an
+//! agreed instant is never napped through (`Timebase::spin_until`).
+
+use crate::machine::cpu::instructions;
+use crate::machine::gic::controller::Gic;
+use crate::machine::time::timebase::Timebase;
+use crate::machine::time::timer::Timer;
+
+/// The length of a nap, and so the delay after the end of a wait, in microseconds.
+pub const NAP_US: u64 = 50;
+
+/// The time of waiting, in microseconds, after which naps grow longer: the awaited
+/// event is late, and a delay of one part in [`LATE_PART`] of the time that has
+/// passed is short enough.
+const LATE_US: u64 = 100_000;
+const LATE_PART: u64 = 64;
+
+/// The longest time until the timer's interrupt is pending, in microseconds.
+const TIMER_PATIENCE_US: u64 = 10_000;
+
+/// The counter, the timer and the interrupt controller, by which a CPU waits.
+pub struct Waiter {
+    /// The counter.
+    pub timebase: Timebase,
+    /// The timer that wakes a CPU.
+    pub timer: Timer,
+    /// The interrupt controller.
+    pub gic: Gic,
+}
+
+impl Waiter {
+    /// Polls `condition` until it returns a value, or until the counter passes
+    /// `deadline`: then returns None.
+    pub fn poll<T>(&self, deadline: u64, condition: impl FnMut() -> Option<T>) -> Option<T> {
+        self.poll_every(NAP_US, deadline, condition)
+    }
+
+    /// Polls `condition` as [`Self::poll`] does, with naps of so many microseconds at
+    /// first; with 0, without naps.
+    pub fn poll_every<T>(
+        &self,
+        nap_us: u64,
+        deadline: u64,
+        mut condition: impl FnMut() -> Option<T>,
+    ) -> Option<T> {
+        let began = self.timebase.now();
+        let nap = self.timebase.ticks_of_us(nap_us);
+        loop {
+            if let Some(value) = condition() {
+                return Some(value);
+            }
+            let now = self.timebase.now();
+            if now >= deadline {
+                // One last time: this CPU may have been held up in between.
+                return condition();
+            }
+            match self.nap_length(now - began, nap) {
+                0 => instructions::relax(),
+                nap => self.nap_until(deadline.min(now + nap)),
+            }
+        }
+    }
+
+    /// Returns the length of a nap after so many ticks of waiting, where the first
+    /// naps are of `nap` ticks.
+    pub fn nap_length(&self, waited: u64, nap: u64) -> u64 {
+        if waited > self.timebase.ticks_of_us(LATE_US) {
+            nap.max(waited / LATE_PART)
+        } else {
+            nap
+        }
+    }
+
+    /// Sleeps until `instant`.
+    pub fn sleep_until(&self, instant: u64) {
+        while self.timebase.now() < instant {
+            self.nap_until(instant);
+        }
+    }
+
+    /// Sleeps until `instant`, or until another interrupt is pending. Without a GIC no
+    /// interrupt would end a WFI: then the counter is polled, which keeps off the
+    /// memory, too.
+    fn nap_until(&self, instant: u64) {
+        if self.gic.version() == 0 {
+            while self.timebase.now() < instant {
+                core::hint::spin_loop();
+            }
+            return;
+        }
+        self.timer.arm(instant);
+        instructions::wait_for_interrupt();
+        self.timer.disarm();
+        // In a guest the interrupt stays pending: a hypervisor has put it into a list
+        // register, and sees only at the guest's next exit that the timer no longer
+        // asserts it. The next nap would be none, and a suspend be refused.
+        if instructions::is_interrupt_pending() {
+            self.gic.acknowledge_and_end();
+        }
+    }
+
+    /// Says that the timer's interrupt reaches this CPU: without it a nap, and a
+    /// suspend even more so, would last for ever.
+    pub fn proves_timer(&self) -> bool {
+        self.timer.arm(self.timebase.now());
+        let arrives = self.sees_interrupt(self.timer.intid);
+        self.timer.disarm();
+        arrives && self.gic.drain()
+    }
+
+    /// Says that this interrupt, of a timer that is due now, arrives within the time
+    /// that it may take. Other pending interrupts are acknowledged on the way.
+    fn sees_interrupt(&self, intid: u32) -> bool {
+        let deadline = self.timebase.now() + self.timebase.ticks_of_us(TIMER_PATIENCE_US);
+        let seen = || {
+            let pending = instructions::is_interrupt_pending();
+            (pending && self.gic.acknowledge_and_end() == Some(intid)).then_some(())
+        };
+        self.poll_every(0, deadline, seen).is_some()
+    }
+}

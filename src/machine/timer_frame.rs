@@ -1,0 +1,76 @@
+//! The timer frame, which wakes the lead where the CPUs' own timers stop.
+
+use psci_bench::board::{NoFrame, TimerFrame};
+use psci_bench::devices::timer_frame::{self, CNTP_CTL, CNTTIDR};
+
+use crate::machine::call::call_path::CallPath;
+use crate::machine::gic::controller::Gic;
+use crate::machine::gic::target::GicCpu;
+use crate::machine::memory::mmio::{Mmio, Registers};
+use crate::machine::memory::probe;
+use crate::machine::memory::tables::TranslationTables;
+
+/// The most by which the frame's count may differ from the CPU's, in ticks: a read
+/// over a bus is late.
+const TOLERANCE: u64 = 1_000;
+
+/// A frame that can be used, by the lead alone.
+pub struct TimerFrameDriver {
+    registers: Registers,
+    /// The interrupt: an SPI, 32 to 1019.
+    pub intid: u32,
+}
+
+impl TimerFrameDriver {
+    /// Opens the frame that the device tree describes, and compares its count with the
+    /// counter of `path`.
+    ///
+    /// # Errors
+    /// The reason why it cannot be used.
+    pub fn open(
+        tables: &mut TranslationTables,
+        description: TimerFrame,
+        path: CallPath,
+    ) -> Result<Self, NoFrame> {
+        let [control, base] = description.registers();
+        let mut map = |region| Registers::map(tables, region).map_err(|_| NoFrame::NotThere);
+        let (control_frame, registers) = (map(control)?, map(base)?);
+        let readable = |address: u64| probe::try_read_word(address).is_some();
+        if !readable(control.base + u64::from(CNTTIDR))
+            || !readable(base.base + u64::from(CNTP_CTL))
+        {
+            return Err(NoFrame::NotThere);
+        }
+        let opened = Self {
+            registers,
+            intid: description.intid,
+        };
+        let control = &mut Mmio::new(control_frame);
+        timer_frame::open(control, &mut opened.registers(), description.number)?;
+        let before = path.now();
+        let seen = timer_frame::count(&mut opened.registers());
+        if timer_frame::is_same_count(before, seen, path.now(), TOLERANCE) {
+            Ok(opened)
+        } else {
+            Err(NoFrame::OtherCount)
+        }
+    }
+
+    /// Lets the frame wake the lead at this instant. Returns false where its interrupt
+    /// cannot be enabled.
+    pub fn arm(&self, gic: &Gic, lead: &GicCpu, at: u64) -> bool {
+        timer_frame::arm(&mut self.registers(), at);
+        gic.enable_spi(self.intid, lead)
+    }
+
+    /// Stops the frame's interrupt.
+    pub fn disarm(&self, gic: &Gic) {
+        timer_frame::disarm(&mut self.registers());
+        // An interrupt that stays enabled is not asserted any more.
+        let _ = gic.disable_spi(self.intid);
+    }
+
+    fn registers(&self) -> Mmio {
+        Mmio::new(self.registers)
+    }
+}

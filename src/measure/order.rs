@@ -1,0 +1,345 @@
+//! The order that each CPU gets in a round.
+
+use crate::board::Cpu;
+use crate::plan::WakePattern;
+use crate::spec::stat::Ladder;
+
+use super::outcome::Action;
+use super::round::{After, Round, Waker, Who, Window};
+use crate::spec::ticks::Clock;
+
+/// Ticks, in microseconds, from a due wake-up by SGI or timer frame to the next
+/// attempt. The own timer of a CPU goes off then, and a helper sends a second SGI:
+/// a lost SGI costs a sample and not the CPU.
+const GRACE_US: u64 = 500_000;
+
+/// The delay of each CPU in a helper's chain, in microseconds, and the most that
+/// all of them have together.
+const HOP_US: u64 = 50_000;
+const HOPS_US: u64 = 500_000;
+
+/// The CPUs of a round that one CPU wakes by SGI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SgiTargets {
+    /// None.
+    None,
+    /// All others that sleep, one after another in the board's order.
+    OneByOne {
+        /// The lead sleeps, too.
+        includes_lead: bool,
+        /// Ticks from one SGI to the next.
+        step: u64,
+    },
+    /// All others that sleep, by one write where the GIC allows it.
+    AllAtOnce {
+        /// The lead sleeps, too.
+        includes_lead: bool,
+    },
+    /// The CPU of this index.
+    One(usize),
+}
+
+/// The instants of an order, in ticks from the round's start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderTimes {
+    /// The call.
+    pub call_after: u64,
+    /// The interrupt of this CPU's own timer.
+    pub own_timer_after: u64,
+    /// The wake-up. No other CPU wakes this one before.
+    pub wake_due_after: u64,
+    /// The end of the time for which this CPU, once it is done, touches no memory
+    /// and calls no firmware.
+    pub quiet_until: u64,
+}
+
+/// The wake-ups of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderWake {
+    /// The timer frame wakes this CPU when it is due. Its own timer, where that
+    /// does not stop, comes later.
+    pub by_timer_frame: bool,
+    /// The CPUs that this one wakes.
+    pub wakes_others_by_sgi: SgiTargets,
+}
+
+/// The end of an order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OrderEnd {
+    /// The state that the CPU is left in.
+    pub after: After,
+    /// The CPU stays on until the lead releases it, and so sees that the lead has
+    /// returned.
+    pub waits_for_release: bool,
+}
+
+/// The task of one CPU in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// The call.
+    pub action: Action,
+    /// Bytes that are made dirty in the CPU's cache before the call.
+    pub dirty_bytes: usize,
+    /// The counter at the lead's CPU_ON; 0 for a CPU that was on before.
+    pub cpu_on_at: u64,
+    /// Instants.
+    pub times: OrderTimes,
+    /// Wake-ups.
+    pub wake: OrderWake,
+    /// End.
+    pub end: OrderEnd,
+    /// The states of which PSCI_STAT is read.
+    pub ladder: Ladder,
+    /// The expiries of a timer that are measured.
+    pub window: Option<Window>,
+}
+
+/// The orders of one round.
+pub struct OrderBook<'o> {
+    /// The clock that all CPUs share.
+    pub clock: Clock,
+    /// The lead's index.
+    pub lead: usize,
+    /// All CPUs, in the board's order.
+    pub cpus: &'o [Cpu],
+    /// The round.
+    pub round: &'o Round,
+    /// True for the index of a CPU that has a part in the round, the helper
+    /// included.
+    pub participates: &'o dyn Fn(usize) -> bool,
+}
+
+impl OrderBook<'_> {
+    /// Returns the order of the CPU of this index, which is at `place` among those
+    /// that are measured.
+    #[must_use]
+    pub fn order_for(&self, index: usize, place: u64) -> Order {
+        let (cpus, round) = (self.cpus.len(), self.round);
+        let (action, delay) = round.part(self.cpus, index, self.participates);
+        let helps = action == Action::Help;
+        let due = match (round.waker, round.wake) {
+            (Waker::OwnTimers, WakePattern::Staggered) if !self.is_alone() => {
+                round.sleep + place * round.wake_step
+            }
+            // Half of the grace is left for the second SGI.
+            (Waker::FrameTrial(_), _) if helps => round.sleep + self.clock.ticks(GRACE_US) / 2,
+            _ => round.sleep,
+        };
+        let by_timer_frame = index == self.lead && round.waker.is_frame();
+        let by_sgi = round.waker.helper().is_some() || self.is_chain() && index != self.lead;
+        // An SGI, or the timer frame, comes first, if it comes.
+        let grace = if by_timer_frame || by_sgi {
+            wake_grace(self.clock, cpus, round)
+        } else {
+            0
+        };
+        Order {
+            action,
+            dirty_bytes: round.dirty,
+            cpu_on_at: 0,
+            times: OrderTimes {
+                call_after: delay,
+                own_timer_after: due + grace,
+                wake_due_after: due,
+                quiet_until: if action.turns_off() {
+                    0
+                } else {
+                    quiet_ticks(cpus, round)
+                },
+            },
+            wake: OrderWake {
+                by_timer_frame,
+                wakes_others_by_sgi: self.sgi_targets(index),
+            },
+            end: OrderEnd {
+                after: round.after,
+                waits_for_release: !self.is_alone() && !helps && round.after == After::Off,
+            },
+            ladder: round.ladder,
+            window: round.window,
+        }
+    }
+
+    fn is_alone(&self) -> bool {
+        matches!(self.round.who, Who::Only(_))
+    }
+
+    fn is_measured(&self, index: usize) -> bool {
+        (self.participates)(index) && self.round.waker.helper() != Some(index)
+    }
+
+    /// Says that the lead, woken by its own timer or the timer frame, wakes all
+    /// others.
+    fn is_chain(&self) -> bool {
+        let chained = match self.round.waker {
+            Waker::OwnTimers => self.round.wake == WakePattern::Chain,
+            Waker::Frame => true,
+            Waker::Helper(_) | Waker::FrameTrial(_) => false,
+        };
+        chained && !self.is_alone()
+    }
+
+    /// Returns the CPUs that the one of this index wakes by SGI.
+    fn sgi_targets(&self, index: usize) -> SgiTargets {
+        let (lead, round) = (self.lead, self.round);
+        let next = |from: usize| {
+            let next = (from..self.cpus.len()).find(|other| self.is_measured(*other));
+            next.map_or(SgiTargets::None, SgiTargets::One)
+        };
+        let includes_lead = self.is_measured(lead);
+        match (round.waker.helper(), round.wake) {
+            (None, _) if self.is_chain() && index == lead => SgiTargets::OneByOne {
+                includes_lead: false,
+                step: 0,
+            },
+            (None, _) => SgiTargets::None,
+            // The helper wakes the first, and each woken CPU the next.
+            (Some(helper), WakePattern::Chain) => next(if helper == index { 0 } else { index + 1 }),
+            (Some(helper), _) if helper != index => SgiTargets::None,
+            (Some(_), WakePattern::Staggered) => SgiTargets::OneByOne {
+                includes_lead,
+                step: round.wake_step,
+            },
+            (Some(_), WakePattern::Together) => SgiTargets::AllAtOnce { includes_lead },
+        }
+    }
+}
+
+/// Returns the ticks from the first wake-up of a round to the last one.
+#[must_use]
+pub fn wake_spread(cpus: usize, round: &Round) -> u64 {
+    match round.wake {
+        WakePattern::Staggered => cpus as u64 * round.wake_step,
+        WakePattern::Together | WakePattern::Chain => 0,
+    }
+}
+
+/// Returns the ticks from a due wake-up by SGI or timer frame to the second SGI. In
+/// a helper's chain each CPU waits for all those before it.
+#[must_use]
+pub fn wake_grace(clock: Clock, cpus: usize, round: &Round) -> u64 {
+    let chained = round.waker.helper().is_some() && round.wake == WakePattern::Chain;
+    let hops = if chained { cpus as u64 } else { 0 };
+    clock.ticks(GRACE_US) + clock.ticks((hops * HOP_US).min(HOPS_US))
+}
+
+/// Returns the ticks from the start until CPUs that have nothing to do are active
+/// again.
+#[must_use]
+pub fn quiet_ticks(cpus: usize, round: &Round) -> u64 {
+    let asleep = match round.action {
+        Action::Off => round.sleep,
+        action if action.sleeps().is_some() => round.sleep + wake_spread(cpus, round),
+        _ => 0,
+    };
+    asleep + round.quiet
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEP: u64 = 7;
+    const SLEEP: u64 = 1_000;
+    const GRACE: u64 = GRACE_US;
+    const NONE: SgiTargets = SgiTargets::None;
+
+    fn one_by_one(includes_lead: bool, step: u64) -> SgiTargets {
+        SgiTargets::OneByOne {
+            includes_lead,
+            step,
+        }
+    }
+
+    /// Waker, pattern, and for each of three CPUs (the lead is CPU 1) the ticks to its
+    /// wake-up and to its own timer, and the CPUs that it wakes.
+    type RowOfThree = (Waker, WakePattern, [(u64, u64, SgiTargets); 3]);
+
+    #[test]
+    fn each_cpu_has_one_wake_up_and_one_that_wakes_it() {
+        use WakePattern::{Chain, Staggered, Together};
+        let own = |due: u64| (due, due, NONE);
+        let by_sgi = |hops: u64| (SLEEP, SLEEP + GRACE + hops * HOP_US, NONE);
+        let all = SgiTargets::AllAtOnce {
+            includes_lead: true,
+        };
+        let rows: [RowOfThree; 7] = [
+            (Waker::OwnTimers, Together, [own(SLEEP); 3]),
+            (
+                Waker::OwnTimers,
+                Staggered,
+                [own(SLEEP), own(SLEEP + STEP), own(SLEEP + 2 * STEP)],
+            ),
+            (
+                Waker::OwnTimers,
+                Chain,
+                [by_sgi(0), (SLEEP, SLEEP, one_by_one(false, 0)), by_sgi(0)],
+            ),
+            (
+                Waker::Frame,
+                Together,
+                [
+                    by_sgi(0),
+                    (SLEEP, SLEEP + GRACE, one_by_one(false, 0)),
+                    by_sgi(0),
+                ],
+            ),
+            (
+                Waker::Helper(2),
+                Together,
+                [by_sgi(0), by_sgi(0), (SLEEP, SLEEP + GRACE, all)],
+            ),
+            (
+                Waker::Helper(2),
+                Staggered,
+                [
+                    by_sgi(0),
+                    by_sgi(0),
+                    (SLEEP, SLEEP + GRACE, one_by_one(true, STEP)),
+                ],
+            ),
+            (
+                Waker::Helper(2),
+                Chain,
+                [
+                    (SLEEP, SLEEP + GRACE + 3 * HOP_US, SgiTargets::One(1)),
+                    by_sgi(3),
+                    (SLEEP, SLEEP + GRACE + 3 * HOP_US, SgiTargets::One(0)),
+                ],
+            ),
+        ];
+        for (waker, wake, expected) in rows {
+            let round = Round {
+                who: Who::All,
+                action: Action::SystemSuspend,
+                lead_in: 0,
+                sleep: SLEEP,
+                quiet: 0,
+                wake,
+                waker,
+                wake_step: STEP,
+                after: After::Stay,
+                ladder: Ladder::default(),
+                window: None,
+                dirty: 0,
+                osi: None,
+            };
+            let book = OrderBook {
+                clock: Clock { hz: 1_000_000 },
+                lead: 1,
+                cpus: &[Cpu::default(); 3],
+                round: &round,
+                participates: &|_| true,
+            };
+            for (index, expected) in expected.into_iter().enumerate() {
+                let order = book.order_for(index, index as u64);
+                let found = (
+                    order.times.wake_due_after,
+                    order.times.own_timer_after,
+                    order.wake.wakes_others_by_sgi,
+                );
+                assert_eq!(found, expected, "{waker:?}, {wake:?}, CPU {index}");
+            }
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The choice of the console.
+
+use psci_bench::board::Uart;
+
+use crate::machine::console::{self, ConsoleCandidate, print_line};
+use crate::machine::memory::tables::TranslationTables;
+
+/// Makes a UART the console, if its registers can be mapped and read; where there
+/// may be another one, only if it accepts bytes.
+pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: bool) {
+    // Without a console an error could not be printed.
+    if uart.is_aligned()
+        && let Ok(mut candidate) = ConsoleCandidate::open(tables, uart)
+        && (!has_choice || candidate.accepts_bytes())
+    {
+        candidate.set();
+    }
+}
+
+/// Makes the tree's UART the console instead of the emergency UART, if that is another
+/// one. The emergency UART prints the move: it is the last line where the tree's is no
+/// UART.
+pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &Uart, by: &str) {
+    let (kind, base) = (uart.kind.name(), uart.base);
+    if from.is_none_or(|from| from.is_same(uart)) {
+        return;
+    }
+    let Ok(mut candidate) = ConsoleCandidate::open(tables, uart) else {
+        print_line!("console stays: nothing can be read at {base:#x}, by {by}");
+        return;
+    };
+    if !candidate.accepts_bytes() {
+        print_line!("console stays: what is at {base:#x}, by {by}, takes no byte as {kind}");
+        return;
+    }
+    print_line!("console moves to {kind} at {base:#x}, by {by}");
+    console::wait_idle();
+    candidate.set();
+}

@@ -1,0 +1,210 @@
+//! Finds the device tree: appended to the image, in the transfer list that
+//! X1 says is at X3, or where X0 or X2 points.
+//!
+//! An address in a register is not one until it is proven: firmware may pass
+//! an MPIDR there. It must be aligned to 8, above the first 64 KiB, and what
+//! is there must be readable (by a probe that survives an abort) and have the
+//! magic of a device tree. X1 is a promise that X3 is the address of a list:
+//! one that is not sound is an error, and not passed over.
+
+use core::fmt;
+
+use psci_bench::board::{Region, total_size};
+use psci_bench::image::handoff::{self, HandoffError};
+use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX};
+
+use crate::machine::boot::layout;
+use crate::machine::memory::loader_data;
+use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
+
+/// Below this no device tree is looked for.
+const LOWEST: u64 = 0x1_0000;
+
+/// The magic number of a device tree as a little-endian CPU loads it
+/// (Devicetree Specification v0.4, section 5.2).
+const MAGIC: u32 = 0xd00d_feed_u32.swap_bytes();
+
+/// Bytes of a device tree's header, which tell its size; a transfer list's are
+/// fewer.
+const HEADER: usize = 40;
+
+/// The origin of the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// Appended to the image.
+    Appended,
+    /// At the address in this register.
+    Register(u8, u64),
+    /// In the transfer list at this address.
+    List(u64),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Appended => write!(f, "appended to the image"),
+            Self::Register(number, address) => write!(f, "at {address:#x} (X{number})"),
+            Self::List(address) => write!(f, "in the transfer list at {address:#x} (X3)"),
+        }
+    }
+}
+
+/// A tree, mapped and whole.
+pub struct DeviceTree {
+    /// The bytes.
+    pub bytes: &'static [u8],
+    /// The region of the bytes.
+    pub region: Region,
+    /// The origin of the bytes.
+    pub source: Source,
+}
+
+/// The reason why there is no tree.
+pub enum NotFound {
+    /// The appended one's place in the parameter block is impossible.
+    Appended { offset: u64, size: u64 },
+    /// None is appended, and neither register points to one.
+    Nowhere { x0: u64, x2: u64 },
+    /// The tree that was found cannot be used.
+    Unusable(Source, UnusableTree),
+}
+
+/// The error of a tree.
+pub enum UnusableTree {
+    Board(psci_bench::board::BoardError),
+    Handoff(HandoffError),
+    Map(MapError),
+    /// No transfer list begins where X3 points.
+    NoList,
+}
+
+impl fmt::Display for UnusableTree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Board(error) => error.fmt(f),
+            Self::Handoff(error) => error.fmt(f),
+            Self::Map(error) => error.fmt(f),
+            Self::NoList => f.write_str("there is none"),
+        }
+    }
+}
+
+impl fmt::Display for NotFound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Appended { offset, size } => write!(
+                f,
+                "the parameter block at offset {PARAMETER_BLOCK:#x} is impossible: tree_offset \
+                 {offset:#x}, tree_size {size:#x}; make the image anew with cargo xtask image"
+            ),
+            Self::Nowhere { x0, x2 } => write!(
+                f,
+                "no device tree: none is appended to the image, and neither X0 = {x0:#x} nor \
+                 X2 = {x2:#x} points to one; append one with cargo xtask image"
+            ),
+            Self::Unusable(source, reason) => write!(f, "device tree {source}: {reason}"),
+        }
+    }
+}
+
+/// Finds the tree and maps it. `registers` are the loader's X0 to X3.
+pub fn find(
+    tables: &mut TranslationTables,
+    block: &ParameterBlock,
+    registers: [u64; 4],
+) -> Result<DeviceTree, NotFound> {
+    if block.tree_offset != 0 || block.tree_size != 0 {
+        return appended(tables, block);
+    }
+    let [x0, x1, x2, x3] = registers;
+    if x1 == handoff::REGISTER {
+        let in_list = in_list(tables, x3);
+        let unusable = |reason| NotFound::Unusable(Source::List(x3), reason);
+        if let Some(found) = in_list.map_err(unusable)? {
+            return Ok(found);
+        }
+    }
+    for (number, address) in [(0, x0), (2, x2)] {
+        if let Some(header) = header(tables, address, MAGIC) {
+            let source = Source::Register(number, address);
+            return take(tables, address, &header, source)
+                .map_err(|reason| NotFound::Unusable(source, reason));
+        }
+    }
+    Err(NotFound::Nowhere { x0, x2 })
+}
+
+/// Finds the tree after the image, which boot.S has mapped.
+fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<DeviceTree, NotFound> {
+    let (offset, size) = (block.tree_offset, block.tree_size);
+    let image = layout::image();
+    let fits = offset >= image.size
+        && offset <= image.size + PAGE
+        && offset.is_multiple_of(TREE_ALIGN as u64)
+        && (HEADER as u64..=TREE_MAX as u64).contains(&size);
+    let region = Region {
+        base: image.base.saturating_add(offset),
+        size,
+    };
+    // Pages are looked up only where their number is bounded.
+    let bytes = fits
+        .then(|| loader_data::find_mapped(tables, region))
+        .flatten();
+    match bytes {
+        Some(bytes) => Ok(DeviceTree {
+            bytes,
+            region,
+            source: Source::Appended,
+        }),
+        None => Err(NotFound::Appended { offset, size }),
+    }
+}
+
+/// Reads the header at `address`, if it begins with `magic`.
+fn header(tables: &mut TranslationTables, address: u64, magic: u32) -> Option<[u8; HEADER]> {
+    if !address.is_multiple_of(8) || address < LOWEST {
+        return None;
+    }
+    let region = Region {
+        base: address,
+        size: HEADER as u64,
+    };
+    let copy = |bytes: &[u8]| bytes.first_chunk().copied();
+    let header: Option<[u8; HEADER]> = loader_data::read_once(tables, region, copy).ok()?;
+    header.filter(|header| header.starts_with(&magic.to_le_bytes()))
+}
+
+/// Maps the whole tree that begins with this header.
+fn take(
+    tables: &mut TranslationTables,
+    base: u64,
+    header: &[u8],
+    source: Source,
+) -> Result<DeviceTree, UnusableTree> {
+    let size = total_size(header).map_err(UnusableTree::Board)? as u64;
+    let region = Region { base, size };
+    Ok(DeviceTree {
+        bytes: loader_data::map_for_good(tables, region).map_err(UnusableTree::Map)?,
+        region,
+        source,
+    })
+}
+
+/// Finds the tree in the transfer list at `base`, if it has one.
+fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<DeviceTree>, UnusableTree> {
+    let header = header(tables, base, handoff::SIGNATURE).ok_or(UnusableTree::NoList)?;
+    let size = handoff::used_size(&header).map_err(UnusableTree::Handoff)? as u64;
+    let region = Region { base, size };
+    // Without a tree in it, working memory may be there.
+    let place =
+        loader_data::read_once(tables, region, handoff::device_tree).map_err(UnusableTree::Map)?;
+    let Some(place) = place.map_err(UnusableTree::Handoff)? else {
+        return Ok(None);
+    };
+    let list = loader_data::map_for_good(tables, region).map_err(UnusableTree::Map)?;
+    Ok(list.get(place).map(|bytes| DeviceTree {
+        bytes,
+        region,
+        source: Source::List(base),
+    }))
+}

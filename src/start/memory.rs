@@ -1,0 +1,151 @@
+//! Working memory and devices: finds, maps and divides them.
+
+use arrayvec::ArrayVec;
+use psci_bench::board::{Board, Cpu, Room, free_memory};
+use psci_bench::measure::Tally;
+use psci_bench::scenario::Needs;
+use psci_bench::spec::region::Region;
+
+use crate::machine::boot::{exception, layout};
+use crate::machine::ending::{give_up, refuse};
+use crate::machine::memory::arena::Arena;
+use crate::machine::memory::mmio::Registers;
+use crate::machine::memory::stacks;
+use crate::machine::memory::tables::{BLOCK, MapError, PAGE, Pages, TranslationTables};
+use crate::machine::round::channel::CpuChannel;
+use crate::machine::round::lead::CpuState;
+
+/// The working memory, in parts.
+pub struct Memory {
+    /// Memory for values.
+    pub arena: Arena,
+    /// The CPUs' stress buffers.
+    pub buffers: Pages,
+    /// Memory for the CPUs' stacks, not yet mapped.
+    pub stacks: Room,
+}
+
+/// Maps all devices once, to report one that cannot be mapped.
+pub fn map_devices(tables: &mut TranslationTables, board: &Board<'_>) {
+    exception::register_device_name("console", board.uart.registers());
+    board.devices(&mut |name, region| {
+        exception::register_device_name(name, region);
+        if let Err(error) = Registers::map(tables, region) {
+            refuse(&format_args!(
+                "device tree: the {name} at {:#x}: {error}",
+                region.base
+            ));
+        }
+    });
+}
+
+/// Refuses a tree by which the payload may not use the boot area, which is in use
+/// already.
+fn check_boot_area(board: &Board<'_>, image: Region, boot_area: Region) {
+    let holds = |region: &Region| board.memory.iter().any(|m| m.contains(region));
+    // A tree may leave out the memory of the image; then there is nothing to compare.
+    if holds(&image) && !holds(&boot_area) {
+        refuse(&format_args!(
+            "device tree: no memory behind the image, at {:#x}, where the boot stack is; \
+             load the image lower",
+            boot_area.base
+        ));
+    }
+    if let Some(taken) = board.reserved.iter().find(|r| r.overlaps(&boot_area)) {
+        refuse(&format_args!(
+            "device tree: reserved memory at {:#x} overlaps the boot stack at {:#x}; load the \
+             image elsewhere",
+            taken.base, boot_area.base
+        ));
+    }
+}
+
+/// Returns the tables that a device needs, mapped after one that ends with `last`.
+fn device_tables(last: u64, region: Region) -> u64 {
+    // Level 3, of which blocks leave the first and the last; then 2 and 1.
+    let mut tables = 0;
+    for (shift, most) in [(21, 2), (30, u64::MAX), (39, u64::MAX)] {
+        let first = region.base >> shift;
+        let count = ((region.end() - 1) >> shift) - first + 1;
+        tables += count.min(most) - u64::from(first == last >> shift);
+    }
+    tables
+}
+
+/// Finds and maps the working memory.
+pub fn working_memory(
+    tables: &mut TranslationTables,
+    board: &Board<'_>,
+    needs: &Needs,
+    dirty: usize,
+    used: [Region; 2],
+) -> Memory {
+    let cpus = board.cpu_count as u64;
+    let per_cpu = stacks::BYTES_PER_CPU
+        + (size_of::<CpuChannel>() + size_of::<Cpu>() + size_of::<CpuState>()) as u64;
+    let data = needs.bytes().map(|bytes| (bytes + dirty) as u64);
+    let buffers = needs.buffer.checked_mul(cpus);
+    let tallies = (needs.tallies * size_of::<Tally>()) as u64;
+    let data = data.zip(buffers);
+    let data = data.and_then(|(d, b)| d.checked_add(b)?.checked_add(tallies));
+    let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 5 * PAGE)) else {
+        refuse(&"iterations= or footprint= is too large for this many CPUs");
+    };
+    // Tables for all of it: of level 3, and one of each level above where it
+    // begins or ends.
+    let mut pool_pages = size.div_ceil(BLOCK) + 3;
+    let mut last = u64::MAX;
+    board.devices(&mut |_, region| {
+        pool_pages += device_tables(last, region);
+        last = region.end() - 1;
+    });
+    let size = size + pool_pages * PAGE;
+
+    let image = layout::image();
+    let mut taken: ArrayVec<Region, 80> = ArrayVec::new();
+    for region in board.reserved.iter().chain(&used).chain([&image]) {
+        if taken.try_push(*region).is_err() {
+            give_up(&"more memory is reserved than can be kept in mind");
+        }
+    }
+    let [_, boot_area] = used;
+    check_boot_area(board, image, boot_area);
+    let mut room = match free_memory::find(&board.memory, &taken, boot_area.end(), size) {
+        Ok(room) => room,
+        Err(error) => refuse(&error),
+    };
+    // The first pages hold the tables for the rest.
+    let pool = mapped(Pages::map(tables, room.split_off(pool_pages * PAGE)));
+    tables.set_pool(pool);
+    let stacks = room.split_off(cpus * stacks::BYTES_PER_CPU);
+    let mut pages = mapped(Pages::map(tables, room));
+    let buffers = pages.split_off(needs.buffer * cpus);
+    Memory {
+        arena: Arena::new(pages),
+        buffers,
+        stacks,
+    }
+}
+
+/// Returns the working memory, or ends the run.
+pub fn mapped<T>(memory: Result<T, MapError>) -> T {
+    match memory {
+        Ok(memory) => memory,
+        Err(error) => give_up(&format_args!("working memory: {error}")),
+    }
+}
+
+/// The error of an arena that is too small.
+pub const TOO_SMALL: &str = "working memory was sized too small";
+
+/// Takes a slice of the arena, which was sized for it, or ends the run.
+pub fn take<T>(
+    memory: &mut Memory,
+    count: usize,
+    make: impl FnMut(usize) -> T,
+) -> &'static mut [T] {
+    match memory.arena.take_slice(count, make) {
+        Some(slice) => slice,
+        None => give_up(&TOO_SMALL),
+    }
+}

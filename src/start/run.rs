@@ -1,0 +1,142 @@
+//! Runs the payload: finds console and device tree, reads board and plan, sets the
+//! machine up, and runs the scenarios.
+
+use psci_bench::board::{Board, Console as TreeConsole, Uart};
+use psci_bench::image::{Conduit, ParameterBlock};
+use psci_bench::output;
+use psci_bench::plan::Plan;
+use psci_bench::spec::region::Region;
+
+use super::console::{move_console, open_console};
+use super::device_tree::{self, DeviceTree};
+use super::setup;
+use crate::machine::boot::entries::BootState;
+use crate::machine::boot::layout;
+use crate::machine::console::{self, Console, print_line};
+use crate::machine::cpu::{instructions, registers};
+use crate::machine::ending::{self, give_up, refuse};
+use crate::machine::memory::loader_data;
+use crate::machine::memory::tables::TranslationTables;
+
+/// Runs the payload to its end.
+pub fn main(state: BootState) -> ! {
+    let BootState {
+        loader_registers,
+        mut tables,
+        boot_area,
+        has_firmware,
+    } = state;
+    let (block, is_damaged) = parameters(&tables);
+    // At EL2 an HVC would come back here: firmware takes SMC, if anything.
+    let by_level = (registers::exception_level() == 2).then_some(Conduit::Smc);
+    let conduit = block.conduit.or(by_level);
+    ending::set_conduit(conduit.filter(|_| has_firmware));
+    let emergency = block.uart.as_ref().map(Uart::from);
+    if let Some(uart) = &emergency {
+        open_console(&mut tables, uart, true);
+    }
+    let emergency = emergency.filter(|_| console::is_set());
+    let found = device_tree::find(&mut tables, &block, loader_registers);
+    if let (Err(_), Some(uart), None) = (&found, &block.uart, &emergency) {
+        // There is no other choice.
+        open_console(&mut tables, &Uart::from(uart), false);
+    }
+    match found {
+        Ok(found) => run_with_tree(tables, found, emergency, (boot_area, has_firmware)),
+        Err(_) if !has_firmware => end_without_firmware(),
+        // The block would have the place of the tree.
+        Err(_) if is_damaged => {
+            refuse(&"the parameter block is damaged; make the image anew with cargo xtask image")
+        }
+        Err(error) => refuse(&error),
+    }
+}
+
+/// Ends a run that was begun where firmware has its place.
+fn end_without_firmware() -> ! {
+    give_up(&"entered at EL3, so there is no PSCI firmware to measure: load psci-bench as BL33")
+}
+
+/// Returns the parameter block of the running image, and true where it is damaged.
+fn parameters(tables: &TranslationTables) -> (ParameterBlock, bool) {
+    let head = Region {
+        size: 0x80,
+        ..layout::image()
+    };
+    let bytes = loader_data::find_mapped(tables, head).unwrap_or_default();
+    match ParameterBlock::read(bytes) {
+        Ok(block) => (block, false),
+        // The tree, if there is one at X0, can still be used.
+        Err(_) => {
+            let uart = ParameterBlock::read_uart(bytes).ok().flatten();
+            let block = ParameterBlock {
+                uart,
+                ..ParameterBlock::default()
+            };
+            (block, true)
+        }
+    }
+}
+
+/// Runs the payload with a device tree. `emergency` is the console so far.
+fn run_with_tree(
+    mut tables: TranslationTables,
+    found: DeviceTree,
+    emergency: Option<Uart>,
+    (boot_area, has_firmware): (Region, bool),
+) -> ! {
+    // The console and the conduit first, so that an error in the rest can be printed, and
+    // the machine turned off. The tree's conduit wins, also where it has none.
+    let early = TreeConsole::find(found.bytes).ok();
+    if let Some(early) = &early {
+        if let (Ok(uart), false) = (&early.uart, console::is_set()) {
+            open_console(&mut tables, uart, false);
+        }
+        ending::set_conduit(
+            early
+                .conduit
+                .as_ref()
+                .ok()
+                .copied()
+                .filter(|_| has_firmware),
+        );
+    }
+    instructions::unmask_serrors();
+    let read = Board::read(found.bytes);
+    // A console in a tree that is refused may be any other device.
+    if let (Ok(board), Some(early)) = (&read, &early) {
+        move_console(&mut tables, emergency, &board.uart, early.by);
+    }
+    print_line!(
+        "Image at {:#x}, device tree {}",
+        layout::image().base,
+        found.source
+    );
+    if !has_firmware {
+        end_without_firmware();
+    }
+    let board = match read {
+        Ok(board) => board,
+        Err(error) => refuse(&format_args!("device tree: {error}")),
+    };
+    ending::set_conduit(Some(board.conduit));
+    let plan = match Plan::parse(board.bootargs) {
+        Ok(plan) => plan,
+        Err(error) => refuse(&error),
+    };
+    if !console::is_set() {
+        // A measurement without a way to print its results makes no sense.
+        ending::end_silently();
+    }
+    ending::set_end_action(plan.end);
+    if plan.list {
+        // The console never fails.
+        let _ = output::list(&mut Console);
+        give_up(&"only=help lists the scenarios and measures nothing");
+    }
+    let ready = setup::prepare(tables, &board, &plan, [found.region, boot_area]);
+    let verdict = ready.run(&board, &plan, &mut Console);
+    // The closing line has been printed; the verdict is in it.
+    let _ = verdict;
+    ending::finish()
+}
