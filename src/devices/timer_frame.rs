@@ -7,7 +7,9 @@
 //! halves. A frame that is Secure (CNTNSAR) reads as zero from here, its
 //! CNTACR, its counter and its timer alike.
 
+use crate::spec::words::words;
 use core::fmt;
+use serde::{Deserialize, Serialize};
 
 use super::bus::{Bus, read32, write32};
 
@@ -27,13 +29,26 @@ pub const CNTP_CTL: u32 = 0x02c;
 /// CNTP_CTL: ENABLE set, IMASK clear.
 const ON: u32 = 1;
 
+words! {
+    /// A property of the device tree's timer frame, or of its parent.
+    pub enum FrameProperty, name {
+        /// The frame's number in CNTCTLBase.
+        FrameNumber = "frame-number",
+        /// The addresses of the registers.
+        Reg = "reg",
+        /// The interrupt of the physical timer.
+        Interrupts = "interrupts",
+    }
+}
+
 /// The reason why no timer frame wakes a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum NoFrame {
     /// The device tree has none that is not disabled.
     NotInTree,
     /// This property of it, or of its parent, cannot be used.
-    Property(&'static str),
+    Property(FrameProperty),
     /// Nothing can be read there, or CNTTIDR says that it is not implemented.
     NotThere,
     /// CNTACR keeps its counter or timer from non-secure software, or it keeps
@@ -51,7 +66,8 @@ impl fmt::Display for NoFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotInTree => "the device tree has no timer frame (arm,armv7-timer-mem)",
-            Self::Property(name) => {
+            Self::Property(property) => {
+                let name = property.name();
                 return write!(f, "the device tree's timer frame has no usable {name}");
             }
             Self::NotThere => "the timer frame is not implemented",

@@ -6,6 +6,7 @@
 //! the tests of the portable half with a fake firmware and a fake clock.
 
 use core::fmt;
+use serde::{Deserialize, Serialize};
 
 use crate::spec::counter::CounterErratum;
 
@@ -21,6 +22,7 @@ use crate::spec::psci::{self, StateFormat, SuspendMode};
 use crate::spec::smccc::Service;
 use crate::spec::stat::Ladder;
 use crate::spec::ticks::Clock;
+use crate::spec::timer::TimerName;
 
 /// Which CPUs have a part in a round. Every other CPU but the lead is OFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +56,8 @@ impl Who {
 }
 
 /// The interrupt that wakes the CPUs that suspend in a round.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Waker {
     /// Each CPU's own timer.
     #[default]
@@ -249,7 +252,7 @@ impl Window {
 }
 
 /// Costs of measuring, in ticks: the least of many tries on the lead.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overheads {
     /// One counter read after another.
     pub counter: u64,
@@ -260,7 +263,8 @@ pub struct Overheads {
 }
 
 /// The counter that everything is measured by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Counter {
     /// CNTPCT_EL0.
     Physical,
@@ -293,7 +297,7 @@ impl fmt::Display for Counter {
 }
 
 /// What a CPU says of itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// MIDR_EL1: who made it, and which one it is.
     pub midr: u64,
@@ -307,14 +311,14 @@ pub struct Identity {
 }
 
 /// What the payload found out about the machine that it runs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Counter frequency in Hz as the lead's CNTFRQ_EL0 says, believed or not.
     pub frequency: u64,
     /// The counter in use.
     pub counter: Counter,
-    /// The timer that wakes a CPU: its name.
-    pub timer: &'static str,
+    /// The timer that wakes a CPU.
+    pub timer: TimerName,
     /// The timer's interrupt ID.
     pub timer_intid: u32,
     /// What wakes the lead where the CPUs' timers stop, or why nothing does.

@@ -13,11 +13,13 @@
 //! * A p-quantile is given only where n >= 1 / (1 - p): with fewer samples it
 //!   would be the maximum by another name.
 
+use serde::{Deserialize, Serialize};
+
 /// The fewest samples of which a 99th percentile is given.
 pub const P99_MIN: u32 = 100;
 
 /// Order statistics of one figure; in ticks, as everything measured is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// Number of samples. All other fields are 0 when there is none.
     pub n: u32,

@@ -2,6 +2,7 @@
 
 mod figures;
 mod label;
+pub mod new;
 mod point;
 pub(crate) mod report;
 pub(crate) mod run;

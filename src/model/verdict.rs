@@ -21,7 +21,8 @@ pub const PREFIX: &str = "psci-bench: ";
 const BAD_INPUT: &str = "INCOMPLETE: bad input: ";
 
 /// The end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Something was measured, and nothing that was measured is amiss.
     Pass,

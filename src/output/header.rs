@@ -153,7 +153,7 @@ fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
         write!(
             prose,
             "{}, interrupt {}, GICv{}",
-            facts.timer,
+            facts.timer.word(),
             u64::from(facts.timer_intid),
             u64::from(facts.gic)
         )?;

@@ -1,6 +1,7 @@
 //! How it is measured: preconditions, wake-ups, and what comes afterwards.
 
 use crate::spec::words::words;
+use serde::{Deserialize, Serialize};
 
 words! {
     /// How a sample's preconditions are made.
@@ -28,7 +29,8 @@ impl Method {
 }
 
 /// Which methods to run; never none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Methods {
     /// [`Method::Tftf`] only.
     Tftf,

@@ -32,6 +32,7 @@
 
 use crate::board::text;
 use crate::spec::words::Word;
+use serde::{Deserialize, Serialize};
 
 use super::error::{PlanError, PlanProblem};
 use super::key::Key;
@@ -61,7 +62,7 @@ pub const FOR_LINUX: [&str; 7] = [
 ];
 
 /// What to measure and how often.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Samples to take of each CPU in each scenario, 1 to `ITERATIONS_MAX`.
     pub iterations: u32,

@@ -1,6 +1,9 @@
 //! Sets of scenarios, and the words by which a user asks for them.
 
+use alloc::vec::Vec;
 use core::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::scenario_id::ScenarioId;
 
@@ -74,6 +77,22 @@ impl ScenarioSet {
         ScenarioId::ALL
             .into_iter()
             .filter(move |id| self.contains(*id))
+    }
+}
+
+impl Serialize for ScenarioSet {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for ScenarioSet {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut set = Self::EMPTY;
+        for id in Vec::<ScenarioId>::deserialize(from)? {
+            set.insert(Self::only(id));
+        }
+        Ok(set)
     }
 }
 

@@ -6,7 +6,6 @@ use arrayvec::ArrayString;
 
 use super::line::{FORMAT, Recorder, Type};
 use super::points::summary_fields;
-use crate::board::LabelSource;
 use crate::measure::{
     Cause, Counter, Detail, Facts, Fault, Identity, Loss, Metric, Outcome, Reason, Rejection,
     Summary,
@@ -87,11 +86,7 @@ fn whole_run(to: &mut Recorder<'_>, run: &Run<'_>, tests: &[TestReport<'_>]) {
     to.number("format", FORMAT.into());
     to.word("version", run.version);
     to.numbers("cpus tests", &[run.cpus.len() as u64, tests.len() as u64]);
-    let labels = match run.labels {
-        LabelSource::CpuMap => "cpu-map",
-        LabelSource::Mpidr => "mpidr",
-    };
-    to.word("labels", labels);
+    to.word("labels", run.labels.word());
     to.word("model", run.model);
     to.finish();
 
@@ -125,7 +120,7 @@ fn facts(to: &mut Recorder<'_>, facts: &Facts) {
     to.begin(Type::Facts, &"");
     to.number("hz", facts.frequency);
     to.word("counter", facts.counter.name());
-    to.word("timer", facts.timer);
+    to.word("timer", facts.timer.word());
     let (level, gic) = (facts.exception_level.into(), facts.gic.into());
     to.numbers("intid el gic", &[facts.timer_intid.into(), level, gic]);
     if facts.e2h {

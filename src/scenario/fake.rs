@@ -68,7 +68,7 @@ impl Fake {
             facts: Facts {
                 frequency: 62_500_000,
                 counter: Counter::Physical,
-                timer: "CNTP",
+                timer: crate::spec::timer::TimerName::Cntp,
                 timer_intid: 30,
                 frame: Err(NoFrame::NotInTree),
                 exception_level: 2,

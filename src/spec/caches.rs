@@ -5,7 +5,10 @@
 //! the cache on the CPUs that Arm made, and whatever a hypervisor makes of it
 //! in a guest.
 
+use alloc::vec::Vec;
+
 use core::fmt;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Levels that CLIDR_EL1 has room for.
 pub const LEVELS: usize = 7;
@@ -14,7 +17,8 @@ pub const LEVELS: usize = 7;
 const INSTRUCTION: u64 = 1;
 
 /// What a cache holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Instructions alone.
     Instruction,
@@ -37,7 +41,7 @@ impl Kind {
 }
 
 /// One cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cache {
     /// Its level, from 1, the nearest to the CPU.
     pub level: u8,
@@ -94,6 +98,29 @@ impl Key {
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "l{}{}", u64::from(self.0), self.1.suffix())
+    }
+}
+
+impl Serialize for Caches {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.iter())
+    }
+}
+
+impl<'de> Deserialize<'de> for Caches {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut caches = Self::default();
+        for Cache { level, kind, bytes } in Vec::<Cache>::deserialize(from)? {
+            let place = usize::from(level).wrapping_sub(1);
+            let of_kind = match kind {
+                Kind::Instruction => &mut caches.instruction,
+                Kind::Data | Kind::Unified => &mut caches.data,
+            };
+            let size = of_kind.get_mut(place);
+            *size.ok_or_else(|| de::Error::custom("no such cache level"))? = bytes;
+            caches.unified |= u8::from(kind == Kind::Unified) << place;
+        }
+        Ok(caches)
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod caches;
 pub mod counter;
+pub mod hex;
 pub mod pmf;
 pub mod prose;
 pub mod psci;
@@ -9,4 +10,5 @@ pub mod region;
 pub mod smccc;
 pub mod stat;
 pub mod ticks;
+pub mod timer;
 pub mod words;

@@ -5,6 +5,7 @@
 
 use crate::spec::words::words;
 use core::fmt;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Function IDs in their SMC64 form where PSCI defines one (section 5.1).
 pub mod function {
@@ -99,6 +100,18 @@ impl Error {
             Self::InvalidAddress => -9,
             Self::Unknown(other) => other,
         }
+    }
+}
+
+impl Serialize for Error {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.code().serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Error {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        i32::deserialize(from).map(Self::from_code)
     }
 }
 

@@ -5,6 +5,7 @@
 //! asked nothing. What PSCI_FEATURES says of SMCCC_VERSION tells the two apart.
 
 use core::fmt;
+use serde::{Deserialize, Serialize};
 
 /// Function IDs.
 pub mod function {
@@ -34,7 +35,7 @@ pub fn is_kvm(answer: [u64; 4]) -> bool {
 }
 
 /// Whoever handles PSCI's calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
     /// Its UID as W0 to W3 gave it, the first byte lowest.
     pub uid: [u32; 4],

@@ -2,6 +2,7 @@
 //! armed for an instant of the counter, is disarmed, and raises one private interrupt.
 
 use core::arch::asm;
+use psci_bench::spec::timer::TimerName;
 
 use aarch64_cpu::registers::{
     CNTHP_CTL_EL2, CNTP_CTL_EL0, CNTP_CVAL_EL0, CNTV_CTL_EL0, CNTV_CVAL_EL0, CNTV_TVAL_EL0,
@@ -96,11 +97,11 @@ impl Timer {
     }
 
     /// Returns the timer's name.
-    pub fn name(self) -> &'static str {
+    pub fn name(self) -> TimerName {
         match self.kind {
-            Kind::Physical => "CNTP",
-            Kind::Hypervisor => "CNTHP",
-            Kind::Virtual | Kind::VirtualEl02 => "CNTV",
+            Kind::Physical => TimerName::Cntp,
+            Kind::Hypervisor => TimerName::Cnthp,
+            Kind::Virtual | Kind::VirtualEl02 => TimerName::Cntv,
         }
     }
 

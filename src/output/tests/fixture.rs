@@ -39,7 +39,7 @@ impl World {
             facts: Facts {
                 frequency: FREQUENCY,
                 counter: Counter::Physical,
-                timer: "CNTP",
+                timer: crate::spec::timer::TimerName::Cntp,
                 timer_intid: 30,
                 frame: Err(NoFrame::NotInTree),
                 exception_level: 2,

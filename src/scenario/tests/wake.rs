@@ -1,5 +1,6 @@
 //! States in which the CPUs' own timers stop, with a timer frame and without.
 
+use crate::devices::timer_frame::FrameProperty;
 use std::string::String;
 use std::vec::Vec;
 
@@ -368,8 +369,8 @@ fn each_reason_has_its_own_words() {
     use crate::board::NoFrame;
     let reasons = [
         NoFrame::NotInTree,
-        NoFrame::Property("reg"),
-        NoFrame::Property("interrupts"),
+        NoFrame::Property(FrameProperty::Reg),
+        NoFrame::Property(FrameProperty::Interrupts),
         NoFrame::NotThere,
         NoFrame::NoAccess,
         NoFrame::OtherCount,

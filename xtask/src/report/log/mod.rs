@@ -11,6 +11,7 @@ mod helper;
 mod lava_log;
 mod ledger;
 pub(crate) mod lines;
+pub mod logged_run;
 mod mend;
 mod piece;
 mod plain_line;

@@ -1,0 +1,23 @@
+//! The model of a run: what the payload fills, records carry and reports take.
+
+mod cpu;
+mod failure;
+mod finding;
+mod instants;
+mod point;
+mod row;
+mod run;
+mod scenario;
+mod skip;
+mod totals;
+
+pub use self::cpu::{Cpu, Label};
+pub use self::failure::Failure;
+pub use self::finding::{Confidence, CpuSet, Finding, Fit, Kind};
+pub use self::instants::{Instant, Instants};
+pub use self::point::{How, Measure, Point, Spread, Unit, Variant};
+pub use self::row::{Attempts, Figures, Row, Sample, Statistic};
+pub use self::run::{End, Head, Run};
+pub use self::scenario::{Conditions, Scenario, ScenarioKey, Status, WakeSource};
+pub use self::skip::Skip;
+pub use self::totals::Totals;

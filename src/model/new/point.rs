@@ -1,0 +1,96 @@
+//! The results of scenarios outside the suite: points, one for each CPU and
+//! circumstance.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::{Summary, Waker};
+use crate::spec::words::words;
+
+pub use crate::model::{How, Measure, Unit};
+
+words! {
+    /// The kind of a scenario's operation.
+    #[expect(missing_docs, reason = "each variant is the name of its operation")]
+    pub enum Variant, word {
+        /// The scenario's own loop with nothing in it.
+        Loop = "loop",
+        /// The point has no samples, as its state or step is not tried.
+        LeftOut = "left_out",
+        PsciVersion = "psci_version",
+        SmcccVersion = "smccc_version",
+        Unknown = "unknown",
+        Sgi = "sgi",
+        Pmselr = "pmselr",
+        GetTimestamp = "get_timestamp",
+        First = "first",
+        Joins = "joins",
+        Deepest = "deepest",
+        Core = "core",
+        Off = "off",
+        Serial = "serial",
+        Parallel = "parallel",
+        Osi = "osi",
+        System = "system",
+        Idle = "idle",
+        Write = "write",
+        Zero = "zero",
+        Nontemporal = "nontemporal",
+        Clean = "clean",
+        Mixed = "mixed",
+    }
+}
+
+/// One figure of one CPU in one circumstance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    /// Index of the CPU in the board's order.
+    pub cpu: u16,
+    /// The number of CPUs that do it at the same time.
+    pub how: How,
+    /// The kind of the operation.
+    pub variant: Variant,
+    /// The quantity that was varied, in the scenario's unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<u64>,
+    /// The figure.
+    pub measure: Measure,
+    /// Operations in a sample, at least 1: the figure of one is that part of
+    /// `figures`.
+    pub per: u32,
+    /// The samples, in the measure's unit, each of `per` operations.
+    pub figures: Summary,
+    /// Samples that were taken and do not count.
+    pub lost: u64,
+    /// The interrupt that woke the CPU, if it was suspended.
+    #[serde(default, skip_serializing_if = "is_own_timers")]
+    pub waker: Waker,
+    /// The spread of the samples; None if they were not counted by size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
+}
+
+/// Samples counted by size, in the bins of [`crate::measure::Histogram`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The place of the first bin that has samples.
+    pub first: u16,
+    /// Samples in that bin and the ones after it, up to the last that has any.
+    pub counts: Vec<u32>,
+}
+
+fn is_own_timers(waker: &Waker) -> bool {
+    *waker == Waker::OwnTimers
+}
+
+impl Point {
+    /// Returns true if two points of a scenario answer one question on two CPUs.
+    /// Samples of more operations answer another one: the loop around them has a
+    /// smaller part in them.
+    #[must_use]
+    pub fn is_of_kind(&self, other: &Self) -> bool {
+        let kind = |it: &Self| (it.how, it.variant, it.x, it.measure, it.per);
+        kind(self) == kind(other)
+    }
+}

@@ -1,0 +1,168 @@
+//! One CPU's results in a scenario of the suite.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::instants::Instants;
+use super::scenario::Scenario;
+use super::skip::Skip;
+use crate::measure::{Loss, Metric, Reason, Rejection, Summary};
+use crate::plan::ScenarioId;
+use crate::spec::stat::Reached;
+
+/// One CPU's results. Durations are in ticks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Index of the CPU in the board's order.
+    pub cpu: u16,
+    /// Parallel scenarios: from the round that is shown. Serial: each the median of
+    /// its own samples.
+    pub figures: Figures,
+    /// Counts of attempts; None for a row of a log without records.
+    pub attempts: Option<Attempts>,
+    /// The reason why the row has no samples and lacks none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<Skip>,
+    /// Index of the CPU that stayed awake and woke this one; None if a timer did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub helper: Option<u16>,
+    /// The reading of PSCI_STAT over one suspend of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached: Option<Reached>,
+    /// The step and the cause of the CPU's loss, if it was lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost: Option<Loss>,
+    /// Statistics of the samples; only of metrics that have any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub statistics: Vec<Statistic>,
+    /// The instants of the sample that stands for this CPU: its part of the round
+    /// shown, or the serial sample whose leading figure is the median.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shown: Option<Instants>,
+    /// Every sample, if the plan has `samples=all`, in the order of their places.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<Sample>,
+}
+
+/// The figures of the main table, in ticks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Figures {
+    /// PMF powerdown; PMF latency in PSCI_VERSION's scenario.
+    #[serde(rename = "p")]
+    pub powerdown: Option<u64>,
+    /// PMF wakeup.
+    #[serde(rename = "w")]
+    pub wakeup: Option<u64>,
+    /// PMF cache flush.
+    #[serde(rename = "c")]
+    pub cache_flush: Option<u64>,
+}
+
+/// Counts of attempts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempts {
+    /// Samples that count.
+    pub valid: u32,
+    /// Attempts that do not, by reason; only reasons that occurred. Trial and
+    /// warm-up rounds are not among them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejected: Vec<(Reason, u32)>,
+    /// The first of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first: Option<Rejection>,
+}
+
+/// Statistics of one metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statistic {
+    /// The metric.
+    #[serde(rename = "k")]
+    pub metric: Metric,
+    /// The samples in ticks, without the first of all; n is 0 if there is no other.
+    #[serde(rename = "v")]
+    pub summary: Summary,
+    /// The first sample of all, in ticks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cold: Option<u64>,
+}
+
+/// One sample, by its place in time: samples of one place in a parallel scenario
+/// are of one round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// The place, from 0.
+    pub place: u32,
+    /// The instants.
+    pub instants: Instants,
+}
+
+impl Attempts {
+    /// Returns the number of attempts that do not count.
+    #[must_use]
+    pub fn rejected_total(&self) -> u32 {
+        self.rejected.iter().map(|(_, count)| count).sum()
+    }
+}
+
+impl Row {
+    /// Returns the statistics of a metric that has samples.
+    #[must_use]
+    pub fn summary(&self, metric: Metric) -> Option<&Summary> {
+        let found = self.statistics.iter().find(|it| it.metric == metric);
+        found.map(|it| &it.summary).filter(|summary| summary.n > 0)
+    }
+
+    /// Returns the first sample of all of a metric, in ticks.
+    #[must_use]
+    pub fn cold(&self, metric: Metric) -> Option<u64> {
+        self.statistics.iter().find(|it| it.metric == metric)?.cold
+    }
+
+    /// Returns the number of samples that count; 0 if unknown.
+    #[must_use]
+    pub fn valid(&self) -> u32 {
+        self.attempts.as_ref().map_or(0, |attempts| attempts.valid)
+    }
+
+    /// Returns true for a row of a line without a checksum.
+    #[must_use]
+    pub fn is_from_line(&self) -> bool {
+        self.attempts.is_none() && self.skipped.is_none()
+    }
+}
+
+impl Scenario {
+    /// Returns the figure that stands for `row`'s CPU, in ticks.
+    #[must_use]
+    pub fn figure(&self, row: &Row, metric: Metric) -> Option<u64> {
+        match metric {
+            Metric::Powerdown | Metric::Latency => row.figures.powerdown,
+            Metric::Wakeup => row.figures.wakeup,
+            Metric::CacheFlush => row.figures.cache_flush,
+            // A parallel row is one part of one round, on either side.
+            _ if self.id.is_parallel() => {
+                row.summary(metric)?;
+                row.shown.as_ref()?.figure(metric)
+            }
+            _ => row.summary(metric).map(|summary| summary.median),
+        }
+    }
+
+    /// Returns the metrics that are shown as columns: PMF's if the firmware
+    /// answers, else those of the caller's side that any CPU has.
+    #[must_use]
+    pub fn columns(&self) -> Vec<Metric> {
+        use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
+        let candidates: &[Metric] = match (self.has_pmf(), self.id) {
+            (true, ScenarioId::PsciVersionParallel) => &[Latency],
+            (true, _) => &[Powerdown, Wakeup, CacheFlush],
+            (false, _) => &[TurnOff, TurnOn, Call, Wake],
+        };
+        let is_shown = |metric: &Metric| {
+            let mut rows = self.rows.iter();
+            rows.any(|row| self.figure(row, *metric).is_some())
+        };
+        candidates.iter().copied().filter(is_shown).collect()
+    }
+}

@@ -1,0 +1,83 @@
+//! A run: the machine, the plan, the CPUs, and the results of each scenario.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::cpu::Cpu;
+use super::scenario::Scenario;
+use super::totals::Totals;
+use crate::board::LabelSource;
+use crate::measure::Facts;
+use crate::model::Verdict;
+use crate::plan::Plan;
+use crate::spec::ticks::Clock;
+
+/// A run of the payload, or of TFTF.
+///
+/// The payload fills every field. A log may lack some: a record was lost, or the
+/// log is one of TFTF, which has no records.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The payload and the board; None in a log without that record.
+    pub head: Option<Head>,
+    /// The machine; None in a log without that record.
+    pub facts: Option<Facts>,
+    /// The boot arguments; None in a log without that record.
+    pub plan: Option<Plan>,
+    /// The CPUs in the board's order, which is that of their MPIDRs.
+    pub cpus: Vec<Cpu>,
+    /// The scenarios, in the order in which they ran: each once for each method
+    /// and placement of its helper.
+    pub scenarios: Vec<Scenario>,
+    /// The end; None until it is reached.
+    pub end: Option<End>,
+}
+
+/// The payload and the board.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// Version of the records' format.
+    pub format: u32,
+    /// The payload's version.
+    pub version: String,
+    /// The board's name: the device tree's `model`.
+    pub model: String,
+    /// The source of the CPUs' labels.
+    pub labels: LabelSource,
+    /// The number of CPUs.
+    pub cpus: u16,
+}
+
+/// The end of a run that was not cut short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// The number of records, this one included.
+    pub records: u32,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Counts over all scenarios.
+    pub totals: Totals,
+}
+
+impl Run {
+    /// Returns the counter as a clock: of unknown frequency where the facts are
+    /// lost, and of 1 GHz in a run without any record, as TFTF prints nanoseconds.
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        let without_records = self.head.is_none() && self.plan.is_none() && self.end.is_none();
+        let hz = match &self.facts {
+            Some(facts) => facts.frequency,
+            None if without_records => 1_000_000_000,
+            None => 0,
+        };
+        Clock { hz }
+    }
+
+    /// Returns the index of the lead CPU; None where the facts are lost.
+    #[must_use]
+    pub fn lead(&self) -> Option<usize> {
+        self.facts.as_ref().map(|facts| facts.lead)
+    }
+}
