@@ -18,7 +18,7 @@ use crate::board::Cpu;
 use crate::measure::{Account, Until};
 use crate::plan::Load;
 use crate::scenario::progress::{Progress, Stretch};
-use crate::spec::prose::{Prose, fill};
+use crate::spec::prose::fill;
 
 /// Data lines until the headings are said again.
 const HEADINGS: u32 = 21;
@@ -69,15 +69,12 @@ fn without_zero(out: &mut dyn Write) -> fmt::Result {
     )
 }
 
-/// What stands behind the tables.
-pub(crate) fn how_to_read(prose: &mut Prose<'_>) -> fmt::Result {
-    prose.write_str(
-        "Expiries are looked at in windows of a second at most, between which the timers stand \
-         and a line is printed. Median and p99 may be 1/16 too small: they are the lower ends of \
-         classes. Lost are overruns: expiries that had passed before their turn. Alone, the other \
-         CPUs are on, and do what the variant says. The worst case may take hours to come. ",
-    )
-}
+/// Explains the tables of `timer_latency`.
+pub(crate) const HOW_TO_READ: &str = "Expiries are looked at in windows of a second at most, \
+    between which the timers stand and a line is printed. Median and p99 may be 1/16 too small: \
+    they are the lower ends of classes. Lost are overruns: expiries that had passed before their \
+    turn. Alone, the other CPUs are on, and do what the variant says. The worst case may take \
+    hours to come. ";
 
 /// Begins a stretch: of one CPU alone, or of all.
 fn begin(out: &mut dyn Write, stretch: &Stretch, cpu: Option<&Cpu>, load: Load) -> fmt::Result {

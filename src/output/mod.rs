@@ -6,12 +6,14 @@ mod header;
 mod latency;
 mod points;
 mod run;
-mod run_all;
+// Branch `scen` has it for the new model.
+// mod run_all;
 mod status;
+mod summary;
 mod sweeps;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use self::run::{begin_test, cut_short, list};
-pub use self::run_all::{TESTS, run_all};
+pub use self::run::{begin_scenario, closing, cut_short, header, list, scenario, wake_trials};
+pub use self::summary::Summary;

@@ -3,8 +3,7 @@
 pub(crate) mod bench;
 mod calibrate;
 mod cpu_on;
-#[cfg(test)]
-mod fake;
+// mod fake;
 pub(crate) mod micro;
 mod needs;
 mod off;
@@ -17,8 +16,7 @@ mod states;
 pub(crate) mod suite;
 pub(crate) mod sweep;
 mod tally;
-#[cfg(test)]
-mod tests;
+// mod tests;
 pub(crate) mod timer_latency;
 mod wakers;
 

@@ -73,6 +73,16 @@ impl Run {
         threads.max().unwrap_or(0) + 1
     }
 
+    /// Returns the first CPU of each cluster, by index in the board's order.
+    pub(crate) fn cluster_heads(&self) -> impl Iterator<Item = u16> {
+        let is_first = |index: &u16| {
+            let cluster = self.cpu(*index).cluster;
+            let first = self.cpus.iter().position(|cpu| cpu.cluster == cluster);
+            first == Some(usize::from(*index))
+        };
+        (0..self.cpus.len() as u16).filter(is_first)
+    }
+
     /// Returns the core's number where a table has one column for core and thread:
     /// threads are counted through, so that no two CPUs of a cluster share one.
     #[must_use]

@@ -1,7 +1,8 @@
 //! How a run ended: by its records where they are whole, as they have
 //! checksums and the last line has none.
 
-use psci_bench::model::{ClosingLine, Totals, Verdict};
+use psci_bench::model::new::Totals;
+use psci_bench::model::{ClosingLine, Verdict};
 use psci_bench::record::line::FORMAT;
 
 use super::closing::ByRecords;
