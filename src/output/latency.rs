@@ -95,12 +95,7 @@ fn begin(out: &mut dyn Write, stretch: &Stretch, mpidr: Option<u64>, load: Load)
         None => write!(out, "{} ticks", stretch.period)?,
     }
     match mpidr {
-        Some(mpidr) => writeln!(
-            out,
-            " period, CPU {:#x}, others {})",
-            mpidr,
-            load.word()
-        )?,
+        Some(mpidr) => writeln!(out, " period, CPU {:#x}, others {})", mpidr, load.word())?,
         None => writeln!(out, " period, all CPUs, {})", load.word())?,
     }
     headings(out)

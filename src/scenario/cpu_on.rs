@@ -102,8 +102,8 @@ fn add_points<M: Machine>(
 fn variant<M: Machine>(bench: &PointBench<'_, M>, lead: usize, who: Who, cpu: usize) -> Variant {
     let cpus = bench.setting.cpus;
     let is_up = |other: usize| other == lead || who == Who::All && other < cpu;
-    let mut mates = (0..cpus.len())
-        .filter(|other| *other != cpu && cpus[*other].cluster == cpus[cpu].cluster);
+    let mut mates =
+        (0..cpus.len()).filter(|other| *other != cpu && cpus[*other].cluster == cpus[cpu].cluster);
     match mates.any(is_up) {
         true => Variant::Joins,
         false => Variant::First,

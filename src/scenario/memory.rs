@@ -82,6 +82,7 @@ fn job_bytes(plan: &Plan, job: Job, cpus: usize, idle_states: usize) -> Option<u
     match job.id {
         id if id.is_suite() => sum([
             results,
+            Some(PRINTING),
             bench_bytes(plan, cpus),
             rows_bytes(plan, cpus)?.checked_mul(suite::placements(id)),
         ]),
@@ -138,7 +139,7 @@ fn rows_bytes(plan: &Plan, cpus: usize) -> Option<usize> {
         list::<Sample>(samples as usize),
         Some(PRINTING_ROW),
     ])?;
-    sum([list::<Row>(cpus), row.checked_mul(cpus), Some(PRINTING)])
+    sum([list::<Row>(cpus), row.checked_mul(cpus)])
 }
 
 /// Returns the bytes of a scenario's points, and to print them.

@@ -15,8 +15,8 @@ use crate::spec::stat::Ladder;
 /// Times that a scenario is measured at most: once for each placement.
 pub(crate) const PLACEMENTS: usize = 2;
 
-/// Returns the most placements of a scenario's helper: all CPUs suspend at once only
-/// without it.
+/// Returns the most placements of a scenario's helper, which has no row in a round of
+/// several CPUs.
 pub(crate) const fn placements(id: ScenarioId) -> usize {
     match id {
         ScenarioId::SuspendDeepParallel | ScenarioId::CpuSuspendParallel => PLACEMENTS,

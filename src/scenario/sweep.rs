@@ -208,9 +208,9 @@ impl<M: Machine> Sweep<'_, M> {
         let Some(steps) = plan.dirty_steps(self.facts().outer_cache) else {
             return self.leave_out(Skip::NoCacheSize);
         };
-        let suspends = self.two_states(states).map(|(variant, state)| {
-            Some(Step::to_state(Turns::Serial, variant, state?, 0))
-        });
+        let suspends = self
+            .two_states(states)
+            .map(|(variant, state)| Some(Step::to_state(Turns::Serial, variant, state?, 0)));
         // The lead cannot power off: no CPU would turn it on again.
         let off = (self.bench.rows.len() > 1).then_some(Step {
             turns: Turns::Off,

@@ -52,11 +52,7 @@ impl Wakers {
     /// A CPU that is not the lead goes first, while the lead is awake and waits
     /// for a bounded time. A CPU that an SGI does not wake is lost, and no CPU
     /// enters that state, or a deeper one, again. The lead goes last.
-    pub fn try_out<M: Machine>(
-        machine: &mut M,
-        cpus: &[Cpu],
-        states: &[Chosen],
-    ) -> Self {
+    pub fn try_out<M: Machine>(machine: &mut M, cpus: &[Cpu], states: &[Chosen]) -> Self {
         let facts = machine.facts();
         let lead = facts.lead;
         let mut wakers = Self {

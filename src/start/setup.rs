@@ -19,10 +19,10 @@ use psci_bench::spec::region::Region;
 use psci_bench::spec::ticks::Clock;
 
 use super::memory::{self, Memory, TOO_LARGE, mapped};
-use crate::machine::console::Console;
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::firmware::Firmware;
 use crate::machine::call::overhead;
+use crate::machine::console::Console;
 use crate::machine::cpu::{cycle_counter, registers};
 use crate::machine::ending::{give_up, refuse};
 use crate::machine::gic::controller::Gic;

@@ -48,7 +48,10 @@ impl Heap {
 
     /// Calls `act` with the regions, or panics where the heap must not be used.
     fn with_regions<T>(&self, act: impl FnOnce(&mut [Bump; 2]) -> T) -> T {
-        assert!((self.is_allowed)(), "heap: used by a CPU that is not the lead");
+        assert!(
+            (self.is_allowed)(),
+            "heap: used by a CPU that is not the lead"
+        );
         match self.state.swap(IN_USE, Ordering::Acquire) {
             FREE => {}
             IN_ROUND => panic!("heap: used in a round"),
@@ -98,6 +101,13 @@ impl Heap {
     #[cfg_attr(target_os = "none", expect(dead_code, reason = "for tests"))]
     pub fn peak(&self) -> usize {
         self.with_regions(|[_, last]| last.peak())
+    }
+
+    /// Says that a block is one of this heap.
+    #[cfg_attr(target_os = "none", expect(dead_code, reason = "for tests"))]
+    pub fn owns(&self, block: *mut u8) -> bool {
+        let at = block.addr();
+        self.with_regions(|regions| regions.iter().any(|region| region.contains(at)))
     }
 
     fn take(&self, layout: Layout) -> *mut u8 {
