@@ -57,38 +57,36 @@ pub(crate) fn cpu_headings(run: &Run) -> &'static [&'static str] {
     }
 }
 
-/// Returns the cells of these columns, and `others` after them.
-pub(crate) fn cpu_row(run: &Run, cpu: u16, others: impl Iterator<Item = Cell>) -> Vec<Cell> {
+/// Returns the cells of these columns.
+pub(crate) fn cpu_cells(run: &Run, cpu: u16) -> impl Iterator<Item = Cell> {
     let cpu = run.cpu(cpu);
-    let names = [cpu.cluster, cpu.core, cpu.thread].into_iter();
-    let names = names.take(cpu_headings(run).len());
-    let names = names.map(|number| Cell::Count(number.into()));
-    names.chain(others).collect()
+    let numbers = [cpu.cluster, cpu.core, cpu.thread];
+    let numbers = numbers.into_iter().take(cpu_headings(run).len());
+    numbers.map(|number| Cell::Count(number.into()))
 }
 
 /// Blanks before the table: it is the content of a directive.
 const INDENT: usize = 3;
 
-/// Writes a table under `title`, and an empty line after it.
+/// Writes a table under `title`, and an empty line after it. `cells` are row by row.
 pub(crate) fn table(
     out: &mut dyn Write,
     title: &dyn fmt::Display,
     headings: &[&'static str],
-    rows: &[Vec<Cell>],
+    cells: &[Cell],
 ) -> fmt::Result {
     paragraph(out, ".. table:: ", INDENT, title)?;
     out.write_char('\n')?;
-    let widest = |(column, heading): (usize, &&str)| {
-        let cells = rows.iter().filter_map(|row| row.get(column));
-        cells
-            .map(|cell| width(cell))
-            .fold(heading.len(), usize::max)
-    };
-    let widths: Vec<usize> = headings.iter().enumerate().map(widest).collect();
+    let mut widths: Vec<usize> = headings.iter().map(|heading| heading.len()).collect();
+    for row in cells.chunks(headings.len()) {
+        for (widest, cell) in widths.iter_mut().zip(row) {
+            *widest = width(cell).max(*widest);
+        }
+    }
     rule(out, &widths, '-')?;
     line(out, &widths, headings.iter().map(|it| Cell::Text(it)))?;
     rule(out, &widths, '=')?;
-    for row in rows {
+    for row in cells.chunks(headings.len()) {
         line(out, &widths, row.iter().copied())?;
         rule(out, &widths, '-')?;
     }
@@ -126,17 +124,17 @@ fn line(out: &mut dyn Write, widths: &[usize], cells: impl Iterator<Item = Cell>
 mod tests {
     use super::*;
     use std::string::String;
-    use std::vec;
 
     #[test]
     fn a_table() {
-        let rows = [
-            vec![Cell::Text("a"), Cell::Count(7)],
-            vec![Cell::Text("long"), Cell::Missing],
-            vec![Cell::Text("b"), Cell::Hundredths(1_203)],
+        let cells = [
+            [Cell::Text("a"), Cell::Count(7)],
+            [Cell::Text("long"), Cell::Missing],
+            [Cell::Text("b"), Cell::Hundredths(1_203)],
         ];
         let mut out = String::new();
-        table(&mut out, &"A title (us)", &["X", "Y"], &rows).expect("a String takes all");
+        table(&mut out, &"A title (us)", &["X", "Y"], cells.as_flattened())
+            .expect("a String takes all");
         assert_eq!(
             out,
             "\

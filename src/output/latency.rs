@@ -14,7 +14,6 @@
 
 use core::fmt::{self, Write};
 
-use crate::board::Cpu;
 use crate::measure::{Account, Until};
 use crate::plan::Load;
 use crate::scenario::progress::{Progress, Stretch};
@@ -38,8 +37,8 @@ impl Progress for Lines<'_> {
         without_zero(self.0)
     }
 
-    fn begin(&mut self, stretch: &Stretch, cpu: Option<&Cpu>, load: Load) -> fmt::Result {
-        begin(self.0, stretch, cpu, load)
+    fn begin(&mut self, stretch: &Stretch, mpidr: Option<u64>, load: Load) -> fmt::Result {
+        begin(self.0, stretch, mpidr, load)
     }
 
     fn window(&mut self, stretch: &mut Stretch, sum: &Account) -> fmt::Result {
@@ -77,7 +76,7 @@ pub(crate) const HOW_TO_READ: &str = "Expiries are looked at in windows of a sec
     hours to come. ";
 
 /// Begins a stretch: of one CPU alone, or of all.
-fn begin(out: &mut dyn Write, stretch: &Stretch, cpu: Option<&Cpu>, load: Load) -> fmt::Result {
+fn begin(out: &mut dyn Write, stretch: &Stretch, mpidr: Option<u64>, load: Load) -> fmt::Result {
     let unit = if stretch.clock().is_known() {
         "us"
     } else {
@@ -92,13 +91,8 @@ fn begin(out: &mut dyn Write, stretch: &Stretch, cpu: Option<&Cpu>, load: Load) 
         Some(ns) => write!(out, "{} us", (ns + 500) / 1_000)?,
         None => write!(out, "{} ticks", stretch.period)?,
     }
-    match cpu {
-        Some(cpu) => writeln!(
-            out,
-            " period, CPU {:#x}, others {})",
-            cpu.mpidr,
-            load.word()
-        )?,
+    match mpidr {
+        Some(mpidr) => writeln!(out, " period, CPU {:#x}, others {})", mpidr, load.word())?,
         None => writeln!(out, " period, all CPUs, {})", load.word())?,
     }
     headings(out)

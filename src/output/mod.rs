@@ -6,8 +6,7 @@ mod header;
 mod latency;
 mod points;
 mod run;
-// Branch `scen` has it for the new model.
-// mod run_all;
+mod run_all;
 mod status;
 mod summary;
 mod sweeps;
@@ -15,5 +14,5 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use self::run::{begin_scenario, closing, cut_short, header, list, scenario, wake_trials};
-pub use self::summary::Summary;
+pub use self::run::{cut_short, list};
+pub use self::run_all::run_all;

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use super::grid::{Cell, cpu_headings, cpu_row, table};
+use super::grid::{Cell, cpu_cells, cpu_headings, table};
 use crate::model::new::{How, Measure, Point, Run, Scenario, Status, Unit, Variant};
 use crate::plan::{LOOPS_LIMIT_S, ScenarioId};
 use crate::spec::prose::{Many, paragraph};
@@ -49,11 +49,11 @@ fn one_table(
     let columns: Vec<_> = Column::ALL.into_iter().filter(is_shown).collect();
     let names = columns.iter().map(|column| column.heading(scenario.id));
     let headings: Vec<_> = cpu_headings(run).iter().copied().chain(names).collect();
-    let each = |point: &&Point| {
-        let cells = columns.iter().map(|it| it.cell(point, scale, scenario.id));
-        cpu_row(run, point.cpu, cells)
-    };
-    let rows: Vec<_> = points.iter().map(each).collect();
+    let mut cells = Vec::with_capacity(points.len() * headings.len());
+    for point in points {
+        cells.extend(cpu_cells(run, point.cpu));
+        cells.extend(columns.iter().map(|it| it.cell(point, scale, scenario.id)));
+    }
     let how = match first.how {
         How::Alone => "one CPU alone",
         How::All => "all CPUs at once",
@@ -61,7 +61,7 @@ fn one_table(
     let per = if first.per > 1 { " per operation" } else { "" };
     let (name, unit) = (scenario.id.name(), scale.name());
     let title = format!("{name}{}, {how} ({unit}{per})", meaning(first.measure));
-    table(out, &title, &headings, &rows)
+    table(out, &title, &headings, &cells)
 }
 
 /// Returns the meaning of a figure, as it follows the scenario's name.

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use super::grid::{Cell, cpu_headings, cpu_row, table};
+use super::grid::{Cell, cpu_cells, cpu_headings, table};
 use crate::measure::{Metric, Summary};
 use crate::model::new::{Conditions, Row, Run, Scenario, heading};
 use crate::plan::{Method, ScenarioId, WakePattern};
@@ -50,15 +50,14 @@ fn main_table(
         Some(_) => Cell::Text("Skipped"),
         None => Cell::ticks(run.unit(), scenario.figure(row, metric)),
     };
-    let each = |row| cpu_row(run, row_cpu(row), metrics.iter().map(|it| cell(row, *it)));
-    let rows: Vec<_> = scenario.rows.iter().map(each).collect();
     let names = metrics.iter().map(|metric| heading(*metric));
     let headings: Vec<_> = cpu_headings(run).iter().copied().chain(names).collect();
-    table(out, &title(run, scenario, ""), &headings, &rows)
-}
-
-fn row_cpu(row: &Row) -> u16 {
-    row.cpu
+    let mut cells = Vec::with_capacity(scenario.rows.len() * headings.len());
+    for row in &scenario.rows {
+        cells.extend(cpu_cells(run, row.cpu));
+        cells.extend(metrics.iter().map(|metric| cell(row, *metric)));
+    }
+    table(out, &title(run, scenario, ""), &headings, &cells)
 }
 
 /// Writes one row a figure and CPU, one column a statistic.
@@ -75,16 +74,20 @@ fn spread_table(
     headings.extend(["Figure", "n", "Min", "Median"]);
     headings.extend(has_p99.then_some("p99"));
     headings.extend(["Max", "MAD"]);
-    let rows: Vec<_> = metrics
-        .iter()
-        .flat_map(|metric| scenario.rows.iter().map(move |row| (*metric, row)))
-        .map(|(metric, row)| {
-            let cells = statistic(run.unit(), metric, row.summary(metric), has_p99);
-            cpu_row(run, row.cpu, cells)
-        })
-        .collect();
+    let mut cells = Vec::with_capacity(metrics.len() * scenario.rows.len() * headings.len());
+    for metric in metrics {
+        for row in &scenario.rows {
+            cells.extend(cpu_cells(run, row.cpu));
+            cells.extend(statistic(
+                run.unit(),
+                *metric,
+                row.summary(*metric),
+                has_p99,
+            ));
+        }
+    }
     let shows = ": spread of the samples";
-    table(out, &title(run, scenario, shows), &headings, &rows)
+    table(out, &title(run, scenario, shows), &headings, &cells)
 }
 
 fn statistic(

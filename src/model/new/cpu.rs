@@ -5,6 +5,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::run::Run;
+use crate::board;
 use crate::measure::Identity;
 use crate::spec::hex;
 
@@ -40,6 +41,18 @@ impl fmt::Display for Label {
         match self.thread {
             Some(thread) => write!(f, ".{thread}"),
             None => Ok(()),
+        }
+    }
+}
+
+impl From<&board::Cpu> for Cpu {
+    fn from(cpu: &board::Cpu) -> Self {
+        Self {
+            mpidr: Some(cpu.mpidr),
+            cluster: cpu.cluster,
+            core: cpu.core,
+            thread: cpu.thread,
+            identity: None,
         }
     }
 }

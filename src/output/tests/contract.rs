@@ -8,7 +8,8 @@ use std::vec::Vec;
 use super::golden::print_scenario;
 use crate::model::new::example::{self, edit_facts, good, made};
 use crate::model::new::{Run, Scenario, Skip};
-use crate::output;
+use crate::output::run as output;
+use crate::output::summary::Summary;
 use crate::plan::{Method, Methods, Records, ScenarioId};
 use crate::record::Writer;
 
@@ -19,7 +20,7 @@ const SGI_DID_NOT_WAKE: Skip = Skip::SgiDidNotWake {
 
 pub(super) fn whole(run: &Run, all: &[Scenario]) -> String {
     let mut out = String::new();
-    let mut summary = output::Summary::new(&run.plan.expect("there is a plan"));
+    let mut summary = Summary::new(&run.plan.expect("there is a plan"));
     output::header(&mut out, run).expect("a String takes all");
     for group in all.chunks(1) {
         print_scenario(&mut out, run, &group[0]).expect("a String takes all");

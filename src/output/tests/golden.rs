@@ -13,8 +13,9 @@ use crate::measure::{Counter, Identity};
 use crate::model::ClosingLine;
 use crate::model::new::example::{self, edit_facts, good, made};
 use crate::model::new::{Failure, Instant, Run, Scenario, Status};
-use crate::output;
 use crate::output::header::{cpu_clocks, frequencies};
+use crate::output::run as output;
+use crate::output::summary::Summary;
 use crate::plan::{Method, Methods, Plan, Records, ScenarioId};
 use crate::record::Writer;
 use crate::spec::caches::Caches;
@@ -274,7 +275,7 @@ fn closing() {
     all.truncate(2);
     let made = good(&run, ScenarioId::CpuSuspendSerial);
     all.push(example::skipped(made));
-    let mut summary = output::Summary::new(&Plan::default());
+    let mut summary = Summary::new(&Plan::default());
     all.chunks(1).for_each(|group| summary.add(group));
     let text = printed(|out| {
         let mut records = Writer::new(Records::None);
