@@ -27,10 +27,10 @@ pub type Arrival = (u64, u16, u64);
 /// Finds whether CPUs that go down together wait for each other, and how long.
 pub(crate) fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding> {
     let by_stamps = scenario.has_order();
-    let goes_down = scenario.has_pmf()
+    let has_figures = scenario.has_pmf()
         && scenario.id.is_parallel()
         && scenario.id != ScenarioId::PsciVersionParallel;
-    if !by_stamps && !(goes_down && detail.is_full()) {
+    if !(by_stamps || has_figures && detail.is_full()) {
         return None;
     }
     let mut arrivals: Vec<Arrival> = scenario

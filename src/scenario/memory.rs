@@ -17,8 +17,8 @@ const SUMMARY: usize = 512;
 /// Bytes for the findings and the tables of one scenario, and more for each row and
 /// each point of it.
 const PRINTING: usize = 32 << 10;
-const PRINTING_ROW: usize = 512;
-const PRINTING_POINT: usize = 128;
+const PRINTING_ROW: usize = 1024;
+const PRINTING_POINT: usize = 288;
 
 /// The memory that a plan needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use crate::findings::{Detail, findings_of};
 use crate::measure::{Counter, Identity};
 use crate::model::ClosingLine;
 use crate::model::new::example::{self, edit_facts, good, made};
-use crate::model::new::{Failure, Instant, Run, Scenario, Status};
+use crate::model::new::{Failure, Run, Scenario, Status};
 use crate::output::header::{cpu_clocks, frequencies};
 use crate::output::run as output;
 use crate::output::summary::Summary;
@@ -20,10 +20,9 @@ use crate::plan::{Method, Methods, Plan, Records, ScenarioId};
 use crate::record::Writer;
 use crate::spec::caches::Caches;
 use crate::spec::counter::CounterErratum;
-use crate::spec::pmf::Stamp;
 
 /// Compares with the file `expected/NAME.txt`.
-fn check(name: &str, printed: &str) {
+pub(super) fn check(name: &str, printed: &str) {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/output/tests/expected");
     let path = format!("{folder}/{name}.txt");
     if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
@@ -55,10 +54,6 @@ pub(super) fn print_scenario(
     };
     output::begin_scenario(out, scenario.id, scenario.method)?;
     output::scenario(out, run, &[scenario])
-}
-
-fn check_scenario(name: &str, run: &Run, scenario: &Scenario) {
-    check(name, &printed(|out| print_scenario(out, run, scenario)));
 }
 
 #[test]
@@ -199,73 +194,72 @@ fn plans() {
     }
 }
 
+/// One table of each kind: the scenarios differ in their columns.
 #[test]
-fn the_six() {
-    let run = example::run(8);
-    for id in ScenarioId::SUITE {
-        check_scenario(id.short_tag(), &run, &good(&run, id));
-    }
-}
-
-#[test]
-fn wake_ups_that_waited() {
-    let run = example::run(8);
-    let mut made = good(&run, ScenarioId::CpuSuspendParallel);
-    // Twice the others' is not enough, six times is; the last of them comes up
-    // when only two are still on their way.
-    for (cpu, late, took) in [(1, 0, 3_250), (3, 0, 9_750), (6, 5_000, 9_760)] {
-        let row = &mut made.rows[cpu];
-        row.figures.wakeup = Some(took);
-        let shown = row.shown.as_mut().expect("it went well");
-        let low = Instant::Stamp(Stamp::ExitHwLowPwr);
-        let up = shown.at(low).expect("it went down") + late;
-        shown.set(low, up);
-        shown.set(Instant::Stamp(Stamp::ExitPsci), up + took as i64);
-    }
-    check_scenario("waited", &run, &made);
-}
-
-#[test]
-fn warm() {
-    let run = example::with_methods(example::run(8), Methods::Both);
-    let made = made(&run, ScenarioId::CpuSuspendParallel, Method::Warm);
-    check_scenario("warm", &run, &made);
-}
-
-#[test]
-fn callers_side() {
-    let run = example::without_pmf(example::run(8));
-    for (name, id) in [
-        ("no-pmf-suspend", ScenarioId::SuspendDeepParallel),
-        ("no-pmf-off", ScenarioId::CpuOffSerial),
-        ("no-pmf-version", ScenarioId::PsciVersionParallel),
+fn tables() {
+    let run = example::run(6);
+    let cold = |id| good(&run, id);
+    let pair = example::run(2);
+    let no_pmf = example::without_pmf(example::run(2));
+    let mut no_clock = example::run(2);
+    edit_facts(&mut no_clock, |facts| facts.frequency = 0);
+    let refused = Scenario {
+        rows: Vec::new(),
+        status: Status::Failed(Failure::StateRefused {
+            power_state: 0x1_0002,
+            error: crate::spec::psci::Error::InvalidParameters,
+            cpu: 3,
+        }),
+        ..cold(ScenarioId::CpuSuspendSerial)
+    };
+    let mut many = good(&pair, ScenarioId::CpuSuspendSerial);
+    many.rows[1].statistics[0].summary.p99 = Some(999);
+    let deep = cold(ScenarioId::SuspendDeepParallel);
+    let warm = |id| made(&pair, id, Method::Warm);
+    for (name, run, scenario) in [
+        ("susp_deep_parallel", &run, deep.clone()),
+        ("lost-cpu", &run, example::with_a_lost_cpu(deep)),
+        (
+            "skipped",
+            &run,
+            example::skipped(cold(ScenarioId::SuspendDeepSerial)),
+        ),
+        ("refused", &run, refused),
+        (
+            "cpu_off_serial",
+            &pair,
+            good(&pair, ScenarioId::CpuOffSerial),
+        ),
+        ("cpu_susp_serial", &pair, many),
+        (
+            "psci_version_parallel",
+            &pair,
+            good(&pair, ScenarioId::PsciVersionParallel),
+        ),
+        ("warm", &pair, warm(ScenarioId::CpuSuspendParallel)),
+        (
+            "no-pmf-suspend",
+            &no_pmf,
+            good(&no_pmf, ScenarioId::SuspendDeepParallel),
+        ),
+        (
+            "no-pmf-off",
+            &no_pmf,
+            good(&no_pmf, ScenarioId::CpuOffSerial),
+        ),
+        (
+            "no-pmf-version",
+            &no_pmf,
+            good(&no_pmf, ScenarioId::PsciVersionParallel),
+        ),
+        (
+            "ticks",
+            &no_clock,
+            good(&no_clock, ScenarioId::CpuSuspendSerial),
+        ),
     ] {
-        check_scenario(name, &run, &good(&run, id));
+        check(name, &printed(|out| print_scenario(out, run, &scenario)));
     }
-}
-
-#[test]
-fn unknown_frequency() {
-    let mut run = example::run(2);
-    edit_facts(&mut run, |facts| facts.frequency = 0);
-    check_scenario("ticks", &run, &good(&run, ScenarioId::CpuSuspendSerial));
-}
-
-#[test]
-fn what_did_not_work() {
-    let run = example::run(8);
-    let made = good(&run, ScenarioId::SuspendDeepParallel);
-    check_scenario("lost-cpu", &run, &example::with_a_lost_cpu(made));
-    let made = good(&run, ScenarioId::SuspendDeepSerial);
-    check_scenario("skipped", &run, &example::skipped(made));
-    let mut made = good(&run, ScenarioId::CpuSuspendSerial);
-    made.rows.clear();
-    made.status = Status::Failed(Failure::StateRefused {
-        power_state: 0x1_0002,
-        error: crate::spec::psci::Error::InvalidParameters,
-        cpu: 3,
-    });
-    check_scenario("refused", &run, &made);
 }
 
 #[test]

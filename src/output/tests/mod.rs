@@ -3,3 +3,4 @@
 mod contract;
 mod golden;
 mod shape;
+mod whole;
