@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::words;
 use crate::measure::Reason;
 use crate::model::new::{Confidence, Finding, Kind, Run, Scenario};
-use crate::spec::prose::Many;
+use crate::spec::prose::{Many, append};
 
 /// Finds the attempts that do not count, the reasons, and the CPUs.
 pub(crate) fn not_counted(run: &Run, scenario: &Scenario) -> Option<Finding> {
@@ -62,7 +62,7 @@ pub(crate) fn lost(run: &Run, scenario: &Scenario) -> Option<Finding> {
     let mut sentence = format!("Lost: CPU {}{mpidr}: {loss}", run.label(cpu));
     if lost().nth(1).is_some() {
         let others = words::cpus(run, lost().skip(1).map(|it| it.0));
-        sentence += &format!("; and CPU {others}");
+        append(&mut sentence, format_args!("; and CPU {others}"));
     }
     // A CPU is off for sure only if CPU_ON failed.
     sentence += ". A CPU that is lost may be on, and keep up its cluster, so that others in it do \

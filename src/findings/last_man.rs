@@ -17,6 +17,7 @@ use crate::measure::{Metric, lower_median};
 use crate::model::new::{Confidence, CpuSet, Finding, Instant, Kind, Row, Run, Scenario};
 use crate::plan::ScenarioId;
 use crate::spec::pmf::Stamp;
+use crate::spec::prose::append;
 
 /// The most clusters that have a sentence each on the UART.
 const CLUSTERS_MAX: usize = 8;
@@ -121,9 +122,10 @@ impl<'s> Cluster<'s> {
         let order = |row: &&'s Row| Some((row.went_down()?, row.cpu, flush(row)?));
         let known: Option<Vec<_>> = self.rows.iter().map(order).collect();
         let last = known.and_then(|mut known| {
-            known.sort_unstable();
-            let (_, cpu, flush) = known.pop()?;
+            let last = *known.iter().max()?;
+            known.retain(|other| *other != last);
             let others = known.into_iter().map(|it| it.2).collect();
+            let (_, cpu, flush) = last;
             Some(LastMan { cpu, flush, others })
         });
         last.ok_or_else(|| format!("a CPU of cluster {number} has no timestamps"))
@@ -175,7 +177,10 @@ impl LastMan {
         let median = lower_median(&mut self.others.clone());
         if !self.others.is_empty() && self.flush > median {
             let more = run.unit().span(self.flush - median);
-            finding.sentence += &format!(" It took {more} more than their median.");
+            append(
+                &mut finding.sentence,
+                format_args!(" It took {more} more than their median."),
+            );
         }
         finding.sentence += how_often;
         finding

@@ -17,9 +17,9 @@ use super::detail::Detail;
 use super::limits::{self, R2_EVEN, R2_SOME};
 use super::words;
 use crate::measure::{Line, Metric, lower_median};
-use crate::model::new::{Confidence, Finding, Fit, Kind, Run, Scenario};
+use crate::model::new::{Confidence, CpuSet, Finding, Fit, Kind, Run, Scenario};
 use crate::plan::ScenarioId;
-use crate::spec::prose::Plural;
+use crate::spec::prose::{Plural, append};
 
 /// The instant at which a CPU went down, its index, and its Powerdown.
 pub type Arrival = (u64, u16, u64);
@@ -33,24 +33,23 @@ pub(crate) fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Opti
     if !(by_stamps || has_figures && detail.is_full()) {
         return None;
     }
-    let mut arrivals: Vec<Arrival> = scenario
-        .rows
-        .iter()
-        .filter_map(|row| {
-            let powerdown = row.figures.powerdown?;
-            let instant = if by_stamps {
-                row.went_down()?
-            } else {
-                powerdown
-            };
-            Some((instant, row.cpu, powerdown))
-        })
-        .collect();
-    arrivals.sort_unstable();
+    let mut arrivals: Vec<Arrival> = Vec::with_capacity(scenario.rows.len());
+    for row in &scenario.rows {
+        let down = if by_stamps {
+            row.went_down()
+        } else {
+            row.figures.powerdown
+        };
+        if let (Some(down), Some(powerdown)) = (down, row.figures.powerdown) {
+            let arrival = (down, row.cpu, powerdown);
+            let place = arrivals.partition_point(|it| *it < arrival);
+            arrivals.insert(place, arrival);
+        }
+    }
     let long = if by_stamps {
         without_long_flushes(scenario, &mut arrivals)
     } else {
-        Vec::new()
+        CpuSet::default()
     };
     let points = || (0..).zip(arrivals.iter().map(|it| it.2));
     let line = Line::through(points())?;
@@ -82,7 +81,7 @@ fn sentence(
     run: &Run,
     line: Line,
     arrivals: &[Arrival],
-    long: &[u16],
+    long: &CpuSet,
     (by_stamps, residual): (bool, Option<u64>),
 ) -> String {
     let unit = run.unit();
@@ -106,12 +105,18 @@ fn sentence(
              {order}"
         ),
     };
-    sentence += &format!(" ({} CPUs, R2 {} %)", line.n, line.r2_percent);
+    append(
+        &mut sentence,
+        format_args!(" ({} CPUs, R2 {} %)", line.n, line.r2_percent),
+    );
     if !long.is_empty() {
-        sentence += &format!(
-            ", without the longer {} of CPU {}, which those behind wait for",
-            Plural(long.len() as u64, "cache flush"),
-            words::cpus(run, long.iter().copied())
+        append(
+            &mut sentence,
+            format_args!(
+                ", without the longer {} of CPU {}, which those behind wait for",
+                Plural(long.iter().count() as u64, "cache flush"),
+                words::cpus(run, long.iter())
+            ),
         );
     }
     sentence += ".";
@@ -119,13 +124,16 @@ fn sentence(
         return sentence;
     };
     if is_even {
-        sentence += &format!(
-            " They go down one after another; no figure is farther from the line than {}.",
-            unit.span(residual)
+        append(
+            &mut sentence,
+            format_args!(
+                " They go down one after another; no figure is farther from the line than {}.",
+                unit.span(residual)
+            ),
         );
     }
     let cpus = words::cpus(run, arrivals.iter().map(|it| it.1));
-    sentence += &format!(" In this order: CPU {cpus}.");
+    append(&mut sentence, format_args!(" In this order: CPU {cpus}."));
     if !by_stamps {
         sentence += " The order of arrival cannot be seen from figures alone.";
     }
@@ -133,26 +141,25 @@ fn sentence(
 }
 
 /// Subtracts long cache flushes from the Powerdown of their CPUs and of those after
-/// them, and returns these CPUs in ascending order. `arrivals` are in the order of
+/// them, and returns these CPUs. `arrivals` are in the order of
 /// their instants.
 #[must_use]
-pub fn without_long_flushes(scenario: &Scenario, arrivals: &mut [Arrival]) -> Vec<u16> {
+pub fn without_long_flushes(scenario: &Scenario, arrivals: &mut [Arrival]) -> CpuSet {
     let flush = |cpu: u16| scenario.row(cpu)?.figures.cache_flush;
     let all: Option<Vec<u64>> = arrivals.iter().map(|it| flush(it.1)).collect();
+    let mut long = CpuSet::default();
     let Some(flushes) = all else {
-        return Vec::new();
+        return long;
     };
     let median = lower_median(&mut flushes.clone());
     let mut ahead = 0u64;
-    let mut long = Vec::new();
     for ((_, cpu, powerdown), flush) in arrivals.iter_mut().zip(flushes) {
         let excess = limits::excess(flush, median);
         if excess > 0 {
             ahead = ahead.saturating_add(excess);
-            long.push(*cpu);
+            long.insert(*cpu);
         }
         *powerdown = powerdown.saturating_sub(ahead);
     }
-    long.sort_unstable();
     long
 }

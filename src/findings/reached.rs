@@ -1,6 +1,5 @@
 //! The states that were reached, by PSCI_STAT, and contradictions.
 
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec;
@@ -18,16 +17,16 @@ pub(crate) fn reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     if rows.is_empty() {
         return unknown(run, scenario).into_iter().collect();
     }
-    let mut states = BTreeMap::<Option<u32>, Vec<u16>>::new();
-    for (row, reached) in &rows {
-        states.entry(reached.state).or_default().push(row.cpu);
-    }
     // Each state once, the shallowest first.
-    let each = states.into_iter().filter_map(|(state, cpus)| {
-        let cpus = words::cpus(run, cpus.into_iter());
-        Some(format!("{:#010x} (CPU {cpus})", state?))
-    });
-    let each: Vec<_> = each.collect();
+    let mut each = Vec::new();
+    let mut last = None;
+    let states = || rows.iter().map(|it| it.1.state);
+    while let Some(state) = states().filter(|state| *state > last).min() {
+        let here = rows.iter().filter(|it| it.1.state == state);
+        let cpus = words::cpus(run, here.map(|it| it.0.cpu));
+        each.push(format!("{:#010x} (CPU {cpus})", state.unwrap_or(0)));
+        last = state;
+    }
     let each = if each.is_empty() {
         "none of the states, by no CPU".into()
     } else {

@@ -11,7 +11,7 @@ use super::words;
 use crate::measure::Metric;
 use crate::model::new::{Confidence, Finding, Kind, Run, Scenario, heading};
 use crate::plan::ScenarioId;
-use crate::spec::prose::Plural;
+use crate::spec::prose::{Plural, append};
 use crate::spec::ticks::Hundredths;
 
 /// Fewer ticks than this, and a tick is a tenth of the figure or more.
@@ -71,17 +71,20 @@ fn of_column(
     };
     let mut sentence = format!("Resolution: {} is {least}", heading(metric));
     if most > least {
-        sentence += &format!(" to {most}");
+        append(&mut sentence, format_args!(" to {most}"));
     }
     let length = match run.clock().tick_ps() {
         _ if !run.has_records() => format!(" of {tick} ns, which divide all figures"),
         Some(ps) => format!(" of {} ns", Hundredths(ps / 10)),
         None => String::new(),
     };
-    sentence += &format!(
-        " {}{length}; a tick more or less is {} % of the least.",
-        Plural(most, "tick"),
-        100 / least
+    append(
+        &mut sentence,
+        format_args!(
+            " {}{length}; a tick more or less is {} % of the least.",
+            Plural(most, "tick"),
+            100 / least
+        ),
     );
     if detail.is_full() && least < TOO_FEW {
         sentence += match scenario.id {

@@ -11,6 +11,7 @@ use super::words;
 use crate::measure::Metric;
 use crate::model::new::{Confidence, Finding, Instant, Kind, Row, Run, Scenario};
 use crate::spec::pmf::Stamp;
+use crate::spec::prose::append;
 
 /// Finds the wake-ups that took far longer than the shortest of their round.
 pub(crate) fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding> {
@@ -41,10 +42,13 @@ pub(crate) fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<F
     let own = on_the_way_up(longest);
     let confidence = if let (Some(up), Some(own)) = (up, own) {
         let meet = up.iter().filter(|it| it.0 < own.1 && own.0 < it.1);
-        sentence += &format!(
-            " Others on their way up at the same time as CPU {}, by timestamps: {}.",
-            run.label(longest.cpu),
-            meet.count().saturating_sub(1)
+        append(
+            &mut sentence,
+            format_args!(
+                " Others on their way up at the same time as CPU {}, by timestamps: {}.",
+                run.label(longest.cpu),
+                meet.count().saturating_sub(1)
+            ),
         );
         Confidence::Stamps
     } else {

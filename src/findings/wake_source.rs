@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 
 use crate::model::new::{Confidence, CpuSet, Finding, Kind, Run, Scenario, WakeSource};
 use crate::plan::ScenarioId;
+use crate::spec::prose::append;
 
 /// Finds what woke the CPUs, if that is not as the header has it.
 pub(crate) fn wake_source(run: &Run, scenario: &Scenario) -> Option<Finding> {
@@ -42,7 +43,10 @@ pub(crate) fn wake_source(run: &Run, scenario: &Scenario) -> Option<Finding> {
             ("; ", "")
         };
         let helper = run.label(helper);
-        sentence += &format!("{mark}CPU {helper} stays awake and wakes the lead{by}");
+        append(
+            &mut sentence,
+            format_args!("{mark}CPU {helper} stays awake and wakes the lead{by}"),
+        );
     }
     sentence += if lead_alone {
         "; CPU_ON turns on each other CPU."

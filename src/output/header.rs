@@ -10,7 +10,7 @@ use crate::image::Conduit;
 use crate::measure::{Facts, Identity};
 use crate::model::new::{Head, Label, Run};
 use crate::plan::{Plan, ScenarioId, TimerPlan, WakePattern};
-use crate::spec::prose::{Many, paragraph};
+use crate::spec::prose::{Many, append, paragraph};
 use crate::spec::ticks::Hundredths;
 
 /// Blanks before a line that goes on: as wide as a line's name.
@@ -188,7 +188,7 @@ fn overheads(run: &Run, facts: &Facts) -> String {
     let (counter, empty) = (unit.span(costs.counter), unit.span(costs.empty));
     let mut text = format!("counter read {counter}, empty timed region {empty}");
     if let Some(read) = costs.pmf_read {
-        text += &format!(", PMF read {}", unit.span(read));
+        append(&mut text, format_args!(", PMF read {}", unit.span(read)));
     }
     text
 }
@@ -201,7 +201,10 @@ fn of_plan(plan: &Plan) -> String {
     let warmup = plan.warmup;
     if suite || sweep || plan.scenarios.contains(ScenarioId::CpuOn) {
         let samples = Many(plan.iterations.into(), "sample");
-        text += &format!(", {samples} a CPU after {warmup} for warm-up");
+        append(
+            &mut text,
+            format_args!(", {samples} a CPU after {warmup} for warm-up"),
+        );
     }
     // Sweeps are by the first method alone.
     let methods = match (suite, sweep) {
@@ -214,19 +217,25 @@ fn of_plan(plan: &Plan) -> String {
             WakePattern::Staggered => "wake-ups staggered",
             WakePattern::Chain => "the lead wakes the others by SGI",
         };
-        text += &format!("; method {}, {wake}", method.word());
+        append(
+            &mut text,
+            format_args!("; method {}, {wake}", method.word()),
+        );
     }
     if any(|id| id.is_micro() && id != ScenarioId::CpuOn) {
         let (batch, batches) = plan.batches();
         let batches = Many(batches.into(), "batch");
-        text += &format!("; loops of {batches} of {batch} after {warmup} for warm-up");
+        append(
+            &mut text,
+            format_args!("; loops of {batches} of {batch} after {warmup} for warm-up"),
+        );
     }
     if plan.scenarios.contains(ScenarioId::TimerLatency) {
         text += &of_timers(&plan.timer);
     }
     for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
         if let Some(state) = state {
-            text += &format!("; {name}={state:#010x}");
+            append(&mut text, format_args!("; {name}={state:#010x}"));
         }
     }
     text
@@ -244,10 +253,10 @@ fn of_timers(timer: &TimerPlan) -> String {
     // None if no load writes.
     let bytes = timer.buffer();
     if bytes > 0 {
-        text += &format!(" over {} KiB a CPU", bytes >> 10);
+        append(&mut text, format_args!(" over {} KiB a CPU", bytes >> 10));
     }
     if let Some(us) = timer.threshold {
-        text += &format!(", threshold {us} us");
+        append(&mut text, format_args!(", threshold {us} us"));
     }
     text
 }

@@ -9,7 +9,7 @@ use core::fmt::{self, Write};
 use super::grid::{Cell, cpu_cells, cpu_headings, table};
 use crate::model::new::{How, Measure, Point, Run, Scenario, Status, Unit, Variant};
 use crate::plan::{LOOPS_LIMIT_S, ScenarioId};
-use crate::spec::prose::{Many, paragraph};
+use crate::spec::prose::{Many, append, paragraph};
 use crate::spec::ticks::Clock;
 
 /// Writes them all; nothing without any point.
@@ -204,13 +204,19 @@ fn explanation(run: &Run, scenario: &Scenario) -> String {
     let mut text = String::new();
     let per = scenario.points.first().map_or(1, |point| point.per);
     if per > 1 {
-        text += &format!(
-            "A sample is a batch of {per} operations, timed as a whole, and the figures are those \
+        append(
+            &mut text,
+            format_args!(
+                "A sample is a batch of {per} operations, timed as a whole, and the figures are those \
              of one. "
+            ),
         );
     }
     let asked = scenario.conditions.as_ref().map_or(0, |it| it.asked);
-    text += &format!("{} a CPU asked for. ", Many(asked.into(), "sample"));
+    append(
+        &mut text,
+        format_args!("{} a CPU asked for. ", Many(asked.into(), "sample")),
+    );
     if scenario.id == ScenarioId::TimerLatency {
         text += super::latency::HOW_TO_READ;
     } else if scenario.id.is_micro() {
@@ -231,15 +237,21 @@ fn of_loops(run: &Run, scenario: &Scenario, asked: u32) -> String {
         .filter(|it| it.variant != Variant::Loop);
     let taken = own.map(|it| u64::from(it.figures.n) + it.lost).min();
     if let Some(taken) = taken.filter(|taken| *taken < asked.into() && has_limit) {
-        text += &format!(
-            "As few as {taken} taken, as the time was up: without loops= a scenario has \
+        append(
+            &mut text,
+            format_args!(
+                "As few as {taken} taken, as the time was up: without loops= a scenario has \
              {LOOPS_LIMIT_S} s. "
+            ),
         );
     }
     if let Some(warmed) = scenario.conditions.as_ref().and_then(|it| it.warmed) {
-        text += &format!(
-            "Of {warmup} batches for warm-up as few as {warmed} were done, as a tenth of the time \
+        append(
+            &mut text,
+            format_args!(
+                "Of {warmup} batches for warm-up as few as {warmed} were done, as a tenth of the time \
              was up. "
+            ),
         );
     }
     let has = |is: fn(&Point) -> bool| scenario.points.iter().any(is);

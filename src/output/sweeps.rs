@@ -8,7 +8,7 @@ use core::fmt::{self, Write};
 
 use crate::model::new::{Measure, Run, Scenario, Variant};
 use crate::plan::ScenarioId;
-use crate::spec::prose::{Many, listed, paragraph};
+use crate::spec::prose::{Many, append, listed, paragraph};
 
 /// Writes them; nothing of any other scenario.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
@@ -81,7 +81,10 @@ fn beyond(run: &Run) -> Option<String> {
     let mut text = String::from("Steps of contend= left out: ");
     // A String takes all.
     let _ = listed(&mut text, &mut beyond);
-    text += &format!(", as there are {}.", Many(cpus as u64, "CPU"));
+    append(
+        &mut text,
+        format_args!(", as there are {}.", Many(cpus as u64, "CPU")),
+    );
     Some(text)
 }
 

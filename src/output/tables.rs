@@ -9,7 +9,7 @@ use super::grid::{Cell, cpu_cells, cpu_headings, table};
 use crate::measure::{Metric, Summary};
 use crate::model::new::{Conditions, Row, Run, Scenario, heading};
 use crate::plan::{Method, ScenarioId, WakePattern};
-use crate::spec::prose::{Many, paragraph};
+use crate::spec::prose::{Many, append, paragraph};
 use crate::spec::ticks::Unit;
 
 /// Writes them all; nothing without any figure.
@@ -163,11 +163,14 @@ fn round(run: &Run, conditions: &Conditions, metrics: &[Metric]) -> String {
         heading(first)
     );
     if let Some(skew) = conditions.skew.filter(|skew| skew.n > 0) {
-        text += &format!(
-            "Calls began within {} of each other (median of {}; at most {}). ",
-            run.unit().span(skew.median),
-            Many(skew.n.into(), "round"),
-            run.unit().span(skew.max)
+        append(
+            &mut text,
+            format_args!(
+                "Calls began within {} of each other (median of {}; at most {}). ",
+                run.unit().span(skew.median),
+                Many(skew.n.into(), "round"),
+                run.unit().span(skew.max)
+            ),
         );
     }
     text

@@ -1,7 +1,6 @@
 //! The expressions by which other programs read the frame, followed by hand:
 //! the payload's crate has no use for a regular expression engine.
 
-use std::format;
 use std::string::{String, ToString};
 use std::vec::Vec;
 
