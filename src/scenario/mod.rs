@@ -5,7 +5,7 @@ pub(crate) mod bench;
 mod calibrate;
 mod cpu_on;
 #[cfg(test)]
-mod fake;
+pub(crate) mod fake;
 mod measure;
 mod memory;
 mod micro;
@@ -20,7 +20,7 @@ mod states;
 mod suite;
 mod sweep;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod timer_latency;
 mod wakers;
 

@@ -4,4 +4,5 @@ mod contract;
 mod fixture;
 mod golden;
 mod machine_records;
+mod runs;
 mod shape;
