@@ -243,7 +243,8 @@ fn each_reason_of_the_suite_has_its_sentence() {
 #[test]
 #[ignore = "needs the printers of the new model"]
 fn each_reading_of_reached_states_has_its_sentence() {
-    let edits: [(fn(&mut Outcome), &str); 5] = [
+    type Edit = fn(&mut Outcome);
+    let edits: [(Edit, &str); 5] = [
         (
             |it| it.rise.counts[3] = 0,
             "Warning: CPU 0.2 should have reached 0x01010022, and reached 0x00010002.",
