@@ -206,8 +206,7 @@ fn no_run_takes_more_than_was_computed() {
                 _ => args.into(),
             };
             let (peak, needs) = run(fake, &args, cpus);
-            println!("{cpus} CPUs, {args}: {peak} of {needs}");
-            assert!(peak <= needs, "{cpus} CPUs, {args}");
+            assert!(peak <= needs, "{cpus} CPUs, {args}: {peak} of {needs}");
         }
     }
 }
