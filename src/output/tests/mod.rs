@@ -3,6 +3,7 @@
 mod contract;
 mod fixture;
 mod golden;
+mod latency;
 mod machine_records;
-mod runs;
+
 mod shape;
