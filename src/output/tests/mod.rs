@@ -5,5 +5,4 @@ mod fixture;
 mod golden;
 mod latency;
 mod machine_records;
-
 mod shape;
