@@ -1,6 +1,10 @@
 //! The payload's heap, compiled for the host, and the memory that runs take of it.
 
-#[allow(dead_code, reason = "tests of the library use all of it")]
+#[allow(
+    dead_code,
+    unused_imports,
+    reason = "tests of the library use all of it"
+)]
 #[path = "../src/scenario/fake/mod.rs"]
 mod fake;
 #[path = "../src/machine/memory/heap.rs"]
@@ -202,8 +206,7 @@ fn no_run_takes_more_than_was_computed() {
                 _ => args.into(),
             };
             let (peak, needs) = run(fake, &args, cpus);
-            println!("{cpus} CPUs, {args}: {peak} of {needs}");
-            assert!(peak <= needs, "{cpus} CPUs, {args}");
+            assert!(peak <= needs, "{cpus} CPUs, {args}: {peak} of {needs}");
         }
     }
 }
@@ -226,15 +229,19 @@ fn each_use_that_is_not_allowed_ends_by_name() {
     let block = unsafe { heap.alloc(layout) };
     assert!(heap.owns(block) && block.addr() % 16 == 0);
     heap.begin_round();
-    // SAFETY: the layout has a size.
-    let in_round = panic_of(|| drop(unsafe { heap.alloc(layout) }));
+    let in_round = panic_of(|| {
+        // SAFETY: the layout has a size.
+        unsafe { heap.alloc(layout) };
+    });
     assert_eq!(in_round, "heap: used in a round");
     heap.end_round();
     heap.mark();
     // SAFETY: the layout has a size.
     let later = unsafe { heap.alloc(layout) };
-    // SAFETY: the layout has a size.
-    let too_many = panic_of(|| drop(unsafe { heap.alloc(layout) }));
+    let too_many = panic_of(|| {
+        // SAFETY: the layout has a size.
+        unsafe { heap.alloc(layout) };
+    });
     assert_eq!(too_many, "heap: 64 bytes asked for, 32 are free");
     assert_eq!(
         panic_of(|| heap.release()),
@@ -248,8 +255,10 @@ fn each_use_that_is_not_allowed_ends_by_name() {
     assert_eq!(heap.peak(), 128);
 
     let other = Heap::new(|| false);
-    // SAFETY: the layout has a size.
-    let not_lead = panic_of(|| drop(unsafe { other.alloc(layout) }));
+    let not_lead = panic_of(|| {
+        // SAFETY: the layout has a size.
+        unsafe { other.alloc(layout) };
+    });
     assert_eq!(not_lead, "heap: used by a CPU that is not the lead");
 }
 

@@ -6,45 +6,56 @@ use alloc::vec::Vec;
 
 use super::words;
 use crate::measure::Reason;
-use crate::model::new::{Confidence, Finding, Kind, Run, Scenario};
+use crate::model::new::{Confidence, CpuSet, Finding, Kind, Run, Scenario};
 use crate::spec::prose::{Many, append};
 
 /// Finds the attempts that do not count, the reasons, and the CPUs.
 pub(crate) fn not_counted(run: &Run, scenario: &Scenario) -> Option<Finding> {
-    let rows = || {
-        let rows = scenario.rows.iter();
-        rows.filter_map(|row| Some((row.cpu, row.attempts.as_ref()?)))
-    };
-    let mut all = 0;
-    let mut each = Vec::new();
+    let rejected: Vec<_> = scenario
+        .rows
+        .iter()
+        .filter_map(|row| Some((row.cpu, row.attempts.as_ref()?)))
+        .filter(|(_, attempts)| !attempts.rejected.is_empty())
+        .collect();
+    let (mut all, mut each) = (0, String::new());
     for reason in Reason::ALL {
-        let here = || rows().filter(|(_, attempts)| attempts.rejected_for(reason) > 0);
-        let counts = here().map(|(_, attempts)| u64::from(attempts.rejected_for(reason)));
-        let total: u64 = counts.sum();
+        let mut total = 0;
+        let mut here = CpuSet::default();
+        for (cpu, attempts) in &rejected {
+            let count = attempts.rejected_for(reason);
+            if count > 0 {
+                total += u64::from(count);
+                here.insert(*cpu);
+            }
+        }
         if total > 0 {
+            let mark = if all > 0 { ", " } else { "" };
+            let (key, cpus) = (reason.key(), words::cpus(run, here.iter()));
+            append(&mut each, format_args!("{mark}{total} {key} (CPU {cpus})"));
             all += total;
-            let cpus = words::cpus(run, here().map(|it| it.0));
-            each.push(format!("{total} {} (CPU {cpus})", reason.key()));
         }
     }
     if all == 0 {
         return None;
     }
-    // A companion is never the cause: it only shared the round.
-    let first = rows().find_map(|(cpu, attempts)| {
-        let first = attempts.first?;
-        (first.reason != Reason::Companion).then_some((cpu, first))
-    });
-    let first = first.map_or_else(String::new, |(cpu, first)| {
-        format!("; the first on CPU {}: {first}", run.label(cpu))
-    });
     let attempts = Many(all, "attempt");
-    let each = each.join(", ");
-    let rejected = rows().filter(|(_, attempts)| attempts.rejected_total() > 0);
+    let mut sentence = format!("Not counted: {attempts}: {each}");
+    // A companion is never the cause: it only shared the round.
+    for (cpu, attempts) in &rejected {
+        if let Some(first) = attempts.first.filter(|it| it.reason != Reason::Companion) {
+            let cpu = run.label(*cpu);
+            append(
+                &mut sentence,
+                format_args!("; the first on CPU {cpu}: {first}"),
+            );
+            break;
+        }
+    }
+    sentence += ".";
     Some(Finding {
         kind: Kind::NotCounted,
-        sentence: format!("Not counted: {attempts}: {each}{first}."),
-        cpus: rejected.map(|it| it.0).collect(),
+        sentence,
+        cpus: rejected.iter().map(|it| it.0).collect(),
         metrics: Vec::new(),
         confidence: Confidence::Counts,
     })

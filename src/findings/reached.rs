@@ -8,6 +8,7 @@ use alloc::vec::Vec;
 use super::words;
 use crate::model::new::{Confidence, Finding, Kind, Row, Run, Scenario};
 use crate::plan::ScenarioId;
+use crate::spec::prose::append;
 use crate::spec::stat::{Mismatch, Reached};
 
 /// Finds what was reached, and one warning for each kind of contradiction.
@@ -18,26 +19,25 @@ pub(crate) fn reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
         return unknown(run, scenario).into_iter().collect();
     }
     // Each state once, the shallowest first.
-    let mut each = Vec::new();
-    let mut last = None;
+    let mut sentence = String::from("Reached, by PSCI_STAT_COUNT:");
+    let (mut last, mut mark) = (None, " ");
     let states = || rows.iter().map(|it| it.1.state);
     while let Some(state) = states().filter(|state| *state > last).min() {
         let here = rows.iter().filter(|it| it.1.state == state);
         let cpus = words::cpus(run, here.map(|it| it.0.cpu));
-        each.push(format!("{:#010x} (CPU {cpus})", state.unwrap_or(0)));
-        last = state;
+        let number = state.unwrap_or(0);
+        append(
+            &mut sentence,
+            format_args!("{mark}{number:#010x} (CPU {cpus})"),
+        );
+        (last, mark) = (state, ", ");
     }
-    let each = if each.is_empty() {
-        "none of the states, by no CPU".into()
-    } else {
-        each.join(", ")
+    sentence += match last {
+        Some(_) => ".",
+        None => " none of the states, by no CPU.",
     };
     let all = rows.iter().map(|it| it.0.cpu);
-    let mut found = vec![finding(
-        format!("Reached, by PSCI_STAT_COUNT: {each}."),
-        all,
-        Confidence::Counts,
-    )];
+    let mut found = vec![finding(sentence, all, Confidence::Counts)];
     for mismatch in [Mismatch::State, Mismatch::Count, Mismatch::Residency] {
         let is_wrong = |it: &&(&Row, Reached)| it.1.mismatch() == Some(mismatch);
         if let Some((row, reached)) = rows.iter().find(is_wrong) {

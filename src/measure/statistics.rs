@@ -15,6 +15,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::spec::sort::sort_by_key;
+
 /// The fewest samples of which a 99th percentile is given.
 pub const P99_MIN: u32 = 100;
 
@@ -66,7 +68,7 @@ impl Summary {
 /// Sorts them.
 #[must_use]
 pub fn lower_median(values: &mut [u64]) -> u64 {
-    values.sort_unstable();
+    sort_by_key(values, &|value| *value);
     of_rank(values, 50)
 }
 

@@ -57,12 +57,13 @@ pub(crate) fn cpu_headings(run: &Run) -> &'static [&'static str] {
     }
 }
 
-/// Returns the cells of these columns.
-pub(crate) fn cpu_cells(run: &Run, cpu: u16) -> impl Iterator<Item = Cell> {
+/// Adds the cells of these columns.
+pub(crate) fn push_cpu(cells: &mut Vec<Cell>, run: &Run, cpu: u16) {
     let cpu = run.cpu(cpu);
     let numbers = [cpu.cluster, cpu.core, cpu.thread];
-    let numbers = numbers.into_iter().take(cpu_headings(run).len());
-    numbers.map(|number| Cell::Count(number.into()))
+    for (number, _) in numbers.iter().zip(cpu_headings(run)) {
+        cells.push(Cell::Count((*number).into()));
+    }
 }
 
 /// Blanks before the table: it is the content of a directive.

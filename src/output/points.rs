@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use super::grid::{Cell, cpu_cells, cpu_headings, table};
+use super::grid::{Cell, cpu_headings, push_cpu, table};
 use crate::model::new::{How, Measure, Point, Run, Scenario, Status, Unit, Variant};
 use crate::plan::{LOOPS_LIMIT_S, ScenarioId};
 use crate::spec::prose::{Many, append, paragraph};
@@ -51,8 +51,10 @@ fn one_table(
     let headings: Vec<_> = cpu_headings(run).iter().copied().chain(names).collect();
     let mut cells = Vec::with_capacity(points.len() * headings.len());
     for point in points {
-        cells.extend(cpu_cells(run, point.cpu));
-        cells.extend(columns.iter().map(|it| it.cell(point, scale, scenario.id)));
+        push_cpu(&mut cells, run, point.cpu);
+        for column in &columns {
+            cells.push(column.cell(point, scale, scenario.id));
+        }
     }
     let how = match first.how {
         How::Alone => "one CPU alone",

@@ -63,12 +63,15 @@ fn steps(run: &Run, scenario: &Scenario, variant: Variant, measure: Measure) -> 
     let of_curve = points.filter(|it| it.variant == variant && it.measure == measure);
     // The points of a step stand together.
     let of_curve: Vec<_> = of_curve.collect();
-    let steps = of_curve.chunk_by(|a, b| a.x == b.x).map(|step| {
+    let mut text = String::new();
+    for step in of_curve.chunk_by(|a, b| a.x == b.x) {
         let longest = step.iter().map(|it| it.figures.median).max();
         let longest = run.unit().span(longest.unwrap_or(0));
-        format!("{}: {longest}", step[0].x.unwrap_or(0))
-    });
-    steps.collect::<Vec<_>>().join(", ")
+        let mark = if text.is_empty() { "" } else { ", " };
+        let x = step[0].x.unwrap_or(0);
+        append(&mut text, format_args!("{mark}{x}: {longest}"));
+    }
+    text
 }
 
 /// Names the steps of `contend=` that are more than there are CPUs.
@@ -112,10 +115,12 @@ fn kept_awake(run: &Run, scenario: &Scenario) -> Vec<String> {
 /// Counts the attempts that do not count, by reason.
 fn not_counted(scenario: &Scenario) -> Option<String> {
     let all: u64 = scenario.rejected.iter().map(|it| u64::from(it.1)).sum();
-    let each = scenario.rejected.iter();
-    let each: Vec<_> = each
-        .map(|(reason, count)| format!("{count} {}", reason.key()))
-        .collect();
-    let attempts = Many(all, "attempt");
-    (all > 0).then(|| format!("Not counted: {attempts}: {}.", each.join(", ")))
+    let mut text = format!("Not counted: {}", Many(all, "attempt"));
+    let mut mark = ": ";
+    for (reason, count) in &scenario.rejected {
+        append(&mut text, format_args!("{mark}{count} {}", reason.key()));
+        mark = ", ";
+    }
+    text += ".";
+    (all > 0).then_some(text)
 }

@@ -5,7 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use super::grid::{Cell, cpu_cells, cpu_headings, table};
+use super::grid::{Cell, cpu_headings, push_cpu, table};
 use crate::measure::{Metric, Summary};
 use crate::model::new::{Conditions, Row, Run, Scenario, heading};
 use crate::plan::{Method, ScenarioId, WakePattern};
@@ -54,8 +54,10 @@ fn main_table(
     let headings: Vec<_> = cpu_headings(run).iter().copied().chain(names).collect();
     let mut cells = Vec::with_capacity(scenario.rows.len() * headings.len());
     for row in &scenario.rows {
-        cells.extend(cpu_cells(run, row.cpu));
-        cells.extend(metrics.iter().map(|metric| cell(row, *metric)));
+        push_cpu(&mut cells, run, row.cpu);
+        for metric in metrics {
+            cells.push(cell(row, *metric));
+        }
     }
     table(out, &title(run, scenario, ""), &headings, &cells)
 }
@@ -77,36 +79,26 @@ fn spread_table(
     let mut cells = Vec::with_capacity(metrics.len() * scenario.rows.len() * headings.len());
     for metric in metrics {
         for row in &scenario.rows {
-            cells.extend(cpu_cells(run, row.cpu));
-            cells.extend(statistic(
-                run.unit(),
-                *metric,
-                row.summary(*metric),
-                has_p99,
-            ));
+            push_cpu(&mut cells, run, row.cpu);
+            cells.push(Cell::Text(heading(*metric)));
+            push_statistic(&mut cells, run.unit(), row.summary(*metric), has_p99);
         }
     }
     let shows = ": spread of the samples";
     table(out, &title(run, scenario, shows), &headings, &cells)
 }
 
-fn statistic(
-    unit: Unit,
-    metric: Metric,
-    summary: Option<&Summary>,
-    has_p99: bool,
-) -> impl Iterator<Item = Cell> {
-    let n = summary.map_or(0, |it| it.n.into());
-    let figure = |get: fn(&Summary) -> Option<u64>| Cell::ticks(unit, summary.and_then(get));
-    let first = [
-        Cell::Text(heading(metric)),
-        Cell::Count(n),
-        figure(|it| Some(it.min)),
-        figure(|it| Some(it.median)),
-    ];
-    let p99 = has_p99.then(|| figure(|it| it.p99));
-    let last = [figure(|it| Some(it.max)), figure(|it| Some(it.mad))];
-    first.into_iter().chain(p99).chain(last)
+/// Adds the cells of statistics.
+fn push_statistic(cells: &mut Vec<Cell>, unit: Unit, summary: Option<&Summary>, has_p99: bool) {
+    cells.push(Cell::Count(summary.map_or(0, |it| it.n.into())));
+    let mut push = |figure: Option<u64>| cells.push(Cell::ticks(unit, figure));
+    push(summary.map(|it| it.min));
+    push(summary.map(|it| it.median));
+    if has_p99 {
+        push(summary.and_then(|it| it.p99));
+    }
+    push(summary.map(|it| it.max));
+    push(summary.map(|it| it.mad));
 }
 
 /// Explains how the figures were measured, and what rows and columns are.

@@ -7,6 +7,7 @@ use crate::measure::Action;
 use crate::model::new::Skip;
 use crate::plan::{Plan, ScenarioId};
 use crate::spec::psci::StateFormat;
+use crate::spec::sort::sort_by_key;
 use crate::spec::stat::{Ladder, Rung};
 
 /// A state to suspend to.
@@ -133,9 +134,11 @@ impl States {
                 .iter()
                 .position(known)
                 .unwrap_or(IDLE_STATES_MAX);
-            u64::from(state.level.unwrap_or(0)) << 32 | place as u64
+            // At most eight and sixteen bits; no two states have one power_state.
+            let level_and_place = u64::from(state.level.unwrap_or(0)) << 16 | place as u64;
+            level_and_place << 32 | u64::from(state.power_state)
         };
-        all.sort_unstable_by_key(|state| (place(state), state.power_state));
+        sort_by_key(&mut all, &place);
         all
     }
 
@@ -208,65 +211,75 @@ mod tests {
         }
     }
 
-    fn plan() -> Plan {
-        Plan::parse("").expect("the default plan")
-    }
-
     #[test]
-    fn by_the_level_in_the_original_format() {
-        let states = [
-            state(0x1, None),
-            state(0x0201_0222, None),
-            state(0x0101_0022, None),
-            state(0x0001_0002, None),
-        ];
-        let States { deepest, core, .. } = States::choose(&states, &plan(), StateFormat::Original);
-        assert_eq!(deepest.map(|s| s.power_state), Some(0x0201_0222));
-        assert_eq!(core.map(|s| s.power_state), Some(0x0001_0002));
-        assert!(deepest.is_some_and(|s| s.powerdown));
-    }
-
-    #[test]
-    fn by_order_in_the_extended_format_unless_the_board_says_more() {
-        let mut states = [state(0x4000_0004, None), state(0x4100_c244, None)];
-        let choose = |s: &[IdleState<'_>]| States::choose(s, &plan(), StateFormat::Extended);
-        let chosen = choose(&states);
-        assert_eq!(chosen.deepest.map(|s| s.power_state), Some(0x4100_c244));
-        assert_eq!(chosen.core.map(|s| s.power_state), Some(0x4000_0004));
-        states[0].level = Some(1);
-        states[1].level = Some(0);
-        let chosen = choose(&states);
-        assert_eq!(chosen.deepest.map(|s| s.power_state), Some(0x4000_0004));
-        assert_eq!(chosen.core.map(|s| s.power_state), Some(0x4100_c244));
-    }
-
-    #[test]
-    fn none_where_there_is_no_power_down() {
-        let states = [state(0x1, None)];
-        let chosen = States::choose(&states, &plan(), StateFormat::Original);
-        assert_eq!(chosen, States::default());
-    }
-
-    #[test]
-    fn a_mismatch_of_formats_is_of_all_power_downs() {
+    fn the_deepest_and_the_cores_state_are_chosen_by_level_or_by_order() {
         use StateFormat::{Extended, Original};
-        for (states, format, mismatch) in [
-            (&[0x1, 0x0001_0002, 0x0101_0022][..], Extended, true),
-            (&[0x1, 0x4000_0002, 0x4000_0222], Original, true),
-            (&[0x0001_0002, 0x0101_0022], Original, false),
-            (&[0x4000_0002], Extended, false),
+        type Levels<'l> = &'l [(u32, Option<u8>)];
+        let cases: [(Levels<'_>, _, _, _, _); 9] = [
+            // By level, then by order; each row: states, format, deepest, core, mismatch.
+            (
+                &[
+                    (1, None),
+                    (0x201_0222, None),
+                    (0x101_0022, None),
+                    (0x1_0002, None),
+                ],
+                Original,
+                Some(0x201_0222),
+                Some(0x1_0002),
+                false,
+            ),
+            (
+                &[(0x4000_0004, None), (0x4100_c244, None)],
+                Extended,
+                Some(0x4100_c244),
+                Some(0x4000_0004),
+                false,
+            ),
+            (
+                &[(0x4000_0004, Some(1)), (0x4100_c244, Some(0))],
+                Extended,
+                Some(0x4000_0004),
+                Some(0x4100_c244),
+                false,
+            ),
+            (&[(1, None)], Original, None, None, false),
+            (&[(1, None)], Extended, None, None, false),
+            (&[], Original, None, None, false),
+            // All power-down states have the other format.
+            (
+                &[(1, None), (0x1_0002, None), (0x101_0022, None)],
+                Extended,
+                None,
+                None,
+                true,
+            ),
+            (
+                &[(1, None), (0x4000_0002, None)],
+                Original,
+                None,
+                None,
+                true,
+            ),
             // A standby state whose StateID has bit 16 set, beside a power-down.
-            (&[0x0001_0002, 0x4000_0002], Extended, false),
-            (&[0x1], Extended, false),
-            (&[], Original, false),
-        ] {
-            let all: std::vec::Vec<_> = states.iter().map(|it| state(*it, None)).collect();
-            let chosen = States::choose(&all, &plan(), format);
-            let expected = mismatch.then_some(format);
+            (
+                &[(0x1_0002, None), (0x4000_0002, None)],
+                Extended,
+                Some(0x4000_0002),
+                Some(0x4000_0002),
+                false,
+            ),
+        ];
+        for (states, format, deepest, core, is_mismatch) in cases {
+            let all: Vec<_> = states.iter().map(|it| state(it.0, it.1)).collect();
+            let chosen = States::choose(&all, &Plan::default(), format);
+            let values = [chosen.deepest, chosen.core].map(|it| it.map(|it| it.power_state));
+            assert_eq!(values, [deepest, core], "{states:x?} {format:?}");
+            assert!(chosen.deepest.is_none_or(|it| it.powerdown));
+            let expected = is_mismatch.then_some(format);
             assert_eq!(chosen.mismatch, expected, "{states:x?} {format:?}");
-            let said = chosen.explain(Skip::NoIdleState);
             let named = expected.map_or(Skip::NoIdleState, Skip::OtherFormat);
-            assert_eq!(said, named);
+            assert_eq!(chosen.explain(Skip::NoIdleState), named);
         }
     }
 

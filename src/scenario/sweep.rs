@@ -91,15 +91,23 @@ struct Step {
 }
 
 impl Step {
-    /// Returns a step by an idle state; `x` is the quantity that is varied.
-    fn to_state(turns: Turns, variant: Variant, state: Chosen, x: u64) -> Self {
+    fn new(turns: Turns, variant: Variant, action: Action) -> Self {
         Self {
             turns,
             variant,
-            x: Some(x),
-            action: state.action(),
-            timers_stop: state.timer_stops,
+            x: None,
+            action,
+            timers_stop: false,
             ladder: Ladder::default(),
+        }
+    }
+
+    /// Returns a step by an idle state; `x` is the quantity that is varied.
+    fn to_state(turns: Turns, variant: Variant, state: Chosen, x: u64) -> Self {
+        Self {
+            x: Some(x),
+            timers_stop: state.timer_stops,
+            ..Self::new(turns, variant, state.action())
         }
     }
 }
@@ -212,14 +220,8 @@ impl<M: Machine> Sweep<'_, M> {
             .two_states(states)
             .map(|(variant, state)| Some(Step::to_state(Turns::Serial, variant, state?, 0)));
         // The lead cannot power off: no CPU would turn it on again.
-        let off = (self.bench.rows.len() > 1).then_some(Step {
-            turns: Turns::Off,
-            variant: Variant::Off,
-            x: None,
-            action: Action::Off,
-            timers_stop: false,
-            ladder: Ladder::default(),
-        });
+        let off = Step::new(Turns::Off, Variant::Off, Action::Off);
+        let off = (self.bench.rows.len() > 1).then_some(off);
         for step in suspends.into_iter().chain([off]).flatten() {
             for bytes in steps.as_slice() {
                 self.bench.target.dirty = *bytes as usize;
@@ -350,12 +352,8 @@ impl<M: Machine> Sweep<'_, M> {
         };
         self.bench.target.who = Who::First(1);
         self.step(&Step {
-            turns: Turns::Serial,
-            variant: Variant::System,
-            x: None,
-            action: Action::SystemSuspend,
             timers_stop,
-            ladder: Ladder::default(),
+            ..Step::new(Turns::Serial, Variant::System, Action::SystemSuspend)
         });
     }
 

@@ -2,5 +2,6 @@
 
 mod contract;
 mod golden;
+mod latency;
 mod shape;
 mod whole;

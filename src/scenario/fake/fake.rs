@@ -1,10 +1,8 @@
-//! A machine that is not there: a fake firmware and a fake clock, so that the
-//! scenarios can be tested on a host.
+//! Fake firmware and a fake clock, for tests of scenarios on a host.
 //!
-//! It models what shapes the figures: a CPU's flush is short when its cluster
-//! stays up and long when it is the last man in it, and in a parallel round
-//! the CPUs queue for a lock on their way down, in an order that changes from
-//! round to round. Nothing is random.
+//! A CPU's flush is short while its cluster stays up, and long for the last CPU of the
+//! cluster. In a parallel round the CPUs queue for a lock on the way down, in an order
+//! that changes from round to round. Nothing is random.
 
 use std::boxed::Box;
 use std::vec::Vec;
@@ -21,17 +19,16 @@ use crate::spec::stat::Rise;
 
 use super::timers::Timers;
 
-/// Ticks of a flush that stays in the core.
+/// Ticks of a flush of a core.
 pub const CORE_FLUSH: u64 = 440;
 /// Ticks of a flush of the whole cluster.
 pub const CLUSTER_FLUSH: u64 = 26_000;
-/// Lines that a core has room for: dirty ones take a tick each to flush.
+/// Cache lines of a core, each of which takes a tick to flush if it is dirty.
 pub const CORE_LINES: u64 = 512;
-/// Ticks in the queue for the lock, a CPU.
+/// Ticks that each CPU holds the lock.
 pub const QUEUE_STEP: u64 = 600;
 
-/// What a test wants to go wrong: called with the round's number, the CPU and
-/// its outcome, before the machine hands it over.
+/// A fault: edits an outcome, by the round's number and the CPU.
 pub type Mischief = Box<dyn FnMut(u64, usize, &mut Outcome)>;
 
 /// The machine.
@@ -41,7 +38,7 @@ pub struct Fake {
     clock: u64,
     /// Rounds run so far.
     pub rounds: u64,
-    /// All rounds as they were asked for.
+    /// The rounds.
     pub asked: Vec<Round>,
     lost: Vec<bool>,
     off_at: Vec<u64>,
@@ -51,16 +48,16 @@ pub struct Fake {
     timers: Timers,
     /// The mode that it refuses to change to.
     pub refuses: Option<SuspendMode>,
-    /// After the last round.
+    /// True if the other CPUs are off after the last round.
     others_are_off: bool,
-    /// How the levels above a CPU are decided about.
+    /// The mode of CPU_SUSPEND.
     pub mode: SuspendMode,
-    /// Where the CPUs stand.
+    /// The CPUs with their clusters.
     map: Vec<Cpu>,
 }
 
 impl Fake {
-    /// So many CPUs in clusters of four; the first is the lead.
+    /// Returns so many CPUs in clusters of four; the first is the lead.
     pub fn new(cpus: usize) -> Self {
         Self {
             facts: Facts {
@@ -164,19 +161,19 @@ impl Fake {
         self
     }
 
-    /// Lets things go wrong.
+    /// Adds a fault.
     pub fn with(mut self, mischief: impl FnMut(u64, usize, &mut Outcome) + 'static) -> Self {
         self.mischief = Box::new(mischief);
         self
     }
 
-    /// Handles each expiry so late.
+    /// Sets the ticks by which each expiry is handled late.
     pub fn with_lateness(mut self, lateness: impl FnMut(usize, u32) -> u64 + 'static) -> Self {
         self.timers.lateness = Box::new(lateness);
         self
     }
 
-    /// Has a CPU whose timer goes wrong in the window of this number, from 0.
+    /// Adds a fault of a CPU's timer in the window of this number, from 0.
     pub fn with_fault(mut self, cpu: usize, window: u64, fault: Fault) -> Self {
         self.timers.fault = Some((cpu, window, fault));
         self
@@ -190,8 +187,8 @@ impl Fake {
         !self.lost[cpu] && round.who.includes(cpu, self.facts.lead)
     }
 
-    /// Ticks that the flush of `cpu` takes when it goes down as the `place`th
-    /// of `queue`.
+    /// Returns the ticks of the flush of the CPU that goes down as the `place`th of
+    /// `queue`.
     fn flush(&self, round: &Round, action: Action, queue: &[usize], place: usize) -> u64 {
         let dirty = if matches!(round.action, Action::ReadBack) {
             self.off_dirty[queue[place]]
@@ -218,8 +215,8 @@ impl Fake {
         }
     }
 
-    /// Whether the CPU is the last man of what it asks for, as OS-initiated
-    /// mode has it: all others below that node are down, or off.
+    /// Returns true if all other CPUs below the node that the CPU asks for are down or
+    /// off, as OS-initiated mode requires.
     fn is_last(&self, action: Action, queue: &[usize], place: usize) -> bool {
         let Action::Suspend { power_state, .. } = action else {
             return true;
@@ -231,8 +228,8 @@ impl Fake {
         })
     }
 
-    /// What PSCI_STAT says of a suspend of `cpu` when all of `queue` are down,
-    /// and all others but the lead are off.
+    /// Returns the rise of PSCI_STAT over a suspend of `cpu` with all of `queue` down,
+    /// and all others but the lead off.
     fn rise(&self, round: &Round, queue: &[usize], cpu: usize) -> Rise {
         let awake = round.waker.helper();
         let down = |other: usize| {
@@ -254,8 +251,7 @@ impl Fake {
         rise
     }
 
-    /// Ticks that an operation takes so many times: every seventh round has a
-    /// hiccup.
+    /// Returns the ticks of so many operations, more in each seventh round.
     fn repeated(&self, operation: Operation, count: u32) -> u64 {
         let cost = match operation {
             Operation::Nothing => 1,
@@ -264,15 +260,11 @@ impl Fake {
             Operation::SysregRead => 2,
             Operation::ReadStamp => 45,
         };
-        let hiccup = if self.rounds.is_multiple_of(7) {
-            500
-        } else {
-            0
-        };
-        cost * u64::from(count) + hiccup
+        let more = u64::from(self.rounds.is_multiple_of(7)) * 500;
+        cost * u64::from(count) + more
     }
 
-    /// Suspend or version call of one CPU in a queue.
+    /// Returns the outcome of a suspend or of PSCI_VERSION of one CPU in a queue.
     fn call(&self, round: &Round, start: u64, queue: &[usize], place: usize) -> Outcome {
         let cpu = queue[place];
         let (action, delay) = round.part(&self.map, cpu, &|cpu| queue.contains(&cpu));
@@ -300,7 +292,7 @@ impl Fake {
         let flushed = flush + self.flush(round, action, queue, place);
         let down = flushed + 20;
         let due = agreed + round.sleep;
-        // Those before are to be down by then.
+        // The CPUs before it must be down by then.
         let queued = QUEUE_STEP * queue.len() as u64;
         let too_soon = delay > 0 && round.osi.is_some_and(|osi| osi.step < queued);
         let is_last = self.is_last(action, queue, place) && !too_soon;
@@ -328,6 +320,72 @@ impl Fake {
             after: up + 400,
             stamps: Stamps([enter, up + 300 + cpu as u64, down, up, flush, flushed]),
             ..outcome
+        }
+    }
+
+    /// Returns the outcome of one CPU of a round.
+    fn part(&mut self, round: &Round, start: u64, queue: &[usize], place: usize) -> Outcome {
+        let cpu = queue[place];
+        match round.action {
+            Action::None | Action::Help => Outcome::default(),
+            Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
+                self.call(round, start, queue, place)
+            }
+            Action::Off | Action::OnOff => {
+                self.off_at[cpu] = start;
+                self.off_dirty[cpu] = round.dirty;
+                Outcome {
+                    action: round.action,
+                    end: End::WentOff,
+                    turned_on: start - 800,
+                    entered: if cpu == self.facts.lead {
+                        0
+                    } else {
+                        start - 100
+                    },
+                    before: start,
+                    seen_off: start + 900,
+                    ..Outcome::default()
+                }
+            }
+            Action::ReadBack => {
+                let enter = self.off_at[cpu] + 8;
+                let flushed = enter + 100 + self.flush(round, Action::Off, &[cpu], 0);
+                let on = start + 1000;
+                Outcome {
+                    action: Action::ReadBack,
+                    end: End::ReadBack,
+                    turned_on: start,
+                    entered: on + 500,
+                    after: on + 600,
+                    stamps: Stamps([enter, on + 450, flushed + 20, on, enter + 100, flushed]),
+                    ..Outcome::default()
+                }
+            }
+            Action::Expire => Outcome {
+                action: round.action,
+                end: End::Returned,
+                start,
+                ..Outcome::default()
+            },
+            Action::Repeat { operation, count } => {
+                let before = start + cpu as u64;
+                let took = self.repeated(operation, count);
+                Outcome {
+                    action: round.action,
+                    end: End::Returned,
+                    code: match operation {
+                        Operation::Call(function) if function >> 24 == 0xaf => -1,
+                        Operation::Call(_) => 0x1_0002,
+                        _ => 0,
+                    },
+                    start,
+                    before,
+                    after: before + took,
+                    cycles: self.facts.pmu.then_some(16 * took),
+                    ..Outcome::default()
+                }
+            }
         }
     }
 }
@@ -368,67 +426,7 @@ impl Machine for Fake {
         self.others_are_off = !others_have_a_part || round.after == After::Off;
         for place in 0..queue.len() {
             let cpu = queue[place];
-            outcomes[cpu] = match round.action {
-                Action::None | Action::Help => Outcome::default(),
-                Action::Suspend { .. } | Action::SystemSuspend | Action::Version => {
-                    self.call(round, start, &queue, place)
-                }
-                Action::Off | Action::OnOff => {
-                    self.off_at[cpu] = start;
-                    self.off_dirty[cpu] = round.dirty;
-                    Outcome {
-                        action: round.action,
-                        end: End::WentOff,
-                        turned_on: start - 800,
-                        entered: if cpu == self.facts.lead {
-                            0
-                        } else {
-                            start - 100
-                        },
-                        before: start,
-                        seen_off: start + 900,
-                        ..Outcome::default()
-                    }
-                }
-                Action::ReadBack => {
-                    let enter = self.off_at[cpu] + 8;
-                    let flushed = enter + 100 + self.flush(round, Action::Off, &[cpu], 0);
-                    let on = start + 1000;
-                    Outcome {
-                        action: Action::ReadBack,
-                        end: End::ReadBack,
-                        turned_on: start,
-                        entered: on + 500,
-                        after: on + 600,
-                        stamps: Stamps([enter, on + 450, flushed + 20, on, enter + 100, flushed]),
-                        ..Outcome::default()
-                    }
-                }
-                Action::Expire => Outcome {
-                    action: round.action,
-                    end: End::Returned,
-                    start,
-                    ..Outcome::default()
-                },
-                Action::Repeat { operation, count } => {
-                    let before = start + cpu as u64;
-                    let took = self.repeated(operation, count);
-                    Outcome {
-                        action: round.action,
-                        end: End::Returned,
-                        code: match operation {
-                            Operation::Call(function) if function >> 24 == 0xaf => -1,
-                            Operation::Call(_) => 0x1_0002,
-                            _ => 0,
-                        },
-                        start,
-                        before,
-                        after: before + took,
-                        cycles: self.facts.pmu.then_some(16 * took),
-                        ..Outcome::default()
-                    }
-                }
-            };
+            outcomes[cpu] = self.part(round, start, &queue, place);
             (self.mischief)(self.rounds, cpu, &mut outcomes[cpu]);
             if let End::Lost(_) = outcomes[cpu].end {
                 self.lost[cpu] = true;

@@ -1,6 +1,7 @@
 //! The memory that plans need.
 
 use super::*;
+use crate::board::{Region, free_memory};
 use crate::scenario::Needs;
 
 fn needs(args: &str, cpus: usize) -> Option<Needs> {
@@ -30,4 +31,17 @@ fn timers_need_tallies_and_loads_need_buffers() {
         let needs = needs(args, 4).expect("needs");
         assert_eq!((needs.tallies, needs.buffer), (tallies, buffer), "{args}");
     }
+}
+
+#[test]
+fn a_plan_without_room_is_refused_with_the_bytes_that_lack() {
+    let memory = [Region {
+        base: 0x4000_0000,
+        size: 1 << 30,
+    }];
+    let needs = needs("iterations=100000", 64).expect("needs").heap as u64;
+    let error = free_memory::find(&memory, &[], 0, needs).expect_err("no room");
+    let missing = (needs.next_multiple_of(4096) - (1 << 30)) / 1024;
+    let said = std::format!("largest free one has 1048576 KiB, {missing} KiB are missing;");
+    assert!(std::format!("{error}").contains(&said), "{error}");
 }
