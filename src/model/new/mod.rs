@@ -4,6 +4,7 @@ mod cpu;
 #[cfg(test)]
 pub(crate) mod example;
 mod failure;
+mod failure_sentence;
 mod finding;
 mod instants;
 mod point;

@@ -5,10 +5,8 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::instants::{Instant, Instants};
-use super::scenario::Scenario;
 use super::skip::Skip;
 use crate::measure::{Loss, Metric, Reason, Rejection, Summary};
-use crate::plan::ScenarioId;
 use crate::spec::pmf::Stamp;
 use crate::spec::stat::Reached;
 
@@ -176,40 +174,5 @@ impl Row {
     #[must_use]
     pub fn is_from_line(&self) -> bool {
         self.attempts.is_none() && self.skipped.is_none()
-    }
-}
-
-impl Scenario {
-    /// Returns the figure that stands for `row`'s CPU, in ticks.
-    #[must_use]
-    pub fn figure(&self, row: &Row, metric: Metric) -> Option<u64> {
-        match metric {
-            Metric::Powerdown | Metric::Latency => row.figures.powerdown,
-            Metric::Wakeup => row.figures.wakeup,
-            Metric::CacheFlush => row.figures.cache_flush,
-            // A parallel row is one part of one round, on either side.
-            _ if self.id.is_parallel() => {
-                row.summary(metric)?;
-                row.shown.as_ref()?.figure(metric)
-            }
-            _ => row.summary(metric).map(|summary| summary.median),
-        }
-    }
-
-    /// Returns the metrics that are shown as columns: PMF's if the firmware
-    /// answers, else those of the caller's side that any CPU has.
-    #[must_use]
-    pub fn columns(&self) -> Vec<Metric> {
-        use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
-        let candidates: &[Metric] = match (self.has_pmf(), self.id) {
-            (true, ScenarioId::PsciVersionParallel) => &[Latency],
-            (true, _) => &[Powerdown, Wakeup, CacheFlush],
-            (false, _) => &[TurnOff, TurnOn, Call, Wake],
-        };
-        let is_shown = |metric: &Metric| {
-            let mut rows = self.rows.iter();
-            rows.any(|row| self.figure(row, *metric).is_some())
-        };
-        candidates.iter().copied().filter(is_shown).collect()
     }
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::cpu::Cpu;
+use super::cpu::{Cpu, Label};
 use super::scenario::Scenario;
 use super::totals::Totals;
 use crate::board::LabelSource;
@@ -96,5 +96,50 @@ impl Run {
     #[must_use]
     pub fn lead(&self) -> Option<usize> {
         self.facts.as_ref().map(|facts| facts.lead)
+    }
+
+    /// Returns the CPU at `index` of the board's order; one without a MPIDR if
+    /// there is none.
+    #[must_use]
+    pub fn cpu(&self, index: u16) -> Cpu {
+        self.cpus
+            .get(usize::from(index))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Returns the name of the CPU at `index`.
+    #[must_use]
+    pub fn label(&self, index: u16) -> Label {
+        let cpu = self.cpu(index);
+        Label {
+            cluster: cpu.cluster,
+            core: cpu.core,
+            thread: (self.threads() > 1).then_some(cpu.thread),
+        }
+    }
+
+    /// Returns the largest number of threads that a core has.
+    #[must_use]
+    pub fn threads(&self) -> u64 {
+        let threads = self.cpus.iter().map(|cpu| u64::from(cpu.thread));
+        threads.max().unwrap_or(0) + 1
+    }
+
+    /// Returns the first CPU of each cluster, by index in the board's order.
+    pub(crate) fn cluster_heads(&self) -> impl Iterator<Item = u16> {
+        let is_first = |index: &u16| {
+            let cluster = self.cpu(*index).cluster;
+            let first = self.cpus.iter().position(|cpu| cpu.cluster == cluster);
+            first == Some(usize::from(*index))
+        };
+        (0..self.cpus.len() as u16).filter(is_first)
+    }
+
+    /// Returns the core's number where a table has one column for core and thread:
+    /// threads are counted through, so that no two CPUs of a cluster share one.
+    #[must_use]
+    pub fn core_number(&self, cpu: &Cpu) -> u64 {
+        u64::from(cpu.core) * self.threads() + u64::from(cpu.thread)
     }
 }

@@ -9,7 +9,7 @@ use super::finding::Finding;
 use super::point::Point;
 use super::row::Row;
 use super::skip::Skip;
-use crate::measure::{Reason, Summary};
+use crate::measure::{Metric, Reason, Summary};
 use crate::plan::{Method, ScenarioId, short_tag};
 use crate::spec::words::words;
 
@@ -208,5 +208,38 @@ impl Scenario {
         };
         let first = rows.clone().next();
         rows.find(|(scenario, _)| is_far(scenario)).or(first)
+    }
+
+    /// Returns the figure that stands for `row`'s CPU, in ticks.
+    #[must_use]
+    pub fn figure(&self, row: &Row, metric: Metric) -> Option<u64> {
+        match metric {
+            Metric::Powerdown | Metric::Latency => row.figures.powerdown,
+            Metric::Wakeup => row.figures.wakeup,
+            Metric::CacheFlush => row.figures.cache_flush,
+            // A parallel row is one part of one round, on either side.
+            _ if self.id.is_parallel() => {
+                row.summary(metric)?;
+                row.shown.as_ref()?.figure(metric)
+            }
+            _ => row.summary(metric).map(|summary| summary.median),
+        }
+    }
+
+    /// Returns the metrics that are shown as columns: PMF's if the firmware
+    /// answers, else those of the caller's side that any CPU has.
+    #[must_use]
+    pub fn columns(&self) -> Vec<Metric> {
+        use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
+        let candidates: &[Metric] = match (self.has_pmf(), self.id) {
+            (true, ScenarioId::PsciVersionParallel) => &[Latency],
+            (true, _) => &[Powerdown, Wakeup, CacheFlush],
+            (false, _) => &[TurnOff, TurnOn, Call, Wake],
+        };
+        let is_shown = |metric: &Metric| {
+            let mut rows = self.rows.iter();
+            rows.any(|row| self.figure(row, *metric).is_some())
+        };
+        candidates.iter().copied().filter(is_shown).collect()
     }
 }
