@@ -166,6 +166,24 @@ mod tests {
     }
 
     #[test]
+    fn each_reason_has_its_own_words() {
+        let reasons = [
+            NoFrame::NotInTree,
+            NoFrame::Property(FrameProperty::Reg),
+            NoFrame::Property(FrameProperty::Interrupts),
+            NoFrame::NotThere,
+            NoFrame::NoAccess,
+            NoFrame::OtherCount,
+            NoFrame::DidNotWake,
+            NoFrame::NotTried,
+        ];
+        let words = reasons.map(|reason| std::format!("{reason}"));
+        for (place, word) in words.iter().enumerate() {
+            assert!(!words[..place].contains(word), "{word}");
+        }
+    }
+
+    #[test]
     fn opened_with_its_timer_off() {
         let (mut control, mut frame) = (control(), Fake::new(&[(CNTP_CTL, 1)]));
         assert_eq!(open(&mut control, &mut frame, 2), Ok(()));

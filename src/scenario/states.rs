@@ -211,76 +211,49 @@ mod tests {
         }
     }
 
+    fn chosen(states: &[IdleState<'_>], format: StateFormat) -> [u32; 2] {
+        let States { deepest, core, .. } = States::choose(states, &Plan::default(), format);
+        assert!(deepest.is_none_or(|it| it.powerdown));
+        [deepest, core].map(|it| it.map_or(0, |it| it.power_state))
+    }
+
     #[test]
     fn the_deepest_and_the_cores_state_are_chosen_by_level_or_by_order() {
         use StateFormat::{Extended, Original};
-        type Levels<'l> = &'l [(u32, Option<u8>)];
-        let cases: [(Levels<'_>, _, _, _, _); 9] = [
-            // By level, then by order; each row: states, format, deepest, core, mismatch.
+        const NONE: [u32; 2] = [0, 0];
+        for (states, format, expected, is_mismatch) in [
             (
-                &[
-                    (1, None),
-                    (0x201_0222, None),
-                    (0x101_0022, None),
-                    (0x1_0002, None),
-                ],
+                &[0x1, 0x201_0222, 0x101_0022, 0x1_0002][..],
                 Original,
-                Some(0x201_0222),
-                Some(0x1_0002),
+                [0x201_0222, 0x1_0002],
                 false,
             ),
             (
-                &[(0x4000_0004, None), (0x4100_c244, None)],
+                &[0x4000_0004, 0x4100_c244],
                 Extended,
-                Some(0x4100_c244),
-                Some(0x4000_0004),
+                [0x4100_c244, 0x4000_0004],
                 false,
             ),
-            (
-                &[(0x4000_0004, Some(1)), (0x4100_c244, Some(0))],
-                Extended,
-                Some(0x4000_0004),
-                Some(0x4100_c244),
-                false,
-            ),
-            (&[(1, None)], Original, None, None, false),
-            (&[(1, None)], Extended, None, None, false),
-            (&[], Original, None, None, false),
+            (&[0x1], Original, NONE, false),
+            (&[0x1], Extended, NONE, false),
+            (&[], Original, NONE, false),
             // All power-down states have the other format.
-            (
-                &[(1, None), (0x1_0002, None), (0x101_0022, None)],
-                Extended,
-                None,
-                None,
-                true,
-            ),
-            (
-                &[(1, None), (0x4000_0002, None)],
-                Original,
-                None,
-                None,
-                true,
-            ),
+            (&[0x1, 0x1_0002, 0x101_0022], Extended, NONE, true),
+            (&[0x1, 0x4000_0002, 0x4000_0222], Original, NONE, true),
             // A standby state whose StateID has bit 16 set, beside a power-down.
-            (
-                &[(0x1_0002, None), (0x4000_0002, None)],
-                Extended,
-                Some(0x4000_0002),
-                Some(0x4000_0002),
-                false,
-            ),
-        ];
-        for (states, format, deepest, core, is_mismatch) in cases {
-            let all: Vec<_> = states.iter().map(|it| state(it.0, it.1)).collect();
-            let chosen = States::choose(&all, &Plan::default(), format);
-            let values = [chosen.deepest, chosen.core].map(|it| it.map(|it| it.power_state));
-            assert_eq!(values, [deepest, core], "{states:x?} {format:?}");
-            assert!(chosen.deepest.is_none_or(|it| it.powerdown));
-            let expected = is_mismatch.then_some(format);
-            assert_eq!(chosen.mismatch, expected, "{states:x?} {format:?}");
-            let named = expected.map_or(Skip::NoIdleState, Skip::OtherFormat);
-            assert_eq!(chosen.explain(Skip::NoIdleState), named);
+            (&[0x1_0002, 0x4000_0002], Extended, [0x4000_0002; 2], false),
+        ] {
+            let all: Vec<_> = states.iter().map(|it| state(*it, None)).collect();
+            assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
+            let found = States::choose(&all, &Plan::default(), format);
+            let mismatch = is_mismatch.then_some(format);
+            assert_eq!(found.mismatch, mismatch, "{states:x?} {format:?}");
+            let named = mismatch.map_or(Skip::NoIdleState, Skip::OtherFormat);
+            assert_eq!(found.explain(Skip::NoIdleState), named);
         }
+        // The board's levels are before the order.
+        let states = [state(0x4000_0004, Some(1)), state(0x4100_c244, Some(0))];
+        assert_eq!(chosen(&states, Extended), [0x4000_0004, 0x4100_c244]);
     }
 
     #[test]

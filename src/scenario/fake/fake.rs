@@ -251,17 +251,28 @@ impl Fake {
         rise
     }
 
-    /// Returns the ticks of so many operations, more in each seventh round.
-    fn repeated(&self, operation: Operation, count: u32) -> u64 {
-        let cost = match operation {
-            Operation::Nothing => 1,
-            Operation::Call(_) => 30,
-            Operation::SelfSgi => 12,
-            Operation::SysregRead => 2,
-            Operation::ReadStamp => 45,
+    /// Returns the outcome of so many operations, slower in each seventh round.
+    fn repeat(&self, round: &Round, before: u64, operation: Operation, count: u32) -> Outcome {
+        let (cost, code) = match operation {
+            Operation::Nothing => (1, 0),
+            Operation::Call(function) if function >> 24 == 0xaf => (30, -1),
+            Operation::Call(_) => (30, 0x1_0002),
+            Operation::SelfSgi => (12, 0),
+            Operation::SysregRead => (2, 0),
+            Operation::ReadStamp => (45, 0),
         };
         let more = u64::from(self.rounds.is_multiple_of(7)) * 500;
-        cost * u64::from(count) + more
+        let took = cost * u64::from(count) + more;
+        Outcome {
+            action: round.action,
+            end: End::Returned,
+            code,
+            start: before,
+            before,
+            after: before + took,
+            cycles: self.facts.pmu.then_some(16 * took),
+            ..Outcome::default()
+        }
     }
 
     /// Returns the outcome of a suspend or of PSCI_VERSION of one CPU in a queue.
@@ -369,22 +380,7 @@ impl Fake {
                 ..Outcome::default()
             },
             Action::Repeat { operation, count } => {
-                let before = start + cpu as u64;
-                let took = self.repeated(operation, count);
-                Outcome {
-                    action: round.action,
-                    end: End::Returned,
-                    code: match operation {
-                        Operation::Call(function) if function >> 24 == 0xaf => -1,
-                        Operation::Call(_) => 0x1_0002,
-                        _ => 0,
-                    },
-                    start,
-                    before,
-                    after: before + took,
-                    cycles: self.facts.pmu.then_some(16 * took),
-                    ..Outcome::default()
-                }
+                self.repeat(round, start + cpu as u64, operation, count)
             }
         }
     }

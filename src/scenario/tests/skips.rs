@@ -8,88 +8,49 @@ use crate::spec::psci::StateFormat;
 use crate::spec::stat::Ladder;
 
 #[test]
-fn each_lack_skips_by_name() {
-    let none: &[IdleState<'_>] = &[];
-    let bare = || Fake::without_pmf(1).without_gic();
-    for (mut fake, args, cpus, states, counts, skip) in [
-        // CPU_OFF and PSCI_VERSION take no power_state.
-        (
-            Fake::new(2),
-            "only=suite",
-            2,
-            none,
-            [2, 4, 0],
-            Skip::NoIdleState,
-        ),
-        (
-            Fake::new(2).without_gic(),
-            "only=suite",
-            2,
-            &STATES,
-            [2, 4, 0],
-            Skip::NoGic,
-        ),
-        (
-            Fake::new(1),
-            "only=cpu_off_serial",
-            1,
-            none,
-            [0, 1, 0],
-            Skip::NoIdleState,
-        ),
-        (
-            // A lead alone measures nothing of CPU_OFF but its own suspend.
-            Fake::new(1).with(refusing(|_, _| true, -1)),
-            "only=cpu_off_serial",
-            1,
-            &STATES,
-            [0, 1, 0],
-            Skip::NotSupported(function::CPU_SUSPEND),
-        ),
-        (
-            bare(),
-            "only=self_sgi,empty",
-            1,
-            none,
-            [1, 1, 0],
-            Skip::NoSgi,
-        ),
-        (
-            bare().with_facts(|facts| facts.pmu = false),
-            "only=sysreg_trap",
-            1,
-            none,
-            [0, 1, 0],
-            Skip::NoPmu,
-        ),
-        (bare(), "only=pmf_read", 1, none, [0, 1, 0], Skip::NoPmf),
-        (bare(), "only=cpu_on", 1, none, [0, 1, 0], Skip::OneCpu),
-        (
-            bare(),
-            "only=timer_latency",
-            1,
-            none,
-            [0, 1, 0],
-            Skip::NoInterrupts,
-        ),
+fn without_states_or_a_gic_no_cpu_is_suspended() {
+    for (mut fake, states, skip) in [
+        (Fake::new(2), &[][..], Skip::NoIdleState),
+        (Fake::new(2).without_gic(), &STATES, Skip::NoGic),
     ] {
-        let ran = run_with(
-            &mut fake,
-            &std::format!("{args} iterations=2 loops=4"),
-            cpus,
-            states,
-        );
-        assert_eq!(ran.counts(), counts, "{args}");
+        let ran = run_with(&mut fake, "iterations=2", 2, states);
+        // CPU_OFF and PSCI_VERSION take no power_state.
+        assert_eq!((ran.counts(), ran.totals.rows_skipped), ([2, 4, 0], 1));
         let skipped = Status::Skipped(skip);
         let count = ran.statuses().iter().filter(|it| **it == skipped).count();
-        assert_eq!(count, counts[1] as usize, "{args}: {:?}", ran.statuses());
-        assert!(skip != Skip::NoGic || !fake.asked.iter().any(is_suspend));
+        assert_eq!(count, 4, "{:?}", ran.statuses());
         // The lead's row of CPU_OFF is skipped for the same reason.
-        let rows = ran.rows().filter(|row| row.skipped.is_some());
-        assert_eq!(rows.clone().count(), usize::from(args == "only=suite"));
-        assert!(rows.clone().all(|row| row.skipped == Some(skip)));
-        assert_eq!(ran.totals.rows_skipped, rows.count() as u64);
+        let lead = ran.of(ScenarioId::CpuOffSerial).row(0);
+        assert_eq!(lead.and_then(|row| row.skipped), Some(skip));
+        assert!(!fake.asked.is_empty() && !fake.asked.iter().any(is_suspend));
     }
+}
+
+#[test]
+fn each_lack_of_a_lone_cpu_skips_by_name() {
+    let bare = || Fake::without_pmf(1).without_gic();
+    let refused = Fake::new(1).with(refusing(|_, _| true, -1));
+    let no_pmu = Fake::new(1).with_facts(|facts| facts.pmu = false);
+    let no_suspend = Skip::NotSupported(function::CPU_SUSPEND);
+    for (mut fake, only, states, skip) in [
+        // A lead alone measures nothing of CPU_OFF but its own suspend.
+        (Fake::new(1), "cpu_off_serial", &[][..], Skip::NoIdleState),
+        (refused, "cpu_off_serial", &STATES, no_suspend),
+        (no_pmu, "sysreg_trap", &[], Skip::NoPmu),
+        (bare(), "self_sgi", &[], Skip::NoSgi),
+        (bare(), "pmf_read", &[], Skip::NoPmf),
+        (bare(), "cpu_on", &[], Skip::OneCpu),
+        (bare(), "timer_latency", &[], Skip::NoInterrupts),
+    ] {
+        let args = std::format!("only={only} iterations=2 loops=4");
+        let ran = run_with(&mut fake, &args, 1, states);
+        assert_eq!(ran.statuses(), [Status::Skipped(skip)], "{only}");
+        assert_eq!(ran.totals.rows_skipped, 0);
+    }
+    assert_eq!(
+        run(&mut bare(), "only=empty loops=4", 1).counts(),
+        [1, 0, 0]
+    );
 }
 
 /// Scenarios that suspend, of the suite and of those asked for by name.

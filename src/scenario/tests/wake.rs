@@ -14,6 +14,14 @@ fn run_stopping(fake: &mut Fake, bootargs: &str, cpus: usize) -> Ran {
     run_with(fake, bootargs, cpus, &states)
 }
 
+/// Returns the states, each of which stops timers.
+fn all_stop() -> [IdleState<'static>; 2] {
+    STATES.map(|state| IdleState {
+        local_timer_stop: true,
+        ..state
+    })
+}
+
 fn suspends(action: Action, state: u32) -> bool {
     matches!(action, Action::Suspend { power_state, .. } if power_state == state)
 }
@@ -32,11 +40,7 @@ fn wake_source(scenario: &Scenario) -> Option<WakeSource> {
 #[test]
 fn without_a_frame_an_awake_cpu_wakes_the_others() {
     let mut fake = Fake::new(8).with_statistics();
-    let states = STATES.map(|state| IdleState {
-        local_timer_stop: true,
-        ..state
-    });
-    let ran = run_with(&mut fake, "iterations=2 warmup=0", 8, &states);
+    let ran = run_with(&mut fake, "iterations=2 warmup=0", 8, &all_stop());
     assert_eq!((ran.counts(), ran.totals.rows_skipped), ([6, 0, 0], 0));
     // Another CPU first, from each state the shallowest first, then the lead.
     let trials: Vec<_> = fake.asked[..4]
@@ -74,6 +78,12 @@ fn without_a_frame_an_awake_cpu_wakes_the_others() {
         let helper = waker.helper();
         assert!(helper.is_some_and(|it| helpers.contains(&it)), "{who:?}");
     }
+}
+
+#[test]
+fn each_placement_of_the_helper_has_its_rows() {
+    let mut fake = Fake::new(8).with_statistics();
+    let ran = run_with(&mut fake, "iterations=2 warmup=0", 8, &all_stop());
     let placements = |id| {
         let of = ran.scenarios.iter().filter(|it| it.id == id);
         of.map(|it| it.helper).collect::<Vec<_>>()
@@ -94,6 +104,13 @@ fn without_a_frame_an_awake_cpu_wakes_the_others() {
         );
         let rows = scenario.rows.len() + usize::from(scenario.helper.is_some());
         assert_eq!(rows, 8);
+    }
+    // The row that stands for a CPU is by a helper of another cluster.
+    let cluster = |cpu: u16| cpu / 4;
+    for cpu in 0..8 {
+        let found = Scenario::row_of(&ran.scenarios[..2], cpu, &cluster);
+        let helper = found.and_then(|(scenario, _)| scenario.helper);
+        assert_eq!(helper.map(cluster), Some(1 - cluster(cpu)), "{cpu}");
     }
     let serial = &ran.of(SuspendDeepSerial).rows;
     assert_eq!(
