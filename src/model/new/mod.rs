@@ -3,6 +3,7 @@
 mod cpu;
 mod failure;
 mod finding;
+mod heading;
 mod instants;
 mod point;
 mod row;
