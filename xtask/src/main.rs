@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(xtask::cli::main(std::env::args_os()))
+    ExitCode::SUCCESS // WIP
 }
