@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::cpu::Cpu;
-use super::scenario::Scenario;
+use super::scenario::{Scenario, ScenarioKey};
 use super::totals::Totals;
 use crate::board::LabelSource;
 use crate::measure::Facts;
@@ -73,6 +73,12 @@ impl Run {
             None => 0,
         };
         Clock { hz }
+    }
+
+    /// Returns the results of a scenario.
+    #[must_use]
+    pub fn scenario(&self, key: ScenarioKey) -> Option<&Scenario> {
+        self.scenarios.iter().find(|it| it.key() == key)
     }
 
     /// Returns the index of the lead CPU; None where the facts are lost.

@@ -1,8 +1,15 @@
 //! Runs -> findings, comparisons and merged runs.
 
-pub mod compare;
-pub mod explain;
+pub mod basis;
+pub mod conditions;
+pub mod figure;
+pub mod findings;
 pub mod fit;
+mod interval;
 pub mod merge;
+mod outliers;
 pub mod overhead;
 pub mod phases;
+mod points;
+pub mod words;
+pub mod worst_case;
