@@ -1,6 +1,7 @@
 //! Runs -> findings, comparisons and merged runs.
 
 pub mod basis;
+pub mod compare;
 pub mod conditions;
 pub mod figure;
 pub mod findings;

@@ -1,72 +1,90 @@
-//! Phrases that findings of comparisons have in common.
-
-use psci_bench::measure::Metric;
+//! Phrases that findings of comparisons share.
 
 use super::change::Change;
-use super::comparison::{ComparedTest, test_of};
-use super::sides::Judge;
-use crate::report::analysis::explain::{Basis, Side, basis};
-use crate::report::model::{Run, Term, Test};
+use super::comparison::{ComparedScenario, baseline_scenario, scenario_title};
+use super::sides::Sides;
+use crate::report::analysis::basis::{Basis, Side};
+use crate::report::analysis::words::durations_text;
 use crate::setup::plural::many;
 
-/// A change in percent, as TF-A's tables have it.
+/// Returns the scenario's name, with its method if there are several.
+pub(super) fn title(sides: &Sides<'_>, scenario: &ComparedScenario) -> String {
+    scenario_title(sides.runs(), scenario.key)
+}
+
+/// Returns the range of durations.
+pub(super) fn durations(sides: &Sides<'_>, all: impl Iterator<Item = f64>) -> String {
+    durations_text(sides.new.run.clock().is_known(), all)
+}
+
+/// Returns a change in percent, as TF-A's tables have it.
 pub(super) fn percent(change: f64) -> String {
     format!("{change:+.2} %")
 }
 
-/// The scenario's name, with its method where there are several.
-pub(super) fn name(judge: &Judge<'_>, test: &ComparedTest) -> String {
-    title(judge.new, judge.old, test)
-}
-
-/// The same, of two runs.
-pub(in crate::report) fn title(new: &Run, old: &Run, test: &ComparedTest) -> String {
-    let name = test_of(new, test, true).map_or(test.scenario.word(), Test::name);
-    let several = |run: &Run| {
-        let first = run.tests.first();
-        first.is_some_and(|first| run.tests.iter().any(|it| it.method != first.method))
-    };
-    if several(new) || several(old) {
-        format!("{name}, method {}", test.method)
-    } else {
-        name.to_owned()
+/// Returns the range of changes in percent; from zero there is none.
+pub(super) fn shares(changes: &[&Change]) -> String {
+    let mut all: Vec<f64> = changes.iter().filter_map(|it| it.percent()).collect();
+    all.sort_by(f64::total_cmp);
+    match all.as_slice() {
+        [] => "from zero".to_owned(),
+        [only] => percent(*only),
+        [first, .., last] => format!("{} to {}", percent(*first), percent(*last)),
     }
 }
 
-/// The rows of both sides that `changes` are of.
-pub(super) fn rows(judge: &Judge<'_>, test: &ComparedTest, changes: &[&Change]) -> Vec<Basis> {
-    let own = test_of(judge.new, test, true);
-    let old = test_of(judge.old, test, false);
-    let side = |side, run: &Run, test: Option<&Test>, cpu, metric: &Term<Metric>| {
-        let basis = basis(side, run, test?, cpu, None);
-        let metric = Some(metric.clone());
-        Some(Basis { metric, ..basis })
-    };
-    let news = changes
-        .iter()
-        .map(|it| side(Side::Run, judge.new, own, it.cpu, &it.metric));
-    let olds = changes
-        .iter()
-        .map(|it| side(Side::Baseline, judge.old, old, it.old_cpu, &it.metric));
-    news.chain(olds).flatten().collect()
+/// Returns the greatest change in either direction, in percent.
+pub(super) fn greatest(changes: &[&Change]) -> f64 {
+    let all = changes.iter().filter_map(|it| it.percent());
+    all.map(f64::abs).fold(0.0, f64::max)
 }
 
-/// The range of `all`, which are in nanoseconds, or in ticks where no clock is
-/// known.
-pub(super) fn durations(judge: &Judge<'_>, all: &[u64]) -> String {
-    let shown = |value: u64| match judge.new.clock().is_known() {
-        true if value < 1000 => format!("{value} ns"),
-        true => {
-            let centi = value / 10 + u64::from(value % 10 >= 5);
-            format!("{}.{:02} us", centi / 100, centi % 100)
-        }
-        false => many(usize::try_from(value).unwrap_or(usize::MAX), "tick"),
-    };
-    match (all.iter().min(), all.iter().max()) {
-        (Some(least), Some(most)) if least < most => {
-            format!("{} to {}", shown(*least), shown(*most))
-        }
-        (Some(only), _) => shown(*only),
-        _ => String::new(),
+/// Returns the places in the order of size, from 1.
+pub(super) fn places(changes: &[&Change]) -> Vec<String> {
+    let places = changes.iter().filter_map(|it| it.place);
+    places.map(|place| (place + 1).to_string()).collect()
+}
+
+/// Returns the number of figures that are within noise or a tick, as a clause.
+pub(super) fn noise_clause(count: usize, what: &str) -> String {
+    match count {
+        0 => String::new(),
+        _ => format!(", {} by no more than noise or a tick", many(count, what)),
     }
+}
+
+/// Returns the rows of both sides that `changes` are of.
+pub(super) fn bases(
+    sides: &Sides<'_>,
+    scenario: &ComparedScenario,
+    changes: &[&Change],
+) -> Vec<Basis> {
+    let old = baseline_scenario(&sides.old.run, scenario.key);
+    let keys = [
+        (Side::Run, Some(scenario.key)),
+        (Side::Baseline, old.map(|it| it.key())),
+    ];
+    let mut all: Vec<Basis> = Vec::new();
+    for (side, key) in keys {
+        for change in changes {
+            let Some((key, metric)) = key.zip(change.key.metric()) else {
+                continue;
+            };
+            let cpu = match side {
+                Side::Run => change.cpu,
+                Side::Baseline => change.old_cpu,
+            };
+            let is_own = |it: &&mut Basis| it.side == side && it.metric == metric;
+            match all.iter_mut().find(is_own) {
+                Some(it) => it.cpus.push(cpu),
+                None => all.push(Basis {
+                    side,
+                    scenario: key,
+                    metric,
+                    cpus: vec![cpu],
+                }),
+            }
+        }
+    }
+    all
 }
