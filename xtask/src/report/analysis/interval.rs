@@ -73,9 +73,7 @@ mod tests {
 
     #[test]
     fn notches_are_of_few_and_of_many_samples() {
-        let wide: Vec<u64> = (0..16)
-            .map(|k| if k < 8 { 100 } else { 104 + k % 2 * 4 })
-            .collect();
+        let wide = [vec![96; 5], vec![100; 6], vec![104; 5]].concat();
         for (values, expected) in [
             (vec![7], None),
             (vec![7, 9, 30], Some((7, 30))),

@@ -12,7 +12,7 @@ use psci_bench::model::new::{Cpu, Scenario, ScenarioKey};
 use serde::Serialize;
 
 use super::conditions::{OF_RUN, OF_SCENARIO, Purpose, Side, differences, wake_source};
-use super::figure::{Figure, FigureKey, Origin, by_cpu_and_key, figures, has_figures};
+use super::figure::{Figure, FigureKey, Origin, by_cpu_and_key, figures};
 use crate::report::log::logged_run::LoggedRun;
 use crate::report::model::Source;
 
@@ -153,7 +153,7 @@ fn check(a: &LoggedRun, b: &LoggedRun) -> Result<(), Box<Refusal>> {
     if let Some(it) = differences(&OF_RUN, Purpose::Merge, sides).next() {
         return Err(refusal(it.name.to_owned(), it.values));
     }
-    for scenario in a.run.scenarios.iter().filter(|it| has_figures(it)) {
+    for scenario in a.run.scenarios.iter().filter(|it| is_measured(it)) {
         let name = |condition: &str| format!("{condition} of {}", scenario.id);
         let side = |run, scenario| Side {
             run,
@@ -164,7 +164,7 @@ fn check(a: &LoggedRun, b: &LoggedRun) -> Result<(), Box<Refusal>> {
             let values = values.map(Option::unwrap_or_default);
             return Err(refusal(name("the wake-up source"), values));
         }
-        let Some(other) = b.run.scenario(scenario.key()).filter(|it| has_figures(it)) else {
+        let Some(other) = b.run.scenario(scenario.key()).filter(|it| is_measured(it)) else {
             continue;
         };
         let sides = [side(a, scenario), side(b, other)];
@@ -177,6 +177,10 @@ fn check(a: &LoggedRun, b: &LoggedRun) -> Result<(), Box<Refusal>> {
     Ok(())
 }
 
+fn is_measured(scenario: &Scenario) -> bool {
+    !scenario.rows.is_empty() || !scenario.points.is_empty()
+}
+
 /// Returns the scenario of `run` by the same method, if it has some, and none of
 /// them has the wake-up source of `scenario`.
 fn woken_otherwise<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
@@ -184,7 +188,7 @@ fn woken_otherwise<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Sc
     let own = source(scenario)?;
     let same = |it: &&Scenario| (it.id, it.method) == (scenario.id, scenario.method);
     let mut others = run.run.scenarios.iter().filter(same);
-    let is_known = |it: &&Scenario| source(it).is_some() && has_figures(it);
+    let is_known = |it: &&Scenario| source(it).is_some() && is_measured(it);
     let first = others.clone().find(is_known)?;
     (!others.any(|it| is_known(&it) && source(it) == Some(own))).then_some(first)
 }
@@ -250,4 +254,148 @@ fn pooled<'f>(
         }
     }
     Some(Summary::of(&mut all))
+}
+
+#[cfg(test)]
+mod tests {
+    use psci_bench::measure::Facts;
+    use psci_bench::model::new::{Conditions, Variant, WakeSource};
+    use psci_bench::plan::{Method, ScenarioId};
+
+    use super::*;
+    use crate::report::analysis::made_up::{point, row, run, scenario, suite, with_points};
+    use crate::report::model::Stage;
+
+    #[test]
+    fn runs_of_different_conditions_are_refused_by_name() {
+        type Edit = fn(&mut LoggedRun);
+        let deep = "test_rt_instr_susp_deep_parallel";
+        fn of_first(run: &mut LoggedRun) -> &mut Conditions {
+            run.run.scenarios[0].conditions.as_mut().expect("a record")
+        }
+        fn facts(run: &mut LoggedRun) -> &mut Facts {
+            run.run.facts.as_mut().expect("a record")
+        }
+        let rows: [(&str, Edit); 12] = [
+            ("", |_| {}),
+            ("the board", |run| run.run.head = None),
+            ("the counter's frequency in Hz", |run| {
+                facts(run).frequency = 1_000_000
+            }),
+            ("the counter's frequency in Hz", |run| run.run.facts = None),
+            ("the list of CPUs", |run| {
+                run.run.cpus[3].mpidr = Some(0x103)
+            }),
+            ("the firmware", |run| {
+                run.firmware = vec![Stage {
+                    version: Some("v2.1".into()),
+                    ..Stage::default()
+                }];
+            }),
+            ("the exception level", |run| facts(run).exception_level = 1),
+            ("the method", |run| {
+                run.run.scenarios[2].method = Method::Warm
+            }),
+            ("power_state", |run| of_first(run).power_state = Some(9)),
+            ("the wake-up pattern", |run| run.run.plan = None),
+            ("the wake-up source", |run| {
+                of_first(run).wake_source = WakeSource::Frame
+            }),
+            ("the source of the figures", |run| of_first(run).pmf = false),
+        ];
+        for (condition, edit) in rows {
+            let mut other = suite();
+            edit(&mut other);
+            let found = merge(&[suite(), other]).err();
+            let found = found.map(|it| it.condition).unwrap_or_default();
+            let of_deep = format!("{condition} of {deep}");
+            assert!(
+                found == condition || found == of_deep,
+                "{condition}: {found}"
+            );
+        }
+    }
+
+    #[test]
+    fn timers_of_another_period_are_refused() {
+        let of = |id, period| {
+            let mut run = with_points(id, vec![point(0, Variant::Idle, None, &[1, 2])]);
+            run.run.plan.as_mut().expect("a plan").timer.period = period;
+            run
+        };
+        let timers = ScenarioId::TimerLatency;
+        assert!(merge(&[of(timers, 1000), of(timers, 1000)]).is_ok());
+        let refusal = merge(&[of(timers, 1000), of(timers, 100)]).expect_err("another question");
+        assert_eq!(refusal.condition, "period= of timer_latency");
+        assert!(
+            refusal
+                .to_string()
+                .contains("is 1000 us in the first and 100 us in the second")
+        );
+        let loops = ScenarioId::NullCall;
+        assert!(merge(&[of(loops, 1000), of(loops, 100)]).is_ok());
+    }
+
+    #[test]
+    fn samples_are_pooled_if_all_are_there() {
+        let merged = merge(&[suite(), suite(), suite()]).expect("one board");
+        assert_eq!((merged.scenarios.len(), merged.cpus.len()), (6, 4));
+        let first = &merged.scenarios[0].figures[0];
+        assert_eq!((first.cpu, first.shown.len()), (0, 3));
+        assert_eq!(first.pooled.map(|it| it.n), Some(6));
+        let mut lossy = suite();
+        lossy.run.scenarios[0].rows[0].samples.pop();
+        let merged = merge(&[suite(), lossy]).expect("one board");
+        assert_eq!(merged.scenarios[0].figures[0].pooled, None);
+    }
+
+    #[test]
+    fn figures_stand_in_the_boards_order_and_some_runs_lack_them() {
+        let mut short = suite();
+        short.run.scenarios.truncate(1);
+        short.run.scenarios[0].rows.remove(1);
+        let merged = merge(&[short, suite()]).expect("one board");
+        let cpus: Vec<u16> = merged.scenarios[0]
+            .figures
+            .iter()
+            .map(|it| it.cpu)
+            .collect();
+        assert_eq!(cpus, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
+        assert_eq!(merged.scenarios[0].figures[3].shown[0], None);
+        assert_eq!(merged.scenarios[5].figures[0].shown[0], None);
+        assert!(merge(&[]).is_ok_and(|none| none.scenarios.is_empty()));
+        let mut doubtful = suite();
+        doubtful.run.scenarios[0].rows[1].attempts = None;
+        let merged = merge(&[suite(), doubtful]).expect("one board");
+        let shown = |nth: usize| merged.scenarios[0].figures[nth].shown.iter().flatten();
+        let marks = |nth| shown(nth).map(|it| it.is_doubtful).collect::<Vec<_>>();
+        assert_eq!((marks(0), marks(3)), (vec![false; 2], vec![false, true]));
+    }
+
+    #[test]
+    fn placements_of_the_helper_stand_apart() {
+        let of = |helper| {
+            let mut run = run(2);
+            let rows = vec![row(1 - helper, &[[1, 2, 3]])];
+            let mut own = scenario(ScenarioId::SuspendDeepParallel, rows);
+            own.helper = Some(helper);
+            own.conditions.as_mut().expect("a record").wake_source = WakeSource::Helper;
+            run.run.scenarios.push(own);
+            run
+        };
+        let merged = merge(&[of(0), of(1)]).expect("one board");
+        assert_eq!(merged.scenarios.len(), 2);
+    }
+
+    #[test]
+    fn repeated_run_counts_once() {
+        let mut other = suite();
+        other.run.scenarios[0].rows[0].figures.powerdown = Some(1);
+        let mut later = suite();
+        later.source.place = 2;
+        let mut runs = vec![suite(), other, later];
+        let repeats = take_repeats(&mut runs);
+        let places: Vec<_> = repeats.iter().map(|it| (it.0.place, it.1.place)).collect();
+        assert_eq!((runs.len(), places), (2, vec![(2, 1)]));
+    }
 }

@@ -7,6 +7,8 @@ pub mod figure;
 pub mod findings;
 pub mod fit;
 mod interval;
+#[cfg(test)]
+mod made_up;
 pub mod merge;
 mod outliers;
 pub mod overhead;
