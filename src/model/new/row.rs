@@ -97,6 +97,22 @@ pub struct Sample {
     pub instants: Instants,
 }
 
+/// Returns a metric's name as a heading.
+#[must_use]
+pub const fn heading(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Powerdown => "Powerdown",
+        Metric::Wakeup => "Wakeup",
+        Metric::CacheFlush => "Cache Flush",
+        Metric::Latency => "Latency",
+        Metric::Call => "Call",
+        Metric::Wake => "Wake",
+        Metric::TurnOff => "Turn Off",
+        Metric::TurnOn => "Turn On",
+        Metric::Lateness => "Lateness",
+    }
+}
+
 impl Attempts {
     /// Returns the number of attempts that do not count.
     #[must_use]

@@ -1,6 +1,9 @@
 //! The conditions that two runs, or one scenario of each, may have to share.
 
-use psci_bench::model::new::{Conditions, Scenario};
+use std::collections::BTreeSet;
+
+use psci_bench::measure::Facts;
+use psci_bench::model::new::{Conditions, Head, Run, Scenario};
 use psci_bench::plan::{Plan, ScenarioId};
 
 use super::figure::has_figure;
@@ -8,7 +11,7 @@ use crate::report::log::logged_run::LoggedRun;
 use crate::setup::plural::many;
 
 /// A difference that a comparison passes over if it is asked to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Across {
     /// Scenarios by different methods.
     Methods,
@@ -25,44 +28,20 @@ pub enum Across {
 }
 
 impl Across {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Methods,
-        Self::States,
-        Self::Wakes,
-        Self::Boards,
-        Self::Scenarios,
-        Self::Cpus,
+    /// All of them, with the words that ask for them.
+    pub const ALL: [(Self, &str); 6] = [
+        (Self::Methods, "methods"),
+        (Self::States, "states"),
+        (Self::Wakes, "wakes"),
+        (Self::Boards, "boards"),
+        (Self::Scenarios, "scenarios"),
+        (Self::Cpus, "cpus"),
     ];
 
-    /// Returns the word that asks for it.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Methods => "methods",
-            Self::States => "states",
-            Self::Wakes => "wakes",
-            Self::Boards => "boards",
-            Self::Scenarios => "scenarios",
-            Self::Cpus => "cpus",
-        }
+    pub(super) fn word(self) -> &'static str {
+        let found = Self::ALL.iter().find(|it| it.0 == self);
+        found.map_or("", |it| it.1)
     }
-}
-
-/// The use of a condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
-    /// Figures are not compared if both values are known and differ.
-    Compare,
-    /// A comparison names the difference if both values are known.
-    Note,
-    /// Runs are not merged if the values differ; an unknown one differs.
-    Merge,
-    /// Runs are not merged if both values are known and differ.
-    MergeIfKnown,
-    /// The cost of instrumentation is not computed if the values differ; an unknown
-    /// one differs.
-    Overhead,
 }
 
 /// One side of two: a run and, for its conditions, a scenario.
@@ -73,267 +52,247 @@ pub(super) struct Side<'r> {
 }
 
 impl<'r> Side<'r> {
-    fn conditions(self) -> Option<&'r Conditions> {
-        self.scenario?.conditions.as_ref()
+    /// Returns the sides of two runs.
+    pub(super) fn of_runs(runs: [&'r LoggedRun; 2]) -> [Self; 2] {
+        runs.map(|run| Self {
+            run,
+            scenario: None,
+        })
+    }
+
+    /// Returns the sides of two scenarios, each with its run.
+    pub(super) fn of_scenarios(all: [(&'r LoggedRun, &'r Scenario); 2]) -> [Self; 2] {
+        all.map(|(run, scenario)| Self {
+            run,
+            scenario: Some(scenario),
+        })
+    }
+
+    fn head(self) -> Option<&'r Head> {
+        self.run.run.head.as_ref()
+    }
+
+    fn facts(self) -> Option<&'r Facts> {
+        self.run.run.facts.as_ref()
+    }
+
+    fn plan(self) -> Option<&'r Plan> {
+        self.run.run.plan.as_ref()
     }
 
     /// Returns the plan of a scenario in which timers expire.
     fn timer_plan(self) -> Option<&'r Plan> {
-        let plan = self.run.run.plan.as_ref();
-        plan.filter(|_| {
-            self.scenario
-                .is_some_and(|it| it.id == ScenarioId::TimerLatency)
+        let id = self.scenario?.id;
+        self.plan().filter(|_| id == ScenarioId::TimerLatency)
+    }
+
+    fn conditions(self) -> Option<&'r Conditions> {
+        self.scenario?.conditions.as_ref()
+    }
+}
+
+/// A condition of a run, or of a scenario.
+#[derive(Clone, Copy)]
+pub(super) enum Condition {
+    Board,
+    Payload,
+    Counter,
+    Frequency,
+    CpuCount,
+    Cpus,
+    Firmware,
+    ExceptionLevel,
+    Methods,
+    Iterations,
+    WakePatterns,
+    Method,
+    PowerState,
+    WakePattern,
+    WakeSource,
+    Source,
+    Period,
+    Footprint,
+    Batch,
+}
+
+use Condition::{
+    Batch, Board, Counter, CpuCount, Cpus, ExceptionLevel, Firmware, Footprint, Frequency,
+    Iterations, Method, Methods, Payload, Period, PowerState, Source, WakePattern, WakePatterns,
+    WakeSource,
+};
+
+/// Conditions of a comparison: those of runs, which differ only if both are known.
+pub(super) const COMPARED_RUNS: &[Condition] = &[Board];
+/// Conditions that a comparison names if they differ.
+pub(super) const NOTED: &[Condition] = &[
+    Board,
+    Payload,
+    Frequency,
+    CpuCount,
+    ExceptionLevel,
+    Iterations,
+    WakePatterns,
+];
+/// Conditions of merging: an unknown value differs from a known one.
+pub(super) const MERGED_RUNS: &[Condition] =
+    &[Board, Frequency, Cpus, Firmware, ExceptionLevel, Methods];
+/// The same of scenarios.
+pub(super) const MERGED: &[Condition] = &[PowerState, WakePattern, Period, Footprint];
+/// Conditions of merging scenarios that differ only if both are known.
+pub(super) const MERGED_IF_KNOWN: &[Condition] = &[Source];
+/// Conditions of the cost of instrumentation: an unknown value differs from a known
+/// one.
+pub(super) const OVERHEAD: &[Condition] = &[Board, Counter, Frequency];
+/// Conditions of comparing scenarios.
+const COMPARED: &[Condition] = &[
+    Method,
+    PowerState,
+    WakePattern,
+    WakeSource,
+    Source,
+    Period,
+    Footprint,
+    Batch,
+];
+
+impl Condition {
+    /// Returns the name in sentences.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Board => "the board",
+            Payload => "the payload",
+            Counter => "the counter",
+            Frequency => "the counter's frequency in Hz",
+            CpuCount => "the number of CPUs",
+            Cpus => "the list of CPUs",
+            Firmware => "the firmware",
+            ExceptionLevel => "the exception level",
+            Methods | Method => "the method",
+            Iterations => "the count of samples asked for",
+            WakePatterns | WakePattern => "the wake-up pattern",
+            PowerState => "power_state",
+            WakeSource => "the wake-up source",
+            Source => "the source of the figures",
+            Period => "period=",
+            Footprint => "footprint=",
+            Batch => "batch=",
+        }
+    }
+
+    /// Returns the wish that passes over a difference.
+    pub(super) const fn across(self) -> Option<Across> {
+        match self {
+            Board => Some(Across::Boards),
+            Method => Some(Across::Methods),
+            PowerState => Some(Across::States),
+            WakePattern | WakeSource => Some(Across::Wakes),
+            _ => None,
+        }
+    }
+
+    /// Returns the value; None if it is unknown or means nothing here.
+    pub(super) fn value(self, side: Side<'_>) -> Option<String> {
+        Some(match self {
+            Board => side.head()?.model.clone(),
+            Payload => side.head()?.version.clone(),
+            Counter => side.facts()?.counter.to_string(),
+            Frequency => match side.facts()?.frequency {
+                0 => return None,
+                hz => hz.to_string(),
+            },
+            CpuCount => side.run.run.cpus.len().to_string(),
+            Cpus => list_of_cpus(&side.run.run),
+            Firmware => side.run.firmware_version()?.to_owned(),
+            ExceptionLevel => side.facts()?.exception_level.to_string(),
+            Methods => {
+                let methods = side.run.run.scenarios.iter().map(|it| it.method.word());
+                methods
+                    .collect::<BTreeSet<_>>()
+                    .into_iter()
+                    .collect::<Vec<_>>()
+                    .join(",")
+            }
+            Iterations => side.plan()?.iterations.to_string(),
+            WakePatterns => {
+                let plan = side.plan()?;
+                let patterns = plan.methods.iter().map(|it| plan.wake_by(it).word());
+                patterns.collect::<Vec<_>>().join(",")
+            }
+            Method => side.scenario?.method.word().to_owned(),
+            PowerState => format!("{:#010x}", side.conditions()?.power_state?),
+            WakePattern => {
+                let (plan, scenario) = (side.plan()?, side.scenario?);
+                let is_version = scenario.id == ScenarioId::PsciVersionParallel;
+                let has_one = scenario.id.is_parallel() && !is_version;
+                has_one.then(|| plan.wake_by(scenario.method).word().to_owned())?
+            }
+            // With the CPU that stayed awake in a parallel scenario.
+            WakeSource => match (side.conditions()?.wake_source.word(), side.scenario?.helper) {
+                (source, Some(cpu)) => format!("{source} {}", side.run.run.label(cpu)),
+                (source, None) => source.to_owned(),
+            },
+            Source if side.conditions()?.pmf => "PMF".to_owned(),
+            Source => "the caller".to_owned(),
+            Period => format!("{} us", side.timer_plan()?.timer.period),
+            Footprint => format!("{} bytes", side.timer_plan()?.timer.footprint),
+            Batch => many(side.scenario?.points.first()?.per as usize, "operation"),
         })
     }
 }
 
-/// A condition.
-pub(super) struct Condition {
-    name: &'static str,
-    /// Returns the value; None if it is unknown or means nothing here.
-    value: fn(Side<'_>) -> Option<String>,
-    purposes: &'static [Purpose],
-    across: Option<Across>,
-}
-
-use Purpose::{Compare, Merge, MergeIfKnown, Note, Overhead};
-
-const fn condition(
-    name: &'static str,
-    value: fn(Side<'_>) -> Option<String>,
-    purposes: &'static [Purpose],
-    across: Option<Across>,
-) -> Condition {
-    Condition {
-        name,
-        value,
-        purposes,
-        across,
-    }
-}
-
-/// Conditions of whole runs.
-pub(super) const OF_RUN: [Condition; 11] = [
-    condition(
-        "the board",
-        |it| Some(it.run.run.head.as_ref()?.model.clone()),
-        &[Compare, Note, Merge, Overhead],
-        Some(Across::Boards),
-    ),
-    condition(
-        "the payload",
-        |it| Some(it.run.run.head.as_ref()?.version.clone()),
-        &[Note],
-        None,
-    ),
-    condition(
-        "the counter",
-        |it| Some(it.run.run.facts.as_ref()?.counter.to_string()),
-        &[Overhead],
-        None,
-    ),
-    condition(
-        "the counter's frequency in Hz",
-        |it| Some(it.run.run.facts.as_ref()?.frequency.to_string()).filter(|hz| hz != "0"),
-        &[Note, Merge, Overhead],
-        None,
-    ),
-    condition(
-        "the number of CPUs",
-        |it| Some(it.run.run.cpus.len().to_string()),
-        &[Note],
-        None,
-    ),
-    condition("the list of CPUs", list_of_cpus, &[Merge], None),
-    condition(
-        "the firmware",
-        |it| it.run.firmware_version().map(str::to_owned),
-        &[Merge],
-        None,
-    ),
-    condition(
-        "the exception level",
-        |it| Some(it.run.run.facts.as_ref()?.exception_level.to_string()),
-        &[Note, Merge],
-        None,
-    ),
-    condition("the method", methods, &[Merge], None),
-    condition(
-        "the count of samples asked for",
-        |it| Some(it.run.run.plan.as_ref()?.iterations.to_string()),
-        &[Note],
-        None,
-    ),
-    condition("the wake-up pattern", wake_patterns, &[Note], None),
-];
-
-/// Conditions of a scenario.
-pub(super) const OF_SCENARIO: [Condition; 8] = [
-    condition(
-        "the method",
-        |it| Some(it.scenario?.method.word().to_owned()),
-        &[Compare],
-        Some(Across::Methods),
-    ),
-    condition(
-        "power_state",
-        |it| Some(format!("{:#010x}", it.conditions()?.power_state?)),
-        &[Compare, Merge],
-        Some(Across::States),
-    ),
-    condition(
-        "the wake-up pattern",
-        wake_pattern,
-        &[Compare, Merge],
-        Some(Across::Wakes),
-    ),
-    condition(
-        "the wake-up source",
-        wake_source,
-        &[Compare],
-        Some(Across::Wakes),
-    ),
-    condition(
-        "the source of the figures",
-        |it| {
-            Some(
-                if it.conditions()?.pmf {
-                    "PMF"
-                } else {
-                    "the caller"
-                }
-                .to_owned(),
-            )
-        },
-        &[Compare, MergeIfKnown],
-        None,
-    ),
-    condition(
-        "period=",
-        |it| Some(format!("{} us", it.timer_plan()?.timer.period)),
-        &[Compare, Merge],
-        None,
-    ),
-    condition(
-        "footprint=",
-        |it| Some(format!("{} bytes", it.timer_plan()?.timer.footprint)),
-        &[Compare, Merge],
-        None,
-    ),
-    condition(
-        "batch=",
-        |it| Some(many(it.scenario?.points.first()?.per as usize, "operation")),
-        &[Compare],
-        None,
-    ),
-];
-
-fn list_of_cpus(side: Side<'_>) -> Option<String> {
-    let names = side.run.run.cpus.iter().map(|cpu| match cpu.mpidr {
+fn list_of_cpus(run: &Run) -> String {
+    let names = run.cpus.iter().map(|cpu| match cpu.mpidr {
         Some(mpidr) => format!("{mpidr:#x}"),
         None => format!("{}.{}.{}", cpu.cluster, cpu.core, cpu.thread),
     });
-    Some(names.collect::<Vec<_>>().join(" "))
+    names.collect::<Vec<_>>().join(" ")
 }
 
-fn methods(side: Side<'_>) -> Option<String> {
-    let scenarios = side.run.run.scenarios.iter();
-    let mut methods: Vec<&str> = scenarios.map(|it| it.method.word()).collect();
-    methods.sort_unstable();
-    methods.dedup();
-    Some(methods.join(","))
-}
+/// A condition that two sides do not share, and its values.
+pub(super) type Difference = (Condition, [String; 2]);
 
-/// Returns the wake-up pattern of each method.
-fn wake_patterns(side: Side<'_>) -> Option<String> {
-    let plan = side.run.run.plan.as_ref()?;
-    let mut patterns: Vec<&str> = plan
-        .methods
-        .iter()
-        .map(|it| plan.wake_by(it).word())
-        .collect();
-    patterns.dedup();
-    Some(patterns.join(","))
-}
-
-/// Returns the pattern in which the CPUs of a parallel round of suspends wake up.
-fn wake_pattern(side: Side<'_>) -> Option<String> {
-    let scenario = side.scenario?;
-    let has_one = scenario.id.is_parallel() && scenario.id != ScenarioId::PsciVersionParallel;
-    let plan = side.run.run.plan.as_ref().filter(|_| has_one)?;
-    Some(plan.wake_by(scenario.method).word().to_owned())
-}
-
-/// Names the source of the wake-ups, and the CPU that stayed awake in a parallel
-/// scenario.
-pub(super) fn wake_source(side: Side<'_>) -> Option<String> {
-    let helper = side.scenario?.helper;
-    let helper = helper.map(|cpu| format!(" {}", side.run.run.label(cpu)));
-    let source = side.conditions()?.wake_source.word();
-    Some(format!("{source}{}", helper.unwrap_or_default()))
-}
-
-/// A condition that two sides do not share.
-#[derive(Debug)]
-pub(super) struct Difference {
-    /// The condition.
-    pub(super) name: &'static str,
-    /// Its values.
-    pub(super) values: [String; 2],
-    /// The wish that passes over it.
-    pub(super) across: Option<Across>,
-}
-
-/// Returns the differences of two sides that count for a purpose.
-pub(super) fn differences(
-    conditions: &'static [Condition],
-    purpose: Purpose,
-    sides: [Side<'_>; 2],
-) -> impl Iterator<Item = Difference> {
-    let of_purpose = conditions
-        .iter()
-        .filter(move |it| it.purposes.contains(&purpose));
-    of_purpose.filter_map(move |it| {
-        let mut values = sides.map(it.value);
-        if matches!(purpose, Merge | Overhead) {
-            values = values.map(|value| Some(value.unwrap_or_else(|| "not known".to_owned())));
-        }
-        let [Some(new), Some(old)] = values else {
+/// Returns the conditions that are known on both sides and differ.
+pub(super) fn differences<'c>(
+    conditions: &'c [Condition],
+    sides: [Side<'c>; 2],
+) -> impl Iterator<Item = Difference> + 'c {
+    conditions.iter().filter_map(move |it| {
+        let [Some(new), Some(old)] = sides.map(|side| it.value(side)) else {
             return None;
         };
-        (new != old).then_some(Difference {
-            name: it.name,
-            values: [new, old],
-            across: it.across,
-        })
+        (new != old).then_some((*it, [new, old]))
     })
+}
+
+/// Returns the first condition that differs, also if one side does not know it.
+pub(super) fn first_difference(
+    conditions: &[Condition],
+    sides: [Side<'_>; 2],
+) -> Option<Difference> {
+    let value = |it: Condition, side| it.value(side).unwrap_or_else(|| "not known".to_owned());
+    let each = conditions
+        .iter()
+        .map(|it| (*it, sides.map(|side| value(*it, side))));
+    { each }.find(|(_, [new, old])| new != old)
 }
 
 /// Returns the reason why a scenario is not compared with that of the baseline.
 pub(super) fn refusal(sides: [Side<'_>; 2], across: &[Across]) -> Option<String> {
-    let all = differences(&OF_SCENARIO, Compare, sides);
-    let is_passed = |it: &Difference| it.across.is_some_and(|it| across.contains(&it));
-    let Difference {
-        name,
-        values: [new, old],
-        across,
-    } = { all }.find(|it| !is_passed(it))?;
-    let advice = across.map_or_else(String::new, |it| format!(": {}", advice(it, sides)));
+    let is_refused = |it: &Difference| it.0.across().is_none_or(|it| !across.contains(&it));
+    let (condition, [new, old]) = { differences(COMPARED, sides) }.find(is_refused)?;
+    let counts = sides.map(|it| it.scenario.map_or(0, count_of_rows));
+    let is_parallel = sides[0].scenario.is_some_and(|it| it.id.is_parallel());
+    let advice = match (condition.across(), counts) {
+        (None, _) => String::new(),
+        (Some(Across::Wakes), [rows, before]) if is_parallel && rows != before => {
+            format!(": no option compares them, as they have {rows} rows against {before}")
+        }
+        (Some(it), _) => format!(": --across {} compares them all the same", it.word()),
+    };
+    let name = condition.name();
     Some(format!(
         "{name} is {new}, and {old} in the baseline{advice}"
     ))
-}
-
-/// Names the wish that passes over a difference. No wish makes parallel scenarios
-/// of different numbers of rows comparable.
-fn advice(across: Across, sides: [Side<'_>; 2]) -> String {
-    let counts = sides.map(|it| it.scenario.map_or(0, count_of_rows));
-    let is_parallel = sides[0].scenario.is_some_and(|it| it.id.is_parallel());
-    if across == Across::Wakes && is_parallel && counts[0] != counts[1] {
-        let [rows, before] = counts;
-        return format!("no option compares them, as they have {rows} rows against {before}");
-    }
-    format!("--across {} compares them all the same", across.word())
 }
 
 /// Returns the number of rows with a figure.

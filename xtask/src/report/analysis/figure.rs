@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::new::{How, Measure, Point, Row, Scenario, Unit, Variant};
+use psci_bench::model::new::{How, Measure, Point, Row, Scenario, Unit, Variant, heading};
 use psci_bench::plan::ScenarioId;
 use psci_bench::spec::ticks::Clock;
 use serde::Serialize;
@@ -15,120 +15,93 @@ use crate::report::log::logged_run::LoggedRun;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
 pub enum FigureKey {
-    /// A metric of a row.
-    Row {
-        /// The metric.
-        metric: Metric,
-    },
-    /// A point, by its fields.
-    Point {
-        /// The number of CPUs that do it at the same time.
-        how: How,
-        /// The kind of the operation.
-        variant: Variant,
-        /// The quantity that was varied.
-        x: Option<u64>,
-        /// The figure.
-        metric: Measure,
-        /// Operations in a sample.
-        per: u32,
-    },
+    Row { metric: Metric },
+    Point(PointKey),
+}
+
+/// The fields of a [`Point`] that are not of its CPU or of its samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct PointKey {
+    pub how: How,
+    pub variant: Variant,
+    pub x: Option<u64>,
+    pub measure: Measure,
+    pub per: u32,
 }
 
 impl FigureKey {
-    /// Returns the key of a point.
-    #[must_use]
     pub fn of(point: &Point) -> Self {
-        Self::Point {
+        Self::Point(PointKey {
             how: point.how,
             variant: point.variant,
             x: point.x,
-            metric: point.measure,
+            measure: point.measure,
             per: point.per.max(1),
+        })
+    }
+
+    /// Returns a row's metric.
+    pub const fn metric(self) -> Option<Metric> {
+        match self {
+            Self::Row { metric } => Some(metric),
+            Self::Point(_) => None,
         }
     }
 
-    /// Returns true for a point.
-    #[must_use]
     pub const fn is_point(self) -> bool {
-        matches!(self, Self::Point { .. })
+        matches!(self, Self::Point(_))
     }
 
-    /// Returns the name as a heading of tables.
-    #[must_use]
     pub const fn heading(self) -> &'static str {
         match self {
-            Self::Row { metric } => metric.heading(),
-            Self::Point { metric, .. } => metric.heading(),
+            Self::Row { metric } => heading(metric),
+            Self::Point(point) => point.measure.heading(),
+        }
+    }
+
+    /// Returns the key of the metric or the measure.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Row { metric } => metric.key(),
+            Self::Point(point) => point.measure.key(),
         }
     }
 
     /// Returns the name in words separated by dots: `powerdown`,
     /// `alone.psci_version.ticks`.
-    #[must_use]
     pub fn name(self) -> String {
-        let Self::Point {
-            how,
-            variant,
-            x,
-            metric,
-            ..
-        } = self
-        else {
-            return self.metric().map_or_else(String::new, |it| it.key().into());
+        let Self::Point(point) = self else {
+            return self.word().to_owned();
         };
-        let x = x.map_or_else(String::new, |x| format!(".{x}"));
-        format!("{}.{}{x}.{}", how.word(), variant.word(), metric.key())
+        let x = point.x.map_or_else(String::new, |x| format!(".{x}"));
+        let (how, variant) = (point.how.word(), point.variant.word());
+        format!("{how}.{variant}{x}.{}", self.word())
     }
 
     /// Returns the name in a sentence: a row's heading, a point's name.
-    #[must_use]
     pub fn in_sentence(self) -> String {
-        self.metric()
-            .map_or_else(|| self.name(), |it| it.heading().to_owned())
-    }
-
-    /// Returns a row's metric.
-    #[must_use]
-    pub const fn metric(self) -> Option<Metric> {
         match self {
-            Self::Row { metric } => Some(metric),
-            Self::Point { .. } => None,
+            Self::Row { metric } => heading(metric).to_owned(),
+            Self::Point(_) => self.name(),
         }
     }
 
-    /// Returns the key of a point of any number of operations in a sample.
-    #[must_use]
-    pub fn without_per(self) -> Self {
+    /// Returns the number of operations in a sample.
+    pub const fn per(self) -> u32 {
         match self {
-            Self::Point {
-                how,
-                variant,
-                x,
-                metric,
-                ..
-            } => Self::Point {
-                how,
-                variant,
-                x,
-                metric,
-                per: 1,
-            },
-            Self::Row { .. } => self,
+            Self::Row { .. } => 1,
+            Self::Point(point) => point.per,
         }
     }
 
-    /// Returns the unit of the samples.
-    #[must_use]
     pub const fn unit(self) -> Unit {
         match self {
             Self::Row { .. } => Unit::Ticks,
-            Self::Point { metric, .. } => metric.unit(),
+            Self::Point(point) => point.measure.unit(),
         }
     }
 
     /// Returns the name of the unit of [`Self::per_operation`].
-    #[must_use]
     pub fn unit_name(self, clock: Clock) -> &'static str {
         match self.unit() {
             Unit::Cycles => "cycles",
@@ -142,49 +115,39 @@ impl FigureKey {
     /// Returns a sample's figure as that of one operation: nanoseconds instead of
     /// ticks if the clock is known. Those of a row are truncated to whole ones, as
     /// RT_INSTR lines have them.
-    #[must_use]
     pub fn per_operation(self, clock: Clock, figure: u64) -> f64 {
-        let Self::Point { per, .. } = self else {
-            return clock.ns(figure).unwrap_or(figure) as f64;
-        };
-        let scale = match self.unit() {
-            Unit::Ticks if clock.is_known() => 1e9 / clock.hz as f64,
+        let scale = match (self, self.unit()) {
+            (Self::Row { .. }, _) => return clock.ns(figure).unwrap_or(figure) as f64,
+            (_, Unit::Ticks) if clock.is_known() => 1e9 / clock.hz as f64,
             _ => 1.0,
         };
-        figure as f64 * scale / f64::from(per)
+        figure as f64 * scale / f64::from(self.per())
     }
 }
 
 /// The part of the model that a figure is from.
 #[derive(Clone, Copy, Debug)]
 pub enum Origin<'r> {
-    /// A row.
     Row(&'r Row),
-    /// A point.
     Point(&'r Point),
 }
 
 /// A figure of one CPU.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure<'r> {
-    /// Index of the CPU.
     pub cpu: u16,
-    /// The question that it answers.
     pub key: FigureKey,
     /// The value that stands for the CPU, in the samples' unit: that of tables, or
     /// a point's median. None if there are only statistics.
     pub shown: Option<u64>,
-    /// The samples.
     pub summary: Option<&'r Summary>,
     /// True for a row of a line without a checksum.
     pub is_doubtful: bool,
-    /// The row or the point.
     pub origin: Origin<'r>,
 }
 
 /// Returns a scenario's figures: those of each row, columns of tables first, and
 /// then points.
-#[must_use]
 pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     let columns = scenario.columns();
     let mut all = Vec::new();
@@ -195,7 +158,7 @@ pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
             let is_column = columns.contains(&metric);
             let shown = scenario.figure(row, metric).filter(|_| is_column);
             let summary = row.summary(metric);
-            if shown.is_some() || summary.is_some() {
+            if shown.is_some() || summary.is_some() || row.cold(metric).is_some() {
                 all.push(Figure {
                     cpu: row.cpu,
                     key: FigureKey::Row { metric },
@@ -225,27 +188,23 @@ pub(super) fn by_cpu_and_key(all: Vec<Figure<'_>>) -> BTreeMap<(u16, FigureKey),
 }
 
 /// Returns true if tables show a figure of this row.
-#[must_use]
 pub fn has_figure(scenario: &Scenario, row: &Row) -> bool {
     let mut columns = scenario.columns().into_iter();
     columns.any(|metric| scenario.figure(row, metric).is_some())
 }
 
 /// Returns true if tables show any figure of the scenario.
-#[must_use]
 pub fn has_figures(scenario: &Scenario) -> bool {
     !scenario.points.is_empty() || !scenario.columns().is_empty()
 }
 
 /// Returns true if CPUs wait for each other, so that a figure depends on the CPU's
 /// place in their order.
-#[must_use]
 pub fn is_sorted_by_size(id: ScenarioId) -> bool {
     id.is_parallel() || id == ScenarioId::ContendSweep
 }
 
 /// Returns the name of the quantity that was varied, as a heading.
-#[must_use]
 pub const fn x_heading(id: ScenarioId) -> &'static str {
     match id {
         ScenarioId::DirtySweep => "Bytes",
@@ -256,7 +215,6 @@ pub const fn x_heading(id: ScenarioId) -> &'static str {
 }
 
 /// Returns that quantity as a cell.
-#[must_use]
 pub fn x_text(id: ScenarioId, x: u64) -> String {
     match id {
         ScenarioId::IdleStates => format!("{x:#010x}"),

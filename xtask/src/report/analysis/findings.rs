@@ -23,7 +23,6 @@ fn findings_of(_: &Run, _: &Scenario, _: Detail) -> Vec<Finding> {
 /// The payload's kinds are computed again with more detail. A finding of the log
 /// stays as it is if the log lacks a record that it rests on, so that the computed
 /// one differs; a kind that the log does not have is computed.
-#[must_use]
 pub fn findings(run: &LoggedRun, scenario: &Scenario) -> Vec<Finding> {
     let recorded = &scenario.findings;
     let computed = findings_of(&run.run, scenario, Detail::Full);

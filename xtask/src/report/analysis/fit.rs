@@ -9,20 +9,16 @@ use super::figure::FigureKey;
 /// A figure over `x` in one circumstance.
 #[derive(Clone, Debug)]
 pub struct Series<'r> {
-    /// The figure.
     pub measure: Measure,
-    /// The number of CPUs at the same time.
     pub how: How,
-    /// The kind of the operation.
     pub variant: Variant,
-    /// The points, in the order of `x`.
+    /// In the order of `x`.
     pub at: Vec<At<'r>>,
 }
 
 /// The points at one `x`.
 #[derive(Clone, Debug)]
 pub struct At<'r> {
-    /// The quantity that was varied.
     pub x: u64,
     /// The points of all CPUs, the least median first.
     pub all: Vec<&'r Point>,
@@ -31,7 +27,6 @@ pub struct At<'r> {
 impl<'r> At<'r> {
     /// Returns the point whose median stands for all: in a queue that of the last to
     /// get through, else the median, the lower of two.
-    #[must_use]
     pub fn typical(&self, is_queue: bool) -> Option<&'r Point> {
         match is_queue {
             true => self.all.last().copied(),
@@ -42,7 +37,6 @@ impl<'r> At<'r> {
 
 impl Series<'_> {
     /// Returns `x` and the figure that stands for it, of one operation.
-    #[must_use]
     pub fn points(&self, clock: Clock, is_queue: bool) -> Vec<(f64, f64)> {
         let each = self.at.iter().filter_map(|at| {
             let point = at.typical(is_queue)?;
@@ -54,7 +48,6 @@ impl Series<'_> {
 }
 
 /// Returns all series of a scenario with at least two `x`.
-#[must_use]
 pub fn series(scenario: &Scenario) -> Vec<Series<'_>> {
     let mut all: Vec<Series<'_>> = Vec::new();
     for point in &scenario.points {
@@ -92,11 +85,8 @@ pub fn series(scenario: &Scenario) -> Vec<Series<'_>> {
 /// A straight line by ordinary least squares.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Straight {
-    /// Number of points.
     pub n: usize,
-    /// Rise for each unit of x.
     pub slope: f64,
-    /// The value at x = 0.
     pub at_zero: f64,
     /// Coefficient of determination, 0 to 1.
     pub r2: f64,
@@ -108,7 +98,6 @@ pub struct Straight {
 
 impl Straight {
     /// Returns the line; None for fewer than three points, and for points of one `x`.
-    #[must_use]
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         if points.len() < 3 {
             return None;
@@ -142,8 +131,6 @@ impl Straight {
         })
     }
 
-    /// Returns the line's value at `x`.
-    #[must_use]
     pub fn at(&self, x: f64) -> f64 {
         self.at_zero + self.slope * x
     }
@@ -152,7 +139,6 @@ impl Straight {
 /// A straight line that is level from some `x` on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bent {
-    /// The line.
     pub line: Straight,
     /// The `x` from which on it is level, and its value there; None if it never is.
     pub level: Option<(f64, f64)>,
@@ -162,7 +148,6 @@ impl Bent {
     /// Returns the line through all of `points`; or through the first of them, three
     /// at least, and a level through the others, two at least, if their squares sum
     /// to less than a quarter of those of the one line.
-    #[must_use]
     pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let line = Straight::through(points)?;
         let mut best = (line.rest / 4.0, Self { line, level: None });
@@ -183,8 +168,6 @@ impl Bent {
         Some(best.1)
     }
 
-    /// Returns the value at `x`.
-    #[must_use]
     pub fn at(&self, x: f64) -> f64 {
         match self.level {
             Some((end, level)) if x >= end => level,

@@ -7,15 +7,15 @@ use psci_bench::image::Conduit;
 use psci_bench::measure::{Counter, Facts, Metric, Summary, Waker};
 use psci_bench::model::new::{
     Attempts, Conditions, Cpu, Figures, Head, How, Instant, Instants, Measure, Point, Row, Run,
-    Sample, Scenario, ScenarioKey, Statistic, Status, Variant,
+    Sample, Scenario, ScenarioKey, Statistic, Status, Variant, WakeSource,
 };
-use psci_bench::plan::{Method, Plan, ScenarioId};
+use psci_bench::plan::{Method, Plan, ScenarioId, WakePattern};
 use psci_bench::spec::pmf::{Interface, Stamp};
 use psci_bench::spec::psci::StateFormat;
 use psci_bench::spec::timer::TimerName;
 
 use crate::report::log::logged_run::LoggedRun;
-use crate::report::model::{Integrity, Records, Source};
+use crate::report::model::{Integrity, Records, Source, Stage};
 
 /// The frequency: a tick is 16 ns.
 const HZ: u64 = 62_500_000;
@@ -228,6 +228,80 @@ pub(super) fn with_points(id: ScenarioId, points: Vec<Point>) -> LoggedRun {
         ..scenario(id, Vec::new())
     });
     made
+}
+
+/// Changes one thing in a run of the suite.
+pub(super) fn edit(run: &mut LoggedRun, what: &str) {
+    let (made, lost) = (&mut run.run, "a record");
+    let head = made.head.as_mut().expect(lost);
+    let facts = made.facts.as_mut().expect(lost);
+    let plan = made.plan.as_mut().expect(lost);
+    let [first, second, ..] = made.scenarios.as_mut_slice() else {
+        panic!("it has scenarios");
+    };
+    let conditions = first.conditions.as_mut().expect(lost);
+    match what {
+        "nothing" => {}
+        "board" => head.model = "Juno".into(),
+        "no head" => made.head = None,
+        "clock" => facts.frequency = 1_000_000,
+        "no clock" => facts.frequency = 0,
+        "no facts" => made.facts = None,
+        "level" => facts.exception_level = 1,
+        "no plan" => made.plan = None,
+        "iterations" => plan.iterations = 7,
+        "pattern" => plan.wake = Some(WakePattern::Staggered),
+        "firmware" => {
+            let version = Some("v2.1.1(release):x".into());
+            run.firmware = vec![Stage {
+                version,
+                ..Stage::default()
+            }];
+        }
+        "MPIDR" => made.cpus[3].mpidr = Some(0x103),
+        "MPIDRs" => made.cpus.iter_mut().for_each(|cpu| cpu.mpidr = Some(9)),
+        "no MPIDR" => made.cpus.iter_mut().for_each(|cpu| cpu.mpidr = None),
+        "state" => conditions.power_state = Some(7),
+        "source" => conditions.wake_source = WakeSource::Helper,
+        "caller" => conditions.pmf = false,
+        "helper" => {
+            conditions.wake_source = WakeSource::Helper;
+            first.helper = first.rows.pop().map(|row| row.cpu);
+        }
+        "lost row" => drop(first.rows.pop()),
+        "line" => {
+            let row = &mut second.rows[2];
+            (row.attempts, row.figures.powerdown) = (None, Some(1));
+        }
+        "no rows" => second.rows.clear(),
+        "no powerdown" => second.rows[3].figures.powerdown = None,
+        "warm" => second.method = Method::Warm,
+        "warm, too" => {
+            let mut warm = second.clone();
+            warm.method = Method::Warm;
+            made.scenarios.push(warm);
+        }
+        "three scenarios" => made.scenarios.truncate(3),
+        "no scenarios" => made.scenarios.clear(),
+        "two CPUs" => {
+            made.cpus.truncate(2);
+            made.scenarios.iter_mut().for_each(|it| it.rows.truncate(2));
+        }
+        what => panic!("no such edit: {what}"),
+    }
+}
+
+/// Makes the run of the suite with one thing changed.
+pub(super) fn edited(what: &str) -> LoggedRun {
+    let mut run = suite();
+    edit(&mut run, what);
+    run
+}
+
+/// Returns the cells of a table in text.
+pub(super) fn cells(table: &str) -> impl Iterator<Item = Vec<&str>> {
+    let lines = table.lines().filter(|line| !line.trim().is_empty());
+    lines.map(|line| line.split('|').map(str::trim).collect())
 }
 
 /// Makes the run of published tables: clusters, cores and figures in nanoseconds,

@@ -11,7 +11,9 @@ use psci_bench::measure::Summary;
 use psci_bench::model::new::{Cpu, Scenario, ScenarioKey};
 use serde::Serialize;
 
-use super::conditions::{OF_RUN, OF_SCENARIO, Purpose, Side, differences, wake_source};
+use super::conditions::{
+    Condition, MERGED, MERGED_IF_KNOWN, MERGED_RUNS, Side, differences, first_difference,
+};
 use super::figure::{Figure, FigureKey, Origin, by_cpu_and_key, figures};
 use crate::report::log::logged_run::LoggedRun;
 use crate::report::model::Source;
@@ -33,7 +35,7 @@ pub struct MergedScenario {
     /// The scenario.
     #[serde(flatten)]
     pub key: ScenarioKey,
-    /// The `power_state` that was asked for.
+    /// The value that was asked for.
     pub power_state: Option<u32>,
     /// One for each figure of a CPU that any of the runs has: CPUs first, then
     /// points.
@@ -59,7 +61,7 @@ pub struct MergedFigure {
 pub struct Shown {
     /// The table's figure, or a point's median.
     pub figure: u64,
-    /// The samples in that run.
+    /// The samples.
     pub summary: Option<Summary>,
     /// True if it is from a line without a checksum.
     pub is_doubtful: bool,
@@ -108,7 +110,6 @@ pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<(Source, Source)> {
 }
 
 /// Returns true if `run` is `other` again, to the last tick.
-#[must_use]
 pub fn is_repeat(run: &LoggedRun, other: &LoggedRun) -> bool {
     let (own, others) = (&run.run.scenarios, &other.run.scenarios);
     !own.is_empty() && own == others && check(other, run).is_ok()
@@ -146,32 +147,23 @@ fn check(a: &LoggedRun, b: &LoggedRun) -> Result<(), Box<Refusal>> {
             values,
         })
     };
-    let sides = [a, b].map(|run| Side {
-        run,
-        scenario: None,
-    });
-    if let Some(it) = differences(&OF_RUN, Purpose::Merge, sides).next() {
-        return Err(refusal(it.name.to_owned(), it.values));
+    if let Some((it, values)) = first_difference(MERGED_RUNS, Side::of_runs([a, b])) {
+        return Err(refusal(it.name().to_owned(), values));
     }
     for scenario in a.run.scenarios.iter().filter(|it| is_measured(it)) {
-        let name = |condition: &str| format!("{condition} of {}", scenario.id);
-        let side = |run, scenario| Side {
-            run,
-            scenario: Some(scenario),
-        };
+        let name = |it: Condition| format!("{} of {}", it.name(), scenario.id);
         if let Some(other) = woken_otherwise(scenario, b) {
-            let values = [side(a, scenario), side(b, other)].map(wake_source);
-            let values = values.map(Option::unwrap_or_default);
-            return Err(refusal(name("the wake-up source"), values));
+            let sides = Side::of_scenarios([(a, scenario), (b, other)]);
+            let values = sides.map(|it| Condition::WakeSource.value(it).unwrap_or_default());
+            return Err(refusal(name(Condition::WakeSource), values));
         }
         let Some(other) = b.run.scenario(scenario.key()).filter(|it| is_measured(it)) else {
             continue;
         };
-        let sides = [side(a, scenario), side(b, other)];
-        let all = differences(&OF_SCENARIO, Purpose::Merge, sides);
-        let mut all = all.chain(differences(&OF_SCENARIO, Purpose::MergeIfKnown, sides));
-        if let Some(it) = all.next() {
-            return Err(refusal(name(it.name), it.values));
+        let sides = Side::of_scenarios([(a, scenario), (b, other)]);
+        let of_known = || differences(MERGED_IF_KNOWN, sides).next();
+        if let Some((it, values)) = first_difference(MERGED, sides).or_else(of_known) {
+            return Err(refusal(name(it), values));
         }
     }
     Ok(())
@@ -258,82 +250,46 @@ fn pooled<'f>(
 
 #[cfg(test)]
 mod tests {
-    use psci_bench::measure::Facts;
-    use psci_bench::model::new::{Conditions, Variant, WakeSource};
-    use psci_bench::plan::{Method, ScenarioId};
+    use psci_bench::model::new::{Variant, WakeSource};
+    use psci_bench::plan::ScenarioId::{self, NullCall, TimerLatency};
 
     use super::*;
-    use crate::report::analysis::made_up::{point, row, run, scenario, suite, with_points};
-    use crate::report::model::Stage;
+    use crate::report::analysis::made_up::{
+        cells, edited, point, row, run, scenario, suite, with_points,
+    };
+
+    /// Edits of the second run, and the condition that is named.
+    const REFUSED: &str = "
+        nothing|
+        no head|the board
+        clock|the counter's frequency in Hz
+        no facts|the counter's frequency in Hz
+        MPIDR|the list of CPUs
+        firmware|the firmware
+        level|the exception level
+        warm|the method
+        no plan|the wake-up pattern of test_rt_instr_susp_deep_parallel
+        state|power_state of test_rt_instr_susp_deep_parallel
+        source|the wake-up source of test_rt_instr_susp_deep_parallel
+        caller|the source of the figures of test_rt_instr_susp_deep_parallel";
 
     #[test]
     fn runs_of_different_conditions_are_refused_by_name() {
-        type Edit = fn(&mut LoggedRun);
-        let deep = "test_rt_instr_susp_deep_parallel";
-        fn of_first(run: &mut LoggedRun) -> &mut Conditions {
-            run.run.scenarios[0].conditions.as_mut().expect("a record")
+        for row in cells(REFUSED) {
+            let refusal = merge(&[suite(), edited(row[0])]).err();
+            let found = refusal.map(|it| it.condition).unwrap_or_default();
+            assert_eq!(found, row[1], "{}", row[0]);
         }
-        fn facts(run: &mut LoggedRun) -> &mut Facts {
-            run.run.facts.as_mut().expect("a record")
-        }
-        let rows: [(&str, Edit); 12] = [
-            ("", |_| {}),
-            ("the board", |run| run.run.head = None),
-            ("the counter's frequency in Hz", |run| {
-                facts(run).frequency = 1_000_000
-            }),
-            ("the counter's frequency in Hz", |run| run.run.facts = None),
-            ("the list of CPUs", |run| {
-                run.run.cpus[3].mpidr = Some(0x103)
-            }),
-            ("the firmware", |run| {
-                run.firmware = vec![Stage {
-                    version: Some("v2.1".into()),
-                    ..Stage::default()
-                }];
-            }),
-            ("the exception level", |run| facts(run).exception_level = 1),
-            ("the method", |run| {
-                run.run.scenarios[2].method = Method::Warm
-            }),
-            ("power_state", |run| of_first(run).power_state = Some(9)),
-            ("the wake-up pattern", |run| run.run.plan = None),
-            ("the wake-up source", |run| {
-                of_first(run).wake_source = WakeSource::Frame
-            }),
-            ("the source of the figures", |run| of_first(run).pmf = false),
-        ];
-        for (condition, edit) in rows {
-            let mut other = suite();
-            edit(&mut other);
-            let found = merge(&[suite(), other]).err();
-            let found = found.map(|it| it.condition).unwrap_or_default();
-            let of_deep = format!("{condition} of {deep}");
-            assert!(
-                found == condition || found == of_deep,
-                "{condition}: {found}"
-            );
-        }
-    }
-
-    #[test]
-    fn timers_of_another_period_are_refused() {
         let of = |id, period| {
             let mut run = with_points(id, vec![point(0, Variant::Idle, None, &[1, 2])]);
             run.run.plan.as_mut().expect("a plan").timer.period = period;
             run
         };
-        let timers = ScenarioId::TimerLatency;
-        assert!(merge(&[of(timers, 1000), of(timers, 1000)]).is_ok());
-        let refusal = merge(&[of(timers, 1000), of(timers, 100)]).expect_err("another question");
-        assert_eq!(refusal.condition, "period= of timer_latency");
-        assert!(
-            refusal
-                .to_string()
-                .contains("is 1000 us in the first and 100 us in the second")
-        );
-        let loops = ScenarioId::NullCall;
-        assert!(merge(&[of(loops, 1000), of(loops, 100)]).is_ok());
+        assert!(merge(&[of(TimerLatency, 1000), of(TimerLatency, 1000)]).is_ok());
+        let refusal = merge(&[of(TimerLatency, 1000), of(TimerLatency, 100)]).expect_err("other");
+        let part = "period= of timer_latency is 1000 us in the first and 100 us in the second";
+        assert!(refusal.to_string().contains(part), "{refusal}");
+        assert!(merge(&[of(NullCall, 1000), of(NullCall, 100)]).is_ok());
     }
 
     #[test]
@@ -341,8 +297,8 @@ mod tests {
         let merged = merge(&[suite(), suite(), suite()]).expect("one board");
         assert_eq!((merged.scenarios.len(), merged.cpus.len()), (6, 4));
         let first = &merged.scenarios[0].figures[0];
-        assert_eq!((first.cpu, first.shown.len()), (0, 3));
-        assert_eq!(first.pooled.map(|it| it.n), Some(6));
+        let pooled = first.pooled.map(|it| it.n);
+        assert_eq!((first.cpu, first.shown.len(), pooled), (0, 3, Some(6)));
         let mut lossy = suite();
         lossy.run.scenarios[0].rows[0].samples.pop();
         let merged = merge(&[suite(), lossy]).expect("one board");
@@ -351,25 +307,23 @@ mod tests {
 
     #[test]
     fn figures_stand_in_the_boards_order_and_some_runs_lack_them() {
-        let mut short = suite();
-        short.run.scenarios.truncate(1);
+        let mut short = edited("three scenarios");
         short.run.scenarios[0].rows.remove(1);
         let merged = merge(&[short, suite()]).expect("one board");
-        let cpus: Vec<u16> = merged.scenarios[0]
-            .figures
-            .iter()
-            .map(|it| it.cpu)
-            .collect();
+        let figures = &merged.scenarios[0].figures;
+        let cpus: Vec<u16> = figures.iter().map(|it| it.cpu).collect();
         assert_eq!(cpus, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
-        assert_eq!(merged.scenarios[0].figures[3].shown[0], None);
-        assert_eq!(merged.scenarios[5].figures[0].shown[0], None);
+        assert_eq!(
+            (figures[3].shown[0], merged.scenarios[5].figures[0].shown[0]),
+            (None, None)
+        );
         assert!(merge(&[]).is_ok_and(|none| none.scenarios.is_empty()));
-        let mut doubtful = suite();
-        doubtful.run.scenarios[0].rows[1].attempts = None;
-        let merged = merge(&[suite(), doubtful]).expect("one board");
-        let shown = |nth: usize| merged.scenarios[0].figures[nth].shown.iter().flatten();
-        let marks = |nth| shown(nth).map(|it| it.is_doubtful).collect::<Vec<_>>();
-        assert_eq!((marks(0), marks(3)), (vec![false; 2], vec![false, true]));
+        let merged = merge(&[suite(), edited("line")]).expect("one board");
+        let marks = |nth: usize| {
+            let shown = merged.scenarios[1].figures[nth].shown.iter().flatten();
+            shown.map(|it| it.is_doubtful).collect::<Vec<_>>()
+        };
+        assert_eq!((marks(0), marks(6)), (vec![false; 2], vec![false, true]));
     }
 
     #[test]
@@ -389,11 +343,9 @@ mod tests {
 
     #[test]
     fn repeated_run_counts_once() {
-        let mut other = suite();
-        other.run.scenarios[0].rows[0].figures.powerdown = Some(1);
         let mut later = suite();
         later.source.place = 2;
-        let mut runs = vec![suite(), other, later];
+        let mut runs = vec![suite(), edited("line"), later];
         let repeats = take_repeats(&mut runs);
         let places: Vec<_> = repeats.iter().map(|it| (it.0.place, it.1.place)).collect();
         assert_eq!((runs.len(), places), (2, vec![(2, 1)]));

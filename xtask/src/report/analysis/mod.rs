@@ -1,18 +1,18 @@
 //! Runs -> findings, comparisons and merged runs.
 
-pub mod basis;
+pub(crate) mod basis;
 pub mod compare;
-pub mod conditions;
-pub mod figure;
+pub(crate) mod conditions;
+pub(crate) mod figure;
 pub mod findings;
-pub mod fit;
+pub(crate) mod fit;
 mod interval;
 #[cfg(test)]
 mod made_up;
 pub mod merge;
 mod outliers;
-pub mod overhead;
-pub mod phases;
+pub(crate) mod overhead;
+pub(crate) mod phases;
 mod points;
-pub mod words;
-pub mod worst_case;
+pub(crate) mod words;
+pub(crate) mod worst_case;

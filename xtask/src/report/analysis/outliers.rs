@@ -6,7 +6,7 @@
 //! of the median, as MAD is often 0.
 
 use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::new::{Confidence, Finding, Kind, Row, Run, Scenario, Statistic};
+use psci_bench::model::new::{Confidence, Finding, Kind, Row, Run, Scenario, Statistic, heading};
 
 /// The fewest samples of which one can be far from the others.
 const SAMPLES_MIN: u32 = 6;
@@ -48,7 +48,7 @@ fn outlier(run: &Run, row: &Row, statistic: &Statistic) -> Option<Finding> {
         sentence: format!(
             "Outliers: {of} of {} on CPU {} far from the others, the farthest {} against a \
              median of {}, MAD {}.",
-            metric.heading(),
+            heading(*metric),
             run.label(row.cpu),
             clock.span(farthest),
             clock.span(summary.median),

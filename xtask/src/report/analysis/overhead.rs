@@ -16,12 +16,12 @@
 
 use anyhow::{Result, bail, ensure};
 use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::new::{How, Measure, Scenario, ScenarioKey, Variant};
+use psci_bench::model::new::{How, Measure, Scenario, ScenarioKey, Variant, heading};
 use psci_bench::plan::ScenarioId;
 
-use super::conditions::{OF_RUN, Purpose, Side, differences};
+use super::conditions::{OVERHEAD, Side, first_difference};
 use super::figure::{
-    Figure, FigureKey, Origin, by_cpu_and_key, figures, is_sorted_by_size, x_text,
+    Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, is_sorted_by_size, x_text,
 };
 use super::interval::notch;
 use crate::report::log::logged_run::LoggedRun;
@@ -29,21 +29,16 @@ use crate::report::log::logged_run::LoggedRun;
 /// The unit of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Nanoseconds, or ticks if the counter's frequency is unknown.
+    /// Nanoseconds, or ticks without a clock.
     Time,
-    /// Instructions of a machine whose clock counts them.
-    Instructions {
-        /// Nanoseconds that each of them adds to the clock.
-        ns: u32,
-    },
+    /// Instructions, each of which adds `ns` to the clock.
+    Instructions { ns: u32 },
 }
 
 /// The cost of instrumentation.
 #[derive(Clone, Debug)]
 pub struct Overhead {
-    /// The unit of figures.
     pub unit: Unit,
-    /// The unit's name: `instructions`, `ns` or `ticks`.
     pub unit_name: &'static str,
     /// One for each figure of a scenario that both runs have.
     pub costs: Vec<Cost>,
@@ -54,9 +49,7 @@ pub struct Overhead {
 /// A figure of a scenario under both builds.
 #[derive(Clone, Debug)]
 pub struct Cost {
-    /// The scenario.
     pub scenario: ScenarioKey,
-    /// The figure.
     pub key: FigureKey,
     /// Each CPU that both have.
     pub cpus: Vec<CostOfCpu>,
@@ -65,25 +58,19 @@ pub struct Cost {
 /// A CPU's medians under both builds, in the [`Unit`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct CostOfCpu {
-    /// The label.
     pub label: String,
-    /// The median under the instrumented build.
     pub with: f64,
-    /// The median under the plain one.
     pub without: f64,
     /// The sum of both notches; None of single samples.
     pub margin: Option<f64>,
 }
 
 impl CostOfCpu {
-    /// Returns the time that instrumentation adds.
-    #[must_use]
     pub fn difference(&self) -> f64 {
         self.with - self.without
     }
 
     /// Returns true if noise alone may have made the difference.
-    #[must_use]
     pub fn is_noise(&self) -> bool {
         let size = self.difference().abs();
         self.margin.is_none_or(|margin| size <= margin)
@@ -93,7 +80,6 @@ impl CostOfCpu {
 impl Cost {
     /// Returns the CPU whose difference is the median, the lower one of an even
     /// number.
-    #[must_use]
     pub fn typical(&self) -> Option<&CostOfCpu> {
         let sorted = self.sorted();
         sorted.get(sorted.len().saturating_sub(1) / 2).copied()
@@ -101,7 +87,6 @@ impl Cost {
 
     /// Returns the CPU with the least figures: the instructions of other CPUs can
     /// only add to it.
-    #[must_use]
     pub fn cleanest(&self) -> Option<&CostOfCpu> {
         let sum = |it: &CostOfCpu| it.with + it.without;
         let cpus = self.cpus.iter();
@@ -109,7 +94,6 @@ impl Cost {
     }
 
     /// Returns the CPUs in the order of their differences.
-    #[must_use]
     pub fn sorted(&self) -> Vec<&CostOfCpu> {
         let mut all: Vec<&CostOfCpu> = self.cpus.iter().collect();
         all.sort_by(|a, b| a.difference().total_cmp(&b.difference()));
@@ -117,7 +101,6 @@ impl Cost {
     }
 
     /// Returns the number of CPUs with the difference of [`Cost::typical`].
-    #[must_use]
     pub fn alike(&self) -> usize {
         let typical = self.typical().map_or(f64::NAN, CostOfCpu::difference);
         let is_same = |it: &&CostOfCpu| (it.difference() - typical).abs() < 1e-6;
@@ -125,15 +108,12 @@ impl Cost {
     }
 
     /// Returns a point's variant, and the quantity that was varied.
-    #[must_use]
     pub fn variant_text(&self) -> Option<String> {
-        match self.key {
-            FigureKey::Point { variant, x, .. } => Some(match x {
-                Some(x) => format!("{} {}", variant.word(), x_text(self.scenario.id, x)),
-                None => variant.word().to_owned(),
-            }),
-            FigureKey::Row { .. } => None,
-        }
+        let FigureKey::Point(PointKey { variant, x, .. }) = self.key else {
+            return None;
+        };
+        let x = x.map_or_else(String::new, |x| format!(" {}", x_text(self.scenario.id, x)));
+        Some(format!("{}{x}", variant.word()))
     }
 }
 
@@ -154,16 +134,10 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<Ove
             if is_due { "no " } else { "" }
         );
     }
-    let sides = [with, without].map(|run| Side {
-        run,
-        scenario: None,
-    });
-    if let Some(it) = differences(&OF_RUN, Purpose::Overhead, sides).next() {
-        let [x, y] = it.values;
-        bail!(
-            "{} is {x} in {a}, and {y} in {b}: both logs have to be of one board",
-            it.name
-        );
+    let sides = Side::of_runs([with, without]);
+    if let Some((condition, [x, y])) = first_difference(OVERHEAD, sides) {
+        let name = condition.name();
+        bail!("{name} is {x} in {a}, and {y} in {b}: both logs have to be of one board");
     }
     let scale = Scale::of(with, unit)?;
     let mut costs = Vec::new();
@@ -204,17 +178,10 @@ fn is_compared(figure: &Figure<'_>) -> bool {
             Metric::Call => row.summary(Metric::Wake).is_none(),
             metric => matches!(metric, Metric::Wake | Metric::TurnOn),
         },
-        (
-            FigureKey::Point {
-                how,
-                variant,
-                metric,
-                ..
-            },
-            _,
-        ) => {
-            let is_callers = matches!(metric, Measure::Ticks | Measure::Wake | Measure::TurnOn);
-            is_callers && how == How::Alone && variant != Variant::Loop
+        (_, Origin::Point(point)) => {
+            use Measure::{Ticks, TurnOn, Wake};
+            let is_callers = matches!(point.measure, Ticks | Wake | TurnOn);
+            is_callers && point.how == How::Alone && point.variant != Variant::Loop
         }
         _ => false,
     }
@@ -270,11 +237,7 @@ impl Scale {
     }
 
     fn cost(&self, label: String, key: FigureKey, new: &Summary, old: &Summary) -> CostOfCpu {
-        let per = match key {
-            FigureKey::Point { per, .. } => per,
-            FigureKey::Row { .. } => 1,
-        };
-        let scaled = |ticks: f64| ticks * self.factor / f64::from(per);
+        let scaled = |ticks: f64| ticks * self.factor / f64::from(key.per());
         let margin = |summary: &Summary| {
             let (low, high) = notch(summary)?;
             let median = summary.median;
@@ -299,10 +262,7 @@ fn left_out(with: &LoggedRun, without: &LoggedRun) -> Vec<String> {
     };
     use Metric::{CacheFlush, Latency, Powerdown, TurnOff, Wakeup};
     let pmf = [Powerdown, Wakeup, CacheFlush, Latency].into_iter();
-    let pmf: Vec<&str> = pmf
-        .filter(|it| has(with, *it))
-        .map(Metric::heading)
-        .collect();
+    let pmf: Vec<&str> = pmf.filter(|it| has(with, *it)).map(heading).collect();
     if !pmf.is_empty() {
         all.push(format!(
             "{}: PMF's own, which the plain build does not have. The cost of timestamps on the \

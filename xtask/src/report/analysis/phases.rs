@@ -13,13 +13,11 @@ pub enum Phase {
     /// From there to the flush, or to low power without one: CPUs queue for the
     /// firmware's locks here.
     Entry,
-    /// The cache flush.
     Flush,
     /// From the flush to low power.
     Descent,
     /// Down, or waiting for an interrupt.
     LowPower,
-    /// From low power to the firmware's last timestamp.
     Wake,
     /// From there to the caller.
     Return,
@@ -40,16 +38,13 @@ pub enum Phase {
 /// The side of low power on which a phase lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Before it.
     Down,
-    /// In it.
     Between,
-    /// After it.
     Up,
 }
 
 impl Phase {
-    /// All of them, in the order of legends.
+    /// In the order of legends.
     pub const ALL: [Self; 13] = [
         Self::Call,
         Self::Entry,
@@ -66,8 +61,6 @@ impl Phase {
         Self::TurnOn,
     ];
 
-    /// Returns the name, in a word or two.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Call => "call",
@@ -86,8 +79,6 @@ impl Phase {
         }
     }
 
-    /// Returns the side of low power.
-    #[must_use]
     pub const fn side(self) -> Side {
         match self {
             Self::LowPower | Self::Asleep => Side::Between,
@@ -122,16 +113,12 @@ impl Phase {
 /// A phase of one sample, in ticks from [`Instants::base`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// The phase.
     pub phase: Phase,
-    /// Its begin.
     pub from: i64,
-    /// Its end.
     pub to: i64,
 }
 
 /// Returns the phases of a sample in time's order.
-#[must_use]
 pub fn slices(instants: &Instants) -> Vec<Slice> {
     use Instant::{After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
     let is_on_path =
@@ -159,9 +146,7 @@ pub fn slices(instants: &Instants) -> Vec<Slice> {
 /// A row's instants on the axis of its group.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed<'r> {
-    /// The row.
     pub row: &'r Row,
-    /// Its instants.
     pub instants: &'r Instants,
     /// Ticks from the least base of the group to the row's.
     pub shift: i64,
@@ -170,7 +155,6 @@ pub struct Placed<'r> {
 /// Returns the rows that have instants, by the axis on which they lie: those of a
 /// parallel scenario on one, as their counter values are comparable; the others
 /// each on its own, in the order of time.
-#[must_use]
 pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
     let rows = scenario.rows.iter();
     let mut all: Vec<Placed<'_>> = rows

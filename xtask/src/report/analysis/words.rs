@@ -6,7 +6,6 @@ use crate::setup::plural::many;
 
 /// Returns CPUs by their labels: `CPU 0.0, 0.1`; of more than 16 the number, the
 /// first and the last.
-#[must_use]
 pub fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = u16>) -> String {
     let labels: Vec<String> = cpus
         .into_iter()

@@ -15,55 +15,39 @@
 
 use anyhow::{Result, bail, ensure};
 use psci_bench::measure::{Metric, Waker};
-use psci_bench::model::new::{How, Measure, Point, Scenario, Variant, WakeSource};
+use psci_bench::model::new::{How, Point, Scenario, WakeSource};
 use psci_bench::plan::{ScenarioId, WakePattern};
 
-use super::figure::has_figure;
+use super::figure::{Figure, Origin, figures, has_figure};
 use crate::report::log::logged_run::LoggedRun;
 
 /// An idle state with its latencies.
 #[derive(Clone, Debug)]
 pub struct IdleState<'r> {
-    /// The value that was asked for.
     pub power_state: u32,
     /// True for the state of a scenario that suspends to the deepest level.
     pub is_deepest: bool,
-    /// The state's effect on the CPU's timer.
     pub timer: TimerInState,
-    /// The worst entry.
     pub entry: Latency<'r>,
-    /// The worst exit.
     pub exit: Latency<'r>,
 }
 
 /// An idle state's effect on the CPU's own timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerInState {
-    /// The timer stops.
     Stops,
-    /// The timer has woken the CPU.
     WakesCpu,
-    /// Unknown.
     NotMeasured,
 }
 
 /// A worst case and its origin.
 #[derive(Clone, Copy, Debug)]
 pub struct Latency<'r> {
-    /// The latency.
     pub ticks: u64,
-    /// The figure's name.
-    pub heading: &'static str,
-    /// The scenario.
     pub scenario: &'r Scenario,
-    /// Index of the CPU.
-    pub cpu: u16,
-    /// Number of samples.
-    pub n: u32,
+    pub figure: Figure<'r>,
     /// True for the first sample of all, which no statistic has.
     pub is_cold: bool,
-    /// A point's variant.
-    pub variant: Option<Variant>,
 }
 
 /// The scenarios that suspend to one state.
@@ -109,17 +93,13 @@ fn idle_states(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
 
 fn idle_state<'r>(run: &LoggedRun, of: &Suspends<'r>) -> Result<IdleState<'r>> {
     let what = format!("power_state {:#010x}", of.power_state);
-    let Some(entry) = worst(run, of, &[Metric::Powerdown], &[Measure::Powerdown]) else {
+    let Some(entry) = worst(run, of, &["powerdown"]) else {
         bail!(
             "{what}: it was not measured how long entering it takes: that needs the firmware's \
              timestamps (ENABLE_RUNTIME_INSTRUMENTATION=1, ENABLE_PMF=1)"
         );
     };
-    let (metrics, measures) = (
-        [Metric::Wakeup, Metric::Wake],
-        [Measure::Wakeup, Measure::Wake],
-    );
-    let Some(exit) = worst(run, of, &metrics, &measures) else {
+    let Some(exit) = worst(run, of, &["wakeup", "wake"]) else {
         bail!("{what}: it was not measured how long leaving it takes");
     };
     Ok(IdleState {
@@ -210,42 +190,32 @@ fn points(scenario: &Scenario, power_state: u32) -> impl Iterator<Item = &Point>
 }
 
 /// Returns the greatest sample of some figures; of equal ones the first.
-fn worst<'r>(
-    run: &LoggedRun,
-    of: &Suspends<'r>,
-    metrics: &[Metric],
-    measures: &[Measure],
-) -> Option<Latency<'r>> {
+fn worst<'r>(run: &LoggedRun, of: &Suspends<'r>, words: &[&str]) -> Option<Latency<'r>> {
     let mut all: Vec<Latency<'r>> = Vec::new();
     for &scenario in &of.scenarios {
-        let is_own = |metric: &&Metric| **metric != Metric::Wake || wakes_itself(run, scenario);
-        for row in &scenario.rows {
-            for metric in metrics.iter().filter(is_own) {
-                let summary = row.summary(*metric);
-                let latency = |ticks, is_cold| Latency {
+        for figure in figures(run, scenario) {
+            let metric = figure.key.metric();
+            let cold = match figure.origin {
+                Origin::Row(_) if metric == Some(Metric::Wake) && !wakes_itself(run, scenario) => {
+                    continue;
+                }
+                Origin::Row(row) => metric.and_then(|metric| row.cold(metric)),
+                Origin::Point(point) if point.x == Some(of.power_state.into()) => None,
+                Origin::Point(_) => continue,
+            };
+            if words.contains(&figure.key.word()) {
+                let per = u64::from(figure.key.per());
+                let most = figure.summary.map(|it| it.max / per);
+                let each = [(most, false), (cold, true)];
+                let each = each.into_iter().filter_map(|it| Some((it.0?, it.1)));
+                all.extend(each.map(|(ticks, is_cold)| Latency {
                     ticks,
-                    heading: metric.heading(),
                     scenario,
-                    cpu: row.cpu,
-                    n: summary.map_or(0, |it| it.n),
+                    figure,
                     is_cold,
-                    variant: None,
-                };
-                all.extend(summary.map(|it| latency(it.max, false)));
-                all.extend(row.cold(*metric).map(|ticks| latency(ticks, true)));
+                }));
             }
         }
-        let points = points(scenario, of.power_state);
-        let points = points.filter(|it| measures.contains(&it.measure));
-        all.extend(points.map(|point| Latency {
-            ticks: point.figures.max / u64::from(point.per.max(1)),
-            heading: point.measure.heading(),
-            scenario,
-            cpu: point.cpu,
-            n: point.figures.n,
-            is_cold: false,
-            variant: Some(point.variant),
-        }));
     }
     all.into_iter().rev().max_by_key(|it| it.ticks)
 }

@@ -58,13 +58,11 @@ pub enum Outcome {
 
 impl Change {
     /// Returns the part of the change that is judged.
-    #[must_use]
     pub fn delta(&self) -> f64 {
         self.new.figure - self.old.figure - self.by_flushes.unwrap_or(0.0)
     }
 
     /// Returns that part in percent of the old figure; None from zero.
-    #[must_use]
     pub fn percent(&self) -> Option<f64> {
         let old = self.old.figure;
         (old > 0.0).then(|| self.delta() / old * 100.0)
@@ -78,7 +76,6 @@ impl Change {
 
 /// Returns true if two figures are within the tolerance of the larger one. Whole
 /// numbers up to 9e9 are compared without rounding.
-#[must_use]
 pub fn is_close(a: f64, b: f64, ppm: u32) -> bool {
     (a - b).abs() * 1e6 <= a.max(b) * f64::from(ppm)
 }
@@ -109,7 +106,6 @@ impl Outcome {
     }
 
     /// Returns the word that stands for it.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Same => "same",

@@ -185,7 +185,7 @@ fn finding(
             it.key == CACHE_FLUSH && found.more.iter().any(|more| more.0 == cluster)
         };
         let changes: Vec<&Change> = parallel.changes().iter().filter(is_of_more).collect();
-        basis.extend(bases(sides, parallel, &changes));
+        basis.extend(bases(parallel, &changes));
     }
     if let Some(serial) = of(SuspendDeepSerial).filter(|_| !found.serial.is_empty()) {
         let is_own = |it: &&Change| {
@@ -193,8 +193,8 @@ fn finding(
         };
         let costs: Vec<&Change> = serial.by_cpu.iter().filter(is_own).collect();
         sentence.push_str(&serial_text(sides, found, &costs));
-        basis.extend(bases(sides, serial, &found.serial));
-        basis.extend(bases(sides, serial, &costs));
+        let all: Vec<&Change> = found.serial.iter().chain(&costs).copied().collect();
+        basis.extend(bases(serial, &all));
     }
     sentence.push('.');
     ComparisonFinding::new(Kind::FlushOfCluster, Confidence::Figures, sentence, basis)

@@ -17,11 +17,11 @@
 use anyhow::{Result, bail, ensure};
 use psci_bench::model::new::Scenario;
 
-use super::comparison::{Comparison, Options, Refused, baseline_scenario};
+use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
 use super::findings::findings;
 use super::gaps::find_lost_scenarios;
 use super::sides::{Pairs, RowIs, Sides, name_rows};
-use crate::report::analysis::conditions::{self, OF_RUN, Purpose, Side, differences};
+use crate::report::analysis::conditions::{COMPARED_RUNS, Side, differences, refusal};
 use crate::report::log::logged_run::LoggedRun;
 
 /// Compares the runs with `baseline`.
@@ -44,20 +44,14 @@ pub fn compare(
 /// Checks that two runs can be compared at all.
 fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
     let (run, baseline) = (&new.source.input, &old.source.input);
-    let sides = [new, old].map(|run| Side {
-        run,
-        scenario: None,
-    });
-    for it in differences(&OF_RUN, Purpose::Compare, sides) {
-        let Some(across) = it.across.filter(|it| !options.across.contains(it)) else {
-            continue;
-        };
-        let ([x, y], word) = (it.values, across.word());
-        bail!(
-            "{} of {run} is {x:?}, and that of the baseline {baseline} {y:?}: --across {word} \
-             compares them all the same",
-            it.name
-        );
+    for (condition, [x, y]) in differences(COMPARED_RUNS, Side::of_runs([new, old])) {
+        if let Some(across) = condition.across().filter(|it| !options.across.contains(it)) {
+            let (name, word) = (condition.name(), across.word());
+            bail!(
+                "{name} of {run} is {x:?}, and that of the baseline {baseline} {y:?}: --across \
+                 {word} compares them all the same"
+            );
+        }
     }
     ensure!(
         new.run.clock().is_known() == old.run.clock().is_known(),
@@ -138,13 +132,10 @@ fn compare_scenario(
     new: &Scenario,
     before: Option<&Scenario>,
     options: &Options,
-) -> Result<super::comparison::ComparedScenario, String> {
+) -> Result<ComparedScenario, String> {
     let old = before.ok_or("the baseline does not have it")?;
-    let of = [(sides.new, new), (sides.old, old)].map(|(run, scenario)| Side {
-        run,
-        scenario: Some(scenario),
-    });
-    match conditions::refusal(of, &options.across) {
+    let of = Side::of_scenarios([(sides.new, new), (sides.old, old)]);
+    match refusal(of, &options.across) {
         Some(why) => Err(why),
         None => sides.compare(new, old),
     }

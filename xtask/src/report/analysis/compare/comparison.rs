@@ -105,7 +105,6 @@ pub struct Refused {
 
 /// Returns the scenario of the baseline that stands beside one of the run: by the
 /// same method and helper if there is one.
-#[must_use]
 pub fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario> {
     let mut same = old.scenarios.iter().filter(|it| it.id == key.id);
     let by_method = same.clone().find(|it| it.method == key.method);
@@ -114,7 +113,6 @@ pub fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario> {
 }
 
 /// Returns a scenario's name, with its method if a run has several.
-#[must_use]
 pub fn scenario_title(sides: (&Run, &Run), key: ScenarioKey) -> String {
     let has_several = |run: &Run| {
         let mut methods = run.scenarios.iter().map(|it| it.method);
@@ -131,7 +129,6 @@ pub fn scenario_title(sides: (&Run, &Run), key: ScenarioKey) -> String {
 
 impl ComparedScenario {
     /// Returns the changes that count.
-    #[must_use]
     pub fn changes(&self) -> &[Change] {
         match self.judged {
             Judged::Cpu => &self.by_cpu,
@@ -151,7 +148,6 @@ impl Comparison {
 
 impl Judged {
     /// Returns the word that stands for it.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Cpu => "cpu",

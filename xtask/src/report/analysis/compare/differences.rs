@@ -7,7 +7,7 @@ use super::comparison::{ComparedScenario, baseline_scenario};
 use super::sentences::{bases, title};
 use super::sides::{Keyed, Sides};
 use crate::report::analysis::basis::ComparisonFinding;
-use crate::report::analysis::conditions::{Across, OF_RUN, Purpose, Side, differences};
+use crate::report::analysis::conditions::{Across, NOTED, Side, differences};
 use crate::report::log::logged_run::LoggedRun;
 
 fn finding(kind: Kind, confidence: Confidence, sentence: impl Into<String>) -> ComparisonFinding {
@@ -42,12 +42,8 @@ pub(super) fn conditions(
         );
         all.push(finding(Kind::Conditions, Confidence::Lines, sentence));
     }
-    let of = [new, old].map(|run| Side {
-        run,
-        scenario: None,
-    });
-    let each = differences(&OF_RUN, Purpose::Note, of);
-    let each = each.map(|it| format!("{} is {}, and was {}", it.name, it.values[0], it.values[1]));
+    let each = differences(NOTED, Side::of_runs([new, old]));
+    let each = each.map(|(it, [now, then])| format!("{} is {now}, and was {then}", it.name()));
     let each: Vec<String> = each.collect();
     if !each.is_empty() {
         let confidence = match has_records(new) && has_records(old) {
@@ -107,7 +103,7 @@ pub(super) fn unweighed(
         if !bare.is_empty() {
             let (of, tag) = (rows.count(), scenario.key.id.tag());
             counts.push(format!("{} of {of} in {tag}", bare.len()));
-            basis.extend(bases(sides, scenario, &bare));
+            basis.extend(bases(scenario, &bare));
         }
     }
     if !counts.is_empty() {

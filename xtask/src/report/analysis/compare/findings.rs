@@ -1,17 +1,16 @@
 //! Changes -> findings.
 
 use psci_bench::measure::Metric;
-use psci_bench::model::new::{Confidence, Kind, Label, Unit};
+use psci_bench::model::new::{Confidence, Kind, Label, Unit, heading};
 
 use super::change::{Change, Outcome};
 use super::cluster_flush;
-use super::comparison::{ComparedScenario, Judged};
+use super::comparison::{ComparedScenario, Judged, baseline_scenario};
 use super::differences::{conditions, unweighed};
 use super::sentences::{bases, durations, greatest, noise_clause, percent, places, shares, title};
 use super::sides::Sides;
-use crate::report::analysis::basis::{ComparisonFinding, Side, doubt_text};
+use crate::report::analysis::basis::{ComparisonFinding, doubt_text};
 use crate::report::analysis::conditions::Across;
-use crate::report::analysis::figure::FigureKey;
 use crate::setup::plural::many;
 
 /// The most CPUs or places that a sentence names; tables have all.
@@ -46,16 +45,19 @@ pub(super) fn findings(
 /// Adds a sentence on the rows that are not verified, of sides that have records.
 fn add_doubts(sides: &Sides<'_>, finding: &mut ComparisonFinding) {
     let labels = finding.basis.iter().flat_map(|basis| {
-        let (logged, prefix) = match basis.side {
-            Side::Run => (sides.new, ""),
-            Side::Baseline => (sides.old, "the baseline's "),
-        };
-        let scenario = logged.run.scenario(basis.scenario);
-        let scenario = scenario.filter(|_| logged.integrity.records.is_some());
-        let rows = scenario.into_iter();
-        let rows = rows.flat_map(|it| basis.cpus.iter().filter_map(|cpu| it.row(*cpu)));
-        rows.filter(|row| logged.is_doubtful(row))
-            .map(move |row| format!("{prefix}CPU {}", logged.run.label(row.cpu)))
+        let old = baseline_scenario(&sides.old.run, basis.scenario);
+        let of = [
+            (sides.new, sides.new.run.scenario(basis.scenario), ""),
+            (sides.old, old, "the baseline's "),
+        ];
+        of.into_iter()
+            .zip(&basis.cpus)
+            .flat_map(|((run, scenario, prefix), cpus)| {
+                let scenario = scenario.filter(|_| run.integrity.records.is_some());
+                let rows = cpus.iter().filter_map(move |cpu| scenario?.row(*cpu));
+                rows.filter(|row| run.is_doubtful(row))
+                    .map(move |row| format!("{prefix}CPU {}", run.run.label(row.cpu)))
+            })
     });
     let text = doubt_text(labels);
     finding.finding.sentence.push_str(&text);
@@ -76,7 +78,7 @@ impl<'s> Scenario<'s> {
         changes: &[&Change],
     ) -> ComparisonFinding {
         let sentence = format!("{}: {sentence}", title(self.sides, self.compared));
-        let basis = bases(self.sides, self.compared, changes);
+        let basis = bases(self.compared, changes);
         ComparisonFinding::new(kind, confidence, sentence, basis)
     }
 
@@ -149,7 +151,7 @@ impl<'s> Scenario<'s> {
                 }
                 let sentence = format!(
                     "{} takes {word} in {} of {}, by {} ({}){}.",
-                    metric.heading(),
+                    heading(metric),
                     moved.len(),
                     many(own.len(), "row"),
                     durations(self.sides, moved.iter().map(|it| it.delta().abs())),
@@ -173,7 +175,7 @@ impl<'s> Scenario<'s> {
             }
             (Judged::Cpu, false) => String::new(),
             (Judged::Order, true) => {
-                format!(" by order of size (place {})", places(changes).join(", "))
+                format!(" by order of size (place {})", places(changes))
             }
             (Judged::Order, false) => " by order of size".to_owned(),
         }
@@ -190,7 +192,7 @@ impl<'s> Scenario<'s> {
             "place {} differs ({}) as the cache flushes up to it in the queue do, and by no more \
              than tolerance or noise besides: all flushes together take as long as before, but \
              are at other places.",
-            places(&all).join(", "),
+            places(&all),
             shares(&all)
         );
         Some(self.finding(Kind::Reordered, Confidence::Figures, sentence, &all))
@@ -228,7 +230,7 @@ impl<'s> Scenario<'s> {
         if changes.is_empty() {
             return None;
         }
-        let names: Vec<&str> = metrics.iter().map(|it| it.heading()).collect();
+        let names: Vec<&str> = metrics.iter().map(|it| heading(*it)).collect();
         let noise = changes.iter().filter(|it| it.outcome == Outcome::Noise);
         let sentence = format!(
             "{} unchanged (within {:.2} %{}).",
@@ -292,19 +294,18 @@ impl<'s> Scenario<'s> {
 
 /// Returns the greatest change of some points, and their circumstances.
 fn circumstances(changes: &[&Change]) -> String {
-    let mut keys: Vec<FigureKey> = Vec::new();
-    for change in changes {
-        let key = change.key.without_per();
-        if !keys.contains(&key) {
-            keys.push(key);
+    let mut names: Vec<String> = Vec::new();
+    for name in changes.iter().map(|it| it.key.name()) {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
-    let names = keys.iter().take(CIRCUMSTANCES_MAX).map(|it| it.name());
-    let names = names.collect::<Vec<_>>().join(", ");
-    let more = match keys.len().saturating_sub(CIRCUMSTANCES_MAX) {
+    let more = match names.len().saturating_sub(CIRCUMSTANCES_MAX) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
+    names.truncate(CIRCUMSTANCES_MAX);
+    let names = names.join(", ");
     let far = changes.iter().filter_map(|it| it.percent());
     let far = far.max_by(|a, b| a.abs().total_cmp(&b.abs()));
     let far = far.map_or_else(String::new, |it| format!(", by up to {}", percent(it)));

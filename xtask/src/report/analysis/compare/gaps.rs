@@ -7,7 +7,7 @@
 use std::ptr;
 
 use psci_bench::measure::Metric;
-use psci_bench::model::new::{Run, Scenario};
+use psci_bench::model::new::{Run, Scenario, heading};
 
 use super::comparison::{ComparedScenario, Comparison, Judged, Refused};
 use crate::report::analysis::conditions::Across;
@@ -47,14 +47,12 @@ pub(super) fn find_lost_scenarios(
 impl Comparison {
     /// Returns true if all that the baseline has is compared, but for what options
     /// pass over.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         self.lacks().is_empty()
     }
 
     /// Returns the parts of the baseline that are compared with nothing: a clause
     /// for each kind, with the option that passes over it.
-    #[must_use]
     pub fn lacks(&self) -> Vec<String> {
         let lacks = || self.scenarios.iter().flat_map(|it| &it.lacks);
         let figures = lacks().filter(|it| !it.1.is_point());
@@ -81,7 +79,6 @@ impl Comparison {
 
     /// Returns sentences on rows that are compared with nothing, each for all
     /// scenarios that it applies to. `run` is the comparison's.
-    #[must_use]
     pub fn lone_rows(&self, run: &Run) -> Vec<String> {
         let mut all: Vec<(String, Vec<&str>)> = Vec::new();
         for scenario in &self.scenarios {
@@ -140,7 +137,7 @@ impl Comparison {
         all.extend(metrics.into_iter().map(|(metric, cpus)| {
             format!(
                 "Not compared: {} of {} of the baseline, as the run does not have it",
-                metric.heading(),
+                heading(metric),
                 cpus_text(old, cpus)
             )
         }));

@@ -21,3 +21,4 @@ pub use self::comparison::{
     scenario_title,
 };
 pub use self::sides::{Keyed, RowIs};
+pub use crate::report::analysis::conditions::Across;

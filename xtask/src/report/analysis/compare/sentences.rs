@@ -1,9 +1,9 @@
 //! Phrases that findings of comparisons share.
 
 use super::change::Change;
-use super::comparison::{ComparedScenario, baseline_scenario, scenario_title};
+use super::comparison::{ComparedScenario, scenario_title};
 use super::sides::Sides;
-use crate::report::analysis::basis::{Basis, Side};
+use crate::report::analysis::basis::Basis;
 use crate::report::analysis::words::durations_text;
 use crate::setup::plural::many;
 
@@ -12,12 +12,10 @@ pub(super) fn title(sides: &Sides<'_>, scenario: &ComparedScenario) -> String {
     scenario_title(sides.runs(), scenario.key)
 }
 
-/// Returns the range of durations.
 pub(super) fn durations(sides: &Sides<'_>, all: impl Iterator<Item = f64>) -> String {
     durations_text(sides.new.run.clock().is_known(), all)
 }
 
-/// Returns a change in percent, as TF-A's tables have it.
 pub(super) fn percent(change: f64) -> String {
     format!("{change:+.2} %")
 }
@@ -40,9 +38,10 @@ pub(super) fn greatest(changes: &[&Change]) -> f64 {
 }
 
 /// Returns the places in the order of size, from 1.
-pub(super) fn places(changes: &[&Change]) -> Vec<String> {
+pub(super) fn places(changes: &[&Change]) -> String {
     let places = changes.iter().filter_map(|it| it.place);
-    places.map(|place| (place + 1).to_string()).collect()
+    let places = places.map(|place| (place + 1).to_string());
+    places.collect::<Vec<_>>().join(", ")
 }
 
 /// Returns the number of figures that are within noise or a tick, as a clause.
@@ -53,37 +52,23 @@ pub(super) fn noise_clause(count: usize, what: &str) -> String {
     }
 }
 
-/// Returns the rows of both sides that `changes` are of.
-pub(super) fn bases(
-    sides: &Sides<'_>,
-    scenario: &ComparedScenario,
-    changes: &[&Change],
-) -> Vec<Basis> {
-    let old = baseline_scenario(&sides.old.run, scenario.key);
-    let keys = [
-        (Side::Run, Some(scenario.key)),
-        (Side::Baseline, old.map(|it| it.key())),
-    ];
+/// Returns the rows of both sides that `changes` are of. Metrics of the same CPUs
+/// stand together.
+pub(super) fn bases(scenario: &ComparedScenario, changes: &[&Change]) -> Vec<Basis> {
+    let mut metrics: Vec<_> = changes.iter().filter_map(|it| it.key.metric()).collect();
+    metrics.dedup();
     let mut all: Vec<Basis> = Vec::new();
-    for (side, key) in keys {
-        for change in changes {
-            let Some((key, metric)) = key.zip(change.key.metric()) else {
-                continue;
-            };
-            let cpu = match side {
-                Side::Run => change.cpu,
-                Side::Baseline => change.old_cpu,
-            };
-            let is_own = |it: &&mut Basis| it.side == side && it.metric == metric;
-            match all.iter_mut().find(is_own) {
-                Some(it) => it.cpus.push(cpu),
-                None => all.push(Basis {
-                    side,
-                    scenario: key,
-                    metric,
-                    cpus: vec![cpu],
-                }),
-            }
+    for metric in metrics {
+        let own = changes.iter().filter(|it| it.key.metric() == Some(metric));
+        let (new, old) = own.map(|it| (it.cpu, it.old_cpu)).unzip();
+        let cpus = [new, old];
+        match all.iter_mut().find(|it| it.cpus == cpus) {
+            Some(it) => it.metrics.push(metric),
+            None => all.push(Basis {
+                scenario: scenario.key,
+                metrics: vec![metric],
+                cpus,
+            }),
         }
     }
     all

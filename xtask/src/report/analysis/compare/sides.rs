@@ -22,7 +22,6 @@ pub enum Keyed {
 
 impl Keyed {
     /// Returns the word that stands for it.
-    #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
             Self::Mpidr => "mpidr",
