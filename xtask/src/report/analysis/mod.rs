@@ -14,5 +14,7 @@ mod outliers;
 pub(crate) mod overhead;
 pub(crate) mod phases;
 mod points;
+#[cfg(test)]
+mod tests;
 pub(crate) mod words;
 pub(crate) mod worst_case;

@@ -80,7 +80,7 @@ pub fn worst_cases(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
     idle_states(run)
 }
 
-fn idle_states(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
+pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
     let all = suspends(run);
     all.iter().try_for_each(|it| check_all_cpus(run, it))?;
     ensure!(

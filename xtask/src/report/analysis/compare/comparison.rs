@@ -145,13 +145,3 @@ impl Comparison {
         all.filter(|(_, change)| change.outcome == Outcome::Worse)
     }
 }
-
-impl Judged {
-    /// Returns the word that stands for it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Order => "order",
-        }
-    }
-}

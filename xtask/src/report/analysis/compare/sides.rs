@@ -20,17 +20,6 @@ pub enum Keyed {
     Ambiguous,
 }
 
-impl Keyed {
-    /// Returns the word that stands for it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Mpidr => "mpidr",
-            Self::Labels => "labels",
-            Self::Ambiguous => "ambiguous",
-        }
-    }
-}
-
 /// The CPU of a row of the baseline, as a user names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowIs {
