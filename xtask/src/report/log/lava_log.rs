@@ -3,8 +3,8 @@
 
 use memchr::memmem;
 
-/// None: `line` is no entry. Some(None): an entry, but none of the target's.
-/// Else the text of its message, quoted as it is.
+/// Returns the message of an entry, quoted as it is; Some(None) of an entry that is
+/// not the target's, None of a line that is no entry.
 pub(super) fn entry(line: &[u8]) -> Option<Option<&[u8]>> {
     let line = line.trim_ascii();
     let rest = match line.strip_prefix(b"-") {
@@ -22,12 +22,12 @@ pub(super) fn entry(line: &[u8]) -> Option<Option<&[u8]>> {
     Some(is_target.then(|| value(rest, b"msg")).flatten())
 }
 
-/// What follows `"key":`, whether the key is quoted or not.
+/// Returns the text after `key:` or `"key":`.
 fn value<'l>(entry: &'l [u8], key: &[u8]) -> Option<&'l [u8]> {
     let mut from = 0;
     loop {
         let rest = entry.get(from..)?;
-        let at = find(rest, key)?;
+        let at = memmem::find(rest, key)?;
         let after = rest.get(at + key.len()..)?;
         let after = after
             .strip_prefix(b"\"")
@@ -40,7 +40,7 @@ fn value<'l>(entry: &'l [u8], key: &[u8]) -> Option<&'l [u8]> {
     }
 }
 
-/// Appends what the scalar at the beginning of `value` stands for.
+/// Appends the text of the scalar at the beginning of `value`.
 pub(super) fn unescape(value: &[u8], out: &mut Vec<u8>) {
     match value.split_first() {
         Some((b'"', text)) => double_quoted(text, out),
@@ -62,7 +62,7 @@ fn single_quoted(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// YAML 1.2, section 5.7.
+/// Appends the text of a scalar in double quotes (YAML 1.2, section 5.7).
 fn double_quoted(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some((byte, after)) = rest.split_first() {
@@ -110,11 +110,6 @@ fn double_quoted(text: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Where `what` is in `text`.
-pub(super) fn find(text: &[u8], what: &[u8]) -> Option<usize> {
-    memmem::find(text, what)
-}
-
 #[cfg(test)]
 mod tests {
     use crate::report::log::clean::Cleaner;
@@ -125,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn entries() {
+    fn entries_of_the_target_are_unquoted() {
         let entry = |msg: &str| {
             clean(&format!(
                 r#"- {{"dt": "2026-01-02T10:11:12.345678", "lvl": "target", "msg": {msg}}}"#
