@@ -5,12 +5,3 @@ pub mod line;
 pub mod parse;
 pub mod points;
 pub mod records;
-
-mod builder;
-mod reader;
-mod record;
-mod writer;
-pub use self::builder::RunBuilder;
-pub use self::reader::{RecordError, parse, pieces};
-pub use self::record::{FORMAT, LINE_MAX, MARK, Numbered, Record};
-pub use self::writer::{Records, Writer};

@@ -101,29 +101,11 @@ impl Attempts {
     /// Returns the number of attempts that do not count.
     #[must_use]
     pub fn rejected_total(&self) -> u32 {
-        let counts = self.rejected.iter().map(|(_, count)| *count);
-        counts.fold(0, u32::saturating_add)
+        self.rejected.iter().map(|(_, count)| count).sum()
     }
 }
 
 impl Row {
-    /// Returns a copy without the samples.
-    #[must_use]
-    pub fn without_samples(&self) -> Self {
-        Self {
-            cpu: self.cpu,
-            figures: self.figures,
-            attempts: self.attempts.clone(),
-            skipped: self.skipped,
-            helper: self.helper,
-            reached: self.reached,
-            lost: self.lost,
-            statistics: self.statistics.clone(),
-            shown: self.shown,
-            samples: Vec::new(),
-        }
-    }
-
     /// Returns the statistics of a metric that has samples.
     #[must_use]
     pub fn summary(&self, metric: Metric) -> Option<&Summary> {
