@@ -357,7 +357,8 @@ pub struct Facts {
     /// Bytes of the second level of cache, or of the only one, as the lead or
     /// the tree says.
     pub outer_cache: Option<u64>,
-    /// What the lead says of itself.
+    /// What the lead says of itself: its CPU's record has it.
+    #[serde(skip)]
     pub own: Identity,
     /// Whether the lead has a performance monitors unit (ID_AA64DFR0_EL1).
     pub pmu: bool,

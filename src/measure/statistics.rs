@@ -28,6 +28,7 @@ pub struct Summary {
     /// The median; the lower one of an even number.
     pub median: u64,
     /// The 99th percentile, from [`P99_MIN`] samples on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99: Option<u64>,
     /// The greatest.
     pub max: u64,

@@ -106,6 +106,23 @@ impl Attempts {
 }
 
 impl Row {
+    /// Returns a copy without the samples.
+    #[must_use]
+    pub fn without_samples(&self) -> Self {
+        Self {
+            cpu: self.cpu,
+            figures: self.figures,
+            attempts: self.attempts.clone(),
+            skipped: self.skipped,
+            helper: self.helper,
+            reached: self.reached,
+            lost: self.lost,
+            statistics: self.statistics.clone(),
+            shown: self.shown,
+            samples: Vec::new(),
+        }
+    }
+
     /// Returns the statistics of a metric that has samples.
     #[must_use]
     pub fn summary(&self, metric: Metric) -> Option<&Summary> {
