@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::cpu::Cpu;
+use super::row::Row;
 use super::scenario::Scenario;
 use super::totals::Totals;
 use crate::board::LabelSource;
@@ -66,10 +67,15 @@ impl Run {
     /// lost, and of 1 GHz in a run without any record, as TFTF prints nanoseconds.
     #[must_use]
     pub fn clock(&self) -> Clock {
-        let without_records = self.head.is_none() && self.plan.is_none() && self.end.is_none();
+        let is_of_lines = |it: &Scenario| {
+            let mut rows = it.rows.iter();
+            it.conditions.is_none() && it.points.is_empty() && rows.all(Row::is_from_line)
+        };
+        let is_headless = self.head.is_none() && self.plan.is_none() && self.end.is_none();
+        let without_records = || is_headless && self.scenarios.iter().all(is_of_lines);
         let hz = match &self.facts {
             Some(facts) => facts.frequency,
-            None if without_records => 1_000_000_000,
+            None if without_records() => 1_000_000_000,
             None => 0,
         };
         Clock { hz }
