@@ -6,8 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use psci_bench::measure::Reason;
 use psci_bench::model::Verdict;
-use psci_bench::plan::{Plan, ScenarioId};
-use psci_bench::record::Records;
+use psci_bench::plan::{Plan, Records, ScenarioId};
 
 use super::keep::Keep;
 use super::soak::{Limits, Runner, TIME, parse_time, soak};

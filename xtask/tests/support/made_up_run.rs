@@ -16,8 +16,8 @@ use psci_bench::model::new::{
     Kind, Measure, Point, Row, Run, Sample, Scenario, ScenarioKey, Spread, Statistic, Status,
     Totals, Variant, WakeSource,
 };
-use psci_bench::plan::{Method, Plan, ScenarioId};
-use psci_bench::record::{FORMAT, Records, Writer};
+use psci_bench::plan::{Method, Plan, Records, ScenarioId};
+use psci_bench::record::{FORMAT, Writer};
 use psci_bench::spec::pmf::{Interface, Stamp};
 use psci_bench::spec::psci::StateFormat;
 use psci_bench::spec::timer::TimerName;
@@ -84,10 +84,14 @@ fn cpu(index: u16) -> Cpu {
         cluster,
         core,
         thread: 0,
-        identity: Some(Identity {
-            midr: 0x410f_d034,
-            ..Identity::default()
-        }),
+        identity: Some(cortex_a53()),
+    }
+}
+
+fn cortex_a53() -> Identity {
+    Identity {
+        midr: 0x410f_d034,
+        ..Identity::default()
     }
 }
 
@@ -108,7 +112,7 @@ fn facts() -> Facts {
         state_format: StateFormat::Original,
         pmf: Ok(Interface::VendorEl3),
         lead: 0,
-        own: Identity::default(),
+        own: cortex_a53(),
         watchdog: Err(NoWatchdog::NotInTree),
         stat: false,
         pmu: false,

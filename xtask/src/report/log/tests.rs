@@ -2,8 +2,8 @@
 
 use psci_bench::model::Verdict;
 use psci_bench::model::new::{Failure, Run, Scenario, Status};
-use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::record::{MARK, Records};
+use psci_bench::plan::{Method, Records, ScenarioId};
+use psci_bench::record::MARK;
 
 use super::logged_run::LoggedRun;
 use super::made_up_run;
@@ -158,7 +158,7 @@ fn scenario(run: &LoggedRun, id: ScenarioId) -> &Scenario {
 /// A lost record costs itself alone, and is named.
 #[test]
 fn lost_records_are_named_and_cost_themselves() {
-    let serial = "{\"s\":\"test_rt_instr_cpu_susp_serial\",\"m\":\"tftf\"}";
+    let serial = "{\"s\":\"cpu_susp_serial\",\"m\":\"tftf\"}";
     let row = format!("{{\"row\":[{serial},{{\"cpu\":1,");
     let of_row = format!("[{serial},1,");
     for (lost, shortfall) in [
@@ -168,7 +168,7 @@ fn lost_records_are_named_and_cost_themselves() {
         ("{\"point\":", "(between scenario and spread) lost"),
         (&row, "(between sample and sample) lost"),
         (
-            "{\"scenario\":{\"id\":\"test_rt_instr_cpu_susp_serial\"",
+            "{\"scenario\":{\"id\":\"cpu_susp_serial\"",
             "(between finding and row) lost",
         ),
     ] {
