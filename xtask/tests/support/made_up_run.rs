@@ -269,7 +269,8 @@ pub fn log(run: &Run, records: Records) -> String {
     let head = run.head.as_ref().expect("a head");
     log.push_str(&format!(
         "NOTICE:  Booting trusted firmware test framework\nNOTICE:  Running at NS-EL2\n\n\
-         psci-bench {}\n  Board      : {}\n\n",
+         psci-bench {}\n  Board      : {}\n  Plan       : 4 scenarios, 2 samples a CPU \
+         after 1 for warm-up; method tftf, all wake together\n\n",
         head.version, head.model
     ));
     writer.machine(&mut log, run).expect("written");
