@@ -38,7 +38,6 @@ pub struct Calls {
 
 impl Calls {
     /// Returns all attempts.
-    #[must_use]
     pub fn attempts(&self) -> u64 {
         self.samples + self.rejected.values().sum::<u64>() + self.unexplained
     }
@@ -91,7 +90,6 @@ const IN_SWEEPS: &str = "see-sweep";
 const COUNT_MAX: u64 = 1 << 40;
 
 /// Returns true if a run of `plan` attempts CPU_SUSPENDs that are counted.
-#[must_use]
 pub fn has_suspends(plan: &Plan) -> bool {
     let is_suspend = |id: ScenarioId| match id {
         ScenarioId::PsciVersionParallel => false,
@@ -120,7 +118,6 @@ struct Row {
 
 impl Account {
     /// Returns the account of the run that left `log`.
-    #[must_use]
     pub fn of(log: &[u8]) -> Self {
         let runs = read_bytes("log", log).ok();
         let last = runs.and_then(|mut runs| runs.pop());
@@ -157,7 +154,6 @@ impl Account {
     }
 
     /// Returns all attempts without a known reason.
-    #[must_use]
     pub fn unexplained(&self) -> u64 {
         self.suspends.unexplained + self.others.unexplained + self.in_no_row
     }

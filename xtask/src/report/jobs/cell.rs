@@ -4,15 +4,11 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 /// Whether a name may have this character.
-#[must_use]
 pub fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-_.+".contains(c)
 }
 
 /// Refuses a name of a firmware that cannot be part of a folder's.
-///
-/// # Errors
-/// When it cannot.
 pub fn check_name(name: &str) -> Result<String, String> {
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) || name.starts_with('.') {
         return Err("a name has up to 64 letters, digits, '-', '_', '.' and '+'".to_owned());

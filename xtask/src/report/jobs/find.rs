@@ -60,9 +60,6 @@ impl Found {
 }
 
 /// Looks for jobs at `paths`, which are folders with cells and single files.
-///
-/// # Errors
-/// When a path is not there, or is a folder without a cell.
 pub fn find(paths: &[PathBuf]) -> Result<Found> {
     let mut found = Found::default();
     // By what they are, whatever they are called.
@@ -207,9 +204,6 @@ fn is_read(path: &Path) -> bool {
 /// Gives `take` what is in `root` and below, `root` first, and whether it is a
 /// folder; what is in one is given where `take` says so. Names that begin with
 /// a dot are left out. What cannot be looked at is told `unread`.
-///
-/// # Errors
-/// When there is too much of it.
 fn walk(
     root: &Path,
     unread: &mut Vec<String>,

@@ -17,7 +17,6 @@ pub enum Ending {
 
 impl Ending {
     /// In a word.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -75,13 +74,11 @@ impl Results {
     }
 
     /// How many test cases ended so.
-    #[must_use]
     pub fn count(&self, ending: Ending) -> usize {
         self.cases.values().filter(|it| **it == ending).count()
     }
 
     /// How many measurements the engine has kept.
-    #[must_use]
     pub fn measurements(&self) -> usize {
         self.measured.values().map(Vec::len).sum()
     }

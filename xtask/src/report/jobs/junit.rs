@@ -32,9 +32,6 @@ struct Suite {
 }
 
 /// Adds the test cases in `text`.
-///
-/// # Errors
-/// When it is no XML, or has no test case.
 pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
     let mut reader = Reader::from_reader(text);
     let mut state = State::default();

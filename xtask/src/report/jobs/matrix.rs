@@ -73,7 +73,6 @@ pub struct Row {
 }
 
 /// Puts `runs`, which are those of `jobs`, side by side.
-#[must_use]
 pub fn matrix(jobs: Vec<Job>, runs: &[LoggedRun]) -> Matrix {
     let models = Models::of(&jobs, runs);
     let mut keyed: Vec<(Key, Job)> = jobs

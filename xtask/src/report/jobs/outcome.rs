@@ -20,7 +20,6 @@ pub enum Outcome {
 
 impl Outcome {
     /// Returns the word.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -31,7 +30,6 @@ impl Outcome {
 }
 
 /// Returns the outcome of `job`, and the reasons against a better one.
-#[must_use]
 pub fn outcome(job: &Job, runs: &[LoggedRun]) -> (Outcome, Vec<String>) {
     let mut said = Vec::new();
     if let Some(results) = &job.results {

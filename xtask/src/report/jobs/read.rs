@@ -47,7 +47,6 @@ pub enum Kind {
 
 impl Kind {
     /// Returns the kind of a file of this name; None of a log.
-    #[must_use]
     pub fn of(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let (stem, ending) = name.rsplit_once('.')?;

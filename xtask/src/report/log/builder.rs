@@ -13,6 +13,9 @@ use super::plain_line::{PlainLine, RtInstr};
 use super::untrusted_text::plain;
 use super::unverified::{self, LineScenario};
 
+/// More bins than a spread has.
+const BINS_MAX: usize = 1 << 12;
+
 /// The most unknown scenarios that are named.
 const UNKNOWN_MAX: usize = 64;
 
@@ -197,7 +200,8 @@ impl LoggedRunBuilder {
     }
 }
 
-/// Returns true if the CPUs in a record have indices that a board has.
+/// Returns true if a record's CPUs have indices that a board has, and a spread bins
+/// that one has: the memory that a log takes is bounded.
 fn is_possible(record: &Record) -> bool {
     let (helper, cpu) = match record {
         Record::Cpu(cpu, _) | Record::Identity(cpu, _) => (None, *cpu),
@@ -207,7 +211,9 @@ fn is_possible(record: &Record) -> bool {
         | Record::Shown(key, cpu, _)
         | Record::Sample(key, cpu, _) => (key.helper, *cpu),
         Record::Point(key, _, point) => (key.helper, point.cpu),
-        Record::Spread(key, ..) | Record::Finding(key, _) => (key.helper, 0),
+        Record::Spread(_, _, spread) if usize::from(spread.first) > BINS_MAX => return false,
+        Record::Spread(key, ..) => (key.helper, 0),
+        Record::Finding(key, _) => (key.helper, 0),
         Record::Run(_) | Record::Facts(_) | Record::Plan(_) | Record::End(_) => (None, 0),
     };
     usize::from(cpu.max(helper.unwrap_or(0))) < CPU_MAX

@@ -9,10 +9,12 @@
 
 use memchr::{memchr, memchr3};
 
+use super::lava_log::LavaEntry;
+
 /// The buffers in which a line is made anew, if it has additions.
 #[derive(Debug, Default)]
 pub(super) struct Cleaner {
-    unescaped: Vec<u8>,
+    unescaped: String,
     plain: Vec<u8>,
 }
 
@@ -20,11 +22,9 @@ impl Cleaner {
     /// Returns the line that the target sent; empty if it sent none.
     pub(super) fn clean<'c>(&'c mut self, line: &'c [u8]) -> &'c [u8] {
         let mut rest = line;
-        if let Some(entry) = super::lava_log::entry(rest) {
-            let Some(text) = entry else { return &[] };
-            self.unescaped.clear();
-            super::lava_log::unescape(text, &mut self.unescaped);
-            rest = self.unescaped.trim_ascii_end();
+        if let Some(entry) = LavaEntry::text_in(rest).and_then(LavaEntry::parse) {
+            self.unescaped = entry.into_target_text();
+            rest = self.unescaped.as_bytes().trim_ascii_end();
         }
         if has_control(rest) {
             self.plain.clear();

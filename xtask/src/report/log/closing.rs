@@ -16,7 +16,6 @@ pub struct Closing {
 
 impl Closing {
     /// Returns the counts of a line that says PASS or FAIL.
-    #[must_use]
     pub fn totals(&self) -> Option<model::new::Totals> {
         if !matches!(self.verdict, Verdict::Pass | Verdict::Fail) {
             return None;

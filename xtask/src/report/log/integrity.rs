@@ -66,7 +66,6 @@ const NAMED_MAX: usize = 8;
 
 impl Missing {
     /// Returns the number of records.
-    #[must_use]
     pub fn count(&self) -> u64 {
         u64::from(self.last.saturating_sub(self.first)) + 1
     }
@@ -90,14 +89,12 @@ impl fmt::Display for Missing {
 
 impl Integrity {
     /// Returns true if every record came through.
-    #[must_use]
     pub fn is_whole(&self) -> bool {
         let is_whole = |it: &Records| it.expected.is_some() && it.missing.is_empty();
         self.records.as_ref().is_some_and(is_whole)
     }
 
     /// Returns the losses of records, a clause each; the first gaps by name.
-    #[must_use]
     pub fn shortfalls(&self) -> Vec<String> {
         let Some(records) = &self.records else {
             return Vec::new();
@@ -116,7 +113,6 @@ impl Integrity {
     }
 
     /// Returns true if every figure is from a record.
-    #[must_use]
     pub fn is_verified(&self) -> bool {
         self.records.is_some() && self.unverified_rows == 0
     }

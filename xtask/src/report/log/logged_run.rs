@@ -80,19 +80,16 @@ impl LoggedRun {
     }
 
     /// Returns the verdict: by the `end` record, else by the last line.
-    #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         self.ending().verdict()
     }
 
     /// Returns the last line, as it came or by the records, and its worth.
-    #[must_use]
     pub fn verdict_text(&self) -> String {
         self.ending().text()
     }
 
     /// Returns doubts about the run as it came, besides what it lacks.
-    #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let mut all: Vec<String> = self.ending().doubt().into_iter().collect();
         let format = self.run.head.as_ref().map(|head| head.format);
@@ -108,69 +105,59 @@ impl LoggedRun {
 
     /// Returns true if the log has the run to its end, with all records. A log of
     /// TFTF's is complete with its farewell, and published tables by themselves.
-    #[must_use]
     pub fn is_complete(&self) -> bool {
         let all = self.integrity.records.is_none() || self.integrity.is_whole();
         self.integrity.tables || self.ending().is_reached() && all
     }
 
     /// Returns the end of an incomplete run, and what to do about it.
-    #[must_use]
     pub fn end_lacks(&self) -> String {
         let is_tftf = self.header.version.is_none() && self.integrity.records.is_none();
         self.ending().lack(is_tftf)
     }
 
     /// Returns the payload's version; None for TFTF.
-    #[must_use]
     pub fn payload_version(&self) -> Option<&str> {
         let head = self.run.head.as_ref().map(|head| head.version.as_str());
         head.or(self.header.version.as_deref())
     }
 
     /// Returns the board's name.
-    #[must_use]
     pub fn board(&self) -> Option<&str> {
         let head = self.run.head.as_ref().map(|head| head.model.as_str());
         head.or(self.header.board.as_deref())
     }
 
     /// Returns the exception level of payload or TFTF.
-    #[must_use]
     pub fn exception_level(&self) -> Option<u8> {
         let facts = self.run.facts.as_ref().map(|facts| facts.exception_level);
         facts.or(self.header.exception_level)
     }
 
     /// Returns the counter as a clock.
-    #[must_use]
     pub fn clock(&self) -> Clock {
         self.run.clock()
     }
 
     /// Returns true for a row whose figures are from a line without a checksum and
     /// are marked so. Published tables are not marked.
-    #[must_use]
     pub fn is_doubtful(&self, row: &Row) -> bool {
         let is_from_line = row.is_from_line() && row.figures != Figures::default();
         is_from_line && !self.integrity.tables
     }
 
     /// Returns `ticks` in nanoseconds, truncated, as RT_INSTR lines have it.
-    #[must_use]
     pub fn ns(&self, ticks: u64) -> Option<u64> {
         self.run.clock().ns(ticks)
     }
 
     /// Returns `ticks` in hundredths of a microsecond, rounded.
-    #[must_use]
     pub fn centi_us(&self, ticks: u64) -> Option<u64> {
         self.run.clock().centi_us(ticks)
     }
 
     /// Returns a duration in the unit of tables: `12.34` (us), or ticks if the
     /// frequency is unknown.
-    #[must_use]
     pub fn duration(&self, ticks: u64) -> String {
         match self.centi_us(ticks) {
             Some(value) => format!("{}.{:02}", value / 100, value % 100),
@@ -179,7 +166,6 @@ impl LoggedRun {
     }
 
     /// Returns the unit of [`Self::duration`].
-    #[must_use]
     pub fn unit(&self) -> &'static str {
         if self.run.clock().is_known() {
             "us"
@@ -189,7 +175,6 @@ impl LoggedRun {
     }
 
     /// Returns the index of the CPU with this MPIDR.
-    #[must_use]
     pub fn cpu_by_mpidr(&self, mpidr: u64) -> Option<u16> {
         let place = self
             .run
@@ -200,7 +185,6 @@ impl LoggedRun {
     }
 
     /// Returns the first scenario with this ID, by this method.
-    #[must_use]
     pub fn scenario(&self, id: ScenarioId, method: Method) -> Option<&Scenario> {
         let mut scenarios = self.run.scenarios.iter();
         scenarios.find(|scenario| scenario.id == id && scenario.method == method)
@@ -208,7 +192,6 @@ impl LoggedRun {
 
     /// Returns the scenarios of TFTF's method with one row for each CPU: that of
     /// [`Scenario::row_of`].
-    #[must_use]
     pub fn framed(&self) -> Vec<Scenario> {
         let scenarios = self.run.scenarios.iter();
         let mut framed: Vec<Scenario> = Vec::new();
@@ -235,7 +218,6 @@ impl LoggedRun {
     }
 
     /// Returns the firmware's version: that of its last stage, which has PSCI.
-    #[must_use]
     pub fn firmware_version(&self) -> Option<&str> {
         let stages = self.firmware.iter().rev();
         stages.filter_map(|stage| stage.version.as_deref()).next()
@@ -243,7 +225,6 @@ impl LoggedRun {
 
     /// Returns what was skipped, as a sentence for `--deny-skipped`; None if nothing
     /// was.
-    #[must_use]
     pub fn denied(&self) -> Option<String> {
         let scenarios = self.run.scenarios.iter();
         let all: Vec<String> = scenarios.flat_map(|it| self.skips(it)).collect();
@@ -270,7 +251,6 @@ impl LoggedRun {
     }
 
     /// Returns the skipped rows of a scenario: each reason with its CPUs.
-    #[must_use]
     pub fn skipped_rows(&self, scenario: &Scenario) -> Vec<(String, Skip)> {
         let mut groups: Vec<(Skip, Vec<u16>)> = Vec::new();
         for row in &scenario.rows {

@@ -5,7 +5,7 @@ mod clean;
 mod closing;
 mod error;
 mod integrity;
-mod lava_log;
+pub(in crate::report) mod lava_log;
 mod ledger;
 pub(crate) mod lines;
 mod logged_run;

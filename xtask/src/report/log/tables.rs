@@ -30,7 +30,6 @@ const ROWS_MAX: usize = 4096;
 const TAG_PREFIX: &str = "test_";
 
 /// Returns true if `path` is of tables, and no log.
-#[must_use]
 pub fn are_at(path: &Path) -> bool {
     let ending = path.extension();
     path.is_dir() || ending.is_some_and(|it| it.eq_ignore_ascii_case("csv"))
