@@ -136,13 +136,14 @@ fn is_of_results(line: &[u8]) -> bool {
 
 /// Adds those in the file `text`.
 pub(super) fn read_results(text: &[u8], results: &mut Results) -> Result<()> {
-    let list = serde_saphyr::from_slice::<Vec<One>>(text);
-    let one = |error| {
-        serde_saphyr::from_slice(text)
+    let all = match serde_saphyr::from_slice::<Vec<One>>(text) {
+        Ok(all) if !all.is_empty() => Ok(all),
+        // `lava-run` writes one result.
+        list => serde_saphyr::from_slice(text)
             .map(|one| vec![one])
-            .map_err(|_| error)
+            .map_err(|error| list.err().unwrap_or(error)),
     };
-    let all = list.or_else(one).map_err(|error| {
+    let all = all.map_err(|error| {
         let error = error.to_string();
         let line = error.lines().next().unwrap_or_default();
         let line = line.strip_prefix("error: ").unwrap_or(line);
