@@ -133,7 +133,7 @@ fn account(log: Vec<u8>) {
     assert!(totals.to_string().is_ascii());
 }
 
-/// What the log's first byte makes of the rest: whose, and how it ended.
+/// Diagnoses the log after its first byte, which chooses firmware and ending.
 fn diagnoses(data: &[u8]) {
     let Some((choice, log)) = data.split_first() else {
         return;

@@ -66,7 +66,7 @@ pub struct Account {
     /// The counts of the `end` record, else of the last line; None if the run did
     /// not reach its end.
     pub totals: Option<Totals>,
-    /// How many of the log's records are there.
+    /// The part of the log's records that is there.
     pub records: Found,
 }
 

@@ -60,7 +60,7 @@ fn what_two_files_say_counts_once() {
     }
 }
 
-/// What was measured is not written over.
+/// Inputs are not overwritten.
 #[test]
 fn results_are_not_written_to() {
     let dir = tempfile::tempdir().expect("a directory");
@@ -86,7 +86,7 @@ fn results_are_not_written_to() {
     assert_eq!(code, 0, "{said}");
 }
 
-/// What others wrote moves no cursor, and makes no markup.
+/// Text of others moves no cursor, and makes no markup.
 #[test]
 fn text_of_others_stays_text() {
     let dir = tempfile::tempdir().expect("a directory");

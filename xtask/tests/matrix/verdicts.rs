@@ -1,4 +1,4 @@
-//! What a job comes to, and whose figures are whose.
+//! Outcomes of jobs, and figures by board.
 
 use std::fs;
 
@@ -62,7 +62,7 @@ fn what_failed_is_not_green() {
     let (code, _, said) = report(set, &[]);
     assert_eq!(code, 3, "{said}");
     assert!(said.contains("nothing was run: 1 test case"), "{said}");
-    // Figures of lines alone are marked, and the mark is told.
+    // Figures of lines alone are marked, with a note.
     let log = tftf("Passed");
     let of_log = junit(&log);
     let files = [("uart.log", log.as_str()), ("junit.xml", &of_log)];

@@ -36,7 +36,7 @@ pub(super) fn name(metric: &str, tag: &str, cpu: &str) -> String {
 }
 
 /// Returns the measurements of the logs that `results` lack; none if the engine
-/// names a failure, which is told instead.
+/// names a failure.
 pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
     let mut lacks = Vec::new();
     let failed = results.failure.is_some()

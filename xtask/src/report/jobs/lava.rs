@@ -78,9 +78,8 @@ fn short(text: &str) -> &str {
     text.get(..40).unwrap_or(text)
 }
 
-/// The results in a log; None where it has none, as a log of the UART alone.
-/// An entry that is damaged is not passed over: it may be a test case that
-/// failed.
+/// Returns the results in a log; None without any, as in a log of the UART alone. A
+/// damaged entry is counted: it may be a test case that failed.
 pub fn read_log(from: impl Read) -> Result<Option<Results>> {
     let mark = memmem::Finder::new(b"results");
     let mut lines = Lines::of(from);
@@ -119,7 +118,7 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
     Ok(found)
 }
 
-/// Whether a line that is no entry has the level of one of results.
+/// Returns true if a line that is no entry has the level of one of results.
 fn is_of_results(line: &[u8]) -> bool {
     let quoted = |text: &[u8], word: &[u8]| {
         let text = text.trim_ascii_start();
@@ -134,7 +133,7 @@ fn is_of_results(line: &[u8]) -> bool {
     })
 }
 
-/// Adds those in the file `text`.
+/// Adds the results in the file `text`.
 pub(super) fn read_results(text: &[u8], results: &mut Results) -> Result<()> {
     let all = match serde_saphyr::from_slice::<Vec<One>>(text) {
         Ok(all) if !all.is_empty() => Ok(all),
@@ -281,7 +280,7 @@ mod tests {
         assert_eq!(results.failure.as_deref(), Some("x > # big.[2J"));
         let mut other = Results::default();
         read_results(b"- {suite: lava, name: job, result: fail}", &mut other).expect("read");
-        // Whichever comes first, the one that says why is told.
+        // In either order, the failure with a reason is kept.
         let mut both = other.clone();
         both.merge(results.clone());
         assert_eq!(both.failure, results.failure);

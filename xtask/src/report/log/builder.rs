@@ -19,7 +19,7 @@ const BINS_MAX: usize = 1 << 12;
 /// The most unknown scenarios that are named.
 const UNKNOWN_MAX: usize = 64;
 
-/// What was read of a run so far.
+/// The parts of a run that were read so far.
 #[derive(Default)]
 pub(super) struct LoggedRunBuilder {
     pub(super) ledger: Ledger,

@@ -13,10 +13,10 @@ const SEQ_MAX: u32 = 1 << 24;
 /// Digits of a checksum.
 pub(super) const CRC_DIGITS: usize = 8;
 
-/// The most kinds of record that are told apart: this version has 13.
+/// The most kinds of record that are kept apart: this version has 14.
 const KINDS_MAX: usize = 64;
 
-/// What a line says about the record that it is.
+/// A line's claim to be a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claim<'l> {
     seq: u32,

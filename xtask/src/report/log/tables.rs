@@ -7,8 +7,7 @@
 //!   figure, `185700 (-30.51%)`, is another comparison's and left out.
 //!
 //! Such a table has figures alone: no samples, no timestamps, no conditions. Rows
-//! that have the same labels are kept, in their order, and told apart as threads of
-//! a core would be.
+//! that have the same labels are kept, in their order, as threads of a core.
 
 use std::fs;
 use std::path::{Path, PathBuf};
