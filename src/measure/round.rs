@@ -413,6 +413,15 @@ pub trait Machine {
     fn is_lost(&self, cpu: usize) -> bool {
         self.lost(cpu).is_some()
     }
+
+    /// Returns the identity of the CPU, once it has been on.
+    fn identity(&self, cpu: usize) -> Option<Identity>;
+
+    /// Marks the heap: no later block lives beyond [`Machine::release_heap`].
+    fn mark_heap(&mut self) {}
+
+    /// Frees the heap from its mark on, or panics if a block is still in use.
+    fn release_heap(&mut self) {}
 }
 
 #[cfg(test)]

@@ -4,10 +4,8 @@ mod builder;
 pub mod crc;
 pub mod line;
 pub mod parse;
-pub mod points;
 mod reader;
 mod record;
-pub mod records;
 #[cfg(test)]
 mod tests;
 mod writer;

@@ -251,11 +251,12 @@ impl Writer {
 /// The mark of a text whose end was left out.
 const CUT: &str = " ...";
 
-/// Removes at least one character, and up to `excess` bytes and the mark's, from
-/// the end of `text`; returns false if nothing but the mark is left.
+/// Removes the end of `text`, from which a line is so many bytes too long; returns
+/// false if nothing but the mark is left. A byte may take up to six in the line, so
+/// that some of the excess can be left.
 fn shorten(text: &mut String, excess: usize) -> bool {
     let kept = text.trim_end_matches(CUT).len();
-    let mut end = kept.saturating_sub(excess.max(1) + CUT.len());
+    let mut end = kept.saturating_sub(excess.div_ceil(6));
     while !text.is_char_boundary(end) {
         end -= 1;
     }

@@ -18,7 +18,7 @@ pub use self::failure::Failure;
 pub use self::finding::{Confidence, CpuSet, Finding, Fit, Kind};
 pub use self::instants::{Instant, Instants};
 pub use self::point::{How, Measure, Point, Spread, Unit, Variant};
-pub use self::row::{Attempts, Figures, Row, Sample, Statistic};
+pub use self::row::{Attempts, Figures, Row, Sample, Statistic, heading};
 pub use self::run::{End, Head, Run};
 pub use self::scenario::{Conditions, Scenario, ScenarioKey, Status, WakeSource};
 pub use self::skip::Skip;

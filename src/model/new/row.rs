@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::instants::Instants;
+use super::instants::{Instant, Instants};
 use super::scenario::Scenario;
 use super::skip::Skip;
 use crate::measure::{Loss, Metric, Reason, Rejection, Summary};
 use crate::plan::ScenarioId;
+use crate::spec::pmf::Stamp;
 use crate::spec::stat::Reached;
 
 /// One CPU's results. Durations are in ticks.
@@ -97,12 +98,35 @@ pub struct Sample {
     pub instants: Instants,
 }
 
+/// Returns a metric's name as a heading.
+#[must_use]
+pub const fn heading(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Powerdown => "Powerdown",
+        Metric::Wakeup => "Wakeup",
+        Metric::CacheFlush => "Cache Flush",
+        Metric::Latency => "Latency",
+        Metric::Call => "Call",
+        Metric::Wake => "Wake",
+        Metric::TurnOff => "Turn Off",
+        Metric::TurnOn => "Turn On",
+        Metric::Lateness => "Lateness",
+    }
+}
+
 impl Attempts {
     /// Returns the number of attempts that do not count.
     #[must_use]
     pub fn rejected_total(&self) -> u32 {
         let counts = self.rejected.iter().map(|(_, count)| *count);
         counts.fold(0, u32::saturating_add)
+    }
+
+    /// Returns the number of attempts that do not count for one reason.
+    #[must_use]
+    pub fn rejected_for(&self, reason: Reason) -> u32 {
+        let found = self.rejected.iter().find(|it| it.0 == reason);
+        found.map_or(0, |it| it.1)
     }
 }
 
@@ -141,6 +165,12 @@ impl Row {
     #[must_use]
     pub fn valid(&self) -> u32 {
         self.attempts.as_ref().map_or(0, |attempts| attempts.valid)
+    }
+
+    /// Returns the counter's value at which the CPU went down in the sample shown.
+    #[must_use]
+    pub fn went_down(&self) -> Option<u64> {
+        self.shown?.counter(Instant::Stamp(Stamp::EnterHwLowPwr))
     }
 
     /// Returns true for a row of a line without a checksum.

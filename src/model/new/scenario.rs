@@ -164,6 +164,15 @@ impl Scenario {
         self.id.is_suite() && self.method == Method::Tftf
     }
 
+    /// Returns true if all CPUs go down at once, and timestamps give the order.
+    #[must_use]
+    pub fn has_order(&self) -> bool {
+        self.has_pmf()
+            && self.id.is_parallel()
+            && self.id != ScenarioId::PsciVersionParallel
+            && self.rows.iter().any(|row| row.shown.is_some())
+    }
+
     /// Returns the row of a CPU.
     #[must_use]
     pub fn row(&self, cpu: u16) -> Option<&Row> {

@@ -1,7 +1,7 @@
 //! A run's end: its last line, and the `end` record, which has a checksum.
 
-use psci_bench::model::new::End;
-use psci_bench::model::{self, ClosingLine, Totals, Verdict};
+use psci_bench::model::new::{End, Totals};
+use psci_bench::model::{ClosingLine, Verdict};
 
 use super::integrity::Integrity;
 
@@ -16,7 +16,7 @@ pub struct Closing {
 
 impl Closing {
     /// Returns the counts of a line that says PASS or FAIL.
-    pub fn totals(&self) -> Option<model::new::Totals> {
+    pub fn totals(&self) -> Option<Totals> {
         if !matches!(self.verdict, Verdict::Pass | Verdict::Fail) {
             return None;
         }
@@ -26,14 +26,14 @@ impl Closing {
         let &[passed, skipped, failed, samples, rejected, .., lost] = numbers.as_slice() else {
             return None;
         };
-        Some(model::new::Totals {
+        Some(Totals {
             passed,
             skipped,
             failed,
             samples: samples.into(),
             rejected: rejected.into(),
             lost,
-            ..model::new::Totals::default()
+            ..Totals::default()
         })
     }
 }
@@ -129,28 +129,13 @@ impl<'r> Ending<'r> {
 
 /// Returns the last line of a run with this `end` record.
 fn line_of(end: &End) -> String {
-    ClosingLine::Ended(&totals(end)).to_string()
+    ClosingLine::Ended(&end.totals).to_string()
 }
 
 /// Returns true if `closing` is the last line of a run with this `end` record: also
 /// one without the number of rows skipped, as earlier versions have it.
 fn is_line_of(end: &End, closing: &Closing) -> bool {
-    let totals = totals(end);
-    let line = ClosingLine::Ended(&totals);
+    let line = ClosingLine::Ended(&end.totals);
     let is = closing.line.trim_end();
     is == line.to_string() || is == format!("{line:#}")
-}
-
-fn totals(end: &End) -> Totals {
-    let it = end.totals;
-    Totals {
-        passed: it.passed,
-        skipped: it.skipped,
-        failed: it.failed,
-        caller_side: it.caller_side,
-        samples: it.samples,
-        rejected: it.rejected,
-        rows_skipped: it.rows_skipped,
-        lost: it.lost,
-    }
 }

@@ -6,8 +6,6 @@
 //! the CPUs queue for a lock on their way down, in an order that changes from
 //! round to round. Nothing is random.
 
-pub(crate) mod timers;
-
 use std::boxed::Box;
 use std::vec::Vec;
 
@@ -21,7 +19,7 @@ use crate::spec::pmf::{Interface, Stamps};
 use crate::spec::psci::{self, StateFormat, SuspendMode};
 use crate::spec::stat::Rise;
 
-use timers::Timers;
+use super::timers::Timers;
 
 /// Ticks of a flush that stays in the core.
 pub const CORE_FLUSH: u64 = 440;
@@ -51,8 +49,8 @@ pub struct Fake {
     vanishes: Option<(u64, usize)>,
     mischief: Mischief,
     timers: Timers,
-    /// Whether it stays in OS-initiated mode.
-    pub stuck: bool,
+    /// The mode that it refuses to change to.
+    pub refuses: Option<SuspendMode>,
     /// After the last round.
     others_are_off: bool,
     /// How the levels above a CPU are decided about.
@@ -109,7 +107,7 @@ impl Fake {
             vanishes: None,
             mischief: Box::new(|_, _, _| {}),
             timers: Timers::new(cpus),
-            stuck: false,
+            refuses: None,
             others_are_off: true,
             mode: SuspendMode::PlatformCoordinated,
             map: (0..cpus)
@@ -121,60 +119,43 @@ impl Fake {
         }
     }
 
-    /// The same, whose firmware takes `format`.
-    pub fn taking(cpus: usize, format: StateFormat) -> Self {
-        let mut fake = Self::new(cpus);
-        fake.facts.state_format = format;
-        fake
+    /// Edits the facts about the machine.
+    pub fn with_facts(mut self, edit: impl FnOnce(&mut Facts)) -> Self {
+        edit(&mut self.facts);
+        self
     }
 
-    /// The same, without PMF.
+    /// Returns a machine without PMF.
     pub fn without_pmf(cpus: usize) -> Self {
-        let mut fake = Self::new(cpus);
-        fake.facts.pmf = Err(crate::spec::pmf::ReadError::NotImplemented);
-        fake
+        let error = crate::spec::pmf::ReadError::NotImplemented;
+        Self::new(cpus).with_facts(|facts| facts.pmf = Err(error))
     }
 
-    /// Has a timer frame.
-    pub fn with_frame(mut self) -> Self {
-        self.facts.frame = Ok(TimerFrame {
-            control: 0x2a81_0000,
-            number: 1,
-            base: 0x2a83_0000,
-            intid: 92,
-        });
-        self
+    /// Adds a timer frame.
+    pub fn with_frame(self) -> Self {
+        self.with_facts(|facts| {
+            facts.frame = Ok(TimerFrame {
+                control: 0x2a81_0000,
+                number: 1,
+                base: 0x2a83_0000,
+                intid: 92,
+            });
+        })
     }
 
-    /// Has no GIC.
-    pub fn without_gic(mut self) -> Self {
-        self.facts.gic = 0;
-        self
+    /// Removes the GIC.
+    pub fn without_gic(self) -> Self {
+        self.with_facts(|facts| facts.gic = 0)
     }
 
-    /// Has no PMU.
-    pub fn without_pmu(mut self) -> Self {
-        self.facts.pmu = false;
-        self
+    /// Adds PSCI_STAT.
+    pub fn with_statistics(self) -> Self {
+        self.with_facts(|facts| facts.stat = true)
     }
 
-    /// Keeps PSCI_STAT.
-    pub fn with_statistics(mut self) -> Self {
-        self.facts.stat = true;
-        self
-    }
-
-    /// How large its cache is, nobody knows.
-    pub fn without_cache_size(mut self) -> Self {
-        self.facts.outer_cache = None;
-        self
-    }
-
-    /// Has OS-initiated mode and SYSTEM_SUSPEND.
-    pub fn with_modes(mut self) -> Self {
-        self.facts.os_initiated = true;
-        self.facts.system_suspend = true;
-        self
+    /// Adds OS-initiated mode and SYSTEM_SUSPEND.
+    pub fn with_modes(self) -> Self {
+        self.with_facts(|facts| (facts.os_initiated, facts.system_suspend) = (true, true))
     }
 
     /// Loses a CPU in a round in which it has no part.
@@ -186,12 +167,6 @@ impl Fake {
     /// Lets things go wrong.
     pub fn with(mut self, mischief: impl FnMut(u64, usize, &mut Outcome) + 'static) -> Self {
         self.mischief = Box::new(mischief);
-        self
-    }
-
-    /// Has a firmware or hypervisor that prohibits DC ZVA.
-    pub fn without_zero(mut self) -> Self {
-        self.facts.zero = false;
         self
     }
 
@@ -478,11 +453,15 @@ impl Machine for Fake {
         if !self.others_are_off {
             return Err(psci::Error::Denied);
         }
-        if self.stuck && mode == SuspendMode::PlatformCoordinated {
+        if self.refuses == Some(mode) {
             return Err(psci::Error::Denied);
         }
         self.mode = mode;
         Ok(())
+    }
+
+    fn identity(&self, _: usize) -> Option<Identity> {
+        None
     }
 
     fn lost(&self, cpu: usize) -> Option<Loss> {
