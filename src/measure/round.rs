@@ -357,7 +357,8 @@ pub struct Facts {
     /// Bytes of the second level of cache, or of the only one, as the lead or
     /// the tree says.
     pub outer_cache: Option<u64>,
-    /// What the lead says of itself.
+    /// What the lead says of itself: its CPU's record has it.
+    #[serde(skip)]
     pub own: Identity,
     /// Whether the lead has a performance monitors unit (ID_AA64DFR0_EL1).
     pub pmu: bool,
@@ -412,6 +413,15 @@ pub trait Machine {
     fn is_lost(&self, cpu: usize) -> bool {
         self.lost(cpu).is_some()
     }
+
+    /// Returns the identity of the CPU, once it has been on.
+    fn identity(&self, cpu: usize) -> Option<Identity>;
+
+    /// Marks the heap: no later block lives beyond [`Machine::release_heap`].
+    fn mark_heap(&mut self) {}
+
+    /// Frees the heap from its mark on, or panics if a block is still in use.
+    fn release_heap(&mut self) {}
 }
 
 #[cfg(test)]

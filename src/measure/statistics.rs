@@ -28,6 +28,7 @@ pub struct Summary {
     /// The median; the lower one of an even number.
     pub median: u64,
     /// The 99th percentile, from [`P99_MIN`] samples on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99: Option<u64>,
     /// The greatest.
     pub max: u64,
@@ -133,6 +134,24 @@ impl Line {
             r2_percent: (0..=100).rev().find(is_explained)?,
         })
     }
+
+    /// Returns the greatest distance in y of one of `points` from the line through
+    /// them, rounded to the nearest integer.
+    #[must_use]
+    pub fn residual(&self, points: impl Iterator<Item = (u64, u64)> + Clone) -> u64 {
+        let points = points.map(|(x, y)| (i128::from(x), i128::from(y)));
+        let n = i128::from(self.n);
+        let (mut sx, mut sy, mut sxx, mut sxy) = (0, 0, 0, 0);
+        for (x, y) in points.clone() {
+            (sx, sy) = (sx + x, sy + y);
+            (sxx, sxy) = (sxx + x * x, sxy + x * y);
+        }
+        let (xx, xy) = (n * sxx - sx * sx, n * sxy - sx * sy);
+        // n times xx as far as the point is.
+        let far = points.map(|(x, y)| ((n * y - sy) * xx - xy * (n * x - sx)).abs());
+        let (farthest, scale) = (far.max().unwrap_or(0), (n * xx).max(1));
+        ((farthest + scale / 2) / scale) as u64
+    }
 }
 
 #[cfg(test)]
@@ -189,6 +208,12 @@ mod tests {
         assert_eq!(line(&[(0, 5), (1, 5), (2, 5)]), None);
         let exact = line(&[(0, 105), (1, 205), (2, 305)]);
         assert_eq!(exact.map(|l| (l.slope, l.r2_percent)), Some((100, 100)));
+        let residual = |points: &[(u64, u64)]| {
+            let found = line(points)?;
+            Some(found.residual(points.iter().copied()))
+        };
+        assert_eq!(residual(&[(0, 105), (1, 205), (2, 305)]), Some(0));
+        assert_eq!(residual(&[(0, 100), (1, 230), (2, 300)]), Some(20));
         let falling = line(&[(0, 30), (1, 20), (2, 10), (3, 0)]);
         assert_eq!(falling.map(|l| (l.slope, l.r2_percent)), Some((-10, 100)));
         // Juno, TF-A v2.9, level 0 in parallel, sorted: nanoseconds.

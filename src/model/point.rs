@@ -1,13 +1,6 @@
-//! What the scenarios outside TFTF's suite find: points, one for each CPU and
-//! circumstance, and how their samples are spread.
+//! Figures of the scenarios outside TFTF's suite.
 
-use crate::measure::{Histogram, Summary, Waker};
 use crate::spec::words::words;
-
-/// The variant that has nothing in its loop, beside those that have.
-pub const LOOP: &str = "loop";
-/// The variant of a point that has no samples, as its state or step is not tried.
-pub const LEFT_OUT: &str = "left_out";
 
 words! {
     /// On how many CPUs it was measured.
@@ -79,45 +72,6 @@ impl Measure {
             _ => Unit::Ticks,
         }
     }
-}
-
-/// One figure of one CPU in one circumstance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Point {
-    /// Index of the CPU in the board's order.
-    pub cpu: u16,
-    /// On how many CPUs.
-    pub how: How,
-    /// Which kind of the scenario's operation: lower-case letters, digits, `_`.
-    pub variant: &'static str,
-    /// What was varied, in the scenario's own unit, where something was.
-    pub x: Option<u64>,
-    /// Which figure.
-    pub measure: Measure,
-    /// Operations in a sample: the figure of one is that part of what
-    /// `figures` say. At least 1.
-    pub per: u32,
-    /// The samples, in the measure's unit, each of `per` operations.
-    pub figures: Summary,
-    /// Samples that were taken and do not count.
-    pub lost: u64,
-    /// The interrupt that woke the CPU, where it was suspended.
-    pub waker: Waker,
-}
-
-/// How the samples of a point are spread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spread {
-    /// Index of the CPU in the board's order.
-    pub cpu: u16,
-    /// As the point's.
-    pub how: How,
-    /// As the point's.
-    pub variant: &'static str,
-    /// As the point's.
-    pub measure: Measure,
-    /// The samples, in the measure's unit; their number is the point's n.
-    pub histogram: Histogram,
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@
 
 use core::fmt;
 
-use super::report::Totals;
+use super::new::Totals;
 
 /// What every last line begins with.
 pub const PREFIX: &str = "psci-bench: ";

@@ -86,3 +86,29 @@ words! {
         Reset = "reset",
     }
 }
+
+words! {
+    /// The number of times that each block of records is written.
+    #[derive(Default)]
+    pub enum Records, word {
+        /// Once.
+        #[default]
+        Once = "once",
+        /// Twice, with the same numbers, for lines that lose bytes.
+        Twice = "twice",
+        /// Not at all.
+        None = "none",
+    }
+}
+
+impl Records {
+    /// Returns the number of times.
+    #[must_use]
+    pub const fn copies(self) -> usize {
+        match self {
+            Self::Once => 1,
+            Self::Twice => 2,
+            Self::None => 0,
+        }
+    }
+}

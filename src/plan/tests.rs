@@ -82,6 +82,16 @@ fn loops_and_groups() {
 }
 
 #[test]
+fn records() {
+    for (word, copies) in [("once", 1), ("twice", 2), ("none", 0)] {
+        let bootargs = std::format!("records={word}");
+        let plan = Plan::parse(&bootargs).expect("a good word");
+        assert_eq!(plan.records.copies(), copies, "{word}");
+    }
+    assert_eq!(Plan::default().records.copies(), 1);
+}
+
+#[test]
 fn timers() {
     let plan = Plan::parse("period=500 duration=3600 footprint=64K threshold=80 timers=all");
     let timer = plan.expect("all words are good").timer;
@@ -138,6 +148,8 @@ fn the_wrong_word_is_named() {
         ("wake=", Value(Key::Wake)),
         ("wake=Together", Value(Key::Wake)),
         ("end=halt", Value(Key::End)),
+        ("records=", Value(Key::Records)),
+        ("records=all", Value(Key::Records)),
         ("deepest=", Value(Key::Deepest)),
         ("deepest=0x", Value(Key::Deepest)),
         ("deepest=0x+1", Value(Key::Deepest)),
@@ -193,7 +205,7 @@ fn an_error_says_what_is_accepted() {
         (
             "a=b",
             "bootargs word 1 \"a=b\": unknown key; the keys are iterations warmup only method \
-             wake end deepest core samples loops batch duration \
+             wake end deepest core samples records loops batch duration \
              period stress footprint timers threshold dirty contend",
         ),
         (

@@ -5,8 +5,8 @@
 //! the cache on the CPUs that Arm made, and whatever a hypervisor makes of it
 //! in a guest.
 
-use alloc::vec::Vec;
-
+use alloc::collections::BTreeMap;
+use alloc::string::String;
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -17,8 +17,7 @@ pub const LEVELS: usize = 7;
 const INSTRUCTION: u64 = 1;
 
 /// What a cache holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Instructions alone.
     Instruction,
@@ -41,7 +40,7 @@ impl Kind {
 }
 
 /// One cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cache {
     /// Its level, from 1, the nearest to the CPU.
     pub level: u8,
@@ -101,23 +100,30 @@ impl fmt::Display for Key {
     }
 }
 
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
 impl Serialize for Caches {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(self.iter())
+        to.collect_map(self.iter().map(|cache| (cache.key(), cache.bytes)))
     }
 }
 
 impl<'de> Deserialize<'de> for Caches {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let mut caches = Self::default();
-        for Cache { level, kind, bytes } in Vec::<Cache>::deserialize(from)? {
-            let place = usize::from(level).wrapping_sub(1);
-            let of_kind = match kind {
-                Kind::Instruction => &mut caches.instruction,
-                Kind::Data | Kind::Unified => &mut caches.data,
-            };
-            let size = of_kind.get_mut(place);
-            *size.ok_or_else(|| de::Error::custom("no such cache level"))? = bytes;
+        for (key, bytes) in BTreeMap::<String, u64>::deserialize(from)? {
+            let cache = Cache::from_key(&key, bytes);
+            let Cache { level, kind, .. } = cache.ok_or_else(|| de::Error::custom("no cache"))?;
+            // A key's level is one of 1 to 7.
+            let place = usize::from(level) - 1;
+            match kind {
+                Kind::Instruction => caches.instruction[place] = bytes,
+                Kind::Data | Kind::Unified => caches.data[place] = bytes,
+            }
             caches.unified |= u8::from(kind == Kind::Unified) << place;
         }
         Ok(caches)

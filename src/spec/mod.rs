@@ -1,5 +1,6 @@
 //! Vocabulary of the specifications: PSCI, SMCCC, PMF, PSCI_STAT, caches, counters.
 
+pub mod bump;
 pub mod caches;
 pub mod counter;
 pub mod hex;

@@ -11,7 +11,7 @@ use core::fmt::{self, Write};
 pub const COLUMNS: usize = 120;
 
 /// Running text, broken into lines between words.
-pub(crate) struct Prose<'w> {
+struct Prose<'w> {
     out: &'w mut dyn Write,
     /// Blanks that a line after the first begins with.
     indent: usize,
@@ -30,7 +30,7 @@ pub(crate) fn paragraph(
     out: &mut dyn Write,
     lead: &str,
     indent: usize,
-    text: &mut dyn FnMut(&mut Prose<'_>) -> fmt::Result,
+    text: &dyn fmt::Display,
 ) -> fmt::Result {
     out.write_str(lead)?;
     let mut prose = Prose {
@@ -41,7 +41,7 @@ pub(crate) fn paragraph(
         word: [0; COLUMNS],
         len: 0,
     };
-    text(&mut prose)?;
+    write!(prose, "{text}")?;
     prose.place_word()?;
     prose.out.write_char('\n')
 }
@@ -295,8 +295,7 @@ mod tests {
 
     fn prose(lead: &str, indent: usize, text: &str) -> String {
         let mut out = String::new();
-        paragraph(&mut out, lead, indent, &mut |prose| prose.write_str(text))
-            .expect("a String takes all");
+        paragraph(&mut out, lead, indent, &text).expect("a String takes all");
         out
     }
 

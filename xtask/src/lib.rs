@@ -19,8 +19,8 @@
 pub mod board;
 pub mod build;
 // WIP pub mod cli;
-// WIP pub mod lab;
+pub mod lab;
 pub mod qemu;
 pub mod report;
 pub mod setup;
-// WIP pub mod soak;
+pub mod soak;

@@ -1,19 +1,23 @@
 //! Runs one measurement round from the lead CPU. The lead never waits for another CPU
 //! without a deadline.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use psci_bench::board::Cpu;
 use psci_bench::measure::order::{
     Order, OrderBook, OrderEnd, quiet_ticks, wake_grace, wake_spread,
 };
 use psci_bench::measure::{
-    Action, After, Cause, End, Facts, Loss, Machine, Outcome, Round, Step, Tally, Waker,
+    Action, After, Cause, End, Facts, Identity, Loss, Machine, Outcome, Round, Step, Tally, Waker,
 };
 use psci_bench::spec::psci::{Affinity, Error, SuspendMode};
 
+use crate::machine::allocator::HEAP;
 use crate::machine::boot::layout;
 use crate::machine::console;
 use crate::machine::cpu::instructions;
-use crate::machine::round::channel::CpuChannel;
+use crate::machine::round::channel::{self, CpuChannel};
 use crate::machine::round::handover::Handover;
 use crate::machine::round::lead_watch::FINISH_US;
 use crate::machine::round::participant::Participant;
@@ -52,24 +56,18 @@ pub struct Lead {
     channels: &'static [CpuChannel],
     facts: Facts,
     cpus: &'static [Cpu],
-    states: &'static mut [CpuState],
+    states: Vec<CpuState>,
 }
 
 impl Lead {
-    /// Returns the lead of these CPUs, all others off. `cpus` and `states` have one
-    /// element for each.
-    pub fn new(
-        own: Participant,
-        facts: Facts,
-        cpus: &'static [Cpu],
-        states: &'static mut [CpuState],
-    ) -> Self {
+    /// Returns the lead of these CPUs, all others off.
+    pub fn new(own: Participant, facts: Facts, cpus: &'static [Cpu]) -> Self {
         Self {
             own,
             channels: own.parts.waker.channels,
             facts,
             cpus,
-            states,
+            states: vec![CpuState::Off; cpus.len()],
         }
     }
 
@@ -400,6 +398,7 @@ impl Machine for Lead {
 
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         console::wait_idle();
+        HEAP.begin_round();
         outcomes.fill(Outcome::default());
         self.power_off_non_participants(round, outcomes);
         let since = self.timebase().now();
@@ -425,6 +424,7 @@ impl Machine for Lead {
             let start = self.run_lead_part(round, since, outcomes);
             self.collect_outcomes(round, start, outcomes);
         }
+        HEAP.end_round();
         self.own.parts.watch.end();
         console::restore();
     }
@@ -442,6 +442,18 @@ impl Machine for Lead {
 
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error> {
         self.own.parts.firmware.set_suspend_mode(mode)
+    }
+
+    fn identity(&self, cpu: usize) -> Option<Identity> {
+        channel::identity_of(cpu)
+    }
+
+    fn mark_heap(&mut self) {
+        HEAP.mark();
+    }
+
+    fn release_heap(&mut self) {
+        HEAP.release();
     }
 
     fn lost(&self, cpu: usize) -> Option<Loss> {

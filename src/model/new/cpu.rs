@@ -5,6 +5,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::run::Run;
+use crate::board;
 use crate::measure::Identity;
 use crate::spec::hex;
 
@@ -44,6 +45,18 @@ impl fmt::Display for Label {
     }
 }
 
+impl From<&board::Cpu> for Cpu {
+    fn from(cpu: &board::Cpu) -> Self {
+        Self {
+            mpidr: Some(cpu.mpidr),
+            cluster: cpu.cluster,
+            core: cpu.core,
+            thread: cpu.thread,
+            identity: None,
+        }
+    }
+}
+
 impl Run {
     /// Returns the CPU at `index` of the board's order; one without a MPIDR if
     /// there is none.
@@ -71,6 +84,16 @@ impl Run {
     pub fn threads(&self) -> u64 {
         let threads = self.cpus.iter().map(|cpu| u64::from(cpu.thread));
         threads.max().unwrap_or(0) + 1
+    }
+
+    /// Returns the first CPU of each cluster, by index in the board's order.
+    pub(crate) fn cluster_heads(&self) -> impl Iterator<Item = u16> {
+        let is_first = |index: &u16| {
+            let cluster = self.cpu(*index).cluster;
+            let first = self.cpus.iter().position(|cpu| cpu.cluster == cluster);
+            first == Some(usize::from(*index))
+        };
+        (0..self.cpus.len() as u16).filter(is_first)
     }
 
     /// Returns the core's number where a table has one column for core and thread:

@@ -1,8 +1,12 @@
 //! Reasons for which a scenario fails.
 
+use alloc::format;
+use alloc::string::String;
+
 use serde::{Deserialize, Serialize};
 
 use super::point::Variant;
+use super::run::Run;
 use crate::measure::{Fault, Loss, Rejection};
 use crate::spec::psci;
 
@@ -71,4 +75,70 @@ pub enum Failure {
     },
     /// Not in the log: TFTF gives no reason, or the record was lost.
     NotStated,
+}
+
+impl Failure {
+    /// Returns the reason in words.
+    #[must_use]
+    pub fn sentence(&self, run: &Run) -> String {
+        match *self {
+            Self::TooFewSamples { cpu, valid, asked } => format!(
+                "CPU {} has {valid} valid samples of {asked} asked for, fewer than 90 %",
+                run.label(cpu)
+            ),
+            Self::StateRefused {
+                power_state,
+                error,
+                cpu,
+            } => format!(
+                "the firmware refuses power_state {power_state:#010x} on CPU {}: {error}",
+                run.label(cpu)
+            ),
+            Self::CpuLost { cpu, loss } => format!("CPU {} was lost: {loss}", run.label(cpu)),
+            Self::NotCalibrated { sleep, last, cpu } => format!(
+                "no trial round was good, with up to {} of sleep; the last one failed on CPU {}: \
+                 {last}",
+                run.unit().span(sleep),
+                run.label(cpu)
+            ),
+            Self::ModeStuck(error) => format!(
+                "the firmware stays in OS-initiated mode: SET_SUSPEND_MODE returned {error}"
+            ),
+            Self::Timer { cpu, fault } => {
+                format!(
+                    "the timer of CPU {} {}",
+                    run.label(cpu),
+                    of_timer(run, fault)
+                )
+            }
+            Self::GaveUp { variant, cpu } => format!(
+                "{} did not come on CPU {}, or another interrupt did",
+                variant.word(),
+                run.label(cpu)
+            ),
+            Self::WrongAnswer {
+                variant,
+                answer,
+                cpu,
+            } => format!(
+                "{} came back with {answer} on CPU {}",
+                variant.word(),
+                run.label(cpu)
+            ),
+            Self::NotStated => "the log does not give the reason".into(),
+        }
+    }
+}
+
+fn of_timer(run: &Run, fault: Fault) -> String {
+    match fault {
+        Fault::Pending => "was not set, as an interrupt was pending that did not go away".into(),
+        Fault::Stray(intid) => format!("was left as interrupt {intid} came"),
+        Fault::Spurious => "was left as interrupts came that none was behind".into(),
+        Fault::Silent => "raised no interrupt any more".into(),
+        Fault::Late(ticks) => format!(
+            "was handled {} late, more than threshold= allows; what follows was not measured",
+            run.unit().span(ticks)
+        ),
+    }
 }

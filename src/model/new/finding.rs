@@ -15,7 +15,7 @@ use crate::spec::words::words;
 pub struct Finding {
     /// The kind.
     pub kind: Kind,
-    /// The conclusion in one or more sentences, at most 700 bytes in a record.
+    /// The conclusion in one or more sentences; a record has room for about 500 bytes.
     #[serde(rename = "text")]
     pub sentence: String,
     /// The CPUs whose rows or points it rests on.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::Metric;
+use crate::measure::{Metric, Outcome};
 use crate::spec::pmf::Stamp;
 
 /// An instant of a sample.
@@ -86,6 +86,37 @@ impl Instants {
             base,
             ..Self::default()
         }
+    }
+
+    /// Returns the instants of an outcome; those of PMF with `pmf`, as far as its
+    /// call writes them.
+    #[must_use]
+    pub fn of(outcome: &Outcome, pmf: bool) -> Self {
+        // A sample of CPU_OFF has no agreed start.
+        let base = match outcome.start {
+            0 => outcome.before,
+            start => start,
+        };
+        let mut instants = Self::new(base);
+        let path = outcome.path().filter(|_| pmf);
+        for instant in Instant::ALL {
+            let counter = match instant {
+                Instant::Before => outcome.before,
+                Instant::Stamp(stamp) if path.is_some_and(|path| path.captures(stamp)) => {
+                    outcome.stamps.at(stamp)
+                }
+                Instant::Stamp(_) => 0,
+                Instant::Due => outcome.due,
+                Instant::After => outcome.after,
+                Instant::TurnedOn => outcome.turned_on,
+                Instant::Entered => outcome.entered,
+                Instant::SeenOff => outcome.seen_off,
+            };
+            if counter != 0 {
+                instants.set(instant, counter.wrapping_sub(base).cast_signed());
+            }
+        }
+        instants
     }
 
     /// Returns the ticks from the base to `instant`.

@@ -1,6 +1,8 @@
 //! The model of a run: what the payload fills, records carry and reports take.
 
 mod cpu;
+#[cfg(test)]
+pub(crate) mod example;
 mod failure;
 mod finding;
 mod instants;

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::{Summary, Waker};
+use crate::measure::{Histogram, Summary, Waker};
 use crate::spec::words::words;
 
 pub use crate::model::{How, Measure, Unit};
@@ -80,6 +80,23 @@ pub struct Spread {
     pub counts: Vec<u32>,
 }
 
+impl Spread {
+    /// Returns the spread of a histogram; without counts if that is empty.
+    #[must_use]
+    pub fn of(histogram: &Histogram) -> Self {
+        let bins = || histogram.counts().enumerate();
+        let first = bins().position(|(_, count)| count > 0).unwrap_or(0);
+        let end = bins().filter(|(_, count)| *count > 0).last();
+        let len = end.map_or(0, |(last, _)| last + 1 - first);
+        let mut counts = Vec::with_capacity(len);
+        counts.extend(histogram.counts().skip(first).take(len));
+        Self {
+            first: first as u16,
+            counts,
+        }
+    }
+}
+
 fn is_own_timers(waker: &Waker) -> bool {
     *waker == Waker::OwnTimers
 }
@@ -107,6 +124,24 @@ impl Measure {
 }
 
 impl Point {
+    /// Returns the point of a CPU without samples, of which `how`, `x`, `per` and
+    /// `waker` are the usual ones.
+    #[must_use]
+    pub fn new(cpu: u16, variant: Variant, measure: Measure) -> Self {
+        Self {
+            cpu,
+            how: How::Alone,
+            variant,
+            x: None,
+            measure,
+            per: 1,
+            figures: Summary::default(),
+            lost: 0,
+            waker: Waker::OwnTimers,
+            spread: None,
+        }
+    }
+
     /// Returns true if two points of a scenario answer one question on two CPUs.
     /// Samples of more operations answer another one: the loop around them has a
     /// smaller part in them.

@@ -4,11 +4,12 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use super::instants::Instants;
+use super::instants::{Instant, Instants};
 use super::scenario::Scenario;
 use super::skip::Skip;
 use crate::measure::{Loss, Metric, Reason, Rejection, Summary};
 use crate::plan::ScenarioId;
+use crate::spec::pmf::Stamp;
 use crate::spec::stat::Reached;
 
 /// One CPU's results. Durations are in ticks.
@@ -117,11 +118,36 @@ impl Attempts {
     /// Returns the number of attempts that do not count.
     #[must_use]
     pub fn rejected_total(&self) -> u32 {
-        self.rejected.iter().map(|(_, count)| count).sum()
+        let counts = self.rejected.iter().map(|(_, count)| *count);
+        counts.fold(0, u32::saturating_add)
+    }
+
+    /// Returns the number of attempts that do not count for one reason.
+    #[must_use]
+    pub fn rejected_for(&self, reason: Reason) -> u32 {
+        let found = self.rejected.iter().find(|it| it.0 == reason);
+        found.map_or(0, |it| it.1)
     }
 }
 
 impl Row {
+    /// Returns a copy without the samples.
+    #[must_use]
+    pub fn without_samples(&self) -> Self {
+        Self {
+            cpu: self.cpu,
+            figures: self.figures,
+            attempts: self.attempts.clone(),
+            skipped: self.skipped,
+            helper: self.helper,
+            reached: self.reached,
+            lost: self.lost,
+            statistics: self.statistics.clone(),
+            shown: self.shown,
+            samples: Vec::new(),
+        }
+    }
+
     /// Returns the statistics of a metric that has samples.
     #[must_use]
     pub fn summary(&self, metric: Metric) -> Option<&Summary> {
@@ -139,6 +165,12 @@ impl Row {
     #[must_use]
     pub fn valid(&self) -> u32 {
         self.attempts.as_ref().map_or(0, |attempts| attempts.valid)
+    }
+
+    /// Returns the counter's value at which the CPU went down in the sample shown.
+    #[must_use]
+    pub fn went_down(&self) -> Option<u64> {
+        self.shown?.counter(Instant::Stamp(Stamp::EnterHwLowPwr))
     }
 
     /// Returns true for a row of a line without a checksum.

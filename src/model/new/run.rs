@@ -6,13 +6,14 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::cpu::Cpu;
+use super::row::Row;
 use super::scenario::{Scenario, ScenarioKey};
 use super::totals::Totals;
 use crate::board::LabelSource;
 use crate::measure::Facts;
 use crate::model::Verdict;
-use crate::plan::Plan;
-use crate::spec::ticks::Clock;
+use crate::plan::{Method, Plan};
+use crate::spec::ticks::{Clock, Unit};
 
 /// A run of the payload, or of TFTF.
 ///
@@ -62,15 +63,25 @@ pub struct End {
 }
 
 impl Run {
+    /// Returns false for a run without any record: a table, or a log of TFTF.
+    #[must_use]
+    pub fn has_records(&self) -> bool {
+        let is_of_records = |it: &Scenario| {
+            let mut rows = it.rows.iter();
+            it.conditions.is_some() || !it.points.is_empty() || !rows.all(Row::is_from_line)
+        };
+        let has_head = self.head.is_some() || self.facts.is_some() || self.plan.is_some();
+        has_head || self.end.is_some() || self.scenarios.iter().any(is_of_records)
+    }
+
     /// Returns the counter as a clock: of unknown frequency where the facts are
     /// lost, and of 1 GHz in a run without any record, as TFTF prints nanoseconds.
     #[must_use]
     pub fn clock(&self) -> Clock {
-        let without_records = self.head.is_none() && self.plan.is_none() && self.end.is_none();
         let hz = match &self.facts {
             Some(facts) => facts.frequency,
-            None if without_records => 1_000_000_000,
-            None => 0,
+            None if self.has_records() => 0,
+            None => 1_000_000_000,
         };
         Clock { hz }
     }
@@ -79,6 +90,18 @@ impl Run {
     #[must_use]
     pub fn scenario(&self, key: ScenarioKey) -> Option<&Scenario> {
         self.scenarios.iter().find(|it| it.key() == key)
+    }
+
+    pub(crate) fn unit(&self) -> Unit {
+        Unit(self.clock())
+    }
+
+    /// Returns true if TFTF's lines are printed at all.
+    pub(crate) fn has_frame(&self) -> bool {
+        self.plan.is_some_and(|plan| {
+            let suite = plan.scenarios.suite();
+            !suite.is_empty() && plan.methods.iter().any(|method| method == Method::Tftf)
+        })
     }
 
     /// Returns the index of the lead CPU; None where the facts are lost.

@@ -10,7 +10,7 @@ use super::point::Point;
 use super::row::Row;
 use super::skip::Skip;
 use crate::measure::{Reason, Summary};
-use crate::plan::{Method, ScenarioId};
+use crate::plan::{Method, ScenarioId, short_tag};
 use crate::spec::words::words;
 
 /// The results of a scenario by one method and, if a CPU stays awake for the
@@ -18,6 +18,7 @@ use crate::spec::words::words;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scenario {
     /// The scenario.
+    #[serde(with = "short_tag")]
     pub id: ScenarioId,
     /// The method.
     pub method: Method,
@@ -46,7 +47,7 @@ pub struct Scenario {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ScenarioKey {
     /// The scenario.
-    #[serde(rename = "s")]
+    #[serde(rename = "s", with = "short_tag")]
     pub id: ScenarioId,
     /// The method.
     #[serde(rename = "m")]
@@ -63,6 +64,7 @@ pub struct Conditions {
     pub pmf: bool,
     /// The `power_state` that was asked for; None without a suspend, and in
     /// scenarios of several states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power_state: Option<u32>,
     /// The interrupt that woke the CPUs.
     pub wake_source: WakeSource,
@@ -77,12 +79,16 @@ pub struct Conditions {
     pub sleep: u64,
     /// Parallel: ticks between the first and the last CPU's call, over the rounds
     /// that count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skew: Option<Summary>,
     /// The reason why idle states were left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub states_left_out: Option<Skip>,
     /// The reason why OS-initiated mode was left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode_left_out: Option<Skip>,
     /// Batches of the shortest warm-up, if the time limit cut one short.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmed: Option<u32>,
 }
 
@@ -156,6 +162,15 @@ impl Scenario {
     #[must_use]
     pub fn is_framed(&self) -> bool {
         self.id.is_suite() && self.method == Method::Tftf
+    }
+
+    /// Returns true if all CPUs go down at once, and timestamps give the order.
+    #[must_use]
+    pub fn has_order(&self) -> bool {
+        self.has_pmf()
+            && self.id.is_parallel()
+            && self.id != ScenarioId::PsciVersionParallel
+            && self.rows.iter().any(|row| row.shown.is_some())
     }
 
     /// Returns the row of a CPU.

@@ -1,5 +1,7 @@
 //! Reasons for which nothing is measured.
 
+use core::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::board::NoFrame;
@@ -61,4 +63,64 @@ pub enum Skip {
     },
     /// Not in the log: TFTF gives no reason, or the record was lost.
     NotStated,
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match *self {
+            Self::NoIdleState => {
+                "the board names no idle state of this kind; deepest= or core= can give one"
+            }
+            Self::OtherFormat(format) => {
+                let (takes, has) = (format.name(), format.other().name());
+                return write!(
+                    f,
+                    "the firmware takes {takes} power_state values; the device tree has {has} \
+                     ones. Use a tree with {takes} ones (--state-format, --deepest and --core of \
+                     cargo xtask make one), or give the values by deepest= and core="
+                );
+            }
+            Self::NotSupported(id) => {
+                return write!(f, "the firmware does not implement function {id:#010x}");
+            }
+            Self::TimerStops(why) => {
+                return write!(f, "the idle state stops the CPUs' own timers, and {why}");
+            }
+            Self::NoInterrupts => "no GIC, and so no interrupt of a timer",
+            Self::NoZero => "DC ZVA is prohibited here (DCZID_EL0.DZP)",
+            Self::NoSgi => "no GIC, and so no SGI",
+            Self::NoPmu => "the CPU has no performance monitors",
+            Self::NoPmf => "PMF's timestamps can not be read",
+            Self::OneCpu => "there is no other CPU to turn on",
+            Self::NoCacheSize => {
+                "neither the CPU nor the device tree tells how large a cache is; dirty= can give \
+                 steps"
+            }
+            Self::TooFewCpus => {
+                "there are fewer CPUs than contend= asks for; where the CPUs' own timers stop, \
+                 one more stays awake"
+            }
+            Self::ModeRefused(error) => {
+                return write!(f, "SET_SUSPEND_MODE is advertised, and returned {error}");
+            }
+            Self::NoGic => "no GIC: nothing could wake a suspended CPU",
+            Self::NotTried { mpidr, power_state } => {
+                return write!(
+                    f,
+                    "no trial of {power_state:#010x} on CPU {mpidr:#x} was good"
+                );
+            }
+            Self::NoHelper => {
+                "the idle state stops the CPUs' own timers, and there is no second CPU to wake \
+                 the first"
+            }
+            Self::SgiDidNotWake { mpidr, power_state } => {
+                return write!(
+                    f,
+                    "SGI did not wake CPU {mpidr:#x} from {power_state:#010x}"
+                );
+            }
+            Self::NotStated => "the log does not give the reason",
+        })
+    }
 }

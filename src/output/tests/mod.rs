@@ -1,7 +1,5 @@
 //! Made-up reports, and all that must hold for what is printed of them.
 
 mod contract;
-mod fixture;
 mod golden;
-mod machine_records;
 mod shape;

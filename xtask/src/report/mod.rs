@@ -45,10 +45,7 @@
 //! `log/fields.rs`.
 
 pub mod analysis;
-// WIP pub mod export;
-// WIP pub mod jobs;
+pub mod jobs;
 pub mod log;
-pub mod model;
 
-// WIP pub use self::export::Report;
-// WIP pub use self::log::read;
+pub use self::log::read;

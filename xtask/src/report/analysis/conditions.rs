@@ -7,7 +7,7 @@ use psci_bench::model::new::{Conditions, Head, Run, Scenario};
 use psci_bench::plan::{Plan, ScenarioId};
 
 use super::figure::has_figure;
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 
 /// A difference that a comparison passes over if it is asked to.

@@ -8,7 +8,7 @@ use psci_bench::plan::ScenarioId;
 use psci_bench::spec::ticks::Clock;
 use serde::Serialize;
 
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 /// The question that a figure answers. Equal keys in one scenario differ only in
 /// their CPUs.

@@ -1,22 +1,12 @@
 //! The findings of a scenario: the payload's, and those that need more than a
 //! board's integers.
 
-use psci_bench::model::new::{Finding, Kind, Run, Scenario};
+use psci_bench::findings::{Detail, findings_of};
+use psci_bench::model::new::{Finding, Kind, Scenario};
 
 use super::points::{contention, dirty_flush, net_of_loop};
 use super::{basis, outliers};
-use crate::report::log::logged_run::LoggedRun;
-
-/// WIP: the library's `psci_bench::findings::{Detail, findings_of}`.
-enum Detail {
-    /// With the second sentences.
-    Full,
-}
-
-/// WIP: the library's.
-fn findings_of(_: &Run, _: &Scenario, _: Detail) -> Vec<Finding> {
-    Vec::new()
-}
+use crate::report::log::LoggedRun;
 
 /// Returns the findings of a scenario.
 ///

@@ -2,55 +2,19 @@
 
 use std::path::Path;
 
-use psci_bench::board::{LabelSource, NoFrame, NoWatchdog};
-use psci_bench::image::Conduit;
-use psci_bench::measure::{Counter, Facts, Metric, Summary, Waker};
+use psci_bench::measure::{Metric, Summary, Waker};
 use psci_bench::model::new::{
-    Attempts, Conditions, Cpu, Figures, Head, How, Instant, Instants, Measure, Point, Row, Run,
-    Sample, Scenario, ScenarioKey, Statistic, Status, Variant, WakeSource,
+    Attempts, Conditions, Cpu, Figures, How, Instant, Instants, Measure, Point, Row, Run, Sample,
+    Scenario, ScenarioKey, Statistic, Status, Variant, WakeSource,
 };
-use psci_bench::plan::{Method, Plan, ScenarioId, WakePattern};
-use psci_bench::spec::pmf::{Interface, Stamp};
-use psci_bench::spec::psci::StateFormat;
-use psci_bench::spec::timer::TimerName;
+use psci_bench::plan::{Method, ScenarioId, WakePattern};
+use psci_bench::spec::pmf::Stamp;
 
-use crate::report::log::logged_run::LoggedRun;
-use crate::report::model::{Integrity, Records, Source, Stage};
+use crate::report::log::made_up_run;
+use crate::report::log::{Integrity, LoggedRun, Records, Source, Stage};
 
-/// The frequency: a tick is 16 ns.
-const HZ: u64 = 62_500_000;
-
-fn facts() -> Facts {
-    Facts {
-        frequency: HZ,
-        counter: Counter::Physical,
-        timer: TimerName::Cnthp,
-        timer_intid: 26,
-        frame: Err(NoFrame::NotInTree),
-        exception_level: 2,
-        e2h: false,
-        gic: 3,
-        conduit: Conduit::Smc,
-        psci_version: 0x1_0001,
-        smccc: None,
-        service: None,
-        state_format: StateFormat::Original,
-        pmf: Ok(Interface::VendorEl3),
-        watchdog: Err(NoWatchdog::NotInTree),
-        stat: true,
-        os_initiated: false,
-        system_suspend: false,
-        lead: 0,
-        outer_cache: None,
-        own: Default::default(),
-        pmu: true,
-        kvm: false,
-        zero: true,
-        overheads: Default::default(),
-    }
-}
-
-/// Makes a run with records of CPUs in one cluster, without scenarios.
+/// Makes a run with records of CPUs in one cluster, without scenarios. A tick is
+/// 16 ns.
 pub(super) fn run(cpus: u16) -> LoggedRun {
     let cpu = |core: u16| Cpu {
         mpidr: Some(core.into()),
@@ -59,17 +23,10 @@ pub(super) fn run(cpus: u16) -> LoggedRun {
     };
     LoggedRun {
         run: Run {
-            head: Some(Head {
-                format: 1,
-                version: "1.0".into(),
-                model: "QEMU".into(),
-                labels: LabelSource::CpuMap,
-                cpus,
-            }),
-            facts: Some(facts()),
-            plan: Some(Plan::default()),
             cpus: (0..cpus).map(cpu).collect(),
-            ..Run::default()
+            scenarios: Vec::new(),
+            end: None,
+            ..made_up_run::run()
         },
         source: Source {
             input: "a.log".into(),

@@ -15,8 +15,7 @@ use super::conditions::{
     Condition, MERGED, MERGED_IF_KNOWN, MERGED_RUNS, Side, differences, first_difference,
 };
 use super::figure::{Figure, FigureKey, Origin, by_cpu_and_key, figures};
-use crate::report::log::logged_run::LoggedRun;
-use crate::report::model::Source;
+use crate::report::log::{LoggedRun, Source};
 
 /// Several runs of one board.
 #[derive(Clone, Debug)]

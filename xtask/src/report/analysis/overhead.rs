@@ -24,7 +24,7 @@ use super::figure::{
     Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, is_sorted_by_size, x_text,
 };
 use super::interval::notch;
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 /// The unit of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

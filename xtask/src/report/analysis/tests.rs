@@ -12,7 +12,7 @@ use super::findings::findings;
 use super::made_up::{point, run, scenario, set_summary, suite, with_points};
 use super::overhead::{Unit, overhead};
 use super::worst_case::{IdleState, TimerInState, idle_states};
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 /// Returns the findings of one kind in a scenario.
 fn of_kind(run: &LoggedRun, nth: usize, kind: Kind) -> Vec<Finding> {
@@ -402,7 +402,7 @@ fn instrumentation_costs_what_the_caller_sees_of_one_cpu() {
     error(
         &with,
         &other,
-        "the board is QEMU in a.log, and Juno in a.log",
+        "the board is QEMU virt in a.log, and Juno in a.log",
     );
     other = plain.clone();
     other.run.scenarios.clear();

@@ -19,7 +19,7 @@ use psci_bench::model::new::{How, Point, Scenario, WakeSource};
 use psci_bench::plan::{ScenarioId, WakePattern};
 
 use super::figure::{Figure, Origin, figures, has_figure};
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 /// An idle state with its latencies.
 #[derive(Clone, Debug)]

@@ -1,3 +1,29 @@
-//! WIP: logs into runs.
+//! Text of a UART, or published tables -> runs.
 
-pub mod logged_run;
+mod builder;
+mod clean;
+mod closing;
+mod error;
+mod integrity;
+pub(in crate::report) mod lava_log;
+mod ledger;
+pub(crate) mod lines;
+mod logged_run;
+#[cfg(test)]
+#[path = "../../../tests/support/made_up_run.rs"]
+pub(crate) mod made_up_run;
+mod plain_line;
+mod reader;
+mod reason;
+pub mod tables;
+#[cfg(test)]
+mod tests;
+pub(crate) mod untrusted_text;
+mod unverified;
+
+pub use self::closing::Closing;
+pub use self::error::ReadError;
+pub use self::integrity::{Integrity, Missing, Records};
+pub use self::logged_run::{HeaderLines, LoggedRun, Source, Stage};
+pub use self::reader::{Input, read, read_bytes};
+pub use self::reason::{reason_text, reason_word};

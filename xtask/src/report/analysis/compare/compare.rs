@@ -22,7 +22,7 @@ use super::findings::findings;
 use super::gaps::find_lost_scenarios;
 use super::sides::{Pairs, RowIs, Sides, name_rows};
 use crate::report::analysis::conditions::{COMPARED_RUNS, Side, differences, refusal};
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 /// Compares the runs with `baseline`.
 ///

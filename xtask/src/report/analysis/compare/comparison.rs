@@ -9,7 +9,7 @@ use super::sides::{Keyed, RowIs};
 use crate::report::analysis::basis::ComparisonFinding;
 use crate::report::analysis::conditions::Across;
 use crate::report::analysis::figure::FigureKey;
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 /// The tolerance of TF-A's documentation: 2 %.
 pub const TOLERANCE_PPM: u32 = 20_000;

@@ -8,7 +8,7 @@ use super::sentences::{bases, title};
 use super::sides::{Keyed, Sides};
 use crate::report::analysis::basis::ComparisonFinding;
 use crate::report::analysis::conditions::{Across, NOTED, Side, differences};
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 fn finding(kind: Kind, confidence: Confidence, sentence: impl Into<String>) -> ComparisonFinding {
     ComparisonFinding::new(kind, confidence, sentence.into(), Vec::new())

@@ -19,7 +19,7 @@ use crate::report::analysis::figure::{
     Figure, FigureKey, by_cpu_and_key, figures, is_sorted_by_size,
 };
 use crate::report::analysis::interval::{by_place, notch};
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 /// The figures of a scenario that tables show.
 struct Shown<'r> {

@@ -12,7 +12,7 @@ use psci_bench::plan::ScenarioId;
 use super::change::{Change, Outcome, Value, is_close};
 use super::sides::Sides;
 use crate::report::analysis::figure::FigureKey;
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 /// Removes the moved flushes from the changes of Powerdown and judges the rest.
 pub(super) fn judge_moved_flushes(

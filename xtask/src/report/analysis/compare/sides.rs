@@ -1,11 +1,11 @@
 //! The two runs of a comparison, and the pairs of their CPUs.
 
 use anyhow::{Result, ensure};
+use psci_bench::findings::tick_ns;
 use psci_bench::model::new::{Cpu, Run};
 use serde::Serialize;
 
-use crate::report::analysis::figure::figures;
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 /// The way in which rows are paired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -179,7 +179,7 @@ impl<'r> Sides<'r> {
         pairs: &'r Pairs,
         tolerance: u32,
     ) -> Self {
-        let tick = |run| tick_ns(run).unwrap_or(0) as f64;
+        let tick = |it: &LoggedRun| tick_ns(&it.run).unwrap_or(0) as f64;
         Self {
             new,
             old,
@@ -193,26 +193,4 @@ impl<'r> Sides<'r> {
     pub(super) const fn runs(&self) -> (&'r Run, &'r Run) {
         (&self.new.run, &self.old.run)
     }
-}
-
-/// Returns the tick of a run in nanoseconds, rounded up: that of its counter or,
-/// without records, the common divisor of all figures.
-fn tick_ns(run: &LoggedRun) -> Option<u64> {
-    fn gcd(a: u64, b: u64) -> u64 {
-        if b == 0 { a } else { gcd(b, a % b) }
-    }
-    if run.integrity.records.is_some() {
-        let tick = run.run.clock().tick_ps();
-        return tick.map(|ps| ps.div_ceil(1000).max(1));
-    }
-    let scenarios = run.run.scenarios.iter();
-    let all = scenarios
-        .flat_map(|it| figures(run, it))
-        .filter_map(|it| it.shown);
-    let mut all: Vec<u64> = all.filter(|figure| *figure > 0).collect();
-    all.sort_unstable();
-    all.dedup();
-    let divisor = all.iter().copied().fold(0, gcd);
-    // Few numbers have a common divisor by chance.
-    (all.len() >= 8 && divisor > 1).then_some(divisor)
 }

@@ -14,7 +14,7 @@ const REFUSED: &str = "
     pattern|wakes|wake-up pattern is chain, and staggered in the baseline: --across wakes
     source|wakes|the wake-up source is timer, and helper in the baseline: --across wakes
     helper||helper 0.3 in the baseline: no option compares them, as they have 4 rows against 3
-    board|boards|of a.log is \"QEMU\", and that of the baseline a.log \"Juno\": --across boards
+    board|boards|of a.log is \"QEMU virt\", and that of the baseline a.log \"Juno\": --across boards
     caller||the source of the figures is PMF, and the caller in the baseline
     lost row||4 rows against 3: CPUs that go down together wait
     no clock||frequency is known
@@ -53,7 +53,7 @@ fn differences_that_are_passed_over_are_named() {
     let expected = [
         "By its own lines, which have no checksum, the firmware is v2.2, and was \
          v2.1.1(release):x.",
-        "Besides figures: the board is QEMU, and was Juno; the count of samples asked for is 20, \
+        "Besides figures: the board is QEMU virt, and was Juno; the count of samples asked for is 2, \
          and was 7.",
         "Suspend to deepest power level on all cores in sequence, method tftf: method tftf is \
          compared with warm, as was asked for: a change may be the method's.",

@@ -8,7 +8,7 @@ use super::support::{compared, found, of, of_metric, outcomes, sentences};
 use crate::report::analysis::compare::Outcome::{Better, Moved, Noise, Same, Worse};
 use crate::report::analysis::compare::{Comparison, Options, compare};
 use crate::report::analysis::made_up::{set_summary, suite, table};
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 fn shifted(by: i64, of: &[u64]) -> Vec<u64> {
     of.iter().map(|it| it.saturating_add_signed(by)).collect()

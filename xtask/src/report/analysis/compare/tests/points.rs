@@ -7,7 +7,7 @@ use super::support::{compared, found, sentences, try_compare};
 use crate::report::analysis::compare::Judged;
 use crate::report::analysis::compare::Outcome::{Same, Worse};
 use crate::report::analysis::made_up::{point, with_points};
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 /// Loops of two CPUs.
 fn loops(per: [u32; 2], samples: &[u64]) -> LoggedRun {

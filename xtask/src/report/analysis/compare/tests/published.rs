@@ -12,7 +12,7 @@ use crate::report::analysis::basis::basis_text;
 use crate::report::analysis::compare::Outcome::{Moved, Same, Worse};
 use crate::report::analysis::compare::{Change, ComparedScenario, Judged, Keyed, RowIs};
 use crate::report::analysis::made_up::{cells, published, suite};
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 /// A release, its baseline, the kind of a finding, and parts of its sentence; none if
 /// there is no such finding.

@@ -9,7 +9,7 @@ use crate::report::analysis::compare::{
     Across, Change, ComparedScenario, Comparison, Options, Outcome, compare,
 };
 use crate::report::analysis::made_up::published;
-use crate::report::log::logged_run::LoggedRun;
+use crate::report::log::LoggedRun;
 
 /// Compares with options by their words.
 pub(super) fn try_compare(
