@@ -101,13 +101,13 @@ pub(super) enum Condition {
     CpuCount,
     Cpus,
     Firmware,
-    ExceptionLevel,
+    Level,
     Methods,
     Iterations,
-    WakePatterns,
+    Patterns,
     Method,
     PowerState,
-    WakePattern,
+    Pattern,
     WakeSource,
     Source,
     Period,
@@ -115,29 +115,18 @@ pub(super) enum Condition {
     Batch,
 }
 
-use Condition::{
-    Batch, Board, Counter, CpuCount, Cpus, ExceptionLevel, Firmware, Footprint, Frequency,
-    Iterations, Method, Methods, Payload, Period, PowerState, Source, WakePattern, WakePatterns,
-    WakeSource,
-};
+use Condition::*;
 
 /// Conditions of a comparison: those of runs, which differ only if both are known.
 pub(super) const COMPARED_RUNS: &[Condition] = &[Board];
 /// Conditions that a comparison names if they differ.
 pub(super) const NOTED: &[Condition] = &[
-    Board,
-    Payload,
-    Frequency,
-    CpuCount,
-    ExceptionLevel,
-    Iterations,
-    WakePatterns,
+    Board, Payload, Frequency, CpuCount, Level, Iterations, Patterns,
 ];
 /// Conditions of merging: an unknown value differs from a known one.
-pub(super) const MERGED_RUNS: &[Condition] =
-    &[Board, Frequency, Cpus, Firmware, ExceptionLevel, Methods];
+pub(super) const MERGED_RUNS: &[Condition] = &[Board, Frequency, Cpus, Firmware, Level, Methods];
 /// The same of scenarios.
-pub(super) const MERGED: &[Condition] = &[PowerState, WakePattern, Period, Footprint];
+pub(super) const MERGED: &[Condition] = &[PowerState, Pattern, Period, Footprint];
 /// Conditions of merging scenarios that differ only if both are known.
 pub(super) const MERGED_IF_KNOWN: &[Condition] = &[Source];
 /// Conditions of the cost of instrumentation: an unknown value differs from a known
@@ -145,14 +134,7 @@ pub(super) const MERGED_IF_KNOWN: &[Condition] = &[Source];
 pub(super) const OVERHEAD: &[Condition] = &[Board, Counter, Frequency];
 /// Conditions of comparing scenarios.
 const COMPARED: &[Condition] = &[
-    Method,
-    PowerState,
-    WakePattern,
-    WakeSource,
-    Source,
-    Period,
-    Footprint,
-    Batch,
+    Method, PowerState, Pattern, WakeSource, Source, Period, Footprint, Batch,
 ];
 
 impl Condition {
@@ -166,10 +148,10 @@ impl Condition {
             CpuCount => "the number of CPUs",
             Cpus => "the list of CPUs",
             Firmware => "the firmware",
-            ExceptionLevel => "the exception level",
+            Level => "the exception level",
             Methods | Method => "the method",
             Iterations => "the count of samples asked for",
-            WakePatterns | WakePattern => "the wake-up pattern",
+            Patterns | Pattern => "the wake-up pattern",
             PowerState => "power_state",
             WakeSource => "the wake-up source",
             Source => "the source of the figures",
@@ -185,7 +167,7 @@ impl Condition {
             Board => Some(Across::Boards),
             Method => Some(Across::Methods),
             PowerState => Some(Across::States),
-            WakePattern | WakeSource => Some(Across::Wakes),
+            Pattern | WakeSource => Some(Across::Wakes),
             _ => None,
         }
     }
@@ -203,7 +185,7 @@ impl Condition {
             CpuCount => side.run.run.cpus.len().to_string(),
             Cpus => list_of_cpus(&side.run.run),
             Firmware => side.run.firmware_version()?.to_owned(),
-            ExceptionLevel => side.facts()?.exception_level.to_string(),
+            Level => side.facts()?.exception_level.to_string(),
             Methods => {
                 let methods = side.run.run.scenarios.iter().map(|it| it.method.word());
                 methods
@@ -213,14 +195,14 @@ impl Condition {
                     .join(",")
             }
             Iterations => side.plan()?.iterations.to_string(),
-            WakePatterns => {
+            Patterns => {
                 let plan = side.plan()?;
                 let patterns = plan.methods.iter().map(|it| plan.wake_by(it).word());
                 patterns.collect::<Vec<_>>().join(",")
             }
             Method => side.scenario?.method.word().to_owned(),
             PowerState => format!("{:#010x}", side.conditions()?.power_state?),
-            WakePattern => {
+            Pattern => {
                 let (plan, scenario) = (side.plan()?, side.scenario?);
                 let is_version = scenario.id == ScenarioId::PsciVersionParallel;
                 let has_one = scenario.id.is_parallel() && !is_version;

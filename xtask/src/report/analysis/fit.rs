@@ -5,6 +5,7 @@ use psci_bench::model::new::{How, Measure, Point, Scenario, Variant};
 use psci_bench::spec::ticks::Clock;
 
 use super::figure::FigureKey;
+use super::grouped::grouped;
 
 /// A figure over `x` in one circumstance.
 #[derive(Clone, Debug)]
@@ -49,37 +50,24 @@ impl Series<'_> {
 
 /// Returns all series of a scenario with at least two `x`.
 pub fn series(scenario: &Scenario) -> Vec<Series<'_>> {
-    let mut all: Vec<Series<'_>> = Vec::new();
-    for point in &scenario.points {
-        let Some(x) = point.x else { continue };
-        let (measure, how, variant) = (point.measure, point.how, point.variant);
-        let is_own = |it: &Series<'_>| (it.measure, it.how, it.variant) == (measure, how, variant);
-        let place = all.iter().position(is_own).unwrap_or_else(|| {
-            all.push(Series {
-                measure,
-                how,
-                variant,
-                at: Vec::new(),
-            });
-            all.len() - 1
+    let points = scenario.points.iter();
+    let keys = points.filter_map(|it| Some(((it.measure, it.how, it.variant), (it.x?, it))));
+    let each = grouped(keys).into_iter().map(|(key, points)| {
+        let at = grouped(points.into_iter()).into_iter().map(|(x, mut all)| {
+            all.sort_by_key(|it| (it.figures.median, it.cpu));
+            At { x, all }
         });
-        let points = &mut all[place].at;
-        match points.iter_mut().find(|it| it.x == x) {
-            Some(it) => it.all.push(point),
-            None => points.push(At {
-                x,
-                all: vec![point],
-            }),
+        let mut at: Vec<At<'_>> = at.collect();
+        at.sort_by_key(|it| it.x);
+        let (measure, how, variant) = key;
+        Series {
+            measure,
+            how,
+            variant,
+            at,
         }
-    }
-    for series in &mut all {
-        series.at.sort_by_key(|it| it.x);
-        for at in &mut series.at {
-            at.all.sort_by_key(|it| (it.figures.median, it.cpu));
-        }
-    }
-    all.retain(|it| it.at.len() > 1);
-    all
+    });
+    each.filter(|it| it.at.len() > 1).collect()
 }
 
 /// A straight line by ordinary least squares.

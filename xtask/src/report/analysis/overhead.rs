@@ -23,6 +23,7 @@ use super::conditions::{OVERHEAD, Side, first_difference};
 use super::figure::{
     Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, is_sorted_by_size, x_text,
 };
+use super::grouped::grouped;
 use super::interval::notch;
 use crate::report::log::LoggedRun;
 
@@ -193,26 +194,25 @@ fn costs_of(
     scale: &Scale,
 ) -> Vec<Cost> {
     let others = by_cpu_and_key(figures(without, old));
-    let mut costs: Vec<Cost> = Vec::new();
-    for figure in figures(with, new).iter().filter(|it| is_compared(it)) {
-        let mpidr = with.run.cpu(figure.cpu).mpidr;
-        let cpu = mpidr.and_then(|mpidr| without.cpu_by_mpidr(mpidr));
-        let other = cpu.and_then(|cpu| others.get(&(cpu, figure.key)));
-        let Some((own, other)) = figure.summary.zip(other.and_then(|it| it.summary)) else {
-            continue;
-        };
-        let label = with.run.label(figure.cpu).to_string();
-        let cost = scale.cost(label, figure.key, own, other);
-        match costs.iter_mut().find(|it| it.key == figure.key) {
-            Some(it) => it.cpus.push(cost),
-            None => costs.push(Cost {
-                scenario: new.key(),
-                key: figure.key,
-                cpus: vec![cost],
-            }),
-        }
-    }
+    let all = figures(with, new);
+    let costs = all
+        .iter()
+        .filter(|it| is_compared(it))
+        .filter_map(|figure| {
+            let cpu = without.cpu_by_mpidr(with.run.cpu(figure.cpu).mpidr?)?;
+            let other = others.get(&(cpu, figure.key))?;
+            let label = with.run.label(figure.cpu).to_string();
+            let cost = scale.cost(label, figure.key, figure.summary?, other.summary?);
+            Some((figure.key, cost))
+        });
+    let costs = grouped(costs).into_iter();
     costs
+        .map(|(key, cpus)| Cost {
+            scenario: new.key(),
+            key,
+            cpus,
+        })
+        .collect()
 }
 
 /// The conversion of ticks to the unit.

@@ -44,39 +44,26 @@ pub enum Side {
 }
 
 impl Phase {
-    /// In the order of legends.
-    pub const ALL: [Self; 13] = [
-        Self::Call,
-        Self::Entry,
-        Self::Flush,
-        Self::Descent,
-        Self::LowPower,
-        Self::Wake,
-        Self::Return,
-        Self::Firmware,
-        Self::Called,
-        Self::Asleep,
-        Self::Resume,
-        Self::TurnOff,
-        Self::TurnOn,
+    /// All phases and their names, in the order of legends.
+    pub const ALL: [(Self, &str); 13] = [
+        (Self::Call, "call"),
+        (Self::Entry, "entry"),
+        (Self::Flush, "cache flush"),
+        (Self::Descent, "to low power"),
+        (Self::LowPower, "low power"),
+        (Self::Wake, "wake-up"),
+        (Self::Return, "return"),
+        (Self::Firmware, "PSCI"),
+        (Self::Called, "call and return"),
+        (Self::Asleep, "until the wake-up is due"),
+        (Self::Resume, "wake"),
+        (Self::TurnOff, "turn off"),
+        (Self::TurnOn, "turn on"),
     ];
 
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Call => "call",
-            Self::Entry => "entry",
-            Self::Flush => "cache flush",
-            Self::Descent => "to low power",
-            Self::LowPower => "low power",
-            Self::Wake => "wake-up",
-            Self::Return => "return",
-            Self::Firmware => "PSCI",
-            Self::Called => "call and return",
-            Self::Asleep => "until the wake-up is due",
-            Self::Resume => "wake",
-            Self::TurnOff => "turn off",
-            Self::TurnOn => "turn on",
-        }
+    pub fn name(self) -> &'static str {
+        let found = Self::ALL.iter().find(|it| it.0 == self);
+        found.map_or("", |it| it.1)
     }
 
     pub const fn side(self) -> Side {

@@ -9,6 +9,7 @@ use psci_bench::plan::ScenarioId;
 
 use super::figure::FigureKey;
 use super::fit::{Bent, Series, Straight, series};
+use super::grouped::grouped;
 use crate::setup::plural::many;
 
 /// Coefficients of determination of an even growth, and of any: as those of the
@@ -46,42 +47,35 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
         same.or_else(|| own.clone().next()).or_else(|| all.next())
     };
     let figure = |it: &Point| FigureKey::of(it).per_operation(run.clock(), it.figures.median);
-    // Figures by circumstance and measure, and then by variant.
-    let mut all: Vec<((How, Measure), Vec<(&Point, Vec<Net>)>)> = Vec::new();
     let points = scenario
         .points
         .iter()
         .filter(|it| !is_loop(it) && it.per > 1);
-    for (point, of_loop) in points.filter_map(|it| Some((it, loop_of(it)?))) {
+    let nets = points.filter_map(|it| {
+        let (own, of_loop) = (figure(it), figure(loop_of(it)?));
         let net = Net {
-            cpu: point.cpu,
-            net: figure(point) - figure(of_loop),
-            of_loop: figure(of_loop),
+            cpu: it.cpu,
+            net: own - of_loop,
+            of_loop,
         };
-        let key = (point.how, point.measure);
-        let kinds = entry(&mut all, |it| it.0 == key, (key, Vec::new()));
-        let same = |it: &(&Point, Vec<Net>)| it.0.is_of_kind(point);
-        entry(&mut kinds.1, same, (point, Vec::new())).1.push(net);
-    }
-    all.iter().map(|it| net(run, it.0.0, &it.1)).collect()
-}
-
-/// Returns the element that matches, or adds one.
-fn entry<T>(all: &mut Vec<T>, is_own: impl Fn(&T) -> bool, new: T) -> &mut T {
-    let place = all.iter().position(is_own).unwrap_or_else(|| {
-        all.push(new);
-        all.len() - 1
+        Some(((it.how, it.measure), (FigureKey::of(it), net)))
     });
-    &mut all[place]
+    let of_kinds = |kinds: Vec<_>| grouped(kinds.into_iter());
+    let each = grouped(nets).into_iter();
+    each.map(|((how, _), kinds)| net(run, how, &of_kinds(kinds)))
+        .collect()
 }
 
-fn net(run: &Run, how: How, kinds: &[(&Point, Vec<Net>)]) -> Finding {
-    let unit = kinds
-        .first()
-        .map_or("", |it| FigureKey::of(it.0).unit_name(run.clock()));
-    let each = kinds.iter().map(|(point, figures)| {
+fn net(run: &Run, how: How, kinds: &[(FigureKey, Vec<Net>)]) -> Finding {
+    let first = kinds.first();
+    let unit = first.map_or("", |it| it.0.unit_name(run.clock()));
+    let each = kinds.iter().map(|(key, figures)| {
         let net = lower_median(figures.iter().map(|it| it.net));
-        format!("{} {net:.2} {unit}", point.variant.word())
+        let variant = match key {
+            FigureKey::Point(point) => point.variant.word(),
+            FigureKey::Row { .. } => key.word(),
+        };
+        format!("{variant} {net:.2} {unit}")
     });
     let each = each.collect::<Vec<_>>().join(", ");
     let loops = kinds.iter().flat_map(|it| &it.1).map(|it| it.of_loop);

@@ -9,7 +9,7 @@ use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::spec::pmf::ReadError;
 
 use super::findings::findings;
-use super::made_up::{point, run, scenario, set_summary, suite, with_points};
+use super::made_up::{cells, point, run, scenario, set_summary, suite, with_points};
 use super::overhead::{Unit, overhead};
 use super::worst_case::{IdleState, TimerInState, idle_states};
 use crate::report::log::LoggedRun;
@@ -66,94 +66,57 @@ fn finding_of_the_log_stays_if_no_computed_one_contains_it() {
 /// Returns the findings of a sweep: what was varied, and the ticks of Cache Flush or
 /// Powerdown.
 fn of_points(id: ScenarioId, points: &[(u64, u64)]) -> Vec<Finding> {
+    let (measure, unit) = match id {
+        ScenarioId::DirtySweep => (Measure::CacheFlush, 1024),
+        _ => (Measure::Powerdown, 1),
+    };
     let point = |(x, ticks): &(u64, u64)| Point {
-        measure: match id {
-            ScenarioId::DirtySweep => Measure::CacheFlush,
-            _ => Measure::Powerdown,
-        },
-        ..point(0, Variant::Core, Some(*x), &[*ticks])
+        measure,
+        ..point(0, Variant::Core, Some(x * unit), &[*ticks])
     };
     let run = with_points(id, points.iter().map(point).collect());
     findings(&run, &run.run.scenarios[0])
 }
 
+/// A sweep, its CPUs or KiB with ticks, and the beginning of its finding.
+const SWEEPS: &str = "
+    contend_sweep|1:100 2:200 3:300|Contention (core): the longest Powerdown grows by 1.60 us \
+        with each CPU that goes down at the same time (1.60 us with 1 CPU, 4.80 us with 3 CPUs). \
+        Straight line through 3 points: R² 100 %, the farthest is 0.00 ns off.
+    contend_sweep|1:300 2:200 3:100|No contention to be seen (core): the longest Powerdown does not
+    contend_sweep|1:100 2:400 3:390 4:410|Contention (core): the longest Powerdown grows by \
+        1.47 us with each CPU that goes down at the same time, though not evenly
+    dirty_sweep|0:10 1:20 2:30 4:50|Dirty lines (core): Cache Flush grows by 160.00 ns with each \
+        KiB that is dirty, from 160.00 ns up to 4 KiB, the most that was tried. Straight line \
+        through 4 points
+    dirty_sweep|0:10 1:20 2:30 4:50 8:50 16:50 32:50|Dirty lines (core): Cache Flush grows by \
+        160.00 ns with each KiB that is dirty, from 160.00 ns up to 4 KiB, and is 800.00 ns from \
+        there on: no more than that stays dirty
+    dirty_sweep|0:1000 1:1001 2:1002|Dirty lines (core): Cache Flush does not depend on how much \
+        is dirty: 16.00 us with 0 KiB, 16.03 us with 2 KiB.
+    dirty_sweep|0:1000 1:500 2:1002|Dirty lines (core): Cache Flush does not grow evenly with \
+        what is dirty: 8.00 us to 16.03 us.";
+
 #[test]
 fn sweeps_have_a_line_and_its_limits() {
-    use ScenarioId::{ContendSweep, DirtySweep};
-    let kib = |all: &[(u64, u64)]| -> Vec<(u64, u64)> {
-        all.iter().map(|(x, ticks)| (x << 10, *ticks)).collect()
-    };
-    let full = kib(&[
-        (0, 10),
-        (1, 20),
-        (2, 30),
-        (4, 50),
-        (8, 50),
-        (16, 50),
-        (32, 50),
-    ]);
-    let fit = "Straight line through";
-    for (id, points, expected) in [
-        (
-            ContendSweep,
-            vec![(1, 100), (2, 200), (3, 300)],
-            format!(
-                "Contention (core): the longest Powerdown grows by 1.60 us with each CPU that \
-                 goes down at the same time (1.60 us with 1 CPU, 4.80 us with 3 CPUs). {fit} 3 \
-                 points: R² 100 %, the farthest is 0.00 ns off."
-            ),
-        ),
-        (
-            ContendSweep,
-            vec![(1, 300), (2, 200), (3, 100)],
-            "No contention to be seen (core): the longest Powerdown does not grow".to_owned(),
-        ),
-        (
-            ContendSweep,
-            vec![(1, 100), (2, 400), (3, 390), (4, 410)],
-            "Contention (core): the longest Powerdown grows by 1.47 us with each CPU that goes \
-             down at the same time, though not evenly"
-                .to_owned(),
-        ),
-        (
-            DirtySweep,
-            kib(&[(0, 10), (1, 20), (2, 30), (4, 50)]),
-            format!(
-                "Dirty lines (core): Cache Flush grows by 160.00 ns with each KiB that is dirty, \
-                 from 160.00 ns up to 4 KiB, the most that was tried. {fit} 4 points"
-            ),
-        ),
-        (
-            DirtySweep,
-            full,
-            "Dirty lines (core): Cache Flush grows by 160.00 ns with each KiB that is dirty, from \
-             160.00 ns up to 4 KiB, and is 800.00 ns from there on: no more than that stays dirty"
-                .to_owned(),
-        ),
-        (
-            DirtySweep,
-            kib(&[(0, 1000), (1, 1001), (2, 1002)]),
-            "Dirty lines (core): Cache Flush does not depend on how much is dirty: 16.00 us with \
-             0 KiB, 16.03 us with 2 KiB."
-                .to_owned(),
-        ),
-        (
-            DirtySweep,
-            kib(&[(0, 1000), (1, 500), (2, 1002)]),
-            "Dirty lines (core): Cache Flush does not grow evenly with what is dirty: 8.00 us to \
-             16.03 us."
-                .to_owned(),
-        ),
-    ] {
-        let found = of_points(id, &points);
+    for row in cells(SWEEPS) {
+        let id = row[0].parse().expect("a scenario");
+        let points = row[1].split(' ').map(|point| {
+            let (x, ticks) = point.split_once(':').expect("two numbers");
+            (
+                x.parse().expect("a number"),
+                ticks.parse().expect("a number"),
+            )
+        });
+        let found = of_points(id, &points.collect::<Vec<_>>());
         let sentence = found[0].sentence.as_str();
         assert!(
-            found.len() == 1 && sentence.starts_with(&expected),
+            found.len() == 1 && sentence.starts_with(row[2]),
             "{sentence}"
         );
         assert!(matches!(found[0].confidence, Confidence::Fit(fit) if !fit.by_stamps));
     }
-    assert!(of_points(ContendSweep, &[(1, 1), (2, 2)]).is_empty());
+    assert!(of_points(ScenarioId::ContendSweep, &[(1, 1), (2, 2)]).is_empty());
 }
 
 #[test]

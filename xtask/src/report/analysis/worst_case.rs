@@ -19,6 +19,7 @@ use psci_bench::model::new::{How, Point, Scenario, WakeSource};
 use psci_bench::plan::{ScenarioId, WakePattern};
 
 use super::figure::{Figure, Origin, figures, has_figure};
+use super::grouped::grouped;
 use crate::report::log::LoggedRun;
 
 /// An idle state with its latencies.
@@ -144,7 +145,7 @@ fn is_of_deepest(id: ScenarioId) -> bool {
 
 /// Returns the states that scenarios suspend to.
 fn suspends(run: &LoggedRun) -> Vec<Suspends<'_>> {
-    let mut found: Vec<(u32, bool, &Scenario)> = Vec::new();
+    let mut found: Vec<(u32, (bool, &Scenario))> = Vec::new();
     let state = |it: &Scenario| it.conditions.as_ref().and_then(|it| it.power_state);
     let scenarios = || run.run.scenarios.iter();
     for scenario in scenarios() {
@@ -153,7 +154,7 @@ fn suspends(run: &LoggedRun) -> Vec<Suspends<'_>> {
         let is_of_core = matches!(scenario.id, CpuSuspendParallel | CpuSuspendSerial);
         let power_state = state(scenario).filter(|_| !scenario.rows.is_empty());
         if let Some(power_state) = power_state.filter(|_| is_deepest || is_of_core) {
-            found.push((power_state, is_deepest, scenario));
+            found.push((power_state, (is_deepest, scenario)));
         }
     }
     for scenario in scenarios().filter(|it| it.id == ScenarioId::IdleStates) {
@@ -161,24 +162,20 @@ fn suspends(run: &LoggedRun) -> Vec<Suspends<'_>> {
         for power_state in states.filter_map(|x| u32::try_from(x).ok()) {
             // Only the suite's scenarios say whether a state is of more than a core.
             let is_own = |it: &Scenario| is_of_deepest(it.id) && state(it) == Some(power_state);
-            found.push((power_state, scenarios().any(is_own), scenario));
+            found.push((power_state, (scenarios().any(is_own), scenario)));
         }
     }
-    let mut all: Vec<Suspends<'_>> = Vec::new();
-    for (power_state, is_deepest, scenario) in found {
-        let Some(own) = all.iter_mut().find(|it| it.power_state == power_state) else {
-            all.push(Suspends {
-                power_state,
-                is_deepest,
-                scenarios: vec![scenario],
-            });
-            continue;
-        };
-        own.is_deepest &= is_deepest;
-        if !own.scenarios.iter().any(|it| std::ptr::eq(*it, scenario)) {
-            own.scenarios.push(scenario);
+    let all = grouped(found.into_iter()).into_iter();
+    let all = all.map(|(power_state, found)| {
+        let mut scenarios: Vec<&Scenario> = found.iter().map(|it| it.1).collect();
+        scenarios.dedup_by(|a, b| std::ptr::eq(*a, *b));
+        Suspends {
+            power_state,
+            is_deepest: found.iter().all(|it| it.0),
+            scenarios,
         }
-    }
+    });
+    let mut all: Vec<Suspends<'_>> = all.collect();
     all.sort_by_key(|it| (it.is_deepest, it.power_state));
     all
 }

@@ -146,33 +146,29 @@ fn finding(
 ) -> ComparisonFinding {
     let mut basis = Vec::new();
     let of = |id| scenarios.iter().find(|it| it.key.id == id);
-    let mut sentence = match (found.more.is_empty(), found.begins) {
-        (true, true) => {
-            "CPUs that did not before now pay a cluster-size cache flush; whether they are last \
+    let (not, pay, are) = match found.begins {
+        true => ("not ", "now pay", "are"),
+        false => ("", "no longer pay", "were"),
+    };
+    let each = found.more.iter().map(|(cluster, many, all, few)| {
+        let (then, now) = if found.begins {
+            (few, many)
+        } else {
+            (many, few)
+        };
+        format!("{now} of {all} in cluster {cluster} (before: {then})")
+    });
+    let mut sentence = match found.more.is_empty() {
+        true => format!(
+            "CPUs that did {not}before {pay} a cluster-size cache flush; whether they {are} last \
              man can not be told from figures alone"
-        }
-        (true, false) => {
-            "CPUs that did before no longer pay a cluster-size cache flush; whether they were \
-             last man can not be told from figures alone"
-        }
-        (false, true) => "CPUs that are not last man now pay a cluster-size cache flush",
-        (false, false) => "CPUs that are not last man no longer pay a cluster-size cache flush",
-    }
-    .to_owned();
-    if !found.more.is_empty() {
-        let each = found.more.iter().map(|(cluster, many, all, few)| {
-            let (then, now) = if found.begins {
-                (few, many)
-            } else {
-                (many, few)
-            };
-            format!("{now} of {all} in cluster {cluster} (before: {then})")
-        });
-        sentence.push_str(&format!(
-            ": in one parallel round {}, of whom only one can be the last in each",
+        ),
+        false => format!(
+            "CPUs that are not last man {pay} a cluster-size cache flush: in one parallel round \
+             {}, of whom only one can be the last in each",
             each.collect::<Vec<_>>().join(" and ")
-        ));
-    }
+        ),
+    };
     if let Some(parallel) = of(SuspendDeepParallel) {
         let (new, old) = sides.runs();
         let is_of_more = |it: &&Change| {

@@ -11,6 +11,7 @@ use super::sentences::{bases, durations, greatest, noise_clause, percent, places
 use super::sides::Sides;
 use crate::report::analysis::basis::{ComparisonFinding, doubt_text};
 use crate::report::analysis::conditions::Across;
+use crate::report::analysis::grouped::grouped;
 use crate::setup::plural::many;
 
 /// The most CPUs or places that a sentence names; tables have all.
@@ -84,17 +85,8 @@ impl<'s> Scenario<'s> {
 
     /// Returns the changes of rows that count, by metric.
     fn by_metric(&self) -> Vec<(Metric, Vec<&'s Change>)> {
-        let mut all: Vec<(Metric, Vec<&'s Change>)> = Vec::new();
-        for change in self.compared.changes() {
-            let Some(metric) = change.key.metric() else {
-                continue;
-            };
-            match all.iter_mut().find(|it| it.0 == metric) {
-                Some(it) => it.1.push(change),
-                None => all.push((metric, vec![change])),
-            }
-        }
-        all
+        let changes = self.compared.changes().iter();
+        grouped(changes.filter_map(|it| Some((it.key.metric()?, it))))
     }
 
     /// Describes Powerdown that only other CPUs have, as the lock was taken in

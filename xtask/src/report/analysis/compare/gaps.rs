@@ -6,12 +6,12 @@
 
 use std::ptr;
 
-use psci_bench::measure::Metric;
 use psci_bench::model::new::{Run, Scenario, heading};
 
 use super::comparison::{ComparedScenario, Comparison, Judged, Refused};
 use crate::report::analysis::conditions::Across;
 use crate::report::analysis::figure::{FigureKey, has_figures};
+use crate::report::analysis::grouped::grouped;
 use crate::report::analysis::words::cpus_text;
 use crate::setup::plural::many;
 
@@ -80,20 +80,15 @@ impl Comparison {
     /// Returns sentences on rows that are compared with nothing, each for all
     /// scenarios that it applies to. `run` is the comparison's.
     pub fn lone_rows(&self, run: &Run) -> Vec<String> {
-        let mut all: Vec<(String, Vec<&str>)> = Vec::new();
-        for scenario in &self.scenarios {
-            for clause in self.lone_rows_of(run, scenario) {
-                let tag = scenario.key.id.tag();
-                match all.iter_mut().find(|it| it.0 == clause) {
-                    Some(it) if it.1.contains(&tag) => {}
-                    Some(it) => it.1.push(tag),
-                    None => all.push((clause, vec![tag])),
-                }
-            }
-        }
-        let each = all.into_iter();
-        each.map(|(clause, tags)| format!("{clause}, in {}.", tags.join(", ")))
-            .collect()
+        let clauses = self.scenarios.iter().flat_map(|scenario| {
+            let clauses = self.lone_rows_of(run, scenario).into_iter();
+            clauses.map(|clause| (clause, scenario.key.id.tag()))
+        });
+        let each = grouped(clauses).into_iter().map(|(clause, mut tags)| {
+            tags.dedup();
+            format!("{clause}, in {}.", tags.join(", "))
+        });
+        each.collect()
     }
 
     fn lone_rows_of(&self, run: &Run, scenario: &ComparedScenario) -> Vec<String> {
@@ -114,22 +109,10 @@ impl Comparison {
                 "Not compared: {of_run} of the run, as the baseline has no row of it"
             ));
         }
-        let mut metrics: Vec<(Metric, Vec<u16>)> = Vec::new();
-        let mut has_lone = false;
-        for (cpu, key) in &scenario.lacks {
-            let FigureKey::Row { metric } = *key else {
-                continue;
-            };
-            if lone_old.contains(cpu) {
-                has_lone = true;
-                continue;
-            }
-            match metrics.iter_mut().find(|it| it.0 == metric) {
-                Some(it) => it.1.push(*cpu),
-                None => metrics.push((metric, vec![*cpu])),
-            }
-        }
-        if has_lone {
+        let is_lone = |it: &&(u16, FigureKey)| lone_old.contains(&it.0);
+        let metrics = scenario.lacks.iter().filter(|it| !is_lone(it));
+        let metrics = grouped(metrics.filter_map(|it| Some((it.1.metric()?, it.0))));
+        if scenario.lacks.iter().any(|it| is_lone(&it)) {
             all.push(format!(
                 "Not compared: {of_old} of the baseline, as the run has no row of it"
             ));

@@ -23,7 +23,7 @@ use crate::report::log::LoggedRun;
 
 /// The figures of a scenario that tables show.
 struct Shown<'r> {
-    run: &'r LoggedRun,
+    clock: Clock,
     scenario: &'r Scenario,
     figures: Vec<Figure<'r>>,
 }
@@ -37,14 +37,10 @@ impl<'r> Shown<'r> {
         let column = |key: FigureKey| columns.iter().position(|it| Some(*it) == key.metric());
         all.sort_by_cached_key(|it| column(it.key).unwrap_or(columns.len()));
         Self {
-            run,
+            clock: run.run.clock(),
             scenario,
             figures: all,
         }
-    }
-
-    fn clock(&self) -> Clock {
-        self.run.run.clock()
     }
 
     /// Returns the questions, in their order.
@@ -70,7 +66,7 @@ impl<'r> Shown<'r> {
     }
 
     fn value_of(&self, figure: &Figure<'_>, shown: u64, interval: Option<(u64, u64)>) -> Value {
-        let each = |it| figure.key.per_operation(self.clock(), it);
+        let each = |it| figure.key.per_operation(self.clock, it);
         Value {
             figure: each(shown),
             interval: interval.map(|(low, high)| (each(low), each(high))),

@@ -4,6 +4,7 @@ use super::change::Change;
 use super::comparison::{ComparedScenario, scenario_title};
 use super::sides::Sides;
 use crate::report::analysis::basis::Basis;
+use crate::report::analysis::grouped::grouped;
 use crate::report::analysis::words::durations_text;
 use crate::setup::plural::many;
 
@@ -55,12 +56,12 @@ pub(super) fn noise_clause(count: usize, what: &str) -> String {
 /// Returns the rows of both sides that `changes` are of. Metrics of the same CPUs
 /// stand together.
 pub(super) fn bases(scenario: &ComparedScenario, changes: &[&Change]) -> Vec<Basis> {
-    let mut metrics: Vec<_> = changes.iter().filter_map(|it| it.key.metric()).collect();
-    metrics.dedup();
+    let metrics = changes
+        .iter()
+        .filter_map(|it| Some((it.key.metric()?, *it)));
     let mut all: Vec<Basis> = Vec::new();
-    for metric in metrics {
-        let own = changes.iter().filter(|it| it.key.metric() == Some(metric));
-        let (new, old) = own.map(|it| (it.cpu, it.old_cpu)).unzip();
+    for (metric, own) in grouped(metrics) {
+        let (new, old) = own.iter().map(|it| (it.cpu, it.old_cpu)).unzip();
         let cpus = [new, old];
         match all.iter_mut().find(|it| it.cpus == cpus) {
             Some(it) => it.metrics.push(metric),
