@@ -1,5 +1,7 @@
 //! The figures that a comparison's finding rests on.
 
+use std::collections::BTreeSet;
+
 use psci_bench::measure::Metric;
 use psci_bench::model::new::{Confidence, CpuSet, Finding, Kind, Run, ScenarioKey, heading};
 use psci_bench::plan::Method;
@@ -76,34 +78,20 @@ pub fn basis_text(runs: (&Run, &Run), all: &[Basis]) -> String {
         let labels = |run: &Run, cpus: &[u16]| -> Vec<String> {
             cpus.iter().map(|cpu| run.label(*cpu).to_string()).collect()
         };
-        let [new, old] = [
-            labels(runs.0, &basis.cpus[0]),
-            labels(runs.1, &basis.cpus[1]),
-        ];
-        let sorted = |labels: &[String]| {
-            let mut labels = labels.to_vec();
-            labels.sort_unstable();
-            labels
-        };
-        let sides = match sorted(&new) == sorted(&old) {
-            true => vec![(" on both sides", runs.0, &basis.cpus[0])],
-            false => vec![
-                ("", runs.0, &basis.cpus[0]),
-                (" in the baseline", runs.1, &basis.cpus[1]),
-            ],
-        };
-        let sides = sides.into_iter().filter(|it| !it.2.is_empty());
-        let text = |(side, run, cpus): (&str, &Run, &Vec<u16>)| {
-            let text = match (cpus.iter().min(), cpus.iter().max()) {
+        let text =
+            |side: &str, run: &Run, cpus: &[u16]| match (cpus.iter().min(), cpus.iter().max()) {
                 (Some(first), Some(last)) if cpus.len() > NAMED_MAX => {
                     let (first, last) = (run.label(*first), run.label(*last));
-                    format!("{} CPUs, {first} to {last}", cpus.len())
+                    format!("{figures}{side}: {} CPUs, {first} to {last}", cpus.len())
                 }
-                _ => format!("CPU {}", labels(run, cpus).join(", ")),
+                _ => format!("{figures}{side}: CPU {}", labels(run, cpus).join(", ")),
             };
-            format!("{figures}{side}: {text}")
-        };
-        sides.map(text).collect::<Vec<_>>()
+        let [new, old] = &basis.cpus;
+        let set = |run, cpus| labels(run, cpus).into_iter().collect::<BTreeSet<_>>();
+        match set(runs.0, new) == set(runs.1, old) {
+            true => vec![text(" on both sides", runs.0, new)],
+            false => vec![text("", runs.0, new), text(" in the baseline", runs.1, old)],
+        }
     });
     each.collect::<Vec<_>>().join("; ")
 }

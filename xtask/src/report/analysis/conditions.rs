@@ -2,9 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use psci_bench::measure::Facts;
-use psci_bench::model::new::{Conditions, Head, Run, Scenario};
-use psci_bench::plan::{Plan, ScenarioId};
+use psci_bench::model::new::{Run, Scenario};
+use psci_bench::plan::ScenarioId;
 
 use super::figure::has_figure;
 use crate::report::log::LoggedRun;
@@ -66,28 +65,6 @@ impl<'r> Side<'r> {
             run,
             scenario: Some(scenario),
         })
-    }
-
-    fn head(self) -> Option<&'r Head> {
-        self.run.run.head.as_ref()
-    }
-
-    fn facts(self) -> Option<&'r Facts> {
-        self.run.run.facts.as_ref()
-    }
-
-    fn plan(self) -> Option<&'r Plan> {
-        self.run.run.plan.as_ref()
-    }
-
-    /// Returns the plan of a scenario in which timers expire.
-    fn timer_plan(self) -> Option<&'r Plan> {
-        let id = self.scenario?.id;
-        self.plan().filter(|_| id == ScenarioId::TimerLatency)
-    }
-
-    fn conditions(self) -> Option<&'r Conditions> {
-        self.scenario?.conditions.as_ref()
     }
 }
 
@@ -174,18 +151,26 @@ impl Condition {
 
     /// Returns the value; None if it is unknown or means nothing here.
     pub(super) fn value(self, side: Side<'_>) -> Option<String> {
+        let Run {
+            head, facts, plan, ..
+        } = &side.run.run;
+        let (head, facts, plan) = (head.as_ref(), facts.as_ref(), plan.as_ref());
+        let scenario = side.scenario;
+        let conditions = || scenario?.conditions.as_ref();
+        let is_of_timers = || scenario.is_some_and(|it| it.id == ScenarioId::TimerLatency);
+        let timer = || Some(plan.filter(|_| is_of_timers())?.timer);
         Some(match self {
-            Board => side.head()?.model.clone(),
-            Payload => side.head()?.version.clone(),
-            Counter => side.facts()?.counter.to_string(),
-            Frequency => match side.facts()?.frequency {
+            Board => head?.model.clone(),
+            Payload => head?.version.clone(),
+            Counter => facts?.counter.to_string(),
+            Frequency => match facts?.frequency {
                 0 => return None,
                 hz => hz.to_string(),
             },
             CpuCount => side.run.run.cpus.len().to_string(),
             Cpus => list_of_cpus(&side.run.run),
             Firmware => side.run.firmware_version()?.to_owned(),
-            Level => side.facts()?.exception_level.to_string(),
+            Level => facts?.exception_level.to_string(),
             Methods => {
                 let methods = side.run.run.scenarios.iter().map(|it| it.method.word());
                 methods
@@ -194,30 +179,30 @@ impl Condition {
                     .collect::<Vec<_>>()
                     .join(",")
             }
-            Iterations => side.plan()?.iterations.to_string(),
+            Iterations => plan?.iterations.to_string(),
             Patterns => {
-                let plan = side.plan()?;
+                let plan = plan?;
                 let patterns = plan.methods.iter().map(|it| plan.wake_by(it).word());
                 patterns.collect::<Vec<_>>().join(",")
             }
-            Method => side.scenario?.method.word().to_owned(),
-            PowerState => format!("{:#010x}", side.conditions()?.power_state?),
+            Method => scenario?.method.word().to_owned(),
+            PowerState => format!("{:#010x}", conditions()?.power_state?),
             Pattern => {
-                let (plan, scenario) = (side.plan()?, side.scenario?);
+                let (plan, scenario) = (plan?, scenario?);
                 let is_version = scenario.id == ScenarioId::PsciVersionParallel;
                 let has_one = scenario.id.is_parallel() && !is_version;
                 has_one.then(|| plan.wake_by(scenario.method).word().to_owned())?
             }
             // With the CPU that stayed awake in a parallel scenario.
-            WakeSource => match (side.conditions()?.wake_source.word(), side.scenario?.helper) {
+            WakeSource => match (conditions()?.wake_source.word(), scenario?.helper) {
                 (source, Some(cpu)) => format!("{source} {}", side.run.run.label(cpu)),
                 (source, None) => source.to_owned(),
             },
-            Source if side.conditions()?.pmf => "PMF".to_owned(),
+            Source if conditions()?.pmf => "PMF".to_owned(),
             Source => "the caller".to_owned(),
-            Period => format!("{} us", side.timer_plan()?.timer.period),
-            Footprint => format!("{} bytes", side.timer_plan()?.timer.footprint),
-            Batch => many(side.scenario?.points.first()?.per as usize, "operation"),
+            Period => format!("{} us", timer()?.period),
+            Footprint => format!("{} bytes", timer()?.footprint),
+            Batch => many(scenario?.points.first()?.per as usize, "operation"),
         })
     }
 }
@@ -233,35 +218,26 @@ fn list_of_cpus(run: &Run) -> String {
 /// A condition that two sides do not share, and its values.
 pub(super) type Difference = (Condition, [String; 2]);
 
-/// Returns the conditions that are known on both sides and differ.
+/// Returns the conditions that differ. A value that one side does not know counts if
+/// `is_strict`.
 pub(super) fn differences<'c>(
     conditions: &'c [Condition],
     sides: [Side<'c>; 2],
+    is_strict: bool,
 ) -> impl Iterator<Item = Difference> + 'c {
     conditions.iter().filter_map(move |it| {
-        let [Some(new), Some(old)] = sides.map(|side| it.value(side)) else {
+        let unknown = || is_strict.then(|| "not known".to_owned());
+        let [Some(new), Some(old)] = sides.map(|side| it.value(side).or_else(unknown)) else {
             return None;
         };
         (new != old).then_some((*it, [new, old]))
     })
 }
 
-/// Returns the first condition that differs, also if one side does not know it.
-pub(super) fn first_difference(
-    conditions: &[Condition],
-    sides: [Side<'_>; 2],
-) -> Option<Difference> {
-    let value = |it: Condition, side| it.value(side).unwrap_or_else(|| "not known".to_owned());
-    let each = conditions
-        .iter()
-        .map(|it| (*it, sides.map(|side| value(*it, side))));
-    { each }.find(|(_, [new, old])| new != old)
-}
-
 /// Returns the reason why a scenario is not compared with that of the baseline.
 pub(super) fn refusal(sides: [Side<'_>; 2], across: &[Across]) -> Option<String> {
     let is_refused = |it: &Difference| it.0.across().is_none_or(|it| !across.contains(&it));
-    let (condition, [new, old]) = { differences(COMPARED, sides) }.find(is_refused)?;
+    let (condition, [new, old]) = { differences(COMPARED, sides, false) }.find(is_refused)?;
     let counts = sides.map(|it| it.scenario.map_or(0, count_of_rows));
     let is_parallel = sides[0].scenario.is_some_and(|it| it.id.is_parallel());
     let advice = match (condition.across(), counts) {

@@ -19,7 +19,7 @@ use psci_bench::measure::{Metric, Summary};
 use psci_bench::model::new::{How, Measure, Scenario, ScenarioKey, Variant, heading};
 use psci_bench::plan::ScenarioId;
 
-use super::conditions::{OVERHEAD, Side, first_difference};
+use super::conditions::{OVERHEAD, Side, differences};
 use super::figure::{
     Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, is_sorted_by_size, x_text,
 };
@@ -136,7 +136,7 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<Ove
         );
     }
     let sides = Side::of_runs([with, without]);
-    if let Some((condition, [x, y])) = first_difference(OVERHEAD, sides) {
+    if let Some((condition, [x, y])) = differences(OVERHEAD, sides, true).next() {
         let name = condition.name();
         bail!("{name} is {x} in {a}, and {y} in {b}: both logs have to be of one board");
     }

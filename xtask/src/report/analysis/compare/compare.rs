@@ -44,7 +44,7 @@ pub fn compare(
 /// Checks that two runs can be compared at all.
 fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
     let (run, baseline) = (&new.source.input, &old.source.input);
-    for (condition, [x, y]) in differences(COMPARED_RUNS, Side::of_runs([new, old])) {
+    for (condition, [x, y]) in differences(COMPARED_RUNS, Side::of_runs([new, old]), false) {
         if let Some(across) = condition.across().filter(|it| !options.across.contains(it)) {
             let (name, word) = (condition.name(), across.word());
             bail!(

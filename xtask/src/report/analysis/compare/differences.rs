@@ -42,7 +42,7 @@ pub(super) fn conditions(
         );
         all.push(finding(Kind::Conditions, Confidence::Lines, sentence));
     }
-    let each = differences(NOTED, Side::of_runs([new, old]));
+    let each = differences(NOTED, Side::of_runs([new, old]), false);
     let each = each.map(|(it, [now, then])| format!("{} is {now}, and was {then}", it.name()));
     let each: Vec<String> = each.collect();
     if !each.is_empty() {
