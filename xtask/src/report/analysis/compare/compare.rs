@@ -7,7 +7,6 @@
 //! comparison ──── all changes, and the options
 //! queue_flushes ─ changes without cache flushes that moved in the queue
 //! judge ───────── figures -> changes
-//! gaps ────────── parts of the baseline that are compared with nothing
 //! sentences ───── phrases that findings share
 //! differences ─── differences besides figures
 //! cluster_flush ─ the CPUs that flush a cluster-size cache, then and now
@@ -15,13 +14,14 @@
 //! ```
 
 use anyhow::{Result, bail, ensure};
-use psci_bench::model::new::Scenario;
+use psci_bench::model::new::{Run, Scenario};
 
 use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
 use super::findings::findings;
-use super::gaps::find_lost_scenarios;
+use super::judge::compare_figures;
 use super::sides::{Pairs, RowIs, Sides, name_rows};
 use crate::report::analysis::conditions::{COMPARED_RUNS, Side, differences, refusal};
+use crate::report::analysis::figure::has_figures;
 use crate::report::log::LoggedRun;
 
 /// Compares the runs with `baseline`.
@@ -81,16 +81,17 @@ fn compare_one(
     let sides = Sides::new(new, old, &pairs, options.tolerance_ppm);
     let (mut scenarios, mut refused) = (Vec::new(), Vec::new());
     // Scenarios of the baseline that are compared, and that were to be.
-    let (mut met, mut missed): (Vec<&Scenario>, Vec<(usize, &Scenario)>) = Default::default();
+    let (mut met, mut missed) = (Vec::new(), Vec::new());
     for scenario in &new.run.scenarios {
         let before = baseline_scenario(&old.run, scenario.key());
+        let key = before.map(Scenario::key);
         match compare_scenario(&sides, scenario, before, options) {
             Ok(compared) => {
                 scenarios.push(compared);
-                met.extend(before);
+                met.extend(key);
             }
             Err(why) => {
-                missed.extend(before.map(|before| (refused.len(), before)));
+                missed.extend(key.map(|key| (key, refused.len())));
                 refused.push(Refused {
                     id: scenario.id,
                     method: scenario.method,
@@ -100,7 +101,13 @@ fn compare_one(
             }
         }
     }
-    find_lost_scenarios(sides.runs(), &met, &missed, &mut refused);
+    let lost = old.run.scenarios.iter().filter(|it| has_figures(it));
+    for scenario in lost.filter(|it| !met.contains(&it.key())) {
+        match missed.iter().find(|it| it.0 == scenario.key()) {
+            Some((_, place)) => refused[*place].in_baseline = true,
+            None => refused.push(lost_scenario(&new.run, scenario)),
+        }
+    }
     if scenarios.is_empty() {
         let why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
         let why: Vec<String> = why.collect();
@@ -137,6 +144,18 @@ fn compare_scenario(
     let of = Side::of_scenarios([(sides.new, new), (sides.old, old)]);
     match refusal(of, &options.across) {
         Some(why) => Err(why),
-        None => sides.compare(new, old),
+        None => compare_figures(sides, new, old),
+    }
+}
+
+/// Describes a scenario of the baseline that no scenario of the run stands beside.
+fn lost_scenario(new: &Run, scenario: &Scenario) -> Refused {
+    let is_by_another = new.scenarios.iter().any(|it| it.id == scenario.id);
+    let how = if is_by_another { " by this method" } else { "" };
+    Refused {
+        id: scenario.id,
+        method: scenario.method,
+        why: format!("the run does not have it{how}"),
+        in_baseline: true,
     }
 }

@@ -75,140 +75,139 @@ impl<'r> Shown<'r> {
     }
 }
 
-impl Sides<'_> {
-    /// Compares a scenario.
-    ///
-    /// # Errors
-    /// The reason why it cannot be compared.
-    pub(super) fn compare(
-        &self,
-        new: &Scenario,
-        old: &Scenario,
-    ) -> Result<ComparedScenario, String> {
-        let is_ambiguous = self.pairs.keyed == Keyed::Ambiguous;
-        let judged = match is_sorted_by_size(new.id) || is_ambiguous {
-            true => Judged::Order,
-            false => Judged::Cpu,
-        };
-        let (now, then) = (Shown::of(self.new, new), Shown::of(self.old, old));
-        check(&now, &then, judged, is_ambiguous)?;
-        let mut compared = ComparedScenario {
-            key: new.key(),
-            judged,
-            by_cpu: Vec::new(),
-            by_order: Vec::new(),
-            unpaired: self.unpaired(new, old),
-            lacks: Vec::new(),
-            added_points: 0,
-        };
-        // The CPUs of a sweep's queue are compared in one way only.
-        if judged == Judged::Cpu || !new.rows.is_empty() {
-            compared.by_cpu = self.by_cpu(&now, &then);
-        }
-        if judged == Judged::Order {
-            compared.by_order = self.by_order(&now, &then);
-            judge_moved_flushes(self, (new, old), &mut compared.by_order);
-        }
-        let points = compared.changes().iter().filter(|it| it.key.is_point());
-        let points = points.count();
-        if points == 0 && count_of_rows(new) == 0 {
-            return Err("the two have no point in common".to_owned());
-        }
-        compared.added_points = new.points.len().saturating_sub(points);
-        let changes = compared.changes().iter().map(|it| (it.old_cpu, it.key));
-        let changes: BTreeSet<(u16, FigureKey)> = changes.collect();
-        let olds = then.figures.iter().map(|it| (it.cpu, it.key));
-        compared.lacks = olds.filter(|it| !changes.contains(it)).collect();
-        Ok(compared)
+/// Compares a scenario.
+///
+/// # Errors
+/// The reason why it cannot be compared.
+pub(super) fn compare_figures(
+    sides: &Sides<'_>,
+    new: &Scenario,
+    old: &Scenario,
+) -> Result<ComparedScenario, String> {
+    let is_ambiguous = sides.pairs.keyed == Keyed::Ambiguous;
+    let judged = match is_sorted_by_size(new.id) || is_ambiguous {
+        true => Judged::Order,
+        false => Judged::Cpu,
+    };
+    let (now, then) = (Shown::of(sides.new, new), Shown::of(sides.old, old));
+    check(&now, &then, judged, is_ambiguous)?;
+    let mut compared = ComparedScenario {
+        key: new.key(),
+        judged,
+        by_cpu: Vec::new(),
+        by_order: Vec::new(),
+        unpaired: unpaired(sides, new, old),
+        lacks: Vec::new(),
+        added_points: 0,
+    };
+    // The CPUs of a sweep's queue are compared in one way only.
+    if judged == Judged::Cpu || !new.rows.is_empty() {
+        compared.by_cpu = by_cpu(sides, &now, &then);
     }
+    if judged == Judged::Order {
+        compared.by_order = by_order(sides, &now, &then);
+        judge_moved_flushes(sides, (new, old), &mut compared.by_order);
+    }
+    let points = compared.changes().iter().filter(|it| it.key.is_point());
+    let points = points.count();
+    if points == 0 && count_of_rows(new) == 0 {
+        return Err("the two have no point in common".to_owned());
+    }
+    compared.added_points = new.points.len().saturating_sub(points);
+    let changes = compared.changes().iter().map(|it| (it.old_cpu, it.key));
+    let changes: BTreeSet<(u16, FigureKey)> = changes.collect();
+    let olds = then.figures.iter().map(|it| (it.cpu, it.key));
+    compared.lacks = olds.filter(|it| !changes.contains(it)).collect();
+    Ok(compared)
+}
 
-    /// Returns the CPUs whose row the other side lacks.
-    fn unpaired(&self, new: &Scenario, old: &Scenario) -> (Vec<u16>, Vec<u16>) {
-        if self.pairs.keyed == Keyed::Ambiguous {
-            return (Vec::new(), Vec::new());
+/// Returns the CPUs whose row the other side lacks.
+fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<u16>, Vec<u16>) {
+    if sides.pairs.keyed == Keyed::Ambiguous {
+        return (Vec::new(), Vec::new());
+    }
+    let has = |of: &Scenario, cpu: Option<u16>| cpu.is_some_and(|cpu| of.row(cpu).is_some());
+    let news = new.rows.iter().map(|it| it.cpu);
+    let olds = old.rows.iter().map(|it| it.cpu);
+    (
+        news.filter(|cpu| !has(old, sides.pairs.old(*cpu)))
+            .collect(),
+        olds.filter(|cpu| !has(new, sides.pairs.new_of(*cpu)))
+            .collect(),
+    )
+}
+
+fn by_cpu(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
+    let olds = by_cpu_and_key(then.figures.clone());
+    let each = now.figures.iter().filter_map(|figure| {
+        let old = olds.get(&(sides.pairs.old(figure.cpu)?, figure.key))?;
+        let values = (now.value(figure), then.value(old));
+        Some(change(sides, figure, old, None, values))
+    });
+    each.collect()
+}
+
+fn by_order(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
+    let mut all = Vec::new();
+    for key in now.keys() {
+        let (news, olds) = (now.sorted(key), then.sorted(key));
+        // With another number of CPUs in the queue it is another question.
+        if news.len() != olds.len() {
+            continue;
         }
-        let has = |of: &Scenario, cpu: Option<u16>| cpu.is_some_and(|cpu| of.row(cpu).is_some());
-        let news = new.rows.iter().map(|it| it.cpu);
-        let olds = old.rows.iter().map(|it| it.cpu);
-        (
-            news.filter(|cpu| !has(old, self.pairs.old(*cpu))).collect(),
-            olds.filter(|cpu| !has(new, self.pairs.new_of(*cpu)))
-                .collect(),
-        )
-    }
-
-    fn by_cpu(&self, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
-        let olds = by_cpu_and_key(then.figures.clone());
-        let each = now.figures.iter().filter_map(|figure| {
-            let old = olds.get(&(self.pairs.old(figure.cpu)?, figure.key))?;
-            let values = (now.value(figure), then.value(old));
-            Some(self.change(figure, old, None, values))
-        });
-        each.collect()
-    }
-
-    fn by_order(&self, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
-        let mut all = Vec::new();
-        for key in now.keys() {
-            let (news, olds) = (now.sorted(key), then.sorted(key));
-            // With another number of CPUs in the queue it is another question.
-            if news.len() != olds.len() {
-                continue;
-            }
-            // All rounds together, or on both sides the one that is shown.
-            let places = |side: &Shown<'_>| {
-                let scenario = Some(side.scenario).filter(|it| it.id.is_parallel());
-                by_place(scenario?, key.metric()?)
-            };
-            let places = places(now).zip(places(then));
-            for (place, (new, old)) in news.iter().zip(&olds).enumerate() {
-                let of_place = places.as_ref().and_then(|(news, olds)| {
-                    let value = |side: &Shown<'_>, figure, all: &[Summary]| {
-                        let summary = all.get(place)?;
-                        Some(side.value_of(figure, summary.median, notch(summary)))
-                    };
-                    Some((value(now, new, news)?, value(then, old, olds)?))
-                });
-                let values = of_place.unwrap_or_else(|| (now.value(new), then.value(old)));
-                all.push(self.change(new, old, Some(place), values));
-            }
-        }
-        all
-    }
-
-    fn change(
-        &self,
-        new: &Figure<'_>,
-        old: &Figure<'_>,
-        place: Option<usize>,
-        values: (Value, Value),
-    ) -> Change {
-        let key = new.key;
-        // A tick of a sample is part of one for an operation.
-        let tick = match key.is_point() {
-            true => {
-                let tick = |run: &LoggedRun| key.per_operation(run.run.clock(), 1);
-                tick(self.new).max(tick(self.old))
-            }
-            false => self.tick,
+        // All rounds together, or on both sides the one that is shown.
+        let places = |side: &Shown<'_>| {
+            let scenario = Some(side.scenario).filter(|it| it.id.is_parallel());
+            by_place(scenario?, key.metric()?)
         };
-        let outcome = match key.unit() {
-            Unit::Ticks | Unit::Cycles => Outcome::of(&values.0, &values.1, self.tolerance, tick),
-            // A state that is not reached any more.
-            Unit::Count if values.0.figure < values.1.figure => Outcome::Worse,
-            // The length of a CPU's sleep is no cost.
-            Unit::Count | Unit::Microseconds => Outcome::Same,
-        };
-        Change {
-            key,
-            place,
-            cpu: new.cpu,
-            old_cpu: old.cpu,
-            new: values.0,
-            old: values.1,
-            by_flushes: None,
-            outcome,
+        let places = places(now).zip(places(then));
+        for (place, (new, old)) in news.iter().zip(&olds).enumerate() {
+            let of_place = places.as_ref().and_then(|(news, olds)| {
+                let value = |side: &Shown<'_>, figure, all: &[Summary]| {
+                    let summary = all.get(place)?;
+                    Some(side.value_of(figure, summary.median, notch(summary)))
+                };
+                Some((value(now, new, news)?, value(then, old, olds)?))
+            });
+            let values = of_place.unwrap_or_else(|| (now.value(new), then.value(old)));
+            all.push(change(sides, new, old, Some(place), values));
         }
+    }
+    all
+}
+
+fn change(
+    sides: &Sides<'_>,
+    new: &Figure<'_>,
+    old: &Figure<'_>,
+    place: Option<usize>,
+    values: (Value, Value),
+) -> Change {
+    let key = new.key;
+    // A tick of a sample is part of one for an operation.
+    let tick = match key.is_point() {
+        true => {
+            let tick = |run: &LoggedRun| key.per_operation(run.run.clock(), 1);
+            tick(sides.new).max(tick(sides.old))
+        }
+        false => sides.tick,
+    };
+    let outcome = match key.unit() {
+        Unit::Ticks | Unit::Cycles => Outcome::of(&values.0, &values.1, sides.tolerance, tick),
+        // A state that is not reached any more.
+        Unit::Count if values.0.figure < values.1.figure => Outcome::Worse,
+        // The length of a CPU's sleep is no cost.
+        Unit::Count | Unit::Microseconds => Outcome::Same,
+    };
+    Change {
+        key,
+        place,
+        cpu: new.cpu,
+        old_cpu: old.cpu,
+        new: values.0,
+        old: values.1,
+        by_flushes: None,
+        outcome,
     }
 }
 

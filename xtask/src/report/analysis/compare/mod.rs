@@ -6,7 +6,6 @@ mod compare;
 mod comparison;
 mod differences;
 mod findings;
-mod gaps;
 mod judge;
 mod queue_flushes;
 mod sentences;
