@@ -14,7 +14,7 @@
 //! ```
 
 use anyhow::{Result, bail, ensure};
-use psci_bench::model::new::{Run, Scenario};
+use psci_bench::model::new::Scenario;
 
 use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
 use super::findings::findings;
@@ -92,12 +92,7 @@ fn compare_one(
             }
             Err(why) => {
                 missed.extend(key.map(|key| (key, refused.len())));
-                refused.push(Refused {
-                    id: scenario.id,
-                    method: scenario.method,
-                    why,
-                    in_baseline: false,
-                });
+                refused.push(Refused::of(scenario, why, false));
             }
         }
     }
@@ -105,22 +100,23 @@ fn compare_one(
     for scenario in lost.filter(|it| !met.contains(&it.key())) {
         match missed.iter().find(|it| it.0 == scenario.key()) {
             Some((_, place)) => refused[*place].in_baseline = true,
-            None => refused.push(lost_scenario(&new.run, scenario)),
+            None => {
+                let is_by_another = new.run.scenarios.iter().any(|it| it.id == scenario.id);
+                let how = if is_by_another { " by this method" } else { "" };
+                let why = format!("the run does not have it{how}");
+                refused.push(Refused::of(scenario, why, true));
+            }
         }
     }
     if scenarios.is_empty() {
         let why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
         let why: Vec<String> = why.collect();
-        bail!(
-            "nothing of {} can be compared with the baseline {}: {}",
-            new.source.input,
-            old.source.input,
-            if why.is_empty() {
-                "it has no scenario".to_owned()
-            } else {
-                why.join("; ")
-            }
-        );
+        let why = match why.is_empty() {
+            true => "it has no scenario".to_owned(),
+            false => why.join("; "),
+        };
+        let (run, baseline) = (&new.source.input, &old.source.input);
+        bail!("nothing of {run} can be compared with the baseline {baseline}: {why}");
     }
     Ok(Comparison {
         run: place,
@@ -145,17 +141,5 @@ fn compare_scenario(
     match refusal(of, &options.across) {
         Some(why) => Err(why),
         None => compare_figures(sides, new, old),
-    }
-}
-
-/// Describes a scenario of the baseline that no scenario of the run stands beside.
-fn lost_scenario(new: &Run, scenario: &Scenario) -> Refused {
-    let is_by_another = new.scenarios.iter().any(|it| it.id == scenario.id);
-    let how = if is_by_another { " by this method" } else { "" };
-    Refused {
-        id: scenario.id,
-        method: scenario.method,
-        why: format!("the run does not have it{how}"),
-        in_baseline: true,
     }
 }

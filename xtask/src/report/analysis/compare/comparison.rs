@@ -109,6 +109,17 @@ pub struct Refused {
     pub in_baseline: bool,
 }
 
+impl Refused {
+    pub(super) const fn of(scenario: &Scenario, why: String, in_baseline: bool) -> Self {
+        Self {
+            id: scenario.id,
+            method: scenario.method,
+            why,
+            in_baseline,
+        }
+    }
+}
+
 /// Returns the scenario of the baseline that stands beside one of the run: by the
 /// same method and helper if there is one.
 pub fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario> {
