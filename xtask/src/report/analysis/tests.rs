@@ -307,12 +307,15 @@ fn caller(more: u64) -> LoggedRun {
     made
 }
 
+fn without_pmf(mut made: LoggedRun) -> LoggedRun {
+    let facts = made.run.facts.as_mut().expect("a record");
+    facts.pmf = Err(ReadError::NotImplemented);
+    made
+}
+
 #[test]
 fn instrumentation_costs_what_the_caller_sees_of_one_cpu() {
-    let with = caller(8);
-    let mut plain = caller(0);
-    let facts = plain.run.facts.as_mut().expect("a record");
-    facts.pmf = Err(ReadError::NotImplemented);
+    let (with, plain) = (caller(8), without_pmf(caller(0)));
     let found = overhead(&with, &plain, Unit::Instructions { ns: 4 }).expect("costs");
     let costs = found.costs.iter().map(|it| {
         let typical = it.typical().expect("CPUs");
@@ -350,6 +353,11 @@ fn instrumentation_costs_what_the_caller_sees_of_one_cpu() {
     ] {
         assert!(left_out.contains(part), "{left_out}");
     }
+}
+
+#[test]
+fn runs_that_differ_in_more_than_pmf_have_no_cost() {
+    let (with, plain) = (caller(8), without_pmf(caller(0)));
     let error = |with: &LoggedRun, plain: &LoggedRun, part: &str| {
         let error = overhead(with, plain, Unit::Time).expect_err("not comparable");
         assert!(error.to_string().contains(part), "{error}");

@@ -20,7 +20,7 @@ use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline
 use super::findings::findings;
 use super::judge::compare_figures;
 use super::sides::{Pairs, RowIs, Sides, name_rows};
-use crate::report::analysis::conditions::{COMPARED_RUNS, Side, differences, refusal};
+use crate::report::analysis::conditions::{Across, COMPARED_RUNS, Side, differences, refusal};
 use crate::report::analysis::figure::has_figures;
 use crate::report::log::LoggedRun;
 
@@ -79,35 +79,7 @@ fn compare_one(
     pairs.copy_labels(new, &mut baseline);
     let old = &baseline;
     let sides = Sides::new(new, old, &pairs, options.tolerance_ppm);
-    let (mut scenarios, mut refused) = (Vec::new(), Vec::new());
-    // Scenarios of the baseline that are compared, and that were to be.
-    let (mut met, mut missed) = (Vec::new(), Vec::new());
-    for scenario in &new.run.scenarios {
-        let before = baseline_scenario(&old.run, scenario.key());
-        let key = before.map(Scenario::key);
-        match compare_scenario(&sides, scenario, before, options) {
-            Ok(compared) => {
-                scenarios.push(compared);
-                met.extend(key);
-            }
-            Err(why) => {
-                missed.extend(key.map(|key| (key, refused.len())));
-                refused.push(Refused::of(scenario, why, false));
-            }
-        }
-    }
-    let lost = old.run.scenarios.iter().filter(|it| has_figures(it));
-    for scenario in lost.filter(|it| !met.contains(&it.key())) {
-        match missed.iter().find(|it| it.0 == scenario.key()) {
-            Some((_, place)) => refused[*place].in_baseline = true,
-            None => {
-                let is_by_another = new.run.scenarios.iter().any(|it| it.id == scenario.id);
-                let how = if is_by_another { " by this method" } else { "" };
-                let why = format!("the run does not have it{how}");
-                refused.push(Refused::of(scenario, why, true));
-            }
-        }
-    }
+    let (scenarios, refused) = compare_scenarios(&sides, &options.across);
     if scenarios.is_empty() {
         let why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
         let why: Vec<String> = why.collect();
@@ -130,15 +102,58 @@ fn compare_one(
     })
 }
 
+/// Compares each scenario of the run, and finds those of the baseline that are compared
+/// with nothing.
+fn compare_scenarios(
+    sides: &Sides<'_>,
+    across: &[Across],
+) -> (Vec<ComparedScenario>, Vec<Refused>) {
+    let (mut scenarios, mut refused) = (Vec::new(), Vec::new());
+    // Scenarios of the baseline that are compared, and that were to be.
+    let (mut met, mut missed) = (Vec::new(), Vec::new());
+    for scenario in &sides.new.run.scenarios {
+        let before = baseline_scenario(&sides.old.run, scenario.key());
+        let key = before.map(Scenario::key);
+        match compare_scenario(sides, scenario, before, across) {
+            Ok(compared) => {
+                scenarios.push(compared);
+                met.extend(key);
+            }
+            Err(why) => {
+                missed.extend(key.map(|key| (key, refused.len())));
+                refused.push(Refused::of(scenario, why, false));
+            }
+        }
+    }
+    let lost = sides.old.run.scenarios.iter().filter(|it| has_figures(it));
+    for scenario in lost.filter(|it| !met.contains(&it.key())) {
+        match missed.iter().find(|it| it.0 == scenario.key()) {
+            Some((_, place)) => refused[*place].in_baseline = true,
+            None => {
+                let is_by_another = sides
+                    .new
+                    .run
+                    .scenarios
+                    .iter()
+                    .any(|it| it.id == scenario.id);
+                let how = if is_by_another { " by this method" } else { "" };
+                let why = format!("the run does not have it{how}");
+                refused.push(Refused::of(scenario, why, true));
+            }
+        }
+    }
+    (scenarios, refused)
+}
+
 fn compare_scenario(
     sides: &Sides<'_>,
     new: &Scenario,
     before: Option<&Scenario>,
-    options: &Options,
+    across: &[Across],
 ) -> Result<ComparedScenario, String> {
     let old = before.ok_or("the baseline does not have it")?;
     let of = Side::of_scenarios([(sides.new, new), (sides.old, old)]);
-    match refusal(of, &options.across) {
+    match refusal(of, across) {
         Some(why) => Err(why),
         None => compare_figures(sides, new, old),
     }
