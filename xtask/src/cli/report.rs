@@ -19,8 +19,7 @@ use crate::report::export::{self, Exporter, Options, Report, Takes};
 use crate::report::jobs;
 use crate::report::jobs::matrix::{Matrix, matrix};
 use crate::report::jobs::outcome::{Outcome, outcome};
-use crate::report::log::{Input, read, tables};
-use crate::report::model::{Run, heading};
+use crate::report::log::{Input, LoggedRun, read, tables};
 use crate::setup::plural::many;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
@@ -236,7 +235,7 @@ fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
 }
 
 /// Says what is wrong with jobs, and the exit code for it.
-fn judge_jobs(matrix: &Matrix, runs: &[Run]) -> u8 {
+fn judge_jobs(matrix: &Matrix, runs: &[LoggedRun]) -> u8 {
     let mut worst = 0;
     let of_jobs = matrix.jobs.iter().flat_map(|job| &job.notes);
     for note in matrix.notes.iter().chain(of_jobs) {
@@ -262,7 +261,7 @@ fn judge_jobs(matrix: &Matrix, runs: &[Run]) -> u8 {
 }
 
 /// The run to compare with.
-fn read_baseline(path: &Path, place: Option<usize>) -> Result<Run> {
+fn read_baseline(path: &Path, place: Option<usize>) -> Result<LoggedRun> {
     let mut runs = if tables::are_at(path) {
         vec![tables::read(path)?]
     } else {
@@ -397,7 +396,7 @@ pub(super) fn read_all(logs: &[PathBuf]) -> Result<Report> {
     Ok(report)
 }
 
-fn read_one(name: &str, from: impl Read) -> Result<Vec<Run>> {
+fn read_one(name: &str, from: impl Read) -> Result<Vec<LoggedRun>> {
     let name = name.to_owned();
     Ok(read([Input { name, from }])?)
 }
@@ -424,7 +423,7 @@ fn write(
 
 /// Says what is wrong, and the exit code for it: a log that is incomplete has
 /// figures that can not be relied on, and comes before what they say.
-fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
+fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     let mut code = 0;
     for comparison in &report.comparisons {
         let points = comparison.point_regressions().count();
@@ -477,7 +476,7 @@ fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
 }
 
 /// Whether all `runs` are there to their ends; says what lacks of which is not.
-pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r Run>) -> bool {
+pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
     let mut complete = true;
     for run in runs.into_iter().filter(|run| !run.is_complete()) {
         complete = false;
@@ -493,9 +492,9 @@ pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r Run>) -> bool 
 }
 
 /// What an incomplete run lacks, and what to do.
-fn lacks(run: &Run) -> String {
+fn lacks(run: &LoggedRun) -> String {
     let mut all = run.integrity.shortfalls();
-    if run.integrity.records.is_none() && run.version.is_some() {
+    if run.integrity.records.is_none() && run.header.version.is_some() {
         all.push("no record".to_owned());
     }
     all.push(run.end_lacks());

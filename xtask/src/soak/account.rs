@@ -98,6 +98,9 @@ pub fn has_suspends(plan: &Plan) -> bool {
     !plan.list && plan.scenarios.iter().any(is_suspend)
 }
 
+/// A CPU's step of a sweep.
+type Step = (u16, How, Variant, Option<u64>);
+
 /// The shape of a scenario: it decides which attempts can be proved.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
@@ -219,7 +222,7 @@ impl Account {
     /// Adds a sweep by its points: a CPU's figures in a step are of the same
     /// attempts.
     fn add_sweep(&mut self, scenario: &Scenario) {
-        let mut steps: BTreeMap<(u16, How, Variant, Option<u64>), (u64, u64)> = BTreeMap::new();
+        let mut steps: BTreeMap<Step, (u64, u64)> = BTreeMap::new();
         for point in &scenario.points {
             // The firmware's counts are no samples.
             if matches!(point.measure, Measure::Count | Measure::Residency) {

@@ -4,8 +4,9 @@ use std::fs;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
-use psci_bench::measure::Reason;
+use psci_bench::measure::{Reason, Rejection};
 use psci_bench::model::Verdict;
+use psci_bench::model::new::Row;
 use psci_bench::plan::{Plan, Records, ScenarioId};
 
 use super::keep::Keep;
@@ -35,6 +36,13 @@ impl Runner for Fake {
     }
 }
 
+/// Counts an attempt of a row under a reason.
+fn reject(row: &mut Row, reason: Reason) {
+    let attempts = row.attempts.get_or_insert_default();
+    attempts.rejected.push((reason, 1));
+    attempts.first.get_or_insert(Rejection::plain(reason));
+}
+
 /// Returns a run of two CPUs that ended so: with five suspends each that were asked
 /// for, one of which was abandoned, and with so many attempts not counted.
 fn ended_with(verdict: Verdict, rejected: u64) -> RunResult {
@@ -55,8 +63,8 @@ fn ended_with(verdict: Verdict, rejected: u64) -> RunResult {
     })
     .to_vec();
     let rows = &mut run.scenarios[0].rows;
-    made_up_run::reject(&mut rows[0], Reason::Companion);
-    made_up_run::reject(&mut rows[1], Reason::Abandoned);
+    reject(&mut rows[0], Reason::Companion);
+    reject(&mut rows[1], Reason::Abandoned);
     let mut end = made_up_run::end(&run);
     (end.verdict, end.totals.rejected) = (verdict, rejected);
     run.end = Some(end);

@@ -7,9 +7,7 @@ use psci_bench::board::LabelSource;
 use psci_bench::devices::timer_frame::NoFrame;
 use psci_bench::devices::watchdog::reach::NoWatchdog;
 use psci_bench::image::Conduit;
-use psci_bench::measure::{
-    Counter, Facts, Identity, Metric, Overheads, Reason, Rejection, Summary, Waker,
-};
+use psci_bench::measure::{Counter, Facts, Identity, Metric, Overheads, Summary, Waker};
 use psci_bench::model::Verdict;
 use psci_bench::model::new::{
     Attempts, Conditions, Confidence, Cpu, End, Figures, Finding, Head, How, Instant, Instants,
@@ -253,13 +251,6 @@ fn sweep() -> Scenario {
         point(1, 4096, Measure::Powerdown),
     ];
     scenario
-}
-
-/// Counts an attempt of a row under a reason.
-pub fn reject(row: &mut Row, reason: Reason) {
-    let attempts = row.attempts.get_or_insert_default();
-    attempts.rejected.push((reason, 1));
-    attempts.first.get_or_insert(Rejection::plain(reason));
 }
 
 /// Returns the log of `run`, with the records as often as `records` names.

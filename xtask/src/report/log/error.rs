@@ -97,3 +97,47 @@ impl fmt::Display for NoRun {
 }
 
 impl std::error::Error for ReadError {}
+
+#[cfg(test)]
+mod tests {
+    use psci_bench::plan::Records;
+    use psci_bench::record::MARK;
+
+    use crate::report::log::{made_up_run, read_bytes};
+
+    #[test]
+    fn log_without_a_run_is_refused_with_advice() {
+        let said = |log: &[u8]| match read_bytes("a.log", log) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        };
+        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let records = log.lines().filter(|it| it.starts_with(MARK));
+        let wrong: Vec<String> = records.map(|it| it.replace(':', ";")).collect();
+        let binary: Vec<u8> = (0..200_000u32).map(|i| ((i * 7919) >> 3) as u8).collect();
+        for (log, parts) in [
+            (&b""[..], &["a.log: the log is empty"][..]),
+            (
+                b"hello\r\nworld\r\n",
+                &["in its 2 lines (14 bytes)", "ends with \"world\""],
+            ),
+            (b"hello\n", &["in its 1 line (6 bytes)"]),
+            (
+                wrong.join("\n").as_bytes(),
+                &["records (@PB ...), and not one with the right checksum"],
+            ),
+            (&binary, &["it is binary"]),
+            (
+                b"NOTICE:  BL1: v2.12(release):x\r\nNOTICE:  BL31: v2.12(release):x\r\n",
+                &["firmware BL31 v2.12(release):x did speak"],
+            ),
+        ] {
+            let said = said(log);
+            assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+        }
+        for at in 0..600 {
+            let _ = said(&log.as_bytes()[log.len() - at..]);
+            let _ = said(&log.as_bytes()[..at]);
+        }
+    }
+}

@@ -8,7 +8,7 @@ mod integrity;
 pub(in crate::report) mod lava_log;
 mod ledger;
 pub(crate) mod lines;
-mod logged_run;
+pub mod logged_run;
 #[cfg(test)]
 #[path = "../../../tests/support/made_up_run.rs"]
 pub(crate) mod made_up_run;

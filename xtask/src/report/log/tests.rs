@@ -1,7 +1,7 @@
 //! Whole logs: however they were logged, and whatever is lost of them.
 
 use psci_bench::model::Verdict;
-use psci_bench::model::new::{Failure, Run, Scenario, Status};
+use psci_bench::model::new::{Failure, Point, Run, Scenario, Status};
 use psci_bench::plan::{Method, Records, ScenarioId};
 use psci_bench::record::MARK;
 
@@ -69,64 +69,45 @@ fn whole_log_gives_the_run() {
     );
 }
 
+/// Returns a log whose lines are broken as terminals with so many columns do.
+fn broken(log: &str, columns: usize) -> String {
+    let parts = log.lines().flat_map(|line| {
+        let len = line.len().max(1);
+        let starts = (0..len).step_by(columns);
+        starts.map(move |start| &line[start..line.len().min(start + columns)])
+    });
+    parts.map(|part| format!("{part}\r\n")).collect()
+}
+
 #[test]
 fn logs_of_all_kinds_read_alike() {
     let text = whole_log();
-    let each = |make: &dyn Fn(usize, &str) -> String| -> String {
-        let lines = text.lines().map(str::trim_end).enumerate();
-        lines.map(|(at, line)| make(at, line)).collect()
-    };
+    let each = |make: &dyn Fn(&str) -> String| -> String { text.lines().map(make).collect() };
+    let wrapped = |form: &str| each(&|line| form.replace('$', line));
     let yaml = |line: &str| {
-        let message = line
-            .replace('\\', "\\\\")
-            .replace('"', "\\\"")
-            .replace('\t', "\\t");
-        let entry = |level| {
-            format!(
-                "- {{\"dt\": \"2026-01-02T10:11:12.345678\", \"lvl\": \"{level}\", \"msg\": \"{message}\"}}\n"
-            )
-        };
+        let message = serde_json::Value::from(line);
+        let entry =
+            |level| format!("- {{\"dt\": \"x\", \"lvl\": \"{level}\", \"msg\": {message}}}\n");
         entry("target") + &entry("debug")
     };
-    let broken = |line: &str, columns: usize| -> String {
-        let mut parts = Vec::new();
-        let mut rest = line;
-        while let Some((part, after)) = rest.split_at_checked(columns) {
-            parts.push(part);
-            rest = after;
-        }
-        parts.push(rest);
-        parts.join("\r\n") + "\r\n"
+    let spoken = |line: &str| match line.starts_with("psci-bench: ") {
+        true => format!("{line}\r\nINFO:    BL31: x\r\n"),
+        false => format!("{line}NOTICE:  BL31: hello\r\n"),
     };
     for (name, log) in [
-        ("LF", each(&|_, line| format!("{line}\n"))),
-        ("CR", each(&|_, line| format!("{line}\r"))),
-        ("CR CR LF", each(&|_, line| format!("{line}\r\r\n"))),
-        ("LF CR", each(&|_, line| format!("{line}\n\r"))),
-        (
-            "stamps",
-            each(&|at, line| format!("[2026-01-02 10:11:12.{at:03}] {line}\r\n")),
-        ),
-        (
-            "seconds",
-            each(&|at, line| format!("[{at:5}.234567] {line}\n")),
-        ),
-        (
-            "colours",
-            each(&|_, line| format!("\x1b[32m{line}\x1b[0m\r\n")),
-        ),
-        ("NUL", each(&|_, line| format!("\0{line}\0\r\n"))),
-        ("LAVA", each(&|_, line| yaml(line))),
-        ("80 columns", each(&|_, line| broken(line, 80))),
-        ("132 columns", each(&|_, line| broken(line, 132))),
+        ("LF", wrapped("$\n")),
+        ("CR", wrapped("$\r")),
+        ("CR CR LF", wrapped("$\r\r\n")),
+        ("LF CR", wrapped("$\n\r")),
+        ("stamps", wrapped("[2026-01-02 10:11:12.345] $\r\n")),
+        ("seconds", wrapped("[    7.234567] $\n")),
+        ("colours", wrapped("\x1b[32m$\x1b[0m\r\n")),
+        ("NUL", wrapped("\0$\0\r\n")),
+        ("LAVA", each(&yaml)),
+        ("80 columns", broken(&text, 80)),
+        ("132 columns", broken(&text, 132)),
         ("glued", text.replace("\r\n@PB", "@PB")),
-        (
-            "firmware between",
-            each(&|at, line| match at % 3 {
-                0 if !line.starts_with("psci-bench: ") => format!("{line}NOTICE:  BL31: hello\r\n"),
-                _ => format!("{line}\r\nINFO:    BL31: x\r\n"),
-            }),
-        ),
+        ("firmware between", each(&spoken)),
         (
             "twice",
             made_up_run::log(&made_up_run::run(), Records::Twice),
@@ -459,63 +440,23 @@ fn lines_do_not_move_a_cursor() {
     assert!(version.starts_with("v2..2J.12.1"), "{version:?}");
 }
 
-#[test]
-fn log_without_a_run_is_refused_with_advice() {
-    let said = |log: &[u8]| match read_bytes("a.log", log) {
-        Ok(_) => String::new(),
-        Err(error) => error.to_string(),
-    };
-    let log = whole_log();
-    let records = log.lines().filter(|it| it.starts_with(MARK));
-    let wrong: Vec<String> = records.map(|it| it.replace(':', ";")).collect();
-    let binary: Vec<u8> = (0..200_000u32).map(|i| ((i * 7919) >> 3) as u8).collect();
-    for (log, parts) in [
-        (&b""[..], &["a.log: the log is empty"][..]),
-        (
-            b"hello\r\nworld\r\n",
-            &["in its 2 lines (14 bytes)", "ends with \"world\""],
-        ),
-        (b"hello\n", &["in its 1 line (6 bytes)"]),
-        (
-            wrong.join("\n").as_bytes(),
-            &["records (@PB ...), and not one with the right checksum"],
-        ),
-        (&binary, &["it is binary"]),
-        (
-            b"NOTICE:  BL1: v2.12(release):x\r\nNOTICE:  BL31: v2.12(release):x\r\n",
-            &["firmware BL31 v2.12(release):x did speak"],
-        ),
-    ] {
-        let said = said(log);
-        assert!(parts.iter().all(|part| said.contains(part)), "{said}");
-    }
-    for at in 0..600 {
-        let _ = said(&log.as_bytes()[log.len() - at..]);
-        let _ = said(&log.as_bytes()[..at]);
-    }
-}
-
-/// Returns true if each figure of a record in `logged` is one that was sent.
-fn has_sent_figures(logged: &LoggedRun, sent: &Run) -> bool {
-    logged.run.scenarios.iter().all(|scenario| {
+/// Asserts that each figure of a record in `logged` is one that was sent.
+fn assert_sent_figures(logged: &LoggedRun, sent: &Run) {
+    for scenario in &logged.run.scenarios {
         let mut all = sent.scenarios.iter();
-        let Some(own) = all.find(|it| it.key() == scenario.key()) else {
-            return false;
-        };
-        let mut rows = scenario.rows.iter();
-        rows.all(|row| {
-            let Some(own) = own.row(row.cpu) else {
-                return false;
-            };
-            let is_whole = row.is_from_line() || row.figures == own.figures;
-            let statistics = row.statistics.iter().all(|it| own.statistics.contains(it));
-            let samples = row.samples.iter().all(|it| own.samples.contains(it));
-            is_whole && statistics && samples
-        }) && scenario.points.iter().all(|it| {
-            let mut all = own.points.iter();
-            all.any(|own| (own.cpu, own.x, own.figures) == (it.cpu, it.x, it.figures))
-        })
-    })
+        let own = all.find(|it| it.key() == scenario.key()).expect("sent");
+        for row in &scenario.rows {
+            let own = own.row(row.cpu).expect("sent");
+            assert!(row.is_from_line() || row.figures == own.figures);
+            assert!(row.statistics.iter().all(|it| own.statistics.contains(it)));
+            assert!(row.samples.iter().all(|it| own.samples.contains(it)));
+        }
+        for point in &scenario.points {
+            let is_it =
+                |it: &Point| (it.cpu, it.x, it.figures) == (point.cpu, point.x, point.figures);
+            assert!(own.points.iter().any(is_it));
+        }
+    }
 }
 
 /// On a UART that drops bytes, records are lost, and no figure is wrong.
@@ -538,7 +479,7 @@ fn dropped_bytes_never_change_a_figure() {
             let is_kept = |_: &u8| next() % 2000 != 0;
             let heard: Vec<u8> = log.bytes().filter(is_kept).collect();
             let logged = read_one(&heard);
-            assert!(has_sent_figures(&logged, &sent));
+            assert_sent_figures(&logged, &sent);
             let records = logged.integrity.records.expect("records");
             *lost += records.missing.iter().map(|it| it.count()).sum::<u64>();
         }
