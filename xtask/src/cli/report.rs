@@ -426,28 +426,23 @@ fn write(
 fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     let mut code = 0;
     for comparison in &report.comparisons {
-        let points = comparison.point_regressions().count();
-        let count = comparison.regressions().count() + points;
+        let count = comparison.regressions().count();
         if count == 0 {
             continue;
         }
         code = REGRESSION;
-        let rows = comparison.regressions().map(|(test, change)| {
-            let name = heading(&change.metric).to_owned();
-            (name, test, change.percent())
-        });
-        let points = comparison
-            .point_regressions()
-            .map(|(test, change)| (change.point.key(), test, change.percent()));
         let far = |percent: Option<f64>| percent.unwrap_or(f64::INFINITY);
-        let worst = rows
-            .chain(points)
-            .max_by(|a, b| far(a.2).total_cmp(&far(b.2)));
-        let worst = worst.map_or(String::new(), |(name, test, percent)| {
+        let worst = comparison
+            .regressions()
+            .max_by(|a, b| far(a.1.percent()).total_cmp(&far(b.1.percent())));
+        let worst = worst.map_or(String::new(), |(scenario, change)| {
             format!(
-                "; the greatest is {name} in {}, {}",
-                test.scenario.word(),
-                percent.map_or("from zero".to_owned(), |it| format!("{it:+.2} %"))
+                "; the greatest is {} in {}, {}",
+                change.key.in_sentence(),
+                scenario.key.id,
+                change
+                    .percent()
+                    .map_or("from zero".to_owned(), |it| format!("{it:+.2} %"))
             )
         });
         let count = many(count, "regression");
@@ -515,18 +510,10 @@ fn parse_share(text: &str) -> Result<u32, String> {
 }
 
 fn parse_across(word: &str) -> Result<Across, String> {
-    Ok(match word {
-        "methods" => Across::Methods,
-        "states" => Across::States,
-        "wakes" => Across::Wakes,
-        "boards" => Across::Boards,
-        "scenarios" => Across::Scenarios,
-        "cpus" => Across::Cpus,
-        _ => {
-            let words = "expected methods, states, wakes, boards, scenarios or cpus";
-            return Err(words.to_owned());
-        }
-    })
+    let found = Across::ALL.iter().find(|it| it.1 == word);
+    found
+        .map(|it| it.0)
+        .ok_or_else(|| "expected methods, states, wakes, boards, scenarios or cpus".to_owned())
 }
 
 /// A line for each format.
