@@ -1,5 +1,6 @@
 //! Findings, worst cases and the cost of instrumentation, of made-up runs.
 
+use psci_bench::findings::{Detail, findings_of};
 use psci_bench::measure::{Metric, Waker};
 use psci_bench::model::new::{
     Confidence, Finding, How, Kind, Measure, Point, Row, Scenario, ScenarioKey, Statistic, Variant,
@@ -12,7 +13,7 @@ use super::findings::findings;
 use super::made_up::{cells, point, run, scenario, set_summary, suite, with_points};
 use super::overhead::{Unit, overhead};
 use super::worst_case::{IdleState, TimerInState, idle_states};
-use crate::report::log::LoggedRun;
+use crate::report::log::{LoggedRun, made_up_run};
 
 /// Returns the findings of one kind in a scenario.
 fn of_kind(run: &LoggedRun, nth: usize, kind: Kind) -> Vec<Finding> {
@@ -61,6 +62,25 @@ fn finding_of_the_log_stays_if_no_computed_one_contains_it() {
     run.run.scenarios[0].findings.push(recorded.clone());
     assert_eq!(of_kind(&run, 0, Kind::LastMan), [recorded]);
     assert!(of_kind(&run, 0, Kind::NotTold).is_empty());
+}
+
+#[test]
+fn finding_of_a_whole_log_has_its_second_sentences() {
+    let mut logged = suite();
+    logged.run = made_up_run::run();
+    for nth in 0..logged.run.scenarios.len() {
+        let of = |run: &LoggedRun, detail| {
+            let run = &run.run;
+            findings_of(run, &run.scenarios[nth], detail)
+        };
+        logged.run.scenarios[nth].findings = of(&logged, Detail::Short);
+        let all = findings(&logged, &logged.run.scenarios[nth]);
+        let computed = of(&logged, Detail::Full);
+        for it in computed.iter().filter(|it| it.kind != Kind::NotTold) {
+            assert!(all.contains(it), "{it:#?} in {all:#?}");
+        }
+        assert!(all.len() >= logged.run.scenarios[nth].findings.len());
+    }
 }
 
 /// Returns the findings of a sweep: what was varied, and the ticks of Cache Flush or
