@@ -121,52 +121,36 @@ impl Outcome {
 mod tests {
     use super::*;
 
+    fn outcome(new: (f64, f64), old: (f64, f64), tick: f64) -> Outcome {
+        // A figure and the half of its interval.
+        let value = |(figure, half): (f64, f64)| Value {
+            figure,
+            interval: (half > 0.0).then_some((figure - half, figure + half)),
+            is_doubtful: false,
+        };
+        Outcome::of(&value(new), &value(old), 20_000, tick)
+    }
+
     #[test]
     fn outcome_depends_on_tolerance_tick_and_intervals() {
         use Outcome::{Better, Noise, Same, Worse};
-        let huge = u64::MAX as f64;
-        let rows = [
-            (102.0, None, 100.0, None, 0.0, Same),
-            (103.0, None, 100.0, None, 0.0, Worse),
-            (97.0, None, 100.0, None, 0.0, Better),
-            (0.0, None, 0.0, None, 0.0, Same),
-            (7.0, None, 0.0, None, 0.0, Worse),
-            (0.0, None, 7.0, None, 0.0, Better),
-            (huge, None, 1.0, None, 0.0, Worse),
-            (5_000_000_000.0, None, 4_900_000_000.0, None, 0.0, Same),
-            (5_000_000_001.0, None, 4_900_000_000.0, None, 0.0, Worse),
-            (100.0, None, 80.0, None, 20.0, Noise),
-            (
-                150.0,
-                Some((110.0, 160.0)),
-                100.0,
-                Some((90.0, 110.0)),
-                0.0,
-                Noise,
-            ),
-            (
-                150.0,
-                Some((111.0, 160.0)),
-                100.0,
-                Some((90.0, 110.0)),
-                0.0,
-                Worse,
-            ),
-            // An interval on one side alone says nothing of the other's noise.
-            (150.0, Some((90.0, 200.0)), 100.0, None, 0.0, Worse),
-        ];
-        for (new, new_interval, old, old_interval, tick, expected) in rows {
-            let value = |figure, interval| Value {
-                figure,
-                interval,
-                is_doubtful: false,
-            };
-            let (new, old) = (value(new, new_interval), value(old, old_interval));
-            assert_eq!(
-                Outcome::of(&new, &old, 20_000, tick),
-                expected,
-                "{new:?} {old:?}"
-            );
+        for (new, old, expected) in [
+            (102.0, 100.0, Same),
+            (103.0, 100.0, Worse),
+            (97.0, 100.0, Better),
+            (0.0, 0.0, Same),
+            (7.0, 0.0, Worse),
+            (0.0, 7.0, Better),
+            (u64::MAX as f64, 1.0, Worse),
+            (5_000_000_000.0, 4_900_000_000.0, Same),
+            (5_000_000_001.0, 4_900_000_000.0, Worse),
+        ] {
+            assert_eq!(outcome((new, 0.0), (old, 0.0), 0.0), expected, "{new}");
         }
+        assert_eq!(outcome((100.0, 0.0), (80.0, 0.0), 20.0), Noise);
+        assert_eq!(outcome((150.0, 40.0), (100.0, 10.0), 0.0), Noise);
+        assert_eq!(outcome((150.0, 39.0), (100.0, 10.0), 0.0), Worse);
+        // An interval on one side alone says nothing of the other's noise.
+        assert_eq!(outcome((150.0, 60.0), (100.0, 0.0), 0.0), Worse);
     }
 }
