@@ -151,17 +151,14 @@ impl Condition {
 
     /// Returns the value; None if it is unknown or means nothing here.
     pub(super) fn value(self, side: Side<'_>) -> Option<String> {
-        let Run {
-            head, facts, plan, ..
-        } = &side.run.run;
-        let (head, facts, plan) = (head.as_ref(), facts.as_ref(), plan.as_ref());
+        let (facts, plan) = (side.run.run.facts.as_ref(), side.run.run.plan.as_ref());
         let scenario = side.scenario;
         let conditions = || scenario?.conditions.as_ref();
         let is_of_timers = || scenario.is_some_and(|it| it.id == ScenarioId::TimerLatency);
         let timer = || Some(plan.filter(|_| is_of_timers())?.timer);
         Some(match self {
-            Board => head?.model.clone(),
-            Payload => head?.version.clone(),
+            Board => side.run.board()?.to_owned(),
+            Payload => side.run.payload_version()?.to_owned(),
             Counter => facts?.counter.to_string(),
             Frequency => match facts?.frequency {
                 0 => return None,
@@ -170,7 +167,7 @@ impl Condition {
             CpuCount => side.run.run.cpus.len().to_string(),
             Cpus => list_of_cpus(&side.run.run),
             Firmware => side.run.firmware_version()?.to_owned(),
-            Level => facts?.exception_level.to_string(),
+            Level => side.run.exception_level()?.to_string(),
             Methods => {
                 let methods = side.run.run.scenarios.iter().map(|it| it.method.word());
                 methods

@@ -66,8 +66,7 @@ pub(super) fn conditions(
             all.push(finding(Kind::Conditions, Confidence::Counts, sentence));
         }
     }
-    let board = |it: &LoggedRun| it.run.head.as_ref().map(|it| it.model.clone());
-    if across.contains(&Across::Boards) && board(new) != board(old) {
+    if across.contains(&Across::Boards) && new.board() != old.board() {
         let sentence =
             "Two boards are compared, as was asked for: no change is the firmware's alone.";
         all.push(finding(Kind::Conditions, Confidence::Counts, sentence));
