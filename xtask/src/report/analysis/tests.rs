@@ -3,8 +3,8 @@
 use psci_bench::findings::{Detail, findings_of};
 use psci_bench::measure::{Metric, Waker};
 use psci_bench::model::new::{
-    Confidence, Finding, How, Kind, Measure, Point, Row, Scenario, ScenarioKey, Statistic, Variant,
-    WakeSource,
+    Confidence, Failure, Finding, How, Kind, Measure, Point, Row, Scenario, ScenarioKey, Statistic,
+    Status, Variant, WakeSource,
 };
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::spec::pmf::ReadError;
@@ -222,9 +222,12 @@ fn worst_case_is_of_all_samples_and_cpus() {
         edit(&mut made.run.scenarios[0]);
         format!("{:#}", idle_states(&made).expect_err("refused"))
     };
-    let lost = refusal(|it| drop(it.rows.remove(0)));
+    let lost = refusal(|it| {
+        it.status = Status::Failed(Failure::NotStated);
+        it.rows.remove(0);
+    });
     assert!(
-        lost.contains("has no sample of CPU 0.0, which may be the worst case"),
+        lost.contains("has no sample of CPU 0.0, which may be the worst case (not-stated)"),
         "{lost}"
     );
     let caller = refusal(|it| {

@@ -15,12 +15,12 @@
 
 use anyhow::{Result, bail, ensure};
 use psci_bench::measure::{Metric, Waker};
-use psci_bench::model::new::{How, Point, Scenario, WakeSource};
+use psci_bench::model::new::{How, Point, Scenario, Status, WakeSource};
 use psci_bench::plan::{ScenarioId, WakePattern};
 
 use super::figure::{Figure, Origin, figures, has_figure};
 use super::grouped::grouped;
-use crate::report::log::LoggedRun;
+use crate::report::log::{LoggedRun, reason_text};
 
 /// An idle state with its latencies.
 #[derive(Clone, Debug)]
@@ -126,8 +126,13 @@ fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
         let cpus = 0..u16::try_from(run.run.cpus.len()).unwrap_or(u16::MAX);
         if let Some(missing) = { cpus }.find(|cpu| !is_measured(*cpu)) {
             let cpu = run.run.cpu(missing);
+            let reason = match &scenario.status {
+                Status::Skipped(reason) => format!(" ({})", reason_text(reason)),
+                Status::Failed(reason) => format!(" ({})", reason_text(reason)),
+                _ => String::new(),
+            };
             bail!(
-                "{}: {} has no sample of CPU {}.{}, which may be the worst case",
+                "{}: {} has no sample of CPU {}.{}, which may be the worst case{reason}",
                 run.source.input,
                 scenario.id,
                 cpu.cluster,
