@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::SUCCESS // WIP
+    ExitCode::from(xtask::cli::main(std::env::args_os()))
 }
