@@ -101,6 +101,28 @@ fn is_own_timers(waker: &Waker) -> bool {
     *waker == Waker::OwnTimers
 }
 
+impl Measure {
+    /// Returns the name as a heading.
+    #[must_use]
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::Ticks => "Time",
+            Self::Cycles => "Cycles",
+            Self::Entry => "Expiry to Vector",
+            Self::Handler => "Expiry to Handler",
+            Self::Powerdown => "Powerdown",
+            Self::Wakeup => "Wakeup",
+            Self::CacheFlush => "Cache Flush",
+            Self::Call => "Call",
+            Self::Wake => "Wake",
+            Self::TurnOn => "Turn On",
+            Self::TurnOff => "Turn Off",
+            Self::Count => "PSCI_STAT_COUNT",
+            Self::Residency => "PSCI_STAT_RESIDENCY",
+        }
+    }
+}
+
 impl Point {
     /// Returns the point of a CPU without samples, of which `how`, `x`, `per` and
     /// `waker` are the usual ones.

@@ -116,7 +116,8 @@ impl Attempts {
     /// Returns the number of attempts that do not count.
     #[must_use]
     pub fn rejected_total(&self) -> u32 {
-        self.rejected.iter().map(|(_, count)| count).sum()
+        let counts = self.rejected.iter().map(|(_, count)| *count);
+        counts.fold(0, u32::saturating_add)
     }
 
     /// Returns the number of attempts that do not count for one reason.

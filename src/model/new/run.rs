@@ -6,7 +6,8 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::cpu::{Cpu, Label};
-use super::scenario::Scenario;
+use super::row::Row;
+use super::scenario::{Scenario, ScenarioKey};
 use super::totals::Totals;
 use crate::board::LabelSource;
 use crate::measure::Facts;
@@ -65,7 +66,12 @@ impl Run {
     /// Returns false for a run without any record: a table, or a log of TFTF.
     #[must_use]
     pub fn has_records(&self) -> bool {
-        self.head.is_some() || self.facts.is_some() || self.plan.is_some() || self.end.is_some()
+        let is_of_records = |it: &Scenario| {
+            let mut rows = it.rows.iter();
+            it.conditions.is_some() || !it.points.is_empty() || !rows.all(Row::is_from_line)
+        };
+        let has_head = self.head.is_some() || self.facts.is_some() || self.plan.is_some();
+        has_head || self.end.is_some() || self.scenarios.iter().any(is_of_records)
     }
 
     /// Returns the counter as a clock: of unknown frequency where the facts are
@@ -78,6 +84,12 @@ impl Run {
             None => 1_000_000_000,
         };
         Clock { hz }
+    }
+
+    /// Returns the results of a scenario.
+    #[must_use]
+    pub fn scenario(&self, key: ScenarioKey) -> Option<&Scenario> {
+        self.scenarios.iter().find(|it| it.key() == key)
     }
 
     pub(crate) fn unit(&self) -> Unit {

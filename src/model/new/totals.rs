@@ -60,7 +60,7 @@ impl Totals {
         for point in &scenario.points {
             if *of.get_or_insert(point.measure) == point.measure {
                 self.samples += u64::from(point.figures.n);
-                self.rejected += point.lost;
+                self.rejected = self.rejected.saturating_add(point.lost);
             }
         }
         // A CPU that was lost stays lost: each scenario counts it again.

@@ -17,8 +17,7 @@ use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{ICOUNT_NS, run};
 use crate::report::analysis::overhead::{Unit, overhead};
-use crate::report::log::read_bytes;
-use crate::report::model::Run;
+use crate::report::log::{LoggedRun, read_bytes};
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 
@@ -101,7 +100,7 @@ fn one(
     log: Option<PathBuf>,
     spec: &RunSpec,
     interrupt: &AtomicBool,
-) -> Result<(Run, u8)> {
+) -> Result<(LoggedRun, u8)> {
     let spec = RunSpec {
         variant,
         log,
@@ -124,7 +123,7 @@ fn ending(result: &RunResult) -> String {
     }
 }
 
-fn only(runs: Vec<Run>) -> Result<Run> {
+fn only(runs: Vec<LoggedRun>) -> Result<LoggedRun> {
     let count = runs.len();
     let mut runs = runs.into_iter();
     match (runs.next(), count) {
@@ -133,7 +132,7 @@ fn only(runs: Vec<Run>) -> Result<Run> {
     }
 }
 
-fn tell(with: &Run, without: &Run, unit: Unit) -> Result<()> {
+fn tell(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<()> {
     let overhead = overhead(with, without, unit)?;
     let mut out = Out::default();
     overhead.write(&mut out)?;

@@ -19,8 +19,7 @@ use crate::report::export::{self, Exporter, Options, Report, Takes};
 use crate::report::jobs;
 use crate::report::jobs::matrix::{Matrix, matrix};
 use crate::report::jobs::outcome::{Outcome, outcome};
-use crate::report::log::{Input, read, tables};
-use crate::report::model::{Run, heading};
+use crate::report::log::{Input, LoggedRun, read, tables};
 use crate::setup::plural::many;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
@@ -236,7 +235,7 @@ fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
 }
 
 /// Says what is wrong with jobs, and the exit code for it.
-fn judge_jobs(matrix: &Matrix, runs: &[Run]) -> u8 {
+fn judge_jobs(matrix: &Matrix, runs: &[LoggedRun]) -> u8 {
     let mut worst = 0;
     let of_jobs = matrix.jobs.iter().flat_map(|job| &job.notes);
     for note in matrix.notes.iter().chain(of_jobs) {
@@ -262,7 +261,7 @@ fn judge_jobs(matrix: &Matrix, runs: &[Run]) -> u8 {
 }
 
 /// The run to compare with.
-fn read_baseline(path: &Path, place: Option<usize>) -> Result<Run> {
+fn read_baseline(path: &Path, place: Option<usize>) -> Result<LoggedRun> {
     let mut runs = if tables::are_at(path) {
         vec![tables::read(path)?]
     } else {
@@ -397,7 +396,7 @@ pub(super) fn read_all(logs: &[PathBuf]) -> Result<Report> {
     Ok(report)
 }
 
-fn read_one(name: &str, from: impl Read) -> Result<Vec<Run>> {
+fn read_one(name: &str, from: impl Read) -> Result<Vec<LoggedRun>> {
     let name = name.to_owned();
     Ok(read([Input { name, from }])?)
 }
@@ -424,31 +423,26 @@ fn write(
 
 /// Says what is wrong, and the exit code for it: a log that is incomplete has
 /// figures that can not be relied on, and comes before what they say.
-fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
+fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     let mut code = 0;
     for comparison in &report.comparisons {
-        let points = comparison.point_regressions().count();
-        let count = comparison.regressions().count() + points;
+        let count = comparison.regressions().count();
         if count == 0 {
             continue;
         }
         code = REGRESSION;
-        let rows = comparison.regressions().map(|(test, change)| {
-            let name = heading(&change.metric).to_owned();
-            (name, test, change.percent())
-        });
-        let points = comparison
-            .point_regressions()
-            .map(|(test, change)| (change.point.key(), test, change.percent()));
         let far = |percent: Option<f64>| percent.unwrap_or(f64::INFINITY);
-        let worst = rows
-            .chain(points)
-            .max_by(|a, b| far(a.2).total_cmp(&far(b.2)));
-        let worst = worst.map_or(String::new(), |(name, test, percent)| {
+        let worst = comparison
+            .regressions()
+            .max_by(|a, b| far(a.1.percent()).total_cmp(&far(b.1.percent())));
+        let worst = worst.map_or(String::new(), |(scenario, change)| {
             format!(
-                "; the greatest is {name} in {}, {}",
-                test.scenario.word(),
-                percent.map_or("from zero".to_owned(), |it| format!("{it:+.2} %"))
+                "; the greatest is {} in {}, {}",
+                change.key.in_sentence(),
+                scenario.key.id,
+                change
+                    .percent()
+                    .map_or("from zero".to_owned(), |it| format!("{it:+.2} %"))
             )
         });
         let count = many(count, "regression");
@@ -477,7 +471,7 @@ fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
 }
 
 /// Whether all `runs` are there to their ends; says what lacks of which is not.
-pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r Run>) -> bool {
+pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
     let mut complete = true;
     for run in runs.into_iter().filter(|run| !run.is_complete()) {
         complete = false;
@@ -493,9 +487,9 @@ pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r Run>) -> bool 
 }
 
 /// What an incomplete run lacks, and what to do.
-fn lacks(run: &Run) -> String {
+fn lacks(run: &LoggedRun) -> String {
     let mut all = run.integrity.shortfalls();
-    if run.integrity.records.is_none() && run.version.is_some() {
+    if run.integrity.records.is_none() && run.header.version.is_some() {
         all.push("no record".to_owned());
     }
     all.push(run.end_lacks());
@@ -516,18 +510,10 @@ fn parse_share(text: &str) -> Result<u32, String> {
 }
 
 fn parse_across(word: &str) -> Result<Across, String> {
-    Ok(match word {
-        "methods" => Across::Methods,
-        "states" => Across::States,
-        "wakes" => Across::Wakes,
-        "boards" => Across::Boards,
-        "scenarios" => Across::Scenarios,
-        "cpus" => Across::Cpus,
-        _ => {
-            let words = "expected methods, states, wakes, boards, scenarios or cpus";
-            return Err(words.to_owned());
-        }
-    })
+    let found = Across::ALL.iter().find(|it| it.1 == word);
+    found
+        .map(|it| it.0)
+        .ok_or_else(|| "expected methods, states, wakes, boards, scenarios or cpus".to_owned())
 }
 
 /// A line for each format.

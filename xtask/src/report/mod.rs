@@ -4,10 +4,9 @@
 //! model ──── Run, Test, Row: what all of the below take
 //! log ────── logs -> runs: clean, then records, TFTF's and firmware's lines;
 //!            tables: published tables -> Run
-//! analysis ─ explain: what figures show, in findings; compare: a run beside a
+//! analysis ─ figures of rows and points; findings; compare: a run beside a
 //!            baseline; merge: several runs of one board -> one table; overhead:
-//!            a run beside one under firmware without PMF; fit: points over what
-//!            was varied, and lines through them
+//!            a run beside one under firmware without PMF; worst cases
 //! jobs ───── what lab engines give: results, and logs; matrix: runs side by
 //!            side, by board and firmware; outcome: what jobs come to
 //! export ─── Report -> bytes, by an Exporter each
@@ -22,22 +21,15 @@
 //! `xtask/tests/report.rs`.
 //!
 //! # To add to a comparison
-//! [`analysis::compare`] pairs a run with a baseline: tests by scenario and method, rows
-//! by [`model::Cpu::mpidr`] or by labels, and never by position. An exporter
-//! finds it in [`Report::comparisons`], and the run in question by its index;
-//! without a baseline there is none. Whether a change counts is
-//! [`Outcome`](analysis::compare::Outcome), and
-//! [`ComparedTest::changes`](analysis::compare::ComparedTest::changes) are those
-//! that a verdict is made of. Whatever the baseline has and no such change is of
-//! goes to [`Comparison::lacks`](analysis::compare::Comparison::lacks), or a gate would let it pass.
+//! [`analysis::compare`] pairs scenarios by ID, method and helper, and CPUs by MPIDR
+//! or by labels, never by position. `analysis/conditions.rs` lists what two runs must
+//! share. A part of the baseline without a change that counts goes to
+//! `Comparison::lacks`, or a gate would let it pass.
 //!
 //! # To add a finding
-//! A function from [`model::Run`] and [`model::Test`] to
-//! [`Finding`](analysis::explain::Finding)s, in a module of
-//! [`analysis::explain`]; exporters get all of them by its `explain`. [`model::Row::event`] has the instants: who
-//! was last man is told by the order of `Point::Stamp(EnterHwLowPwr)` in
-//! [`model::Instants::counter`], never by the size of a figure. Findings that
-//! the payload printed are in [`model::Test::findings`].
+//! [`psci_bench::findings`] has those that the payload prints, too. One that needs
+//! more than a board's integers is a function from run and scenario to findings in the
+//! list of `analysis/findings.rs`.
 //!
 //! # To read a new record
 //! A later payload's types, keys and words come through as [`model::Term`]s
@@ -45,10 +37,7 @@
 //! `log/fields.rs`.
 
 pub mod analysis;
-pub mod export;
 pub mod jobs;
 pub mod log;
-pub mod model;
 
-pub use self::export::Report;
 pub use self::log::read;
