@@ -123,7 +123,7 @@ pub struct Outcome {
     pub action: Action,
     /// How it ended.
     pub end: End,
-    /// The call's return code, as [`psci::decode`] sees it: below zero is an
+    /// The call's return code, the low word of X0: below zero is an
     /// error. 0 for a call that did not return. Of a loop, the last one's; 0
     /// where its operation is no call.
     pub code: i32,
@@ -239,7 +239,7 @@ impl Outcome {
         if self.code < 0 || self.code != 0 && !matches!(self.action, Action::Version) {
             return Err(Rejection {
                 reason: Reason::Refused,
-                detail: Detail::Firmware(psci::Error::from_code(self.code)),
+                detail: Detail::Firmware(psci::ReturnCode(self.code)),
             });
         }
         if let Some(powerdown) = self.action.sleeps() {

@@ -28,7 +28,7 @@ pub enum Cause {
     /// The step's deadline passed.
     Timeout,
     /// The firmware returned this error.
-    Firmware(psci::Error),
+    Firmware(psci::ReturnCode),
     /// The CPU took an exception and is parked.
     Exception,
     /// The CPU was entered with another context ID than it was given.
@@ -113,7 +113,7 @@ pub enum Detail {
     /// Nothing more to say.
     None,
     /// The firmware's error.
-    Firmware(psci::Error),
+    Firmware(psci::ReturnCode),
     /// The timestamp.
     Stamp(Stamp),
     /// GET_TIMESTAMP's error.

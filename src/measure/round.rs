@@ -7,6 +7,8 @@
 
 use core::fmt;
 
+use smccc::psci::{Error, SuspendMode};
+
 use crate::spec::counter::CounterErratum;
 
 use super::outcome::{Action, Outcome};
@@ -17,7 +19,7 @@ use crate::image::Conduit;
 use crate::plan::{Load, WakePattern};
 use crate::spec::caches::Caches;
 use crate::spec::pmf;
-use crate::spec::psci::{self, StateFormat, SuspendMode};
+use crate::spec::psci::StateFormat;
 use crate::spec::smccc::Service;
 use crate::spec::stat::Ladder;
 use crate::spec::ticks::Clock;
@@ -399,7 +401,7 @@ pub trait Machine {
     ///
     /// # Errors
     /// What the firmware returns.
-    fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), psci::Error>;
+    fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;
 
     /// How the CPU was lost, if it was, in an earlier round.
     fn lost(&self, cpu: usize) -> Option<Loss>;

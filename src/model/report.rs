@@ -147,7 +147,7 @@ pub enum Skip {
     /// There are fewer CPUs than any step of `contend=` takes.
     TooFewCpus,
     /// SET_SUSPEND_MODE is advertised, and returns this error.
-    ModeRefused(psci::Error),
+    ModeRefused(psci::ReturnCode),
     /// The state stops the per-CPU timers, and an SGI ended no suspend to it
     /// in the trial.
     SgiDidNotWake {
@@ -175,7 +175,7 @@ pub enum Failure {
         /// The value that was asked for.
         power_state: u32,
         /// The firmware's answer.
-        error: psci::Error,
+        error: psci::ReturnCode,
         /// The CPU that got it, by index.
         cpu: u16,
     },
@@ -210,7 +210,7 @@ pub enum Failure {
         cpu: u16,
     },
     /// The firmware does not leave OS-initiated mode.
-    ModeStuck(psci::Error),
+    ModeStuck(psci::ReturnCode),
     /// A call did not come back with what it has to.
     WrongAnswer {
         /// Which, by its variant's name.

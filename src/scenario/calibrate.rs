@@ -4,11 +4,12 @@
 //! until everyone was down before the first wake-up; a multiple of how long
 //! that took is then slept.
 
+use smccc::psci;
+
 use super::bench::{Bench, Stop};
 use crate::measure::{Action, Detail, Machine, Outcome, Reason, Rejection, Who};
 use crate::model::{Failure, Skip};
 use crate::spec::pmf::Stamp;
-use crate::spec::psci;
 
 /// Sleep of the first trial, in microseconds.
 const FIRST_US: u64 = 1_000;
@@ -104,7 +105,7 @@ impl<M: Machine> Bench<'_, M> {
     /// took part in the round in hand.
     pub(crate) fn nobody_can_suspend(&self) -> bool {
         let parts = || self.outcomes.iter().filter(|o| is_suspend(o.action));
-        let cannot = |o: &Outcome| o.code == psci::Error::NotSupported.code();
+        let cannot = |o: &Outcome| o.code == psci::error::NOT_SUPPORTED;
         parts().next().is_some() && parts().all(cannot)
     }
 
@@ -195,8 +196,8 @@ pub(crate) fn cannot(action: Action) -> Stop {
 /// The reason that the firmware does not implement the function of `action`.
 pub(crate) fn not_supported(action: Action) -> Skip {
     Skip::NotSupported(match action {
-        Action::SystemSuspend => psci::function::SYSTEM_SUSPEND,
-        _ => psci::function::CPU_SUSPEND,
+        Action::SystemSuspend => psci::PSCI_SYSTEM_SUSPEND_64,
+        _ => psci::PSCI_CPU_SUSPEND_64,
     })
 }
 

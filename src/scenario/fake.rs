@@ -11,6 +11,8 @@ pub(crate) mod timers;
 use std::boxed::Box;
 use std::vec::Vec;
 
+use smccc::psci::{self, SuspendMode};
+
 use crate::board::{Cpu, NoFrame, NoWatchdog, TimerFrame};
 use crate::image::Conduit;
 use crate::measure::{
@@ -18,7 +20,7 @@ use crate::measure::{
     Overheads, Round, Step, Tally,
 };
 use crate::spec::pmf::{Interface, Stamps};
-use crate::spec::psci::{self, StateFormat, SuspendMode};
+use crate::spec::psci::StateFormat;
 use crate::spec::stat::Rise;
 
 use timers::Timers;
@@ -332,7 +334,7 @@ impl Fake {
         if self.mode == SuspendMode::OsInitiated && !is_last {
             return Outcome {
                 end: End::Returned,
-                code: psci::Error::Denied.code(),
+                code: psci::error::DENIED,
                 after: enter + 60,
                 ..outcome
             };

@@ -6,12 +6,14 @@
 //! at once. What the loop itself costs is measured the same way and stands
 //! beside the others as the variant `loop`; nothing is subtracted.
 
+use smccc::arch::SMCCC_VERSION;
+use smccc::psci::{PSCI_VERSION, error};
+
 use super::cpu_on::{NONE, without_none};
 use super::stage::{Room, Stage};
 use crate::measure::{Action, After, End, Facts, Machine, Operation, Outcome, Round, Summary, Who};
 use crate::model::{Failure, How, LOOP, Measure, Point, Skip, Status};
 use crate::plan::{LOOPS_LIMIT_S, Plan, ScenarioId};
-use crate::spec::psci::{self, function};
 
 /// Batches that are taken even when the time is up: enough for a percentile.
 const LEAST: u32 = crate::measure::P99_MIN;
@@ -37,15 +39,12 @@ enum Answer {
     NotSupported,
 }
 
-/// SMCCC_VERSION (DEN0028, section 7.2).
-const SMCCC_VERSION: u32 = 0x8000_0000;
-
 /// A fast call to an owner that SMCCC reserves (DEN0028, table 6-1: 47): no
 /// firmware has a service there, and none prints a warning.
 const NOBODYS: u32 = 0xaf00_0000;
 
 const NULL_CALL: [Kind; 3] = [
-    call("psci_version", function::VERSION, Answer::Number),
+    call("psci_version", PSCI_VERSION, Answer::Number),
     call("smccc_version", SMCCC_VERSION, Answer::NumberIfAny),
     call("unknown", NOBODYS, Answer::NotSupported),
 ];
@@ -197,7 +196,7 @@ impl<'s, 'b, M: Machine> Micro<'s, 'b, M> {
             if kind.is_good(outcome) {
                 continue;
             }
-            let missing = psci::Error::from_code(outcome.code) == psci::Error::NotSupported;
+            let missing = outcome.code == error::NOT_SUPPORTED;
             if kind.answer == Answer::NumberIfAny && missing {
                 return Ok(false);
             }
@@ -327,7 +326,7 @@ impl Kind {
             && match self.answer {
                 Answer::Nothing => code == 0,
                 Answer::Number | Answer::NumberIfAny => code >= 0,
-                Answer::NotSupported => psci::Error::from_code(code) == psci::Error::NotSupported,
+                Answer::NotSupported => code == error::NOT_SUPPORTED,
             }
     }
 }

@@ -4,6 +4,8 @@
 //! A step of these is what a scenario of the suite is: the same trials, rounds
 //! and rules of what counts. Its rows then become points.
 
+use smccc::psci::{PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64, SuspendMode};
+
 use super::bench::{Bench, QUIET_US, Stop};
 use super::stage::{Room, Stage, Taken};
 use super::states::{Chosen, States};
@@ -12,7 +14,6 @@ use crate::board::{IDLE_STATES_MAX, IdleState};
 use crate::measure::{Action, Facts, Machine, Metric, REASONS, Summary, Waker, Who};
 use crate::model::{Failure, How, LEFT_OUT, Measure, Point, Row, Skip, Status, WakeSource};
 use crate::plan::{Plan, ScenarioId, steps};
-use crate::spec::psci::{SuspendMode, function};
 use crate::spec::stat::Ladder;
 
 /// Figures of a CPU in a step where PMF has them.
@@ -309,7 +310,7 @@ impl<M: Machine> Sweep<'_, '_, M> {
         let facts = self.facts();
         let format = facts.state_format;
         if !facts.os_initiated {
-            return Err(Skip::NotSupported(function::SET_SUSPEND_MODE));
+            return Err(Skip::NotSupported(PSCI_SET_SUSPEND_MODE));
         }
         self.set_mode(SuspendMode::OsInitiated)?;
         for state in idle_states.iter().filter(|s| format.accepts(s.power_state)) {
@@ -336,7 +337,9 @@ impl<M: Machine> Sweep<'_, '_, M> {
         let lead = self.facts().lead;
         self.bench.run(Who::Only(lead), Action::None);
         let machine = &mut *self.bench.machine;
-        machine.set_suspend_mode(mode).map_err(Skip::ModeRefused)
+        machine
+            .set_suspend_mode(mode)
+            .map_err(|error| Skip::ModeRefused(error.into()))
     }
 
     /// SYSTEM_SUSPEND of the lead, with every other CPU off.
@@ -355,7 +358,7 @@ impl<M: Machine> Sweep<'_, '_, M> {
         let timers_stop = match self.bench.wakers.frame {
             _ if facts.gic == 0 => return self.leave_out(Skip::NoGic),
             _ if !facts.system_suspend => {
-                return self.leave_out(Skip::NotSupported(function::SYSTEM_SUSPEND));
+                return self.leave_out(Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64));
             }
             // What stops in a CPU's state does not go on in the system's.
             Err(why) if timers_stop => return self.leave_out(Skip::TimerStops(why)),

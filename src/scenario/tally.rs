@@ -1,9 +1,11 @@
 //! From outcomes to rows: what counts is kept, what does not is counted.
 
+use smccc::psci::error::DENIED;
+
 use super::bench::Bench;
 use crate::measure::{Detail, Machine, Metric, Outcome, Reason, Rejection, Summary, lower_median};
 use crate::model::{Figures, Row};
-use crate::spec::psci;
+use crate::spec::psci::ReturnCode;
 
 impl Row {
     /// Counts an outcome that is no sample.
@@ -91,7 +93,7 @@ impl<M: Machine> Bench<'_, M> {
     /// The same of the scenario in hand: where the last CPU down asks for all,
     /// a longer step lets the others be down by then.
     pub(crate) fn came_too_soon(&self, rejection: Rejection) -> bool {
-        let denied = Detail::Firmware(psci::Error::Denied);
+        let denied = Detail::Firmware(ReturnCode(DENIED));
         came_too_soon(rejection) || self.osi.is_some() && rejection.detail == denied
     }
 

@@ -13,9 +13,10 @@ use psci_bench::output::{self};
 use psci_bench::plan::Plan;
 use psci_bench::scenario::{Needs, Workspace};
 use psci_bench::spec::pmf::{Interface, ReadError};
-use psci_bench::spec::psci::function;
+use psci_bench::spec::psci::ReturnCode;
 use psci_bench::spec::region::Region;
 use psci_bench::spec::ticks::Clock;
+use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
 
 use super::memory::{self, Memory, TOO_SMALL, mapped, take};
 use crate::machine::call::call_path::CallPath;
@@ -260,8 +261,11 @@ fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
         waiter, firmware, ..
     } = own.parts;
     let psci_version = match firmware.version() {
-        Ok(version) => version,
-        Err(error) => give_up(&format_args!("PSCI_VERSION: firmware returned {error}")),
+        Ok(version) => version.into(),
+        Err(error) => {
+            let code = ReturnCode::from(error);
+            give_up(&format_args!("PSCI_VERSION: firmware returned {code}"))
+        }
     };
     let smccc = firmware.smccc_version();
     let Timebase { path, clock } = waiter.timebase;
@@ -277,7 +281,7 @@ fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
         gic: waiter.gic.version(),
         conduit: path.conduit(),
         psci_version,
-        smccc,
+        smccc: smccc.map(u32::from),
         service: firmware.identify_service(smccc),
         state_format: firmware.state_format(),
         pmf: firmware.pmf,
@@ -287,7 +291,7 @@ fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
         kvm: parts.is_kvm_guest,
         zero: registers::dc_zva_bytes().is_some(),
         os_initiated: firmware.has_os_initiated(),
-        system_suspend: firmware.features(function::SYSTEM_SUSPEND).is_ok(),
+        system_suspend: firmware.features(PSCI_SYSTEM_SUSPEND_64).is_ok(),
         lead: channel.index,
         outer_cache: None,
         own: channel::identity_of(channel.index).unwrap_or_default(),

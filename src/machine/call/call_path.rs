@@ -6,7 +6,7 @@ use core::sync::atomic::AtomicU64;
 use psci_bench::image::Conduit;
 use psci_bench::measure::Counter;
 use psci_bench::spec::counter::CounterErratum;
-use psci_bench::spec::psci::function;
+use smccc::psci::{PSCI_CPU_SUSPEND_64, PSCI_SYSTEM_SUSPEND_64};
 
 use crate::machine::cpu::instructions::relax;
 
@@ -221,8 +221,8 @@ impl CallPath {
     /// the CPU's channel, for the entry to find.
     pub fn time_suspend(self, power_state: Option<u32>, context: &AtomicU64) -> TimedCall {
         let (function, power_state) = match power_state {
-            Some(power_state) => (function::CPU_SUSPEND, power_state),
-            None => (function::SYSTEM_SUSPEND, 0),
+            Some(power_state) => (PSCI_CPU_SUSPEND_64, power_state),
+            None => (PSCI_SYSTEM_SUSPEND_64, 0),
         };
         let suspend = match self {
             Self::Smc => suspend_smc,

@@ -8,7 +8,8 @@ use psci_bench::measure::order::{
 use psci_bench::measure::{
     Action, After, Cause, End, Facts, Loss, Machine, Outcome, Round, Step, Tally, Waker,
 };
-use psci_bench::spec::psci::{Affinity, Error, SuspendMode};
+use psci_bench::spec::psci::ReturnCode;
+use smccc::psci::{AffinityState, Error, SuspendMode};
 
 use crate::machine::boot::layout;
 use crate::machine::console;
@@ -112,16 +113,18 @@ impl Lead {
         self.waiter()
             .poll(deadline, || {
                 match firmware.cpu_on(cpu.mpidr(), entry, context) {
-                    Ok(_) => Some(Ok(())),
+                    Ok(()) => Some(Ok(())),
                     // Its last CPU_OFF, or CPU_ON, is not over yet.
                     Err(error @ (Error::AlreadyOn | Error::OnPending)) => {
                         last = Some(error);
                         None
                     }
-                    Err(error) => Some(Err(Cause::Firmware(error))),
+                    Err(error) => Some(Err(Cause::Firmware(error.into()))),
                 }
             })
-            .unwrap_or(Err(last.map_or(Cause::Timeout, Cause::Firmware)))
+            .unwrap_or(Err(
+                last.map_or(Cause::Timeout, |error| Cause::Firmware(error.into()))
+            ))
             .map_err(|cause| Loss { step, cause })
     }
 
@@ -138,15 +141,17 @@ impl Lead {
         self.waiter()
             .poll_every(nap, deadline, || {
                 if let Some(code) = cpu.handover.cpu_off_failure() {
-                    return Some(Err(Cause::Firmware(Error::from_code(code))));
+                    return Some(Err(Cause::Firmware(ReturnCode(code))));
                 }
                 if let Some(cause) = cpu.handover.fault() {
                     return Some(Err(cause));
                 }
                 match self.own.parts.firmware.affinity_info(cpu.mpidr()) {
-                    Ok(Affinity::Off) => Some(Ok(self.timebase().now())),
+                    Ok(AffinityState::Off) => Some(Ok(self.timebase().now())),
                     Ok(_) => None,
-                    Err(error) => Some(Err(Cause::Firmware(error))),
+                    // A state that PSCI does not define.
+                    Err(Error::Unknown(state)) if state > 0 => None,
+                    Err(error) => Some(Err(Cause::Firmware(error.into()))),
                 }
             })
             .unwrap_or(Err(Cause::Timeout))

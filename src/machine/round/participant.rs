@@ -6,8 +6,8 @@ use core::sync::atomic::Ordering;
 use psci_bench::board::NoFrame;
 use psci_bench::measure::order::Order;
 use psci_bench::measure::{Action, Cause, End, Identity, Operation, Outcome};
-use psci_bench::spec::psci::function;
 use psci_bench::spec::stat::{Rise, Statistics};
+use smccc::psci::PSCI_VERSION;
 use spin::Once;
 
 use crate::machine::call::call_path::{Return, TimedCall};
@@ -358,7 +358,7 @@ impl Participant {
         };
         let timebase = &self.parts.waiter.timebase;
         timebase.spin_until(start);
-        let call = timebase.path.time_call(function::VERSION);
+        let call = timebase.path.time_call(PSCI_VERSION);
         self.add_timestamps(Outcome {
             end: End::Returned,
             code: call.x0 as u32 as i32,

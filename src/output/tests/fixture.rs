@@ -228,7 +228,7 @@ impl Made {
         reject(&mut self.rows[3], Reason::Lost, Detail::Loss(loss), 1);
         reject(&mut self.rows[1], Reason::Abandoned, Detail::None, 2);
         reject(&mut self.rows[2], Reason::Companion, Detail::None, 2);
-        let refused = Detail::Firmware(psci::Error::Unknown(-77));
+        let refused = Detail::Firmware(psci::ReturnCode(-77));
         reject(&mut self.rows[2], Reason::Refused, refused, 1);
         self
     }

@@ -265,7 +265,7 @@ fn what_did_not_work() {
     made.rows.clear();
     made.status = Status::Failed(Failure::StateRefused {
         power_state: 0x1_0002,
-        error: crate::spec::psci::Error::InvalidParameters,
+        error: crate::spec::psci::ReturnCode(-2),
         cpu: 3,
     });
     test_holds("refused", &world.run(), &made);

@@ -1,5 +1,7 @@
 //! Rows that are skipped.
 
+use smccc::psci::error::NOT_SUPPORTED;
+
 use super::{Fake, run, run_with};
 use crate::board::Cpu;
 use crate::measure::{Action, End, Outcome, Summary, Who};
@@ -7,7 +9,6 @@ use crate::model::{Row, Skip, Status, Verdict};
 use crate::plan::{Method, Plan};
 use crate::scenario::bench::Bench;
 use crate::scenario::wakers::Wakers;
-use crate::spec::psci::Error;
 use crate::spec::stat::Ladder;
 
 #[test]
@@ -22,7 +23,7 @@ fn all_rows_skipped_skips_the_scenario() {
     // No more does a firmware without CPU_SUSPEND.
     let mut fake = Fake::new(1).with(|_, _, outcome| {
         outcome.end = End::Returned;
-        outcome.code = Error::NotSupported.code();
+        outcome.code = NOT_SUPPORTED;
     });
     let (text, _) = run(&mut fake, only, 1);
     assert!(text.contains("status=skipped why=not-supported function=0xc4000001 "));

@@ -1,9 +1,10 @@
 //! Sweeps, idle states and SYSTEM_SUSPEND against the fake machine.
 
+use smccc::psci::SuspendMode;
+
 use super::*;
 use crate::measure::Waker;
 use crate::scenario::fake::{CORE_LINES, QUEUE_STEP};
-use crate::spec::psci::SuspendMode;
 
 /// One `point` record: its words up to the metric, and its median.
 fn points(text: &str, scenario: u32) -> Vec<(String, u64)> {
