@@ -44,13 +44,3 @@ pub trait Bus {
     /// Waits for a moment, between two polls of a register.
     fn relax(&mut self) {}
 }
-
-/// Reads a register of 32 bits.
-pub(super) fn read32(bus: &mut dyn Bus, offset: u32) -> u32 {
-    bus.read(offset.into(), Width::Word)
-}
-
-/// Writes a register of 32 bits.
-pub(super) fn write32(bus: &mut dyn Bus, offset: u32, value: u32) {
-    bus.write(offset.into(), Width::Word, value);
-}

@@ -36,8 +36,8 @@ impl TimerFrameDriver {
         let mut map = |region| Registers::map(tables, region).map_err(|_| NoFrame::NotThere);
         let (control_frame, registers) = (map(control)?, map(base)?);
         let readable = |address: u64| probe::try_read_word(address).is_some();
-        if !readable(control.base + u64::from(CNTTIDR))
-            || !readable(base.base + u64::from(CNTP_CTL))
+        if !readable(control.base + u64::from(CNTTIDR.offset()))
+            || !readable(base.base + u64::from(CNTP_CTL.offset()))
         {
             return Err(NoFrame::NotThere);
         }

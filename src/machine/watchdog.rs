@@ -92,13 +92,13 @@ fn open(
     let read = |offset: u32| probe::try_read_word(registers.region().base + u64::from(offset));
     Some(match description.kind {
         WatchdogKind::Sbsa => {
-            let mut sbsa = Sbsa::new(Mmio::new(registers), read(sbsa::W_IIDR)?);
+            let mut sbsa = Sbsa::new(Mmio::new(registers), read(sbsa::W_IIDR.offset())?);
             let (clock, longest) = (None, sbsa.longest);
             let found = sbsa.setting();
             (Device::Sbsa(sbsa), Reach { clock, longest }, found)
         }
         WatchdogKind::Sp805 { clock } => {
-            let mut sp805 = Sp805::new(Mmio::new(registers), read(sp805::PERIPHERAL_ID)?)?;
+            let mut sp805 = Sp805::new(Mmio::new(registers), read(sp805::PERIPHERAL_ID.offset())?)?;
             let (clock, longest) = (Some(clock), sp805::LONGEST);
             let found = sp805.setting();
             (Device::Sp805(sp805), Reach { clock, longest }, found)
