@@ -3,10 +3,12 @@
 use core::arch::{asm, global_asm};
 use core::sync::atomic::AtomicU64;
 
+use aarch64_cpu::registers::MIDR_EL1;
 use psci_bench::image::Conduit;
 use psci_bench::measure::Counter;
 use psci_bench::spec::counter::CounterErratum;
 use smccc::psci::{PSCI_CPU_SUSPEND_64, PSCI_SYSTEM_SUSPEND_64};
+use tock_registers::LocalRegisterCopy;
 
 use crate::machine::cpu::instructions::relax;
 
@@ -62,9 +64,8 @@ pub enum Return {
 
 /// Says that the CPU is a Cortex-A73, whose counter must be read twice.
 fn is_cortex_a73(midr: u64) -> bool {
-    const CORTEX_A73: u64 = 0x410f_d090;
-    const REVISION_AND_VARIANT: u64 = 0xf << 20 | 0xf;
-    midr & 0xffff_ffff & !REVISION_AND_VARIANT == CORTEX_A73
+    let midr = LocalRegisterCopy::<u64, MIDR_EL1::Register>::new(midr);
+    midr.matches_all(MIDR_EL1::Implementer::Arm + MIDR_EL1::PartNum.val(0xd09))
 }
 
 /// Reads one counter register.

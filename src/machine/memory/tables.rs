@@ -9,6 +9,7 @@
 
 use core::arch::asm;
 
+use aarch64_cpu::asm::barrier;
 use psci_bench::board::{Region, Room, free_memory};
 
 use crate::machine::cpu::registers;
@@ -141,9 +142,10 @@ impl TranslationTables {
             let fits = page.is_multiple_of(BLOCK) && last - page >= BLOCK - 1;
             page += self.map_page_or_block(page, bits, fits && kind == Mapping::Device)?;
         }
-        // SAFETY: barriers only. The walker must see the descriptors before
-        // the first access that uses them. No TLB holds an invalid entry.
-        unsafe { asm!("dsb ishst", "isb", options(nostack)) };
+        // The walker must see the descriptors before the first access that uses them.
+        // No TLB holds an invalid entry.
+        barrier::dsb(barrier::ISHST);
+        barrier::isb(barrier::SY);
         Ok(())
     }
 
@@ -279,8 +281,7 @@ impl Pages {
         let Region { base, size } = self.0;
         // SAFETY: mapped memory, and these pages' only owner asks for it.
         unsafe { (base as *mut u8).write_bytes(0, size as usize) };
-        // SAFETY: a barrier only.
-        unsafe { asm!("dsb ishst", options(nostack)) };
+        barrier::dsb(barrier::ISHST);
     }
 }
 
