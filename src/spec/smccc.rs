@@ -20,25 +20,19 @@ pub const HYPERVISOR_UID: u32 = 0x8600_ff01;
 /// The first version by which every call may be tried.
 pub const VERSION_1_1: Version = Version { major: 1, minor: 1 };
 
-/// The functions of 64 bits whose X0 the package `smccc` reads as a return code of 64
-/// bits.
-const STATUS_FUNCTIONS: [u32; 7] = [
-    psci::PSCI_CPU_SUSPEND_64,
-    psci::PSCI_CPU_ON_64,
-    psci::PSCI_MIGRATE_64,
-    psci::PSCI_CPU_DEFAULT_SUSPEND_64,
-    psci::PSCI_SYSTEM_SUSPEND_64,
-    psci::PSCI_SYSTEM_RESET2_64,
-    psci::PSCI_MEM_PROTECT_CHECK_RANGE_64,
-];
-
-/// Sign-extends the X0 of a call of 64 bits where it is a return code, which some
-/// firmware zero-extends from W0.
+/// Sign-extends X0 for the functions of 64 bits whose result the package `smccc` reads as
+/// a return code of 64 bits: some firmware zero-extends it from W0.
 #[must_use]
-pub fn sign_extend_status(function: u32, x0: u64) -> u64 {
-    match STATUS_FUNCTIONS.contains(&function) {
-        true => i64::from(x0 as i32) as u64,
-        false => x0,
+pub const fn sign_extend_status(function: u32, x0: u64) -> u64 {
+    match function {
+        psci::PSCI_CPU_SUSPEND_64
+        | psci::PSCI_CPU_ON_64
+        | psci::PSCI_MIGRATE_64
+        | psci::PSCI_CPU_DEFAULT_SUSPEND_64
+        | psci::PSCI_SYSTEM_SUSPEND_64
+        | psci::PSCI_SYSTEM_RESET2_64
+        | psci::PSCI_MEM_PROTECT_CHECK_RANGE_64 => x0 as i32 as u64,
+        _ => x0,
     }
 }
 

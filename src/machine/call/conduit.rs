@@ -45,42 +45,26 @@ pub struct ConduitSmc;
 /// Calls by HVC, likewise.
 pub struct ConduitHvc;
 
-/// Calls with W1 to W3 and returns W0 to W3; the other arguments must be 0.
-#[inline(always)]
-fn call32(conduit: Conduit, function: u32, arguments: [u32; 7]) -> [u32; 8] {
-    let [w1, w2, w3, rest @ ..] = arguments;
-    assert!(rest == [0; 4], "a call with more than three arguments");
-    let [x0, x1, x2, x3] = call(conduit, function, [w1, w2, w3].map(u64::from));
-    [x0 as u32, x1 as u32, x2 as u32, x3 as u32, 0, 0, 0, 0]
-}
-
-/// Calls with X1 to X3 and returns X0 to X3, likewise.
-#[inline(always)]
-fn call64(conduit: Conduit, function: u32, arguments: [u64; 17]) -> [u64; 18] {
-    let [x1, x2, x3, rest @ ..] = arguments;
-    assert!(rest == [0; 14], "a call with more than three arguments");
-    let mut results = [0; 18];
-    let [x0, others @ ..] = call(conduit, function, [x1, x2, x3]);
-    results[0] = sign_extend_status(function, x0);
-    results[1..4].copy_from_slice(&others);
-    results
-}
-
-macro_rules! by {
+macro_rules! implement_call {
     ($name:ident, $conduit:expr) => {
+        // No function that is used has more than three arguments or four results.
         impl Call for $name {
             #[inline(always)]
-            fn call32(function: u32, arguments: [u32; 7]) -> [u32; 8] {
-                call32($conduit, function, arguments)
+            fn call32(function: u32, [w1, w2, w3, ..]: [u32; 7]) -> [u32; 8] {
+                let results = call($conduit, function, [w1, w2, w3].map(u64::from));
+                let [w0, w1, w2, w3] = results.map(|x| x as u32);
+                [w0, w1, w2, w3, 0, 0, 0, 0]
             }
 
             #[inline(always)]
-            fn call64(function: u32, arguments: [u64; 17]) -> [u64; 18] {
-                call64($conduit, function, arguments)
+            fn call64(function: u32, [x1, x2, x3, ..]: [u64; 17]) -> [u64; 18] {
+                let [x0, x1, x2, x3] = call($conduit, function, [x1, x2, x3]);
+                let x0 = sign_extend_status(function, x0);
+                [x0, x1, x2, x3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
             }
         }
     };
 }
 
-by!(ConduitSmc, Conduit::Smc);
-by!(ConduitHvc, Conduit::Hvc);
+implement_call!(ConduitSmc, Conduit::Smc);
+implement_call!(ConduitHvc, Conduit::Hvc);
