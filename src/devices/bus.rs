@@ -14,7 +14,6 @@ pub enum Width {
 impl Width {
     /// Returns the width of accesses of 1, 2 or 4 bytes, as `reg-io-width` has it
     /// (Devicetree Specification v0.4, section 4.2).
-    #[must_use]
     pub const fn from_bytes(bytes: u8) -> Option<Self> {
         match bytes {
             1 => Some(Self::Byte),

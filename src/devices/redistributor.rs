@@ -41,7 +41,6 @@ register_bitfields! { u32,
 pub const GICR_PIDR2: u64 = 0xffe8;
 
 /// Says that a value of GICR_PIDR2 is that of a redistributor, of GICv3 or GICv4.
-#[must_use]
 pub const fn is_redistributor(pidr2: u32) -> bool {
     matches!(pidr2 >> 4 & 0xf, 3 | 4)
 }

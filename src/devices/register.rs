@@ -15,14 +15,12 @@ pub struct Register<R: RegisterLongName = ()> {
 
 impl<R: RegisterLongName> Register<R> {
     /// Returns the register at this offset.
-    #[must_use]
     pub const fn at(offset: u32) -> Self {
         let fields = PhantomData;
         Self { offset, fields }
     }
 
     /// Returns the offset.
-    #[must_use]
     pub const fn offset(&self) -> u32 {
         self.offset
     }

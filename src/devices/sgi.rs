@@ -9,7 +9,6 @@ const RSS: u64 = 1 << 18;
 ///
 /// A target list has 16 CPUs. The range selector says which 16 of Aff0 they are;
 /// where it is not to be had, only the first can be named: None for others.
-#[must_use]
 pub fn sgi_for_cpu(mpidr: u64, intid: u32, control: u64) -> Option<u64> {
     let [aff0, aff1, aff2, _, aff3, ..] = mpidr.to_le_bytes().map(u64::from);
     if aff0 > 15 && control & RSS == 0 {
@@ -24,7 +23,6 @@ pub fn sgi_for_cpu(mpidr: u64, intid: u32, control: u64) -> Option<u64> {
 ///
 /// To all other CPUs by IRM would be fewer writes, but these may be more than
 /// the device tree has: the SGI would stay pending there, and may turn one on.
-#[must_use]
 pub fn merge_targets(first: u64, second: u64) -> Option<u64> {
     const LIST: u64 = 0xffff;
     (first & !LIST == second & !LIST).then_some(first | second)

@@ -26,7 +26,6 @@ const IDLE: usize = 1;
 
 /// Returns the bytes of registers that a UART of this kind has. `reg_shift`, 0 to 4, is
 /// of a 16550 only.
-#[must_use]
 pub const fn size(kind: UartKind, reg_shift: u8) -> u64 {
     let size = models::model(kind).size as u64;
     match kind {
@@ -37,7 +36,6 @@ pub const fn size(kind: UartKind, reg_shift: u8) -> u64 {
 
 /// Returns the offset of the register that is polled for room: a read of it does nothing
 /// that the driver does not do for each byte.
-#[must_use]
 pub const fn status(kind: UartKind, reg_shift: u8) -> u64 {
     let register = models::model(kind).has_room.register as u64;
     match kind {

@@ -12,13 +12,11 @@ use crate::machine::call::firmware::Firmware;
 use crate::machine::console::{self, Console};
 use crate::machine::time::timer;
 
-/// The reason why a run ends early.
 pub enum EarlyEnd<'e> {
     /// A wrong input: a device tree, boot arguments.
     BadInput(&'e dyn core::fmt::Display),
     /// A state of the machine in which the run cannot continue.
     Machine(&'e dyn core::fmt::Display),
-    /// A panic on the lead.
     Panic,
 }
 
@@ -44,10 +42,11 @@ pub fn set_end_action(action: EndAction) {
 }
 
 fn end_action() -> EndAction {
-    let number = END_ACTION.load(Ordering::Relaxed);
-    let wished = [EndAction::Off, EndAction::Park, EndAction::Reset];
-    let found = wished.into_iter().find(|action| *action as u32 == number);
-    found.unwrap_or(EndAction::Off)
+    let number = END_ACTION.load(Ordering::Relaxed) as usize;
+    EndAction::ALL
+        .get(number)
+        .copied()
+        .unwrap_or(EndAction::Off)
 }
 
 fn firmware() -> Option<Firmware> {
@@ -79,11 +78,6 @@ pub fn refuse(error: &dyn core::fmt::Display) -> ! {
 /// Ends the run for a reason that lies in the machine.
 pub fn give_up(error: &dyn core::fmt::Display) -> ! {
     end_run(&EarlyEnd::Machine(error))
-}
-
-/// Ends a run that cannot print any more.
-pub fn end_silently() -> ! {
-    finish()
 }
 
 /// Turns the machine off, resets it, or parks, as the user asked.

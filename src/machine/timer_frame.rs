@@ -24,9 +24,6 @@ pub struct TimerFrameDriver {
 impl TimerFrameDriver {
     /// Opens the frame that the device tree describes, and compares its count with the
     /// counter of `path`.
-    ///
-    /// # Errors
-    /// The reason why it cannot be used.
     pub fn open(
         tables: &mut TranslationTables,
         description: TimerFrame,

@@ -18,7 +18,6 @@ enum Device {
 
 /// A watchdog, and the setting that it had at first.
 pub struct Watchdog {
-    /// The description in the device tree.
     pub description: Description,
     device: Device,
     reach: Reach,
@@ -28,9 +27,6 @@ pub struct Watchdog {
 impl Watchdog {
     /// Opens the board's watchdog, and leaves it as it is. It must be able to wait
     /// for `least` seconds. The system counter has `hz` ticks a second.
-    ///
-    /// # Errors
-    /// The reason why it cannot be used.
     pub fn new(
         tables: &mut TranslationTables,
         description: Description,

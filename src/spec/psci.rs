@@ -57,7 +57,6 @@ pub fn accept_positive(result: Result<(), Error>) -> Result<(), Error> {
 
 /// Says that a result of PSCI_FEATURES(CPU_SUSPEND) has OS-initiated mode (section
 /// 5.15.2, bit 0).
-#[must_use]
 pub fn has_os_initiated(features: u32) -> bool {
     features & 1 != 0
 }
@@ -84,7 +83,6 @@ words! {
 
 impl StateFormat {
     /// Returns the format by a result of PSCI_FEATURES(CPU_SUSPEND).
-    #[must_use]
     pub fn from_features(features: u32) -> Self {
         if features & 0b10 == 0 {
             Self::Original
@@ -94,7 +92,6 @@ impl StateFormat {
     }
 
     /// Returns the format that the firmware does not take.
-    #[must_use]
     pub fn other(self) -> Self {
         match self {
             Self::Original => Self::Extended,
@@ -103,7 +100,6 @@ impl StateFormat {
     }
 
     /// Says that every bit that the format reserves is zero in `power_state`.
-    #[must_use]
     pub fn accepts(self, power_state: u32) -> bool {
         let reserved = match self {
             Self::Original => 0xfcfe_0000,
@@ -114,7 +110,6 @@ impl StateFormat {
 
     /// Says that `power_state` asks for a power-down, from which the CPU returns through
     /// its entry point.
-    #[must_use]
     pub fn is_powerdown(self, power_state: u32) -> bool {
         let bit = match self {
             Self::Original => 16,
@@ -125,7 +120,6 @@ impl StateFormat {
 
     /// Returns the power level that `power_state` names; None in the extended format,
     /// which leaves the whole StateID to the platform.
-    #[must_use]
     pub fn level(self, power_state: u32) -> Option<u8> {
         match self {
             Self::Original => Some(((power_state >> 24) & 0b11) as u8),

@@ -22,7 +22,6 @@ pub const VERSION_1_1: Version = Version { major: 1, minor: 1 };
 
 /// Sign-extends X0 for the functions of 64 bits whose result the package `smccc` reads as
 /// a return code of 64 bits: some firmware zero-extends it from W0.
-#[must_use]
 pub const fn sign_extend_status(function: u32, x0: u64) -> u64 {
     match function {
         psci::PSCI_CPU_SUSPEND_64
@@ -41,7 +40,6 @@ pub const fn sign_extend_status(function: u32, x0: u64) -> u64 {
 const KVM: [u32; 4] = [0xb66f_b428, 0xe911_c52e, 0x564b_caa9, 0x743a_004d];
 
 /// Says that a result of [`HYPERVISOR_UID`], X0 to X3, is KVM's.
-#[must_use]
 pub fn is_kvm(answer: [u64; 4]) -> bool {
     answer.map(|x| x as u32) == KVM
 }
@@ -58,7 +56,6 @@ pub struct Service {
 impl Service {
     /// Returns the service by the two calls' results, X0 to X3 of each; None where
     /// there is none.
-    #[must_use]
     pub fn from_answers(uid: [u64; 4], revision: [u64; 4]) -> Option<Self> {
         let uid = uid.map(|x| x as u32);
         let [major, minor, ..] = revision.map(|x| x as u32);

@@ -51,25 +51,26 @@ impl fmt::Display for Source {
 
 /// A tree, mapped and whole.
 pub struct DeviceTree {
-    /// The bytes.
     pub bytes: &'static [u8],
-    /// The region of the bytes.
     pub region: Region,
-    /// The origin of the bytes.
     pub source: Source,
 }
 
 /// The reason why there is no tree.
 pub enum NotFound {
     /// The appended one's place in the parameter block is impossible.
-    Appended { offset: u64, size: u64 },
+    Appended {
+        offset: u64,
+        size: u64,
+    },
     /// None is appended, and neither register points to one.
-    Nowhere { x0: u64, x2: u64 },
-    /// The tree that was found cannot be used.
+    Nowhere {
+        x0: u64,
+        x2: u64,
+    },
     Unusable(Source, UnusableTree),
 }
 
-/// The error of a tree.
 pub enum UnusableTree {
     Board(psci_bench::board::BoardError),
     Handoff(HandoffError),

@@ -17,9 +17,7 @@ use crate::machine::round::lead::CpuState;
 
 /// The working memory, in parts.
 pub struct Memory {
-    /// Memory for values.
     pub arena: Arena,
-    /// The CPUs' stress buffers.
     pub buffers: Pages,
     /// Memory for the CPUs' stacks, not yet mapped.
     pub stacks: Room,

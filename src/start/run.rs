@@ -92,14 +92,8 @@ fn run_with_tree(
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {
             open_console(&mut tables, uart, false);
         }
-        ending::set_conduit(
-            early
-                .conduit
-                .as_ref()
-                .ok()
-                .copied()
-                .filter(|_| has_firmware),
-        );
+        let conduit = early.conduit.as_ref().ok().copied();
+        ending::set_conduit(conduit.filter(|_| has_firmware));
     }
     instructions::unmask_serrors();
     let read = Board::read(found.bytes);
@@ -126,7 +120,7 @@ fn run_with_tree(
     };
     if !console::is_set() {
         // A measurement without a way to print its results makes no sense.
-        ending::end_silently();
+        ending::finish();
     }
     ending::set_end_action(plan.end);
     if plan.list {
@@ -135,8 +129,7 @@ fn run_with_tree(
         give_up(&"only=help lists the scenarios and measures nothing");
     }
     let ready = setup::prepare(tables, &board, &plan, [found.region, boot_area]);
-    let verdict = ready.run(&board, &plan, &mut Console);
     // The closing line has been printed; the verdict is in it.
-    let _ = verdict;
+    let _ = ready.run(&board, &plan, &mut Console);
     ending::finish()
 }

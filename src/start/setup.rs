@@ -4,12 +4,10 @@
 use core::fmt::Write;
 use core::sync::atomic::AtomicU64;
 
-use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog, TimerFrame};
-use psci_bench::devices::timer_frame::NoFrame;
+use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog};
 use psci_bench::measure::{Counter, Facts, Outcome, Tally};
-use psci_bench::model::Run;
-use psci_bench::model::{Point, Row, Spread, Verdict};
-use psci_bench::output::{self};
+use psci_bench::model::{Point, Row, Run, Spread, Verdict};
+use psci_bench::output;
 use psci_bench::plan::Plan;
 use psci_bench::scenario::{Needs, Workspace};
 use psci_bench::spec::pmf::{Interface, ReadError};
@@ -243,18 +241,6 @@ fn bring_up_lead(
     own
 }
 
-/// Returns the timer frame of the board that can be used.
-fn usable_frame(
-    opened: &Result<TimerFrameDriver, NoFrame>,
-    board: &Board<'_>,
-) -> Result<TimerFrame, NoFrame> {
-    match opened {
-        // Trials find out if it wakes the lead.
-        Ok(_) => board.timer_frame,
-        Err(reason) => Err(*reason),
-    }
-}
-
 /// Collects the facts about machine and firmware.
 fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
     let RoundParts {
@@ -275,7 +261,11 @@ fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
         counter: path.counter(),
         timer: waiter.timer.name(),
         timer_intid: waiter.timer.intid,
-        frame: usable_frame(&parts.timer_frame, board),
+        // Trials find out if it wakes the lead.
+        frame: match &parts.timer_frame {
+            Ok(_) => board.timer_frame,
+            Err(reason) => Err(*reason),
+        },
         exception_level: registers::exception_level(),
         e2h: registers::has_fixed_e2h(),
         gic: waiter.gic.version(),

@@ -56,14 +56,12 @@ impl Reach {
     /// Returns the count for a reset `wish` ticks of the system counter from now,
     /// or, where that is too far, as late as can be. None where that would be
     /// sooner than `least` ticks from now. The counter has `hz` ticks a second.
-    #[must_use]
     pub fn count(&self, least: u64, wish: u64, hz: u64) -> Option<u64> {
         let half = |ticks| self.own(ticks, hz) / 2 + 1;
         (half(least) <= self.longest).then(|| half(wish).min(self.longest))
     }
 
     /// Returns the most that it waits, in whole seconds.
-    #[must_use]
     pub fn seconds(&self, hz: u64) -> u64 {
         2 * self.longest / self.clock.map_or(hz, NonZeroU64::get).max(1)
     }

@@ -107,11 +107,9 @@ unsafe extern "Rust" {
 
 /// The state in which the entry code leaves the machine.
 pub struct BootState {
-    /// The loader's X0 to X3.
     pub loader_registers: [u64; 4],
     /// Image, appended tree and boot area are mapped.
     pub tables: TranslationTables,
-    /// Boot stack and first tables.
     pub boot_area: Region,
     /// False where the loader entered at EL3, where firmware has its place.
     pub has_firmware: bool,

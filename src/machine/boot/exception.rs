@@ -28,7 +28,6 @@ pub struct SavedFrame {
 }
 
 impl SavedFrame {
-    /// Returns the exception's class.
     fn class(&self) -> u64 {
         ESR_EL1::EC.read(self.esr)
     }
@@ -49,7 +48,7 @@ pub extern "C" fn exception(saved: &SavedFrame) -> ! {
         IS_DUMPING.store(false, Ordering::Release);
     } else if is_lead {
         // An exception in the dump, or two CPUs at once: print no more.
-        ending::end_silently();
+        ending::finish();
     }
     if is_lead {
         let cause = ExceptionCause::from_frame(saved);

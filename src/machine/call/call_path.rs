@@ -47,14 +47,12 @@ pub struct TimedCall {
     pub after: u64,
     /// The call's X0; 0 when it did not return.
     pub x0: u64,
-    /// The way by which the CPU returned.
     pub back: Return,
 }
 
 /// The way by which a CPU returns from a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Return {
-    /// To the instruction after the call.
     FellThrough,
     /// Through the entry point.
     Resumed,
@@ -133,7 +131,6 @@ impl CallPath {
         }
     }
 
-    /// Returns the counter that this path reads.
     pub fn counter(self) -> Counter {
         match self {
             Self::Smc => Counter::Physical,
@@ -142,7 +139,6 @@ impl CallPath {
         }
     }
 
-    /// Returns the conduit.
     pub fn conduit(self) -> Conduit {
         match self {
             Self::Smc | Self::SmcTwice(_) => Conduit::Smc,
@@ -199,8 +195,8 @@ impl CallPath {
         self.read(&raw)
     }
 
-    /// Times a region without a call.
-    fn time_empty_region(self) -> TimedCall {
+    /// Returns the ticks of a timed region without a call.
+    pub fn empty_region_ticks(self) -> u64 {
         let empty = match self {
             Self::Smc => empty_smc,
             Self::SmcTwice(_) => empty_smc_twice,
@@ -209,12 +205,7 @@ impl CallPath {
         let mut raw = RawCall::default();
         // SAFETY: timed.S writes the six words of RawCall and nothing else.
         unsafe { empty(&mut raw) };
-        self.read(&raw)
-    }
-
-    /// Returns the ticks of a timed region without a call.
-    pub fn empty_region_ticks(self) -> u64 {
-        let call = self.time_empty_region();
+        let call = self.read(&raw);
         call.after - call.before
     }
 

@@ -22,10 +22,8 @@ macro_rules! via {
     };
 }
 
-/// The firmware behind one conduit.
 #[derive(Clone, Copy)]
 pub struct Firmware {
-    /// The instruction that calls it.
     pub conduit: Conduit,
     /// PMF, or the reason why it cannot be read.
     pub pmf: Result<Interface, ReadError>,
@@ -40,12 +38,10 @@ impl Firmware {
         }
     }
 
-    /// Calls PSCI_VERSION.
     pub fn version(self) -> Result<psci::Version, Error> {
         via!(self.conduit, psci::version())
     }
 
-    /// Calls PSCI_FEATURES for one function.
     pub fn features(self, function: u32) -> Result<u32, Error> {
         via!(self.conduit, psci::psci_features(function))
     }
@@ -77,7 +73,6 @@ impl Firmware {
             .map_or(StateFormat::Original, StateFormat::from_features)
     }
 
-    /// Calls CPU_ON.
     pub fn cpu_on(self, mpidr: u64, entry: u64, context: u64) -> Result<(), Error> {
         let target = mpidr & AFFINITY_MASK;
         accept_positive(via!(self.conduit, psci::cpu_on(target, entry, context)))
@@ -100,7 +95,6 @@ impl Firmware {
         features.is_ok_and(has_os_initiated) && self.features(psci::PSCI_SET_SUSPEND_MODE).is_ok()
     }
 
-    /// Calls SET_SUSPEND_MODE.
     pub fn set_suspend_mode(self, mode: SuspendMode) -> Result<(), Error> {
         accept_positive(via!(self.conduit, psci::set_suspend_mode(mode)))
     }
@@ -150,7 +144,6 @@ impl Firmware {
         pmf.decode(x0, x1)
     }
 
-    /// Reads all six timestamps.
     pub fn read_timestamps(self, pmf: Interface, mpidr: u64) -> Result<Stamps, ReadError> {
         let mut stamps = [0; STAMPS];
         for stamp in Stamp::IN_TIME {
@@ -161,18 +154,16 @@ impl Firmware {
 
     /// Finds the interface of PMF that the firmware has.
     pub fn find_pmf(self, mpidr: u64) -> Result<Interface, ReadError> {
-        let mut first = None;
+        let mut reason = ReadError::NotImplemented;
         for interface in Interface::ALL {
             match self.read_timestamp(interface, mpidr, Stamp::EnterPsci) {
                 Ok(_) => return Ok(interface),
-                // The newer interface's answer tells more, unless it only
-                // says that it is not there.
-                Err(error) => match first {
-                    None | Some(ReadError::NotImplemented) => first = Some(error),
-                    Some(_) => {}
-                },
+                // The newer interface's answer tells more, unless it only reports that
+                // it is not there.
+                Err(error) if reason == ReadError::NotImplemented => reason = error,
+                Err(_) => {}
             }
         }
-        Err(first.unwrap_or(ReadError::NotImplemented))
+        Err(reason)
     }
 }

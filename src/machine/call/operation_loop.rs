@@ -50,9 +50,7 @@ unsafe extern "C" {
 
 /// A loop, timed as a whole.
 pub struct LoopResult {
-    /// Counter before it.
     pub before: u64,
-    /// Counter after it.
     pub after: u64,
     /// Cycles between the two, where PMCCNTR_EL0 counts.
     pub cycles: Option<u64>,
@@ -73,13 +71,10 @@ impl LoopResult {
     }
 }
 
-/// A loop and its arguments.
 pub struct OperationLoop {
     address: unsafe extern "C" fn(),
     arguments: [u64; 4],
-    /// True where X0 is the result.
     is_call: bool,
-    /// True where the operation waits for an SGI.
     waits_for_sgi: bool,
 }
 

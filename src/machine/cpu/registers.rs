@@ -39,7 +39,6 @@ pub fn mpidr_counts_threads() -> bool {
     MPIDR_EL1.is_set(MPIDR_EL1::MT)
 }
 
-/// Reads MIDR_EL1.
 pub fn midr() -> u64 {
     MIDR_EL1.get()
 }

@@ -36,15 +36,13 @@ const GICR_TYPER: u64 = 0x8;
 /// distributor. Each CPU accesses its own redistributor, and of others reads
 /// registers that are constant (GICR_PIDR2, GICR_TYPER).
 pub struct GicV3 {
-    /// All registers of the distributor.
     pub distributor: Registers,
     redistributors: ArrayVec<Registers, REDISTRIBUTOR_REGIONS_MAX>,
     stride: Option<u64>,
 }
 
 impl GicV3 {
-    /// # Errors
-    /// Where the distributor is too small.
+    /// Fails where the distributor is too small.
     pub fn new(
         distributor: Registers,
         redistributors: ArrayVec<Registers, REDISTRIBUTOR_REGIONS_MAX>,
@@ -197,7 +195,6 @@ impl GicV3 {
         Some(intid.into()).filter(|intid| !(1020..=1023).contains(intid))
     }
 
-    /// Ends an interrupt.
     pub fn end(intid: u32) {
         // acknowledge() had it from such a value.
         if let Ok(intid) = IntId::try_from(intid) {

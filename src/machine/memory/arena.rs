@@ -16,7 +16,6 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Returns an arena over these pages.
     pub fn new(pages: Pages) -> Self {
         let Region { base, size } = pages.region();
         Self {

@@ -49,12 +49,10 @@ const STEP: u64 = 64;
 pub struct StressBuffer(Pages);
 
 impl StressBuffer {
-    /// Returns a buffer of these pages.
     pub const fn new(pages: Pages) -> Self {
         Self(pages)
     }
 
-    /// Returns its region.
     pub const fn region(&self) -> Region {
         self.0.region()
     }

@@ -45,26 +45,20 @@ const ADDRESS: u64 = 0x0000_ffff_ffff_f000;
 /// The contents of a mapped region. None of it can be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapping {
-    /// Memory for reading and writing.
     Memory,
-    /// Memory for reading.
     Constant,
-    /// Device registers.
     Device,
 }
 
 /// The reason why a region was not mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapError {
-    /// The pool of tables is used up.
     OutOfTables,
     /// The page at this address is mapped already, as another kind.
     Conflict(u64),
-    /// The address has more than 48 bits.
     Address(u64),
     /// The page is the one that a null pointer points to, and no device's.
     Null,
-    /// No memory can be read at this address.
     Unreadable(u64),
     /// The device at this address has more registers than the tree says.
     TooFew(u64),
@@ -112,7 +106,6 @@ impl TranslationTables {
         }
     }
 
-    /// Replaces the pool by other pages.
     pub fn set_pool(&mut self, mut pool: Pages) {
         pool.zero();
         let Region { base, size } = pool.region();
@@ -254,16 +247,13 @@ pub struct Pages(Region);
 
 impl Pages {
     /// Maps memory that the board does not use.
-    ///
-    /// # Errors
-    /// Where a page is in use already.
+    /// Fails where a page is in use already.
     pub fn map(tables: &mut TranslationTables, room: Room) -> Result<Self, MapError> {
         let region = room.region();
         tables.map_unused(region, Mapping::Memory)?;
         Ok(Self(region))
     }
 
-    /// Returns the region of the pages.
     pub const fn region(&self) -> Region {
         self.0
     }

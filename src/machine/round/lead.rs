@@ -19,7 +19,7 @@ use crate::machine::round::handover::Handover;
 use crate::machine::round::lead_watch::FINISH_US;
 use crate::machine::round::participant::Participant;
 use crate::machine::time::timebase::Timebase;
-use crate::machine::time::waiter::Waiter;
+use crate::machine::time::waiter::{NAP_US, Waiter};
 
 /// CPU_ON of all CPUs until it is accepted, in microseconds: an earlier CPU_OFF may
 /// still be in progress.
@@ -128,34 +128,43 @@ impl Lead {
             .map_err(|cause| Loss { step, cause })
     }
 
+    /// Begins a step and polls until it ends well or by a cause of loss.
+    fn poll_step<T>(
+        &self,
+        step: Step,
+        nap_us: u64,
+        deadline: u64,
+        condition: impl FnMut() -> Option<Result<T, Cause>>,
+    ) -> Result<T, Loss> {
+        self.begin_step(step, deadline);
+        let polled = self.waiter().poll_every(nap_us, deadline, condition);
+        let polled = polled.unwrap_or(Err(Cause::Timeout));
+        polled.map_err(|cause| Loss { step, cause })
+    }
+
     /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter at that
     /// call.
     fn wait_off(&self, cpu: &CpuChannel, action: Action, deadline: u64) -> Result<u64, Loss> {
-        let step = Step::TurnOff;
-        self.begin_step(step, deadline);
         let nap = match self.own.parts.firmware.pmf {
             _ if action == Action::OnOff => 0,
             Ok(_) => LOOK_WITH_PMF_US,
             Err(_) => LOOK_US,
         };
-        self.waiter()
-            .poll_every(nap, deadline, || {
-                if let Some(code) = cpu.handover.cpu_off_failure() {
-                    return Some(Err(Cause::Firmware(ReturnCode(code))));
-                }
-                if let Some(cause) = cpu.handover.fault() {
-                    return Some(Err(cause));
-                }
-                match self.own.parts.firmware.affinity_info(cpu.mpidr()) {
-                    Ok(AffinityState::Off) => Some(Ok(self.timebase().now())),
-                    Ok(_) => None,
-                    // A state that PSCI does not define.
-                    Err(Error::Unknown(state)) if state > 0 => None,
-                    Err(error) => Some(Err(Cause::Firmware(error.into()))),
-                }
-            })
-            .unwrap_or(Err(Cause::Timeout))
-            .map_err(|cause| Loss { step, cause })
+        self.poll_step(Step::TurnOff, nap, deadline, || {
+            if let Some(code) = cpu.handover.cpu_off_failure() {
+                return Some(Err(Cause::Firmware(ReturnCode(code))));
+            }
+            if let Some(cause) = cpu.handover.fault() {
+                return Some(Err(cause));
+            }
+            match self.own.parts.firmware.affinity_info(cpu.mpidr()) {
+                Ok(AffinityState::Off) => Some(Ok(self.timebase().now())),
+                Ok(_) => None,
+                // A state that PSCI does not define.
+                Err(Error::Unknown(state)) if state > 0 => None,
+                Err(error) => Some(Err(Cause::Firmware(error.into()))),
+            }
+        })
     }
 
     /// Waits until `condition` holds for the CPU, or returns the reason why it cannot.
@@ -166,17 +175,10 @@ impl Lead {
         deadline: u64,
         condition: impl Fn(&Handover) -> bool,
     ) -> Result<(), Loss> {
-        self.begin_step(step, deadline);
-        self.waiter()
-            .poll(deadline, || {
-                if condition(&cpu.handover) {
-                    Some(Ok(()))
-                } else {
-                    cpu.handover.fault().map(Err)
-                }
-            })
-            .unwrap_or(Err(Cause::Timeout))
-            .map_err(|cause| Loss { step, cause })
+        self.poll_step(step, NAP_US, deadline, || match condition(&cpu.handover) {
+            true => Some(Ok(())),
+            false => cpu.handover.fault().map(Err),
+        })
     }
 
     /// Says that the CPU has a part in the round, as the helper has; lost CPUs have none.

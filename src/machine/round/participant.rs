@@ -35,7 +35,6 @@ const AHEAD_US: u64 = 30;
 pub struct RoundParts {
     /// Counter, timer and interrupt controller.
     pub waiter: Waiter,
-    /// The firmware under test.
     pub firmware: Firmware,
     /// A timer that ends a wait for the waiter's timer, if there is one.
     pub guard_timer: Option<Timer>,
@@ -43,9 +42,7 @@ pub struct RoundParts {
     pub timer_frame: Result<TimerFrameDriver, NoFrame>,
     /// The lines that are made dirty before a power-down.
     pub dirty_lines: DirtyLines,
-    /// The watch over the lead.
     pub watch: LeadWatch,
-    /// Wake-ups by SGI.
     pub waker: SgiWaker,
     /// True for a guest of KVM, which makes CCSIDR_EL1 up.
     pub is_kvm_guest: bool,
@@ -87,17 +84,13 @@ type Start<'s> = dyn FnMut() -> Option<u64> + 's;
 /// One CPU in a round.
 #[derive(Clone, Copy)]
 pub struct Participant {
-    /// The channel of the CPU.
     pub channel: &'static CpuChannel,
-    /// The parts of the machine.
     pub parts: &'static RoundParts,
 }
 
 impl Participant {
     /// Sets up timer and GIC of this CPU, on each entry.
-    ///
-    /// # Errors
-    /// Where the CPU cannot participate.
+    /// Fails where the CPU cannot participate.
     pub fn set_up(&self) -> Result<(), NotReady> {
         let Waiter {
             timebase,

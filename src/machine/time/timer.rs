@@ -86,7 +86,6 @@ impl Timer {
         }
     }
 
-    /// Returns the timer's name.
     pub fn name(self) -> &'static str {
         match self.kind {
             Kind::Physical => "CNTP",
