@@ -7,8 +7,8 @@ const RSS: u64 = 1 << 18;
 /// Returns the value of ICC_SGI1R_EL1 for an SGI (0 to 15) to the CPU with these
 /// affinity fields, where ICC_CTLR_EL1 reads as `control`.
 ///
-/// A target list has 16 CPUs. The range selector says which 16 of Aff0 they are;
-/// where it is not to be had, only the first can be named: None for others.
+/// A target list has 16 CPUs. The range selector has the number of these 16 of Aff0;
+/// without it only the first can be named: None for others.
 pub fn sgi_for_cpu(mpidr: u64, intid: u32, control: u64) -> Option<u64> {
     let [aff0, aff1, aff2, _, aff3, ..] = mpidr.to_le_bytes().map(u64::from);
     if aff0 > 15 && control & RSS == 0 {

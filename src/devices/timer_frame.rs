@@ -2,10 +2,9 @@
 //! Level Implementation of the Generic Timer"): a physical timer that goes on
 //! where the CPUs' own stop.
 //!
-//! CNTCTLBase says which frames there are and who may use what of them; a
-//! frame CNTBaseN has a counter and a timer, of 64 bits that are reached by
-//! halves. A frame that is Secure (CNTNSAR) reads as zero from here, its
-//! CNTACR, its counter and its timer alike.
+//! CNTCTLBase has a list of the implemented frames, and the access rights to each; a
+//! frame CNTBaseN has a counter and a timer, of 64 bits that are reached by halves. Of a
+//! Secure frame (CNTNSAR) CNTACR, counter and timer read as zero from here.
 
 use core::fmt;
 
@@ -47,7 +46,7 @@ pub enum NoFrame {
     NotInTree,
     /// This property of it, or of its parent, cannot be used.
     Property(&'static str),
-    /// Nothing can be read there, or CNTTIDR says that it is not implemented.
+    /// Nothing can be read there, or by CNTTIDR the frame is not implemented.
     NotThere,
     /// CNTACR keeps its counter or timer from non-secure software, or it keeps
     /// nothing that is written.
@@ -108,7 +107,7 @@ pub fn count(frame: &mut dyn Bus) -> u64 {
     if high == again {
         return halves(high, low);
     }
-    // It has carried in between, and will not do so again for long.
+    // The count has carried in between, and will not do so again for long.
     halves(again, CNTPCT.get(frame))
 }
 
@@ -166,7 +165,7 @@ mod tests {
     fn usable_frame_is_opened_with_its_timer_off() {
         let (mut control, mut frame) = (control(), Fake::new(&[(CTL, 1)]));
         assert_eq!(open(&mut control, &mut frame, 2), Ok(()));
-        // What was allowed already stays allowed.
+        // An access that was allowed already stays allowed.
         assert_eq!(control.writes(), [(0x48, 0x23)]);
         let stopped = frame.writes();
         assert_eq!(stopped[0], (CTL, 0));

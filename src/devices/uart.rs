@@ -1,7 +1,6 @@
 //! UARTs: polled, transmit only, as the firmware left them configured.
 //!
-//! There is one driver. What tells one kind of UART from another is data: a
-//! `Model` in `uart/models.rs`.
+//! There is one driver, and a `Model` in `uart/models.rs` for each kind of UART.
 
 mod models;
 
@@ -111,8 +110,8 @@ impl<B: Bus> Uart<B> {
         };
         for poll in 0..self.patience[what] {
             if self.has(bits) {
-                // A byte has gone out where there was no room before. Room at
-                // once tells nothing: there may have been some all the time.
+                // A byte has left where there was no room before. Room at the first
+                // poll does not show that: there may have been some all the time.
                 if what == IDLE || poll > 0 || self.patience[ROOM] < PATIENCE {
                     self.patience = [PATIENCE; 2];
                 }

@@ -2,7 +2,7 @@
 //!
 //! Source: Arm SMC Calling Convention, DEN0028. A call that is not implemented
 //! returns -1 by version 1.1; older firmware promises nothing, and so gets none of
-//! these calls. PSCI_FEATURES(SMCCC_VERSION) tells the two apart.
+//! these calls. PSCI_FEATURES(SMCCC_VERSION) lists version 1.1 and later ones alone.
 
 use core::fmt;
 

@@ -1,11 +1,10 @@
-//! Finds the device tree: appended to the image, in the transfer list that
-//! X1 says is at X3, or where X0 or X2 points.
+//! Finds the device tree: appended to the image, in the transfer list at X3 (as X1
+//! announces it), or where X0 or X2 points.
 //!
-//! An address in a register is not one until it is proven: firmware may pass
-//! an MPIDR there. It must be aligned to 8, above the first 64 KiB, and what
-//! is there must be readable (by a probe that survives an abort) and have the
-//! magic of a device tree. X1 is a promise that X3 is the address of a list:
-//! one that is not sound is an error, and not passed over.
+//! Firmware may pass an MPIDR in X0. So the address in a register must be aligned to 8
+//! and above the first 64 KiB, the memory there must be readable (by a probe that
+//! survives an abort) and begin with the magic of a device tree. X1 promises that X3 is
+//! the address of a transfer list: a damaged list is an error.
 
 use core::fmt;
 

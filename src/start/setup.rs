@@ -243,9 +243,8 @@ fn bring_up_lead(
 
 /// Collects the facts about machine and firmware.
 fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
-    let RoundParts {
-        waiter, firmware, ..
-    } = own.parts;
+    let Participant { channel, parts } = own;
+    let (waiter, firmware) = (&parts.waiter, parts.firmware);
     let psci_version = match firmware.version() {
         Ok(version) => version.into(),
         Err(error) => {
@@ -255,7 +254,6 @@ fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
     };
     let smccc = firmware.smccc_version();
     let Timebase { path, clock } = waiter.timebase;
-    let Participant { channel, parts } = own;
     Facts {
         frequency: clock.hz,
         counter: path.counter(),
@@ -285,7 +283,7 @@ fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
         lead: channel.index,
         outer_cache: None,
         own: channel::identity_of(channel.index).unwrap_or_default(),
-        overheads: overhead::measure_overheads(path, *firmware, channel.mpidr()),
+        overheads: overhead::measure_overheads(path, firmware, channel.mpidr()),
     }
 }
 

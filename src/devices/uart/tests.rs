@@ -1,4 +1,4 @@
-//! Each kind of UART, against a fake of what its manual says.
+//! Each kind of UART, against a fake made from its manual.
 
 mod fake;
 mod manuals;
@@ -97,7 +97,7 @@ fn polls(bus: &Shared) -> u32 {
 /// Flow control without a cable: a whole log costs no more than two waits, and
 /// what is left of patience does not make a third.
 #[test]
-fn a_log_that_nobody_takes_costs_two_waits() {
+fn a_log_to_a_line_that_is_held_up_costs_two_waits() {
     const BYTES: u32 = 20;
     const { assert!(60_000 * PATIENCE_LEFT <= PATIENCE) };
     let bus = PL011.set_up();
@@ -167,7 +167,7 @@ fn room_alone_is_no_sign_that_the_line_moves() {
         uart.wait_idle();
         assert_eq!(polls(&bus), 1 + PATIENCE_LEFT);
     }
-    // It does again: seen by a wait for room that ends well, and by rest.
+    // The line moves again, as a wait for room that ends well shows, and rest.
     fill(&PL011, &bus, PATIENCE_LEFT);
     uart.send(b'y');
     bus.0.borrow_mut().line.held_up = 1000;
@@ -241,7 +241,7 @@ fn a_transmitter_that_is_off_is_turned_on() {
         uart.wait_idle();
         assert_eq!(bus.0.borrow().line.sent, b"x", "{:?}", manual.kind);
         assert_eq!(bus.writes(), manual.turned_on, "{:?}", manual.kind);
-        // It is how the UART is to be after a loss, too.
+        // A loss of power is followed by the same state.
         bus.lose_power();
         uart.restore();
         uart.send(b'y');

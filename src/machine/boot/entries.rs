@@ -66,7 +66,7 @@ const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
 
 // vectors.S loads the first word of a channel.
 const _: () = assert!(core::mem::offset_of!(CpuChannel, entry.stack_top) == 0);
-// What `add` and `ldr` can hold (boot.S).
+// The largest immediate of `add` and `ldr` (boot.S).
 const _: () = assert!(size_of::<CpuChannel>() < 4096);
 
 global_asm!(

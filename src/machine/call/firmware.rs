@@ -158,8 +158,8 @@ impl Firmware {
         for interface in Interface::ALL {
             match self.read_timestamp(interface, mpidr, Stamp::EnterPsci) {
                 Ok(_) => return Ok(interface),
-                // The newer interface's answer tells more, unless it only reports that
-                // it is not there.
+                // The newer interface's error is the more exact one, unless it is that the
+                // interface is not implemented.
                 Err(error) if reason == ReadError::NotImplemented => reason = error,
                 Err(_) => {}
             }

@@ -118,11 +118,7 @@ impl OperationLoop {
 
     /// Waits until `start` and executes the operation `count` times.
     pub fn run(&self, count: u32, start: u64, waiter: &Waiter) -> LoopResult {
-        let Waiter {
-            timebase,
-            timer,
-            gic,
-        } = waiter;
+        let (timebase, timer) = (&waiter.timebase, waiter.timer);
         let path = timebase.path;
         let mut raw = RawLoop {
             count: u64::from(count.max(1)),
@@ -151,7 +147,7 @@ impl OperationLoop {
         unsafe { region(&mut raw) };
         if self.waits_for_sgi {
             timer.disarm();
-            gic.drain();
+            waiter.gic.drain();
         }
         let cycles = raw.cycles[1].wrapping_sub(raw.cycles[0]);
         let code = match (raw.left, self.is_call) {

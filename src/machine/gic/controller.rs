@@ -1,7 +1,7 @@
 //! The interrupt controller, as far as waking CPUs needs it: one timer PPI
 //! and one SGI, enabled on each CPU, and the timer frame's SPI on the lead. All
-//! are polled and never taken, but for the timer's in `latency`, which has
-//! another timer's PPI beside it.
+//! are polled and never taken, except the timer's in `round/timer_load`, where a second
+//! timer's PPI is enabled, too.
 //!
 //! Firmware may have reset a CPU's part of the GIC while it was down, so all
 //! of it is programmed again on every entry: [`Gic::init_cpu`].

@@ -152,7 +152,7 @@ impl GicV3 {
     /// Finds the address of the redistributor with this affinity.
     fn find(&self, mpidr: u64) -> Result<u64, GicError> {
         let typer = &mut |base: u64| {
-            // Nothing may be there: a region may be larger than what is in it.
+            // A region may be larger than the redistributors in it.
             probe::try_read_word(base + GICR_PIDR2).filter(|pidr2| is_redistributor(*pidr2))?;
             let register = self
                 .registers(base)?

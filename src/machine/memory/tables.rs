@@ -60,7 +60,7 @@ pub enum MapError {
     /// The page is the one that a null pointer points to, and no device's.
     Null,
     Unreadable(u64),
-    /// The device at this address has more registers than the tree says.
+    /// The device at this address has more registers than the tree has for it.
     TooFew(u64),
 }
 

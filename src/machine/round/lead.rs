@@ -114,7 +114,7 @@ impl Lead {
             .poll(deadline, || {
                 match firmware.cpu_on(cpu.mpidr(), entry, context) {
                     Ok(()) => Some(Ok(())),
-                    // Its last CPU_OFF, or CPU_ON, is not over yet.
+                    // The last CPU_OFF, or CPU_ON, is not over yet.
                     Err(error @ (Error::AlreadyOn | Error::OnPending)) => {
                         last = Some(error);
                         None

@@ -174,9 +174,7 @@ impl Participant {
 
     /// Times CPU_SUSPEND, or without a `power_state` SYSTEM_SUSPEND.
     fn suspend(&self, order: &Order, power_state: Option<u32>, start: &mut Start) -> Outcome {
-        let RoundParts {
-            waiter, firmware, ..
-        } = self.parts;
+        let (waiter, firmware) = (&self.parts.waiter, self.parts.firmware);
         let mut outcome = Outcome {
             action: order.action,
             ..Outcome::default()
@@ -275,13 +273,8 @@ impl Participant {
     /// Lets the timer frame wake the lead, which this is. Returns false where there is
     /// no frame, or where its interrupt cannot be enabled.
     fn arm_timer_frame(&self, at: u64) -> bool {
-        let RoundParts {
-            waiter,
-            timer_frame,
-            ..
-        } = self.parts;
-        let frame = timer_frame.as_ref();
-        frame.is_ok_and(|frame| frame.arm(&waiter.gic, &self.channel.gic, at))
+        let (frame, gic) = (self.parts.timer_frame.as_ref(), &self.parts.waiter.gic);
+        frame.is_ok_and(|frame| frame.arm(gic, &self.channel.gic, at))
     }
 
     fn disarm_timer_frame(&self) {
@@ -294,12 +287,7 @@ impl Participant {
     /// timer, without a call of the firmware, and stays on until the lead reports that
     /// all of them have returned. The lead as helper sees to that itself.
     fn help_others(&self, order: &Order, start: &mut Start) -> Outcome {
-        let RoundParts {
-            waiter,
-            waker,
-            watch,
-            ..
-        } = self.parts;
+        let (waiter, waker) = (&self.parts.waiter, &self.parts.waker);
         let (index, handover) = (self.channel.index, &self.channel.handover);
         let outcome = Outcome {
             action: Action::Help,
@@ -317,7 +305,7 @@ impl Participant {
         waiter.sleep_until(start + order.times.quiet_until);
         let again = start + order.times.own_timer_after;
         let mut is_late = false;
-        watch.wait_for_lead(waiter, handover, || {
+        self.parts.watch.wait_for_lead(waiter, handover, || {
             if !is_late && waiter.timebase.now() >= again {
                 is_late = true;
                 waker.wake_again(waiter, index, true);
@@ -328,15 +316,9 @@ impl Participant {
     }
 
     fn observe_timer(&self, order: &Order, start: &mut Start) -> Outcome {
-        let RoundParts {
-            waiter,
-            guard_timer,
-            ..
-        } = self.parts;
+        let (waiter, guard) = (&self.parts.waiter, self.parts.guard_timer);
         let outcome = match &order.window {
-            Some(window) => {
-                timer_load::observe_timer(self.channel, waiter, *guard_timer, window, start)
-            }
+            Some(window) => timer_load::observe_timer(self.channel, waiter, guard, window, start),
             None => Outcome::default(),
         };
         Outcome {
@@ -372,12 +354,10 @@ impl Participant {
         let Some(start) = start() else {
             return outcome;
         };
-        let RoundParts {
-            waiter, firmware, ..
-        } = self.parts;
+        let (waiter, pmf) = (&self.parts.waiter, self.parts.firmware.pmf);
         let path = waiter.timebase.path;
         let own = &self.channel.gic;
-        let repeated = match OperationLoop::new(operation, path, &waiter.gic, own, firmware.pmf) {
+        let repeated = match OperationLoop::new(operation, path, &waiter.gic, own, pmf) {
             Some(operation_loop) => operation_loop.run(count, start, waiter),
             None => LoopResult::impossible(waiter.timebase.now()),
         };

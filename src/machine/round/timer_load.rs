@@ -161,9 +161,7 @@ fn take_interrupts(
     work: &LoadLoop,
     [first, silent]: [u64; 2],
 ) {
-    let Waiter {
-        timebase, timer, ..
-    } = waiter;
+    let (timebase, timer) = (&waiter.timebase, waiter.timer);
     let guard = handler.guard;
     timer.arm(first);
     if let Some(guard) = guard {

@@ -167,7 +167,7 @@ impl Bus for Shared {
                 status.unwrap_or_else(|| panic!("no register at {offset:#x}"))
             }
         };
-        // What a wide access to a narrow register reads above it is undefined.
+        // The bits above a narrow register are undefined in a wide read.
         match (fake.manual.kind, width) {
             (UartKind::Ns16550, Width::Half) => value | 0x5a00,
             (UartKind::Ns16550, Width::Word) => value | 0xa5a5_5a00,

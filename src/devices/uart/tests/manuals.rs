@@ -69,7 +69,7 @@ pub static SBSA: Manual = Manual {
     ..PL011
 };
 
-/// PC16550D, line status: THRE says that the FIFO is empty, TEMT that the
+/// PC16550D, line status: THRE is 1 while the FIFO is empty, TEMT while the
 /// shift register is, too. With DLAB the first register is the divisor's.
 pub static NS16550: Manual = Manual {
     kind: UartKind::Ns16550,
@@ -100,7 +100,7 @@ pub static NS16550_HALF: Manual = Manual {
     ..NS16550
 };
 
-/// BCM2835 ARM Peripherals, 2.2.2: bit 5 of LSR says that the FIFO, of 8
+/// BCM2835 ARM Peripherals, 2.2.2: bit 5 of LSR is 1 while the FIFO, of 8
 /// bytes, takes at least one, bit 6 that it is empty and the transmitter
 /// idle. Accesses of 32 bits: bcm2835_aux_ops in QEMU's
 /// hw/char/bcm2835_aux.c.
@@ -242,7 +242,7 @@ pub static STM32: Manual = Manual {
         const FIXED: u32 = 1 << 29 | 1 << 28 | 1 << 15 | 1 << 12 | 1 << 10 | 1 << 9;
         let was = settings.get(&0).copied().unwrap_or(0);
         let fixed = offset != 0 || (was ^ value) & FIXED != 0;
-        // What turns it off may clear all at once.
+        // The write that turns it off may clear all at once.
         (was & 1 != 0 && fixed && value & 1 != 0).then_some("set up while it is on")
     },
 };
