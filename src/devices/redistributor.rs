@@ -216,7 +216,10 @@ mod tests {
                 Access::Write(PWRR, value) => {
                     let group = plain(registers, Access::Read(PWRR)) & 0b1000;
                     left = reads;
-                    plain(registers, Access::Write(PWRR, group | (value & 1) * 0b101))
+                    plain(
+                        registers,
+                        Access::Write(PWRR, group | ((value & 1) * 0b101)),
+                    )
                 }
                 Access::Read(PWRR | WAKER) if !settled => {
                     left -= 1;
