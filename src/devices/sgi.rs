@@ -32,17 +32,27 @@ pub fn merge_targets(first: u64, second: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Where the register has what: one bit of the list, RS, Aff1 to Aff3, INTID.
+    /// MPIDR, INTID, ICC_CTLR_EL1; the bit of the list, RS, Aff1 to Aff3, INTID.
     #[test]
-    fn each_field_is_in_its_place() {
-        assert_eq!(sgi_for_cpu(0, 0, 0), Some(1));
-        assert_eq!(
-            sgi_for_cpu(0x04_0003_0205, 9, 0),
-            Some(0x0004_0003_0902_0020)
-        );
-        assert_eq!(sgi_for_cpu(0x0f, 0, 0), Some(0x8000));
-        // MPIDR's other bits are no affinity.
-        assert_eq!(sgi_for_cpu(0x8100_0001, 0, 0), Some(2));
+    fn value_has_each_field_in_its_place() {
+        for (mpidr, intid, control, value) in [
+            (0, 0, 0, Some(1)),
+            (0x04_0003_0205, 9, 0, Some(0x0004_0003_0902_0020)),
+            (0x0f, 0, 0, Some(0x8000)),
+            (0x0f, 0, RSS, Some(0x8000)),
+            // MPIDR's other bits are no affinity.
+            (0x8100_0001, 0, 0, Some(2)),
+            // A range that the CPU cannot select would be that of another CPU, or of none.
+            (16, 0, !RSS, None),
+            (0x25, 0, !RSS, None),
+            (255, 0, !RSS, None),
+            (16, 0, RSS, Some(1 << 44 | 1)),
+            (0x25, 0, RSS, Some(2 << 44 | 1 << 5)),
+            (255, 0, RSS, Some(15 << 44 | 1 << 15)),
+        ] {
+            let found = sgi_for_cpu(mpidr, intid, control);
+            assert_eq!(found, value, "{mpidr:#x} {intid} {control:#x}");
+        }
     }
 
     /// Of one cluster and range, and with one INTID.
@@ -54,16 +64,5 @@ mod tests {
         for (mpidr, intid) in [(0x000, 9), (0x110, 9), (0x1_0100, 9), (0x100, 8)] {
             assert_eq!(merge_targets(value(0x100, 9), value(mpidr, intid)), None);
         }
-    }
-
-    /// A range that the CPU cannot select would be that of another CPU, or of none.
-    #[test]
-    fn beyond_the_first_sixteen_by_the_range_selector_alone() {
-        for aff0 in [16, 0x25, 255] {
-            assert_eq!(sgi_for_cpu(aff0, 0, !RSS), None);
-            let list = 1 << (aff0 % 16) | (aff0 / 16) << 44;
-            assert_eq!(sgi_for_cpu(aff0, 0, RSS), Some(list));
-        }
-        assert_eq!(sgi_for_cpu(15, 0, RSS), Some(0x8000));
     }
 }

@@ -20,17 +20,14 @@ pub enum EarlyEnd<'e> {
     Panic,
 }
 
-/// The conduit of the last call: 0 none known, 1 SMC, 2 HVC.
-static CONDUIT: AtomicU32 = AtomicU32::new(0);
+/// The conduit of the last call: a [`Conduit`]'s number; no conduit's where none is
+/// known.
+static CONDUIT: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// Sets the conduit by which the machine can be turned off, or that there is none.
 pub fn set_conduit(conduit: Option<Conduit>) {
-    let code = match conduit {
-        None => 0,
-        Some(Conduit::Smc) => 1,
-        Some(Conduit::Hvc) => 2,
-    };
-    CONDUIT.store(code, Ordering::Relaxed);
+    let number = conduit.map_or(u32::MAX, |conduit| conduit as u32);
+    CONDUIT.store(number, Ordering::Relaxed);
 }
 
 /// The action at the end: an [`EndAction`]'s number.
@@ -50,12 +47,8 @@ fn end_action() -> EndAction {
 }
 
 fn firmware() -> Option<Firmware> {
-    let conduit = match CONDUIT.load(Ordering::Relaxed) {
-        1 => Conduit::Smc,
-        2 => Conduit::Hvc,
-        _ => return None,
-    };
-    Some(Firmware::new(conduit))
+    let number = CONDUIT.load(Ordering::Relaxed) as usize;
+    Conduit::ALL.get(number).copied().map(Firmware::new)
 }
 
 /// Ends a run early: prints the reason and the verdict.

@@ -99,11 +99,11 @@ pub fn prepare(
     let channels = channels(&mut tables, &mut memory, cpus, &needs);
     let waiter = waiter(&mut tables, board);
     let waker = SgiWaker { channels, lead };
-    let parts = round_parts(&mut tables, board, waiter, dirty_lines, waker);
-    let parts = participant::publish(RoundParts {
+    let parts = RoundParts {
         is_kvm_guest,
-        ..parts
-    });
+        ..round_parts(&mut tables, board, waiter, dirty_lines, waker)
+    };
+    let parts = participant::publish(parts);
     let own = bring_up_lead(channels, lead, parts);
     let facts = Facts {
         outer_cache,

@@ -186,6 +186,11 @@ impl Lead {
         self.lost(index).is_none() && round.includes(index, self.index())
     }
 
+    /// Says that the CPU is another one than the lead, and has a part in the round.
+    fn is_other(&self, round: &Round, index: usize) -> bool {
+        index != self.index() && self.participates(round, index)
+    }
+
     /// Returns the order of the CPU of this index, at `place` among those measured.
     fn order(&self, round: &Round, index: usize, place: u64) -> Order {
         let orders = OrderBook {
@@ -266,7 +271,7 @@ impl Lead {
         }
         let deadline = self.deadline_in(ARRIVE_US);
         for (index, cpu) in self.channels.iter().enumerate() {
-            if index == self.index() || !self.participates(round, index) {
+            if !self.is_other(round, index) {
                 continue;
             }
             let step = match self.states[index] {
@@ -308,7 +313,7 @@ impl Lead {
             let now = timebase.now();
             start = now + round.lead_in + self.waiter().nap_length(now - since, 0);
             for (index, cpu) in self.channels.iter().enumerate() {
-                if index != self.index() && self.participates(round, index) {
+                if self.is_other(round, index) {
                     cpu.handover.publish_start(start);
                 }
             }
@@ -334,12 +339,10 @@ impl Lead {
             self.waiter().sleep_until(start + quiet);
         }
         // The lead has returned, as the others see by this.
-        let lead = self.index();
-        let others = move |index: &usize| *index != lead;
         let helper = round.waker.helper();
-        for index in (0..self.channels.len()).filter(others) {
-            if self.is_measured(round, index) {
-                self.channels[index].handover.release();
+        for (index, cpu) in self.channels.iter().enumerate() {
+            if index != self.index() && self.is_measured(round, index) {
+                cpu.handover.release();
             }
         }
         if helper == Some(self.index()) {
@@ -348,10 +351,10 @@ impl Lead {
         let deadline = self.last_finish(round, start.max(self.timebase().now()));
         // The helper stays on until the others are back.
         let all = (0..self.channels.len()).filter(|index| Some(*index) != helper);
-        for index in all.chain(helper).filter(others) {
+        for index in all.chain(helper) {
             // A wait for that would poll for OFF too late: the outcome is read when the
             // CPU is off.
-            if !self.participates(round, index) || round.action == Action::OnOff {
+            if !self.is_other(round, index) || round.action == Action::OnOff {
                 continue;
             }
             let cpu = &self.channels[index];
@@ -365,15 +368,15 @@ impl Lead {
             return;
         }
         let deadline = self.deadline_in(TURN_OFF_US);
-        for index in (0..self.channels.len()).filter(others) {
-            if !self.participates(round, index) {
+        for (index, cpu) in self.channels.iter().enumerate() {
+            if !self.is_other(round, index) {
                 continue;
             }
-            match self.wait_off(&self.channels[index], round.action, deadline) {
-                Ok(seen) => {
+            match self.wait_off(cpu, round.action, deadline) {
+                Ok(seen_off) => {
                     outcomes[index] = Outcome {
-                        seen_off: seen,
-                        ..self.channels[index].handover.outcome().unwrap_or_default()
+                        seen_off,
+                        ..cpu.handover.outcome().unwrap_or_default()
                     };
                     self.states[index] = CpuState::Off;
                 }

@@ -67,14 +67,11 @@ impl Timer {
     pub fn arm_after_ticks(self, ticks: u64) {
         // TVAL has 31 bits: two seconds and more of any counter (1 GHz).
         let ticks = ticks.min(i32::MAX as u64);
-        if self.kind == Kind::VirtualEl02 {
-            CNTV_TVAL_EL02.set(ticks);
-            CNTV_CTL_EL02.set(ON);
-        } else {
-            CNTV_TVAL_EL0.set(ticks);
-            CNTV_CTL_EL0.set(ON);
+        match self.kind {
+            Kind::VirtualEl02 => CNTV_TVAL_EL02.set(ticks),
+            _ => CNTV_TVAL_EL0.set(ticks),
         }
-        barrier::isb(barrier::SY);
+        self.set_control(ON);
     }
 
     /// Returns a timer whose interrupt reaches no CPU, for want of a GIC. It is only
@@ -97,33 +94,26 @@ impl Timer {
     /// Raises the interrupt at this instant, or at once if it has passed.
     pub fn arm(self, at: u64) {
         match self.kind {
-            Kind::Physical => {
-                CNTP_CVAL_EL0.set(at);
-                CNTP_CTL_EL0.set(ON);
-            }
-            Kind::VirtualEl02 => {
-                CNTV_CVAL_EL02.set(at);
-                CNTV_CTL_EL02.set(ON);
-            }
-            Kind::Virtual => {
-                CNTV_CVAL_EL0.set(at);
-                CNTV_CTL_EL0.set(ON);
-            }
-            Kind::Hypervisor => {
-                CNTHP_CVAL_EL2.set(at);
-                CNTHP_CTL_EL2.set(ON);
-            }
+            Kind::Physical => CNTP_CVAL_EL0.set(at),
+            Kind::Hypervisor => CNTHP_CVAL_EL2.set(at),
+            Kind::Virtual => CNTV_CVAL_EL0.set(at),
+            Kind::VirtualEl02 => CNTV_CVAL_EL02.set(at),
         }
-        barrier::isb(barrier::SY);
+        self.set_control(ON);
     }
 
     /// Stops the timer and its interrupt.
     pub fn disarm(self) {
+        self.set_control(OFF);
+    }
+
+    /// Writes CTL, which takes effect before what follows.
+    fn set_control(self, control: u64) {
         match self.kind {
-            Kind::Physical => CNTP_CTL_EL0.set(OFF),
-            Kind::Virtual => CNTV_CTL_EL0.set(OFF),
-            Kind::VirtualEl02 => CNTV_CTL_EL02.set(OFF),
-            Kind::Hypervisor => CNTHP_CTL_EL2.set(OFF),
+            Kind::Physical => CNTP_CTL_EL0.set(control),
+            Kind::Hypervisor => CNTHP_CTL_EL2.set(control),
+            Kind::Virtual => CNTV_CTL_EL0.set(control),
+            Kind::VirtualEl02 => CNTV_CTL_EL02.set(control),
         }
         barrier::isb(barrier::SY);
     }
