@@ -169,7 +169,7 @@ impl StateFormat {
         }
     }
 
-    /// Whether every bit that the format reserves is zero in `power_state`.
+    /// Returns true if every bit that the format reserves is zero in `power_state`.
     #[must_use]
     pub fn accepts(self, power_state: u32) -> bool {
         let reserved = match self {
@@ -179,7 +179,7 @@ impl StateFormat {
         power_state & reserved == 0
     }
 
-    /// Whether `power_state` asks for a power-down, so that the CPU comes
+    /// Returns true if `power_state` asks for a power-down, so that the CPU comes
     /// back through its entry point.
     #[must_use]
     pub fn is_powerdown(self, power_state: u32) -> bool {
@@ -226,7 +226,7 @@ impl StateFormat {
     }
 }
 
-/// Who decides which states the levels above a CPU go to (section 4.2.1): the
+/// The side that decides on the states of levels above a CPU (section 4.2.1): the
 /// argument of SET_SUSPEND_MODE (section 5.20).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -238,7 +238,7 @@ pub enum SuspendMode {
 }
 
 impl SuspendMode {
-    /// Whether a PSCI_FEATURES(CPU_SUSPEND) result says that the mode can be
+    /// Returns true if a PSCI_FEATURES(CPU_SUSPEND) result says that the mode can be
     /// set to OS-initiated (section 5.15.2, bit 0).
     #[must_use]
     pub fn is_advertised(features: u32) -> bool {

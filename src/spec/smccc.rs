@@ -10,12 +10,12 @@ use core::fmt;
 pub mod function {
     /// SMCCC_VERSION (section 7.2).
     pub const VERSION: u32 = 0x8000_0000;
-    /// The UID of whoever handles Standard Secure Service Calls, PSCI's among
+    /// The UID of the service that handles Standard Secure Service Calls, PSCI's among
     /// them (section 6.2).
     pub const SERVICE_UID: u32 = 0x8400_ff01;
     /// The revision of the same.
     pub const SERVICE_REVISION: u32 = 0x8400_ff03;
-    /// The UID of whoever handles Vendor Specific Hypervisor Service Calls.
+    /// The UID of the service that handles Vendor Specific Hypervisor Service Calls.
     pub const HYPERVISOR_UID: u32 = 0x8600_ff01;
 }
 
@@ -27,23 +27,23 @@ pub const VERSION_1_1: u32 = 0x1_0001;
 /// `include/linux/arm-smccc.h`), as W0 to W3 give it.
 const KVM: [u32; 4] = [0xb66f_b428, 0xe911_c52e, 0x564b_caa9, 0x743a_004d];
 
-/// Whether an answer to [`function::HYPERVISOR_UID`] is KVM's, X0 to X3.
+/// Returns true if an answer to [`function::HYPERVISOR_UID`] is KVM's, X0 to X3.
 #[must_use]
 pub fn is_kvm(answer: [u64; 4]) -> bool {
     answer.map(|x| x as u32) == KVM
 }
 
-/// Whoever handles PSCI's calls.
+/// The service that handles PSCI's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Service {
-    /// Its UID as W0 to W3 gave it, the first byte lowest.
+    /// The UID as W0 to W3 gave it, the first byte lowest.
     pub uid: [u32; 4],
-    /// Its revision, major and minor, where it has one.
+    /// The revision, major and minor; None without one.
     pub revision: Option<[u32; 2]>,
 }
 
 impl Service {
-    /// What the two calls' answers say, X0 to X3 of each; None where there is
+    /// Reads the two calls' answers, X0 to X3 of each; returns None if there is
     /// no such service.
     #[must_use]
     pub fn from_answers(uid: [u64; 4], revision: [u64; 4]) -> Option<Self> {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use std::string::ToString;
 
-    /// What TF-A answers: UID 5b908d10-63f8-e847-ae2d-c0fb5641f6e2, 0.1.
+    /// TF-A's answer: UID 5b908d10-63f8-e847-ae2d-c0fb5641f6e2, 0.1.
     const TF_A: [u64; 4] = [0x108d_905b, 0x47e8_f863, 0xfbc0_2dae, 0xe2f6_4156];
 
     #[test]
