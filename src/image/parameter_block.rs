@@ -43,7 +43,7 @@ pub const TREE_MAX: usize = 2 << 20;
 /// The largest file without its tree, in bytes; `linker/payload.ld` has it too.
 pub const BASE_MAX: usize = 256 << 10;
 
-/// How a UART is programmed; the numbers are those of the parameter block.
+/// The programming model of a UART; the numbers are those of the parameter block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UartKind {
     /// Arm PrimeCell PL011 (DDI 0183).

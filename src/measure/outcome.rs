@@ -12,7 +12,7 @@ use crate::spec::pmf::{Latencies, Path, ReadError, Stamp, Stamps};
 use crate::spec::psci;
 use crate::spec::stat::Rise;
 
-/// What a CPU is asked to do in a round.
+/// The instruction to a CPU for a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
     /// Nothing: the CPU has no part in the round.
@@ -22,7 +22,7 @@ pub enum Action {
     Suspend {
         /// The argument, in the firmware's format.
         power_state: u32,
-        /// Whether it asks for a power-down (type bit set).
+        /// True if it asks for a power-down (type bit set).
         powerdown: bool,
     },
     /// SYSTEM_SUSPEND.
@@ -45,12 +45,12 @@ pub enum Action {
     Repeat {
         /// Which.
         operation: Operation,
-        /// How often; at least 1.
+        /// The number of repetitions; at least 1.
         count: u32,
     },
 }
 
-/// What a loop has in it.
+/// The contents of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Nothing: the loop itself.
@@ -66,13 +66,13 @@ pub enum Operation {
 }
 
 impl Action {
-    /// Whether the CPU goes off by it.
+    /// Returns true if it turns the CPU off.
     #[must_use]
     pub const fn turns_off(self) -> bool {
         matches!(self, Self::Off | Self::OnOff)
     }
 
-    /// Whether the CPU goes down.
+    /// Returns true if it takes the CPU down.
     #[must_use]
     pub fn goes_down(self) -> bool {
         self.sleeps().is_some() || self.turns_off()
@@ -90,7 +90,7 @@ impl Action {
     }
 }
 
-/// How a CPU's part ended.
+/// The end of a CPU's part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
     /// The CPU had no part in the round, or did not do it.
@@ -106,7 +106,7 @@ pub enum End {
     ReadBack,
     /// An interrupt stayed pending, so that the call was not made.
     Pending,
-    /// The same, with another context ID than the CPU gave.
+    /// As [`End::Resumed`], with another context ID than the CPU gave.
     WrongContext,
     /// The SGI, or the timer frame, that was to wake the CPU did not; something
     /// else did, far too late.
@@ -119,9 +119,9 @@ pub enum End {
 /// 0 where the action has no such instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What was asked.
+    /// The instruction.
     pub action: Action,
-    /// How it ended.
+    /// The end of it.
     pub end: End,
     /// The call's return code, the low word of X0: below zero is an
     /// error. 0 for a call that did not return. Of a loop, the last one's; 0
@@ -183,7 +183,7 @@ words! {
 pub const METRICS: usize = Metric::COUNT;
 
 impl Outcome {
-    /// Whether the CPU had a part in the round.
+    /// Returns true if the CPU had a part in the round.
     #[must_use]
     pub fn took_part(&self) -> bool {
         !matches!(self.action, Action::None | Action::Help)
@@ -299,7 +299,7 @@ impl Outcome {
             Metric::Latency if version => latencies.map(|l| l.powerdown),
             Metric::Call if suspend || version => self.after.checked_sub(self.before),
             Metric::Wake if suspend => self.after.checked_sub(self.due),
-            // With PMF the lead looks so seldom, to disturb nobody, that when
+            // With PMF the lead polls so seldom, to disturb no other CPU, that when
             // it saw the CPU off says little.
             Metric::TurnOff if read_back && !pmf => self.seen_off.checked_sub(self.before),
             Metric::TurnOn if read_back => self.entered.checked_sub(self.turned_on),

@@ -22,7 +22,7 @@ words! {
     }
 }
 
-/// What went wrong in that step.
+/// The cause of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// The step's deadline passed.
@@ -107,7 +107,7 @@ words! {
 /// Number of [`Reason`]s.
 pub const REASONS: usize = Reason::COUNT;
 
-/// What a [`Reason`] was about.
+/// The subject of a [`Reason`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Nothing more to say.
@@ -127,7 +127,7 @@ pub enum Detail {
 pub struct Rejection {
     /// The reason it is counted under.
     pub reason: Reason,
-    /// What it was about.
+    /// The subject.
     pub detail: Detail,
 }
 

@@ -9,7 +9,7 @@ fn refused(bootargs: &str) -> PlanError<'_> {
     Plan::parse(bootargs).expect_err(bootargs)
 }
 
-/// What kvmtool makes of `lkvm run --kernel Image -p "iterations=3"`.
+/// The arguments that kvmtool makes of `lkvm run --kernel Image -p "iterations=3"`.
 #[test]
 fn words_for_linux_are_passed_over() {
     let plan = Plan::parse(

@@ -139,7 +139,7 @@ pub enum Path {
 }
 
 impl Path {
-    /// Whether a call along this path writes the timestamp: another's value
+    /// Returns true if a call along this path writes the timestamp: another's value
     /// is an old one.
     #[must_use]
     pub fn captures(self, stamp: Stamp) -> bool {

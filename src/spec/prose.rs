@@ -17,7 +17,7 @@ pub(crate) struct Prose<'w> {
     indent: usize,
     /// Characters on the line so far.
     column: usize,
-    /// Whether the next word stands beside another one.
+    /// True if the next word stands beside another one.
     follows: bool,
     /// The word that is being collected: its place depends on its length.
     word: [u8; COLUMNS],
@@ -97,10 +97,10 @@ pub(crate) fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
     Ok(())
 }
 
-/// What a line ends with that was cut.
+/// The end of a line that was cut.
 const MORE: &str = " ...";
 
-/// What stands for the beginning of a path that was cut.
+/// The mark for the beginning of a path that was cut.
 const LESS: &str = "...";
 /// The fewest characters that are kept of a path, its end.
 const PATH_LEAST: usize = 12;
@@ -109,11 +109,11 @@ const PATH_LEAST: usize = 12;
 /// characters are left out.
 struct ShortPath<'w> {
     out: &'w mut dyn Write,
-    /// How many characters are still to be left out.
+    /// Number of characters that are still to be left out.
     skip: usize,
     /// Bytes of the path so far; None before it.
     length: Option<usize>,
-    /// Whether the path has ended.
+    /// True if the path has ended.
     is_past: bool,
     /// The character before.
     last: char,
@@ -158,7 +158,7 @@ impl Write for ShortPath<'_> {
     }
 }
 
-/// What text comes through.
+/// The writer that text passes through.
 struct Nowhere;
 
 impl Write for Nowhere {
@@ -251,7 +251,7 @@ impl fmt::Display for Plural {
     }
 }
 
-/// How many characters `what` takes.
+/// Returns the number of characters that `what` takes.
 pub(crate) fn width(what: &dyn fmt::Display) -> usize {
     struct Count(usize);
     impl Write for Count {
