@@ -3,8 +3,11 @@
 //! Source: Arm Power State Coordination Interface, DEN0022F (PSCI 1.3); the
 //! section numbers below are that document's. Nothing here calls firmware.
 
-use crate::spec::words::words;
 use core::fmt;
+
+use serde::Deserialize;
+
+use crate::spec::words::words;
 
 /// Function IDs in their SMC64 form where PSCI defines one (section 5.1).
 pub mod function {
@@ -141,8 +144,11 @@ pub fn decode(x0: u64) -> Result<u32, Error> {
 words! {
     /// Which of the two layouts `power_state` has (section 5.4.2); bit 1 of
     /// PSCI_FEATURES(CPU_SUSPEND) tells.
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "lowercase")]
     pub enum StateFormat, name {
         /// StateID in bits 15:0, type in bit 16, power level in bits 25:24.
+        #[default]
         Original = "original",
         /// StateID in bits 27:0, type in bit 30.
         Extended = "extended",

@@ -53,7 +53,7 @@ pub fn package(firmware: &Firmware, payload: Option<Vec<u8>>) -> Result<Vec<u8>>
             builder.image(kind.uuid, data)?;
         }
     }
-    Ok(builder.build()?)
+    builder.build()
 }
 
 /// The flash with `bl1`, and `fip` at the offset `fip_base`.

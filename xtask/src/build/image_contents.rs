@@ -72,7 +72,7 @@ pub fn make_image(
 /// # Errors
 /// When the tree cannot be used.
 pub fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Contents> {
-    let most = *board.firmware(wish.firmware.name())?.max_cpus.get_ref();
+    let most = board.firmware(wish.firmware.name())?.max_cpus;
     if wish.cpus == 0 || wish.cpus > most {
         bail!(
             "--smp {}: {} can have 1 to {most} CPUs",

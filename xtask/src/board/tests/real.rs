@@ -8,22 +8,22 @@ use dtoolkit::model::DeviceTree;
 use psci_bench::board as payload;
 
 use crate::board;
-use crate::board::board::Board;
-use crate::board::describe::table;
-use crate::board::read::names;
-use crate::board::state_id::StateId;
+use crate::board::Board;
+use crate::board::StateFormat;
+use crate::board::names;
+use crate::board::table;
 use crate::build::device_tree::{self, Choices};
 use crate::setup::workspace::Workspace;
 
 /// The tree of `board` with all the CPUs that its firmware can have.
 fn tree_of(board: &Board) -> Vec<u8> {
-    let name = board.default_firmware.get_ref();
-    let firmware = board.firmware(name).expect("the default one");
+    let firmware = board.firmware(&board.default_firmware);
+    let firmware = firmware.expect("the default one");
     let choices = Choices {
-        cpus: *firmware.max_cpus.get_ref(),
+        cpus: firmware.max_cpus,
         gic: board.default_gic(),
         conduit: board.psci.conduit,
-        idle_states: &firmware.idle_states(StateId::Original),
+        idle_states: &firmware.idle_states(StateFormat::Original),
         bootargs: "iterations=3",
     };
     device_tree::build(board, &choices).expect("a tree")
@@ -42,79 +42,6 @@ fn labels(tree: &[u8], mt: bool) -> (Vec<(u64, u16, u16, u16)>, payload::LabelSo
 fn load(name: &str) -> Board {
     let workspace = Workspace::find().expect("the repository");
     board::load(&workspace, name).expect("a sound board file")
-}
-
-#[test]
-fn the_payload_reads_what_each_file_says() {
-    let workspace = Workspace::find().expect("the repository");
-    for name in names(&workspace) {
-        let board = load(&name);
-        let blob = tree_of(&board);
-        let read = payload::Board::read(&blob).expect("a good tree");
-        assert_eq!(read.model, board.title);
-        assert_eq!(read.uart.base, board.uart.get_ref().base, "{name}");
-        let timers = (
-            read.timers.physical,
-            read.timers.virtual_,
-            read.timers.hypervisor,
-        );
-        let expected = match &board.timer {
-            None => [None; 4],
-            Some(timer) => timer.get_ref().intids().map(Some),
-        };
-        let [_, physical, virtual_, hypervisor] = expected;
-        assert_eq!(timers, (physical, virtual_, hypervisor), "{name}");
-        let frame = board.timer_frame().map(|frame| {
-            let frame = frame.get_ref();
-            (frame.control.base, frame.base, frame.interrupt)
-        });
-        let seen = read.timer_frame.ok().map(|f| (f.control, f.base, f.intid));
-        assert_eq!(seen, frame, "{name}");
-        assert_eq!(read.gic.is_some(), board.gic.is_some(), "{name}");
-        let memory: Vec<_> = read.memory.iter().map(|m| (m.base, m.size)).collect();
-        let listed = board
-            .memory
-            .iter()
-            .map(|m| (m.get_ref().base, m.get_ref().size));
-        assert_eq!(memory, listed.collect::<Vec<_>>(), "{name}");
-        let firmware = board
-            .firmware(board.default_firmware.get_ref())
-            .expect("it");
-        let states: Vec<_> = read
-            .idle_states
-            .iter()
-            .map(|s| (s.name, s.power_state, s.level, s.local_timer_stop))
-            .collect();
-        let own = firmware.idle_states(StateId::Original);
-        let own: Vec<_> = own
-            .iter()
-            .map(|s| {
-                (
-                    &*s.name,
-                    *s.power_state.get_ref(),
-                    s.level,
-                    s.local_timer_stop,
-                )
-            })
-            .collect();
-        assert_eq!(states, own, "{name}");
-        let (labels, source) = labels(&blob, false);
-        assert_eq!(source, payload::LabelSource::CpuMap, "{name}");
-        let mut expected = Vec::new();
-        for (cluster, cpus) in (0..).zip(
-            board
-                .clusters(*firmware.max_cpus.get_ref())
-                .expect("so many"),
-        ) {
-            expected.extend(
-                (0..)
-                    .zip(cpus)
-                    .map(|(core, mpidr)| (mpidr, cluster, core, 0)),
-            );
-        }
-        expected.sort_unstable();
-        assert_eq!(labels, expected, "{name}");
-    }
 }
 
 /// The labels that people know these boards by, from their device trees and

@@ -23,8 +23,7 @@ use anyhow::{Context, Result, bail};
 
 use super::certificate::{NV_COUNTER, Read, Signed};
 use super::write::Builder;
-use crate::board::Uuid;
-use crate::board::image_kinds::{KINDS, Kind};
+use crate::board::image_kinds::{KINDS, Kind, uuid_of};
 
 const WORLD_KEY: &str = "1.3.6.1.4.1.4128.2100.303";
 const CONTENT_KEY: &str = "1.3.6.1.4.1.4128.2100.1101";
@@ -80,7 +79,7 @@ pub fn renew(
         verify(&certificate.signed).with_context(broken)
     };
     let read = |option: &str| {
-        let der = package.get(Uuid::of(option));
+        let der = package.get(uuid_of(option));
         let der = der.with_context(|| {
             format!(
                 "the package has certificates and no {option}: its chain of trust is not the \
@@ -93,8 +92,8 @@ pub fn renew(
     let root = read("trusted-key-cert")?;
     let content_key = vouches.extension(CONTENT_KEY)?;
     let world_key = root.extension(WORLD_KEY)?;
-    let image = package.get(Uuid::of("nt-fw")).context("there is no BL33")?;
-    let config = package.get(Uuid::of("nt-fw-config"));
+    let image = package.get(uuid_of("nt-fw")).context("there is no BL33")?;
+    let config = package.get(uuid_of("nt-fw-config"));
     let (hash, _) = old.hash(BL33_HASH)?;
     verify(&root)?;
     for (certificate, named, by) in [
@@ -142,6 +141,6 @@ pub fn renew(
             bail!("{}: extension {oid} is not as in the old one", new.what);
         }
     }
-    package.put(Uuid::of("nt-fw-cert"), made)?;
+    package.put(uuid_of("nt-fw-cert"), made)?;
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use anyhow::Result;
 
-use crate::board::StateId;
+use crate::board::StateFormat;
 
 /// How the firmware keeps caches coherent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub struct Variant {
     /// `pmf=new|sip|off`.
     pub pmf: Pmf,
     /// `state-id=original|extended`.
-    pub state_id: StateId,
+    pub state_id: StateFormat,
     /// `timer-stop=0|1`: a CPU's own timers stop in a power-down.
     pub timer_stop: bool,
     /// `faults=0|1`: it can be told to have a fault ([`super::fault`]).
@@ -76,8 +76,8 @@ impl Variant {
             (
                 "state-id",
                 match self.state_id {
-                    StateId::Original => "original",
-                    StateId::Extended => "extended",
+                    StateFormat::Original => "original",
+                    StateFormat::Extended => "extended",
                 },
             ),
             ("timer-stop", if self.timer_stop { "1" } else { "0" }),
@@ -108,8 +108,8 @@ impl FromStr for Variant {
                 "pmf=new" => variant.pmf = Pmf::New,
                 "pmf=sip" => variant.pmf = Pmf::Sip,
                 "pmf=off" => variant.pmf = Pmf::Off,
-                "state-id=original" => variant.state_id = StateId::Original,
-                "state-id=extended" => variant.state_id = StateId::Extended,
+                "state-id=original" => variant.state_id = StateFormat::Original,
+                "state-id=extended" => variant.state_id = StateFormat::Extended,
                 "timer-stop=0" => variant.timer_stop = false,
                 "timer-stop=1" => variant.timer_stop = true,
                 "faults=0" => variant.faults = false,

@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
     files::apart(out, ("--nt-fw-key", arguments.nt_fw_key.as_deref()))?;
     files::apart(out, ("--dtb", arguments.tree.dtb.as_deref()))?;
     let given = package_files::load(&arguments.images, out)?;
-    let mut align = package.align();
+    let mut align = package.align;
     let mut builder = match &arguments.part {
         Some(file) => package::part(&board, file, given)?,
         None => {
