@@ -153,9 +153,6 @@ pub struct Board {
 
 impl Board {
     /// Returns the firmware `name`.
-    ///
-    /// # Errors
-    /// When the board has none of that name.
     pub fn firmware(&self, name: &str) -> Result<&Firmware> {
         self.firmware.get(name).with_context(|| {
             let known: Vec<&str> = self.firmware.keys().map(String::as_str).collect();
@@ -200,9 +197,6 @@ impl Board {
     }
 
     /// Returns the first `count` CPUs, a list for each cluster.
-    ///
-    /// # Errors
-    /// When there are fewer.
     pub fn clusters(&self, count: u32) -> Result<Vec<Vec<u64>>> {
         let mut clusters = self.all_clusters();
         let have = clusters.iter().flatten().count();

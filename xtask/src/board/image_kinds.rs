@@ -33,9 +33,6 @@ pub fn uuid_of(option: &str) -> Uuid {
 }
 
 /// Reads a UUID of the command line.
-///
-/// # Errors
-/// When it has another form than 8-4-4-4-12.
 pub fn parse_uuid(text: &str) -> Result<Uuid, String> {
     let wrong = |_| format!("{text:?} is no UUID: those have the form 8-4-4-4-12");
     Uuid::try_parse(text).map_err(wrong)

@@ -16,9 +16,6 @@ use crate::setup::workspace::Workspace;
 pub(super) const FILE_MAX: usize = 64 << 10;
 
 /// Reads `platforms/NAME/board.toml`.
-///
-/// # Errors
-/// When there is none, or it is wrong.
 pub fn load(workspace: &Workspace, name: &str) -> Result<Board> {
     let path = workspace.board(name).join("board.toml");
     let short = workspace.short(&path).display().to_string();
@@ -44,9 +41,6 @@ pub fn load(workspace: &Workspace, name: &str) -> Result<Board> {
 }
 
 /// Reads `text`; `name` stands for the file in messages.
-///
-/// # Errors
-/// When it is wrong, with the line.
 pub fn parse(name: &str, text: &str) -> Result<Board> {
     if text.len() > FILE_MAX {
         bail!("{name}:1: more than the {FILE_MAX} bytes that are accepted");

@@ -1,4 +1,5 @@
-//! The board files that there are, and those that are refused.
+//! The board files that there are, those that are refused, and a board's choices.
 
+mod choices;
 mod real;
 mod refused;

@@ -20,9 +20,6 @@ const FLASH_MAX: usize = 64 << 20;
 
 /// The flash of `firmware` with `image` as BL33. Where the platform wants BL33
 /// in memory, the image comes back.
-///
-/// # Errors
-/// As [`package`] and [`flash`].
 pub fn build(
     firmware: &Firmware,
     stock: Option<&Stock>,
@@ -38,9 +35,6 @@ pub fn build(
 }
 
 /// A FIP of `firmware`, with `payload` as BL33 where it is to have one.
-///
-/// # Errors
-/// When a file of the firmware cannot be read.
 pub fn package(firmware: &Firmware, payload: Option<Vec<u8>>) -> Result<Vec<u8>> {
     let mut images = vec![
         ("tb-fw", firmware.read("bl2")?),
@@ -57,9 +51,6 @@ pub fn package(firmware: &Firmware, payload: Option<Vec<u8>>) -> Result<Vec<u8>>
 }
 
 /// The flash with `bl1`, and `fip` at the offset `fip_base`.
-///
-/// # Errors
-/// When one of them does not fit.
 pub fn flash(bl1: &[u8], fip: &[u8], fip_base: usize) -> Result<Vec<u8>> {
     if bl1.len() > fip_base {
         bail!(

@@ -109,9 +109,6 @@ fn segments(elf: &[u8]) -> Result<Vec<u8>> {
 
 /// Makes the image of the flat payload `base`, with `tree` appended, and claims room for
 /// `cpus` CPUs in its header.
-///
-/// # Errors
-/// When `base` is no payload, or something is too large.
 pub fn assemble(
     mut base: Vec<u8>,
     tree: Option<&[u8]>,
@@ -148,17 +145,11 @@ pub fn assemble(
 
 /// Makes the image of the flat payload `base` for all boards: without a tree and an
 /// emergency UART.
-///
-/// # Errors
-/// As [`assemble`].
 pub fn bare(base: Vec<u8>) -> Result<Vec<u8>> {
     assemble(base, None, Emergency::default(), BARE_CPUS)
 }
 
 /// Returns the flat payload in the image `file`, without the device tree that it may carry.
-///
-/// # Errors
-/// When it is no image, or is not whole.
 pub fn strip(mut file: Vec<u8>) -> Result<Vec<u8>> {
     let block = ParameterBlock::read(&file)?;
     let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);

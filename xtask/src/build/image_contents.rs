@@ -48,9 +48,6 @@ pub struct Contents {
 
 /// Builds the payload, unless `base` is one, and the image of it for `board`
 /// with `tree`.
-///
-/// # Errors
-/// When the tree cannot be used, or the payload does not build.
 pub fn make_image(
     workspace: &Workspace,
     board: &Board,
@@ -68,9 +65,6 @@ pub fn make_image(
 }
 
 /// What goes into the image for `board` with `tree`.
-///
-/// # Errors
-/// When the tree cannot be used.
 pub fn contents(board: &Board, wish: &ImageWish<'_>, tree: &Tree) -> Result<Contents> {
     let most = board.firmware(wish.firmware.name())?.max_cpus;
     if wish.cpus == 0 || wish.cpus > most {

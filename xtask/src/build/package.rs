@@ -10,9 +10,10 @@ use anyhow::{Context, Result, bail};
 use minijinja::{Environment, context};
 use uuid::Uuid;
 
-use super::fip::{Builder, Request, Signed, certificates, is_certificate, renew};
+use super::fip::{Builder, certificates, is_certificate, renew};
 use crate::board::image_kinds::{Kind, called, known, label, uuid_of};
 use crate::board::{Blob, Board, Package, PackageKind};
+use crate::setup::workspace::Workspace;
 
 /// An image for a FIP.
 #[derive(Clone, Debug)]
@@ -111,9 +112,6 @@ pub struct Recipe<'r> {
 
 impl Recipe<'_> {
     /// Refuses what cannot become a FIP for `board`, whatever the payload.
-    ///
-    /// # Errors
-    /// When an image is missing, or the certificates do not allow it.
     pub fn check(&self, board: &Board) -> Result<()> {
         let package = takes_fip(board)?;
         let given = |option| {
@@ -182,29 +180,21 @@ impl Recipe<'_> {
     }
 }
 
-/// Makes the FIP by `recipe`, which has been checked. `sign` and `verify` are those of
-/// [`renew`].
+/// Makes the FIP by `recipe`, which has been checked.
 ///
 /// # Errors
 /// When an image cannot be in a package, or there is no new certificate.
-pub fn fip(
-    recipe: Recipe<'_>,
-    sign: impl FnOnce(&Request<'_>) -> Result<Vec<u8>>,
-    verify: impl Fn(&Signed) -> Result<()>,
-) -> Result<Builder> {
+pub fn fip(workspace: &Workspace, recipe: Recipe<'_>) -> Result<Builder> {
     let mut fip = recipe.base.unwrap_or_default();
     add(&mut fip, recipe.given)?;
     fip.put(uuid_of("nt-fw"), recipe.image)?;
     if let Some(key) = recipe.key {
-        renew(&mut fip, key, sign, verify)?;
+        renew(workspace, &mut fip, key)?;
     }
     Ok(fip)
 }
 
 /// Makes the further FIP `file` of `board`, without the payload.
-///
-/// # Errors
-/// When there is none of that name, or an image is missing.
 pub fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Builder> {
     let parts = &takes_fip(board)?.parts;
     let part = parts.iter().find(|part| part.file == file);
@@ -222,9 +212,6 @@ pub fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Builder> {
 }
 
 /// Adds the images, none of them twice.
-///
-/// # Errors
-/// When an image cannot be in a package.
 pub fn add(fip: &mut Builder, given: Vec<Given>) -> Result<()> {
     let mut seen = Vec::new();
     for Given { option, uuid, data } in given {
@@ -272,9 +259,6 @@ pub(crate) fn is_fit_source(text: &[u8]) -> bool {
 /// Makes the source of a flattened image tree (U-Boot's *Flattened Image Tree format*) with
 /// the image and its device tree, which are in the files of these names beside it. U-Boot's
 /// `bootm` enters the image as it enters a Linux kernel.
-///
-/// # Errors
-/// When a name cannot stand in it.
 pub fn fit_source(title: &str, image: &str, tree: &str, load: u64) -> Result<String> {
     for name in [image, tree] {
         if name.contains(['"', '\\']) || name.chars().any(char::is_control) {

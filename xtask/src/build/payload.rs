@@ -29,9 +29,6 @@ pub enum Tree {
 }
 
 /// Builds the payload and returns its ELF file's path.
-///
-/// # Errors
-/// When the target is missing and cannot be installed, or it does not compile.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &[Need::RustTarget])?;
     let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
@@ -110,9 +107,6 @@ fn rust_flags() -> OsString {
 }
 
 /// Builds the payload, and returns it flat.
-///
-/// # Errors
-/// As [`build`] and [`image::flatten`].
 pub fn flat(workspace: &Workspace) -> Result<Vec<u8>> {
     let elf = build(workspace)?;
     let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
@@ -120,9 +114,6 @@ pub fn flat(workspace: &Workspace) -> Result<Vec<u8>> {
 }
 
 /// Builds the payload and makes the image of it with `tree`.
-///
-/// # Errors
-/// As [`flat`] and [`image::assemble`].
 pub fn image(
     workspace: &Workspace,
     tree: Option<&[u8]>,

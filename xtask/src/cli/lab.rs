@@ -12,7 +12,7 @@ use super::common::plan;
 use super::image::{self, TreeArguments};
 use crate::board::{self, Board, MINUTES_MAX, PackageKind};
 use crate::build::device_tree;
-use crate::build::fip::{self, Builder, read, sign};
+use crate::build::fip::{self, Builder, read};
 use crate::build::firmware::{Variant, fault};
 use crate::build::package::{self, Recipe};
 use crate::build::payload::Tree;
@@ -549,11 +549,7 @@ fn build(
     recipe.check(board)?;
     let released = released(arguments.payload.as_deref())?;
     let image = image::make(workspace, board, tree, released)?;
-    let mut builder = package::fip(
-        Recipe { image, ..recipe },
-        |request| sign::sign(workspace, request),
-        |signed| sign::verify(workspace, signed),
-    )?;
+    let mut builder = package::fip(workspace, Recipe { image, ..recipe })?;
     let align = package::package(board)?.align.max(package.align());
     builder.align(align)?;
     builder.build()

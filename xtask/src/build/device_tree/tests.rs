@@ -41,71 +41,9 @@ fn check_tree(board: &Board, choices: &Choices<'_>) {
     assert_eq!(read.conduit, choices.conduit);
     let uart = payload::Uart::from(&board.uart.emergency());
     assert!(read.uart.is_same(&uart) && read.uart.size >= uart.size);
-    let ppi = |intid: fn(&Timer) -> u32| board.timer.as_ref().map(intid);
-    let timers = payload::TimerPpis {
-        physical: ppi(|timer| timer.physical),
-        virtual_: ppi(|timer| timer.r#virtual),
-        hypervisor: ppi(|timer| timer.hypervisor),
-    };
-    assert_eq!(read.timers, timers);
-    let frame = board.timer_frame().map(|frame| payload::TimerFrame {
-        control: frame.control.base,
-        number: frame.number as u8,
-        base: frame.base,
-        intid: frame.interrupt,
-    });
-    assert_eq!(read.timer_frame.ok(), frame);
-    let watchdog = board.watchdog.as_ref().map(|watchdog| {
-        let clock = match watchdog {
-            Watchdog::Sp805 { clock, .. } => Some(u64::from(*clock)),
-            Watchdog::SbsaGwdt { .. } => None,
-        };
-        (clock, watchdog.frames()[0].base)
-    });
-    let found = read.watchdog.map(|watchdog| match watchdog.kind {
-        payload::WatchdogKind::Sp805 { clock } => (Some(clock.get()), watchdog.base),
-        payload::WatchdogKind::Sbsa => (None, watchdog.base),
-    });
-    assert_eq!(found, watchdog);
-    let gic = board.gic.as_ref();
-    match (
-        &read.gic,
-        gic.and_then(|it| it.v2),
-        gic.and_then(|it| it.v3.as_ref()),
-    ) {
-        (None, None, None) => {}
-        (
-            Some(payload::Gic::V2 {
-                distributor,
-                cpu_interface,
-            }),
-            Some(gic),
-            _,
-        ) => {
-            assert_eq!(choices.gic, Gic::V2);
-            assert_eq!(distributor.base, gic.distributor.base);
-            assert_eq!(cpu_interface.base, gic.cpu_interface.base);
-        }
-        (
-            Some(payload::Gic::V3 {
-                distributor,
-                redistributors,
-                ..
-            }),
-            _,
-            Some(gic),
-        ) => {
-            assert_eq!(choices.gic, Gic::V3);
-            assert_eq!(distributor.base, gic.distributor.base);
-            assert!(
-                redistributors
-                    .iter()
-                    .zip(&gic.redistributors)
-                    .all(|(a, b)| a.base == b.base)
-            );
-        }
-        other => panic!("{other:?}"),
-    }
+    check_timers(board, &read);
+    check_watchdog(board, &read);
+    check_gic(board, choices.gic, &read);
     assert_eq!(read.memory, board.memory);
     let reserved: Vec<Region> = board.reserved.iter().map(Reserved::region).collect();
     assert_eq!(read.reserved, reserved);
@@ -128,6 +66,60 @@ fn check_tree(board: &Board, choices: &Choices<'_>) {
             .map(|cpu| (cpu.mpidr, cpu.cluster, cpu.core))
             .eq(expected)
     );
+}
+
+fn check_timers(board: &Board, read: &payload::Board<'_>) {
+    let intid = |intid: fn(&Timer) -> u32| board.timer.as_ref().map(intid);
+    let timers = payload::TimerPpis {
+        physical: intid(|timer| timer.physical),
+        virtual_: intid(|timer| timer.r#virtual),
+        hypervisor: intid(|timer| timer.hypervisor),
+    };
+    assert_eq!(read.timers, timers);
+    let frame = board.timer_frame().map(|frame| payload::TimerFrame {
+        control: frame.control.base,
+        number: frame.number as u8,
+        base: frame.base,
+        intid: frame.interrupt,
+    });
+    assert_eq!(read.timer_frame.ok(), frame);
+}
+
+fn check_watchdog(board: &Board, read: &payload::Board<'_>) {
+    let watchdog = board.watchdog.as_ref().map(|watchdog| match watchdog {
+        Watchdog::Sp805 {
+            clock, registers, ..
+        } => (u64::from(*clock), registers.base),
+        Watchdog::SbsaGwdt { control, .. } => (0, control.base),
+    });
+    let found = read.watchdog.map(|watchdog| match watchdog.kind {
+        payload::WatchdogKind::Sp805 { clock } => (clock.get(), watchdog.base),
+        payload::WatchdogKind::Sbsa => (0, watchdog.base),
+    });
+    assert_eq!(found, watchdog);
+}
+
+fn check_gic(board: &Board, version: Gic, read: &payload::Board<'_>) {
+    let bases = |regions: &[&Region]| regions.iter().map(|it| it.base).collect::<Vec<_>>();
+    let found = read.gic.as_ref().map(|gic| match gic {
+        payload::Gic::V2 {
+            distributor,
+            cpu_interface,
+        } => (Gic::V2, bases(&[distributor, cpu_interface])),
+        payload::Gic::V3 {
+            distributor,
+            redistributors,
+            ..
+        } => (Gic::V3, bases(&[distributor, &redistributors[0]])),
+    });
+    let gic = board.gic.as_ref();
+    let v2 = gic.and_then(|gic| gic.v2.as_ref());
+    let v3 = gic.and_then(|gic| gic.v3.as_ref());
+    let expected = match version {
+        Gic::V2 => v2.map(|gic| bases(&[&gic.distributor, &gic.cpu_interface])),
+        Gic::V3 => v3.map(|gic| bases(&[&gic.distributor, &gic.redistributors[0]])),
+    };
+    assert_eq!(found, expected.map(|bases| (version, bases)));
 }
 
 #[test]

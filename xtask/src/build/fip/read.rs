@@ -75,9 +75,6 @@ impl Raw {
 }
 
 /// Reads `file`. Bytes after the package do no harm and are a warning.
-///
-/// # Errors
-/// When it is anything but a sound package.
 pub fn read(file: &[u8]) -> Result<(Package, Option<String>)> {
     let size = file.len();
     let (serial, flags) = header(file)?;

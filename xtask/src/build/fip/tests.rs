@@ -129,11 +129,8 @@ fn every_malformed_package_is_refused_by_name_and_place() {
     let mut duplicate = built();
     duplicate.copy_within(16..32, field(1, 0));
     let nothing = [&built()[..16], &[0; 40]].concat();
-    let mut endless = built()[..16].to_vec();
-    for n in 1..=300u128 {
-        endless.extend(n.to_le_bytes());
-        endless.extend([1; 24]);
-    }
+    let entries = (1..=300u128).map(|n| [&n.to_le_bytes()[..], &[1; 24]].concat());
+    let endless = [built()[..16].to_vec(), entries.collect::<Vec<_>>().concat()].concat();
     let terminator = "offset 0x88: the terminator ";
     for (file, expected) in [
         (spoilt(0, 0), "offset 0x0: no FIP".to_owned()),
@@ -182,6 +179,10 @@ fn every_malformed_package_is_refused_by_name_and_place() {
             "{error}\ninstead of\n{expected}"
         );
     }
+}
+
+#[test]
+fn a_truncated_package_is_refused_by_place() {
     let file = built();
     for cut in 0..file.len() {
         let error = refused(&file[..cut]);

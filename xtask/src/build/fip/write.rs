@@ -42,9 +42,6 @@ impl Default for Builder {
 
 impl Builder {
     /// Takes over all images of `package`, which was read from `file`.
-    ///
-    /// # Errors
-    /// When an image of it cannot be in a package.
     pub fn of(package: &Package, file: &[u8]) -> Result<Self> {
         let mut builder = Self {
             serial: package.serial,
@@ -84,9 +81,6 @@ impl Builder {
 
     /// Adds an image, or replaces the one that is there. As with fiptool, an image without an
     /// option comes before those that were in the package already.
-    ///
-    /// # Errors
-    /// As [`Builder::image`].
     pub fn put(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<&mut Self> {
         self.remove(uuid);
         self.image(uuid, data)?;
@@ -98,9 +92,6 @@ impl Builder {
     }
 
     /// Sets the alignment in bytes of each image and of the package's end.
-    ///
-    /// # Errors
-    /// When it is not a power of two.
     pub fn align(&mut self, align: u64) -> Result<&mut Self> {
         if !align.is_power_of_two() || align > 1 << 20 {
             bail!("the alignment {align} is not a power of two up to a MiB");
@@ -116,9 +107,6 @@ impl Builder {
     }
 
     /// Adds an image.
-    ///
-    /// # Errors
-    /// When it cannot be in a package, or is already.
     pub fn image(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<&mut Self> {
         let size = data.len();
         if uuid.is_nil() {
@@ -143,9 +131,6 @@ impl Builder {
     }
 
     /// Makes the package. Known images come in fiptool's order, and the others after them.
-    ///
-    /// # Errors
-    /// When there is no image.
     pub fn build(&self) -> Result<Vec<u8>> {
         if self.images.is_empty() {
             bail!("no image is given");

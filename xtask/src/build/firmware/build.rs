@@ -33,9 +33,6 @@ const STAGES: [&str; 3] = ["bl1", "bl2", "bl31"];
 
 impl Firmware {
     /// The file of one of the stages.
-    ///
-    /// # Errors
-    /// When it cannot be read.
     pub fn read(&self, stage: &str) -> Result<Vec<u8>> {
         let path = self.dir.join(stage).with_extension("bin");
         fs::read(&path).with_context(|| path.display().to_string())
@@ -43,9 +40,6 @@ impl Firmware {
 }
 
 /// Builds `platform` with `tf_a`, unless that has been done before.
-///
-/// # Errors
-/// When the compiler is missing and cannot be installed, or the build fails.
 pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<Firmware> {
     setup::ensure(workspace, &setup::FIRMWARE)?;
     let fip = platform.fip.map(|fip| Fip::prepare(workspace, fip));

@@ -32,7 +32,6 @@ pub struct Platform {
 
 impl Platform {
     /// The overlay platform of the board `board`.
-    #[must_use]
     pub fn overlay(workspace: &Workspace, board: &str, gic: Gic, variant: Variant) -> Self {
         let mut variables = vec![format!("PB_GIC={}", gic.number())];
         for (key, value) in variant.values() {
@@ -55,7 +54,6 @@ impl Platform {
     }
 
     /// The same platform, which hands BL33 something else.
-    #[must_use]
     pub fn handing_over(mut self, what: Handoff) -> Self {
         self.variables.push(match what {
             Handoff::Kernel => "ARM_LINUX_KERNEL_AS_BL33=1".into(),
@@ -66,7 +64,6 @@ impl Platform {
 
     /// A platform of TF-A's own, as it is, for `gic`. `load_address` is the
     /// board's.
-    #[must_use]
     pub fn stock(stock: &Stock, load_address: u64, gic: Gic) -> Self {
         let gic = gic.number().to_string();
         let variables = stock.variables.iter();
