@@ -13,7 +13,7 @@ pub struct IdleState {
     pub name: String,
     /// CPU_SUSPEND's argument.
     pub power_state: u32,
-    /// The highest power level that goes down; a board file always says it.
+    /// The highest power level that goes down; a board file always has it.
     #[serde(deserialize_with = "required_level")]
     pub level: Option<u8>,
     /// The layout of `power_state`.
@@ -77,7 +77,7 @@ pub struct Firmware {
     /// True if CPUs can be powered on again after CPU_OFF.
     #[serde(default = "yes")]
     pub(crate) cpu_off: bool,
-    /// What cannot be measured with it, and the reason.
+    /// The measurements that are not possible with it, and the reason.
     pub(crate) note: Option<String>,
     /// TF-A's own platform, if the firmware is not the overlay platform.
     pub stock: Option<Stock>,

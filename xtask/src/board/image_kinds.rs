@@ -10,9 +10,9 @@ use uuid::Uuid;
 pub struct Kind {
     /// The option that names its file, without the dashes.
     pub option: &'static str,
-    /// Its name for people.
+    /// The name for people.
     pub title: &'static str,
-    /// Its UUID in a FIP.
+    /// The UUID in a FIP.
     pub uuid: Uuid,
 }
 

@@ -1,4 +1,4 @@
-//! How a LAVA lab starts the board.
+//! The steps by which a LAVA lab starts the board.
 //!
 //! ```toml
 //! [lab]

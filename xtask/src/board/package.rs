@@ -35,9 +35,9 @@ pub enum PackageKind {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Blob {
-    /// Its UUID in a FIP.
+    /// The UUID in a FIP.
     pub uuid: Uuid,
-    /// Its name for people.
+    /// The name for people.
     pub title: String,
     /// The name of its file where it is built.
     pub file: Option<String>,
@@ -65,7 +65,7 @@ pub struct Package {
     pub kind: PackageKind,
     /// The name of the file on the board.
     pub file: String,
-    /// Where it goes, for people.
+    /// The place to which it goes, for people.
     pub install: String,
     /// The images that the FIP needs besides BL33, by fiptool's options.
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! Device trees: made of a board file, or the user's with other boot arguments.
 //!
-//! What is written follows the Devicetree Specification v0.4 and Linux's bindings, so that
-//! any reader understands it; `psci-bench,power-level` in idle states is the one property
+//! A tree that is made follows the Devicetree Specification v0.4 and Linux's bindings, so
+//! that any reader understands it; `psci-bench,power-level` in idle states is the one property
 //! of this project's own.
 
 use std::collections::BTreeSet;

@@ -17,7 +17,7 @@ const PAGE: u64 = 4096;
 const BARE_CPUS: usize = 32;
 /// The largest image there is, in bytes.
 pub const FILE_MAX: usize = BASE_MAX + TREE_ALIGN + TREE_MAX;
-/// What a device tree begins with (Devicetree Specification v0.4, section 5.2).
+/// The beginning of a device tree (Devicetree Specification v0.4, section 5.2).
 const TREE_MAGIC: [u8; 4] = 0xd00d_feed_u32.to_be_bytes();
 
 /// The UART and the conduit that the image has besides its device tree.

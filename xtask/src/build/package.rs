@@ -17,12 +17,10 @@ use crate::setup::workspace::Workspace;
 
 /// An image for a FIP.
 #[derive(Clone, Debug)]
-pub struct Given {
+pub(crate) struct Given {
     /// The option that names it.
     pub option: String,
-    /// Its UUID in a FIP.
     pub uuid: Uuid,
-    /// The image.
     pub data: Vec<u8>,
 }
 
@@ -99,7 +97,7 @@ pub(crate) fn after_fip(package: &Package) -> String {
 
 /// A FIP in the making, and the key to sign with.
 #[derive(Debug, Default)]
-pub struct Recipe<'r> {
+pub(crate) struct Recipe<'r> {
     /// The user's FIP, of which BL33 is replaced.
     pub base: Option<Builder>,
     /// Further images, which replace those of the same kind.
@@ -111,7 +109,7 @@ pub struct Recipe<'r> {
 }
 
 impl Recipe<'_> {
-    /// Refuses what cannot become a FIP for `board`, whatever the payload.
+    /// Refuses a recipe that cannot become a FIP for `board` with any payload.
     pub fn check(&self, board: &Board) -> Result<()> {
         let package = takes_fip(board)?;
         let given = |option| {
@@ -181,10 +179,7 @@ impl Recipe<'_> {
 }
 
 /// Makes the FIP by `recipe`, which has been checked.
-///
-/// # Errors
-/// When an image cannot be in a package, or there is no new certificate.
-pub fn fip(workspace: &Workspace, recipe: Recipe<'_>) -> Result<Builder> {
+pub(crate) fn fip(workspace: &Workspace, recipe: Recipe<'_>) -> Result<Builder> {
     let mut fip = recipe.base.unwrap_or_default();
     add(&mut fip, recipe.given)?;
     fip.put(uuid_of("nt-fw"), recipe.image)?;
@@ -195,7 +190,7 @@ pub fn fip(workspace: &Workspace, recipe: Recipe<'_>) -> Result<Builder> {
 }
 
 /// Makes the further FIP `file` of `board`, without the payload.
-pub fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Builder> {
+pub(crate) fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Builder> {
     let parts = &takes_fip(board)?.parts;
     let part = parts.iter().find(|part| part.file == file);
     let part = part.with_context(|| {
@@ -212,7 +207,7 @@ pub fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Builder> {
 }
 
 /// Adds the images, none of them twice.
-pub fn add(fip: &mut Builder, given: Vec<Given>) -> Result<()> {
+pub(crate) fn add(fip: &mut Builder, given: Vec<Given>) -> Result<()> {
     let mut seen = Vec::new();
     for Given { option, uuid, data } in given {
         if seen.contains(&uuid) {
@@ -259,7 +254,7 @@ pub(crate) fn is_fit_source(text: &[u8]) -> bool {
 /// Makes the source of a flattened image tree (U-Boot's *Flattened Image Tree format*) with
 /// the image and its device tree, which are in the files of these names beside it. U-Boot's
 /// `bootm` enters the image as it enters a Linux kernel.
-pub fn fit_source(title: &str, image: &str, tree: &str, load: u64) -> Result<String> {
+pub(crate) fn fit_source(title: &str, image: &str, tree: &str, load: u64) -> Result<String> {
     for name in [image, tree] {
         if name.contains(['"', '\\']) || name.chars().any(char::is_control) {
             bail!("{name:?}: a FIT source cannot name this file");

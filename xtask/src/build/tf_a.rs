@@ -29,7 +29,7 @@ const NEWEST: (u32, u32) = (2, 15);
 /// A source tree of TF-A.
 #[derive(Clone, Debug)]
 pub struct TfA {
-    /// Its folder.
+    /// The folder.
     pub dir: PathBuf,
     /// The version, such as "2.12.1".
     pub version: String,

@@ -1,8 +1,7 @@
 //! The machine's own apt client, with state of its own.
 //!
-//! What is fetched is not installed: it is material. The user's package lists and sources
-//! stay as they are, below `target/` there are others, and mirrors, proxies and keys are the
-//! ones that the machine is set up with.
+//! Packages are fetched, and not installed. The user's package lists and sources stay as they
+//! are, below `target/` there are others; mirrors, proxies and keys are the machine's.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! What a command needs: the workspace, child processes, tools and packages.
+//! The needs of a command: the workspace, child processes, tools and packages.
 
 pub(crate) mod apt;
 mod ensure;

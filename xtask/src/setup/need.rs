@@ -14,8 +14,7 @@ use super::workspace::Workspace;
 /// The target that the payload is built for.
 pub const TARGET: &str = "aarch64-unknown-none-softfloat";
 
-/// The target of the program that runs in an emulated Linux: it needs nothing
-/// that is not in its own file.
+/// The target of the program that runs in an emulated Linux, with all libraries in its file.
 pub const LINUX_TARGET: &str = "aarch64-unknown-linux-musl";
 
 /// The variable that, set to 1, makes `ensure` fail with what it would install.
@@ -39,7 +38,7 @@ pub enum Need {
     CrossCompiler,
     /// GNU make, for TF-A.
     Make,
-    /// What unpacks a Debian source package.
+    /// The program that unpacks a Debian source package.
     DpkgSource,
     /// Rust's core library for the payload.
     RustTarget,
@@ -61,13 +60,13 @@ pub enum Need {
     Chromium,
     /// A C++ compiler, for libFuzzer.
     CxxCompiler,
-    /// What builds fuzz targets.
+    /// The program that builds fuzz targets.
     CargoFuzz,
-    /// A Python that makes virtual environments, for what is behind it.
+    /// A Python that makes virtual environments, for the packages that follow.
     PythonVenv,
-    /// What builds TF-A's documentation, which tests build pages with.
+    /// Sphinx, with which TF-A's documentation and tests' pages are built.
     Sphinx,
-    /// What tells kinds of files, for LAVA.
+    /// The program that finds the kind of a file, for LAVA.
     File,
     /// Info-ZIP's programs, and 7-Zip's, which tests compare with.
     Zip,
@@ -105,13 +104,13 @@ pub const ALL: [Need; 20] = [
     Need::Labgrid,
 ];
 
-/// What makes and reads archives.
+/// The programs that make and read archives.
 pub const ARCHIVES: [Need; 3] = [Need::Zip, Need::Unzip, Need::SevenZip];
 
-/// What builds pages.
+/// The programs that build pages.
 pub const PAGES: [Need; 2] = [Need::PythonVenv, Need::Sphinx];
 
-/// What runs jobs as labs do.
+/// The programs that run jobs as labs do.
 pub const LABS: [Need; 5] = [
     Need::Qemu,
     Need::PythonVenv,
@@ -120,10 +119,10 @@ pub const LABS: [Need; 5] = [
     Need::Labgrid,
 ];
 
-/// What `cargo xtask fuzz` uses.
+/// The programs that `cargo xtask fuzz` uses.
 pub const FUZZ: [Need; 2] = [Need::CxxCompiler, Need::CargoFuzz];
 
-/// What TF-A's build uses.
+/// The programs that TF-A's build uses.
 pub const FIRMWARE: [Need; 2] = [Need::CrossCompiler, Need::Make];
 
 pub(super) enum State {

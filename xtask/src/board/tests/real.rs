@@ -97,7 +97,7 @@ fn published_topologies() {
     }
 }
 
-/// HiKey960 boots on a Cortex-A53, and its tree says what the others are.
+/// HiKey960 boots on a Cortex-A53, and its tree names the others.
 #[test]
 fn whose_counter_is_read_twice() {
     let workspace = Workspace::find().expect("the repository");

@@ -173,7 +173,7 @@ fn signature_algorithm(algorithm: &AlgorithmIdentifierOwned) -> Option<(Hash, Op
     if algorithm.oid.to_string() != RSA_PSS {
         return Some((Hash::of_ecdsa(algorithm.oid)?, None));
     }
-    // RSASSA-PSS-params: the hash is SHA-1 and the salt 20 bytes unless said.
+    // RSASSA-PSS-params: the hash is SHA-1 and the salt 20 bytes by default.
     let parameters = algorithm.parameters.as_ref()?.to_der().ok()?;
     let mut reader = SliceReader::new(&parameters).ok()?;
     let parameters = reader.sequence(|inner| -> x509_cert::der::Result<_> {

@@ -20,7 +20,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::certificate::{NV_COUNTER, Read};
+use super::certificate::{Hash, NV_COUNTER, Read};
 use super::sign::{Request, sign, verify};
 use super::write::Builder;
 use crate::board::image_kinds::{KINDS, Kind, uuid_of};
@@ -51,10 +51,9 @@ pub fn certificates(package: &Builder) -> Vec<&'static Kind> {
 /// When a link of the package's chain of trust is missing or broken, or the firmware would
 /// not accept the new certificate.
 pub fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) -> Result<()> {
-    let (old, content_key) = chain(workspace, package)?;
+    let (old, hash, content_key) = chain(workspace, package)?;
     let image = package.get(uuid_of("nt-fw")).context("there is no BL33")?;
     let config = package.get(uuid_of("nt-fw-config"));
-    let (hash, _) = old.hash(BL33_HASH)?;
     let request = Request {
         image,
         config,
@@ -95,9 +94,9 @@ pub fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) -> Result
     Ok(())
 }
 
-/// Checks the chain of trust down to nt-fw-cert, and returns that certificate and the key
-/// that nt-fw-key-cert names for it.
-fn chain(workspace: &Workspace, package: &Builder) -> Result<(Read, Vec<u8>)> {
+/// Checks the chain of trust down to nt-fw-cert, and returns that certificate, the hash that it
+/// has of BL33, and the key that nt-fw-key-cert names for it.
+fn chain(workspace: &Workspace, package: &Builder) -> Result<(Read, Hash, Vec<u8>)> {
     let read = |option: &str| {
         let der = package.get(uuid_of(option)).with_context(|| {
             format!(
@@ -110,6 +109,7 @@ fn chain(workspace: &Workspace, package: &Builder) -> Result<(Read, Vec<u8>)> {
     let (content, key) = (read("nt-fw-cert")?, read("nt-fw-key-cert")?);
     let root = read("trusted-key-cert")?;
     let content_key = key.extension(CONTENT_KEY)?;
+    let (hash, _) = content.hash(BL33_HASH)?;
     check_signature(workspace, &root)?;
     for (certificate, named, by) in [
         (&key, root.extension(WORLD_KEY)?, "trusted-key-cert"),
@@ -122,7 +122,7 @@ fn chain(workspace: &Workspace, package: &Builder) -> Result<(Read, Vec<u8>)> {
         check_signature(workspace, certificate)?;
     }
     let content_key = content_key.to_vec();
-    Ok((content, content_key))
+    Ok((content, hash, content_key))
 }
 
 fn check_signature(workspace: &Workspace, certificate: &Read) -> Result<()> {

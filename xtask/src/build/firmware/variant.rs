@@ -60,7 +60,7 @@ pub struct Variant {
     pub state_id: StateFormat,
     /// `timer-stop=0|1`: a CPU's own timers stop in a power-down.
     pub timer_stop: bool,
-    /// `faults=0|1`: it can be told to have a fault ([`super::fault`]).
+    /// `faults=0|1`: it can be given a fault ([`super::fault`]).
     pub faults: bool,
     /// `osi=0|1`: CPU_SUSPEND's OS-initiated mode (TF-A's PSCI_OS_INIT_MODE).
     pub os_initiated: bool,
