@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use xtask::board::{self, Board, Conduit, Gic, StateId};
+use xtask::board::{self, Board, Conduit, Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 use xtask::build::payload;
@@ -52,7 +52,7 @@ fn said(name: &str, bootargs: Option<&str>) -> String {
     setup::ensure(&workspace, &[Need::Qemu]).expect("QEMU");
     let board = board(&workspace);
     let builtin = board.firmware("builtin").expect("its firmware");
-    let states = builtin.idle_states(StateId::Original);
+    let states = builtin.idle_states(StateFormat::Original);
     let tree = bootargs.map(|bootargs| {
         let choices = Choices {
             cpus: 2,

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use psci_bench::model::Verdict;
-use xtask::board::{self, Gic, StateId};
+use xtask::board::{self, Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 use xtask::build::payload;
@@ -230,7 +230,7 @@ fn tree_with(frame: &str) -> Vec<u8> {
         .replace("memory-mib = 1024", "memory-mib = 1021");
     let board = board::parse("board.toml", &format!("{text}\n{frame}")).expect("a good board");
     let firmware = board.firmware("tf-a").expect("its firmware");
-    let mut states = firmware.idle_states(StateId::Original);
+    let mut states = firmware.idle_states(StateFormat::Original);
     let powerdowns = states.iter_mut().filter(|state| state.is_powerdown());
     powerdowns.for_each(|state| state.local_timer_stop = true);
     let choices = Choices {

@@ -15,6 +15,8 @@
 //!
 //! Payload and host tool share this one definition.
 
+use serde::Deserialize;
+
 use crate::spec::words::words;
 
 /// Size in bytes of the arm64 `Image` header.
@@ -43,15 +45,22 @@ pub const TREE_MAX: usize = 2 << 20;
 /// The largest file without its tree, in bytes; `linker/payload.ld` has it too.
 pub const BASE_MAX: usize = 256 << 10;
 
+/// Returns the least working memory for this number of CPUs, in bytes.
+pub const fn working_memory(cpus: u32) -> u64 {
+    (64 << 10) + (32 << 10) * cpus as u64
+}
+
 /// The programming model of a UART; the numbers are those of the parameter block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum UartKind {
     /// Arm PrimeCell PL011 (DDI 0183).
     Pl011 = 1,
     /// An 8250/16550-compatible UART.
     Ns16550 = 2,
     /// The generic UART of Arm's base system architecture, a PL011 without
-    /// settings (DEN0094).
+    /// settings (DEN0094). Board files have no name for it.
+    #[serde(skip_deserializing)]
     Sbsa = 3,
     /// Cadence's UART, in Zynq and ZynqMP (Xilinx UG1087).
     Cadence = 4,
@@ -106,6 +115,8 @@ pub struct EmergencyUart {
 
 words! {
     /// The instruction that calls the firmware (SMC Calling Convention, DEN0028).
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
     pub enum Conduit, word {
         /// Secure Monitor Call.
         Smc = "smc",

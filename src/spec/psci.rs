@@ -6,6 +6,7 @@
 
 use core::fmt;
 
+use serde::Deserialize;
 use smccc::psci::Error;
 
 use crate::spec::words::words;
@@ -73,8 +74,11 @@ pub enum WrongLevel {
 words! {
     /// The layout of `power_state` (section 5.4.2), by bit 1 of
     /// PSCI_FEATURES(CPU_SUSPEND).
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "lowercase")]
     pub enum StateFormat, name {
         /// StateID in bits 15:0, type in bit 16, power level in bits 25:24.
+        #[default]
         Original = "original",
         /// StateID in bits 27:0, type in bit 30.
         Extended = "extended",

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 use object::{Object, ObjectSymbol};
 use psci_bench::model::Verdict;
 use psci_bench::record::parse::Record;
-use xtask::board::{self, Conduit, Gic, StateId};
+use xtask::board::{self, Conduit, Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 use xtask::build::payload;
@@ -51,7 +51,7 @@ pub fn tree_with(gic: Gic, cpus: u32, bootargs: &str) -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
     let board = board::load(&workspace, "qemu").expect("the board");
     let firmware = board.firmware("tf-a").expect("its firmware");
-    let idle_states = firmware.idle_states(StateId::Original);
+    let idle_states = firmware.idle_states(StateFormat::Original);
     let choices = Choices {
         cpus,
         gic,

@@ -2,7 +2,7 @@
 //! firmware's hands all the same.
 
 use psci_bench::model::Verdict;
-use xtask::board::{self, Conduit, Gic, StateId};
+use xtask::board::{self, Conduit, Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::payload::Tree;
 use xtask::qemu::run_spec::RunSpec;
@@ -83,7 +83,7 @@ fn tree_with_a_silent_timer() -> Vec<u8> {
         cpus: 2,
         gic: Gic::V3,
         conduit: Conduit::Smc,
-        idle_states: &firmware.idle_states(StateId::Original),
+        idle_states: &firmware.idle_states(StateFormat::Original),
         bootargs: "iterations=1 warmup=0",
     };
     device_tree::build(&board, &choices).expect("a tree")

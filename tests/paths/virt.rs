@@ -3,7 +3,7 @@
 use std::fs;
 
 use psci_bench::model::Verdict;
-use xtask::board::{self, Board, Conduit, Gic, StateId};
+use xtask::board::{self, Board, Conduit, Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 
@@ -22,7 +22,7 @@ fn tree_of(board: &Board, cpus: u32, conduit: Conduit) -> Vec<u8> {
         cpus,
         gic: Gic::V3,
         conduit,
-        idle_states: &firmware.idle_states(StateId::Original),
+        idle_states: &firmware.idle_states(StateFormat::Original),
         bootargs: FEW,
     };
     device_tree::build(board, &choices).expect("a tree")

@@ -114,7 +114,9 @@ fn what_is_not_understood_stays() {
     let mut builder = Builder::default();
     let uuid = |option: &str| called(option).expect("a kind").uuid;
     builder.image(uuid("tb-fw"), vec![1; 9]).expect("good");
-    builder.image(Uuid([7; 16]), vec![2; 5]).expect("good");
+    builder
+        .image(Uuid::from_bytes([7; 16]), vec![2; 5])
+        .expect("good");
     builder.image(uuid("nt-fw"), vec![3; 7]).expect("good");
     let mut file = builder.build().expect("images");
     // The header's serial number and flags, and the flags of two entries.
@@ -130,7 +132,10 @@ fn what_is_not_understood_stays() {
     assert_eq!((package.serial, package.flags), (0x55, 0x1234_0000_0001));
     let flags: Vec<u64> = package.entries.iter().map(|entry| entry.flags).collect();
     assert_eq!(flags, [0x11, 0, 0x22]);
-    assert_eq!(package.image(&new, Uuid([7; 16])), Some(&[2; 5][..]));
+    assert_eq!(
+        package.image(&new, Uuid::from_bytes([7; 16])),
+        Some(&[2; 5][..])
+    );
     scratch.ours("fip remove new.bin --nt-fw");
     let left = scratch.read("new.bin");
     let (package, _) = read(&left).expect("a good package");

@@ -28,8 +28,8 @@ fn stand_ins(scratch: &Scratch, requires: Vec<&str>, blobs: &[Blob]) -> String {
         words += &format!(" --{option} {option}");
     }
     for blob in blobs {
-        let uuid = blob.uuid.get_ref();
-        scratch.write(uuid, format!("a stand-in for {}", blob.title).as_bytes());
+        let uuid = blob.uuid.to_string();
+        scratch.write(&uuid, format!("a stand-in for {}", blob.title).as_bytes());
         words += &format!(" --blob uuid={uuid},file={uuid}");
     }
     words
@@ -62,7 +62,7 @@ fn every_board_gets_its_file() {
     let scratch = Scratch::new();
     scratch.write("payload.bin", &payload());
     for board in boards() {
-        let name = board.name.get_ref();
+        let name = &board.name;
         let said = scratch.ours(&format!(
             "image --board {name} --base payload.bin -o image.bin"
         ));
@@ -75,29 +75,29 @@ fn every_board_gets_its_file() {
             assert!(said.contains("has no [package]"), "{said}");
             continue;
         };
-        if *package.kind.get_ref() != PackageKind::Fip {
+        if package.kind != PackageKind::Fip {
             let refused = scratch.refused(&build);
             let instead = format!("run `cargo xtask image --board {name}");
             assert!(refused.contains("takes no FIP"), "{refused}");
             assert!(refused.contains(&instead), "{refused}");
-            assert!(said.contains(package.install.get_ref()), "{said}");
-            if *package.kind.get_ref() == PackageKind::Fit {
+            assert!(said.contains(&package.install), "{said}");
+            if package.kind == PackageKind::Fit {
                 scratch.theirs("mkimage -f image.bin.its image.bin.itb");
                 scratch.theirs("dumpimage -T flat_dt -p 0 -o out image.bin.itb");
                 assert!(scratch.read("out") == image, "{name}");
             }
             continue;
         }
-        let requires = package.requires().iter();
-        let requires = requires.map(|option| option.get_ref().as_str()).collect();
-        let options = stand_ins(&scratch, requires, package.blobs());
+        let requires = package.requires.iter();
+        let requires = requires.map(|option| option.as_str()).collect();
+        let options = stand_ins(&scratch, requires, &package.blobs);
         let said = scratch.ours(&format!("{build} {options}"));
-        assert!(said.contains(package.install.get_ref()), "{said}");
+        assert!(said.contains(&package.install), "{said}");
         unpacks(&scratch, "fip.bin", &options, Some(&image));
         let file = scratch.read("fip.bin");
         let (fip, _) = read(&file).expect("a good package");
         for entry in fip.entries {
-            assert_eq!(entry.range.start as u64 % package.align(), 0, "{name}");
+            assert_eq!(entry.range.start as u64 % package.align, 0, "{name}");
         }
         // Without any one of them, the error names its option.
         for left_out in options.split(" --").filter(|word| !word.is_empty()) {
@@ -109,11 +109,11 @@ fn every_board_gets_its_file() {
             let option = option.collect::<Vec<_>>().join(" ");
             assert!(said.contains(&format!("--{option}")), "{left_out}: {said}");
         }
-        for part in package.parts() {
+        for part in &package.parts {
             let requires = part.requires.iter();
-            let requires = requires.map(|option| option.get_ref().as_str()).collect();
+            let requires = requires.map(|option| option.as_str()).collect();
             let options = stand_ins(&scratch, requires, &part.blobs);
-            let file = part.file.get_ref();
+            let file = &part.file;
             let make = format!("fip build --board {name} --part {file} -o {file}");
             scratch.ours(&format!("{make} {options}"));
             unpacks(&scratch, file, &options, None);

@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let output = output(&workspace, arguments, of_board.then_some(&board))?;
     let out = ("--output", output.as_path());
     let package = board.package.as_ref().filter(|_| of_board);
-    let is_fit = package.is_some_and(|package| *package.kind.get_ref() == PackageKind::Fit);
+    let is_fit = package.is_some_and(|package| package.kind == PackageKind::Fit);
     let parts = is_fit.then(|| FitFiles::beside(&output)).transpose()?;
     // Before anything is written, and the payload is built.
     files::writable(out)?;
@@ -152,9 +152,9 @@ fn output(
     board: Option<&Board>,
 ) -> Result<PathBuf> {
     let raw = board.and_then(|board| board.package.as_ref());
-    let raw = raw.filter(|package| *package.kind.get_ref() == PackageKind::Raw);
+    let raw = raw.filter(|package| package.kind == PackageKind::Raw);
     let name = match raw {
-        Some(package) => package.file.get_ref().clone(),
+        Some(package) => package.file.clone(),
         None if arguments.bare => "payload.bin".into(),
         None => format!("psci-bench-{}.bin", arguments.board),
     };
@@ -234,7 +234,7 @@ fn fit(board: &Board, output: &Path, parts: &FitFiles, image: &[u8]) -> Result<(
         let name = path.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
     };
-    let load = *board.load_address.get_ref();
+    let load = board.load_address;
     let source = package::fit_source(&board.title, &name(output), &name(&parts.tree), load)?;
     for (file, data) in parts.named().into_iter().zip([tree, source.as_bytes()]) {
         // By a link, it may be only now.

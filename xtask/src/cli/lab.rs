@@ -12,7 +12,7 @@ use super::common::plan;
 use super::image::{self, TreeArguments};
 use crate::board::{self, Board, MINUTES_MAX, PackageKind};
 use crate::build::device_tree;
-use crate::build::fip::{self, Builder, read, sign};
+use crate::build::fip::{self, Builder, read};
 use crate::build::firmware::{Variant, fault};
 use crate::build::package::{self, Recipe};
 use crate::build::payload::Tree;
@@ -216,7 +216,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
             Source::None => {
                 let released = image::released("--payload", arguments.payload.as_deref())?;
                 let data = image::make(&workspace, board, &tree, released)?;
-                let file = package::package(board)?.file.get_ref().clone();
+                let file = package::package(board)?.file.clone();
                 (Content::Loose { file, data }, None)
             }
         };
@@ -247,7 +247,7 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
     for (cell, _) in &made {
         say(&cell.place.path.display().to_string());
         if let Content::Loose { file, .. } = &cell.content {
-            let install = package::package(cell.board)?.install.get_ref();
+            let install = &package::package(cell.board)?.install;
             say(&format!(
                 "{file} goes onto the board before its tests run. {install}"
             ));
@@ -321,7 +321,7 @@ fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
 
 /// Where the firmware for `board` is from: a cell each.
 fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<'a>>> {
-    let name = board.name.get_ref();
+    let name = &board.name;
     if board.qemu.is_some() {
         if let Some(base) = arguments.base.first() {
             bail!(
@@ -353,10 +353,7 @@ fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<
             board.title
         );
     }
-    match (
-        *package::package(board)?.kind.get_ref(),
-        arguments.base.as_slice(),
-    ) {
+    match (package::package(board)?.kind, arguments.base.as_slice()) {
         (PackageKind::Fip, []) => bail!(
             "{} boots a FIP: give the one that it boots now, or its recovery image, by --base",
             board.title
@@ -381,7 +378,7 @@ fn name(arguments: &LabArguments, board: &Board, source: &Source<'_>) -> Result<
     let usual = || match source {
         Source::Built(variant) => {
             let mut name = match arguments.variant.as_slice() {
-                [] => board.default_firmware.get_ref().clone(),
+                [] => board.default_firmware.clone(),
                 // Only what differs from the usual one, which a name has room for.
                 _ => variant_name(*variant),
             };
@@ -401,14 +398,14 @@ fn name(arguments: &LabArguments, board: &Board, source: &Source<'_>) -> Result<
                 .map(|c| if is_plain(c) { c } else { '_' })
                 .collect()
         }
-        Source::None => board.default_firmware.get_ref().clone(),
+        Source::None => board.default_firmware.clone(),
     };
     let firmware = arguments.name.clone().unwrap_or_else(usual);
     let firmware = check_name(&firmware)
         .map_err(|why| anyhow::anyhow!("the firmware's name {firmware:?}: {why}; use --name"))?;
     Ok(Names {
         engine: arguments.engine,
-        board: board.name.get_ref().clone(),
+        board: board.name.clone(),
         firmware,
     })
 }
@@ -451,7 +448,7 @@ fn spec(
     cpus: u32,
 ) -> RunSpec {
     RunSpec {
-        board: board.name.get_ref().clone(),
+        board: board.name.clone(),
         smp: Some(cpus),
         gic: tree.gic,
         variant,
@@ -488,7 +485,7 @@ fn given(
             at()
         ),
         (false, _) => None,
-        (true, Some(lab)) => Some(Recovery::open(&file, lab.recovery.get_ref()).with_context(at)?),
+        (true, Some(lab)) => Some(Recovery::open(&file, &lab.recovery).with_context(at)?),
         (true, None) => bail!(
             "{}: this is a zip, and the board file of {} has no [lab], which says where the FIP \
              is in one",
@@ -522,10 +519,10 @@ fn given(
              {}",
             at(),
             board.title,
-            lab.recovery.get_ref()
+            lab.recovery
         ),
         (None, _) => Ok(Content::Loose {
-            file: package::package(board)?.file.get_ref().clone(),
+            file: package::package(board)?.file.clone(),
             data: fip,
         }),
     }
@@ -539,8 +536,8 @@ fn build(
     tree: &TreeArguments,
     old: &[u8],
 ) -> Result<Vec<u8>> {
-    let (package, warnings) = read(old).context("the FIP")?;
-    for warning in warnings {
+    let (package, warning) = read(old).context("the FIP")?;
+    if let Some(warning) = warning {
         say(&format!("warning: the FIP: {warning}"));
     }
     let recipe = Recipe {
@@ -552,14 +549,10 @@ fn build(
     recipe.check(board)?;
     let released = released(arguments.payload.as_deref())?;
     let image = image::make(workspace, board, tree, released)?;
-    let mut builder = package::fip(
-        Recipe { image, ..recipe },
-        |request| sign::sign(workspace, request),
-        |signed| sign::verify(workspace, signed),
-    )?;
-    let align = package::package(board)?.align().max(package.align());
+    let mut builder = package::fip(workspace, Recipe { image, ..recipe })?;
+    let align = package::package(board)?.align.max(package.align());
     builder.align(align)?;
-    Ok(builder.build()?)
+    builder.build()
 }
 
 fn released(path: Option<&Path>) -> Result<Option<Vec<u8>>> {

@@ -155,7 +155,7 @@ impl Cell<'_> {
     }
 
     fn minutes(&self) -> u32 {
-        let of_board = self.board.lab.as_ref().map(|lab| *lab.minutes.get_ref());
+        let of_board = self.board.lab.as_ref().map(|lab| lab.minutes);
         let usual = match self.content {
             Content::Qemu(_) => QEMU_MINUTES,
             _ => of_board.unwrap_or(BOARD_MINUTES),
@@ -181,7 +181,7 @@ impl Cell<'_> {
         };
         let (way, usual) = match (machine, &self.board.lab) {
             (Some(machine), _) => (lava::Way::Qemu(machine), "qemu"),
-            (None, Some(lab)) => (lava::Way::Board(lab), lab.device_type.get_ref().as_str()),
+            (None, Some(lab)) => (lava::Way::Board(lab), lab.device_type.as_str()),
             (None, None) => bail!("{} has no [lab] in its board file", self.board.title),
         };
         let job = lava::job(&lava::Job {
@@ -252,7 +252,7 @@ mod tests {
     fn cell(board: &Board, engine: Engine) -> Cell<'_> {
         let names = Names {
             engine,
-            board: board.name.get_ref().clone(),
+            board: board.name.clone(),
             firmware: "v2.12".to_owned(),
         };
         Cell {
@@ -280,7 +280,7 @@ mod tests {
         let workspace = Workspace::find().expect("the repository");
         let juno = board::load(&workspace, "juno").expect("a board");
         let mut cell = cell(&juno, Engine::Lava);
-        let of_board = juno.lab.as_ref().map(|lab| *lab.minutes.get_ref());
+        let of_board = juno.lab.as_ref().map(|lab| lab.minutes);
         assert_eq!(Some(cell.minutes()), of_board);
         cell.run = Duration::from_secs(7_201);
         assert_eq!(cell.minutes(), 121 + ENGINE_MINUTES);

@@ -116,7 +116,7 @@ fn qemu(job: &Job<'_>, machine: &Machine, out: &mut String) {
 
 fn board_actions(job: &Job<'_>, lab: &Lab, out: &mut String) {
     let url = quoted(&format!("{}/{}", job.url, job.file));
-    let console = lab.console.as_ref().map(|name| name.get_ref());
+    let console = lab.console.as_ref();
     // With two connections, each has a namespace of its own.
     let space = |name: &str| match console {
         Some(_) => format!("    namespace: {name}\n"),
@@ -139,7 +139,7 @@ fn board_actions(job: &Job<'_>, lab: &Lab, out: &mut String) {
     if let Some(prompt) = &lab.prompt {
         out.push_str(&format!(
             "    parameters: {{kernel-start-message: ''}}\n    prompts: {}\n",
-            list([prompt.get_ref().as_str()])
+            list([prompt.as_str()])
         ));
     }
     if let Some(console) = console {

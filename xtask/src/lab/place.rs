@@ -65,7 +65,7 @@ impl Place {
                 .with_context(|| format!("-o {}", dir.display()))?
                 .join(names.folder()),
             force,
-            loaded: package.map(|package| package.file.get_ref().clone()),
+            loaded: package.map(|package| package.file.clone()),
         };
         this.free()?;
         Ok(this)

@@ -58,7 +58,7 @@ impl Machine<'_> {
     /// # Errors
     /// When it does, with the numbers that can be.
     pub fn check_cpus(&self, firmware: &board::Firmware) -> Result<()> {
-        let in_all = *firmware.max_cpus.get_ref();
+        let in_all = firmware.max_cpus;
         let (most, why) = match self.gic {
             Gic::V2 if in_all > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
             _ => (in_all, format!("firmware {}", self.firmware.name())),
@@ -148,7 +148,7 @@ impl Machine<'_> {
         let mut add = |words: &[&str]| arguments.extend(words.iter().map(OsString::from));
         add(&["-M", &machine, "-cpu", self.cpu]);
         add(&["-smp", &self.cpus.to_string()]);
-        add(&["-m", &self.recipe.memory_mib.get_ref().to_string()]);
+        add(&["-m", &self.recipe.memory_mib.to_string()]);
         add(&["-display", "none", "-nic", "none", "-monitor", "none"]);
         add(&["-serial", "stdio", "-no-reboot"]);
         for argument in &self.recipe.arguments {

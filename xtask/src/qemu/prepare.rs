@@ -83,7 +83,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
             board.title
         );
     }
-    let load_address = *board.load_address.get_ref();
+    let load_address = board.load_address;
     let tf_a = match &spec.tf_a {
         Some(dir) => Some(TfA::locate(&workspace, Some(dir))?),
         None => None,
@@ -107,7 +107,7 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let (mut in_memory, mut host, mut stages) = (None, None, None);
     let file = match spec.firmware {
         Firmware::Builtin => {
-            let memory = board.memory.first().map_or(0, |range| range.get_ref().base);
+            let memory = board.memory.first().map_or(0, |range| range.base);
             map.image = positions::loaded_at(memory, &image);
             image
         }

@@ -8,7 +8,7 @@ use clap::Args;
 use super::images::{Images, number};
 use super::package_files;
 use crate::board;
-use crate::build::fip::{Builder, sign};
+use crate::build::fip::Builder;
 use crate::build::package::{self, Recipe};
 use crate::cli::files;
 use crate::cli::image::{self, TreeArguments};
@@ -62,7 +62,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
     files::apart(out, ("--nt-fw-key", arguments.nt_fw_key.as_deref()))?;
     files::apart(out, ("--dtb", arguments.tree.dtb.as_deref()))?;
     let given = package_files::load(&arguments.images, out)?;
-    let mut align = package.align();
+    let mut align = package.align;
     let mut builder = match &arguments.part {
         Some(file) => package::part(&board, file, given)?,
         None => {
@@ -85,12 +85,7 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
             let payload = arguments.payload.as_deref();
             let payload = image::released("--payload", payload)?;
             let image = image::make(&workspace, &board, &arguments.tree, payload)?;
-            let recipe = Recipe { image, ..recipe };
-            package::fip(
-                recipe,
-                |request| sign::sign(&workspace, request),
-                |signed| sign::verify(&workspace, signed),
-            )?
+            package::fip(&workspace, Recipe { image, ..recipe })?
         }
     };
     builder.align(arguments.align.unwrap_or(align))?;

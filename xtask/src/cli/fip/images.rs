@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args};
 
 use crate::board::Uuid;
-use crate::board::image_kinds::{KINDS, Kind};
+use crate::board::image_kinds::{KINDS, Kind, parse_uuid};
 
 /// How a FIP is laid out.
 #[derive(Clone, Copy, Debug, Args)]
@@ -45,13 +45,13 @@ fn blob(text: &str) -> Result<(Uuid, PathBuf), String> {
     let split = uuid_first.or(file_first.map(|(file, uuid)| (uuid, file)));
     let split = split.filter(|(_, file)| !file.is_empty());
     let (uuid, file) = split.ok_or("this has the form uuid=U,file=F")?;
-    Ok((uuid.parse()?, file.into()))
+    Ok((parse_uuid(uuid)?, file.into()))
 }
 
 /// `uuid=U`.
 fn bare_uuid(text: &str) -> Result<Uuid, String> {
     let uuid = text.strip_prefix("uuid=");
-    uuid.ok_or("this has the form uuid=U")?.parse()
+    parse_uuid(uuid.ok_or("this has the form uuid=U")?)
 }
 
 /// An image of a FIP, and the file that it is in.

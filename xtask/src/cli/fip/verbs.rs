@@ -12,7 +12,7 @@ use super::build::{self, BuildArguments};
 use super::images::{Chosen, Images, Layout, number};
 use super::package_files::{load, open, save};
 use crate::board::Uuid;
-use crate::board::image_kinds::{known, label};
+use crate::board::image_kinds::{known, label, uuid_of};
 use crate::build::fip::{Builder, certificates};
 use crate::build::package;
 use crate::cli::files;
@@ -172,7 +172,7 @@ fn update(
     let mut builder = Builder::of(&package, &file)?;
     lay_out(&mut builder, layout)?;
     let given = load(images, out)?;
-    let has = |option| given.iter().any(|given| given.uuid == Uuid::of(option));
+    let has = |option| given.iter().any(|given| given.uuid == uuid_of(option));
     if has("nt-fw") && !has("nt-fw-cert") && !force && !certificates(&builder).is_empty() {
         bail!(
             "{} has certificates, and firmware that checks them would refuse another BL33: give \
@@ -212,7 +212,7 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &Chosen) -> Resul
 fn file_name(uuid: Uuid) -> String {
     match known(uuid) {
         Some(kind) => format!("{}.bin", kind.option),
-        None => format!("{uuid}.bin"),
+        None => format!("{uuid:X}.bin"),
     }
 }
 
@@ -254,7 +254,7 @@ fn info(path: &Path) -> Result<u8> {
         let (at, size) = (entry.range.start, entry.range.len());
         writeln!(
             out,
-            "{option:<18} offset {at:#10x}  size {size:#10x}  {}  {title}",
+            "{option:<18} offset {at:#10x}  size {size:#10x}  {:X}  {title}",
             entry.uuid
         )?;
     }

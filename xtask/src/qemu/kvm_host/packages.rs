@@ -5,14 +5,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use object::Object;
 
 use super::initramfs::Contents;
-use crate::setup::apt::{self, Apt};
-use crate::setup::process::{self, find, quietly};
+use crate::setup::apt;
 use crate::setup::progress::Progress;
 use crate::setup::workspace::{Workspace, once};
 
@@ -51,7 +49,8 @@ pub fn fetch(workspace: &Workspace) -> Result<Packages> {
             )
         })?;
         let root = work.path().join("root");
-        unpack(work.path(), &root)?;
+        fs::create_dir(&root)?;
+        apt::unpack(work.path(), &root)?;
         fs::copy(kernel(&root)?, partial.join("Image"))?;
         fs::write(partial.join("base.cpio"), base(&root)?)?;
         Ok(fs::write(partial.join("packages"), said)?)
@@ -62,47 +61,15 @@ pub fn fetch(workspace: &Workspace) -> Result<Packages> {
     })
 }
 
-/// Fetches the packages to `work`; what is said of them is the kernel's name
-/// and version.
+/// Fetches the packages to `work`, and returns the kernel's name and version.
 fn download(work: &Path, progress: &Progress) -> Result<String> {
-    apt::from_any_site(|site| {
-        let apt = Apt::foreign(work, site, "arm64")?;
-        let log = work.join("apt.log");
-        let run = |arguments: &[&str]| {
-            let mut command = apt.command("apt-get", arguments);
-            quietly(&mut command, &log, progress, apt::watch)
-        };
-        run(&["update"])?;
-        let (name, version) = apt.resolve(KERNEL)?;
+    apt::fetch(work, progress, &apt::ARM64, |apt| {
         // By itself: what it depends on is for a machine that is kept.
-        run(&["download", &format!("{name}={version}")])?;
-        let install = [
-            "install",
-            "--download-only",
-            "-y",
-            "--no-install-recommends",
-        ];
-        run(&[&install[..], &[QEMU]].concat())?;
-        Ok(format!("{name} {version}\n"))
+        let kernel = apt.download_dependency(KERNEL)?;
+        let install = ["install", "--download-only", "-y"];
+        apt.get(&[&install[..], &["--no-install-recommends", QEMU]].concat())?;
+        Ok(format!("{kernel}\n"))
     })
-}
-
-/// Unpacks all that was fetched.
-fn unpack(work: &Path, root: &Path) -> Result<()> {
-    if find("dpkg-deb").is_none() {
-        bail!("this machine has no dpkg-deb");
-    }
-    fs::create_dir(root)?;
-    for dir in [work.to_path_buf(), work.join("cache").join("archives")] {
-        for entry in fs::read_dir(&dir)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|ending| ending == "deb") {
-                let mut unpack = Command::new("dpkg-deb");
-                process::output(unpack.arg("-x").arg(&path).arg(root))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// The kernel: the only one.

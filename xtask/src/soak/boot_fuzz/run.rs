@@ -21,7 +21,7 @@ use super::classes::{BLOCKS, Change, Class, TREES};
 use super::judge::{Judged, Outcome, Reference, Rows};
 use super::random::Random;
 use crate::board::firmware_kind::Firmware;
-use crate::board::{self, Conduit, Gic, GivenStates, StateId};
+use crate::board::{self, Conduit, Gic, GivenStates, StateFormat};
 use crate::build::firmware::Variant;
 use crate::build::image;
 use crate::build::image_contents::{Contents, ImageWish, contents};
@@ -199,10 +199,10 @@ fn reference(
     let board = board::load(workspace, BOARD)?;
     let states = board
         .firmware(Firmware::TfA.name())?
-        .idle_states(StateId::Original);
+        .idle_states(StateFormat::Original);
     let states = states.iter().filter(|state| state.is_powerdown());
     let plans = states.map(|state| {
-        let value = state.power_state.get_ref();
+        let value = state.power_state;
         format!("{PLAN} deepest={value:#x} core={value:#x}")
     });
     let mut reference: Option<Reference> = None;
