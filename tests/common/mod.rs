@@ -1,5 +1,4 @@
-//! What the whole-program tests share: running the payload under QEMU, and
-//! reading what it printed.
+//! Runs the payload under QEMU, and reads what it printed.
 
 #![allow(dead_code, reason = "each test program uses its own part of it")]
 
@@ -10,12 +9,13 @@ use std::sync::atomic::AtomicBool;
 use object::{Object, ObjectSymbol};
 use psci_bench::model::Verdict;
 use psci_bench::record::parse::Record;
-use xtask::board::{self, Conduit, Gic, StateId};
+use xtask::board::{self, Board, Conduit, Gic, StateId};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 use xtask::build::payload;
 use xtask::qemu::run_result::RunResult;
 use xtask::qemu::run_spec::RunSpec;
+use xtask::qemu::stream::Ending;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
@@ -28,38 +28,88 @@ pub fn run(spec: &RunSpec) -> RunResult {
     }
 }
 
-/// Runs `spec`, which has to end with PASS.
-pub fn pass(spec: &RunSpec) -> Log {
+/// Text in one line: long messages are wrapped.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A finished run.
+pub struct Ran {
+    pub result: RunResult,
+    /// The log in one line.
+    pub plain: String,
+}
+
+impl Ran {
+    /// The log contains each of these words; those behind a `!` it lacks.
+    pub fn says<S: AsRef<str>>(self, words: &[S]) -> Self {
+        for word in words.iter().map(AsRef::as_ref) {
+            let (has, word) = match word.strip_prefix('!') {
+                Some(word) => (false, word),
+                None => (true, word),
+            };
+            let text = self.result.text();
+            assert_eq!(self.plain.contains(word), has, "{word:?} in\n{text}");
+        }
+        self
+    }
+
+    /// The records of the log.
+    pub fn log(&self) -> Log {
+        Log::new(&self.result.log)
+    }
+}
+
+/// Runs `spec`, which ends with `verdict` and its exit code, and by itself.
+pub fn ends(spec: &RunSpec, verdict: Verdict) -> Ran {
     let result = run(spec);
-    assert_eq!(
-        result.verdict,
-        Verdict::Pass,
-        "{spec:?}\n{:?}\n{}",
-        result.diagnosis,
-        result.text()
-    );
-    Log::new(&result.log)
+    let text = result.text();
+    let seen = format!("{spec:?}\n{:?}\n{text}", result.diagnosis);
+    assert_eq!(result.verdict, verdict, "{seen}");
+    assert_ne!(result.ending, Ending::TimedOut, "{seen}");
+    assert_eq!(result.exit_code(), verdict.exit_code(), "{seen}");
+    let plain = one_line(&text);
+    Ran { result, plain }
 }
 
-/// The device tree of QEMU's board file, for so many CPUs.
-pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
-    tree_with(Gic::V3, cpus, bootargs)
+/// Runs `spec`, which ends with PASS.
+pub fn pass(spec: &RunSpec) -> Log {
+    ends(spec, Verdict::Pass).log()
 }
 
-/// The same, with this GIC.
-pub fn tree_with(gic: Gic, cpus: u32, bootargs: &str) -> Vec<u8> {
+/// QEMU's board, with `change` made in the text of its file.
+pub fn changed_board(change: impl Fn(&str) -> String) -> Board {
     let workspace = Workspace::find().expect("the workspace");
-    let board = board::load(&workspace, "qemu").expect("the board");
+    let path = workspace.board("qemu").join("board.toml");
+    let text = std::fs::read_to_string(path).expect("the board file");
+    let changed = change(&text);
+    board::parse("board.toml", &changed).expect("a good board")
+}
+
+/// QEMU's board, with `from` in the text of its file replaced.
+pub fn board_with(from: &str, to: &str) -> Board {
+    changed_board(|text| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    })
+}
+
+/// A device tree of `board` under TF-A for so many CPUs.
+pub fn tree_of(board: &Board, gic: Gic, cpus: u32, bootargs: &str) -> Vec<u8> {
     let firmware = board.firmware("tf-a").expect("its firmware");
-    let idle_states = firmware.idle_states(StateId::Original);
     let choices = Choices {
         cpus,
         gic,
         conduit: Conduit::Smc,
-        idle_states: &idle_states,
+        idle_states: &firmware.idle_states(StateId::Original),
         bootargs,
     };
-    device_tree::build(&board, &choices).expect("a tree")
+    device_tree::build(board, &choices).expect("a tree")
+}
+
+/// The device tree of QEMU's board file, for so many CPUs.
+pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
+    tree_of(&changed_board(str::to_owned), Gic::V3, cpus, bootargs)
 }
 
 /// The payload with that tree appended, for a test to put something wrong in.
