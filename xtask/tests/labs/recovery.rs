@@ -7,9 +7,9 @@ use std::process::Command;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, ARCHIVES};
 
+use crate::support::packages::{boards_files, python};
 use crate::support::scratch::Scratch;
 use crate::tools::{Said, said};
-use crate::written::material;
 
 /// Archives by Python's writer, which can be told to do odd things: of each kind
 /// of header and field one.
@@ -124,13 +124,6 @@ for x, y in zip(a.infolist(), b.infolist()):
     assert a.read(x) != b.read(y)
 "#;
 
-fn python(scratch: &Scratch, code: &str, arguments: &[&str]) {
-    let mut python = Command::new("python3");
-    python.args(["-c", code]).args(arguments);
-    let ended = said(python.current_dir(scratch.path("")));
-    assert_eq!(ended.code, 0, "{arguments:?}: {}", ended.err);
-}
-
 fn run(scratch: &Scratch, line: &str) -> Said {
     let mut words = line.split_whitespace();
     let mut command = Command::new(words.next().expect("a program"));
@@ -154,7 +147,7 @@ fn listed(scratch: &Scratch, file: &str) -> Vec<String> {
 fn all_but_the_fip_is_as_it_was() {
     let workspace = Workspace::find().expect("the repository");
     setup::ensure(&workspace, &ARCHIVES).expect("archivers");
-    let scratch = material();
+    let scratch = boards_files();
     python(&scratch, WRITE, &[]);
     for dir in ["card/SOFTWARE", "card/empty"] {
         std::fs::create_dir_all(scratch.path(dir)).expect("made");
@@ -219,7 +212,7 @@ fn all_but_the_fip_is_as_it_was() {
 
 #[test]
 fn what_is_broken_or_ambiguous_is_refused() {
-    let scratch = material();
+    let scratch = boards_files();
     let refused = |file: &str, expected: &str| {
         let line = format!("lab --board juno --payload payload.bin --base {file} -o set");
         let said = scratch.refused(&line);

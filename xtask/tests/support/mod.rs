@@ -1,4 +1,4 @@
-//! What whole-program tests share.
+//! Stubs, commands and files of the whole-program tests.
 
 // Each test program compiles this file, and none uses all of it.
 #![allow(dead_code)]
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
 
-use xtask::board;
+use xtask::board::{self, Gic};
 use xtask::build::device_tree::{self, Choices};
 use xtask::qemu::run;
 use xtask::qemu::run_result::RunResult;
@@ -72,18 +72,23 @@ pub fn run(spec: &RunSpec) -> RunResult {
     result.expect("it comes to a run")
 }
 
-/// The device tree of QEMU's board file for two CPUs, without idle states.
-pub fn tree_without_states(bootargs: &str) -> Vec<u8> {
+/// A device tree of QEMU's board file for two CPUs and this GIC, without idle states.
+pub fn tree_with(gic: Gic, bootargs: &str) -> Vec<u8> {
     let workspace = Workspace::find().expect("the repository");
     let board = board::load(&workspace, "qemu").expect("a board");
     let choices = Choices {
         cpus: 2,
-        gic: board.default_gic(),
+        gic,
         conduit: board.psci.conduit,
         idle_states: &[],
         bootargs,
     };
     device_tree::build(&board, &choices).expect("a tree")
+}
+
+/// The device tree of QEMU's board file for two CPUs, without idle states.
+pub fn tree_without_states(bootargs: &str) -> Vec<u8> {
+    tree_with(Gic::V3, bootargs)
 }
 
 /// A run of a stub.
@@ -126,4 +131,24 @@ pub fn path_with(dir: &Path) -> std::ffi::OsString {
         .into_iter()
         .chain(std::env::split_paths(&path));
     std::env::join_paths(dirs).expect("a PATH")
+}
+
+/// Compares with the file at `path`, or with `PSCI_BENCH_BLESS` set writes it.
+pub fn assert_golden(path: &Path, made: &str) {
+    if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, made).expect("written");
+    }
+    let expected = std::fs::read_to_string(path).unwrap_or_default();
+    let name = path.display();
+    assert!(
+        made == expected,
+        "{name} differs: see PSCI_BENCH_BLESS\n{made}"
+    );
+}
+
+/// The rows of a table: lines that are not empty, in parts separated by ` | `.
+pub fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
+    let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(|line| line.split(" | ").collect())
 }
