@@ -328,8 +328,9 @@ pub fn compile(source: &str) -> Vec<u8> {
     let file = dir.path().join("source.dts");
     std::fs::write(&file, source).expect("written");
     let mut dtc = Command::new("dtc");
+    dtc.args(["-q", "-I", "dts", "-O", "dtb", "-i"]);
     let output = dtc
-        .args(["-q", "-I", "dts", "-O", "dtb"])
+        .arg(workspace.root.join("tests/data"))
         .arg(&file)
         .output();
     let output = output.expect("dtc runs");

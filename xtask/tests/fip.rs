@@ -237,19 +237,6 @@ fn what_is_malformed_is_refused_by_all_and_nothing_written() {
 }
 
 #[test]
-fn truncated_anywhere() {
-    let scratch = Scratch::new();
-    scratch.write("new", b"new");
-    let whole = three();
-    for cut in 0..whole.len() {
-        scratch.write("fip.bin", &whole[..cut]);
-        let line = READERS[1 + cut % (READERS.len() - 1)];
-        let said = scratch.refused(line);
-        assert!(said.contains("offset "), "cut at {cut}: {line}: {said}");
-    }
-}
-
-#[test]
 fn what_follows_a_package_is_a_warning() {
     let scratch = Scratch::new();
     scratch.write("nt-fw", b"payload");

@@ -24,13 +24,11 @@ pub const PASS: &str = "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 sam
 /// A closing line that says FAIL.
 pub const FAIL: &str = "psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 955 samples, 9 not counted, 0 rows skipped, 0 CPUs lost)";
 
-/// What a stub does when it has printed its text.
+/// The last action of a stub, after its text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// SYSTEM_OFF by SMC.
     Off,
-    /// SYSTEM_OFF by HVC.
-    OffByHvc,
     /// Nothing, for ever.
     Hang,
 }
@@ -38,9 +36,8 @@ pub enum End {
 /// An image that prints `text` on QEMU's PL011 and ends.
 pub fn stub(text: &str, end: End) -> Vec<u8> {
     let call = match end {
-        End::Off => 0xd400_0003u32,   // smc #0
-        End::OffByHvc => 0xd400_0002, // hvc #0
-        End::Hang => 0xd503_207f,     // wfi
+        End::Off => 0xd400_0003u32, // smc #0
+        End::Hang => 0xd503_207f,   // wfi
     };
     let code = [
         0x1000_0161, //    adr  x1, text
@@ -66,7 +63,7 @@ pub fn stub(text: &str, end: End) -> Vec<u8> {
     image
 }
 
-/// Runs `spec` and returns what came of it.
+/// Runs `spec`.
 pub fn run(spec: &RunSpec) -> RunResult {
     let result = run::run(spec, &AtomicBool::new(false), &mut std::io::sink());
     result.expect("it comes to a run")
@@ -151,4 +148,11 @@ pub fn assert_golden(path: &Path, made: &str) {
 pub fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
     let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
     lines.map(|line| line.split(" | ").collect())
+}
+
+/// Sends SIGINT to a process, or to a group of them by its negative number.
+pub fn interrupt(process: &str) {
+    let mut kill = Command::new("sh");
+    let status = kill.args(["-c", "kill -s INT -- \"$0\"", process]).status();
+    assert!(status.expect("it can be started").success());
 }
