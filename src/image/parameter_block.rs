@@ -297,6 +297,7 @@ pub fn set_image_size(file: &mut [u8], size: u64) -> Result<(), ImageError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString;
 
     fn blank() -> [u8; 0x80] {
         let mut file = [0; 0x80];
@@ -358,6 +359,8 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
+        let error = ImageError::Field(0x54).to_string();
+        assert_eq!(error, "undefined value at offset 0x54");
         let read = |cut| ParameterBlock::read(&blank()[..cut]);
         assert_eq!(read(0x7f), Ok(ParameterBlock::default()));
         for cut in 0..0x7c {

@@ -313,6 +313,8 @@ impl Outcome {
 mod tests {
     use super::*;
     use crate::measure::{Cause, Step};
+    use crate::spec::psci;
+    use std::string::ToString;
 
     fn good() -> Outcome {
         Outcome {
@@ -430,6 +432,60 @@ mod tests {
         }
         for (i, reason) in Reason::ALL.into_iter().enumerate() {
             assert_eq!(reason as usize, i);
+        }
+    }
+
+    #[test]
+    fn a_rejection_is_a_sentence() {
+        use Cause::{Context, Exception, Firmware, Timeout};
+        use Step::{Arrive, Begin, Finish, TurnOff, TurnOn};
+        let loss = |step, cause| Detail::Loss(Loss { step, cause });
+        let denied = psci::Error::Denied;
+        for (reason, detail, text) in [
+            (Reason::Pending, Detail::None, "pending"),
+            (Reason::CounterErratum, Detail::None, "counter-erratum"),
+            (
+                Reason::Refused,
+                Detail::Firmware(denied),
+                "refused: firmware returned DENIED",
+            ),
+            (
+                Reason::Stale,
+                Detail::Stamp(Stamp::EnterPsci),
+                "stale: EnterPsci",
+            ),
+            (
+                Reason::PmfRead,
+                Detail::Pmf(ReadError::Code(5)),
+                "pmf-read: code 5",
+            ),
+            (
+                Reason::Lost,
+                loss(Begin, Timeout),
+                "lost: timed out waiting for rendezvous",
+            ),
+            (
+                Reason::Lost,
+                loss(TurnOn, Firmware(denied)),
+                "lost: CPU_ON: firmware returned DENIED",
+            ),
+            (
+                Reason::Lost,
+                loss(Finish, Exception),
+                "lost: took an exception before return from the call",
+            ),
+            (
+                Reason::Lost,
+                loss(Arrive, Context),
+                "lost: entered with a wrong context ID before arrival after CPU_ON",
+            ),
+            (
+                Reason::Lost,
+                loss(TurnOff, Timeout),
+                "lost: timed out waiting for AFFINITY_INFO to say OFF",
+            ),
+        ] {
+            assert_eq!(Rejection { reason, detail }.to_string(), text);
         }
     }
 }

@@ -181,6 +181,16 @@ dirty=65M => word 1 `dirty=65M`: dirty takes up to 24 of 0 to 64M bytes, parted 
 contend=0 => word 1 `contend=0`: contend takes up to 24 of 1 to 512 CPUs, parted by commas; A-B
 a=b => word 1 `a=b`: unknown key; the keys are iterations warmup only method wake end deepest
  core samples loops batch duration period stress footprint timers threshold dirty contend
+timers=each => word 1 `timers=each`: timers takes alone, all or both parted by a comma
+wake=none => word 1 `wake=none`: wake takes together, staggered or chain
+end=halt => word 1 `end=halt`: end takes off, park or reset
+samples=some => word 1 `samples=some`: samples takes none or all
+deepest=1 => word 1 `deepest=1`: deepest takes a power_state of 0x and 1 to 8 hexadecimal digits
+core=0xfoo => word 1 `core=0xfoo`: core takes a power_state of 0x and 1 to 8 hexadecimal digits
+`end=off` => word 1 ``end=off``: quotes and backslashes are not supported
+method=tftf,tftf => word 1 `method=tftf,tftf`: method names one item twice
+quiet => word 1 `quiet`: expected key=value
+duration=0 => word 1 `duration=0`: duration takes a number from 1 to 86400
 end=off end=off => word 2 `end=off`: end was given before";
 
 #[test]
