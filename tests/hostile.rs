@@ -1,4 +1,4 @@
-//! What comes from outside and is not good: the payload says what and where,
+//! Bad input from outside: the payload says what and where,
 //! and ends with the right exit code.
 
 mod common;

@@ -78,7 +78,7 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
     let seen = format!("{vmm:?}\n{}\n{text}", outcome.stderr);
     assert!(kvm_host::has_kvm(&text), "{seen}");
     assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{seen}");
-    // The guest turned itself off, and nobody ended it.
+    // The guest turned itself off, and was not ended.
     assert_eq!(kvm_host::ended(&text), Some("with exit code 0"), "{seen}");
     assert_eq!(outcome.ending, Ending::Exited { success: true }, "{seen}");
     let kept = format!("kvm-gicv{}-{}.log", gic.number(), &vmm[0].replace('/', "_"));
@@ -93,7 +93,7 @@ fn bare() -> Vec<u8> {
     xtask::build::payload::image(&workspace, None, Emergency::default(), 8).expect("an image")
 }
 
-/// What a guest finds, and that all scenarios were measured that it can have:
+/// Checks the facts of a guest, and that all scenarios were measured that it can have:
 /// those of the PMU only with one.
 fn assert_guest(log: &common::Log, gic: Gic, has_pmu: bool, device_tree: &str) {
     let gic = gic.number().to_string();

@@ -25,7 +25,7 @@ fn spec(smp: u32, args: &str) -> RunSpec {
     }
 }
 
-/// What a point is about: MPIDR, variant and x.
+/// The key of a point: MPIDR, variant and x.
 type About = (u64, String, i64);
 
 /// The points of a scenario with this metric: their records put together.
@@ -141,7 +141,7 @@ fn what_is_made_dirty_is_so_before_the_start() {
 }
 
 /// By QEMU's own trace of what is sent: in a chain of two the lead rings one CPU,
-/// and nobody who is off. All have been on: before that, the firmware has not let
+/// and no CPU that is off. All have been on: before that, the firmware has not let
 /// them have such an SGI.
 #[test]
 fn only_who_takes_part_is_rung() {

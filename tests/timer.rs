@@ -22,10 +22,10 @@ fn spec(args: &str) -> RunSpec {
     }
 }
 
-/// What a point is about: CPU, how, load, metric.
+/// The key of a point: CPU, how, load, metric.
 type Key = (u64, String, String, String);
 
-/// What a point says of its samples.
+/// The counts of a point's samples.
 #[derive(Clone, Copy, Default)]
 struct Point {
     n: i64,

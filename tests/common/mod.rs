@@ -235,7 +235,7 @@ impl Log {
         Self { text, records }
     }
 
-    /// What the run found out about its machine.
+    /// A fact of the run's machine.
     pub fn fact(&self, key: &str) -> &str {
         let facts = self.all("facts").iter();
         facts.filter_map(|f| f.get(key)).next().expect(key)

@@ -13,7 +13,7 @@ const DSB_ISHST: u32 = 0xd503_3a9f;
 const IVAC: u32 = 0xd508_7623;
 const CIVAC: u32 = 0xd50b_7e23;
 
-/// How far a path has come.
+/// The progress of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Lines {
     /// Nothing has been done; caches are off, as far as the path knows.

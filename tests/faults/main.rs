@@ -1,4 +1,4 @@
-//! What can go wrong on a board, made to go wrong in real firmware: each test
+//! Faults of boards, in real firmware: each test
 //! boots QEMU under a TF-A that has one fault (platforms/qemu/tf-a), and
 //! expects a verdict that names the fault, the CPU and the step, and complete
 //! results of all that the fault does not touch.
@@ -106,7 +106,7 @@ impl Seen {
         self
     }
 
-    /// How often attempts of scenario `t` on `cpu` were not counted for `reason`.
+    /// Counts the attempts of scenario `t` on `cpu` that were rejected for `reason`.
     fn rejected(&self, t: u32, reason: &str, cpu: u64) -> i64 {
         let counts = self.log().by_cpu("x", t, reason);
         counts.get(&cpu).copied().unwrap_or(0)
@@ -311,7 +311,7 @@ mod pmf {
             .complete_but(&[CPU_OFF_SERIAL], &[VICTIM]);
     }
 
-    /// What was measured before the fault stands.
+    /// Samples from before the fault count.
     #[test]
     fn fails_later() {
         run(&spec("pmf-fails-later,V,skip=100"), Fail, &["pmf-read"]).complete_but(&[1, 2], &[]);

@@ -135,7 +135,7 @@ fn with_input(command: &Command, file: &Path) -> Command {
     shell
 }
 
-/// What came of a machine.
+/// A machine that has ended or parks.
 pub struct Seen {
     /// Command line and log, for messages.
     text: String,
@@ -144,7 +144,7 @@ pub struct Seen {
     verdict: Option<Verdict>,
     ending: Ending,
     log: Vec<u8>,
-    /// How many SMCs and HVCs there were, if that was recorded.
+    /// The number of SMCs and HVCs, if they were recorded.
     pub calls: Option<usize>,
 }
 
@@ -216,7 +216,7 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// Its path; the file is, byte for byte, what it was at the first call.
+    /// Returns the path of the file, which is byte for byte that of the first call.
     pub fn path() -> PathBuf {
         static PLAIN: OnceLock<Plain> = OnceLock::new();
         let plain = PLAIN.get_or_init(|| {
@@ -232,7 +232,7 @@ impl Plain {
         path
     }
 
-    /// Its bytes.
+    /// Reads the file.
     pub fn bytes() -> Vec<u8> {
         fs::read(Self::path()).expect("the image")
     }

@@ -65,7 +65,7 @@ fn kernel_at_el2() {
     assert_eq!(log.fact("conduit"), "smc");
 }
 
-/// Nobody hands over a tree, X0 is 0, and the address is the user's choice.
+/// No tree is handed over, X0 is 0, and the address is the user's choice.
 #[test]
 fn loaded_anywhere() {
     for (on, conduit, el, addresses) in [
@@ -186,7 +186,7 @@ fn a_tree_without_a_gic() {
         "Skipped: no GIC: nothing could wake a suspended CPU",
         "2 passed, 4 skipped, 0 failed",
     ]);
-    // What says of others that they call nobody does see calls: CPU_ON and
+    // The record by which other tests see no call does see calls: CPU_ON and
     // CPU_OFF for each sample, at least.
     let calls = seen.calls.expect("a record");
     assert!(calls >= 2 * 2 * 3, "{calls} calls");
@@ -196,7 +196,7 @@ fn a_tree_without_a_gic() {
 }
 
 /// At EL3 there is nothing to measure. That is said through the tree's UART or
-/// the parameter block's, and nobody is called, though both name a conduit.
+/// the parameter block's, and no call is made, though both name a conduit.
 #[test]
 fn entered_at_el3() {
     let board = board::load(&workspace(), "qemu").expect("the board");

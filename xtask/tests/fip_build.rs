@@ -35,7 +35,7 @@ fn stand_ins(scratch: &Scratch, requires: Vec<&str>, blobs: &[Blob]) -> String {
     words
 }
 
-/// Whether fiptool unpacks `fip` to what `options` has packed, and `bl33`.
+/// Checks that fiptool unpacks `fip` to what `options` has packed, and `bl33`.
 fn unpacks(scratch: &Scratch, fip: &str, options: &str, bl33: Option<&[u8]>) {
     let _ = fs::remove_dir_all(scratch.path("unpacked"));
     fs::create_dir(scratch.path("unpacked")).expect("made");

@@ -67,7 +67,7 @@ fn what_fails_is_kept() {
         fs::read(keep.join(logs[0])).expect("a log"),
         text.as_bytes()
     );
-    // A stub has no records: nobody knows why those nine do not count.
+    // A stub has no records: no reason is known for those nine.
     assert!(said.contains("without a known reason: 18, of which 18 are in no row\n"));
     assert!(said.contains("ended before their records"), "{said}");
 }

@@ -35,7 +35,7 @@ fn start(command: &mut Command, log: &Path) -> Running {
     Running(command.spawn().expect("it can be started"))
 }
 
-/// Ports that nobody has at the moment.
+/// Ports that are free at the moment.
 fn ports<const N: usize>() -> [u16; N] {
     let held: [TcpListener; N] =
         std::array::from_fn(|_| TcpListener::bind("127.0.0.1:0").expect("a port"));
@@ -146,8 +146,7 @@ fn two_boards_at_a_coordinator() {
         assert!(status.success(), "{status}\n{}", logs(&set));
     }
     let mut report = xtask(&["report", "--matrix"]);
-    let report = said(report.arg(&set));
-    assert_eq!(report.code, 0, "{}", report.err);
+    let report = said(report.arg(&set)).ends(0, "");
     assert!(report.out.contains("left (labgrid)"), "{}", report.out);
     assert!(report.out.contains("right (labgrid)"), "{}", report.out);
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::support::xtask;
 use crate::tools::{Result, lab, results, said, tools, uart};
 
-/// What keeps a run short.
+/// Options that keep a run short.
 const SHORT: &str = "--smp 4 --args iterations=2";
 
 /// The monitor of TF-A's continuous integration for TFTF, as it is.
@@ -29,7 +29,7 @@ const TF_A_MONITOR: &str = r#"    monitors:
         Skipped: skip
 "#;
 
-/// How LAVA writes a name.
+/// Writes a name as LAVA does.
 fn as_lava(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     name.to_lowercase().chars().map(plain).collect()
@@ -84,7 +84,7 @@ fn check_job(log: &Path) {
     assert_eq!(measured, expected(&uart(log)), "{}", log.display());
 }
 
-/// What other programs look for in the log of a job.
+/// Checks the marks by which other programs read the log of a job.
 fn check_markers(log: &str) {
     let expression = |text: &str| Regex::new(text).expect("a sound expression");
     let row = expression(r"<RT_INSTR:(\w+)\t(\d+)\t(\d+)\t(\d+)(?:\t(\d+))?(?:\t(\d+))?");
@@ -120,16 +120,14 @@ fn two_builds_by_both_engines_in_one_report() {
         .args(["-c", RENDER])
         .arg(&theirs)
         .arg(tools.lava.device_types());
-    let rendered = said(&mut render);
-    assert_eq!(rendered.code, 0, "{}", rendered.err);
+    said(&mut render).ends(0, "");
     let mut schema = tools.lava.schema();
     let schema = said(schema.arg("device").arg(theirs.join("device.yaml")));
     assert_eq!(schema.code, 0, "{}", schema.out);
 
     let mut run = tools.script("lab.sh");
     run.arg(&set).args(["--format", "json"]);
-    let run = said(&mut run);
-    assert_eq!(run.code, 0, "{}\n{}", run.err, logs(&set));
+    let run = said(&mut run).ends(0, "");
 
     for job in ["default", "coherency-sw", "again"] {
         check_job(&set.join(format!("lava-qemu-{job}/results/lava.log")));
@@ -185,8 +183,7 @@ fn two_builds_by_both_engines_in_one_report() {
     assert_eq!(first["shown"][4]["ns"].as_f64(), Some(kept));
 
     let mut text = xtask(&["report", "--matrix"]);
-    let text = said(text.arg(&set));
-    assert_eq!(text.code, 0, "{}", text.err);
+    let text = said(text.arg(&set)).ends(0, "");
     for line in [
         "Jobs\n",
         "qemu: runs\n",

@@ -51,8 +51,7 @@ fn boards() {
     let mut compile = Command::new(tools.labgrid.join("python"));
     compile.args(["-W", "error", "-m", "py_compile"]);
     compile.arg(scratch.path("set/labgrid-juno-v2.13/test_psci_bench.py"));
-    let compiled = said(&mut compile);
-    assert_eq!(compiled.code, 0, "{}", compiled.err);
+    said(&mut compile).ends(0, "");
     for name in ["lava-juno-v2.13", "lava-n1sdp-v2.13"] {
         let mut schema = tools.lava.schema();
         let job = scratch.path("set").join(name).join("job.yaml");
@@ -67,8 +66,7 @@ fn boards() {
     for name in ["labgrid-juno-v2.13", "labgrid-hikey960-fip"] {
         env.arg(scratch.path("set").join(name).join("env.yaml"));
     }
-    let loaded = said(&mut env);
-    assert_eq!(loaded.code, 0, "{}", loaded.err);
+    said(&mut env).ends(0, "");
 }
 
 /// The texts of a cell beside those that are kept.
@@ -90,7 +88,7 @@ fn compare(cell: &Path, name: &str) {
     }
 }
 
-/// What Python's reader finds in `new` beside `old`.
+/// Compares `new` with `old` by Python's reader.
 const COMPARE: &str = r#"
 import sys, zipfile
 old, new = (zipfile.ZipFile(path) for path in sys.argv[1:])

@@ -18,7 +18,7 @@ use xtask::setup::linux_trees;
 use crate::described::{Judged, USABLE, judge};
 use crate::{assert_golden, here, workspace};
 
-/// How often a tree is mended: console and memory, each once.
+/// The most mends of a tree: console and memory, each once.
 const MENDS: usize = 2;
 
 /// A tree that was looked at.
@@ -30,7 +30,7 @@ struct Seen {
     mended: Judged,
     /// The memory-mapped timer, where there is a board.
     frame: String,
-    /// How much it has of each in [`LIMITS`].
+    /// The counts of each in [`LIMITS`].
     sizes: [usize; LIMITS.len()],
 }
 
