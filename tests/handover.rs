@@ -78,9 +78,10 @@ fn view(handover: &Handover) -> View {
     }
 }
 
-#[test]
-fn each_step_changes_its_own_answers_alone() {
-    type Step = (&'static str, fn(&Handover), fn(&mut View));
+/// A step, and its change of the answers.
+type Step = (&'static str, fn(&Handover), fn(&mut View));
+
+fn steps() -> [Step; 14] {
     let given = |it: &Handover| it.give_order(order(7));
     let was_given = |view: &mut View| {
         view.order = Some(7);
@@ -99,7 +100,7 @@ fn each_step_changes_its_own_answers_alone() {
         };
     };
     let was_dismissed = |view: &mut View| (view.is_dismissed, view.is_busy) = (true, false);
-    let steps: [Step; 14] = [
+    [
         ("an order", given, was_given),
         ("ready", |it| it.report_ready(), |view| view.is_ready = true),
         (
@@ -146,7 +147,11 @@ fn each_step_changes_its_own_answers_alone() {
             |view| view.fault = Some(Cause::Exception),
         ),
         ("dismiss", |it| it.dismiss(), was_dismissed),
-    ];
+    ]
+}
+
+#[test]
+fn each_step_changes_its_own_answers_alone() {
     let handover = Handover::new(None);
     let mut expected = View {
         is_ready: true,
@@ -156,7 +161,7 @@ fn each_step_changes_its_own_answers_alone() {
         ..View::default()
     };
     assert_eq!(view(&handover), expected, "at first");
-    for (name, step, change) in steps {
+    for (name, step, change) in steps() {
         step(&handover);
         change(&mut expected);
         assert_eq!(view(&handover), expected, "{name}");

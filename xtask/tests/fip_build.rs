@@ -8,7 +8,7 @@ use psci_bench::image::{MAGIC_OFFSET, PARAMETER_BLOCK, ParameterBlock};
 use support::packages::{payload, trusted};
 use support::scratch::{Scratch, files};
 use support::xtask;
-use xtask::board::{self, Blob, Board, PackageKind};
+use xtask::board::{self, Blob, Board, Package, PackageKind};
 use xtask::build::fip::read;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
@@ -21,9 +21,9 @@ fn boards() -> Vec<Board> {
 }
 
 /// Stand-ins for what a board's FIP has besides BL33, as options.
-fn stand_ins(scratch: &Scratch, requires: Vec<&str>, blobs: &[Blob]) -> String {
+fn stand_ins(scratch: &Scratch, requires: &[toml::Spanned<String>], blobs: &[Blob]) -> String {
     let mut words = String::new();
-    for option in requires {
+    for option in requires.iter().map(|it| it.get_ref().as_str()) {
         scratch.write(option, format!("a stand-in for {option}").as_bytes());
         words += &format!(" --{option} {option}");
     }
@@ -87,42 +87,43 @@ fn every_board_gets_its_file() {
             }
             continue;
         }
-        let requires = package.requires().iter();
-        let requires = requires.map(|option| option.get_ref().as_str()).collect();
-        let options = stand_ins(&scratch, requires, package.blobs());
-        let said = scratch.ours(&format!("{build} {options}"));
-        assert!(said.contains(package.install.get_ref()), "{said}");
-        unpacks(&scratch, "fip.bin", &options, Some(&image));
-        let file = scratch.read("fip.bin");
-        let (fip, _) = read(&file).expect("a good package");
-        for entry in fip.entries {
-            assert_eq!(entry.range.start as u64 % package.align(), 0, "{name}");
-        }
-        // Without any one of them, the error names its option.
-        for left_out in options.split(" --").filter(|word| !word.is_empty()) {
-            let less = options.replace(&format!(" --{left_out}"), "");
-            let said = scratch.refused(&format!("{build} {less}"));
-            let option = left_out
-                .split([' ', ','])
-                .take(1 + usize::from(left_out.starts_with("blob")));
-            let option = option.collect::<Vec<_>>().join(" ");
-            assert!(said.contains(&format!("--{option}")), "{left_out}: {said}");
-        }
-        for part in package.parts() {
-            let requires = part.requires.iter();
-            let requires = requires.map(|option| option.get_ref().as_str()).collect();
-            let options = stand_ins(&scratch, requires, &part.blobs);
-            let file = part.file.get_ref();
-            let make = format!("fip build --board {name} --part {file} -o {file}");
-            scratch.ours(&format!("{make} {options}"));
-            unpacks(&scratch, file, &options, None);
-            scratch.refuses(&make, &format!("{file} needs --"));
-        }
-        scratch.refuses(
-            &format!("fip build --board {name} --part moon -o a"),
-            "--part moon",
-        );
+        packs_a_fip(&scratch, name, package, &image);
     }
+}
+
+/// The board's FIP and its other parts are packed as fiptool unpacks them, and an error
+/// names each option that lacks.
+fn packs_a_fip(scratch: &Scratch, name: &str, package: &Package, image: &[u8]) {
+    let build = format!("fip build --board {name} --payload payload.bin -o fip.bin");
+    let options = stand_ins(scratch, package.requires(), package.blobs());
+    let said = scratch.ours(&format!("{build} {options}"));
+    assert!(said.contains(package.install.get_ref()), "{said}");
+    unpacks(scratch, "fip.bin", &options, Some(image));
+    let file = scratch.read("fip.bin");
+    let (fip, _) = read(&file).expect("a good package");
+    for entry in fip.entries {
+        assert_eq!(entry.range.start as u64 % package.align(), 0, "{name}");
+    }
+    // Without any one of them, the error names its option.
+    for left_out in options.split(" --").filter(|word| !word.is_empty()) {
+        let less = options.replace(&format!(" --{left_out}"), "");
+        let said = scratch.refused(&format!("{build} {less}"));
+        let option = left_out
+            .split([' ', ','])
+            .take(1 + usize::from(left_out.starts_with("blob")));
+        let option = option.collect::<Vec<_>>().join(" ");
+        assert!(said.contains(&format!("--{option}")), "{left_out}: {said}");
+    }
+    for part in package.parts() {
+        let options = stand_ins(scratch, &part.requires, &part.blobs);
+        let file = part.file.get_ref();
+        let make = format!("fip build --board {name} --part {file} -o {file}");
+        scratch.ours(&format!("{make} {options}"));
+        unpacks(scratch, file, &options, None);
+        scratch.refuses(&make, &format!("{file} needs --"));
+    }
+    let moon = format!("fip build --board {name} --part moon -o a");
+    scratch.refuses(&moon, "--part moon");
 }
 
 #[test]

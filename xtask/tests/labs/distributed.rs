@@ -73,6 +73,23 @@ impl Lab<'_> {
         let said = said(&mut client);
         assert_eq!(said.code, 0, "{words:?}: {}{}", said.out, said.err);
     }
+
+    /// pytest on a cell, for 100 s.
+    fn pytest(&self, cell: &Path) -> Command {
+        let mut pytest = Command::new("timeout");
+        pytest
+            .arg("100")
+            .arg(self.tools.labgrid.join("pytest"))
+            .current_dir(cell);
+        pytest.args([
+            "--lg-coordinator",
+            &self.coordinator,
+            "--lg-env",
+            "env.yaml",
+        ]);
+        pytest.args(["--junit-xml", "results/junit.xml"]);
+        pytest
+    }
 }
 
 #[test]
@@ -127,18 +144,7 @@ fn two_boards_at_a_coordinator() {
         lab_at.client(place, &["acquire"]);
         let cell = set.join(format!("labgrid-qemu-{place}"));
         fs::create_dir(cell.join("results")).expect("made");
-        let mut pytest = Command::new("timeout");
-        pytest
-            .arg("100")
-            .arg(tools.labgrid.join("pytest"))
-            .current_dir(&cell);
-        pytest.args([
-            "--lg-coordinator",
-            &lab_at.coordinator,
-            "--lg-env",
-            "env.yaml",
-        ]);
-        pytest.args(["--junit-xml", "results/junit.xml"]);
+        let mut pytest = lab_at.pytest(&cell);
         tests.push(start(&mut pytest, &cell.join("results/pytest.out")));
     }
     for test in &mut tests {

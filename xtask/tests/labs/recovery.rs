@@ -142,12 +142,9 @@ fn listed(scratch: &Scratch, file: &str) -> Vec<String> {
         .collect()
 }
 
-#[test]
-fn all_but_the_fip_is_as_it_was() {
-    let workspace = Workspace::find().expect("the repository");
-    setup::ensure(&workspace, &ARCHIVES).expect("archivers");
-    let scratch = boards_files();
-    python(&scratch, WRITE, &[]);
+/// Writes archives by Python, Info-ZIP and 7-Zip.
+fn write_archives(scratch: &Scratch) {
+    python(scratch, WRITE, &[]);
     for dir in ["card/SOFTWARE", "card/empty"] {
         std::fs::create_dir_all(scratch.path(dir)).expect("made");
     }
@@ -173,10 +170,18 @@ fn all_but_the_fip_is_as_it_was() {
         assert_eq!(made.code, 0, "{line}: {}{}", made.out, made.err);
     }
     let seven = run(
-        &scratch,
+        scratch,
         "7z a -tzip -mtc=on card/seven.zip ./card/SOFTWARE ./card/config.txt",
     );
     assert_eq!(seven.code, 0, "{}", seven.out);
+}
+
+#[test]
+fn all_but_the_fip_is_as_it_was() {
+    let workspace = Workspace::find().expect("the repository");
+    setup::ensure(&workspace, &ARCHIVES).expect("archivers");
+    let scratch = boards_files();
+    write_archives(&scratch);
     let theirs = ["info", "plain", "forced", "behind", "seven"].map(|it| format!("card/{it}.zip"));
     let odd = ["odd", "stored", "stream", "large", "ends", "lists"].map(|it| format!("{it}.zip"));
     for (number, file) in theirs.iter().chain(&odd).enumerate() {

@@ -57,6 +57,19 @@ pub fn boards_files() -> Scratch {
     scratch
 }
 
+/// Writes trees for both GICs, and one of a console that overlaps the GIC.
+fn write_trees(scratch: &Scratch) {
+    let [v2, v3] = [Gic::V2, Gic::V3].map(|gic| super::tree_with(gic, ""));
+    let mut console = v3.clone();
+    let from = [0x900_0000u64, 0x1000].map(u64::to_be_bytes).concat();
+    let mut windows = console.windows(from.len());
+    let at = windows.position(|bytes| bytes == from).expect("the UART");
+    console[at..][..8].copy_from_slice(&0x800_0000u64.to_be_bytes());
+    for (name, tree) in [("v2.dtb", v2), ("v3.dtb", v3), ("console.dtb", console)] {
+        scratch.write(name, &tree);
+    }
+}
+
 /// Those, and files with something wrong.
 pub fn material() -> Scratch {
     let scratch = boards_files();
@@ -70,27 +83,19 @@ pub fn material() -> Scratch {
             other[at + 9] = b'F';
         }
     }
+    scratch.write("other.zip", &other);
+    write_trees(&scratch);
     let fip = scratch.read("fip.bin");
     scratch.theirs("fiptool create --nt-fw old one.fip");
     let one = scratch.read("one.fip");
-    let [v2, v3] = [Gic::V2, Gic::V3].map(|gic| super::tree_with(gic, ""));
-    let mut console = v3.clone();
-    let from = [0x900_0000u64, 0x1000].map(u64::to_be_bytes).concat();
-    let mut windows = console.windows(from.len());
-    let at = windows.position(|bytes| bytes == from).expect("the UART");
-    console[at..][..8].copy_from_slice(&0x800_0000u64.to_be_bytes());
     for (name, data) in [
-        ("other.zip", &other[..]),
-        ("empty", b""),
+        ("empty", &b""[..]),
         ("a", b"a"),
         ("stub", &super::stub(super::PASS, super::End::Off)),
         ("locked.fip", &fip),
         ("cut.fip", &one[..one.len() - 1]),
         ("cut.dtb", b"\xd0\x0d\xfe\xed\0\0\x10\0 cut off"),
         ("garbage.dtb", &[0xee; 4096]),
-        ("v2.dtb", &v2),
-        ("v3.dtb", &v3),
-        ("console.dtb", &console),
         ("payload.dtb", &payload()),
         ("payload.its", &payload()),
         ("out.bin.dtb", &payload()),
