@@ -22,7 +22,7 @@ use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need, process};
 
 const CPUS: u32 = 4;
-/// What the payload is told, and what it is packed with.
+/// The arguments of the payload.
 const ARGS: &str = "iterations=3 only=cpu_susp_serial";
 
 fn built(fip: FipBuild) -> Firmware {

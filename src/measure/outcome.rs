@@ -313,6 +313,8 @@ impl Outcome {
 mod tests {
     use super::*;
     use crate::measure::{Cause, Step};
+    use crate::spec::psci;
+    use std::string::ToString;
 
     fn good() -> Outcome {
         Outcome {
@@ -338,94 +340,89 @@ mod tests {
     fn a_good_suspend_counts_and_has_its_figures() {
         let outcome = good();
         assert_eq!(outcome.judge(true), Ok(()));
-        let figure = |m| outcome.metric(m, true);
-        assert_eq!(figure(Metric::Powerdown), Some(50));
-        assert_eq!(figure(Metric::Wakeup), Some(40));
-        assert_eq!(figure(Metric::CacheFlush), Some(30));
-        assert_eq!(figure(Metric::Latency), None);
-        assert_eq!(figure(Metric::Call), Some(250));
-        assert_eq!(figure(Metric::Wake), Some(60));
-        assert_eq!(figure(Metric::Lateness), Some(5));
+        for (metric, figure) in [
+            (Metric::Powerdown, Some(50)),
+            (Metric::Wakeup, Some(40)),
+            (Metric::CacheFlush, Some(30)),
+            (Metric::Latency, None),
+            (Metric::Call, Some(250)),
+            (Metric::Wake, Some(60)),
+            (Metric::Lateness, Some(5)),
+        ] {
+            assert_eq!(outcome.metric(metric, true), figure);
+        }
         assert_eq!(outcome.metric(Metric::Powerdown, false), None);
     }
 
+    /// A change of a good suspend, if PMF is there, and the reason.
+    type Rule = (fn(&mut Outcome), bool, Option<Reason>);
+
     #[test]
     fn each_rule_of_a_suspend() {
-        let loss = Loss {
+        const LOSS: Loss = Loss {
             step: Step::Finish,
             cause: Cause::Timeout,
         };
-        for (edit, expected) in [
+        const ABSENT: Option<ReadError> = Some(ReadError::NotImplemented);
+        let rules: [Rule; 23] = [
+            (|o| o.end = End::Returned, true, Some(Reason::Abandoned)),
+            (|o| o.code = -2, true, Some(Reason::Refused)),
+            (|o| o.code = 5, true, Some(Reason::Refused)),
+            (|o| o.end = End::Pending, true, Some(Reason::Pending)),
+            (|o| o.end = End::NotRung, true, Some(Reason::NotRung)),
+            (|o| o.before = 0, true, Some(Reason::CounterErratum)),
+            (|o| o.after = 0, true, Some(Reason::CounterErratum)),
+            (|o| o.end = End::NotRun, true, Some(Reason::Lost)),
+            (|o| o.end = End::Lost(LOSS), true, Some(Reason::Lost)),
             (
-                (|o: &mut Outcome| o.end = End::Returned) as fn(&mut Outcome),
-                Reason::Abandoned,
+                |o| o.end = End::WrongContext,
+                true,
+                Some(Reason::WrongContext),
             ),
-            (|o| o.code = -2, Reason::Refused),
-            (|o| o.code = 5, Reason::Refused),
-            (|o| o.end = End::Pending, Reason::Pending),
-            (|o| o.end = End::NotRung, Reason::NotRung),
-            (|o| o.before = 0, Reason::CounterErratum),
-            (|o| o.after = 0, Reason::CounterErratum),
-            (|o| o.end = End::NotRun, Reason::Lost),
-            (|o| o.end = End::WrongContext, Reason::WrongContext),
-            (|o| o.due = 320, Reason::EarlyWake),
-            (|o| o.due = 360, Reason::EarlyWake),
+            (|o| o.due = 320, true, Some(Reason::EarlyWake)),
+            (|o| o.due = 360, true, Some(Reason::EarlyWake)),
+            (|o| o.stamps_error = ABSENT, true, Some(Reason::PmfRead)),
+            (|o| o.stamps.0[4] = 50, true, Some(Reason::Stale)),
+            (|o| o.stamps.0[1] = 351, true, Some(Reason::Future)),
+            (|o| o.stamps.0[5] = 118, true, Some(Reason::Disorder)),
+            (|o| o.stamps.0[2] = 310, true, Some(Reason::CounterStopped)),
+            // A wake-up at the very instant is in time.
+            (|o| o.due = o.stamps.at(Stamp::ExitHwLowPwr), true, None),
+            (|o| o.due = o.after, false, None),
+            (|o| (o.due, o.end) = (o.after, End::Returned), false, None),
+            // Without PMF the wake-up decides.
             (
-                |o| o.stamps_error = Some(ReadError::NotImplemented),
-                Reason::PmfRead,
+                |o| (o.stamps, o.end) = (Stamps::default(), End::Returned),
+                false,
+                None,
             ),
-            (|o| o.stamps.0[4] = 50, Reason::Stale),
-            (|o| o.stamps.0[1] = 351, Reason::Future),
-            (|o| o.stamps.0[5] = 118, Reason::Disorder),
-            (|o| o.stamps.0[2] = 310, Reason::CounterStopped),
-        ] {
+            (
+                |o| (o.due, o.end) = (351, End::Returned),
+                false,
+                Some(Reason::Abandoned),
+            ),
+            (|o| o.due = 351, false, Some(Reason::EarlyWake)),
+        ];
+        for (edit, pmf, expected) in rules {
             let mut outcome = good();
             edit(&mut outcome);
-            assert_eq!(reason(outcome, true), Some(expected), "{outcome:?}");
-        }
-        let mut outcome = good();
-        outcome.end = End::Lost(loss);
-        assert_eq!(reason(outcome, true), Some(Reason::Lost));
-    }
-
-    /// The very instant is still in time.
-    #[test]
-    fn a_wake_up_when_it_is_due_is_none_too_early() {
-        let mut outcome = good();
-        outcome.due = outcome.stamps.at(Stamp::ExitHwLowPwr);
-        assert_eq!(reason(outcome, true), None);
-        outcome.due = outcome.after;
-        for end in [End::Resumed, End::Returned] {
-            outcome.end = end;
-            assert_eq!(reason(outcome, false), None);
+            assert_eq!(reason(outcome, pmf), expected, "{outcome:?}");
         }
     }
 
     #[test]
     fn a_version_is_a_number_and_an_error_is_not() {
-        let mut outcome = Outcome {
-            action: Action::Version,
-            end: End::Returned,
-            code: 0x1_0001,
-            before: 100,
-            after: 150,
-            ..Outcome::default()
-        };
-        assert_eq!(reason(outcome, false), None);
-        outcome.code = -1;
-        assert_eq!(reason(outcome, false), Some(Reason::Refused));
-    }
-
-    #[test]
-    fn without_pmf_the_wake_up_decides() {
-        let mut outcome = good();
-        outcome.end = End::Returned;
-        outcome.stamps = Stamps::default();
-        assert_eq!(reason(outcome, false), None);
-        outcome.due = 351;
-        assert_eq!(reason(outcome, false), Some(Reason::Abandoned));
-        outcome.end = End::Resumed;
-        assert_eq!(reason(outcome, false), Some(Reason::EarlyWake));
+        for (code, expected) in [(0x1_0001, None), (-1, Some(Reason::Refused))] {
+            let outcome = Outcome {
+                action: Action::Version,
+                end: End::Returned,
+                code,
+                before: 100,
+                after: 150,
+                ..Outcome::default()
+            };
+            assert_eq!(reason(outcome, false), expected);
+        }
     }
 
     #[test]
@@ -435,6 +432,60 @@ mod tests {
         }
         for (i, reason) in Reason::ALL.into_iter().enumerate() {
             assert_eq!(reason as usize, i);
+        }
+    }
+
+    #[test]
+    fn a_rejection_is_a_sentence() {
+        use Cause::{Context, Exception, Firmware, Timeout};
+        use Step::{Arrive, Begin, Finish, TurnOff, TurnOn};
+        let loss = |step, cause| Detail::Loss(Loss { step, cause });
+        let denied = psci::ReturnCode(-3);
+        for (reason, detail, text) in [
+            (Reason::Pending, Detail::None, "pending"),
+            (Reason::CounterErratum, Detail::None, "counter-erratum"),
+            (
+                Reason::Refused,
+                Detail::Firmware(denied),
+                "refused: firmware returned DENIED",
+            ),
+            (
+                Reason::Stale,
+                Detail::Stamp(Stamp::EnterPsci),
+                "stale: EnterPsci",
+            ),
+            (
+                Reason::PmfRead,
+                Detail::Pmf(ReadError::Code(5)),
+                "pmf-read: code 5",
+            ),
+            (
+                Reason::Lost,
+                loss(Begin, Timeout),
+                "lost: timed out waiting for rendezvous",
+            ),
+            (
+                Reason::Lost,
+                loss(TurnOn, Firmware(denied)),
+                "lost: CPU_ON: firmware returned DENIED",
+            ),
+            (
+                Reason::Lost,
+                loss(Finish, Exception),
+                "lost: took an exception before return from the call",
+            ),
+            (
+                Reason::Lost,
+                loss(Arrive, Context),
+                "lost: entered with a wrong context ID before arrival after CPU_ON",
+            ),
+            (
+                Reason::Lost,
+                loss(TurnOff, Timeout),
+                "lost: timed out waiting for AFFINITY_INFO to say OFF",
+            ),
+        ] {
+            assert_eq!(Rejection { reason, detail }.to_string(), text);
         }
     }
 }

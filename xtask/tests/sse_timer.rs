@@ -4,7 +4,7 @@
 //! no AArch64 machine of QEMU has them.
 //!
 //! No program runs there, and no clock: QEMU does single accesses as it is
-//! told over its qtest protocol, and the count goes on by being written.
+//! ordered over its qtest protocol, and the count goes on by being written.
 //! What this machine has not is CNTCTLBase.
 
 use std::collections::BTreeMap;
