@@ -29,7 +29,6 @@ const END: u32 = 9;
 /// The trees that `data` stands for. A blob is one as it is, and one with a
 /// `totalsize` that agrees with its length: bytes that come or go leave it
 /// wrong, and that is found out soon enough.
-#[must_use]
 pub fn trees(data: &[u8]) -> Vec<Vec<u8>> {
     if !data.starts_with(&MAGIC.to_be_bytes()) {
         return vec![data.to_vec(), Writer::default().tree(data)];

@@ -80,9 +80,6 @@ pub struct Cell<'c> {
 type File = (String, Vec<u8>);
 
 /// Refuses what `engine` can do nothing with.
-///
-/// # Errors
-/// When it cannot.
 pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     if plan.list {
         bail!("--args only=help: this lists scenarios and runs none, which no job passes with");
@@ -105,9 +102,6 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
 
 impl Cell<'_> {
     /// Makes all of the cell's files; nothing is written yet.
-    ///
-    /// # Errors
-    /// When the engine cannot be given what the cell has.
     pub fn ready(&self) -> Result<Ready> {
         Ok(Ready {
             place: self.place.clone(),

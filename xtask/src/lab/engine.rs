@@ -28,7 +28,6 @@ pub enum Engine {
 
 impl Engine {
     /// How its folders begin.
-    #[must_use]
     pub fn word(self) -> &'static str {
         match self {
             Self::Lava => "lava",
@@ -39,7 +38,6 @@ impl Engine {
     /// What the payload has to do after its last line, by `end=`. LAVA waits
     /// for QEMU to end, and shuts a board down itself; labgrid's driver for
     /// QEMU fails where QEMU has ended by itself.
-    #[must_use]
     pub fn end(self) -> &'static str {
         match self {
             Self::Lava => "off",
@@ -67,7 +65,6 @@ pub struct Names {
 
 impl Names {
     /// The name of the cell's folder.
-    #[must_use]
     pub fn folder(&self) -> String {
         format!("{}-{}-{}", self.engine, self.board, self.firmware)
     }

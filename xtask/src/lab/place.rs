@@ -50,9 +50,6 @@ pub struct Place {
 impl Place {
     /// The place of a cell below `dir`. A cell that is there is replaced if
     /// `force` says so.
-    ///
-    /// # Errors
-    /// When something is there that is not to be replaced.
     pub fn of(dir: &Path, names: &Names, board: &Board, force: bool) -> Result<Self> {
         let absolute = if dir.exists() {
             fs::canonicalize(dir)
@@ -110,9 +107,6 @@ impl Place {
     }
 
     /// Refuses a file that is read, by `option`, where all is to be replaced.
-    ///
-    /// # Errors
-    /// When `file` is in the cell.
     pub fn apart(&self, option: &str, file: &Path) -> Result<()> {
         let places = (fs::canonicalize(&self.path), fs::canonicalize(file));
         if let (Ok(place), Ok(inside)) = places
@@ -159,10 +153,6 @@ struct Staged<'r> {
 }
 
 /// Writes cells, all of them or none.
-///
-/// # Errors
-/// Those of the file system; when a place has been taken in the meantime; and
-/// when `stop` says that it is not wanted any more.
 pub fn put(cells: &[Ready], stop: &AtomicBool) -> Result<()> {
     let mut staged = Vec::new();
     for cell in cells {

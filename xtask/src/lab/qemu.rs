@@ -42,9 +42,6 @@ const ALONE: [&str; 1] = ["-no-reboot"];
 
 impl Machine {
     /// Takes `arguments` apart.
-    ///
-    /// # Errors
-    /// When there is something in them that no engine can be given.
     pub(super) fn of(arguments: &[OsString]) -> Result<Self> {
         let mut machine = Self {
             machine: String::new(),

@@ -28,7 +28,6 @@ const FIP_MAX: u64 = 64 << 20;
 const UNPACKED_MAX: u64 = 2 << 30;
 
 /// Whether `file` is a zip, rather than a FIP.
-#[must_use]
 pub fn is_zip(file: &[u8]) -> bool {
     // One with files, one without any, and one that is a part of several.
     [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08"]
@@ -37,7 +36,6 @@ pub fn is_zip(file: &[u8]) -> bool {
 }
 
 /// Whether `file` ends as a zip, and begins with something else.
-#[must_use]
 pub fn has_zip(file: &[u8]) -> bool {
     !is_zip(file) && list::ends_as_one(file)
 }
@@ -55,11 +53,6 @@ pub struct Recovery<'r> {
 
 impl<'r> Recovery<'r> {
     /// Opens `file`, in which the FIP is called `member`.
-    ///
-    /// # Errors
-    /// When it is no zip or a broken one, when it is encrypted, and when it has
-    /// no such file, two files of one name, or another one that is the FIP too
-    /// on a card.
     pub fn open(file: &'r [u8], member: &str) -> Result<Self> {
         if !is_zip(file) {
             bail!("this is no zip");
@@ -166,9 +159,6 @@ impl<'r> Recovery<'r> {
 
     /// Unpacks all files, to see that none is broken. What comes back are those
     /// that are compressed in a way that is not known here: of these nobody knows.
-    ///
-    /// # Errors
-    /// When one is broken, or all of them are larger than a card.
     pub fn check(&mut self) -> Result<Vec<String>> {
         self.check_within(UNPACKED_MAX)
     }
@@ -202,17 +192,11 @@ impl<'r> Recovery<'r> {
     }
 
     /// The FIP.
-    ///
-    /// # Errors
-    /// When it cannot be unpacked, or is larger than any.
     pub fn fip(&mut self) -> Result<Vec<u8>> {
         self.fip_within(FIP_MAX)
     }
 
     /// The FIP, if it has at most so many bytes.
-    ///
-    /// # Errors
-    /// As [`Recovery::fip`].
     pub fn fip_within(&mut self, most: u64) -> Result<Vec<u8>> {
         let method = self.list.entries[self.fip].method;
         if !matches!(method, STORED | DEFLATED) {
@@ -236,10 +220,6 @@ impl<'r> Recovery<'r> {
 
     /// The image with `fip` in the FIP's place, which keeps its name, its date,
     /// its attributes, and whether it is stored or deflated.
-    ///
-    /// # Errors
-    /// When the FIP is compressed in another way, and when it would not be found
-    /// in what has become of it.
     pub fn with(self, fip: &[u8]) -> Result<Vec<u8>> {
         let new = splice::splice(self.file, &self.list, self.fip, fip)?;
         let mut again = Recovery::open(&new, &self.member).context("what has become of it")?;

@@ -55,9 +55,6 @@ impl fmt::Display for Followed {
 
 /// Follows `source` for `timeout` at most. Everything is written to `log` as
 /// it comes.
-///
-/// # Errors
-/// When the port can not be opened, or the log not be written.
 pub fn follow(
     source: &Source<'_>,
     timeout: Duration,

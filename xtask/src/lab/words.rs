@@ -7,9 +7,6 @@ const TAG_MAX: usize = 50;
 
 /// A type of devices: LAVA's schema has a length for it, and YAML does not have
 /// all characters.
-///
-/// # Errors
-/// When LAVA would refuse it.
 pub fn device_type(text: &str) -> Result<String, String> {
     if text.chars().count() > DEVICE_TYPE_MAX || text.contains('/') {
         return Err(format!(
@@ -20,9 +17,6 @@ pub fn device_type(text: &str) -> Result<String, String> {
 }
 
 /// A tag.
-///
-/// # Errors
-/// When no device of LAVA's can have it.
 pub fn tag(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if text.is_empty() || text.len() > TAG_MAX || !text.chars().all(plain) {
@@ -34,9 +28,6 @@ pub fn tag(text: &str) -> Result<String, String> {
 }
 
 /// Text that people and YAML can read.
-///
-/// # Errors
-/// When there is none, or something else in it.
 pub fn printable(text: &str) -> Result<String, String> {
     let odd = |c: char| c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c);
     if text.trim().is_empty() || text.chars().any(odd) {
@@ -46,9 +37,6 @@ pub fn printable(text: &str) -> Result<String, String> {
 }
 
 /// Where LAVA's dispatcher finds a folder. A file's name is put behind.
-///
-/// # Errors
-/// When it would find none.
 pub fn url(text: &str) -> Result<String, String> {
     let (scheme, rest) = text.split_once("://").unwrap_or_default();
     let host = rest.split('/').next().unwrap_or_default();
@@ -76,7 +64,6 @@ pub fn url(text: &str) -> Result<String, String> {
 
 /// What ends the path in an address, if that is there. LAVA's dispatcher reads
 /// an address as it is written: to it, there is no other way to write these.
-#[must_use]
 pub fn parts(address: &str) -> Option<char> {
     address.chars().find(|c| "?#".contains(*c))
 }

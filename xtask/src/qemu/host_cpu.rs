@@ -34,7 +34,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// What a command is to begin with so that all of its threads are on one CPU
 /// of the host, and do not interrupt each other. Empty where the host does not
 /// have that: the run may then not repeat.
-#[must_use]
 pub fn prefix() -> Vec<OsString> {
     // Runs at the same time are to be on different CPUs.
     static STARTED: AtomicUsize = AtomicUsize::new(0);

@@ -54,9 +54,6 @@ pub struct Machine<'m> {
 
 impl Machine<'_> {
     /// Refuses a number of CPUs that machine or firmware cannot have.
-    ///
-    /// # Errors
-    /// When it does, with the numbers that can be.
     pub fn check_cpus(&self, firmware: &board::Firmware) -> Result<()> {
         let in_all = *firmware.max_cpus.get_ref();
         let (most, why) = match self.gic {
@@ -74,9 +71,6 @@ impl Machine<'_> {
 
     /// Refuses what a machine that is not adjustable does not have; `gic` is
     /// the one it has.
-    ///
-    /// # Errors
-    /// When it does.
     pub fn check_options(&self, gic: Gic) -> Result<()> {
         let machine = &self.recipe.machine;
         if self.recipe.adjustable {
@@ -96,9 +90,6 @@ impl Machine<'_> {
     }
 
     /// Refuses a CPU model that QEMU does not have.
-    ///
-    /// # Errors
-    /// When it does, with those that there are.
     pub fn check_model(&self) -> Result<()> {
         let model = self.cpu.split(',').next().unwrap_or_default();
         if model == self.recipe.cpu {
@@ -118,9 +109,6 @@ impl Machine<'_> {
     }
 
     /// Refuses what a Linux with KVM is not for.
-    ///
-    /// # Errors
-    /// When it is asked for.
     pub fn check_kvm(&self) -> Result<()> {
         if self.firmware == Firmware::Kvm && self.icount {
             bail!("--icount: a guest of KVM is timed by its host, and no run of it repeats");
@@ -130,7 +118,6 @@ impl Machine<'_> {
 
     /// The arguments that start `file`: a flash with TF-A, an initial file
     /// system with KVM, whose kernel comes behind, else an image.
-    #[must_use]
     pub fn arguments(&self, file: &Path) -> Vec<OsString> {
         let mut machine = self.recipe.machine.clone();
         let on = |yes| if yes { "on" } else { "off" };
@@ -172,7 +159,6 @@ impl Machine<'_> {
 
 /// The arguments by which the bytes of `file` are in memory, at `address`,
 /// before the machine starts.
-#[must_use]
 pub fn preload(file: &Path, address: u64) -> [OsString; 2] {
     // A comma in a value is written twice.
     let file = file.to_string_lossy().replace(',', ",,");
@@ -184,7 +170,6 @@ pub fn preload(file: &Path, address: u64) -> [OsString; 2] {
 /// kernel ends QEMU when this process is killed: a machine that hangs would
 /// otherwise use a CPU for ever. With `-icount`, all of QEMU is on one CPU of
 /// the host: [`host_cpu`] says why.
-#[must_use]
 pub fn command(arguments: &[OsString]) -> Command {
     let mut words: Vec<OsString> = Vec::new();
     if process::find("setpriv").is_some() {

@@ -22,7 +22,6 @@ pub struct Socket(PathBuf);
 
 impl Socket {
     /// One in `dir`; None where its path would be none that QEMU can use.
-    #[must_use]
     pub fn within(dir: &Path) -> Option<Self> {
         let path = dir.join("qmp");
         let usable = path.to_str().is_some_and(|text| text.len() <= PATH_MAX);
@@ -30,7 +29,6 @@ impl Socket {
     }
 
     /// What QEMU is to be started with.
-    #[must_use]
     pub fn arguments(&self) -> [OsString; 2] {
         // QEMU ends a path at a comma, unless there are two.
         let path = self.0.to_string_lossy().replace(',', ",,");
@@ -39,9 +37,6 @@ impl Socket {
     }
 
     /// Begins to ask; all answers have to come within `time`.
-    ///
-    /// # Errors
-    /// When nobody is there, or it is not QEMU.
     pub fn connect(&self, time: Duration) -> io::Result<Monitor> {
         Monitor::greet(UnixStream::connect(&self.0)?, Instant::now() + time)
     }
@@ -68,18 +63,12 @@ impl Monitor {
     }
 
     /// Stops all CPUs: what is read of them afterwards belongs together.
-    ///
-    /// # Errors
-    /// When QEMU does not do it in time.
     pub fn stop(&mut self) -> io::Result<()> {
         self.execute("{\"execute\":\"stop\"}").map(drop)
     }
 
     /// What the monitor for people answers to `command`, which has no quotes
     /// in it, when it is about CPU number `cpu`.
-    ///
-    /// # Errors
-    /// When QEMU does not answer in time, or refuses.
     pub fn ask(&mut self, command: &str, cpu: u32) -> io::Result<String> {
         let answer = self.execute(&format!(
             "{{\"execute\":\"human-monitor-command\",\

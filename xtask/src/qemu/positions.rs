@@ -34,7 +34,6 @@ pub struct Map {
 
 /// Where QEMU's own loader puts `image`, in memory that begins at `memory`
 /// (`load_aarch64_image` in hw/arm/boot.c).
-#[must_use]
 pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
     let word = |at: usize| {
         let bytes = image.get(at..at + 8)?;
@@ -73,7 +72,6 @@ struct Cpu {
 
 /// Stops the machine behind `socket`, and says where its CPUs are: a line for
 /// all that are at the same place. None, if it does not answer.
-#[must_use]
 pub fn ask(socket: &Socket, map: &Map) -> Vec<String> {
     // Whoever hangs need not tell where.
     lines(socket, map).unwrap_or_default()

@@ -48,9 +48,6 @@ pub struct Prepared {
 }
 
 /// Sets up what is missing, and builds what is stale.
-///
-/// # Errors
-/// Bad input, or something that cannot be fetched or built.
 pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let workspace = Workspace::find()?;
     let board = board::load(&workspace, &spec.board)?;
@@ -174,9 +171,6 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
 
 impl Prepared {
     /// The same machine with `image` as BL33 in its flash.
-    ///
-    /// # Errors
-    /// Where BL33 is in no flash, or a file cannot be written.
     pub fn with_image(&self, image: Vec<u8>) -> Result<Self> {
         let stages = self.stages.as_ref().context("BL33 is in no flash")?;
         let mut map = self.map.clone();
@@ -202,16 +196,12 @@ impl Prepared {
     }
 
     /// QEMU's arguments. The files in them are there as long as this is.
-    #[must_use]
     pub fn arguments(&self) -> &[OsString] {
         &self.arguments
     }
 
     /// Runs, and judges. The UART's bytes go to `out` as they come;
     /// `interrupt` ends the run.
-    ///
-    /// # Errors
-    /// When QEMU does not start.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
         let mut command = machine::command(&self.arguments);
         let dir = tempfile::tempdir()?;

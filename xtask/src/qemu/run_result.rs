@@ -25,7 +25,6 @@ pub struct RunResult {
 
 impl RunResult {
     /// The verdict in a word or two.
-    #[must_use]
     pub fn word(&self) -> &'static str {
         match self.verdict {
             Verdict::Pass => "PASS",
@@ -36,13 +35,11 @@ impl RunResult {
     }
 
     /// The exit code that stands for the verdict.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         self.verdict.exit_code()
     }
 
     /// The log as text.
-    #[must_use]
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.log).into_owned()
     }

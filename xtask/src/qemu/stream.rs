@@ -103,9 +103,6 @@ impl Write for Tee<'_> {
 /// Runs `command`, whose stdout is a UART, until it ends, within `limits`, or
 /// until `interrupt` is set. Everything is written to `out` as it
 /// comes. Before it is ended at the deadline, `at_deadline` may look at it.
-///
-/// # Errors
-/// When it cannot be started, or `out` cannot be written.
 pub fn run(
     command: &mut Command,
     limits: impl Into<Limits>,
@@ -224,7 +221,6 @@ pub(crate) fn listen(
 const CLOSING_WITHIN: usize = 4096;
 
 /// The last verdict in the last lines of `log`.
-#[must_use]
 pub fn closing(log: &[u8]) -> Option<Verdict> {
     let from = log.len().saturating_sub(CLOSING_WITHIN);
     let end = log.get(from..)?;

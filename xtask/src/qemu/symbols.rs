@@ -16,7 +16,6 @@ struct Symbol {
 
 impl Symbols {
     /// Those of the file `elf`; none where it cannot be understood.
-    #[must_use]
     pub fn of(elf: &[u8]) -> Self {
         let Ok(file) = object::File::parse(elf) else {
             return Self::default();
@@ -53,7 +52,6 @@ impl Symbols {
     }
 
     /// These, and those of a program that lies elsewhere.
-    #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         // Those at one address stay in their order.
@@ -62,7 +60,6 @@ impl Symbols {
     }
 
     /// The function at `address`, with how far into it that is.
-    #[must_use]
     pub fn at(&self, address: u64) -> Option<String> {
         let behind = self.0.partition_point(|symbol| symbol.address <= address);
         let symbol = self.0.get(behind.checked_sub(1)?)?;

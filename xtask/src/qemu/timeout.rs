@@ -29,7 +29,6 @@ const IDLE_STEPS: u64 = 4 * 3;
 /// How long QEMU may run when nobody says how long: by the number of samples,
 /// those for warm-up included, of operations, and of seconds that timers are
 /// looked at.
-#[must_use]
 pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
     let rounds = u64::from(plan.iterations) + u64::from(plan.warmup);
     let parts = plan.scenarios.iter().map(|id| parts(id, cpus, plan));

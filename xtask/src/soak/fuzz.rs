@@ -46,9 +46,6 @@ const TICK: Duration = Duration::from_millis(500);
 /// CPUs.
 ///
 /// Returns whether nothing was found.
-///
-/// # Errors
-/// When something that they need cannot be had, or one does not run.
 pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
     let workspace = Workspace::find()?;
     setup::ensure(&workspace, &setup::FUZZ)?;

@@ -23,9 +23,6 @@ pub const TIME: Duration = Duration::from_secs(600);
 /// Whoever runs.
 pub trait Runner {
     /// Runs once.
-    ///
-    /// # Errors
-    /// When it does not come to a run.
     fn run(&mut self) -> Result<RunResult>;
 
     /// The time since the soak began.
@@ -45,7 +42,6 @@ pub struct Limits {
 
 impl Limits {
     /// These, or [`TIME`] where there is none.
-    #[must_use]
     pub fn or_default(self) -> Self {
         if self == Self::default() {
             let time = Some(TIME);
@@ -63,9 +59,6 @@ impl Limits {
 }
 
 /// A time such as `90s`, `10m` or `2h`.
-///
-/// # Errors
-/// When it is none, or 0.
 pub fn parse_time(text: &str) -> Result<Duration, String> {
     let bad = || format!("{text:?} is no time: use a number and s, m or h, such as 90s, 10m or 2h");
     let (number, unit) = text
@@ -89,10 +82,6 @@ pub fn parse_time(text: &str) -> Result<Duration, String> {
 /// Has `runner` run until a limit is reached, an interruption ends a run, or
 /// a run says that its input is bad, which the next one would say, too. A
 /// line for each run and the totals go to `out` and to the summary in `keep`.
-///
-/// # Errors
-/// When it does not come to a run, or something cannot be written. The totals
-/// of the runs before are printed all the same.
 pub fn soak(
     runner: &mut dyn Runner,
     limits: &Limits,

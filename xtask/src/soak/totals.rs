@@ -41,20 +41,17 @@ pub struct Totals {
 
 impl Totals {
     /// How many runs there were.
-    #[must_use]
     pub fn runs(&self) -> u64 {
         self.passed + self.failed + self.refused + self.incomplete
     }
 
     /// Attempts that are neither a sample nor under a reason.
-    #[must_use]
     pub fn unexplained(&self) -> u64 {
         self.suspends.unexplained + self.others.unexplained + self.in_no_row
     }
 
     /// The exit code: that of the worst run. Without any run there is nothing
     /// that passed.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         let verdict = match self {
             _ if self.failed > 0 => Verdict::Fail,

@@ -143,9 +143,6 @@ pub(super) fn ends_as_one(file: &[u8]) -> bool {
 
 impl<'f> List<'f> {
     /// Reads the list of `file`.
-    ///
-    /// # Errors
-    /// When it is broken, or contradicts itself or the files.
     pub(super) fn read(file: &'f [u8]) -> Result<Self> {
         let bytes = Bytes(file);
         let at = end(file).context(BROKEN)?;

@@ -70,9 +70,6 @@ fn put(bytes: &mut [u8], at: usize, number: &[u8]) -> Result<()> {
 /// `file`, of which `list` is the list, with `content` in the place of the file
 /// `place`. Name, date, attributes, comment and extra fields of that stay, and
 /// whether it is stored or deflated.
-///
-/// # Errors
-/// When it is compressed in another way, or all of it is too large.
 pub(super) fn splice(
     file: &[u8],
     list: &List<'_>,

@@ -22,7 +22,6 @@ pub struct Context<'c> {
 const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a72", "max"];
 
 /// How the run ended, how far it had come, and the likely cause.
-#[must_use]
 pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
     let ended = match outcome.ending {
         Ending::Interrupted => return "interrupted".into(),
@@ -53,7 +52,6 @@ pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
 
 /// What the firmware says of the fault that it was asked for, where it can not
 /// have it.
-#[must_use]
 pub fn refused_fault(log: &[u8]) -> Option<String> {
     let log = String::from_utf8_lossy(log);
     let mut errors = log.lines().filter(|line| line.starts_with("ERROR:"));
@@ -62,7 +60,6 @@ pub fn refused_fault(log: &[u8]) -> Option<String> {
 }
 
 /// Whether QEMU refused to start, and said why.
-#[must_use]
 pub fn refused(outcome: &Outcome) -> bool {
     outcome.ending == Ending::Exited { success: false }
         && outcome.log.is_empty()
@@ -70,7 +67,6 @@ pub fn refused(outcome: &Outcome) -> bool {
 }
 
 /// What to warn of before a start on the CPU model `cpu`.
-#[must_use]
 pub fn doubt(firmware: Firmware, cpu: &str) -> Option<String> {
     let model = model(cpu);
     (firmware.is_tf_a() && !POWER_DOWN.contains(&model)).then(|| {
@@ -98,7 +94,6 @@ fn payload_spoke(log: &str) -> bool {
 
 /// What the payload's line says of the UART that its console moves to, where
 /// that is its last line.
-#[must_use]
 pub fn console_moved(log: &str) -> Option<&str> {
     let last = log.lines().rev().find(|line| !line.trim().is_empty())?;
     last.trim_end().strip_prefix("console moves to ")
@@ -106,7 +101,6 @@ pub fn console_moved(log: &str) -> Option<&str> {
 
 /// The reason in full of a run that ended before its time, where its last line
 /// does not hold all of it: the payload says it before, folded.
-#[must_use]
 pub fn full_reason(log: &[u8]) -> Option<String> {
     const LEAD: &str = "ERROR:   ";
     const INDENT: &str = "         ";

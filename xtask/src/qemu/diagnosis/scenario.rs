@@ -3,7 +3,6 @@
 use psci_bench::plan::ScenarioId;
 
 /// What the last line that begins a scenario names.
-#[must_use]
 pub fn last_scenario(log: &str) -> Option<&str> {
     log.lines().rev().find_map(begun)
 }

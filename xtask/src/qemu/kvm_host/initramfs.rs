@@ -23,7 +23,6 @@ pub struct Contents {
 
 impl Contents {
     /// One behind the whole archive `before`.
-    #[must_use]
     pub fn behind(mut before: Vec<u8>) -> Self {
         before.resize(before.len().next_multiple_of(ALIGN), 0);
         Self {
@@ -33,33 +32,21 @@ impl Contents {
     }
 
     /// A directory. Those above it come first.
-    ///
-    /// # Errors
-    /// None that memory does not have.
     pub fn directory(&mut self, name: &str) -> Result<()> {
         self.add(Builder::new(name).mode(DIRECTORY), &[])
     }
 
     /// A program.
-    ///
-    /// # Errors
-    /// When it is too large.
     pub fn program(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.add(Builder::new(name).mode(PROGRAM), bytes)
     }
 
     /// A file.
-    ///
-    /// # Errors
-    /// When it is too large.
     pub fn file(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.add(Builder::new(name).mode(FILE), bytes)
     }
 
     /// `dev/console`, which process 1 has open from the start.
-    ///
-    /// # Errors
-    /// None that memory does not have.
     pub fn console(&mut self) -> Result<()> {
         let (major, minor) = CONSOLE;
         let node = Builder::new("dev/console").mode(CHARACTER_DEVICE);
@@ -76,9 +63,6 @@ impl Contents {
     }
 
     /// All of it.
-    ///
-    /// # Errors
-    /// None that memory does not have.
     pub fn finish(mut self) -> Result<Vec<u8>> {
         newc::trailer(&mut self.bytes)?;
         Ok(self.bytes)

@@ -35,9 +35,6 @@ pub struct Packages {
 }
 
 /// Fetches them, if they are not there yet.
-///
-/// # Errors
-/// When apt or the network fails; nothing is then left behind.
 pub fn fetch(workspace: &Workspace) -> Result<Packages> {
     let place = workspace.state().join("kvm-host");
     once(&place, |partial| {

@@ -26,7 +26,6 @@ pub struct Blob {
 
 impl Blob {
     /// Reads a tree that is sound and reserves no memory.
-    #[must_use]
     pub fn read(blob: &[u8]) -> Self {
         let mut tree = Self::default();
         tree.add(&Fdt::new_unchecked(blob).root());
@@ -46,7 +45,6 @@ impl Blob {
     }
 
     /// Where the node that begins at `begin` ends: behind its last token.
-    #[must_use]
     pub fn end(&self, begin: usize) -> usize {
         let mut depth = 0usize;
         for (at, token) in self.tokens.iter().enumerate().skip(begin) {
@@ -88,7 +86,6 @@ impl Blob {
     }
 
     /// The flattened tree (section 5).
-    #[must_use]
     pub fn write(&self) -> Vec<u8> {
         let (mut structure, mut strings) = (Vec::new(), Vec::new());
         for token in &self.tokens {
@@ -122,7 +119,6 @@ impl Blob {
 }
 
 /// Cells as a tree has them.
-#[must_use]
 pub fn cells(cells: &[u32]) -> Vec<u8> {
     cells.iter().flat_map(|cell| cell.to_be_bytes()).collect()
 }

@@ -42,7 +42,6 @@ impl Outcome {
     ];
 
     /// The outcome's name, in the summary.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Closed(Verdict::Pass) => "PASS",
@@ -70,7 +69,6 @@ pub struct Rows(BTreeMap<Key, Figures>);
 
 impl Rows {
     /// Those that the records of a log have.
-    #[must_use]
     pub fn of(log: &[u8]) -> Self {
         let (mut rows, mut tests) = (BTreeMap::new(), BTreeMap::new());
         let lines = log.split(|byte| *byte == b'\n');
@@ -100,7 +98,6 @@ impl Rows {
     }
 
     /// How many there are.
-    #[must_use]
     pub fn count(&self) -> usize {
         self.0.len()
     }
@@ -119,7 +116,6 @@ pub struct Reference {
 
 impl Reference {
     /// Judges `result`, a run of `image`.
-    #[must_use]
     pub fn judge(&self, class: &Class, image: &[u8], result: &RunResult) -> Judged {
         let turned_off = result.ending == Ending::Exited { success: true };
         if result.diagnosis.is_none() && (turned_off || result.ending == Ending::Parked) {

@@ -149,9 +149,6 @@ struct Bench<'b> {
 
 /// Boots mutants, and writes what came of them to `out`. Returns the exit code:
 /// 1 with findings.
-///
-/// # Errors
-/// When something cannot be built, started or written.
 pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<u8> {
     let workspace = Workspace::find()?;
     let spec = RunSpec {
