@@ -210,7 +210,10 @@ pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
             Source::Built(variant) => {
                 let prepared =
                     prepare::prepare(&spec(arguments, board, &tree, variant, &plan, cpus))?;
-                (Content::Qemu(prepared.arguments().to_vec()), Some(prepared))
+                (
+                    Content::Qemu(prepared.command_line().clone()),
+                    Some(prepared),
+                )
             }
             Source::Given(base) => (given(&workspace, arguments, board, &tree, base)?, None),
             Source::None => {

@@ -4,19 +4,21 @@
 //! cell's folder `results`, where `report --matrix` looks for it; `cell.json`
 //! says whose results these are.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use minijinja::context;
+use minijinja::value::{Serde, Value};
 use psci_bench::plan::{Method, Plan};
+use serde::Serialize;
 
 use super::engine::{Engine, Names};
 use super::place::{Place, Ready};
-use super::qemu::Machine;
-use super::{labgrid, lava, monitors, words};
-use crate::board::Board;
+use super::{monitors, templates, words};
+use crate::board::{Board, Deploy};
+use crate::qemu::{CommandLine, PROGRAM};
 use crate::report::jobs::cell::{MARK, Mark, SCHEMA};
 
 /// How long a job may take on QEMU at least, unless it is said otherwise.
@@ -28,8 +30,8 @@ const ENGINE_MINUTES: u32 = 2;
 
 /// What the board starts from.
 pub enum Content {
-    /// QEMU, by these arguments, with files that are copied into the cell.
-    Qemu(Vec<OsString>),
+    /// QEMU, with files that are copied into the cell.
+    Qemu(CommandLine),
     /// A recovery image.
     Recovery {
         /// Its name.
@@ -76,9 +78,6 @@ pub struct Cell<'c> {
     pub content: Content,
 }
 
-/// A file of a cell.
-type File = (String, Vec<u8>);
-
 /// Refuses what `engine` can do nothing with.
 pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     if plan.list {
@@ -101,38 +100,26 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
 }
 
 impl Cell<'_> {
-    /// Makes all of the cell's files; nothing is written yet.
+    /// Returns all files of the cell; nothing is written yet. The last file makes
+    /// the folder a cell.
     pub fn ready(&self) -> Result<Ready> {
-        Ok(Ready {
-            place: self.place.clone(),
-            files: self.files()?,
-        })
-    }
-
-    /// The files of the cell; last the one that makes it a cell.
-    fn files(&self) -> Result<Vec<File>> {
-        let mut files = Vec::new();
-        let mut machine = None;
-        match &self.content {
-            Content::Qemu(arguments) => {
-                let taken = Machine::of(arguments)?;
-                for image in &taken.images {
-                    let data = fs::read(&image.from);
-                    let data = data.with_context(|| image.from.display().to_string())?;
-                    files.push((image.file.to_owned(), data));
-                }
-                machine = Some(taken);
+        let (mut files, qemu) = match &self.content {
+            Content::Qemu(line) => {
+                let qemu = Qemu::new(line)?;
+                (qemu.read_files()?, Some(qemu))
             }
             Content::Recovery { file, data } | Content::Loose { file, data } => {
-                files.push((file.clone(), data.clone()));
+                (vec![(file.clone(), data.clone())], None)
             }
-        }
-        let texts = match self.names.engine {
-            Engine::Lava => self.lava(machine.as_ref())?,
-            Engine::Labgrid => self.labgrid(machine.as_ref()),
         };
-        let texts = texts.into_iter();
-        files.extend(texts.map(|(name, text)| (name.to_owned(), text.into_bytes())));
+        let names: &[&'static str] = match (self.names.engine, &qemu) {
+            (Engine::Lava, Some(_)) => &["job.yaml", "device.yaml", "device.jinja2"],
+            (Engine::Lava, None) => &["job.yaml"],
+            (Engine::Labgrid, _) => &["env.yaml", "test_psci_bench.py", "pytest.ini"],
+        };
+        for (name, text) in templates::render(names, &self.context(qemu)?)? {
+            files.push((name.to_owned(), text.into_bytes()));
+        }
         let mark = Mark {
             schema: SCHEMA.to_owned(),
             version: 1,
@@ -145,7 +132,8 @@ impl Cell<'_> {
         };
         let mark = serde_json::to_string_pretty(&mark)? + "\n";
         files.push((MARK.to_owned(), mark.into_bytes()));
-        Ok(files)
+        let place = self.place.clone();
+        Ok(Ready { place, files })
     }
 
     fn minutes(&self) -> u32 {
@@ -159,62 +147,150 @@ impl Cell<'_> {
         self.minutes.unwrap_or(usual.max(least))
     }
 
-    fn lava(&self, machine: Option<&Machine>) -> Result<Vec<(&'static str, String)>> {
+    /// Returns what the templates of the cell's engine take.
+    fn context(&self, qemu: Option<Qemu<'_>>) -> Result<Value> {
+        let Names {
+            board, firmware, ..
+        } = &self.names;
+        let both = context! { board, firmware, minutes => self.minutes(), qemu => Serde(&qemu) };
+        let of_engine = match self.names.engine {
+            Engine::Lava => self.for_lava()?,
+            Engine::Labgrid => {
+                let framed = self
+                    .plan
+                    .methods
+                    .iter()
+                    .any(|method| method == Method::Tftf);
+                let suite = self.plan.scenarios.suite();
+                let suite = suite.iter().filter(|_| framed);
+                let scenarios: Vec<_> = suite.map(|it| (it.tag(), it.name())).collect();
+                let (place, deny_skipped) = (&self.labgrid_place, self.deny_skipped);
+                context! { place, deny_skipped, scenarios }
+            }
+        };
+        Ok(context! { ..both, ..of_engine })
+    }
+
+    fn for_lava(&self) -> Result<Value> {
         let url = match &self.url {
             Some(url) => format!("{}/{}", url.trim_end_matches('/'), self.names.folder()),
             None => file_url(&self.place.path)?,
         };
-        let file = match &self.content {
-            Content::Qemu(_) => "",
-            Content::Recovery { file, .. } => file,
-            Content::Loose { .. } => bail!(
+        let usual = match (&self.content, &self.board.lab) {
+            (Content::Qemu(_), _) => "qemu",
+            (Content::Recovery { .. }, Some(lab)) => lab.device_type.get_ref(),
+            _ => bail!(
                 "{} has no [lab] in its board file, which says how LAVA gets files onto it: use \
                  --engine labgrid",
                 self.board.title
             ),
         };
-        let (way, usual) = match (machine, &self.board.lab) {
-            (Some(machine), _) => (lava::Way::Qemu(machine), "qemu"),
-            (None, Some(lab)) => (lava::Way::Board(lab), lab.device_type.get_ref().as_str()),
-            (None, None) => bail!("{} has no [lab] in its board file", self.board.title),
+        let monitors = monitors::list(&self.plan, self.cpus, self.deny_skipped);
+        let device_type = self.device_type.as_deref().unwrap_or(usual);
+        let job = context! { url, device_type, tags => &self.tags, monitors => Serde(&monitors) };
+        let (Some(lab), Content::Recovery { file, .. }) = (&self.board.lab, &self.content) else {
+            return Ok(job);
         };
-        let job = lava::job(&lava::Job {
-            names: &self.names,
-            device_type: self.device_type.as_deref().unwrap_or(usual),
-            tags: &self.tags,
-            minutes: self.minutes(),
-            url: &url,
-            file,
-            way,
-            plan: &self.plan,
-            cpus: self.cpus,
-            deny_skipped: self.deny_skipped,
-        });
-        let mut texts = vec![("job.yaml", job)];
-        if let Some(machine) = machine {
-            texts.push(("device.yaml", lava::device(machine)));
-            texts.push(("device.jinja2", lava::DICTIONARY.to_owned()));
+        let of_board = context! {
+            recovery => file,
+            deploy => match lab.deploy {
+                Deploy::Vemsd => "vemsd",
+                Deploy::Flasher => "flasher",
+            },
+            console => lab.console.as_ref().map(|console| console.get_ref()),
+            prompt => lab.prompt.as_ref().map(|prompt| prompt.get_ref()),
+        };
+        Ok(context! { ..job, ..of_board })
+    }
+}
+
+/// QEMU's command line as the templates take it.
+#[derive(Serialize)]
+struct Qemu<'c> {
+    program: &'static str,
+    machine: &'c str,
+    cpu: &'c str,
+    memory_mib: &'c str,
+    /// Each with its value. Display, network, monitor and serial port are left to
+    /// the engines.
+    options: Vec<String>,
+    /// All arguments for which labgrid's driver, which starts where pytest does,
+    /// has no word.
+    extra_args: String,
+    files: Vec<QemuFile<'c>>,
+}
+
+/// A file that QEMU starts from.
+#[derive(Serialize)]
+struct QemuFile<'c> {
+    label: &'static str,
+    /// Its name in the cell.
+    name: &'static str,
+    #[serde(skip)]
+    from: &'c Path,
+    /// QEMU's arguments before its path and after it.
+    before: String,
+    after: String,
+}
+
+impl<'c> Qemu<'c> {
+    /// Refuses a line that engines, which split options at blanks, cannot start.
+    fn new(line: &'c CommandLine) -> Result<Self> {
+        let words = [&line.machine, &line.cpu, &line.memory_mib];
+        for word in words.into_iter().chain(&line.options) {
+            if word.contains([' ', '\'', '"', '\\']) {
+                bail!("{word:?}: a lab's QEMU cannot be given this");
+            }
         }
-        Ok(texts)
+        let mut options: Vec<String> = Vec::new();
+        for word in &line.options {
+            match options.last_mut().filter(|_| !word.starts_with('-')) {
+                Some(option) => *option = format!("{option} {word}"),
+                None => options.push(word.clone()),
+            }
+        }
+        let (option, from) = &line.boot;
+        let boot = QemuFile {
+            label: "firmware",
+            name: "firmware.bin",
+            from,
+            before: format!("{option} "),
+            after: String::new(),
+        };
+        let preload = line.preload.as_ref().map(|(from, address)| QemuFile {
+            label: "payload",
+            name: "payload.bin",
+            from,
+            before: "-device loader,file=".to_owned(),
+            after: format!(",addr={address:#x},force-raw=on"),
+        });
+        let mut extra_args = options.join(" ");
+        if let Some(file) = &preload {
+            let QemuFile {
+                name,
+                before,
+                after,
+                ..
+            } = file;
+            extra_args.push_str(&format!(" {before}{name}{after}"));
+        }
+        Ok(Self {
+            program: PROGRAM,
+            machine: &line.machine,
+            cpu: &line.cpu,
+            memory_mib: &line.memory_mib,
+            options,
+            extra_args,
+            files: [boot].into_iter().chain(preload).collect(),
+        })
     }
 
-    fn labgrid(&self, machine: Option<&Machine>) -> Vec<(&'static str, String)> {
-        let place = self.labgrid_place.as_deref();
-        let place = place.unwrap_or(&self.names.board);
-        let way = match (machine, &self.labgrid_place) {
-            (Some(machine), None) => labgrid::Way::Qemu(machine),
-            _ => labgrid::Way::Place(place),
+    fn read_files(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        let read = |file: &QemuFile<'_>| {
+            let data = fs::read(file.from).with_context(|| file.from.display().to_string())?;
+            Ok((file.name.to_owned(), data))
         };
-        let seconds = u64::from(self.minutes()) * 60;
-        let mut tests = labgrid::tests(&self.names, &self.plan, seconds);
-        if self.deny_skipped {
-            tests.push_str(labgrid::DENY_SKIPPED);
-        }
-        vec![
-            ("env.yaml", labgrid::environment(&self.names, &way)),
-            ("test_psci_bench.py", tests),
-            ("pytest.ini", labgrid::SETTINGS.to_owned()),
-        ]
+        self.files.iter().map(read).collect()
     }
 }
 
@@ -267,6 +343,28 @@ mod tests {
                 data: b"PK".to_vec(),
             },
         }
+    }
+
+    #[test]
+    fn qemu_gets_an_option_with_its_value_and_no_blanks() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect();
+        let mut line = CommandLine {
+            machine: "virt,secure=on".to_owned(),
+            cpu: "max".to_owned(),
+            memory_mib: "1024".to_owned(),
+            options: words("-smp 4 -no-reboot -fw_cfg name=a,string=b,,c"),
+            boot: ("-bios", "/x/boot.bin".into()),
+            preload: None,
+            rest: Vec::new(),
+        };
+        let options = Qemu::new(&line).expect("taken apart").options;
+        assert_eq!(
+            options,
+            ["-smp 4", "-no-reboot", "-fw_cfg name=a,string=b,,c"]
+        );
+        line.options.push("a=b c".to_owned());
+        let error = Qemu::new(&line).err().expect("a blank").to_string();
+        assert!(error.contains("cannot be given"), "{error}");
     }
 
     #[test]

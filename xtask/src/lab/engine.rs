@@ -1,14 +1,12 @@
 //! Jobs for lab engines: LAVA and labgrid.
 //!
 //! ```text
-//! qemu ────── QEMU's command line, taken apart for engines
-//! lava ────── a job, and a device dictionary; monitors: what LAVA looks for
-//! labgrid ─── an environment, and the tests that pytest runs in it
+//! cell ────── a board with a firmware: the folder with all that an engine takes
+//! templates ─ its texts; monitors: what LAVA looks for
 //! recovery ── the FIP within a board's recovery image
-//! cell ────── a board with a firmware: the folder with all of these
-//! place ───── where that goes, and what there is replaced
-//! words ───── what the user says for engines
-//! yaml ────── scalars
+//! place ───── where the folder goes, and what is replaced there
+//! words ───── the user's words for engines
+//! serial ──── a run on a board, by its serial port
 //! ```
 //!
 //! No engine's work is done here: this writes what an engine takes, and

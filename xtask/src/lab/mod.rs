@@ -2,14 +2,11 @@
 
 pub mod cell;
 mod engine;
-mod labgrid;
-mod lava;
 pub mod monitors;
 pub mod place;
-mod qemu;
 pub mod recovery;
 pub mod serial;
+mod templates;
 pub mod words;
-mod yaml;
 
 pub use self::engine::{Engine, Names};

@@ -29,8 +29,7 @@
 //! alone: that is how LAVA's dispatcher sets pexpect up.
 
 use psci_bench::plan::{Method, Plan, ScenarioId};
-
-use super::yaml::quoted;
+use serde::Serialize;
 
 /// The most CPUs whose rows are in one piece with what is around them: LAVA
 /// searches 4,000 characters, of which up to 2,000 may be what came behind, as
@@ -48,10 +47,8 @@ const EXECUTING: &str = "> Executing '";
 /// A tag, without what all of them begin with, cluster and core.
 const LABEL: &str = r"\w+\t\d+\t\d+";
 /// The words of results, and what they are to LAVA.
-const FIXUPS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip, \
+const RESULTS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip, \
                       PASS: pass, FAIL: fail, INCOMPLETE: fail";
-/// The same where nothing may be skipped.
-const DENIED: &str = ", skipped: fail";
 
 /// A monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,23 +120,27 @@ impl Monitor {
         }
     }
 
-    fn write(self, out: &mut String) {
-        let [start, end, pattern] = self.expressions();
-        out.push_str(&format!(
-            "    - &{}\n      name: {}\n      start: {}\n      end: {}\n      pattern: {}\n",
-            self.anchor(),
-            quoted(self.suite()),
-            quoted(&start),
-            quoted(&end),
-            quoted(&pattern)
-        ));
-        let denied = match self {
-            Self::Case | Self::Verdict => "",
-            Self::StrictVerdict => DENIED,
-            _ => return,
-        };
-        out.push_str(&format!("      fixupdict: {{{FIXUPS}{denied}}}\n"));
+    /// Returns the words of its results, and what they are to LAVA.
+    fn results(self) -> Option<String> {
+        match self {
+            Self::Case | Self::Verdict => Some(RESULTS.to_owned()),
+            Self::StrictVerdict => Some(format!("{RESULTS}, skipped: fail")),
+            _ => None,
+        }
     }
+}
+
+/// A monitor as a job has it.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Listed {
+    anchor: &'static str,
+    /// Whether the anchor is enough.
+    is_repeated: bool,
+    suite: &'static str,
+    start: String,
+    end: String,
+    pattern: String,
+    results: Option<String>,
 }
 
 /// The monitor that takes `eats` of a row, of which `left` is then the
@@ -178,21 +179,26 @@ fn sequence(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     all
 }
 
-/// The list `monitors` of a job: each in full where it comes first, and by its
-/// anchor from then on. With `deny_skipped` the verdict fails where something is
-/// skipped.
-pub(super) fn write(plan: &Plan, cpus: u32, deny_skipped: bool) -> String {
-    let mut out = String::new();
+/// Returns the monitors of a job. With `deny_skipped` the verdict fails where
+/// something is skipped.
+pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Listed> {
     let mut seen = Vec::new();
-    for monitor in sequence(plan, cpus, deny_skipped) {
-        if seen.contains(&monitor) {
-            out.push_str(&format!("    - *{}\n", monitor.anchor()));
-        } else {
-            monitor.write(&mut out);
-            seen.push(monitor);
+    let listed = |monitor: Monitor| {
+        let [start, end, pattern] = monitor.expressions();
+        let is_repeated = seen.contains(&monitor);
+        seen.push(monitor);
+        Listed {
+            anchor: monitor.anchor(),
+            is_repeated,
+            suite: monitor.suite(),
+            start,
+            end,
+            pattern,
+            results: monitor.results(),
         }
-    }
-    out
+    };
+    let all = sequence(plan, cpus, deny_skipped).into_iter();
+    all.map(listed).collect()
 }
 
 #[cfg(test)]
@@ -297,25 +303,26 @@ mod tests {
         let stopped = "psci-bench: INCOMPLETE: 1 skipped\r\n";
         assert_eq!(result(stopped).as_deref(), Some("INCOMPLETE"));
         // LAVA would take a word that it does not know for a result of its own.
-        let text = write(&Plan::parse("").expect("good"), 1, true);
-        assert!(text.contains("INCOMPLETE: fail, skipped: fail}\n"));
+        let results = Monitor::StrictVerdict.results().expect("results");
+        assert!(results.ends_with("INCOMPLETE: fail, skipped: fail"));
     }
 
     #[test]
-    fn a_row_for_each_row() {
-        let plan = Plan::parse("only=cpu_susp_serial,psci_version_parallel").expect("good words");
-        let text = write(&plan, 2, false);
-        let lines: Vec<&str> = text
-            .lines()
-            .filter(|line| line.starts_with("    - "))
-            .collect();
+    fn each_row_has_its_monitors_by_anchor_from_the_second_on() {
+        let plan = |args| Plan::parse(args).expect("good words");
+        let listed = list(
+            &plan("only=cpu_susp_serial,psci_version_parallel"),
+            2,
+            false,
+        );
+        let shown = listed.iter().map(|it| match it.is_repeated {
+            true => format!("*{}", it.anchor),
+            false => format!("&{}", it.anchor),
+        });
         let expected = "&case &powerdown &wakeup &cache-flush *powerdown *wakeup *cache-flush \
                         *case &latency *latency &verdict";
-        let expected: Vec<String> = expected
-            .split_whitespace()
-            .map(|word| format!("    - {word}"))
-            .collect();
-        assert_eq!(lines, expected);
-        assert!(!write(&Plan::parse("method=warm").expect("good"), 2, false).contains("&case"));
+        assert_eq!(shown.collect::<Vec<_>>().join(" "), expected);
+        let warm = list(&plan("method=warm"), 2, false);
+        assert!(warm.iter().all(|it| it.anchor == "verdict"));
     }
 }

@@ -29,11 +29,15 @@ pub fn tag(text: &str) -> Result<String, String> {
 
 /// Text that people and YAML can read.
 pub fn printable(text: &str) -> Result<String, String> {
-    let odd = |c: char| c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c);
-    if text.trim().is_empty() || text.chars().any(odd) {
+    if text.trim().is_empty() || text.chars().any(is_odd) {
         return Err("this is printable text, and not empty".to_owned());
     }
     Ok(text.to_owned())
+}
+
+/// Returns whether YAML does not print `c`, or takes it for the end of a line.
+pub(super) fn is_odd(c: char) -> bool {
+    c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c)
 }
 
 /// Where LAVA's dispatcher finds a folder. A file's name is put behind.
