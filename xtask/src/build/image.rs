@@ -1,7 +1,9 @@
 //! The image: the payload's ELF flattened, a device tree behind it, and both
 //! told to the header and the parameter block.
 
-use anyhow::{Result, anyhow, bail};
+use std::path::Path;
+
+use anyhow::{Context, Result, anyhow, bail};
 use object::LittleEndian;
 use object::elf::{EM_AARCH64, ET_DYN, FileHeader64, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
@@ -12,6 +14,7 @@ use psci_bench::image::{
 
 use crate::board;
 use crate::board::working_memory::working_memory;
+use crate::setup::read_file;
 
 const PAGE: u64 = 4096;
 /// For so many CPUs an image without a tree claims memory.
@@ -169,6 +172,16 @@ pub fn assemble(
 /// As [`assemble`].
 pub fn bare(base: Vec<u8>) -> Result<Vec<u8>> {
     assemble(base, None, Emergency::default(), BARE_CPUS)
+}
+
+/// Returns the released payload in the file `path`, without any tree.
+pub fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
+    let Some(path) = path else {
+        return Ok(None);
+    };
+    let file = read_file::read(option, path, FILE_MAX)?;
+    let at = || format!("{option} {}", path.display());
+    Ok(Some(strip(file).with_context(at)?))
 }
 
 /// The flat payload in the image `file`, from which the device tree is taken

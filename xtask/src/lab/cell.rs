@@ -18,6 +18,7 @@ use super::engine::{Engine, Names};
 use super::place::{Place, Ready};
 use super::{monitors, templates, words};
 use crate::board::{Board, Deploy};
+use crate::qemu::prepare::Prepared;
 use crate::qemu::{CommandLine, PROGRAM};
 use crate::report::jobs::cell::{MARK, Mark, SCHEMA};
 
@@ -31,7 +32,7 @@ const ENGINE_MINUTES: u32 = 2;
 /// What the board starts from.
 pub enum Content {
     /// QEMU, with files that are copied into the cell.
-    Qemu(CommandLine),
+    Qemu(Prepared),
     /// A recovery image.
     Recovery {
         /// Its name.
@@ -104,8 +105,8 @@ impl Cell<'_> {
     /// the folder a cell.
     pub fn ready(&self) -> Result<Ready> {
         let (mut files, qemu) = match &self.content {
-            Content::Qemu(line) => {
-                let qemu = Qemu::new(line)?;
+            Content::Qemu(run) => {
+                let qemu = Qemu::new(run.command_line())?;
                 (qemu.read_files()?, Some(qemu))
             }
             Content::Recovery { file, data } | Content::Loose { file, data } => {
@@ -378,21 +379,6 @@ mod tests {
         assert_eq!(cell.minutes(), 121 + ENGINE_MINUTES);
         cell.minutes = Some(5);
         assert_eq!(cell.minutes(), 5);
-    }
-
-    #[test]
-    fn what_engines_cannot_follow() {
-        let plan = |args| Plan::parse(args).expect("good words");
-        assert!(check(Engine::Lava, &plan("method=tftf,warm"), 24).is_ok());
-        assert!(check(Engine::Labgrid, &plan(""), 512).is_ok());
-        let refused = |args, cpus| {
-            let error = check(Engine::Lava, &plan(args), cpus).expect_err("refused");
-            error.to_string()
-        };
-        assert!(refused("only=help", 4).contains("which no job passes"));
-        assert!(refused("method=warm", 4).contains("method=tftf,warm"));
-        assert!(refused("only=null_call", 4).contains("there is none"));
-        assert!(refused("", 25).contains("--smp 24 or less"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What lab engines take, and runs on boards.
 
 pub mod cell;
+pub mod content;
 mod engine;
 pub mod monitors;
 pub mod place;

@@ -4,6 +4,8 @@
 use std::io;
 use std::time::Duration;
 
+use psci_bench::image::{IMAGE_SIZE_OFFSET, MAGIC, MAGIC_OFFSET};
+
 use super::monitor::Socket;
 use super::symbols::Symbols;
 use crate::setup::plural::plural;
@@ -11,10 +13,8 @@ use crate::setup::plural::plural;
 /// How long a machine is asked at most: it is to be ended.
 pub const TIME: Duration = Duration::from_secs(2);
 
-/// What the words of the arm64 `Image` header are for QEMU's loader.
-const IMAGE_MAGIC: (usize, &[u8]) = (0x38, b"ARM\x64");
+/// The offset of `text_offset` in the arm64 `Image` header.
 const TEXT_OFFSET: usize = 8;
-const IMAGE_SIZE: usize = 16;
 
 /// WFI and WFE, behind which a CPU that waits is.
 const WAITS: [(u32, &str); 2] = [(0xd503_207f, "WFI"), (0xd503_205f, "WFE")];
@@ -39,17 +39,12 @@ pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
         let bytes = image.get(at..at + 8)?;
         Some(u64::from_le_bytes(bytes.try_into().ok()?))
     };
-    let (at, magic) = IMAGE_MAGIC;
-    let has_header = image.get(at..).is_some_and(|rest| rest.starts_with(magic));
-    let offset = match (word(TEXT_OFFSET), word(IMAGE_SIZE)) {
-        (Some(offset), Some(1..)) if has_header => {
-            // Below it there is what starts the image.
-            if offset < 0x1000 {
-                offset.wrapping_add(2 << 20)
-            } else {
-                offset
-            }
-        }
+    let magic = image.get(MAGIC_OFFSET..);
+    let has_header = magic.is_some_and(|rest| rest.starts_with(&MAGIC));
+    let offset = match (word(TEXT_OFFSET), word(IMAGE_SIZE_OFFSET)) {
+        // The code that starts the image is below it.
+        (Some(offset @ ..0x1000), Some(1..)) if has_header => offset + (2 << 20),
+        (Some(offset), Some(1..)) if has_header => offset,
         _ => 0x8_0000,
     };
     memory.wrapping_add(offset)

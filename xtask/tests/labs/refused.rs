@@ -158,6 +158,7 @@ fn words() {
             "--tags is about lava, and this is for labgrid",
         ),
         ("lab --args only=help -o set", "which no job passes with"),
+        ("lab --args only=null_call -o set", "there is none"),
         ("lab --url https://h/a?b#c -o set", "what is behind '?'"),
         ("lab --url h/a -o set", "takes http://HOST/"),
         ("lab --tags a.b -o set", "up to 50 letters"),
