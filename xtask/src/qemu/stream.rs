@@ -67,7 +67,7 @@ pub struct Outcome {
 }
 
 /// A process that does not outlive its value.
-struct Owned(Child);
+pub(crate) struct Owned(pub(crate) Child);
 
 impl Drop for Owned {
     fn drop(&mut self) {

@@ -58,25 +58,14 @@ impl Limits {
     }
 }
 
-/// A time such as `90s`, `10m` or `2h`.
+/// Reads a time such as `90s`, `10m` or `2h`.
 pub fn parse_time(text: &str) -> Result<Duration, String> {
-    let bad = || format!("{text:?} is no time: use a number and s, m or h, such as 90s, 10m or 2h");
-    let (number, unit) = text
-        .char_indices()
-        .next_back()
-        .map(|(end, unit)| (text.get(..end).unwrap_or_default(), unit))
-        .ok_or_else(bad)?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        _ => return Err(bad()),
-    };
-    let number: u32 = number.parse().map_err(|_| bad())?;
-    if number == 0 {
-        return Err("in no time there is no run".into());
+    match humantime::parse_duration(text) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        _ => Err(format!(
+            "{text:?} is no time: use a number and s, m or h, such as 90s, 10m or 2h"
+        )),
     }
-    Ok(Duration::from_secs(u64::from(number) * seconds))
 }
 
 /// Has `runner` run until a limit is reached, an interruption ends a run, or

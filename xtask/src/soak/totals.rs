@@ -1,5 +1,6 @@
 //! What many runs come to.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -102,7 +103,7 @@ impl Totals {
         row("samples", &|calls| calls.samples)?;
         row("not counted", &|calls| calls.attempts() - calls.samples)?;
         let reasons = columns.iter().flat_map(|calls| calls.rejected.keys());
-        let reasons: std::collections::BTreeSet<&String> = reasons.collect();
+        let reasons: BTreeSet<&String> = reasons.collect();
         for reason in reasons {
             let count = |calls: &Calls| calls.rejected.get(reason).copied().unwrap_or(0);
             row(&format!("  {reason}"), &count)?;
@@ -123,7 +124,7 @@ impl fmt::Display for Totals {
             f,
             "{} runs in {}, {rate:.1} a minute: {} PASS, {} FAIL, {} bad input, {} INCOMPLETE",
             self.runs(),
-            Span(self.elapsed),
+            humantime::format_duration(Duration::from_secs(self.elapsed.as_secs())),
             self.passed,
             self.failed,
             self.refused,
@@ -182,20 +183,5 @@ impl fmt::Display for Percent {
             all => self.0 as f64 * 100.0 / all as f64,
         };
         f.pad(&format!("{percent:.2}"))
-    }
-}
-
-/// A time, as one says it.
-struct Span(Duration);
-
-impl fmt::Display for Span {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.0.as_secs();
-        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
-        match (hours, minutes) {
-            (0, 0) => write!(f, "{:.1} s", self.0.as_secs_f64()),
-            (0, _) => write!(f, "{minutes} min {} s", seconds % 60),
-            _ => write!(f, "{hours} h {minutes} min"),
-        }
     }
 }
