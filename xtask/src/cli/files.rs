@@ -38,6 +38,12 @@ pub(super) fn outside(output: Named<'_, &Path>, dir: &Path, what: &str) -> Resul
     Ok(())
 }
 
+/// Refuses an output that is no place for a file, or one of the files that are read.
+pub(super) fn check(output: Named<'_, &Path>, inputs: &[Named<'_, Option<&Path>>]) -> Result<()> {
+    writable(output)?;
+    inputs.iter().try_for_each(|input| apart(output, *input))
+}
+
 /// Refuses to write two files to one place.
 pub(super) fn distinct(one: Named<'_, &Path>, other: Named<'_, &Path>) -> Result<()> {
     if same(one.1, other.1) {

@@ -59,9 +59,11 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let is_fit = package.is_some_and(|package| *package.kind.get_ref() == PackageKind::Fit);
     let parts = is_fit.then(|| FitFiles::beside(&output)).transpose()?;
     // Before anything is written, and the payload is built.
-    files::writable(out)?;
-    files::apart(out, ("--dtb", arguments.tree.dtb.as_deref()))?;
-    files::apart(out, ("--base", arguments.base.as_deref()))?;
+    let inputs = [
+        ("--dtb", arguments.tree.dtb.as_deref()),
+        ("--base", arguments.base.as_deref()),
+    ];
+    files::check(out, &inputs)?;
     if let Some(parts) = &parts {
         parts.check(&output, arguments.base.as_deref())?;
     }
@@ -145,8 +147,7 @@ impl FitFiles {
     fn check(&self, output: &Path, base: Option<&Path>) -> Result<()> {
         let [tree, source] = self.named();
         for file in [tree, source] {
-            files::writable(file)?;
-            files::apart(file, ("--base", base))?;
+            files::check(file, &[("--base", base)])?;
             files::distinct(file, ("--output", output))?;
         }
         files::distinct(tree, source)?;

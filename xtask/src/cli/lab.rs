@@ -247,7 +247,7 @@ fn cell<'a>(
         tree.make_image(workspace, board, released)
     };
     let content = match wish.source {
-        Source::Built(variant) => Content::Qemu(prepare::prepare(&RunSpec {
+        Source::Built(variant) => Content::Qemu(Box::new(prepare::prepare(&RunSpec {
             board: board.name.get_ref().clone(),
             smp: Some(cpus),
             gic: tree.gic,
@@ -260,7 +260,7 @@ fn cell<'a>(
             states: tree.states,
             timeout: run,
             ..RunSpec::default()
-        })?),
+        })?)),
         Source::Given(base) => Base {
             board,
             path: &base.path,

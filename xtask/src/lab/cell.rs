@@ -32,7 +32,7 @@ const ENGINE_MINUTES: u32 = 2;
 /// What the board starts from.
 pub enum Content {
     /// QEMU, with files that are copied into the cell.
-    Qemu(Prepared),
+    Qemu(Box<Prepared>),
     /// A recovery image.
     Recovery {
         /// Its name.

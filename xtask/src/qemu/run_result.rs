@@ -34,6 +34,16 @@ impl RunResult {
         }
     }
 
+    /// Returns the verdict, the time, and without a verdict the diagnosis.
+    pub fn line(&self) -> String {
+        let seconds = self.elapsed.as_secs_f64();
+        let end = format!("{} after {seconds:.1} s", self.word());
+        match &self.diagnosis {
+            Some(diagnosis) => format!("{end}: {diagnosis}"),
+            None => end,
+        }
+    }
+
     /// The exit code that stands for the verdict.
     pub fn exit_code(&self) -> u8 {
         self.verdict.exit_code()

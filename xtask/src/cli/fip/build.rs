@@ -58,11 +58,13 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
     let board = board::load(&workspace, &arguments.board)?;
     let package = package::takes_fip(&board)?;
     let out = ("--output", arguments.output.as_path());
-    files::writable(out)?;
-    files::apart(out, ("--base", arguments.base.as_deref()))?;
-    files::apart(out, ("--payload", arguments.payload.as_deref()))?;
-    files::apart(out, ("--nt-fw-key", arguments.nt_fw_key.as_deref()))?;
-    files::apart(out, ("--dtb", arguments.tree.dtb.as_deref()))?;
+    let inputs = [
+        ("--base", arguments.base.as_deref()),
+        ("--payload", arguments.payload.as_deref()),
+        ("--nt-fw-key", arguments.nt_fw_key.as_deref()),
+        ("--dtb", arguments.tree.dtb.as_deref()),
+    ];
+    files::check(out, &inputs)?;
     let given = package_files::load(&arguments.images, out)?;
     let mut align = package.align();
     let mut builder = match &arguments.part {
