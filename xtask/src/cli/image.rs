@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     Ok(0)
 }
 
-/// Where to write: in a directory, by the name that the board's loader wants.
+/// Returns the output: in a directory, by the name that the board's loader wants.
 fn output(
     workspace: &Workspace,
     arguments: &ImageArguments,
@@ -111,7 +111,7 @@ fn output(
     }
 }
 
-/// What a flattened image tree is made of, besides the image: files beside it
+/// The parts of a flattened image tree besides the image: files beside it
 /// that have all of its name and an ending more.
 struct FitFiles {
     tree: PathBuf,
@@ -119,7 +119,7 @@ struct FitFiles {
 }
 
 impl FitFiles {
-    /// Those beside the image `output`.
+    /// Returns those beside the image `output`.
     fn beside(output: &Path) -> Result<Self> {
         let ending = output.extension().and_then(OsStr::to_str);
         let ending = ending.map(str::to_ascii_lowercase);

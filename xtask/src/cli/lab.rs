@@ -290,7 +290,7 @@ fn cell<'a>(
     })
 }
 
-/// The files and folders that are read.
+/// Returns the files and folders that are read.
 fn inputs(arguments: &LabArguments) -> impl Iterator<Item = (&'static str, &Path)> {
     let bases = arguments.base.iter().map(|base| ("--base", &base.path));
     let others = [
@@ -306,10 +306,10 @@ fn inputs(arguments: &LabArguments) -> impl Iterator<Item = (&'static str, &Path
         .map(|(option, file)| (option, file.as_path()))
 }
 
-/// The boot arguments, with the end that the engine needs.
+/// Returns the boot arguments, with the end that the engine needs.
 fn with_end(arguments: &LabArguments) -> Result<String> {
     let args = arguments.tree.args.as_deref().unwrap_or_default();
-    // A word that is wrong is told as the user has written it.
+    // A word that is wrong is named as the user has written it.
     plan(Some(args))?;
     let says = args.split_whitespace().any(|word| word.starts_with("end="));
     Ok(match (says, args.trim()) {
@@ -349,7 +349,7 @@ fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
     Ok(())
 }
 
-/// Where the firmware for `board` is from: a cell each.
+/// Returns the sources of firmware for `board`, a cell each.
 fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<'a>>> {
     let name = board.name.get_ref();
     if board.qemu.is_some() {
@@ -406,7 +406,7 @@ fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<
     }
 }
 
-/// What the cell is called.
+/// Returns the name of the cell.
 fn name(arguments: &LabArguments, board: &Board, source: &Source<'_>) -> Result<Names> {
     let usual = || match source {
         Source::Built(variant) => {

@@ -76,7 +76,7 @@ pub(super) fn of_logs(arguments: &ReportArguments, without: &Path) -> Result<u8>
     Ok(if whole { 0 } else { super::common::INCOMPLETE })
 }
 
-/// The files of both logs: `run.log` is `run.pmf.log` and `run.plain.log`.
+/// Returns the files of both logs: `run.log` is `run.pmf.log` and `run.plain.log`.
 fn logs(log: &Path) -> [PathBuf; 2] {
     ["pmf", "plain"].map(|build| {
         let mut name = log.file_stem().map_or_else(OsString::new, OsString::from);
@@ -90,7 +90,7 @@ fn logs(log: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// A run under one build, and its exit code.
+/// Returns a run under one build, and its exit code.
 fn one(
     build: &str,
     variant: Variant,

@@ -161,7 +161,7 @@ pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
     files::check(("--log", log), &inputs)
 }
 
-/// The run that is asked for; its UART goes to no file.
+/// Returns the run that is asked for; its UART goes to no file.
 pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     if arguments.firmware != Firmware::TfA {
         let name = arguments.firmware.name();

@@ -91,7 +91,7 @@ pub(super) fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
     code
 }
 
-/// Whether all `runs` are there to their ends; says what lacks of which is not.
+/// Returns whether all `runs` are there to their ends; says what lacks of which is not.
 pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r Run>) -> bool {
     let mut complete = true;
     for run in runs.into_iter().filter(|run| !run.is_complete()) {
@@ -107,7 +107,7 @@ pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r Run>) -> bool 
     complete
 }
 
-/// What an incomplete run lacks, and what to do.
+/// Returns what an incomplete run lacks, and what to do.
 fn lacks(run: &Run) -> String {
     let mut all = run.integrity.shortfalls();
     if run.integrity.records.is_none() && run.version.is_some() {

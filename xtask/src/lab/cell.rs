@@ -22,48 +22,48 @@ use crate::qemu::prepare::Prepared;
 use crate::qemu::{CommandLine, PROGRAM};
 use crate::report::jobs::cell::{MARK, Mark, SCHEMA};
 
-/// How long a job may take on QEMU at least, unless it is said otherwise.
+/// The time of a job on QEMU, unless the user gives one or the plan needs more.
 const QEMU_MINUTES: u32 = 10;
-/// The same on a board that says nothing of it.
+/// The time of a job on a board whose file gives none.
 const BOARD_MINUTES: u32 = 30;
-/// What an engine needs besides the run: it copies files, and starts a board.
+/// The time that an engine needs to copy files and start a board.
 const ENGINE_MINUTES: u32 = 2;
 
-/// What the board starts from.
+/// The file that the board starts from.
 pub enum Content {
     /// QEMU, with files that are copied into the cell.
     Qemu(Box<Prepared>),
     /// A recovery image.
     Recovery {
-        /// Its name.
+        /// The name.
         file: String,
-        /// All of it.
+        /// The bytes.
         data: Vec<u8>,
     },
-    /// What somebody has to put on the board.
+    /// A file that somebody has to put on the board.
     Loose {
-        /// Its name.
+        /// The name.
         file: String,
-        /// All of it.
+        /// The bytes.
         data: Vec<u8>,
     },
 }
 
 /// A cell to be.
 pub struct Cell<'c> {
-    /// How it is called.
+    /// The parts of the name.
     pub names: Names,
     /// Where it is to be.
     pub place: Place,
-    /// Its board.
+    /// The board.
     pub board: &'c Board,
-    /// What the payload runs.
+    /// The plan of the payload.
     pub plan: Plan,
     /// On how many CPUs.
     pub cpus: u32,
-    /// How long a job may take, if the user says so.
+    /// The longest time of a job, if the user gives one.
     pub minutes: Option<u32>,
-    /// How long the run may take by its plan: a job has at least so much time.
+    /// The time that the run may take by its plan, which is the least of a job.
     pub run: Duration,
     /// Where the engine finds the cell's folder, if not here.
     pub url: Option<String>,
@@ -73,9 +73,9 @@ pub struct Cell<'c> {
     pub tags: Vec<String>,
     /// labgrid's name for the board: it has places, too.
     pub labgrid_place: Option<String>,
-    /// Whether the job fails where something is skipped.
+    /// True if the job fails where something is skipped.
     pub deny_skipped: bool,
-    /// What the board starts from.
+    /// The file that the board starts from.
     pub content: Content,
 }
 
@@ -148,7 +148,7 @@ impl Cell<'_> {
         self.minutes.unwrap_or(usual.max(least))
     }
 
-    /// Returns what the templates of the cell's engine take.
+    /// Returns the values for the templates of the cell's engine.
     fn context(&self, qemu: Option<Qemu<'_>>) -> Result<Value> {
         let Names {
             board, firmware, ..
@@ -225,7 +225,7 @@ struct Qemu<'c> {
 #[derive(Serialize)]
 struct QemuFile<'c> {
     label: &'static str,
-    /// Its name in the cell.
+    /// The name in the cell.
     name: &'static str,
     #[serde(skip)]
     from: &'c Path,
@@ -295,8 +295,8 @@ impl<'c> Qemu<'c> {
     }
 }
 
-/// Where LAVA's dispatcher finds the folder `place` on this machine. It reads an
-/// address as it is written, so that there is no other way to write a character.
+/// Returns the address of the folder `place` for LAVA's dispatcher on this machine. It reads
+/// an address as it is written, so that there is no other way to write a character.
 fn file_url(place: &Path) -> Result<String> {
     let at = || {
         format!(

@@ -25,7 +25,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// How its folders begin.
+    /// Returns the beginning of its folders' names.
     pub fn word(self) -> &'static str {
         match self {
             Self::Lava => "lava",
@@ -33,9 +33,9 @@ impl Engine {
         }
     }
 
-    /// What the payload has to do after its last line, by `end=`. LAVA waits
-    /// for QEMU to end, and shuts a board down itself; labgrid's driver for
-    /// QEMU fails where QEMU has ended by itself.
+    /// Returns the payload's `end=`, for after its last line. LAVA waits
+    /// for QEMU to end, and shuts a board down itself; labgrid's driver for QEMU fails
+    /// where QEMU has ended by itself.
     pub fn end(self) -> &'static str {
         match self {
             Self::Lava => "off",
@@ -50,19 +50,19 @@ impl fmt::Display for Engine {
     }
 }
 
-/// What a cell is called by.
+/// The parts of the name of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
     /// The engine that its files are for.
     pub engine: Engine,
     /// The board's folder in `platforms`.
     pub board: String,
-    /// What the user calls the firmware.
+    /// The user's name of the firmware.
     pub firmware: String,
 }
 
 impl Names {
-    /// The name of the cell's folder.
+    /// Returns the name of the cell's folder.
     pub fn folder(&self) -> String {
         format!("{}-{}-{}", self.engine, self.board, self.firmware)
     }

@@ -38,11 +38,11 @@ use serde::Serialize;
 /// finds by the log.
 pub const CPUS_MAX: u32 = 24;
 
-/// How the payload ends: the end of the frame, or a last line that comes early.
+/// The end of the payload: the end of the frame, or a last line that comes early.
 const STOP: &str = r"Exiting tests\.|psci-bench: INCOMPLETE";
-/// What comes behind the rows.
+/// The words after the rows.
 const COMPLETE: &str = "  TEST COMPLETE";
-/// What a scenario begins with.
+/// The beginning of a scenario.
 const EXECUTING: &str = "> Executing '";
 /// A tag, without what all of them begin with, cluster and core.
 const LABEL: &str = r"\w+\t\d+\t\d+";
@@ -71,7 +71,7 @@ enum Monitor {
 }
 
 impl Monitor {
-    /// How one is called where it comes again.
+    /// Returns the anchor by which a job repeats it.
     fn anchor(self) -> &'static str {
         match self {
             Self::Case => "case",
@@ -83,7 +83,7 @@ impl Monitor {
         }
     }
 
-    /// The test suite that LAVA keeps its results in.
+    /// Returns the test suite that LAVA keeps its results in.
     fn suite(self) -> &'static str {
         match self {
             Self::Case | Self::Verdict | Self::StrictVerdict => "psci-bench",
@@ -134,7 +134,7 @@ impl Monitor {
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Listed {
     anchor: &'static str,
-    /// Whether the anchor is enough.
+    /// True if the anchor is enough.
     is_repeated: bool,
     suite: &'static str,
     start: String,
@@ -143,9 +143,9 @@ pub(super) struct Listed {
     results: Option<String>,
 }
 
-/// The monitor that takes `eats` of a row, of which `left` is then the
-/// beginning. Its number comes `behind` others and is `closed` by what comes
-/// next: without, a number could be taken of which the end is yet to come.
+/// Returns the monitor that takes `eats` of a row, of which `left` is then the
+/// beginning. Its number comes `behind` others and is `closed` by what comes next:
+/// without, a number could be taken of which the end is yet to come.
 fn row(eats: &str, left: &str, behind: &str, closed: &str) -> [String; 3] {
     let next = format!("{COMPLETE}|{EXECUTING}|{STOP}");
     [
@@ -157,7 +157,7 @@ fn row(eats: &str, left: &str, behind: &str, closed: &str) -> [String; 3] {
     ]
 }
 
-/// The monitors for what `plan` prints on `cpus` CPUs, in their order.
+/// Returns the monitors for what `plan` prints on `cpus` CPUs, in their order.
 fn sequence(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();
     let framed = plan.methods.iter().any(|method| method == Method::Tftf);
@@ -231,7 +231,7 @@ mod tests {
             let (rest, groups) = found(monitor, &text).expect("a number");
             let groups: Vec<&str> = groups.iter().flatten().map(String::as_str).collect();
             assert_eq!(groups, ["cpu_off_serial\t1\t0", number, "ns"]);
-            // Nobody finds a row that another has been over.
+            // No monitor finds a row that another one has taken.
             assert!(found(monitor, &rest).is_none());
             // Nor a number that is not there to its end.
             let end = text.find(number).expect("there") + number.len();
@@ -279,27 +279,26 @@ mod tests {
             let (_, groups) = found(Monitor::StrictVerdict, line)?;
             groups.last().cloned().flatten()
         };
-        let line = |word: &str, tests: u32, rows: u32| {
-            format!(
+        for (word, tests, rows, expected) in [
+            ("PASS", 0, 0, "PASS"),
+            ("PASS", 4, 0, "skipped"),
+            ("PASS", 10, 0, "skipped"),
+            ("PASS", 0, 1, "skipped"),
+            ("PASS", 0, 120, "skipped"),
+            ("FAIL", 1, 1, "FAIL"),
+        ] {
+            let line = format!(
                 "psci-bench: {word} (6 passed, {tests} skipped, 10 failed; 960 samples, \
                  40 not counted, {rows} rows skipped, 0 CPUs lost)"
-            )
-        };
-        for (tests, rows, expected) in [
-            (0, 0, "PASS"),
-            (4, 0, "skipped"),
-            (10, 0, "skipped"),
-            (0, 1, "skipped"),
-            (0, 120, "skipped"),
-        ] {
-            let line = line("PASS", tests, rows);
-            let end = format!("{line}\r\n");
-            assert_eq!(result(&end).as_deref(), Some(expected), "{line}");
+            );
+            assert_eq!(
+                result(&format!("{line}\r\n")).as_deref(),
+                Some(expected),
+                "{line}"
+            );
             // The counts may be yet to come.
             assert_eq!(result(&line), None);
         }
-        let failed = line("FAIL", 1, 1) + "\r\n";
-        assert_eq!(result(&failed).as_deref(), Some("FAIL"));
         let stopped = "psci-bench: INCOMPLETE: 1 skipped\r\n";
         assert_eq!(result(stopped).as_deref(), Some("INCOMPLETE"));
         // LAVA would take a word that it does not know for a result of its own.

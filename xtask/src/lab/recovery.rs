@@ -26,10 +26,10 @@ mod tests;
 pub const FILE_MAX: usize = 512 << 20;
 /// The largest FIP in it, in bytes.
 const FIP_MAX: u64 = 64 << 20;
-/// How much all of it may have unpacked, in bytes: an SD card of that time.
+/// The most bytes of all files unpacked: an SD card of that time.
 const UNPACKED_MAX: u64 = 2 << 30;
 
-/// Whether `file` is a zip, rather than a FIP.
+/// Returns whether `file` is a zip, rather than a FIP.
 pub fn is_zip(file: &[u8]) -> bool {
     // One with files, one without any, and one that is a part of several.
     [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08"]
@@ -37,7 +37,7 @@ pub fn is_zip(file: &[u8]) -> bool {
         .any(|magic| file.starts_with(magic))
 }
 
-/// Whether `file` ends as a zip, and begins with something else.
+/// Returns whether `file` ends as a zip, and begins with something else.
 pub fn has_zip(file: &[u8]) -> bool {
     !is_zip(file) && list::ends_as_one(file)
 }
@@ -91,7 +91,8 @@ impl<'r> Recovery<'r> {
         Ok(this)
     }
 
-    /// The place of the FIP, which is the only file that can become it on a card.
+    /// Returns the place of the FIP, which is the only file that can become it on a
+    /// card.
     fn find(&mut self) -> Result<usize> {
         let wanted = on_card(&self.member);
         let (mut found, mut same, mut others) = (None, Vec::new(), Vec::new());
@@ -133,12 +134,12 @@ impl<'r> Recovery<'r> {
     }
 
     /// Unpacks all files, to see that none is broken. What comes back are those
-    /// that are compressed in a way that is not known here: of these nobody knows.
+    /// that are compressed in a way that is not known here: these are not checked.
     pub fn check(&mut self) -> Result<Vec<String>> {
         self.check_within(UNPACKED_MAX)
     }
 
-    /// The same, if it has at most so many bytes unpacked.
+    /// Returns the same, if it has at most so many bytes unpacked.
     fn check_within(&mut self, most: u64) -> Result<Vec<String>> {
         let mut unknown = Vec::new();
         let mut left = most;
@@ -164,12 +165,12 @@ impl<'r> Recovery<'r> {
         Ok(unknown)
     }
 
-    /// The FIP.
+    /// Returns the FIP.
     pub fn fip(&mut self) -> Result<Vec<u8>> {
         self.fip_within(FIP_MAX)
     }
 
-    /// The FIP, if it has at most so many bytes.
+    /// Returns the FIP, if it has at most so many bytes.
     pub fn fip_within(&mut self, most: u64) -> Result<Vec<u8>> {
         let method = self.list.records[self.fip].method;
         if !matches!(method, STORED | DEFLATED) {
@@ -191,7 +192,7 @@ impl<'r> Recovery<'r> {
         Ok(fip)
     }
 
-    /// The image with `fip` in the FIP's place, which keeps its name, its date,
+    /// Returns the image with `fip` in the FIP's place, which keeps its name, its date,
     /// its attributes, and whether it is stored or deflated.
     pub fn with(self, fip: &[u8]) -> Result<Vec<u8>> {
         let new = splice::splice(self.file, &self.list, &self.extents, self.fip, fip)?;
@@ -285,8 +286,8 @@ fn called<R: Read + ?Sized>(entry: &ZipFile<'_, R>) -> Result<String> {
     Ok(name.into_owned())
 }
 
-/// What `name` becomes where it is unpacked onto a FAT card: the case of letters
-/// counts for nothing, nor do dots and blanks at an end, and either slash parts
+/// Returns `name` as it is on a FAT card: the case of
+/// letters counts for nothing, nor do dots and blanks at an end, and either slash parts
 /// names.
 fn on_card(name: &str) -> String {
     let parts = name.split(['/', '\\']);

@@ -9,7 +9,7 @@ use crate::setup::process;
 
 /// The program.
 pub const PROGRAM: &str = "qemu-system-aarch64";
-/// What a run from here has, and lab engines see to themselves.
+/// The options of a run from here for which lab engines have their own.
 const ATTACHED: &str = "-display none -nic none -monitor none -serial stdio";
 
 /// QEMU's command line, in the parts for which lab engines have words of their own.
@@ -27,7 +27,7 @@ pub struct CommandLine {
     pub boot: (&'static str, PathBuf),
     /// A file that is in memory before the machine starts, and its address.
     pub preload: Option<(PathBuf, u64)>,
-    /// What the file that is started needs besides: a guest's kernel, boot arguments.
+    /// Further words that the file needs: a guest's kernel, boot arguments.
     pub rest: Vec<OsString>,
 }
 

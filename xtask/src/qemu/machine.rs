@@ -14,7 +14,7 @@ use crate::setup::process;
 /// With `-icount`, each instruction is 2 to this power nanoseconds: at the 62.5
 /// MHz of QEMU's counter, one tick.
 const ICOUNT_SHIFT: u32 = 4;
-/// What an instruction adds to the clock with `-icount`, in nanoseconds.
+/// The time that an instruction takes with `-icount`, in nanoseconds.
 pub const ICOUNT_NS: u32 = 1 << ICOUNT_SHIFT;
 /// GICv2 has 8 CPU interfaces.
 const GIC_V2_CPUS: u32 = 8;
@@ -41,7 +41,7 @@ pub struct Machine<'m> {
     pub gic: Gic,
     /// Level that BL33 is entered at.
     pub level: Level,
-    /// Whose PSCI.
+    /// The firmware that has PSCI.
     pub firmware: Firmware,
     /// One global instruction clock, so that a run repeats.
     pub icount: bool,
@@ -158,7 +158,7 @@ impl Machine<'_> {
     }
 }
 
-/// The names in the list of `-cpu help`, which is indented.
+/// Returns the names in the list of `-cpu help`, which is indented.
 fn parse_models(said: &str) -> Vec<&str> {
     said.lines()
         .filter(|line| line.starts_with(' '))

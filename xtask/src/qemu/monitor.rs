@@ -23,14 +23,14 @@ const ANSWER_MAX: usize = 16 << 20;
 pub struct Socket(PathBuf);
 
 impl Socket {
-    /// One in `dir`; None where its path would be none that QEMU can use.
+    /// Returns one in `dir`; None where its path would be none that QEMU can use.
     pub fn within(dir: &Path) -> Option<Self> {
         let path = dir.join("qmp");
         let usable = path.to_str().is_some_and(|text| text.len() <= PATH_MAX);
         usable.then_some(Self(path))
     }
 
-    /// What QEMU is to be started with.
+    /// Returns the arguments for QEMU.
     pub fn arguments(&self) -> [OsString; 2] {
         // QEMU ends a path at a comma, unless there are two.
         let path = self.0.to_string_lossy().replace(',', ",,");
@@ -114,7 +114,7 @@ impl Monitor {
         Ok(serde_json::from_slice(&line)?)
     }
 
-    /// The time that is left.
+    /// Returns the time that is left.
     fn left(&self) -> io::Result<Duration> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         // A timeout of 0 would be none.
@@ -132,7 +132,7 @@ mod tests {
 
     const GREETING: &str = "{\"QMP\": {\"version\": {}}}\n{\"return\": {}}\n";
 
-    /// A machine that says `said` to whoever comes, and stays on the line.
+    /// Asks a machine that sends `said` to its first caller, and stays on the line.
     fn ask(said: &'static str, time: Duration) -> io::Result<String> {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let socket = Socket::within(dir.path()).expect("a short path");

@@ -328,7 +328,7 @@ impl Prepared {
     }
 }
 
-/// The functions in the file `elf`; none if it cannot be read, which costs a
+/// Returns the functions in the file `elf`; none if it cannot be read, which costs a
 /// hanging run some words.
 fn symbols(elf: &Path) -> Symbols {
     fs::read(elf).map_or_else(|_| Symbols::default(), |elf| Symbols::of(&elf))

@@ -1,4 +1,4 @@
-//! What came of a run.
+//! The result of a run.
 
 use std::time::Duration;
 
@@ -6,25 +6,25 @@ use psci_bench::model::Verdict;
 
 use super::stream::Ending;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct RunResult {
     /// All bytes of the UART.
     pub log: Vec<u8>,
     /// The verdict: the payload's own, or INCOMPLETE without one.
     pub verdict: Verdict,
-    /// How QEMU ended.
+    /// QEMU's end.
     pub ending: Ending,
     /// Without a closing line: how far it came, and the likely cause.
     pub diagnosis: Option<String>,
-    /// Where its CPUs were at the deadline, in lines, if QEMU told.
+    /// The places of the CPUs at the deadline, in lines, if QEMU returned them.
     pub positions: Vec<String>,
-    /// How long QEMU ran.
+    /// The time that QEMU ran.
     pub elapsed: Duration,
 }
 
 impl RunResult {
-    /// The verdict in a word or two.
+    /// Returns the verdict in a word or two.
     pub fn word(&self) -> &'static str {
         match self.verdict {
             Verdict::Pass => "PASS",
@@ -44,12 +44,12 @@ impl RunResult {
         }
     }
 
-    /// The exit code that stands for the verdict.
+    /// Returns the exit code that stands for the verdict.
     pub fn exit_code(&self) -> u8 {
         self.verdict.exit_code()
     }
 
-    /// The log as text.
+    /// Returns the log as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.log).into_owned()
     }

@@ -15,7 +15,7 @@ struct Symbol {
 }
 
 impl Symbols {
-    /// Those of the file `elf`; none where it cannot be understood.
+    /// Returns those of the file `elf`; none where it cannot be understood.
     pub fn of(elf: &[u8]) -> Self {
         let Ok(file) = object::File::parse(elf) else {
             return Self::default();
@@ -60,7 +60,7 @@ impl Symbols {
         self
     }
 
-    /// The function at `address`, with how far into it that is.
+    /// Returns the function at `address`, with how far into it that is.
     pub fn at(&self, address: u64) -> Option<String> {
         let behind = self.0.partition_point(|symbol| symbol.address <= address);
         let symbol = self.0.get(behind.checked_sub(1)?)?;

@@ -31,10 +31,10 @@ pub const TARGETS: [&str; 7] = [
     "lab",
 ];
 
-/// What no input may exceed. Inputs have some KiB: a reader that wants more
+/// The limits of each input. Inputs have some KiB: a reader that wants more
 /// than this takes a number in one of them at its word.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=64"];
-/// What AddressSanitizer keeps of freed memory counts as used: by default it is
+/// Freed memory that AddressSanitizer keeps counts as used: by default it is
 /// half of what there may be. The check for symbols that are defined twice is
 /// for C++, and cargo-fuzz turns it off, too.
 const ASAN_OPTIONS: &str = "quarantine_size_mb=32:detect_odr_violation=0";
@@ -76,7 +76,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     rustc.args(["--print", "host-tuple"]);
     let host = process::output(rustc.current_dir(&workspace.root))?;
     let host = host.trim();
-    // cargo-fuzz cannot be told to leave Cargo.lock as it is.
+    // cargo-fuzz has no option that leaves Cargo.lock as it is.
     let mut fetch = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     fetch.args(["fetch", "--quiet", "--locked", "--target", host]);
     fetch.arg("--manifest-path").arg(package.join("Cargo.toml"));
@@ -183,7 +183,7 @@ impl Fuzzer {
         Ok(End { figures, finding })
     }
 
-    /// A line, and with a finding what to do with it.
+    /// Returns a line, and with a finding what to do with it.
     fn report(&self, workspace: &Workspace, end: &End) -> String {
         let (name, figures) = (self.name, &end.figures);
         let Some(Finding { file, reason }) = &end.finding else {
@@ -236,7 +236,7 @@ fn run_all(fuzzers: &[Fuzzer], seconds: u32, jobs: usize) -> Result<Vec<End>> {
     ends.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
-/// How a fuzzer ended.
+/// The end of a fuzzer.
 struct End {
     figures: Figures,
     finding: Option<Finding>,
@@ -246,12 +246,12 @@ struct End {
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     file: PathBuf,
-    /// What it does.
+    /// The panic or error that it causes.
     reason: String,
 }
 
 impl Finding {
-    /// The one that libFuzzer's log `log` ends with.
+    /// Returns the one that libFuzzer's log `log` ends with.
     fn of(log: &str) -> Option<Self> {
         // Those before it were only slow.
         let file = log
@@ -273,7 +273,7 @@ impl Finding {
     }
 }
 
-/// What libFuzzer counts.
+/// The counts of libFuzzer.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Figures {
     executions: u64,
@@ -282,7 +282,7 @@ struct Figures {
     coverage: u64,
     /// Inputs of which each does what no other does.
     corpus: u64,
-    /// How many of them were not there before.
+    /// The number of inputs that were not there before.
     new: u64,
 }
 

@@ -17,7 +17,7 @@ const SUMMARY: &str = "summary.txt";
 pub struct Keep {
     dir: PathBuf,
     summary: File,
-    /// How many logs are in it.
+    /// The number of logs in it.
     pub logs: u64,
 }
 
@@ -60,7 +60,7 @@ impl Keep {
         Ok(Self { dir, summary, logs })
     }
 
-    /// Where that is.
+    /// Returns the directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }

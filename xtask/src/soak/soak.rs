@@ -1,7 +1,6 @@
 //! Runs, repeated: for faults that come once in many.
 //!
-//! Whoever runs is a [`Runner`], so that all of this is tested without a
-//! machine. A run that did not pass leaves its log, and every run its line;
+//! A [`Runner`] runs, so that all of this is tested without a machine. A run that did not pass leaves its log, and every run its line;
 //! at the end [`Totals`] says how many there were and what became of every
 //! attempt ([`Account`]).
 
@@ -17,15 +16,15 @@ use super::totals::Totals;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::stream::Ending;
 
-/// How long a soak takes where nothing says so.
+/// The time of a soak without limits of its own.
 pub const TIME: Duration = Duration::from_secs(600);
 
-/// Whoever runs.
+/// A machine that can be run again and again.
 pub trait Runner {
     /// Runs once.
     fn run(&mut self) -> Result<RunResult>;
 
-    /// The time since the soak began.
+    /// Returns the time since the soak began.
     fn elapsed(&self) -> Duration;
 }
 
@@ -120,7 +119,7 @@ fn repeat(
     Ok(())
 }
 
-/// What there is to say of one run; more than a line, where it did not end by
+/// Returns the line of one run; more than a line if it did not end by
 /// itself.
 pub(super) fn line(number: u64, result: &RunResult, account: &Account) -> String {
     let seconds = result.elapsed.as_secs_f64();

@@ -34,8 +34,8 @@ impl Runner for Fake {
     }
 }
 
-/// A run with this last line, and two CPUs' records of five suspends each,
-/// one of which was abandoned.
+/// Returns a run with this last line, and two CPUs' records of five suspends each, one
+/// of which was abandoned.
 fn ended(verdict: Verdict) -> RunResult {
     let mut bytes = log(&[
         "facts lead=0",
@@ -80,7 +80,7 @@ fn hung() -> RunResult {
     }
 }
 
-/// What came of a soak.
+/// The results of a soak.
 struct Came {
     result: Result<Totals>,
     said: String,

@@ -30,18 +30,18 @@ pub struct Totals {
     pub lost: u64,
     /// Attempts that do not count by a run's last line, and are in no row.
     pub in_no_row: u64,
-    /// Runs without records, whose attempts nobody knows.
+    /// Runs without records, of which the attempts are unknown.
     pub unrecorded: u64,
     /// Runs of whose records some are in neither copy.
     pub damaged: u64,
     /// The slowest run's number, and how long it took.
     pub slowest: Option<(u64, Duration)>,
-    /// How long it all took.
+    /// The time of all runs.
     pub elapsed: Duration,
 }
 
 impl Totals {
-    /// How many runs there were.
+    /// Returns the number of runs.
     pub fn runs(&self) -> u64 {
         self.passed + self.failed + self.refused + self.incomplete
     }
@@ -51,7 +51,7 @@ impl Totals {
         self.suspends.unexplained + self.others.unexplained + self.in_no_row
     }
 
-    /// The exit code: that of the worst run. Without any run there is nothing
+    /// Returns the exit code: that of the worst run. Without any run there is nothing
     /// that passed.
     pub fn exit_code(&self) -> u8 {
         let verdict = match self {
@@ -173,7 +173,7 @@ impl fmt::Display for Totals {
     }
 }
 
-/// How many per cent the first is of the second.
+/// The first number in per cent of the second.
 struct Percent(u64, u64);
 
 impl fmt::Display for Percent {

@@ -209,7 +209,7 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &Chosen) -> Resul
     Ok(0)
 }
 
-/// What fiptool calls the file of an image.
+/// Returns what fiptool calls the file of an image.
 fn file_name(uuid: Uuid) -> String {
     match known(uuid) {
         Some(kind) => format!("{}.bin", kind.option),

@@ -98,7 +98,7 @@ impl<'f> Record<'f> {
 pub(super) struct List<'f> {
     /// The records, in its order.
     pub records: Vec<Record<'f>>,
-    /// Its place.
+    /// The place of the list.
     pub place: Range<usize>,
     /// The place of the end in its larger form, and of the pointer to it.
     pub end_64: Option<[usize; 2]>,

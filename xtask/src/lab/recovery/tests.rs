@@ -246,7 +246,7 @@ fn all_files_are_unpacked() {
     let mut recovery = Recovery::open(&broken, FIP).expect("opened");
     let error = recovery.check().expect_err("a wrong checksum");
     assert_eq!(error.to_string(), "a cannot be unpacked");
-    // A method that is not compiled in: nobody knows, and it is kept.
+    // A method that is not compiled in: the file is kept, unchecked.
     let mut odd = good.clone();
     for (mark, at) in [(b"PK\x03\x04", 8), (b"PK\x01\x02", 10)] {
         let place = memchr::memmem::find(&odd, mark).expect("there");

@@ -3,7 +3,7 @@
 
 use super::scenario::{begun, last_scenario};
 
-/// What the firmware's stages and the payload print first, each once a start.
+/// Returns the first words of the firmware's stages and of the payload, once a start each.
 fn banner(line: &str) -> Option<&str> {
     let stages = ["NOTICE:  BL1: v", "NOTICE:  BL2: v", "NOTICE:  BL31: v"];
     if let Some(stage) = stages.into_iter().find(|stage| line.starts_with(stage)) {
@@ -15,7 +15,7 @@ fn banner(line: &str) -> Option<&str> {
         .then_some("psci-bench")
 }
 
-/// What the machine was doing when it was reset for the first time.
+/// Returns the scenario at or after which the machine was reset for the first time.
 pub(super) fn first(log: &str) -> Option<String> {
     let before = before_second_start(log)?;
     let Some(scenario) = last_scenario(before) else {
@@ -35,13 +35,13 @@ pub(super) fn first(log: &str) -> Option<String> {
     ))
 }
 
-/// Whether `line` is the result of a scenario, in TFTF's frame or outside it.
+/// Returns whether `line` is the result of a scenario, in TFTF's frame or outside it.
 fn is_result(line: &str) -> bool {
     let words = ["  TEST COMPLETE ", "  Passed", "  Skipped: ", "  Failed: "];
     words.into_iter().any(|word| line.starts_with(word))
 }
 
-/// The part of `log` before a banner that is in it a second time.
+/// Returns the part of `log` before a banner that is in it a second time.
 fn before_second_start(log: &str) -> Option<&str> {
     let mut seen = Vec::new();
     let mut at = 0;

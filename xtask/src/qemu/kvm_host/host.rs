@@ -34,16 +34,16 @@ use crate::setup::{self, Need};
 /// The CPU model that emulates EL2 fastest: it has VHE, and its pointer
 /// authentication is not the architecture's costly one.
 pub const CPU: &str = "max,pauth-impdef=on";
-/// How many CPUs guest and Linux have when nobody says how many.
+/// The number of CPUs of guest and Linux, unless the user gives one.
 pub const CPUS: u32 = 2;
-/// How long the VMM may take to end, once the guest has said its last line:
+/// The time that the VMM may take to end after the guest's last line:
 /// with a busy host, seconds.
 pub const LINGER: Duration = Duration::from_secs(30);
 /// Where guests find the payload.
 pub const IMAGE: &str = "payload";
-/// What `/init` puts before all that it says.
+/// The beginning of each line from `/init`.
 const MARK: &str = "kvm-host: ";
-/// How it says how the VMM ended.
+/// The beginning of the line about the VMM's end.
 const ENDED: &str = "the VMM ended ";
 
 /// Such a Linux, ready to be started.
@@ -68,7 +68,7 @@ impl KvmHost {
         })
     }
 
-    /// The initial file system: with `files` by their names, and the VMM that
+    /// Returns the initial file system: with `files` by their names, and the VMM that
     /// is to be started, a program and its arguments.
     pub fn initramfs(&self, vmm: &[String], files: &[(&str, &[u8])]) -> Result<Vec<u8>> {
         if let Some(word) = vmm.iter().find(|word| word.contains('\n')) {
@@ -97,7 +97,7 @@ impl KvmHost {
     }
 }
 
-/// What starts Debian's QEMU as the VMM, with a machine like that of the board
+/// Returns the words that start Debian's QEMU as the VMM, with a machine like that of the board
 /// qemu. `args` are for its own device tree, if the image carries none.
 pub fn qemu(gic: Gic, cpus: u32, args: Option<&str>) -> Vec<String> {
     let machine = format!("virt,gic-version={}", gic.number());
@@ -111,7 +111,7 @@ pub fn qemu(gic: Gic, cpus: u32, args: Option<&str>) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// What starts this project's own VMM: kvmtool's layout, with the UART there
+/// Returns the words that start this project's own VMM: kvmtool's layout, with the UART there
 /// and so many MiB of memory, and the device tree in `/tree`.
 pub fn own(gic: Gic, cpus: u32, uart: u64, mib: u32) -> Vec<String> {
     let image = format!("/{IMAGE}");
@@ -124,22 +124,22 @@ pub fn own(gic: Gic, cpus: u32, uart: u64, mib: u32) -> Vec<String> {
     words.into_iter().chain(numbers).collect()
 }
 
-/// How long a guest may run, by how long the same run may take without KVM.
-/// There an exit takes hundreds of instructions, and here each of them is
-/// emulated, in the host's Linux as in the guest.
+/// Returns the timeout of a guest, by that of the same run without KVM.
+/// There an exit takes hundreds of instructions, and here each of them is emulated, in
+/// the host's Linux as in the guest.
 pub fn timeout(without: Duration) -> Duration {
     without
         .saturating_mul(5)
         .min(Duration::from_secs(timeout::TIMEOUT_MAX))
 }
 
-/// How the VMM ended, in the words of process 1; nothing where it did not get
+/// Returns the VMM's end, in the words of process 1; None if it did not get
 /// that far.
 pub fn ended(log: &str) -> Option<&str> {
     said(log).find_map(|line| line.strip_prefix(ENDED))
 }
 
-/// How the VMM ended, where it should have ended otherwise though the guest had
+/// Returns the VMM's end if it is a bad one though the guest had
 /// said its last line.
 pub fn trouble(log: &[u8]) -> Option<String> {
     stream::closing(log)?;
@@ -149,12 +149,12 @@ pub fn trouble(log: &[u8]) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// What process 1 said last.
+/// Returns the last line of process 1.
 pub fn last_words(log: &str) -> Option<&str> {
     said(log).last()
 }
 
-/// Whether Linux has KVM.
+/// Returns whether Linux has KVM.
 pub fn has_kvm(log: &str) -> bool {
     said(log).any(|line| {
         line.ends_with("VHE mode initialized successfully")

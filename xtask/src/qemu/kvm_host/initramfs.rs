@@ -22,7 +22,7 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// One behind the whole archive `before`.
+    /// Returns one behind the whole archive `before`.
     pub fn behind(mut before: Vec<u8>) -> Self {
         before.resize(before.len().next_multiple_of(ALIGN), 0);
         Self {
@@ -31,17 +31,17 @@ impl Contents {
         }
     }
 
-    /// A directory. Those above it come first.
+    /// Returns a directory. Those above it come first.
     pub fn directory(&mut self, name: &str) -> Result<()> {
         self.add(Builder::new(name).mode(DIRECTORY), &[])
     }
 
-    /// A program.
+    /// Returns a program.
     pub fn program(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.add(Builder::new(name).mode(PROGRAM), bytes)
     }
 
-    /// A file.
+    /// Returns a file.
     pub fn file(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.add(Builder::new(name).mode(FILE), bytes)
     }
@@ -62,7 +62,7 @@ impl Contents {
         Ok(())
     }
 
-    /// All of it.
+    /// Returns all of it.
     pub fn finish(mut self) -> Result<Vec<u8>> {
         newc::trailer(&mut self.bytes)?;
         Ok(self.bytes)

@@ -23,7 +23,7 @@ const KERNEL: &str = "linux-image-cloud-arm64";
 const QEMU: &str = "qemu-system-arm";
 const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
 const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
-/// What the kernel starts QEMU by, as QEMU's program header names it.
+/// The loader that QEMU's program header names.
 const LOADER: &str = "ld-linux-aarch64.so.1";
 
 /// Where things are.
@@ -102,7 +102,7 @@ fn unpack(work: &Path, root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The kernel: the only one.
+/// Returns the kernel: the only one.
 fn kernel(root: &Path) -> Result<PathBuf> {
     let boot = root.join("boot");
     let entries = fs::read_dir(&boot).with_context(|| format!("{KERNEL} has no /boot"))?;
@@ -117,7 +117,7 @@ fn kernel(root: &Path) -> Result<PathBuf> {
         .with_context(|| format!("{KERNEL} has no kernel"))
 }
 
-/// The initial file system with QEMU and what it loads.
+/// Returns the initial file system with QEMU and what it loads.
 fn base(root: &Path) -> Result<Vec<u8>> {
     let mut contents = Contents::default();
     for name in ["dev", "lib", "proc", "usr", "usr/bin", "usr/lib", LIBRARIES] {
@@ -141,7 +141,7 @@ fn base(root: &Path) -> Result<Vec<u8>> {
     contents.finish()
 }
 
-/// All libraries that a program loads, and those that these do, by name.
+/// Returns all libraries that a program loads, and those that these do, by name.
 fn closure(
     program: &[u8],
     read: impl Fn(&str) -> Result<Vec<u8>>,
@@ -160,7 +160,7 @@ fn closure(
     Ok(found)
 }
 
-/// The libraries that an ELF file names.
+/// Returns the libraries that an ELF file names.
 fn needed(elf: &[u8]) -> Result<Vec<String>> {
     let file = object::File::parse(elf)?;
     let libraries = file.import_libraries()?;

@@ -44,7 +44,7 @@ impl Blob {
         self.tokens.push(Token::End);
     }
 
-    /// Where the node that begins at `begin` ends: behind its last token.
+    /// Returns the index after the last token of the node that begins at `begin`.
     pub fn end(&self, begin: usize) -> usize {
         let mut depth = 0usize;
         for (at, token) in self.tokens.iter().enumerate().skip(begin) {
@@ -60,7 +60,7 @@ impl Blob {
         self.tokens.len()
     }
 
-    /// The value of the first property `name` of a node `node`, wherever it is.
+    /// Returns the value of the first property `name` of a node `node`, wherever it is.
     pub fn value(&mut self, node: &str, name: &str) -> Option<&mut Vec<u8>> {
         let is_node = |token: &Token| matches!(token, Token::Begin(it) if it == node);
         let begin = self.tokens.iter().position(is_node)?;
@@ -85,7 +85,7 @@ impl Blob {
         self.tokens.extend(root_end);
     }
 
-    /// The flattened tree (section 5).
+    /// Returns the flattened tree (section 5).
     pub fn write(&self) -> Vec<u8> {
         let (mut structure, mut strings) = (Vec::new(), Vec::new());
         for token in &self.tokens {

@@ -23,7 +23,7 @@ pub enum Change {
 pub struct Class {
     /// The class's name, in the summary and in file names.
     pub name: &'static str,
-    /// What is changed.
+    /// The change.
     pub change: Change,
     /// Why a run that passes may measure other states than the unmutated one,
     /// if it may.

@@ -41,7 +41,7 @@ fn nodes(tree: &Blob) -> Vec<usize> {
     begins.map(|it| it.0).collect()
 }
 
-/// One of the properties that `wanted` takes: where it is, and what of.
+/// Returns one of the properties that `wanted` takes: where it is, and what of.
 fn choose(
     tree: &Blob,
     random: &mut Random,
