@@ -87,7 +87,7 @@ fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("flash.bin");
     fs::write(&path, flash).expect("written");
-    let mut command = qemu::command(&machine.arguments(&path));
+    let mut command = qemu::command(&machine.command_line(path).arguments());
     let interrupt = Arc::new(AtomicBool::new(false));
     let mut out = Until {
         what: until,

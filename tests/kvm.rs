@@ -65,7 +65,7 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
     let file = dir.path().join("initramfs");
     let initramfs = linux.initramfs(vmm, files).expect("an initial file system");
     fs::write(&file, initramfs).expect("written");
-    let mut command = qemu::command(&machine.arguments(&file));
+    let mut command = qemu::command(&machine.command_line(file).arguments());
     command.args(linux.arguments());
     let limits = Limits {
         timeout: TIMEOUT,

@@ -1,6 +1,8 @@
 //! The image: the payload's ELF flattened, with a device tree after it; the header and the
 //! parameter block describe both.
 
+use std::path::Path;
+
 use anyhow::{Context, Result, anyhow, bail};
 use object::LittleEndian;
 use object::elf::{EM_AARCH64, ET_DYN, FileHeader64, PT_LOAD};
@@ -11,6 +13,7 @@ use psci_bench::image::{
 };
 
 use crate::board::Board;
+use crate::setup::read_file;
 
 const PAGE: u64 = 4096;
 /// For so many CPUs an image without a tree claims memory.
@@ -147,6 +150,16 @@ pub fn assemble(
 /// emergency UART.
 pub fn bare(base: Vec<u8>) -> Result<Vec<u8>> {
     assemble(base, None, Emergency::default(), BARE_CPUS)
+}
+
+/// Returns the released payload in the file `path`, without any tree.
+pub fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
+    let Some(path) = path else {
+        return Ok(None);
+    };
+    let file = read_file::read(option, path, FILE_MAX)?;
+    let at = || format!("{option} {}", path.display());
+    Ok(Some(strip(file).with_context(at)?))
 }
 
 /// Returns the flat payload in the image `file`, without the device tree that it may carry.

@@ -1,7 +1,10 @@
 //! The contents of an image besides the payload: by a board's file, or by the user's device
 //! tree.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use psci_bench::image::TREE_MAX;
 
 use super::device_tree::{self, Choices};
@@ -13,7 +16,55 @@ use crate::board::{Board, Conduit, Gic, GivenStates};
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
 
-/// The wishes for an image's device tree.
+/// The wishes for the device tree of an image.
+#[derive(Clone, Debug, Args)]
+pub struct TreeWish {
+    /// Append this device tree instead of one made of the board file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["smp", "gic"])]
+    pub dtb: Option<PathBuf>,
+    /// Boot arguments, such as 'iterations=100 method=warm'.
+    #[arg(long, allow_hyphen_values = true)]
+    pub args: Option<String>,
+    /// Number of CPUs [default: as the board file says].
+    #[arg(long, value_name = "N")]
+    pub smp: Option<u32>,
+    /// GIC version, 2 or 3 [default: as the board file says].
+    #[arg(long, value_name = "2|3")]
+    pub gic: Option<Gic>,
+    /// Its idle states.
+    #[command(flatten)]
+    pub states: GivenStates,
+}
+
+impl TreeWish {
+    /// Returns the device tree that is asked for.
+    pub fn tree(&self) -> Tree {
+        self.dtb.clone().map_or(Tree::Board, Tree::File)
+    }
+
+    /// Builds the payload, unless `base` is one, and the image of it for `board`.
+    pub fn make_image(
+        &self,
+        workspace: &Workspace,
+        board: &Board,
+        base: Option<Vec<u8>>,
+    ) -> Result<Vec<u8>> {
+        board.check_gic(self.gic)?;
+        let wish = ImageWish {
+            cpus: self.smp.map_or_else(|| board.default_cpus(), Ok)?,
+            gic: self.gic.unwrap_or(board.default_gic()),
+            firmware: Firmware::TfA,
+            conduit: board.psci.conduit,
+            variant: Variant::default(),
+            states: self.states,
+            args: self.args.as_deref(),
+            emulated: false,
+        };
+        make_image(workspace, board, &wish, &self.tree(), base)
+    }
+}
+
+/// The wishes for an image's device tree, all decided.
 #[derive(Clone, Copy, Debug)]
 pub struct ImageWish<'w> {
     /// Number of CPUs.

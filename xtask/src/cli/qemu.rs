@@ -1,6 +1,6 @@
 //! `cargo xtask qemu`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -123,9 +123,7 @@ pub struct RunArguments {
 
 pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     if let Some(log) = &arguments.log {
-        files::writable(("--log", log))?;
-        files::apart(("--log", log), ("--dtb", arguments.run.dtb.as_deref()))?;
-        files::apart(("--log", log), ("--image", arguments.run.image.as_deref()))?;
+        check_log(log, &arguments.run)?;
     }
     let spec = RunSpec {
         log: arguments.log.clone(),
@@ -133,11 +131,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     };
     let interrupt = super::common::interruption()?;
     let result = run::run(&spec, &interrupt, &mut Out::default())?;
-    let (word, seconds) = (result.word(), result.elapsed.as_secs_f64());
-    let mut end = format!("{word} after {seconds:.1} s");
-    if let Some(diagnosis) = &result.diagnosis {
-        end = format!("{end}: {diagnosis}");
-    }
+    let mut end = result.line();
     if let Some(reason) = diagnosis::full_reason(&result.log) {
         end = format!("{end}: {reason}");
     }
@@ -158,7 +152,16 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     Ok(code)
 }
 
-/// The run that is asked for; its UART goes to no file.
+/// Refuses a log that cannot be written, or that is a file of the run.
+pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
+    let inputs = [
+        ("--dtb", run.dtb.as_deref()),
+        ("--image", run.image.as_deref()),
+    ];
+    files::check(("--log", log), &inputs)
+}
+
+/// Returns the run that is asked for; its UART goes to no file.
 pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     if arguments.firmware != Firmware::TfA {
         let name = arguments.firmware.name();

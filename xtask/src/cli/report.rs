@@ -9,24 +9,21 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::TypedValueParser;
 
-use super::common::{FAILED, INCOMPLETE};
+use super::common::FAILED;
 use super::files;
+use super::report_verdict::{judge, judge_jobs};
 use crate::lab::serial;
 use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::report::analysis::compare::{self, Across, RowIs};
 use crate::report::analysis::merge::{merge, take_repeats};
 use crate::report::export::{self, Exporter, Options, Report, Takes};
 use crate::report::jobs;
-use crate::report::jobs::matrix::{Matrix, matrix};
-use crate::report::jobs::outcome::{Outcome, outcome};
+use crate::report::jobs::matrix::matrix;
 use crate::report::log::{Input, read, tables};
-use crate::report::model::{Run, heading};
-use crate::setup::plural::many;
+use crate::report::model::Run;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 
-/// Exit code when a figure is worse than the baseline's.
-const REGRESSION: u8 = 1;
 /// A serial port's speed, unless another is asked for.
 const BAUD: u32 = 115_200;
 /// How many seconds to follow a run, unless that is asked for.
@@ -235,32 +232,6 @@ fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
     })
 }
 
-/// Says what is wrong with jobs, and the exit code for it.
-fn judge_jobs(matrix: &Matrix, runs: &[Run]) -> u8 {
-    let mut worst = 0;
-    let of_jobs = matrix.jobs.iter().flat_map(|job| &job.notes);
-    for note in matrix.notes.iter().chain(of_jobs) {
-        say(note);
-    }
-    for what in &matrix.unread {
-        worst = INCOMPLETE;
-        say(what);
-    }
-    for job in &matrix.jobs {
-        let (outcome, said) = outcome(job, runs);
-        let code = match outcome {
-            Outcome::Passed => continue,
-            Outcome::Failed => FAILED,
-            Outcome::Incomplete => INCOMPLETE,
-        };
-        worst = code.max(worst);
-        let said = said.join("; ");
-        let mark = if said.is_empty() { "" } else { ": " };
-        say(&format!("{}: {}{mark}{said}", job.name, outcome.word()));
-    }
-    worst
-}
-
 /// The run to compare with.
 fn read_baseline(path: &Path, place: Option<usize>) -> Result<Run> {
     let mut runs = if tables::are_at(path) {
@@ -338,11 +309,8 @@ fn check_wishes(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<
 
 fn check_output(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<()> {
     if let Some(log) = &arguments.log {
-        files::writable(("--log", log))?;
-        files::apart(
-            ("--log", log),
-            ("--baseline", arguments.baseline.as_deref()),
-        )?;
+        let baseline = ("--baseline", arguments.baseline.as_deref());
+        files::check(("--log", log), &[baseline])?;
         if let Some(output) = &arguments.output {
             files::distinct(("--log", log), ("-o", output))?;
         }
@@ -362,23 +330,13 @@ fn check_output(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<
         }
         return Ok(());
     }
-    files::writable(("-o", path))?;
-    let named = [
-        ("--baseline", &arguments.baseline),
-        ("--log", &arguments.log),
+    let logs = arguments.logs.iter();
+    let mut inputs = vec![
+        ("--baseline", arguments.baseline.as_deref()),
+        ("--log", arguments.log.as_deref()),
     ];
-    let logs = arguments
-        .logs
-        .iter()
-        .map(|log| ("LOG", Some(log.as_path())));
-    for file in named
-        .map(|(name, file)| (name, file.as_deref()))
-        .into_iter()
-        .chain(logs)
-    {
-        files::apart(("-o", path), file)?;
-    }
-    Ok(())
+    inputs.extend(logs.map(|log| ("LOG", Some(log.as_path()))));
+    files::check(("-o", path), &inputs)
 }
 
 pub(super) fn read_all(logs: &[PathBuf]) -> Result<Report> {
@@ -420,86 +378,6 @@ fn write(
             Ok(out.flush()?)
         }
     }
-}
-
-/// Says what is wrong, and the exit code for it: a log that is incomplete has
-/// figures that can not be relied on, and comes before what they say.
-fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
-    let mut code = 0;
-    for comparison in &report.comparisons {
-        let points = comparison.point_regressions().count();
-        let count = comparison.regressions().count() + points;
-        if count == 0 {
-            continue;
-        }
-        code = REGRESSION;
-        let rows = comparison.regressions().map(|(test, change)| {
-            let name = heading(&change.metric).to_owned();
-            (name, test, change.percent())
-        });
-        let points = comparison
-            .point_regressions()
-            .map(|(test, change)| (change.point.key(), test, change.percent()));
-        let far = |percent: Option<f64>| percent.unwrap_or(f64::INFINITY);
-        let worst = rows
-            .chain(points)
-            .max_by(|a, b| far(a.2).total_cmp(&far(b.2)));
-        let worst = worst.map_or(String::new(), |(name, test, percent)| {
-            format!(
-                "; the greatest is {name} in {}, {}",
-                test.scenario.word(),
-                percent.map_or("from zero".to_owned(), |it| format!("{it:+.2} %"))
-            )
-        });
-        let count = many(count, "regression");
-        let baseline = &comparison.baseline.source.input;
-        say(&format!("{count} against {baseline}{worst}"));
-    }
-    for comparison in &report.comparisons {
-        for lack in comparison.lacks() {
-            code = INCOMPLETE;
-            say(&format!(
-                "the comparison with {} is incomplete: {lack}",
-                comparison.baseline.source.input
-            ));
-        }
-    }
-    for run in report.runs.iter().chain(baseline) {
-        let (input, place) = (&run.source.input, run.source.place);
-        for doubt in run.doubts() {
-            say(&format!("{input} (run {place}): {doubt}"));
-        }
-    }
-    if !all_complete(report.runs.iter().chain(baseline)) {
-        code = INCOMPLETE;
-    }
-    code
-}
-
-/// Whether all `runs` are there to their ends; says what lacks of which is not.
-pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r Run>) -> bool {
-    let mut complete = true;
-    for run in runs.into_iter().filter(|run| !run.is_complete()) {
-        complete = false;
-        let source = &run.source;
-        say(&format!(
-            "{} (run {}): {}",
-            source.input,
-            source.place,
-            lacks(run)
-        ));
-    }
-    complete
-}
-
-/// What an incomplete run lacks, and what to do.
-fn lacks(run: &Run) -> String {
-    let mut all = run.integrity.shortfalls();
-    if run.integrity.records.is_none() && run.version.is_some() {
-        all.push("no record".to_owned());
-    }
-    all.push(run.end_lacks());
-    format!("incomplete: {}", all.join("; "))
 }
 
 /// A share as parts of a million: `0.02`, or `2%`.

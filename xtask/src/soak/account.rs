@@ -42,7 +42,6 @@ pub struct Calls {
 
 impl Calls {
     /// All attempts.
-    #[must_use]
     pub fn attempts(&self) -> u64 {
         self.samples + self.rejected.values().sum::<u64>() + self.unexplained
     }
@@ -88,7 +87,6 @@ pub enum Found {
 const IN_SWEEPS: &str = "see-sweep";
 
 /// Whether a run of `plan` attempts CPU_SUSPENDs that are counted.
-#[must_use]
 pub fn has_suspends(plan: &Plan) -> bool {
     let is_suspend = |id: ScenarioId| match id {
         ScenarioId::PsciVersionParallel => false,
@@ -124,7 +122,6 @@ impl Row {
 
 impl Account {
     /// The account of the run that left `log`.
-    #[must_use]
     pub fn of(log: &[u8]) -> Self {
         let records = Records::of(log);
         let mut account = Self {
@@ -153,7 +150,6 @@ impl Account {
     }
 
     /// All attempts without a known reason.
-    #[must_use]
     pub fn unexplained(&self) -> u64 {
         self.suspends.unexplained + self.others.unexplained + self.in_no_row
     }
@@ -327,7 +323,6 @@ pub struct Closing {
 
 impl Closing {
     /// The counts of the last last line in `log`.
-    #[must_use]
     pub fn of(log: &[u8]) -> Option<Self> {
         let mut lines = log.split(|byte| *byte == b'\n').rev();
         let line = lines.find(|line| {

@@ -12,7 +12,7 @@ pub(super) type Fields = BTreeMap<String, String>;
 #[derive(Debug, Default)]
 pub(super) struct Records {
     merged: BTreeMap<(&'static str, Vec<String>), Fields>,
-    /// Whether each is there in at least one copy.
+    /// True if each is there in at least one copy.
     pub(super) whole: bool,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write as _, stdout};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -17,6 +17,7 @@ use crate::build::fip::{Builder, certificates};
 use crate::build::package;
 use crate::cli::files;
 use crate::setup::progress::say;
+use crate::setup::stdout::Out;
 
 /// A command of `fip`.
 #[derive(Debug, Subcommand)]
@@ -208,7 +209,7 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &Chosen) -> Resul
     Ok(0)
 }
 
-/// What fiptool calls the file of an image.
+/// Returns what fiptool calls the file of an image.
 fn file_name(uuid: Uuid) -> String {
     match known(uuid) {
         Some(kind) => format!("{}.bin", kind.option),
@@ -258,10 +259,6 @@ fn info(path: &Path) -> Result<u8> {
             entry.uuid
         )?;
     }
-    match stdout().write_all(out.as_bytes()) {
-        // Who has seen enough of it has closed the pipe.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        written => written?,
-    }
+    Out::default().write_all(out.as_bytes())?;
     Ok(0)
 }

@@ -25,7 +25,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// The CPU that the last line to name one is about, and what that line is.
+/// Returns the CPU that the last line to name one is about, and what that line is.
 pub(super) fn last_cpu(log: &str) -> Option<String> {
     let panicked = log.lines().any(|line| line.starts_with("Panic: "));
     let found = log.lines().rev().find_map(|line| named(line, panicked));
@@ -37,7 +37,7 @@ pub(super) fn last_cpu(log: &str) -> Option<String> {
     Some(format!("CPU {name} ({place})"))
 }
 
-/// The CPU that `line` names, and what the line is.
+/// Returns the CPU that `line` names, and what the line is.
 fn named(line: &str, panicked: bool) -> Option<(Name, String)> {
     if let Some((_, rest)) = line.split_once("<RT_INSTR:") {
         let mut parts = rest.split('\t');
@@ -79,7 +79,7 @@ fn in_record(record: &Record<'_>) -> Option<(Name, String)> {
     Some((Name::Mpidr(mpidr), place))
 }
 
-/// The number at the start of `text`, as `{:#x}` prints it.
+/// Returns the number at the start of `text`, as `{:#x}` prints it.
 fn hex(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x")?;
     let end = digits.find(|c: char| !c.is_ascii_hexdigit());
@@ -107,64 +107,64 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_that_names_a_cpu() {
-        let results = "<RT_INSTR:test_rt_instr_susp_deep_serial\t1\t2\t12\t13\t14/>\r\n";
-        let mut log = format!("> Executing 'X'\r\n{results}  TEST COMPLETE\r\n");
-        assert_eq!(
-            last_cpu(&log).as_deref(),
-            Some(
-                "CPU 1.2 (in its results of 'Suspend to deepest power level on all cores in \
-                 sequence')"
-            )
-        );
-        log.push_str("Unhandled exception on CPU 0x101 (synchronous, vector 4)\r\nELR 0\r\n");
-        assert_eq!(
-            last_cpu(&log).as_deref(),
-            Some("CPU 0x101 (it took an exception)")
-        );
-        // No panic, and a number that is none.
-        log.push_str("on CPU 0x5\r\nUnhandled exception on CPU 5\r\n");
-        assert!(last_cpu(&log).is_some_and(|said| said.starts_with("CPU 0x101 ")));
-        log.push_str("Panic: panicked at x:1:2:\r\nno\r\non CPU 0x6\r\n");
-        assert_eq!(last_cpu(&log).as_deref(), Some("CPU 0x6 (it panicked)"));
-        log.push_str("PANIC in EL3.\r\nmpidr_el1              = 0x0000000080000102\r\n");
-        assert_eq!(
-            last_cpu(&log).as_deref(),
-            Some("CPU 0x102 (in the firmware's crash dump)")
-        );
-        assert_eq!(last_cpu("> Executing 'X'\r\n"), None);
-    }
-
-    #[test]
-    fn stretches_of_one_cpu_name_it() {
-        let mut log = record("0005 cpu i=0 mpidr=0x101 cluster=4 core=1 thread=0");
+    fn the_last_line_that_names_a_cpu_counts() {
+        let cpu = record("0005 cpu i=0 mpidr=0x101 cluster=4 core=1 thread=0");
+        let row = record("0007 row t=6 by=tftf mpidr=0x101 valid=1");
         let rtt = "RTT|  00:00:00  (timer interrupt to handler in us, 1000 us period, ";
-        log.push_str(&format!(
-            "{rtt}CPU 0x101, others mixed)\r\nRTH|----lat min\r\n"
-        ));
-        assert_eq!(
-            last_cpu(&log).as_deref(),
-            Some("CPU 4.1 (its timer was looked at alone)")
-        );
-        assert_eq!(last_cpu(&format!("{rtt}all CPUs, idle)\r\n")), None);
-    }
-
-    #[test]
-    fn records_name_cpus_and_their_labels() {
-        let mut log = record("0005 cpu i=0 mpidr=0x101 cluster=4 core=1 thread=0");
-        assert_eq!(
-            last_cpu(&log).as_deref(),
-            Some("CPU 4.1 (in the record that lists it)")
-        );
-        log.push_str(&record("0006 test t=6 by=tftf tag=x"));
-        log.push_str(&record("0007 row t=6 by=tftf mpidr=0x101 valid=1"));
-        assert_eq!(
-            last_cpu(&log).as_deref(),
-            Some("CPU 4.1 (in its records of 'PSCI version call on all cores in parallel')")
-        );
-        log.push_str(&record("0008 row t=9 by=tftf mpidr=0x7 valid=1"));
-        assert!(last_cpu(&log).is_some_and(|said| said.starts_with("CPU 0x7 ")));
-        log.push_str("@PB 0009 row t=1 by=tftf mpidr=0x8 valid=1 00000000\r\n");
-        assert!(last_cpu(&log).is_some_and(|said| said.starts_with("CPU 0x7 ")));
+        let alone = format!("{rtt}CPU 0x101, others mixed)\r\nRTH|----lat min\r\n");
+        let mut log = String::new();
+        // Each is added to the log of those before.
+        for (added, expected) in [
+            ("> Executing 'X'\r\n", None),
+            (
+                "<RT_INSTR:test_rt_instr_susp_deep_serial\t1\t2\t12\t13\t14/>\r\n  TEST COMPLETE\r\n",
+                Some(
+                    "CPU 1.2 (in its results of 'Suspend to deepest power level on all cores in \
+                     sequence')",
+                ),
+            ),
+            (
+                "Unhandled exception on CPU 0x101 (synchronous, vector 4)\r\nELR 0\r\n",
+                Some("CPU 0x101 (it took an exception)"),
+            ),
+            // No panic, and a number that is none.
+            (
+                "on CPU 0x5\r\nUnhandled exception on CPU 5\r\n",
+                Some("CPU 0x101 (it took an exception)"),
+            ),
+            (
+                "Panic: panicked at x:1:2:\r\nno\r\non CPU 0x6\r\n",
+                Some("CPU 0x6 (it panicked)"),
+            ),
+            (
+                "PANIC in EL3.\r\nmpidr_el1              = 0x0000000080000102\r\n",
+                Some("CPU 0x102 (in the firmware's crash dump)"),
+            ),
+            (&cpu, Some("CPU 4.1 (in the record that lists it)")),
+            (&alone, Some("CPU 4.1 (its timer was looked at alone)")),
+            (
+                &format!("{rtt}all CPUs, idle)\r\n"),
+                Some("CPU 4.1 (its timer was looked at alone)"),
+            ),
+            (
+                &row,
+                Some("CPU 4.1 (in its records of 'PSCI version call on all cores in parallel')"),
+            ),
+            (
+                &record("0008 row t=9 by=tftf mpidr=0x7 valid=1"),
+                Some(
+                    "CPU 0x7 (in its records of 'Read of PMSELR_EL0, which a hypervisor may trap')",
+                ),
+            ),
+            (
+                "@PB 0009 row t=1 by=tftf mpidr=0x8 valid=1 00000000\r\n",
+                Some(
+                    "CPU 0x7 (in its records of 'Read of PMSELR_EL0, which a hypervisor may trap')",
+                ),
+            ),
+        ] {
+            log.push_str(added);
+            assert_eq!(last_cpu(&log).as_deref(), expected, "{added}");
+        }
     }
 }

@@ -21,7 +21,7 @@ const KERNEL: &str = "linux-image-cloud-arm64";
 const QEMU: &str = "qemu-system-arm";
 const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
 const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
-/// What the kernel starts QEMU by, as QEMU's program header names it.
+/// The loader that QEMU's program header names.
 const LOADER: &str = "ld-linux-aarch64.so.1";
 
 /// Where things are.
@@ -33,9 +33,6 @@ pub struct Packages {
 }
 
 /// Fetches them, if they are not there yet.
-///
-/// # Errors
-/// When apt or the network fails; nothing is then left behind.
 pub fn fetch(workspace: &Workspace) -> Result<Packages> {
     let place = workspace.state().join("kvm-host");
     once(&place, |partial| {
@@ -87,7 +84,7 @@ fn kernel(root: &Path) -> Result<PathBuf> {
         .with_context(|| format!("{KERNEL} has no kernel"))
 }
 
-/// The initial file system with QEMU and what it loads.
+/// Returns the initial file system with QEMU and what it loads.
 fn base(root: &Path) -> Result<Vec<u8>> {
     let mut contents = Contents::default();
     for name in ["dev", "lib", "proc", "usr", "usr/bin", "usr/lib", LIBRARIES] {
@@ -111,7 +108,7 @@ fn base(root: &Path) -> Result<Vec<u8>> {
     contents.finish()
 }
 
-/// All libraries that a program loads, and those that these do, by name.
+/// Returns all libraries that a program loads, and those that these do, by name.
 fn closure(
     program: &[u8],
     read: impl Fn(&str) -> Result<Vec<u8>>,
@@ -130,7 +127,7 @@ fn closure(
     Ok(found)
 }
 
-/// The libraries that an ELF file names.
+/// Returns the libraries that an ELF file names.
 fn needed(elf: &[u8]) -> Result<Vec<String>> {
     let file = object::File::parse(elf)?;
     let libraries = file.import_libraries()?;

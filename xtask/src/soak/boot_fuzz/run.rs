@@ -59,7 +59,7 @@ pub struct Options {
     pub jobs: u16,
 }
 
-/// What mutants are made of.
+/// The sound image that mutants are made of.
 pub(super) struct Base {
     flat: Vec<u8>,
     contents: Contents,
@@ -149,9 +149,6 @@ struct Bench<'b> {
 
 /// Boots mutants, and writes what came of them to `out`. Returns the exit code:
 /// 1 with findings.
-///
-/// # Errors
-/// When something cannot be built, started or written.
 pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<u8> {
     let workspace = Workspace::find()?;
     let spec = RunSpec {
@@ -189,7 +186,7 @@ pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Re
     })
 }
 
-/// The rows of unmutated runs: one as the mutants', and one for each power-down
+/// Returns the rows of unmutated runs: one as the mutants', and one for each power-down
 /// state. None where one of them does not pass.
 fn reference(
     workspace: &Workspace,
@@ -321,7 +318,7 @@ impl Bench<'_> {
     }
 }
 
-/// A line for each class, one for all, and what the columns mean.
+/// Returns a line for each class, one for all, and what the columns mean.
 fn table(counts: &BTreeMap<&str, Counts>) -> String {
     let mut lines = format!("{:<20}", "class");
     for outcome in Outcome::ALL {
