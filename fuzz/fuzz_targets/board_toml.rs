@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board as payload;
-use xtask::board::{self, Board, Gic, StateId};
+use xtask::board::{self, Board, Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 
@@ -19,9 +19,9 @@ fuzz_target!(|text: &str| {
     assert!(board.firmware(&board.default_firmware).is_ok());
     let default = board.default_cpus().expect("a file is not so long");
     let choices = [
-        (board.default_gic(), default, StateId::Original),
-        (Gic::V2, 1, StateId::Extended),
-        (Gic::V3, default.saturating_add(1), StateId::Original),
+        (board.default_gic(), default, StateFormat::Original),
+        (Gic::V2, 1, StateFormat::Extended),
+        (Gic::V3, default.saturating_add(1), StateFormat::Original),
     ];
     // Each firmware has its own idle states.
     let firmwares = board.firmware.values().cycle();
