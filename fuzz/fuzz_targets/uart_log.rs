@@ -117,7 +117,7 @@ fn with_checksums(log: &[u8]) -> Vec<u8> {
     mended
 }
 
-/// What a soak makes of a log, twice.
+/// Reads a log as a soak does, twice.
 fn account(log: Vec<u8>) {
     let account = Account::of(&log);
     let attempts = account.suspends.attempts() + account.others.attempts();
@@ -139,7 +139,7 @@ fn account(log: Vec<u8>) {
     assert!(totals.to_string().is_ascii());
 }
 
-/// What the log's first byte makes of the rest: whose, and how it ended.
+/// Chooses by the log's first byte the engine and the ending of the rest.
 fn diagnoses(data: &[u8]) {
     let Some((choice, log)) = data.split_first() else {
         return;

@@ -14,7 +14,7 @@ pub const RUNGS: usize = 4;
 pub struct Rung {
     /// The `power_state`; 0 where there is none.
     pub state: u32,
-    /// Its power level, where the format or the board tells.
+    /// The power level; None if neither the format nor the board gives it.
     pub level: Option<u8>,
 }
 
@@ -35,13 +35,13 @@ impl Ladder {
         ladder
     }
 
-    /// Whether nothing is to be read.
+    /// Returns true if no statistics are to be read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rungs().next().is_none()
     }
 
-    /// Its states with their places.
+    /// Returns the states with their places.
     pub fn rungs(&self) -> impl Iterator<Item = (usize, Rung)> + '_ {
         let rungs = self.0.iter().copied().enumerate();
         rungs.filter(|(_, rung)| rung.state != 0)
@@ -97,7 +97,7 @@ impl Rise {
     }
 }
 
-/// What a CPU reached, and what it was to reach.
+/// The state that a CPU reached, and the one that was due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reached {
     /// The deepest state whose count rose; None: none did.
@@ -115,7 +115,7 @@ pub struct Reached {
     pub most_us: Option<u64>,
 }
 
-/// What is wrong with what was reached.
+/// A contradiction in what was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
     /// Another state than the one that was due.
@@ -146,7 +146,7 @@ impl Reached {
         reached
     }
 
-    /// What is wrong, if anything is.
+    /// Returns the contradiction, if there is one.
     #[must_use]
     pub fn mismatch(&self) -> Option<Mismatch> {
         let too_long = |most: u64| u64::from(self.residency_us) > most + 1;

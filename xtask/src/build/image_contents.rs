@@ -31,7 +31,7 @@ pub struct TreeWish {
     /// GIC version, 2 or 3 [default: as the board file says].
     #[arg(long, value_name = "2|3")]
     pub gic: Option<Gic>,
-    /// Its idle states.
+    /// The idle states of the device tree.
     #[command(flatten)]
     pub states: GivenStates,
 }

@@ -1,4 +1,4 @@
-//! What several verbs share: plans, interruptions and exit codes.
+//! Parts of several verbs: plans, interruptions and exit codes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

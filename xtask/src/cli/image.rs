@@ -39,7 +39,7 @@ pub struct ImageArguments {
     /// Append no device tree: what a release ships, for all boards.
     #[arg(long, conflicts_with_all = ["board", "dtb", "args", "smp", "gic", "state_format", "core"])]
     pub bare: bool,
-    /// What the device tree says.
+    /// The contents of the device tree.
     #[command(flatten)]
     pub tree: TreeWish,
     /// The file to write, or a directory to write the board's file to

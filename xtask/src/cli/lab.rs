@@ -101,10 +101,10 @@ pub struct LabArguments {
     /// On QEMU: count instructions instead of time.
     #[arg(long, conflicts_with = "base")]
     pub icount: bool,
-    /// What the firmware is called in reports, where there is but one.
+    /// Name of the firmware in reports, if there is only one.
     #[arg(long, value_name = "NAME", value_parser = check_name)]
     pub name: Option<String>,
-    /// What the payload's device tree says. `end=` is as the engine needs it,
+    /// Contents of the payload's device tree. `end=` is as the engine needs it,
     /// unless --args says otherwise; with --dtb, --args take the place of the
     /// boot arguments in it.
     #[command(flatten)]
@@ -129,7 +129,7 @@ pub struct LabArguments {
     /// it].
     #[arg(long, value_name = "PLACE", value_parser = words::printable)]
     pub place: Option<String>,
-    /// How long a job may take [default: as the board file says, 10 on QEMU; but
+    /// Most time of a job [default: as the board file says, 10 on QEMU; but
     /// at least as long as the plan needs].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MINUTES_MAX)))]
     pub minutes: Option<u32>,

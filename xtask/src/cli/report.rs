@@ -26,7 +26,7 @@ use crate::setup::stdout::Out;
 
 /// A serial port's speed, unless another is asked for.
 const BAUD: u32 = 115_200;
-/// How many seconds to follow a run, unless that is asked for.
+/// Seconds to follow a run, unless an option gives them.
 const TIMEOUT: u64 = 3600;
 
 /// Arguments of `report`.
@@ -88,7 +88,7 @@ pub struct ReportArguments {
     /// was skipped is named.
     #[arg(long, conflicts_with = "overhead")]
     pub deny_skipped: bool,
-    /// What TF-A's documentation calls the platform, for --format tfa-docs.
+    /// The platform's name in TF-A's documentation, for --format tfa-docs.
     #[arg(long, value_name = "NAME")]
     pub platform: Option<String>,
     /// Compare with this log, or with these tables: a CSV file, or a folder
@@ -102,7 +102,7 @@ pub struct ReportArguments {
     /// build with PMF, and this one under the build without.
     #[arg(long, value_name = "PLAIN", conflicts_with_all = ["baseline", "merge", "format", "output", "serial", "run"])]
     pub overhead: Option<PathBuf>,
-    /// How much of the larger figure a change may be that is none, such as
+    /// Share of the larger figure below which a difference is no change, such as
     /// 0.02 or 2%.
     #[arg(long, value_name = "SHARE", requires = "baseline", default_value = "2%", value_parser = parse_share)]
     pub rtol: u32,
@@ -130,7 +130,7 @@ pub struct ReportArguments {
     /// Write what the serial port says to this file.
     #[arg(short, long, value_name = "FILE", requires = "serial")]
     pub log: Option<PathBuf>,
-    /// How many seconds to follow at most [default: 3600].
+    /// Most seconds to follow [default: 3600].
     #[arg(long, value_name = "SECONDS", requires = "serial", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
     pub timeout: Option<u64>,
 }

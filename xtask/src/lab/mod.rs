@@ -1,4 +1,4 @@
-//! What lab engines take, and runs on boards.
+//! Jobs for lab engines, and runs on boards.
 
 pub mod cell;
 pub mod content;

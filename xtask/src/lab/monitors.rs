@@ -1,4 +1,4 @@
-//! What LAVA looks for in the UART's output.
+//! The patterns that LAVA finds in the UART's output.
 //!
 //! LAVA goes through the output once. A job has a row of *monitors*, one after
 //! the other: each waits for its `start`, takes what matches its `pattern`, and

@@ -1,4 +1,4 @@
-//! What became of every attempt of one run, by the records in its log.
+//! The account of every attempt of one run, by the records in its log.
 //!
 //! An attempt is one CPU's part in a round of a scenario that is to give
 //! samples: trials and warm-ups are none. It counts as a sample, or is under
@@ -56,7 +56,7 @@ impl Calls {
     }
 }
 
-/// What became of the attempts of one run.
+/// The account of the attempts of one run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     /// CPU_SUSPENDs.
@@ -71,7 +71,7 @@ pub struct Account {
     pub records: Found,
 }
 
-/// How much of a log's records there is.
+/// The completeness of a log's records.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Found {
     /// Every one.
@@ -83,10 +83,10 @@ pub enum Found {
     None,
 }
 
-/// What stands for the reasons of a sweep, which its table alone has.
+/// The word for the reasons of a sweep, which its table alone has.
 const IN_SWEEPS: &str = "see-sweep";
 
-/// Whether a run of `plan` attempts CPU_SUSPENDs that are counted.
+/// Returns true if a run of `plan` attempts CPU_SUSPENDs that are counted.
 pub fn has_suspends(plan: &Plan) -> bool {
     let is_suspend = |id: ScenarioId| match id {
         ScenarioId::PsciVersionParallel => false,
@@ -257,7 +257,7 @@ impl Account {
     }
 }
 
-/// How many parts in `rounds` are not in `row`, and should be.
+/// Returns the number of parts in `rounds` that are missing in `row`.
 fn missing(row: &Row, shape: Shape, rounds: u64, asked: u64) -> u64 {
     let excused = match shape {
         Shape::Off => row.samples >= asked || row.is_lead && row.made() == 0,
@@ -269,17 +269,17 @@ fn missing(row: &Row, shape: Shape, rounds: u64, asked: u64) -> u64 {
     rounds.saturating_sub(row.made())
 }
 
-/// How many of the `attempts` on all CPUs together are in none of `rows`.
+/// Returns the number of `attempts` on all CPUs that are in none of `rows`.
 fn missing_in_all(rows: &[Row], attempts: u64, warmup: u64) -> u64 {
     let made: u64 = rows.iter().map(Row::made).sum();
     let warm = rows.iter().filter(|row| row.made() > 0).count() as u64;
     let missing = attempts.saturating_sub(made + warm * warmup);
-    // Who was lost in the warm-up has made some of it, nobody knows how much.
+    // A CPU lost in the warm-up has made an unknown part of it.
     let lost = rows.iter().filter(|row| row.is_lost && row.made() == 0);
     missing.saturating_sub(lost.count() as u64 * warmup)
 }
 
-/// What points have lost, as the last line counts it: other figures of the same
+/// Returns the losses of points, as the last line counts them: other figures of the same
 /// samples do not make more of them, and a scenario's first one counts.
 fn lost_in_points(records: &Records) -> u64 {
     let mut scenarios: BTreeMap<&String, (usize, u64)> = BTreeMap::new();
@@ -310,7 +310,7 @@ fn lead(records: &Records) -> Option<&str> {
     cpu.get("mpidr").map(String::as_str)
 }
 
-/// What a last line counts, where it says PASS or FAIL.
+/// The counts of a last line with PASS or FAIL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Closing {
     /// Samples that count.

@@ -1,4 +1,4 @@
-//! What a soak leaves behind: the logs of the runs that did not pass, and a
+//! The files that a soak leaves: the logs of the runs that did not pass, and a
 //! summary that grows with every run.
 
 use std::fs::{self, File};

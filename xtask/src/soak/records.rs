@@ -8,7 +8,7 @@ use psci_bench::record::parse::Record;
 /// Keys and values of a record, with those of its continuations.
 pub(super) type Fields = BTreeMap<String, String>;
 
-/// What a soak wants to know from a log's records.
+/// The facts that a soak takes from a log's records.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     merged: BTreeMap<(&'static str, Vec<String>), Fields>,
@@ -77,7 +77,7 @@ impl Records {
     }
 }
 
-/// The largest number that is believed: nobody has counted more, and sums of
+/// The largest number that is believed: no run counts more, and sums of
 /// such numbers do not overflow.
 const COUNT_MAX: u64 = 1 << 40;
 

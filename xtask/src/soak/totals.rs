@@ -1,4 +1,4 @@
-//! What many runs come to.
+//! The sum of many runs.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -45,7 +45,7 @@ pub struct BuildArguments {
     /// board file says, and at least as in --base].
     #[arg(long, value_name = "N", value_parser = number)]
     pub align: Option<u64>,
-    /// What the payload's device tree says.
+    /// The contents of the payload's device tree.
     #[command(flatten)]
     pub tree: TreeWish,
     /// The images.

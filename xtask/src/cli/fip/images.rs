@@ -7,7 +7,7 @@ use clap::{ArgAction, Args};
 use crate::board::Uuid;
 use crate::board::image_kinds::{KINDS, Kind, parse_uuid};
 
-/// How a FIP is laid out.
+/// The layout of a FIP.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Layout {
     /// Align each image to so many bytes, a power of two.
@@ -59,7 +59,7 @@ fn bare_uuid(text: &str) -> Result<Uuid, String> {
 pub struct ImageFile {
     /// The option that names it.
     pub option: String,
-    /// Its UUID in a FIP.
+    /// The UUID in a FIP.
     pub uuid: Uuid,
     /// The file.
     pub path: PathBuf,

@@ -32,7 +32,7 @@ The options are those of TF-A's fiptool.")]
         /// The file to write.
         #[arg(long, value_name = "FIP")]
         out: PathBuf,
-        /// How it is laid out.
+        /// The layout.
         #[command(flatten)]
         layout: Layout,
         /// The images.
@@ -73,7 +73,7 @@ The options are those of TF-A's fiptool.")]
         /// Also where BL33 has a certificate, which is that of the old one.
         #[arg(long)]
         force: bool,
-        /// How it is laid out.
+        /// The layout.
         #[command(flatten)]
         layout: Layout,
         /// The images.

@@ -1,4 +1,4 @@
-//! Whether a log holds more than one start of the machine, as where a
+//! Logs that hold more than one start of the machine, as when a
 //! watchdog has reset it.
 
 use super::scenario::{begun, last_scenario};

@@ -1,4 +1,4 @@
-//! What of it is Debian's: a kernel with KVM, and QEMU for arm64 with the
+//! Debian's packages for it: a kernel with KVM, and QEMU for arm64 with the
 //! libraries that it loads. Packages are fetched and unpacked, and none is
 //! installed.
 

@@ -178,7 +178,7 @@ fn the_last_line_and_damage() {
     assert_eq!((alone.unexplained(), alone.lost), (9, 2));
     assert_eq!(alone.records, Found::None);
 
-    // Numbers that nobody has counted.
+    // Numbers beyond any count.
     let most = u64::MAX;
     let absurd = log(&[
         "facts lead=1",

@@ -42,19 +42,19 @@ const TIMEOUT: u64 = 30;
 /// user ended it.
 const COULD_NOT: u8 = 3;
 
-/// What to run.
+/// The options of a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// How many mutated device trees to boot.
+    /// Number of mutated device trees to boot.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub trees: u32,
-    /// How many mutated parameter blocks to boot.
+    /// Number of mutated parameter blocks to boot.
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub blocks: u32,
-    /// What the mutations are drawn from: the same number, the same ones.
+    /// Seed of the mutations: equal seeds give equal mutations.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// How many machines to run at a time.
+    /// Number of machines at a time.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: u16,
 }
