@@ -146,7 +146,7 @@ fn the_example_in_the_document() {
     assert_eq!(read.idle_states.len(), 2);
     let text = text.replace("0x0101_0000", "0x0001_0000");
     let error = board::parse("docs/boards.md", &text).expect_err("a wrong level");
-    let said = block(&document(), "What is wrong is told", "text");
+    let said = block(&document(), "An error names file and line", "text");
     assert_eq!(said.trim_end(), format!("error: {error}"));
 }
 
