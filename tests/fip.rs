@@ -22,7 +22,7 @@ use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need, process};
 
 const CPUS: u32 = 4;
-/// What the payload is told, and what it is packed with.
+/// The arguments of the payload.
 const ARGS: &str = "iterations=3 only=cpu_susp_serial";
 
 fn built(fip: FipBuild) -> Firmware {
@@ -87,7 +87,7 @@ fn boot(firmware: &Firmware, fip: &str, until: &str) -> Outcome {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("flash.bin");
     fs::write(&path, flash).expect("written");
-    let mut command = qemu::command(&machine.arguments(&path));
+    let mut command = qemu::command(&machine.command_line(path).arguments());
     let interrupt = Arc::new(AtomicBool::new(false));
     let mut out = Until {
         what: until,

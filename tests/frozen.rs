@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::time::Duration;
 
+use common::{Rows, rt_instr};
 use xtask::board::Gic;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::RunSpec;
@@ -28,25 +29,6 @@ const PARTS: u64 = 7;
 
 /// Parallel scenarios of more CPUs than this are compared by their last men.
 const CPUS_IN_ORDER: usize = 8;
-
-/// `RT_INSTR` rows: figures by test, then by cluster and core.
-type Rows = BTreeMap<String, BTreeMap<[u64; 2], Vec<u64>>>;
-
-/// Reads the `RT_INSTR` lines of `text`.
-fn rows(text: &str) -> Rows {
-    let mut rows = Rows::new();
-    for line in text.lines().filter(|line| line.starts_with("<RT_INSTR:")) {
-        let mut fields = line["<RT_INSTR:".len()..]
-            .trim_end_matches("/>")
-            .split('\t');
-        let test = fields.next().expect("a test").to_string();
-        let numbers: Vec<u64> = fields.map(|n| n.parse().expect("a number")).collect();
-        let place = [numbers[0], numbers[1]];
-        let row = rows.entry(test).or_default();
-        assert!(row.insert(place, numbers[2..].to_vec()).is_none(), "{line}");
-    }
-    rows
-}
 
 /// The figures of each column, sorted.
 fn sorted_columns(rows: &BTreeMap<[u64; 2], Vec<u64>>) -> Vec<Vec<u64>> {
@@ -128,7 +110,7 @@ fn run(name: &str) -> Rows {
         timeout: Duration::from_secs(600),
         ..RunSpec::default()
     });
-    rows(&log.text)
+    rt_instr(&log.text)
 }
 
 #[test]
@@ -145,7 +127,7 @@ fn no_figure_of_the_first_edition_moves() {
     for file in files {
         let name = file.file_stem().and_then(|name| name.to_str());
         let name = name.expect("a name");
-        let frozen = rows(&fs::read_to_string(&file).expect("the file"));
+        let frozen = rt_instr(&fs::read_to_string(&file).expect("the file"));
         let found = differences(&frozen, &run(name));
         list.extend(found.into_iter().map(|it| format!("{name}: {it}")));
     }

@@ -78,88 +78,80 @@ fn view(handover: &Handover) -> View {
     }
 }
 
-#[test]
-fn each_step_changes_its_own_answers_alone() {
-    type Step = (&'static str, fn(&Handover), fn(&mut View));
-    let steps: [Step; 14] = [
+/// A step, and its change of the answers.
+type Step = (&'static str, fn(&Handover), fn(&mut View));
+
+fn steps() -> [Step; 14] {
+    let given = |it: &Handover| it.give_order(order(7));
+    let was_given = |view: &mut View| {
+        view.order = Some(7);
+        (view.is_ready, view.is_done, view.is_released) = (false, false, false);
+        (view.is_busy, view.outcome) = (true, None);
+    };
+    let was_finished = |view: &mut View| {
+        (view.order, view.outcome) = (None, Some(9));
+        (view.is_done, view.is_busy) = (true, false);
+    };
+    let was_given_next = |view: &mut View| {
+        *view = View {
+            order: Some(8),
+            is_busy: true,
+            ..View::default()
+        };
+    };
+    let was_dismissed = |view: &mut View| (view.is_dismissed, view.is_busy) = (true, false);
+    [
+        ("an order", given, was_given),
+        ("ready", |it| it.report_ready(), |view| view.is_ready = true),
         (
-            "give_order",
-            |it| it.give_order(order(7)),
-            |view| {
-                view.order = Some(7);
-                (view.is_ready, view.is_done, view.is_released) = (false, false, false);
-                view.is_busy = true;
-                view.outcome = None;
-            },
-        ),
-        (
-            "report_ready",
-            |it| it.report_ready(),
-            |view| view.is_ready = true,
-        ),
-        (
-            "publish_start",
+            "start",
             |it| it.publish_start(50),
             |view| view.start = Some(50),
         ),
         (
-            "record_sgi_sent",
+            "SGI",
             |it| it.record_sgi_sent(60),
             |view| view.sgi_sent_at = Some(60),
         ),
         ("a second SGI", |it| it.record_sgi_sent(70), |_| {}),
         (
-            "clear_sgi_sent",
+            "no SGI",
             |it| it.clear_sgi_sent(),
             |view| view.sgi_sent_at = None,
         ),
-        (
-            "finish",
-            |it| it.finish(outcome(9)),
-            |view| {
-                view.order = None;
-                view.outcome = Some(9);
-                (view.is_done, view.is_busy) = (true, false);
-            },
-        ),
+        ("finish", |it| it.finish(outcome(9)), was_finished),
         ("release", |it| it.release(), |view| view.is_released = true),
         (
-            "report_cpu_off_failure",
+            "-3",
             |it| it.report_cpu_off_failure(-3),
             |view| view.cpu_off_failure = Some(-3),
         ),
         (
-            "CPU_OFF that returns 0",
+            "0",
             |it| it.report_cpu_off_failure(0),
             |view| view.cpu_off_failure = Some(0),
         ),
         (
             "the next order",
             |it| it.give_order(order(8)),
-            |view| {
-                *view = View {
-                    order: Some(8),
-                    is_busy: true,
-                    ..View::default()
-                };
-            },
+            was_given_next,
         ),
         (
-            "report_fault of a context",
+            "context",
             |it| it.report_fault(Cause::Context),
             |view| view.fault = Some(Cause::Context),
         ),
         (
-            "report_fault of an exception",
+            "exception",
             |it| it.report_fault(Cause::Exception),
             |view| view.fault = Some(Cause::Exception),
         ),
-        (
-            "dismiss",
-            |it| it.dismiss(),
-            |view| (view.is_dismissed, view.is_busy) = (true, false),
-        ),
-    ];
+        ("dismiss", |it| it.dismiss(), was_dismissed),
+    ]
+}
+
+#[test]
+fn each_step_changes_its_own_answers_alone() {
     let handover = Handover::new(None);
     let mut expected = View {
         is_ready: true,
@@ -169,7 +161,7 @@ fn each_step_changes_its_own_answers_alone() {
         ..View::default()
     };
     assert_eq!(view(&handover), expected, "at first");
-    for (name, step, change) in steps {
+    for (name, step, change) in steps() {
         step(&handover);
         change(&mut expected);
         assert_eq!(view(&handover), expected, "{name}");

@@ -13,7 +13,6 @@ mod common;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -66,7 +65,7 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
     let file = dir.path().join("initramfs");
     let initramfs = linux.initramfs(vmm, files).expect("an initial file system");
     fs::write(&file, initramfs).expect("written");
-    let mut command = qemu::command(&machine.arguments(&file));
+    let mut command = qemu::command(&machine.command_line(file).arguments());
     command.args(linux.arguments());
     let limits = Limits {
         timeout: TIMEOUT,
@@ -79,7 +78,7 @@ fn guest(gic: Gic, cpu: &str, vmm: &[String], files: &[(&str, &[u8])]) -> common
     let seen = format!("{vmm:?}\n{}\n{text}", outcome.stderr);
     assert!(kvm_host::has_kvm(&text), "{seen}");
     assert_eq!(stream::closing(&outcome.log), Some(Verdict::Pass), "{seen}");
-    // The guest turned itself off, and nobody ended it.
+    // The guest turned itself off, and was not ended.
     assert_eq!(kvm_host::ended(&text), Some("with exit code 0"), "{seen}");
     assert_eq!(outcome.ending, Ending::Exited { success: true }, "{seen}");
     let kept = format!("kvm-gicv{}-{}.log", gic.number(), &vmm[0].replace('/', "_"));
@@ -94,19 +93,20 @@ fn bare() -> Vec<u8> {
     xtask::build::payload::image(&workspace, None, Emergency::default(), 8).expect("an image")
 }
 
-/// What a guest finds, and that all scenarios were measured that it can have:
+/// Checks the facts of a guest, and that all scenarios were measured that it can have:
 /// those of the PMU only with one.
 fn assert_guest(log: &common::Log, gic: Gic, has_pmu: bool, device_tree: &str) {
-    let facts = |key: &str| {
-        let mut facts = log.all("facts").iter().filter_map(|f| f.get(key));
-        facts.next().expect(key).clone()
-    };
-    assert_eq!(facts("el"), "1");
-    assert_eq!(facts("conduit"), "hvc");
-    assert_eq!(facts("counter"), "CNTVCT");
-    assert_eq!(facts("timer"), "CNTV");
-    assert_eq!(facts("intid"), "27");
-    assert_eq!(facts("gic"), gic.number().to_string());
+    let gic = gic.number().to_string();
+    for (key, expected) in [
+        ("el", "1"),
+        ("conduit", "hvc"),
+        ("counter", "CNTVCT"),
+        ("timer", "CNTV"),
+        ("intid", "27"),
+        ("gic", &gic),
+    ] {
+        assert_eq!(log.fact(key), expected);
+    }
     assert!(log.text.contains(device_tree), "{}", log.text);
     assert_eq!(log.all("cpu").len(), 2);
     // Each CPU went down and came back, in parallel and in series.
@@ -162,7 +162,6 @@ fn in_kvmtools_layout(gic: Gic, uart: u64) {
 /// The tree that kvmtool makes, with this GIC and the UART there.
 fn kvmtools_tree(gic: Gic, uart: u64) -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
-    setup::ensure(&workspace, &[Need::Dtc]).expect("dtc");
     let source = workspace.root.join("tests/data/kvmtool.dts");
     let (compatible, base, size) = match gic {
         Gic::V2 => ("arm,cortex-a15-gic", "3ffd0000", "20000"),
@@ -175,40 +174,23 @@ fn kvmtools_tree(gic: Gic, uart: u64) -> Vec<u8> {
         .replace("SECOND_SIZE", size);
     let text = text.replace("UART_BASE", &format!("{uart:x}"));
     let text = text.replace("USER_WORDS", ARGS);
-    let dir = tempfile::tempdir().expect("a directory");
-    let file = dir.path().join("kvmtool.dts");
-    fs::write(&file, text).expect("written");
-    let mut dtc = Command::new("dtc");
-    let output = dtc
-        .args(["-q", "-I", "dts", "-O", "dtb"])
-        .arg(&file)
-        .output();
-    let output = output.expect("dtc runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    output.stdout
+    common::compile(&text)
 }
 
-#[test]
-#[ignore = "a Linux and its guest, a minute: cargo xtask test --kvm"]
-fn qemu_with_a_gicv3() {
-    in_qemu(Gic::V3, kvm_host::CPU);
+macro_rules! guests {
+    ($($name:ident: $run:expr;)*) => {
+        $(#[test]
+        #[ignore = "a Linux and its guest, a minute: cargo xtask test --kvm"]
+        fn $name() {
+            $run;
+        })*
+    };
 }
 
-#[test]
-#[ignore = "a Linux and its guest, a minute: cargo xtask test --kvm"]
-fn qemu_with_a_gicv2_and_a_host_without_vhe() {
-    in_qemu(Gic::V2, WITHOUT_VHE);
-}
-
-#[test]
-#[ignore = "a Linux and its guest, a minute: cargo xtask test --kvm"]
-fn kvmtools_layout_with_a_gicv3() {
-    in_kvmtools_layout(Gic::V3, UART);
-}
-
-#[test]
-#[ignore = "a Linux and its guest, a minute: cargo xtask test --kvm"]
-fn kvmtools_layout_with_a_gicv2_and_its_uart_of_before_2021() {
-    in_kvmtools_layout(Gic::V2, UART_BEFORE);
+guests! {
+    qemu_with_a_gicv3: in_qemu(Gic::V3, kvm_host::CPU);
+    qemu_with_a_gicv2_and_a_host_without_vhe: in_qemu(Gic::V2, WITHOUT_VHE);
+    kvmtools_layout_with_a_gicv3: in_kvmtools_layout(Gic::V3, UART);
+    kvmtools_layout_with_a_gicv2_and_its_uart_of_before_2021:
+        in_kvmtools_layout(Gic::V2, UART_BEFORE);
 }

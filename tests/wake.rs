@@ -13,18 +13,14 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use psci_bench::model::Verdict;
-use xtask::board::{self, Gic, StateId};
+use xtask::board::{Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
-use xtask::build::image::Emergency;
-use xtask::build::payload;
-use xtask::qemu::run_result::RunResult;
 use xtask::qemu::run_spec::{Payload, RunSpec};
-use xtask::setup::workspace::Workspace;
 
 /// Samples asked for.
 const N: i64 = 3;
-/// The CPUs by MPIDR; clusters are of four.
-const CPUS: [u64; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
+/// CPUs of the machine, in clusters of four.
+const CPUS: u32 = 8;
 
 /// A run in which a power-down stops the timers.
 fn spec(args: &str) -> RunSpec {
@@ -38,20 +34,9 @@ fn spec(args: &str) -> RunSpec {
 }
 
 /// The figures of a scenario's `RT_INSTR` lines, by cluster and core.
-fn rt_instr(text: &str, tag: &str) -> BTreeMap<(u64, u64), Vec<u64>> {
-    let begin = format!("<RT_INSTR:test_rt_instr_{tag}\t");
-    let lines = text.lines().filter_map(|line| line.strip_prefix(&begin));
-    let rows = lines.map(|line| {
-        let numbers = line.trim_end_matches("/>").split('\t');
-        let numbers: Vec<u64> = numbers.map(|n| n.parse().expect("a number")).collect();
-        ((numbers[0], numbers[1]), numbers[2..].to_vec())
-    });
-    rows.collect()
-}
-
-fn words(result: &RunResult) -> String {
-    let text = result.text();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+fn rt_instr(text: &str, tag: &str) -> BTreeMap<[u64; 2], Vec<u64>> {
+    let mut rows = common::rt_instr(&text.replace('\r', ""));
+    rows.remove(&format!("test_rt_instr_{tag}")).expect("rows")
 }
 
 /// All scenarios have all rows, in parallel over both placements of the helper,
@@ -60,28 +45,23 @@ fn has_all_rows(log: &common::Log) {
     let text = &log.text;
     assert!(text.contains("6 passed, 0 skipped, 0 failed;"), "{text}");
     assert!(text.contains(", 0 rows skipped, 0 CPUs lost)"), "{text}");
-    for tag in [
-        "susp_deep_parallel",
-        "cpu_susp_parallel",
-        "susp_deep_serial",
-        "cpu_susp_serial",
-    ] {
-        assert_eq!(rt_instr(text, tag).len(), CPUS.len(), "{tag}\n{text}");
+    for scenario in ["susp_deep", "cpu_susp"] {
+        for order in ["parallel", "serial"] {
+            let rows = rt_instr(text, &format!("{scenario}_{order}"));
+            assert_eq!(rows.len(), CPUS as usize, "{scenario} {order}\n{text}");
+        }
     }
-    for t in [1, 3] {
+    for t in ["1", "3"] {
         for helper in ["0", "4"] {
-            let is = |f: &&common::Fields| f["t"] == t.to_string() && f["helper"] == helper;
+            let is = |f: &&common::Fields| f["t"] == t && f["helper"] == helper;
             let rows = log.all("row").iter().filter(|f| f.contains_key("helper"));
             let valid: Vec<&str> = rows.filter(is).map(|f| f["valid"].as_str()).collect();
             assert_eq!(valid, ["3"; 7], "scenario {t}, helper {helper}\n{text}");
         }
     }
     assert!(!text.contains("Warning:"), "{text}");
-    assert_eq!(
-        text.matches("* Reached, by PSCI_STAT_COUNT").count(),
-        6,
-        "{text}"
-    );
+    let reached = text.matches("* Reached, by PSCI_STAT_COUNT").count();
+    assert_eq!(reached, 6, "{text}");
     for reached in log.all("reached") {
         assert_eq!(reached["due"], reached["state"], "{reached:?}\n{text}");
     }
@@ -89,6 +69,7 @@ fn has_all_rows(log: &common::Log) {
 
 #[test]
 fn an_awake_cpu_wakes_the_others() {
+    let words = ["one from CPU 1.0 woke the lead, as the device"];
     for (gic, args) in [
         (Gic::V3, "wake=chain"),
         (Gic::V3, "wake=together"),
@@ -96,38 +77,26 @@ fn an_awake_cpu_wakes_the_others() {
         (Gic::V2, "wake=together"),
         (Gic::V2, "wake=chain"),
     ] {
-        let log = common::pass(&RunSpec {
+        let spec = RunSpec {
             gic: Some(gic),
             ..spec(args)
-        });
-        has_all_rows(&log);
-        assert!(
-            log.text
-                .contains("one from CPU 1.0 woke the lead, as the device")
-        );
+        };
+        has_all_rows(&common::ends(&spec, Verdict::Pass).says(&words).log());
     }
-    // Both methods, and without the instruction clock.
-    let log = common::pass(&RunSpec {
+    // Both methods, without the instruction clock; and other scenarios.
+    let both = RunSpec {
         icount: false,
         ..spec("method=tftf,warm")
-    });
-    assert!(
-        log.text.contains("12 passed, 0 skipped, 0 failed;"),
-        "{}",
-        log.text
-    );
-    // In other scenarios, too.
+    };
     let args = "only=idle_states,contend_sweep,dirty_sweep dirty=0,64K contend=1-8";
-    let log = common::pass(&spec(args));
-    assert!(
-        log.text.contains("3 passed, 0 skipped, 0 failed;"),
-        "{}",
-        log.text
-    );
+    for (spec, passed) in [(both, 12), (spec(args), 3)] {
+        let words = [format!("{passed} passed, 0 skipped, 0 failed;")];
+        common::ends(&spec, Verdict::Pass).says(&words);
+    }
 }
 
 #[test]
-fn by_a_helper_as_by_the_own_timer() {
+fn a_helper_costs_what_a_cpus_own_timer_costs() {
     for gic in [Gic::V2, Gic::V3] {
         let run = |variant: &str| {
             let spec = RunSpec {
@@ -138,13 +107,11 @@ fn by_a_helper_as_by_the_own_timer() {
             rt_instr(&common::pass(&spec).text, "cpu_susp_serial")
         };
         let (own, helped) = (run(""), run("timer-stop=1"));
-        assert_eq!(own.len(), CPUS.len());
+        assert_eq!(own.len(), CPUS as usize);
         for (cpu, figures) in &own {
             for (own, helped) in figures.iter().zip(&helped[cpu]) {
-                assert!(
-                    own.abs_diff(*helped) * 100 <= *own,
-                    "{cpu:?}: {own} {helped}"
-                );
+                let is_near = own.abs_diff(*helped) * 100 <= *own;
+                assert!(is_near, "{cpu:?}: {own} {helped}");
             }
         }
     }
@@ -156,33 +123,27 @@ fn a_lone_cpu_is_not_suspended() {
         smp: Some(1),
         ..spec("")
     };
-    let result = common::run(&spec);
-    let said = words(&result);
-    assert_eq!(result.verdict, Verdict::Pass, "{said}");
     let why = "Skipped: the idle state stops the CPUs' own timers, and there is no second CPU";
-    assert!(said.contains(why), "{said}");
+    common::ends(&spec, Verdict::Pass).says(&[why]);
 }
 
-/// A run with this fault of the firmware.
-fn with_fault(fault: &str, smp: u32, args: &str) -> RunResult {
-    common::run(&RunSpec {
+/// A run in which this fault of the firmware loses one CPU.
+fn loses_one(fault: &str, smp: u32, args: &str, words: &[&str]) -> common::Ran {
+    let spec = RunSpec {
         variant: "timer-stop=1,faults=1".parse().expect("a variant"),
         fault: Some(fault.into()),
         smp: Some(smp),
         ..spec(args)
-    })
+    };
+    let ran = common::ends(&spec, Verdict::Fail);
+    ran.says(&[", 1 CPUs lost)"]).says(words)
 }
 
 #[test]
 fn an_sgi_that_does_not_wake_costs_one_cpu() {
-    let result = with_fault("suspend-never", 8, "");
-    let said = words(&result);
-    // A CPU is lost.
-    assert_eq!(result.verdict, Verdict::Fail, "{said}");
-    let why = "Skipped: SGI did not wake CPU 0x1 from 0x00010002";
-    assert_eq!(said.matches(&format!("{why} ")).count(), 4, "{said}");
-    assert!(said.contains("suspend-never struck 1 times"), "{said}");
-    assert!(said.contains(", 1 CPUs lost)"), "{said}");
+    let ran = loses_one("suspend-never", 8, "", &["suspend-never struck 1 times"]);
+    let why = "Skipped: SGI did not wake CPU 0x1 from 0x00010002 ";
+    assert_eq!(ran.plain.matches(why).count(), 4, "{}", ran.plain);
 }
 
 #[test]
@@ -194,69 +155,52 @@ fn where_the_last_helper_is_lost_the_run_goes_on() {
         ),
         ("cpu-on-lost,cpu=0x1,skip=4", "only=cpu_off_serial"),
     ] {
-        let result = with_fault(fault, 2, args);
-        let said = words(&result);
-        assert_eq!(result.verdict, Verdict::Fail, "{said}");
-        assert!(said.contains("Failed: CPU 0.1 was lost"), "{said}");
-        assert!(said.contains(", 1 CPUs lost)"), "{said}");
+        loses_one(fault, 2, args, &["Failed: CPU 0.1 was lost"]);
     }
 }
 
+/// The CPU that is tried first is lost, and the lead's first helper.
 #[test]
 fn another_cpu_stands_in_for_one_that_is_lost_in_a_trial() {
-    // The CPU that is tried first, and the lead's first helper.
     for cpu in ["0x1", "0x4"] {
-        let result = with_fault(&format!("cpu-on-lost,cpu={cpu}"), 8, "");
-        let said = words(&result);
-        assert_eq!(result.verdict, Verdict::Fail, "a CPU is lost: {said}");
-        assert!(said.contains(" 0 skipped, 6 failed"), "{said}");
-        assert!(!said.contains("SGI did not wake"), "{said}");
+        let words = [" 0 skipped, 6 failed", "!SGI did not wake"];
+        let ran = loses_one(&format!("cpu-on-lost,cpu={cpu}"), 8, "", &words);
         // All rows but the lost CPU's.
-        let serial = rt_instr(&result.text(), "susp_deep_serial");
-        assert_eq!(serial.len(), CPUS.len() - 1, "{said}");
+        let serial = rt_instr(&ran.result.text(), "susp_deep_serial");
+        assert_eq!(serial.len(), CPUS as usize - 1, "{}", ran.plain);
     }
 }
 
-/// A device tree with this timer frame behind QEMU's board file.
-fn tree_with(frame: &str) -> Vec<u8> {
-    let workspace = Workspace::find().expect("the workspace");
-    let path = workspace.board("qemu").join("board.toml");
-    let text = std::fs::read_to_string(path).expect("a board file");
+/// Runs with this timer frame in the device tree, in which a power-down stops the timers;
+/// `patch` changes the payload.
+fn run_with(frame: &str, patch: fn(&mut [u8]), words: &[&str]) {
     // The memory that stands for a frame is not the payload's to use.
-    let all = "base = 0x4000_0000\nsize = 0x4000_0000";
-    assert!(text.contains(all));
-    let text = text
-        .replace(all, "base = 0x4020_0000\nsize = 0x3fd0_0000")
-        .replace("memory-mib = 1024", "memory-mib = 1021");
-    let board = board::parse("board.toml", &format!("{text}\n{frame}")).expect("a good board");
+    let board = common::changed_board(|text| {
+        let all = "base = 0x4000_0000\nsize = 0x4000_0000";
+        assert!(text.contains(all));
+        let text = text.replace(all, "base = 0x4020_0000\nsize = 0x3fd0_0000");
+        text.replace("memory-mib = 1024", "memory-mib = 1021") + "\n" + frame
+    });
     let firmware = board.firmware("tf-a").expect("its firmware");
-    let mut states = firmware.idle_states(StateId::Original);
+    let mut states = firmware.idle_states(StateFormat::Original);
     let powerdowns = states.iter_mut().filter(|state| state.is_powerdown());
     powerdowns.for_each(|state| state.local_timer_stop = true);
     let choices = Choices {
-        cpus: CPUS.len() as u32,
+        cpus: CPUS,
         gic: Gic::V3,
         conduit: board.psci.conduit,
         idle_states: &states,
         bootargs: &format!("iterations={N} warmup=1"),
     };
-    device_tree::build(&board, &choices).expect("a tree")
-}
-
-/// Runs with such a tree, in which `patch` changes the payload.
-fn run_with(frame: &str, patch: fn(&mut [u8])) -> common::Log {
-    let workspace = Workspace::find().expect("the workspace");
-    let board = board::load(&workspace, "qemu").expect("the board");
-    let emergency = Emergency::of_board(&board, board.psci.conduit);
-    let tree = tree_with(frame);
-    let image = payload::image(&workspace, Some(&tree), emergency, CPUS.len());
-    let mut image = image.expect("an image");
+    let tree = device_tree::build(&board, &choices).expect("a tree");
+    let mut image = common::image_with(&tree, CPUS);
     patch(&mut image);
-    common::pass(&RunSpec {
+    let spec = RunSpec {
         payload: Payload::Image(image),
         args: None,
         ..spec("")
-    })
+    };
+    has_all_rows(&common::ends(&spec, Verdict::Pass).says(words).log());
 }
 
 fn frame(control: u64, base: u64, number: u8) -> String {
@@ -281,32 +225,23 @@ const MEMORY: u64 = 0x7fff_0000;
 
 #[test]
 fn a_frame_that_can_not_be_used_is_named() {
-    for (frame, why) in [
-        (frame(NOTHING, NOTHING + 0x1000, 0), "is not implemented"),
-        (frame(ZEROS, ZEROS + 0x1000, 0), "is not implemented"),
-        (frame(ITS, ZEROS, 0), "cannot be accessed"),
-        (
-            frame(QEMU_TREE, MEMORY, 7),
-            "counts otherwise than the CPUs",
-        ),
+    for (control, base, number, why) in [
+        (NOTHING, NOTHING + 0x1000, 0, "is not implemented"),
+        (ZEROS, ZEROS + 0x1000, 0, "is not implemented"),
+        (ITS, ZEROS, 0, "cannot be accessed"),
+        (QEMU_TREE, MEMORY, 7, "counts otherwise than the CPUs"),
     ] {
-        let log = run_with(&frame, |_| {});
-        has_all_rows(&log);
-        let plain = log.text.split_whitespace().collect::<Vec<_>>().join(" ");
         let said = format!("woke the lead, as the timer frame {why}.");
-        assert!(plain.contains(&said), "{said}\n{}", log.text);
+        run_with(&frame(control, base, number), |_| {}, &[&said]);
     }
 }
 
 /// Lets a frame count as it likes: the least count that is the CPU's own, less
 /// the tolerance of 1000 ticks, becomes 0.
 fn any_count(image: &mut [u8]) {
-    let mut words: Vec<u32> = Vec::new();
-    words.extend(
-        image
-            .chunks_exact(4)
-            .map(|it| u32::from_le_bytes(it.try_into().expect("four"))),
-    );
+    let words = image.chunks_exact(4);
+    let words = words.map(|it| u32::from_le_bytes(it.try_into().expect("four")));
+    let words: Vec<u32> = words.collect();
     // SUBS and ADDS Xd, Xn, #1000, near one another.
     let is = |word: u32, operation: u32| word & 0xffff_fc00 == operation | 1000 << 10;
     let near = |at: usize| {
@@ -326,14 +261,10 @@ fn any_count(image: &mut [u8]) {
 
 #[test]
 fn a_frame_whose_interrupt_never_wakes_fails_its_trial() {
-    let log = run_with(&frame(QEMU_TREE, MEMORY, 7), any_count);
-    has_all_rows(&log);
-    let plain = log.text.split_whitespace().collect::<Vec<_>>().join(" ");
-    for said in [
+    let words = [
         "where that stops, timer frame at 0x7fff0000, interrupt 92",
         "the timer frame failed its trial: its interrupt did not wake the lead, an SGI from \
          CPU 1.0 did.",
-    ] {
-        assert!(plain.contains(said), "{said}\n{}", log.text);
-    }
+    ];
+    run_with(&frame(QEMU_TREE, MEMORY, 7), any_count, &words);
 }

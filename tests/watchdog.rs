@@ -36,7 +36,7 @@ fn a_lead_that_does_not_come_back_is_reset() {
     );
 }
 
-/// Under the instruction clock nobody waits: a machine that parks with its
+/// Under the instruction clock no wait takes time: a machine that parks with its
 /// watchdog on is reset at once.
 #[test]
 fn a_lead_that_comes_back_turns_it_off() {

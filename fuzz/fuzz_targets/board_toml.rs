@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board as payload;
-use xtask::board::{self, Board, Gic, StateId};
+use xtask::board::{self, Board, Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 
@@ -16,12 +16,12 @@ fuzz_target!(|text: &str| {
             return;
         }
     };
-    assert!(board.firmware(board.default_firmware.get_ref()).is_ok());
+    assert!(board.firmware(&board.default_firmware).is_ok());
     let default = board.default_cpus().expect("a file is not so long");
     let choices = [
-        (board.default_gic(), default, StateId::Original),
-        (Gic::V2, 1, StateId::Extended),
-        (Gic::V3, default.saturating_add(1), StateId::Original),
+        (board.default_gic(), default, StateFormat::Original),
+        (Gic::V2, 1, StateFormat::Extended),
+        (Gic::V3, default.saturating_add(1), StateFormat::Original),
     ];
     // Each firmware has its own idle states.
     let firmwares = board.firmware.values().cycle();
@@ -61,7 +61,7 @@ fn make(board: &Board, choices: &Choices<'_>) {
     assert_eq!(read.bootargs, choices.bootargs);
     let gic = board.gic.as_ref().map(|_| choices.gic);
     assert_eq!(device_tree::machine(&blob).expect("as above"), (gic, cpus));
-    let windows = board.memory.iter().map(|memory| memory.get_ref());
+    let windows = board.memory.iter();
     let regions = read.memory.iter();
     assert!(
         regions
@@ -69,7 +69,7 @@ fn make(board: &Board, choices: &Choices<'_>) {
             .eq(windows.map(|window| (window.base, window.size)))
     );
     assert_eq!(read.reserved.len(), board.reserved.len());
-    let frames = board.watchdog.as_ref().map(|dog| dog.get_ref().frames());
+    let frames = board.watchdog.as_ref().map(|dog| dog.frames());
     assert_eq!(
         read.watchdog.map(|dog| dog.base),
         frames.and_then(|frames| Some(frames.first()?.base))
@@ -77,7 +77,7 @@ fn make(board: &Board, choices: &Choices<'_>) {
     let frame = board.timer_frame();
     assert_eq!(
         read.timer_frame.ok().map(|frame| (frame.base, frame.intid)),
-        frame.map(|frame| (frame.get_ref().base, frame.get_ref().interrupt))
+        frame.map(|frame| (frame.base, frame.interrupt))
     );
     assert_eq!(read.idle_states.len(), choices.idle_states.len());
     let told = Emergency::of_tree(&blob);

@@ -89,7 +89,7 @@ fn plan(bootargs: &str) -> Option<Plan> {
     }
 }
 
-/// What is found is memory, on pages, and nobody else's.
+/// The memory that is found is on pages, and belongs to no other user.
 fn find_room(board: &Board<'_>, need: u64) {
     let near = board.memory.first().map_or(0, Region::end);
     match room::find(&board.memory, &board.reserved, near, need) {

@@ -1,4 +1,4 @@
-//! What labs give and take: recovery images, LAVA's results, JUnit's XML.
+//! Files that labs give and take: recovery images, LAVA's results, JUnit's XML.
 
 #![no_main]
 
@@ -22,7 +22,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// What is written reads the same, but for the FIP.
+/// A file that is written reads as before, but for the FIP.
 fn recovery(data: &[u8]) {
     let Ok(mut old) = Recovery::open(data, FIP) else {
         return;

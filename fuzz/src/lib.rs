@@ -1,4 +1,4 @@
-//! What the fuzz targets share: device trees out of text.
+//! Device trees out of text, for the fuzz targets.
 //!
 //! Few mutations of a blob's bytes leave it sound, and what is behind the
 //! reader's first check would hardly be reached. So an input that is no blob
@@ -17,22 +17,15 @@
 
 #![forbid(unsafe_code)]
 
-use std::collections::HashMap;
+use xtask::soak::boot_fuzz::blob::{Blob, Token};
 
 const MAGIC: u32 = 0xd00d_feed;
-const HEADER_SIZE: usize = 40;
-const BEGIN_NODE: u32 = 1;
-const END_NODE: u32 = 2;
-const PROP: u32 = 3;
-const END: u32 = 9;
 
-/// The trees that `data` stands for. A blob is one as it is, and one with a
-/// `totalsize` that agrees with its length: bytes that come or go leave it
-/// wrong, and that is found out soon enough.
-#[must_use]
+/// Returns the trees that `data` stands for. A blob is one as it is, and one with a
+/// `totalsize` that agrees with its length, which a mutation seldom leaves right.
 pub fn trees(data: &[u8]) -> Vec<Vec<u8>> {
     if !data.starts_with(&MAGIC.to_be_bytes()) {
-        return vec![data.to_vec(), Writer::default().tree(data)];
+        return vec![data.to_vec(), tree(data)];
     }
     let mut resized = data.to_vec();
     if let Some(field) = resized.get_mut(4..8) {
@@ -43,136 +36,72 @@ pub fn trees(data: &[u8]) -> Vec<Vec<u8>> {
     trees
 }
 
-#[derive(Default)]
-struct Writer<'d> {
-    reservations: Vec<u8>,
-    structure: Vec<u8>,
-    strings: Vec<u8>,
-    /// Where in `strings` the names are.
-    places: HashMap<&'d [u8], u32>,
-}
-
-impl<'d> Writer<'d> {
-    fn tree(mut self, text: &'d [u8]) -> Vec<u8> {
-        let mut depth = 1;
-        self.begin(b"");
-        for line in text.split(|byte| *byte == b'\n') {
-            match line.split_first() {
-                None => {}
-                Some((b'+', name)) => {
-                    self.begin(name);
-                    depth += 1;
-                }
-                // The root ends with the text.
-                Some((b'-', _)) if depth > 1 => {
-                    self.word(END_NODE);
-                    depth -= 1;
-                }
-                Some((b'-', _)) => {}
-                Some((b'!', numbers)) => self.reserve(numbers),
-                Some(_) => self.property(line),
+/// Returns the tree that `text` stands for.
+fn tree(text: &[u8]) -> Vec<u8> {
+    let begin = |name: &[u8]| Token::Begin(text_before_nul(name));
+    let mut depth = 1;
+    let mut blob = Blob {
+        tokens: vec![begin(b"")],
+        reservations: Vec::new(),
+    };
+    for line in text.split(|byte| *byte == b'\n') {
+        match line.split_first() {
+            None => {}
+            Some((b'+', name)) => {
+                blob.tokens.push(begin(name));
+                depth += 1;
+            }
+            // The root ends with the text.
+            Some((b'-', _)) if depth > 1 => {
+                blob.tokens.push(Token::End);
+                depth -= 1;
+            }
+            Some((b'-', _)) => {}
+            Some((b'!', numbers)) => {
+                let mut words = numbers.split(|byte| *byte == b' ').map(number);
+                let mut next = || words.next().unwrap_or_default();
+                blob.reservations.push((next(), next()));
+            }
+            Some(_) => {
+                let end = line.iter().position(|byte| *byte == b' ');
+                let (name, rest) = line.split_at(end.unwrap_or(line.len()));
+                blob.tokens
+                    .push(Token::Property(text_before_nul(name), value(rest)));
             }
         }
-        for _ in 0..depth {
-            self.word(END_NODE);
-        }
-        self.word(END);
-        self.blob()
     }
-
-    fn word(&mut self, word: u32) {
-        self.structure.extend(word.to_be_bytes());
-    }
-
-    fn pad(&mut self) {
-        let end = self.structure.len().next_multiple_of(4);
-        self.structure.resize(end, 0);
-    }
-
-    fn begin(&mut self, name: &[u8]) {
-        self.word(BEGIN_NODE);
-        self.structure.extend(until(name, 0));
-        self.structure.push(0);
-        self.pad();
-    }
-
-    fn property(&mut self, line: &'d [u8]) {
-        let name = until(line, b' ');
-        let value = value(line.get(name.len()..).unwrap_or_default());
-        let end = self.strings.len() as u32;
-        let strings = &mut self.strings;
-        let place = *self.places.entry(name).or_insert_with(|| {
-            strings.extend(until(name, 0));
-            strings.push(0);
-            end
-        });
-        self.word(PROP);
-        self.word(value.len() as u32);
-        self.word(place);
-        self.structure.extend(value);
-        self.pad();
-    }
-
-    fn reserve(&mut self, numbers: &[u8]) {
-        let mut words = numbers.split(|byte| *byte == b' ').map(number);
-        for _ in 0..2 {
-            let value = words.next().unwrap_or_default();
-            self.reservations.extend(value.to_be_bytes());
-        }
-    }
-
-    fn blob(mut self) -> Vec<u8> {
-        self.reservations.extend([0; 16]);
-        let structure = HEADER_SIZE + self.reservations.len();
-        let strings = structure + self.structure.len();
-        let size = strings + self.strings.len();
-        let header = [
-            MAGIC as usize,
-            size,
-            structure,
-            strings,
-            HEADER_SIZE,
-            17,
-            16,
-            0,
-            self.strings.len(),
-            self.structure.len(),
-        ];
-        let mut blob: Vec<u8> = header
-            .iter()
-            .flat_map(|field| (*field as u32).to_be_bytes())
-            .collect();
-        blob.extend(self.reservations);
-        blob.extend(self.structure);
-        blob.extend(self.strings);
-        blob
-    }
+    blob.tokens.extend((0..depth).map(|_| Token::End));
+    blob.write()
 }
 
-/// What of `bytes` stands before the first `end`.
-fn until(bytes: &[u8], end: u8) -> &[u8] {
+/// Returns `bytes` up to the first `end`.
+fn before(bytes: &[u8], end: u8) -> &[u8] {
     bytes.split(|byte| *byte == end).next().unwrap_or_default()
 }
 
-/// The bytes of a property's value.
+fn text_before_nul(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(before(bytes, 0)).into_owned()
+}
+
+/// Returns the bytes of a property's value.
 fn value(mut text: &[u8]) -> Vec<u8> {
     let mut value = Vec::new();
     while let Some((first, rest)) = text.split_first() {
         text = match first {
             b' ' => rest,
             b'"' => {
-                let string = until(rest, b'"');
+                let string = before(rest, b'"');
                 value.extend(string);
                 value.push(0);
                 rest.get(string.len() + 1..).unwrap_or_default()
             }
             b'.' => {
-                let word = until(rest, b' ');
+                let word = before(rest, b' ');
                 value.push(number(word) as u8);
                 rest.get(word.len()..).unwrap_or_default()
             }
             _ => {
-                let word = until(text, b' ');
+                let word = before(text, b' ');
                 value.extend((number(word) as u32).to_be_bytes());
                 text.get(word.len()..).unwrap_or_default()
             }
@@ -181,7 +110,7 @@ fn value(mut text: &[u8]) -> Vec<u8> {
     value
 }
 
-/// The number that hexadecimal digits are; other characters tell nothing.
+/// Returns the number in hexadecimal digits; other characters are skipped.
 fn number(digits: &[u8]) -> u64 {
     let digits = digits
         .iter()

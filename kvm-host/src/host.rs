@@ -29,10 +29,10 @@ pub fn run() -> ! {
     }
 }
 
-/// A line on the console, whose line ends nobody translates.
+/// A line on the console, whose line ends are not translated.
 pub fn say(text: &str) {
     let mut out = io::stdout().lock();
-    // There is nobody else to tell.
+    // There is no other reader of an error.
     let _ = write!(out, "kvm-host: {text}\r\n").and_then(|()| out.flush());
 }
 

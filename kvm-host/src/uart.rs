@@ -12,7 +12,7 @@ const THRE_TEMT: u8 = 0x60;
 const IIR: usize = 2;
 const NONE_PENDING: u8 = 0xc1;
 
-/// Its eight registers, a byte each.
+/// The eight registers, a byte each.
 #[derive(Debug, Default)]
 pub struct Uart {
     written: [u8; 8],
@@ -20,10 +20,10 @@ pub struct Uart {
 }
 
 impl Uart {
-    /// How many bytes of address space it takes.
+    /// The size of the address space in bytes.
     pub const SIZE: u64 = 8;
 
-    /// What register `offset` reads as.
+    /// Returns the value of register `offset`.
     pub fn read(&self, offset: usize) -> u8 {
         match offset {
             IIR => NONE_PENDING,

@@ -40,7 +40,7 @@ const CORE: u64 = KVM_REG_ARM64 | KVM_REG_SIZE_U64 | KVM_REG_ARM_CORE as u64;
 const X0: u64 = CORE;
 const PC: u64 = CORE | 64;
 
-/// What a run is to be.
+/// The parameters of a run.
 struct Wish {
     image: Vec<u8>,
     tree: Vec<u8>,
@@ -75,7 +75,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         .map(|mut cpu| {
             let (uart, at) = (Arc::clone(&uart), wish.uart);
             thread::spawn(move || {
-                // Whoever is first to leave takes all others along.
+                // The first thread to leave takes all others along.
                 process::exit(match life(&mut cpu, at, &uart) {
                     Ok(()) => 0,
                     Err(error) => {

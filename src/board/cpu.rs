@@ -5,8 +5,6 @@ use serde::{Deserialize, Serialize};
 
 /// The most CPUs.
 pub const CPU_MAX: usize = 512;
-/// The affinity fields of MPIDR_EL1.
-pub(crate) const MPIDR_MASK: u64 = 0xff_00ff_ffff;
 
 /// One CPU, by its number in the hardware and its place in the topology.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,11 +6,12 @@
 
 use alloc::vec::Vec;
 
-use super::cpu::{CPU_MAX, Cpu, Handle, LabelSource, MPIDR_MASK};
+use super::cpu::{CPU_MAX, Cpu, Handle, LabelSource};
 use super::error::{BoardError, Result};
 use super::fdt::{Fdt, number};
 use super::labels;
 use super::node::{Node, compatible_with};
+use crate::spec::psci::AFFINITY_MASK;
 use crate::spec::sort::sort_by_key;
 
 /// One CPU's node.
@@ -28,7 +29,7 @@ impl<'t> CpuNode<'t> {
             return Err(node.wrong_length("reg", reg.len(), expected));
         }
         let mpidr = number(reg);
-        if mpidr & !MPIDR_MASK != 0 {
+        if mpidr & !AFFINITY_MASK != 0 {
             let expected = "affinity fields only, 0xff00ffffff";
             return Err(node.wrong_value("reg", mpidr, expected));
         }

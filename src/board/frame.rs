@@ -5,6 +5,8 @@
 //! one that cannot be used stops nothing; the reason is printed where it is missed.
 
 use core::fmt;
+use core::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use super::fdt::word;
@@ -40,13 +42,11 @@ impl fmt::Display for TimerFrame {
 }
 
 /// Number of frames that a timer can have.
-const FRAMES: u32 = 8;
+pub const FRAMES: u32 = 8;
 /// Type of a shared peripheral interrupt in a GIC's specifier.
 const SPI: u32 = 0;
-/// INTID of the first shared peripheral interrupt.
-const FIRST_SPI: u32 = 32;
-/// Number of shared peripheral interrupts.
-const SPI_COUNT: u32 = 988;
+/// INTIDs of shared peripheral interrupts.
+pub const SPIS: Range<u32> = 32..1020;
 
 /// Returns true if `compatible` is that of the memory-mapped timer.
 pub(crate) fn is_timer(compatible: &[u8]) -> bool {
@@ -73,5 +73,5 @@ pub(crate) fn read(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
 fn interrupt(frame: Node<'_>) -> Option<u32> {
     let value = frame.value("interrupts")?;
     let number = word(value, 4)?;
-    (word(value, 0)? == SPI && number < SPI_COUNT).then_some(FIRST_SPI + number)
+    (word(value, 0)? == SPI && number < SPIS.end - SPIS.start).then_some(SPIS.start + number)
 }

@@ -3,7 +3,6 @@
 //! Linux bindings *interrupt-controller/arm,gic.yaml* and *arm,gic-v3.yaml*.
 
 use alloc::vec::Vec;
-use core::ops::RangeInclusive;
 
 use super::error::Result;
 use super::fdt::number;
@@ -43,6 +42,46 @@ const COMPATIBLE: &str = "arm,gic-v3 \
     arm,gic-400 arm,cortex-a15-gic arm,cortex-a9-gic arm,cortex-a7-gic arm,cortex-a5-gic \
     arm,gic-v2 arm,eb11mp-gic brcm,brahma-b15-gic qcom,msm-qgic2";
 
+/// The sizes in bytes and the alignment that a frame of registers may have.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameLimits {
+    /// The least size.
+    pub least: u64,
+    /// The most bytes that are used.
+    pub most: u64,
+    /// The alignment, a power of two.
+    pub align: u64,
+}
+
+const fn limits(least: u64, most: u64, align: u64) -> FrameLimits {
+    FrameLimits { least, most, align }
+}
+
+/// A GICv2's GICD.
+pub const GICD_V2: FrameLimits = limits(0x1000, 0x1000, 4);
+/// A GICv2's GICC.
+pub const GICC_V2: FrameLimits = limits(0x100, 0x1000, 4);
+/// A GICv3's GICD.
+pub const GICD_V3: FrameLimits = limits(0x1_0000, 0x1_0000, 0x1_0000);
+/// A region of GICRs, each of [`FrameLimits::least`] bytes.
+pub const GICR: FrameLimits = limits(0x2_0000, 0x800_0000, 0x1_0000);
+
+impl FrameLimits {
+    /// Refuses a frame that cannot be used.
+    ///
+    /// # Errors
+    /// Its size or base, and the expected one in words.
+    pub fn check(&self, frame: &Region) -> core::result::Result<(), (u64, &'static str)> {
+        if frame.size < self.least {
+            Err((frame.size, "a size with room for the GIC's registers"))
+        } else if frame.base & (self.align - 1) != 0 {
+            Err((frame.base, "a frame aligned as the GIC's are"))
+        } else {
+            Ok(())
+        }
+    }
+}
+
 /// A controller with the format of its interrupt specifiers.
 pub(crate) struct Controller {
     pub gic: Gic,
@@ -62,8 +101,8 @@ pub(crate) fn read(node: Node<'_>, compatible: &[u8]) -> Result<Controller> {
     let gic = match compatible_with(compatible, COMPATIBLE) {
         Some(0) => version_3(&chain)?,
         _ => Gic::V2 {
-            distributor: frame(&chain, 0, 0x1000..=0x1000, 4)?,
-            cpu_interface: frame(&chain, 1, 0x100..=0x1000, 4)?,
+            distributor: frame(&chain, 0, &GICD_V2)?,
+            cpu_interface: frame(&chain, 1, &GICC_V2)?,
         },
     };
     let cells = "#interrupt-cells";
@@ -81,13 +120,13 @@ pub(crate) fn read(node: Node<'_>, compatible: &[u8]) -> Result<Controller> {
 
 fn version_3(chain: &Chain<'_>) -> Result<Gic> {
     let node = chain.node;
-    let distributor = frame(chain, 0, 0x1_0000..=0x1_0000, 0x1_0000)?;
+    let distributor = frame(chain, 0, &GICD_V3)?;
     let regions = "#redistributor-regions";
     let count = node.u32(regions)?.unwrap_or(1) as usize;
     if count == 0 || count > REDISTRIBUTOR_REGIONS_MAX {
         return Err(node.wrong_value(regions, count as u64, "1 to 8"));
     }
-    let redistributor = |index| frame(chain, index, 0x2_0000..=0x800_0000, 0x1_0000);
+    let redistributor = |index| frame(chain, index, &GICR);
     let redistributors = (1..=count).map(redistributor).collect::<Result<_>>()?;
     Ok(Gic::V3 {
         distributor,
@@ -114,22 +153,12 @@ fn stride(node: Node<'_>) -> Result<Option<u64>> {
     Ok(Some(stride).filter(|stride| *stride != 0))
 }
 
-/// Reads entry `index` of `reg`, aligned to `align`, a power of two. Less than the
-/// least of `sizes` is an error, and more than the most is cut.
-fn frame(
-    chain: &Chain<'_>,
-    index: usize,
-    sizes: RangeInclusive<u64>,
-    align: u64,
-) -> Result<Region> {
+/// Reads entry `index` of `reg`, without the bytes that are not used.
+fn frame(chain: &Chain<'_>, index: usize, limits: &FrameLimits) -> Result<Region> {
     let region = ranges::region(chain, index)?;
-    let (value, expected) = if region.size < *sizes.start() {
-        (region.size, "a size with room for the GIC's registers")
-    } else if region.base & (align - 1) != 0 {
-        (region.base, "a frame aligned as the GIC's are")
-    } else {
-        let size = region.size.min(*sizes.end());
-        return Ok(Region { size, ..region });
-    };
-    Err(chain.node.wrong_value("reg", value, expected))
+    if let Err((value, expected)) = limits.check(&region) {
+        return Err(chain.node.wrong_value("reg", value, expected));
+    }
+    let size = region.size.min(limits.most);
+    Ok(Region { size, ..region })
 }

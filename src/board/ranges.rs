@@ -13,7 +13,7 @@ use super::fdt::number;
 use super::node::Node;
 use super::tree::Chain;
 
-pub use crate::spec::region::Region;
+pub use crate::spec::region::{PAGE, Region};
 
 /// `#address-cells` and `#size-cells` of a bus.
 #[derive(Clone, Copy)]
@@ -125,14 +125,10 @@ pub(crate) fn region(chain: &Chain<'_>, index: usize) -> Result<Region> {
     Ok(region)
 }
 
-/// Size in bytes and alignment of a small device's registers.
-pub(crate) const PAGE: u64 = 0x1000;
-
-/// Reads the first address of a node's registers; `None` unless they have at least 4 KiB,
-/// are aligned to as much, and have an address of 48 bits at most.
+/// Reads the first address of a node's registers; `None` unless they are a page.
 pub(crate) fn page(node: Node<'_>) -> Option<u64> {
-    let Region { base, size } = region(&Chain::to(node), 0).ok()?;
-    (size >= PAGE && base.is_multiple_of(PAGE) && base >> 48 == 0).then_some(base)
+    let region = region(&Chain::to(node), 0).ok()?;
+    region.is_page().then_some(region.base)
 }
 
 /// Makes the error of a region that ends beyond the address space.

@@ -4,6 +4,8 @@
 //! the secure physical, non-secure physical, virtual and EL2 physical timer;
 //! with `interrupt-names` the names identify the timers.
 
+use core::ops::Range;
+
 use super::error::Result;
 use super::fdt::word;
 use super::gic::Controller;
@@ -23,10 +25,8 @@ pub struct TimerPpis {
 
 /// Type of a private peripheral interrupt in a GIC's specifier.
 const PPI: u32 = 1;
-/// INTID of the first private peripheral interrupt.
-const FIRST_PPI: u32 = 16;
-/// Number of private peripheral interrupts.
-const PPI_COUNT: u32 = 16;
+/// INTIDs of private peripheral interrupts.
+pub const PPIS: Range<u32> = 16..32;
 
 /// The names by place, as far as they are used.
 const NAMES: [&[u8]; 4] = [b"sec-phys", b"phys", b"virt", b"hyp-phys"];
@@ -79,10 +79,10 @@ pub(crate) fn read(node: Node<'_>, controller: &Controller) -> Result<TimerPpis>
             (phandle, "the phandle of the GIC")
         } else if kind != PPI {
             (kind, "interrupt type 1 (PPI)")
-        } else if number >= PPI_COUNT {
+        } else if number >= PPIS.end - PPIS.start {
             (number, "a PPI from 0 to 15")
         } else {
-            *slot = Some(FIRST_PPI + number);
+            *slot = Some(PPIS.start + number);
             continue;
         };
         return Err(node.wrong_value(name, value.into(), expected));

@@ -14,7 +14,6 @@ pub enum Width {
 impl Width {
     /// Returns the width of accesses of 1, 2 or 4 bytes, as `reg-io-width` has it
     /// (Devicetree Specification v0.4, section 4.2).
-    #[must_use]
     pub const fn from_bytes(bytes: u8) -> Option<Self> {
         match bytes {
             1 => Some(Self::Byte),
@@ -43,14 +42,4 @@ pub trait Bus {
 
     /// Waits for a moment, between two polls of a register.
     fn relax(&mut self) {}
-}
-
-/// Reads a register of 32 bits.
-pub(super) fn read32(bus: &mut dyn Bus, offset: u32) -> u32 {
-    bus.read(offset.into(), Width::Word)
-}
-
-/// Writes a register of 32 bits.
-pub(super) fn write32(bus: &mut dyn Bus, offset: u32, value: u32) {
-    bus.write(offset.into(), Width::Word, value);
 }

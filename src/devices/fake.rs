@@ -1,6 +1,5 @@
-//! Registers that are not there: they keep what is written, unless a test
-//! gives them a behaviour. Words only, as a device has them that ignores what
-//! else it is asked.
+//! Registers of a fake device: they keep what is written, unless a test gives them a
+//! behaviour. They are accessed as words only.
 
 use std::boxed::Box;
 use std::collections::BTreeMap;
@@ -46,18 +45,13 @@ impl Fake {
         }
     }
 
-    /// Returns the value of a register.
-    pub fn at(&self, offset: u32) -> u32 {
-        self.registers.get(&offset).copied().unwrap_or(0)
-    }
-
     /// Returns the writes since the last call, in order.
     pub fn writes(&mut self) -> Vec<(u32, u32)> {
         std::mem::take(&mut self.written)
     }
 }
 
-/// Keeps what is written.
+/// Keeps each value that is written.
 pub fn plain(registers: &mut BTreeMap<u32, u32>, access: Access) -> u32 {
     match access {
         Access::Read(offset) => registers.get(&offset).copied().unwrap_or(0),

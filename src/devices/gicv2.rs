@@ -1,25 +1,32 @@
 //! The CPU interface of a GICv2 (IHI 0048B, table 4-2), which signals
 //! interrupts to a CPU.
 
-use super::bus::{Bus, read32, write32};
+use tock_registers::register_bitfields;
 
-const CTLR: u32 = 0x0;
-const PMR: u32 = 0x4;
+use super::bus::Bus;
+use super::register::Register;
 
-/// GICC_CTLR: the group of this view is signalled.
-const ENABLE: u32 = 1;
+register_bitfields! { u32,
+    GICC_CTLR [
+        /// The group of this view is signalled.
+        ENABLE OFFSET(0) NUMBITS(1),
+        /// The bypass of each group and signal is disabled; bits 6:5 of the non-secure
+        /// view. Firmware sets them where the bypass inputs are not wired, whose level
+        /// would reach the CPU otherwise.
+        BYPASS_DISABLES OFFSET(5) NUMBITS(4),
+    ]
+}
 
-/// GICC_CTLR: the bypass of each group and signal is disabled; bits 6:5 of the
-/// non-secure view, 8:5 of the secure one. Firmware sets them where the bypass
-/// inputs are not wired, whose level would reach the CPU otherwise.
-const BYPASS_DISABLES: u32 = 0xf << 5;
+const CTLR: Register<GICC_CTLR::Register> = Register::at(0x0);
+const PMR: Register = Register::at(0x4);
 
-/// Signals interrupts of all priorities to this CPU. Of GICC_CTLR the bypass
-/// disables stay; EOImode is cleared, since an interrupt is ended by one write.
+/// Signals interrupts of all priorities to this CPU. Of GICC_CTLR the bypass disables
+/// stay; EOImode is cleared, since an interrupt is ended by one write.
 pub fn enable_cpu_interface(gicc: &mut dyn Bus) {
-    write32(gicc, PMR, 0xff);
-    let kept = read32(gicc, CTLR) & BYPASS_DISABLES;
-    write32(gicc, CTLR, kept | ENABLE);
+    PMR.set(gicc, 0xff);
+    let kept = CTLR.read(gicc).read(GICC_CTLR::BYPASS_DISABLES);
+    let kept = GICC_CTLR::BYPASS_DISABLES.val(kept);
+    CTLR.write(gicc, kept + GICC_CTLR::ENABLE::SET);
 }
 
 #[cfg(test)]
@@ -30,9 +37,9 @@ mod tests {
     #[test]
     fn bypass_disables_stay_and_eoimode_goes() {
         for (before, after) in [(0, 1), (0x60, 0x61), (0x1e0, 0x1e1), (0x261, 0x61)] {
-            let mut gicc = Fake::new(&[(CTLR, before)]);
+            let mut gicc = Fake::new(&[(0, before)]);
             enable_cpu_interface(&mut gicc);
-            assert_eq!(gicc.writes(), [(PMR, 0xff), (CTLR, after)], "{before:#x}");
+            assert_eq!(gicc.writes(), [(4, 0xff), (0, after)], "{before:#x}");
         }
     }
 }

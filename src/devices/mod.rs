@@ -8,6 +8,7 @@
 pub mod bus;
 pub mod gicv2;
 pub mod redistributor;
+pub mod register;
 pub mod sgi;
 pub mod spi;
 pub mod timer_frame;

@@ -1,6 +1,9 @@
 //! GICv3 redistributors (IHI 0069): which is whose, and waking one up.
 
-use super::bus::{Bus, read32, write32};
+use tock_registers::{LocalRegisterCopy, register_bitfields};
+
+use super::bus::Bus;
+use super::register::Register;
 use crate::spec::region::Region;
 
 /// Bytes from one redistributor to the next: two frames of 64 KiB, and two
@@ -8,45 +11,66 @@ use crate::spec::region::Region;
 const STRIDE: u64 = 0x2_0000;
 const STRIDE_WITH_VLPIS: u64 = 0x4_0000;
 
-/// GICR_TYPER: virtual LPIs, and the last one of its region. Bits 63:32 are
-/// the affinity.
-const VLPIS: u64 = 1 << 1;
-const LAST: u64 = 1 << 4;
+register_bitfields! { u64,
+    TYPER [
+        VLPIS OFFSET(1) NUMBITS(1),
+        /// The redistributor is the last one of its region.
+        LAST OFFSET(4) NUMBITS(1),
+        AFFINITY OFFSET(32) NUMBITS(32),
+    ]
+}
+
+register_bitfields! { u32,
+    IIDR [
+        IMPLEMENTER OFFSET(0) NUMBITS(12) [ Arm = 0x43b ],
+        PRODUCT_ID OFFSET(24) NUMBITS(8) [],
+    ],
+    WAKER [
+        PROCESSOR_SLEEP OFFSET(1),
+        CHILDREN_ASLEEP OFFSET(2),
+    ],
+    /// The group of the CPU is on its way while RDGPD and RDGPO differ.
+    PWRR [
+        RDPD OFFSET(0),
+        RDGPD OFFSET(2),
+        RDGPO OFFSET(3),
+    ]
+}
 
 /// GICR_PIDR2, whose bits 7:4 are the architecture's version.
 pub const GICR_PIDR2: u64 = 0xffe8;
 
 /// Says that a value of GICR_PIDR2 is that of a redistributor, of GICv3 or GICv4.
-#[must_use]
 pub const fn is_redistributor(pidr2: u32) -> bool {
     matches!(pidr2 >> 4 & 0xf, 3 | 4)
 }
 
-/// Address of the redistributor with this affinity, the affinity fields of a
-/// MPIDR.
+/// Returns the address of the redistributor with this affinity, the affinity fields of
+/// a MPIDR.
 ///
-/// `typer` gives GICR_TYPER of the redistributor at an address, and None where
-/// there is none. Such a gap is stepped over: nothing says that it is the end.
+/// `typer` returns GICR_TYPER of the redistributor at an address, and None where
+/// there is none. Such a gap is stepped over: it need not be the end.
 pub fn find_redistributor(
     regions: impl Iterator<Item = Region>,
     stride: Option<u64>,
     affinity: u64,
     typer: &mut dyn FnMut(u64) -> Option<u64>,
 ) -> Option<u64> {
-    // Aff3 is at bit 32 of a MPIDR, and behind Aff2 in the register.
+    // Aff3 is at bit 32 of a MPIDR, and next to Aff2 in the register.
     let wanted = affinity >> 8 & 0xff00_0000 | affinity & 0xff_ffff;
     for region in regions {
         let mut base = region.base;
         while region.end().saturating_sub(base) >= STRIDE {
             let mut step = STRIDE;
             if let Some(typer) = typer(base) {
-                if typer >> 32 == wanted {
+                let typer = LocalRegisterCopy::<u64, TYPER::Register>::new(typer);
+                if typer.read(TYPER::AFFINITY) == wanted {
                     return Some(base);
                 }
-                if typer & LAST != 0 {
+                if typer.is_set(TYPER::LAST) {
                     break;
                 }
-                if typer & VLPIS != 0 {
+                if typer.is_set(TYPER::VLPIS) {
                     step = STRIDE_WITH_VLPIS;
                 }
             }
@@ -56,54 +80,48 @@ pub fn find_redistributor(
     None
 }
 
-const GICR_IIDR: u32 = 0x004;
-const GICR_WAKER: u32 = 0x014;
-/// GICR_PWRR of GIC-600 (Arm 100336) and GIC-700 (Arm 101516).
-const GICR_PWRR: u32 = 0x024;
+const GICR_IIDR: Register<IIDR::Register> = Register::at(0x004);
+const GICR_WAKER: Register<WAKER::Register> = Register::at(0x014);
+/// A register of GIC-600 (Arm 100336) and GIC-700 (Arm 101516).
+const GICR_PWRR: Register<PWRR::Register> = Register::at(0x024);
 
-/// GICR_WAKER.
-const PROCESSOR_SLEEP: u32 = 1 << 1;
-const CHILDREN_ASLEEP: u32 = 1 << 2;
-
-/// GICR_PWRR: RDPD of this CPU; RDGPD and RDGPO of its group, which is on its
-/// way from one to the other while they differ.
-const RDPD: u32 = 1 << 0;
-const RDGPD_BIT: u32 = 2;
-const RDGPO_BIT: u32 = 3;
-
-/// GICR_IIDR: Arm's GIC-600, GIC-600AE and GIC-700.
-const ARM: u32 = 0x43b;
+/// The products of Arm that have GICR_PWRR: GIC-600, GIC-600AE and GIC-700.
 const WITH_PWRR: core::ops::RangeInclusive<u32> = 0x02..=0x04;
 
 /// Polls until a redistributor that does not wake up is given up.
 const POLLS: u32 = 1_000_000;
 
-/// Powers the redistributor on where that is software's to do, and marks its
-/// CPU as awake. False when it does not become so.
+/// Powers the redistributor on where software has to, and marks its CPU as awake.
+/// Returns false when it does not become so.
 ///
-/// With two Security states that is the firmware's matter: the registers read
-/// as zero, and this as done.
-#[must_use]
+/// With two Security states firmware has done so: the registers read as zero, which
+/// here means awake.
 pub fn power_on_and_wake(redistributor: &mut dyn Bus) -> bool {
-    let iidr = read32(redistributor, GICR_IIDR);
-    if iidr & 0xfff == ARM && WITH_PWRR.contains(&(iidr >> 24)) {
+    let iidr = GICR_IIDR.read(redistributor);
+    let is_arm = iidr.matches_all(IIDR::IMPLEMENTER::Arm);
+    if is_arm && WITH_PWRR.contains(&iidr.read(IIDR::PRODUCT_ID)) {
         let is_on = |_| {
-            let power = read32(redistributor, GICR_PWRR);
-            let moves = (power >> RDGPD_BIT ^ power >> RDGPO_BIT) & 1 != 0;
-            if !moves && power & RDPD != 0 {
-                write32(redistributor, GICR_PWRR, 0);
+            let power = GICR_PWRR.read(redistributor);
+            let moves = power.is_set(PWRR::RDGPD) != power.is_set(PWRR::RDGPO);
+            let is_off = power.is_set(PWRR::RDPD);
+            if !moves && is_off {
+                GICR_PWRR.set(redistributor, 0);
             }
-            !moves && power & RDPD == 0
+            !moves && !is_off
         };
         if !(0..POLLS).any(is_on) {
             return false;
         }
     }
-    let waker = read32(redistributor, GICR_WAKER);
-    if waker & (PROCESSOR_SLEEP | CHILDREN_ASLEEP) != 0 {
-        write32(redistributor, GICR_WAKER, waker & !PROCESSOR_SLEEP);
+    let waker = GICR_WAKER.read(redistributor);
+    if waker.is_set(WAKER::PROCESSOR_SLEEP) || waker.is_set(WAKER::CHILDREN_ASLEEP) {
+        let awake = WAKER::PROCESSOR_SLEEP::CLEAR.modify(waker.get());
+        GICR_WAKER.set(redistributor, awake);
     }
-    (0..POLLS).any(|_| read32(redistributor, GICR_WAKER) & CHILDREN_ASLEEP == 0)
+    (0..POLLS).any(|_| {
+        let waker = GICR_WAKER.read(redistributor);
+        !waker.is_set(WAKER::CHILDREN_ASLEEP)
+    })
 }
 
 #[cfg(test)]
@@ -114,119 +132,109 @@ mod tests {
     use super::*;
     use crate::devices::fake::{Access, Fake, plain};
 
-    fn region(base: u64, frames: u64) -> Region {
-        let size = frames * STRIDE;
-        Region { base, size }
-    }
+    const VLPIS: u64 = 1 << 1;
+    const LAST: u64 = 1 << 4;
 
-    /// Looks for `mpidr`; returns what was found and what was looked at.
-    fn walk(
-        regions: &[Region],
-        stride: Option<u64>,
-        frames: &[(u64, u64)],
-        mpidr: u64,
-    ) -> (Option<u64>, Vec<u64>) {
-        let frames: BTreeMap<u64, u64> = frames.iter().copied().collect();
-        let mut seen = Vec::new();
-        let found = find_redistributor(regions.iter().copied(), stride, mpidr, &mut |base| {
-            seen.push(base);
-            frames.get(&base).copied()
-        });
-        (found, seen)
-    }
+    /// A search: regions as base and bytes, the stride that the tree has, GICR_TYPER by
+    /// address, the affinity; the address that is found, and those that are read.
+    type Search = (
+        &'static [(u64, u64)],
+        Option<u64>,
+        &'static [(u64, u64)],
+        u64,
+        Option<u64>,
+        &'static [u64],
+    );
 
-    #[test]
-    fn by_affinity_and_not_by_order() {
-        let frames = [(0x10_0000, 0x0201 << 32), (0x12_0000, 0x0100_0003 << 32)];
-        let regions = [region(0x10_0000, 2)];
-        assert_eq!(walk(&regions, None, &frames, 0x201).0, Some(0x10_0000));
-        assert_eq!(
-            walk(&regions, None, &frames, 0x01_0000_0003).0,
-            Some(0x12_0000)
-        );
-        let (none, seen) = walk(&regions, None, &frames, 0x3);
-        assert_eq!((none, seen.len()), (None, 2));
-    }
+    const BY_AFFINITY: &[(u64, u64)] = &[(0x10_0000, 0x201 << 32), (0x12_0000, 0x100_0003 << 32)];
+    const TWO_REGIONS: &[(u64, u64)] = &[
+        (0x10_0000, 0),
+        (0x12_0000, 1 << 32 | LAST),
+        (0x14_0000, 9 << 32),
+        (0x80_0000, 2 << 32 | LAST),
+    ];
+    const WITH_GAPS: &[(u64, u64)] = &[(0x2_0000, 1 << 32), (0x6_0000, 4 << 32 | LAST)];
+    const BOTH: &[(u64, u64)] = &[(0x10_0000, 0x10_0000), (0x80_0000, 0x10_0000)];
 
     #[test]
-    fn not_beyond_the_last_of_a_region_but_in_the_next() {
-        let frames = [
-            (0x10_0000, 0),
-            (0x12_0000, 1 << 32 | LAST),
-            (0x14_0000, 9 << 32),
-            (0x80_0000, 2 << 32 | LAST),
+    fn redistributor_is_found_by_affinity_within_regions() {
+        let one = &[(0x10_0000, 0x4_0000)];
+        let eight = &[(0, 0x10_0000)];
+        let high = &[(u64::MAX - 0x6_0000, 0x6_0000)];
+        let wide = &[(0, VLPIS), (0x4_0000, 1 << 32), (0x6_0000, 2 << 32)];
+        #[rustfmt::skip]
+        let rows: [Search; 10] = [
+            (one, None, BY_AFFINITY, 0x201, Some(0x10_0000), &[0x10_0000]),
+            (one, None, BY_AFFINITY, 0x1_0000_0003, Some(0x12_0000), &[0x10_0000, 0x12_0000]),
+            (one, None, BY_AFFINITY, 0x3, None, &[0x10_0000, 0x12_0000]),
+            // Not beyond the last one of a region, but in the next region.
+            (BOTH, None, TWO_REGIONS, 2, Some(0x80_0000), &[0x10_0000, 0x12_0000, 0x80_0000]),
+            (BOTH, None, TWO_REGIONS, 9, None, &[0x10_0000, 0x12_0000, 0x80_0000]),
+            // By the stride of each one, or by the tree's.
+            (eight, None, wide, 2, Some(0x6_0000), &[0, 0x4_0000, 0x6_0000]),
+            (eight, Some(0x3_0000), wide, 2, Some(0x6_0000), &[0, 0x3_0000, 0x6_0000]),
+            // Over gaps, of which a read of zeros would be CPU 0's.
+            (eight, None, WITH_GAPS, 0, None, &[0, 0x2_0000, 0x4_0000, 0x6_0000]),
+            // Only where there is room for all of one.
+            (&[(0, 0x3_ffff)], None, &[], 0, None, &[0]),
+            (high, Some(u64::MAX / 2), &[], 0, None, &[u64::MAX - 0x6_0000]),
         ];
-        let regions = [region(0x10_0000, 8), region(0x80_0000, 8)];
-        let (found, seen) = walk(&regions, None, &frames, 2);
-        assert_eq!(found, Some(0x80_0000));
-        assert_eq!(seen, [0x10_0000, 0x12_0000, 0x80_0000]);
-        assert_eq!(walk(&regions, None, &frames, 9).0, None);
+        for (regions, stride, frames, mpidr, expected, expected_reads) in rows {
+            let frames: BTreeMap<u64, u64> = frames.iter().copied().collect();
+            let mut reads = Vec::new();
+            let mut typer = |base| {
+                reads.push(base);
+                frames.get(&base).copied()
+            };
+            let regions = regions.iter().map(|&(base, size)| Region { base, size });
+            let found = find_redistributor(regions, stride, mpidr, &mut typer);
+            assert_eq!(found, expected, "{mpidr:#x} in {frames:x?}");
+            assert_eq!(reads, expected_reads, "{mpidr:#x} in {frames:x?}");
+        }
+        for (pidr2, is_one) in [
+            (0, false),
+            (!0, false),
+            (0x2b, false),
+            (0x3b, true),
+            (0x4b, true),
+        ] {
+            assert_eq!(is_redistributor(pidr2), is_one, "{pidr2:#x}");
+        }
     }
 
-    #[test]
-    fn by_the_stride_that_each_one_or_the_tree_says() {
-        let frames = [(0, VLPIS), (0x4_0000, 1 << 32), (0x6_0000, 2 << 32)];
-        let (found, seen) = walk(&[region(0, 8)], None, &frames, 2);
-        assert_eq!(found, Some(0x6_0000));
-        assert_eq!(seen, [0, 0x4_0000, 0x6_0000]);
-        let (found, seen) = walk(&[region(0, 8)], Some(0x3_0000), &[(0x6_0000, 5 << 32)], 5);
-        assert_eq!(found, Some(0x6_0000));
-        assert_eq!(seen, [0, 0x3_0000, 0x6_0000]);
-    }
+    const PWRR: u32 = GICR_PWRR.offset();
+    const WAKER: u32 = GICR_WAKER.offset();
 
-    #[test]
-    fn over_a_gap_and_not_into_it() {
-        let frames = [(0x2_0000, 1 << 32), (0xa_0000, 4 << 32 | LAST)];
-        let (found, seen) = walk(&[region(0, 16)], None, &frames, 4);
-        assert_eq!((found, seen.len()), (Some(0xa_0000), 6));
-        // Zeros would be CPU 0's.
-        assert_eq!(walk(&[region(0, 16)], None, &frames, 0).0, None);
-        assert!(!is_redistributor(0) && !is_redistributor(!0) && !is_redistributor(0x2b));
-        assert!(is_redistributor(0x3b) && is_redistributor(0x4b));
-    }
-
-    #[test]
-    fn only_where_there_is_room_for_all_of_one() {
-        let short = Region {
-            base: 0,
-            size: 2 * STRIDE - 1,
-        };
-        let (found, seen) = walk(&[short], None, &[], 0);
-        assert_eq!((found, seen), (None, std::vec![0]));
-        let high = region(u64::MAX - 3 * STRIDE, 3);
-        let (found, seen) = walk(&[high], Some(u64::MAX / 2), &[], 0);
-        assert_eq!((found, seen.len()), (None, 1));
-    }
-
-    /// A redistributor that wakes up after so many reads of either register.
+    /// A redistributor of which either register changes after so many reads.
     fn sleeper(iidr: u32, power: u32, waker: u32, reads: u32) -> Fake {
         let mut left = reads;
-        let registers = [(GICR_IIDR, iidr), (GICR_PWRR, power), (GICR_WAKER, waker)];
+        let registers = [(GICR_IIDR.offset(), iidr), (PWRR, power), (WAKER, waker)];
         Fake::with(&registers, move |registers, access| {
-            let settled = match access {
-                Access::Read(GICR_PWRR | GICR_WAKER) if left > 0 => {
-                    left -= 1;
-                    false
-                }
-                _ => left == 0,
-            };
+            let settled = left == 0;
             match access {
-                // The group follows what its CPUs intend.
-                Access::Write(GICR_PWRR, value) => {
-                    let old = plain(registers, Access::Read(GICR_PWRR));
-                    let intended = (value & RDPD) << RDGPD_BIT;
-                    let group = old & (1 << RDGPO_BIT) | intended;
+                // RDGPD follows RDPD.
+                Access::Write(PWRR, value) => {
+                    let group = plain(registers, Access::Read(PWRR)) & 0b1000;
                     left = reads;
-                    plain(registers, Access::Write(GICR_PWRR, group | value & RDPD))
+                    plain(
+                        registers,
+                        Access::Write(PWRR, group | ((value & 1) * 0b101)),
+                    )
                 }
-                Access::Read(GICR_PWRR) if settled => {
-                    let power = registers.entry(GICR_PWRR).or_default();
-                    *power = *power & 0b101 | (*power >> RDGPD_BIT & 1) << RDGPO_BIT;
+                Access::Read(PWRR | WAKER) if !settled => {
+                    left -= 1;
+                    plain(registers, access)
+                }
+                // RDGPO follows RDGPD.
+                Access::Read(PWRR) => {
+                    let power = registers.entry(PWRR).or_default();
+                    *power = *power & 0b101 | (*power & 0b100) << 1;
                     *power
                 }
-                Access::Read(GICR_WAKER) if settled => {
-                    let waker = registers.entry(GICR_WAKER).or_default();
-                    *waker = *waker & PROCESSOR_SLEEP | (*waker & PROCESSOR_SLEEP) << 1;
+                // ChildrenAsleep follows ProcessorSleep.
+                Access::Read(WAKER) => {
+                    let waker = registers.entry(WAKER).or_default();
+                    *waker = (*waker & 0b10) * 0b11;
                     *waker
                 }
                 other => plain(registers, other),
@@ -234,38 +242,35 @@ mod tests {
         })
     }
 
-    const OFF: u32 = 0b1101;
-
     #[test]
-    fn powered_on_where_there_is_such_a_register() {
-        for product in [0x02, 0x03, 0x04] {
-            let mut gic = sleeper(product << 24 | 0x1_143b, OFF, 0b110, 3);
-            assert!(power_on_and_wake(&mut gic), "{product:#x}");
-            assert_eq!((gic.at(GICR_PWRR), gic.at(GICR_WAKER)), (0, 0));
-            assert_eq!(gic.writes(), [(GICR_PWRR, 0), (GICR_WAKER, 0b100)]);
-        }
-        // GIC-500, and somebody else's.
-        for iidr in [0x0000_043b, 0x0100_043b, 0x0200_0426] {
-            let mut gic = sleeper(iidr, OFF, 0b110, 0);
-            assert!(power_on_and_wake(&mut gic));
-            assert_eq!(gic.writes(), [(GICR_WAKER, 0b100)]);
+    fn redistributor_is_powered_on_and_woken() {
+        const POWER_OFF: u32 = 0b1101;
+        const ASLEEP: u32 = 0b110;
+        let both: &[(u32, u32)] = &[(PWRR, 0), (WAKER, 0b100)];
+        // IIDR, PWRR, WAKER, reads until one changes, the writes.
+        for (iidr, power, waker, reads, writes) in [
+            (0x0201_143b, POWER_OFF, ASLEEP, 3, both),
+            (0x0301_143b, POWER_OFF, ASLEEP, 3, both),
+            (0x0401_143b, POWER_OFF, ASLEEP, 3, both),
+            // GIC-500, two without GICR_PWRR, and one that is awake, or the firmware's.
+            (0x0000_043b, POWER_OFF, ASLEEP, 0, &both[1..]),
+            (0x0100_043b, POWER_OFF, ASLEEP, 0, &both[1..]),
+            (0x0200_0426, POWER_OFF, ASLEEP, 0, &both[1..]),
+            (0x0200_043b, 0, 0, 0, &[]),
+        ] {
+            let mut gic = sleeper(iidr, power, waker, reads);
+            assert!(power_on_and_wake(&mut gic), "{iidr:#x}");
+            assert_eq!(gic.writes(), writes, "{iidr:#x}");
         }
     }
 
     #[test]
-    fn not_touched_where_it_is_awake_or_the_firmwares() {
-        let mut gic = sleeper(0x0200_043b, 0, 0, 0);
-        assert!(power_on_and_wake(&mut gic));
-        assert_eq!(gic.writes(), []);
-    }
-
-    #[test]
-    fn given_up_in_bounded_time() {
-        let mut moving = Fake::new(&[(GICR_IIDR, 0x0400_043b), (GICR_PWRR, 1 << RDGPD_BIT)]);
+    fn redistributor_that_does_not_change_is_given_up() {
+        let mut moving = Fake::new(&[(GICR_IIDR.offset(), 0x0400_043b), (PWRR, 0b100)]);
         assert!(!power_on_and_wake(&mut moving));
         assert_eq!(moving.writes(), []);
-        let mut asleep = Fake::new(&[(GICR_WAKER, 0b110)]);
+        let mut asleep = Fake::new(&[(WAKER, 0b110)]);
         assert!(!power_on_and_wake(&mut asleep));
-        assert_eq!(asleep.writes(), [(GICR_WAKER, 0b100)]);
+        assert_eq!(asleep.writes(), [(WAKER, 0b100)]);
     }
 }

@@ -7,9 +7,8 @@ const RSS: u64 = 1 << 18;
 /// Returns the value of ICC_SGI1R_EL1 for an SGI (0 to 15) to the CPU with these
 /// affinity fields, where ICC_CTLR_EL1 reads as `control`.
 ///
-/// A target list has 16 CPUs. The range selector says which 16 of Aff0 they are;
-/// where it is not to be had, only the first can be named: None for others.
-#[must_use]
+/// A target list has 16 CPUs. The range selector has the number of these 16 of Aff0;
+/// without it only the first can be named: None for others.
 pub fn sgi_for_cpu(mpidr: u64, intid: u32, control: u64) -> Option<u64> {
     let [aff0, aff1, aff2, _, aff3, ..] = mpidr.to_le_bytes().map(u64::from);
     if aff0 > 15 && control & RSS == 0 {
@@ -24,7 +23,6 @@ pub fn sgi_for_cpu(mpidr: u64, intid: u32, control: u64) -> Option<u64> {
 ///
 /// To all other CPUs by IRM would be fewer writes, but these may be more than
 /// the device tree has: the SGI would stay pending there, and may turn one on.
-#[must_use]
 pub fn merge_targets(first: u64, second: u64) -> Option<u64> {
     const LIST: u64 = 0xffff;
     (first & !LIST == second & !LIST).then_some(first | second)
@@ -34,17 +32,27 @@ pub fn merge_targets(first: u64, second: u64) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Where the register has what: one bit of the list, RS, Aff1 to Aff3, INTID.
+    /// MPIDR, INTID, ICC_CTLR_EL1; the bit of the list, RS, Aff1 to Aff3, INTID.
     #[test]
-    fn each_field_is_in_its_place() {
-        assert_eq!(sgi_for_cpu(0, 0, 0), Some(1));
-        assert_eq!(
-            sgi_for_cpu(0x04_0003_0205, 9, 0),
-            Some(0x0004_0003_0902_0020)
-        );
-        assert_eq!(sgi_for_cpu(0x0f, 0, 0), Some(0x8000));
-        // MPIDR's other bits are no affinity.
-        assert_eq!(sgi_for_cpu(0x8100_0001, 0, 0), Some(2));
+    fn value_has_each_field_in_its_place() {
+        for (mpidr, intid, control, value) in [
+            (0, 0, 0, Some(1)),
+            (0x04_0003_0205, 9, 0, Some(0x0004_0003_0902_0020)),
+            (0x0f, 0, 0, Some(0x8000)),
+            (0x0f, 0, RSS, Some(0x8000)),
+            // MPIDR's other bits are no affinity.
+            (0x8100_0001, 0, 0, Some(2)),
+            // A range that the CPU cannot select would be that of another CPU, or of none.
+            (16, 0, !RSS, None),
+            (0x25, 0, !RSS, None),
+            (255, 0, !RSS, None),
+            (16, 0, RSS, Some(1 << 44 | 1)),
+            (0x25, 0, RSS, Some(2 << 44 | 1 << 5)),
+            (255, 0, RSS, Some(15 << 44 | 1 << 15)),
+        ] {
+            let found = sgi_for_cpu(mpidr, intid, control);
+            assert_eq!(found, value, "{mpidr:#x} {intid} {control:#x}");
+        }
     }
 
     /// Of one cluster and range, and with one INTID.
@@ -56,16 +64,5 @@ mod tests {
         for (mpidr, intid) in [(0x000, 9), (0x110, 9), (0x1_0100, 9), (0x100, 8)] {
             assert_eq!(merge_targets(value(0x100, 9), value(mpidr, intid)), None);
         }
-    }
-
-    /// A range that the CPU cannot select would be that of another CPU, or of none.
-    #[test]
-    fn beyond_the_first_sixteen_by_the_range_selector_alone() {
-        for aff0 in [16, 0x25, 255] {
-            assert_eq!(sgi_for_cpu(aff0, 0, !RSS), None);
-            let list = 1 << (aff0 % 16) | (aff0 / 16) << 44;
-            assert_eq!(sgi_for_cpu(aff0, 0, RSS), Some(list));
-        }
-        assert_eq!(sgi_for_cpu(15, 0, RSS), Some(0x8000));
     }
 }

@@ -2,11 +2,20 @@
 //! distributor that GICv2 (IHI 0048B, 4.3) and GICv3 (IHI 0069, 12.9) have in
 //! common, and where they differ.
 
-use super::bus::{Bus, read32, write32};
+use tock_registers::register_bitfields;
 
-const GICD_CTLR: u32 = 0x000;
-/// GICD_CTLR.RWP of GICv3; reserved, and 0, in GICv2.
-const RWP: u32 = 1 << 31;
+use super::bus::Bus;
+use super::register::Register;
+
+register_bitfields! { u32,
+    CONTROL [
+        /// A write is pending, in GICv3; reserved, and 0, in GICv2.
+        RWP OFFSET(31),
+    ]
+}
+
+const GICD_CTLR: Register<CONTROL::Register> = Register::at(0x000);
+/// The first registers of arrays, by their offsets.
 const GICD_IGROUPR: u32 = 0x080;
 const GICD_ISENABLER: u32 = 0x100;
 const GICD_ICENABLER: u32 = 0x180;
@@ -27,34 +36,30 @@ pub enum SpiTarget {
     Affinity(u64),
 }
 
-/// Register and lowest bit of an interrupt's field of so many `bits`, in an
+/// Returns register and lowest bit of an interrupt's field of so many `bits`, in an
 /// array of registers that begins at `array`.
-const fn field(array: u32, intid: u32, bits: u32) -> (u32, u32) {
+const fn field(array: u32, intid: u32, bits: u32) -> (Register, u32) {
     let bit = intid * bits;
-    (array + bit / 32 * 4, bit % 32)
+    (Register::at(array + bit / 32 * 4), bit % 32)
 }
 
 /// Changes an interrupt's field of so many bits.
 fn change(gicd: &mut dyn Bus, array: u32, intid: u32, bits: u32, value: u32) {
     let (register, shift) = field(array, intid, bits);
     let mask = ((1 << bits) - 1) << shift;
-    let others = read32(gicd, register) & !mask;
-    write32(gicd, register, others | value << shift);
+    let others = register.get(gicd) & !mask;
+    register.set(gicd, others | value << shift);
 }
 
-/// Disables SPI `intid`; false when the GIC does not get that done.
-#[must_use]
+/// Disables SPI `intid`. Returns false when that stays pending.
 pub fn disable(gicd: &mut dyn Bus, intid: u32) -> bool {
     let (register, bit) = field(GICD_ICENABLER, intid, 1);
-    write32(gicd, register, 1 << bit);
-    (0..POLLS).any(|_| read32(gicd, GICD_CTLR) & RWP == 0)
+    register.set(gicd, 1 << bit);
+    (0..POLLS).any(|_| !GICD_CTLR.read(gicd).is_set(CONTROL::RWP))
 }
 
-/// Enables SPI `intid` (32 to 1019) for one CPU, level-sensitive. One that the
-/// Secure world has kept for itself stays as it is.
-///
-/// False when the GIC does not get done with disabling it, which comes first.
-#[must_use]
+/// Enables SPI `intid` (32 to 1019) for one CPU, level-sensitive. A Secure SPI stays as
+/// it is. Returns false when disabling it, which comes first, stays pending.
 pub fn enable(gicd: &mut dyn Bus, intid: u32, target: SpiTarget, priority: u8) -> bool {
     if !disable(gicd, intid) {
         return false;
@@ -72,91 +77,70 @@ pub fn enable(gicd: &mut dyn Bus, intid: u32, target: SpiTarget, priority: u8) -
         }
     }
     let (register, bit) = field(GICD_ISENABLER, intid, 1);
-    write32(gicd, register, 1 << bit);
+    register.set(gicd, 1 << bit);
     true
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::fake::{Access, Fake, plain};
+    use crate::devices::fake::{Access, Fake};
 
     /// SPI 60: Juno's timer frame, in word 2 by bits, 23 by bytes, 5 by pairs.
     const INTID: u32 = 92;
+    const RWP: u32 = CONTROL::RWP::SET.value;
 
     #[test]
-    fn routed_by_gicv2() {
-        let mut gicd = Fake::new(&[
-            (0x400 + 92, 0x1122_3344),
-            (0x800 + 92, 0x0101_0102),
-            (0xc00 + 20, 0xffff_ffff),
-        ]);
-        assert!(enable(&mut gicd, INTID, SpiTarget::List(0x08), 0xa0));
-        let expected = [
-            (0x188, 1 << 28),
-            (0x400 + 92, 0x1122_33a0),
-            (0xc00 + 20, 0xfcff_ffff),
-            (0x800 + 92, 0x0101_0108),
-            (0x108, 1 << 28),
+    fn spi_is_routed_by_either_gic() {
+        let list = SpiTarget::List(0x08);
+        let affinity = SpiTarget::Affinity(0x01_0002_0300);
+        type Words = &'static [(u32, u32)];
+        // The registers before, INTID, target, and all writes.
+        #[rustfmt::skip]
+        let rows: [(Words, u32, SpiTarget, Words); 4] = [
+            (
+                &[(0x45c, 0x1122_3344), (0x85c, 0x0101_0102), (0xc14, 0xffff_ffff)], INTID, list,
+                &[(0x188, 1 << 28), (0x45c, 0x1122_33a0), (0xc14, 0xfcff_ffff),
+                  (0x85c, 0x0101_0108), (0x108, 1 << 28)],
+            ),
+            (
+                &[(0x088, 1)], INTID, affinity,
+                &[(0x188, 1 << 28), (0x45c, 0xa0), (0xc14, 0), (0x088, 1 << 28 | 1),
+                  (0x62e0, 0x0002_0300), (0x62e4, 0x01), (0x108, 1 << 28)],
+            ),
+            // The first INTID and the last.
+            (&[], 32, list, &[(0x184, 1), (0x420, 0xa0), (0xc08, 0), (0x820, 8), (0x104, 1)]),
+            (
+                &[], 1019, list,
+                &[(0x1fc, 1 << 27), (0x7f8, 0xa0 << 24), (0xcfc, 0), (0xbf8, 8 << 24),
+                  (0x17c, 1 << 27)],
+            ),
         ];
-        assert_eq!(gicd.writes(), expected);
-        assert!(disable(&mut gicd, INTID));
-        assert_eq!(gicd.writes(), [(0x188, 1 << 28)]);
-    }
-
-    #[test]
-    fn routed_by_gicv3() {
-        let mut gicd = Fake::new(&[(0x088, 1)]);
-        assert!(enable(
-            &mut gicd,
-            INTID,
-            SpiTarget::Affinity(0x01_0002_0300),
-            0xa0
-        ));
-        let expected = [
-            (0x188, 1 << 28),
-            (0x45c, 0xa0),
-            (0xc14, 0),
-            (0x088, 1 << 28 | 1),
-            (0x62e0, 0x0002_0300),
-            (0x62e4, 0x01),
-            (0x108, 1 << 28),
-        ];
-        assert_eq!(gicd.writes(), expected);
-    }
-
-    #[test]
-    fn the_first_and_the_last() {
-        for (intid, word, byte, pair) in [(32, 1, 32, 2), (1019, 31, 1016, 63)] {
-            let mut gicd = Fake::new(&[]);
-            assert!(enable(&mut gicd, intid, SpiTarget::List(1), 0xa0));
-            let offsets: std::vec::Vec<u32> = gicd.writes().iter().map(|w| w.0).collect();
-            let expected = [
-                0x180 + word * 4,
-                0x400 + byte,
-                0xc00 + pair * 4,
-                0x800 + byte,
-                0x100 + word * 4,
-            ];
-            assert_eq!(offsets, expected, "{intid}");
+        for (before, intid, target, writes) in rows {
+            let mut gicd = Fake::new(before);
+            assert!(enable(&mut gicd, intid, target, 0xa0));
+            assert_eq!(gicd.writes(), writes, "{intid} {target:x?}");
+            assert!(disable(&mut gicd, intid));
+            assert_eq!(gicd.writes(), writes[..1], "{intid} {target:x?}");
         }
     }
 
     #[test]
-    fn a_write_that_stays_pending_is_told_and_enables_nothing() {
-        let mut gicd = Fake::with(&[(GICD_CTLR, RWP)], plain);
+    fn pending_write_is_polled_and_given_up() {
+        let mut gicd = Fake::new(&[(0, RWP)]);
         assert!(!enable(&mut gicd, INTID, SpiTarget::List(1), 0xa0));
         assert_eq!(gicd.writes(), [(0x188, 1 << 28)]);
-        // It takes its time, and gets done.
-        let mut gicd = Fake::with(&[(0, 5)], |registers, access| match access {
-            Access::Read(GICD_CTLR) => {
-                let left = registers.entry(0).or_default();
-                *left = left.saturating_sub(1);
-                if *left > 0 { RWP } else { 0 }
+        // Pending for five polls.
+        let mut polls = 0;
+        let mut gicd = Fake::with(&[], move |_, access| {
+            polls += u32::from(access == Access::Read(0));
+            if access == Access::Read(0) && polls <= 5 {
+                RWP
+            } else {
+                0
             }
-            other => plain(registers, other),
         });
         assert!(enable(&mut gicd, INTID, SpiTarget::List(1), 0xa0));
-        assert_eq!(gicd.at(0x108), 1 << 28);
+        assert_eq!(gicd.writes().last(), Some(&(0x108, 1 << 28)));
     }
 }

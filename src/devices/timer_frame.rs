@@ -2,32 +2,44 @@
 //! Level Implementation of the Generic Timer"): a physical timer that goes on
 //! where the CPUs' own stop.
 //!
-//! CNTCTLBase says which frames there are and who may use what of them; a
-//! frame CNTBaseN has a counter and a timer, of 64 bits that are reached by
-//! halves. A frame that is Secure (CNTNSAR) reads as zero from here, its
-//! CNTACR, its counter and its timer alike.
+//! CNTCTLBase has a list of the implemented frames, and the access rights to each; a
+//! frame CNTBaseN has a counter and a timer, of 64 bits that are reached by halves. Of a
+//! Secure frame (CNTNSAR) CNTACR, counter and timer read as zero from here.
 
 use crate::spec::words::words;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-use super::bus::{Bus, read32, write32};
+use tock_registers::register_bitfields;
 
-/// CNTCTLBase: CNTTIDR, four bits a frame. Bit 0 of those: it is implemented.
-pub const CNTTIDR: u32 = 0x008;
-/// CNTCTLBase: CNTACR0, and four bytes further on for each frame.
-const CNTACR: u32 = 0x040;
-/// CNTACR: access to CNTPCT, and to the physical timer's registers.
-const RPCT_RWPT: u32 = 1 << 0 | 1 << 5;
+use super::bus::Bus;
+use super::register::Register;
 
-/// CNTBaseN: CNTPCT.
-const CNTPCT: u32 = 0x000;
-/// CNTBaseN: CNTP_CVAL.
-const CNTP_CVAL: u32 = 0x020;
-/// CNTBaseN: CNTP_CTL.
-pub const CNTP_CTL: u32 = 0x02c;
-/// CNTP_CTL: ENABLE set, IMASK clear.
-const ON: u32 = 1;
+register_bitfields! { u32,
+    CNTACR [
+        /// CNTPCT can be read.
+        RPCT OFFSET(0),
+        /// The physical timer's registers can be read and written.
+        RWPT OFFSET(5),
+    ],
+    CNTP_CTL [
+        ENABLE OFFSET(0),
+        IMASK OFFSET(1),
+    ]
+}
+
+/// In CNTCTLBase, four bits a frame. Bit 0 of those: it is implemented.
+pub const CNTTIDR: Register = Register::at(0x008);
+/// In CNTCTLBase, the offset of CNTACR0; each frame has four bytes.
+const CNTACR0: u32 = 0x040;
+
+/// In CNTBaseN, with the high half after it, as in the next one.
+const CNTPCT: Register = Register::at(0x000);
+const CNTPCT_HIGH: Register = Register::at(0x004);
+const CNTP_CVAL: Register = Register::at(0x020);
+const CNTP_CVAL_HIGH: Register = Register::at(0x024);
+/// In CNTBaseN.
+pub const CNTP_CTL: Register<CNTP_CTL::Register> = Register::at(0x02c);
 
 words! {
     /// A property of the device tree's timer frame, or of its parent.
@@ -49,7 +61,7 @@ pub enum NoFrame {
     NotInTree,
     /// This property of it, or of its parent, cannot be used.
     Property(FrameProperty),
-    /// Nothing can be read there, or CNTTIDR says that it is not implemented.
+    /// Nothing can be read there, or by CNTTIDR the frame is not implemented.
     NotThere,
     /// CNTACR keeps its counter or timer from non-secure software, or it keeps
     /// nothing that is written.
@@ -80,26 +92,24 @@ impl fmt::Display for NoFrame {
 }
 
 /// Makes frame `number` (0 to 7) usable, with its timer off.
-///
-/// # Errors
-/// When it is not implemented, or its counter or timer are out of reach.
+/// Fails where it is not implemented, or its counter or timer are out of reach.
 pub fn open(control: &mut dyn Bus, frame: &mut dyn Bus, number: u8) -> Result<(), NoFrame> {
     let number = u32::from(number & 7);
-    if read32(control, CNTTIDR) >> (4 * number) & 1 == 0 {
+    if CNTTIDR.get(control) >> (4 * number) & 1 == 0 {
         return Err(NoFrame::NotThere);
     }
-    let access = CNTACR + 4 * number;
-    let allowed = read32(control, access) | RPCT_RWPT;
-    write32(control, access, allowed);
-    if read32(control, access) & RPCT_RWPT != RPCT_RWPT {
+    let access = Register::<CNTACR::Register>::at(CNTACR0 + 4 * number);
+    let needed = CNTACR::RPCT::SET + CNTACR::RWPT::SET;
+    access.modify(control, needed);
+    if !access.read(control).matches_all(needed) {
         return Err(NoFrame::NoAccess);
     }
-    // Allowed is one thing, there another: what is written must be read.
+    // CNTACR may allow what the frame lacks: what is written must be read.
     disarm(frame);
     let far = u64::MAX >> 1;
     compare(frame, far);
-    let low = read32(frame, CNTP_CVAL);
-    if halves(read32(frame, CNTP_CVAL + 4), low) != far {
+    let low = CNTP_CVAL.get(frame);
+    if halves(CNTP_CVAL_HIGH.get(frame), low) != far {
         return Err(NoFrame::NoAccess);
     }
     Ok(())
@@ -107,19 +117,18 @@ pub fn open(control: &mut dyn Bus, frame: &mut dyn Bus, number: u8) -> Result<()
 
 /// Reads the frame's count, CNTPCT.
 pub fn count(frame: &mut dyn Bus) -> u64 {
-    let high = read32(frame, CNTPCT + 4);
-    let low = read32(frame, CNTPCT);
-    let again = read32(frame, CNTPCT + 4);
+    let high = CNTPCT_HIGH.get(frame);
+    let low = CNTPCT.get(frame);
+    let again = CNTPCT_HIGH.get(frame);
     if high == again {
         return halves(high, low);
     }
-    // It has carried in between, and will not do so again for long.
-    halves(again, read32(frame, CNTPCT))
+    // The count has carried in between, and will not do so again for long.
+    halves(again, CNTPCT.get(frame))
 }
 
 /// Says that the frame counts as the CPU does: by its count `seen` between the
 /// CPU's `before` and `after`, give or take `tolerance`, all in ticks.
-#[must_use]
 pub const fn is_same_count(before: u64, seen: u64, after: u64, tolerance: u64) -> bool {
     seen >= before.saturating_sub(tolerance) && seen <= after.saturating_add(tolerance)
 }
@@ -129,17 +138,17 @@ pub fn arm(frame: &mut dyn Bus, at: u64) {
     // While only a half of CVAL is right, the timer stands.
     disarm(frame);
     compare(frame, at);
-    write32(frame, CNTP_CTL, ON);
+    CNTP_CTL.write(frame, CNTP_CTL::ENABLE::SET + CNTP_CTL::IMASK::CLEAR);
 }
 
 /// Stops the frame's interrupt.
 pub fn disarm(frame: &mut dyn Bus) {
-    write32(frame, CNTP_CTL, 0);
+    CNTP_CTL.set(frame, 0);
 }
 
 fn compare(frame: &mut dyn Bus, at: u64) {
-    write32(frame, CNTP_CVAL, at as u32);
-    write32(frame, CNTP_CVAL + 4, (at >> 32) as u32);
+    CNTP_CVAL.set(frame, at as u32);
+    CNTP_CVAL_HIGH.set(frame, (at >> 32) as u32);
 }
 
 fn halves(high: u32, low: u32) -> u64 {
@@ -151,9 +160,12 @@ mod tests {
     use super::*;
     use crate::devices::fake::{Access, Fake, plain};
 
+    const CTL: u32 = CNTP_CTL.offset();
+    const CVAL: u32 = CNTP_CVAL.offset();
+
     /// CNTCTLBase with frames 0 and 2; only the latter is not Secure.
     fn control() -> Fake {
-        Fake::with(&[(CNTTIDR, 0x101), (0x48, 0x02)], |registers, access| {
+        Fake::with(&[(0x008, 0x101), (0x48, 0x02)], |registers, access| {
             match access {
                 // RAZ/WI for a Secure frame, RES0 above bit 5.
                 Access::Write(0x040, _) => 0,
@@ -184,32 +196,29 @@ mod tests {
     }
 
     #[test]
-    fn opened_with_its_timer_off() {
-        let (mut control, mut frame) = (control(), Fake::new(&[(CNTP_CTL, 1)]));
+    fn usable_frame_is_opened_with_its_timer_off() {
+        let (mut control, mut frame) = (control(), Fake::new(&[(CTL, 1)]));
         assert_eq!(open(&mut control, &mut frame, 2), Ok(()));
-        // What was allowed already stays allowed.
+        // An access that was allowed already stays allowed.
         assert_eq!(control.writes(), [(0x48, 0x23)]);
-        assert_eq!(frame.at(CNTP_CTL), 0);
-        assert_eq!(frame.writes()[0], (CNTP_CTL, 0));
+        let stopped = frame.writes();
+        assert_eq!(stopped[0], (CTL, 0));
+        assert!(stopped[1..].iter().all(|write| write.0 != CTL));
     }
 
     #[test]
-    fn not_there_or_out_of_reach() {
+    fn absent_or_unreachable_frame_is_refused() {
         let mut frame = Fake::new(&[]);
         for number in [1, 3, 7] {
             let opened = open(&mut control(), &mut frame, number);
             assert_eq!(opened, Err(NoFrame::NotThere), "frame {number}");
         }
         assert_eq!(open(&mut control(), &mut frame, 0), Err(NoFrame::NoAccess));
-        // Nothing was written to a frame that is not to be used.
-        assert_eq!(frame.writes(), []);
-        // CNTACR says yes, and the frame keeps nothing.
-        let mut deaf = Fake::with(&[], |_, _| 0);
-        assert_eq!(open(&mut control(), &mut deaf, 2), Err(NoFrame::NoAccess));
-        // The same, with one half of the 64 bits.
-        for lacking in [CNTP_CVAL, CNTP_CVAL + 4] {
+        assert_eq!(frame.writes(), [], "an unusable frame is not written to");
+        // CNTACR allows access, and the frame keeps nothing, or one half of CVAL.
+        for lacking in [[CVAL, CVAL + 4], [CVAL, CVAL], [CVAL + 4, CVAL + 4]] {
             let mut half = Fake::with(&[], move |registers, access| match access {
-                Access::Write(offset, _) if offset == lacking => 0,
+                Access::Write(offset, _) if lacking.contains(&offset) => 0,
                 other => plain(registers, other),
             });
             assert_eq!(open(&mut control(), &mut half, 2), Err(NoFrame::NoAccess));
@@ -217,49 +226,53 @@ mod tests {
     }
 
     #[test]
-    fn counted_across_a_carry() {
-        // The count goes on by so much with each access.
-        let counting = |start: u64, step: u64| {
+    fn count_is_right_across_a_carry() {
+        let carry = 0x7_0000_0000u64;
+        let rows = (carry - 4..carry + 2).map(|start| (start, 1));
+        for (start, step) in rows.chain([(0x1_2345_6789, 0)]) {
+            // The count goes on by so much with each access.
             let mut count = start;
-            Fake::with(&[], move |_, access| {
+            let mut frame = Fake::with(&[], move |_, access| {
                 let now = count;
                 count += step;
                 match access {
-                    Access::Read(CNTPCT) => now as u32,
+                    Access::Read(0x000) => now as u32,
                     Access::Read(0x004) => (now >> 32) as u32,
                     other => panic!("{other:x?}"),
                 }
-            })
-        };
-        assert_eq!(count(&mut counting(0x1_2345_6789, 0)), 0x1_2345_6789);
-        let carry = 0x7_0000_0000u64;
-        for start in carry - 4..carry + 2 {
-            let read = count(&mut counting(start, 1));
-            assert!((start..start + 4).contains(&read), "{start:#x}: {read:#x}");
+            });
+            let read = super::count(&mut frame);
+            assert!(
+                (start..=start + 3 * step).contains(&read),
+                "{start:#x}: {read:#x}"
+            );
         }
     }
 
     #[test]
-    fn armed_by_halves_while_it_stands() {
-        let mut frame = Fake::new(&[(CNTP_CTL, 1)]);
+    fn timer_is_armed_by_halves_while_it_stands() {
+        let mut frame = Fake::new(&[(CTL, 1)]);
         arm(&mut frame, 0x0123_4567_89ab_cdef);
-        let expected = [
-            (CNTP_CTL, 0),
-            (0x020, 0x89ab_cdef),
-            (0x024, 0x0123_4567),
-            (CNTP_CTL, 1),
-        ];
-        assert_eq!(frame.writes(), expected);
+        let halves = [(CVAL, 0x89ab_cdef), (CVAL + 4, 0x0123_4567)];
+        assert_eq!(frame.writes(), [(CTL, 0), halves[0], halves[1], (CTL, 1)]);
         disarm(&mut frame);
-        assert_eq!(frame.writes(), [(CNTP_CTL, 0)]);
+        assert_eq!(frame.writes(), [(CTL, 0)]);
     }
 
     #[test]
-    fn the_same_count_within_tolerance() {
-        assert!(is_same_count(100, 100, 100, 0));
-        assert!(is_same_count(100, 95, 110, 5) && is_same_count(100, 115, 110, 5));
-        assert!(!is_same_count(100, 94, 110, 5) && !is_same_count(100, 116, 110, 5));
-        assert!(is_same_count(3, 0, 3, 5) && !is_same_count(50, 0, 60, 5));
-        assert!(is_same_count(u64::MAX, u64::MAX, u64::MAX, 5));
+    fn counts_are_compared_within_tolerance() {
+        for (before, seen, after, tolerance, is_same) in [
+            (100, 100, 100, 0, true),
+            (100, 95, 110, 5, true),
+            (100, 115, 110, 5, true),
+            (100, 94, 110, 5, false),
+            (100, 116, 110, 5, false),
+            (3, 0, 3, 5, true),
+            (50, 0, 60, 5, false),
+            (u64::MAX, u64::MAX, u64::MAX, 5, true),
+        ] {
+            let found = is_same_count(before, seen, after, tolerance);
+            assert_eq!(found, is_same, "{before} {seen} {after}");
+        }
     }
 }

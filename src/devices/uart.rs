@@ -1,7 +1,6 @@
 //! UARTs: polled, transmit only, as the firmware left them configured.
 //!
-//! There is one driver. What tells one kind of UART from another is data: a
-//! `Model` in `uart/models.rs`.
+//! There is one driver, and a `Model` in `uart/models.rs` for each kind of UART.
 
 mod models;
 
@@ -26,7 +25,6 @@ const IDLE: usize = 1;
 
 /// Returns the bytes of registers that a UART of this kind has. `reg_shift`, 0 to 4, is
 /// of a 16550 only.
-#[must_use]
 pub const fn size(kind: UartKind, reg_shift: u8) -> u64 {
     let size = models::model(kind).size as u64;
     match kind {
@@ -37,7 +35,6 @@ pub const fn size(kind: UartKind, reg_shift: u8) -> u64 {
 
 /// Returns the offset of the register that is polled for room: a read of it does nothing
 /// that the driver does not do for each byte.
-#[must_use]
 pub const fn status(kind: UartKind, reg_shift: u8) -> u64 {
     let register = models::model(kind).has_room.register as u64;
     match kind {
@@ -113,8 +110,8 @@ impl<B: Bus> Uart<B> {
         };
         for poll in 0..self.patience[what] {
             if self.has(bits) {
-                // A byte has gone out where there was no room before. Room at
-                // once tells nothing: there may have been some all the time.
+                // A byte has left where there was no room before. Room at the first
+                // poll does not show that: there may have been some all the time.
                 if what == IDLE || poll > 0 || self.patience[ROOM] < PATIENCE {
                     self.patience = [PATIENCE; 2];
                 }

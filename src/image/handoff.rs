@@ -24,7 +24,7 @@ pub const SIGNATURE: u32 = 0x4a0f_b10b;
 pub const REGISTER: u64 = 1 << 32 | SIGNATURE as u64;
 /// Bytes of the header that are looked at.
 pub const HEADER_SIZE: usize = 0x18;
-/// What lists and entries are aligned to, in bytes.
+/// Alignment of lists and entries, in bytes.
 pub const ALIGN: usize = 8;
 
 /// Bytes of an entry's header.
@@ -34,7 +34,7 @@ const TAG_TREE: usize = 1;
 /// Flag: the bytes in use add up to 0.
 const HAS_CHECKSUM: usize = 1;
 
-/// What is wrong with a transfer list, and where in it.
+/// An error in a transfer list, and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandoffError {
     what: &'static str,

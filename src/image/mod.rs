@@ -6,5 +6,5 @@ mod parameter_block;
 pub use self::parameter_block::{
     BASE_MAX, Conduit, EmergencyUart, HEADER_SIZE, IMAGE_SIZE_OFFSET, MAGIC, MAGIC_OFFSET,
     PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, PARAMETER_MAGIC, PARAMETER_VERSION, ParameterBlock,
-    TREE_ALIGN, TREE_MAX, UartKind, set_image_size,
+    TREE_ALIGN, TREE_MAX, UartKind, set_image_size, working_memory,
 };

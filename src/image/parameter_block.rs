@@ -15,6 +15,8 @@
 //!
 //! Payload and host tool share this one definition.
 
+use serde::Deserialize;
+
 use crate::spec::words::words;
 
 /// Size in bytes of the arm64 `Image` header.
@@ -43,15 +45,22 @@ pub const TREE_MAX: usize = 2 << 20;
 /// The largest file without its tree, in bytes; `linker/payload.ld` has it too.
 pub const BASE_MAX: usize = 256 << 10;
 
-/// How a UART is programmed; the numbers are those of the parameter block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Returns the least working memory for this number of CPUs, in bytes.
+pub const fn working_memory(cpus: u32) -> u64 {
+    (64 << 10) + (32 << 10) * cpus as u64
+}
+
+/// The programming model of a UART; the numbers are those of the parameter block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum UartKind {
     /// Arm PrimeCell PL011 (DDI 0183).
     Pl011 = 1,
     /// An 8250/16550-compatible UART.
     Ns16550 = 2,
     /// The generic UART of Arm's base system architecture, a PL011 without
-    /// settings (DEN0094).
+    /// settings (DEN0094). Board files have no name for it.
+    #[serde(skip_deserializing)]
     Sbsa = 3,
     /// Cadence's UART, in Zynq and ZynqMP (Xilinx UG1087).
     Cadence = 4,
@@ -297,6 +306,7 @@ pub fn set_image_size(file: &mut [u8], size: u64) -> Result<(), ImageError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::ToString;
 
     fn blank() -> [u8; 0x80] {
         let mut file = [0; 0x80];
@@ -331,7 +341,10 @@ mod tests {
     /// The numbers are an interface: a host tool may be older than a payload.
     #[test]
     fn the_kinds_of_uart_keep_their_numbers() {
-        for (kind, number) in UartKind::ALL.into_iter().zip(1u32..) {
+        use UartKind::{Cadence, Imx, Lpuart, Ns16550, Pl011, Sbsa, Stm32};
+        let kinds = [Pl011, Ns16550, Sbsa, Cadence, Imx, Lpuart, Stm32];
+        assert_eq!(UartKind::ALL, kinds);
+        for (kind, number) in kinds.into_iter().zip(1u32..) {
             assert_eq!(kind as u32, number);
             let uart = EmergencyUart {
                 kind,
@@ -348,30 +361,19 @@ mod tests {
             assert_eq!(file[OFF_UART_KIND..][..4], number.to_le_bytes());
             assert_eq!(ParameterBlock::read(&file), Ok(block));
             file[OFF_UART_WIDTH] = 3;
-            assert_eq!(
-                ParameterBlock::read(&file),
-                Err(ImageError::Field(OFF_UART_WIDTH))
-            );
+            let error = ImageError::Field(OFF_UART_WIDTH);
+            assert_eq!(ParameterBlock::read(&file), Err(error));
         }
-        let named = [UartKind::Pl011, UartKind::Ns16550, UartKind::Sbsa];
-        assert_eq!(UartKind::ALL[..3], named);
-        let named = [UartKind::Cadence, UartKind::Imx, UartKind::Lpuart];
-        assert_eq!(UartKind::ALL[3..6], named);
-        assert_eq!(UartKind::ALL[6], UartKind::Stm32);
     }
 
     #[test]
     fn what_is_wrong_is_named() {
-        assert_eq!(
-            ParameterBlock::read(&blank()[..0x7f]),
-            Ok(ParameterBlock::default())
-        );
+        let error = ImageError::Field(0x54).to_string();
+        assert_eq!(error, "undefined value at offset 0x54");
+        let read = |cut| ParameterBlock::read(&blank()[..cut]);
+        assert_eq!(read(0x7f), Ok(ParameterBlock::default()));
         for cut in 0..0x7c {
-            assert_eq!(
-                ParameterBlock::read(&blank()[..cut]),
-                Err(ImageError::TooShort),
-                "cut at {cut}"
-            );
+            assert_eq!(read(cut), Err(ImageError::TooShort), "cut at {cut}");
         }
         for (at, error) in [
             (MAGIC_OFFSET, ImageError::NotAnImage),

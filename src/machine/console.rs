@@ -17,9 +17,7 @@ pub struct ConsoleCandidate(Uart<Mmio>);
 
 impl ConsoleCandidate {
     /// Maps a UART's registers, and checks that its status can be read.
-    ///
-    /// # Errors
-    /// Where one of the two fails.
+    /// Fails where one of the two fails.
     pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Self, MapError> {
         let registers = Registers::map(tables, uart.registers())?;
         // All are of one device: a read proves the registers that are written.
@@ -42,18 +40,15 @@ impl ConsoleCandidate {
         )))
     }
 
-    /// Says that the UART accepts bytes.
     pub fn accepts_bytes(&mut self) -> bool {
         self.0.accepts_bytes()
     }
 
-    /// Makes this UART the console.
     pub fn set(self) {
         *CONSOLE.lock() = Some(self.0);
     }
 }
 
-/// Says that there is a console.
 pub fn is_set() -> bool {
     CONSOLE.lock().is_some()
 }

@@ -12,27 +12,22 @@ use crate::machine::call::firmware::Firmware;
 use crate::machine::console::{self, Console};
 use crate::machine::time::timer;
 
-/// The reason why a run ends early.
 pub enum EarlyEnd<'e> {
     /// A wrong input: a device tree, boot arguments.
     BadInput(&'e dyn core::fmt::Display),
     /// A state of the machine in which the run cannot continue.
     Machine(&'e dyn core::fmt::Display),
-    /// A panic on the lead.
     Panic,
 }
 
-/// The conduit of the last call: 0 none known, 1 SMC, 2 HVC.
-static CONDUIT: AtomicU32 = AtomicU32::new(0);
+/// The conduit of the last call: a [`Conduit`]'s number; no conduit's where none is
+/// known.
+static CONDUIT: AtomicU32 = AtomicU32::new(u32::MAX);
 
 /// Sets the conduit by which the machine can be turned off, or that there is none.
 pub fn set_conduit(conduit: Option<Conduit>) {
-    let code = match conduit {
-        None => 0,
-        Some(Conduit::Smc) => 1,
-        Some(Conduit::Hvc) => 2,
-    };
-    CONDUIT.store(code, Ordering::Relaxed);
+    let number = conduit.map_or(u32::MAX, |conduit| conduit as u32);
+    CONDUIT.store(number, Ordering::Relaxed);
 }
 
 /// The action at the end: an [`EndAction`]'s number.
@@ -44,19 +39,16 @@ pub fn set_end_action(action: EndAction) {
 }
 
 fn end_action() -> EndAction {
-    let number = END_ACTION.load(Ordering::Relaxed);
-    let wished = [EndAction::Off, EndAction::Park, EndAction::Reset];
-    let found = wished.into_iter().find(|action| *action as u32 == number);
-    found.unwrap_or(EndAction::Off)
+    let number = END_ACTION.load(Ordering::Relaxed) as usize;
+    EndAction::ALL
+        .get(number)
+        .copied()
+        .unwrap_or(EndAction::Off)
 }
 
 fn firmware() -> Option<Firmware> {
-    let conduit = match CONDUIT.load(Ordering::Relaxed) {
-        1 => Conduit::Smc,
-        2 => Conduit::Hvc,
-        _ => return None,
-    };
-    Some(Firmware::new(conduit))
+    let number = CONDUIT.load(Ordering::Relaxed) as usize;
+    Conduit::ALL.get(number).copied().map(Firmware::new)
 }
 
 /// Ends a run early: prints the reason and the verdict.
@@ -79,11 +71,6 @@ pub fn refuse(error: &dyn core::fmt::Display) -> ! {
 /// Ends the run for a reason that lies in the machine.
 pub fn give_up(error: &dyn core::fmt::Display) -> ! {
     end_run(&EarlyEnd::Machine(error))
-}
-
-/// Ends a run that cannot print any more.
-pub fn end_silently() -> ! {
-    finish()
 }
 
 /// Turns the machine off, resets it, or parks, as the user asked.

@@ -11,8 +11,7 @@ use crate::machine::round::participant;
 fn panic(info: &PanicInfo<'_>) -> ! {
     console::force_unlock();
     if let Some(at) = info.location() {
-        let (line, column) = (u64::from(at.line()), u64::from(at.column()));
-        print_line!("\nPanic: panicked at {}:{line}:{column}:", at.file());
+        print_line!("\nPanic: panicked at {at}:");
     }
     print_line!("{}\non CPU {:#x}", info.message(), registers::mpidr());
     if registers::is_lead() {

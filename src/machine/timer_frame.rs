@@ -24,9 +24,6 @@ pub struct TimerFrameDriver {
 impl TimerFrameDriver {
     /// Opens the frame that the device tree describes, and compares its count with the
     /// counter of `path`.
-    ///
-    /// # Errors
-    /// The reason why it cannot be used.
     pub fn open(
         tables: &mut TranslationTables,
         description: TimerFrame,
@@ -36,8 +33,8 @@ impl TimerFrameDriver {
         let mut map = |region| Registers::map(tables, region).map_err(|_| NoFrame::NotThere);
         let (control_frame, registers) = (map(control)?, map(base)?);
         let readable = |address: u64| probe::try_read_word(address).is_some();
-        if !readable(control.base + u64::from(CNTTIDR))
-            || !readable(base.base + u64::from(CNTP_CTL))
+        if !readable(control.base + u64::from(CNTTIDR.offset()))
+            || !readable(base.base + u64::from(CNTP_CTL.offset()))
         {
             return Err(NoFrame::NotThere);
         }

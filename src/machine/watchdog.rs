@@ -18,7 +18,6 @@ enum Device {
 
 /// A watchdog, and the setting that it had at first.
 pub struct Watchdog {
-    /// The description in the device tree.
     pub description: Description,
     device: Device,
     reach: Reach,
@@ -28,9 +27,6 @@ pub struct Watchdog {
 impl Watchdog {
     /// Opens the board's watchdog, and leaves it as it is. It must be able to wait
     /// for `least` seconds. The system counter has `hz` ticks a second.
-    ///
-    /// # Errors
-    /// The reason why it cannot be used.
     pub fn new(
         tables: &mut TranslationTables,
         description: Description,
@@ -92,13 +88,13 @@ fn open(
     let read = |offset: u32| probe::try_read_word(registers.region().base + u64::from(offset));
     Some(match description.kind {
         WatchdogKind::Sbsa => {
-            let mut sbsa = Sbsa::new(Mmio::new(registers), read(sbsa::W_IIDR)?);
+            let mut sbsa = Sbsa::new(Mmio::new(registers), read(sbsa::W_IIDR.offset())?);
             let (clock, longest) = (None, sbsa.longest);
             let found = sbsa.setting();
             (Device::Sbsa(sbsa), Reach { clock, longest }, found)
         }
         WatchdogKind::Sp805 { clock } => {
-            let mut sp805 = Sp805::new(Mmio::new(registers), read(sp805::PERIPHERAL_ID)?)?;
+            let mut sp805 = Sp805::new(Mmio::new(registers), read(sp805::PERIPHERAL_ID.offset())?)?;
             let (clock, longest) = (Some(clock), sp805::LONGEST);
             let found = sp805.setting();
             (Device::Sp805(sp805), Reach { clock, longest }, found)

@@ -9,14 +9,14 @@ use super::statistics::{P99_MIN, Summary};
 
 /// Bins of a width, as a power of two.
 const BITS: u32 = 4;
-/// The same as a number.
+/// `BITS` as a number.
 const HALF: usize = 1 << BITS;
 /// Ticks below the limit have so many bits.
 const LIMIT_BITS: u32 = 24;
 /// Number of bins below the limit.
 const BINS: usize = (LIMIT_BITS - BITS + 1) as usize * HALF;
 
-/// How many samples fell into each bin.
+/// The number of samples in each bin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Histogram {
     counts: [u32; BINS],
@@ -28,7 +28,7 @@ pub struct Histogram {
 pub struct Bin {
     /// The least latency in it, in ticks.
     pub from: u64,
-    /// How many ticks it is wide; 0: everything from there on.
+    /// The width in ticks; 0: everything from there on.
     pub width: u64,
     /// Samples in it.
     pub count: u32,

@@ -251,78 +251,46 @@ mod tests {
         }
     }
 
-    /// Waker, pattern, and for each of three CPUs (the lead is CPU 1) the ticks to its
-    /// wake-up and to its own timer, and the CPUs that it wakes.
-    type RowOfThree = (Waker, WakePattern, [(u64, u64, SgiTargets); 3]);
-
     #[test]
     fn each_cpu_has_one_wake_up_and_one_that_wakes_it() {
         use WakePattern::{Chain, Staggered, Together};
+        // Ticks to the wake-up and to the CPU's own timer, and the CPUs that it wakes.
         let own = |due: u64| (due, due, NONE);
         let by_sgi = |hops: u64| (SLEEP, SLEEP + GRACE + hops * HOP_US, NONE);
-        let all = SgiTargets::AllAtOnce {
+        let wakes = |grace: u64, whom| (SLEEP, SLEEP + grace, whom);
+        let (timers, helper) = (Waker::OwnTimers, Waker::Helper(2));
+        let (near, far) = (GRACE, GRACE + 3 * HOP_US);
+        let (all, each) = (one_by_one(false, 0), one_by_one(true, STEP));
+        let at_once = SgiTargets::AllAtOnce {
             includes_lead: true,
         };
-        let rows: [RowOfThree; 7] = [
-            (Waker::OwnTimers, Together, [own(SLEEP); 3]),
-            (
-                Waker::OwnTimers,
-                Staggered,
-                [own(SLEEP), own(SLEEP + STEP), own(SLEEP + 2 * STEP)],
-            ),
-            (
-                Waker::OwnTimers,
-                Chain,
-                [by_sgi(0), (SLEEP, SLEEP, one_by_one(false, 0)), by_sgi(0)],
-            ),
+        let steps = [0, STEP, 2 * STEP].map(|step| own(SLEEP + step));
+        let [to_lead, to_first] = [1, 0].map(|cpu| wakes(far, SgiTargets::One(cpu)));
+        // Waker and pattern, and three CPUs, of which CPU 1 is the lead.
+        let rows = [
+            (timers, Together, [own(SLEEP); 3]),
+            (timers, Staggered, steps),
+            (timers, Chain, [by_sgi(0), wakes(0, all), by_sgi(0)]),
             (
                 Waker::Frame,
                 Together,
-                [
-                    by_sgi(0),
-                    (SLEEP, SLEEP + GRACE, one_by_one(false, 0)),
-                    by_sgi(0),
-                ],
+                [by_sgi(0), wakes(near, all), by_sgi(0)],
             ),
             (
-                Waker::Helper(2),
+                helper,
                 Together,
-                [by_sgi(0), by_sgi(0), (SLEEP, SLEEP + GRACE, all)],
+                [by_sgi(0), by_sgi(0), wakes(near, at_once)],
             ),
-            (
-                Waker::Helper(2),
-                Staggered,
-                [
-                    by_sgi(0),
-                    by_sgi(0),
-                    (SLEEP, SLEEP + GRACE, one_by_one(true, STEP)),
-                ],
-            ),
-            (
-                Waker::Helper(2),
-                Chain,
-                [
-                    (SLEEP, SLEEP + GRACE + 3 * HOP_US, SgiTargets::One(1)),
-                    by_sgi(3),
-                    (SLEEP, SLEEP + GRACE + 3 * HOP_US, SgiTargets::One(0)),
-                ],
-            ),
+            (helper, Staggered, [by_sgi(0), by_sgi(0), wakes(near, each)]),
+            (helper, Chain, [to_lead, by_sgi(3), to_first]),
         ];
         for (waker, wake, expected) in rows {
             let round = Round {
-                who: Who::All,
-                action: Action::SystemSuspend,
-                lead_in: 0,
                 sleep: SLEEP,
-                quiet: 0,
                 wake,
                 waker,
                 wake_step: STEP,
-                after: After::Stay,
-                ladder: Ladder::default(),
-                window: None,
-                dirty: 0,
-                osi: None,
+                ..Round::new(Who::All, Action::SystemSuspend, 0)
             };
             let book = OrderBook {
                 clock: Clock { hz: 1_000_000 },

@@ -12,7 +12,7 @@ use crate::spec::pmf::{Latencies, Path, ReadError, Stamp, Stamps};
 use crate::spec::psci;
 use crate::spec::stat::Rise;
 
-/// What a CPU is asked to do in a round.
+/// The instruction to a CPU for a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
     /// Nothing: the CPU has no part in the round.
@@ -22,7 +22,7 @@ pub enum Action {
     Suspend {
         /// The argument, in the firmware's format.
         power_state: u32,
-        /// Whether it asks for a power-down (type bit set).
+        /// True if it asks for a power-down (type bit set).
         powerdown: bool,
     },
     /// SYSTEM_SUSPEND.
@@ -45,12 +45,12 @@ pub enum Action {
     Repeat {
         /// Which.
         operation: Operation,
-        /// How often; at least 1.
+        /// The number of repetitions; at least 1.
         count: u32,
     },
 }
 
-/// What a loop has in it.
+/// The contents of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// Nothing: the loop itself.
@@ -66,13 +66,13 @@ pub enum Operation {
 }
 
 impl Action {
-    /// Whether the CPU goes off by it.
+    /// Returns true if it turns the CPU off.
     #[must_use]
     pub const fn turns_off(self) -> bool {
         matches!(self, Self::Off | Self::OnOff)
     }
 
-    /// Whether the CPU goes down.
+    /// Returns true if it takes the CPU down.
     #[must_use]
     pub fn goes_down(self) -> bool {
         self.sleeps().is_some() || self.turns_off()
@@ -90,7 +90,7 @@ impl Action {
     }
 }
 
-/// How a CPU's part ended.
+/// The end of a CPU's part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
     /// The CPU had no part in the round, or did not do it.
@@ -106,7 +106,7 @@ pub enum End {
     ReadBack,
     /// An interrupt stayed pending, so that the call was not made.
     Pending,
-    /// The same, with another context ID than the CPU gave.
+    /// As [`End::Resumed`], with another context ID than the CPU gave.
     WrongContext,
     /// The SGI, or the timer frame, that was to wake the CPU did not; something
     /// else did, far too late.
@@ -119,11 +119,11 @@ pub enum End {
 /// 0 where the action has no such instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// What was asked.
+    /// The instruction.
     pub action: Action,
-    /// How it ended.
+    /// The end of it.
     pub end: End,
-    /// The call's return code, as [`psci::decode`] sees it: below zero is an
+    /// The call's return code, the low word of X0: below zero is an
     /// error. 0 for a call that did not return. Of a loop, the last one's; 0
     /// where its operation is no call.
     pub code: i32,
@@ -183,7 +183,7 @@ words! {
 pub const METRICS: usize = Metric::COUNT;
 
 impl Outcome {
-    /// Whether the CPU had a part in the round.
+    /// Returns true if the CPU had a part in the round.
     #[must_use]
     pub fn took_part(&self) -> bool {
         !matches!(self.action, Action::None | Action::Help)
@@ -239,7 +239,7 @@ impl Outcome {
         if self.code < 0 || self.code != 0 && !matches!(self.action, Action::Version) {
             return Err(Rejection {
                 reason: Reason::Refused,
-                detail: Detail::Firmware(psci::Error::from_code(self.code)),
+                detail: Detail::Firmware(psci::ReturnCode(self.code)),
             });
         }
         if let Some(powerdown) = self.action.sleeps() {
@@ -299,7 +299,7 @@ impl Outcome {
             Metric::Latency if version => latencies.map(|l| l.powerdown),
             Metric::Call if suspend || version => self.after.checked_sub(self.before),
             Metric::Wake if suspend => self.after.checked_sub(self.due),
-            // With PMF the lead looks so seldom, to disturb nobody, that when
+            // With PMF the lead polls so seldom, to disturb no other CPU, that when
             // it saw the CPU off says little.
             Metric::TurnOff if read_back && !pmf => self.seen_off.checked_sub(self.before),
             Metric::TurnOn if read_back => self.entered.checked_sub(self.turned_on),
@@ -313,6 +313,8 @@ impl Outcome {
 mod tests {
     use super::*;
     use crate::measure::{Cause, Step};
+    use crate::spec::psci;
+    use std::string::ToString;
 
     fn good() -> Outcome {
         Outcome {
@@ -338,94 +340,89 @@ mod tests {
     fn a_good_suspend_counts_and_has_its_figures() {
         let outcome = good();
         assert_eq!(outcome.judge(true), Ok(()));
-        let figure = |m| outcome.metric(m, true);
-        assert_eq!(figure(Metric::Powerdown), Some(50));
-        assert_eq!(figure(Metric::Wakeup), Some(40));
-        assert_eq!(figure(Metric::CacheFlush), Some(30));
-        assert_eq!(figure(Metric::Latency), None);
-        assert_eq!(figure(Metric::Call), Some(250));
-        assert_eq!(figure(Metric::Wake), Some(60));
-        assert_eq!(figure(Metric::Lateness), Some(5));
+        for (metric, figure) in [
+            (Metric::Powerdown, Some(50)),
+            (Metric::Wakeup, Some(40)),
+            (Metric::CacheFlush, Some(30)),
+            (Metric::Latency, None),
+            (Metric::Call, Some(250)),
+            (Metric::Wake, Some(60)),
+            (Metric::Lateness, Some(5)),
+        ] {
+            assert_eq!(outcome.metric(metric, true), figure);
+        }
         assert_eq!(outcome.metric(Metric::Powerdown, false), None);
     }
 
+    /// A change of a good suspend, if PMF is there, and the reason.
+    type Rule = (fn(&mut Outcome), bool, Option<Reason>);
+
     #[test]
     fn each_rule_of_a_suspend() {
-        let loss = Loss {
+        const LOSS: Loss = Loss {
             step: Step::Finish,
             cause: Cause::Timeout,
         };
-        for (edit, expected) in [
+        const ABSENT: Option<ReadError> = Some(ReadError::NotImplemented);
+        let rules: [Rule; 23] = [
+            (|o| o.end = End::Returned, true, Some(Reason::Abandoned)),
+            (|o| o.code = -2, true, Some(Reason::Refused)),
+            (|o| o.code = 5, true, Some(Reason::Refused)),
+            (|o| o.end = End::Pending, true, Some(Reason::Pending)),
+            (|o| o.end = End::NotRung, true, Some(Reason::NotRung)),
+            (|o| o.before = 0, true, Some(Reason::CounterErratum)),
+            (|o| o.after = 0, true, Some(Reason::CounterErratum)),
+            (|o| o.end = End::NotRun, true, Some(Reason::Lost)),
+            (|o| o.end = End::Lost(LOSS), true, Some(Reason::Lost)),
             (
-                (|o: &mut Outcome| o.end = End::Returned) as fn(&mut Outcome),
-                Reason::Abandoned,
+                |o| o.end = End::WrongContext,
+                true,
+                Some(Reason::WrongContext),
             ),
-            (|o| o.code = -2, Reason::Refused),
-            (|o| o.code = 5, Reason::Refused),
-            (|o| o.end = End::Pending, Reason::Pending),
-            (|o| o.end = End::NotRung, Reason::NotRung),
-            (|o| o.before = 0, Reason::CounterErratum),
-            (|o| o.after = 0, Reason::CounterErratum),
-            (|o| o.end = End::NotRun, Reason::Lost),
-            (|o| o.end = End::WrongContext, Reason::WrongContext),
-            (|o| o.due = 320, Reason::EarlyWake),
-            (|o| o.due = 360, Reason::EarlyWake),
+            (|o| o.due = 320, true, Some(Reason::EarlyWake)),
+            (|o| o.due = 360, true, Some(Reason::EarlyWake)),
+            (|o| o.stamps_error = ABSENT, true, Some(Reason::PmfRead)),
+            (|o| o.stamps.0[4] = 50, true, Some(Reason::Stale)),
+            (|o| o.stamps.0[1] = 351, true, Some(Reason::Future)),
+            (|o| o.stamps.0[5] = 118, true, Some(Reason::Disorder)),
+            (|o| o.stamps.0[2] = 310, true, Some(Reason::CounterStopped)),
+            // A wake-up at the very instant is in time.
+            (|o| o.due = o.stamps.at(Stamp::ExitHwLowPwr), true, None),
+            (|o| o.due = o.after, false, None),
+            (|o| (o.due, o.end) = (o.after, End::Returned), false, None),
+            // Without PMF the wake-up decides.
             (
-                |o| o.stamps_error = Some(ReadError::NotImplemented),
-                Reason::PmfRead,
+                |o| (o.stamps, o.end) = (Stamps::default(), End::Returned),
+                false,
+                None,
             ),
-            (|o| o.stamps.0[4] = 50, Reason::Stale),
-            (|o| o.stamps.0[1] = 351, Reason::Future),
-            (|o| o.stamps.0[5] = 118, Reason::Disorder),
-            (|o| o.stamps.0[2] = 310, Reason::CounterStopped),
-        ] {
+            (
+                |o| (o.due, o.end) = (351, End::Returned),
+                false,
+                Some(Reason::Abandoned),
+            ),
+            (|o| o.due = 351, false, Some(Reason::EarlyWake)),
+        ];
+        for (edit, pmf, expected) in rules {
             let mut outcome = good();
             edit(&mut outcome);
-            assert_eq!(reason(outcome, true), Some(expected), "{outcome:?}");
-        }
-        let mut outcome = good();
-        outcome.end = End::Lost(loss);
-        assert_eq!(reason(outcome, true), Some(Reason::Lost));
-    }
-
-    /// The very instant is still in time.
-    #[test]
-    fn a_wake_up_when_it_is_due_is_none_too_early() {
-        let mut outcome = good();
-        outcome.due = outcome.stamps.at(Stamp::ExitHwLowPwr);
-        assert_eq!(reason(outcome, true), None);
-        outcome.due = outcome.after;
-        for end in [End::Resumed, End::Returned] {
-            outcome.end = end;
-            assert_eq!(reason(outcome, false), None);
+            assert_eq!(reason(outcome, pmf), expected, "{outcome:?}");
         }
     }
 
     #[test]
     fn a_version_is_a_number_and_an_error_is_not() {
-        let mut outcome = Outcome {
-            action: Action::Version,
-            end: End::Returned,
-            code: 0x1_0001,
-            before: 100,
-            after: 150,
-            ..Outcome::default()
-        };
-        assert_eq!(reason(outcome, false), None);
-        outcome.code = -1;
-        assert_eq!(reason(outcome, false), Some(Reason::Refused));
-    }
-
-    #[test]
-    fn without_pmf_the_wake_up_decides() {
-        let mut outcome = good();
-        outcome.end = End::Returned;
-        outcome.stamps = Stamps::default();
-        assert_eq!(reason(outcome, false), None);
-        outcome.due = 351;
-        assert_eq!(reason(outcome, false), Some(Reason::Abandoned));
-        outcome.end = End::Resumed;
-        assert_eq!(reason(outcome, false), Some(Reason::EarlyWake));
+        for (code, expected) in [(0x1_0001, None), (-1, Some(Reason::Refused))] {
+            let outcome = Outcome {
+                action: Action::Version,
+                end: End::Returned,
+                code,
+                before: 100,
+                after: 150,
+                ..Outcome::default()
+            };
+            assert_eq!(reason(outcome, false), expected);
+        }
     }
 
     #[test]
@@ -435,6 +432,60 @@ mod tests {
         }
         for (i, reason) in Reason::ALL.into_iter().enumerate() {
             assert_eq!(reason as usize, i);
+        }
+    }
+
+    #[test]
+    fn a_rejection_is_a_sentence() {
+        use Cause::{Context, Exception, Firmware, Timeout};
+        use Step::{Arrive, Begin, Finish, TurnOff, TurnOn};
+        let loss = |step, cause| Detail::Loss(Loss { step, cause });
+        let denied = psci::ReturnCode(-3);
+        for (reason, detail, text) in [
+            (Reason::Pending, Detail::None, "pending"),
+            (Reason::CounterErratum, Detail::None, "counter-erratum"),
+            (
+                Reason::Refused,
+                Detail::Firmware(denied),
+                "refused: firmware returned DENIED",
+            ),
+            (
+                Reason::Stale,
+                Detail::Stamp(Stamp::EnterPsci),
+                "stale: EnterPsci",
+            ),
+            (
+                Reason::PmfRead,
+                Detail::Pmf(ReadError::Code(5)),
+                "pmf-read: code 5",
+            ),
+            (
+                Reason::Lost,
+                loss(Begin, Timeout),
+                "lost: timed out waiting for rendezvous",
+            ),
+            (
+                Reason::Lost,
+                loss(TurnOn, Firmware(denied)),
+                "lost: CPU_ON: firmware returned DENIED",
+            ),
+            (
+                Reason::Lost,
+                loss(Finish, Exception),
+                "lost: took an exception before return from the call",
+            ),
+            (
+                Reason::Lost,
+                loss(Arrive, Context),
+                "lost: entered with a wrong context ID before arrival after CPU_ON",
+            ),
+            (
+                Reason::Lost,
+                loss(TurnOff, Timeout),
+                "lost: timed out waiting for AFFINITY_INFO to say OFF",
+            ),
+        ] {
+            assert_eq!(Rejection { reason, detail }.to_string(), text);
         }
     }
 }

@@ -23,14 +23,14 @@ words! {
     }
 }
 
-/// What went wrong in that step.
+/// The cause of a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The step's deadline passed.
     Timeout,
     /// The firmware returned this error.
-    Firmware(psci::Error),
+    Firmware(psci::ReturnCode),
     /// The CPU took an exception and is parked.
     Exception,
     /// The CPU was entered with another context ID than it was given.
@@ -109,14 +109,14 @@ words! {
 /// Number of [`Reason`]s.
 pub const REASONS: usize = Reason::COUNT;
 
-/// What a [`Reason`] was about.
+/// The subject of a [`Reason`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Detail {
     /// Nothing more to say.
     None,
     /// The firmware's error.
-    Firmware(psci::Error),
+    Firmware(psci::ReturnCode),
     /// The timestamp.
     Stamp(Stamp),
     /// GET_TIMESTAMP's error.
@@ -130,7 +130,7 @@ pub enum Detail {
 pub struct Rejection {
     /// The reason it is counted under.
     pub reason: Reason,
-    /// What it was about.
+    /// The subject.
     pub detail: Detail,
 }
 

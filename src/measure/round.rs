@@ -8,6 +8,8 @@
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
+use smccc::psci::{Error, SuspendMode};
+
 use crate::spec::counter::CounterErratum;
 
 use super::outcome::{Action, Outcome};
@@ -18,7 +20,7 @@ use crate::image::Conduit;
 use crate::plan::{Load, WakePattern};
 use crate::spec::caches::Caches;
 use crate::spec::pmf;
-use crate::spec::psci::{self, StateFormat, SuspendMode};
+use crate::spec::psci::StateFormat;
 use crate::spec::smccc::Service;
 use crate::spec::stat::Ladder;
 use crate::spec::ticks::Clock;
@@ -37,7 +39,7 @@ pub enum Who {
 }
 
 impl Who {
-    /// Whether the CPU of this index is meant, where `lead` is the lead.
+    /// Returns true if the CPU of this index is meant; `lead` is the lead's index.
     #[must_use]
     pub fn includes(self, index: usize, lead: usize) -> bool {
         match self {
@@ -81,14 +83,14 @@ impl Waker {
         }
     }
 
-    /// Whether the timer frame wakes the lead.
+    /// Returns true if the timer frame wakes the lead.
     #[must_use]
     pub const fn is_frame(self) -> bool {
         matches!(self, Self::Frame | Self::FrameTrial(_))
     }
 }
 
-/// How a round of CPU_SUSPEND goes in OS-initiated mode (section 4.2.1): each
+/// A round of CPU_SUSPEND in OS-initiated mode (section 4.2.1): each
 /// CPU asks for its own level, and the one that is down last in its cluster,
 /// and last of all, for what is above, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +102,7 @@ pub struct OsInitiated {
     pub step: u64,
 }
 
-/// What becomes of the CPUs that took part, the lead apart.
+/// The state of the participants after a round, the lead apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
     /// They turn themselves off: the next round begins with CPU_ON.
@@ -112,9 +114,9 @@ pub enum After {
 /// One round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Round {
-    /// Who takes part.
+    /// The participants.
     pub who: Who,
-    /// What each of them does.
+    /// The action of each of them.
     pub action: Action,
     /// Ticks from the lead's word to the start, for all to hear it.
     pub lead_in: u64,
@@ -123,13 +125,13 @@ pub struct Round {
     /// Ticks for which CPUs that have nothing to do touch no memory and call no
     /// firmware, from the first wake-up, or from the start where no CPU sleeps.
     pub quiet: u64,
-    /// Who wakes when.
+    /// The order of wake-ups.
     pub wake: WakePattern,
     /// The interrupt that wakes the CPUs.
     pub waker: Waker,
     /// Ticks between two CPUs' wake-ups where the pattern has such a step.
     pub wake_step: u64,
-    /// What happens afterwards.
+    /// The participants' state afterwards.
     pub after: After,
     /// The states of which PSCI_STAT is read before and after: in a round
     /// that gives no sample.
@@ -140,7 +142,7 @@ pub struct Round {
     /// Bytes that each CPU makes dirty in its cache before it is ready; the lead,
     /// before it says when the start is.
     pub dirty: usize,
-    /// Who asks for what in OS-initiated mode: instead of `action`.
+    /// The requests of each CPU in OS-initiated mode: instead of `action`.
     pub osi: Option<OsInitiated>,
 }
 
@@ -165,7 +167,7 @@ impl Round {
         }
     }
 
-    /// Whether the CPU of this index has a part, the helper's among them.
+    /// Returns true if the CPU of this index has a part; a helper has one.
     #[must_use]
     pub fn includes(&self, index: usize, lead: usize) -> bool {
         self.who.includes(index, lead) || self.waker.helper() == Some(index)
@@ -224,15 +226,15 @@ impl Round {
 pub struct Window {
     /// When the timers expire: the first time a period after the start.
     pub schedule: Schedule,
-    /// Whose timers: of all, or of one CPU alone.
+    /// The timers: of all, or of one CPU alone.
     pub timers: Who,
-    /// What all CPUs do beside that; one whose timer alone is looked at waits
+    /// The load of all CPUs meanwhile; a CPU whose timer alone is measured waits
     /// for it.
     pub load: Load,
 }
 
 impl Window {
-    /// Whether the timer of the CPU with this index is looked at.
+    /// Returns true if the timer of the CPU with this index is measured.
     #[must_use]
     pub fn measures(&self, cpu: usize) -> bool {
         match self.timers {
@@ -241,7 +243,7 @@ impl Window {
         }
     }
 
-    /// What the CPU does beside that.
+    /// Returns the CPU's load meanwhile.
     #[must_use]
     pub fn load_of(&self, cpu: usize) -> Load {
         match self.timers {
@@ -296,21 +298,21 @@ impl fmt::Display for Counter {
     }
 }
 
-/// What a CPU says of itself.
+/// A CPU's own registers: model, caches and clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// MIDR_EL1: who made it, and which one it is.
     pub midr: u64,
-    /// Its caches.
+    /// The caches.
     pub caches: Caches,
-    /// Its own CNTFRQ_EL0, in Hz: each CPU has one, and firmware has to write
+    /// The CPU's CNTFRQ_EL0, in Hz: each CPU has one, and firmware has to write
     /// them all.
     pub frequency: u64,
-    /// Its clock in MHz, by PMCCNTR_EL0; None where that does not count.
+    /// The CPU's clock in MHz, by PMCCNTR_EL0; None where that does not count.
     pub clock_mhz: Option<u64>,
 }
 
-/// What the payload found out about the machine that it runs on.
+/// The machine as the payload found it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Counter frequency in Hz as the lead's CNTFRQ_EL0 says, believed or not.
@@ -321,11 +323,11 @@ pub struct Facts {
     pub timer: TimerName,
     /// The timer's interrupt ID.
     pub timer_intid: u32,
-    /// What wakes the lead where the CPUs' timers stop, or why nothing does.
+    /// The timer frame that wakes the lead where the CPUs' timers stop, or why none does.
     pub frame: Result<TimerFrame, NoFrame>,
     /// Exception level of the payload: 1 or 2.
     pub exception_level: u8,
-    /// Whether HCR_EL2.E2H is 1 at EL2, and cannot be cleared.
+    /// True if HCR_EL2.E2H is 1 at EL2, and cannot be cleared.
     pub e2h: bool,
     /// GIC architecture version in use: 2 or 3; 0 where there is no GIC, and so
     /// nothing that wakes a suspended CPU.
@@ -337,35 +339,35 @@ pub struct Facts {
     /// SMCCC_VERSION's answer: major version in bits 30:16, minor in 15:0;
     /// None where PSCI_FEATURES does not know the call.
     pub smccc: Option<u32>,
-    /// Whoever handles PSCI's calls, where it says so.
+    /// The service that handles PSCI's calls; None if it does not say.
     pub service: Option<Service>,
     /// Layout of `power_state`.
     pub state_format: StateFormat,
-    /// How timestamps are read, or why they can not be.
+    /// The interface of timestamps, or the reason why they cannot be read.
     pub pmf: Result<pmf::Interface, pmf::ReadError>,
     /// The watchdog that resets the board if the lead does not come back, or why
     /// none does.
     pub watchdog: Result<Watchdog, NoWatchdog>,
-    /// Whether the firmware keeps PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
+    /// True if the firmware keeps PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
     pub stat: bool,
-    /// Whether CPU_SUSPEND can be had in OS-initiated mode.
+    /// True if CPU_SUSPEND can be had in OS-initiated mode.
     pub os_initiated: bool,
-    /// Whether the firmware has SYSTEM_SUSPEND.
+    /// True if the firmware has SYSTEM_SUSPEND.
     pub system_suspend: bool,
     /// Index of the lead CPU in the board's order.
     pub lead: usize,
     /// Bytes of the second level of cache, or of the only one, as the lead or
     /// the tree says.
     pub outer_cache: Option<u64>,
-    /// What the lead says of itself: its CPU's record has it.
+    /// The lead's registers.
     #[serde(skip)]
     pub own: Identity,
-    /// Whether the lead has a performance monitors unit (ID_AA64DFR0_EL1).
+    /// True if the lead has a performance monitors unit (ID_AA64DFR0_EL1).
     pub pmu: bool,
-    /// Whether this is a guest of KVM, which makes the sizes of caches up, so that
+    /// True in a guest of KVM, which makes the sizes of caches up, so that
     /// none is read.
     pub kvm: bool,
-    /// Whether DC ZVA may be used (DCZID_EL0.DZP).
+    /// True if DC ZVA may be used (DCZID_EL0.DZP).
     pub zero: bool,
     /// Costs of measuring.
     pub overheads: Overheads,
@@ -385,9 +387,9 @@ impl Facts {
     }
 }
 
-/// Who can run rounds.
+/// A machine that can run rounds.
 pub trait Machine {
-    /// What is known of the machine.
+    /// Returns the facts about the machine.
     fn facts(&self) -> &Facts;
 
     /// Runs one round to its end, in bounded time whatever happens, and
@@ -397,19 +399,19 @@ pub trait Machine {
     /// once and has no part in later rounds.
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]);
 
-    /// What the CPU's handler kept of its timer in rounds of
+    /// Returns the counts of the CPU's timer handler in rounds of
     /// [`Action::Expire`]; None where the plan has none, or when the CPU is lost.
     fn tally(&mut self, cpu: usize) -> Option<&mut Tally>;
     /// SET_SUSPEND_MODE, by the lead, while every other CPU is off.
     ///
     /// # Errors
     /// What the firmware returns.
-    fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), psci::Error>;
+    fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;
 
-    /// How the CPU was lost, if it was, in an earlier round.
+    /// Returns the loss of the CPU in an earlier round, if it was lost.
     fn lost(&self, cpu: usize) -> Option<Loss>;
 
-    /// Whether the CPU was lost in an earlier round.
+    /// Returns true if the CPU was lost in an earlier round.
     fn is_lost(&self, cpu: usize) -> bool {
         self.lost(cpu).is_some()
     }

@@ -163,83 +163,73 @@ mod tests {
 
     #[test]
     fn medians_are_measured_values() {
-        assert_eq!(lower_median(&mut []), 0);
-        assert_eq!(lower_median(&mut [7]), 7);
-        assert_eq!(lower_median(&mut [9, 1]), 1);
-        assert_eq!(lower_median(&mut [5, 1, 9]), 5);
-        assert_eq!(lower_median(&mut [4, 3, 2, 1]), 2);
+        for (values, median) in [
+            (&mut [][..], 0),
+            (&mut [7], 7),
+            (&mut [9, 1], 1),
+            (&mut [5, 1, 9], 5),
+            (&mut [4, 3, 2, 1], 2),
+        ] {
+            assert_eq!(lower_median(values), median);
+        }
     }
 
     #[test]
-    fn a_summary() {
+    fn a_summary_has_a_percentile_where_there_are_enough_samples() {
         assert_eq!(Summary::of(&mut []), Summary::default());
-        assert_eq!(
-            Summary::of(&mut [10, 14, 11, 100, 12]),
-            Summary {
-                n: 5,
-                min: 10,
-                median: 12,
-                p99: None,
-                max: 100,
-                mad: 2
-            }
-        );
+        let expected = Summary {
+            n: 5,
+            min: 10,
+            median: 12,
+            p99: None,
+            max: 100,
+            mad: 2,
+        };
+        assert_eq!(Summary::of(&mut [10, 14, 11, 100, 12]), expected);
         let huge = Summary::of(&mut [0, u64::MAX, u64::MAX]);
         assert_eq!((huge.median, huge.mad), (u64::MAX, 0));
+        for (n, p99) in [(99, None), (100, Some(99)), (101, Some(100))] {
+            let mut values: Vec<u64> = (1..=n).rev().collect();
+            let found = Summary::of(&mut values);
+            assert_eq!(
+                (found.p99, found.max, found.median),
+                (p99, n, n.div_ceil(2))
+            );
+        }
     }
 
     #[test]
-    fn a_percentile_needs_enough_samples() {
-        let mut values: Vec<u64> = (1..=99).rev().collect();
-        assert_eq!(Summary::of(&mut values).p99, None);
-        let mut values: Vec<u64> = (1..=100).rev().collect();
-        let summary = Summary::of(&mut values);
-        assert_eq!(
-            (summary.p99, summary.max, summary.median),
-            (Some(99), 100, 50)
-        );
-        let mut values: Vec<u64> = (1..=101).collect();
-        assert_eq!(Summary::of(&mut values).p99, Some(100));
-    }
-
-    #[test]
-    fn lines() {
-        let line = |points: &[(u64, u64)]| Line::through(points.iter().copied());
-        assert_eq!(line(&[(0, 5), (1, 15)]), None);
-        assert_eq!(line(&[(1, 5), (1, 15), (1, 7)]), None);
-        assert_eq!(line(&[(0, 5), (1, 5), (2, 5)]), None);
-        let exact = line(&[(0, 105), (1, 205), (2, 305)]);
-        assert_eq!(exact.map(|l| (l.slope, l.r2_percent)), Some((100, 100)));
-        let residual = |points: &[(u64, u64)]| {
-            let found = line(points)?;
-            Some(found.residual(points.iter().copied()))
-        };
-        assert_eq!(residual(&[(0, 105), (1, 205), (2, 305)]), Some(0));
-        assert_eq!(residual(&[(0, 100), (1, 230), (2, 300)]), Some(20));
-        let falling = line(&[(0, 30), (1, 20), (2, 10), (3, 0)]);
-        assert_eq!(falling.map(|l| (l.slope, l.r2_percent)), Some((-10, 100)));
+    fn a_line_goes_through_enough_different_points() {
+        let fit = |line: Option<Line>| line.map(|it| (it.n, it.slope, it.r2_percent));
+        for (points, expected) in [
+            ([(1, 5), (1, 15), (1, 7)], None),
+            ([(0, 5), (1, 5), (2, 5)], None),
+            ([(0, 105), (1, 205), (2, 305)], Some((3, 100, 100))),
+            ([(0, 30), (1, 20), (2, 10)], Some((3, -10, 100))),
+            ([(0, 0), (1, u64::MAX), (2, 1)], None),
+            ([(0, 0), (u64::MAX, 1), (2, 1)], None),
+            ([(0, 0), (1, 1 << 32), (2, 1)], None),
+            ([(0, 0), (1 << 32, 1), (2, 1)], None),
+        ] {
+            assert_eq!(
+                fit(Line::through(points.into_iter())),
+                expected,
+                "{points:?}"
+            );
+        }
+        assert_eq!(Line::through([(0, 5), (1, 15)].into_iter()), None);
         // Juno, TF-A v2.9, level 0 in parallel, sorted: nanoseconds.
         let juno = [106_160, 246_000, 385_220, 524_380, 662_340, 802_000];
-        let juno = Line::through((0..).zip(juno));
-        assert_eq!(
-            juno.map(|l| (l.n, l.slope, l.r2_percent)),
-            Some((6, 139_068, 99))
-        );
+        let juno = fit(Line::through((0..).zip(juno)));
+        assert_eq!(juno, Some((6, 139_068, 99)));
         // The most CPUs and a minute at 62.5 MHz still fit.
         let far = Line::through((0..512).map(|x| (x, 3_750_000_000 + x * 1_000_000)));
         assert_eq!(far.map(|l| l.slope), Some(1_000_000));
-        for wide in [u64::MAX, 1 << 32] {
-            assert_eq!(line(&[(0, 0), (1, wide), (2, 1)]), None);
-            assert_eq!(line(&[(0, 0), (wide, 1), (2, 1)]), None);
-        }
         assert_eq!(Line::through((0..513).map(|x| (x % 512, x))), None);
         // The largest sums: half of the points in each of two far corners.
         let (most_x, most_y) = (Line::POINTS_MAX - 1, u64::from(u32::MAX));
         let corners = (0..Line::POINTS_MAX).map(|i| (i % 2 * most_x, i % 2 * most_y));
-        let corners = Line::through(corners);
-        assert_eq!(
-            corners.map(|l| (l.n, l.slope, l.r2_percent)),
-            Some((512, 8_405_024, 100))
-        );
+        let corners = fit(Line::through(corners));
+        assert_eq!(corners, Some((512, 8_405_024, 100)));
     }
 }

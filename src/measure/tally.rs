@@ -1,4 +1,4 @@
-//! What the handler of a timer's interrupt keeps of it: the one account of
+//! The counts that a timer's interrupt handler keeps: the one account of
 //! which expiries there were, and what became of each.
 //!
 //! A periodic timer is due at start + k * period, for k from 1 on. The handler
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Least, greatest and sum of some latencies, exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Series {
-    /// How many.
+    /// The number of them.
     pub n: u32,
     /// The least, in ticks.
     pub min: u64,
@@ -73,7 +73,7 @@ pub enum Until {
     Handler,
 }
 
-/// What became of a timer's expiries.
+/// The fate of a timer's expiries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
     /// The latencies of those that were handled, by [`Until`].
@@ -127,7 +127,7 @@ impl Account {
 pub struct Schedule {
     /// Ticks from one expiry to the next; not 0.
     pub period: u64,
-    /// How many expiries.
+    /// The number of expiries.
     pub expiries: u32,
     /// Ticks: a greater latency to the handler is the end of it.
     pub threshold: Option<u64>,
@@ -242,7 +242,7 @@ impl Tally {
         }
     }
 
-    /// Whether all expiries of the window have been dealt with.
+    /// Returns true if all expiries of the window have been dealt with.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.window.expiries == self.schedule.expiries
@@ -260,7 +260,7 @@ impl Default for Tally {
     }
 }
 
-/// What ended a look at a timer before its time.
+/// The reason why a measurement of a timer ended before its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {

@@ -1,4 +1,4 @@
-//! What is wrong with a word of the boot arguments.
+//! Errors in a word of the boot arguments.
 
 use core::fmt;
 
@@ -10,13 +10,13 @@ use crate::board::text::Shown;
 pub struct PlanError<'a> {
     /// The word as it was written.
     pub word: &'a str,
-    /// Its place among the words; the first is 1.
+    /// The place among the words; the first is 1.
     pub position: usize,
-    /// What is wrong with it.
+    /// The error.
     pub problem: PlanProblem,
 }
 
-/// What is wrong with a word.
+/// An error in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanProblem {
     /// It has a quotation mark or a backslash.
@@ -33,7 +33,7 @@ pub enum PlanProblem {
     Repeated(Key),
 }
 
-/// A word is shown up to here; the rest of an over-long one tells nobody much.
+/// The most characters of a word that an error shows.
 const SHOWN: usize = 40;
 
 impl fmt::Display for PlanError<'_> {

@@ -1,4 +1,4 @@
-//! What CPUs do to the memory system while a timer is looked at.
+//! The CPUs' load on the memory system while a timer is measured.
 
 use crate::spec::words::words;
 

@@ -1,10 +1,10 @@
-//! How it is measured: preconditions, wake-ups, and what comes afterwards.
+//! The manner of measuring: preconditions, wake-ups, and the action at the end.
 
 use crate::spec::words::words;
 use serde::{Deserialize, Serialize};
 
 words! {
-    /// How a sample's preconditions are made.
+    /// The preconditions of a sample.
     pub enum Method, word {
         /// Each sample is the first call after a fresh CPU_ON, as in TFTF.
         Tftf = "tftf",
@@ -76,7 +76,7 @@ words! {
 }
 
 words! {
-    /// What to do when all is printed.
+    /// The action when all is printed.
     pub enum EndAction, word {
         /// SYSTEM_OFF.
         Off = "off",

@@ -1,9 +1,9 @@
-//! What to measure and how often: the boot arguments as a [`Plan`].
+//! The boot arguments as a [`Plan`]: scenarios, samples and methods.
 //!
 //! `/chosen/bootargs` holds words of the form `key=value`, parted by white
 //! space. There is no quoting, as no value needs it. A word that is not
 //! understood stops the run: a benchmark that guesses what was meant prints
-//! figures for a question that nobody asked.
+//! figures for another question than the user's.
 //!
 //! Words that are Linux's are the exception: monitors of virtual machines put
 //! them there unasked ([`FOR_LINUX`]), and they say nothing of what to measure.
@@ -43,7 +43,7 @@ use super::scenario_set::ScenarioSet;
 use super::steps::Steps;
 use super::timer::{Bad, Choice, TimerPlan};
 
-/// How long a scenario of loops may take where `loops=` was not given, in
+/// The time that a scenario of loops may take if `loops=` was not given, in
 /// seconds: an emulator may be a hundred times slower than the boards that the
 /// default is made for.
 pub const LOOPS_LIMIT_S: u32 = 30;
@@ -62,7 +62,7 @@ pub const FOR_LINUX: [&str; 7] = [
     "rw",
 ];
 
-/// What to measure and how often.
+/// The choices of a run: scenarios, samples and methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Samples to take of each CPU in each scenario, 1 to `ITERATIONS_MAX`.
@@ -71,18 +71,18 @@ pub struct Plan {
     pub warmup: u32,
     /// Which scenarios to run; never empty.
     pub scenarios: ScenarioSet,
-    /// How preconditions are made.
+    /// The preconditions of samples.
     pub methods: Methods,
     /// When the CPUs of a parallel round wake up; None where nothing was said:
     /// then as the method has it.
     pub wake: Option<WakePattern>,
-    /// What to do at the end.
+    /// The action at the end.
     pub end: EndAction,
     /// `power_state` to use for the deepest level instead of the board's.
     pub deepest: Option<u32>,
     /// `power_state` to use for level 0 instead of the board's.
     pub core: Option<u32>,
-    /// Whether every sample is sent, and not only what sums them up.
+    /// True if every sample is sent, besides its statistics.
     pub samples: bool,
     /// The number of times that each block of records is written.
     pub records: Records,
@@ -91,9 +91,9 @@ pub struct Plan {
     pub loops: Option<u32>,
     /// Operations in a sample of a loop, 1 to `BATCH_MAX`.
     pub batch: u32,
-    /// What is asked of the timers' latency.
+    /// The choices for timer latency.
     pub timer: TimerPlan,
-    /// Whether nothing is to be measured, and the scenarios to be listed.
+    /// True if scenarios are to be listed, and none measured.
     pub list: bool,
     /// Bytes to make dirty, step by step, instead of those by the cache's size.
     pub dirty: Option<Steps>,
@@ -169,7 +169,7 @@ impl Plan {
         self.wake.unwrap_or(method.default_wake())
     }
 
-    /// How many tests the plan makes: the suite's scenarios by each method, the
+    /// Returns the number of tests of the plan: the suite's scenarios by each method, the
     /// others by their own.
     #[must_use]
     pub fn tests(&self) -> usize {

@@ -8,7 +8,7 @@
 use crate::spec::words::words;
 use core::fmt;
 
-/// What the tags of the suite begin with, and what a user may leave out.
+/// The beginning of the suite's tags, which a user may leave out.
 pub const TAG_PREFIX: &str = "test_rt_instr_";
 
 words! {
@@ -62,14 +62,14 @@ impl ScenarioId {
         Self::PsciVersionParallel,
     ];
 
-    /// Whether it is one of [`Self::SUITE`]: measured as TFTF does, with a row
+    /// Returns true for one of [`Self::SUITE`]: measured as TFTF does, with a row
     /// for each CPU. The others have points (`point`).
     #[must_use]
     pub const fn is_suite(self) -> bool {
         self.index() < Self::SUITE.len()
     }
 
-    /// Whether it is one of the loops, `only=micro`.
+    /// Returns true for one of the loops, `only=micro`.
     #[must_use]
     pub const fn is_micro(self) -> bool {
         matches!(
@@ -83,7 +83,7 @@ impl ScenarioId {
         )
     }
 
-    /// Whether its steps are measured as the suite's scenarios are, and become
+    /// Returns true if its steps are measured as the suite's scenarios are, and become
     /// points.
     #[must_use]
     pub const fn is_sweep(self) -> bool {
@@ -125,7 +125,7 @@ impl ScenarioId {
         self.tag().strip_prefix(TAG_PREFIX).unwrap_or(self.tag())
     }
 
-    /// Whether it is one of the suite's in which all CPUs are measured at the
+    /// Returns true for one of the suite's in which all CPUs are measured at the
     /// same time.
     #[must_use]
     pub const fn is_parallel(self) -> bool {
@@ -135,13 +135,13 @@ impl ScenarioId {
         )
     }
 
-    /// Its place, from 0, whichever others there are.
+    /// Returns the place among all scenarios, from 0.
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }
 
-    /// Its number in records, from 1: the suite's have 1 to 6.
+    /// Returns the number in records, from 1: the suite's have 1 to 6.
     #[must_use]
     pub const fn number(self) -> u64 {
         self as u64 + 1

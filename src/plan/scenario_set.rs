@@ -42,7 +42,7 @@ impl ScenarioSet {
         Self(1 << id.index())
     }
 
-    /// Whether `id` is in the set.
+    /// Returns true if `id` is in the set.
     #[must_use]
     pub const fn contains(self, id: ScenarioId) -> bool {
         self.0 & 1 << id.index() != 0
@@ -55,13 +55,13 @@ impl ScenarioSet {
         new
     }
 
-    /// How many scenarios are in the set.
+    /// Returns the number of scenarios in the set.
     #[must_use]
     pub const fn len(self) -> usize {
         self.0.count_ones() as usize
     }
 
-    /// Whether the set has no scenario.
+    /// Returns true if the set has no scenario.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0

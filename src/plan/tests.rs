@@ -9,7 +9,7 @@ fn refused(bootargs: &str) -> PlanError<'_> {
     Plan::parse(bootargs).expect_err(bootargs)
 }
 
-/// What kvmtool makes of `lkvm run --kernel Image -p "iterations=3"`.
+/// The arguments that kvmtool makes of `lkvm run --kernel Image -p "iterations=3"`.
 #[test]
 fn words_for_linux_are_passed_over() {
     let plan = Plan::parse(
@@ -177,48 +177,44 @@ fn the_wrong_word_is_named() {
     assert_eq!(error.problem, Duplicate(Key::Wake));
 }
 
+/// Arguments and the message for each; a line that begins with a blank continues it.
+const MESSAGES: &str = "
+warmup=1 iterations=0 => word 2 `iterations=0`: iterations takes a number from 1 to 1000000
+only=x => word 1 `only=x`: only takes help, or one or more, parted by commas, of
+ susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial cpu_off_serial
+ psci_version_parallel null_call self_sgi sysreg_trap pmf_read cpu_on empty timer_latency
+ dirty_sweep contend_sweep idle_states system_suspend suite micro all
+footprint=5000M => word 1 `footprint=5000M`: footprint takes a number from 4096 to 1073741824,
+ K or M behind it
+stress=much => word 1 `stress=much`: stress takes one or more, parted by commas, of idle write
+ zero nontemporal clean mixed
+method=hot => word 1 `method=hot`: method takes tftf, warm or both parted by a comma
+dirty=65M => word 1 `dirty=65M`: dirty takes up to 24 of 0 to 64M bytes, parted by commas; A-B doubles
+contend=0 => word 1 `contend=0`: contend takes up to 24 of 1 to 512 CPUs, parted by commas; A-B
+a=b => word 1 `a=b`: unknown key; the keys are iterations warmup only method wake end deepest
+ core samples records loops batch duration period stress footprint timers threshold dirty contend
+timers=each => word 1 `timers=each`: timers takes alone, all or both parted by a comma
+wake=none => word 1 `wake=none`: wake takes together, staggered or chain
+end=halt => word 1 `end=halt`: end takes off, park or reset
+samples=some => word 1 `samples=some`: samples takes none or all
+deepest=1 => word 1 `deepest=1`: deepest takes a power_state of 0x and 1 to 8 hexadecimal digits
+core=0xfoo => word 1 `core=0xfoo`: core takes a power_state of 0x and 1 to 8 hexadecimal digits
+`end=off` => word 1 ``end=off``: quotes and backslashes are not supported
+method=tftf,tftf => word 1 `method=tftf,tftf`: method names one item twice
+quiet => word 1 `quiet`: expected key=value
+duration=0 => word 1 `duration=0`: duration takes a number from 1 to 86400
+end=off end=off => word 2 `end=off`: end was given before";
+
 #[test]
 fn an_error_says_what_is_accepted() {
-    for (bootargs, text) in [
-        (
-            "warmup=1 iterations=0",
-            "bootargs word 2 \"iterations=0\": iterations takes a number from 1 to 1000000",
-        ),
-        (
-            "only=x",
-            "bootargs word 1 \"only=x\": only takes help, or one or more, parted by commas, of \
-             susp_deep_parallel susp_deep_serial cpu_susp_parallel cpu_susp_serial \
-             cpu_off_serial psci_version_parallel null_call self_sgi \
-             sysreg_trap pmf_read cpu_on empty timer_latency dirty_sweep \
-             contend_sweep idle_states system_suspend suite micro all",
-        ),
-        (
-            "footprint=5000M",
-            "bootargs word 1 \"footprint=5000M\": footprint takes a number from 4096 to 1073741824, \
-             K or M behind it",
-        ),
-        (
-            "stress=much",
-            "bootargs word 1 \"stress=much\": stress takes one or more, parted by commas, of idle \
-             write zero nontemporal clean mixed",
-        ),
-        (
-            "a=b",
-            "bootargs word 1 \"a=b\": unknown key; the keys are iterations warmup only method \
-             wake end deepest core samples records loops batch duration \
-             period stress footprint timers threshold dirty contend",
-        ),
-        (
-            "end=off end=off",
-            "bootargs word 2 \"end=off\": end was given before",
-        ),
-        (
-            "x\u{1b}[2J\u{e9}",
-            "bootargs word 1 \"x?[2J?\": expected key=value",
-        ),
-    ] {
-        assert_eq!(refused(bootargs).to_string(), text);
+    let table = MESSAGES.replace("\n ", " ").replace('`', "\"");
+    for row in table.lines().skip(1) {
+        let (bootargs, text) = row.split_once(" => ").expect("two parts");
+        let expected = std::format!("bootargs {text}");
+        assert_eq!(refused(bootargs).to_string(), expected);
     }
+    let escaped = "bootargs word 1 \"x?[2J?\": expected key=value";
+    assert_eq!(refused("x\u{1b}[2J\u{e9}").to_string(), escaped);
     let long: String = "y".repeat(5000);
     assert!(refused(&long).to_string().len() < 100);
 }

@@ -1,4 +1,4 @@
-//! What is asked of `timer_latency`.
+//! The choices for `timer_latency`.
 
 use core::fmt::{self, Write};
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,7 @@ impl fmt::Display for List {
     }
 }
 
-/// What is wrong with a list.
+/// An error in a list.
 pub(crate) enum Bad {
     /// A word is none of those that can be.
     Unknown,
@@ -94,10 +94,10 @@ pub(crate) fn load_words() -> [&'static str; Load::ALL.len()] {
     Load::ALL.map(Load::word)
 }
 
-/// What is asked of `timer_latency`.
+/// The choices for `timer_latency`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerPlan {
-    /// How long each stretch lasts, 1 to `DURATION_MAX` seconds.
+    /// Duration of each stretch, 1 to `DURATION_MAX` seconds.
     pub duration: u32,
     /// From one expiry to the next, `PERIOD_MIN` to `PERIOD_MAX`
     /// microseconds.
@@ -111,7 +111,7 @@ pub struct TimerPlan {
 }
 
 impl TimerPlan {
-    /// What is asked for where nothing is said.
+    /// The defaults.
     pub const DEFAULT: Self = Self {
         duration: 1,
         period: 1_000,
@@ -137,19 +137,19 @@ impl TimerPlan {
         asked
     }
 
-    /// Whether each CPU's timer is looked at alone.
+    /// Returns true if each CPU's timer is measured alone.
     #[must_use]
     pub fn alone(&self) -> bool {
         self.timers.contains(0)
     }
 
-    /// Whether all CPUs' timers are looked at together.
+    /// Returns true if all CPUs' timers are measured together.
     #[must_use]
     pub fn all(&self) -> bool {
         self.timers.contains(1)
     }
 
-    /// How many CPUs' timers are looked at alone under `load`, where there are
+    /// Returns the number of CPUs' timers that are measured alone under `load`, if there are
     /// so many: a lone CPU has no others to lay a load on.
     #[must_use]
     pub fn alone_under(&self, load: Load, cpus: usize) -> usize {
@@ -166,7 +166,7 @@ impl TimerPlan {
         List(self.loads, |number| Load::ALL.get(number).map(|l| l.word()))
     }
 
-    /// Whose timers are looked at, as the argument `timers=` has it.
+    /// Returns the timers that are measured, as the argument `timers=` has them.
     #[must_use]
     pub fn timer_list(&self) -> List {
         List(self.timers, |number| TIMERS.get(number).copied())

@@ -4,12 +4,13 @@
 //! CPUs are down before the first wake-up. Then the sleep is a multiple of the time
 //! that the CPUs took to go down.
 
+use smccc::psci;
+
 use super::bench::{Bench, Stop};
 use super::rows::came_too_soon;
 use crate::measure::{Action, Detail, Machine, Outcome, Reason, Rejection, Who};
 use crate::model::new::{Failure, Skip};
 use crate::spec::pmf::Stamp;
-use crate::spec::psci;
 
 /// Sleep of the first trial, in microseconds.
 const FIRST_US: u64 = 1_000;
@@ -102,7 +103,7 @@ fn suspends(outcomes: &[Outcome]) -> impl Iterator<Item = &Outcome> + Clone {
 /// round in hand.
 pub(crate) fn no_cpu_can_suspend(outcomes: &[Outcome]) -> bool {
     let mut parts = suspends(outcomes).map(|it| it.code).peekable();
-    parts.peek().is_some() && parts.all(|code| code == psci::Error::NotSupported.code())
+    parts.peek().is_some() && parts.all(|code| code == psci::error::NOT_SUPPORTED)
 }
 
 /// Returns a multiple of the time from the first due wake-up to the last return in
@@ -177,15 +178,15 @@ pub(crate) fn is_late(outcome: &Outcome, first_up: u64) -> bool {
 /// Returns true if a longer sleep may prevent the rejection. In OS-initiated mode,
 /// the last CPU asks for all, and a longer step gives the others time to be down.
 pub(crate) fn has_come_too_soon<M: Machine>(bench: &Bench<'_, M>, rejection: Rejection) -> bool {
-    let denied = Detail::Firmware(psci::Error::Denied);
+    let denied = Detail::Firmware(psci::Error::Denied.into());
     came_too_soon(rejection) || bench.target.osi.is_some() && rejection.detail == denied
 }
 
 /// Returns the reason that the firmware does not implement the function of `action`.
 pub(crate) fn not_supported(action: Action) -> Skip {
     Skip::NotSupported(match action {
-        Action::SystemSuspend => psci::function::SYSTEM_SUSPEND,
-        _ => psci::function::CPU_SUSPEND,
+        Action::SystemSuspend => psci::PSCI_SYSTEM_SUSPEND_64,
+        _ => psci::PSCI_CPU_SUSPEND_64,
     })
 }
 

@@ -8,12 +8,14 @@
 
 use alloc::vec::Vec;
 
+use smccc::arch::SMCCC_VERSION;
+use smccc::psci::{PSCI_VERSION, error};
+
 use super::bench::Setting;
 use super::point_bench::{PointBench, how};
 use crate::measure::{Action, After, End, Facts, Machine, Operation, Outcome, Round, Who};
 use crate::model::new::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
 use crate::plan::{LOOPS_LIMIT_S, ScenarioId};
-use crate::spec::psci::{self, function};
 
 /// Batches that are taken even when the time is up: enough for a percentile.
 const LEAST: u32 = crate::measure::P99_MIN;
@@ -39,15 +41,12 @@ enum Answer {
     NotSupported,
 }
 
-/// SMCCC_VERSION (DEN0028, section 7.2).
-const SMCCC_VERSION: u32 = 0x8000_0000;
-
 /// A fast call to an owner that SMCCC reserves (DEN0028, table 6-1: 47): no firmware
 /// has a service there, and none prints a warning.
 const RESERVED_CALL: u32 = 0xaf00_0000;
 
 const NULL_CALL: [Kind; 3] = [
-    call(Variant::PsciVersion, function::VERSION, Answer::Number),
+    call(Variant::PsciVersion, PSCI_VERSION, Answer::Number),
     call(Variant::SmcccVersion, SMCCC_VERSION, Answer::NumberIfAny),
     call(Variant::Unknown, RESERVED_CALL, Answer::NotSupported),
 ];
@@ -201,7 +200,7 @@ impl<'s, 'm, M: Machine> Micro<'s, 'm, M> {
             if kind.is_good(outcome) {
                 continue;
             }
-            let missing = psci::Error::from_code(outcome.code) == psci::Error::NotSupported;
+            let missing = outcome.code == error::NOT_SUPPORTED;
             if kind.answer == Answer::NumberIfAny && missing {
                 return Ok(false);
             }
@@ -302,7 +301,7 @@ impl Kind {
             && match self.answer {
                 Answer::Nothing => code == 0,
                 Answer::Number | Answer::NumberIfAny => code >= 0,
-                Answer::NotSupported => psci::Error::from_code(code) == psci::Error::NotSupported,
+                Answer::NotSupported => code == error::NOT_SUPPORTED,
             }
     }
 }

@@ -6,6 +6,8 @@
 
 use alloc::vec::Vec;
 
+use smccc::psci::{PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64, SuspendMode};
+
 use super::bench::{Bench, Setting, Stop, Target, first_lost};
 use super::off::measure_off;
 use super::parallel::measure_parallel;
@@ -18,7 +20,7 @@ use crate::model::new::{
     Conditions, Failure, How, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant,
 };
 use crate::plan::{Plan, ScenarioId, steps};
-use crate::spec::psci::{StateFormat, SuspendMode, function};
+use crate::spec::psci::StateFormat;
 use crate::spec::stat::Ladder;
 
 /// Figures of a CPU in a step with PMF.
@@ -299,7 +301,7 @@ impl<M: Machine> Sweep<'_, M> {
     /// Measures the states above a CPU's own in OS-initiated mode, and leaves the mode.
     fn os_initiated(&mut self) -> Result<(), Skip> {
         if !self.facts().os_initiated {
-            return Err(Skip::NotSupported(function::SET_SUSPEND_MODE));
+            return Err(Skip::NotSupported(PSCI_SET_SUSPEND_MODE));
         }
         self.set_mode(SuspendMode::OsInitiated)?;
         let format = self.facts().state_format;
@@ -324,7 +326,9 @@ impl<M: Machine> Sweep<'_, M> {
         let lead = self.facts().lead;
         self.bench.run(Who::Only(lead), Action::None);
         let machine = &mut *self.bench.machine;
-        machine.set_suspend_mode(mode).map_err(Skip::ModeRefused)
+        machine
+            .set_suspend_mode(mode)
+            .map_err(|error| Skip::ModeRefused(error.into()))
     }
 
     /// Measures SYSTEM_SUSPEND of the lead, with every other CPU off.
@@ -344,7 +348,7 @@ impl<M: Machine> Sweep<'_, M> {
         let timers_stop = match wakers.frame {
             _ if facts.gic == 0 => return self.leave_out(Skip::NoGic),
             _ if !facts.system_suspend => {
-                return self.leave_out(Skip::NotSupported(function::SYSTEM_SUSPEND));
+                return self.leave_out(Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64));
             }
             // A timer that stops in a CPU's state stops in the system's.
             Err(why) if timers_stop => return self.leave_out(Skip::TimerStops(why)),

@@ -16,7 +16,7 @@ pub const LEVELS: usize = 7;
 /// Selects the instruction cache in CSSELR_EL1 (InD).
 const INSTRUCTION: u64 = 1;
 
-/// What a cache holds.
+/// The contents of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Instructions alone.
@@ -28,7 +28,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What stands behind the level in a cache's name: `L1i`, `L1d`, `L2`.
+    /// Returns the text after the level in a cache's name: `L1i`, `L1d`, `L2`.
     #[must_use]
     pub const fn suffix(self) -> &'static str {
         match self {
@@ -42,11 +42,11 @@ impl Kind {
 /// One cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cache {
-    /// Its level, from 1, the nearest to the CPU.
+    /// The level, from 1, the nearest to the CPU.
     pub level: u8,
-    /// What it holds.
+    /// The contents.
     pub kind: Kind,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
 }
 
@@ -62,7 +62,7 @@ pub struct Caches {
 }
 
 impl Cache {
-    /// What a record calls it: `l1i`, `l1d`, `l2`.
+    /// Returns the name in a record: `l1i`, `l1d`, `l2`.
     #[must_use]
     pub const fn key(&self) -> Key {
         Key(self.level, self.kind)
@@ -190,7 +190,7 @@ impl Caches {
         sizes.find(|bytes| (1024..=MOST).contains(bytes))
     }
 
-    /// Whether none is known.
+    /// Returns true if no cache is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()

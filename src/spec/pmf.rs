@@ -143,7 +143,7 @@ pub enum Path {
 }
 
 impl Path {
-    /// Whether a call along this path writes the timestamp: another's value
+    /// Returns true if a call along this path writes the timestamp: another's value
     /// is an old one.
     #[must_use]
     pub fn captures(self, stamp: Stamp) -> bool {
@@ -269,76 +269,60 @@ mod tests {
 
     #[test]
     fn only_zero_is_success() {
-        let pmf = Interface::VendorEl3;
-        assert_eq!(pmf.decode(0, 77), Ok(77));
-        assert_eq!(pmf.decode(u64::MAX, 77), Err(ReadError::NotImplemented));
-        assert_eq!(pmf.decode(0xffff_ffea, 77), Err(ReadError::BadTimestamp));
-        assert_eq!(pmf.decode(0xc700_0020, 77), Err(ReadError::UnknownCpu));
-        assert_eq!(
-            Interface::ArmSip.decode(0xc200_0010, 0),
-            Err(ReadError::UnknownCpu)
-        );
-        assert_eq!(pmf.decode(5, 77), Err(ReadError::Code(5)));
+        use Interface::{ArmSip, VendorEl3};
+        use ReadError::{BadTimestamp, Code, NotImplemented, UnknownCpu};
+        for (pmf, x0, expected) in [
+            (VendorEl3, 0, Ok(77)),
+            (VendorEl3, u64::MAX, Err(NotImplemented)),
+            (VendorEl3, 0xffff_ffea, Err(BadTimestamp)),
+            (VendorEl3, 0xc700_0020, Err(UnknownCpu)),
+            (ArmSip, 0xc200_0010, Err(UnknownCpu)),
+            (VendorEl3, 5, Err(Code(5))),
+        ] {
+            assert_eq!(pmf.decode(x0, 77), expected);
+        }
     }
 
     #[test]
     fn a_good_power_down() {
-        assert_eq!(
-            GOOD.check(Path::PowerDown, 100, 350),
-            Ok(Latencies {
-                powerdown: 50,
-                wakeup: 40,
-                cache_flush: 30
-            })
-        );
+        let latencies = Latencies {
+            powerdown: 50,
+            wakeup: 40,
+            cache_flush: 30,
+        };
         // The bounds belong to the window.
-        assert!(GOOD.check(Path::PowerDown, 110, 340).is_ok());
+        for [before, after] in [[100, 350], [110, 340]] {
+            let found = GOOD.check(Path::PowerDown, before, after);
+            assert_eq!(found, Ok(latencies));
+        }
     }
 
     #[test]
-    fn each_stamp_may_be_stale_or_too_new() {
+    fn each_stamp_is_checked_for_time_and_order() {
+        use Distrust::{CounterStopped, Disorder, Future, Stale};
+        use Stamp::{EnterCflush, EnterHwLowPwr, ExitCflush, ExitHwLowPwr, ExitPsci};
+        let check = |stamps: Stamps| stamps.check(Path::PowerDown, 100, 350).err();
         for stamp in Stamp::IN_TIME {
-            let stale = with(stamp, 99).check(Path::PowerDown, 100, 350);
-            if stamp == Stamp::ExitHwLowPwr {
-                assert_eq!(stale, Err(Distrust::CounterStopped));
-            } else {
-                assert_eq!(stale, Err(Distrust::Stale(stamp)));
-            }
-            assert_eq!(
-                with(stamp, 351).check(Path::PowerDown, 100, 350),
-                Err(Distrust::Future(stamp))
-            );
+            let stale = match stamp {
+                ExitHwLowPwr => CounterStopped,
+                other => Stale(other),
+            };
+            assert_eq!(check(with(stamp, 99)), Some(stale));
+            assert_eq!(check(with(stamp, 351)), Some(Future(stamp)));
         }
-    }
-
-    #[test]
-    fn an_abandoned_power_down_left_the_slot_as_it_was() {
-        let mut stamps = Stamps([10, 40, 16, 30, 12, 15]);
-        stamps.0[0] = 110;
-        stamps.0[1] = 120;
-        assert_eq!(
-            stamps.check(Path::PowerDown, 100, 130),
-            Err(Distrust::Stale(Stamp::EnterCflush))
-        );
-    }
-
-    #[test]
-    fn order_is_checked() {
         for (stamp, value) in [
-            (Stamp::EnterCflush, 105),
-            (Stamp::ExitCflush, 115),
-            (Stamp::EnterHwLowPwr, 140),
-            (Stamp::ExitPsci, 290),
+            (EnterCflush, 105),
+            (ExitCflush, 115),
+            (EnterHwLowPwr, 140),
+            (ExitPsci, 290),
         ] {
-            assert_eq!(
-                with(stamp, value).check(Path::PowerDown, 100, 350),
-                Err(Distrust::Disorder(stamp)),
-            );
+            assert_eq!(check(with(stamp, value)), Some(Disorder(stamp)));
         }
-        assert_eq!(
-            with(Stamp::ExitHwLowPwr, 155).check(Path::PowerDown, 100, 350),
-            Err(Distrust::CounterStopped)
-        );
+        assert_eq!(check(with(ExitHwLowPwr, 155)), Some(CounterStopped));
+        // An abandoned power-down leaves the slot as it was.
+        let abandoned = Stamps([110, 120, 16, 30, 12, 15]);
+        let found = abandoned.check(Path::PowerDown, 100, 130);
+        assert_eq!(found, Err(Stale(EnterCflush)));
     }
 
     #[test]
@@ -347,32 +331,26 @@ mod tests {
         stamps.0[4] = 3;
         stamps.0[5] = 2;
         assert!(stamps.check(Path::PowerDown, 100, 350).is_err());
-        assert_eq!(
-            stamps.check(Path::Standby, 100, 350).map(|l| l.cache_flush),
-            Ok(0)
-        );
+        let standby = stamps.check(Path::Standby, 100, 350);
+        assert_eq!(standby.map(|it| it.cache_flush), Ok(0));
         stamps.0[2] = 0;
         assert!(stamps.check(Path::Standby, 100, 350).is_err());
-        assert_eq!(
-            stamps.check(Path::Call, 100, 350).map(|l| l.powerdown),
-            Ok(230)
-        );
+        let call = stamps.check(Path::Call, 100, 350);
+        assert_eq!(call.map(|it| it.powerdown), Ok(230));
     }
 
+    /// From the last instant before WFI to the first one after it.
     #[test]
     fn cpu_off_is_split_by_the_second_cpu_on() {
-        let path = |turned_on| Path::OffOn { turned_on };
-        // From the last instant before WFI to the first one after it.
-        for turned_on in [160, 200, 300] {
-            assert!(GOOD.check(path(turned_on), 100, 350).is_ok());
+        for (turned_on, expected) in [
+            (155, Some(Distrust::Disorder(Stamp::EnterHwLowPwr))),
+            (160, None),
+            (200, None),
+            (300, None),
+            (310, Some(Distrust::Stale(Stamp::ExitHwLowPwr))),
+        ] {
+            let found = GOOD.check(Path::OffOn { turned_on }, 100, 350);
+            assert_eq!(found.err(), expected, "{turned_on}");
         }
-        assert_eq!(
-            GOOD.check(path(155), 100, 350),
-            Err(Distrust::Disorder(Stamp::EnterHwLowPwr))
-        );
-        assert_eq!(
-            GOOD.check(path(310), 100, 350),
-            Err(Distrust::Stale(Stamp::ExitHwLowPwr))
-        );
     }
 }

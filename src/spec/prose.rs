@@ -18,7 +18,7 @@ struct Prose<'w> {
     indent: usize,
     /// Characters on the line so far.
     column: usize,
-    /// Whether the next word stands beside another one.
+    /// True if the next word stands beside another one.
     follows: bool,
     /// The word that is being collected: its place depends on its length.
     word: [u8; COLUMNS],
@@ -104,10 +104,10 @@ pub(crate) fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
     Ok(())
 }
 
-/// What a line ends with that was cut.
+/// The end of a line that was cut.
 const MORE: &str = " ...";
 
-/// What stands for the beginning of a path that was cut.
+/// The mark for the beginning of a path that was cut.
 const LESS: &str = "...";
 /// The fewest characters that are kept of a path, its end.
 const PATH_LEAST: usize = 12;
@@ -116,11 +116,11 @@ const PATH_LEAST: usize = 12;
 /// characters are left out.
 struct ShortPath<'w> {
     out: &'w mut dyn Write,
-    /// How many characters are still to be left out.
+    /// Number of characters that are still to be left out.
     skip: usize,
     /// Bytes of the path so far; None before it.
     length: Option<usize>,
-    /// Whether the path has ended.
+    /// True if the path has ended.
     is_past: bool,
     /// The character before.
     last: char,
@@ -165,7 +165,7 @@ impl Write for ShortPath<'_> {
     }
 }
 
-/// What text comes through.
+/// The writer that text passes through.
 struct Nowhere;
 
 impl Write for Nowhere {
@@ -258,7 +258,7 @@ impl fmt::Display for Plural {
     }
 }
 
-/// How many characters `what` takes.
+/// Returns the number of characters that `what` takes.
 pub(crate) fn width(what: &dyn fmt::Display) -> usize {
     struct Count(usize);
     impl Write for Count {
@@ -318,42 +318,34 @@ mod tests {
         assert_eq!(endless.matches('x').count(), 400);
     }
 
-    #[test]
-    fn nothing_but_printable_ascii() {
-        assert_eq!(prose("", 0, "a\u{1b}[31m \u{b5}s\0"), "a?[31m ?s?\n");
+    fn line(text: &str) -> String {
         let mut out = String::new();
-        one_line(&mut out, &"tab\there\nand \u{2026}").expect("a String takes all");
-        assert_eq!(out, "tab here and ?\n");
-        out.clear();
-        one_line(&mut out, &"y".repeat(500)).expect("a String takes all");
-        assert_eq!(out, "y".repeat(COLUMNS - 4) + " ...\n");
+        one_line(&mut out, &text).expect("a String takes all");
+        out
     }
 
     #[test]
+    fn only_printable_ascii_is_kept() {
+        assert_eq!(prose("", 0, "a\u{1b}[31m \u{b5}s\0"), "a?[31m ?s?\n");
+        assert_eq!(line("tab\there\nand \u{2026}"), "tab here and ?\n");
+    }
+
+    /// A text that fits is whole, and a number has all its digits or is not there.
+    #[test]
     fn a_line_is_cut_between_words() {
-        let line = |text: &str| {
-            let mut out = String::new();
-            one_line(&mut out, &text).expect("a String takes all");
-            out
-        };
-        // What fits is whole, to the last column.
-        let full = "x".repeat(COLUMNS - 5) + " 5242";
-        assert_eq!(line(&full), full.clone() + "\n");
-        // A number is there with all its digits, or not at all.
-        let number = "x".repeat(COLUMNS - 11) + " 5242880 bytes";
-        assert_eq!(line(&number), "x".repeat(COLUMNS - 11) + " ...\n");
-        let number = "x".repeat(COLUMNS - 16) + " 5242880";
-        let cut = line(&(number.clone() + " bytes, and more"));
-        assert_eq!(cut, number + " ...\n");
+        let x = |less: usize| "x".repeat(COLUMNS - less);
+        for (text, expected) in [
+            (x(5) + " 5242", x(5) + " 5242"),
+            (x(11) + " 5242880 bytes", x(11) + " ..."),
+            (x(16) + " 5242880 bytes, and more", x(16) + " 5242880 ..."),
+            ("x".repeat(500), x(4) + " ..."),
+        ] {
+            assert_eq!(line(&text), expected + "\n");
+        }
     }
 
     #[test]
     fn a_path_is_shortened_before_the_reason() {
-        let line = |text: &str| {
-            let mut out = String::new();
-            one_line(&mut out, &text).expect("a String takes all");
-            out
-        };
         let path = "/soc/interconnect@30000000/bus@30800000/serial@30880000";
         let lead = "psci-bench: INCOMPLETE: bad input: device tree: ";
         let reason = " #interrupt-cells: 0x7, expected 3 or 4 of them";
@@ -361,15 +353,12 @@ mod tests {
         assert!(all.len() > COLUMNS);
         let kept = &path[all.len() + LESS.len() - COLUMNS..];
         assert_eq!(line(&all), std::format!("{lead}...{kept}{reason}\n"));
-        // One that has lost its beginning loses more, and keeps its end.
+        // A path that has lost its beginning loses more, and keeps its end.
         let words = " and so on".repeat(7);
         let cut = line(&std::format!("{lead}...{path} compatible:{words}"));
-        assert!(
-            cut.starts_with(&std::format!("{lead}...ial@30880000 compatible: and")),
-            "{cut}"
-        );
-        assert!(cut.ends_with(" ...\n") && cut.len() <= COLUMNS + 1, "{cut}");
-        // What fits is whole.
+        let begin = std::format!("{lead}...ial@30880000 compatible: and");
+        let is_cut = cut.starts_with(&begin) && cut.ends_with(" ...\n");
+        assert!(is_cut && cut.len() <= COLUMNS + 1, "{cut}");
         assert_eq!(line(path), std::format!("{path}\n"));
     }
 

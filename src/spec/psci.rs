@@ -1,161 +1,83 @@
-//! PSCI as this payload uses it: function IDs, return codes, `power_state`.
+//! PSCI as this payload uses it, beside the package `smccc`: return codes in words,
+//! `power_state`.
 //!
 //! Source: Arm Power State Coordination Interface, DEN0022F (PSCI 1.3); the
 //! section numbers below are that document's. Nothing here calls firmware.
 
-use crate::spec::words::words;
 use core::fmt;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Function IDs in their SMC64 form where PSCI defines one (section 5.1).
-pub mod function {
-    /// PSCI_VERSION (section 5.2).
-    pub const VERSION: u32 = 0x8400_0000;
-    /// CPU_SUSPEND (section 5.4).
-    pub const CPU_SUSPEND: u32 = 0xc400_0001;
-    /// CPU_OFF (section 5.5).
-    pub const CPU_OFF: u32 = 0x8400_0002;
-    /// CPU_ON (section 5.6).
-    pub const CPU_ON: u32 = 0xc400_0003;
-    /// AFFINITY_INFO (section 5.7).
-    pub const AFFINITY_INFO: u32 = 0xc400_0004;
-    /// SYSTEM_OFF (section 5.11).
-    pub const SYSTEM_OFF: u32 = 0x8400_0008;
-    /// SYSTEM_RESET (section 5.12).
-    pub const SYSTEM_RESET: u32 = 0x8400_0009;
-    /// PSCI_FEATURES (section 5.15).
-    pub const FEATURES: u32 = 0x8400_000a;
-    /// SYSTEM_SUSPEND (section 5.19).
-    pub const SYSTEM_SUSPEND: u32 = 0xc400_000e;
-    /// PSCI_SET_SUSPEND_MODE (section 5.20).
-    pub const SET_SUSPEND_MODE: u32 = 0x8400_000f;
-    /// PSCI_STAT_RESIDENCY (section 5.21).
-    pub const STAT_RESIDENCY: u32 = 0xc400_0010;
-    /// PSCI_STAT_COUNT (section 5.22).
-    pub const STAT_COUNT: u32 = 0xc400_0011;
-}
+use serde::{Deserialize, Serialize};
+use smccc::psci::Error;
+
+use crate::spec::words::words;
 
 /// The affinity fields of an MPIDR: Aff3 in bits 39:32, Aff2..Aff0 in 23:0.
 ///
 /// `target_cpu` arguments must have every other bit clear (section 5.6).
 pub const AFFINITY_MASK: u64 = 0xff_00ff_ffff;
 
-/// A PSCI return code below zero (section 5.2.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Error {
-    /// -1: the firmware does not implement the function.
-    NotSupported,
-    /// -2: an argument is not valid, `power_state` included.
-    InvalidParameters,
-    /// -3: not allowed now.
-    Denied,
-    /// -4: the CPU is on already.
-    AlreadyOn,
-    /// -5: an earlier CPU_ON has not completed.
-    OnPending,
-    /// -6: the firmware failed.
-    InternalFailure,
-    /// -7: no such trusted OS.
-    NotPresent,
-    /// -8: the CPU is disabled.
-    Disabled,
-    /// -9: the entry point is not valid.
-    InvalidAddress,
-    /// A code that PSCI does not define.
-    Unknown(i32),
-}
+/// A PSCI return code (section 5.2.2), printed by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReturnCode(pub i32);
 
-impl Error {
-    /// The error that `code` stands for.
-    #[must_use]
-    pub fn from_code(code: i32) -> Self {
-        match code {
-            -1 => Self::NotSupported,
-            -2 => Self::InvalidParameters,
-            -3 => Self::Denied,
-            -4 => Self::AlreadyOn,
-            -5 => Self::OnPending,
-            -6 => Self::InternalFailure,
-            -7 => Self::NotPresent,
-            -8 => Self::Disabled,
-            -9 => Self::InvalidAddress,
-            other => Self::Unknown(other),
-        }
+impl From<Error> for ReturnCode {
+    fn from(error: Error) -> Self {
+        Self(i64::from(error) as i32)
     }
 }
 
-impl Error {
-    /// The code that stands for this error.
-    #[must_use]
-    pub fn code(self) -> i32 {
-        match self {
-            Self::NotSupported => -1,
-            Self::InvalidParameters => -2,
-            Self::Denied => -3,
-            Self::AlreadyOn => -4,
-            Self::OnPending => -5,
-            Self::InternalFailure => -6,
-            Self::NotPresent => -7,
-            Self::Disabled => -8,
-            Self::InvalidAddress => -9,
-            Self::Unknown(other) => other,
-        }
-    }
-}
-
-impl Serialize for Error {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.code().serialize(to)
-    }
-}
-
-impl<'de> Deserialize<'de> for Error {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        i32::deserialize(from).map(Self::from_code)
-    }
-}
-
-impl fmt::Display for Error {
+impl fmt::Display for ReturnCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NotSupported => "NOT_SUPPORTED",
-            Self::InvalidParameters => "INVALID_PARAMETERS",
-            Self::Denied => "DENIED",
-            Self::AlreadyOn => "ALREADY_ON",
-            Self::OnPending => "ON_PENDING",
-            Self::InternalFailure => "INTERNAL_FAILURE",
-            Self::NotPresent => "NOT_PRESENT",
-            Self::Disabled => "DISABLED",
-            Self::InvalidAddress => "INVALID_ADDRESS",
-            // Of a call that was not to come back.
-            Self::Unknown(0) => "SUCCESS",
-            Self::Unknown(code) => {
-                return write!(f, "undefined code {}", *code);
-            }
+        f.write_str(match Error::from(self.0) {
+            Error::NotSupported => "NOT_SUPPORTED",
+            Error::InvalidParameters => "INVALID_PARAMETERS",
+            Error::Denied => "DENIED",
+            Error::AlreadyOn => "ALREADY_ON",
+            Error::OnPending => "ON_PENDING",
+            Error::InternalFailure => "INTERNAL_FAILURE",
+            Error::NotPresent => "NOT_PRESENT",
+            Error::Disabled => "DISABLED",
+            Error::InvalidAddress => "INVALID_ADDRESS",
+            // A call that should not have returned returned it.
+            Error::Unknown(0) => "SUCCESS",
+            Error::Unknown(code) => return write!(f, "undefined code {code}"),
         })
     }
 }
 
-/// Decodes X0 as a call returned it.
-///
-/// Return codes are 32 bits wide in spirit: some firmware zero-extends a
-/// negative W0, so only the low half is looked at.
+/// Accepts a return code above zero as a success, as only those below are errors.
 ///
 /// # Errors
-/// Any code below zero.
-pub fn decode(x0: u64) -> Result<u32, Error> {
-    let code = x0 as u32;
-    match code as i32 {
-        failure if failure < 0 => Err(Error::from_code(failure)),
-        _ => Ok(code),
+/// An error below zero.
+pub fn accept_positive(result: Result<(), Error>) -> Result<(), Error> {
+    match result {
+        Err(Error::Unknown(code)) if code > 0 => Ok(()),
+        other => other,
     }
 }
 
+/// Says that a result of PSCI_FEATURES(CPU_SUSPEND) has OS-initiated mode (section
+/// 5.15.2, bit 0).
+pub fn has_os_initiated(features: u32) -> bool {
+    features & 1 != 0
+}
+
+/// The reason why a state cannot be of the power level that a board has for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrongLevel {
+    /// `power_state` names this level.
+    Names(u8),
+    /// A standby state, which is of level 0 here.
+    Standby,
+}
+
 words! {
-    /// Which of the two layouts `power_state` has (section 5.4.2); bit 1 of
-    /// PSCI_FEATURES(CPU_SUSPEND) tells.
+    /// The layout of `power_state` (section 5.4.2), by bit 1 of
+    /// PSCI_FEATURES(CPU_SUSPEND).
+    #[derive(Default)]
     pub enum StateFormat, name {
         /// StateID in bits 15:0, type in bit 16, power level in bits 25:24.
+        #[default]
         Original = "original",
         /// StateID in bits 27:0, type in bit 30.
         Extended = "extended",
@@ -163,8 +85,7 @@ words! {
 }
 
 impl StateFormat {
-    /// The format that a PSCI_FEATURES(CPU_SUSPEND) result stands for.
-    #[must_use]
+    /// Returns the format by a result of PSCI_FEATURES(CPU_SUSPEND).
     pub fn from_features(features: u32) -> Self {
         if features & 0b10 == 0 {
             Self::Original
@@ -174,7 +95,6 @@ impl StateFormat {
     }
 
     /// Returns the format that the firmware does not take.
-    #[must_use]
     pub fn other(self) -> Self {
         match self {
             Self::Original => Self::Extended,
@@ -182,8 +102,7 @@ impl StateFormat {
         }
     }
 
-    /// Whether every bit that the format reserves is zero in `power_state`.
-    #[must_use]
+    /// Says that every bit that the format reserves is zero in `power_state`.
     pub fn accepts(self, power_state: u32) -> bool {
         let reserved = match self {
             Self::Original => 0xfcfe_0000,
@@ -192,9 +111,8 @@ impl StateFormat {
         power_state & reserved == 0
     }
 
-    /// Whether `power_state` asks for a power-down, so that the CPU comes
-    /// back through its entry point.
-    #[must_use]
+    /// Says that `power_state` asks for a power-down, from which the CPU returns through
+    /// its entry point.
     pub fn is_powerdown(self, power_state: u32) -> bool {
         let bit = match self {
             Self::Original => 16,
@@ -203,29 +121,15 @@ impl StateFormat {
         power_state & (1 << bit) != 0
     }
 
-    /// The power level that `power_state` names, where the format has one.
-    ///
-    /// The extended format leaves the whole StateID to the platform: there
-    /// the level has to come from elsewhere.
-    #[must_use]
+    /// Returns the power level that `power_state` names; None in the extended format,
+    /// which leaves the whole StateID to the platform.
     pub fn level(self, power_state: u32) -> Option<u8> {
         match self {
             Self::Original => Some(((power_state >> 24) & 0b11) as u8),
             Self::Extended => None,
         }
     }
-}
 
-/// Why a state cannot be of the power level that a board says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WrongLevel {
-    /// `power_state` names this level.
-    Names(u8),
-    /// A standby state, which is of level 0 here.
-    Standby,
-}
-
-impl StateFormat {
     /// Refuses a level that contradicts `power_state`.
     ///
     /// # Errors
@@ -239,77 +143,40 @@ impl StateFormat {
     }
 }
 
-/// Who decides which states the levels above a CPU go to (section 4.2.1): the
-/// argument of SET_SUSPEND_MODE (section 5.20).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum SuspendMode {
-    /// The firmware, by what all CPUs below a node asked for.
-    PlatformCoordinated,
-    /// The caller: the last CPU down asks for the node, too.
-    OsInitiated,
-}
-
-impl SuspendMode {
-    /// Whether a PSCI_FEATURES(CPU_SUSPEND) result says that the mode can be
-    /// set to OS-initiated (section 5.15.2, bit 0).
-    #[must_use]
-    pub fn is_advertised(features: u32) -> bool {
-        features & 1 != 0
-    }
-}
-
-/// AFFINITY_INFO's answer for one CPU (section 5.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Affinity {
-    /// 0: the CPU is on.
-    On,
-    /// 1: the CPU is off, as the firmware keeps its books.
-    Off,
-    /// 2: CPU_ON was called and has not completed.
-    OnPending,
-    /// An answer that PSCI does not define.
-    Unknown(u32),
-}
-
-impl From<u32> for Affinity {
-    fn from(code: u32) -> Self {
-        match code {
-            0 => Self::On,
-            1 => Self::Off,
-            2 => Self::OnPending,
-            other => Self::Unknown(other),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_zero_extended_error_is_an_error() {
-        assert_eq!(decode(0xffff_fffe), Err(Error::InvalidParameters));
-        assert_eq!(decode(u64::MAX), Err(Error::NotSupported));
-        assert_eq!(decode(0x1_0001), Ok(0x1_0001));
-    }
-
-    #[test]
-    fn every_code_comes_back() {
-        for code in -20..0 {
-            assert_eq!(Error::from_code(code).code(), code);
+    fn codes_are_printed_by_name() {
+        for (code, name) in [
+            (-1, "NOT_SUPPORTED"),
+            (-2, "INVALID_PARAMETERS"),
+            (-3, "DENIED"),
+            (-4, "ALREADY_ON"),
+            (-5, "ON_PENDING"),
+            (-6, "INTERNAL_FAILURE"),
+            (-7, "NOT_PRESENT"),
+            (-8, "DISABLED"),
+            (-9, "INVALID_ADDRESS"),
+            (-77, "undefined code -77"),
+            (0, "SUCCESS"),
+        ] {
+            assert_eq!(std::format!("{}", ReturnCode(code)), name);
+            assert_eq!(ReturnCode::from(Error::from(code)), ReturnCode(code));
         }
     }
 
     #[test]
-    fn codes_and_names() {
-        for (code, name) in [
-            (-1, "NOT_SUPPORTED"),
-            (-3, "DENIED"),
-            (-9, "INVALID_ADDRESS"),
-            (-77, "undefined code -77"),
+    fn only_codes_below_zero_are_errors() {
+        let unknown = |code| Err(Error::Unknown(code));
+        for (result, accepted) in [
+            (Ok(()), Ok(())),
+            (unknown(1), Ok(())),
+            (unknown(-77), unknown(-77)),
+            (Err(Error::Denied), Err(Error::Denied)),
         ] {
-            assert_eq!(std::format!("{}", Error::from_code(code)), name);
+            assert_eq!(accept_positive(result), accepted, "{result:?}");
         }
     }
 

@@ -1,8 +1,16 @@
 //! Stretches of the physical address space.
 
+use serde::Deserialize;
+
+/// Size in bytes and alignment of a small device's registers.
+pub const PAGE: u64 = 0x1000;
+/// The first address that the payload cannot map.
+pub const ADDRESSES: u64 = 1 << 48;
+
 /// A stretch of the physical address space. It has a size, and its end does
 /// not exceed 64 bits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Region {
     /// First address.
     pub base: u64,
@@ -12,20 +20,23 @@ pub struct Region {
 
 impl Region {
     /// Returns the address after the last byte.
-    #[must_use]
     pub const fn end(&self) -> u64 {
         self.base.saturating_add(self.size)
     }
 
-    /// Says that all of `other` lies in this region.
-    #[must_use]
+    /// Returns true if all of `other` lies in this region.
     pub const fn contains(&self, other: &Self) -> bool {
         self.base <= other.base && other.end() <= self.end()
     }
 
-    /// Says that the two regions share a byte.
-    #[must_use]
+    /// Returns true if the two regions share a byte.
     pub const fn overlaps(&self, other: &Self) -> bool {
         self.base < other.end() && other.base < self.end()
+    }
+
+    /// Returns true for a small device's registers: at least 4 KiB, aligned to as much,
+    /// at an address that can be mapped.
+    pub const fn is_page(&self) -> bool {
+        self.size >= PAGE && self.base.is_multiple_of(PAGE) && self.base < ADDRESSES
     }
 }

@@ -1,69 +1,79 @@
-//! The SMC Calling Convention: its version, and who answers.
+//! The SMC Calling Convention: its version, and the software that handles calls.
 //!
-//! Source: Arm SMC Calling Convention, DEN0028. A call that is not there
-//! returns -1 by version 1.1; of older firmware nothing is sure, and so it is
-//! asked nothing. What PSCI_FEATURES says of SMCCC_VERSION tells the two apart.
+//! Source: Arm SMC Calling Convention, DEN0028. A call that is not implemented
+//! returns -1 by version 1.1; older firmware promises nothing, and so gets none of
+//! these calls. PSCI_FEATURES(SMCCC_VERSION) lists version 1.1 and later ones alone.
 
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-/// Function IDs.
-pub mod function {
-    /// SMCCC_VERSION (section 7.2).
-    pub const VERSION: u32 = 0x8000_0000;
-    /// The UID of whoever handles Standard Secure Service Calls, PSCI's among
-    /// them (section 6.2).
-    pub const SERVICE_UID: u32 = 0x8400_ff01;
-    /// The revision of the same.
-    pub const SERVICE_REVISION: u32 = 0x8400_ff03;
-    /// The UID of whoever handles Vendor Specific Hypervisor Service Calls.
-    pub const HYPERVISOR_UID: u32 = 0x8600_ff01;
-}
+use smccc::arch::Version;
+use smccc::psci;
 
-/// The first version by which every call may be tried: major version in bits
-/// 30:16, minor in 15:0.
-pub const VERSION_1_1: u32 = 0x1_0001;
+/// The UID of the software that handles Standard Secure Service Calls, PSCI's among
+/// them (section 6.2).
+pub const SERVICE_UID: u32 = 0x8400_ff01;
+/// The revision of that software.
+pub const SERVICE_REVISION: u32 = 0x8400_ff03;
+/// The UID of the software that handles Vendor Specific Hypervisor Service Calls.
+pub const HYPERVISOR_UID: u32 = 0x8600_ff01;
+
+/// The first version by which every call may be tried.
+pub const VERSION_1_1: Version = Version { major: 1, minor: 1 };
+
+/// Sign-extends X0 for the functions of 64 bits whose result the package `smccc` reads as
+/// a return code of 64 bits: some firmware zero-extends it from W0.
+pub const fn sign_extend_status(function: u32, x0: u64) -> u64 {
+    match function {
+        psci::PSCI_CPU_SUSPEND_64
+        | psci::PSCI_CPU_ON_64
+        | psci::PSCI_MIGRATE_64
+        | psci::PSCI_CPU_DEFAULT_SUSPEND_64
+        | psci::PSCI_SYSTEM_SUSPEND_64
+        | psci::PSCI_SYSTEM_RESET2_64
+        | psci::PSCI_MEM_PROTECT_CHECK_RANGE_64 => x0 as i32 as u64,
+        _ => x0,
+    }
+}
 
 /// KVM's UID, 28b46fb6-2ec5-11e9-a9ca-4b564d003a74 (Linux,
 /// `include/linux/arm-smccc.h`), as W0 to W3 give it.
 const KVM: [u32; 4] = [0xb66f_b428, 0xe911_c52e, 0x564b_caa9, 0x743a_004d];
 
-/// Whether an answer to [`function::HYPERVISOR_UID`] is KVM's, X0 to X3.
-#[must_use]
+/// Says that a result of [`HYPERVISOR_UID`], X0 to X3, is KVM's.
 pub fn is_kvm(answer: [u64; 4]) -> bool {
     answer.map(|x| x as u32) == KVM
 }
 
-/// Whoever handles PSCI's calls.
+/// The software that handles PSCI's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
-    /// Its UID as W0 to W3 gave it, the first byte lowest.
+    /// The UID as W0 to W3 have it, the first byte lowest.
     pub uid: [u32; 4],
-    /// Its revision, major and minor, where it has one.
+    /// The revision, major and minor, where it has one.
     pub revision: Option<[u32; 2]>,
 }
 
 impl Service {
-    /// What the two calls' answers say, X0 to X3 of each; None where there is
-    /// no such service.
-    #[must_use]
+    /// Returns the service by the two calls' results, X0 to X3 of each; None where
+    /// there is none.
     pub fn from_answers(uid: [u64; 4], revision: [u64; 4]) -> Option<Self> {
         let uid = uid.map(|x| x as u32);
         let [major, minor, ..] = revision.map(|x| x as u32);
-        // Not there; not touched; nothing written.
-        if [u32::MAX, function::SERVICE_UID, 0].contains(&uid[0]) {
+        // Not implemented; X0 left as it was; nothing written.
+        if [u32::MAX, SERVICE_UID, 0].contains(&uid[0]) {
             return None;
         }
-        let told = (major as i32) >= 0 && (minor as i32) >= 0;
+        let has_revision = (major as i32) >= 0 && (minor as i32) >= 0;
         Some(Self {
             uid,
-            revision: told.then_some([major, minor]),
+            revision: has_revision.then_some([major, minor]),
         })
     }
 }
 
 impl fmt::Display for Service {
-    /// The UID as RFC 9562 writes it.
+    /// Writes the UID as RFC 9562 does.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, word) in self.uid.iter().enumerate() {
             for (at, byte) in word.to_le_bytes().iter().enumerate() {
@@ -82,8 +92,31 @@ mod tests {
     use super::*;
     use std::string::ToString;
 
-    /// What TF-A answers: UID 5b908d10-63f8-e847-ae2d-c0fb5641f6e2, 0.1.
+    /// TF-A's: UID 5b908d10-63f8-e847-ae2d-c0fb5641f6e2, 0.1.
     const TF_A: [u64; 4] = [0x108d_905b, 0x47e8_f863, 0xfbc0_2dae, 0xe2f6_4156];
+
+    #[test]
+    fn status_alone_is_sign_extended() {
+        let negative = u64::from(-2i32 as u32);
+        for (function, x0) in [
+            (psci::PSCI_CPU_SUSPEND_64, -2i64 as u64),
+            (psci::PSCI_CPU_ON_64, -2i64 as u64),
+            (psci::PSCI_MIGRATE_64, -2i64 as u64),
+            (psci::PSCI_CPU_DEFAULT_SUSPEND_64, -2i64 as u64),
+            (psci::PSCI_SYSTEM_SUSPEND_64, -2i64 as u64),
+            (psci::PSCI_SYSTEM_RESET2_64, -2i64 as u64),
+            (psci::PSCI_MEM_PROTECT_CHECK_RANGE_64, -2i64 as u64),
+            // Read by their low word, or as values of 64 bits.
+            (psci::PSCI_AFFINITY_INFO_64, negative),
+            (psci::PSCI_NODE_HW_STATE_64, negative),
+            (psci::PSCI_MIGRATE_INFO_UP_CPU_64, negative),
+            (psci::PSCI_STAT_RESIDENCY_64, negative),
+            (psci::PSCI_STAT_COUNT_64, negative),
+        ] {
+            assert_eq!(sign_extend_status(function, negative), x0, "{function:#x}");
+            assert_eq!(sign_extend_status(function, 1), 1, "{function:#x}");
+        }
+    }
 
     #[test]
     fn a_uid_reads_as_its_source_has_it() {
@@ -105,7 +138,7 @@ mod tests {
     #[test]
     fn no_answer_is_no_uid() {
         let refused = u64::from(u32::MAX);
-        for x0 in [u64::MAX, refused, 0, function::SERVICE_UID.into()] {
+        for x0 in [u64::MAX, refused, 0, SERVICE_UID.into()] {
             assert_eq!(Service::from_answers([x0, 2, 3, 4], [0, 1, 0, 0]), None);
         }
         for revision in [[u64::MAX, 0, 0, 0], [refused, 0, 0, 0]] {

@@ -16,7 +16,7 @@ pub const RUNGS: usize = 4;
 pub struct Rung {
     /// The `power_state`; 0 where there is none.
     pub state: u32,
-    /// Its power level, where the format or the board tells.
+    /// The power level; None if neither the format nor the board gives it.
     pub level: Option<u8>,
 }
 
@@ -37,13 +37,13 @@ impl Ladder {
         ladder
     }
 
-    /// Whether nothing is to be read.
+    /// Returns true if no statistics are to be read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rungs().next().is_none()
     }
 
-    /// Its states with their places.
+    /// Returns the states with their places.
     pub fn rungs(&self) -> impl Iterator<Item = (usize, Rung)> + '_ {
         let rungs = self.0.iter().copied().enumerate();
         rungs.filter(|(_, rung)| rung.state != 0)
@@ -99,7 +99,7 @@ impl Rise {
     }
 }
 
-/// What a CPU reached, and what it was to reach.
+/// The state that a CPU reached, and the one that was due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reached {
     /// The deepest state whose count rose; None: none did.
@@ -117,7 +117,7 @@ pub struct Reached {
     pub most_us: Option<u64>,
 }
 
-/// What is wrong with what was reached.
+/// A contradiction in what was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mismatch {
     /// Another state than the one that was due.
@@ -148,7 +148,7 @@ impl Reached {
         reached
     }
 
-    /// What is wrong, if anything is.
+    /// Returns the contradiction, if there is one.
     #[must_use]
     pub fn mismatch(&self) -> Option<Mismatch> {
         let too_long = |most: u64| u64::from(self.residency_us) > most + 1;
@@ -168,33 +168,35 @@ impl Reached {
 mod tests {
     use super::*;
 
-    const CORE: Rung = Rung {
-        state: 0x1_0002,
-        level: Some(0),
-    };
-    const CLUSTER: Rung = Rung {
-        state: 0x101_0022,
-        level: Some(1),
-    };
-    const SYSTEM: Rung = Rung {
-        state: 0x201_0222,
-        level: Some(2),
-    };
+    const fn rung(state: u32, level: u8) -> Rung {
+        Rung {
+            state,
+            level: Some(level),
+        }
+    }
+
+    const CORE: Rung = rung(0x1_0002, 0);
+    const CLUSTER: Rung = rung(0x101_0022, 1);
+    const SYSTEM: Rung = rung(0x201_0222, 2);
 
     #[test]
-    fn what_is_due_depends_on_who_is_awake() {
-        let ladder = Ladder::new(SYSTEM, [CLUSTER, CORE].into_iter());
-        assert_eq!(ladder.due(None), Some(SYSTEM.state));
-        assert_eq!(ladder.due(Some(1)), Some(CLUSTER.state));
-        assert_eq!(ladder.due(Some(0)), Some(CORE.state));
+    fn the_state_that_is_due_depends_on_the_cpus_that_are_awake() {
+        let all = Ladder::new(SYSTEM, [CLUSTER, CORE].into_iter());
         let vague = Rung {
             level: None,
             ..CLUSTER
         };
-        let ladder = Ladder::new(vague, [CORE].into_iter());
-        assert_eq!(ladder.due(Some(0)), None);
-        assert_eq!(ladder.due(None), Some(CLUSTER.state));
-        assert_eq!(Ladder::default().due(None), None);
+        let vague = Ladder::new(vague, [CORE].into_iter());
+        for (ladder, most, due) in [
+            (&all, None, Some(SYSTEM)),
+            (&all, Some(1), Some(CLUSTER)),
+            (&all, Some(0), Some(CORE)),
+            (&vague, Some(0), None),
+            (&vague, None, Some(CLUSTER)),
+            (&Ladder::default(), None, None),
+        ] {
+            assert_eq!(ladder.due(most), due.map(|rung| rung.state));
+        }
     }
 
     #[test]
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rose_was_reached() {
+    fn the_state_whose_count_rose_was_reached() {
         let before = Statistics {
             counts: [0, 0, 5, 2],
             residencies: [0, 0, 900, 400],
@@ -220,24 +222,23 @@ mod tests {
             residencies: [0, 0, 1900, 1300],
         };
         let good = Rise::between(&before, &after);
-        assert_eq!(good.counts, [0, 0, 1, 1]);
-        assert_eq!(good.residency_us, 900);
-        assert_eq!(reached(good, CLUSTER.state).mismatch(), None);
-        // A CPU that nobody kept from it.
+        assert_eq!((good.counts, good.residency_us), ([0, 0, 1, 1], 900));
         let shallow = Rise {
             counts: [0, 0, 1, 0],
             ..good
         };
-        let said = reached(shallow, CLUSTER.state);
-        assert_eq!(said.state, Some(CORE.state));
-        assert_eq!(said.mismatch(), Some(Mismatch::State));
-        assert_eq!(reached(shallow, CORE.state).mismatch(), None);
-        // Deeper than can be is no better.
-        let said = reached(good, CORE.state);
-        assert_eq!(said.mismatch(), Some(Mismatch::State));
-        let nothing = reached(Rise::default(), CORE.state);
-        assert_eq!(nothing.state, None);
-        assert_eq!(nothing.mismatch(), Some(Mismatch::State));
+        // A deeper state than can be reached is a mismatch, too.
+        for (rise, due, state, mismatch) in [
+            (good, CLUSTER, Some(CLUSTER), None),
+            (shallow, CLUSTER, Some(CORE), Some(Mismatch::State)),
+            (shallow, CORE, Some(CORE), None),
+            (good, CORE, Some(CLUSTER), Some(Mismatch::State)),
+            (Rise::default(), CORE, None, Some(Mismatch::State)),
+        ] {
+            let found = reached(rise, due.state);
+            assert_eq!(found.state, state.map(|rung| rung.state));
+            assert_eq!(found.mismatch(), mismatch);
+        }
     }
 
     #[test]
@@ -246,12 +247,16 @@ mod tests {
             counts: [0, 0, 1, count],
             residency_us,
         };
-        let of = |count, us| reached(rise(count, us), CLUSTER.state).mismatch();
-        assert_eq!(of(1, 1), None);
-        assert_eq!(of(1, 1001), None);
-        assert_eq!(of(2, 10), Some(Mismatch::Count));
-        assert_eq!(of(1, 0), Some(Mismatch::Residency));
-        assert_eq!(of(1, 1002), Some(Mismatch::Residency));
+        for (count, us, mismatch) in [
+            (1, 1, None),
+            (1, 1001, None),
+            (2, 10, Some(Mismatch::Count)),
+            (1, 0, Some(Mismatch::Residency)),
+            (1, 1002, Some(Mismatch::Residency)),
+        ] {
+            let found = reached(rise(count, us), CLUSTER.state);
+            assert_eq!(found.mismatch(), mismatch, "{count} {us}");
+        }
         let timeless = Reached {
             most_us: None,
             ..reached(rise(1, 5000), CLUSTER.state)

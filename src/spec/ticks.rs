@@ -17,7 +17,7 @@ impl Clock {
     /// has to write, and some does not: then it may hold anything.
     pub const BELIEVED: core::ops::RangeInclusive<u64> = 1_000..=10_000_000_000;
 
-    /// Whether ticks can be told as time at all.
+    /// Returns true if ticks can be converted to time.
     #[must_use]
     pub fn is_known(self) -> bool {
         Self::BELIEVED.contains(&self.hz)
@@ -59,7 +59,7 @@ impl Clock {
         self.ns(ticks).map(|ns| ns / 10 + u64::from(ns % 10 >= 5))
     }
 
-    /// What one tick lasts, in picoseconds, truncated.
+    /// Returns the duration of one tick in picoseconds, truncated.
     #[must_use]
     pub fn tick_ps(self) -> Option<u64> {
         self.scaled(1, 1_000_000_000_000)
@@ -99,12 +99,12 @@ impl fmt::Display for Hundredths {
     }
 }
 
-/// What figures are told in.
+/// The unit of figures.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unit(pub(crate) Clock);
 
 impl Unit {
-    /// Its name, for headings.
+    /// Returns the unit's name, for headings.
     pub(crate) fn name(self) -> &'static str {
         if self.0.is_known() { "us" } else { "ticks" }
     }

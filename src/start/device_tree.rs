@@ -1,11 +1,10 @@
-//! Finds the device tree: appended to the image, in the transfer list that
-//! X1 says is at X3, or where X0 or X2 points.
+//! Finds the device tree: appended to the image, in the transfer list at X3 (as X1
+//! announces it), or where X0 or X2 points.
 //!
-//! An address in a register is not one until it is proven: firmware may pass
-//! an MPIDR there. It must be aligned to 8, above the first 64 KiB, and what
-//! is there must be readable (by a probe that survives an abort) and have the
-//! magic of a device tree. X1 is a promise that X3 is the address of a list:
-//! one that is not sound is an error, and not passed over.
+//! Firmware may pass an MPIDR in X0. So the address in a register must be aligned to 8
+//! and above the first 64 KiB, the memory there must be readable (by a probe that
+//! survives an abort) and begin with the magic of a device tree. X1 promises that X3 is
+//! the address of a transfer list: a damaged list is an error.
 
 use core::fmt;
 
@@ -51,25 +50,26 @@ impl fmt::Display for Source {
 
 /// A tree, mapped and whole.
 pub struct DeviceTree {
-    /// The bytes.
     pub bytes: &'static [u8],
-    /// The region of the bytes.
     pub region: Region,
-    /// The origin of the bytes.
     pub source: Source,
 }
 
 /// The reason why there is no tree.
 pub enum NotFound {
     /// The appended one's place in the parameter block is impossible.
-    Appended { offset: u64, size: u64 },
+    Appended {
+        offset: u64,
+        size: u64,
+    },
     /// None is appended, and neither register points to one.
-    Nowhere { x0: u64, x2: u64 },
-    /// The tree that was found cannot be used.
+    Nowhere {
+        x0: u64,
+        x2: u64,
+    },
     Unusable(Source, UnusableTree),
 }
 
-/// The error of a tree.
 pub enum UnusableTree {
     Board(psci_bench::board::BoardError),
     Handoff(HandoffError),

@@ -92,14 +92,8 @@ fn run_with_tree(
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {
             open_console(&mut tables, uart, false);
         }
-        ending::set_conduit(
-            early
-                .conduit
-                .as_ref()
-                .ok()
-                .copied()
-                .filter(|_| has_firmware),
-        );
+        let conduit = early.conduit.as_ref().ok().copied();
+        ending::set_conduit(conduit.filter(|_| has_firmware));
     }
     instructions::unmask_serrors();
     let read = Board::read(found.bytes);
@@ -126,7 +120,7 @@ fn run_with_tree(
     };
     if !console::is_set() {
         // A measurement without a way to print its results makes no sense.
-        ending::end_silently();
+        ending::finish();
     }
     ending::set_end_action(plan.end);
     if plan.list {

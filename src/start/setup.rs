@@ -14,9 +14,10 @@ use psci_bench::output;
 use psci_bench::plan::Plan;
 use psci_bench::scenario::Needs;
 use psci_bench::spec::pmf::{Interface, ReadError};
-use psci_bench::spec::psci::function;
+use psci_bench::spec::psci::ReturnCode;
 use psci_bench::spec::region::Region;
 use psci_bench::spec::ticks::Clock;
+use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
 
 use super::memory::{self, Memory, TOO_LARGE, mapped};
 use crate::machine::call::call_path::CallPath;
@@ -90,11 +91,11 @@ pub fn prepare(
     let channels = channels(&mut tables, &mut memory, cpus, &needs);
     let waiter = waiter(&mut tables, board);
     let waker = SgiWaker { channels, lead };
-    let parts = round_parts(&mut tables, board, waiter, dirty_lines, waker);
-    let parts = participant::publish(RoundParts {
+    let parts = RoundParts {
         is_kvm_guest,
-        ..parts
-    });
+        ..round_parts(&mut tables, board, waiter, dirty_lines, waker)
+    };
+    let parts = participant::publish(parts);
     let own = bring_up_lead(channels, lead, parts);
     let facts = Facts {
         outer_cache,
@@ -240,42 +241,35 @@ fn bring_up_lead(
     own
 }
 
-/// Returns the timer frame of the board that can be used.
-fn usable_frame(
-    opened: &Result<TimerFrameDriver, NoFrame>,
-    board: &Board<'_>,
-) -> Result<TimerFrame, NoFrame> {
-    match opened {
-        // Trials find out if it wakes the lead.
-        Ok(_) => board.timer_frame,
-        Err(reason) => Err(*reason),
-    }
-}
-
 /// Collects the facts about machine and firmware.
 fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
-    let RoundParts {
-        waiter, firmware, ..
-    } = own.parts;
+    let Participant { channel, parts } = own;
+    let (waiter, firmware) = (&parts.waiter, parts.firmware);
     let psci_version = match firmware.version() {
-        Ok(version) => version,
-        Err(error) => give_up(&format_args!("PSCI_VERSION: firmware returned {error}")),
+        Ok(version) => version.into(),
+        Err(error) => {
+            let code = ReturnCode::from(error);
+            give_up(&format_args!("PSCI_VERSION: firmware returned {code}"))
+        }
     };
     let smccc = firmware.smccc_version();
     let Timebase { path, clock } = waiter.timebase;
-    let Participant { channel, parts } = own;
     Facts {
         frequency: clock.hz,
         counter: path.counter(),
         timer: waiter.timer.name(),
         timer_intid: waiter.timer.intid,
-        frame: usable_frame(&parts.timer_frame, board),
+        // Trials find out if it wakes the lead.
+        frame: match &parts.timer_frame {
+            Ok(_) => board.timer_frame,
+            Err(reason) => Err(*reason),
+        },
         exception_level: registers::exception_level(),
         e2h: registers::has_fixed_e2h(),
         gic: waiter.gic.version(),
         conduit: path.conduit(),
         psci_version,
-        smccc,
+        smccc: smccc.map(u32::from),
         service: firmware.identify_service(smccc),
         state_format: firmware.state_format(),
         pmf: firmware.pmf,
@@ -285,10 +279,10 @@ fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
         kvm: parts.is_kvm_guest,
         zero: registers::dc_zva_bytes().is_some(),
         os_initiated: firmware.has_os_initiated(),
-        system_suspend: firmware.features(function::SYSTEM_SUSPEND).is_ok(),
+        system_suspend: firmware.features(PSCI_SYSTEM_SUSPEND_64).is_ok(),
         lead: channel.index,
         outer_cache: None,
         own: channel::identity_of(channel.index).unwrap_or_default(),
-        overheads: overhead::measure_overheads(path, *firmware, channel.mpidr()),
+        overheads: overhead::measure_overheads(path, firmware, channel.mpidr()),
     }
 }

@@ -1,5 +1,4 @@
-//! What the whole-program tests share: running the payload under QEMU, and
-//! reading what it printed.
+//! Runs the payload under QEMU, and reads what it printed.
 
 #![allow(dead_code, reason = "each test program uses its own part of it")]
 
@@ -10,12 +9,15 @@ use std::sync::atomic::AtomicBool;
 use object::{Object, ObjectSymbol};
 use psci_bench::model::Verdict;
 use psci_bench::record::parse::Record;
-use xtask::board::{self, Conduit, Gic, StateId};
+use xtask::board::firmware_kind::Firmware;
+use xtask::board::{self, Board, Conduit, Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 use xtask::build::payload;
+use xtask::qemu::Level;
 use xtask::qemu::run_result::RunResult;
 use xtask::qemu::run_spec::RunSpec;
+use xtask::qemu::stream::Ending;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
@@ -28,38 +30,102 @@ pub fn run(spec: &RunSpec) -> RunResult {
     }
 }
 
-/// Runs `spec`, which has to end with PASS.
-pub fn pass(spec: &RunSpec) -> Log {
+/// Each firmware on each GIC at each level.
+pub fn machines() -> impl Iterator<Item = (Firmware, Gic, Level)> {
+    let all = (0..8).map(|place| [place & 4, place & 2, place & 1].map(|bit| bit != 0));
+    all.map(|[is_builtin, is_v3, is_el2]| {
+        let firmware = if is_builtin {
+            Firmware::Builtin
+        } else {
+            Firmware::TfA
+        };
+        let gic = if is_v3 { Gic::V3 } else { Gic::V2 };
+        (firmware, gic, if is_el2 { Level::El2 } else { Level::El1 })
+    })
+}
+
+/// Text in one line: long messages are wrapped.
+pub fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A finished run.
+pub struct Ran {
+    pub result: RunResult,
+    /// The log in one line.
+    pub plain: String,
+}
+
+impl Ran {
+    /// The log contains each of these words; those behind a `!` it lacks.
+    pub fn says<S: AsRef<str>>(self, words: &[S]) -> Self {
+        for word in words.iter().map(AsRef::as_ref) {
+            let (has, word) = match word.strip_prefix('!') {
+                Some(word) => (false, word),
+                None => (true, word),
+            };
+            let text = self.result.text();
+            assert_eq!(self.plain.contains(word), has, "{word:?} in\n{text}");
+        }
+        self
+    }
+
+    /// The records of the log.
+    pub fn log(&self) -> Log {
+        Log::new(&self.result.log)
+    }
+}
+
+/// Runs `spec`, which ends with `verdict` and its exit code, and by itself.
+pub fn ends(spec: &RunSpec, verdict: Verdict) -> Ran {
     let result = run(spec);
-    assert_eq!(
-        result.verdict,
-        Verdict::Pass,
-        "{spec:?}\n{:?}\n{}",
-        result.diagnosis,
-        result.text()
-    );
-    Log::new(&result.log)
+    let text = result.text();
+    let seen = format!("{spec:?}\n{:?}\n{text}", result.diagnosis);
+    assert_eq!(result.verdict, verdict, "{seen}");
+    assert_ne!(result.ending, Ending::TimedOut, "{seen}");
+    assert_eq!(result.exit_code(), verdict.exit_code(), "{seen}");
+    let plain = one_line(&text);
+    Ran { result, plain }
 }
 
-/// The device tree of QEMU's board file, for so many CPUs.
-pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
-    tree_with(Gic::V3, cpus, bootargs)
+/// Runs `spec`, which ends with PASS.
+pub fn pass(spec: &RunSpec) -> Log {
+    ends(spec, Verdict::Pass).log()
 }
 
-/// The same, with this GIC.
-pub fn tree_with(gic: Gic, cpus: u32, bootargs: &str) -> Vec<u8> {
+/// QEMU's board, with `change` made in the text of its file.
+pub fn changed_board(change: impl Fn(&str) -> String) -> Board {
     let workspace = Workspace::find().expect("the workspace");
-    let board = board::load(&workspace, "qemu").expect("the board");
+    let path = workspace.board("qemu").join("board.toml");
+    let text = std::fs::read_to_string(path).expect("the board file");
+    let changed = change(&text);
+    board::parse("board.toml", &changed).expect("a good board")
+}
+
+/// QEMU's board, with `from` in the text of its file replaced.
+pub fn board_with(from: &str, to: &str) -> Board {
+    changed_board(|text| {
+        assert!(text.contains(from), "{from}");
+        text.replace(from, to)
+    })
+}
+
+/// A device tree of `board` under TF-A for so many CPUs.
+pub fn tree_of(board: &Board, gic: Gic, cpus: u32, bootargs: &str) -> Vec<u8> {
     let firmware = board.firmware("tf-a").expect("its firmware");
-    let idle_states = firmware.idle_states(StateId::Original);
     let choices = Choices {
         cpus,
         gic,
         conduit: Conduit::Smc,
-        idle_states: &idle_states,
+        idle_states: &firmware.idle_states(StateFormat::Original),
         bootargs,
     };
-    device_tree::build(&board, &choices).expect("a tree")
+    device_tree::build(board, &choices).expect("a tree")
+}
+
+/// The device tree of QEMU's board file, for so many CPUs.
+pub fn good_tree(cpus: u32, bootargs: &str) -> Vec<u8> {
+    tree_of(&changed_board(str::to_owned), Gic::V3, cpus, bootargs)
 }
 
 /// The payload with that tree appended, for a test to put something wrong in.
@@ -69,10 +135,34 @@ pub fn image(cpus: u32, bootargs: &str) -> Vec<u8> {
 
 /// The payload with any tree appended.
 pub fn image_with(tree: &[u8], cpus: u32) -> Vec<u8> {
+    image_of(Some(tree), cpus)
+}
+
+/// The payload with QEMU's UART in its parameter block.
+pub fn image_of(tree: Option<&[u8]>, cpus: u32) -> Vec<u8> {
     let workspace = Workspace::find().expect("the workspace");
     let board = board::load(&workspace, "qemu").expect("the board");
     let emergency = Emergency::of_board(&board, Conduit::Smc);
-    payload::image(&workspace, Some(tree), emergency, cpus as usize).expect("an image")
+    payload::image(&workspace, tree, emergency, cpus as usize).expect("an image")
+}
+
+/// A page of code that loads X0 and the following registers, and goes on to the next page:
+/// MOVZ, three MOVK for each, and a branch.
+pub fn loading(registers: &[u64]) -> Vec<u8> {
+    let mut code = Vec::new();
+    for (register, value) in (0u32..).zip(registers) {
+        for half in 0..4u32 {
+            let movz_or_movk = if half == 0 { 0xd280_0000 } else { 0xf280_0000 };
+            let bits = (value >> (16 * half)) as u32 & 0xffff;
+            code.extend(u32::to_le_bytes(
+                movz_or_movk | half << 21 | bits << 5 | register,
+            ));
+        }
+    }
+    let branch = 0x1400_0000 | ((4096 - code.len() as u32) / 4);
+    code.extend(branch.to_le_bytes());
+    code.resize(4096, 0);
+    code
 }
 
 /// Where in the image a symbol is.
@@ -145,6 +235,12 @@ impl Log {
         Self { text, records }
     }
 
+    /// A fact of the run's machine.
+    pub fn fact(&self, key: &str) -> &str {
+        let facts = self.all("facts").iter();
+        facts.filter_map(|f| f.get(key)).next().expect(key)
+    }
+
     /// All records of a type.
     pub fn all(&self, kind: &str) -> &[Fields] {
         self.records.get(kind).map_or(&[], Vec::as_slice)
@@ -203,4 +299,42 @@ pub fn number(text: &str) -> i64 {
         None => text.parse(),
     }
     .unwrap_or_else(|_| panic!("{text:?} is no number"))
+}
+
+/// `RT_INSTR` rows: figures by test, then by cluster and core.
+pub type Rows = BTreeMap<String, BTreeMap<[u64; 2], Vec<u64>>>;
+
+/// Reads the `RT_INSTR` lines of `text`.
+pub fn rt_instr(text: &str) -> Rows {
+    let mut rows = Rows::new();
+    for line in text.lines().filter(|line| line.starts_with("<RT_INSTR:")) {
+        let mut fields = line["<RT_INSTR:".len()..]
+            .trim_end_matches("/>")
+            .split('\t');
+        let test = fields.next().expect("a test").to_string();
+        let numbers: Vec<u64> = fields.map(|n| n.parse().expect("a number")).collect();
+        let place = [numbers[0], numbers[1]];
+        let row = rows.entry(test).or_default();
+        assert!(row.insert(place, numbers[2..].to_vec()).is_none(), "{line}");
+    }
+    rows
+}
+
+/// The device tree of a source.
+pub fn compile(source: &str) -> Vec<u8> {
+    let workspace = Workspace::find().expect("the workspace");
+    setup::ensure(&workspace, &[Need::Dtc]).expect("dtc");
+    let dir = tempfile::tempdir().expect("a folder");
+    let file = dir.path().join("source.dts");
+    std::fs::write(&file, source).expect("written");
+    let mut dtc = Command::new("dtc");
+    dtc.args(["-q", "-I", "dts", "-O", "dtb", "-i"]);
+    let output = dtc
+        .arg(workspace.root.join("tests/data"))
+        .arg(&file)
+        .output();
+    let output = output.expect("dtc runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    output.stdout
 }

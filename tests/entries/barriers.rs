@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Code, ISB};
+use super::ISB;
+use super::code::Code;
 
 /// Names what a word does to the system; None for any other word (Arm ARM,
 /// C4.1.66 "System instructions").

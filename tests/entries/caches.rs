@@ -2,9 +2,8 @@
 //! left, and stale ones that this entry could leave itself; and the order of a
 //! store to a translation table's memory and of the one that links it.
 
-use std::collections::BTreeSet;
-
-use super::{Code, Flow, accesses_memory, flow, writes_sctlr};
+use super::code::{Code, Flow, flow, signed};
+use super::{accesses_memory, writes_sctlr};
 
 const NOP: u32 = 0xd503_201f;
 const ISB: u32 = 0xd503_3fdf;
@@ -14,7 +13,7 @@ const DSB_ISHST: u32 = 0xd503_3a9f;
 const IVAC: u32 = 0xd508_7623;
 const CIVAC: u32 = 0xd50b_7e23;
 
-/// How far a path has come.
+/// The progress of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Lines {
     /// Nothing has been done; caches are off, as far as the path knows.
@@ -33,7 +32,7 @@ enum Lines {
     Stored,
 }
 
-/// Whether a load or store is a store, of those that the entry has.
+/// Returns true for a store, of the loads and stores that the entry has.
 fn stores(word: u32) -> bool {
     // STP; STR with any way of addressing: LDR has bit 22.
     accesses_memory(word) && word >> 22 & 1 == 0
@@ -61,66 +60,39 @@ fn step(code: &Code, at: u64, word: u32, lines: Lines) -> Result<Lines, String> 
 
 /// Follows every path from `_start` to where SCTLR turns the caches on.
 fn check_lines(code: &Code) -> Result<(), String> {
-    let mut seen = BTreeSet::new();
-    let mut pending = vec![(code.symbol("_start"), Lines::Untouched, Vec::new())];
+    let leaving_el3 = code.symbol("leave_el3")..code.symbol("left_el3");
     let mut met = false;
-    while let Some(place) = pending.pop() {
-        if !seen.insert(place.clone()) {
-            continue;
-        }
-        let (at, lines, mut callers) = place;
-        let word = code.word(at);
+    code.follow("_start", Lines::Untouched, |at, word, lines| {
         if super::turns_caches_on(code, at, word) {
-            if lines != Lines::Dropped {
-                return Err(format!("caches on at {at:#x} when lines are {lines:?}"));
-            }
             met = true;
-            continue;
+            return match lines {
+                Lines::Dropped => Ok(None),
+                _ => Err(format!("caches on at {at:#x} when lines are {lines:?}")),
+            };
         }
-        let leaving_el3 = code.symbol("leave_el3")..code.symbol("left_el3");
-        let lines = match leaving_el3.contains(&at) {
-            true => lines,
-            false => step(code, at, word, lines)?,
-        };
-        let target = |offset: i64| at.wrapping_add_signed(offset);
-        let next = match flow(word) {
-            Flow::On => at + 4,
-            Flow::Jump(offset) => target(offset),
-            Flow::Either(offset) => {
-                pending.push((target(offset), lines, callers.clone()));
-                at + 4
-            }
-            Flow::Call(offset) => {
-                callers.push(at + 4);
-                target(offset)
-            }
-            Flow::Return => callers.pop().expect("a return belongs to a call"),
-        };
-        pending.push((next, lines, callers));
-    }
-    if met {
-        Ok(())
-    } else {
-        Err("no write of SCTLR".into())
+        match leaving_el3.contains(&at) {
+            true => Ok(Some(lines)),
+            false => step(code, at, word, lines).map(Some),
+        }
+    })?;
+    match met {
+        true => Ok(()),
+        false => Err("no write of SCTLR".into()),
     }
 }
 
-/// What is dropped reaches from the constants' page to the end of the boot area,
-/// which is the farthest of what is counted from X27; and what is written back,
-/// from the image's first byte to X27.
+/// Lines are dropped from the constants' page to the end of the boot area,
+/// which is the farthest address that is counted from X27; the image is written back
+/// from its first byte to X27.
 fn check_ranges(code: &Code) -> Result<(), String> {
     let begin = code.symbol("invalidate_written");
-    let words: Vec<(u64, u32)> = code
-        .words
-        .range(begin..)
-        .take(12)
-        .map(|(a, w)| (*a, *w))
-        .collect();
+    let words = code.words.range(begin..).take(12);
+    let words: Vec<(u64, u32)> = words.map(|(a, w)| (*a, *w)).collect();
     let adr_x3 = words.iter().find(|(_, w)| w & 0x1f00_001f == 0x1000_0003);
     let Some((at, adr)) = adr_x3 else {
         return Err("no address in X3".into());
     };
-    let immediate = super::signed((adr >> 5 & 0x7_ffff) << 2 | adr >> 29 & 3, 21);
+    let immediate = signed((adr >> 5 & 0x7_ffff) << 2 | adr >> 29 & 3, 21);
     let from = match adr >> 31 {
         0 => at.wrapping_add_signed(immediate),
         _ => (at & !0xfff).wrapping_add_signed(immediate << 12),
@@ -242,13 +214,8 @@ fn maintenance_that_lacks_is_found() {
         let broken = without(&|_, word| word == lacking);
         assert!(check_lines(&broken).is_err(), "{lacking:08x}");
     }
-    let pool = Code {
-        words: code
-            .words
-            .iter()
-            .map(|(at, word)| (*at, if *word == DSB_ISHST { NOP } else { *word }))
-            .collect(),
-        symbols: code.symbols.clone(),
-    };
-    assert!(check_pool(&pool).is_err());
+    let mut broken = code.clone();
+    let barriers = broken.words.values_mut().filter(|word| **word == DSB_ISHST);
+    barriers.for_each(|word| *word = NOP);
+    assert!(check_pool(&broken).is_err());
 }

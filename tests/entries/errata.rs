@@ -2,15 +2,16 @@
 //! Cortex-A53 MPCore Software Developers Errata Notice), in compiled code and
 //! in assembly: the compiler's pass does not change the latter.
 
-use super::{Code, accesses_memory};
+use super::accesses_memory;
+use super::code::Code;
 
-/// Whether a word is a 64-bit multiply-accumulate: MADD, MSUB, SMADDL, SMSUBL,
+/// Returns true for a 64-bit multiply-accumulate: MADD, MSUB, SMADDL, SMSUBL,
 /// UMADDL or UMSUBL, without MUL and the like, whose Ra is XZR.
 fn accumulates(word: u32) -> bool {
     word >> 24 == 0x9b && matches!(word >> 21 & 7, 0 | 1 | 5) && word >> 10 & 0x1f != 0x1f
 }
 
-/// Whether a word is LDR or STR with an unsigned offset from register `base`.
+/// Returns true for LDR or STR with an unsigned offset from register `base`.
 fn is_based_on(word: u32, base: u32) -> bool {
     word >> 27 & 7 == 0b111 && word >> 24 & 3 == 0b01 && word >> 5 & 0x1f == base
 }
@@ -56,8 +57,7 @@ fn a_sequence_put_in_is_found() {
         (0x1ff8, [ADRP_X0, LDR_X1, LDR_X3_X0, NOP], 843_419),
         (0x1ffc, [ADRP_X0, LDR_X1, NOP, LDR_X3_X0], 843_419),
     ] {
-        let mut code = plain.clone();
-        code.words.extend((at..).step_by(4).zip(words));
+        let code = plain.with(at, &words);
         assert!(sequences(&code).contains(&(at, number)), "{words:08x?}");
     }
     // mul x0, x1, x2; and an ADRP that is not at the end of its page.
@@ -65,8 +65,7 @@ fn a_sequence_put_in_is_found() {
         (0x1000, [LDR_X1, 0x9b02_7c20, NOP]),
         (0x1ff4, [ADRP_X0, LDR_X1, LDR_X3_X0]),
     ] {
-        let mut code = plain.clone();
-        code.words.extend((at..).step_by(4).zip(words));
+        let code = plain.with(at, &words);
         assert_eq!(erratum(&code, at), None, "{words:08x?}");
     }
 }

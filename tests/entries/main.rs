@@ -9,114 +9,27 @@
 
 mod barriers;
 mod caches;
-#[path = "../common/mod.rs"]
-mod common;
+mod code;
 mod errata;
 mod loops;
 mod serrors;
 mod suspend;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::collections::BTreeMap;
 
-use object::{Object, ObjectSection, ObjectSymbol};
-use xtask::setup::workspace::Workspace;
+use code::{Code, Flow, flow};
 
-/// The program's code by address, and its symbols.
-#[derive(Clone)]
-struct Code {
-    words: BTreeMap<u64, u32>,
-    symbols: BTreeMap<String, u64>,
-}
-
-impl Code {
-    fn load() -> Self {
-        let workspace = Workspace::find().expect("the workspace");
-        let path = xtask::build::payload::build(&workspace).expect("the payload builds");
-        let file = fs::read(path).expect("the ELF file");
-        let elf = object::File::parse(&*file).expect("an ELF file");
-        let text = elf.section_by_name(".text").expect(".text");
-        let bytes = text.data().expect("code");
-        let words = bytes.chunks_exact(4).enumerate().map(|(index, word)| {
-            let word = u32::from_le_bytes(word.try_into().expect("four bytes"));
-            (text.address() + 4 * index as u64, word)
-        });
-        let symbols = elf
-            .symbols()
-            .filter_map(|symbol| Some((symbol.name().ok()?.to_string(), symbol.address())));
-        Self {
-            words: words.collect(),
-            symbols: symbols.collect(),
-        }
-    }
-
-    fn symbol(&self, name: &str) -> u64 {
-        *self
-            .symbols
-            .get(name)
-            .unwrap_or_else(|| panic!("no symbol {name}"))
-    }
-
-    fn word(&self, address: u64) -> u32 {
-        *self
-            .words
-            .get(&address)
-            .unwrap_or_else(|| panic!("no code at {address:#x}"))
-    }
-
-    /// The words from one symbol up to another.
-    fn between(&self, begin: &str, end: &str) -> Vec<u32> {
-        let range = self.symbol(begin)..self.symbol(end);
-        self.words.range(range).map(|(_, word)| *word).collect()
-    }
-}
-
-/// Sign-extends the low `bits` of `value`.
-fn signed(value: u32, bits: u32) -> i64 {
-    i64::from(value << (32 - bits)) << 32 >> (64 - bits)
-}
-
-/// Where a word sends the CPU (Arm ARM, C4.1.65 "Branches, Exception
-/// Generating and System instructions").
-enum Flow {
-    /// On to the next word.
-    On,
-    /// To there, and nowhere else.
-    Jump(i64),
-    /// To there or on.
-    Either(i64),
-    /// To there, and back to the next word.
-    Call(i64),
-    /// Back to the caller.
-    Return,
-}
-
-fn flow(word: u32) -> Flow {
-    match word {
-        w if w >> 26 == 0b00_0101 => Flow::Jump(signed(w, 26) * 4),
-        w if w >> 26 == 0b10_0101 => Flow::Call(signed(w, 26) * 4),
-        // B.cond, CBZ, CBNZ: 19 bits of offset from bit 5.
-        w if w >> 24 == 0x54 || w >> 25 & 0x3f == 0b01_1010 => {
-            Flow::Either(signed(w >> 5 & 0x7_ffff, 19) * 4)
-        }
-        // TBZ, TBNZ: 14 bits.
-        w if w >> 25 & 0x3f == 0b01_1011 => Flow::Either(signed(w >> 5 & 0x3fff, 14) * 4),
-        w if w & 0xffff_fc1f == 0xd65f_0000 => Flow::Return,
-        _ => Flow::On,
-    }
-}
-
-/// Whether a word loads or stores (Arm ARM, C4.1: op0 is x1x0).
+/// Returns true for a word that loads or stores (Arm ARM, C4.1: op0 is x1x0).
 fn accesses_memory(word: u32) -> bool {
     word >> 25 & 0b0101 == 0b0100
 }
 
-/// Whether a word is `msr sctlr_el1` or `msr sctlr_el2`.
+/// Returns true for `msr sctlr_el1` or `msr sctlr_el2`.
 fn writes_sctlr(word: u32) -> bool {
     matches!(word & !0x1f, 0xd518_1000 | 0xd51c_1000)
 }
 
-/// Whether a word turns MMU and caches on: any write of SCTLR but those by
+/// Returns true for a word that turns MMU and caches on: any write of SCTLR but those by
 /// which the entry at EL3 sees to it that they are off at the next level, where
 /// it goes on with the path ([`leaving_el3_keeps_them_off`]), and those by which
 /// reset turns them off.
@@ -126,57 +39,10 @@ fn turns_caches_on(code: &Code, at: u64, word: u32) -> bool {
     writes_sctlr(word) && !leaving.contains(&at) && !turning_off.contains(&at)
 }
 
-/// Follows every path from `entry` up to the SCTLR write, and returns the
-/// loads and stores met on the way, and whether the write was met at all.
-fn accesses_before_caches(code: &Code, entry: u64) -> (Vec<(u64, u32)>, bool) {
-    let mut accesses = BTreeMap::new();
-    let mut seen = BTreeSet::new();
-    let mut met = false;
-    // An address, and where to go on when a subroutine has returned.
-    let mut pending = vec![(entry, Vec::new())];
-    while let Some((at, callers)) = pending.pop() {
-        if !seen.insert((at, callers.clone())) {
-            continue;
-        }
-        let word = code.word(at);
-        if turns_caches_on(code, at, word) {
-            met = true;
-            continue;
-        }
-        if accesses_memory(word) {
-            accesses.insert(at, word);
-        }
-        let target = |offset: i64| at.wrapping_add_signed(offset);
-        match flow(word) {
-            Flow::On => pending.push((at + 4, callers)),
-            Flow::Jump(offset) => pending.push((target(offset), callers)),
-            Flow::Either(offset) => {
-                pending.push((target(offset), callers.clone()));
-                pending.push((at + 4, callers));
-            }
-            Flow::Call(offset) => {
-                let mut inner = callers;
-                inner.push(at + 4);
-                pending.push((target(offset), inner));
-            }
-            Flow::Return => {
-                let mut outer = callers;
-                // cpu_setup returns after the write, which ends the path.
-                let back = outer.pop().expect("a return belongs to a call");
-                pending.push((back, outer));
-            }
-        }
-    }
-    (accesses.into_iter().collect(), met)
-}
-
-/// What reset may do, each once: it has to relocate, to build tables, and to
+/// The loads and stores of reset, each once: it has to relocate, to build tables, and to
 /// read where an appended tree is, and it invalidates what it wrote.
 const RESET_MAY: [(&str, u32); 13] = [
-    (
-        "ldr x7, [x5], #8: the next word of the RELR table",
-        0xf840_84a7,
-    ),
+    ("ldr x7, [x5], #8: a word of the RELR table", 0xf840_84a7),
     ("ldr x9, [x8]: a pointer", 0xf940_0109),
     ("str x9, [x8], #8: the pointer, relocated", 0xf800_8509),
     ("ldr x9, [x10]: a pointer", 0xf940_0149),
@@ -191,7 +57,7 @@ const RESET_MAY: [(&str, u32); 13] = [
     ("str x6, [x3, x5, lsl #3]: a page descriptor", 0xf825_7866),
 ];
 
-/// What all entries may load, written with caches off and never since.
+/// The load of all entries, written with caches off and never since.
 const LOAD_ROOT: (&str, u32) = ("ldr x11, [x11, #…]: where the root is", 0xf940_016b);
 const STORE_ROOT: u32 = 0xf900_00b9;
 
@@ -206,7 +72,15 @@ fn without_offset(code: &Code, word: u32) -> u32 {
 /// Holds what comes before the SCTLR write against a list: all of it, and
 /// nothing else.
 fn check(code: &Code, entry: &str, may: &[(&str, u32)]) -> Result<(), String> {
-    let (accesses, met) = accesses_before_caches(code, code.symbol(entry));
+    let (mut accesses, mut met) = (BTreeMap::new(), false);
+    code.follow(entry, (), |at, word, ()| {
+        let is_end = turns_caches_on(code, at, word);
+        met |= is_end;
+        if accesses_memory(word) {
+            accesses.insert(at, word);
+        }
+        Ok((!is_end).then_some(()))
+    })?;
     if !met {
         return Err("no write of SCTLR".into());
     }
@@ -263,7 +137,7 @@ fn check_timed(code: &Code) -> Result<(), String> {
     Ok(())
 }
 
-/// What is ahead of a suspend's timed region: the read that is kept for the way
+/// Checks the words ahead of a suspend's timed region: the read that is kept for the way
 /// back by the entry point, behind an ISB as the region's own, and its store.
 fn check_kept(code: &Code) -> Result<(), String> {
     // mov x20, x19; stp x19, x20, [sp, #104].
@@ -367,20 +241,16 @@ const UNMASK: u32 = 0xd503_42ff;
 #[test]
 fn interrupts_are_taken_at_one_place() {
     let code = Code::load();
-    let places = |is: &dyn Fn(u32) -> bool| -> Vec<u64> {
-        let found = code.words.iter().filter(|(_, word)| is(**word));
-        found.map(|(at, _)| *at).collect()
-    };
     // DAIFClr with bit 1, whichever others; DAIF as a register.
-    let unmasks = places(&|word| word & 0xffff_f0ff == 0xd503_40ff && word >> 9 & 1 == 1);
-    let writes = places(&|word| word & !0x1f == 0xd51b_4220);
+    let unmasks = code.places(|word| word & 0xffff_f0ff == 0xd503_40ff && word >> 9 & 1 == 1);
+    let writes = code.places(|word| word & !0x1f == 0xd51b_4220);
     assert_eq!(
         (unmasks.len(), writes.len()),
         (1, 0),
         "{unmasks:x?} {writes:x?}"
     );
     assert_eq!(code.word(unmasks[0]), UNMASK);
-    assert_eq!(places(&|word| word == SP_EL0), [unmasks[0] - 4]);
+    assert_eq!(code.places(|word| word == SP_EL0), [unmasks[0] - 4]);
     assert!(unmasks[0] > code.symbol("stress_loop"));
     assert!(unmasks[0] < code.symbol("timer_interrupt"));
 }
@@ -429,14 +299,7 @@ fn what_a_resumed_suspend_has_ahead_of_its_call_is_four_instructions() {
 fn a_load_put_in_is_found() {
     const LOAD: u32 = 0xf940_0000; // ldr x0, [x0]
     let code = Code::load();
-    let with_load = |address: u64| {
-        let mut words = code.words.clone();
-        words.insert(address, LOAD);
-        Code {
-            words,
-            symbols: code.symbols.clone(),
-        }
-    };
+    let with_load = |address: u64| code.with(address, &[LOAD]);
     // `mov x21, x0` in both entries, and the first word of what all share.
     let mov = 0xaa00_03f5;
     for entry in ["secondary_entry", "wake_entry"] {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Code, Flow, flow};
+use super::code::Code;
 
 /// `msr daifclr, #4`: PSTATE.A, and nothing else.
 const UNMASK: u32 = 0xd503_44ff;
@@ -23,45 +23,20 @@ fn binds(word: u32) -> bool {
     matches!(word & !0x1f, 0xd518_d080 | 0xd51c_d040) && word & 0x1f != 0x1f
 }
 
-/// Where a path is: an address, and whether TPIDR has been written, and where it
-/// goes on when a subroutine has returned.
-type Place = (u64, bool, Vec<u64>);
-
-/// Follows every path from `entry` to where SP is written, and gives those
-/// places, each with whether TPIDR has been written before.
+/// Follows every path from `entry` to the writes of SP, and returns the addresses of
+/// those, each with true if TPIDR was written before.
 fn stacks(code: &Code, entry: &str) -> Result<BTreeSet<(u64, bool)>, String> {
-    let (mut seen, mut found) = (BTreeSet::new(), BTreeSet::new());
-    let mut pending: Vec<Place> = vec![(code.symbol(entry), false, Vec::new())];
-    while let Some(place) = pending.pop() {
-        if !seen.insert(place.clone()) {
-            continue;
-        }
-        let (at, bound, mut callers) = place;
-        let word = code.word(at);
+    let mut found = BTreeSet::new();
+    code.follow(entry, false, |at, word, is_bound| {
         if may_unmask(word) {
             return Err(format!("{word:08x} at {at:#x} comes before a stack"));
         }
         if sets_sp(word) {
-            found.insert((at, bound));
-            continue;
+            found.insert((at, is_bound));
+            return Ok(None);
         }
-        let bound = bound || binds(word);
-        let target = |offset: i64| at.wrapping_add_signed(offset);
-        let next = match flow(word) {
-            Flow::On => at + 4,
-            Flow::Jump(offset) => target(offset),
-            Flow::Either(offset) => {
-                pending.push((target(offset), bound, callers.clone()));
-                at + 4
-            }
-            Flow::Call(offset) => {
-                callers.push(at + 4);
-                target(offset)
-            }
-            Flow::Return => callers.pop().expect("a return belongs to a call"),
-        };
-        pending.push((next, bound, callers));
-    }
+        Ok(Some(is_bound || binds(word)))
+    })?;
     Ok(found)
 }
 
@@ -89,38 +64,29 @@ fn serrors_are_let_in_when_there_is_a_stack() {
     let code = Code::load();
     assert_eq!(check(&code), Ok(()));
     // boot.S twice, the lead's own, and behind the handler's return (timer_load.S).
-    let places = code.words.values().filter(|word| may_unmask(**word));
-    assert_eq!(places.count(), 4);
+    assert_eq!(code.places(may_unmask).len(), 4);
 }
 
 /// The check itself.
 #[test]
 fn an_serror_let_in_too_early_is_found() {
     let code = Code::load();
-    let with = |at: u64, word: u32| {
-        let mut words = code.words.clone();
-        words.insert(at, word);
-        check(&Code {
-            words,
-            symbols: code.symbols.clone(),
-        })
-    };
+    let with = |at: u64, word: u32| check(&code.with(at, &[word]));
     // Behind the write of SCTLR, where it used to be, and ahead of it.
-    let sctlr = code.words.iter().filter(|(at, word)| {
-        let is_shared = **at > code.symbol("wake_entry");
-        is_shared && super::turns_caches_on(&code, **at, **word)
-    });
-    let sctlr: Vec<u64> = sctlr.map(|(at, _)| *at).collect();
+    let is_shared = |at: &u64| {
+        *at > code.symbol("wake_entry") && super::turns_caches_on(&code, *at, code.word(*at))
+    };
+    let sctlr: Vec<u64> = code.words.keys().copied().filter(is_shared).collect();
     assert_eq!(sctlr.len(), 2, "EL2's and EL1's");
     for at in sctlr.iter().flat_map(|at| [at - 4, at + 4]) {
         assert!(with(at, UNMASK).is_err(), "{at:#x}");
     }
     let begin = code.symbol("secondary_entry");
-    let mut unmasks = code
-        .words
-        .range(begin..)
-        .filter(|(_, word)| **word == UNMASK);
-    let (unmask, _) = unmasks.next().expect("the entry's");
-    assert!(with(*unmask, NOP).is_err(), "never");
-    assert!(with(*unmask - 4, UNMASK).is_err(), "in place of SP");
+    let unmasks = code.places(|word| word == UNMASK);
+    let unmask = unmasks
+        .into_iter()
+        .find(|at| *at > begin)
+        .expect("the entry's");
+    assert!(with(unmask, NOP).is_err(), "never");
+    assert!(with(unmask - 4, UNMASK).is_err(), "in place of SP");
 }

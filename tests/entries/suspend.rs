@@ -1,8 +1,8 @@
-//! What a CPU does around a timed suspend, by the calls in the linked image:
+//! The steps of a CPU around a timed suspend, by the calls in the linked image:
 //! pending interrupts are drained after the wait for the start, and the GIC's CPU
 //! interface is set up again after the call.
 
-use super::{Code, Flow, flow};
+use super::code::{Code, Flow, flow};
 
 /// `blr xN`: the timed call; also the start, where its closure is not called by
 /// name.
@@ -10,7 +10,7 @@ fn is_indirect(word: u32) -> bool {
     word & 0xffff_fc1f == 0xd63f_0000
 }
 
-/// What a call is of.
+/// The callee of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Call {
     Indirect,
@@ -22,9 +22,7 @@ enum Call {
 fn calls(code: &Code) -> Vec<Call> {
     let named = |part: &str| {
         let mut found = code.symbols.iter().filter(|(name, _)| name.contains(part));
-        let (_, at) = found
-            .next()
-            .unwrap_or_else(|| panic!("no symbol like {part}"));
+        let (_, at) = found.next().expect(part);
         assert!(found.next().is_none(), "two symbols like {part}");
         *at
     };
@@ -61,11 +59,7 @@ fn calls(code: &Code) -> Vec<Call> {
 #[test]
 fn interrupts_are_drained_after_the_wait_and_the_gic_is_set_up_after_the_call() {
     let calls = calls(&Code::load());
-    let expected = [
-        Call::Indirect,
-        Call::Drain,
-        Call::Indirect,
-        Call::SetUpAgain,
-    ];
+    use Call::{Drain, Indirect, SetUpAgain};
+    let expected = [Indirect, Drain, Indirect, SetUpAgain];
     assert!(calls.starts_with(&expected), "{calls:?}");
 }

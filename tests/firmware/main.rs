@@ -4,7 +4,7 @@
 mod common;
 
 use psci_bench::model::Verdict;
-use xtask::board::{Format, Gic, GivenStates};
+use xtask::board::{Gic, GivenStates, StateFormat};
 use xtask::qemu::run_spec::{Payload, RunSpec};
 
 /// Each call with a target_cpu takes MPIDR_EL1 as it is read.
@@ -40,13 +40,13 @@ fn a_mismatched_state_format_is_said_by_name() {
     for (built_for, has, takes, states) in [
         (
             "state-id=extended",
-            Format::Original,
+            StateFormat::Original,
             "extended",
             "original",
         ),
         (
             "state-id=original",
-            Format::Extended,
+            StateFormat::Extended,
             "original",
             "extended",
         ),

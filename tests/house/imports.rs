@@ -154,7 +154,7 @@ impl Crates {
     }
 }
 
-/// Whether an item is compiled for tests alone.
+/// Returns true for an item that is compiled for tests alone.
 fn is_for_tests(item: &Item) -> bool {
     let attributes: &[Attribute] = match item {
         Item::Mod(it) => &it.attrs,

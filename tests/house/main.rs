@@ -1,8 +1,10 @@
-//! The layout of the code: no two files import each other, and no folder
-//! imports one that stands after it in `docs/folders.txt`.
+//! The layout of the code: no two files import each other, no folder imports one
+//! that stands after it in `docs/folders.txt`, and comments and sizes keep the limits.
 
+mod files;
 mod imports;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -120,4 +122,108 @@ fn planted_imports_are_found() {
     );
     let child = ("high/b.rs", "pub fn g() { super::A; }");
     assert_eq!(judge(&[lib, parent, ("high/a.rs", ""), child, low]), (1, 0));
+}
+
+/// The comments with a fault, by folder. A number can only fall.
+const WORDING_FAULTS: [(&str, usize); 7] = [
+    ("src/findings", 12),
+    ("src/model", 38),
+    ("src/output", 26),
+    ("src/record", 14),
+    ("src/scenario", 78),
+    ("xtask/src/report", 405),
+    ("xtask/tests/matrix", 7),
+];
+/// The files of more than `MOST_LINES`.
+const LONG_FILES: [&str; 0] = [];
+/// The files that turn a clippy lint off, and the lint.
+const LINT_EXCEPTIONS: [(&str, &str); 1] = [("src/machine/round/handover.rs", "mut_from_ref")];
+
+const MOST_LINES: usize = 500;
+const MOST_LINT_EXCEPTIONS: usize = 20;
+
+/// The folder by which faults are counted: two steps below `src` and `xtask/src`.
+fn counted_by(file: &Path) -> String {
+    let names: Vec<_> = file.iter().map(|it| it.to_string_lossy()).collect();
+    let depth = if names[0] == "xtask" { 3 } else { 2 };
+    names[..depth.min(names.len() - 1)].join("/")
+}
+
+#[test]
+fn comments_have_heads_and_plain_words() {
+    let root = Workspace::find().expect("the workspace").root;
+    let (mut counts, mut list) = (BTreeMap::<String, usize>::new(), String::new());
+    for (file, text) in files::read_all(&root) {
+        for (line, fault) in files::wording_faults(&text) {
+            *counts.entry(counted_by(&file)).or_default() += 1;
+            list += &format!("{}:{line}: {fault}\n", file.display());
+        }
+    }
+    let known = WORDING_FAULTS.map(|(folder, count)| (folder.to_owned(), count));
+    let table: Vec<_> = counts.iter().map(|it| format!("    {it:?},")).collect();
+    assert!(
+        counts == BTreeMap::from(known),
+        "a comment has a new fault, or there are fewer, and the table is to be\n{}\n{list}",
+        table.join("\n")
+    );
+}
+
+#[test]
+fn planted_wording_faults_are_found() {
+    for (text, lines) in [
+        (
+            "/// Returns what is there.\n/// What follows is a second line.",
+            &[][..],
+        ),
+        ("/// What a CPU does.", &[1]),
+        ("//! Whether it is on.", &[1]),
+        ("fn f() {}\n/// Who rings.\nfn g() {}", &[2]),
+        ("/// Whose turn it is.", &[1]),
+        ("/// How long.\n/// The same.", &[1]),
+        ("/// The same for a cluster.", &[1]),
+        ("/// The sameness of both.", &[]),
+        (
+            "/// Its length.\nlen: usize,\n/// Its base.\nbase: u64,",
+            &[1, 3],
+        ),
+        ("#[doc = \"How it ends.\"]", &[1]),
+        ("/// Powers on.\n//! What it is.", &[2]),
+        ("// What the loader left.", &[]),
+        ("// Nobody\n// told\n// him\n// that", &[1, 2]),
+        ("/// A CPU. He sleeps.", &[1]),
+        ("let a = 1; // his own", &[1]),
+        ("let a = \"http:// his\";", &[]),
+        ("/// Whoever comes.\nlet nobody = told;", &[1]),
+    ] {
+        let found = files::wording_faults(text)
+            .into_iter()
+            .map(|(line, _)| line);
+        assert_eq!(found.collect::<Vec<_>>(), lines, "{text}");
+    }
+}
+
+#[test]
+fn files_are_short_and_keep_the_lints() {
+    let root = Workspace::find().expect("the workspace").root;
+    let (mut long, mut exceptions) = (Vec::new(), Vec::new());
+    for (file, text) in files::read_all(&root) {
+        let file = file.display().to_string();
+        let lints = files::lint_exceptions(&text).into_iter();
+        exceptions.extend(lints.map(|lint| (file.clone(), lint)));
+        if text.lines().count() > MOST_LINES {
+            long.push(file);
+        }
+    }
+    assert_eq!(long, LONG_FILES);
+    let known = LINT_EXCEPTIONS.map(|(file, lint)| (file.to_owned(), lint.to_owned()));
+    assert_eq!(exceptions, known);
+    assert!(exceptions.len() <= MOST_LINT_EXCEPTIONS);
+}
+
+#[test]
+fn planted_lint_exceptions_are_found() {
+    let text = "#![off(\n clippy::indexing_slicing)]\n#[off(dead_code)]";
+    let text = text.replace("off", "allow") + "#[" + "expect(clippy::too_many_lines)]";
+    let found = files::lint_exceptions(&text);
+    assert_eq!(found, ["too_many_lines", "indexing_slicing"]);
 }

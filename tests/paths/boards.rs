@@ -9,7 +9,7 @@ use xtask::build::flash;
 use xtask::build::image::Emergency;
 
 use crate::firmware::built;
-use crate::machine::{FEW, Machine, Plain, compiled, fact, image, with_tree};
+use crate::machine::{FEW, Machine, Plain, compiled, image, with_tree};
 
 /// `-dtb`: QEMU hands over the user's tree, with /psci as it has it itself.
 #[test]
@@ -27,9 +27,9 @@ fn zcu102() {
                 "(X0)",
                 "ZCU102 by hand",
             ]);
-        assert_eq!(fact(&log, "el"), el);
-        assert_eq!(fact(&log, "conduit"), "smc");
-        assert_eq!(fact(&log, "gic"), "2");
+        assert_eq!(log.fact("el"), el);
+        assert_eq!(log.fact("conduit"), "smc");
+        assert_eq!(log.fact("gic"), "2");
         assert_eq!(log.metric(3, "wake", "n").len(), 4);
     }
 }
@@ -43,9 +43,9 @@ fn versal() {
         .option("-append", FEW)
         .run()
         .passes(&["Image at 0x200000, device tree at", "(X0)"]);
-    assert_eq!(fact(&log, "el"), "2");
-    assert_eq!(fact(&log, "conduit"), "smc");
-    assert_eq!(fact(&log, "gic"), "3");
+    assert_eq!(log.fact("el"), "2");
+    assert_eq!(log.fact("conduit"), "smc");
+    assert_eq!(log.fact("gic"), "3");
     assert_eq!(log.all("cpu").len(), 2);
 }
 
@@ -106,7 +106,7 @@ fn raspi3b_under_tf_a() {
             "Skipped: no GIC: nothing could wake a suspended CPU",
             "1 passed, 2 skipped, 0 failed",
         ]);
-    assert_eq!(fact(&log, "el"), "2");
-    assert_eq!(fact(&log, "gic"), "0");
+    assert_eq!(log.fact("el"), "2");
+    assert_eq!(log.fact("gic"), "0");
     assert_eq!(log.metric(6, "call", "n").len(), 4);
 }

@@ -7,7 +7,7 @@ use xtask::build::firmware::{self, Firmware, Handoff, Platform, Variant};
 use xtask::build::flash;
 use xtask::build::tf_a::TfA;
 
-use crate::machine::{Machine, Plain, fact, workspace};
+use crate::machine::{Machine, Plain, workspace};
 
 /// TF-A for `platform`, built if need be.
 pub fn built(platform: &Platform) -> Firmware {
@@ -53,8 +53,8 @@ fn as_a_linux_kernel() {
                 "Image at 0x60000000, device tree at 0x40000000 (X0)",
                 "6 passed, 0 skipped, 0 failed",
             ]);
-        assert_eq!(fact(&log, "el"), el);
-        assert_eq!(fact(&log, "conduit"), "smc");
+        assert_eq!(log.fact("el"), el);
+        assert_eq!(log.fact("conduit"), "smc");
     }
 }
 

@@ -1,49 +1,25 @@
-//! What X0 to X3 may be when nobody has appended a tree: a stub loads them and
-//! goes on to the payload, as a loader would. (TF-A's own transfer list is in
+//! X0 to X3 when no tree is appended: a stub loads them and goes on to the payload, as a
+//! loader would. (TF-A's own transfer list is in
 //! `firmware`.)
 
 use psci_bench::image::handoff::{REGISTER, SIGNATURE};
-use xtask::board::{self, Conduit};
-use xtask::build::image::Emergency;
 
 use crate::common;
-use crate::machine::{FEW, Machine, Seen, image, workspace};
+use crate::machine::{FEW, Machine, Seen};
 
-/// Where what a register points to is, on a machine with 256 MiB.
+/// The address of a tree or list, on a machine with 256 MiB.
 const THERE: u64 = 0x4800_0000;
 /// The last page of its memory.
 const LAST: u64 = 0x4fff_f000;
-/// Where there is nothing.
+/// An address without memory.
 const NOWHERE: u64 = 0xf0_0000_0000;
-
-/// MOVZ and three MOVK for each of X0 to X3, and a branch to the next page,
-/// where the payload is.
-fn image_with(registers: [u64; 4]) -> Vec<u8> {
-    let board = board::load(&workspace(), "qemu").expect("the board");
-    let emergency = Emergency::of_board(&board, Conduit::Smc);
-    let image = image(None, emergency);
-    let mut stub = Vec::new();
-    for (register, value) in (0u32..).zip(registers) {
-        for half in 0..4u32 {
-            let movz_or_movk = if half == 0 { 0xd280_0000 } else { 0xf280_0000 };
-            let bits = (value >> (16 * half)) as u32 & 0xffff;
-            stub.extend(u32::to_le_bytes(
-                movz_or_movk | half << 21 | bits << 5 | register,
-            ));
-        }
-    }
-    let branch = 0x1400_0000 | ((4096 - stub.len() as u32) / 4);
-    stub.extend(branch.to_le_bytes());
-    stub.resize(4096, 0);
-    stub.extend(image);
-    stub
-}
 
 /// Runs with these registers, and these bytes at an address.
 fn entered(registers: [u64; 4], bytes: &[u8], at: u64) -> Seen {
+    let image = [common::loading(&registers), common::image_of(None, 4)].concat();
     Machine::new("virt,virtualization=on,gic-version=3")
         .with("-cpu cortex-a57 -smp 4 -m 256")
-        .loaded("Image", &image_with(registers), 0x4020_0000, ",cpu-num=0")
+        .loaded("Image", &image, 0x4020_0000, ",cpu-num=0")
         .loaded("handed-over", bytes, at, "")
         .run()
 }

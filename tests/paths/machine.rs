@@ -18,7 +18,7 @@ use xtask::qemu::stream::{self, Ending};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-use crate::common::Log;
+use crate::common::{self, Log};
 
 /// Boot arguments: few samples, as what is tested is that they are to be had.
 pub const FEW: &str = "iterations=2 warmup=0";
@@ -118,7 +118,7 @@ impl Machine {
         let is_call = |line: &&str| CALLS.iter().any(|call| line.contains(call));
         Seen {
             calls: record.map(|record| record.lines().filter(is_call).count()),
-            plain: text.split_whitespace().collect::<Vec<_>>().join(" "),
+            plain: common::one_line(&text),
             text: format!("{:?}\n{}\n{text}", self.words, outcome.stderr),
             verdict: stream::closing(&outcome.log),
             ending: outcome.ending,
@@ -135,7 +135,7 @@ fn with_input(command: &Command, file: &Path) -> Command {
     shell
 }
 
-/// What came of a machine.
+/// A machine that has ended or parks.
 pub struct Seen {
     /// Command line and log, for messages.
     text: String,
@@ -144,17 +144,22 @@ pub struct Seen {
     verdict: Option<Verdict>,
     ending: Ending,
     log: Vec<u8>,
-    /// How many SMCs and HVCs there were, if that was recorded.
+    /// The number of SMCs and HVCs, if they were recorded.
     pub calls: Option<usize>,
 }
 
 impl Seen {
-    /// The run passed, turned the machine off, and said this.
-    pub fn passes(&self, words: &[&str]) -> Log {
-        assert_eq!(self.verdict, Some(Verdict::Pass), "{}", self.text);
+    /// The run ended with this verdict and these words, and turned the machine off.
+    fn ends(&self, verdict: Verdict, words: &[&str]) {
+        assert_eq!(self.verdict, Some(verdict), "{}", self.text);
         let off = Ending::Exited { success: true };
         assert_eq!(self.ending, off, "{}", self.text);
         self.says(words);
+    }
+
+    /// The run passed, turned the machine off, and said this.
+    pub fn passes(&self, words: &[&str]) -> Log {
+        self.ends(Verdict::Pass, words);
         Log::new(&self.log)
     }
 
@@ -170,23 +175,17 @@ impl Seen {
 
     /// The run ended for its input, said this, and turned the machine off.
     pub fn refuses(&self, words: &[&str]) {
-        assert_eq!(self.verdict, Some(Verdict::BadInput), "{}", self.text);
-        let off = Ending::Exited { success: true };
-        assert_eq!(self.ending, off, "{}", self.text);
         assert!(!self.plain.contains("Unhandled"), "{}", self.text);
-        self.says(words);
+        self.ends(Verdict::BadInput, words);
     }
 
     /// The run ended early for the machine's sake, said this, and turned the
     /// machine off.
     pub fn gives_up(&self, words: &[&str]) {
-        assert_eq!(self.verdict, Some(Verdict::Incomplete), "{}", self.text);
-        let off = Ending::Exited { success: true };
-        assert_eq!(self.ending, off, "{}", self.text);
-        self.says(words);
+        self.ends(Verdict::Incomplete, words);
     }
 
-    /// Whether the log has this.
+    /// Returns true if the log contains `word`.
     pub fn has_said(&self, word: &str) -> bool {
         self.plain.contains(word)
     }
@@ -209,12 +208,6 @@ pub fn image(tree: Option<&[u8]>, emergency: Emergency) -> Vec<u8> {
     xtask::build::image::assemble(base.clone(), tree, emergency, 8).expect("an image")
 }
 
-/// What a run found out about its machine.
-pub fn fact<'l>(log: &'l Log, key: &str) -> &'l str {
-    let facts = log.all("facts").iter();
-    facts.filter_map(|f| f.get(key)).next().expect(key)
-}
-
 /// The payload without a device tree: one file for every machine that hands
 /// one over.
 pub struct Plain {
@@ -223,7 +216,7 @@ pub struct Plain {
 }
 
 impl Plain {
-    /// Its path; the file is, byte for byte, what it was at the first call.
+    /// Returns the path of the file, which is byte for byte that of the first call.
     pub fn path() -> PathBuf {
         static PLAIN: OnceLock<Plain> = OnceLock::new();
         let plain = PLAIN.get_or_init(|| {
@@ -239,26 +232,16 @@ impl Plain {
         path
     }
 
-    /// Its bytes.
+    /// Reads the file.
     pub fn bytes() -> Vec<u8> {
         fs::read(Self::path()).expect("the image")
     }
 }
 
-/// The device tree of which `source`, in tests/data, is the source.
+/// The device tree of a source in tests/data.
 pub fn compiled(source: &str) -> Vec<u8> {
-    let workspace = workspace();
-    setup::ensure(&workspace, &[Need::Dtc]).expect("dtc");
-    let path = workspace.root.join("tests").join("data").join(source);
-    let mut dtc = Command::new("dtc");
-    let output = dtc
-        .args(["-q", "-I", "dts", "-O", "dtb"])
-        .arg(path)
-        .output();
-    let output = output.expect("dtc runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{source}: {said}");
-    output.stdout
+    let path = workspace().root.join("tests/data").join(source);
+    common::compile(&fs::read_to_string(path).expect("a device tree's source"))
 }
 
 /// The payload with this tree appended.

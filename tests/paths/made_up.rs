@@ -15,7 +15,7 @@ use xtask::build::firmware::Platform;
 use xtask::build::flash;
 
 use crate::firmware::built;
-use crate::machine::{Machine, compiled, fact, with_tree};
+use crate::machine::{Machine, compiled, with_tree};
 
 /// PRELOADED_BL33_BASE: anywhere in memory.
 const LOADED_AT: u64 = 0x100_2000_0000;
@@ -44,7 +44,7 @@ fn by_its_tree_alone() {
             "10 in 3 clusters, by cpu-map",
             "4 passed, 0 skipped, 0 failed",
         ]);
-    assert_eq!(fact(&log, "conduit"), "smc");
+    assert_eq!(log.fact("conduit"), "smc");
     let clusters = log.clusters();
     assert_eq!((clusters.get(&3), clusters.get(&4)), (Some(&0), Some(&1)));
     assert_eq!(

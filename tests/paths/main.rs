@@ -12,6 +12,7 @@
 //! | `handoff` | a stub that loads X0 to X3 with what it likes |
 //! | `u_boot` | U-Boot's booti, alone and as TF-A's BL33 |
 //! | `boards` | QEMU on other machines, with and without PSCI; TF-A's rpi3 |
+//! | `uart` | QEMU, behind a stub that makes a 16550 ready |
 //! | `made_up` | a board that is known by its device tree alone |
 
 #[path = "../common/mod.rs"]
@@ -23,4 +24,5 @@ mod handoff;
 mod machine;
 mod made_up;
 mod u_boot;
+mod uart;
 mod virt;

@@ -8,7 +8,7 @@ use xtask::board::Conduit;
 use xtask::setup::{self, Need, U_BOOT};
 
 use crate::firmware::{built, overlay, with_bl33};
-use crate::machine::{FEW, Machine, Plain, fact, with_tree, workspace};
+use crate::machine::{FEW, Machine, Plain, with_tree, workspace};
 
 fn u_boot() -> Vec<u8> {
     setup::ensure(&workspace(), &[Need::UBoot]).expect("U-Boot");
@@ -33,8 +33,8 @@ fn booti() {
             .option("-append", FEW)
             .run()
             .passes(&SAID);
-        assert_eq!(fact(&log, "el"), el);
-        assert_eq!(fact(&log, "conduit"), conduit);
+        assert_eq!(log.fact("el"), el);
+        assert_eq!(log.fact("conduit"), conduit);
     }
 }
 
@@ -75,7 +75,7 @@ fn a_standalone_program() {
             .typed("\n\nsetenv autostart yes\nbootm 0x48000000\n")
             .run()
             .passes(&["Loading Standalone Program", "Image at 0x44000000,"]);
-        assert_eq!(fact(&log, "el"), el);
+        assert_eq!(log.fact("el"), el);
     }
 }
 
@@ -86,8 +86,8 @@ fn booti_behind_tf_a() {
         let log = crate::firmware::machine(virtualization, &flash)
             .run()
             .passes(&SAID);
-        assert_eq!(fact(&log, "el"), el);
-        assert_eq!(fact(&log, "conduit"), "smc");
+        assert_eq!(log.fact("el"), el);
+        assert_eq!(log.fact("conduit"), "smc");
         // Four scenarios suspend: that firmware takes CPUs down.
         assert_eq!(log.metric(3, "wake", "n").len(), 4);
     }

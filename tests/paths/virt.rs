@@ -1,14 +1,12 @@
 //! QEMU's own loaders, on `virt` with QEMU's own PSCI.
 
-use std::fs;
-
 use psci_bench::model::Verdict;
-use xtask::board::{self, Board, Conduit, Gic, StateId};
+use xtask::board::{self, Board, Conduit, Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 
-use crate::common::Log;
-use crate::machine::{FEW, Machine, Plain, fact, image, with_tree, workspace};
+use crate::common::{self, Log};
+use crate::machine::{FEW, Machine, Plain, image, with_tree, workspace};
 
 /// The board file's tree for QEMU's own PSCI, which has one idle state.
 pub fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
@@ -22,7 +20,7 @@ fn tree_of(board: &Board, cpus: u32, conduit: Conduit) -> Vec<u8> {
         cpus,
         gic: Gic::V3,
         conduit,
-        idle_states: &firmware.idle_states(StateId::Original),
+        idle_states: &firmware.idle_states(StateFormat::Original),
         bootargs: FEW,
     };
     device_tree::build(board, &choices).expect("a tree")
@@ -53,9 +51,9 @@ fn kernel_at_el1() {
         let log = kernel(&machine, &format!("-smp {cpus} -m 512"), only);
         assert_eq!(log.clusters().len(), cpus);
         assert_eq!(log.metric(6, "call", "n").len(), cpus);
-        assert_eq!(fact(&log, "el"), "1");
-        assert_eq!(fact(&log, "conduit"), "hvc");
-        assert_eq!(fact(&log, "gic"), gic.to_string());
+        assert_eq!(log.fact("el"), "1");
+        assert_eq!(log.fact("conduit"), "hvc");
+        assert_eq!(log.fact("gic"), gic.to_string());
     }
 }
 
@@ -63,11 +61,11 @@ fn kernel_at_el1() {
 fn kernel_at_el2() {
     let machine = "virt,virtualization=on,gic-version=3 -cpu cortex-a57";
     let log = kernel(machine, "-smp 4", FEW);
-    assert_eq!(fact(&log, "el"), "2");
-    assert_eq!(fact(&log, "conduit"), "smc");
+    assert_eq!(log.fact("el"), "2");
+    assert_eq!(log.fact("conduit"), "smc");
 }
 
-/// Nobody hands over a tree, X0 is 0, and the address is the user's choice.
+/// No tree is handed over, X0 is 0, and the address is the user's choice.
 #[test]
 fn loaded_anywhere() {
     for (on, conduit, el, addresses) in [
@@ -88,17 +86,18 @@ fn loaded_anywhere() {
                 .passes(&[&format!(
                     "Image at {address:#x}, device tree appended to the image"
                 )]);
-            assert_eq!(fact(&log, "el"), el);
+            assert_eq!(log.fact("el"), el);
             assert_eq!(log.metric(3, "wake", "n").len(), 4);
         }
     }
 }
 
-/// The board that `change` makes of the board file.
-fn changed(change: impl Fn(&str) -> String) -> Board {
-    let path = workspace().board("qemu").join("board.toml");
-    let text = fs::read_to_string(path).expect("the board file");
-    board::parse("board.toml", &change(&text)).expect("a board")
+/// A machine at EL2, with the payload and a tree of this board.
+fn at_el2(options: &str, board: &Board, cpus: u32) -> Machine {
+    let image = with_tree(&tree_of(board, cpus, Conduit::Smc));
+    Machine::new("virt,virtualization=on,gic-version=3")
+        .with(options)
+        .loaded("Image", &image, 0x4020_0000, ",cpu-num=0")
 }
 
 /// Booted on a Cortex-A53, as HiKey960 is: what the tree says of another CPU
@@ -107,21 +106,12 @@ fn changed(change: impl Fn(&str) -> String) -> Board {
 fn another_cpu_is_a_cortex_a73() {
     let twice = "CNTPCT (read twice for Cortex-A73's erratum 858921)";
     for (other, is_said) in [("a73", true), ("a72", false)] {
-        let board = changed(|text| {
-            let mut names = vec!["arm,cortex-a53"; 8];
-            let other = format!("arm,cortex-{other}");
-            names[1] = &other;
-            text.replace("[cpus]\n", &format!("[cpus]\ncompatible = {names:?}\n"))
-        });
-        let seen = Machine::new("virt,virtualization=on,gic-version=3")
-            .with("-cpu cortex-a53 -smp 5 -m 1024")
-            .loaded(
-                "Image",
-                &with_tree(&tree_of(&board, 5, Conduit::Smc)),
-                0x4020_0000,
-                ",cpu-num=0",
-            )
-            .run();
+        let mut names = vec!["arm,cortex-a53"; 8];
+        let other = format!("arm,cortex-{other}");
+        names[1] = &other;
+        let cpus = format!("[cpus]\ncompatible = {names:?}\n");
+        let board = common::board_with("[cpus]\n", &cpus);
+        let seen = at_el2("-cpu cortex-a53 -smp 5 -m 1024", &board, 5).run();
         let log = seen.passes(&[]);
         assert_eq!(seen.has_said(twice), is_said, "{other}");
         assert_eq!(log.metric(6, "call", "n").len(), 5);
@@ -132,21 +122,12 @@ fn another_cpu_is_a_cortex_a73() {
 /// both reads fall where the counter may be wrong are not counted.
 #[test]
 fn the_counter_has_an_erratum() {
-    let board = changed(|text| {
-        let erratum = "[timer]\nerratum = \"allwinner,erratum-unknown1\"\n";
-        text.replace("[timer]\n", erratum)
-    });
-    let log = Machine::new("virt,virtualization=on,gic-version=3")
-        .with("-cpu cortex-a53 -smp 4 -m 1024 -icount shift=0")
-        .loaded(
-            "Image",
-            &with_tree(&tree_of(&board, 4, Conduit::Smc)),
-            0x4020_0000,
-            ",cpu-num=0",
-        )
+    let erratum = "[timer]\nerratum = \"allwinner,erratum-unknown1\"\n";
+    let board = common::board_with("[timer]\n", erratum);
+    let log = at_el2("-cpu cortex-a53 -smp 4 -m 1024 -icount shift=0", &board, 4)
         .run()
         .passes(&["CNTPCT (read twice for allwinner,erratum-unknown1)"]);
-    assert_eq!(fact(&log, "counter_erratum"), "allwinner,erratum-unknown1");
+    assert_eq!(log.fact("counter_erratum"), "allwinner,erratum-unknown1");
     assert_eq!(log.metric(6, "call", "n").len(), 4);
 }
 
@@ -187,7 +168,7 @@ fn an_serror_is_pending() {
 /// on and off, and none is suspended.
 #[test]
 fn a_tree_without_a_gic() {
-    let board = changed(|text| {
+    let board = common::changed_board(|text| {
         let mut kept = true;
         let lines = text.lines().filter(|line| {
             if line.starts_with('[') {
@@ -197,10 +178,7 @@ fn a_tree_without_a_gic() {
         });
         lines.collect::<Vec<_>>().join("\n")
     });
-    let image = with_tree(&tree_of(&board, 4, Conduit::Smc));
-    let seen = Machine::new("virt,virtualization=on,gic-version=3")
-        .with("-cpu cortex-a57 -smp 4 -m 1024")
-        .loaded("Image", &image, 0x4020_0000, ",cpu-num=0")
+    let seen = at_el2("-cpu cortex-a57 -smp 4 -m 1024", &board, 4)
         .recorded()
         .run();
     let log = seen.passes(&[
@@ -208,17 +186,17 @@ fn a_tree_without_a_gic() {
         "Skipped: no GIC: nothing could wake a suspended CPU",
         "2 passed, 4 skipped, 0 failed",
     ]);
-    // What says of others that they call nobody does see calls: CPU_ON and
+    // The record by which other tests see no call does see calls: CPU_ON and
     // CPU_OFF for each sample, at least.
     let calls = seen.calls.expect("a record");
     assert!(calls >= 2 * 2 * 3, "{calls} calls");
-    assert_eq!(fact(&log, "gic"), "0");
+    assert_eq!(log.fact("gic"), "0");
     assert_eq!(log.metric(5, "turnon", "n").len(), 3);
     assert_eq!(log.metric(6, "call", "n").len(), 4);
 }
 
 /// At EL3 there is nothing to measure. That is said through the tree's UART or
-/// the parameter block's, and nobody is called, though both name a conduit.
+/// the parameter block's, and no call is made, though both name a conduit.
 #[test]
 fn entered_at_el3() {
     let board = board::load(&workspace(), "qemu").expect("the board");

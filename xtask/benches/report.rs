@@ -1,4 +1,4 @@
-//! What `cargo xtask report` takes for a large log: time and memory.
+//! Time and memory of `cargo xtask report` for a large log.
 //!
 //! ```sh
 //! cargo bench -p xtask --bench report                  # optimised, as by --release
@@ -31,7 +31,7 @@ const CHILD: &str = "--make-report";
 /// Formats that are made unless others are named.
 const FORMATS: [&str; 4] = ["text", "csv", "json", "html"];
 
-/// What is asked for.
+/// The options.
 struct Options {
     cpus: u64,
     samples: u64,

@@ -49,7 +49,7 @@ fn each_board_has_an_image() {
             "{name}"
         );
         // What is claimed in the header is there.
-        let at = *board.load_address.get_ref();
+        let at = board.load_address;
         let size = u64::from_le_bytes(file[16..24].try_into().expect("8 bytes"));
         let fits = |m: &payload::Region| m.base <= at && at + size <= m.base + m.size;
         assert!(read.memory.iter().any(fits), "{name}: {size:#x} at {at:#x}");

@@ -19,11 +19,3 @@ fn mutants_end_with_a_last_line_and_the_figures_of_the_unmutated_run() {
     // A PASS is held against the unmutated run, which has to come about.
     assert!(counts[0] > 0, "{said}");
 }
-
-#[test]
-fn bad_use_is_refused() {
-    for arguments in [&["--jobs", "0"][..], &["--seed", "x"], &["fip"]] {
-        let (code, said) = support::outcome(xtask(&["fuzz", "boot"]).args(arguments));
-        assert_eq!(code, 2, "{said}");
-    }
-}

@@ -11,7 +11,7 @@ use std::path::Path;
 use psci_bench::plan::Records;
 use support::{outcome, tree_without_states, xtask};
 
-/// What a run without idle states skips.
+/// The scenarios that a run without idle states skips.
 const DENIED: &str = "skipped, which --deny-skipped forbids: \
     test_rt_instr_susp_deep_parallel: no-idle-state; \
     test_rt_instr_susp_deep_serial: no-idle-state; \
@@ -50,7 +50,7 @@ fn what_is_skipped_is_denied_and_named() {
     assert!(text.contains(row), "{text}");
     assert!(!text.contains("<RT_INSTR:test_rt_instr_cpu_off_serial\t0\t0"));
 
-    // A run that skips nothing, and one of which nobody asks.
+    // A run that skips nothing, and one without the option.
     let only = "--args only=psci_version_parallel --deny-skipped";
     assert_eq!(qemu(dir.path(), only).0, 0);
     let (code, said) = qemu(dir.path(), "");

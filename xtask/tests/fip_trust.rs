@@ -4,221 +4,182 @@ mod support;
 
 use std::fs;
 
-use support::packages::{payload, trusted};
+use support::packages::{CERT_CREATE, payload, trusted};
 use support::scratch::Scratch;
+use xtask::board::Uuid;
 use xtask::board::image_kinds::called;
 use xtask::build::fip::{Builder, read};
 
-#[test]
-fn a_certificate_for_the_new_bl33() {
+const BUILD: &str = "fip build --board qemu --payload payload.bin --base";
+
+fn uuid(option: &str) -> Uuid {
+    called(option).expect("a kind").uuid
+}
+
+/// A directory with a payload.
+fn scratch() -> Scratch {
     let scratch = Scratch::new();
     scratch.write("payload.bin", &payload());
-    let build = "fip build --board qemu --base base.bin --payload payload.bin -o new.bin";
+    scratch
+}
+
+/// Refuses the package `base.bin` with this change, by these words.
+fn refused_with(scratch: &Scratch, change: &dyn Fn(&mut Builder), words: &str) {
+    let whole = scratch.read("base.bin");
+    let (package, _) = read(&whole).expect("good");
+    let mut builder = Builder::of(&package, &whole).expect("good");
+    change(&mut builder);
+    scratch.write("bad.bin", &builder.build().expect("images"));
+    let line = format!("{BUILD} bad.bin --nt-fw-key nt.pem -o new.bin");
+    scratch.refuses(&line, words);
+}
+
+/// Refuses the package `base.bin` with another image under `option`.
+fn refused_as(scratch: &Scratch, option: &str, image: &[u8], words: &str) {
+    let change = |builder: &mut Builder| {
+        builder.put(uuid(option), image.to_vec()).expect("good");
+    };
+    refused_with(scratch, &change, words);
+}
+
+#[test]
+fn a_certificate_for_the_new_bl33() {
+    let scratch = scratch();
+    let build = format!("{BUILD} base.bin -o new.bin");
     for (algorithm, hash, config) in [
         ("rsa", "sha256", ""),
         ("ecdsa", "sha384", "--nt-fw-config config"),
     ] {
-        for name in ["rot.pem", "nt.pem", "world.pem"] {
-            let _ = fs::remove_file(scratch.path(name));
-        }
         trusted(&scratch, algorithm, hash, config);
-        let said = scratch.refused(build);
-        assert!(said.contains("there are certificates in it"), "{said}");
-        assert!(said.contains("--nt-fw-key PEM"), "{said}");
-        // A key, but not the one; no key; no file.
-        for (key, expected) in [
+        for (options, words) in [
+            ("", "there are certificates in it"),
+            ("", "--nt-fw-key PEM"),
             (
-                "world.pem",
+                "--nt-fw-key world.pem",
                 "not the key that the package's nt-fw-key-cert names",
             ),
-            ("rot.pem", "not the key"),
-            ("bl33", "is it a private key in PEM form?"),
-            ("gone.pem", "--nt-fw-key gone.pem"),
+            ("--nt-fw-key rot.pem", "not the key"),
+            ("--nt-fw-key bl33", "is it a private key in PEM form?"),
+            ("--nt-fw-key gone.pem", "--nt-fw-key gone.pem"),
+            (
+                "--nt-fw-key nt.pem --soc-fw bl31",
+                "--soc-fw bl31: --base has certificates",
+            ),
+            (
+                "--nt-fw-key nt.pem --nt-fw-cert n.crt",
+                "--nt-fw-cert n.crt: with --base and --nt-fw-key",
+            ),
         ] {
-            let said = scratch.refused(&format!("{build} --nt-fw-key {key}"));
-            assert!(said.contains(expected), "{key}: {said}");
+            scratch.refuses(&format!("{build} {options}"), words);
         }
-        let said = scratch.refused(&format!("{build} --nt-fw-key nt.pem --soc-fw bl31"));
-        assert!(
-            said.contains("--soc-fw bl31: --base has certificates"),
-            "{said}"
-        );
-
-        let said = scratch.refused(&format!("{build} --nt-fw-key nt.pem --nt-fw-cert n.crt"));
-        let conflict = "--nt-fw-cert n.crt: with --base and --nt-fw-key";
-        assert!(said.contains(conflict), "{said}");
         // Of parts it is the old one.
         scratch.ours(&format!(
             "fip build --board qemu --payload payload.bin -o parts.bin --tb-fw bl2 --soc-fw bl31 \
              --trusted-key-cert t.crt --nt-fw-key-cert nk.crt --nt-fw-cert n.crt \
              --nt-fw-key nt.pem {config}"
         ));
-
         scratch.ours(&format!("{build} --nt-fw-key nt.pem"));
-        let (old, new) = (scratch.read("base.bin"), scratch.read("new.bin"));
-        let (before, _) = read(&old).expect("good");
-        let (after, _) = read(&new).expect("good");
-        let uuid = |option: &str| called(option).expect("a kind").uuid;
-        let changed = [uuid("nt-fw"), uuid("nt-fw-cert")];
-        assert_eq!(before.entries.len(), after.entries.len());
-        for entry in &before.entries {
-            let same = before.image(&old, entry.uuid) == after.image(&new, entry.uuid);
-            assert_eq!(same, !changed.contains(&entry.uuid), "{:?}", entry.uuid);
-        }
-        // What cert_create makes of the same, but for serial number and dates.
-        scratch.write("bl33", after.image(&new, uuid("nt-fw")).expect("BL33"));
-        scratch.write(
-            "new.crt",
-            after.image(&new, uuid("nt-fw-cert")).expect("one"),
-        );
-        scratch.write(
-            "old.crt",
-            before.image(&old, uuid("nt-fw-cert")).expect("one"),
-        );
-        scratch.theirs(&format!(
-            "cert_create -n --key-alg ecdsa --hash-alg {hash} --tfw-nvctr 3 --ntfw-nvctr 7 \
-             --nt-fw-key nt.pem --nt-fw-cert theirs.crt --nt-fw bl33 {config}"
-        ));
-        let extensions = |name: &str| {
-            scratch.theirs(&format!(
-                "openssl x509 -inform DER -in {name} -noout -text -certopt \
-                 no_header,no_serial,no_validity,no_sigdump -out text"
-            ));
-            String::from_utf8(scratch.read("text")).expect("text")
-        };
-        let ours = extensions("new.crt");
-        assert!(ours.contains("1.3.6.1.4.1.4128.2100.1201"), "{ours}");
-        assert_eq!(ours, extensions("theirs.crt"));
-        assert_ne!(ours, extensions("old.crt"));
+        is_as_cert_create_makes_it(&scratch, hash, config);
     }
+}
+
+/// In `new.bin` BL33 and its certificate alone are others than in `base.bin`, and the
+/// certificate is cert_create's, but for serial number and dates.
+fn is_as_cert_create_makes_it(scratch: &Scratch, hash: &str, config: &str) {
+    let (old, new) = (scratch.read("base.bin"), scratch.read("new.bin"));
+    let (before, _) = read(&old).expect("good");
+    let (after, _) = read(&new).expect("good");
+    let changed = [uuid("nt-fw"), uuid("nt-fw-cert")];
+    assert_eq!(before.entries.len(), after.entries.len());
+    for entry in &before.entries {
+        let same = before.image(&old, entry.uuid) == after.image(&new, entry.uuid);
+        assert_eq!(same, !changed.contains(&entry.uuid), "{:?}", entry.uuid);
+    }
+    let [bl33, certificate] = changed.map(|it| after.image(&new, it).expect("an image"));
+    let old = before.image(&old, changed[1]).expect("one");
+    for (file, data) in [("bl33", bl33), ("new.crt", certificate), ("old.crt", old)] {
+        scratch.write(file, data);
+    }
+    scratch.theirs(&format!(
+        "{CERT_CREATE} --key-alg ecdsa --hash-alg {hash} --nt-fw-key nt.pem --nt-fw-cert \
+         theirs.crt --nt-fw bl33 {config}"
+    ));
+    let extensions = |name: &str| {
+        scratch.theirs(&format!(
+            "openssl x509 -inform DER -in {name} -noout -text -certopt \
+             no_header,no_serial,no_validity,no_sigdump -out text"
+        ));
+        String::from_utf8(scratch.read("text")).expect("text")
+    };
+    let ours = extensions("new.crt");
+    assert!(ours.contains("1.3.6.1.4.1.4128.2100.1201"), "{ours}");
+    assert_eq!(ours, extensions("theirs.crt"));
+    assert_ne!(ours, extensions("old.crt"));
 }
 
 #[test]
 fn chains_of_trust_that_do_not_hold() {
-    let scratch = Scratch::new();
-    scratch.write("payload.bin", &payload());
+    let scratch = scratch();
     trusted(&scratch, "ecdsa", "sha256", "--nt-fw-config config");
-    let whole = scratch.read("base.bin");
-    let build = "fip build --board qemu --base bad.bin --payload payload.bin --nt-fw-key nt.pem \
-        -o new.bin";
-    let uuid = |option: &str| called(option).expect("a kind").uuid;
-    let with = |change: &dyn Fn(&mut Builder)| {
-        let (package, _) = read(&whole).expect("good");
-        let mut builder = Builder::of(&package, &whole).expect("good");
-        change(&mut builder);
-        scratch.write("bad.bin", &builder.build().expect("images"));
-        scratch.refused(build)
-    };
-    for option in ["nt-fw-cert", "nt-fw-key-cert"] {
-        let said = with(&|builder| assert!(builder.remove(uuid(option))));
-        assert!(said.contains(&format!("no {option}")), "{said}");
-        let good = scratch.read(if option == "nt-fw-cert" {
-            "n.crt"
-        } else {
-            "nk.crt"
-        });
-        for cut in (0..good.len()).step_by(7).skip(1) {
-            let said = with(&|builder| {
-                builder
-                    .put(uuid(option), good[..cut].to_vec())
-                    .expect("good");
-            });
-            let what = format!("{option} of the package: no X.509 certificate");
-            assert!(said.contains(&what), "cut at {cut}: {said}");
-        }
-    }
-    // Another certificate where one is looked for.
-    for (option, file, expected) in [
-        (
-            "nt-fw-cert",
-            "s.crt",
-            "nt-fw-cert of the package: no extension 1.3.6.1.4.1.4128.2100.1201",
-        ),
-        (
-            "nt-fw-key-cert",
-            "sk.crt",
-            "nt-fw-key-cert of the package: no extension 1.3.6.1.4.1.4128.2100.1101",
-        ),
+    for (option, file, other, extension) in [
+        ("nt-fw-cert", "n.crt", "s.crt", "1201"),
+        ("nt-fw-key-cert", "nk.crt", "sk.crt", "1101"),
     ] {
-        let said = with(&|builder| {
-            builder.put(uuid(option), scratch.read(file)).expect("good");
-        });
-        assert!(said.contains(expected), "{said}");
+        let remove = |builder: &mut Builder| assert!(builder.remove(uuid(option)));
+        refused_with(&scratch, &remove, &format!("no {option}"));
+        let (good, other) = (scratch.read(file), scratch.read(other));
+        let no_certificate = format!("{option} of the package: no X.509 certificate");
+        for cut in (0..good.len()).step_by(7).skip(1) {
+            refused_as(&scratch, option, &good[..cut], &no_certificate);
+        }
+        let lacks = format!("no extension 1.3.6.1.4.1.4128.2100.{extension}");
+        refused_as(
+            &scratch,
+            option,
+            &other,
+            &format!("{option} of the package: {lacks}"),
+        );
     }
     // The old certificate vouches for a configuration that is not there.
-    let said = with(&|builder| assert!(builder.remove(uuid("nt-fw-config"))));
-    assert!(
-        said.contains("2100.1202 is not as in the old one"),
-        "{said}"
-    );
+    let remove = |builder: &mut Builder| assert!(builder.remove(uuid("nt-fw-config")));
+    refused_with(&scratch, &remove, "2100.1202 is not as in the old one");
     // By hand it is possible only on purpose.
-    let said = scratch.refused("fip update base.bin --nt-fw bl31");
-    assert!(said.contains("base.bin has certificates"), "{said}");
-    scratch.ours("fip update base.bin --nt-fw bl31 --force");
+    let update = "fip update base.bin --nt-fw bl31";
+    scratch.refuses(update, "base.bin has certificates");
+    let whole = scratch.read("base.bin");
+    scratch.ours(&format!("{update} --force"));
     scratch.ours("fip update base.bin --nt-fw bl33 --nt-fw-cert n.crt");
     assert!(scratch.read("base.bin") == whole);
 }
 
 #[test]
 fn every_link_of_the_chain_is_verified() {
-    let scratch = Scratch::new();
-    scratch.write("payload.bin", &payload());
-    let build = "fip build --board qemu --base bad.bin --payload payload.bin --nt-fw-key nt.pem \
-        -o new.bin";
-    let uuid = |option: &str| called(option).expect("a kind").uuid;
+    let scratch = scratch();
     for algorithm in ["rsa", "ecdsa"] {
-        for name in ["rot.pem", "nt.pem", "world.pem"] {
-            let _ = fs::remove_file(scratch.path(name));
-        }
         trusted(&scratch, algorithm, "sha384", "");
-        let whole = scratch.read("base.bin");
-        let refused = |option: &str, certificate: Option<Vec<u8>>| {
-            let (package, _) = read(&whole).expect("good");
-            let mut builder = Builder::of(&package, &whole).expect("good");
-            assert!(builder.remove(uuid(option)));
-            if let Some(der) = certificate {
-                builder.put(uuid(option), der).expect("good");
-            }
-            scratch.write("bad.bin", &builder.build().expect("images"));
-            scratch.refused(build)
-        };
         // Sound certificates, but of another chain: only the keys given are ours.
+        let others = format!("{CERT_CREATE} --key-alg {algorithm} --hash-alg sha384");
         scratch.theirs(&format!(
-            "cert_create -n --key-alg {algorithm} --hash-alg sha384 --tfw-nvctr 3 --ntfw-nvctr 7 \
-             --rot-key rot.pem --nt-fw-key nt.pem --trusted-key-cert other-t.crt \
+            "{others} --rot-key rot.pem --nt-fw-key nt.pem --trusted-key-cert other-t.crt \
              --nt-fw-key-cert other-nk.crt"
         ));
-        scratch.theirs(&format!(
-            "cert_create -n --key-alg {algorithm} --hash-alg sha384 --tfw-nvctr 3 --ntfw-nvctr 7 \
-             --nt-fw-cert other-n.crt --nt-fw bl33"
-        ));
+        scratch.theirs(&format!("{others} --nt-fw-cert other-n.crt --nt-fw bl33"));
         let world = "nt-fw-key-cert of the package: it is not signed with the key that \
             trusted-key-cert names";
         let content = "nt-fw-cert of the package: it is not signed with the key that \
             nt-fw-key-cert names";
-        for (option, file, expected) in [
+        let lacks = "trusted-key-cert of the package: no extension";
+        for (option, file, words) in [
             ("nt-fw-key-cert", "other-nk.crt", world),
             ("trusted-key-cert", "other-t.crt", world),
             ("nt-fw-cert", "other-n.crt", content),
-            (
-                "trusted-key-cert",
-                "b.crt",
-                "trusted-key-cert of the package: no extension",
-            ),
-            (
-                "trusted-key-cert",
-                "nk.crt",
-                "trusted-key-cert of the package: no extension",
-            ),
+            ("trusted-key-cert", "b.crt", lacks),
+            ("trusted-key-cert", "nk.crt", lacks),
         ] {
-            let said = refused(option, Some(scratch.read(file)));
-            assert!(
-                said.contains(expected),
-                "{algorithm} {option} {file}: {said}"
-            );
+            refused_as(&scratch, option, &scratch.read(file), words);
         }
-        let said = refused("trusted-key-cert", None);
-        assert!(said.contains("no trusted-key-cert"), "{said}");
+        let remove = |builder: &mut Builder| assert!(builder.remove(uuid("trusted-key-cert")));
+        refused_with(&scratch, &remove, "no trusted-key-cert");
         // A signature ends the certificate, and is over what begins it.
         for (option, file) in [
             ("trusted-key-cert", "t.crt"),
@@ -226,21 +187,17 @@ fn every_link_of_the_chain_is_verified() {
             ("nt-fw-cert", "n.crt"),
         ] {
             let good = scratch.read(file);
-            let mut signature = good.clone();
-            let last = signature.len() - 2;
-            signature[last..].iter_mut().for_each(|byte| *byte ^= 0x5a);
-            let mut body = good.clone();
             // The first letters of its name, after the CN's OID and length.
-            let name = body.windows(3).position(|oid| oid == [0x55, 0x04, 0x03]);
-            body[name.expect("a common name") + 5] ^= 1;
-            for der in [signature, body] {
-                let said = refused(option, Some(der));
-                let expected = format!("{option} of the package: its signature is not that");
-                assert!(said.contains(&expected), "{algorithm} {option}: {said}");
+            let name = good.windows(3).position(|oid| oid == [0x55, 0x04, 0x03]);
+            let name = name.expect("a common name") + 5;
+            for at in [good.len() - 2, good.len() - 1, name] {
+                let mut der = good.clone();
+                der[at] ^= 1;
+                let words = format!("{option} of the package: its signature is not that");
+                refused_as(&scratch, option, &der, &words);
             }
         }
-        scratch.write("bad.bin", &whole);
-        scratch.ours(build);
+        scratch.ours(&format!("{BUILD} base.bin --nt-fw-key nt.pem -o new.bin"));
         fs::remove_file(scratch.path("new.bin")).expect("made");
     }
 }

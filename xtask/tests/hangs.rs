@@ -1,4 +1,4 @@
-//! Machines that hang: where their CPUs are is told, from QEMU itself.
+//! Machines that hang: QEMU itself says where their CPUs are.
 
 mod support;
 

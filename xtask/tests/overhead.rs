@@ -143,7 +143,7 @@ fn in_instructions_and_the_same_twice() {
         instructions.map(|it| it * 16)
     );
 
-    // And what can not be told is refused.
+    // A log without an answer is refused.
     let refused = |arguments: &[&str], what: &str| {
         let (code, said) = outcome(&mut xtask(arguments));
         assert_eq!(code, 2, "{said}");

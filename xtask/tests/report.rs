@@ -17,7 +17,7 @@ use xtask::report::log::read_bytes;
 /// Four CPUs on QEMU under `--icount`, `iterations=2 samples=all`.
 const QEMU: &[u8] = include_bytes!("data/report/qemu-4cpu.log");
 
-/// The same of one scenario, `iterations=1 warmup=0`, by a payload that also
+/// A log of one scenario, `iterations=1 warmup=0`, by a payload that also
 /// says what each CPU is, and what the firmware's versions are.
 const FACTS: &[u8] = include_bytes!("data/report/qemu-facts.log");
 
@@ -163,7 +163,7 @@ fn merged() {
     holds("merged.txt", &whole.split_off(at));
 }
 
-/// What is missing may be the worst case.
+/// A missing sample may be the worst case.
 #[test]
 fn idle_states_of_every_cpu() {
     let mut lost = report(QEMU);
@@ -213,7 +213,7 @@ fn tfa_docs() {
         "{changed}"
     );
 
-    // And the changes told in it do not disturb the third.
+    // The changes in it do not disturb the third.
     write(&first).expect("written");
     let third = read("current", "susp_deep_parallel");
     assert!(

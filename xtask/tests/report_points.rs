@@ -1,4 +1,4 @@
-//! `cargo xtask report` on points: read, told in every format, compared,
+//! `cargo xtask report` on points: read, shown in every format, compared,
 //! merged, explained.
 
 mod support;
@@ -63,7 +63,7 @@ fn of_qemu_byte_for_byte() {
     }
 }
 
-/// What is drawn of a sweep and of a histogram, and what is said.
+/// The drawing of a sweep and of a histogram, and its text.
 #[test]
 fn drawn_byte_for_byte() {
     let mut report = report(100);
@@ -326,7 +326,7 @@ fn points_are_compared_by_what_they_are_of() {
     assert!(outcomes.clone().all(|it| it.outcome == Outcome::Same));
     assert_eq!(outcomes.count(), points);
 
-    // What the other side lacks is told.
+    // Points that the other side lacks are listed.
     let mut short = run(100);
     short.tests[0].points.truncate(5);
     let lacks = compare(&[short], &runs[0], &Compared::default()).expect("one board");

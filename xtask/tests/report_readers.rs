@@ -1,4 +1,4 @@
-//! What `cargo xtask report` writes for other programs, as readers that are
+//! Files of `cargo xtask report` for other programs, as readers that are
 //! not this project's take it; and what it refuses to write.
 
 mod support;

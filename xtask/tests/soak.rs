@@ -4,11 +4,11 @@ mod support;
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 use std::{fs, thread};
 
-use support::{End, FAIL, outcome, stub, xtask};
+use support::{End, FAIL, stub, xtask};
 
 /// Exit code, stdout and the names of the files in `keep`.
 fn soak(arguments: &[&str], keep: &Path) -> (Option<i32>, String, Vec<String>) {
@@ -67,7 +67,7 @@ fn what_fails_is_kept() {
         fs::read(keep.join(logs[0])).expect("a log"),
         text.as_bytes()
     );
-    // A stub has no records: nobody knows why those nine do not count.
+    // A stub has no records: no reason is known for those nine.
     assert!(said.contains("without a known reason: 18, of which 18 are in no row\n"));
     assert!(said.contains("ended before their records"), "{said}");
 }
@@ -89,10 +89,7 @@ fn an_interruption_sums_up() {
     told.read_line(&mut line).expect("a line");
     assert!(line.contains("logs and summary: "), "{line}");
     thread::sleep(Duration::from_millis(500));
-    let mut kill = Command::new("sh");
-    let pid = child.id().to_string();
-    let status = kill.args(["-c", "kill -s INT \"$0\"", &pid]).status();
-    assert!(status.expect("it can be started").success());
+    support::interrupt(&child.id().to_string());
     let output = child.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(3), "{said}");
@@ -100,29 +97,4 @@ fn an_interruption_sums_up() {
         said.starts_with("run 1: interrupted, not counted\n\n0 runs in "),
         "{said}"
     );
-}
-
-#[test]
-fn bad_use() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    fs::write(dir.path().join("file"), "x").expect("written");
-    let keep = dir.path().to_str().expect("text");
-    for (arguments, what) in [
-        (
-            ["--keep", keep],
-            "this directory is not empty; name a new one",
-        ),
-        (["--time", "10"], "use a number and s, m or h"),
-        (["--runs", "0"], "0 is not in 1.."),
-        (["--log", "file"], "unexpected argument '--log'"),
-        (
-            ["--smp", "33"],
-            "--smp 33: with firmware tf-a there can be 1 to 32",
-        ),
-        (["--args", "iterations=0"], "iterations=0"),
-    ] {
-        let (code, said) = outcome(&mut xtask(&[&["soak"], arguments.as_slice()].concat()));
-        assert_eq!(code, 2, "{arguments:?}: {said}");
-        assert!(said.contains(what), "{arguments:?}: {said}");
-    }
 }

@@ -4,7 +4,7 @@
 //! no AArch64 machine of QEMU has them.
 //!
 //! No program runs there, and no clock: QEMU does single accesses as it is
-//! told over its qtest protocol, and the count goes on by being written.
+//! ordered over its qtest protocol, and the count goes on by being written.
 //! What this machine has not is CNTCTLBase.
 
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ impl Machine {
     }
 
     fn is_raised(&mut self) -> bool {
-        self.read(CNTP_CTL.into(), Width::Word) & ISTATUS != 0
+        self.read(CNTP_CTL.offset().into(), Width::Word) & ISTATUS != 0
     }
 }
 
@@ -119,7 +119,7 @@ impl Bus for Control {
 fn the_driver_and_a_device_agree() {
     let mut timer = Machine::start();
     Machine::write(&mut timer, PERIPHNSPPC0, 1);
-    let mut control = Control(BTreeMap::from([(CNTTIDR.into(), 1)]));
+    let mut control = Control(BTreeMap::from([(CNTTIDR.offset().into(), 1)]));
     assert_eq!(frame::open(&mut control, &mut timer, 0), Ok(()));
 
     let carry = u64::from(u32::MAX) + 1;

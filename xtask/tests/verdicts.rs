@@ -1,5 +1,5 @@
-//! From what a machine says and does to verdict and exit code, with stubs in
-//! place of the payload and real TF-A below them.
+//! From a machine's log and end to verdict and exit code, with stubs in place of the
+//! payload and real TF-A below them.
 
 mod support;
 
@@ -13,68 +13,34 @@ use std::{fs, thread};
 
 use psci_bench::model::Verdict;
 use support::{End, FAIL, PASS, outcome, run, stub, stub_spec, xtask};
-use xtask::board::Gic;
-use xtask::board::firmware_kind::Firmware;
-use xtask::qemu::Level;
-use xtask::qemu::run_spec::RunSpec;
 use xtask::qemu::stream::Ending;
 
 #[test]
 fn the_closing_line_decides() {
-    for (line, verdict, code) in [
-        (PASS, Verdict::Pass, 0),
-        (FAIL, Verdict::Fail, 1),
-        (
-            "psci-bench: INCOMPLETE: bad input: no device tree",
-            Verdict::BadInput,
-            2,
-        ),
-        (
-            "psci-bench: INCOMPLETE: exception on CPU 0.3",
-            Verdict::Incomplete,
-            3,
-        ),
+    let off = Ending::Exited { success: true };
+    let bad_input = "psci-bench: INCOMPLETE: bad input: no device tree";
+    let exception = "psci-bench: INCOMPLETE: exception on CPU 0.3";
+    let last = format!("{PASS}\r\nboom\r\n{exception}");
+    for (line, end, verdict, code, ending) in [
+        (PASS, End::Off, Verdict::Pass, 0, off),
+        (FAIL, End::Off, Verdict::Fail, 1, off),
+        (bad_input, End::Off, Verdict::BadInput, 2, off),
+        (exception, End::Off, Verdict::Incomplete, 3, off),
+        // The last one of two counts.
+        (&last, End::Off, Verdict::Incomplete, 3, off),
+        // A machine that parks after its closing line is not waited for.
+        (PASS, End::Hang, Verdict::Pass, 0, Ending::Parked),
     ] {
-        let result = run(&stub_spec(&format!("{line}\r\n"), End::Off));
+        let result = run(&stub_spec(&format!("{line}\r\n"), end));
+        let text = result.text();
         assert_eq!(
             (result.verdict, result.exit_code()),
             (verdict, code),
-            "{}",
-            result.text()
+            "{text}"
         );
-        assert_eq!(result.ending, Ending::Exited { success: true });
-        assert_eq!(result.diagnosis, None);
-        assert!(
-            result.text().contains("NOTICE:  BL31: v2.12"),
-            "{}",
-            result.text()
-        );
+        assert_eq!((result.ending, result.diagnosis), (ending, None), "{text}");
+        assert!(text.contains("NOTICE:  BL31: v2.12"), "{text}");
     }
-}
-
-#[test]
-fn a_long_reason_is_repeated_in_full() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let image = dir.path().join("image");
-    let text = "ERROR:   device tree: /a/b reg: a long\r\n         reason\r\n\
-                psci-bench: INCOMPLETE: bad input: device tree: .../b reg: a ...\r\n";
-    fs::write(&image, stub(text, End::Off)).expect("written");
-    let mut command = xtask(&["qemu", "--smp", "1", "--firmware", "builtin", "--image"]);
-    let (code, said) = outcome(command.arg(&image));
-    assert_eq!(code, 2, "{said}");
-    assert!(
-        said.ends_with(": device tree: /a/b reg: a long reason\n"),
-        "{said}"
-    );
-}
-
-#[test]
-fn the_last_of_two_counts() {
-    let text = format!("{PASS}\r\nboom\r\npsci-bench: INCOMPLETE: exception on CPU 0.0\r\n");
-    assert_eq!(
-        run(&stub_spec(&text, End::Off)).verdict,
-        Verdict::Incomplete
-    );
 }
 
 #[test]
@@ -86,10 +52,8 @@ fn no_closing_line_is_incomplete() {
         (Verdict::Incomplete, 3)
     );
     let said = result.diagnosis.expect("a diagnosis");
-    assert!(
-        said.contains("'B c'") && said.contains("turned off or reset"),
-        "{said}"
-    );
+    let is_named = said.contains("'B c'") && said.contains("turned off or reset");
+    assert!(is_named, "{said}");
     // A line that lost its end on the way is none.
     let result = run(&stub_spec(&PASS[..40], End::Off));
     assert_eq!(result.verdict, Verdict::Incomplete);
@@ -110,20 +74,11 @@ fn a_hang_ends_at_the_deadline() {
 }
 
 #[test]
-fn who_parks_after_the_closing_line_is_not_waited_for() {
-    let result = run(&stub_spec(&format!("{PASS}\r\n"), End::Hang));
-    assert_eq!(
-        (result.verdict, result.ending),
-        (Verdict::Pass, Ending::Parked)
-    );
-}
-
-#[test]
 fn an_interruption_ends_it() {
     let flag = Arc::new(AtomicBool::new(false));
     let other = Arc::clone(&flag);
     let spec = stub_spec("waiting\r\n", End::Hang);
-    // What has to be built is built before the clock runs.
+    // Firmware and stub are built before the clock runs.
     run(&stub_spec(PASS, End::Off));
     let waiter = thread::spawn(move || xtask::qemu::run::run(&spec, &other, &mut std::io::sink()));
     thread::sleep(Duration::from_millis(500));
@@ -135,25 +90,41 @@ fn an_interruption_ends_it() {
     );
 }
 
-/// A Ctrl-C at a terminal goes to all that runs in its foreground.
-#[test]
-fn an_interruption_of_all_is_told_as_one() {
+/// `cargo xtask qemu` with a stub and one CPU, and its folder.
+fn with_stub(text: &str, end: End, options: &[&str]) -> (Command, tempfile::TempDir) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let image = dir.path().join("image");
-    fs::write(&image, stub("waiting\r\n", End::Hang)).expect("written");
-    let mut command = xtask(&["qemu", "--smp", "1", "--firmware", "builtin", "--image"]);
-    command.arg(&image).process_group(0);
+    fs::write(&image, stub(text, end)).expect("written");
+    let mut command = xtask(&["qemu", "--smp", "1"]);
+    command.args(options).arg("--image").arg(image);
+    (command, dir)
+}
+
+const BUILTIN: [&str; 2] = ["--firmware", "builtin"];
+
+#[test]
+fn a_long_reason_is_repeated_in_full() {
+    let text = "ERROR:   device tree: /a/b reg: a long\r\n         reason\r\n\
+                psci-bench: INCOMPLETE: bad input: device tree: .../b reg: a ...\r\n";
+    let (mut command, _dir) = with_stub(text, End::Off, &BUILTIN);
+    let (code, said) = outcome(&mut command);
+    assert_eq!(code, 2, "{said}");
+    let reason = ": device tree: /a/b reg: a long reason\n";
+    assert!(said.ends_with(reason), "{said}");
+}
+
+/// A Ctrl-C at a terminal goes to all programs in its foreground.
+#[test]
+fn an_interruption_of_all_programs_is_reported_once() {
+    let (mut command, _dir) = with_stub("waiting\r\n", End::Hang, &BUILTIN);
+    command.process_group(0);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it can be started");
-    let uart = child.stdout.take().expect("a pipe");
     let mut line = String::new();
-    let mut uart = BufReader::new(uart);
+    let mut uart = BufReader::new(child.stdout.take().expect("a pipe"));
     uart.read_line(&mut line).expect("a line");
     assert_eq!(line.trim_end(), "waiting");
-    let group = format!("-{}", child.id());
-    let mut kill = Command::new("sh");
-    let status = kill.args(["-c", "kill -s INT -- \"$0\"", &group]).status();
-    assert!(status.expect("it can be started").success());
+    support::interrupt(&format!("-{}", child.id()));
     let output = child.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
@@ -161,14 +132,11 @@ fn an_interruption_of_all_is_told_as_one() {
 }
 
 #[test]
-fn a_reader_who_leaves_changes_nothing() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let image = dir.path().join("image");
-    let log = dir.path().join("log");
+fn a_reader_that_leaves_changes_nothing() {
     let text = format!("{}\r\n{FAIL}\r\n", "many words\r\n".repeat(1000));
-    fs::write(&image, stub(&text, End::Off)).expect("written");
-    let mut command = xtask(&["qemu", "--smp", "1", "--firmware", "builtin", "--image"]);
-    command.arg(&image).arg("--log").arg(&log);
+    let (mut command, dir) = with_stub(&text, End::Off, &BUILTIN);
+    let log = dir.path().join("log");
+    command.arg("--log").arg(&log);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it can be started");
     drop(child.stdout.take());
@@ -180,59 +148,21 @@ fn a_reader_who_leaves_changes_nothing() {
 }
 
 #[test]
-fn every_machine_starts_a_stub() {
-    let text = format!("{PASS}\r\n");
-    for gic in [Gic::V2, Gic::V3] {
-        for level in [Level::El1, Level::El2] {
-            for firmware in [Firmware::TfA, Firmware::Builtin] {
-                let hvc = firmware == Firmware::Builtin && level == Level::El1;
-                let spec = RunSpec {
-                    gic: Some(gic),
-                    level,
-                    firmware,
-                    ..stub_spec(&text, if hvc { End::OffByHvc } else { End::Off })
-                };
-                let result = run(&spec);
-                assert_eq!(
-                    result.verdict,
-                    Verdict::Pass,
-                    "{spec:?}: {:?}",
-                    result.diagnosis
-                );
-            }
-        }
-    }
-}
-
-#[test]
-fn icount_repeats_the_firmwares_boot() {
-    let spec = RunSpec {
-        icount: true,
-        smp: Some(8),
-        ..stub_spec(&format!("{PASS}\r\n"), End::Off)
-    };
-    let first = run(&spec);
-    assert!(first.text().contains("PMF:cpu 0"), "{}", first.text());
-    assert_eq!(first.log, run(&spec).log);
-}
-
-#[test]
 fn the_program_passes_log_and_code_on() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let image = dir.path().join("image");
+    let (mut command, dir) = with_stub(&format!("{FAIL}\r\n"), End::Off, &[]);
     let log = dir.path().join("log");
-    fs::write(&image, stub(&format!("{FAIL}\r\n"), End::Off)).expect("written");
-    let mut command = xtask(&["qemu", "--smp", "1", "--image"]);
-    command.arg(&image).arg("--log").arg(&log);
-    let output = command.output().expect("it can be started");
+    let output = command
+        .arg("--log")
+        .arg(&log)
+        .output()
+        .expect("it can be started");
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(fs::read(&log).expect("a log"), output.stdout);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.trim_end().ends_with(FAIL), "{text}");
 
-    fs::write(&image, stub("hello\r\n", End::Hang)).expect("written");
-    let mut command = xtask(&["qemu", "--smp", "1", "--timeout", "3", "--image"]);
-    let (code, said) = outcome(command.arg(&image));
+    let (mut command, _dir) = with_stub("hello\r\n", End::Hang, &["--timeout", "3"]);
+    let (code, said) = outcome(&mut command);
     assert_eq!(code, 3, "{said}");
     assert!(said.contains("no closing line within 3 s"), "{said}");
 }

@@ -21,10 +21,13 @@ fn headers_that_are_not_sound_are_refused() {
     assert!(total_size(&be(&[0xd00d_feed, 0x20_0001])).is_err());
     let blob = Model::tree("qemu 1").blob();
     let truncated = format!("truncated: {} of 131072 bytes", blob.len());
+    let outside =
+        ["8", "c", "10"].map(|at| format!("offset 0x{at}: the block is outside the tree"));
+    let [structure, strings, reservations] = outside.each_ref().map(String::as_str);
     for (at, word, expected) in [
         (0, 0x7f45_4c46, "magic 0x7f454c46, expected 0xd00dfeed"),
         (4, 0x20_0001, "totalsize 2097153 exceeds 2097152 bytes"),
-        (4, 0x2_0000, truncated.as_str()),
+        (4, 0x2_0000, &truncated),
         (
             4,
             39,
@@ -32,15 +35,15 @@ fn headers_that_are_not_sound_are_refused() {
         ),
         (20, 16, "format version 16, expected 17"),
         (24, 18, "format version 17, expected 17"),
-        (8, 0, "offset 0x8: the block is outside the tree"),
-        (8, 39, "offset 0x8: the block is outside the tree"),
-        (8, u32::MAX, "offset 0x8: the block is outside the tree"),
-        (12, 0, "offset 0xc: the block is outside the tree"),
-        (12, 39, "offset 0xc: the block is outside the tree"),
-        (12, u32::MAX, "offset 0xc: the block is outside the tree"),
-        (16, 0, "offset 0x10: the block is outside the tree"),
-        (16, 39, "offset 0x10: the block is outside the tree"),
-        (16, u32::MAX, "offset 0x10: the block is outside the tree"),
+        (8, 0, structure),
+        (8, 39, structure),
+        (8, u32::MAX, structure),
+        (12, 0, strings),
+        (12, 39, strings),
+        (12, u32::MAX, strings),
+        (16, 0, reservations),
+        (16, 39, reservations),
+        (16, u32::MAX, reservations),
         (8, 42, "offset 0x8: the structure block is not aligned"),
         (36, 8, "offset 0x40: the structure block has no end"),
     ] {

@@ -3,6 +3,10 @@
 //!
 //! A register is named by its offset in bytes, one of a 16550 by its number.
 
+use tock_registers::RegisterLongName;
+use tock_registers::fields::FieldValue;
+use tock_registers::register_bitfields;
+
 use crate::image::UartKind;
 
 /// Bits of a register, and their value in a state.
@@ -13,21 +17,18 @@ pub struct Bits {
 }
 
 impl Bits {
-    /// All bits of `mask` are 1.
-    const fn set(register: u8, mask: u32) -> Self {
-        Self {
-            register,
-            mask,
-            value: mask,
+    /// Returns the bits of these fields.
+    const fn of<R: RegisterLongName>(register: u8, fields: &[FieldValue<u32, R>]) -> Self {
+        let (mut mask, mut value, mut place) = (0, 0, 0);
+        while place < fields.len() {
+            mask |= fields[place].mask();
+            value |= fields[place].value;
+            place += 1;
         }
-    }
-
-    /// All bits of `mask` are 0.
-    const fn clear(register: u8, mask: u32) -> Self {
         Self {
             register,
             mask,
-            value: 0,
+            value,
         }
     }
 }
@@ -64,7 +65,7 @@ pub struct Model {
     pub turn_on: &'static [Bits],
     /// The writes that restore it, [`KEPT_MAX`] steps at most.
     pub restore: &'static [Step],
-    /// Bytes of registers; how many they are, of a 16550.
+    /// Bytes of registers; of a 16550, their number.
     pub size: u8,
 }
 
@@ -84,23 +85,37 @@ pub const fn model(kind: UartKind) -> &'static Model {
     }
 }
 
+register_bitfields! { u32,
+    UARTFR [ BUSY OFFSET(3), TXFF OFFSET(5) ],
+    UARTCR [ UARTEN OFFSET(0), TXE OFFSET(8) ],
+    LINE_STATUS [ THRE OFFSET(5), TEMT OFFSET(6) ],
+    CADENCE_CONTROL [ TXEN OFFSET(4), TXDIS OFFSET(5) ],
+    CHANNEL_STS [ TXEMPTY OFFSET(3), TXFULL OFFSET(4), TACTIVE OFFSET(11) ],
+    IMX_UCR1 [ UARTEN OFFSET(0) ],
+    /// SRST is a reset when it is written as 0.
+    IMX_UCR2 [ SRST OFFSET(0), TXEN OFFSET(2) ],
+    IMX_USR2 [ TXDC OFFSET(3) ],
+    IMX_UTS [ TXFULL OFFSET(4) ],
+    /// TDRE: no more in the FIFO than its watermark.
+    LPUART_STAT [ TC OFFSET(22), TDRE OFFSET(23) ],
+    LPUART_CTRL [ TE OFFSET(19) ],
+    STM32_CR1 [ UE OFFSET(0), TE OFFSET(3) ],
+    /// TXFNF is TXE while the FIFO is off.
+    STM32_ISR [ TC OFFSET(6), TXFNF OFFSET(7) ]
+}
+
 /// Arm PrimeCell UART PL011 (DDI 0183G, table 3-1).
 const PL011: Model = Model {
-    data: DR,
-    has_room: Bits::clear(FR, 1 << 5),
-    is_idle: Bits::clear(FR, 1 << 3),
-    // UARTEN, TXE.
-    turn_on: &[Bits::set(CR, 1 << 0 | 1 << 8)],
+    data: 0x00,
+    has_room: Bits::of(FR, &[UARTFR::TXFF::CLEAR]),
+    is_idle: Bits::of(FR, &[UARTFR::BUSY::CLEAR]),
+    turn_on: &[Bits::of(CR, &[UARTCR::UARTEN::SET, UARTCR::TXE::SET])],
     // Off while it is set up, and LCR_H last of the three, since writing it
     // is what makes the divisors count (3.3.7): CR, IBRD, FBRD, LCR_H, CR.
     restore: &[only(CR, 0), all(0x24), all(0x28), all(0x2c), all(CR)],
     size: 0x4c,
 };
-/// UARTDR.
-const DR: u8 = 0x00;
-/// UARTFR.
 const FR: u8 = 0x18;
-/// UARTCR.
 const CR: u8 = 0x30;
 
 /// The PL011's subset of Arm's base system architecture (DEN0094, Generic
@@ -112,11 +127,11 @@ const SBSA: Model = Model {
 };
 
 /// 16550 (TI, PC16550D), and BCM2835's mini UART (BCM2835 ARM Peripherals,
-/// section 2.2), whose two bits of LSR say the same.
+/// section 2.2), whose LSR has the same two bits.
 const NS16550: Model = Model {
     data: 0,
-    has_room: Bits::set(LSR, 1 << 5),
-    is_idle: Bits::set(LSR, 1 << 6),
+    has_room: Bits::of(LSR, &[LINE_STATUS::THRE::SET]),
+    is_idle: Bits::of(LSR, &[LINE_STATUS::TEMT::SET]),
     turn_on: &[],
     // LCR without DLAB, which would make a divisor of the next byte; MCR. The
     // divisor is not kept: to read it takes the UART out of use, when the
@@ -124,44 +139,38 @@ const NS16550: Model = Model {
     restore: &[only(3, 0x7f), only(4, 0xff)],
     size: 8,
 };
-/// Line status register.
 const LSR: u8 = 5;
 
 /// Cadence's UART in Zynq and ZynqMP (Xilinx UG585, appendix B.33; QEMU's
 /// hw/char/cadence_uart.c).
 const CADENCE: Model = Model {
     data: 0x30,
-    has_room: Bits::clear(SR, 1 << 4),
-    // TXEMPTY, and not TACTIVE.
-    is_idle: Bits {
-        register: SR,
-        mask: 1 << 3 | 1 << 11,
-        value: 1 << 3,
-    },
-    // TXEN, and not TXDIS.
-    turn_on: &[Bits {
-        register: 0x00,
-        mask: 1 << 4 | 1 << 5,
-        value: 1 << 4,
-    }],
+    has_room: Bits::of(SR, &[CHANNEL_STS::TXFULL::CLEAR]),
+    is_idle: Bits::of(
+        SR,
+        &[CHANNEL_STS::TXEMPTY::SET, CHANNEL_STS::TACTIVE::CLEAR],
+    ),
+    turn_on: &[Bits::of(
+        0x00,
+        &[CADENCE_CONTROL::TXEN::SET, CADENCE_CONTROL::TXDIS::CLEAR],
+    )],
     // Off while it is set up: control, mode,
     // baud_rate_gen, baud_rate_divider, control.
     restore: &[only(0x00, 0), all(0x04), all(0x18), all(0x34), all(0x00)],
     size: 0x48,
 };
-/// Channel_sts.
 const SR: u8 = 0x2c;
 
 /// i.MX (NXP IMX8MPRM, UART; QEMU's hw/char/imx_serial.c).
 const IMX: Model = Model {
     data: 0x40,
-    // TXFULL.
-    has_room: Bits::clear(0xb4, 1 << 4),
-    // TXDC.
-    is_idle: Bits::set(0x98, 1 << 3),
-    // UARTEN; TXEN, and SRST, which is a reset when it is written as 0.
-    turn_on: &[Bits::set(UCR1, 1 << 0), Bits::set(UCR2, 1 << 0 | 1 << 2)],
-    // Off while it is set up, and UBMR behind UBIR, which counts from then on:
+    has_room: Bits::of(0xb4, &[IMX_UTS::TXFULL::CLEAR]),
+    is_idle: Bits::of(0x98, &[IMX_USR2::TXDC::SET]),
+    turn_on: &[
+        Bits::of(UCR1, &[IMX_UCR1::UARTEN::SET]),
+        Bits::of(UCR2, &[IMX_UCR2::SRST::SET, IMX_UCR2::TXEN::SET]),
+    ],
+    // Off while it is set up, and UBMR after UBIR, which counts from then on:
     // UCR1, UCR2, UCR3, UCR4, UFCR, UBIR, UBMR, UCR1.
     restore: &[
         only(UCR1, 0),
@@ -182,12 +191,9 @@ const UCR2: u8 = 0x84;
 /// have no registers below BAUD, and some of them are big-endian.
 const LPUART: Model = Model {
     data: 0x1c,
-    // TDRE: no more in the FIFO than its watermark.
-    has_room: Bits::set(0x14, 1 << 23),
-    // TC.
-    is_idle: Bits::set(0x14, 1 << 22),
-    // TE.
-    turn_on: &[Bits::set(CTRL, 1 << 19)],
+    has_room: Bits::of(0x14, &[LPUART_STAT::TDRE::SET]),
+    is_idle: Bits::of(0x14, &[LPUART_STAT::TC::SET]),
+    turn_on: &[Bits::of(CTRL, &[LPUART_CTRL::TE::SET])],
     // BAUD may be changed only while both directions are off: CTRL, BAUD,
     // CTRL. Without its FIFO, which is not kept, it sends as well.
     restore: &[only(CTRL, 0), all(0x10), all(CTRL)],
@@ -199,12 +205,9 @@ const CTRL: u8 = 0x18;
 /// hw/char/stm32l4x5_usart.c, but for PRESC).
 const STM32: Model = Model {
     data: 0x28,
-    // TXE, or TXFNF with the FIFO on.
-    has_room: Bits::set(ISR, 1 << 7),
-    // TC.
-    is_idle: Bits::set(ISR, 1 << 6),
-    // UE, TE.
-    turn_on: &[Bits::set(CR1, UE | 1 << 3)],
+    has_room: Bits::of(ISR, &[STM32_ISR::TXFNF::SET]),
+    is_idle: Bits::of(ISR, &[STM32_ISR::TC::SET]),
+    turn_on: &[Bits::of(CR1, &[STM32_CR1::UE::SET, STM32_CR1::TE::SET])],
     // All but UE can be written only while that is 0: CR1, BRR, PRESC, CR2,
     // CR3, CR1 without UE, CR1.
     restore: &[
@@ -213,11 +216,10 @@ const STM32: Model = Model {
         all(0x2c),
         all(0x04),
         all(0x08),
-        only(CR1, !UE),
+        only(CR1, !STM32_CR1::UE::SET.mask()),
         all(CR1),
     ],
     size: 0x30,
 };
 const CR1: u8 = 0x00;
-const UE: u32 = 1 << 0;
 const ISR: u8 = 0x1c;

@@ -58,14 +58,12 @@ impl Reach {
     /// Returns the count for a reset `wish` ticks of the system counter from now,
     /// or, where that is too far, as late as can be. None where that would be
     /// sooner than `least` ticks from now. The counter has `hz` ticks a second.
-    #[must_use]
     pub fn count(&self, least: u64, wish: u64, hz: u64) -> Option<u64> {
         let half = |ticks| self.own(ticks, hz) / 2 + 1;
         (half(least) <= self.longest).then(|| half(wish).min(self.longest))
     }
 
     /// Returns the most that it waits, in whole seconds.
-    #[must_use]
     pub fn seconds(&self, hz: u64) -> u64 {
         2 * self.longest / self.clock.map_or(hz, NonZeroU64::get).max(1)
     }
@@ -86,70 +84,69 @@ impl Reach {
 mod tests {
     use super::*;
 
-    /// Seconds that are asked for at least, and for all that is well.
-    const LEAST: u64 = 20;
-    const WISH: u64 = 30;
     const MHZ: u64 = 1_000_000;
 
-    const SBSA_0: Reach = Reach {
-        clock: None,
-        longest: u32::MAX as u64,
-    };
-    const SBSA_1: Reach = Reach {
-        clock: None,
-        longest: (1 << 48) - 1,
-    };
+    const fn reach(clock: u64, longest: u64) -> Reach {
+        let clock = NonZeroU64::new(clock);
+        Reach { clock, longest }
+    }
 
-    fn sp805(clock: u64) -> Reach {
-        Reach {
-            clock: NonZeroU64::new(clock),
-            longest: u32::MAX.into(),
+    const SBSA_0: Reach = reach(0, u32::MAX as u64);
+    const SBSA_1: Reach = reach(0, (1 << 48) - 1);
+    const SP805: Reach = reach(32_768, u32::MAX as u64);
+
+    /// Half of the time, as it is counted twice: for at least 20 s, and 30 s at best.
+    #[test]
+    fn count_is_half_of_the_time_in_ticks_of_the_watchdog() {
+        for (reach, mhz, least, wish, count) in [
+            (SBSA_0, 100, 20, 30, Some(1_500 * MHZ + 1)),
+            (SBSA_1, 1_000, 20, 30, Some(15_000 * MHZ + 1)),
+            (SP805, 1_000, 20, 30, Some(15 * 32_768 + 1)),
+            (SP805, 50, 20, 30, Some(15 * 32_768 + 1)),
+            // A longer step may be out of reach where a shorter one is not.
+            (SBSA_0, 400, 20, 30, Some(SBSA_0.longest)),
+            (SBSA_0, 400, 22, 32, None),
+            // 30 s at 1 GHz and 1 GHz are more than 64 bits.
+            (
+                reach(1_000 * MHZ, SBSA_1.longest),
+                1_000,
+                20,
+                30,
+                Some(15_000 * MHZ + 1),
+            ),
+        ] {
+            let hz = mhz * MHZ;
+            assert_eq!(
+                reach.count(least * hz, wish * hz, hz),
+                count,
+                "{reach:?} {mhz}"
+            );
         }
     }
 
-    fn count(reach: Reach, hz: u64) -> Option<u64> {
-        reach.count(LEAST * hz, WISH * hz, hz)
-    }
-
+    /// 32 bits twice are 8 s at 1 GHz, for which it is never armed. Between, it is armed
+    /// for less than was wished for, but never for too little.
     #[test]
-    fn half_of_the_time_as_it_is_counted_twice() {
-        assert_eq!(count(SBSA_0, 100 * MHZ), Some(1_500 * MHZ + 1));
-        assert_eq!(count(SBSA_1, 1_000 * MHZ), Some(15_000 * MHZ + 1));
-        // By its own clock, whatever the counter's is.
-        assert_eq!(count(sp805(32_768), 1_000 * MHZ), Some(15 * 32_768 + 1));
-        assert_eq!(count(sp805(32_768), 50 * MHZ), Some(15 * 32_768 + 1));
-    }
-
-    /// 32 bits twice: at 1 GHz that is 8 s, and was never armed; between, it
-    /// may be armed for less than was wished for, but never for too little.
-    #[test]
-    fn as_late_as_can_be_and_never_too_soon() {
+    fn count_is_as_late_as_can_be_and_never_too_soon() {
         for mhz in 1..2_000 {
             let hz = mhz * MHZ;
-            let Some(count) = count(SBSA_0, hz) else {
-                assert!(mhz > 429, "{mhz} MHz");
-                assert!(SBSA_0.seconds(hz) <= LEAST, "{mhz} MHz");
-                continue;
-            };
-            assert!(mhz <= 429, "{mhz} MHz");
-            assert!(2 * count > LEAST * hz && count <= SBSA_0.longest);
-            assert_eq!(count == SBSA_0.longest, mhz >= 287, "{mhz} MHz");
+            let count = SBSA_0.count(20 * hz, 30 * hz, hz);
+            assert_eq!(count.is_some(), mhz <= 429, "{mhz} MHz");
+            match count {
+                None => assert!(SBSA_0.seconds(hz) <= 20, "{mhz} MHz"),
+                Some(count) => {
+                    assert!(2 * count > 20 * hz && count <= SBSA_0.longest);
+                    assert_eq!(count == SBSA_0.longest, mhz >= 287, "{mhz} MHz");
+                }
+            }
         }
         assert_eq!(SBSA_0.seconds(1_000 * MHZ), 8);
-    }
-
-    /// A longer step may be out of reach where a shorter one is not.
-    #[test]
-    fn each_step_is_held_against_what_it_needs() {
-        let hz = 400 * MHZ;
-        assert_eq!(SBSA_0.count(20 * hz, 30 * hz, hz), Some(SBSA_0.longest));
-        assert_eq!(SBSA_0.count(22 * hz, 32 * hz, hz), None);
     }
 
     #[test]
     fn no_clock_and_no_time_is_too_large() {
         for (clock, hz) in [(1, u64::MAX), (u64::MAX, 1), (u64::MAX, u64::MAX)] {
-            let reach = sp805(clock);
+            let reach = reach(clock, u32::MAX.into());
             assert!(reach.count(0, 0, hz) == Some(1));
             for ticks in [1, hz, u64::MAX] {
                 let least = reach.count(ticks, u64::MAX, hz);
@@ -157,15 +154,7 @@ mod tests {
             }
             let _ = reach.seconds(hz);
         }
-        assert_eq!(
-            sp805(1_000 * MHZ).count(0, u64::MAX, 0),
-            Some(u32::MAX.into())
-        );
-        // 30 s at 1 GHz and 1 GHz are more than 64 bits.
-        let fast = Reach {
-            clock: NonZeroU64::new(1_000 * MHZ),
-            ..SBSA_1
-        };
-        assert_eq!(count(fast, 1_000 * MHZ), Some(15_000 * MHZ + 1));
+        let no_counter = reach(1_000 * MHZ, u32::MAX.into()).count(0, u64::MAX, 0);
+        assert_eq!(no_counter, Some(u32::MAX.into()));
     }
 }

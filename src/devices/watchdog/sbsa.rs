@@ -1,20 +1,33 @@
 //! The SBSA generic watchdog (Arm BSA, DEN 0094, "Watchdogs"), by its control
 //! frame.
 
+use tock_registers::{LocalRegisterCopy, register_bitfields};
+
 use super::reach::Setting;
-use crate::devices::bus::{Bus, read32, write32};
+use crate::devices::bus::Bus;
+use crate::devices::register::Register;
 
-/// WCS: control and status.
-const WCS: u32 = 0x000;
+register_bitfields! { u32,
+    WCS [
+        EN OFFSET(0),
+    ],
+    IIDR [
+        /// The architecture's revision.
+        REVISION OFFSET(16) NUMBITS(4),
+    ]
+}
+
+/// Control and status.
+const WCS: Register<WCS::Register> = Register::at(0x000);
 /// WOR, bits 31:0.
-const WOR_LOW: u32 = 0x008;
+const WOR_LOW: Register = Register::at(0x008);
 /// WOR, bits 47:32; reserved in revision 0.
-const WOR_HIGH: u32 = 0x00c;
-/// W_IIDR: its bits 19:16 are the architecture's revision.
-pub const W_IIDR: u32 = 0xfcc;
+const WOR_HIGH: Register = Register::at(0x00c);
+/// The register that identifies the watchdog.
+pub const W_IIDR: Register<IIDR::Register> = Register::at(0xfcc);
 
-/// WCS.EN.
-pub const ON: u32 = 1;
+/// The control bits of a watchdog that runs.
+pub const ON: u32 = WCS::EN::SET.value;
 
 /// An SBSA watchdog.
 pub struct Sbsa<B: Bus> {
@@ -26,7 +39,8 @@ pub struct Sbsa<B: Bus> {
 impl<B: Bus> Sbsa<B> {
     /// Returns the watchdog of this control frame, whose W_IIDR reads as `iidr`.
     pub fn new(control: B, iidr: u32) -> Self {
-        let longest = match iidr >> 16 & 0xf {
+        let iidr = LocalRegisterCopy::<u32, IIDR::Register>::new(iidr);
+        let longest = match iidr.read(IIDR::REVISION) {
             0 => u32::MAX.into(),
             _ => (1 << 48) - 1,
         };
@@ -35,11 +49,11 @@ impl<B: Bus> Sbsa<B> {
 
     /// Reads the setting.
     pub fn setting(&mut self) -> Setting {
-        let low = read32(&mut self.control, WOR_LOW);
-        let high = read32(&mut self.control, WOR_HIGH);
+        let low = WOR_LOW.get(&mut self.control);
+        let high = WOR_HIGH.get(&mut self.control);
         Setting {
             // Without WS0 and WS1, which must not be written.
-            control: read32(&mut self.control, WCS) & ON,
+            control: WCS.get(&mut self.control) & ON,
             count: (u64::from(high) << 32 | u64::from(low)) & self.longest,
         }
     }
@@ -47,11 +61,11 @@ impl<B: Bus> Sbsa<B> {
     /// Writes the setting. The time begins anew, since each write refreshes.
     pub fn set(&mut self, setting: Setting) {
         // The watchdog stands while only a half of WOR is right.
-        write32(&mut self.control, WCS, 0);
-        write32(&mut self.control, WOR_LOW, setting.count as u32);
+        WCS.set(&mut self.control, 0);
+        WOR_LOW.set(&mut self.control, setting.count as u32);
         // 0 in revision 0, where this register is reserved.
-        write32(&mut self.control, WOR_HIGH, (setting.count >> 32) as u32);
-        write32(&mut self.control, WCS, setting.control);
+        WOR_HIGH.set(&mut self.control, (setting.count >> 32) as u32);
+        WCS.set(&mut self.control, setting.control);
     }
 }
 
@@ -69,18 +83,14 @@ mod tests {
             (0x0001_043b, 0x7_dead, 0xdead_0000_1234),
         ];
         for (iidr, high, count) in rows {
-            let registers = [(WCS, 0b111), (WOR_LOW, 0x1234), (WOR_HIGH, high)];
+            let registers = [(0x0, 0b111), (0x8, 0x1234), (0xc, high)];
             let mut sbsa = Sbsa::new(Fake::new(&registers), iidr);
             let found = sbsa.setting();
             assert_eq!(found, Setting { control: ON, count }, "{iidr:#x} {high:#x}");
             sbsa.set(found);
-            let expected = [
-                (WCS, 0),
-                (WOR_LOW, 0x1234),
-                (WOR_HIGH, (count >> 32) as u32),
-                (WCS, ON),
-            ];
-            assert_eq!(sbsa.control.writes(), expected, "{iidr:#x} {high:#x}");
+            let high = (count >> 32) as u32;
+            let expected = [(0x0, 0), (0x8, 0x1234), (0xc, high), (0x0, ON)];
+            assert_eq!(sbsa.control.writes(), expected, "{iidr:#x}");
         }
     }
 }

@@ -99,32 +99,35 @@ fn a_checksum_counts_where_there_is_one() {
     assert!(device_tree(&list).is_ok());
 }
 
+/// The first entry is at 0x18, the empty one after it at 0x30, the tree at 0x38.
 #[test]
-fn headers_that_can_not_be() {
-    fails(&with(0, &[0]), "no signature at offset 0x0");
-    fails(&with(5, &[0]), "version 0 at offset 0x5");
-    fails(&with(6, &[0x17]), "too small a header at offset 0x6");
+fn headers_and_entries_that_can_not_be() {
     let size = "an impossible size at offset 0x8";
-    fails(&with(8, &[0x17, 0, 0, 0]), size);
-    // More than there is in all, more than there are bytes, more than any.
-    fails(&with(12, &[0x18, 0, 0, 0]), size);
-    let large = 0x1000u32.to_le_bytes();
-    fails(&with(8, &[large, large].concat()), size);
-    fails(&with(8, &[0xff; 8]), size);
-}
-
-#[test]
-fn entries_that_can_not_be() {
-    // The first is at 0x18, the empty one behind it at 0x30, the tree at 0x38.
     let first = "an entry that does not fit at offset 0x18";
-    fails(&with(0x1b, &[7]), first);
-    fails(&with(0x1c, &[0xff; 4]), first);
-    fails(&with(0x1c, &[0x60, 0, 0, 0]), first);
-    fails(&with(0x1b, &[0xff]), first);
-    let tree = "a device tree that is not aligned at offset 0x38";
-    fails(&with(0x3b, &[9]), tree);
+    let large = [0x1000u32.to_le_bytes(); 2].concat();
+    for (at, bytes, what) in [
+        (0, &[0][..], "no signature at offset 0x0"),
+        (5, &[0], "version 0 at offset 0x5"),
+        (6, &[0x17], "too small a header at offset 0x6"),
+        (8, &[0x17, 0, 0, 0], size),
+        // More than there is in all, more than there are bytes, more than any.
+        (12, &[0x18, 0, 0, 0], size),
+        (8, &large, size),
+        (8, &[0xff; 8], size),
+        (0x1b, &[7], first),
+        (0x1c, &[0xff; 4], first),
+        (0x1c, &[0x60, 0, 0, 0], first),
+        (0x1b, &[0xff], first),
+        (
+            0x3b,
+            &[9],
+            "a device tree that is not aligned at offset 0x38",
+        ),
+        (0x18, &[1, 0], "a second device tree at offset 0x38"),
+    ] {
+        fails(&with(at, bytes), what);
+    }
     let second = "a second device tree at offset 0x30";
-    fails(&with(0x18, &[1, 0]), "a second device tree at offset 0x38");
     fails(&list(&[(1, TREE), (1, TREE)]), second);
     // Bytes in use that are no whole entry.
     let mut odd = list(&[]);

@@ -3,42 +3,54 @@
 
 use core::arch::global_asm;
 
+use aarch64_cpu::registers::{self, MAIR_EL1, SCTLR_EL1, TCR_EL1};
 use psci_bench::board::Region;
 
 use crate::machine::boot::layout::{EMERGENCY_STACK, root_table_address};
 use crate::machine::memory::tables::{self, PAGE, TranslationTables};
 use crate::machine::round::channel::CpuChannel;
 
-/// MAIR: attribute 0 is Device-nGnRE, attribute 1 Normal write-back,
-/// read- and write-allocate, non-transient.
-const MAIR: u64 = 0xff04;
+/// Attribute 0 is Device-nGnRE, attribute 1 Normal write-back, read- and
+/// write-allocate, non-transient.
+const MAIR: u64 = MAIR_EL1::Attr0_Device::nonGathering_nonReordering_EarlyWriteAck.value
+    | MAIR_EL1::Attr1_Normal_Outer::WriteBack_NonTransient_ReadWriteAlloc.value
+    | MAIR_EL1::Attr1_Normal_Inner::WriteBack_NonTransient_ReadWriteAlloc.value;
 
-/// TCR, what both layouts share: 48-bit addresses by TTBR0 (T0SZ 16), 4 KiB
-/// granule (TG0 0), walks write-back (IRGN0, ORGN0 1) and inner shareable
-/// (SH0 3).
-const TCR_COMMON: u64 = 16 | 1 << 8 | 1 << 10 | 3 << 12;
+/// The part of TCR that both layouts share: addresses of 48 bits by TTBR0, granules of
+/// 4 KiB, walks write-back and inner shareable.
+const TCR_COMMON: u64 = TCR_EL1::T0SZ.val(16).value
+    | TCR_EL1::IRGN0::WriteBack_ReadAlloc_WriteAlloc_Cacheable.value
+    | TCR_EL1::ORGN0::WriteBack_ReadAlloc_WriteAlloc_Cacheable.value
+    | TCR_EL1::SH0::Inner.value
+    | TCR_EL1::TG0::KiB_4.value;
 
-/// SCTLR bits that are set: MMU (M), data caches (C), stack alignment check
-/// (SA), instruction caches (I).
-const SCTLR_ON: u64 = 1 | 1 << 2 | 1 << 3 | 1 << 12;
+/// The bits of SCTLR that are set: MMU, data caches, stack alignment check, instruction
+/// caches.
+const SCTLR_ON: u64 = SCTLR_EL1::M::Enable.value
+    | SCTLR_EL1::C::Cacheable.value
+    | SCTLR_EL1::SA::Enable.value
+    | SCTLR_EL1::I::Cacheable.value;
 
 /// SCTLR_EL1's RES1 bits of Armv8.0: MMU and caches off.
 const SCTLR_EL1_OFF: u64 = 0x30d0_0800;
-/// The value with [`SCTLR_ON`].
-const SCTLR_EL1: u64 = SCTLR_EL1_OFF | SCTLR_ON;
 
 /// SCTLR_EL2's RES1 bits of Armv8.0 (E2H = 0): MMU and caches off.
 const SCTLR_EL2_OFF: u64 = 0x30c5_0830;
-/// The value with [`SCTLR_ON`].
-const SCTLR_EL2: u64 = SCTLR_EL2_OFF | SCTLR_ON;
 
-/// SCR_EL3: the levels below are AArch64 (RW) and not secure (NS), HVC can be
-/// used (HCE), SMC cannot (SMD); bits 5 and 4 are RES1.
-const SCR_EL3: u64 = 1 << 10 | 1 << 8 | 1 << 7 | 3 << 4 | 1;
+/// The levels below are AArch64 and not secure, HVC can be used, SMC cannot; bits 5 and
+/// 4 are RES1.
+const SCR_EL3: u64 = registers::SCR_EL3::RW::NextELIsAarch64.value
+    | registers::SCR_EL3::HCE::HvcEnabled.value
+    | registers::SCR_EL3::SMD::SmcDisabled.value
+    | 3 << 4
+    | registers::SCR_EL3::NS::NonSecure.value;
 
-/// HCR_EL2: EL1 is AArch64 (RW), physical interrupts and SErrors are EL2's
-/// (AMO, IMO, FMO), E2H = 0, nothing trapped.
-const HCR_EL2: u64 = 1 << 31 | 1 << 5 | 1 << 4 | 1 << 3;
+/// EL1 is AArch64, physical interrupts and SErrors are EL2's, E2H is 0, nothing is
+/// trapped.
+const HCR_EL2: u64 = registers::HCR_EL2::RW::EL1IsAarch64.value
+    | registers::HCR_EL2::AMO::SET.value
+    | registers::HCR_EL2::IMO::EnableVirtualIRQ.value
+    | registers::HCR_EL2::FMO::EnableVirtualFIQ.value;
 
 /// Bytes of the boot stack. Reading a device tree is what takes most of it.
 const BOOT_STACK: u64 = 8 * PAGE;
@@ -54,7 +66,7 @@ const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;
 
 // vectors.S loads the first word of a channel.
 const _: () = assert!(core::mem::offset_of!(CpuChannel, entry.stack_top) == 0);
-// What `add` and `ldr` can hold (boot.S).
+// The largest immediate of `add` and `ldr` (boot.S).
 const _: () = assert!(size_of::<CpuChannel>() < 4096);
 
 global_asm!(
@@ -62,8 +74,8 @@ global_asm!(
     include_str!("boot.S"),
     MAIR = const MAIR,
     TCR_COMMON = const TCR_COMMON,
-    SCTLR_EL1 = const SCTLR_EL1,
-    SCTLR_EL2 = const SCTLR_EL2,
+    SCTLR_EL1 = const SCTLR_EL1_OFF | SCTLR_ON,
+    SCTLR_EL2 = const SCTLR_EL2_OFF | SCTLR_ON,
     SCTLR_EL1_OFF = const SCTLR_EL1_OFF,
     SCTLR_EL2_OFF = const SCTLR_EL2_OFF,
     SCR_EL3 = const SCR_EL3,
@@ -95,11 +107,9 @@ unsafe extern "Rust" {
 
 /// The state in which the entry code leaves the machine.
 pub struct BootState {
-    /// The loader's X0 to X3.
     pub loader_registers: [u64; 4],
     /// Image, appended tree and boot area are mapped.
     pub tables: TranslationTables,
-    /// Boot stack and first tables.
     pub boot_area: Region,
     /// False where the loader entered at EL3, where firmware has its place.
     pub has_firmware: bool,

@@ -3,6 +3,7 @@
 use core::fmt;
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use aarch64_cpu::registers::ESR_EL1;
 use arrayvec::ArrayVec;
 use psci_bench::board::Region;
 use psci_bench::image::Conduit;
@@ -26,6 +27,12 @@ pub struct SavedFrame {
     vector: u64,
 }
 
+impl SavedFrame {
+    fn class(&self) -> u64 {
+        ESR_EL1::EC.read(self.esr)
+    }
+}
+
 /// True while a CPU dumps: an exception in the dump itself must not lead to another
 /// dump.
 static IS_DUMPING: AtomicBool = AtomicBool::new(false);
@@ -41,7 +48,7 @@ pub extern "C" fn exception(saved: &SavedFrame) -> ! {
         IS_DUMPING.store(false, Ordering::Release);
     } else if is_lead {
         // An exception in the dump, or two CPUs at once: print no more.
-        ending::end_silently();
+        ending::finish();
     }
     if is_lead {
         let cause = ExceptionCause::from_frame(saved);
@@ -80,7 +87,7 @@ enum ExceptionCause {
 impl ExceptionCause {
     /// Returns the cause by ESR_ELx and FAR_ELx (Arm ARM, D19.2.37 and D19.2.40).
     fn from_frame(saved: &SavedFrame) -> Self {
-        let class = saved.esr >> 26 & 0x3f;
+        let class = saved.class();
         let is_sync = saved.vector & 3 == 0;
         let has_address = saved.esr & 1 << 10 == 0;
         match class {
@@ -123,7 +130,7 @@ const KINDS: [&str; 4] = ["synchronous", "IRQ", "FIQ", "SError"];
 
 fn dump(saved: &SavedFrame) {
     let kind = KINDS[(saved.vector & 3) as usize];
-    let class = saved.esr >> 26 & 0x3f;
+    let class = saved.class();
     let image = layout::image().base;
     print_line!(
         "\nUnhandled exception on CPU {:#x} ({kind}, vector {})\n\

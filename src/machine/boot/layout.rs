@@ -23,11 +23,9 @@ pub struct EntryRecord {
 unsafe extern "C" {
     /// The entry of CPU_ON, in `boot.S`.
     pub safe fn secondary_entry();
-    /// The first byte of the image.
     static __image_start: u8;
     /// The byte after its last.
     static __image_end: u8;
-    /// The address of the root translation table; `boot.S` stores it.
     static root_table: u64;
     /// The first address of the channels, and the one after the last.
     static mut slot_directory: [u64; 2];
@@ -51,7 +49,6 @@ pub fn set_channel_directory(first: u64, end: u64) {
     unsafe { slot_directory = [first, end] };
 }
 
-/// Returns the address of the root translation table.
 pub fn root_table_address() -> u64 {
     // SAFETY: an aligned word of the image, which boot.S has stored and no code
     // stores again.

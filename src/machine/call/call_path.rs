@@ -3,10 +3,12 @@
 use core::arch::{asm, global_asm};
 use core::sync::atomic::AtomicU64;
 
+use aarch64_cpu::registers::MIDR_EL1;
 use psci_bench::image::Conduit;
 use psci_bench::measure::Counter;
 use psci_bench::spec::counter::CounterErratum;
-use psci_bench::spec::psci::function;
+use smccc::psci::{PSCI_CPU_SUSPEND_64, PSCI_SYSTEM_SUSPEND_64};
+use tock_registers::LocalRegisterCopy;
 
 use crate::machine::cpu::instructions::relax;
 
@@ -45,14 +47,12 @@ pub struct TimedCall {
     pub after: u64,
     /// The call's X0; 0 when it did not return.
     pub x0: u64,
-    /// The way by which the CPU returned.
     pub back: Return,
 }
 
 /// The way by which a CPU returns from a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Return {
-    /// To the instruction after the call.
     FellThrough,
     /// Through the entry point.
     Resumed,
@@ -62,9 +62,8 @@ pub enum Return {
 
 /// Says that the CPU is a Cortex-A73, whose counter must be read twice.
 fn is_cortex_a73(midr: u64) -> bool {
-    const CORTEX_A73: u64 = 0x410f_d090;
-    const REVISION_AND_VARIANT: u64 = 0xf << 20 | 0xf;
-    midr & 0xffff_ffff & !REVISION_AND_VARIANT == CORTEX_A73
+    let midr = LocalRegisterCopy::<u64, MIDR_EL1::Register>::new(midr);
+    midr.matches_all(MIDR_EL1::Implementer::Arm + MIDR_EL1::PartNum.val(0xd09))
 }
 
 /// Reads one counter register.
@@ -132,7 +131,6 @@ impl CallPath {
         }
     }
 
-    /// Returns the counter that this path reads.
     pub fn counter(self) -> Counter {
         match self {
             Self::Smc => Counter::Physical,
@@ -141,7 +139,6 @@ impl CallPath {
         }
     }
 
-    /// Returns the conduit.
     pub fn conduit(self) -> Conduit {
         match self {
             Self::Smc | Self::SmcTwice(_) => Conduit::Smc,
@@ -198,8 +195,8 @@ impl CallPath {
         self.read(&raw)
     }
 
-    /// Times a region without a call.
-    fn time_empty_region(self) -> TimedCall {
+    /// Returns the ticks of a timed region without a call.
+    pub fn empty_region_ticks(self) -> u64 {
         let empty = match self {
             Self::Smc => empty_smc,
             Self::SmcTwice(_) => empty_smc_twice,
@@ -208,12 +205,7 @@ impl CallPath {
         let mut raw = RawCall::default();
         // SAFETY: timed.S writes the six words of RawCall and nothing else.
         unsafe { empty(&mut raw) };
-        self.read(&raw)
-    }
-
-    /// Returns the ticks of a timed region without a call.
-    pub fn empty_region_ticks(self) -> u64 {
-        let call = self.time_empty_region();
+        let call = self.read(&raw);
         call.after - call.before
     }
 
@@ -221,8 +213,8 @@ impl CallPath {
     /// the CPU's channel, for the entry to find.
     pub fn time_suspend(self, power_state: Option<u32>, context: &AtomicU64) -> TimedCall {
         let (function, power_state) = match power_state {
-            Some(power_state) => (function::CPU_SUSPEND, power_state),
-            None => (function::SYSTEM_SUSPEND, 0),
+            Some(power_state) => (PSCI_CPU_SUSPEND_64, power_state),
+            None => (PSCI_SYSTEM_SUSPEND_64, 0),
         };
         let suspend = match self {
             Self::Smc => suspend_smc,

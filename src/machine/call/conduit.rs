@@ -3,6 +3,8 @@
 use core::arch::asm;
 
 use psci_bench::image::Conduit;
+use psci_bench::spec::smccc::sign_extend_status;
+use smccc::Call;
 
 /// Calls the firmware with up to three arguments and returns X0 to X3.
 ///
@@ -35,3 +37,34 @@ pub fn call(conduit: Conduit, function: u32, arguments: [u64; 3]) -> [u64; 4] {
     }
     [x0, x1, x2, x3]
 }
+
+/// Calls by SMC, for the functions of the package smccc. The package's own calls keep
+/// X18 live, and those of 32 bits also X8 to X17.
+pub struct ConduitSmc;
+
+/// Calls by HVC, likewise.
+pub struct ConduitHvc;
+
+macro_rules! implement_call {
+    ($name:ident, $conduit:expr) => {
+        // No function that is used has more than three arguments or four results.
+        impl Call for $name {
+            #[inline(always)]
+            fn call32(function: u32, [w1, w2, w3, ..]: [u32; 7]) -> [u32; 8] {
+                let results = call($conduit, function, [w1, w2, w3].map(u64::from));
+                let [w0, w1, w2, w3] = results.map(|x| x as u32);
+                [w0, w1, w2, w3, 0, 0, 0, 0]
+            }
+
+            #[inline(always)]
+            fn call64(function: u32, [x1, x2, x3, ..]: [u64; 17]) -> [u64; 18] {
+                let [x0, x1, x2, x3] = call($conduit, function, [x1, x2, x3]);
+                let x0 = sign_extend_status(function, x0);
+                [x0, x1, x2, x3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+            }
+        }
+    };
+}
+
+implement_call!(ConduitSmc, Conduit::Smc);
+implement_call!(ConduitHvc, Conduit::Hvc);

@@ -2,18 +2,28 @@
 
 use psci_bench::image::Conduit;
 use psci_bench::spec::pmf::{Interface, ReadError, STAMPS, Stamp, Stamps};
-use psci_bench::spec::psci::{
-    self, AFFINITY_MASK, Affinity, Error, StateFormat, SuspendMode, function,
+use psci_bench::spec::psci::{AFFINITY_MASK, StateFormat, accept_positive, has_os_initiated};
+use psci_bench::spec::smccc::{
+    HYPERVISOR_UID, SERVICE_REVISION, SERVICE_UID, Service, VERSION_1_1, is_kvm,
 };
-use psci_bench::spec::smccc::{self, Service};
 use psci_bench::spec::stat::{Ladder, Statistics};
+use smccc::psci::{self, AffinityState, Error, LowestAffinityLevel, SuspendMode};
+use smccc::{arch, arch::Version};
 
-use crate::machine::call::conduit::call;
+use crate::machine::call::conduit::{ConduitHvc, ConduitSmc, call};
 
-/// The firmware behind one conduit.
+/// Calls a function of the package smccc by a conduit.
+macro_rules! via {
+    ($conduit:expr, $module:ident::$function:ident($($argument:expr),*)) => {
+        match $conduit {
+            Conduit::Smc => $module::$function::<ConduitSmc>($($argument),*),
+            Conduit::Hvc => $module::$function::<ConduitHvc>($($argument),*),
+        }
+    };
+}
+
 #[derive(Clone, Copy)]
 pub struct Firmware {
-    /// The instruction that calls it.
     pub conduit: Conduit,
     /// PMF, or the reason why it cannot be read.
     pub pmf: Result<Interface, ReadError>,
@@ -28,81 +38,70 @@ impl Firmware {
         }
     }
 
-    fn psci(self, function: u32, arguments: [u64; 3]) -> Result<u32, Error> {
-        psci::decode(call(self.conduit, function, arguments)[0])
+    pub fn version(self) -> Result<psci::Version, Error> {
+        via!(self.conduit, psci::version())
     }
 
-    /// Calls PSCI_VERSION: major in bits 31:16, minor in 15:0.
-    pub fn version(self) -> Result<u32, Error> {
-        self.psci(function::VERSION, [0; 3])
-    }
-
-    /// Calls PSCI_FEATURES for one function.
-    pub fn features(self, of: u32) -> Result<u32, Error> {
-        self.psci(function::FEATURES, [u64::from(of), 0, 0])
+    pub fn features(self, function: u32) -> Result<u32, Error> {
+        via!(self.conduit, psci::psci_features(function))
     }
 
     /// Calls SMCCC_VERSION; None where PSCI_FEATURES does not list it.
-    pub fn smccc_version(self) -> Option<u32> {
-        self.features(smccc::function::VERSION).ok()?;
-        self.psci(smccc::function::VERSION, [0; 3]).ok()
+    pub fn smccc_version(self) -> Option<Version> {
+        self.features(arch::SMCCC_VERSION).ok()?;
+        via!(self.conduit, arch::version()).ok()
     }
 
     /// Identifies the software that handles PSCI's calls, where `smccc` makes that
     /// safe.
-    pub fn identify_service(self, smccc: Option<u32>) -> Option<Service> {
-        smccc.filter(|version| *version >= smccc::VERSION_1_1)?;
-        let ask = |function| call(self.conduit, function, [0; 3]);
-        let uid = ask(smccc::function::SERVICE_UID);
-        Service::from_answers(uid, ask(smccc::function::SERVICE_REVISION))
+    pub fn identify_service(self, smccc: Option<Version>) -> Option<Service> {
+        smccc.filter(|version| *version >= VERSION_1_1)?;
+        let uid = call(self.conduit, SERVICE_UID, [0; 3]);
+        Service::from_answers(uid, call(self.conduit, SERVICE_REVISION, [0; 3]))
     }
 
     /// Says that this is a guest of KVM, where `smccc` makes it safe to find out.
-    pub fn is_kvm_host(self, smccc: Option<u32>) -> bool {
-        let may_ask = smccc.is_some_and(|version| version >= smccc::VERSION_1_1);
-        let uid = smccc::function::HYPERVISOR_UID;
-        may_ask && smccc::is_kvm(call(self.conduit, uid, [0; 3]))
+    pub fn is_kvm_host(self, smccc: Option<Version>) -> bool {
+        let may_ask = smccc.is_some_and(|version| version >= VERSION_1_1);
+        may_ask && is_kvm(call(self.conduit, HYPERVISOR_UID, [0; 3]))
     }
 
     /// Returns the layout of `power_state`; the original one where the firmware does
     /// not report it.
     pub fn state_format(self) -> StateFormat {
-        self.features(function::CPU_SUSPEND)
+        self.features(psci::PSCI_CPU_SUSPEND_64)
             .map_or(StateFormat::Original, StateFormat::from_features)
     }
 
-    /// Calls CPU_ON.
-    pub fn cpu_on(self, mpidr: u64, entry: u64, context: u64) -> Result<u32, Error> {
-        self.psci(function::CPU_ON, [mpidr & AFFINITY_MASK, entry, context])
+    pub fn cpu_on(self, mpidr: u64, entry: u64, context: u64) -> Result<(), Error> {
+        let target = mpidr & AFFINITY_MASK;
+        accept_positive(via!(self.conduit, psci::cpu_on(target, entry, context)))
     }
 
     /// Calls CPU_OFF; returns only when the firmware refuses.
-    pub fn cpu_off(self) -> Result<u32, Error> {
-        self.psci(function::CPU_OFF, [0; 3])
+    pub fn cpu_off(self) -> Result<(), Error> {
+        via!(self.conduit, psci::cpu_off())
     }
 
     /// Calls AFFINITY_INFO at level 0.
-    pub fn affinity_info(self, mpidr: u64) -> Result<Affinity, Error> {
-        self.psci(function::AFFINITY_INFO, [mpidr & AFFINITY_MASK, 0, 0])
-            .map(Affinity::from)
+    pub fn affinity_info(self, mpidr: u64) -> Result<AffinityState, Error> {
+        let (target, level) = (mpidr & AFFINITY_MASK, LowestAffinityLevel::All);
+        via!(self.conduit, psci::affinity_info(target, level))
     }
 
     /// Says that CPU_SUSPEND has an OS-initiated mode.
     pub fn has_os_initiated(self) -> bool {
-        let features = self.features(function::CPU_SUSPEND);
-        features.is_ok_and(SuspendMode::is_advertised)
-            && self.features(function::SET_SUSPEND_MODE).is_ok()
+        let features = self.features(psci::PSCI_CPU_SUSPEND_64);
+        features.is_ok_and(has_os_initiated) && self.features(psci::PSCI_SET_SUSPEND_MODE).is_ok()
     }
 
-    /// Calls SET_SUSPEND_MODE.
     pub fn set_suspend_mode(self, mode: SuspendMode) -> Result<(), Error> {
-        self.psci(function::SET_SUSPEND_MODE, [mode as u64, 0, 0])
-            .map(|_| ())
+        accept_positive(via!(self.conduit, psci::set_suspend_mode(mode)))
     }
 
     /// Says that the firmware has PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
     pub fn has_statistics(self) -> bool {
-        let functions = [function::STAT_COUNT, function::STAT_RESIDENCY];
+        let functions = [psci::PSCI_STAT_COUNT_64, psci::PSCI_STAT_RESIDENCY_64];
         functions.iter().all(|f| self.features(*f).is_ok())
     }
 
@@ -115,20 +114,20 @@ impl Firmware {
                 let arguments = [mpidr & AFFINITY_MASK, u64::from(rung.state), 0];
                 call(self.conduit, function, arguments)[0]
             };
-            statistics.counts[place] = read(function::STAT_COUNT);
-            statistics.residencies[place] = read(function::STAT_RESIDENCY);
+            statistics.counts[place] = read(psci::PSCI_STAT_COUNT_64);
+            statistics.residencies[place] = read(psci::PSCI_STAT_RESIDENCY_64);
         }
         statistics
     }
 
     /// Calls SYSTEM_OFF; returns only when the firmware does not.
     pub fn system_off(self) {
-        let _ = self.psci(function::SYSTEM_OFF, [0; 3]);
+        let _ = via!(self.conduit, psci::system_off());
     }
 
     /// Calls SYSTEM_RESET; returns only when the firmware does not.
     pub fn system_reset(self) {
-        let _ = self.psci(function::SYSTEM_RESET, [0; 3]);
+        let _ = via!(self.conduit, psci::system_reset());
     }
 
     /// Reads one timestamp of the CPU whose MPIDR is given, which must be the
@@ -145,7 +144,6 @@ impl Firmware {
         pmf.decode(x0, x1)
     }
 
-    /// Reads all six timestamps.
     pub fn read_timestamps(self, pmf: Interface, mpidr: u64) -> Result<Stamps, ReadError> {
         let mut stamps = [0; STAMPS];
         for stamp in Stamp::IN_TIME {
@@ -156,18 +154,16 @@ impl Firmware {
 
     /// Finds the interface of PMF that the firmware has.
     pub fn find_pmf(self, mpidr: u64) -> Result<Interface, ReadError> {
-        let mut first = None;
+        let mut reason = ReadError::NotImplemented;
         for interface in Interface::ALL {
             match self.read_timestamp(interface, mpidr, Stamp::EnterPsci) {
                 Ok(_) => return Ok(interface),
-                // The newer interface's answer tells more, unless it only
-                // says that it is not there.
-                Err(error) => match first {
-                    None | Some(ReadError::NotImplemented) => first = Some(error),
-                    Some(_) => {}
-                },
+                // The newer interface's error is the more exact one, unless it is that the
+                // interface is not implemented.
+                Err(error) if reason == ReadError::NotImplemented => reason = error,
+                Err(_) => {}
             }
         }
-        Err(first.unwrap_or(ReadError::NotImplemented))
+        Err(reason)
     }
 }

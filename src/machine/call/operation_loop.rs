@@ -50,9 +50,7 @@ unsafe extern "C" {
 
 /// A loop, timed as a whole.
 pub struct LoopResult {
-    /// Counter before it.
     pub before: u64,
-    /// Counter after it.
     pub after: u64,
     /// Cycles between the two, where PMCCNTR_EL0 counts.
     pub cycles: Option<u64>,
@@ -73,13 +71,10 @@ impl LoopResult {
     }
 }
 
-/// A loop and its arguments.
 pub struct OperationLoop {
     address: unsafe extern "C" fn(),
     arguments: [u64; 4],
-    /// True where X0 is the result.
     is_call: bool,
-    /// True where the operation waits for an SGI.
     waits_for_sgi: bool,
 }
 
@@ -123,11 +118,7 @@ impl OperationLoop {
 
     /// Waits until `start` and executes the operation `count` times.
     pub fn run(&self, count: u32, start: u64, waiter: &Waiter) -> LoopResult {
-        let Waiter {
-            timebase,
-            timer,
-            gic,
-        } = waiter;
+        let (timebase, timer) = (&waiter.timebase, waiter.timer);
         let path = timebase.path;
         let mut raw = RawLoop {
             count: u64::from(count.max(1)),
@@ -156,7 +147,7 @@ impl OperationLoop {
         unsafe { region(&mut raw) };
         if self.waits_for_sgi {
             timer.disarm();
-            gic.drain();
+            waiter.gic.drain();
         }
         let cycles = raw.cycles[1].wrapping_sub(raw.cycles[0]);
         let code = match (raw.left, self.is_call) {

@@ -1,22 +1,13 @@
 //! The cycle counter, PMCCNTR_EL0 (Arm ARM, D13): it counts for as long as it is
 //! used, and its registers are restored.
 
-use core::arch::asm;
+use aarch64_cpu::asm::barrier;
+use aarch64_cpu::registers::{ID_AA64DFR0_EL1, Readable, Writeable};
 
+use crate::machine::cpu::sysreg::{
+    PMCCFILTR_EL0, PMCCNTR_EL0, PMCNTENCLR_EL0, PMCNTENSET_EL0, PMCR_EL0,
+};
 use crate::machine::time::timebase::Timebase;
-
-/// PMCR_EL0: E, all counters on; D, count every 64th cycle; DP, not where
-/// counting is prohibited; LC, overflow at 64 bits.
-const PMCR_E: u64 = 1;
-const PMCR_D: u64 = 1 << 3;
-const PMCR_DP: u64 = 1 << 5;
-const PMCR_LC: u64 = 1 << 6;
-
-/// PMCCFILTR_EL0.NSH: count at EL2, too. All else 0: at every other level.
-const COUNT_AT_EL2: u64 = 1 << 27;
-
-/// The cycle counter's bit in PMCNTENSET_EL0 and PMCNTENCLR_EL0.
-const CYCLES: u64 = 1 << 31;
 
 /// The time for which a CPU's clock is measured, in microseconds: to 0.1 % by a
 /// counter of 10 MHz.
@@ -24,22 +15,6 @@ const CLOCK_US: u64 = 200;
 
 /// The reads after which the counter is taken to stand still.
 const STILL: u32 = 16;
-
-/// Reads or writes a register of the PMU.
-macro_rules! register {
-    ($name:literal) => {{
-        let value: u64;
-        // SAFETY: only called where is_there() found a PMU; reading it has no
-        // side effect.
-        unsafe { asm!(concat!("mrs {}, ", $name), out(reg) value, options(nomem, nostack)) };
-        value
-    }};
-    ($name:literal, $value:expr) => {
-        // SAFETY: as above. Counting changes nothing but counters, which no
-        // other code on this CPU uses.
-        unsafe { asm!(concat!("msr ", $name, ", {}"), in(reg) $value, options(nomem, nostack)) }
-    };
-}
 
 /// The registers of the counter as they were before it was started.
 pub struct CycleCounter {
@@ -51,12 +26,7 @@ pub struct CycleCounter {
 /// Says that this CPU has a PMU that is PMUv3 (ID_AA64DFR0_EL1.PMUVer: 0 is none,
 /// 0xf one of another kind).
 pub fn has_pmu_v3() -> bool {
-    let features: u64;
-    // SAFETY: reading an ID register has no side effect.
-    unsafe {
-        asm!("mrs {}, id_aa64dfr0_el1", out(reg) features, options(nomem, nostack));
-    }
-    !matches!(features >> 8 & 0xf, 0 | 0xf)
+    !matches!(ID_AA64DFR0_EL1.read(ID_AA64DFR0_EL1::PMUVer), 0 | 0xf)
 }
 
 impl CycleCounter {
@@ -66,14 +36,15 @@ impl CycleCounter {
             return None;
         }
         let before = Self {
-            control: register!("pmcr_el0"),
-            filter: register!("pmccfiltr_el0"),
-            enabled: register!("pmcntenset_el0"),
+            control: PMCR_EL0.get(),
+            filter: PMCCFILTR_EL0.get(),
+            enabled: PMCNTENSET_EL0.get(),
         };
-        register!("pmccfiltr_el0", COUNT_AT_EL2);
-        register!("pmcntenset_el0", CYCLES);
-        let control = before.control & !(PMCR_D | PMCR_DP) | PMCR_LC | PMCR_E;
-        register!("pmcr_el0", control);
+        PMCCFILTR_EL0.write(PMCCFILTR_EL0::NSH::SET);
+        PMCNTENSET_EL0.write(PMCNTENSET_EL0::C::SET);
+        let every_cycle = PMCR_EL0::D::CLEAR + PMCR_EL0::DP::CLEAR;
+        let counting = every_cycle + PMCR_EL0::LC::SET + PMCR_EL0::E::SET;
+        PMCR_EL0.set(counting.modify(before.control));
         let first = now();
         if (0..STILL).all(|_| now() == first) {
             before.stop();
@@ -84,12 +55,12 @@ impl CycleCounter {
 
     /// Restores the counter.
     pub fn stop(&self) {
-        if self.enabled & CYCLES == 0 {
-            register!("pmcntenclr_el0", CYCLES);
+        if !PMCNTENSET_EL0::C::SET.matches_all(self.enabled) {
+            PMCNTENCLR_EL0.write(PMCNTENSET_EL0::C::SET);
         }
-        register!("pmccfiltr_el0", self.filter);
-        register!("pmcr_el0", self.control);
-        synchronise();
+        PMCCFILTR_EL0.set(self.filter);
+        PMCR_EL0.set(self.control);
+        barrier::isb(barrier::SY);
     }
 }
 
@@ -109,11 +80,6 @@ pub fn measure_clock_mhz(timebase: &Timebase) -> Option<u64> {
 }
 
 fn now() -> u64 {
-    synchronise();
-    register!("pmccntr_el0")
-}
-
-fn synchronise() {
-    // SAFETY: a barrier only.
-    unsafe { asm!("isb", options(nomem, nostack)) };
+    barrier::isb(barrier::SY);
+    PMCCNTR_EL0.get()
 }

@@ -2,14 +2,17 @@
 
 use core::arch::asm;
 
+use aarch64_cpu::asm::barrier;
+use aarch64_cpu::registers::Readable;
+
+use crate::machine::cpu::sysreg::ISR_EL1;
+
 /// Says that an interrupt is pending for this CPU, masked or not (ISR_EL1, its
 /// bits I and F; an SError is taken).
 pub fn is_interrupt_pending() -> bool {
-    let pending: u64;
-    // SAFETY: reading ISR_EL1 has no side effect; the ISB lets writes to the
-    // timer and the GIC's registers take effect first.
-    unsafe { asm!("isb", "mrs {}, isr_el1", out(reg) pending, options(nostack)) };
-    pending & (1 << 7 | 1 << 6) != 0
+    // Writes to the registers of timer and GIC take effect first.
+    barrier::isb(barrier::SY);
+    ISR_EL1.any_matching_bits_set(ISR_EL1::I::SET + ISR_EL1::F::SET)
 }
 
 /// Waits until an interrupt is pending, masked or not.
@@ -30,8 +33,8 @@ pub fn unmask_serrors() {
 
 /// Completes all memory accesses of this CPU, those to devices included.
 pub fn complete_accesses() {
-    // SAFETY: barriers only.
-    unsafe { asm!("dsb sy", "isb", options(nostack)) };
+    barrier::dsb(barrier::SY);
+    barrier::isb(barrier::SY);
 }
 
 /// Yields in a loop that waits for another CPU, so that SMT threads and emulators run

@@ -3,3 +3,4 @@
 pub mod cycle_counter;
 pub mod instructions;
 pub mod registers;
+pub mod sysreg;

@@ -1,15 +1,22 @@
 //! Identity and features of this CPU, by its registers.
 
-use core::arch::asm;
 use core::sync::atomic::{AtomicU64, Ordering};
 
+use aarch64_cpu::asm::barrier;
 use aarch64_cpu::registers::{
-    CLIDR_EL1, CNTFRQ_EL0, CSSELR_EL1, CurrentEL, HCR_EL2, ID_AA64MMFR2_EL1, ID_AA64PFR0_EL1,
-    MIDR_EL1, MPIDR_EL1, Readable, Writeable,
+    CCSIDR_EL1, CLIDR_EL1, CNTFRQ_EL0, CSSELR_EL1, CurrentEL, HCR_EL2, ID_AA64MMFR2_EL1,
+    ID_AA64PFR0_EL1, MIDR_EL1, MPIDR_EL1, Readable, Writeable,
 };
 use psci_bench::measure::Identity;
 use psci_bench::spec::caches::Caches;
 use psci_bench::spec::psci::AFFINITY_MASK;
+use tock_registers::fields::Field;
+
+use crate::machine::cpu::sysreg::{CTR_EL0, DCZID_EL0};
+
+/// ID_AA64PFR0_EL1.GIC, which the package lacks: not 0 where the GIC's system registers
+/// exist.
+const GIC: Field<u64, ID_AA64PFR0_EL1::Register> = Field::new(0xf, 24);
 
 /// Returns the current exception level: 1 or 2.
 pub fn exception_level() -> u8 {
@@ -29,10 +36,9 @@ pub fn mpidr() -> u64 {
 
 /// Says that Aff0 of this CPU's MPIDR counts threads (MT).
 pub fn mpidr_counts_threads() -> bool {
-    MPIDR_EL1.get() & 1 << 24 != 0
+    MPIDR_EL1.is_set(MPIDR_EL1::MT)
 }
 
-/// Reads MIDR_EL1.
 pub fn midr() -> u64 {
     MIDR_EL1.get()
 }
@@ -48,11 +54,9 @@ pub fn read_identity(is_kvm_guest: bool) -> Identity {
     };
     let caches = Caches::read(levels, wide, &mut |selector| {
         CSSELR_EL1.set(selector);
-        let size: u64;
-        // SAFETY: reading CCSIDR_EL1 has no side effect; the ISB lets it be
-        // the cache that CSSELR_EL1 selects.
-        unsafe { asm!("isb", "mrs {}, ccsidr_el1", out(reg) size, options(nostack)) };
-        size
+        // CCSIDR_EL1 is of the cache that is selected after an ISB.
+        barrier::isb(barrier::SY);
+        CCSIDR_EL1.get()
     });
     Identity {
         midr: midr(),
@@ -64,19 +68,13 @@ pub fn read_identity(is_kvm_guest: bool) -> Identity {
 
 /// Returns the bytes of the shortest line of a data cache (CTR_EL0.DminLine).
 pub fn data_line_bytes() -> u64 {
-    let ctr: u64;
-    // SAFETY: reading CTR_EL0 has no side effect.
-    unsafe { asm!("mrs {}, ctr_el0", out(reg) ctr, options(nomem, nostack)) };
-    4 << (ctr >> 16 & 0xf)
+    4 << CTR_EL0.read(CTR_EL0::DMINLINE)
 }
 
 /// Returns the bytes that DC ZVA zeroes; None where it may not be used (DCZID_EL0).
 pub fn dc_zva_bytes() -> Option<u64> {
-    let dczid: u64;
-    // SAFETY: reading DCZID_EL0 has no side effect.
-    unsafe { asm!("mrs {}, dczid_el0", out(reg) dczid, options(nomem, nostack)) };
-    let prohibited = dczid & 1 << 4 != 0;
-    (!prohibited).then_some(4 << (dczid & 0xf))
+    let dczid = DCZID_EL0.extract();
+    (!dczid.is_set(DCZID_EL0::DZP)).then(|| 4 << dczid.read(DCZID_EL0::BS))
 }
 
 /// Reads CNTFRQ_EL0, in Hz, as the firmware set it.
@@ -86,7 +84,7 @@ pub fn counter_frequency() -> u64 {
 
 /// Says that the GIC's system registers exist (ID_AA64PFR0_EL1.GIC).
 pub fn has_gic_registers() -> bool {
-    ID_AA64PFR0_EL1.get() >> 24 & 0xf != 0
+    ID_AA64PFR0_EL1.read(GIC) != 0
 }
 
 /// Returns the words of the shortest line of a data cache, at least 1.

@@ -1,7 +1,7 @@
 //! The interrupt controller, as far as waking CPUs needs it: one timer PPI
 //! and one SGI, enabled on each CPU, and the timer frame's SPI on the lead. All
-//! are polled and never taken, but for the timer's in `latency`, which has
-//! another timer's PPI beside it.
+//! are polled and never taken, except the timer's in `round/timer_load`, where a second
+//! timer's PPI is enabled, too.
 //!
 //! Firmware may have reset a CPU's part of the GIC while it was down, so all
 //! of it is programmed again on every entry: [`Gic::init_cpu`].
@@ -27,7 +27,6 @@ const SETTLE_POLLS: u32 = 10_000;
 
 /// A GIC of either kind, or none: then nothing is pending, and no CPU is woken.
 pub enum Gic {
-    /// No GIC.
     Absent,
     /// GICv2: memory-mapped CPU interface.
     V2(v2::GicV2),
@@ -40,9 +39,7 @@ pub struct Acknowledged(u32);
 
 impl Gic {
     /// Maps the GIC that the device tree describes.
-    ///
-    /// # Errors
-    /// Where its registers cannot be mapped, or are too few.
+    /// Fails where its registers cannot be mapped, or are too few.
     pub fn new(
         tables: &mut TranslationTables,
         gic: Option<&Description>,
@@ -165,7 +162,6 @@ impl Gic {
         }
     }
 
-    /// Ends an interrupt.
     pub fn end(&self, acknowledged: Acknowledged) {
         match self {
             Self::Absent => {}
@@ -182,7 +178,6 @@ impl Gic {
         Some(intid)
     }
 
-    /// Returns the INTID of an interrupt.
     pub fn intid(&self, acknowledged: &Acknowledged) -> u32 {
         match self {
             // The other bits are the source CPU's number.

@@ -22,31 +22,18 @@ pub struct GicCpu {
 pub enum OwnSgi {
     /// GICv2: the value for GICD_SGIR, and the addresses of GICD_SGIR and of
     /// GICC_IAR, which GICC_EOIR follows.
-    Registers {
-        /// The value.
-        value: u64,
-        /// Address of GICD_SGIR.
-        sgir: u64,
-        /// Address of GICC_IAR.
-        iar: u64,
-    },
+    Registers { value: u64, sgir: u64, iar: u64 },
     /// GICv3: the value for ICC_SGI1R_EL1.
-    System {
-        /// The value.
-        value: u64,
-    },
+    System { value: u64 },
 }
 
 /// The reason why this CPU's part of the GIC cannot be set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GicError {
-    /// No redistributor has this CPU's affinity.
     NoRedistributor,
     /// ICC_SRE_EL1.SRE stays 0: the system registers cannot be used.
     NoSystemRegisters,
-    /// A register write stayed pending.
     Timeout,
-    /// The redistributor does not wake up.
     Asleep,
 }
 

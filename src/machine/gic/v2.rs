@@ -49,9 +49,7 @@ struct CpuInterface {
     eoir: WriteOnly<u32>,
 }
 
-/// The addresses of distributor and CPU interface.
 pub struct GicV2 {
-    /// All registers of the distributor.
     pub distributor: Registers,
     gicd: NonNull<Distributor>,
     gicc: Registers,
@@ -67,8 +65,7 @@ unsafe impl Sync for GicV2 {}
 unsafe impl Send for GicV2 {}
 
 impl GicV2 {
-    /// # Errors
-    /// Where one of the two is too small.
+    /// Fails where one of the two is too small.
     pub fn new(distributor: Registers, cpu_interface: Registers) -> Result<Self, MapError> {
         Ok(Self {
             distributor,

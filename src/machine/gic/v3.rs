@@ -7,6 +7,7 @@
 
 use core::sync::atomic::Ordering;
 
+use aarch64_cpu::registers::{Readable, Writeable};
 use arm_gic::gicv3::registers::{Gicd, GicdCtlr, GicrCtlr, GicrSgi};
 use arm_gic::gicv3::{GicCpuInterface, GicRedistributor, Group};
 use arm_gic::{IntId, InterruptGroup};
@@ -19,6 +20,7 @@ use safe_mmio::{UniqueMmioPointer, field, field_shared};
 
 use crate::machine::cpu::instructions::{self, relax};
 use crate::machine::cpu::registers;
+use crate::machine::cpu::sysreg::{ICC_BPR1_EL1, ICC_CTLR_EL1, ICC_SGI1R_EL1, ICC_SRE_EL1};
 use crate::machine::gic::target::{GicCpu, GicError, OwnSgi, PRIORITY, WAKE_SGI};
 use crate::machine::memory::mmio::{Mmio, Registers};
 use crate::machine::memory::probe;
@@ -34,15 +36,13 @@ const GICR_TYPER: u64 = 0x8;
 /// distributor. Each CPU accesses its own redistributor, and of others reads
 /// registers that are constant (GICR_PIDR2, GICR_TYPER).
 pub struct GicV3 {
-    /// All registers of the distributor.
     pub distributor: Registers,
     redistributors: ArrayVec<Registers, REDISTRIBUTOR_REGIONS_MAX>,
     stride: Option<u64>,
 }
 
 impl GicV3 {
-    /// # Errors
-    /// Where the distributor is too small.
+    /// Fails where the distributor is too small.
     pub fn new(
         distributor: Registers,
         redistributors: ArrayVec<Registers, REDISTRIBUTOR_REGIONS_MAX>,
@@ -89,7 +89,7 @@ impl GicV3 {
         }
         GicCpuInterface::enable_system_register_el1();
         instructions::complete_accesses();
-        if !system_registers_are_on() {
+        if !ICC_SRE_EL1.is_set(ICC_SRE_EL1::SRE) {
             return Err(GicError::NoSystemRegisters);
         }
 
@@ -132,7 +132,10 @@ impl GicV3 {
             let _ = redistributor.set_interrupt_priority(intid, PRIORITY);
             let _ = redistributor.enable_interrupt(intid, true);
         }
-        reset_control();
+        // Their reset values are not defined. An EOI also deactivates (EOImode 0), and
+        // all priorities preempt alike.
+        ICC_CTLR_EL1.set(0);
+        ICC_BPR1_EL1.set(0);
         GicCpuInterface::set_priority_mask(0xff);
         GicCpuInterface::enable_group1(true);
         instructions::complete_accesses();
@@ -149,7 +152,7 @@ impl GicV3 {
     /// Finds the address of the redistributor with this affinity.
     fn find(&self, mpidr: u64) -> Result<u64, GicError> {
         let typer = &mut |base: u64| {
-            // Nothing may be there: a region may be larger than what is in it.
+            // A region may be larger than the redistributors in it.
             probe::try_read_word(base + GICR_PIDR2).filter(|pidr2| is_redistributor(*pidr2))?;
             let register = self
                 .registers(base)?
@@ -172,11 +175,11 @@ impl GicV3 {
         for value in targets.filter_map(wake_sgi) {
             let joined = held.and_then(|held| sgi::merge_targets(held, value));
             if joined.is_none() {
-                held.into_iter().for_each(send_sgi);
+                held.into_iter().for_each(|held| ICC_SGI1R_EL1.set(held));
             }
             held = joined.or(Some(value));
         }
-        held.into_iter().for_each(send_sgi);
+        held.into_iter().for_each(|held| ICC_SGI1R_EL1.set(held));
     }
 
     /// Returns the accesses of an SGI to the CPU itself; None where the register
@@ -192,7 +195,6 @@ impl GicV3 {
         Some(intid.into()).filter(|intid| !(1020..=1023).contains(intid))
     }
 
-    /// Ends an interrupt.
     pub fn end(intid: u32) {
         // acknowledge() had it from such a value.
         if let Ok(intid) = IntId::try_from(intid) {
@@ -201,41 +203,8 @@ impl GicV3 {
     }
 }
 
-/// ICC_CTLR_EL1 and ICC_BPR1_EL1, whose reset values are not defined: an EOI
-/// also deactivates (EOImode 0), and all priorities preempt alike.
-fn reset_control() {
-    // SAFETY: this CPU's own interface, while interrupts are masked.
-    unsafe {
-        core::arch::asm!(
-            "msr icc_ctlr_el1, xzr",
-            "msr icc_bpr1_el1, xzr",
-            options(nostack)
-        );
-    };
-}
-
-/// Writes ICC_SGI1R_EL1.
-fn send_sgi(value: u64) {
-    // SAFETY: an SGI makes an interrupt pending at CPUs that poll for it, and
-    // that keep interrupts masked.
-    unsafe { core::arch::asm!("msr icc_sgi1r_el1, {}", in(reg) value, options(nostack)) };
-}
-
 /// Returns the value of ICC_SGI1R_EL1 for the CPU with this affinity; None where
 /// this CPU cannot name it.
 fn wake_sgi(mpidr: u64) -> Option<u64> {
-    let control: u64;
-    // SAFETY: reading ICC_CTLR_EL1 has no side effect; init_cpu() has seen that
-    // system registers are on.
-    unsafe { core::arch::asm!("mrs {}, icc_ctlr_el1", out(reg) control, options(nostack)) };
-    sgi::sgi_for_cpu(mpidr, WAKE_SGI, control)
-}
-
-/// Reads ICC_SRE_EL1.SRE.
-fn system_registers_are_on() -> bool {
-    let sre: u64;
-    // SAFETY: reading ICC_SRE_EL1 has no side effect; EL3 and EL2 let it be
-    // read where they let system registers be used at all.
-    unsafe { core::arch::asm!("mrs {}, icc_sre_el1", out(reg) sre, options(nostack)) };
-    sre & 1 != 0
+    sgi::sgi_for_cpu(mpidr, WAKE_SGI, ICC_CTLR_EL1.get())
 }

@@ -21,9 +21,7 @@ pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'stati
 }
 
 /// Maps bytes, reads them once, and unmaps them.
-///
-/// # Errors
-/// Where a page is in use, or there is no memory.
+/// Fails where a page is in use, or there is no memory.
 pub fn read_once<T>(
     tables: &mut TranslationTables,
     region: Region,
@@ -38,9 +36,7 @@ pub fn read_once<T>(
 }
 
 /// Maps bytes for good.
-///
-/// # Errors
-/// Where a page is in use, or there is no memory.
+/// Fails where a page is in use, or there is no memory.
 pub fn map_for_good(
     tables: &mut TranslationTables,
     region: Region,

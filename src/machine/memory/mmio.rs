@@ -17,15 +17,12 @@ pub struct Registers(Region);
 
 impl Registers {
     /// Maps a device's registers.
-    ///
-    /// # Errors
-    /// Where a page is in use as memory, or no table is left.
+    /// Fails where a page is in use as memory, or no table is left.
     pub fn map(tables: &mut TranslationTables, region: Region) -> Result<Self, MapError> {
         tables.map(region, Mapping::Device)?;
         Ok(Self(region))
     }
 
-    /// Returns the region of the registers.
     pub const fn region(self) -> Region {
         self.0
     }
@@ -36,21 +33,13 @@ impl Registers {
     }
 
     /// Returns the address of a register, or of a block of them, at this offset.
-    ///
-    /// # Errors
-    /// Where it is not all within these, or not aligned as its type needs.
+    /// Fails where it is not all within these, or not aligned as its type needs.
     pub fn register_at<T>(self, offset: u64) -> Result<NonNull<T>, MapError> {
-        let address = self.address(offset, size_of::<T>() as u64, align_of::<T>() as u64);
-        let address = address.ok_or(MapError::TooFew(self.0.base))?;
-        Ok(address.cast())
-    }
-
-    /// Computes the address, for registers of any type.
-    fn address(self, offset: u64, bytes: u64, align: u64) -> Option<NonNull<u8>> {
         let Region { base, size } = self.0;
-        let inside = offset <= size && bytes <= size - offset;
-        let address = base + offset;
-        NonNull::new(address as *mut u8).filter(|_| inside && address.is_multiple_of(align))
+        let is_inside = offset <= size && size_of::<T>() as u64 <= size - offset;
+        let pointer = NonNull::new((base + offset) as *mut T);
+        let pointer = pointer.filter(|it| is_inside && it.is_aligned());
+        pointer.ok_or(MapError::TooFew(base))
     }
 }
 
@@ -58,7 +47,6 @@ impl Registers {
 pub struct Mmio(Registers);
 
 impl Mmio {
-    /// The device that has these registers.
     pub const fn new(registers: Registers) -> Self {
         Self(registers)
     }

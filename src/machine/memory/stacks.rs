@@ -18,9 +18,7 @@ pub struct CpuStack(Pages);
 impl CpuStack {
     /// Maps a CPU's stacks, which take the first [`BYTES_PER_CPU`] bytes of `room`, all
     /// but the guard page.
-    ///
-    /// # Errors
-    /// Where a page is in use already.
+    /// Fails where a page is in use already.
     pub fn map(tables: &mut TranslationTables, room: &mut Room) -> Result<Self, MapError> {
         let _guard = room.split_off(PAGE);
         Pages::map(tables, room.split_off(BYTES_PER_CPU - PAGE)).map(Self)

@@ -3,8 +3,9 @@
 //! The stores and the cache maintenance are in `stress.S`: they are measured, and not
 //! a loop as a compiler translates it.
 
-use core::arch::{asm, global_asm};
+use core::arch::global_asm;
 
+use aarch64_cpu::asm::barrier;
 use psci_bench::board::Region;
 use psci_bench::plan::Load;
 
@@ -48,12 +49,10 @@ const STEP: u64 = 64;
 pub struct StressBuffer(Pages);
 
 impl StressBuffer {
-    /// Returns a buffer of these pages.
     pub const fn new(pages: Pages) -> Self {
         Self(pages)
     }
 
-    /// Returns its region.
     pub const fn region(&self) -> Region {
         self.0.region()
     }
@@ -72,7 +71,6 @@ impl StressBuffer {
             // this buffer alone owns. It uses x0 and x1.
             unsafe { stress_write(base, bytes, 0, 0) };
         }
-        // SAFETY: a barrier only.
-        unsafe { asm!("dsb sy", options(nostack)) };
+        barrier::dsb(barrier::SY);
     }
 }

@@ -11,6 +11,7 @@ use core::arch::asm;
 use core::mem::MaybeUninit;
 use core::slice;
 
+use aarch64_cpu::asm::barrier;
 use psci_bench::board::{Region, Room, free_memory};
 
 use crate::machine::cpu::registers;
@@ -46,28 +47,22 @@ const ADDRESS: u64 = 0x0000_ffff_ffff_f000;
 /// The contents of a mapped region. None of it can be executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapping {
-    /// Memory for reading and writing.
     Memory,
-    /// Memory for reading.
     Constant,
-    /// Device registers.
     Device,
 }
 
 /// The reason why a region was not mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapError {
-    /// The pool of tables is used up.
     OutOfTables,
     /// The page at this address is mapped already, as another kind.
     Conflict(u64),
-    /// The address has more than 48 bits.
     Address(u64),
     /// The page is the one that a null pointer points to, and no device's.
     Null,
-    /// No memory can be read at this address.
     Unreadable(u64),
-    /// The device at this address has more registers than the tree says.
+    /// The device at this address has more registers than the tree has for it.
     TooFew(u64),
 }
 
@@ -113,7 +108,6 @@ impl TranslationTables {
         }
     }
 
-    /// Replaces the pool by other pages.
     pub fn set_pool(&mut self, mut pool: Pages) {
         pool.zero();
         let Region { base, size } = pool.region();
@@ -143,9 +137,10 @@ impl TranslationTables {
             let fits = page.is_multiple_of(BLOCK) && last - page >= BLOCK - 1;
             page += self.map_page_or_block(page, bits, fits && kind == Mapping::Device)?;
         }
-        // SAFETY: barriers only. The walker must see the descriptors before
-        // the first access that uses them. No TLB holds an invalid entry.
-        unsafe { asm!("dsb ishst", "isb", options(nostack)) };
+        // The walker must see the descriptors before the first access that uses them.
+        // No TLB holds an invalid entry.
+        barrier::dsb(barrier::ISHST);
+        barrier::isb(barrier::SY);
         Ok(())
     }
 
@@ -254,16 +249,13 @@ pub struct Pages(Region);
 
 impl Pages {
     /// Maps memory that the board does not use.
-    ///
-    /// # Errors
-    /// Where a page is in use already.
+    /// Fails where a page is in use already.
     pub fn map(tables: &mut TranslationTables, room: Room) -> Result<Self, MapError> {
         let region = room.region();
         tables.map_unused(region, Mapping::Memory)?;
         Ok(Self(region))
     }
 
-    /// Returns the region of the pages.
     pub const fn region(&self) -> Region {
         self.0
     }
@@ -289,8 +281,7 @@ impl Pages {
         let Region { base, size } = self.0;
         // SAFETY: mapped memory, and these pages' only owner asks for it.
         unsafe { (base as *mut u8).write_bytes(0, size as usize) };
-        // SAFETY: a barrier only.
-        unsafe { asm!("dsb ishst", options(nostack)) };
+        barrier::dsb(barrier::ISHST);
     }
 }
 

@@ -16,7 +16,6 @@ use crate::machine::round::handover::Handover;
 /// The channel of one CPU. No cache line is shared by two channels.
 #[repr(C, align(128))]
 pub struct CpuChannel {
-    /// The words that `boot.S` and `vectors.S` read.
     pub entry: EntryRecord,
     /// The CPU's index in the board's order.
     pub index: usize,
@@ -29,7 +28,6 @@ pub struct CpuChannel {
     pub timer_is_proven: AtomicBool,
     /// The identity of the CPU, once it has been on.
     pub identity: Once<Identity>,
-    /// Orders and outcomes.
     pub handover: Handover,
 }
 

@@ -11,7 +11,8 @@ use psci_bench::measure::order::{
 use psci_bench::measure::{
     Action, After, Cause, End, Facts, Identity, Loss, Machine, Outcome, Round, Step, Tally, Waker,
 };
-use psci_bench::spec::psci::{Affinity, Error, SuspendMode};
+use psci_bench::spec::psci::ReturnCode;
+use smccc::psci::{AffinityState, Error, SuspendMode};
 
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::layout;
@@ -22,7 +23,7 @@ use crate::machine::round::handover::Handover;
 use crate::machine::round::lead_watch::FINISH_US;
 use crate::machine::round::participant::Participant;
 use crate::machine::time::timebase::Timebase;
-use crate::machine::time::waiter::Waiter;
+use crate::machine::time::waiter::{NAP_US, Waiter};
 
 /// CPU_ON of all CPUs until it is accepted, in microseconds: an earlier CPU_OFF may
 /// still be in progress.
@@ -110,45 +111,58 @@ impl Lead {
         self.waiter()
             .poll(deadline, || {
                 match firmware.cpu_on(cpu.mpidr(), entry, context) {
-                    Ok(_) => Some(Ok(())),
-                    // Its last CPU_OFF, or CPU_ON, is not over yet.
+                    Ok(()) => Some(Ok(())),
+                    // The last CPU_OFF, or CPU_ON, is not over yet.
                     Err(error @ (Error::AlreadyOn | Error::OnPending)) => {
                         last = Some(error);
                         None
                     }
-                    Err(error) => Some(Err(Cause::Firmware(error))),
+                    Err(error) => Some(Err(Cause::Firmware(error.into()))),
                 }
             })
-            .unwrap_or(Err(last.map_or(Cause::Timeout, Cause::Firmware)))
+            .unwrap_or(Err(
+                last.map_or(Cause::Timeout, |error| Cause::Firmware(error.into()))
+            ))
             .map_err(|cause| Loss { step, cause })
+    }
+
+    /// Begins a step and polls until it ends well or by a cause of loss.
+    fn poll_step<T>(
+        &self,
+        step: Step,
+        nap_us: u64,
+        deadline: u64,
+        condition: impl FnMut() -> Option<Result<T, Cause>>,
+    ) -> Result<T, Loss> {
+        self.begin_step(step, deadline);
+        let polled = self.waiter().poll_every(nap_us, deadline, condition);
+        let polled = polled.unwrap_or(Err(Cause::Timeout));
+        polled.map_err(|cause| Loss { step, cause })
     }
 
     /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter at that
     /// call.
     fn wait_off(&self, cpu: &CpuChannel, action: Action, deadline: u64) -> Result<u64, Loss> {
-        let step = Step::TurnOff;
-        self.begin_step(step, deadline);
         let nap = match self.own.parts.firmware.pmf {
             _ if action == Action::OnOff => 0,
             Ok(_) => LOOK_WITH_PMF_US,
             Err(_) => LOOK_US,
         };
-        self.waiter()
-            .poll_every(nap, deadline, || {
-                if let Some(code) = cpu.handover.cpu_off_failure() {
-                    return Some(Err(Cause::Firmware(Error::from_code(code))));
-                }
-                if let Some(cause) = cpu.handover.fault() {
-                    return Some(Err(cause));
-                }
-                match self.own.parts.firmware.affinity_info(cpu.mpidr()) {
-                    Ok(Affinity::Off) => Some(Ok(self.timebase().now())),
-                    Ok(_) => None,
-                    Err(error) => Some(Err(Cause::Firmware(error))),
-                }
-            })
-            .unwrap_or(Err(Cause::Timeout))
-            .map_err(|cause| Loss { step, cause })
+        self.poll_step(Step::TurnOff, nap, deadline, || {
+            if let Some(code) = cpu.handover.cpu_off_failure() {
+                return Some(Err(Cause::Firmware(ReturnCode(code))));
+            }
+            if let Some(cause) = cpu.handover.fault() {
+                return Some(Err(cause));
+            }
+            match self.own.parts.firmware.affinity_info(cpu.mpidr()) {
+                Ok(AffinityState::Off) => Some(Ok(self.timebase().now())),
+                Ok(_) => None,
+                // A state that PSCI does not define.
+                Err(Error::Unknown(state)) if state > 0 => None,
+                Err(error) => Some(Err(Cause::Firmware(error.into()))),
+            }
+        })
     }
 
     /// Waits until `condition` holds for the CPU, or returns the reason why it cannot.
@@ -159,22 +173,20 @@ impl Lead {
         deadline: u64,
         condition: impl Fn(&Handover) -> bool,
     ) -> Result<(), Loss> {
-        self.begin_step(step, deadline);
-        self.waiter()
-            .poll(deadline, || {
-                if condition(&cpu.handover) {
-                    Some(Ok(()))
-                } else {
-                    cpu.handover.fault().map(Err)
-                }
-            })
-            .unwrap_or(Err(Cause::Timeout))
-            .map_err(|cause| Loss { step, cause })
+        self.poll_step(step, NAP_US, deadline, || match condition(&cpu.handover) {
+            true => Some(Ok(())),
+            false => cpu.handover.fault().map(Err),
+        })
     }
 
     /// Says that the CPU has a part in the round, as the helper has; lost CPUs have none.
     fn participates(&self, round: &Round, index: usize) -> bool {
         self.lost(index).is_none() && round.includes(index, self.index())
+    }
+
+    /// Says that the CPU is another one than the lead, and has a part in the round.
+    fn is_other(&self, round: &Round, index: usize) -> bool {
+        index != self.index() && self.participates(round, index)
     }
 
     /// Returns the order of the CPU of this index, at `place` among those measured.
@@ -257,7 +269,7 @@ impl Lead {
         }
         let deadline = self.deadline_in(ARRIVE_US);
         for (index, cpu) in self.channels.iter().enumerate() {
-            if index == self.index() || !self.participates(round, index) {
+            if !self.is_other(round, index) {
                 continue;
             }
             let step = match self.states[index] {
@@ -299,7 +311,7 @@ impl Lead {
             let now = timebase.now();
             start = now + round.lead_in + self.waiter().nap_length(now - since, 0);
             for (index, cpu) in self.channels.iter().enumerate() {
-                if index != self.index() && self.participates(round, index) {
+                if self.is_other(round, index) {
                     cpu.handover.publish_start(start);
                 }
             }
@@ -325,12 +337,10 @@ impl Lead {
             self.waiter().sleep_until(start + quiet);
         }
         // The lead has returned, as the others see by this.
-        let lead = self.index();
-        let others = move |index: &usize| *index != lead;
         let helper = round.waker.helper();
-        for index in (0..self.channels.len()).filter(others) {
-            if self.is_measured(round, index) {
-                self.channels[index].handover.release();
+        for (index, cpu) in self.channels.iter().enumerate() {
+            if index != self.index() && self.is_measured(round, index) {
+                cpu.handover.release();
             }
         }
         if helper == Some(self.index()) {
@@ -339,10 +349,10 @@ impl Lead {
         let deadline = self.last_finish(round, start.max(self.timebase().now()));
         // The helper stays on until the others are back.
         let all = (0..self.channels.len()).filter(|index| Some(*index) != helper);
-        for index in all.chain(helper).filter(others) {
+        for index in all.chain(helper) {
             // A wait for that would poll for OFF too late: the outcome is read when the
             // CPU is off.
-            if !self.participates(round, index) || round.action == Action::OnOff {
+            if !self.is_other(round, index) || round.action == Action::OnOff {
                 continue;
             }
             let cpu = &self.channels[index];
@@ -356,15 +366,15 @@ impl Lead {
             return;
         }
         let deadline = self.deadline_in(TURN_OFF_US);
-        for index in (0..self.channels.len()).filter(others) {
-            if !self.participates(round, index) {
+        for (index, cpu) in self.channels.iter().enumerate() {
+            if !self.is_other(round, index) {
                 continue;
             }
-            match self.wait_off(&self.channels[index], round.action, deadline) {
-                Ok(seen) => {
+            match self.wait_off(cpu, round.action, deadline) {
+                Ok(seen_off) => {
                     outcomes[index] = Outcome {
-                        seen_off: seen,
-                        ..self.channels[index].handover.outcome().unwrap_or_default()
+                        seen_off,
+                        ..cpu.handover.outcome().unwrap_or_default()
                     };
                     self.states[index] = CpuState::Off;
                 }

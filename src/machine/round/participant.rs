@@ -6,8 +6,8 @@ use core::sync::atomic::Ordering;
 use psci_bench::board::NoFrame;
 use psci_bench::measure::order::Order;
 use psci_bench::measure::{Action, Cause, End, Identity, Operation, Outcome};
-use psci_bench::spec::psci::function;
 use psci_bench::spec::stat::{Rise, Statistics};
+use smccc::psci::PSCI_VERSION;
 use spin::Once;
 
 use crate::machine::call::call_path::{Return, TimedCall};
@@ -35,7 +35,6 @@ const AHEAD_US: u64 = 30;
 pub struct RoundParts {
     /// Counter, timer and interrupt controller.
     pub waiter: Waiter,
-    /// The firmware under test.
     pub firmware: Firmware,
     /// A timer that ends a wait for the waiter's timer, if there is one.
     pub guard_timer: Option<Timer>,
@@ -43,9 +42,7 @@ pub struct RoundParts {
     pub timer_frame: Result<TimerFrameDriver, NoFrame>,
     /// The lines that are made dirty before a power-down.
     pub dirty_lines: DirtyLines,
-    /// The watch over the lead.
     pub watch: LeadWatch,
-    /// Wake-ups by SGI.
     pub waker: SgiWaker,
     /// True for a guest of KVM, which makes CCSIDR_EL1 up.
     pub is_kvm_guest: bool,
@@ -87,17 +84,13 @@ type Start<'s> = dyn FnMut() -> Option<u64> + 's;
 /// One CPU in a round.
 #[derive(Clone, Copy)]
 pub struct Participant {
-    /// The channel of the CPU.
     pub channel: &'static CpuChannel,
-    /// The parts of the machine.
     pub parts: &'static RoundParts,
 }
 
 impl Participant {
     /// Sets up timer and GIC of this CPU, on each entry.
-    ///
-    /// # Errors
-    /// Where the CPU cannot participate.
+    /// Fails where the CPU cannot participate.
     pub fn set_up(&self) -> Result<(), NotReady> {
         let Waiter {
             timebase,
@@ -181,9 +174,7 @@ impl Participant {
 
     /// Times CPU_SUSPEND, or without a `power_state` SYSTEM_SUSPEND.
     fn suspend(&self, order: &Order, power_state: Option<u32>, start: &mut Start) -> Outcome {
-        let RoundParts {
-            waiter, firmware, ..
-        } = self.parts;
+        let (waiter, firmware) = (&self.parts.waiter, self.parts.firmware);
         let mut outcome = Outcome {
             action: order.action,
             ..Outcome::default()
@@ -282,13 +273,8 @@ impl Participant {
     /// Lets the timer frame wake the lead, which this is. Returns false where there is
     /// no frame, or where its interrupt cannot be enabled.
     fn arm_timer_frame(&self, at: u64) -> bool {
-        let RoundParts {
-            waiter,
-            timer_frame,
-            ..
-        } = self.parts;
-        let frame = timer_frame.as_ref();
-        frame.is_ok_and(|frame| frame.arm(&waiter.gic, &self.channel.gic, at))
+        let (frame, gic) = (self.parts.timer_frame.as_ref(), &self.parts.waiter.gic);
+        frame.is_ok_and(|frame| frame.arm(gic, &self.channel.gic, at))
     }
 
     fn disarm_timer_frame(&self) {
@@ -301,12 +287,7 @@ impl Participant {
     /// timer, without a call of the firmware, and stays on until the lead reports that
     /// all of them have returned. The lead as helper sees to that itself.
     fn help_others(&self, order: &Order, start: &mut Start) -> Outcome {
-        let RoundParts {
-            waiter,
-            waker,
-            watch,
-            ..
-        } = self.parts;
+        let (waiter, waker) = (&self.parts.waiter, &self.parts.waker);
         let (index, handover) = (self.channel.index, &self.channel.handover);
         let outcome = Outcome {
             action: Action::Help,
@@ -324,7 +305,7 @@ impl Participant {
         waiter.sleep_until(start + order.times.quiet_until);
         let again = start + order.times.own_timer_after;
         let mut is_late = false;
-        watch.wait_for_lead(waiter, handover, || {
+        self.parts.watch.wait_for_lead(waiter, handover, || {
             if !is_late && waiter.timebase.now() >= again {
                 is_late = true;
                 waker.wake_again(waiter, index, true);
@@ -335,15 +316,9 @@ impl Participant {
     }
 
     fn observe_timer(&self, order: &Order, start: &mut Start) -> Outcome {
-        let RoundParts {
-            waiter,
-            guard_timer,
-            ..
-        } = self.parts;
+        let (waiter, guard) = (&self.parts.waiter, self.parts.guard_timer);
         let outcome = match &order.window {
-            Some(window) => {
-                timer_load::observe_timer(self.channel, waiter, *guard_timer, window, start)
-            }
+            Some(window) => timer_load::observe_timer(self.channel, waiter, guard, window, start),
             None => Outcome::default(),
         };
         Outcome {
@@ -358,7 +333,7 @@ impl Participant {
         };
         let timebase = &self.parts.waiter.timebase;
         timebase.spin_until(start);
-        let call = timebase.path.time_call(function::VERSION);
+        let call = timebase.path.time_call(PSCI_VERSION);
         self.add_timestamps(Outcome {
             end: End::Returned,
             code: call.x0 as u32 as i32,
@@ -379,12 +354,10 @@ impl Participant {
         let Some(start) = start() else {
             return outcome;
         };
-        let RoundParts {
-            waiter, firmware, ..
-        } = self.parts;
+        let (waiter, pmf) = (&self.parts.waiter, self.parts.firmware.pmf);
         let path = waiter.timebase.path;
         let own = &self.channel.gic;
-        let repeated = match OperationLoop::new(operation, path, &waiter.gic, own, firmware.pmf) {
+        let repeated = match OperationLoop::new(operation, path, &waiter.gic, own, pmf) {
             Some(operation_loop) => operation_loop.run(count, start, waiter),
             None => LoopResult::impossible(waiter.timebase.now()),
         };

@@ -2,6 +2,8 @@
 
 use psci_bench::measure::order::Order;
 use psci_bench::measure::{After, Cause, Outcome};
+use psci_bench::spec::psci::ReturnCode;
+use smccc::error::SUCCESS;
 
 use crate::machine::ending;
 use crate::machine::round::channel::CpuChannel;
@@ -65,11 +67,9 @@ fn execute_next_order(own: Participant, order: &Order, entered: u64) {
 
 /// Powers off, and reports the code where CPU_OFF returns.
 fn power_off(own: Participant) {
-    let code = match own.parts.firmware.cpu_off() {
-        // A success that returns has not turned the CPU off.
-        Ok(code) => code as i32,
-        Err(error) => error.code(),
-    };
+    // A success that returns has not turned the CPU off.
+    let returned = own.parts.firmware.cpu_off().map_err(ReturnCode::from);
+    let code = returned.map_or_else(|code| code.0, |()| SUCCESS);
     own.channel.handover.report_cpu_off_failure(code);
 }
 

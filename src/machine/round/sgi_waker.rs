@@ -9,7 +9,6 @@ use crate::machine::time::waiter::Waiter;
 pub struct SgiWaker {
     /// All CPUs, in the board's order.
     pub channels: &'static [CpuChannel],
-    /// The lead's index.
     pub lead: usize,
 }
 
@@ -29,7 +28,6 @@ impl SgiWaker {
             .filter(move |cpu| cpu.index != own && sleeps(cpu))
     }
 
-    /// Wakes one CPU.
     fn wake(waiter: &Waiter, target: &CpuChannel) {
         target.handover.record_sgi_sent(waiter.timebase.now());
         waiter.gic.send_wake_sgi(&target.gic);

@@ -53,18 +53,6 @@ struct TimerHandler {
     tally: &'static mut Tally,
 }
 
-impl TimerHandler {
-    fn new(waiter: &'static Waiter, guard: Option<Timer>, tally: &'static mut Tally) -> Self {
-        Self {
-            path: waiter.timebase.path,
-            timer: waiter.timer,
-            guard,
-            gic: &waiter.gic,
-            tally,
-        }
-    }
-}
-
 /// Handles the timer's interrupt: the rest of the handler is in `timer_load.S`. Returns
 /// true for the last interrupt.
 extern "C" fn handle_timer(handler: &mut TimerHandler, first: u64, second: u64) -> bool {
@@ -146,7 +134,13 @@ pub fn observe_timer(
     };
     let first = tally.begin(start, schedule);
     let silent = end + waiter.timebase.ticks_of_us(SILENT_US);
-    let handler = TimerHandler::new(waiter, guard, tally);
+    let handler = TimerHandler {
+        path: waiter.timebase.path,
+        timer: waiter.timer,
+        guard,
+        gic: &waiter.gic,
+        tally,
+    };
     take_interrupts(handler, waiter, channel, &work, [first, silent]);
     if guard.is_some() {
         enable_timers(waiter, channel, &[waiter.timer.intid]);
@@ -167,9 +161,7 @@ fn take_interrupts(
     work: &LoadLoop,
     [first, silent]: [u64; 2],
 ) {
-    let Waiter {
-        timebase, timer, ..
-    } = waiter;
+    let (timebase, timer) = (&waiter.timebase, waiter.timer);
     let guard = handler.guard;
     timer.arm(first);
     if let Some(guard) = guard {

@@ -7,7 +7,6 @@ use crate::machine::call::call_path::CallPath;
 /// The counter that all CPUs share, and its frequency.
 #[derive(Clone, Copy)]
 pub struct Timebase {
-    /// Reads the counter.
     pub path: CallPath,
     /// The frequency, by the lead's CNTFRQ.
     pub clock: Clock,
@@ -19,12 +18,10 @@ impl Timebase {
         self.path.now()
     }
 
-    /// Returns the ticks in so many microseconds.
     pub fn ticks_of_us(&self, microseconds: u64) -> u64 {
         self.clock.ticks(microseconds)
     }
 
-    /// Spins until the counter has reached `instant`.
     pub fn spin_until(&self, instant: u64) {
         self.path.spin_until(instant);
     }

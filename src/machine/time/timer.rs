@@ -1,33 +1,23 @@
 //! The per-CPU timers of the generic timer (Arm ARM, D12), which wake a CPU. A timer is
 //! armed for an instant of the counter, is disarmed, and raises one private interrupt.
 
-use core::arch::asm;
-use psci_bench::spec::timer::TimerName;
-
+use aarch64_cpu::asm::barrier;
 use aarch64_cpu::registers::{
     CNTHP_CTL_EL2, CNTP_CTL_EL0, CNTP_CVAL_EL0, CNTV_CTL_EL0, CNTV_CVAL_EL0, CNTV_TVAL_EL0,
     Writeable,
 };
 use psci_bench::board::TimerPpis;
 use psci_bench::measure::Counter;
+use psci_bench::spec::timer::TimerName;
 use spin::Once;
 
 use crate::machine::cpu::registers;
+use crate::machine::cpu::sysreg::{CNTHP_CVAL_EL2, CNTV_CTL_EL02, CNTV_CVAL_EL02, CNTV_TVAL_EL02};
 
-/// CTL: ENABLE set, IMASK clear.
-const ON: u64 = 1;
+/// CTL of each timer: ENABLE set, IMASK clear.
+const ON: u64 = CNTP_CTL_EL0::ENABLE::SET.value;
 /// CTL: ENABLE clear.
 const OFF: u64 = 0;
-
-/// Writes a register of the virtual timer by the name that EL2 has for it where
-/// E2H is 1.
-macro_rules! el02 {
-    ($register:literal, $value:expr) => {
-        // SAFETY: writes this CPU's own timer. Kind::VirtualEl02 is chosen at EL2
-        // with E2H = 1 only, where the register exists.
-        unsafe { asm!(concat!("msr ", $register, ", {}"), in(reg) $value, options(nostack)) }
-    };
-}
 
 /// A per-CPU timer and its interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +37,9 @@ enum Kind {
 }
 
 impl Timer {
-    /// Chooses the timer that counts by `counter` and whose interrupt the board names: in a guest CNTV; else CNTP, or at EL2 CNTHP where there is no
-    /// interrupt for CNTP. Where E2H is 1, CNTP's names mean CNTHP at EL2.
+    /// Chooses the timer that counts by `counter` and for which the board names an
+    /// interrupt: in a guest CNTV; else CNTP, or at EL2 CNTHP where there is no interrupt
+    /// for CNTP. Where E2H is 1, CNTP's names mean CNTHP at EL2.
     pub fn choose(counter: Counter, exception_level: u8, ppis: &TimerPpis) -> Option<Self> {
         let (kind, intid) = match counter {
             Counter::Virtual => (Kind::Virtual, ppis.virtual_),
@@ -77,14 +68,11 @@ impl Timer {
     pub fn arm_after_ticks(self, ticks: u64) {
         // TVAL has 31 bits: two seconds and more of any counter (1 GHz).
         let ticks = ticks.min(i32::MAX as u64);
-        if self.kind == Kind::VirtualEl02 {
-            el02!("s3_5_c14_c3_0", ticks); // CNTV_TVAL_EL02
-            el02!("s3_5_c14_c3_1", ON); // CNTV_CTL_EL02
-        } else {
-            CNTV_TVAL_EL0.set(ticks);
-            CNTV_CTL_EL0.set(ON);
+        match self.kind {
+            Kind::VirtualEl02 => CNTV_TVAL_EL02.set(ticks),
+            _ => CNTV_TVAL_EL0.set(ticks),
         }
-        synchronise();
+        self.set_control(ON);
     }
 
     /// Returns a timer whose interrupt reaches no CPU, for want of a GIC. It is only
@@ -108,36 +96,28 @@ impl Timer {
     /// Raises the interrupt at this instant, or at once if it has passed.
     pub fn arm(self, at: u64) {
         match self.kind {
-            Kind::Physical => {
-                CNTP_CVAL_EL0.set(at);
-                CNTP_CTL_EL0.set(ON);
-            }
-            Kind::VirtualEl02 => {
-                el02!("s3_5_c14_c3_2", at); // CNTV_CVAL_EL02
-                el02!("s3_5_c14_c3_1", ON);
-            }
-            Kind::Virtual => {
-                CNTV_CVAL_EL0.set(at);
-                CNTV_CTL_EL0.set(ON);
-            }
-            Kind::Hypervisor => {
-                // SAFETY: writes this CPU's own EL2 timer; chosen at EL2 only.
-                unsafe { asm!("msr cnthp_cval_el2, {}", in(reg) at, options(nostack)) };
-                CNTHP_CTL_EL2.set(ON);
-            }
+            Kind::Physical => CNTP_CVAL_EL0.set(at),
+            Kind::Hypervisor => CNTHP_CVAL_EL2.set(at),
+            Kind::Virtual => CNTV_CVAL_EL0.set(at),
+            Kind::VirtualEl02 => CNTV_CVAL_EL02.set(at),
         }
-        synchronise();
+        self.set_control(ON);
     }
 
     /// Stops the timer and its interrupt.
     pub fn disarm(self) {
+        self.set_control(OFF);
+    }
+
+    /// Writes CTL, which takes effect before what follows.
+    fn set_control(self, control: u64) {
         match self.kind {
-            Kind::Physical => CNTP_CTL_EL0.set(OFF),
-            Kind::Virtual => CNTV_CTL_EL0.set(OFF),
-            Kind::VirtualEl02 => el02!("s3_5_c14_c3_1", OFF),
-            Kind::Hypervisor => CNTHP_CTL_EL2.set(OFF),
+            Kind::Physical => CNTP_CTL_EL0.set(control),
+            Kind::Hypervisor => CNTHP_CTL_EL2.set(control),
+            Kind::Virtual => CNTV_CTL_EL0.set(control),
+            Kind::VirtualEl02 => CNTV_CTL_EL02.set(control),
         }
-        synchronise();
+        barrier::isb(barrier::SY);
     }
 }
 
@@ -154,10 +134,4 @@ pub fn disarm_in_use() {
     if let Some(timer) = IN_USE.get() {
         timer.disarm();
     }
-}
-
-/// Lets a register write take effect before what follows.
-fn synchronise() {
-    // SAFETY: a barrier only.
-    unsafe { asm!("isb", options(nostack)) };
 }

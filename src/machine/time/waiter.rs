@@ -26,11 +26,9 @@ const TIMER_PATIENCE_US: u64 = 10_000;
 
 /// The counter, the timer and the interrupt controller, by which a CPU waits.
 pub struct Waiter {
-    /// The counter.
     pub timebase: Timebase,
     /// The timer that wakes a CPU.
     pub timer: Timer,
-    /// The interrupt controller.
     pub gic: Gic,
 }
 
@@ -77,7 +75,6 @@ impl Waiter {
         }
     }
 
-    /// Sleeps until `instant`.
     pub fn sleep_until(&self, instant: u64) {
         while self.timebase.now() < instant {
             self.nap_until(instant);

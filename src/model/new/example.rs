@@ -185,7 +185,7 @@ pub(crate) fn with_a_lost_cpu(mut scenario: Scenario) -> Scenario {
         lost: Some(loss),
         ..Row::default()
     };
-    let refused = Detail::Firmware(psci::Error::Unknown(-77));
+    let refused = Detail::Firmware(psci::ReturnCode(-77));
     for (cpu, reason, detail, count) in [
         (1, Reason::Abandoned, Detail::None, 2),
         (2, Reason::Companion, Detail::None, 2),

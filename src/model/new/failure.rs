@@ -24,7 +24,7 @@ pub enum Failure {
         /// The value that was asked for.
         power_state: u32,
         /// The firmware's answer.
-        error: psci::Error,
+        error: psci::ReturnCode,
         /// The CPU that got it, by index.
         cpu: u16,
     },
@@ -59,7 +59,7 @@ pub enum Failure {
         cpu: u16,
     },
     /// The firmware does not leave OS-initiated mode.
-    ModeStuck(psci::Error),
+    ModeStuck(psci::ReturnCode),
     /// A call did not come back with what it has to.
     WrongAnswer {
         /// Which, by its variant's name.

@@ -87,7 +87,7 @@ mod tests {
             cause: Cause::Timeout,
         };
         let timer = |fault| Failure::Timer { cpu: 1, fault };
-        let denied = psci::Error::Denied;
+        let denied = psci::ReturnCode(-3);
         for (failure, expected) in [
             (
                 Failure::TooFewSamples {

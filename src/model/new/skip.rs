@@ -51,7 +51,7 @@ pub enum Skip {
     /// There are fewer CPUs than any step of `contend=` takes.
     TooFewCpus,
     /// SET_SUSPEND_MODE is advertised, and returns this error.
-    ModeRefused(psci::Error),
+    ModeRefused(psci::ReturnCode),
     /// The state stops the per-CPU timers, and an SGI ended no suspend to it
     /// in the trial.
     SgiDidNotWake {
@@ -175,7 +175,7 @@ mod tests {
                 "there are fewer CPUs than contend= asks for;",
             ),
             (
-                Skip::ModeRefused(psci::Error::Denied),
+                Skip::ModeRefused(psci::ReturnCode(-3)),
                 "SET_SUSPEND_MODE is advertised, and returned DENIED",
             ),
             (

@@ -7,6 +7,8 @@
 use std::boxed::Box;
 use std::vec::Vec;
 
+use smccc::psci::{self, SuspendMode};
+
 use crate::board::{Cpu, NoFrame, NoWatchdog, TimerFrame};
 use crate::image::Conduit;
 use crate::measure::{
@@ -14,7 +16,7 @@ use crate::measure::{
     Overheads, Round, Step, Tally,
 };
 use crate::spec::pmf::{Interface, Stamps};
-use crate::spec::psci::{self, StateFormat, SuspendMode};
+use crate::spec::psci::StateFormat;
 use crate::spec::stat::Rise;
 
 use super::timers::Timers;
@@ -310,7 +312,7 @@ impl Fake {
         if self.mode == SuspendMode::OsInitiated && !is_last {
             return Outcome {
                 end: End::Returned,
-                code: psci::Error::Denied.code(),
+                code: psci::error::DENIED,
                 after: enter + 60,
                 ..outcome
             };

@@ -1,10 +1,11 @@
 //! Sweeps, idle states and SYSTEM_SUSPEND against the fake machine.
 
+use smccc::psci::SuspendMode;
+
 use super::*;
 use crate::measure::Waker;
 use crate::model::new::{How, WakeSource};
 use crate::scenario::fake::{CORE_LINES, QUEUE_STEP};
-use crate::spec::psci::SuspendMode;
 
 const CORE: u64 = STATES[0].power_state as u64;
 const CLUSTER: u64 = STATES[1].power_state as u64;

@@ -1,406 +1,398 @@
-//! What a board file must not say.
+//! The checks of a board file: values that cannot be, and contradictions.
 
-use std::ops::Range;
-
-use anyhow::Result;
-use psci_bench::board::{CPU_MAX, MEMORY_MAX, REDISTRIBUTOR_REGIONS_MAX, RESERVED_MAX};
-use psci_bench::image::BASE_MAX;
+use psci_bench::board::{
+    ADDRESSES, CPU_MAX, FRAMES, FrameLimits, GICC_V2, GICD_V2, GICD_V3, GICR, MEMORY_MAX, PPIS,
+    REDISTRIBUTOR_REGIONS_MAX, RESERVED_MAX, Region, SPIS, Uart,
+};
+use psci_bench::image::{BASE_MAX, UartKind, working_memory};
 use psci_bench::spec::psci::AFFINITY_MASK;
-use toml::Spanned;
 
-use super::board::{Board, GicV2, GicV3, Verified};
-use super::source::Source;
-use super::texts::{self, NAME};
-use super::window::Window;
-use super::working_memory::working_memory;
-use super::{check_firmware, frame, lab, package, uart, watchdog};
+use super::board::{Board, Verified};
+use super::devices::{Frame, Watchdog};
+use super::fault::{Fault, refuse};
+use super::lab::MINUTES_MAX;
+use super::{check_firmware, check_package, texts};
 
-/// The first address that the payload cannot map.
-pub(crate) const ADDRESSES: u64 = 1 << 48;
-/// A frame of a GICv3 redistributor has two pages of 64 KiB.
-const REDISTRIBUTOR: u64 = 0x2_0000;
-const PAGE_64K: u64 = 0x1_0000;
-/// INTIDs of private peripheral interrupts.
-const PPIS: Range<u32> = 16..32;
+type Check = Result<(), Fault>;
 
-/// A named window, and where it was read.
-struct Place {
-    what: String,
-    window: Window,
-    span: Range<usize>,
-}
-
-/// Refuses the first thing that is wrong.
-pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
-    verified(board, source)?;
-    windows(board, source)?;
-    cpus(board, source)?;
-    check_firmware::check_cpus(board, source)?;
-    load_address(board, source)?;
-    uart::check(&board.uart, source)?;
-    timer(board, source)?;
-    frame::check(board.timer_frame(), source)?;
-    gic(board, source)?;
-    watchdog::check(board.watchdog.as_ref(), source)?;
-    check_firmware::check(board, source)?;
-    package::check(board.package.as_ref(), source)?;
-    lab::check(board.lab.as_ref(), source)?;
-    qemu(board, source)
-}
-
-/// Refuses a board that claims too much, or says nothing.
-fn verified(board: &Board, source: &Source<'_>) -> Result<()> {
-    if let Some(note) = &board.note {
-        texts::text(note, source)?;
-    }
-    match &board.verified {
-        None if board.qemu.is_none() => {
-            let reason = "verified is missing: \"hardware\" or \"no\"";
-            Err(source.error(board.name.span(), reason))
-        }
-        Some(verified) if *verified.get_ref() == Verified::Emulated && board.qemu.is_none() => {
-            let reason = "verified = \"emulated\" is for boards with a recipe for QEMU";
-            Err(source.error(verified.span(), reason))
+/// Refuses the first fault.
+pub(super) fn check(board: &Board) -> Check {
+    texts::check(board)?;
+    verified(board)?;
+    regions(board)?;
+    cpus(board)?;
+    continues(board)?;
+    check_firmware::check(board)?;
+    load_address(board)?;
+    uart(board)?;
+    timer(board)?;
+    gic(board)?;
+    watchdog(board)?;
+    check_package::check(board)?;
+    qemu(board)?;
+    match &board.lab {
+        Some(lab) if !(1..=MINUTES_MAX).contains(&lab.minutes) => {
+            let reason = format!("a job may take 1 to {MINUTES_MAX} minutes");
+            refuse("lab.minutes", reason)
         }
         _ => Ok(()),
     }
 }
 
-fn fail<T>(source: &Source<'_>, span: Range<usize>, reason: &str) -> Result<T> {
-    Err(source.error(span, reason))
-}
-
-fn place<T>(what: &str, window: Window, at: &Spanned<T>) -> Place {
-    Place {
-        what: what.to_owned(),
-        window,
-        span: at.span(),
+fn verified(board: &Board) -> Check {
+    match board.verified {
+        None if board.qemu.is_none() => {
+            let reason = "missing: \"hardware\" or \"no\" is needed without [qemu]";
+            refuse("verified", reason)
+        }
+        Some(Verified::Emulated) if board.qemu.is_none() => {
+            let reason = "\"emulated\" is for boards with a recipe for QEMU, [qemu]";
+            refuse("verified", reason)
+        }
+        _ => Ok(()),
     }
 }
 
-/// Refuses more than the payload has room for.
-fn few<T>(what: &str, listed: &[Spanned<T>], most: usize, source: &Source<'_>) -> Result<()> {
-    match listed.get(most) {
+/// A region with its path in the file.
+type Place = (String, Region);
+
+/// Checks that devices and memory lie side by side; a GICv2 and a GICv3 are alternatives.
+fn regions(board: &Board) -> Check {
+    let few = |what: &str, count: usize, most: usize| match count > most {
+        true => refuse(
+            format!("{what}[{most}]"),
+            format!("more than {most} of them"),
+        ),
+        false => Ok(()),
+    };
+    few("memory", board.memory.len(), MEMORY_MAX)?;
+    few("reserved", board.reserved.len(), RESERVED_MAX)?;
+    let memory = board.memory.iter().enumerate();
+    let memory = memory.map(|(index, region)| (format!("memory[{index}]"), *region));
+    let mut common: Vec<Place> = memory.collect();
+    common.push(("uart".into(), board.uart.registers()));
+    let frame = board.timer_frame().map(Frame::registers);
+    common.extend(
+        frame
+            .into_iter()
+            .flatten()
+            .map(|it| ("timer.frame".into(), it)),
+    );
+    let watchdog = board.watchdog.as_ref().map(Watchdog::frames);
+    common.extend(
+        watchdog
+            .into_iter()
+            .flatten()
+            .map(|it| ("watchdog".into(), it)),
+    );
+    let gic = gic_frames(board);
+    for version in ["gic.v2", "gic.v3"] {
+        let own = gic.iter().filter(|frame| frame.gic == version);
+        let own = own.map(|frame| (version.into(), frame.region));
+        disjoint(&common.iter().cloned().chain(own).collect::<Vec<_>>())?;
+    }
+    let reserved = board.reserved.iter().enumerate();
+    let reserved: Vec<Place> = reserved
+        .map(|(index, part)| (format!("reserved[{index}]"), part.region()))
+        .collect();
+    disjoint(&reserved)?;
+    let is_in_memory = |part: &Region| board.memory.iter().any(|memory| memory.contains(part));
+    match reserved.iter().find(|(_, part)| !is_in_memory(part)) {
+        Some((path, _)) => refuse(path, "not within one range of memory"),
         None => Ok(()),
-        Some(beyond) => fail(source, beyond.span(), &format!("more than {most} {what}")),
     }
 }
 
-/// Devices and memory lie side by side; the two GICs are alternatives.
-fn windows(board: &Board, source: &Source<'_>) -> Result<()> {
-    few("ranges of memory", &board.memory, MEMORY_MAX, source)?;
-    few("ranges reserved", &board.reserved, RESERVED_MAX, source)?;
-    let mut common: Vec<Place> = Vec::new();
-    for memory in &board.memory {
-        common.push(place("memory", *memory.get_ref(), memory));
-    }
-    common.push(place("uart", board.uart.get_ref().window(), &board.uart));
-    if let Some(frame) = board.timer_frame() {
-        for window in frame.get_ref().windows() {
-            common.push(place("the timer frame", window, frame));
+fn disjoint(places: &[Place]) -> Check {
+    for (index, (path, region)) in places.iter().enumerate() {
+        let Region { base, size } = *region;
+        if size == 0 || base.checked_add(size).is_none_or(|end| end > ADDRESSES) {
+            let reason = "are no region: a size and at most 48 bits of address are needed";
+            return refuse(path, format!("{size:#x} bytes at {base:#x} {reason}"));
+        }
+        let mut before = places.iter().take(index);
+        if let Some((other, there)) = before.find(|(_, other)| region.overlaps(other)) {
+            let (there, other) = (there.base, other);
+            return refuse(path, format!("{base:#x} overlaps {other} at {there:#x}"));
         }
     }
-    if let Some(watchdog) = &board.watchdog {
-        for frame in watchdog.get_ref().frames() {
-            common.push(place("the watchdog", frame, watchdog));
-        }
-    }
-    let mut v2 = Vec::new();
+    Ok(())
+}
+
+/// A frame of a GIC.
+struct GicFrame {
+    /// The GIC's path.
+    gic: &'static str,
+    key: &'static str,
+    region: Region,
+    limits: FrameLimits,
+}
+
+/// Returns the frames of all GICs.
+fn gic_frames(board: &Board) -> Vec<GicFrame> {
+    let frame = |gic, key, region: &Region, limits| GicFrame {
+        gic,
+        key,
+        region: *region,
+        limits,
+    };
     let gic = board.gic.as_ref();
-    if let Some(gic) = gic.and_then(|gic| gic.v2.as_ref()) {
-        v2.push(place(
-            "the GICv2 distributor",
-            gic.get_ref().distributor,
-            gic,
-        ));
-        v2.push(place(
-            "the GICv2 CPU interface",
-            gic.get_ref().cpu_interface,
-            gic,
-        ));
+    let mut frames = Vec::new();
+    if let Some(v2) = gic.and_then(|gic| gic.v2.as_ref()) {
+        frames.push(frame("gic.v2", "distributor", &v2.distributor, GICD_V2));
+        frames.push(frame("gic.v2", "cpu-interface", &v2.cpu_interface, GICC_V2));
     }
-    let mut v3 = Vec::new();
-    if let Some(gic) = gic.and_then(|gic| gic.v3.as_ref()) {
-        v3.push(place(
-            "the GICv3 distributor",
-            gic.get_ref().distributor,
-            gic,
-        ));
-        for (index, frames) in gic.get_ref().redistributors.iter().enumerate() {
-            v3.push(place(
-                &format!("redistributor region {index}"),
-                *frames,
-                gic,
-            ));
-        }
+    if let Some(v3) = gic.and_then(|gic| gic.v3.as_ref()) {
+        frames.push(frame("gic.v3", "distributor", &v3.distributor, GICD_V3));
+        let regions = v3.redistributors.iter();
+        frames.extend(regions.map(|it| frame("gic.v3", "redistributors", it, GICR)));
     }
-    for group in [v2, v3] {
-        disjoint(common.iter().chain(&group), source)?;
-    }
-    let mut reserved: Vec<Place> = Vec::new();
-    for part in &board.reserved {
-        let window = part.get_ref().window();
-        reserved.push(place(&part.get_ref().name, window, part));
-    }
-    disjoint(reserved.iter(), source)?;
-    for part in &reserved {
-        if !texts::is_name(&part.what) {
-            let reason = format!("{:?} is no name for a node: {NAME}", part.what);
-            return fail(source, part.span.clone(), &reason);
-        }
-        let within = |memory: &Spanned<Window>| contains(memory.get_ref(), &part.window);
-        if !board.memory.iter().any(within) {
-            return fail(
-                source,
-                part.span.clone(),
-                "this is not within one range of memory",
-            );
-        }
-    }
-    Ok(())
+    frames
 }
 
-fn contains(outer: &Window, inner: &Window) -> bool {
-    outer.base <= inner.base && inner.end() <= outer.end()
-}
-
-fn disjoint<'p>(places: impl Iterator<Item = &'p Place>, source: &Source<'_>) -> Result<()> {
-    let mut seen: Vec<&Place> = Vec::new();
-    for place in places {
-        let Window { base, size } = place.window;
-        if size == 0 || base.checked_add(size).is_none() {
-            let reason = format!("{}: {base:#x} + {size:#x} is no window", place.what);
-            return fail(source, place.span.clone(), &reason);
+fn cpus(board: &Board) -> Check {
+    let listed = &board.cpus.clusters;
+    let mut seen = Vec::new();
+    for (index, cluster) in listed.iter().enumerate() {
+        for (core, mpidr) in cluster.iter().enumerate() {
+            let path = || format!("cpus.clusters[{index}][{core}]");
+            if mpidr & !AFFINITY_MASK != 0 {
+                let reason = format!("{mpidr:#x} has other bits than the affinity fields");
+                return refuse(path(), reason);
+            }
+            if seen.contains(mpidr) {
+                let reason = format!("MPIDR {mpidr:#x} appears twice; each CPU needs its own");
+                return refuse(path(), reason);
+            }
+            seen.push(*mpidr);
         }
-        if place.window.end() > ADDRESSES {
-            let reason = format!(
-                "{}: {base:#x} + {size:#x} is beyond the 48 bits that addresses have",
-                place.what
-            );
-            return fail(source, place.span.clone(), &reason);
-        }
-        let overlaps = |other: &&Place| place.window.overlaps(&other.window);
-        if let Some(other) = seen.iter().copied().find(overlaps) {
-            let reason = format!(
-                "{} at {base:#x} overlaps {} at {:#x}",
-                place.what, other.what, other.window.base
-            );
-            return fail(source, place.span.clone(), &reason);
-        }
-        seen.push(place);
     }
-    Ok(())
+    if listed.is_empty() || listed.iter().any(Vec::is_empty) {
+        return refuse("cpus.clusters", "a cluster without CPUs");
+    }
+    if seen.len() > CPU_MAX {
+        return refuse("cpus.clusters", format!("more than {CPU_MAX} CPUs"));
+    }
+    let names = board.cpus.compatible.as_ref();
+    match names.filter(|names| names.len() != listed.len()) {
+        Some(_) => refuse("cpus.compatible", "one name for each cluster is needed"),
+        None => Ok(()),
+    }
 }
 
-/// How many CPUs there are at most, by all firmwares.
+fn continues(board: &Board) -> Check {
+    let path = "cpus.continues";
+    let Some(rule) = &board.cpus.continues else {
+        return Ok(());
+    };
+    if rule.cluster == 0 || !(1..=256).contains(&rule.per_aff1) || rule.count as usize > CPU_MAX {
+        let reason = "cluster is at least 1, per-aff1 1 to 256, count at most 512";
+        return refuse(path, reason);
+    }
+    let (ruled, listed) = (rule.clusters(), &board.cpus.clusters);
+    if let Some((_, expected)) = listed.iter().zip(&ruled).find(|(one, other)| one != other) {
+        let reason = format!("cpus.clusters departs from the rule with the cluster {expected:x?}");
+        return refuse(path, reason);
+    }
+    match ruled.len() < listed.len() {
+        true => refuse(path, "the rule has fewer clusters than cpus.clusters"),
+        false => Ok(()),
+    }
+}
+
+/// Returns the most CPUs of all firmwares.
 fn most_cpus(board: &Board) -> u32 {
-    let most = board.firmware.values().map(|f| *f.max_cpus.get_ref());
+    let most = board.firmware.values().map(|firmware| firmware.max_cpus);
     most.max().unwrap_or(1)
 }
 
-/// The image and its least working memory have to fit in where it is loaded.
-fn load_address(board: &Board, source: &Source<'_>) -> Result<()> {
-    let at = *board.load_address.get_ref();
-    let span = board.load_address.span();
-    let here = Window { base: at, size: 1 };
-    let mut memory = board.memory.iter().map(Spanned::get_ref);
-    let Some(memory) = memory.find(|memory| contains(memory, &here)) else {
-        return fail(source, span, "the load address is not in memory");
+/// Checks that the image and its least working memory fit in at the load address.
+fn load_address(board: &Board) -> Check {
+    let (path, base) = ("load-address", board.load_address);
+    let is_there = |memory: &&Region| memory.contains(&Region { base, size: 1 });
+    let Some(memory) = board.memory.iter().find(is_there) else {
+        return refuse(path, format!("{base:#x} is not in memory"));
     };
-    if !at.is_multiple_of(4096) {
-        return fail(source, span, "the load address is not on a page of 4 KiB");
+    if !base.is_multiple_of(4096) {
+        return refuse(path, format!("{base:#x} is not on a page of 4 KiB"));
     }
-    let image = Window {
-        base: at,
-        size: BASE_MAX as u64,
-    };
-    for part in board.reserved.iter().map(Spanned::get_ref) {
-        if part.window().overlaps(&image) {
-            let reason = format!("the load address is in what {} has reserved", part.name);
-            return fail(source, span, &reason);
-        }
+    let size = BASE_MAX as u64;
+    let image = Region { base, size };
+    if let Some(part) = board
+        .reserved
+        .iter()
+        .find(|it| it.region().overlaps(&image))
+    {
+        return refuse(
+            path,
+            format!("the image overlaps what {} has reserved", part.name),
+        );
     }
-    let need = image.size + working_memory(most_cpus(board));
-    if memory.end() - at < need {
+    let (have, need) = (memory.end() - base, size + working_memory(most_cpus(board)));
+    if have < need {
         let reason = format!(
-            "there are {} KiB from the load address on, and the payload needs {}",
-            (memory.end() - at) >> 10,
+            "{} KiB of memory from there on, and the payload needs {}",
+            have >> 10,
             need >> 10
         );
-        return fail(source, span, &reason);
+        return refuse(path, reason);
     }
     Ok(())
 }
 
-fn timer(board: &Board, source: &Source<'_>) -> Result<()> {
+fn uart(board: &Board) -> Check {
+    let uart = &board.uart;
+    let extra = uart.reg_shift.is_some() || uart.reg_io_width.is_some();
+    if extra && uart.kind != UartKind::Ns16550 {
+        return refuse(
+            "uart",
+            "reg-shift and reg-io-width are for kind = \"ns16550\"",
+        );
+    }
+    if uart.reg_shift.is_some_and(|shift| shift > 4) {
+        return refuse("uart.reg-shift", "0 to 4 is needed");
+    }
+    if uart
+        .reg_io_width
+        .is_some_and(|width| !matches!(width, 1 | 2 | 4))
+    {
+        return refuse("uart.reg-io-width", "1, 2 or 4 is needed");
+    }
+    let read = Uart::from(&uart.emergency());
+    if uart.size < read.size {
+        let reason = format!("the registers of this kind have {:#x} bytes", read.size);
+        return refuse("uart.size", reason);
+    }
+    match read.is_aligned() {
+        true => Ok(()),
+        false => refuse(
+            "uart.base",
+            "registers are not aligned to reg-io-width, or to 4 bytes",
+        ),
+    }
+}
+
+fn timer(board: &Board) -> Check {
     let timer = match (&board.timer, &board.gic) {
         (Some(timer), Some(_)) => timer,
         (None, None) => return Ok(()),
-        (Some(timer), None) => {
-            return fail(
-                source,
-                timer.span(),
-                "INTIDs are a GIC's, and there is no [gic]",
-            );
-        }
-        (None, Some(gic)) => {
-            return fail(
-                source,
-                gic.default.span(),
-                "a board with a [gic] has a [timer]",
-            );
-        }
+        (Some(_), None) => return refuse("timer", "INTIDs are a GIC's, and there is no [gic]"),
+        (None, Some(_)) => return refuse("gic", "a board with a [gic] needs a [timer]"),
     };
-    let intids = timer.get_ref().intids();
+    let intids = timer.intids();
     for (index, intid) in intids.iter().enumerate() {
         if !PPIS.contains(intid) {
-            let reason = format!("INTID {intid} is no PPI: those are 16 to 31");
-            return fail(source, timer.span(), &reason);
+            return refuse(
+                "timer",
+                format!("INTID {intid} is no PPI: those are 16 to 31"),
+            );
         }
         if intids.iter().take(index).any(|other| other == intid) {
-            let reason = format!("two timers have the INTID {intid}");
-            return fail(source, timer.span(), &reason);
+            return refuse("timer", format!("two timers have the INTID {intid}"));
         }
     }
-    Ok(())
+    let Some(frame) = board.timer_frame() else {
+        return Ok(());
+    };
+    device("timer.frame", &frame.registers(), Some(frame.interrupt))?;
+    if frame.size > 1 << 31 {
+        return refuse("timer.frame.size", "2 GiB at most");
+    }
+    match frame.number < FRAMES {
+        true => Ok(()),
+        false => refuse("timer.frame.number", "frames are numbered 0 to 7"),
+    }
 }
 
-fn gic(board: &Board, source: &Source<'_>) -> Result<()> {
+/// Checks the registers and the interrupt of a timer frame or a watchdog. The payload would
+/// ignore a device with others.
+fn device(path: &str, registers: &[Region], interrupt: Option<u32>) -> Check {
+    if !registers.iter().all(Region::is_page) {
+        return refuse(
+            path,
+            "registers have at least 4 KiB each, on a page of 4 KiB",
+        );
+    }
+    match interrupt {
+        Some(intid) if !SPIS.contains(&intid) => {
+            let reason = format!("INTID {intid} is no SPI: those are 32 to 1019");
+            refuse(format!("{path}.interrupt"), reason)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn gic(board: &Board) -> Check {
     let Some(gic) = &board.gic else {
         return Ok(());
     };
-    let there = match gic.default.get_ref() {
-        2 => gic.v2.is_some(),
-        3 => gic.v3.is_some(),
-        _ => false,
-    };
-    if !there {
-        let reason = "the default GIC is 2 or 3, and one that is described here";
-        return fail(source, gic.default.span(), reason);
+    if !matches!(
+        (gic.default, &gic.v2, &gic.v3),
+        (2, Some(_), _) | (3, _, Some(_))
+    ) {
+        return refuse("gic.default", "2 or 3 is needed, and one that is described");
     }
-    // As the payload's reader has it.
-    if let Some(v2) = &gic.v2 {
-        let GicV2 {
-            distributor,
-            cpu_interface,
-        } = *v2.get_ref();
-        for (frame, size) in [(distributor, 0x1000), (cpu_interface, 0x100)] {
-            if frame.size < size || !frame.base.is_multiple_of(4) {
-                let reason = "a GICv2's distributor has at least 4 KiB, its CPU interface 256 \
-                              bytes, at a multiple of 4";
-                return fail(source, v2.span(), reason);
-            }
+    for frame in gic_frames(board) {
+        if let Err((value, expected)) = frame.limits.check(&frame.region) {
+            let path = format!("{}.{}", frame.gic, frame.key);
+            return refuse(path, format!("{value:#x}, expected {expected}"));
         }
     }
-    if let Some(v3) = &gic.v3 {
-        redistributors(board, v3, source)?;
+    match &gic.v3 {
+        Some(v3) => redistributors(&v3.redistributors, most_cpus(board)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
-fn redistributors(board: &Board, v3: &Spanned<GicV3>, source: &Source<'_>) -> Result<()> {
-    let fail = |reason: &str| fail(source, v3.span(), reason);
-    let GicV3 {
-        distributor,
-        redistributors,
-    } = v3.get_ref();
-    if distributor.size < PAGE_64K || !distributor.base.is_multiple_of(PAGE_64K) {
-        return fail("a GICv3's distributor has at least 64 KiB, on a page of 64 KiB");
-    }
-    for frames in redistributors {
-        if !frames.size.is_multiple_of(REDISTRIBUTOR) || !frames.base.is_multiple_of(PAGE_64K) {
-            return fail("redistributors have 128 KiB each, on a page of 64 KiB");
-        }
-    }
-    if redistributors.len() > REDISTRIBUTOR_REGIONS_MAX {
-        let most = REDISTRIBUTOR_REGIONS_MAX;
-        return fail(&format!("more than {most} regions of redistributors"));
-    }
-    let room: u64 = redistributors.iter().map(|r| r.size / REDISTRIBUTOR).sum();
-    let most = most_cpus(board);
-    if room < most.into() {
-        return fail(&format!(
-            "the redistributors are for {room} CPUs, and by max-cpus there can be {most}"
-        ));
-    }
-    Ok(())
-}
-
-fn cpus(board: &Board, source: &Source<'_>) -> Result<()> {
-    let listed = board.cpus.clusters.get_ref();
-    let mut seen = Vec::new();
-    for mpidr in listed.iter().flatten() {
-        let value = *mpidr.get_ref();
-        if value & !AFFINITY_MASK != 0 {
-            let reason = format!("{value:#x} has bits that are not affinity fields");
-            return fail(source, mpidr.span(), &reason);
-        }
-        if seen.contains(&value) {
-            let reason = format!("the MPIDR {value:#x} is there twice");
-            return fail(source, mpidr.span(), &reason);
-        }
-        seen.push(value);
-    }
-    if listed.is_empty() || listed.iter().any(Vec::is_empty) {
-        return fail(source, board.cpus.clusters.span(), "a cluster without CPUs");
-    }
-    if seen.len() > CPU_MAX {
-        let reason = format!("more than {CPU_MAX} CPUs");
-        return fail(source, board.cpus.clusters.span(), &reason);
-    }
-    if let Some(compatible) = &board.cpus.compatible {
-        let names = compatible.get_ref();
-        let is_one = |name: &String| {
-            name.split_once(',').is_some_and(|(vendor, model)| {
-                let known = |c: char| c.is_ascii_alphanumeric() || ",-._+".contains(c);
-                !vendor.is_empty() && !model.is_empty() && name.chars().all(known)
-            })
-        };
-        if names.len() != listed.len() || !names.iter().all(is_one) {
-            let reason = "compatible has one name a cluster, such as \"arm,cortex-a53\"";
-            return fail(source, compatible.span(), reason);
-        }
-    }
-    let Some(continues) = &board.cpus.continues else {
-        return Ok(());
-    };
-    let rule = continues.get_ref();
-    if rule.cluster == 0 || rule.per_aff1 == 0 || rule.per_aff1 > 256 || rule.count > 512 {
-        let reason = "cluster is at least 1, per-aff1 1 to 256, count at most 512";
-        return fail(source, continues.span(), reason);
-    }
-    let ruled = rule.clusters();
-    for (cluster, expected) in listed.iter().zip(&ruled) {
-        if !cluster.iter().map(Spanned::get_ref).eq(expected) {
-            let reason = format!("the list departs from the rule with cluster {expected:#x?}");
-            return fail(source, continues.span(), &reason);
-        }
-    }
-    if ruled.len() < listed.len() {
-        return fail(
-            source,
-            continues.span(),
-            "the rule has fewer clusters than the list",
+fn redistributors(regions: &[Region], cpus: u32) -> Check {
+    let path = "gic.v3.redistributors";
+    if regions.len() > REDISTRIBUTOR_REGIONS_MAX {
+        return refuse(
+            path,
+            format!("more than {REDISTRIBUTOR_REGIONS_MAX} regions"),
         );
     }
-    Ok(())
+    let odd = |region: &Region| !region.size.is_multiple_of(GICR.least);
+    if let Some(index) = regions.iter().position(odd) {
+        return refuse(
+            format!("{path}[{index}]"),
+            "redistributors have 128 KiB each",
+        );
+    }
+    let room: u64 = regions.iter().map(|region| region.size / GICR.least).sum();
+    match room < cpus.into() {
+        true => refuse(
+            path,
+            format!("for {room} CPUs, and by max-cpus there can be {cpus}"),
+        ),
+        false => Ok(()),
+    }
 }
 
-fn qemu(board: &Board, source: &Source<'_>) -> Result<()> {
+fn watchdog(board: &Board) -> Check {
+    let Some(watchdog) = &board.watchdog else {
+        return Ok(());
+    };
+    device("watchdog", &watchdog.frames(), watchdog.interrupt())?;
+    match watchdog {
+        Watchdog::Sp805 { clock: 0, .. } => refuse("watchdog.clock", "at least 1 Hz is needed"),
+        _ => Ok(()),
+    }
+}
+
+fn qemu(board: &Board) -> Check {
     let Some(qemu) = &board.qemu else {
         return Ok(());
     };
     if qemu.cpus == 0 {
-        return fail(source, source.table(&["qemu"]), "cpus is at least 1");
+        return refuse("qemu.cpus", "at least 1 is needed");
     }
-    let memory: u64 = board
-        .memory
-        .iter()
-        .map(|memory| memory.get_ref().size)
-        .sum();
-    if qemu.memory_mib.get_ref().checked_mul(1 << 20) != Some(memory) {
-        let reason = format!("memory has {} MiB in all", memory >> 20);
-        return fail(source, qemu.memory_mib.span(), &reason);
+    let memory: u64 = board.memory.iter().map(|memory| memory.size).sum();
+    match qemu.memory_mib.checked_mul(1 << 20) {
+        Some(bytes) if bytes == memory => Ok(()),
+        _ => refuse(
+            "qemu.memory-mib",
+            format!("memory has {} MiB in all", memory >> 20),
+        ),
     }
-    Ok(())
 }

@@ -1,115 +1,105 @@
-//! What a board file must not say of its firmwares.
+//! The checks of a board file's firmwares.
 
-use anyhow::Result;
 use psci_bench::board::IDLE_STATES_MAX;
 use psci_bench::spec::psci::WrongLevel;
-use toml::Spanned;
 
 use super::board::Board;
-use super::firmware::IdleState;
-use super::source::Source;
-use super::texts::{self, NAME, is_name};
+use super::fault::{Fault, refuse};
+use super::firmware::{Firmware, IdleState};
 
-/// Refuses the first firmware with more CPUs than there are, or with fewer than
-/// a run has that asks for no number. The CPUs have been checked.
-pub(super) fn check_cpus(board: &Board, source: &Source<'_>) -> Result<()> {
-    let cpus: usize = board.all_clusters().iter().map(Vec::len).sum();
-    let default = board.default_cpus()?;
-    for firmware in board.firmware.values() {
-        let most = *firmware.max_cpus.get_ref();
-        let fail = |reason: &str| Err(source.error(firmware.max_cpus.span(), reason));
-        if most == 0 || most as usize > cpus {
-            return fail(&format!("max-cpus is 1 to {cpus}: so many CPUs there are"));
-        }
-        if most < default {
-            return fail(&format!(
-                "max-cpus is less than the {default} CPUs that are used when no number is asked \
-                 for: those of [qemu], else all that are listed"
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses the first firmware that cannot be.
-pub(super) fn check(board: &Board, source: &Source<'_>) -> Result<()> {
-    let default = &board.default_firmware;
-    if !board.firmware.contains_key(default.get_ref()) {
-        let reason = "there is no [firmware] of that name";
-        return Err(source.error(default.span(), reason));
+/// Refuses the first fault. The CPUs have been checked.
+pub(super) fn check(board: &Board) -> Result<(), Fault> {
+    if !board.firmware.contains_key(&board.default_firmware) {
+        let reason = format!("there is no [firmware.{}]", board.default_firmware);
+        return refuse("default-firmware", reason);
     }
     for (name, firmware) in &board.firmware {
-        let fail = |reason: &str| Err(source.error(source.table(&["firmware", name]), reason));
+        let path = format!("firmware.{name}");
+        cpus(board, firmware, &format!("{path}.max-cpus"))?;
         if firmware.pmf.is_none() && board.qemu.is_none() {
-            return fail("pmf is missing: \"linked\", \"unlinked\" or \"none\"");
+            return refuse(path, "pmf is missing: \"linked\", \"unlinked\" or \"none\"");
         }
         let cluster = firmware.stock.as_ref().and_then(|stock| stock.cluster);
         if cluster.is_some() && board.cpus.continues.is_none() {
-            return fail("stock.cluster needs the rule cpus.continues");
+            return refuse(path + ".stock.cluster", "the rule cpus.continues is needed");
         }
-        if let Some(note) = &firmware.note {
-            texts::text(note, source)?;
-        } else if firmware.idle_state.is_empty() {
-            return fail("no idle-state and no note that says why");
-        } else if !firmware.cpu_off {
-            return fail("cpu-off = false and no note that says why");
+        if firmware.note.is_none() && firmware.idle_state.is_empty() {
+            return refuse(path, "no idle-state: a note has to say why");
         }
-        states(&firmware.idle_state, source)?;
-    }
-    Ok(())
-}
-
-fn states(states: &[Spanned<IdleState>], source: &Source<'_>) -> Result<()> {
-    for (index, state) in states.iter().enumerate() {
-        idle_state(state, source)?;
-        let this = state.get_ref();
-        let same = |other: &Spanned<IdleState>| {
-            let other = other.get_ref();
-            other.format == this.format
-                && (other.name == this.name
-                    || other.power_state.get_ref() == this.power_state.get_ref())
-        };
-        let before = states.iter().take(index);
-        let format = |other: &&Spanned<IdleState>| other.get_ref().format == this.format;
-        if before.filter(format).count() == IDLE_STATES_MAX {
-            let reason = format!("more than {IDLE_STATES_MAX} idle states of one format");
-            return Err(source.error(state.span(), &reason));
+        if firmware.note.is_none() && !firmware.cpu_off {
+            return refuse(path, "cpu-off = false: a note has to say why");
         }
-        if states.iter().take(index).any(same) {
-            let reason = "another idle state has the same name or power-state";
-            return Err(source.error(state.span(), reason));
+        for (index, state) in firmware.idle_state.iter().enumerate() {
+            let path = format!("{path}.idle-state[{index}]");
+            let before = firmware.idle_state.iter().take(index);
+            idle_state(state, before, &path)?;
         }
     }
     Ok(())
 }
 
-fn idle_state(state: &Spanned<IdleState>, source: &Source<'_>) -> Result<()> {
-    let span = state.span();
-    let state = state.get_ref();
-    if !is_name(&state.name) {
-        let reason = format!("{:?} is no name for a node: {NAME}", state.name);
-        return Err(source.error(span, &reason));
+/// Refuses more CPUs than there are, or fewer than a run has if no number is asked for.
+fn cpus(board: &Board, firmware: &Firmware, path: &str) -> Result<(), Fault> {
+    let all = board.all_clusters().iter().flatten().count();
+    let most = firmware.max_cpus;
+    if most == 0 || most as usize > all {
+        return refuse(path, format!("1 to {all} is needed: there are {all} CPUs"));
     }
+    match board.default_cpus() {
+        Ok(default) if most < default => {
+            let reason = "CPUs that are used if no number is asked for: those of [qemu], else all \
+                          that are listed";
+            refuse(path, format!("less than the {default} {reason}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn idle_state<'s>(
+    state: &IdleState,
+    before: impl Iterator<Item = &'s IdleState>,
+    path: &str,
+) -> Result<(), Fault> {
     let level = state.level.unwrap_or(0);
     if level > 3 {
-        return Err(source.error(span, "PSCI has power levels 0 to 3"));
+        return refuse(format!("{path}.level"), "PSCI has power levels 0 to 3");
     }
-    let value = *state.power_state.get_ref();
-    let fail = |reason: &str| Err(source.error(state.power_state.span(), reason));
-    let layout = state.format.layout();
-    if !layout.accepts(value) {
-        let format = state.format;
-        return fail(&format!(
-            "{value:#x} sets bits that the {format:?} format reserves"
-        ));
+    let (value, format) = (state.power_state, state.format);
+    let at = format!("{path}.power-state");
+    if !format.accepts(value) {
+        let format = format.name();
+        return refuse(
+            at,
+            format!("{value:#x} sets bits that the {format} format reserves"),
+        );
     }
-    match layout.check_level(value, level) {
-        Ok(()) => Ok(()),
-        Err(WrongLevel::Names(named)) => fail(&format!(
-            "{value:#x} is of power level {named}, and not {level}"
-        )),
-        Err(WrongLevel::Standby) => fail(&format!(
-            "{value:#x} is a standby state, and those are level 0 here"
-        )),
+    match format.check_level(value, level) {
+        Ok(()) => {}
+        Err(WrongLevel::Names(named)) => {
+            return refuse(
+                at,
+                format!("{value:#x} is of power level {named}, and not {level}"),
+            );
+        }
+        Err(WrongLevel::Standby) => {
+            return refuse(
+                at,
+                format!("{value:#x} is a standby state: level 0 is needed"),
+            );
+        }
     }
+    let same: Vec<&IdleState> = before.filter(|it| it.format == format).collect();
+    if same.len() == IDLE_STATES_MAX {
+        return refuse(
+            path,
+            format!("more than {IDLE_STATES_MAX} idle states of one format"),
+        );
+    }
+    if same
+        .iter()
+        .any(|it| it.name == state.name || it.power_state == value)
+    {
+        return refuse(path, "another idle state has the same name or power-state");
+    }
+    Ok(())
 }

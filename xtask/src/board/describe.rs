@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use super::board::{Board, Verified};
 use super::firmware::{Firmware, IdleState, Pmf};
-use super::package::PackageKind;
 
 /// The widest line, in columns.
 const WIDTH: usize = 118;
@@ -30,8 +29,7 @@ times by    PMF: the firmware's own timestamps, if it is built with ENABLE_RUNTI
 run on      Where the payload was run with the board file: - is nowhere, all of it was only read.
 ";
 
-/// A table of `boards`, and what cannot be measured on them.
-#[must_use]
+/// Makes the table of `boards`, and lists what cannot be measured on them.
 pub fn table(boards: &[Board]) -> String {
     let rows: Vec<[String; 8]> = boards.iter().map(row).collect();
     let mut widths = HEADINGS.map(str::len);
@@ -53,12 +51,7 @@ pub fn table(boards: &[Board]) -> String {
         if let Some(note) = firmware(board).and_then(|firmware| firmware.note.as_ref()) {
             out.push_str(heading);
             heading = "";
-            paragraph(
-                &mut out,
-                board.name.get_ref(),
-                note.get_ref(),
-                widths[0] + 2,
-            );
+            paragraph(&mut out, &board.name, note, widths[0] + 2);
         }
     }
     out
@@ -76,40 +69,33 @@ fn line<S: AsRef<str>>(out: &mut String, cells: &[S; 8], widths: &[usize; 8]) {
 
 fn row(board: &Board) -> [String; 8] {
     let firmware = firmware(board);
-    let cpus: usize = board.all_clusters().iter().map(Vec::len).sum();
-    let most = firmware.map_or(cpus, |firmware| *firmware.max_cpus.get_ref() as usize);
+    let cpus = board.all_clusters().iter().flatten().count();
+    let most = firmware.map_or(cpus, |firmware| firmware.max_cpus as usize);
     let [down, woken, times, off] = firmware.map_or_else(Default::default, |firmware| {
-        let off = if firmware.cpu_off { "yes" } else { "no" };
-        [
-            powerdowns(firmware),
-            woken_by(board, firmware),
-            times(board, firmware).to_owned(),
-            off.to_owned(),
-        ]
+        let times = times(board, firmware).to_owned();
+        let off = yes_or_no(firmware.cpu_off).to_owned();
+        [powerdowns(firmware), woken_by(board, firmware), times, off]
     });
-    [
-        board.name.get_ref().clone(),
-        board.title.clone(),
-        cpus.min(most).to_string(),
-        down,
-        woken,
-        times,
-        off,
-        ran_on(board).to_owned(),
-    ]
+    let (name, title) = (board.name.clone(), board.title.clone());
+    let cpus = cpus.min(most).to_string();
+    let ran = ran_on(board).to_owned();
+    [name, title, cpus, down, woken, times, off, ran]
 }
 
-/// The one that is meant when none is named; the check has seen to it that
-/// there is one.
+fn yes_or_no(is: bool) -> &'static str {
+    if is { "yes" } else { "no" }
+}
+
+/// Returns the default firmware; the check has made sure that there is one.
 fn firmware(board: &Board) -> Option<&Firmware> {
-    board.firmware.get(board.default_firmware.get_ref())
+    board.firmware.get(&board.default_firmware)
 }
 
-/// The levels that power-down states reach, in the order of the file.
+/// Returns the levels that power-down states reach, in the order of the file.
 fn powerdowns(firmware: &Firmware) -> String {
     let mut levels = Vec::new();
-    for state in firmware.idle_state.iter().map(|state| state.get_ref()) {
-        if state.is_powerdown() && !levels.contains(&level(state.level)) {
+    for state in firmware.idle_state.iter().filter(|it| it.is_powerdown()) {
+        if !levels.contains(&level(state.level)) {
             levels.push(level(state.level));
         }
     }
@@ -119,29 +105,26 @@ fn powerdowns(firmware: &Firmware) -> String {
     }
 }
 
-/// What wakes CPUs from power-down states, and whether it did on a board.
+/// Returns what wakes CPUs from power-down states, and whether it did on a board.
 fn woken_by(board: &Board, firmware: &Firmware) -> String {
-    let states = firmware.idle_state.iter().map(|state| state.get_ref());
-    let powerdowns: Vec<&IdleState> = states.filter(|state| state.is_powerdown()).collect();
-    if board.gic.is_none() || powerdowns.is_empty() {
-        return "-".into();
+    let states = firmware.idle_state.iter();
+    let (stop, run): (Vec<&IdleState>, Vec<_>) = states
+        .filter(|state| state.is_powerdown() && board.gic.is_some())
+        .partition(|state| state.local_timer_stop);
+    let source = match board.timer_frame() {
+        Some(_) => "frame",
+        None => "helper",
+    };
+    let other = match board.verified() {
+        Verified::Hardware => source.to_owned(),
+        Verified::Emulated | Verified::No => format!("{source} (unproven)"),
+    };
+    match (run.is_empty(), stop.is_empty()) {
+        (true, true) => "-".into(),
+        (false, true) => "timer".into(),
+        (true, false) => other,
+        (false, false) => format!("timer, {other}"),
     }
-    let own = powerdowns.iter().any(|state| !state.local_timer_stop);
-    let other = powerdowns
-        .iter()
-        .any(|state| state.local_timer_stop)
-        .then(|| {
-            let source = match board.timer_frame() {
-                Some(_) => "frame",
-                None => "helper",
-            };
-            match board.verified() {
-                Verified::Hardware => source.to_owned(),
-                Verified::Emulated | Verified::No => format!("{source} (unproven)"),
-            }
-        });
-    let sources = own.then(|| "timer".to_owned()).into_iter().chain(other);
-    sources.collect::<Vec<_>>().join(", ")
 }
 
 fn level(level: Option<u8>) -> &'static str {
@@ -153,24 +136,14 @@ fn level(level: Option<u8>) -> &'static str {
     }
 }
 
-/// The overlay platform has PMF; of a stock platform under QEMU the file does
-/// not say, and so it is not promised.
+/// Returns the source of times. The overlay platform has PMF; the file does not say if a stock
+/// platform under QEMU has it, so it is not promised.
 fn times(board: &Board, firmware: &Firmware) -> &'static str {
     match firmware.pmf {
         Some(Pmf::Linked) => "PMF",
         Some(Pmf::Unlinked) => "PMF+",
         None if board.qemu.is_some() && firmware.stock.is_none() => "PMF",
         Some(Pmf::None) | None => "caller",
-    }
-}
-
-fn package(board: &Board) -> &'static str {
-    match board.package.as_ref().map(|package| package.kind.get_ref()) {
-        Some(PackageKind::Fip) => "fip",
-        Some(PackageKind::Raw) => "raw",
-        Some(PackageKind::Fit) => "fit",
-        Some(PackageKind::Vendor) => "vendor",
-        None => "-",
     }
 }
 
@@ -182,83 +155,84 @@ fn ran_on(board: &Board) -> &'static str {
     }
 }
 
-/// All that people want to know of `board`.
-#[must_use]
+/// Describes all of `board`.
 pub fn describe(board: &Board) -> String {
-    let mut out = format!("{}: {}\n\n", board.name.get_ref(), board.title);
+    let mut out = format!("{}: {}\n\n", board.name, board.title);
     let mut say = |key: &str, text: &str| paragraph(&mut out, key, text, 14);
-    let ran = match board.verified() {
-        Verified::No => "nothing yet: all of this was only read",
-        _ => ran_on(board),
-    };
-    say("run on", ran);
-    let clusters: Vec<String> = board
-        .all_clusters()
-        .iter()
-        .map(|cluster| {
-            let cpus: Vec<String> = cluster.iter().map(|cpu| format!("{cpu:#x}")).collect();
-            cpus.join(" ")
-        })
-        .collect();
-    let cpus: usize = board.all_clusters().iter().map(Vec::len).sum();
+    say(
+        "run on",
+        match board.verified() {
+            Verified::No => "nothing yet: all of this was only read",
+            _ => ran_on(board),
+        },
+    );
+    let clusters = board.all_clusters();
+    let cpus = clusters.iter().flatten().count();
     let numbers = if cpus > 64 {
         format!("{cpus}, in {} clusters", clusters.len())
     } else {
-        format!("{cpus}, by MPIDR: {}", clusters.join(" | "))
+        let clusters = clusters.iter().map(|cluster| {
+            let cpus: Vec<String> = cluster.iter().map(|cpu| format!("{cpu:#x}")).collect();
+            cpus.join(" ")
+        });
+        format!(
+            "{cpus}, by MPIDR: {}",
+            clusters.collect::<Vec<_>>().join(" | ")
+        )
     };
     say("CPUs", &numbers);
-    let uart = board.uart.get_ref();
-    let kind = format!("{:?}", uart.kind).to_lowercase();
-    say("UART", &format!("{kind} at {:#x}", uart.base));
-    say(
-        "BL33",
-        &format!("loaded at {:#x}", board.load_address.get_ref()),
-    );
-    if let Some(kit) = &board.package {
-        let (kind, file) = (package(board), kit.file.get_ref());
-        say(
-            "package",
-            &format!("{file} ({kind}). {}", kit.install.get_ref()),
-        );
-        if let Some(tool) = &kit.tool {
-            say("made by", tool.get_ref());
+    let uart = &board.uart;
+    say("UART", &format!("{} at {:#x}", uart.kind.name(), uart.base));
+    say("BL33", &format!("loaded at {:#x}", board.load_address));
+    if let Some(package) = &board.package {
+        let kind = format!("{:?}", package.kind).to_lowercase();
+        let (file, install) = (&package.file, &package.install);
+        say("package", &format!("{file} ({kind}). {install}"));
+        if let Some(tool) = &package.tool {
+            say("made by", tool);
         }
     }
     if let Some(note) = &board.note {
-        say("note", note.get_ref());
+        say("note", note);
     }
     for (name, firmware) in &board.firmware {
         say("", "");
-        say(
-            "firmware",
-            &format!("{name}, up to {} CPUs", firmware.max_cpus.get_ref()),
-        );
-        for state in firmware.idle_state.iter().map(|state| state.get_ref()) {
-            let down = if state.is_powerdown() {
-                "power-down"
-            } else {
-                "standby"
-            };
-            let why = match (state.local_timer_stop, board.timer_frame()) {
-                (false, _) => "",
-                (true, Some(_)) => "; the timers stop in it, and the timer frame wakes",
-                (true, None) => "; the timers stop in it, and a CPU that stays awake wakes",
-            };
-            let value = state.power_state.get_ref();
-            let text = format!(
-                "{} {value:#010x}, {} {down}{why}",
-                state.name,
-                level(state.level)
-            );
-            say("CPU_SUSPEND", &text);
-        }
-        say("CPU_OFF", if firmware.cpu_off { "yes" } else { "no" });
-        say("times", times_in_words(times(board, firmware)));
-        if let Some(note) = &firmware.note {
-            say("why not", note.get_ref());
-        }
+        describe_firmware(board, name, firmware, &mut say);
     }
     out
+}
+
+fn describe_firmware(
+    board: &Board,
+    name: &str,
+    firmware: &Firmware,
+    say: &mut impl FnMut(&str, &str),
+) {
+    say(
+        "firmware",
+        &format!("{name}, up to {} CPUs", firmware.max_cpus),
+    );
+    for state in &firmware.idle_state {
+        let down = match state.is_powerdown() {
+            true => "power-down",
+            false => "standby",
+        };
+        let wakes = match (state.local_timer_stop, board.timer_frame()) {
+            (false, _) => "",
+            (true, Some(_)) => "; the timers stop in it, and the timer frame wakes",
+            (true, None) => "; the timers stop in it, and a CPU that stays awake wakes",
+        };
+        let (name, value, level) = (&state.name, state.power_state, level(state.level));
+        say(
+            "CPU_SUSPEND",
+            &format!("{name} {value:#010x}, {level} {down}{wakes}"),
+        );
+    }
+    say("CPU_OFF", yes_or_no(firmware.cpu_off));
+    say("times", times_in_words(times(board, firmware)));
+    if let Some(note) = &firmware.note {
+        say("why not", note);
+    }
 }
 
 fn times_in_words(times: &str) -> &'static str {
@@ -272,7 +246,7 @@ fn times_in_words(times: &str) -> &'static str {
     }
 }
 
-/// `text` behind `key`, wrapped and indented by `indent`.
+/// Appends `text` after `key`, wrapped and indented by `indent`.
 fn paragraph(out: &mut String, key: &str, text: &str, indent: usize) {
     let mut line = format!("{key:<indent$}");
     let mut empty = true;

@@ -1,6 +1,6 @@
-//! Which firmware QEMU starts.
+//! The firmware that QEMU starts.
 
-/// Whose PSCI it is.
+/// The implementation of PSCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Firmware {
     /// TF-A at EL3, from flash.
@@ -14,8 +14,7 @@ pub enum Firmware {
 }
 
 impl Firmware {
-    /// Its name in board files.
-    #[must_use]
+    /// Returns the firmware's name in board files.
     pub fn name(self) -> &'static str {
         match self {
             Self::TfA => "tf-a",
@@ -25,8 +24,7 @@ impl Firmware {
         }
     }
 
-    /// Returns whether TF-A is at EL3.
-    #[must_use]
+    /// Returns true if TF-A is at EL3.
     pub fn is_tf_a(self) -> bool {
         matches!(self, Self::TfA | Self::TfAStock)
     }

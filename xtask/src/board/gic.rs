@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use anyhow::Result;
 
-/// Version of the interrupt controller.
+/// The version of the interrupt controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gic {
     /// GICv2.
@@ -14,8 +14,7 @@ pub enum Gic {
 }
 
 impl Gic {
-    /// 2 or 3.
-    #[must_use]
+    /// Returns 2 or 3.
     pub fn number(self) -> u32 {
         match self {
             Self::V2 => 2,

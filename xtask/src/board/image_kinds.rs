@@ -1,45 +1,45 @@
-//! What the images of a FIP are called.
+//! The kinds of images in a FIP.
 //!
 //! Names, order and UUIDs are those of TF-A's `fiptool` (TF-A 2.12.1,
-//! `tools/fiptool/tbbr_config.c` and
-//! `include/tools_share/firmware_image_package.h`): who knows its options
-//! knows these.
+//! `tools/fiptool/tbbr_config.c` and `include/tools_share/firmware_image_package.h`).
 
-use super::uuid::Uuid;
+use uuid::Uuid;
 
 /// A kind of image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     /// The option that names its file, without the dashes.
     pub option: &'static str,
-    /// What it is.
+    /// The name for people.
     pub title: &'static str,
-    /// How a FIP names it.
+    /// The UUID in a FIP.
     pub uuid: Uuid,
 }
 
-/// The kind that `uuid` stands for, if it is a known one.
-#[must_use]
+/// Returns the kind that has this UUID.
 pub fn known(uuid: Uuid) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.uuid == uuid)
 }
 
-/// The kind that is called `option`.
-#[must_use]
+/// Returns the kind that has this option.
 pub fn called(option: &str) -> Option<&'static Kind> {
     KINDS.iter().find(|kind| kind.option == option)
 }
 
-impl Uuid {
-    /// That of the kind that is called `option`; the nil one, which no image
-    /// has, where there is none.
-    pub(crate) fn of(option: &str) -> Self {
-        called(option).map_or(Self::NIL, |kind| kind.uuid)
-    }
+/// Returns the UUID of the kind that has this option; of another word the nil UUID, which
+/// no image has.
+pub fn uuid_of(option: &str) -> Uuid {
+    called(option).map_or(Uuid::nil(), |kind| kind.uuid)
+}
+
+/// Reads a UUID of the command line.
+pub fn parse_uuid(text: &str) -> Result<Uuid, String> {
+    let wrong = |_| format!("{text:?} is no UUID: those have the form 8-4-4-4-12");
+    Uuid::try_parse(text).map_err(wrong)
 }
 
 const fn kind(option: &'static str, title: &'static str, uuid: u128) -> Kind {
-    let uuid = Uuid(uuid.to_be_bytes());
+    let uuid = Uuid::from_u128(uuid);
     Kind {
         option,
         title,
@@ -120,10 +120,10 @@ pub const KINDS: [Kind; 34] = [
         0xd43cd902_5b9f412e_8ac692b6_d18be60d),
 ];
 
-/// What to call an entry in a message.
+/// Returns the name of an entry for a message.
 pub(crate) fn label(uuid: Uuid) -> String {
     match known(uuid) {
         Some(kind) => format!("{}, {}", kind.option, kind.title),
-        None => format!("UUID {uuid}"),
+        None => format!("UUID {uuid:X}"),
     }
 }

@@ -3,42 +3,32 @@
 mod board;
 mod check;
 mod check_firmware;
+mod check_package;
 mod describe;
+mod devices;
+mod fault;
 mod firmware;
 pub mod firmware_kind;
-mod frame;
 mod gic;
 mod given_states;
 pub mod image_kinds;
 mod lab;
 mod package;
 mod read;
-mod source;
-mod state_id;
 #[cfg(test)]
 mod tests;
 mod texts;
-mod uart;
-mod uuid;
-mod watchdog;
-mod window;
-pub(crate) mod working_memory;
 
-pub use self::board::{
-    Board, Conduit, Continues, Controller, Cpus, GicV2, GicV3, Psci, Qemu, Reserved, Timer,
-    Verified,
-};
-pub(crate) use self::check::ADDRESSES;
+pub use self::board::{Board, Continues, Cpus, Psci, Qemu, Reserved, Verified};
 pub use self::describe::{describe, table};
-pub use self::firmware::{Firmware, Format, IdleState, Pmf, Stock};
-pub use self::frame::Frame;
+pub use self::devices::{Controller, Frame, GicV2, GicV3, Timer, Uart, Watchdog};
+pub use self::firmware::{Firmware, IdleState, Pmf, Stock};
 pub use self::gic::Gic;
 pub use self::given_states::GivenStates;
-pub use self::lab::{Deploy, Lab, MINUTES_MAX};
+pub(crate) use self::lab::Deploy;
+pub use self::lab::MINUTES_MAX;
 pub use self::package::{Blob, Package, PackageKind, Part};
 pub use self::read::{load, names, parse};
-pub use self::state_id::StateId;
-pub use self::uart::{Uart, UartKind};
-pub use self::uuid::Uuid;
-pub use self::watchdog::Watchdog;
-pub use self::window::Window;
+pub use psci_bench::image::Conduit;
+pub use psci_bench::spec::psci::StateFormat;
+pub use uuid::Uuid;

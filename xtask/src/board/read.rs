@@ -8,17 +8,14 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::board::Board;
 use super::check::check;
-use super::source::Source;
+use super::fault::{line, refuse};
 use crate::setup::workspace::Workspace;
 
-/// The largest file that is read, in bytes. What compares each entry with all
-/// others has an end in good time then.
+/// The largest file that is read, in bytes. It bounds the time of checks that compare each
+/// entry with all others.
 pub(super) const FILE_MAX: usize = 64 << 10;
 
 /// Reads `platforms/NAME/board.toml`.
-///
-/// # Errors
-/// When there is none, or it is wrong.
 pub fn load(workspace: &Workspace, name: &str) -> Result<Board> {
     let path = workspace.board(name).join("board.toml");
     let short = workspace.short(&path).display().to_string();
@@ -31,40 +28,32 @@ pub fn load(workspace: &Workspace, name: &str) -> Result<Board> {
         read => read.with_context(|| short.clone())?,
     };
     let text = String::from_utf8(bytes).map_err(|error| {
-        let sound = error.utf8_error().valid_up_to();
-        let before = error.as_bytes().iter().take(sound);
-        let line = before.filter(|byte| **byte == b'\n').count() + 1;
+        let text = String::from_utf8_lossy(error.as_bytes());
+        let line = line(&text, error.utf8_error().valid_up_to());
         anyhow!("{short}:{line}: this is not text in UTF-8")
     })?;
     let board = parse(&short, &text)?;
-    if board.name.get_ref() != name {
-        let source = Source {
-            name: &path.display().to_string(),
-            text: &text,
-        };
-        return Err(source.error(board.name.span(), "the name is not that of the folder"));
+    if board.name != name {
+        let reason = format!("{:?} is not the name of the folder, {name:?}", board.name);
+        refuse("name", reason).map_err(|fault| fault.in_file(&short, &text))?;
     }
     Ok(board)
 }
 
 /// Reads `text`; `name` stands for the file in messages.
-///
-/// # Errors
-/// When it is wrong, with the line.
 pub fn parse(name: &str, text: &str) -> Result<Board> {
-    let source = Source { name, text };
     if text.len() > FILE_MAX {
-        let reason = format!("more than the {FILE_MAX} bytes that are accepted");
-        return Err(source.error(0..0, &reason));
+        bail!("{name}:1: more than the {FILE_MAX} bytes that are accepted");
     }
-    let board: Board = toml::from_str(text)
-        .map_err(|error| source.error(error.span().unwrap_or(0..0), error.message()))?;
-    check(&board, &source)?;
+    let board: Board = toml::from_str(text).map_err(|error| {
+        let line = line(text, error.span().map_or(0, |span| span.start));
+        anyhow!("{name}:{line}: {}", error.message())
+    })?;
+    check(&board).map_err(|fault| fault.in_file(name, text))?;
     Ok(board)
 }
 
-/// The boards there are.
-#[must_use]
+/// Returns the names of all boards, sorted.
 pub fn names(workspace: &Workspace) -> Vec<String> {
     let dirs = fs::read_dir(workspace.root.join("platforms"));
     let mut names: Vec<String> = dirs

@@ -1,8 +1,8 @@
 //! Device trees: made of a board file, or the user's with other boot arguments.
 //!
-//! What is written follows the Devicetree Specification v0.4 and Linux's
-//! bindings, so that any reader understands it; `psci-bench,power-level` in
-//! idle states is the one property of this project's own.
+//! A tree that is made follows the Devicetree Specification v0.4 and Linux's bindings, so
+//! that any reader understands it; `psci-bench,power-level` in idle states is the one property
+//! of this project's own.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,22 @@ use anyhow::{Context, Result, anyhow, bail};
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
 use dtoolkit::{Node as _, Property as _};
-use psci_bench::board as payload;
-use psci_bench::image::TREE_MAX;
+use psci_bench::board::{self as payload, ADDRESSES, Cpu, GICR, PPIS, Region, SPIS};
+use psci_bench::image::{TREE_MAX, UartKind};
+use psci_bench::spec::psci::StateFormat;
 
 use crate::board::{
-    Board, Conduit, Controller, Frame, Gic, GicV2, GicV3, IdleState, Timer, UartKind, Watchdog,
-    Window,
+    Board, Conduit, Controller, Frame, Gic, GicV3, IdleState, Reserved, Timer, Uart, Watchdog,
 };
 
-/// What of a board's choices a tree describes.
+/// The choices of a board that a tree describes.
 #[derive(Clone, Debug)]
 pub struct Choices<'c> {
-    /// How many CPUs.
+    /// Number of CPUs.
     pub cpus: u32,
-    /// Which interrupt controller, where the board has one.
+    /// The interrupt controller; of no use without a GIC.
     pub gic: Gic,
-    /// How PSCI is called.
+    /// The conduit of PSCI calls.
     pub conduit: Conduit,
     /// The idle states that the firmware takes.
     pub idle_states: &'c [IdleState],
@@ -39,8 +39,6 @@ const IDLE_PHANDLES: u32 = 0x10;
 const CPU_PHANDLES: u32 = 0x100;
 /// Flags of an interrupt specifier: level-sensitive, active high.
 const LEVEL_HIGH: u32 = 4;
-/// Bytes of a redistributor: two frames of 64 KiB.
-const REDISTRIBUTOR: u64 = 0x2_0000;
 
 /// A node under construction.
 struct Node(DeviceTreeNode);
@@ -66,8 +64,8 @@ impl Node {
         self.bytes(name, &bytes)
     }
 
-    fn reg(self, windows: &[Window]) -> Self {
-        let numbers = windows.iter().flat_map(|window| [window.base, window.size]);
+    fn reg(self, regions: &[Region]) -> Self {
+        let numbers = regions.iter().flat_map(|region| [region.base, region.size]);
         let bytes: Vec<u8> = numbers.flat_map(u64::to_be_bytes).collect();
         self.bytes("reg", &bytes)
     }
@@ -78,94 +76,66 @@ impl Node {
     }
 }
 
-/// The tree of `board`.
+/// Makes the tree of `board`.
 ///
 /// # Errors
-/// When the board has no such choice, the boot arguments cannot be in one, or
-/// the payload could not use what was made.
+/// When the board has no such choice, the boot arguments cannot be in a tree, or the payload
+/// could not use what was made.
 pub fn build(board: &Board, choices: &Choices<'_>) -> Result<Vec<u8>> {
     check_bootargs(choices.bootargs)?;
-    let uart = format!("/{}", uart_name(board));
+    let uart = uart_node(&board.uart);
+    let chosen = Node::new("chosen")
+        .texts("stdout-path", &[&format!("/{}", uart.0.name())])
+        .texts("bootargs", &[choices.bootargs]);
+    let mut nodes = vec![chosen];
+    nodes.extend(board.memory.iter().map(|memory| {
+        Node::new(&format!("memory@{:x}", memory.base))
+            .texts("device_type", &["memory"])
+            .reg(&[*memory])
+    }));
+    nodes.extend((!board.reserved.is_empty()).then(|| reserved(&board.reserved)));
+    let psci = Node::new("psci")
+        .texts("compatible", &["arm,psci-1.0", "arm,psci-0.2"])
+        .texts("method", &[choices.conduit.word()]);
+    nodes.extend([psci, cpus(board, choices)?]);
     let mut root = Node::new("")
         .cells("#address-cells", &[2])
         .cells("#size-cells", &[2])
-        .texts(
-            "compatible",
-            &[&format!("psci-bench,{}", board.name.get_ref())],
-        )
-        .texts("model", &[&board.title])
-        .with(
-            Node::new("chosen")
-                .texts("stdout-path", &[&uart])
-                .texts("bootargs", &[choices.bootargs]),
-        );
-    for memory in &board.memory {
-        let memory = *memory.get_ref();
-        let node = Node::new(&format!("memory@{:x}", memory.base))
-            .texts("device_type", &["memory"])
-            .reg(&[memory]);
-        root = root.with(node);
-    }
-    if !board.reserved.is_empty() {
-        root = root.with(reserved(board));
-    }
-    root = root.with(psci(choices.conduit)).with(cpus(board, choices)?);
+        .texts("compatible", &[&format!("psci-bench,{}", board.name)])
+        .texts("model", &[&board.title]);
     if let (Some(gic), Some(timer)) = (&board.gic, &board.timer) {
-        let timer = timer.get_ref();
-        root = root
-            .cells("interrupt-parent", &[GIC_PHANDLE])
-            .with(timer_node(timer))
-            .with(controller(board, gic, choices)?);
-        if let Some(frame) = &timer.frame {
-            root = root.with(frame_node(frame.get_ref()));
-        }
+        root = root.cells("interrupt-parent", &[GIC_PHANDLE]);
+        nodes.extend([timer_node(timer), controller(board, gic, choices)?]);
+        nodes.extend(timer.frame.as_ref().map(frame_node));
     }
-    root = root.with(uart_node(board));
-    if let Some(watchdog) = &board.watchdog {
-        root = watchdog_nodes(watchdog.get_ref())
-            .into_iter()
-            .fold(root, Node::with);
-    }
+    nodes.push(uart);
+    nodes.extend(board.watchdog.iter().flat_map(watchdog_nodes));
     let mut tree = DeviceTree::new();
-    tree.root = root.0;
+    tree.root = nodes.into_iter().fold(root, Node::with).0;
     let blob = tree.to_dtb();
     // A board may be sound, and more than the payload has room for.
-    let read = payload::Board::read(&blob);
-    let unusable = |error| {
-        anyhow!(
+    let mut cpus = vec![Cpu::default(); choices.cpus as usize];
+    let read = payload::Board::read(&blob).and_then(|read| read.cpus(false, &mut cpus));
+    match read {
+        Ok(_) => Ok(blob),
+        Err(error) => bail!(
             "the payload cannot use the tree of {}: {error}",
             board.title
-        )
-    };
-    let mut cpus = vec![payload::Cpu::default(); choices.cpus as usize];
-    read.and_then(|read| read.cpus(false, &mut cpus))
-        .map_err(unusable)?;
-    Ok(blob)
+        ),
+    }
 }
 
-fn reserved(board: &Board) -> Node {
-    let mut parent = Node::new("reserved-memory")
+fn reserved(parts: &[Reserved]) -> Node {
+    let parent = Node::new("reserved-memory")
         .cells("#address-cells", &[2])
         .cells("#size-cells", &[2])
         .bytes("ranges", &[]);
-    for part in &board.reserved {
-        let part = part.get_ref();
-        let node = Node::new(&format!("{}@{:x}", part.name, part.base))
-            .reg(&[part.window()])
-            .bytes("no-map", &[]);
-        parent = parent.with(node);
-    }
-    parent
-}
-
-fn psci(conduit: Conduit) -> Node {
-    let method = match conduit {
-        Conduit::Smc => "smc",
-        Conduit::Hvc => "hvc",
-    };
-    Node::new("psci")
-        .texts("compatible", &["arm,psci-1.0", "arm,psci-0.2"])
-        .texts("method", &[method])
+    let parts = parts.iter().map(|part| {
+        Node::new(&format!("{}@{:x}", part.name, part.base))
+            .reg(&[part.region()])
+            .bytes("no-map", &[])
+    });
+    parts.fold(parent, Node::with)
 }
 
 fn cpus(board: &Board, choices: &Choices<'_>) -> Result<Node> {
@@ -206,15 +176,14 @@ fn idle_states(states: &[IdleState]) -> Node {
     for (state, phandle) in states.iter().zip(IDLE_PHANDLES..) {
         let mut node = Node::new(&state.name)
             .texts("compatible", &["arm,idle-state"])
-            .cells("arm,psci-suspend-param", &[*state.power_state.get_ref()]);
+            .cells("arm,psci-suspend-param", &[state.power_state]);
         if let Some(level) = state.level {
             node = node.cells("psci-bench,power-level", &[u32::from(level)]);
         }
         if state.local_timer_stop {
             node = node.bytes("local-timer-stop", &[]);
         }
-        // Latencies are what this project is there to find out. The binding
-        // wants numbers, and 0 claims nothing.
+        // The binding wants latencies, which are not known yet.
         for name in ["entry-latency-us", "exit-latency-us", "min-residency-us"] {
             node = node.cells(name, &[0]);
         }
@@ -224,15 +193,11 @@ fn idle_states(states: &[IdleState]) -> Node {
 }
 
 fn timer_node(timer: &Timer) -> Node {
-    let intids = timer.intids();
-    // Type 1 is a PPI, and those count from INTID 16.
-    let cells: Vec<u32> = intids
-        .iter()
-        .flat_map(|intid| [1, intid - 16, LEVEL_HIGH])
-        .collect();
+    // Type 1 is a PPI.
+    let cell = |intid| [1, intid - PPIS.start, LEVEL_HIGH];
     let node = Node::new("timer")
         .texts("compatible", &["arm,armv8-timer"])
-        .cells("interrupts", &cells);
+        .cells("interrupts", timer.intids().map(cell).as_flattened());
     match timer.erratum {
         Some(erratum) => node.bytes(erratum.name(), &[]),
         None => node,
@@ -241,10 +206,24 @@ fn timer_node(timer: &Timer) -> Node {
 
 fn controller(board: &Board, gic: &Controller, choices: &Choices<'_>) -> Result<Node> {
     let lacking = || anyhow!("{} has no GICv{}", board.title, choices.gic.number());
-    let node = match choices.gic {
-        Gic::V2 => gic_v2(gic.v2.as_ref().ok_or_else(lacking)?.get_ref()),
-        Gic::V3 => gic_v3(gic.v3.as_ref().ok_or_else(lacking)?.get_ref(), choices.cpus)?,
+    let (compatible, frames): (&[&str], _) = match choices.gic {
+        Gic::V2 => {
+            let gic = gic.v2.as_ref().ok_or_else(lacking)?;
+            let frames = vec![gic.distributor, gic.cpu_interface];
+            (&["arm,gic-400", "arm,cortex-a15-gic"], frames)
+        }
+        Gic::V3 => {
+            let gic = gic.v3.as_ref().ok_or_else(lacking)?;
+            (&["arm,gic-v3"], frames_of_v3(gic, choices.cpus)?)
+        }
     };
+    let base = frames.first().map_or(0, |distributor| distributor.base);
+    let mut node = Node::new(&format!("interrupt-controller@{base:x}"))
+        .texts("compatible", compatible)
+        .reg(&frames);
+    if choices.gic == Gic::V3 && frames.len() > 2 {
+        node = node.cells("#redistributor-regions", &[frames.len() as u32 - 1]);
+    }
     Ok(node
         .bytes("interrupt-controller", &[])
         .cells("#interrupt-cells", &[3])
@@ -252,74 +231,51 @@ fn controller(board: &Board, gic: &Controller, choices: &Choices<'_>) -> Result<
         .cells("phandle", &[GIC_PHANDLE]))
 }
 
-fn gic_v2(gic: &GicV2) -> Node {
-    Node::new(&format!("interrupt-controller@{:x}", gic.distributor.base))
-        .texts("compatible", &["arm,gic-400", "arm,cortex-a15-gic"])
-        .reg(&[gic.distributor, gic.cpu_interface])
-}
-
-/// With as many redistributor regions as the CPUs need: an emulated machine
-/// has the later ones only then.
-fn gic_v3(gic: &GicV3, cpus: u32) -> Result<Node> {
+/// Returns the distributor and as many redistributor regions as the CPUs need: an emulated
+/// machine has the later ones only then.
+fn frames_of_v3(gic: &GicV3, cpus: u32) -> Result<Vec<Region>> {
     let mut room = 0;
-    let mut windows = vec![gic.distributor];
+    let mut frames = vec![gic.distributor];
     for region in &gic.redistributors {
         if room < u64::from(cpus) {
-            windows.push(*region);
-            room += region.size / REDISTRIBUTOR;
+            frames.push(*region);
+            room += region.size / GICR.least;
         }
     }
     if room < u64::from(cpus) {
         bail!("the redistributors are for {room} CPUs, and not for {cpus}");
     }
-    let mut node = Node::new(&format!("interrupt-controller@{:x}", gic.distributor.base))
-        .texts("compatible", &["arm,gic-v3"])
-        .reg(&windows);
-    if windows.len() > 2 {
-        node = node.cells("#redistributor-regions", &[windows.len() as u32 - 1]);
-    }
-    Ok(node)
+    Ok(frames)
 }
 
-fn uart_name(board: &Board) -> String {
-    let uart = board.uart.get_ref();
-    let kind = match uart.kind {
-        UartKind::Pl011 => "pl011",
-        _ => "serial",
+fn uart_node(uart: &Uart) -> Node {
+    let (name, compatible): (_, &[&str]) = match uart.kind {
+        UartKind::Pl011 => ("pl011", &["arm,pl011", "arm,primecell"]),
+        UartKind::Sbsa => ("serial", &["arm,sbsa-uart"]),
+        UartKind::Ns16550 => ("serial", &["ns16550a"]),
+        UartKind::Cadence => ("serial", &["xlnx,zynqmp-uart", "cdns,uart-r1p12"]),
+        UartKind::Imx => ("serial", &["fsl,imx6q-uart", "fsl,imx21-uart"]),
+        UartKind::Lpuart => ("serial", &["fsl,imx8ulp-lpuart", "fsl,imx7ulp-lpuart"]),
+        UartKind::Stm32 => ("serial", &["st,stm32h7-uart"]),
     };
-    format!("{kind}@{:x}", uart.base)
-}
-
-fn uart_node(board: &Board) -> Node {
-    let uart = board.uart.get_ref();
-    let compatible: &[&str] = match uart.kind {
-        UartKind::Pl011 => &["arm,pl011", "arm,primecell"],
-        UartKind::Ns16550 => &["ns16550a"],
-        UartKind::Cadence => &["xlnx,zynqmp-uart", "cdns,uart-r1p12"],
-        UartKind::Imx => &["fsl,imx6q-uart", "fsl,imx21-uart"],
-        UartKind::Lpuart => &["fsl,imx8ulp-lpuart", "fsl,imx7ulp-lpuart"],
-        UartKind::Stm32 => &["st,stm32h7-uart"],
-    };
-    let mut node = Node::new(&uart_name(board))
+    let mut node = Node::new(&format!("{name}@{:x}", uart.base))
         .texts("compatible", compatible)
-        .reg(&[uart.window()]);
-    for (name, value) in [
-        ("reg-shift", uart.reg_shift),
-        ("reg-io-width", uart.reg_io_width),
-    ] {
-        if let Some(value) = value {
-            node = node.cells(name, &[u32::from(value)]);
-        }
+        .reg(&[uart.registers()]);
+    if let Some(shift) = uart.reg_shift {
+        node = node.cells("reg-shift", &[shift.into()]);
+    }
+    if let Some(width) = uart.reg_io_width {
+        node = node.cells("reg-io-width", &[width.into()]);
     }
     node
 }
 
-/// An interrupt specifier: type 0 is an SPI, and those count from INTID 32.
+/// Returns an interrupt specifier: type 0 is an SPI.
 fn spi(intid: u32) -> [u32; 3] {
-    [0, intid - 32, LEVEL_HIGH]
+    [0, intid - SPIS.start, LEVEL_HIGH]
 }
 
-/// The memory-mapped timer with one frame, the size of which has one cell.
+/// Makes the memory-mapped timer with one frame; the frame's size has one cell.
 fn frame_node(frame: &Frame) -> Node {
     let cells = |number: u64| [(number >> 32) as u32, number as u32];
     let [high, low] = cells(frame.base);
@@ -336,7 +292,7 @@ fn frame_node(frame: &Frame) -> Node {
         .with(child)
 }
 
-/// The watchdog, and the clock that it counts by where it has one of its own.
+/// Makes the watchdog, and its clock if it has one of its own.
 fn watchdog_nodes(watchdog: &Watchdog) -> Vec<Node> {
     let frames = watchdog.frames();
     let base = frames.first().map_or(0, |frame| frame.base);
@@ -362,34 +318,30 @@ fn watchdog_nodes(watchdog: &Watchdog) -> Vec<Node> {
     }
 }
 
-/// Refuses boot arguments that no tree could hold.
-///
-/// # Errors
-/// When they are not printable ASCII.
-pub fn check_bootargs(bootargs: &str) -> Result<()> {
+/// Refuses boot arguments that are not printable ASCII.
+pub(crate) fn check_bootargs(bootargs: &str) -> Result<()> {
     if let Some(bad) = bootargs.chars().find(|c| !(' '..='~').contains(c)) {
         bail!("the boot arguments contain {bad:?}: only printable ASCII can be passed on");
     }
     Ok(())
 }
 
-/// The user's tree `blob`, with `bootargs` in place of its own where given.
-/// Without, not a byte of it is changed.
+/// Returns the user's tree `blob`, with `bootargs` instead of its own if there are any.
+/// Otherwise not a byte of it is changed.
 ///
 /// # Errors
 /// When it is not a tree that the payload could use.
 pub fn adapt(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     if blob.len() > TREE_MAX {
-        bail!(
-            "{} bytes are more than the {TREE_MAX} that are accepted",
-            blob.len()
-        );
+        let size = blob.len();
+        bail!("{size} bytes are more than the {TREE_MAX} that are accepted");
     }
-    // The payload's own reader, so that what is refused here is what it would
-    // refuse, and nothing reaches dtoolkit that is not sound.
-    payload::Board::read(blob).map_err(|error| anyhow!("{error}"))?;
-    let size = payload::total_size(blob).map_err(|error| anyhow!("{error}"))?;
-    let blob = blob.get(..size).context("it is truncated")?;
+    // The payload's own reader refuses here what it would refuse there, so that only sound
+    // trees reach dtoolkit.
+    payload::Board::read(blob)?;
+    let blob = blob
+        .get(..payload::total_size(blob)?)
+        .context("it is truncated")?;
     let Some(bootargs) = bootargs else {
         return Ok(blob.to_vec());
     };
@@ -405,15 +357,14 @@ pub fn adapt(blob: &[u8], bootargs: Option<&str>) -> Result<Vec<u8>> {
     value.push(0);
     chosen.add_property(DeviceTreeProperty::new_unchecked("bootargs", value));
     let changed = tree.to_dtb();
-    let read = payload::Board::read(&changed).map(|read| read.bootargs == bootargs);
-    if !read.map_err(|error| anyhow!("{error}"))? {
+    if payload::Board::read(&changed)?.bootargs != bootargs {
         bail!("its boot arguments cannot be changed: it has a second /chosen");
     }
     Ok(changed)
 }
 
-/// Refuses a tree with two nodes or properties of one name in one place: of
-/// those, dtoolkit keeps the last.
+/// Refuses a tree with two nodes or properties of one name in one place: dtoolkit would keep
+/// the last of them.
 fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
     let mut names = BTreeSet::new();
     for property in node.properties() {
@@ -432,14 +383,13 @@ fn check_names(node: &FdtNode<'_>, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Which GIC the tree `blob` describes, if any, and how many CPUs.
+/// Returns the GIC that the tree `blob` describes, if any, and the number of CPUs.
 ///
 /// # Errors
-/// When the payload could not use it: what it would find only once it runs is
-/// looked for as well.
+/// When the payload could not use the tree, or would end because of it once it runs.
 pub fn machine(blob: &[u8]) -> Result<(Option<Gic>, usize)> {
-    let board = payload::Board::read(blob).map_err(|error| anyhow!("{error}"))?;
-    usable::check(&board)?;
+    let board = payload::Board::read(blob)?;
+    check_reach(&board)?;
     let gic = board.gic.map(|gic| match gic {
         payload::Gic::V2 { .. } => Gic::V2,
         payload::Gic::V3 { .. } => Gic::V3,
@@ -447,7 +397,37 @@ pub fn machine(blob: &[u8]) -> Result<(Option<Gic>, usize)> {
     Ok((gic, board.cpu_count))
 }
 
-mod usable;
+/// Refuses what the payload would find only once it runs, or could not report.
+fn check_reach(board: &payload::Board<'_>) -> Result<()> {
+    let mut cpus = vec![Cpu::default(); board.cpu_count];
+    // The CPUs know whether Aff0 numbers threads.
+    let labels = board.cpus(false, &mut cpus);
+    labels.or_else(|_| board.cpus(true, &mut cpus))?;
+    let mut regions = vec![("the console".to_owned(), board.uart.registers())];
+    regions.extend(
+        board
+            .memory
+            .iter()
+            .map(|memory| ("memory".to_owned(), *memory)),
+    );
+    board.devices(&mut |name, region| regions.push((format!("the {name}"), region)));
+    let beyond = |region: &Region| {
+        let end = region.base.checked_add(region.size);
+        end.is_none_or(|end| end > ADDRESSES)
+    };
+    if let Some((name, Region { base, size })) = regions.iter().find(|(_, it)| beyond(it)) {
+        bail!("{name}: {size:#x} bytes at {base:#x} are beyond the 48 bits that addresses have");
+    }
+    let fits = |value| StateFormat::ALL.iter().any(|format| format.accepts(value));
+    if let Some(state) = board.idle_states.iter().find(|it| !fits(it.power_state)) {
+        let (name, value) = (state.name, state.power_state);
+        bail!(
+            "idle state {name}: arm,psci-suspend-param {value:#x} sets bits that either format of \
+             PSCI reserves"
+        );
+    }
+    Ok(())
+}
 
 #[cfg(test)]
 mod tests;

@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 
 use crate::setup::source_package::Source;
 
-/// Mbed TLS, which TF-A checks signatures with. Tests alone use it, and Debian
-/// takes a version away when it has a security update of it: not pinned.
+/// Mbed TLS, with which TF-A checks signatures. Only tests use it. It is not pinned, because
+/// Debian removes a version when it has a security update.
 pub const MBED_TLS: Source = Source {
     package: "mbedtls",
     title: "Mbed TLS",
@@ -18,7 +18,7 @@ pub const MBED_TLS: Source = Source {
     check: |dir| mbed_tls_version(dir).map(|_| ()),
 };
 
-/// The version of the Mbed TLS in `dir`.
+/// Returns the version of the Mbed TLS in `dir`.
 ///
 /// # Errors
 /// When it is none, or one that TF-A 2.12 does not build with.

@@ -1,97 +1,80 @@
 //! The file that a board takes, made of the image and of what else it needs.
 //!
-//! What that is, `[package]` of the board file says. A FIP is made here; a
-//! board without one takes the image as it is, or a flattened image tree, of
-//! which the source is made here, or what its vendor's tool makes.
+//! `[package]` of the board file names it. A FIP is made here; another board takes the image
+//! as it is, a flattened image tree, of which the source is made here, or a file that its
+//! vendor's tool makes.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use toml::Spanned;
+use minijinja::{Environment, context};
+use uuid::Uuid;
 
-use super::fip::{Builder, Request, Signed, WriteError, certificates, is_certificate, renew};
-use crate::board::image_kinds::{Kind, called, known};
-use crate::board::{Blob, Board, Package, PackageKind, Uuid};
+use super::fip::{Builder, certificates, is_certificate, renew};
+use crate::board::image_kinds::{Kind, called, known, label, uuid_of};
+use crate::board::{Blob, Board, Package, PackageKind};
+use crate::setup::workspace::Workspace;
 
 /// An image for a FIP.
 #[derive(Clone, Debug)]
-pub struct Given {
-    /// What it was asked for by.
+pub(crate) struct Given {
+    /// The option that names it.
     pub option: String,
-    /// How a FIP names it.
     pub uuid: Uuid,
-    /// The image.
     pub data: Vec<u8>,
 }
 
-/// The `[package]` of `board`.
-///
-/// # Errors
-/// When it has none.
-pub fn package(board: &Board) -> Result<&Package> {
-    let package = board.package.as_ref();
-    package.with_context(|| {
-        let name = board.name.get_ref();
+/// Returns the `[package]` of `board`.
+pub(crate) fn package(board: &Board) -> Result<&Package> {
+    board.package.as_ref().with_context(|| {
+        let name = &board.name;
         format!("platforms/{name}/board.toml has no [package], which says what its loader takes")
     })
 }
 
-/// The `[package]` of `board`, which has to be a FIP.
-///
-/// # Errors
-/// When it is not: what to do instead.
-pub fn takes_fip(board: &Board) -> Result<&Package> {
+/// Returns the `[package]` of `board`, which has to be a FIP.
+pub(crate) fn takes_fip(board: &Board) -> Result<&Package> {
     let package = package(board)?;
-    let name = board.name.get_ref();
+    let (name, title) = (&board.name, &board.title);
     let image = format!("psci-bench-{name}.bin");
-    let (what, output) = match package.kind.get_ref() {
+    let (what, output) = match package.kind {
         PackageKind::Fip => return Ok(package),
-        PackageKind::Raw => ("the image itself".to_owned(), package.file.get_ref()),
+        PackageKind::Raw => ("the image itself".to_owned(), &package.file),
         PackageKind::Fit => ("a flattened image tree".to_owned(), &image),
         PackageKind::Vendor => (format!("what {} makes of the image", tool(package)), &image),
     };
-    bail!(
-        "{} takes no FIP, but {what}: run `cargo xtask image --board {name} -o {output}`",
-        board.title
-    )
+    bail!("{title} takes no FIP, but {what}: run `cargo xtask image --board {name} -o {output}`")
 }
 
 fn tool(package: &Package) -> &str {
-    let tool = package.tool.as_ref();
-    tool.map_or("its vendor's tool", |tool| tool.get_ref())
+    package.tool.as_deref().unwrap_or("its vendor's tool")
 }
 
-/// A file beside `path`, by all of its name and `ending` after a dot.
-#[must_use]
-pub fn beside(path: &Path, ending: &str) -> PathBuf {
+/// Returns the path of a file beside `path`: all of its name, and `ending` after a dot.
+pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut path = path.as_os_str().to_owned();
     path.push(".");
     path.push(ending);
     path.into()
 }
 
-/// What is left to do with the image that is in the file `output`.
-#[must_use]
-pub fn after_image(board: &Board, output: &Path) -> Option<String> {
+/// Describes the steps that remain after the image is in the file `output`.
+pub(crate) fn after_image(board: &Board, output: &Path) -> Option<String> {
     let package = board.package.as_ref()?;
-    let install = package.install.get_ref();
-    Some(match package.kind.get_ref() {
+    let (file, install) = (&package.file, &package.install);
+    Some(match package.kind {
         PackageKind::Fip => format!(
             "this is BL33; `cargo xtask fip build --board {}` puts it into a FIP",
-            board.name.get_ref()
+            board.name
         ),
-        PackageKind::Raw => {
-            let file = package.file.get_ref();
-            format!("on the board it is called {file}. {install}")
-        }
+        PackageKind::Raw => format!("on the board it is called {file}. {install}"),
         PackageKind::Fit => {
             let (its, itb) = (beside(output, "its"), beside(output, "itb"));
             format!(
                 "U-Boot starts it by `bootm`, from the file that `mkimage -f {} {}` makes. In \
-                 U-Boot's place it goes into {}. {install}",
+                 U-Boot's place it goes into {file}. {install}",
                 its.display(),
-                itb.display(),
-                package.file.get_ref()
+                itb.display()
             )
         }
         PackageKind::Vendor => format!(
@@ -101,22 +84,20 @@ pub fn after_image(board: &Board, output: &Path) -> Option<String> {
     })
 }
 
-/// What is left to do with the FIP.
-#[must_use]
-pub fn after_fip(package: &Package) -> String {
-    let install = package.install.get_ref();
+/// Describes the steps that remain after the FIP is made.
+pub(crate) fn after_fip(package: &Package) -> String {
+    let install = &package.install;
     match &package.tool {
-        Some(tool) => format!(
-            "the file that the board boots is made of this FIP by {}. {install}",
-            tool.get_ref()
-        ),
+        Some(tool) => {
+            format!("the file that the board boots is made of this FIP by {tool}. {install}")
+        }
         None => install.clone(),
     }
 }
 
 /// A FIP in the making, and the key to sign with.
 #[derive(Debug, Default)]
-pub struct Recipe<'r> {
+pub(crate) struct Recipe<'r> {
     /// The user's FIP, of which BL33 is replaced.
     pub base: Option<Builder>,
     /// Further images, which replace those of the same kind.
@@ -128,46 +109,46 @@ pub struct Recipe<'r> {
 }
 
 impl Recipe<'_> {
-    /// Refuses what cannot become a FIP for `board`, whatever the payload.
-    ///
-    /// # Errors
-    /// When an image is missing, or the certificates do not allow it.
+    /// Refuses a recipe that cannot become a FIP for `board` with any payload.
     pub fn check(&self, board: &Board) -> Result<()> {
         let package = takes_fip(board)?;
-        if let Some(given) = self
-            .given
-            .iter()
-            .find(|given| given.uuid == Uuid::of("nt-fw"))
-        {
+        let given = |option| {
+            let uuid = uuid_of(option);
+            self.given.iter().find(|given| given.uuid == uuid)
+        };
+        if let Some(given) = given("nt-fw") {
             bail!(
                 "{}: here BL33 is the payload; with another one use `cargo xtask fip create` or \
                  `fip update`",
                 given.option
             );
         }
-        let certificate = Uuid::of("nt-fw-cert");
-        let certificate = self.given.iter().find(|given| given.uuid == certificate);
-        if let (Some(certificate), Some(_), Some(_)) = (certificate, &self.base, self.key) {
+        if let (Some(given), Some(_), Some(_)) = (given("nt-fw-cert"), &self.base, self.key) {
             bail!(
                 "{}: with --base and --nt-fw-key this certificate is made here: leave it out",
-                certificate.option
+                given.option
             );
         }
-        let vouched = match &self.base {
+        let certificates = match &self.base {
             Some(base) => {
-                let vouched = certificates(base);
-                self.check_given(&vouched)?;
-                vouched
+                let certificates = certificates(base);
+                self.check_given(&certificates)?;
+                certificates
             }
             None => {
                 let or = "; or replace BL33 in a FIP that you have, by --base FIP";
-                let (requires, blobs) = (package.requires(), package.blobs());
-                complete(&board.title, requires, blobs, &self.given, or)?;
+                complete(
+                    &board.title,
+                    &package.requires,
+                    &package.blobs,
+                    &self.given,
+                    or,
+                )?;
                 let given = self.given.iter().filter_map(|given| known(given.uuid));
                 given.filter(|kind| is_certificate(kind)).collect()
             }
         };
-        match (vouched.first(), self.key) {
+        match (certificates.first(), self.key) {
             (None, Some(key)) => bail!(
                 "--nt-fw-key {}: there are no certificates, and nothing to sign",
                 key.display()
@@ -182,14 +163,12 @@ impl Recipe<'_> {
         }
     }
 
-    /// What has a certificate in the base cannot be replaced besides BL33.
-    fn check_given(&self, vouched: &[&Kind]) -> Result<()> {
-        let fits = |uuid| {
-            let certificate = known(uuid).is_some_and(is_certificate);
-            certificate || uuid == Uuid::of("nt-fw-config")
-        };
+    /// Refuses to replace an image that has a certificate in the base, other than BL33.
+    fn check_given(&self, certificates: &[&Kind]) -> Result<()> {
+        let fits =
+            |uuid| known(uuid).is_some_and(is_certificate) || uuid == uuid_of("nt-fw-config");
         match self.given.iter().find(|given| !fits(given.uuid)) {
-            Some(other) if !vouched.is_empty() => bail!(
+            Some(other) if !certificates.is_empty() => bail!(
                 "{}: --base has certificates, and one that would vouch for this is not made \
                  here: have TF-A's build make that FIP, then replace BL33 in it",
                 other.option
@@ -199,43 +178,27 @@ impl Recipe<'_> {
     }
 }
 
-/// The FIP by `recipe`, which has been checked. `sign` and `verify` are those of
-/// [`renew`].
-///
-/// # Errors
-/// When an image cannot be in a package, or there is no new certificate.
-pub fn fip(
-    recipe: Recipe<'_>,
-    sign: impl FnOnce(&Request<'_>) -> Result<Vec<u8>>,
-    verify: impl Fn(&Signed) -> Result<()>,
-) -> Result<Builder> {
+/// Makes the FIP by `recipe`, which has been checked.
+pub(crate) fn fip(workspace: &Workspace, recipe: Recipe<'_>) -> Result<Builder> {
     let mut fip = recipe.base.unwrap_or_default();
     add(&mut fip, recipe.given)?;
-    fip.put(Uuid::of("nt-fw"), recipe.image)?;
+    fip.put(uuid_of("nt-fw"), recipe.image)?;
     if let Some(key) = recipe.key {
-        renew(&mut fip, key, sign, verify)?;
+        renew(workspace, &mut fip, key)?;
     }
     Ok(fip)
 }
 
-/// The further FIP `file` of `board`, without the payload.
-///
-/// # Errors
-/// When there is none of that name, or an image is missing.
-pub fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Builder> {
-    let parts = takes_fip(board)?.parts();
-    let part = parts.iter().find(|part| part.file.get_ref() == file);
+/// Makes the further FIP `file` of `board`, without the payload.
+pub(crate) fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Builder> {
+    let parts = &takes_fip(board)?.parts;
+    let part = parts.iter().find(|part| part.file == file);
     let part = part.with_context(|| {
-        let names: Vec<&str> = parts
-            .iter()
-            .map(|part| part.file.get_ref().as_str())
-            .collect();
-        let names = if names.is_empty() {
-            "none".to_owned()
-        } else {
-            names.join(", ")
-        };
-        format!("--part {file}: {} has {names}", board.title)
+        let mut names: Vec<&str> = parts.iter().map(|part| part.file.as_str()).collect();
+        if names.is_empty() {
+            names.push("none");
+        }
+        format!("--part {file}: {} has {}", board.title, names.join(", "))
     })?;
     complete(file, &part.requires, &part.blobs, &given, "")?;
     let mut fip = Builder::default();
@@ -243,15 +206,12 @@ pub fn part(board: &Board, file: &str, given: Vec<Given>) -> Result<Builder> {
     Ok(fip)
 }
 
-/// Adds what was given, none of it twice.
-///
-/// # Errors
-/// When an image cannot be in a package.
-pub fn add(fip: &mut Builder, given: Vec<Given>) -> Result<()> {
+/// Adds the images, none of them twice.
+pub(crate) fn add(fip: &mut Builder, given: Vec<Given>) -> Result<()> {
     let mut seen = Vec::new();
     for Given { option, uuid, data } in given {
         if seen.contains(&uuid) {
-            bail!(WriteError::Duplicate(uuid));
+            bail!("{}: given twice", label(uuid));
         }
         seen.push(uuid);
         fip.put(uuid, data).context(option)?;
@@ -259,24 +219,23 @@ pub fn add(fip: &mut Builder, given: Vec<Given>) -> Result<()> {
     Ok(())
 }
 
-/// Refuses what would not boot for want of an image.
+/// Refuses a FIP that would not boot because it lacks an image.
 fn complete(
     what: &str,
-    requires: &[Spanned<String>],
+    requires: &[String],
     blobs: &[Blob],
     given: &[Given],
     or: &str,
 ) -> Result<()> {
-    let there = |uuid| given.iter().any(|given| given.uuid == uuid);
-    let mut missing = Vec::new();
-    for name in requires {
-        let title = called(name.get_ref()).filter(|kind| !there(kind.uuid));
-        missing.extend(title.map(|kind| format!("--{} FILE ({})", kind.option, kind.title)));
-    }
-    for blob in blobs.iter().filter(|blob| !there(blob.uuid())) {
-        let file = blob.file.as_deref().unwrap_or("FILE");
-        let uuid = blob.uuid.get_ref();
-        missing.push(format!("--blob uuid={uuid},file={file} ({})", blob.title));
+    let lacks = |uuid| given.iter().all(|given| given.uuid != uuid);
+    let kinds = requires.iter().filter_map(|option| called(option));
+    let mut missing: Vec<String> = kinds
+        .filter(|kind| lacks(kind.uuid))
+        .map(|kind| format!("--{} FILE ({})", kind.option, kind.title))
+        .collect();
+    for Blob { uuid, title, file } in blobs.iter().filter(|blob| lacks(blob.uuid)) {
+        let file = file.as_deref().unwrap_or("FILE");
+        missing.push(format!("--blob uuid={uuid},file={file} ({title})"));
     }
     if !missing.is_empty() {
         bail!("{what} needs {}{or}", missing.join(", "));
@@ -284,78 +243,29 @@ fn complete(
     Ok(())
 }
 
-/// How each source of a flattened image tree begins that is made here.
-const FIT_BEGIN: &str = "/dts-v1/;
+const FIT: &str = include_str!("fit.its.j2");
 
-/ {
-\tdescription = \"psci-bench for ";
-
-/// Whether `text` is a source that was made here.
-#[must_use]
-pub fn is_fit_source(text: &[u8]) -> bool {
-    text.starts_with(FIT_BEGIN.as_bytes())
+/// Returns true if `text` is a source of a flattened image tree that was made here.
+pub(crate) fn is_fit_source(text: &[u8]) -> bool {
+    let begin = FIT.split("{{").next().unwrap_or(FIT);
+    text.starts_with(begin.as_bytes())
 }
 
-/// The source of a flattened image tree (U-Boot's *Flattened Image Tree
-/// format*) with the image and its device tree, which are in the files of
-/// these names beside it: U-Boot's `bootm` enters the image as it enters a
-/// Linux kernel.
-///
-/// # Errors
-/// When a name cannot stand in it.
-pub fn fit_source(title: &str, image: &str, tree: &str, load: u64) -> Result<String> {
+/// Makes the source of a flattened image tree (U-Boot's *Flattened Image Tree format*) with
+/// the image and its device tree, which are in the files of these names beside it. U-Boot's
+/// `bootm` enters the image as it enters a Linux kernel.
+pub(crate) fn fit_source(title: &str, image: &str, tree: &str, load: u64) -> Result<String> {
     for name in [image, tree] {
         if name.contains(['"', '\\']) || name.chars().any(char::is_control) {
             bail!("{name:?}: a FIT source cannot name this file");
         }
     }
     let title = title.replace(['"', '\\'], "'");
-    let cell = |value: u64| match (value >> 32, value & 0xffff_ffff) {
-        (0, low) => format!("<{low:#x}>"),
-        (high, low) => format!("<{high:#x} {low:#x}>"),
+    let (cells, load) = match (load >> 32, load & 0xffff_ffff) {
+        (0, low) => (1, format!("<{low:#x}>")),
+        (high, low) => (2, format!("<{high:#x} {low:#x}>")),
     };
-    let (load, cells) = (cell(load), if load >> 32 == 0 { 1 } else { 2 });
-    Ok(format!(
-        "{FIT_BEGIN}{title}\";
-\t#address-cells = <{cells}>;
-
-\timages {{
-\t\tpayload {{
-\t\t\tdescription = \"psci-bench\";
-\t\t\tdata = /incbin/(\"{image}\");
-\t\t\ttype = \"kernel\";
-\t\t\tarch = \"arm64\";
-\t\t\tos = \"linux\";
-\t\t\tcompression = \"none\";
-\t\t\tload = {load};
-\t\t\tentry = {load};
-\t\t\thash-1 {{
-\t\t\t\talgo = \"sha256\";
-\t\t\t}};
-\t\t}};
-
-\t\ttree {{
-\t\t\tdescription = \"its device tree\";
-\t\t\tdata = /incbin/(\"{tree}\");
-\t\t\ttype = \"flat_dt\";
-\t\t\tarch = \"arm64\";
-\t\t\tcompression = \"none\";
-\t\t\thash-1 {{
-\t\t\t\talgo = \"sha256\";
-\t\t\t}};
-\t\t}};
-\t}};
-
-\tconfigurations {{
-\t\tdefault = \"psci-bench\";
-
-\t\tpsci-bench {{
-\t\t\tdescription = \"psci-bench\";
-\t\t\tkernel = \"payload\";
-\t\t\tfdt = \"tree\";
-\t\t}};
-\t}};
-}};
-"
-    ))
+    let values = context! { title, cells, image, tree, load };
+    // A template's last newline is dropped.
+    Ok(Environment::new().render_str(FIT, values)? + "\n")
 }

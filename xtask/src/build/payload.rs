@@ -10,28 +10,25 @@ use anyhow::{Context, Result, bail};
 
 use super::image::{self, Emergency};
 use crate::setup::workspace::Workspace;
-use crate::setup::{self, Need, TARGET};
+use crate::setup::{self, Need, TARGET, process};
 
-/// What cargo wants between encoded flags.
+/// cargo's separator between encoded flags.
 const SEPARATOR: &str = "\x1f";
 
 /// The device tree that an image carries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tree {
-    /// One that is made of the board file.
+    /// Made of the board file.
     Board,
-    /// The user's, which the payload has to be able to use.
+    /// The user's, which the payload must be able to use.
     File(PathBuf),
-    /// These bytes, whatever they are: for tests of the payload's own checks.
+    /// These bytes, unchecked: for tests of the payload's own checks.
     Raw(Vec<u8>),
     /// None.
     None,
 }
 
 /// Builds the payload and returns its ELF file's path.
-///
-/// # Errors
-/// When the target is missing and cannot be installed, or it does not compile.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &[Need::RustTarget])?;
     let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
@@ -48,34 +45,26 @@ pub fn build(workspace: &Workspace) -> Result<PathBuf> {
         .stdin(Stdio::null())
         .stdout(stderr());
     command.env("CARGO_ENCODED_RUSTFLAGS", rust_flags());
-    let status = command.status().context("cannot run cargo")?;
-    if !status.success() {
-        bail!("the payload does not build, see above");
+    process::run(&mut command).context("the payload does not build, see above")?;
+    let elf = workspace.target.join(TARGET).join("release/psci-bench");
+    match elf.is_file() {
+        true => Ok(elf),
+        false => bail!("cargo built no {}", elf.display()),
     }
-    let elf = workspace
-        .target
-        .join(TARGET)
-        .join("release")
-        .join("psci-bench");
-    if !elf.is_file() {
-        bail!("cargo built no {}", elf.display());
-    }
-    Ok(elf)
 }
 
-/// The user's own flags for rustc, and ours.
+/// Returns the user's own flags for rustc, followed by:
 ///
-/// * `code-model=tiny`: all of the image is within 1 MiB, so that one
-///   instruction reaches any address in it where two would be needed.
-/// * `homogeneous-prolog-epilog`: functions save and restore registers by a few
-///   routines that they share, and not each by instructions of its own.
-/// * `fix-cortex-a53-835769`: no 64-bit multiply-accumulate directly follows a
-///   load or store, where Cortex-A53 r0p0 to r0p4 may compute a wrong result.
-///   rustc passes the feature to LLVM, and warns that it is unstable:
-///   `-Awarnings` is against that. Lints are `cargo clippy`'s to report.
-/// * `remap-path-prefix`: the strings of panics in dependencies begin with
-///   where cargo unpacked them; the image is not to depend on whose home that
-///   is.
+/// * `code-model=tiny`: all of the image is within 1 MiB, so that one instruction reaches
+///   any address in it where two would be needed.
+/// * `homogeneous-prolog-epilog`: functions save and restore registers by a few routines that
+///   they share.
+/// * `fix-cortex-a53-835769`: no 64-bit multiply-accumulate directly follows a load or store,
+///   where Cortex-A53 r0p0 to r0p4 may compute a wrong result. rustc passes the feature to
+///   LLVM, and warns that it is unstable: `-Awarnings` is against that; `cargo clippy`
+///   reports lints.
+/// * `remap-path-prefix`: the strings of panics in dependencies begin with the folder to which
+///   cargo unpacked them; the image must not depend on the user's home.
 fn rust_flags() -> OsString {
     let mut flags = match env::var_os("CARGO_ENCODED_RUSTFLAGS") {
         Some(encoded) => encoded,
@@ -110,9 +99,6 @@ fn rust_flags() -> OsString {
 }
 
 /// Builds the payload, and returns it flat.
-///
-/// # Errors
-/// As [`build`] and [`image::flatten`].
 pub fn flat(workspace: &Workspace) -> Result<Vec<u8>> {
     let elf = build(workspace)?;
     let elf = fs::read(&elf).with_context(|| elf.display().to_string())?;
@@ -120,9 +106,6 @@ pub fn flat(workspace: &Workspace) -> Result<Vec<u8>> {
 }
 
 /// Builds the payload and makes the image of it with `tree`.
-///
-/// # Errors
-/// As [`flat`] and [`image::assemble`].
 pub fn image(
     workspace: &Workspace,
     tree: Option<&[u8]>,

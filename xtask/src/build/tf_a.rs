@@ -1,4 +1,4 @@
-//! Which TF-A: the pinned source package, or the user's checkout.
+//! TF-A's source: the pinned package, or the user's checkout.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,8 +10,7 @@ use crate::setup::progress::say;
 use crate::setup::source_package::{Source, hex};
 use crate::setup::workspace::Workspace;
 
-/// TF-A, as Debian 13 has it. Its content is that of the upstream tag v2.12.1,
-/// but for vendors' binaries.
+/// TF-A, as Debian 13 has it: the upstream tag v2.12.1 without vendors' binaries.
 pub const TF_A: Source = Source {
     package: "arm-trusted-firmware",
     title: "TF-A",
@@ -30,20 +29,19 @@ const NEWEST: (u32, u32) = (2, 15);
 /// A source tree of TF-A.
 #[derive(Clone, Debug)]
 pub struct TfA {
-    /// Where it is.
+    /// The folder.
     pub dir: PathBuf,
-    /// Its version, such as "2.12.1".
+    /// The version, such as "2.12.1".
     pub version: String,
-    /// What tells it from any other source.
+    /// A text that no other source has.
     pub identity: String,
 }
 
 impl TfA {
-    /// The user's checkout at `dir`, or else the pinned package.
+    /// Finds the user's checkout at `dir`, or else the pinned package.
     ///
     /// # Errors
-    /// When `dir` is not a TF-A of a version that will do, or the package
-    /// cannot be fetched.
+    /// When `dir` is not a TF-A of a version that can be used, or the package cannot be fetched.
     pub fn locate(workspace: &Workspace, dir: Option<&Path>) -> Result<Self> {
         if let Some(dir) = dir {
             let dir = fs::canonicalize(dir).with_context(|| format!("--tf-a {}", dir.display()))?;
@@ -66,17 +64,15 @@ impl TfA {
             dir,
         })
     }
-}
 
-impl TfA {
-    /// Refuses a source whose own platform `qemu` does not power CPUs down.
+    /// Refuses a source of which the own platform `qemu` does not power CPUs down.
     ///
     /// # Errors
-    /// When it does not.
+    /// When it parks them.
     pub fn check_stock(&self) -> Result<()> {
         let path = self.dir.join("plat/qemu/common/qemu_pm.c");
         let hooks = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        // Up to 2.15.0 this stands for the power-down and for the way back.
+        // Up to 2.15.0 the power-down and the return from it are this assertion.
         if !hooks.contains("assert(0)") {
             return Ok(());
         }
@@ -88,10 +84,7 @@ impl TfA {
     }
 }
 
-/// Returns the version in `dir`'s Makefile, unless it is too old.
-///
-/// # Errors
-/// When `dir` is no TF-A, or one before [`OLDEST`].
+/// Returns the version in `dir`'s Makefile, unless it is before [`OLDEST`].
 fn supported(dir: &Path) -> Result<String> {
     let version = version(dir)?;
     if major_minor(&version) < OLDEST {
@@ -101,8 +94,7 @@ fn supported(dir: &Path) -> Result<String> {
     Ok(version)
 }
 
-/// Returns the warning that `version` deserves: the overlay platform was not
-/// run on it.
+/// Returns the warning for a version on which the overlay platform was not run.
 fn doubt(version: &str) -> Option<String> {
     let (oldest, newest) = (OLDEST, NEWEST);
     (major_minor(version) > newest).then(|| {
@@ -120,7 +112,7 @@ fn major_minor(version: &str) -> (u32, u32) {
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
-/// The version in `dir`'s Makefile.
+/// Returns the version in `dir`'s Makefile.
 ///
 /// # Errors
 /// When `dir` is not a source tree of TF-A.
@@ -151,7 +143,7 @@ fn parse_version(makefile: &str) -> Option<String> {
     })
 }
 
-/// A hash over the names and contents of all files that a build may read.
+/// Returns a hash over the names and contents of all files that a build may read.
 fn content(dir: &Path) -> Result<String> {
     let mut hash = Sha256::new();
     add(dir, dir, &mut hash)?;
@@ -167,7 +159,7 @@ pub(crate) fn add(root: &Path, dir: &Path, hash: &mut Sha256) -> Result<()> {
     for entry in entries {
         let path = entry.path();
         let name = path.strip_prefix(root).unwrap_or(&path);
-        // What a build does not read, or has written itself.
+        // A build does not read these, or has written them itself.
         let top = ["build", "docs", ".git", "debian", ".pc"];
         if dir == root && top.iter().any(|skip| name == Path::new(skip)) {
             continue;

@@ -1,10 +1,11 @@
 //! `cargo xtask boards`.
 
-use std::io::{self, Write as _, stdout};
+use std::io::Write as _;
 
 use anyhow::Result;
 
 use crate::board;
+use crate::setup::stdout::Out;
 use crate::setup::workspace::Workspace;
 
 pub(super) fn run(name: Option<&str>) -> Result<u8> {
@@ -17,12 +18,6 @@ pub(super) fn run(name: Option<&str>) -> Result<u8> {
             board::table(&boards.collect::<Result<Vec<_>>>()?)
         }
     };
-    match stdout().write_all(text.as_bytes()) {
-        // Who closed it has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(0),
-        done => {
-            done?;
-            Ok(0)
-        }
-    }
+    Out::default().write_all(text.as_bytes())?;
+    Ok(0)
 }

@@ -1,4 +1,4 @@
-//! What several verbs share: plans, interruptions and exit codes.
+//! Parts of several verbs: plans, interruptions and exit codes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,7 +25,7 @@ pub(super) const INCOMPLETE: u8 = 3;
 /// is skipped that must not be.
 pub(super) const FAILED: u8 = 1;
 
-/// The plan that the boot arguments `args` make: the payload would refuse bad
+/// Returns the plan that the boot arguments `args` make: the payload would refuse bad
 /// ones, but only after it has been built and started.
 pub(super) fn plan(args: Option<&str>) -> Result<Plan> {
     let args = args.unwrap_or_default();
@@ -33,7 +33,7 @@ pub(super) fn plan(args: Option<&str>) -> Result<Plan> {
     Plan::parse(args).map_err(|error| anyhow!("--args: {error}"))
 }
 
-/// What a Ctrl-C sets. While something is built, a first one ends what builds
+/// Returns the flag that a Ctrl-C sets. While something is built, a first one ends what builds
 /// it, and that ends this; the second one would have to come while QEMU runs.
 pub(super) fn interruption() -> Result<Arc<AtomicBool>> {
     let interrupt = Arc::new(AtomicBool::new(false));

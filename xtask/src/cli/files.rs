@@ -38,6 +38,12 @@ pub(super) fn outside(output: Named<'_, &Path>, dir: &Path, what: &str) -> Resul
     Ok(())
 }
 
+/// Refuses an output that is no place for a file, or one of the files that are read.
+pub(super) fn check(output: Named<'_, &Path>, inputs: &[Named<'_, Option<&Path>>]) -> Result<()> {
+    writable(output)?;
+    inputs.iter().try_for_each(|input| apart(output, *input))
+}
+
 /// Refuses to write two files to one place.
 pub(super) fn distinct(one: Named<'_, &Path>, other: Named<'_, &Path>) -> Result<()> {
     if same(one.1, other.1) {
@@ -52,7 +58,7 @@ pub(super) fn distinct(one: Named<'_, &Path>, other: Named<'_, &Path>) -> Result
     Ok(())
 }
 
-/// Whether both are one file. By links there can be two paths to it, and by
+/// Returns whether both are one file. By links there can be two paths to it, and by
 /// `./` to one that is not there yet.
 fn same(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| {
@@ -74,7 +80,7 @@ fn same(one: &Path, other: &Path) -> bool {
     new(one) && new(other) && place(one).is_some_and(|it| Some(it) == place(other))
 }
 
-/// The directory that `path` is in.
+/// Returns the directory that `path` is in.
 fn directory(path: &Path) -> &Path {
     let parent = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     parent.unwrap_or(Path::new("."))
@@ -158,7 +164,7 @@ pub(super) fn write_by(
     Ok(())
 }
 
-/// Whether `path` is one of those that the system makes, such as /dev/stdout.
+/// Returns whether `path` is one of those that the system makes, such as /dev/stdout.
 fn is_of_the_system(path: &Path) -> bool {
     fs::canonicalize(directory(path))
         .is_ok_and(|dir| ["/dev", "/proc"].iter().any(|place| dir.starts_with(place)))

@@ -4,19 +4,16 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use psci_bench::image::ParameterBlock;
 
 use super::common::plan;
 use super::files;
-use crate::board::firmware_kind::Firmware;
-use crate::board::{self, Board, Gic, GivenStates, PackageKind};
-use crate::build::firmware::Variant;
+use crate::board::{self, Board, PackageKind};
 use crate::build::image::{self, FILE_MAX};
-use crate::build::image_contents::{ImageWish, make_image};
-use crate::build::package;
-use crate::build::payload::{self, Tree};
+use crate::build::image_contents::TreeWish;
+use crate::build::{package, payload};
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::workspace::Workspace;
@@ -42,34 +39,14 @@ pub struct ImageArguments {
     /// Append no device tree: what a release ships, for all boards.
     #[arg(long, conflicts_with_all = ["board", "dtb", "args", "smp", "gic", "state_format", "core"])]
     pub bare: bool,
-    /// What the device tree says.
+    /// The contents of the device tree.
     #[command(flatten)]
-    pub tree: TreeArguments,
+    pub tree: TreeWish,
     /// The file to write, or a directory to write the board's file to
     /// [default: psci-bench-BOARD.bin in target/psci-bench]. For a
     /// board that takes an image tree, OUT.dtb and OUT.its are written, too.
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
-}
-
-/// What the device tree of an image says.
-#[derive(Debug, Args)]
-pub struct TreeArguments {
-    /// Append this device tree instead of one made of the board file.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["smp", "gic"])]
-    pub dtb: Option<PathBuf>,
-    /// Boot arguments, such as 'iterations=100 method=warm'.
-    #[arg(long, allow_hyphen_values = true)]
-    pub args: Option<String>,
-    /// How many CPUs [default: as the board file says].
-    #[arg(long, value_name = "N")]
-    pub smp: Option<u32>,
-    /// Which GIC, 2 or 3 [default: as the board file says].
-    #[arg(long, value_name = "2|3")]
-    pub gic: Option<Gic>,
-    /// Its idle states.
-    #[command(flatten)]
-    pub states: GivenStates,
 }
 
 pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
@@ -79,21 +56,24 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     let output = output(&workspace, arguments, of_board.then_some(&board))?;
     let out = ("--output", output.as_path());
     let package = board.package.as_ref().filter(|_| of_board);
-    let is_fit = package.is_some_and(|package| *package.kind.get_ref() == PackageKind::Fit);
+    let is_fit = package.is_some_and(|package| package.kind == PackageKind::Fit);
     let parts = is_fit.then(|| FitFiles::beside(&output)).transpose()?;
     // Before anything is written, and the payload is built.
-    files::writable(out)?;
-    files::apart(out, ("--dtb", arguments.tree.dtb.as_deref()))?;
-    files::apart(out, ("--base", arguments.base.as_deref()))?;
+    let inputs = [
+        ("--dtb", arguments.tree.dtb.as_deref()),
+        ("--base", arguments.base.as_deref()),
+    ];
+    files::check(out, &inputs)?;
     if let Some(parts) = &parts {
         parts.check(&output, arguments.base.as_deref())?;
     }
-    let base = released("--base", arguments.base.as_deref())?;
+    let base = image::released("--base", arguments.base.as_deref())?;
     let image = if arguments.bare {
         let base = base.map_or_else(|| payload::flat(&workspace), Ok)?;
         image::bare(base)?
     } else {
-        make(&workspace, &board, &arguments.tree, base)?
+        plan(arguments.tree.args.as_deref())?;
+        arguments.tree.make_image(&workspace, &board, base)?
     };
     files::write(out, &image)?;
     say(&format!("{}: {} bytes", output.display(), image.len()));
@@ -106,55 +86,16 @@ pub(super) fn run(arguments: &ImageArguments) -> Result<u8> {
     Ok(0)
 }
 
-/// The released payload in the file `path`, without any tree.
-pub(super) fn released(option: &str, path: Option<&Path>) -> Result<Option<Vec<u8>>> {
-    let Some(path) = path else {
-        return Ok(None);
-    };
-    let file = read_file::read(option, path, FILE_MAX)?;
-    let at = || format!("{option} {}", path.display());
-    Ok(Some(image::strip(file).with_context(at)?))
-}
-
-/// The image for `board`, of a released payload or of one that is built.
-pub(super) fn make(
-    workspace: &Workspace,
-    board: &Board,
-    arguments: &TreeArguments,
-    base: Option<Vec<u8>>,
-) -> Result<Vec<u8>> {
-    plan(arguments.args.as_deref())?;
-    board.check_gic(arguments.gic)?;
-    let wish = ImageWish {
-        cpus: match arguments.smp {
-            Some(cpus) => cpus,
-            None => board.default_cpus()?,
-        },
-        gic: arguments.gic.unwrap_or(board.default_gic()),
-        firmware: Firmware::TfA,
-        conduit: board.psci.conduit,
-        variant: Variant::default(),
-        states: arguments.states,
-        args: arguments.args.as_deref(),
-        emulated: false,
-    };
-    let tree = match &arguments.dtb {
-        Some(path) => Tree::File(path.clone()),
-        None => Tree::Board,
-    };
-    make_image(workspace, board, &wish, &tree, base)
-}
-
-/// Where to write: in a directory, by the name that the board's loader wants.
+/// Returns the output: in a directory, by the name that the board's loader wants.
 fn output(
     workspace: &Workspace,
     arguments: &ImageArguments,
     board: Option<&Board>,
 ) -> Result<PathBuf> {
     let raw = board.and_then(|board| board.package.as_ref());
-    let raw = raw.filter(|package| *package.kind.get_ref() == PackageKind::Raw);
+    let raw = raw.filter(|package| package.kind == PackageKind::Raw);
     let name = match raw {
-        Some(package) => package.file.get_ref().clone(),
+        Some(package) => package.file.clone(),
         None if arguments.bare => "payload.bin".into(),
         None => format!("psci-bench-{}.bin", arguments.board),
     };
@@ -170,7 +111,7 @@ fn output(
     }
 }
 
-/// What a flattened image tree is made of, besides the image: files beside it
+/// The parts of a flattened image tree besides the image: files beside it
 /// that have all of its name and an ending more.
 struct FitFiles {
     tree: PathBuf,
@@ -178,7 +119,7 @@ struct FitFiles {
 }
 
 impl FitFiles {
-    /// Those beside the image `output`.
+    /// Returns those beside the image `output`.
     fn beside(output: &Path) -> Result<Self> {
         let ending = output.extension().and_then(OsStr::to_str);
         let ending = ending.map(str::to_ascii_lowercase);
@@ -206,8 +147,7 @@ impl FitFiles {
     fn check(&self, output: &Path, base: Option<&Path>) -> Result<()> {
         let [tree, source] = self.named();
         for file in [tree, source] {
-            files::writable(file)?;
-            files::apart(file, ("--base", base))?;
+            files::check(file, &[("--base", base)])?;
             files::distinct(file, ("--output", output))?;
         }
         files::distinct(tree, source)?;
@@ -234,7 +174,7 @@ fn fit(board: &Board, output: &Path, parts: &FitFiles, image: &[u8]) -> Result<(
         let name = path.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
     };
-    let load = *board.load_address.get_ref();
+    let load = board.load_address;
     let source = package::fit_source(&board.title, &name(output), &name(&parts.tree), load)?;
     for (file, data) in parts.named().into_iter().zip([tree, source.as_bytes()]) {
         // By a link, it may be only now.

@@ -1,5 +1,6 @@
 //! `cargo xtask lab`.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -8,17 +9,14 @@ use clap::Args;
 use psci_bench::image::TREE_MAX;
 use psci_bench::plan::Plan;
 
-use super::common::plan;
-use super::image::{self, TreeArguments};
+use super::common::{interruption, plan};
 use crate::board::{self, Board, MINUTES_MAX, PackageKind};
-use crate::build::device_tree;
-use crate::build::fip::{self, Builder, read, sign};
 use crate::build::firmware::{Variant, fault};
-use crate::build::package::{self, Recipe};
-use crate::build::payload::Tree;
+use crate::build::image_contents::TreeWish;
+use crate::build::{device_tree, image, package};
 use crate::lab::cell::{self, Cell, Content};
+use crate::lab::content::Base;
 use crate::lab::place::{self, Place};
-use crate::lab::recovery::{self, Recovery};
 use crate::lab::{Engine, Names, words};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{prepare, timeout};
@@ -103,14 +101,14 @@ pub struct LabArguments {
     /// On QEMU: count instructions instead of time.
     #[arg(long, conflicts_with = "base")]
     pub icount: bool,
-    /// What the firmware is called in reports, where there is but one.
+    /// Name of the firmware in reports, if there is only one.
     #[arg(long, value_name = "NAME", value_parser = check_name)]
     pub name: Option<String>,
-    /// What the payload's device tree says. `end=` is as the engine needs it,
+    /// Contents of the payload's device tree. `end=` is as the engine needs it,
     /// unless --args says otherwise; with --dtb, --args take the place of the
     /// boot arguments in it.
     #[command(flatten)]
-    pub tree: TreeArguments,
+    pub tree: TreeWish,
     /// Use this released payload instead of building one.
     #[arg(long, value_name = "FILE")]
     pub payload: Option<PathBuf>,
@@ -131,7 +129,7 @@ pub struct LabArguments {
     /// it].
     #[arg(long, value_name = "PLACE", value_parser = words::printable)]
     pub place: Option<String>,
-    /// How long a job may take [default: as the board file says, 10 on QEMU; but
+    /// Most time of a job [default: as the board file says, 10 on QEMU; but
     /// at least as long as the plan needs].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MINUTES_MAX)))]
     pub minutes: Option<u32>,
@@ -147,116 +145,152 @@ pub struct LabArguments {
     pub output: PathBuf,
 }
 
-/// Where the firmware of a cell is from.
+/// The source of a cell's firmware.
 enum Source<'a> {
-    /// TF-A is built, in this variant.
+    /// TF-A that is built, in this variant.
     Built(Variant),
-    /// The user has it.
+    /// The user's file.
     Given(&'a NamedFile),
-    /// The board takes the image as it is.
+    /// None: the board takes the image as it is.
     None,
+}
+
+/// A cell that is asked for.
+struct Wish<'a> {
+    board: &'a Board,
+    names: Names,
+    source: Source<'a>,
+    place: Place,
 }
 
 pub(super) fn run(arguments: &LabArguments) -> Result<u8> {
     let workspace = Workspace::find()?;
     let args = with_end(arguments)?;
     let plan = plan(Some(&args))?;
-    let mut boards = Vec::new();
-    for name in &arguments.board {
-        boards.push(board::load(&workspace, name)?);
-    }
+    let boards = arguments.board.iter();
+    let boards = boards.map(|name| board::load(&workspace, name));
+    let boards = boards.collect::<Result<Vec<_>>>()?;
     check(arguments, &boards)?;
-    let mut cells = Vec::new();
-    for board in &boards {
-        for source in sources(arguments, board)? {
-            cells.push((board, name(arguments, board, &source)?, source));
-        }
-    }
-    if arguments.name.is_some() && cells.len() > 1 {
-        bail!(
-            "--name: there are {} cells: give each a name, as in --base NAME=FILE",
-            cells.len()
-        );
-    }
-    let folders: Vec<String> = cells.iter().map(|(_, names, _)| names.folder()).collect();
-    if let Some(place) = folders
-        .iter()
-        .position(|it| folders.iter().filter(|other| it == *other).count() > 1)
-    {
-        bail!(
-            "two cells are called {}: give each a name, as in --base NAME=FILE",
-            folders[place]
-        );
-    }
-    let mut places = Vec::new();
-    for (board, names, _) in &cells {
-        let place = Place::of(&arguments.output, names, board, arguments.force)?;
-        for (option, file) in inputs(arguments) {
-            place.apart(option, file)?;
-        }
-        places.push(place);
-    }
-    let tree = TreeArguments {
-        dtb: arguments.tree.dtb.clone(),
+    let wishes = wishes(arguments, &boards)?;
+    let tree = TreeWish {
         args: Some(args),
-        ..arguments.tree
+        ..arguments.tree.clone()
     };
-    let mut made = Vec::new();
-    // What takes long, and most that can be wrong, is before anything is written.
-    for ((board, names, source), place) in cells.into_iter().zip(places) {
-        let cpus = cpus(arguments, board)?;
-        cell::check(arguments.engine, &plan, cpus)?;
-        let (content, kept) = match source {
-            Source::Built(variant) => {
-                let prepared =
-                    prepare::prepare(&spec(arguments, board, &tree, variant, &plan, cpus))?;
-                (Content::Qemu(prepared.arguments().to_vec()), Some(prepared))
-            }
-            Source::Given(base) => (given(&workspace, arguments, board, &tree, base)?, None),
-            Source::None => {
-                let released = image::released("--payload", arguments.payload.as_deref())?;
-                let data = image::make(&workspace, board, &tree, released)?;
-                let file = package::package(board)?.file.get_ref().clone();
-                (Content::Loose { file, data }, None)
-            }
-        };
-        let cell = Cell {
-            names,
-            place,
-            board,
-            plan,
-            cpus,
-            minutes: arguments.minutes,
-            run: timeout::timeout(cpus, &plan),
-            url: arguments.url.clone(),
-            device_type: arguments.device_type.clone(),
-            tags: arguments.tags.clone(),
-            labgrid_place: arguments.place.clone(),
-            deny_skipped: arguments.deny_skipped,
-            content,
-        };
-        // What QEMU starts from is there until the cell has it.
-        made.push((cell, kept));
-    }
     let mut ready = Vec::new();
-    for (cell, _kept) in &made {
-        ready.push(cell.ready()?);
-    }
-    let stop = super::common::interruption()?;
-    place::put(&ready, &stop)?;
-    for (cell, _) in &made {
-        say(&cell.place.path.display().to_string());
+    let mut notes = Vec::new();
+    // Everything long, and most that can be wrong, is before anything is written.
+    for wish in wishes {
+        let board = wish.board;
+        notes.push(wish.place.path.display().to_string());
+        let cell = cell(&workspace, arguments, wish, &tree, plan)?;
         if let Content::Loose { file, .. } = &cell.content {
-            let install = package::package(cell.board)?.install.get_ref();
-            say(&format!(
+            let install = &package::package(board)?.install;
+            notes.push(format!(
                 "{file} goes onto the board before its tests run. {install}"
             ));
         }
+        ready.push(cell.ready()?);
     }
+    place::put(&ready, &*interruption()?)?;
+    notes.iter().for_each(|note| say(note));
     Ok(0)
 }
 
-/// The files and folders that are read.
+/// Returns the cells, each with a name and a place of its own.
+fn wishes<'a>(arguments: &'a LabArguments, boards: &'a [Board]) -> Result<Vec<Wish<'a>>> {
+    let mut named = Vec::new();
+    for board in boards {
+        for source in sources(arguments, board)? {
+            named.push((board, name(arguments, board, &source)?, source));
+        }
+    }
+    if arguments.name.is_some() && named.len() > 1 {
+        bail!(
+            "--name: there are {} cells: give each a name, as in --base NAME=FILE",
+            named.len()
+        );
+    }
+    let mut folders = HashSet::new();
+    let mut names = named.iter().map(|(_, names, _)| names.folder());
+    if let Some(folder) = names.find(|folder| !folders.insert(folder.clone())) {
+        bail!("two cells are called {folder}: give each a name, as in --base NAME=FILE");
+    }
+    let wish = |(board, names, source): (&'a Board, Names, _)| {
+        let place = Place::of(&arguments.output, &names, board, arguments.force)?;
+        for (option, file) in inputs(arguments) {
+            place.apart(option, file)?;
+        }
+        Ok(Wish {
+            board,
+            names,
+            source,
+            place,
+        })
+    };
+    named.into_iter().map(wish).collect()
+}
+
+/// Builds what the board of a cell starts from.
+fn cell<'a>(
+    workspace: &Workspace,
+    arguments: &LabArguments,
+    wish: Wish<'a>,
+    tree: &TreeWish,
+    plan: Plan,
+) -> Result<Cell<'a>> {
+    let board = wish.board;
+    let cpus = cpus(arguments, board)?;
+    cell::check(arguments.engine, &plan, cpus)?;
+    let run = timeout::timeout(cpus, &plan);
+    let image = || {
+        let released = image::released("--payload", arguments.payload.as_deref())?;
+        tree.make_image(workspace, board, released)
+    };
+    let content = match wish.source {
+        Source::Built(variant) => Content::Qemu(Box::new(prepare::prepare(&RunSpec {
+            board: board.name.clone(),
+            smp: Some(cpus),
+            gic: tree.gic,
+            variant,
+            fault: arguments.fault.clone(),
+            tf_a: arguments.tf_a.clone(),
+            icount: arguments.icount,
+            args: tree.args.clone(),
+            tree: tree.tree(),
+            states: tree.states,
+            timeout: run,
+            ..RunSpec::default()
+        })?)),
+        Source::Given(base) => Base {
+            board,
+            path: &base.path,
+            engine: arguments.engine,
+            key: arguments.nt_fw_key.as_deref(),
+        }
+        .content(workspace, image)?,
+        Source::None => Content::Loose {
+            data: image()?,
+            file: package::package(board)?.file.clone(),
+        },
+    };
+    Ok(Cell {
+        names: wish.names,
+        place: wish.place,
+        board,
+        plan,
+        cpus,
+        minutes: arguments.minutes,
+        run,
+        url: arguments.url.clone(),
+        device_type: arguments.device_type.clone(),
+        tags: arguments.tags.clone(),
+        labgrid_place: arguments.place.clone(),
+        deny_skipped: arguments.deny_skipped,
+        content,
+    })
+}
+
+/// Returns the files and folders that are read.
 fn inputs(arguments: &LabArguments) -> impl Iterator<Item = (&'static str, &Path)> {
     let bases = arguments.base.iter().map(|base| ("--base", &base.path));
     let others = [
@@ -272,10 +306,10 @@ fn inputs(arguments: &LabArguments) -> impl Iterator<Item = (&'static str, &Path
         .map(|(option, file)| (option, file.as_path()))
 }
 
-/// The boot arguments, with the end that the engine needs.
+/// Returns the boot arguments, with the end that the engine needs.
 fn with_end(arguments: &LabArguments) -> Result<String> {
     let args = arguments.tree.args.as_deref().unwrap_or_default();
-    // A word that is wrong is told as the user has written it.
+    // A word that is wrong is named as the user has written it.
     plan(Some(args))?;
     let says = args.split_whitespace().any(|word| word.starts_with("end="));
     Ok(match (says, args.trim()) {
@@ -291,18 +325,14 @@ fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
             "--base: with several files there can be one --board: call this again for the others"
         );
     }
-    let of_engines = [
+    let for_lava = arguments.device_type.is_some();
+    for (engine, option, is_given) in [
         (Engine::Lava, "--url", arguments.url.is_some()),
-        (
-            Engine::Lava,
-            "--device-type",
-            arguments.device_type.is_some(),
-        ),
+        (Engine::Lava, "--device-type", for_lava),
         (Engine::Lava, "--tags", !arguments.tags.is_empty()),
         (Engine::Labgrid, "--place", arguments.place.is_some()),
-    ];
-    for (engine, option, given) in of_engines {
-        if given && engine != arguments.engine {
+    ] {
+        if is_given && engine != arguments.engine {
             bail!(
                 "{option} is about {engine}, and this is for {}",
                 arguments.engine
@@ -319,9 +349,9 @@ fn check(arguments: &LabArguments, boards: &[Board]) -> Result<()> {
     Ok(())
 }
 
-/// Where the firmware for `board` is from: a cell each.
+/// Returns the sources of firmware for `board`, a cell each.
 fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<'a>>> {
-    let name = board.name.get_ref();
+    let name = &board.name;
     if board.qemu.is_some() {
         if let Some(base) = arguments.base.first() {
             bail!(
@@ -353,10 +383,7 @@ fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<
             board.title
         );
     }
-    match (
-        *package::package(board)?.kind.get_ref(),
-        arguments.base.as_slice(),
-    ) {
+    match (package::package(board)?.kind, arguments.base.as_slice()) {
         (PackageKind::Fip, []) => bail!(
             "{} boots a FIP: give the one that it boots now, or its recovery image, by --base",
             board.title
@@ -376,12 +403,12 @@ fn sources<'a>(arguments: &'a LabArguments, board: &Board) -> Result<Vec<Source<
     }
 }
 
-/// What the cell is called.
+/// Returns the name of the cell.
 fn name(arguments: &LabArguments, board: &Board, source: &Source<'_>) -> Result<Names> {
     let usual = || match source {
         Source::Built(variant) => {
             let mut name = match arguments.variant.as_slice() {
-                [] => board.default_firmware.get_ref().clone(),
+                [] => board.default_firmware.clone(),
                 // Only what differs from the usual one, which a name has room for.
                 _ => variant_name(*variant),
             };
@@ -401,14 +428,14 @@ fn name(arguments: &LabArguments, board: &Board, source: &Source<'_>) -> Result<
                 .map(|c| if is_plain(c) { c } else { '_' })
                 .collect()
         }
-        Source::None => board.default_firmware.get_ref().clone(),
+        Source::None => board.default_firmware.clone(),
     };
     let firmware = arguments.name.clone().unwrap_or_else(usual);
     let firmware = check_name(&firmware)
         .map_err(|why| anyhow::anyhow!("the firmware's name {firmware:?}: {why}; use --name"))?;
     Ok(Names {
         engine: arguments.engine,
-        board: board.name.get_ref().clone(),
+        board: board.name.clone(),
         firmware,
     })
 }
@@ -440,130 +467,6 @@ fn cpus(arguments: &LabArguments, board: &Board) -> Result<u32> {
         (None, Some(cpus)) => Ok(cpus),
         (None, None) => board.default_cpus(),
     }
-}
-
-fn spec(
-    arguments: &LabArguments,
-    board: &Board,
-    tree: &TreeArguments,
-    variant: Variant,
-    plan: &Plan,
-    cpus: u32,
-) -> RunSpec {
-    RunSpec {
-        board: board.name.get_ref().clone(),
-        smp: Some(cpus),
-        gic: tree.gic,
-        variant,
-        fault: arguments.fault.clone(),
-        tf_a: arguments.tf_a.clone(),
-        icount: arguments.icount,
-        args: tree.args.clone(),
-        tree: match &tree.dtb {
-            Some(path) => Tree::File(path.clone()),
-            None => Tree::Board,
-        },
-        states: tree.states,
-        timeout: timeout::timeout(cpus, plan),
-        ..RunSpec::default()
-    }
-}
-
-/// What the board is to boot, of what it boots now.
-fn given(
-    workspace: &Workspace,
-    arguments: &LabArguments,
-    board: &Board,
-    tree: &TreeArguments,
-    base: &NamedFile,
-) -> Result<Content> {
-    let path = base.path.as_path();
-    let at = || format!("--base {}", path.display());
-    let file = read_file::read("--base", path, recovery::FILE_MAX)?;
-    let lab = board.lab.as_ref();
-    let mut image = match (recovery::is_zip(&file), lab) {
-        (false, _) if recovery::has_zip(&file) && !fip::layout::is_fip(&file) => bail!(
-            "{}: something comes before the zip in it, as in an archive that unpacks itself: give \
-             the zip alone",
-            at()
-        ),
-        (false, _) => None,
-        (true, Some(lab)) => Some(Recovery::open(&file, lab.recovery.get_ref()).with_context(at)?),
-        (true, None) => bail!(
-            "{}: this is a zip, and the board file of {} has no [lab], which says where the FIP \
-             is in one",
-            at(),
-            board.title
-        ),
-    };
-    let old = match &mut image {
-        Some(image) => image.fip().with_context(at)?,
-        None => file.clone(),
-    };
-    let unknown = match &mut image {
-        Some(image) => image.check().with_context(at)?,
-        None => Vec::new(),
-    };
-    for name in unknown {
-        say(&format!(
-            "warning: {}: {name} is compressed in a way that is not known here: it is copied, and \
-             nobody has looked whether it is broken",
-            at()
-        ));
-    }
-    let fip = build(workspace, arguments, board, tree, &old).with_context(at)?;
-    match (image, lab) {
-        (Some(image), _) => Ok(Content::Recovery {
-            file: "recovery.zip".to_owned(),
-            data: image.with(&fip).with_context(at)?,
-        }),
-        (None, Some(lab)) if arguments.engine == Engine::Lava => bail!(
-            "{}: this is a FIP alone, and LAVA puts a recovery image on {}: give the zip that has \
-             {}",
-            at(),
-            board.title,
-            lab.recovery.get_ref()
-        ),
-        (None, _) => Ok(Content::Loose {
-            file: package::package(board)?.file.get_ref().clone(),
-            data: fip,
-        }),
-    }
-}
-
-/// The FIP `old`, with the payload as BL33.
-fn build(
-    workspace: &Workspace,
-    arguments: &LabArguments,
-    board: &Board,
-    tree: &TreeArguments,
-    old: &[u8],
-) -> Result<Vec<u8>> {
-    let (package, warnings) = read(old).context("the FIP")?;
-    for warning in warnings {
-        say(&format!("warning: the FIP: {warning}"));
-    }
-    let recipe = Recipe {
-        base: Some(Builder::of(&package, old)?),
-        given: Vec::new(),
-        key: arguments.nt_fw_key.as_deref(),
-        image: Vec::new(),
-    };
-    recipe.check(board)?;
-    let released = released(arguments.payload.as_deref())?;
-    let image = image::make(workspace, board, tree, released)?;
-    let mut builder = package::fip(
-        Recipe { image, ..recipe },
-        |request| sign::sign(workspace, request),
-        |signed| sign::verify(workspace, signed),
-    )?;
-    let align = package::package(board)?.align().max(package.align());
-    builder.align(align)?;
-    Ok(builder.build()?)
-}
-
-fn released(path: Option<&Path>) -> Result<Option<Vec<u8>>> {
-    image::released("--payload", path)
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use crate::soak::{boot_fuzz, fuzz};
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", after_help = EXIT_CODES)]
 pub struct Arguments {
-    /// What to do.
+    /// The verb.
     #[command(subcommand)]
     pub verb: Verb,
 }
@@ -57,7 +57,7 @@ pub enum Verb {
     Image(ImageArguments),
     /// Make, inspect and change Firmware Image Packages.
     Fip {
-        /// What to do.
+        /// The verb of the FIP.
         #[command(subcommand)]
         verb: FipVerb,
     },
@@ -116,16 +116,16 @@ pub enum Verb {
   cargo xtask fuzz boot --trees 1000 --blocks 100"
     )]
     Fuzz {
-        /// What else to fuzz.
+        /// Another fuzzer.
         #[command(subcommand)]
         verb: Option<FuzzVerb>,
         /// Which targets [default: all].
         #[arg(value_name = "TARGET", value_parser = fuzz::TARGETS)]
         targets: Vec<String>,
-        /// How long to run each.
+        /// Time for each target.
         #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=fuzz::SECONDS_MAX))]
         seconds: u32,
-        /// How many to run at a time [default: as many as the host has CPUs].
+        /// Number of targets at a time [default: as many as the host has CPUs].
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
         jobs: Option<u16>,
     },

@@ -11,6 +11,7 @@ mod main;
 mod overhead;
 mod qemu;
 mod report;
+mod report_verdict;
 mod setup;
 mod soak;
 pub mod test;

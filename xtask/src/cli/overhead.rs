@@ -8,12 +8,10 @@ use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result, bail};
 
-use super::files;
 use super::qemu::{self, QemuArguments};
 use super::report::{ReportArguments, read_all};
 use crate::board::firmware_kind::Firmware;
 use crate::build::firmware::{Pmf, Variant};
-use crate::qemu::run_result::RunResult;
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{ICOUNT_NS, run};
 use crate::report::analysis::overhead::{Unit, overhead};
@@ -36,9 +34,7 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     let logs = arguments.log.as_deref().map(logs);
     if let Some(logs) = &logs {
         for log in logs {
-            files::writable(("--log", log))?;
-            files::apart(("--log", log), ("--dtb", arguments.run.dtb.as_deref()))?;
-            files::apart(("--log", log), ("--image", arguments.run.image.as_deref()))?;
+            qemu::check_log(log, &arguments.run)?;
         }
     }
     let [with, without] = match logs {
@@ -75,11 +71,11 @@ pub(super) fn of_logs(arguments: &ReportArguments, without: &Path) -> Result<u8>
     let without = read_all(&[without.to_owned()])?;
     let [with, without] = [only(with.runs)?, only(without.runs)?];
     tell(&with, &without, Unit::Time)?;
-    let whole = super::report::all_complete([&with, &without]);
+    let whole = super::report_verdict::all_complete([&with, &without]);
     Ok(if whole { 0 } else { super::common::INCOMPLETE })
 }
 
-/// The files of both logs: `run.log` is `run.pmf.log` and `run.plain.log`.
+/// Returns the files of both logs: `run.log` is `run.pmf.log` and `run.plain.log`.
 fn logs(log: &Path) -> [PathBuf; 2] {
     ["pmf", "plain"].map(|build| {
         let mut name = log.file_stem().map_or_else(OsString::new, OsString::from);
@@ -93,7 +89,7 @@ fn logs(log: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// A run under one build, and its exit code.
+/// Returns a run under one build, and its exit code.
 fn one(
     build: &str,
     variant: Variant,
@@ -107,20 +103,12 @@ fn one(
         ..spec.clone()
     };
     let result = run::run(&spec, interrupt, &mut io::sink())?;
-    say(&format!("{build} build ({variant}): {}", ending(&result)));
+    say(&format!("{build} build ({variant}): {}", result.line()));
     for position in &result.positions {
         say(position);
     }
     let runs = read_bytes(build, &result.log).with_context(|| format!("the {build} build"))?;
     Ok((only(runs)?, result.exit_code()))
-}
-
-fn ending(result: &RunResult) -> String {
-    let (word, seconds) = (result.word(), result.elapsed.as_secs_f64());
-    match &result.diagnosis {
-        Some(diagnosis) => format!("{word} after {seconds:.1} s: {diagnosis}"),
-        None => format!("{word} after {seconds:.1} s"),
-    }
 }
 
 fn only(runs: Vec<LoggedRun>) -> Result<LoggedRun> {

@@ -1,6 +1,6 @@
 //! `cargo xtask qemu`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -38,7 +38,7 @@ Examples:
   cargo xtask qemu --dtb my-board.dtb --deny-skipped
   cargo xtask qemu --firmware kvm                # as a guest"))]
 pub struct QemuArguments {
-    /// What to run.
+    /// The run.
     #[command(flatten)]
     pub run: RunArguments,
     /// Also write the UART's bytes to this file; with --overhead, those of the
@@ -56,13 +56,13 @@ pub struct QemuArguments {
     pub deny_skipped: bool,
 }
 
-/// What a run is made of, for all commands that run.
+/// The parts of a run, for all commands that run.
 #[derive(Debug, Args)]
 pub struct RunArguments {
     /// The board: a folder of platforms/ that QEMU emulates.
     #[arg(long, value_name = "NAME", default_value = "qemu")]
     pub board: String,
-    /// How many CPUs [default: as the board file says]. The board qemu has up
+    /// Number of CPUs [default: as the board file says]. The board qemu has up
     /// to 8 with a GICv2; with a GICv3 up to 32 under TF-A and 512 under
     /// QEMU's own PSCI.
     #[arg(long, value_name = "N")]
@@ -78,12 +78,12 @@ pub struct RunArguments {
     /// CPU model, as QEMU calls it [default: as the board file says].
     #[arg(long, value_name = "MODEL")]
     pub cpu: Option<String>,
-    /// Whose PSCI: TF-A's at EL3, QEMU's own (no power-down, no PMF), or KVM's,
+    /// PSCI of TF-A at EL3, of QEMU itself (no power-down, no PMF), or of KVM,
     /// as a guest of an emulated Linux with 2 CPUs unless --smp says otherwise:
     /// it fetches Debian's kernel and QEMU for arm64, 62 MB, once.
     #[arg(long, value_enum, default_value_t = Firmware::TfA)]
     pub firmware: Firmware,
-    /// How TF-A is built: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,
+    /// Variant of TF-A: coherency=hw|sw, gic-reset=0|1, pmf=new|sip|off,
     /// state-id=original|extended, timer-stop=0|1, faults=0|1, osi=0|1, with commas
     /// between [default: the first of each].
     #[arg(long, value_name = "K=V,…")]
@@ -122,9 +122,7 @@ pub struct RunArguments {
 
 pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     if let Some(log) = &arguments.log {
-        files::writable(("--log", log))?;
-        files::apart(("--log", log), ("--dtb", arguments.run.dtb.as_deref()))?;
-        files::apart(("--log", log), ("--image", arguments.run.image.as_deref()))?;
+        check_log(log, &arguments.run)?;
     }
     let spec = RunSpec {
         log: arguments.log.clone(),
@@ -132,11 +130,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     };
     let interrupt = super::common::interruption()?;
     let result = run::run(&spec, &interrupt, &mut Out::default())?;
-    let (word, seconds) = (result.word(), result.elapsed.as_secs_f64());
-    let mut end = format!("{word} after {seconds:.1} s");
-    if let Some(diagnosis) = &result.diagnosis {
-        end = format!("{end}: {diagnosis}");
-    }
+    let mut end = result.line();
     if let Some(reason) = diagnosis::full_reason(&result.log) {
         end = format!("{end}: {reason}");
     }
@@ -157,7 +151,16 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     Ok(code)
 }
 
-/// The run that is asked for; its UART goes to no file.
+/// Refuses a log that cannot be written, or that is a file of the run.
+pub(super) fn check_log(log: &Path, run: &RunArguments) -> Result<()> {
+    let inputs = [
+        ("--dtb", run.dtb.as_deref()),
+        ("--image", run.image.as_deref()),
+    ];
+    files::check(("--log", log), &inputs)
+}
+
+/// Returns the run that is asked for; its UART goes to no file.
 pub(super) fn spec(arguments: &RunArguments) -> Result<RunSpec> {
     if arguments.firmware != Firmware::TfA {
         let name = arguments.firmware.name();

@@ -9,8 +9,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::TypedValueParser;
 
-use super::common::{FAILED, INCOMPLETE};
+use super::common::FAILED;
 use super::files;
+use super::report_verdict::{judge, judge_jobs};
 use crate::lab::serial;
 use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::report::analysis::compare::{self, Across, RowIs};
@@ -24,11 +25,9 @@ use crate::setup::plural::many;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 
-/// Exit code when a figure is worse than the baseline's.
-const REGRESSION: u8 = 1;
 /// A serial port's speed, unless another is asked for.
 const BAUD: u32 = 115_200;
-/// How many seconds to follow a run, unless that is asked for.
+/// Seconds to follow a run, unless an option gives them.
 const TIMEOUT: u64 = 3600;
 
 /// Arguments of `report`.
@@ -90,7 +89,7 @@ pub struct ReportArguments {
     /// was skipped is named.
     #[arg(long, conflicts_with = "overhead")]
     pub deny_skipped: bool,
-    /// What TF-A's documentation calls the platform, for --format tfa-docs.
+    /// The platform's name in TF-A's documentation, for --format tfa-docs.
     #[arg(long, value_name = "NAME")]
     pub platform: Option<String>,
     /// Compare with this log, or with these tables: a CSV file, or a folder
@@ -104,7 +103,7 @@ pub struct ReportArguments {
     /// build with PMF, and this one under the build without.
     #[arg(long, value_name = "PLAIN", conflicts_with_all = ["baseline", "merge", "format", "output", "serial", "run"])]
     pub overhead: Option<PathBuf>,
-    /// How much of the larger figure a change may be that is none, such as
+    /// Share of the larger figure below which a difference is no change, such as
     /// 0.02 or 2%.
     #[arg(long, value_name = "SHARE", requires = "baseline", default_value = "2%", value_parser = parse_share)]
     pub rtol: u32,
@@ -132,7 +131,7 @@ pub struct ReportArguments {
     /// Write what the serial port says to this file.
     #[arg(short, long, value_name = "FILE", requires = "serial")]
     pub log: Option<PathBuf>,
-    /// How many seconds to follow at most [default: 3600].
+    /// Most seconds to follow [default: 3600].
     #[arg(long, value_name = "SECONDS", requires = "serial", value_parser = clap::value_parser!(u64).range(1..=TIMEOUT_MAX))]
     pub timeout: Option<u64>,
 }
@@ -234,32 +233,6 @@ fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
     })
 }
 
-/// Says what is wrong with jobs, and the exit code for it.
-fn judge_jobs(matrix: &Matrix, runs: &[LoggedRun]) -> u8 {
-    let mut worst = 0;
-    let of_jobs = matrix.jobs.iter().flat_map(|job| &job.notes);
-    for note in matrix.notes.iter().chain(of_jobs) {
-        say(note);
-    }
-    for what in &matrix.unread {
-        worst = INCOMPLETE;
-        say(what);
-    }
-    for job in &matrix.jobs {
-        let (outcome, said) = outcome(job, runs);
-        let code = match outcome {
-            Outcome::Passed => continue,
-            Outcome::Failed => FAILED,
-            Outcome::Incomplete => INCOMPLETE,
-        };
-        worst = code.max(worst);
-        let said = said.join("; ");
-        let mark = if said.is_empty() { "" } else { ": " };
-        say(&format!("{}: {}{mark}{said}", job.name, outcome.word()));
-    }
-    worst
-}
-
 /// The run to compare with.
 fn read_baseline(path: &Path, place: Option<usize>) -> Result<LoggedRun> {
     let mut runs = if tables::are_at(path) {
@@ -337,11 +310,8 @@ fn check_wishes(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<
 
 fn check_output(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<()> {
     if let Some(log) = &arguments.log {
-        files::writable(("--log", log))?;
-        files::apart(
-            ("--log", log),
-            ("--baseline", arguments.baseline.as_deref()),
-        )?;
+        let baseline = ("--baseline", arguments.baseline.as_deref());
+        files::check(("--log", log), &[baseline])?;
         if let Some(output) = &arguments.output {
             files::distinct(("--log", log), ("-o", output))?;
         }
@@ -361,23 +331,13 @@ fn check_output(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<
         }
         return Ok(());
     }
-    files::writable(("-o", path))?;
-    let named = [
-        ("--baseline", &arguments.baseline),
-        ("--log", &arguments.log),
+    let logs = arguments.logs.iter();
+    let mut inputs = vec![
+        ("--baseline", arguments.baseline.as_deref()),
+        ("--log", arguments.log.as_deref()),
     ];
-    let logs = arguments
-        .logs
-        .iter()
-        .map(|log| ("LOG", Some(log.as_path())));
-    for file in named
-        .map(|(name, file)| (name, file.as_deref()))
-        .into_iter()
-        .chain(logs)
-    {
-        files::apart(("-o", path), file)?;
-    }
-    Ok(())
+    inputs.extend(logs.map(|log| ("LOG", Some(log.as_path()))));
+    files::check(("-o", path), &inputs)
 }
 
 pub(super) fn read_all(logs: &[PathBuf]) -> Result<Report> {
@@ -419,81 +379,6 @@ fn write(
             Ok(out.flush()?)
         }
     }
-}
-
-/// Says what is wrong, and the exit code for it: a log that is incomplete has
-/// figures that can not be relied on, and comes before what they say.
-fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
-    let mut code = 0;
-    for comparison in &report.comparisons {
-        let count = comparison.regressions().count();
-        if count == 0 {
-            continue;
-        }
-        code = REGRESSION;
-        let far = |percent: Option<f64>| percent.unwrap_or(f64::INFINITY);
-        let worst = comparison
-            .regressions()
-            .max_by(|a, b| far(a.1.percent()).total_cmp(&far(b.1.percent())));
-        let worst = worst.map_or(String::new(), |(scenario, change)| {
-            format!(
-                "; the greatest is {} in {}, {}",
-                change.key.in_sentence(),
-                scenario.key.id,
-                change
-                    .percent()
-                    .map_or("from zero".to_owned(), |it| format!("{it:+.2} %"))
-            )
-        });
-        let count = many(count, "regression");
-        let baseline = &comparison.baseline.source.input;
-        say(&format!("{count} against {baseline}{worst}"));
-    }
-    for comparison in &report.comparisons {
-        for lack in comparison.lacks() {
-            code = INCOMPLETE;
-            say(&format!(
-                "the comparison with {} is incomplete: {lack}",
-                comparison.baseline.source.input
-            ));
-        }
-    }
-    for run in report.runs.iter().chain(baseline) {
-        let (input, place) = (&run.source.input, run.source.place);
-        for doubt in run.doubts() {
-            say(&format!("{input} (run {place}): {doubt}"));
-        }
-    }
-    if !all_complete(report.runs.iter().chain(baseline)) {
-        code = INCOMPLETE;
-    }
-    code
-}
-
-/// Whether all `runs` are there to their ends; says what lacks of which is not.
-pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
-    let mut complete = true;
-    for run in runs.into_iter().filter(|run| !run.is_complete()) {
-        complete = false;
-        let source = &run.source;
-        say(&format!(
-            "{} (run {}): {}",
-            source.input,
-            source.place,
-            lacks(run)
-        ));
-    }
-    complete
-}
-
-/// What an incomplete run lacks, and what to do.
-fn lacks(run: &LoggedRun) -> String {
-    let mut all = run.integrity.shortfalls();
-    if run.integrity.records.is_none() && run.header.version.is_some() {
-        all.push("no record".to_owned());
-    }
-    all.push(run.end_lacks());
-    format!("incomplete: {}", all.join("; "))
 }
 
 /// A share as parts of a million: `0.02`, or `2%`.

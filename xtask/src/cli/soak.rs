@@ -49,7 +49,7 @@ pub struct SoakArguments {
     /// empty directory [default: the next number in target/psci-bench/soak].
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
-    /// What to run.
+    /// The run.
     #[command(flatten)]
     pub run: RunArguments,
 }

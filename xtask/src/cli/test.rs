@@ -15,9 +15,6 @@ use crate::setup::{self, Need, linux_trees, process};
 /// Runs the tests of both packages. `filter` goes to the test programs.
 ///
 /// Returns whether all of them passed.
-///
-/// # Errors
-/// When something that they need cannot be had.
 pub fn run(filter: &[String]) -> Result<bool> {
     let workspace = Workspace::find()?;
     setup::ensure(&workspace, &setup::ALL)?;
@@ -36,9 +33,6 @@ pub fn run(filter: &[String]) -> Result<bool> {
 /// Runs the test of the device trees of all of Linux's boards.
 ///
 /// Returns whether it passed.
-///
-/// # Errors
-/// When something that it needs cannot be had.
 pub fn trees() -> Result<bool> {
     let workspace = Workspace::find()?;
     linux_trees::fetch(&workspace)?;
@@ -52,9 +46,6 @@ pub fn trees() -> Result<bool> {
 /// Runs the tests as a guest under KVM.
 ///
 /// Returns whether they passed.
-///
-/// # Errors
-/// When something that they need cannot be had.
 pub fn kvm() -> Result<bool> {
     let workspace = Workspace::find()?;
     setup::ensure(&workspace, &[Need::Qemu, Need::Dtc, Need::RustTarget])?;

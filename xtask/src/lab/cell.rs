@@ -4,63 +4,66 @@
 //! cell's folder `results`, where `report --matrix` looks for it; `cell.json`
 //! says whose results these are.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use minijinja::context;
+use minijinja::value::{Serde, Value};
 use psci_bench::plan::{Method, Plan};
+use serde::Serialize;
 
 use super::engine::{Engine, Names};
 use super::place::{Place, Ready};
-use super::qemu::Machine;
-use super::{labgrid, lava, monitors, words};
-use crate::board::Board;
+use super::{monitors, templates, words};
+use crate::board::{Board, Deploy};
+use crate::qemu::prepare::Prepared;
+use crate::qemu::{CommandLine, PROGRAM};
 use crate::report::jobs::cell::{MARK, Mark, SCHEMA};
 
-/// How long a job may take on QEMU at least, unless it is said otherwise.
+/// The time of a job on QEMU, unless the user gives one or the plan needs more.
 const QEMU_MINUTES: u32 = 10;
-/// The same on a board that says nothing of it.
+/// The time of a job on a board whose file gives none.
 const BOARD_MINUTES: u32 = 30;
-/// What an engine needs besides the run: it copies files, and starts a board.
+/// The time that an engine needs to copy files and start a board.
 const ENGINE_MINUTES: u32 = 2;
 
-/// What the board starts from.
+/// The file that the board starts from.
 pub enum Content {
-    /// QEMU, by these arguments, with files that are copied into the cell.
-    Qemu(Vec<OsString>),
+    /// QEMU, with files that are copied into the cell.
+    Qemu(Box<Prepared>),
     /// A recovery image.
     Recovery {
-        /// Its name.
+        /// The name.
         file: String,
-        /// All of it.
+        /// The bytes.
         data: Vec<u8>,
     },
-    /// What somebody has to put on the board.
+    /// A file that somebody has to put on the board.
     Loose {
-        /// Its name.
+        /// The name.
         file: String,
-        /// All of it.
+        /// The bytes.
         data: Vec<u8>,
     },
 }
 
 /// A cell to be.
 pub struct Cell<'c> {
-    /// How it is called.
+    /// The parts of the name.
     pub names: Names,
     /// Where it is to be.
     pub place: Place,
-    /// Its board.
+    /// The board.
     pub board: &'c Board,
-    /// What the payload runs.
+    /// The plan of the payload.
     pub plan: Plan,
     /// On how many CPUs.
     pub cpus: u32,
-    /// How long a job may take, if the user says so.
+    /// The longest time of a job, if the user gives one.
     pub minutes: Option<u32>,
-    /// How long the run may take by its plan: a job has at least so much time.
+    /// The time that the run may take by its plan, which is the least of a job.
     pub run: Duration,
     /// Where the engine finds the cell's folder, if not here.
     pub url: Option<String>,
@@ -70,19 +73,13 @@ pub struct Cell<'c> {
     pub tags: Vec<String>,
     /// labgrid's name for the board: it has places, too.
     pub labgrid_place: Option<String>,
-    /// Whether the job fails where something is skipped.
+    /// True if the job fails where something is skipped.
     pub deny_skipped: bool,
-    /// What the board starts from.
+    /// The file that the board starts from.
     pub content: Content,
 }
 
-/// A file of a cell.
-type File = (String, Vec<u8>);
-
 /// Refuses what `engine` can do nothing with.
-///
-/// # Errors
-/// When it cannot.
 pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
     if plan.list {
         bail!("--args only=help: this lists scenarios and runs none, which no job passes with");
@@ -104,41 +101,26 @@ pub fn check(engine: Engine, plan: &Plan, cpus: u32) -> Result<()> {
 }
 
 impl Cell<'_> {
-    /// Makes all of the cell's files; nothing is written yet.
-    ///
-    /// # Errors
-    /// When the engine cannot be given what the cell has.
+    /// Returns all files of the cell; nothing is written yet. The last file makes
+    /// the folder a cell.
     pub fn ready(&self) -> Result<Ready> {
-        Ok(Ready {
-            place: self.place.clone(),
-            files: self.files()?,
-        })
-    }
-
-    /// The files of the cell; last the one that makes it a cell.
-    fn files(&self) -> Result<Vec<File>> {
-        let mut files = Vec::new();
-        let mut machine = None;
-        match &self.content {
-            Content::Qemu(arguments) => {
-                let taken = Machine::of(arguments)?;
-                for image in &taken.images {
-                    let data = fs::read(&image.from);
-                    let data = data.with_context(|| image.from.display().to_string())?;
-                    files.push((image.file.to_owned(), data));
-                }
-                machine = Some(taken);
+        let (mut files, qemu) = match &self.content {
+            Content::Qemu(run) => {
+                let qemu = Qemu::new(run.command_line())?;
+                (qemu.read_files()?, Some(qemu))
             }
             Content::Recovery { file, data } | Content::Loose { file, data } => {
-                files.push((file.clone(), data.clone()));
+                (vec![(file.clone(), data.clone())], None)
             }
-        }
-        let texts = match self.names.engine {
-            Engine::Lava => self.lava(machine.as_ref())?,
-            Engine::Labgrid => self.labgrid(machine.as_ref()),
         };
-        let texts = texts.into_iter();
-        files.extend(texts.map(|(name, text)| (name.to_owned(), text.into_bytes())));
+        let names: &[&'static str] = match (self.names.engine, &qemu) {
+            (Engine::Lava, Some(_)) => &["job.yaml", "device.yaml", "device.jinja2"],
+            (Engine::Lava, None) => &["job.yaml"],
+            (Engine::Labgrid, _) => &["env.yaml", "test_psci_bench.py", "pytest.ini"],
+        };
+        for (name, text) in templates::render(names, &self.context(qemu)?)? {
+            files.push((name.to_owned(), text.into_bytes()));
+        }
         let mark = Mark {
             schema: SCHEMA.to_owned(),
             version: 1,
@@ -151,11 +133,12 @@ impl Cell<'_> {
         };
         let mark = serde_json::to_string_pretty(&mark)? + "\n";
         files.push((MARK.to_owned(), mark.into_bytes()));
-        Ok(files)
+        let place = self.place.clone();
+        Ok(Ready { place, files })
     }
 
     fn minutes(&self) -> u32 {
-        let of_board = self.board.lab.as_ref().map(|lab| *lab.minutes.get_ref());
+        let of_board = self.board.lab.as_ref().map(|lab| lab.minutes);
         let usual = match self.content {
             Content::Qemu(_) => QEMU_MINUTES,
             _ => of_board.unwrap_or(BOARD_MINUTES),
@@ -165,67 +148,155 @@ impl Cell<'_> {
         self.minutes.unwrap_or(usual.max(least))
     }
 
-    fn lava(&self, machine: Option<&Machine>) -> Result<Vec<(&'static str, String)>> {
+    /// Returns the values for the templates of the cell's engine.
+    fn context(&self, qemu: Option<Qemu<'_>>) -> Result<Value> {
+        let Names {
+            board, firmware, ..
+        } = &self.names;
+        let both = context! { board, firmware, minutes => self.minutes(), qemu => Serde(&qemu) };
+        let of_engine = match self.names.engine {
+            Engine::Lava => self.for_lava()?,
+            Engine::Labgrid => {
+                let framed = self
+                    .plan
+                    .methods
+                    .iter()
+                    .any(|method| method == Method::Tftf);
+                let suite = self.plan.scenarios.suite();
+                let suite = suite.iter().filter(|_| framed);
+                let scenarios: Vec<_> = suite.map(|it| (it.tag(), it.name())).collect();
+                let (place, deny_skipped) = (&self.labgrid_place, self.deny_skipped);
+                context! { place, deny_skipped, scenarios }
+            }
+        };
+        Ok(context! { ..both, ..of_engine })
+    }
+
+    fn for_lava(&self) -> Result<Value> {
         let url = match &self.url {
             Some(url) => format!("{}/{}", url.trim_end_matches('/'), self.names.folder()),
             None => file_url(&self.place.path)?,
         };
-        let file = match &self.content {
-            Content::Qemu(_) => "",
-            Content::Recovery { file, .. } => file,
-            Content::Loose { .. } => bail!(
+        let usual = match (&self.content, &self.board.lab) {
+            (Content::Qemu(_), _) => "qemu",
+            (Content::Recovery { .. }, Some(lab)) => &lab.device_type,
+            _ => bail!(
                 "{} has no [lab] in its board file, which says how LAVA gets files onto it: use \
                  --engine labgrid",
                 self.board.title
             ),
         };
-        let (way, usual) = match (machine, &self.board.lab) {
-            (Some(machine), _) => (lava::Way::Qemu(machine), "qemu"),
-            (None, Some(lab)) => (lava::Way::Board(lab), lab.device_type.get_ref().as_str()),
-            (None, None) => bail!("{} has no [lab] in its board file", self.board.title),
+        let monitors = monitors::list(&self.plan, self.cpus, self.deny_skipped);
+        let device_type = self.device_type.as_deref().unwrap_or(usual);
+        let job = context! { url, device_type, tags => &self.tags, monitors => Serde(&monitors) };
+        let (Some(lab), Content::Recovery { file, .. }) = (&self.board.lab, &self.content) else {
+            return Ok(job);
         };
-        let job = lava::job(&lava::Job {
-            names: &self.names,
-            device_type: self.device_type.as_deref().unwrap_or(usual),
-            tags: &self.tags,
-            minutes: self.minutes(),
-            url: &url,
-            file,
-            way,
-            plan: &self.plan,
-            cpus: self.cpus,
-            deny_skipped: self.deny_skipped,
-        });
-        let mut texts = vec![("job.yaml", job)];
-        if let Some(machine) = machine {
-            texts.push(("device.yaml", lava::device(machine)));
-            texts.push(("device.jinja2", lava::DICTIONARY.to_owned()));
-        }
-        Ok(texts)
-    }
-
-    fn labgrid(&self, machine: Option<&Machine>) -> Vec<(&'static str, String)> {
-        let place = self.labgrid_place.as_deref();
-        let place = place.unwrap_or(&self.names.board);
-        let way = match (machine, &self.labgrid_place) {
-            (Some(machine), None) => labgrid::Way::Qemu(machine),
-            _ => labgrid::Way::Place(place),
+        let of_board = context! {
+            recovery => file,
+            deploy => match lab.deploy {
+                Deploy::Vemsd => "vemsd",
+                Deploy::Flasher => "flasher",
+            },
+            console => &lab.console,
+            prompt => &lab.prompt,
         };
-        let seconds = u64::from(self.minutes()) * 60;
-        let mut tests = labgrid::tests(&self.names, &self.plan, seconds);
-        if self.deny_skipped {
-            tests.push_str(labgrid::DENY_SKIPPED);
-        }
-        vec![
-            ("env.yaml", labgrid::environment(&self.names, &way)),
-            ("test_psci_bench.py", tests),
-            ("pytest.ini", labgrid::SETTINGS.to_owned()),
-        ]
+        Ok(context! { ..job, ..of_board })
     }
 }
 
-/// Where LAVA's dispatcher finds the folder `place` on this machine. It reads an
-/// address as it is written, so that there is no other way to write a character.
+/// QEMU's command line as the templates take it.
+#[derive(Serialize)]
+struct Qemu<'c> {
+    program: &'static str,
+    machine: &'c str,
+    cpu: &'c str,
+    memory_mib: &'c str,
+    /// Each with its value. Display, network, monitor and serial port are left to
+    /// the engines.
+    options: Vec<String>,
+    /// All arguments for which labgrid's driver, which starts where pytest does,
+    /// has no word.
+    extra_args: String,
+    files: Vec<QemuFile<'c>>,
+}
+
+/// A file that QEMU starts from.
+#[derive(Serialize)]
+struct QemuFile<'c> {
+    label: &'static str,
+    /// The name in the cell.
+    name: &'static str,
+    #[serde(skip)]
+    from: &'c Path,
+    /// QEMU's arguments before its path and after it.
+    before: String,
+    after: String,
+}
+
+impl<'c> Qemu<'c> {
+    /// Refuses a line that engines, which split options at blanks, cannot start.
+    fn new(line: &'c CommandLine) -> Result<Self> {
+        let words = [&line.machine, &line.cpu, &line.memory_mib];
+        for word in words.into_iter().chain(&line.options) {
+            if word.contains([' ', '\'', '"', '\\']) {
+                bail!("{word:?}: a lab's QEMU cannot be given this");
+            }
+        }
+        let mut options: Vec<String> = Vec::new();
+        for word in &line.options {
+            match options.last_mut().filter(|_| !word.starts_with('-')) {
+                Some(option) => *option = format!("{option} {word}"),
+                None => options.push(word.clone()),
+            }
+        }
+        let (option, from) = &line.boot;
+        let boot = QemuFile {
+            label: "firmware",
+            name: "firmware.bin",
+            from,
+            before: format!("{option} "),
+            after: String::new(),
+        };
+        let preload = line.preload.as_ref().map(|(from, address)| QemuFile {
+            label: "payload",
+            name: "payload.bin",
+            from,
+            before: "-device loader,file=".to_owned(),
+            after: format!(",addr={address:#x},force-raw=on"),
+        });
+        let mut extra_args = options.join(" ");
+        if let Some(file) = &preload {
+            let QemuFile {
+                name,
+                before,
+                after,
+                ..
+            } = file;
+            extra_args.push_str(&format!(" {before}{name}{after}"));
+        }
+        Ok(Self {
+            program: PROGRAM,
+            machine: &line.machine,
+            cpu: &line.cpu,
+            memory_mib: &line.memory_mib,
+            options,
+            extra_args,
+            files: [boot].into_iter().chain(preload).collect(),
+        })
+    }
+
+    fn read_files(&self) -> Result<Vec<(String, Vec<u8>)>> {
+        let read = |file: &QemuFile<'_>| {
+            let data = fs::read(file.from).with_context(|| file.from.display().to_string())?;
+            Ok((file.name.to_owned(), data))
+        };
+        self.files.iter().map(read).collect()
+    }
+}
+
+/// Returns the address of the folder `place` for LAVA's dispatcher on this machine. It reads
+/// an address as it is written, so that there is no other way to write a character.
 fn file_url(place: &Path) -> Result<String> {
     let at = || {
         format!(
@@ -252,7 +323,7 @@ mod tests {
     fn cell(board: &Board, engine: Engine) -> Cell<'_> {
         let names = Names {
             engine,
-            board: board.name.get_ref().clone(),
+            board: board.name.clone(),
             firmware: "v2.12".to_owned(),
         };
         Cell {
@@ -276,31 +347,38 @@ mod tests {
     }
 
     #[test]
+    fn qemu_gets_an_option_with_its_value_and_no_blanks() {
+        let words = |line: &str| line.split(' ').map(str::to_owned).collect();
+        let mut line = CommandLine {
+            machine: "virt,secure=on".to_owned(),
+            cpu: "max".to_owned(),
+            memory_mib: "1024".to_owned(),
+            options: words("-smp 4 -no-reboot -fw_cfg name=a,string=b,,c"),
+            boot: ("-bios", "/x/boot.bin".into()),
+            preload: None,
+            rest: Vec::new(),
+        };
+        let options = Qemu::new(&line).expect("taken apart").options;
+        assert_eq!(
+            options,
+            ["-smp 4", "-no-reboot", "-fw_cfg name=a,string=b,,c"]
+        );
+        line.options.push("a=b c".to_owned());
+        let error = Qemu::new(&line).err().expect("a blank").to_string();
+        assert!(error.contains("cannot be given"), "{error}");
+    }
+
+    #[test]
     fn a_job_has_the_time_that_its_run_has() {
         let workspace = Workspace::find().expect("the repository");
         let juno = board::load(&workspace, "juno").expect("a board");
         let mut cell = cell(&juno, Engine::Lava);
-        let of_board = juno.lab.as_ref().map(|lab| *lab.minutes.get_ref());
+        let of_board = juno.lab.as_ref().map(|lab| lab.minutes);
         assert_eq!(Some(cell.minutes()), of_board);
         cell.run = Duration::from_secs(7_201);
         assert_eq!(cell.minutes(), 121 + ENGINE_MINUTES);
         cell.minutes = Some(5);
         assert_eq!(cell.minutes(), 5);
-    }
-
-    #[test]
-    fn what_engines_cannot_follow() {
-        let plan = |args| Plan::parse(args).expect("good words");
-        assert!(check(Engine::Lava, &plan("method=tftf,warm"), 24).is_ok());
-        assert!(check(Engine::Labgrid, &plan(""), 512).is_ok());
-        let refused = |args, cpus| {
-            let error = check(Engine::Lava, &plan(args), cpus).expect_err("refused");
-            error.to_string()
-        };
-        assert!(refused("only=help", 4).contains("which no job passes"));
-        assert!(refused("method=warm", 4).contains("method=tftf,warm"));
-        assert!(refused("only=null_call", 4).contains("there is none"));
-        assert!(refused("", 25).contains("--smp 24 or less"));
     }
 
     #[test]

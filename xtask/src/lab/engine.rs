@@ -1,14 +1,12 @@
 //! Jobs for lab engines: LAVA and labgrid.
 //!
 //! ```text
-//! qemu ────── QEMU's command line, taken apart for engines
-//! lava ────── a job, and a device dictionary; monitors: what LAVA looks for
-//! labgrid ─── an environment, and the tests that pytest runs in it
+//! cell ────── a board with a firmware: the folder with all that an engine takes
+//! templates ─ its texts; monitors: what LAVA looks for
 //! recovery ── the FIP within a board's recovery image
-//! cell ────── a board with a firmware: the folder with all of these
-//! place ───── where that goes, and what there is replaced
-//! words ───── what the user says for engines
-//! yaml ────── scalars
+//! place ───── where the folder goes, and what is replaced there
+//! words ───── the user's words for engines
+//! serial ──── a run on a board, by its serial port
 //! ```
 //!
 //! No engine's work is done here: this writes what an engine takes, and
@@ -27,8 +25,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// How its folders begin.
-    #[must_use]
+    /// Returns the beginning of its folders' names.
     pub fn word(self) -> &'static str {
         match self {
             Self::Lava => "lava",
@@ -36,10 +33,9 @@ impl Engine {
         }
     }
 
-    /// What the payload has to do after its last line, by `end=`. LAVA waits
-    /// for QEMU to end, and shuts a board down itself; labgrid's driver for
-    /// QEMU fails where QEMU has ended by itself.
-    #[must_use]
+    /// Returns the payload's `end=`, for after its last line. LAVA waits
+    /// for QEMU to end, and shuts a board down itself; labgrid's driver for QEMU fails
+    /// where QEMU has ended by itself.
     pub fn end(self) -> &'static str {
         match self {
             Self::Lava => "off",
@@ -54,20 +50,19 @@ impl fmt::Display for Engine {
     }
 }
 
-/// What a cell is called by.
+/// The parts of the name of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
     /// The engine that its files are for.
     pub engine: Engine,
     /// The board's folder in `platforms`.
     pub board: String,
-    /// What the user calls the firmware.
+    /// The user's name of the firmware.
     pub firmware: String,
 }
 
 impl Names {
-    /// The name of the cell's folder.
-    #[must_use]
+    /// Returns the name of the cell's folder.
     pub fn folder(&self) -> String {
         format!("{}-{}-{}", self.engine, self.board, self.firmware)
     }

@@ -1,15 +1,13 @@
-//! What lab engines take, and runs on boards.
+//! Jobs for lab engines, and runs on boards.
 
 pub mod cell;
+pub mod content;
 mod engine;
-mod labgrid;
-mod lava;
 pub mod monitors;
 pub mod place;
-mod qemu;
 pub mod recovery;
 pub mod serial;
+mod templates;
 pub mod words;
-mod yaml;
 
 pub use self::engine::{Engine, Names};

@@ -1,4 +1,4 @@
-//! What LAVA looks for in the UART's output.
+//! The patterns that LAVA finds in the UART's output.
 //!
 //! LAVA goes through the output once. A job has a row of *monitors*, one after
 //! the other: each waits for its `start`, takes what matches its `pattern`, and
@@ -29,8 +29,7 @@
 //! alone: that is how LAVA's dispatcher sets pexpect up.
 
 use psci_bench::plan::{Method, Plan, ScenarioId};
-
-use super::yaml::quoted;
+use serde::Serialize;
 
 /// The most CPUs whose rows are in one piece with what is around them: LAVA
 /// searches 4,000 characters, of which up to 2,000 may be what came behind, as
@@ -39,19 +38,17 @@ use super::yaml::quoted;
 /// finds by the log.
 pub const CPUS_MAX: u32 = 24;
 
-/// How the payload ends: the end of the frame, or a last line that comes early.
+/// The end of the payload: the end of the frame, or a last line that comes early.
 const STOP: &str = r"Exiting tests\.|psci-bench: INCOMPLETE";
-/// What comes behind the rows.
+/// The words after the rows.
 const COMPLETE: &str = "  TEST COMPLETE";
-/// What a scenario begins with.
+/// The beginning of a scenario.
 const EXECUTING: &str = "> Executing '";
 /// A tag, without what all of them begin with, cluster and core.
 const LABEL: &str = r"\w+\t\d+\t\d+";
 /// The words of results, and what they are to LAVA.
-const FIXUPS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip, \
+const RESULTS: &str = "Passed: pass, Failed: fail, Crashed: fail, Skipped: skip, \
                       PASS: pass, FAIL: fail, INCOMPLETE: fail";
-/// The same where nothing may be skipped.
-const DENIED: &str = ", skipped: fail";
 
 /// A monitor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,7 +71,7 @@ enum Monitor {
 }
 
 impl Monitor {
-    /// How one is called where it comes again.
+    /// Returns the anchor by which a job repeats it.
     fn anchor(self) -> &'static str {
         match self {
             Self::Case => "case",
@@ -86,7 +83,7 @@ impl Monitor {
         }
     }
 
-    /// The test suite that LAVA keeps its results in.
+    /// Returns the test suite that LAVA keeps its results in.
     fn suite(self) -> &'static str {
         match self {
             Self::Case | Self::Verdict | Self::StrictVerdict => "psci-bench",
@@ -123,28 +120,32 @@ impl Monitor {
         }
     }
 
-    fn write(self, out: &mut String) {
-        let [start, end, pattern] = self.expressions();
-        out.push_str(&format!(
-            "    - &{}\n      name: {}\n      start: {}\n      end: {}\n      pattern: {}\n",
-            self.anchor(),
-            quoted(self.suite()),
-            quoted(&start),
-            quoted(&end),
-            quoted(&pattern)
-        ));
-        let denied = match self {
-            Self::Case | Self::Verdict => "",
-            Self::StrictVerdict => DENIED,
-            _ => return,
-        };
-        out.push_str(&format!("      fixupdict: {{{FIXUPS}{denied}}}\n"));
+    /// Returns the words of its results, and what they are to LAVA.
+    fn results(self) -> Option<String> {
+        match self {
+            Self::Case | Self::Verdict => Some(RESULTS.to_owned()),
+            Self::StrictVerdict => Some(format!("{RESULTS}, skipped: fail")),
+            _ => None,
+        }
     }
 }
 
-/// The monitor that takes `eats` of a row, of which `left` is then the
-/// beginning. Its number comes `behind` others and is `closed` by what comes
-/// next: without, a number could be taken of which the end is yet to come.
+/// A monitor as a job has it.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Listed {
+    anchor: &'static str,
+    /// True if the anchor is enough.
+    is_repeated: bool,
+    suite: &'static str,
+    start: String,
+    end: String,
+    pattern: String,
+    results: Option<String>,
+}
+
+/// Returns the monitor that takes `eats` of a row, of which `left` is then the
+/// beginning. Its number comes `behind` others and is `closed` by what comes next:
+/// without, a number could be taken of which the end is yet to come.
 fn row(eats: &str, left: &str, behind: &str, closed: &str) -> [String; 3] {
     let next = format!("{COMPLETE}|{EXECUTING}|{STOP}");
     [
@@ -156,7 +157,7 @@ fn row(eats: &str, left: &str, behind: &str, closed: &str) -> [String; 3] {
     ]
 }
 
-/// The monitors for what `plan` prints on `cpus` CPUs, in their order.
+/// Returns the monitors for what `plan` prints on `cpus` CPUs, in their order.
 fn sequence(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     let mut all = Vec::new();
     let framed = plan.methods.iter().any(|method| method == Method::Tftf);
@@ -178,21 +179,26 @@ fn sequence(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Monitor> {
     all
 }
 
-/// The list `monitors` of a job: each in full where it comes first, and by its
-/// anchor from then on. With `deny_skipped` the verdict fails where something is
-/// skipped.
-pub(super) fn write(plan: &Plan, cpus: u32, deny_skipped: bool) -> String {
-    let mut out = String::new();
+/// Returns the monitors of a job. With `deny_skipped` the verdict fails where
+/// something is skipped.
+pub(super) fn list(plan: &Plan, cpus: u32, deny_skipped: bool) -> Vec<Listed> {
     let mut seen = Vec::new();
-    for monitor in sequence(plan, cpus, deny_skipped) {
-        if seen.contains(&monitor) {
-            out.push_str(&format!("    - *{}\n", monitor.anchor()));
-        } else {
-            monitor.write(&mut out);
-            seen.push(monitor);
+    let listed = |monitor: Monitor| {
+        let [start, end, pattern] = monitor.expressions();
+        let is_repeated = seen.contains(&monitor);
+        seen.push(monitor);
+        Listed {
+            anchor: monitor.anchor(),
+            is_repeated,
+            suite: monitor.suite(),
+            start,
+            end,
+            pattern,
+            results: monitor.results(),
         }
-    }
-    out
+    };
+    let all = sequence(plan, cpus, deny_skipped).into_iter();
+    all.map(listed).collect()
 }
 
 #[cfg(test)]
@@ -225,7 +231,7 @@ mod tests {
             let (rest, groups) = found(monitor, &text).expect("a number");
             let groups: Vec<&str> = groups.iter().flatten().map(String::as_str).collect();
             assert_eq!(groups, ["cpu_off_serial\t1\t0", number, "ns"]);
-            // Nobody finds a row that another has been over.
+            // No monitor finds a row that another one has taken.
             assert!(found(monitor, &rest).is_none());
             // Nor a number that is not there to its end.
             let end = text.find(number).expect("there") + number.len();
@@ -273,49 +279,49 @@ mod tests {
             let (_, groups) = found(Monitor::StrictVerdict, line)?;
             groups.last().cloned().flatten()
         };
-        let line = |word: &str, tests: u32, rows: u32| {
-            format!(
+        for (word, tests, rows, expected) in [
+            ("PASS", 0, 0, "PASS"),
+            ("PASS", 4, 0, "skipped"),
+            ("PASS", 10, 0, "skipped"),
+            ("PASS", 0, 1, "skipped"),
+            ("PASS", 0, 120, "skipped"),
+            ("FAIL", 1, 1, "FAIL"),
+        ] {
+            let line = format!(
                 "psci-bench: {word} (6 passed, {tests} skipped, 10 failed; 960 samples, \
                  40 not counted, {rows} rows skipped, 0 CPUs lost)"
-            )
-        };
-        for (tests, rows, expected) in [
-            (0, 0, "PASS"),
-            (4, 0, "skipped"),
-            (10, 0, "skipped"),
-            (0, 1, "skipped"),
-            (0, 120, "skipped"),
-        ] {
-            let line = line("PASS", tests, rows);
-            let end = format!("{line}\r\n");
-            assert_eq!(result(&end).as_deref(), Some(expected), "{line}");
+            );
+            assert_eq!(
+                result(&format!("{line}\r\n")).as_deref(),
+                Some(expected),
+                "{line}"
+            );
             // The counts may be yet to come.
             assert_eq!(result(&line), None);
         }
-        let failed = line("FAIL", 1, 1) + "\r\n";
-        assert_eq!(result(&failed).as_deref(), Some("FAIL"));
         let stopped = "psci-bench: INCOMPLETE: 1 skipped\r\n";
         assert_eq!(result(stopped).as_deref(), Some("INCOMPLETE"));
         // LAVA would take a word that it does not know for a result of its own.
-        let text = write(&Plan::parse("").expect("good"), 1, true);
-        assert!(text.contains("INCOMPLETE: fail, skipped: fail}\n"));
+        let results = Monitor::StrictVerdict.results().expect("results");
+        assert!(results.ends_with("INCOMPLETE: fail, skipped: fail"));
     }
 
     #[test]
-    fn a_row_for_each_row() {
-        let plan = Plan::parse("only=cpu_susp_serial,psci_version_parallel").expect("good words");
-        let text = write(&plan, 2, false);
-        let lines: Vec<&str> = text
-            .lines()
-            .filter(|line| line.starts_with("    - "))
-            .collect();
+    fn each_row_has_its_monitors_by_anchor_from_the_second_on() {
+        let plan = |args| Plan::parse(args).expect("good words");
+        let listed = list(
+            &plan("only=cpu_susp_serial,psci_version_parallel"),
+            2,
+            false,
+        );
+        let shown = listed.iter().map(|it| match it.is_repeated {
+            true => format!("*{}", it.anchor),
+            false => format!("&{}", it.anchor),
+        });
         let expected = "&case &powerdown &wakeup &cache-flush *powerdown *wakeup *cache-flush \
                         *case &latency *latency &verdict";
-        let expected: Vec<String> = expected
-            .split_whitespace()
-            .map(|word| format!("    - {word}"))
-            .collect();
-        assert_eq!(lines, expected);
-        assert!(!write(&Plan::parse("method=warm").expect("good"), 2, false).contains("&case"));
+        assert_eq!(shown.collect::<Vec<_>>().join(" "), expected);
+        let warm = list(&plan("method=warm"), 2, false);
+        assert!(warm.iter().all(|it| it.anchor == "verdict"));
     }
 }

@@ -41,18 +41,15 @@ const TESTS: &str = "test_psci_bench.py";
 pub struct Place {
     /// Where it is; absolute.
     pub path: PathBuf,
-    /// Whether a cell that is there is replaced.
+    /// True if a cell that is there is replaced.
     force: bool,
-    /// What the board's loader takes is called so.
+    /// The name of the file that the board's loader takes.
     loaded: Option<String>,
 }
 
 impl Place {
-    /// The place of a cell below `dir`. A cell that is there is replaced if
+    /// Returns the place of a cell below `dir`. A cell that is there is replaced if
     /// `force` says so.
-    ///
-    /// # Errors
-    /// When something is there that is not to be replaced.
     pub fn of(dir: &Path, names: &Names, board: &Board, force: bool) -> Result<Self> {
         let absolute = if dir.exists() {
             fs::canonicalize(dir)
@@ -65,7 +62,7 @@ impl Place {
                 .with_context(|| format!("-o {}", dir.display()))?
                 .join(names.folder()),
             force,
-            loaded: package.map(|package| package.file.get_ref().clone()),
+            loaded: package.map(|package| package.file.clone()),
         };
         this.free()?;
         Ok(this)
@@ -110,9 +107,6 @@ impl Place {
     }
 
     /// Refuses a file that is read, by `option`, where all is to be replaced.
-    ///
-    /// # Errors
-    /// When `file` is in the cell.
     pub fn apart(&self, option: &str, file: &Path) -> Result<()> {
         let places = (fs::canonicalize(&self.path), fs::canonicalize(file));
         if let (Ok(place), Ok(inside)) = places
@@ -131,7 +125,7 @@ impl Place {
     }
 }
 
-/// Whether `dir` is what Python has made of the tests, and no more.
+/// Returns whether `dir` is what Python has made of the tests, and no more.
 fn is_translation(dir: &Path) -> bool {
     let stem = TESTS.trim_end_matches("py");
     let ours = |name: &str| name.starts_with(stem) && name.ends_with(".pyc");
@@ -145,24 +139,20 @@ fn is_translation(dir: &Path) -> bool {
 pub struct Ready {
     /// Where it goes.
     pub place: Place,
-    /// Its files, of which the last makes it a cell.
+    /// The files, of which the last makes it a cell.
     pub files: Vec<(String, Vec<u8>)>,
 }
 
-/// A cell that is put together, and goes if nobody wants it.
+/// A cell that is put together, and removed unless it is kept.
 struct Staged<'r> {
     place: &'r Place,
     partial: TempDir,
-    /// What was there before.
+    /// The cell that was there before.
     old: Option<TempDir>,
     placed: bool,
 }
 
 /// Writes cells, all of them or none.
-///
-/// # Errors
-/// Those of the file system; when a place has been taken in the meantime; and
-/// when `stop` says that it is not wanted any more.
 pub fn put(cells: &[Ready], stop: &AtomicBool) -> Result<()> {
     let mut staged = Vec::new();
     for cell in cells {
@@ -233,7 +223,7 @@ impl Staged<'_> {
         Ok(())
     }
 
-    /// All as it was.
+    /// Restores what was there before.
     fn undo(&mut self) {
         if self.placed && fs::rename(&self.place.path, self.partial.path()).is_err() {
             say(&format!("warning: {} stays", self.place.shown()));
@@ -260,13 +250,13 @@ impl Staged<'_> {
     }
 }
 
-/// A folder in `dir` that is no cell, by its name.
+/// Returns a folder in `dir` that is no cell, by its name.
 fn scratch(dir: &Path) -> Result<TempDir> {
     let made = tempfile::Builder::new().prefix(".cell-").tempdir_in(dir);
     made.with_context(|| format!("-o {}", dir.display()))
 }
 
-/// A scratch folder is its owner's alone; this one is for all whom a new folder
+/// Returns a scratch folder is its owner's alone; this one is for all whom a new folder
 /// would be for.
 fn open(dir: &Path) -> Result<()> {
     let fresh = dir.join("new");

@@ -6,13 +6,15 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read, Seek};
+use std::ops::Range;
 
 use anyhow::{Context, Result, bail};
 use zip::ZipArchive;
 use zip::read::{ArchiveOffset, Config, ZipFile};
 
-use self::list::{BROKEN, DEFLATED, List, STORED};
+use self::list::{BROKEN, Bytes, List, Record};
+use self::splice::{DEFLATED, LOCAL_SIZE, SIZES_AFTER, STORED};
 
 mod list;
 mod splice;
@@ -24,11 +26,10 @@ mod tests;
 pub const FILE_MAX: usize = 512 << 20;
 /// The largest FIP in it, in bytes.
 const FIP_MAX: u64 = 64 << 20;
-/// How much all of it may have unpacked, in bytes: an SD card of that time.
+/// The most bytes of all files unpacked: an SD card of that time.
 const UNPACKED_MAX: u64 = 2 << 30;
 
-/// Whether `file` is a zip, rather than a FIP.
-#[must_use]
+/// Returns whether `file` is a zip, rather than a FIP.
 pub fn is_zip(file: &[u8]) -> bool {
     // One with files, one without any, and one that is a part of several.
     [&b"PK\x03\x04"[..], b"PK\x05\x06", b"PK\x07\x08"]
@@ -36,8 +37,7 @@ pub fn is_zip(file: &[u8]) -> bool {
         .any(|magic| file.starts_with(magic))
 }
 
-/// Whether `file` ends as a zip, and begins with something else.
-#[must_use]
+/// Returns whether `file` ends as a zip, and begins with something else.
 pub fn has_zip(file: &[u8]) -> bool {
     !is_zip(file) && list::ends_as_one(file)
 }
@@ -47,90 +47,59 @@ pub struct Recovery<'r> {
     file: &'r [u8],
     list: List<'r>,
     archive: ZipArchive<Cursor<Cow<'r, [u8]>>>,
-    /// What the FIP is called.
+    /// The header, data, and sizes after them of each file.
+    extents: Vec<Range<usize>>,
+    /// The FIP's name.
     member: String,
-    /// The place of the FIP among its files.
+    /// The place of the FIP among the files.
     fip: usize,
 }
 
 impl<'r> Recovery<'r> {
     /// Opens `file`, in which the FIP is called `member`.
-    ///
-    /// # Errors
-    /// When it is no zip or a broken one, when it is encrypted, and when it has
-    /// no such file, two files of one name, or another one that is the FIP too
-    /// on a card.
     pub fn open(file: &'r [u8], member: &str) -> Result<Self> {
         if !is_zip(file) {
             bail!("this is no zip");
         }
         let list = List::read(file)?;
-        let archive = ZipArchive::with_config(
-            // It begins where the file does: `list` has seen to that.
-            Config {
-                archive_offset: ArchiveOffset::Known(0),
-            },
-            Cursor::new(list.without_comment(file)),
-        );
-        let archive = archive.context(BROKEN)?;
         let mut names = HashSet::new();
-        if let Some(entry) = list.entries.iter().find(|it| !names.insert(it.name)) {
-            bail!(
-                "two files in it are called {:?}",
-                String::from_utf8_lossy(entry.name)
-            );
+        if let Some(record) = list.records.iter().find(|it| !names.insert(it.name)) {
+            bail!("two files in it are called {:?}", record.shown());
         }
-        if let Some(entry) = list.entries.iter().find(|it| it.encrypted) {
-            bail!(
-                "{:?} is encrypted: give a zip that is not",
-                String::from_utf8_lossy(entry.name)
-            );
+        if let Some(record) = list.records.iter().find(|it| it.is_encrypted()) {
+            let name = record.shown();
+            bail!("{name:?} is encrypted: give a zip that is not");
         }
+        // The zip begins where the file does: `list` has checked that.
+        let archive_offset = ArchiveOffset::Known(0);
+        let bytes = Cursor::new(list.without_comment(file));
+        let archive = ZipArchive::with_config(Config { archive_offset }, bytes);
+        let mut archive = archive.context(BROKEN)?;
+        if archive.has_overlapping_entries().context(BROKEN)? {
+            bail!("{BROKEN}: two files in it have bytes in common");
+        }
+        let extents = extents(file, &mut archive, &list).context(BROKEN)?;
         let mut this = Self {
             file,
             list,
             archive,
+            extents,
             member: member.to_owned(),
             fip: 0,
         };
-        this.agree().context(BROKEN)?;
         this.fip = this.find()?;
         Ok(this)
     }
 
-    /// Refuses what two readers do not read the same.
-    fn agree(&mut self) -> Result<()> {
-        let both = (self.archive.len(), self.list.entries.len());
-        if both.0 != both.1 {
-            bail!(
-                "{} files are listed in it, and {} can be found",
-                both.1,
-                both.0
-            );
-        }
-        for (place, listed) in self.list.entries.iter().enumerate() {
-            let entry = self.archive.by_index_raw(place);
-            let entry = entry.with_context(|| format!("file {place}"))?;
-            if entry.header_start() != listed.extent.start as u64
-                || entry.central_header_start() != listed.record.start as u64
-                || entry.compressed_size() != listed.packed as u64
-                || entry.size() != listed.size
-                || entry.crc32() != listed.crc
-            {
-                bail!("{:?} is listed in two ways", called(&entry)?);
-            }
-        }
-        Ok(())
-    }
-
-    /// The place of the FIP, which is the only file that can become it on a card.
+    /// Returns the place of the FIP, which is the only file that can become it on a
+    /// card.
     fn find(&mut self) -> Result<usize> {
         let wanted = on_card(&self.member);
         let (mut found, mut same, mut others) = (None, Vec::new(), Vec::new());
-        for (place, listed) in self.list.entries.iter().enumerate() {
+        for (place, listed) in self.list.records.iter().enumerate() {
             let name = called(&self.archive.by_index_raw(place)?)?;
             // A second name is for those who read it.
-            let plain = String::from_utf8_lossy(listed.name);
+            let plain = listed.shown();
             if plain.split(['/', '\\']).any(|part| part == "..") {
                 bail!("{plain:?} in it leads out of the card");
             }
@@ -165,19 +134,16 @@ impl<'r> Recovery<'r> {
     }
 
     /// Unpacks all files, to see that none is broken. What comes back are those
-    /// that are compressed in a way that is not known here: of these nobody knows.
-    ///
-    /// # Errors
-    /// When one is broken, or all of them are larger than a card.
+    /// that are compressed in a way that is not known here: these are not checked.
     pub fn check(&mut self) -> Result<Vec<String>> {
         self.check_within(UNPACKED_MAX)
     }
 
-    /// The same, if it has at most so many bytes unpacked.
+    /// Returns the same, if it has at most so many bytes unpacked.
     fn check_within(&mut self, most: u64) -> Result<Vec<String>> {
         let mut unknown = Vec::new();
         let mut left = most;
-        for (place, listed) in self.list.entries.iter().enumerate() {
+        for (place, listed) in self.list.records.iter().enumerate() {
             let name = called(&self.archive.by_index_raw(place)?)?;
             if !matches!(listed.method, STORED | DEFLATED) {
                 unknown.push(name);
@@ -186,35 +152,27 @@ impl<'r> Recovery<'r> {
             let entry = self.archive.by_index(place);
             let entry = entry.with_context(|| format!("{name} cannot be unpacked"))?;
             // The size that it says it has is another's word.
+            let size = entry.size();
             let read = io::copy(&mut entry.take(left + 1), &mut io::sink());
             let read = read.with_context(|| format!("{name} cannot be unpacked"))?;
             left = left.checked_sub(read).with_context(|| {
                 format!("it has more than the {most} bytes unpacked that are accepted")
             })?;
-            if read != listed.size {
-                bail!(
-                    "{name} has {read} bytes, and not the {} that are listed",
-                    listed.size
-                );
+            if read != size {
+                bail!("{name} has {read} bytes, and not the {size} that are listed");
             }
         }
         Ok(unknown)
     }
 
-    /// The FIP.
-    ///
-    /// # Errors
-    /// When it cannot be unpacked, or is larger than any.
+    /// Returns the FIP.
     pub fn fip(&mut self) -> Result<Vec<u8>> {
         self.fip_within(FIP_MAX)
     }
 
-    /// The FIP, if it has at most so many bytes.
-    ///
-    /// # Errors
-    /// As [`Recovery::fip`].
+    /// Returns the FIP, if it has at most so many bytes.
     pub fn fip_within(&mut self, most: u64) -> Result<Vec<u8>> {
-        let method = self.list.entries[self.fip].method;
+        let method = self.list.records[self.fip].method;
         if !matches!(method, STORED | DEFLATED) {
             bail!(
                 "the FIP in it cannot be unpacked: its method of compression is {method}; have it \
@@ -234,14 +192,10 @@ impl<'r> Recovery<'r> {
         Ok(fip)
     }
 
-    /// The image with `fip` in the FIP's place, which keeps its name, its date,
+    /// Returns the image with `fip` in the FIP's place, which keeps its name, its date,
     /// its attributes, and whether it is stored or deflated.
-    ///
-    /// # Errors
-    /// When the FIP is compressed in another way, and when it would not be found
-    /// in what has become of it.
     pub fn with(self, fip: &[u8]) -> Result<Vec<u8>> {
-        let new = splice::splice(self.file, &self.list, self.fip, fip)?;
+        let new = splice::splice(self.file, &self.list, &self.extents, self.fip, fip)?;
         let mut again = Recovery::open(&new, &self.member).context("what has become of it")?;
         if again.fip_within(fip.len() as u64)? != fip {
             bail!("what has become of it has another FIP");
@@ -250,14 +204,90 @@ impl<'r> Recovery<'r> {
     }
 }
 
-/// The name of a file in it.
+/// Returns the extent of each file that `list` has. The sizes after a file have
+/// one of four forms: two numbers of 4 or 8 bytes, a checksum, with or without a
+/// mark.
+fn extents<R: Read + Seek>(
+    file: &[u8],
+    archive: &mut ZipArchive<R>,
+    list: &List<'_>,
+) -> Result<Vec<Range<usize>>> {
+    let both = (archive.len(), list.records.len());
+    if both.0 != both.1 {
+        bail!(
+            "{} files are listed in it, and {} can be found",
+            both.1,
+            both.0
+        );
+    }
+    let mut starts = vec![list.place.start];
+    let mut extents = Vec::new();
+    for (place, record) in list.records.iter().enumerate() {
+        let entry = archive.by_index_raw(place)?;
+        if entry.central_header_start() != record.place.start as u64 {
+            bail!("{:?} is listed in two ways", record.shown());
+        }
+        let start = usize::try_from(entry.header_start())?;
+        let sizes = (entry.crc32(), entry.compressed_size(), entry.size());
+        let agrees = agrees(Bytes(file), start, record, sizes);
+        let has_more = agrees.with_context(|| format!("{:?}", record.shown()))?;
+        let data = entry.data_start().context("a file has no data")?;
+        let end = usize::try_from(data + entry.compressed_size())?;
+        starts.push(start);
+        extents.push((start..end, has_more));
+    }
+    starts.sort_unstable();
+    let whole = |((extent, has_more), record): ((Range<usize>, bool), &Record<'_>)| {
+        if !has_more {
+            return Ok(extent);
+        }
+        let next = starts.iter().find(|start| **start >= extent.end);
+        let next = next.copied().unwrap_or(extent.end);
+        if !matches!(next - extent.end, 12 | 16 | 20 | 24) {
+            bail!("{:?}: its sizes are not behind it", record.shown());
+        }
+        Ok(extent.start..next)
+    };
+    extents.into_iter().zip(&list.records).map(whole).collect()
+}
+
+/// Refuses a header at `start` that contradicts the list, where another reader
+/// might read another file. Returns whether checksum and sizes are after the file.
+fn agrees(
+    bytes: Bytes<'_>,
+    start: usize,
+    record: &Record<'_>,
+    (crc, packed, size): (u32, u64, u64),
+) -> Result<bool> {
+    let name = bytes.at(start + LOCAL_SIZE, bytes.u16(start + 26)?.into())?;
+    if name != record.name {
+        let name = String::from_utf8_lossy(name);
+        bail!("its own header calls it {name:?}");
+    }
+    if bytes.u16(start + 8)? != record.method {
+        bail!("its own header has another method of compression");
+    }
+    if bytes.u16(start + 6)? & SIZES_AFTER != 0 {
+        return Ok(true);
+    }
+    for (place, listed) in [(14, u64::from(crc)), (18, packed), (22, size)] {
+        let own = bytes.u32(start + place)?;
+        // All bits are set if an extra field has it.
+        if own != u32::MAX && u64::from(own) != listed {
+            bail!("its own header has another size or checksum");
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the name of a file in it.
 fn called<R: Read + ?Sized>(entry: &ZipFile<'_, R>) -> Result<String> {
     let name = entry.name().context("a file in it has a broken name")?;
     Ok(name.into_owned())
 }
 
-/// What `name` becomes where it is unpacked onto a FAT card: the case of letters
-/// counts for nothing, nor do dots and blanks at an end, and either slash parts
+/// Returns `name` as it is on a FAT card: the case of
+/// letters counts for nothing, nor do dots and blanks at an end, and either slash parts
 /// names.
 fn on_card(name: &str) -> String {
     let parts = name.split(['/', '\\']);

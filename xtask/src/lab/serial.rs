@@ -1,6 +1,5 @@
-//! A run on a board, as its UART tells it: from a serial port or from stdin,
-//! until its last line, for a bounded time, or until the user ends it. What
-//! came is kept in each case.
+//! A run on a board by its UART: from a serial port or from stdin, until the last
+//! line, for a bounded time, or until the user ends it. The bytes are kept in each case.
 
 use std::fmt;
 use std::fs::File;
@@ -16,26 +15,26 @@ use serial2::SerialPort;
 use crate::qemu::stream::{Ending, Tee, chunks, closing, listen};
 use crate::setup::progress::{Progress, say};
 
-/// How often a port that says nothing is asked whether it is to go on.
+/// The time between two looks at the end while a port is silent.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What is followed.
+/// The source of the bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'s> {
     /// The port's device file; `-` is stdin.
     pub device: &'s Path,
-    /// Its speed; 8 data bits, no parity, one stop bit, no flow control.
+    /// The speed in baud; 8 data bits, no parity, one stop bit, no flow control.
     pub baud: u32,
 }
 
-/// What came.
+/// The bytes of a run, and its end.
 #[derive(Clone, Debug)]
 pub struct Followed {
     /// All bytes.
     pub log: Vec<u8>,
-    /// How it ended; None where the other side closed it.
+    /// The end; None if the other side closed it.
     pub ending: Option<Ending>,
-    /// How long it was followed.
+    /// The time that the run was followed.
     pub elapsed: Duration,
 }
 
@@ -55,9 +54,6 @@ impl fmt::Display for Followed {
 
 /// Follows `source` for `timeout` at most. Everything is written to `log` as
 /// it comes.
-///
-/// # Errors
-/// When the port can not be opened, or the log not be written.
 pub fn follow(
     source: &Source<'_>,
     timeout: Duration,
@@ -107,7 +103,7 @@ pub fn follow(
 /// A port that is silent for a while has not ended.
 struct Patient {
     port: SerialPort,
-    /// Nobody listens any more.
+    /// True if no thread listens any more.
     over: Arc<AtomicBool>,
 }
 
@@ -175,17 +171,17 @@ impl Write for Watch {
     }
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Debug, Default)]
 struct Far {
-    /// How many scenarios are to come in all, as the header says.
+    /// The number of all scenarios by the header.
     of: Option<u32>,
     begun: u32,
     done: u32,
 }
 
 impl Far {
-    /// What is to be shown after `line`, where it tells something new.
+    /// Returns the progress after `line` if that is new.
     fn line(&mut self, line: &str) -> Option<String> {
         let line = line.trim_end();
         if let Some(plan) = line.trim_start().strip_prefix("Plan ") {

@@ -1,15 +1,12 @@
 //! Words of the user's that go into jobs and environments.
 
-/// What LAVA takes as the name of a device type, or as another name for one.
+/// The most characters of a device type in LAVA.
 const DEVICE_TYPE_MAX: usize = 200;
-/// What LAVA's database takes as a tag.
+/// The most characters of a tag in LAVA's database.
 const TAG_MAX: usize = 50;
 
-/// A type of devices: LAVA's schema has a length for it, and YAML does not have
+/// Returns a type of devices: LAVA's schema has a length for it, and YAML does not have
 /// all characters.
-///
-/// # Errors
-/// When LAVA would refuse it.
 pub fn device_type(text: &str) -> Result<String, String> {
     if text.chars().count() > DEVICE_TYPE_MAX || text.contains('/') {
         return Err(format!(
@@ -19,10 +16,7 @@ pub fn device_type(text: &str) -> Result<String, String> {
     printable(text)
 }
 
-/// A tag.
-///
-/// # Errors
-/// When no device of LAVA's can have it.
+/// Returns a tag.
 pub fn tag(text: &str) -> Result<String, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
     if text.is_empty() || text.len() > TAG_MAX || !text.chars().all(plain) {
@@ -34,21 +28,19 @@ pub fn tag(text: &str) -> Result<String, String> {
 }
 
 /// Text that people and YAML can read.
-///
-/// # Errors
-/// When there is none, or something else in it.
 pub fn printable(text: &str) -> Result<String, String> {
-    let odd = |c: char| c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c);
-    if text.trim().is_empty() || text.chars().any(odd) {
+    if text.trim().is_empty() || text.chars().any(is_odd) {
         return Err("this is printable text, and not empty".to_owned());
     }
     Ok(text.to_owned())
 }
 
-/// Where LAVA's dispatcher finds a folder. A file's name is put behind.
-///
-/// # Errors
-/// When it would find none.
+/// Returns whether YAML does not print `c`, or takes it for the end of a line.
+pub(super) fn is_odd(c: char) -> bool {
+    c.is_control() || "\u{2028}\u{2029}\u{feff}\u{fffe}\u{ffff}".contains(c)
+}
+
+/// Checks the address of a folder for LAVA's dispatcher. A file's name is put after it.
 pub fn url(text: &str) -> Result<String, String> {
     let (scheme, rest) = text.split_once("://").unwrap_or_default();
     let host = rest.split('/').next().unwrap_or_default();
@@ -74,9 +66,8 @@ pub fn url(text: &str) -> Result<String, String> {
     printable(text)
 }
 
-/// What ends the path in an address, if that is there. LAVA's dispatcher reads
+/// Returns the first character that ends the path in an address. LAVA's dispatcher reads
 /// an address as it is written: to it, there is no other way to write these.
-#[must_use]
 pub fn parts(address: &str) -> Option<char> {
     address.chars().find(|c| "?#".contains(*c))
 }
@@ -86,44 +77,49 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses() {
-        for good in [
-            "https://files.example.com/lab/",
-            "http://user@[::1]:8080/a%20b",
-            "scp://host/srv/lab",
-            "FILE:///srv/my lab",
-        ] {
-            assert_eq!(url(good), Ok(good.to_owned()));
-        }
-        for bad in [
-            "",
-            "/////",
-            "not a url",
-            "ftp://host/x",
-            "javascript:x",
-            "http:///x",
-            "http://:80/x",
-            "https://host/a b",
-            "file://srv/lab",
-            "https://host/a?b",
-            "https://host/a#b",
-            "file:///a#b",
-            "file:///a\nb",
-        ] {
-            assert!(url(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn types_and_tags() {
-        assert!(device_type(&"x".repeat(200)).is_ok() && device_type("arm,juno-r2").is_ok());
-        assert!(device_type(&"x".repeat(201)).is_err());
-        for bad in ["", " ", "a/b", "a\nb", "a\u{2028}b", "\u{ffff}"] {
-            assert!(device_type(bad).is_err(), "{bad:?}");
-        }
-        assert!(tag("juno-r2_x").is_ok() && tag(&"x".repeat(50)).is_ok());
-        for bad in ["", "a b", "a.b", "\u{ffff}", "é", &"x".repeat(51)] {
-            assert!(tag(bad).is_err(), "{bad:?}");
+    fn words_that_lava_takes() {
+        type Read = fn(&str) -> Result<String, String>;
+        let long = "x".repeat(201);
+        let cases: [(Read, &[&str], &[&str]); 3] = [
+            (
+                url,
+                &[
+                    "https://files.example.com/lab/",
+                    "http://user@[::1]:8080/a%20b",
+                    "scp://host/srv/lab",
+                    "FILE:///srv/my lab",
+                ],
+                &[
+                    "",
+                    "/////",
+                    "not a url",
+                    "ftp://host/x",
+                    "http:///x",
+                    "http://:80/x",
+                    "https://host/a b",
+                    "file://srv/lab",
+                    "https://host/a?b",
+                    "https://host/a#b",
+                    "file:///a#b",
+                    "file:///a\nb",
+                ],
+            ),
+            (
+                device_type,
+                &["arm,juno-r2", &long[1..]],
+                &["", " ", "a/b", "a\nb", "a\u{2028}b", "\u{ffff}", &long],
+            ),
+            (
+                tag,
+                &["juno-r2_x", &long[..50]],
+                &["", "a b", "a.b", "\u{ffff}", "é", &long[..51]],
+            ),
+        ];
+        for (read, good, bad) in cases {
+            assert!(good.iter().all(|text| read(text).as_deref() == Ok(*text)));
+            for text in bad {
+                assert!(read(text).is_err(), "{text:?}");
+            }
         }
     }
 }

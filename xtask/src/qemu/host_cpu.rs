@@ -1,29 +1,6 @@
-//! Why a run under the instruction clock has one CPU of the host, and how it
-//! gets it.
-//!
-//! With `-icount`, QEMU 7.2 runs all virtual CPUs in one thread, in turn
-//! (`accel/tcg/tcg-accel-ops-rr.c`), and moves the clock on in another when all
-//! of them wait for an interrupt: `main_loop_wait` (`util/main-loop.c`) calls
-//! `icount_start_warp_timer` (`softmmu/icount.c`) each time that the main loop
-//! goes round. Every timer that expires sends it round
-//! (`icount_notify_aio_contexts`, `aio_notify`), while the virtual CPUs run
-//! again. Then it is a race: the main loop's lock is free while a virtual CPU
-//! has its turn, so that, from the WFI of the last one that was awake until
-//! their thread sleeps, the main loop sees all of them waiting, and moves the
-//! clock on too early. The instructions of that turn are not counted yet, and
-//! come on top of the instant that the next timer is due at; or a kick
-//! (`async_run_on_cpu`) begins the next turns with another virtual CPU than the
-//! first. The main loop has to come late by just so much, as on a busy host:
-//! there, 26 of 340 runs of 8 CPUs differed from the others. Where the main
-//! loop was held back, for a trial, until the virtual CPUs' thread slept, none
-//! of 120 did.
-//!
-//! On one CPU of the host the two threads never run at once, and with
-//! `SCHED_BATCH` one that wakes up does not interrupt the other (sched(7)): the
-//! main loop goes round when the virtual CPUs' thread sleeps, 2 of 200 runs. What
-//! is left is that the host takes the CPU away within those few instructions,
-//! and gives it to the main loop next; more of that with 32 CPUs, 2 of 16 runs.
-//! QEMU has no option that rules it out, and its record/replay refuses `-smp`.
+//! The one CPU of the host for a run under the instruction clock. On two, QEMU's
+//! main loop may move the clock on while the virtual CPUs' thread runs, and the run
+//! then does not repeat: docs/architecture.md has the race and what is left of it.
 
 use std::ffi::OsString;
 use std::fs;
@@ -31,10 +8,9 @@ use std::process::{self, Command, Stdio};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a command is to begin with so that all of its threads are on one CPU
-/// of the host, and do not interrupt each other. Empty where the host does not
-/// have that: the run may then not repeat.
-#[must_use]
+/// Returns what a command is to begin with so that all of its threads are on one CPU of
+/// the host, and do not interrupt each other. Empty where the host does not have that:
+/// the run may then not repeat.
 pub fn prefix() -> Vec<OsString> {
     // Runs at the same time are to be on different CPUs.
     static STARTED: AtomicUsize = AtomicUsize::new(0);
@@ -58,7 +34,7 @@ pub fn prefix() -> Vec<OsString> {
     words
 }
 
-/// Whether the program that `words` begin with is there, and lets another one
+/// Returns whether the program that `words` begin with is there, and lets another one
 /// run: a container may forbid it.
 fn works(words: &[OsString]) -> bool {
     let Some((program, rest)) = words.split_first() else {
@@ -71,7 +47,7 @@ fn works(words: &[OsString]) -> bool {
     status.is_ok_and(|status| status.success())
 }
 
-/// The host's CPUs that this process may run on; none where it cannot be told.
+/// Returns the host's CPUs that this process may run on; none where Linux does not list them.
 fn allowed() -> Vec<usize> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let list = status
@@ -80,7 +56,7 @@ fn allowed() -> Vec<usize> {
     list.and_then(parse).unwrap_or_default()
 }
 
-/// The numbers in a list such as `0-3,8`, as proc(5) has them.
+/// Returns the numbers in a list such as `0-3,8`, as proc(5) has them.
 fn parse(list: &str) -> Option<Vec<usize>> {
     let mut numbers = Vec::new();
     for part in list.trim().split(',') {

@@ -1,23 +1,20 @@
-//! QEMU's command line, and what can be known before it is started.
+//! The machine that QEMU is to emulate, and the checks before it is started.
 
-use std::ffi::OsString;
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use super::host_cpu;
+use super::command_line::{CommandLine, PROGRAM};
 use crate::board::firmware_kind::Firmware;
 use crate::board::{self, Gic};
 use crate::build::firmware::fault;
 use crate::setup::process;
 
-/// The program.
-pub const PROGRAM: &str = "qemu-system-aarch64";
 /// With `-icount`, each instruction is 2 to this power nanoseconds: at the 62.5
 /// MHz of QEMU's counter, one tick.
 const ICOUNT_SHIFT: u32 = 4;
-/// What an instruction adds to the clock with `-icount`, in nanoseconds.
+/// The time that an instruction takes with `-icount`, in nanoseconds.
 pub const ICOUNT_NS: u32 = 1 << ICOUNT_SHIFT;
 /// GICv2 has 8 CPU interfaces.
 const GIC_V2_CPUS: u32 = 8;
@@ -44,7 +41,7 @@ pub struct Machine<'m> {
     pub gic: Gic,
     /// Level that BL33 is entered at.
     pub level: Level,
-    /// Whose PSCI.
+    /// The firmware that has PSCI.
     pub firmware: Firmware,
     /// One global instruction clock, so that a run repeats.
     pub icount: bool,
@@ -54,11 +51,8 @@ pub struct Machine<'m> {
 
 impl Machine<'_> {
     /// Refuses a number of CPUs that machine or firmware cannot have.
-    ///
-    /// # Errors
-    /// When it does, with the numbers that can be.
     pub fn check_cpus(&self, firmware: &board::Firmware) -> Result<()> {
-        let in_all = *firmware.max_cpus.get_ref();
+        let in_all = firmware.max_cpus;
         let (most, why) = match self.gic {
             Gic::V2 if in_all > GIC_V2_CPUS => (GIC_V2_CPUS, "a GICv2".to_owned()),
             _ => (in_all, format!("firmware {}", self.firmware.name())),
@@ -74,9 +68,6 @@ impl Machine<'_> {
 
     /// Refuses what a machine that is not adjustable does not have; `gic` is
     /// the one it has.
-    ///
-    /// # Errors
-    /// When it does.
     pub fn check_options(&self, gic: Gic) -> Result<()> {
         let machine = &self.recipe.machine;
         if self.recipe.adjustable {
@@ -96,9 +87,6 @@ impl Machine<'_> {
     }
 
     /// Refuses a CPU model that QEMU does not have.
-    ///
-    /// # Errors
-    /// When it does, with those that there are.
     pub fn check_model(&self) -> Result<()> {
         let model = self.cpu.split(',').next().unwrap_or_default();
         if model == self.recipe.cpu {
@@ -118,9 +106,6 @@ impl Machine<'_> {
     }
 
     /// Refuses what a Linux with KVM is not for.
-    ///
-    /// # Errors
-    /// When it is asked for.
     pub fn check_kvm(&self) -> Result<()> {
         if self.firmware == Firmware::Kvm && self.icount {
             bail!("--icount: a guest of KVM is timed by its host, and no run of it repeats");
@@ -128,80 +113,52 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The arguments that start `file`: a flash with TF-A, an initial file
-    /// system with KVM, whose kernel comes behind, else an image.
-    #[must_use]
-    pub fn arguments(&self, file: &Path) -> Vec<OsString> {
+    /// Returns the command line that starts `file`: a flash with TF-A, an initial
+    /// file system with KVM, which needs a kernel besides, else an image.
+    pub fn command_line(&self, file: PathBuf) -> CommandLine {
         let mut machine = self.recipe.machine.clone();
-        let on = |yes| if yes { "on" } else { "off" };
         if self.recipe.adjustable {
             if self.firmware.is_tf_a() {
                 machine.push_str(",secure=on");
             }
+            let has_el2 = self.level == Level::El2 || self.firmware == Firmware::Kvm;
             machine.push_str(&format!(
                 ",virtualization={},gic-version={}",
-                on(self.level == Level::El2 || self.firmware == Firmware::Kvm),
+                if has_el2 { "on" } else { "off" },
                 self.gic.number()
             ));
         }
-        let mut arguments: Vec<OsString> = Vec::new();
-        let mut add = |words: &[&str]| arguments.extend(words.iter().map(OsString::from));
-        add(&["-M", &machine, "-cpu", self.cpu]);
-        add(&["-smp", &self.cpus.to_string()]);
-        add(&["-m", &self.recipe.memory_mib.get_ref().to_string()]);
-        add(&["-display", "none", "-nic", "none", "-monitor", "none"]);
-        add(&["-serial", "stdio", "-no-reboot"]);
-        for argument in &self.recipe.arguments {
-            add(&[argument]);
-        }
+        let mut options = ["-smp", &self.cpus.to_string(), "-no-reboot"]
+            .map(str::to_owned)
+            .to_vec();
+        options.extend_from_slice(&self.recipe.arguments);
         if self.icount {
-            add(&["-icount", &format!("shift={ICOUNT_SHIFT},sleep=off")]);
+            options.extend([
+                "-icount".to_owned(),
+                format!("shift={ICOUNT_SHIFT},sleep=off"),
+            ]);
         }
         if let Some(spec) = self.fault {
-            add(&["-fw_cfg", &fault::argument(spec)]);
+            options.extend(["-fw_cfg".to_owned(), fault::argument(spec)]);
         }
-        add(&[match self.firmware {
+        let option = match self.firmware {
             Firmware::TfA | Firmware::TfAStock => "-bios",
             Firmware::Builtin => "-kernel",
             Firmware::Kvm => "-initrd",
-        }]);
-        arguments.push(file.into());
-        arguments
+        };
+        CommandLine {
+            machine,
+            cpu: self.cpu.to_owned(),
+            memory_mib: self.recipe.memory_mib.to_string(),
+            options,
+            boot: (option, file),
+            preload: None,
+            rest: Vec::new(),
+        }
     }
 }
 
-/// The arguments by which the bytes of `file` are in memory, at `address`,
-/// before the machine starts.
-#[must_use]
-pub fn preload(file: &Path, address: u64) -> [OsString; 2] {
-    // A comma in a value is written twice.
-    let file = file.to_string_lossy().replace(',', ",,");
-    let device = format!("loader,file={file},addr={address:#x},force-raw=on");
-    ["-device".into(), device.into()]
-}
-
-/// The command that starts QEMU with `arguments`. Where it can be had, the
-/// kernel ends QEMU when this process is killed: a machine that hangs would
-/// otherwise use a CPU for ever. With `-icount`, all of QEMU is on one CPU of
-/// the host: [`host_cpu`] says why.
-#[must_use]
-pub fn command(arguments: &[OsString]) -> Command {
-    let mut words: Vec<OsString> = Vec::new();
-    if process::find("setpriv").is_some() {
-        words.extend(["setpriv", "--pdeathsig", "KILL"].map(OsString::from));
-    }
-    if arguments.iter().any(|argument| argument == "-icount") {
-        words.extend(host_cpu::prefix());
-    }
-    words.push(PROGRAM.into());
-    words.extend_from_slice(arguments);
-    let mut words = words.into_iter();
-    let mut command = Command::new(words.next().unwrap_or_default());
-    command.args(words);
-    command
-}
-
-/// The names in the list of `-cpu help`, which is indented.
+/// Returns the names in the list of `-cpu help`, which is indented.
 fn parse_models(said: &str) -> Vec<&str> {
     said.lines()
         .filter(|line| line.starts_with(' '))
@@ -212,121 +169,118 @@ fn parse_models(said: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
     use crate::setup::workspace::Workspace;
 
-    #[test]
-    fn command_lines() {
+    fn board(name: &str) -> board::Board {
         let workspace = Workspace::find().expect("the repository");
-        let board = board::load(&workspace, "qemu").expect("a good board");
-        let mut machine = Machine {
+        board::load(&workspace, name).expect("a good board")
+    }
+
+    fn machine(board: &board::Board) -> Machine<'_> {
+        Machine {
             recipe: board.qemu.as_ref().expect("a recipe"),
             cpu: "max",
             cpus: 4,
             gic: Gic::V3,
             level: Level::El2,
             firmware: Firmware::TfA,
-            icount: true,
+            icount: false,
             fault: None,
-        };
-        let line = |machine: &Machine<'_>| {
-            let words = machine.arguments(Path::new("FILE"));
-            let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-            words.join(" ")
-        };
-        assert_eq!(
-            line(&machine),
-            "-M virt,secure=on,virtualization=on,gic-version=3 -cpu max -smp 4 -m 1024 -display none \
-             -nic none -monitor none -serial stdio -no-reboot -icount shift=4,sleep=off -bios FILE"
-        );
-        machine.fault = Some("suspend-early,cpu=0x1");
-        assert!(
-            line(&machine)
-                .contains(" -fw_cfg name=opt/psci-bench/fault,string=suspend-early,,cpu=0x1 -bios")
-        );
-        machine.fault = None;
-        machine.firmware = Firmware::Builtin;
-        machine.level = Level::El1;
-        machine.gic = Gic::V2;
-        machine.icount = false;
-        assert_eq!(
-            line(&machine),
-            "-M virt,virtualization=off,gic-version=2 -cpu max -smp 4 -m 1024 -display none \
-             -nic none -monitor none -serial stdio -no-reboot -kernel FILE"
-        );
+        }
     }
 
     #[test]
-    fn a_machine_that_is_as_it_is() {
-        let workspace = Workspace::find().expect("the repository");
-        let board = board::load(&workspace, "qemu-sbsa").expect("a good board");
-        let mut machine = Machine {
-            recipe: board.qemu.as_ref().expect("a recipe"),
-            cpu: "cortex-a57",
-            cpus: 1,
-            gic: board.default_gic(),
-            level: Level::El2,
-            firmware: Firmware::TfA,
-            icount: false,
-            fault: None,
+    fn command_lines() {
+        let (qemu, sbsa) = (board("qemu"), board("qemu-sbsa"));
+        let fault = Machine {
+            icount: true,
+            fault: Some("suspend-early,cpu=0x1"),
+            ..machine(&qemu)
         };
-        let words = machine.arguments(Path::new("FILE"));
-        let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
-        assert_eq!(
-            words.join(" "),
-            "-M sbsa-ref -cpu cortex-a57 -smp 1 -m 1024 -display none -nic none -monitor none \
-             -serial stdio -no-reboot -global VGA.romfile= -bios FILE"
-        );
-        let preload = preload(Path::new("a,b"), 0x100_2000_0000);
-        assert_eq!(
-            preload,
-            [
-                "-device",
-                "loader,file=a,,b,addr=0x10020000000,force-raw=on"
-            ]
-        );
+        let builtin = Machine {
+            firmware: Firmware::Builtin,
+            level: Level::El1,
+            gic: Gic::V2,
+            ..machine(&qemu)
+        };
+        for (machine, first, last) in [
+            (
+                fault,
+                "-M virt,secure=on,virtualization=on,gic-version=3 -cpu max",
+                "-smp 4 -no-reboot -icount shift=4,sleep=off \
+                 -fw_cfg name=opt/psci-bench/fault,string=suspend-early,,cpu=0x1 -bios",
+            ),
+            (
+                builtin,
+                "-M virt,virtualization=off,gic-version=2 -cpu max",
+                "-smp 4 -no-reboot -kernel",
+            ),
+            (
+                machine(&sbsa),
+                "-M sbsa-ref -cpu max",
+                "-smp 4 -no-reboot -global VGA.romfile= -bios",
+            ),
+        ] {
+            let mut line = machine.command_line("FILE".into());
+            line.preload = Some(("a,b".into(), 0x100_2000_0000));
+            let words = line.arguments();
+            let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+            let attached = "-m 1024 -display none -nic none -monitor none -serial stdio";
+            let loader = "-device loader,file=a,,b,addr=0x10020000000,force-raw=on";
+            assert_eq!(
+                words.join(" "),
+                format!("{first} {attached} {last} FILE {loader}")
+            );
+        }
+    }
+
+    #[test]
+    fn a_machine_that_is_not_adjustable_refuses_options() {
+        let sbsa = board("qemu-sbsa");
+        let mut machine = machine(&sbsa);
         assert!(machine.check_options(Gic::V3).is_ok());
+        let refused = |machine: &Machine<'_>| {
+            let error = machine.check_options(Gic::V3).expect_err("refused");
+            error.to_string()
+        };
         machine.level = Level::El1;
-        let error = machine.check_options(Gic::V3).expect_err("EL1").to_string();
-        assert_eq!(error, "--el 1: QEMU's sbsa-ref always has EL2");
+        assert_eq!(refused(&machine), "--el 1: QEMU's sbsa-ref always has EL2");
         (machine.level, machine.gic) = (Level::El2, Gic::V2);
-        let error = machine.check_options(Gic::V3).expect_err("GICv2");
         assert_eq!(
-            error.to_string(),
+            refused(&machine),
             "--gic 2: QEMU's sbsa-ref always has a GICv3"
         );
     }
 
     #[test]
-    fn how_many_cpus() {
-        let workspace = Workspace::find().expect("the repository");
-        let board = board::load(&workspace, "qemu").expect("a good board");
-        let most = |firmware: Firmware, gic| {
-            let accepted = |cpus: &u32| {
+    fn cpus_are_limited_by_firmware_and_gic() {
+        let board = board("qemu");
+        for (firmware, gic, most) in [
+            (Firmware::TfA, Gic::V2, 8),
+            (Firmware::TfA, Gic::V3, 32),
+            (Firmware::Builtin, Gic::V2, 8),
+            (Firmware::Builtin, Gic::V3, 512),
+        ] {
+            let described = board.firmware(firmware.name()).expect("a firmware");
+            let is_accepted = |cpus: &u32| {
+                let cpus = *cpus;
                 let machine = Machine {
-                    recipe: board.qemu.as_ref().expect("a recipe"),
-                    cpu: "max",
-                    cpus: *cpus,
+                    cpus,
                     gic,
-                    level: Level::El2,
                     firmware,
-                    icount: false,
-                    fault: None,
+                    ..machine(&board)
                 };
-                let firmware = board.firmware(firmware.name()).expect("a firmware");
-                machine.check_cpus(firmware).is_ok()
+                machine.check_cpus(described).is_ok()
             };
-            let all: Vec<u32> = (0..600).filter(accepted).collect();
-            (all.first().copied(), all.last().copied())
-        };
-        assert_eq!(most(Firmware::TfA, Gic::V2), (Some(1), Some(8)));
-        assert_eq!(most(Firmware::TfA, Gic::V3), (Some(1), Some(32)));
-        assert_eq!(most(Firmware::Builtin, Gic::V2), (Some(1), Some(8)));
-        assert_eq!(most(Firmware::Builtin, Gic::V3), (Some(1), Some(512)));
+            assert!(
+                (0..600).filter(is_accepted).eq(1..=most),
+                "{firmware:?} {gic:?}"
+            );
+        }
     }
 
     #[test]
-    fn models() {
+    fn models_are_indented() {
         let said = "Available CPUs:\n  a64fx\n  cortex-a57\n  max (x)\n";
         assert_eq!(parse_models(said), ["a64fx", "cortex-a57", "max"]);
     }

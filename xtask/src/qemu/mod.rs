@@ -1,5 +1,6 @@
 //! Runs on QEMU: the command line, the stream, the verdict and its diagnosis.
 
+mod command_line;
 pub mod diagnosis;
 pub mod host_cpu;
 pub mod kvm_host;
@@ -14,4 +15,5 @@ pub mod stream;
 pub mod symbols;
 pub mod timeout;
 
-pub use self::machine::{ICOUNT_NS, Level, Machine, PROGRAM, command, preload};
+pub use self::command_line::{CommandLine, PROGRAM, command, preload};
+pub use self::machine::{ICOUNT_NS, Level, Machine};

@@ -4,53 +4,47 @@
 use std::io;
 use std::time::Duration;
 
+use psci_bench::image::{IMAGE_SIZE_OFFSET, MAGIC, MAGIC_OFFSET};
+
 use super::monitor::Socket;
 use super::symbols::Symbols;
 use crate::setup::plural::plural;
 
-/// How long a machine is asked at most: it is to be ended.
+/// The longest time for all questions to a machine that is to be ended.
 pub const TIME: Duration = Duration::from_secs(2);
 
-/// What the words of the arm64 `Image` header are for QEMU's loader.
-const IMAGE_MAGIC: (usize, &[u8]) = (0x38, b"ARM\x64");
+/// The offset of `text_offset` in the arm64 `Image` header.
 const TEXT_OFFSET: usize = 8;
-const IMAGE_SIZE: usize = 16;
 
 /// WFI and WFE, behind which a CPU that waits is.
 const WAITS: [(u32, &str); 2] = [(0xd503_207f, "WFI"), (0xd503_205f, "WFE")];
 
-/// What is known of a machine's memory.
+/// The parts of a machine's memory that have names.
 #[derive(Clone, Debug, Default)]
 pub struct Map {
     /// Address of the image.
     pub image: u64,
-    /// Its size in bytes.
+    /// Size of the image in bytes.
     pub size: u64,
-    /// Its functions, by their offset in it.
+    /// The functions of the image, by their offset in it.
     pub payload: Symbols,
     /// The functions of the firmware that stays, by address.
     pub firmware: Symbols,
 }
 
-/// Where QEMU's own loader puts `image`, in memory that begins at `memory`
+/// Returns the address at which QEMU's own loader puts `image`, in memory from `memory` on
 /// (`load_aarch64_image` in hw/arm/boot.c).
-#[must_use]
 pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
     let word = |at: usize| {
         let bytes = image.get(at..at + 8)?;
         Some(u64::from_le_bytes(bytes.try_into().ok()?))
     };
-    let (at, magic) = IMAGE_MAGIC;
-    let has_header = image.get(at..).is_some_and(|rest| rest.starts_with(magic));
-    let offset = match (word(TEXT_OFFSET), word(IMAGE_SIZE)) {
-        (Some(offset), Some(1..)) if has_header => {
-            // Below it there is what starts the image.
-            if offset < 0x1000 {
-                offset.wrapping_add(2 << 20)
-            } else {
-                offset
-            }
-        }
+    let magic = image.get(MAGIC_OFFSET..);
+    let has_header = magic.is_some_and(|rest| rest.starts_with(&MAGIC));
+    let offset = match (word(TEXT_OFFSET), word(IMAGE_SIZE_OFFSET)) {
+        // The code that starts the image is below it.
+        (Some(offset @ ..0x1000), Some(1..)) if has_header => offset + (2 << 20),
+        (Some(offset), Some(1..)) if has_header => offset,
         _ => 0x8_0000,
     };
     memory.wrapping_add(offset)
@@ -59,23 +53,21 @@ pub fn loaded_at(memory: u64, image: &[u8]) -> u64 {
 /// One CPU, as QEMU tells of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cpu {
-    /// Its number.
+    /// The number by which QEMU knows the CPU.
     number: u32,
-    /// Its program counter.
     pc: u64,
     /// Where the function it is in returns to, if that has called none.
     link: u64,
-    /// Its exception level.
+    /// The exception level.
     level: u32,
-    /// Whether it is in the secure world, EL3 included.
+    /// True if it is in the secure world, EL3 included.
     secure: bool,
 }
 
 /// Stops the machine behind `socket`, and says where its CPUs are: a line for
 /// all that are at the same place. None, if it does not answer.
-#[must_use]
 pub fn ask(socket: &Socket, map: &Map) -> Vec<String> {
-    // Whoever hangs need not tell where.
+    // A machine that hangs may not answer, which costs these lines alone.
     lines(socket, map).unwrap_or_default()
 }
 
@@ -114,7 +106,7 @@ fn lines(socket: &Socket, map: &Map) -> io::Result<Vec<String>> {
 }
 
 impl Map {
-    /// Where `cpu` is, in words.
+    /// Returns the place of `cpu` in words.
     fn place(&self, cpu: &Cpu) -> String {
         let at = format!("EL{} at {:#x}", cpu.level, cpu.pc);
         if cpu.secure {
@@ -143,7 +135,7 @@ impl Map {
     }
 }
 
-/// The CPUs in what `info registers -a` says.
+/// Returns the CPUs in what `info registers -a` says.
 fn parse(said: &str) -> Vec<Cpu> {
     let mut cpus = Vec::new();
     for part in said.split("CPU#").skip(1) {
@@ -174,7 +166,7 @@ fn parse_cpu(part: &str) -> Option<Cpu> {
     })
 }
 
-/// What to say of a CPU by the instruction before where it is, as `x /1wx`
+/// Returns the wait of a CPU by the instruction before its place, as `x /1wx`
 /// shows it: one that sleeps does not get beyond what it waits by.
 fn wait(said: &str) -> String {
     let word = said.split_once(": 0x").map(|(_, digits)| digits.trim());

@@ -11,9 +11,10 @@ use anyhow::{Context, Result, bail};
 use psci_bench::model::Verdict;
 use tempfile::TempDir;
 
+use super::command_line::{self, CommandLine};
 use super::diagnosis::{self, diagnose};
 use super::kvm_host::{self, KvmHost};
-use super::machine::{self, Level, Machine};
+use super::machine::{Level, Machine};
 use super::monitor::Socket;
 use super::positions::{self, Map};
 use super::run_result::RunResult;
@@ -27,7 +28,6 @@ use crate::build::flash;
 use crate::build::image_contents::{ImageWish, make_image};
 use crate::build::payload::Tree;
 use crate::build::tf_a::TfA;
-
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need};
@@ -36,24 +36,67 @@ use crate::setup::{self, Need};
 #[derive(Debug)]
 pub struct Prepared {
     firmware: Firmware,
-    cpu: String,
     timeout: Duration,
     log: Option<PathBuf>,
-    arguments: Vec<OsString>,
+    line: CommandLine,
     map: Map,
-    /// What is in the flash besides BL33; none without one.
+    /// The files of the flash besides BL33; None if BL33 is in no flash.
     stages: Option<firmware::Firmware>,
-    /// Has the file that the machine starts from.
+    /// Holds the files that the machine starts from.
     _dir: TempDir,
 }
 
+/// The file that a machine starts, and what belongs to it.
+struct Boot {
+    file: Vec<u8>,
+    in_memory: Option<Vec<u8>>,
+    rest: Vec<OsString>,
+    map: Map,
+    stages: Option<firmware::Firmware>,
+}
+
 /// Sets up what is missing, and builds what is stale.
-///
-/// # Errors
-/// Bad input, or something that cannot be fetched or built.
 pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     let workspace = Workspace::find()?;
     let board = board::load(&workspace, &spec.board)?;
+    let machine = machine(&board, spec)?;
+    let tf_a = match &spec.tf_a {
+        Some(dir) => Some(TfA::locate(&workspace, Some(dir))?),
+        None => None,
+    };
+    setup::ensure(&workspace, &[Need::Qemu])?;
+    machine.check_model()?;
+    if let Some(doubt) = diagnosis::doubt(spec.firmware, machine.cpu) {
+        say(&format!("warning: {doubt}"));
+    }
+    let boot = match spec.firmware {
+        Firmware::Builtin => on_builtin(&workspace, &board, &machine, spec)?,
+        Firmware::TfA | Firmware::TfAStock => on_tf_a(&workspace, &board, &machine, spec, tf_a)?,
+        Firmware::Kvm => on_kvm(&workspace, &board, &machine, spec)?,
+    };
+    let dir = tempfile::tempdir()?;
+    let file = dir.path().join("boot.bin");
+    fs::write(&file, boot.file)?;
+    let mut line = machine.command_line(file);
+    line.rest = boot.rest;
+    if let Some(image) = boot.in_memory {
+        let file = dir.path().join("bl33.bin");
+        fs::write(&file, image)?;
+        line.preload = Some((file, board.load_address));
+    }
+    Ok(Prepared {
+        firmware: spec.firmware,
+        timeout: spec.timeout,
+        log: spec.log.clone(),
+        line,
+        map: boot.map,
+        stages: boot.stages,
+        _dir: dir,
+    })
+}
+
+/// Returns the machine that `spec` asks for, if `board` can be it.
+fn machine<'m>(board: &'m Board, spec: &'m RunSpec) -> Result<Machine<'m>> {
     let recipe = board.qemu.as_ref();
     let recipe = recipe.with_context(|| format!("QEMU does not emulate {}", board.title))?;
     // A Linux and its guest have fewer and other CPUs, unless the user says so.
@@ -76,124 +119,140 @@ pub fn prepare(spec: &RunSpec) -> Result<Prepared> {
     machine.check_cpus(described)?;
     machine.check_options(board.default_gic())?;
     machine.check_kvm()?;
-    let stock = described.stock.as_ref();
-    if stock.is_some() && (spec.variant != Variant::default() || spec.fault.is_some()) {
+    let has_own = spec.variant != Variant::default() || spec.fault.is_some();
+    if described.stock.is_some() && has_own {
         bail!(
             "{} runs TF-A's own platform, which has no --variant and no --fault",
             board.title
         );
     }
-    let load_address = *board.load_address.get_ref();
-    let tf_a = match &spec.tf_a {
-        Some(dir) => Some(TfA::locate(&workspace, Some(dir))?),
-        None => None,
-    };
-    setup::ensure(&workspace, &[Need::Qemu])?;
-    machine.check_model()?;
-    if let Some(doubt) = diagnosis::doubt(spec.firmware, machine.cpu) {
-        say(&format!("warning: {doubt}"));
-    }
+    Ok(machine)
+}
 
+/// Returns the image that `spec` names, or builds it, and begins the map of it.
+fn image(
+    workspace: &Workspace,
+    board: &Board,
+    machine: &Machine<'_>,
+    spec: &RunSpec,
+) -> Result<(Vec<u8>, Map)> {
     let mut map = Map::default();
     let image = match &spec.payload {
         Payload::Image(image) => image.clone(),
         Payload::Build => {
-            let image = build_image(&workspace, &board, &machine, spec)?;
-            map.payload = symbols(&built(&workspace));
+            let wish = ImageWish {
+                cpus: machine.cpus,
+                gic: machine.gic,
+                firmware: spec.firmware,
+                // QEMU without EL2 has PSCI behind HVC, and so have guests.
+                conduit: match (spec.firmware, spec.level) {
+                    (Firmware::Builtin, Level::El1) | (Firmware::Kvm, _) => Conduit::Hvc,
+                    _ => board.psci.conduit,
+                },
+                variant: spec.variant,
+                states: spec.states,
+                args: spec.args.as_deref(),
+                emulated: true,
+            };
+            let image = make_image(workspace, board, &wish, &spec.tree, None)?;
+            let target = workspace.target.join(setup::TARGET);
+            map.payload = symbols(&target.join("release").join("psci-bench"));
             image
         }
     };
     map.size = image.len() as u64;
-    let (mut in_memory, mut host, mut stages) = (None, None, None);
-    let file = match spec.firmware {
-        Firmware::Builtin => {
-            let memory = board.memory.first().map_or(0, |range| range.get_ref().base);
-            map.image = positions::loaded_at(memory, &image);
-            image
-        }
-        Firmware::TfA | Firmware::TfAStock => {
-            let tf_a = match tf_a {
-                Some(tf_a) => tf_a,
-                None => TfA::locate(&workspace, None)?,
-            };
-            if spec.firmware == Firmware::TfAStock {
-                tf_a.check_stock()?;
-            }
-            let mut variant = spec.variant;
-            variant.faults |= spec.fault.is_some();
-            let platform = match stock {
-                Some(stock) => Platform::stock(stock, load_address, machine.gic),
-                None => Platform::overlay(&workspace, &spec.board, machine.gic, variant),
-            };
-            let firmware = firmware::build(&workspace, &tf_a, &platform)?;
-            map.image = load_address;
-            // BL1 is where CPUs wait that have not been turned on yet.
-            let stage = |file: &str| symbols(&firmware.dir.join(file));
-            map.firmware = stage("bl31.elf").and(stage("bl1.elf"));
-            let flash;
-            (flash, in_memory) = flash::build(&firmware, stock, image)?;
-            stages = Some(firmware).filter(|_| stock.is_none());
-            flash
-        }
-        Firmware::Kvm => {
-            let args = spec.args.as_deref().filter(|_| spec.tree == Tree::None);
-            let vmm = kvm_host::qemu(machine.gic, machine.cpus, args);
-            let linux = KvmHost::ready(&workspace)?;
-            let files = [(kvm_host::IMAGE, &*image)];
-            let initramfs = linux.initramfs(&vmm, &files)?;
-            host = Some(linux);
-            initramfs
-        }
-    };
-    let dir = tempfile::tempdir()?;
-    let path = dir.path().join("boot.bin");
-    fs::write(&path, file)?;
-    let mut arguments = machine.arguments(&path);
-    arguments.extend(host.iter().flat_map(KvmHost::arguments));
-    if let Some(image) = in_memory {
-        let path = dir.path().join("bl33.bin");
-        fs::write(&path, image)?;
-        arguments.extend(machine::preload(&path, load_address));
-    }
+    Ok((image, map))
+}
+
+fn on_builtin(
+    workspace: &Workspace,
+    board: &Board,
+    machine: &Machine<'_>,
+    spec: &RunSpec,
+) -> Result<Boot> {
+    let (image, mut map) = image(workspace, board, machine, spec)?;
+    let memory = board.memory.first().map_or(0, |range| range.base);
+    map.image = positions::loaded_at(memory, &image);
     // QEMU's own tree is all there is, and it takes the boot arguments.
-    if spec.tree == Tree::None && spec.firmware == Firmware::Builtin {
-        let append = spec.args.iter().flat_map(|args| ["-append", args]);
-        arguments.extend(append.map(OsString::from));
-    }
-    Ok(Prepared {
-        firmware: spec.firmware,
-        cpu: machine.cpu.to_owned(),
-        timeout: spec.timeout,
-        log: spec.log.clone(),
-        arguments,
+    let append = spec.args.iter().filter(|_| spec.tree == Tree::None);
+    let append = append.flat_map(|args| ["-append", args]);
+    Ok(Boot {
+        file: image,
+        in_memory: None,
+        rest: append.map(OsString::from).collect(),
         map,
-        stages,
-        _dir: dir,
+        stages: None,
+    })
+}
+
+fn on_tf_a(
+    workspace: &Workspace,
+    board: &Board,
+    machine: &Machine<'_>,
+    spec: &RunSpec,
+    tf_a: Option<TfA>,
+) -> Result<Boot> {
+    let (image, mut map) = image(workspace, board, machine, spec)?;
+    let tf_a = tf_a.map_or_else(|| TfA::locate(workspace, None), Ok)?;
+    if spec.firmware == Firmware::TfAStock {
+        tf_a.check_stock()?;
+    }
+    let mut variant = spec.variant;
+    variant.faults |= spec.fault.is_some();
+    let stock = board.firmware(spec.firmware.name())?.stock.as_ref();
+    let load_address = board.load_address;
+    let platform = match stock {
+        Some(stock) => Platform::stock(stock, load_address, machine.gic),
+        None => Platform::overlay(workspace, &spec.board, machine.gic, variant),
+    };
+    let firmware = firmware::build(workspace, &tf_a, &platform)?;
+    map.image = load_address;
+    // BL1 is where CPUs wait that have not been turned on yet.
+    let stage = |file: &str| symbols(&firmware.dir.join(file));
+    map.firmware = stage("bl31.elf").and(stage("bl1.elf"));
+    let (file, in_memory) = flash::build(&firmware, stock, image)?;
+    Ok(Boot {
+        file,
+        in_memory,
+        rest: Vec::new(),
+        map,
+        stages: stock.is_none().then_some(firmware),
+    })
+}
+
+fn on_kvm(
+    workspace: &Workspace,
+    board: &Board,
+    machine: &Machine<'_>,
+    spec: &RunSpec,
+) -> Result<Boot> {
+    let (image, map) = image(workspace, board, machine, spec)?;
+    let args = spec.args.as_deref().filter(|_| spec.tree == Tree::None);
+    let vmm = kvm_host::qemu(machine.gic, machine.cpus, args);
+    let linux = KvmHost::ready(workspace)?;
+    Ok(Boot {
+        file: linux.initramfs(&vmm, &[(kvm_host::IMAGE, &*image)])?,
+        in_memory: None,
+        rest: linux.arguments().into(),
+        map,
+        stages: None,
     })
 }
 
 impl Prepared {
-    /// The same machine with `image` as BL33 in its flash.
-    ///
-    /// # Errors
-    /// Where BL33 is in no flash, or a file cannot be written.
+    /// Returns the same machine with `image` as BL33 in its flash.
     pub fn with_image(&self, image: Vec<u8>) -> Result<Self> {
         let stages = self.stages.as_ref().context("BL33 is in no flash")?;
         let mut map = self.map.clone();
         map.size = image.len() as u64;
         let (flash, _) = flash::build(stages, None, image)?;
         let dir = tempfile::tempdir()?;
-        let path = dir.path().join("boot.bin");
-        fs::write(&path, flash)?;
-        let mut arguments = self.arguments.clone();
-        // The file is the last of them.
-        if let Some(file) = arguments.last_mut() {
-            *file = path.into();
-        }
+        let mut line = self.line.clone();
+        line.boot.1 = dir.path().join("boot.bin");
+        fs::write(&line.boot.1, flash)?;
         Ok(Self {
-            cpu: self.cpu.clone(),
             log: self.log.clone(),
-            arguments,
+            line,
             map,
             stages: self.stages.clone(),
             _dir: dir,
@@ -201,19 +260,20 @@ impl Prepared {
         })
     }
 
-    /// QEMU's arguments. The files in them are there as long as this is.
-    #[must_use]
-    pub fn arguments(&self) -> &[OsString] {
-        &self.arguments
+    /// Returns QEMU's command line. The files in it are there as long as `self` is.
+    pub fn command_line(&self) -> &CommandLine {
+        &self.line
+    }
+
+    /// Returns QEMU's arguments, with the same files.
+    pub fn arguments(&self) -> Vec<OsString> {
+        self.line.arguments()
     }
 
     /// Runs, and judges. The UART's bytes go to `out` as they come;
     /// `interrupt` ends the run.
-    ///
-    /// # Errors
-    /// When QEMU does not start.
     pub fn run(&self, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
-        let mut command = machine::command(&self.arguments);
+        let mut command = command_line::command(&self.arguments());
         let dir = tempfile::tempdir()?;
         let of_kvm = self.firmware == Firmware::Kvm;
         // Where the CPUs of the Linux are tells nothing of its guest's.
@@ -248,7 +308,7 @@ impl Prepared {
         }
         let context = diagnosis::Context {
             firmware: self.firmware,
-            cpu: &self.cpu,
+            cpu: &self.line.cpu,
             timeout: self.timeout.as_secs(),
         };
         if let Some(said) = diagnosis::refused_fault(&outcome.log) {
@@ -268,37 +328,8 @@ impl Prepared {
     }
 }
 
-/// Where [`payload::build`] has left the payload's ELF file.
-fn built(workspace: &Workspace) -> PathBuf {
-    let target = workspace.target.join(setup::TARGET);
-    target.join("release").join("psci-bench")
-}
-
-/// The functions in the file `elf`; none if it cannot be read, which costs a
+/// Returns the functions in the file `elf`; none if it cannot be read, which costs a
 /// hanging run some words.
 fn symbols(elf: &Path) -> Symbols {
     fs::read(elf).map_or_else(|_| Symbols::default(), |elf| Symbols::of(&elf))
-}
-
-fn build_image(
-    workspace: &Workspace,
-    board: &Board,
-    machine: &Machine<'_>,
-    spec: &RunSpec,
-) -> Result<Vec<u8>> {
-    let wish = ImageWish {
-        cpus: machine.cpus,
-        gic: machine.gic,
-        firmware: spec.firmware,
-        // QEMU without EL2 has PSCI behind HVC, and so have guests.
-        conduit: match (spec.firmware, spec.level) {
-            (Firmware::Builtin, Level::El1) | (Firmware::Kvm, _) => Conduit::Hvc,
-            _ => board.psci.conduit,
-        },
-        variant: spec.variant,
-        states: spec.states,
-        args: spec.args.as_deref(),
-        emulated: true,
-    };
-    make_image(workspace, board, &wish, &spec.tree, None)
 }

@@ -13,10 +13,6 @@ pub use super::timeout::{TIMEOUT_MAX, timeout};
 
 /// Sets up what is missing, builds what is stale, runs, and judges. The
 /// UART's bytes go to `out` as they come; `interrupt` ends the run.
-///
-/// # Errors
-/// When it does not come to a run: bad input, or something that cannot be
-/// fetched, built or started.
 pub fn run(spec: &RunSpec, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<RunResult> {
     prepare(spec)?.run(interrupt, out)
 }

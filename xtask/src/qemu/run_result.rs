@@ -1,4 +1,4 @@
-//! What came of a run.
+//! The result of a run.
 
 use std::time::Duration;
 
@@ -6,26 +6,25 @@ use psci_bench::model::Verdict;
 
 use super::stream::Ending;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct RunResult {
     /// All bytes of the UART.
     pub log: Vec<u8>,
     /// The verdict: the payload's own, or INCOMPLETE without one.
     pub verdict: Verdict,
-    /// How QEMU ended.
+    /// QEMU's end.
     pub ending: Ending,
     /// Without a closing line: how far it came, and the likely cause.
     pub diagnosis: Option<String>,
-    /// Where its CPUs were at the deadline, in lines, if QEMU told.
+    /// The places of the CPUs at the deadline, in lines, if QEMU returned them.
     pub positions: Vec<String>,
-    /// How long QEMU ran.
+    /// The time that QEMU ran.
     pub elapsed: Duration,
 }
 
 impl RunResult {
-    /// The verdict in a word or two.
-    #[must_use]
+    /// Returns the verdict in a word or two.
     pub fn word(&self) -> &'static str {
         match self.verdict {
             Verdict::Pass => "PASS",
@@ -35,14 +34,22 @@ impl RunResult {
         }
     }
 
-    /// The exit code that stands for the verdict.
-    #[must_use]
+    /// Returns the verdict, the time, and without a verdict the diagnosis.
+    pub fn line(&self) -> String {
+        let seconds = self.elapsed.as_secs_f64();
+        let end = format!("{} after {seconds:.1} s", self.word());
+        match &self.diagnosis {
+            Some(diagnosis) => format!("{end}: {diagnosis}"),
+            None => end,
+        }
+    }
+
+    /// Returns the exit code that stands for the verdict.
     pub fn exit_code(&self) -> u8 {
         self.verdict.exit_code()
     }
 
-    /// The log as text.
-    #[must_use]
+    /// Returns the log as text.
     pub fn text(&self) -> String {
         String::from_utf8_lossy(&self.log).into_owned()
     }

@@ -1,4 +1,4 @@
-//! What a run is to be.
+//! The wishes for a run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::board::{Gic, GivenStates};
 use crate::build::firmware::Variant;
 use crate::build::payload::Tree;
 
-/// What BL33 is.
+/// The source of BL33.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload {
     /// The payload of this repository, built if it is stale.
@@ -19,12 +19,12 @@ pub enum Payload {
     Image(Vec<u8>),
 }
 
-/// What to run. `Default` is what `cargo xtask qemu` runs without arguments.
+/// A run that is asked for. `Default` is that of `cargo xtask qemu` without arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSpec {
     /// The board, by its folder's name.
     pub board: String,
-    /// How many CPUs; the board's number if not given.
+    /// The number of CPUs; the board's if not given.
     pub smp: Option<u32>,
     /// Interrupt controller; the board's if not given.
     pub gic: Option<Gic>,
@@ -32,9 +32,9 @@ pub struct RunSpec {
     pub level: Level,
     /// CPU model; the board's if not given.
     pub cpu: Option<String>,
-    /// Whose PSCI.
+    /// The firmware that has PSCI.
     pub firmware: Firmware,
-    /// How TF-A is built.
+    /// The variant of TF-A.
     pub variant: Variant,
     /// The fault that TF-A is to have, as [`crate::build::firmware::fault`] describes it, and
     /// is then built to be able to have.
@@ -51,7 +51,7 @@ pub struct RunSpec {
     pub states: GivenStates,
     /// BL33.
     pub payload: Payload,
-    /// How long QEMU may run.
+    /// The longest time that QEMU may run.
     pub timeout: Duration,
     /// A file that gets the UART's bytes, too, from when QEMU starts.
     pub log: Option<PathBuf>,

@@ -13,11 +13,11 @@ use anyhow::{Context, Result};
 use psci_bench::model as verdict;
 use psci_bench::model::Verdict;
 
-/// How long a machine may stay on, and silent, that has said its last line. One
+/// The time that a machine may stay on, and silent, after its last line. One
 /// that parks at the end never ends by itself.
 pub const LINGER: Duration = Duration::from_secs(2);
 
-/// How long a machine may run. A time alone is its timeout.
+/// The longest times of a machine. A time alone is the timeout.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// In all.
@@ -34,15 +34,15 @@ impl From<Duration> for Limits {
         }
     }
 }
-/// How often deadline and interruption are looked at.
+/// The time between two looks at deadline and interruption.
 const TICK: Duration = Duration::from_millis(50);
 
-/// How a machine came to its end.
+/// The end of a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// By itself.
     Exited {
-        /// Whether it reported success.
+        /// True if it reported success.
         success: bool,
     },
     /// It stayed on after its last line, and was ended.
@@ -53,21 +53,21 @@ pub enum Ending {
     Interrupted,
 }
 
-/// What came of a machine.
+/// The result of a machine that ran.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// All bytes of the UART.
     pub log: Vec<u8>,
-    /// What it said on stderr.
+    /// QEMU's stderr.
     pub stderr: String,
-    /// How it ended.
+    /// The end.
     pub ending: Ending,
-    /// How long it ran.
+    /// The time that it ran.
     pub elapsed: Duration,
 }
 
 /// A process that does not outlive its value.
-struct Owned(Child);
+pub(crate) struct Owned(pub(crate) Child);
 
 impl Drop for Owned {
     fn drop(&mut self) {
@@ -81,7 +81,7 @@ impl Drop for Owned {
 pub struct Tee<'o> {
     /// The file.
     pub file: Option<File>,
-    /// What gets the same bytes.
+    /// The other receiver of the same bytes.
     pub out: &'o mut dyn Write,
 }
 
@@ -103,9 +103,6 @@ impl Write for Tee<'_> {
 /// Runs `command`, whose stdout is a UART, until it ends, within `limits`, or
 /// until `interrupt` is set. Everything is written to `out` as it
 /// comes. Before it is ended at the deadline, `at_deadline` may look at it.
-///
-/// # Errors
-/// When it cannot be started, or `out` cannot be written.
 pub fn run(
     command: &mut Command,
     limits: impl Into<Limits>,
@@ -219,12 +216,11 @@ pub(crate) fn listen(
     }
 }
 
-/// How many bytes at the end of a log are searched for the closing line. Only
+/// The number of bytes at the end of a log with the closing line. Only
 /// the firmware's farewell may follow it.
 const CLOSING_WITHIN: usize = 4096;
 
-/// The last verdict in the last lines of `log`.
-#[must_use]
+/// Returns the last verdict in the last lines of `log`.
 pub fn closing(log: &[u8]) -> Option<Verdict> {
     let from = log.len().saturating_sub(CLOSING_WITHIN);
     let end = log.get(from..)?;

@@ -15,8 +15,7 @@ struct Symbol {
 }
 
 impl Symbols {
-    /// Those of the file `elf`; none where it cannot be understood.
-    #[must_use]
+    /// Returns those of the file `elf`; none where it cannot be understood.
     pub fn of(elf: &[u8]) -> Self {
         let Ok(file) = object::File::parse(elf) else {
             return Self::default();
@@ -41,7 +40,8 @@ impl Symbols {
                     Symbol {
                         address,
                         end,
-                        name: readable(name),
+                        // Without the hash that tells apart names that are alike.
+                        name: format!("{:#}", rustc_demangle::demangle(name)),
                     },
                 )
             })
@@ -53,7 +53,6 @@ impl Symbols {
     }
 
     /// These, and those of a program that lies elsewhere.
-    #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.0.extend(other.0);
         // Those at one address stay in their order.
@@ -61,8 +60,7 @@ impl Symbols {
         self
     }
 
-    /// The function at `address`, with how far into it that is.
-    #[must_use]
+    /// Returns the function at `address`, with how far into it that is.
     pub fn at(&self, address: u64) -> Option<String> {
         let behind = self.0.partition_point(|symbol| symbol.address <= address);
         let symbol = self.0.get(behind.checked_sub(1)?)?;
@@ -73,76 +71,6 @@ impl Symbols {
             _ => Some(format!("{}+{into:#x}", symbol.name)),
         }
     }
-}
-
-/// What the older mangling has for characters that no symbol may have.
-const ESCAPES: [(&str, &str); 8] = [
-    ("$LT$", "<"),
-    ("$GT$", ">"),
-    ("$LP$", "("),
-    ("$RP$", ")"),
-    ("$RF$", "&"),
-    ("$C$", ","),
-    ("$u20$", " "),
-    ("..", "::"),
-];
-
-/// `symbol` as its author wrote it, or nearly so. What is no name of Rust's
-/// stays as it is.
-fn readable(symbol: &str) -> String {
-    let name = match (symbol.strip_prefix("_ZN"), symbol.strip_prefix("_R")) {
-        (Some(mangled), _) => legacy(mangled),
-        (_, Some(mangled)) => v0(mangled).join("::"),
-        _ => String::new(),
-    };
-    if name.is_empty() {
-        return symbol.to_owned();
-    }
-    name
-}
-
-/// The path in the older mangling: parts, each with its length before it, of
-/// which the last is a hash.
-fn legacy(mangled: &str) -> String {
-    let mut parts = Vec::new();
-    let mut rest = mangled;
-    while let Some((part, after)) = counted(rest) {
-        parts.push(part);
-        rest = after;
-    }
-    parts.pop();
-    // An underscore stands before an escape that begins a part.
-    let mut name = parts.join("::").replace("_$", "$");
-    for (escape, text) in ESCAPES {
-        name = name.replace(escape, text);
-    }
-    name
-}
-
-/// The names in a path in Rust's v0 mangling, without what tells apart those
-/// that are called alike, and without types.
-fn v0(mangled: &str) -> Vec<&str> {
-    let mut parts = Vec::new();
-    let mut rest = mangled;
-    while let Some(first) = rest.chars().next() {
-        if let Some((part, after)) = counted(rest) {
-            parts.push(part);
-            rest = after;
-        } else if matches!(first, 's' | 'B') {
-            // A number in base 62, ended by an underscore.
-            rest = rest.split_once('_').map_or("", |(_, after)| after);
-        } else {
-            rest = rest.get(first.len_utf8()..).unwrap_or_default();
-        }
-    }
-    parts
-}
-
-/// The name that `text` begins with, its length before it, and what follows.
-fn counted(text: &str) -> Option<(&str, &str)> {
-    let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let (length, rest) = text.split_at_checked(digits)?;
-    rest.split_at_checked(length.parse().ok()?)
 }
 
 #[cfg(test)]
@@ -168,34 +96,5 @@ mod tests {
         assert_eq!(symbols.at(0x20c).as_deref(), Some("function+0xc"));
         assert_eq!(symbols.at(0x210), None);
         assert_eq!(Symbols::of(b"no ELF file").at(0), None);
-    }
-
-    #[test]
-    fn names() {
-        for (symbol, name) in [
-            ("suspend_smc", "suspend_smc"),
-            (
-                "_ZN10psci_bench5stats5Clock2ns17hf94d3515604da171E",
-                "psci_bench::stats::Clock::ns",
-            ),
-            (
-                "_ZN10psci_bench7machine4wait47_$LT$impl$u20$psci_bench..machine..cpu..Env$GT$9nap_until17h11a22ba5054d3cefE",
-                "psci_bench::machine::wait::<impl psci_bench::machine::cpu::Env>::nap_until",
-            ),
-            (
-                "_RNvNtCs3g5Gb6bJpu0_4core9panicking9panic_fmt",
-                "core::panicking::panic_fmt",
-            ),
-            (
-                "_RNvMsa_NtCs3g5Gb6bJpu0_4core3fmtNtB5_9Formatter3pad",
-                "core::fmt::Formatter::pad",
-            ),
-            ("_ZN", "_ZN"),
-            ("_ZN99short", "_ZN99short"),
-            ("_R9999999999999999999999x", "_R9999999999999999999999x"),
-            ("_Räs", "_Räs"),
-        ] {
-            assert_eq!(readable(symbol), name);
-        }
     }
 }

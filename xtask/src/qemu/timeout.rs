@@ -1,4 +1,4 @@
-//! How long QEMU may run when nobody says how long.
+//! The longest time of a run for which the user gives none.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ const A_SAMPLE: Duration = Duration::from_millis(25);
 const AN_OPERATION: Duration = Duration::from_micros(40);
 /// The kinds of operation that a loop has at most, each alone and on all CPUs.
 const LOOPS: u64 = 6;
-/// What a second of looking at timers may take under emulation, apart from a
+/// The time that a second of looking at timers may take under emulation, apart from a
 /// sample's time for each CPU: they are gathered once a second.
 const A_SECOND: Duration = Duration::from_secs(2);
 /// The states to suspend to that a sweep has, CPU_OFF included.
@@ -26,10 +26,8 @@ const STATES: u64 = 3;
 /// which each is tried in sequence, at once, and in OS-initiated mode.
 const IDLE_STEPS: u64 = 4 * 3;
 
-/// How long QEMU may run when nobody says how long: by the number of samples,
-/// those for warm-up included, of operations, and of seconds that timers are
-/// looked at.
-#[must_use]
+/// Returns the timeout of a run for which the user gives none: by the number of samples,
+/// those for warm-up included, of operations, and of seconds that timers are looked at.
 pub fn timeout(cpus: u32, plan: &Plan) -> Duration {
     let rounds = u64::from(plan.iterations) + u64::from(plan.warmup);
     let parts = plan.scenarios.iter().map(|id| parts(id, cpus, plan));
@@ -82,7 +80,7 @@ fn of_loops(cpus: u32, plan: &Plan) -> Duration {
     times(AN_OPERATION, operations).saturating_add(limit)
 }
 
-/// A stretch for each load and each CPU whose timer is looked at alone, and one
+/// Returns a stretch for each load and each CPU whose timer is looked at alone, and one
 /// for all together.
 fn of_timers(cpus: u32, plan: &Plan) -> Duration {
     if !plan.scenarios.contains(ScenarioId::TimerLatency) {
@@ -135,7 +133,7 @@ mod tests {
             2 * one + 1
         );
         assert_eq!(timers(2, "duration=130"), 6 * one + 3);
-        // A lone CPU has nobody to lay a load on.
+        // A lone CPU has no other to put a load on.
         assert_eq!(timers(1, "duration=130"), 789);
         // Iterations are nothing to it, nor is it to the others.
         assert_eq!(timers(2, "iterations=1000000"), 120);

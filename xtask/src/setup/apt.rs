@@ -1,34 +1,62 @@
 //! The machine's own apt client, with state of its own.
 //!
-//! What is fetched is not installed: it is material. The user's package lists
-//! and sources stay as they are, below `target/` there are others, and
-//! mirrors, proxies and keys are the ones that the machine is set up with.
+//! Packages are fetched, and not installed. The user's package lists and sources stay as they
+//! are, below `target/` there are others; mirrors, proxies and keys are the machine's.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::process::{self, find};
+use super::process::{self, find, quietly};
 use super::progress::Progress;
 
-/// The release of Debian whose archive is asked, unless it is said otherwise.
-const SUITE: &str = "trixie";
-/// Where Debian keeps the keys of its archive.
+/// The archive of one release of Debian.
+pub(crate) struct Archive {
+    /// `deb-src` for source packages, `deb` for others.
+    pub kind: &'static str,
+    pub suite: &'static str,
+    /// The architecture, if it is not this machine's.
+    pub foreign: Option<&'static str>,
+}
+
+/// Debian's source packages.
+pub(crate) const SOURCES: Archive = Archive {
+    kind: "deb-src",
+    suite: "trixie",
+    foreign: None,
+};
+
+/// Debian's packages for arm64.
+pub(crate) const ARM64: Archive = Archive {
+    kind: "deb",
+    suite: "trixie",
+    foreign: Some("arm64"),
+};
+
+/// The file in which Debian keeps the keys of its archive.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
-/// What `fetch` gets from the first archive of Debian that it succeeds with.
+/// Fetches by `fetch` to the folder `work`, from the first site of `archive` with which that
+/// succeeds.
 ///
 /// # Errors
-/// When there is no apt, or none of its archives does: the last one's.
-pub(crate) fn from_any_site<T>(fetch: impl Fn(&str) -> Result<T>) -> Result<T> {
+/// When there is no apt, or no site: the last one's error.
+pub(crate) fn fetch<T>(
+    work: &Path,
+    progress: &Progress,
+    archive: &Archive,
+    fetch: impl Fn(&Apt<'_>) -> Result<T>,
+) -> Result<T> {
     if find("apt-get").is_none() {
         bail!("this machine has no apt-get");
     }
+    let apt = Apt { work, progress };
     let mut last = anyhow!("apt's sources on this machine name no archive of Debian");
     for site in sites()? {
-        match fetch(&site) {
+        apt.configure(archive, &site)?;
+        match apt.get(&["update"]).and_then(|()| fetch(&apt)) {
             Ok(fetched) => return Ok(fetched),
             Err(error) => last = error,
         }
@@ -36,85 +64,89 @@ pub(crate) fn from_any_site<T>(fetch: impl Fn(&str) -> Result<T>) -> Result<T> {
     Err(last)
 }
 
-/// apt with state of its own.
-pub(crate) struct Apt<'w> {
-    work: &'w Path,
+/// Returns the packages that were fetched to the folder `work`.
+pub(crate) fn packages(work: &Path) -> Result<Vec<PathBuf>> {
+    let mut packages = Vec::new();
+    for dir in [work.to_path_buf(), work.join("cache/archives")] {
+        for entry in fs::read_dir(dir)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|ending| ending == "deb") {
+                packages.push(path);
+            }
+        }
+    }
+    Ok(packages)
 }
 
-impl<'w> Apt<'w> {
-    /// With its state in `work`, and `site` as its only source: of the `kind`
-    /// and with the `options` that sources.list has. `settings` come behind
-    /// the ones that every use has.
-    pub(crate) fn new(
-        work: &'w Path,
-        kind: &str,
-        options: &str,
-        site: &str,
-        settings: &str,
-    ) -> Result<Self> {
-        Self::of_suite(SUITE, work, kind, options, site, settings)
+/// Unpacks all packages that were fetched to the folder `work` into the folder `root`.
+pub(crate) fn unpack(work: &Path, root: &Path) -> Result<()> {
+    for package in packages(work)? {
+        let mut unpack = process::clean("dpkg-deb");
+        process::output(unpack.arg("-x").arg(package).arg(root))?;
     }
+    Ok(())
+}
 
-    /// The same, of another release of Debian.
-    pub(crate) fn of_suite(
-        suite: &str,
-        work: &'w Path,
-        kind: &str,
-        options: &str,
-        site: &str,
-        settings: &str,
-    ) -> Result<Self> {
-        for dir in ["lists/partial", "cache/archives/partial", "parts"] {
+/// apt with its state in a folder.
+pub(crate) struct Apt<'w> {
+    work: &'w Path,
+    progress: &'w Progress,
+}
+
+impl Apt<'_> {
+    /// Writes the configuration with `site` as the only source.
+    fn configure(&self, archive: &Archive, site: &str) -> Result<()> {
+        let work = self.work;
+        for dir in ["lists/partial", "cache/archives/partial"] {
             fs::create_dir_all(work.join(dir))?;
         }
-        let keys = if Path::new(KEYRING).is_file() {
-            format!("signed-by={KEYRING}")
-        } else {
-            String::new()
+        let mut options = Vec::new();
+        let mut settings = configuration(work);
+        if let Some(architecture) = archive.foreign {
+            // Nothing is installed on a machine of that architecture.
+            let status = work.join("status");
+            fs::write(&status, "")?;
+            options.push(format!("arch={architecture}"));
+            settings += &format!(
+                "APT::Architecture \"{architecture}\";\n\
+                 #clear APT::Architectures;\n\
+                 APT::Architectures {{ \"{architecture}\"; }};\n\
+                 Dir::State::status \"{}\";\n",
+                status.display()
+            );
+        }
+        if Path::new(KEYRING).is_file() {
+            options.push(format!("signed-by={KEYRING}"));
+        }
+        let options = match options.is_empty() {
+            true => String::new(),
+            false => format!("[{}] ", options.join(" ")),
         };
-        let options = match format!("{options} {keys}").trim() {
-            "" => String::new(),
-            options => format!("[{options}] "),
-        };
+        let (kind, suite) = (archive.kind, archive.suite);
         let sources = format!("{kind} {options}{site} {suite} main\n");
         fs::write(work.join("sources.list"), sources)?;
-        fs::write(work.join("apt.conf"), configuration(work) + settings)?;
-        Ok(Self { work })
+        Ok(fs::write(work.join("apt.conf"), settings)?)
     }
 
-    /// The same for binary packages of a machine of `architecture`, on which
-    /// nothing is installed.
-    pub(crate) fn foreign(work: &'w Path, site: &str, architecture: &str) -> Result<Self> {
-        let status = work.join("status");
-        fs::write(&status, "")?;
-        let settings = format!(
-            "APT::Architecture \"{architecture}\";\n\
-             #clear APT::Architectures;\n\
-             APT::Architectures {{ \"{architecture}\"; }};\n\
-             Dir::State::status \"{}\";\n",
-            status.display()
-        );
-        Self::new(
-            work,
-            "deb",
-            &format!("arch={architecture}"),
-            site,
-            &settings,
-        )
+    /// Runs apt-get with these arguments.
+    pub(crate) fn get(&self, arguments: &[&str]) -> Result<()> {
+        let log = self.work.join("apt.log");
+        let mut command = self.command("apt-get", arguments);
+        quietly(&mut command, &log, self.progress, watch)
     }
 
-    /// Name and version of the package that `meta` stands for: the archive
+    /// Downloads the package that `meta` stands for, and returns `NAME VERSION`: the archive
     /// keeps no other version of it, and has no lasting name for it.
-    pub(crate) fn resolve(&self, meta: &str) -> Result<(String, String)> {
+    pub(crate) fn download_dependency(&self, meta: &str) -> Result<String> {
         let show = ["show", "--no-all-versions", meta];
-        let said = process::output(&mut self.command("apt-cache", &show))?;
-        let (name, version) = parse_dependency(&said)
-            .with_context(|| format!("{meta} depends on no package of one version:\n{said}"))?;
-        Ok((name.to_owned(), version.to_owned()))
+        let printed = process::output(&mut self.command("apt-cache", &show))?;
+        let (name, version) = parse_dependency(&printed)
+            .with_context(|| format!("{meta} depends on no package of one version:\n{printed}"))?;
+        self.get(&["download", &format!("{name}={version}")])?;
+        Ok(format!("{name} {version}"))
     }
 
-    /// `program`, one of apt's, with `arguments`.
-    pub(crate) fn command(&self, program: &str, arguments: &[&str]) -> Command {
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         let configuration = self.work.join("apt.conf");
         command.arg("-c").arg(configuration).args(arguments);
@@ -123,10 +155,10 @@ impl<'w> Apt<'w> {
     }
 }
 
-/// The archives of Debian that the machine's apt is set up with.
+/// Returns the sites of Debian's archive that the machine's apt is set up with.
 ///
-/// apt tells the origin of those whose lists it has fetched. Where it has
-/// fetched none yet, the name of the release has to tell.
+/// apt prints the origin of a site only after it has fetched the site's lists; before that,
+/// the name of the release decides.
 fn sites() -> Result<Vec<String>> {
     let format = "$(SITE)|$(RELEASE)|$(ORIGIN)";
     let mut sites = Vec::new();
@@ -148,12 +180,10 @@ fn parse_sites(said: &str) -> Vec<String> {
     let mut sites: Vec<String> = Vec::new();
     for line in said.lines() {
         let mut fields = line.split('|');
-        let (Some(site), Some(release), Some(origin)) =
-            (fields.next(), fields.next(), fields.next())
-        else {
+        let [Some(site), Some(release), Some(origin)] = [0; 3].map(|_| fields.next()) else {
             continue;
         };
-        // Updates and security have archives of their own, without SUITE.
+        // Updates and security have archives of their own, without the release's suite.
         let debian = match origin {
             "Debian" => !release.contains('-') && !release.contains('/'),
             "" | "$(ORIGIN)" => CODENAMES.contains(&release),
@@ -166,7 +196,7 @@ fn parse_sites(said: &str) -> Vec<String> {
     sites
 }
 
-/// Name and version in `Depends: NAME (= VERSION)`.
+/// Returns name and version in `Depends: NAME (= VERSION)`.
 fn parse_dependency(said: &str) -> Option<(&str, &str)> {
     let depends = said
         .lines()
@@ -175,8 +205,8 @@ fn parse_dependency(said: &str) -> Option<(&str, &str)> {
     Some((name, rest.split_once(')')?.0))
 }
 
-/// apt's settings for state of our own. It is read after the machine's, so
-/// that it wins, and so that hooks of the machine's updates can be cleared.
+/// Returns apt's settings for state of its own. apt reads them after the machine's, so that
+/// they win and can clear hooks of the machine's updates.
 fn configuration(work: &Path) -> String {
     let work = work.display();
     format!(
@@ -199,8 +229,8 @@ fn configuration(work: &Path) -> String {
     )
 }
 
-/// apt's status lines: `dlstatus:ITEM:PERCENT:WHAT`.
-pub(crate) fn watch(line: &str, progress: &Progress) -> bool {
+/// Reads apt's status lines: `dlstatus:ITEM:PERCENT:WHAT`.
+fn watch(line: &str, progress: &Progress) -> bool {
     let mut fields = line.split(':');
     if fields.next() != Some("dlstatus") {
         return true;

@@ -8,29 +8,32 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
-use super::apt::{self, Apt};
-use super::process::{self, quietly, unwatched};
+use super::apt::{self, Apt, Archive};
 use super::progress::Progress;
 use super::python;
 use super::workspace::{Workspace, once};
 
 /// The version of Debian's packages.
 const VERSION: &str = "2023.01-2";
-/// The release of Debian that has it.
-const SUITE: &str = "bookworm";
-/// What `lava-run` is made of, and a server's templates of devices.
+/// The archive that has it.
+const ARCHIVE: Archive = Archive {
+    kind: "deb",
+    suite: "bookworm",
+    foreign: None,
+};
+/// The packages of `lava-run`, and a server's templates of devices.
 const PACKAGES: [&str; 4] = [
     "lava-common",
     "lava-dispatcher",
     "lava-dispatcher-host",
     "lava-server",
 ];
-/// What it imports, of versions that were tried together.
+/// The Python packages that it imports, of versions that were tried together.
 const IMPORTS: [&str; 11] = [
     "aiohttp==3.14.5",
     "configobj==5.0.9",
@@ -44,7 +47,7 @@ const IMPORTS: [&str; 11] = [
     "setproctitle==1.3.8",
     "voluptuous==0.16.0",
 ];
-/// What it imports at its start, and our jobs never use.
+/// Modules that it imports at its start, and our jobs never use.
 const STUBS: [&str; 2] = ["guestfs", "netifaces"];
 
 /// Starts `lava-run`. It writes to /var/lib/lava and wants to be root: where a
@@ -59,27 +62,23 @@ pub struct Lava {
 }
 
 impl Lava {
-    /// A program that is used as `lava-run` is.
-    #[must_use]
+    /// Returns the path of a program that is used as `lava-run` is.
     pub fn run(&self) -> PathBuf {
         self.root.join("lava-run")
     }
 
-    /// A Python that has jinja2 and PyYAML.
-    #[must_use]
+    /// Returns the path of a Python that has jinja2 and PyYAML.
     pub fn python(&self) -> PathBuf {
         self.root.join("venv/bin/python")
     }
 
-    /// A server's templates of devices.
-    #[must_use]
+    /// Returns the folder of a server's templates of devices.
     pub fn device_types(&self) -> PathBuf {
         self.root.join("root/usr/share/lava-server/device-types")
     }
 
-    /// LAVA's own check of jobs and device dictionaries: with `job` or
+    /// Returns LAVA's own check of jobs and device dictionaries: a command that takes `job` or
     /// `device` and a file.
-    #[must_use]
     pub fn schema(&self) -> Command {
         let mut command = Command::new(self.python());
         command.arg(self.root.join("root/usr/share/lava-common/lava-schema.py"));
@@ -93,16 +92,14 @@ fn root(workspace: &Workspace) -> PathBuf {
     workspace.state().join(format!("lava-{VERSION}"))
 }
 
-/// LAVA's dispatcher, if it is there.
-#[must_use]
+/// Returns LAVA's dispatcher, if it is there.
 pub fn lava(workspace: &Workspace) -> Option<Lava> {
     let root = root(workspace);
     root.join("ready").is_file().then_some(Lava { root })
 }
 
-/// The commands that get the Python packages; the rest is done by
-/// [`unpack`].
-pub(super) fn install(workspace: &Workspace) -> [Vec<String>; 2] {
+/// Returns the commands that get the Python packages; [`unpack`] does the rest.
+pub(super) fn install(workspace: &Workspace) -> Vec<Vec<String>> {
     python::install(&root(workspace).join("venv"), &IMPORTS)
 }
 
@@ -113,19 +110,12 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     once(&root.join("root"), |partial| {
         let work = tempfile::tempdir_in(workspace.state())?;
         let progress = Progress::start("fetching LAVA's dispatcher");
-        download(work.path(), &progress)
+        let wanted = PACKAGES.map(|package| format!("{package}={VERSION}"));
+        let words: Vec<&str> = wanted.iter().map(String::as_str).collect();
+        let get = |apt: &Apt<'_>| apt.get(&[&["download"], &words[..]].concat());
+        apt::fetch(work.path(), &progress, &ARCHIVE, get)
             .with_context(|| format!("cannot fetch Debian's packages {}", PACKAGES.join(", ")))?;
-        for file in packages(work.path())? {
-            let mut command = process::clean("dpkg-deb");
-            command.arg("-x").arg(&file).arg(partial);
-            quietly(
-                &mut command,
-                &work.path().join("unpack.log"),
-                &progress,
-                unwatched,
-            )?;
-        }
-        Ok(())
+        apt::unpack(work.path(), partial)
     })?;
     let stubs = root.join("stubs");
     fs::create_dir_all(&stubs)?;
@@ -140,37 +130,7 @@ pub(super) fn unpack(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Says that all of it is there.
+/// Marks it as complete.
 pub(super) fn done(workspace: &Workspace) -> Result<()> {
     Ok(fs::write(root(workspace).join("ready"), "")?)
-}
-
-fn download(work: &Path, progress: &Progress) -> Result<()> {
-    apt::from_any_site(|site| {
-        let apt = Apt::of_suite(SUITE, work, "deb", "", site, "")?;
-        let run = |arguments: &[&str]| {
-            let mut command = apt.command("apt-get", arguments);
-            quietly(&mut command, &work.join("apt.log"), progress, apt::watch)
-        };
-        run(&["update"])?;
-        let wanted = PACKAGES.map(|package| format!("{package}={VERSION}"));
-        let words: Vec<&str> = wanted.iter().map(String::as_str).collect();
-        run(&[&["download"], &words[..]].concat())
-    })
-}
-
-fn packages(work: &Path) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(work)?.collect::<Result<Vec<_>, _>>()?;
-    let paths = entries.iter().map(fs::DirEntry::path);
-    let debs: Vec<PathBuf> = paths
-        .filter(|path| path.extension().is_some_and(|ending| ending == "deb"))
-        .collect();
-    if debs.len() != PACKAGES.len() {
-        bail!(
-            "apt fetched {} packages, and not {}",
-            debs.len(),
-            PACKAGES.len()
-        );
-    }
-    Ok(debs)
 }

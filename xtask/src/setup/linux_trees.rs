@@ -1,9 +1,7 @@
 //! The device trees of Linux's boards, out of Debian's kernel for arm64.
 //!
-//! They are what real boards say of themselves, a thousand of them, and what
-//! the payload's reader is held against. The package is that of the archive's
-//! current release, 90 MB, fetched once: apt itself is told that the machine
-//! is of that architecture, with state of its own as for TF-A's source.
+//! Tests hold the payload's reader against them: a thousand trees of real boards. The
+//! package is that of the archive's current release, 90 MB, and is fetched once.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +10,14 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use super::apt::{self, Apt};
-use super::process::{find, quietly};
+use super::process::find;
 use super::progress::Progress;
 use super::workspace::{Workspace, once};
 
 /// The package that depends on the current kernel's.
 const META: &str = "linux-image-arm64";
 
-/// The trees, and where they are from.
+/// The trees, and their origin.
 #[derive(Debug)]
 pub struct LinuxTrees {
     /// Name and version of the package, as apt writes them.
@@ -31,16 +29,14 @@ pub struct LinuxTrees {
 }
 
 /// Fetches the trees, if they are not there yet.
-///
-/// # Errors
-/// When apt or the network fails; nothing is then left behind.
 pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     let place = workspace.state().join("linux-trees");
     once(&place, |partial| {
         let work = tempfile::tempdir_in(workspace.state())?;
         let progress = Progress::start("fetching Debian's kernel for arm64, 90 MB");
-        let package = download(work.path(), &progress)
-            .with_context(|| format!("cannot fetch Debian's package {META}"))?;
+        let get = |apt: &Apt<'_>| apt.download_dependency(META);
+        let package = apt::fetch(work.path(), &progress, &apt::ARM64, get);
+        let package = package.with_context(|| format!("cannot fetch Debian's package {META}"))?;
         unpack(work.path(), partial)?;
         files(partial).with_context(|| package.clone())?;
         Ok(fs::write(partial.join("package"), package)?)
@@ -54,7 +50,7 @@ pub fn fetch(workspace: &Workspace) -> Result<LinuxTrees> {
     })
 }
 
-/// The trees below `place`, and the folder of their makers' folders.
+/// Returns the trees below `place`, and the folder of their makers' folders.
 fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
     let mut files = Vec::new();
     collect(place, &mut files)?;
@@ -67,27 +63,10 @@ fn files(place: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
     Ok((files, dir))
 }
 
-/// Fetches the package; what is said of it is its name and version.
-fn download(work: &Path, progress: &Progress) -> Result<String> {
-    apt::from_any_site(|site| {
-        let apt = Apt::foreign(work, site, "arm64")?;
-        let mut update = apt.command("apt-get", &["update"]);
-        let log = work.join("apt.log");
-        quietly(&mut update, &log, progress, apt::watch)?;
-        let (name, version) = apt.resolve(META)?;
-        let wanted = format!("{name}={version}");
-        let mut download = apt.command("apt-get", &["download", &wanted]);
-        quietly(&mut download, &log, progress, apt::watch)?;
-        Ok(format!("{name} {version}"))
-    })
-}
-
-/// Takes the trees alone out of the package: the rest of it is ten times that.
+/// Takes only the trees out of the package: the rest of it is ten times that.
 fn unpack(work: &Path, place: &Path) -> Result<()> {
-    let entries = fs::read_dir(work)?.collect::<Result<Vec<_>, _>>()?;
-    let mut paths = entries.iter().map(fs::DirEntry::path);
-    let package = paths
-        .find(|path| path.extension().is_some_and(|ending| ending == "deb"))
+    let package = apt::packages(work)?
+        .pop()
         .context("apt fetched no package")?;
     for program in ["dpkg-deb", "tar"] {
         if find(program).is_none() {

@@ -1,8 +1,7 @@
-//! What a command needs: the workspace, child processes, tools and packages.
+//! The needs of a command: the workspace, child processes, tools and packages.
 
 pub(crate) mod apt;
 mod ensure;
-mod labgrid;
 mod lava;
 pub mod linux_trees;
 mod need;
@@ -12,15 +11,13 @@ pub mod progress;
 mod python;
 pub mod read_file;
 pub mod source_package;
-mod sphinx;
 pub mod stdout;
 pub mod workspace;
 
 pub use self::ensure::ensure;
-pub use self::labgrid::labgrid;
 pub use self::lava::{Lava, lava};
 pub use self::need::{
     ALL, ARCHIVES, FIRMWARE, FUZZ, LABS, LINUX_TARGET, NO_INSTALL, Need, PAGES, TARGET, U_BOOT,
     cargo_fuzz,
 };
-pub use self::sphinx::sphinx_build;
+pub use self::python::{labgrid, sphinx_build};

@@ -1,4 +1,4 @@
-//! What commands need besides the workspace, and how each is recognized.
+//! The needs of commands besides the workspace, and how each is recognized.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -6,26 +6,24 @@ use std::{env, fs};
 
 use anyhow::{Context, Result};
 
-use super::labgrid::labgrid;
 use super::lava::lava;
 use super::process::{self, find};
-use super::sphinx::sphinx_build;
+use super::python::{LABGRID, SPHINX, has_venv};
 use super::workspace::Workspace;
 
 /// The target that the payload is built for.
 pub const TARGET: &str = "aarch64-unknown-none-softfloat";
 
-/// The target of the program that runs in an emulated Linux: it needs nothing
-/// that is not in its own file.
+/// The target of the program that runs in an emulated Linux, with all libraries in its file.
 pub const LINUX_TARGET: &str = "aarch64-unknown-linux-musl";
 
-/// Set to 1, this makes `ensure` tell what it would install, and fail.
+/// The variable that, set to 1, makes `ensure` fail with what it would install.
 pub const NO_INSTALL: &str = "PSCI_BENCH_NO_INSTALL";
 
 /// U-Boot for QEMU's `virt`, as Debian's package has it.
 pub const U_BOOT: &str = "/usr/lib/u-boot/qemu_arm64/u-boot.bin";
 
-/// The oldest QEMU whose `virt` machine is known to do.
+/// The oldest QEMU with a `virt` machine that can be used.
 const QEMU_LEAST: (u32, u32) = (7, 2);
 
 /// The cargo-fuzz that is used, and no other.
@@ -40,7 +38,7 @@ pub enum Need {
     CrossCompiler,
     /// GNU make, for TF-A.
     Make,
-    /// What unpacks a Debian source package.
+    /// The program that unpacks a Debian source package.
     DpkgSource,
     /// Rust's core library for the payload.
     RustTarget,
@@ -62,13 +60,13 @@ pub enum Need {
     Chromium,
     /// A C++ compiler, for libFuzzer.
     CxxCompiler,
-    /// What builds fuzz targets.
+    /// The program that builds fuzz targets.
     CargoFuzz,
-    /// A Python that makes virtual environments, for what is behind it.
+    /// A Python that makes virtual environments, for the packages that follow.
     PythonVenv,
-    /// What builds TF-A's documentation, which tests build pages with.
+    /// Sphinx, with which TF-A's documentation and tests' pages are built.
     Sphinx,
-    /// What tells kinds of files, for LAVA.
+    /// The program that finds the kind of a file, for LAVA.
     File,
     /// Info-ZIP's programs, and 7-Zip's, which tests compare with.
     Zip,
@@ -106,13 +104,13 @@ pub const ALL: [Need; 20] = [
     Need::Labgrid,
 ];
 
-/// What makes and reads archives.
+/// The programs that make and read archives.
 pub const ARCHIVES: [Need; 3] = [Need::Zip, Need::Unzip, Need::SevenZip];
 
-/// What builds pages.
+/// The programs that build pages.
 pub const PAGES: [Need; 2] = [Need::PythonVenv, Need::Sphinx];
 
-/// What runs jobs as labs do.
+/// The programs that run jobs as labs do.
 pub const LABS: [Need; 5] = [
     Need::Qemu,
     Need::PythonVenv,
@@ -121,22 +119,21 @@ pub const LABS: [Need; 5] = [
     Need::Labgrid,
 ];
 
-/// What `cargo xtask fuzz` uses.
+/// The programs that `cargo xtask fuzz` uses.
 pub const FUZZ: [Need; 2] = [Need::CxxCompiler, Need::CargoFuzz];
 
-/// What TF-A's build uses.
+/// The programs that TF-A's build uses.
 pub const FIRMWARE: [Need; 2] = [Need::CrossCompiler, Need::Make];
 
 pub(super) enum State {
     Ready,
     Missing,
-    /// It is there and does not do, and another one would not be installed
-    /// over it.
+    /// It is there and cannot be used, and another one would not be installed over it.
     Unfit(String),
 }
 
 impl Need {
-    /// The program, or file, to look for, and the Debian package that has it.
+    /// Returns the program, or file, to look for, and the Debian package that has it.
     pub(super) fn names(self) -> Option<(&'static str, &'static str)> {
         Some(match self {
             Self::Qemu => ("qemu-system-aarch64", "qemu-system-arm"),
@@ -156,16 +153,11 @@ impl Need {
             Self::Zip => ("zip", "zip"),
             Self::Unzip => ("unzip", "unzip"),
             Self::SevenZip => ("7z", "p7zip-full"),
-            Self::RustTarget
-            | Self::LinuxTarget
-            | Self::CargoFuzz
-            | Self::Sphinx
-            | Self::Lava
-            | Self::Labgrid => return None,
+            _ => return None,
         })
     }
 
-    /// The Rust target that it is.
+    /// Returns the Rust target that it is.
     pub(super) fn target(self) -> Option<&'static str> {
         match self {
             Self::RustTarget => Some(TARGET),
@@ -178,9 +170,9 @@ impl Need {
         let Some((program, _)) = self.names() else {
             let own = match self {
                 Self::CargoFuzz => cargo_fuzz(workspace),
-                Self::Sphinx => sphinx_build(workspace),
+                Self::Sphinx => SPHINX.find(workspace),
                 Self::Lava => lava(workspace).map(|lava| lava.run()),
-                Self::Labgrid => labgrid(workspace),
+                Self::Labgrid => LABGRID.find(workspace),
                 _ => return target_state(self.target().unwrap_or_default()),
             };
             return own.map_or(State::Missing, |_| State::Ready);
@@ -202,13 +194,13 @@ impl Need {
                 )),
                 Err(error) => State::Unfit(format!("{}: {error:#}", path.display())),
             },
-            (Some(_), Self::PythonVenv) if !super::python::has_venv() => State::Missing,
+            (Some(_), Self::PythonVenv) if !has_venv() => State::Missing,
             (Some(_), _) => State::Ready,
         }
     }
 }
 
-/// Major and minor version of the QEMU in PATH.
+/// Returns major and minor version of the QEMU in PATH.
 fn qemu_version() -> Result<(u32, u32)> {
     let said = process::output(Command::new("qemu-system-aarch64").arg("--version"))?;
     parse_version(&said).with_context(|| format!("this is no QEMU version: {:?}", said.trim()))
@@ -232,26 +224,22 @@ fn target_state(target: &str) -> State {
     }
 }
 
-/// Where this tool has a cargo-fuzz of its own.
+/// Returns the folder of this tool's own cargo-fuzz.
 pub(super) fn cargo_fuzz_root(workspace: &Workspace) -> PathBuf {
     let name = format!("cargo-fuzz-{CARGO_FUZZ}");
     workspace.state().join(name)
 }
 
-/// The cargo-fuzz to use: the one in PATH if it is of the right version, or
-/// this tool's own.
-#[must_use]
+/// Returns the cargo-fuzz to use: that in PATH if it has the right version, or this tool's
+/// own.
 pub fn cargo_fuzz(workspace: &Workspace) -> Option<PathBuf> {
     let own = cargo_fuzz_root(workspace).join("bin").join("cargo-fuzz");
     let fits = |program: &Path| {
         process::output(Command::new(program).arg("--version"))
             .is_ok_and(|said| said.split_whitespace().nth(1) == Some(CARGO_FUZZ))
     };
-    let candidates = [find("cargo-fuzz"), Some(own)];
-    candidates
-        .into_iter()
-        .flatten()
-        .find(|program| fits(program))
+    let mut candidates = find("cargo-fuzz").into_iter().chain([own]);
+    candidates.find(|program| fits(program))
 }
 
 #[cfg(test)]

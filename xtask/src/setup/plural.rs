@@ -1,6 +1,6 @@
 //! Words for one thing and for several.
 
-/// `what`, as there are so many of them.
+/// Returns `what` for this number of them.
 pub(crate) fn plural(count: usize, what: &str) -> String {
     let ending = match count {
         1 => "",
@@ -10,7 +10,7 @@ pub(crate) fn plural(count: usize, what: &str) -> String {
     format!("{what}{ending}")
 }
 
-/// A count of things: `1 CPU`, `2 CPUs`.
+/// Returns a count of things: `1 CPU`, `2 CPUs`.
 pub(crate) fn many(count: usize, what: &str) -> String {
     format!("{count} {}", plural(count, what))
 }

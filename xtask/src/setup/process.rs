@@ -1,5 +1,4 @@
-//! Running other programs: quietly, with what they said kept for when they
-//! fail.
+//! Other programs: run quietly, with their output kept for when they fail.
 
 use std::env;
 use std::ffi::OsStr;
@@ -12,11 +11,10 @@ use anyhow::{Context, Result, bail};
 
 use super::progress::Progress;
 
-/// How many of the last lines of a failed program are shown.
+/// The number of last lines of a failed program that are shown.
 const TAIL: usize = 40;
 
-/// The path of `program`, where PATH has it.
-#[must_use]
+/// Finds `program` by PATH.
 pub fn find(program: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path)
@@ -29,10 +27,7 @@ fn is_executable(file: &Path) -> bool {
     fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// What `command` prints on stdout.
-///
-/// # Errors
-/// When it cannot be started, or fails.
+/// Runs `command`, and returns its standard output.
 pub fn output(command: &mut Command) -> Result<String> {
     let name = display(command);
     let output = command
@@ -46,9 +41,19 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Runs `command` with all it says going to the file `log`. `watch` sees each
-/// line of stdout, to tell the progress by, and says whether the line tells
-/// anything else.
+/// Runs `command`, and shows its output as it comes.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let name = display(command);
+    let status = command.status();
+    let status = status.with_context(|| format!("cannot run `{name}`"))?;
+    if !status.success() {
+        bail!("`{name}` failed ({status})");
+    }
+    Ok(())
+}
+
+/// Runs `command` with its output in the file `log`. `watch` gets each line of standard
+/// output for the progress, and returns true if the line belongs into the log.
 ///
 /// # Errors
 /// When it cannot be started, or fails; the error ends with its last lines.
@@ -83,13 +88,12 @@ pub fn quietly(
     Ok(())
 }
 
-/// A `watch` for [`quietly`] that takes no notice.
-#[must_use]
+/// Keeps each line: a `watch` for [`quietly`] without progress.
 pub fn unwatched(_line: &str, _progress: &Progress) -> bool {
     true
 }
 
-/// The last lines of a file.
+/// Returns the last lines of a file.
 fn tail(log: &Path) -> Result<String> {
     let text = fs::read(log)?;
     let text = String::from_utf8_lossy(&text);
@@ -98,8 +102,7 @@ fn tail(log: &Path) -> Result<String> {
     Ok(lines.get(from..).unwrap_or_default().join("\n"))
 }
 
-/// `command` as one would type it.
-#[must_use]
+/// Returns `command` as one would type it.
 pub fn display(command: &Command) -> String {
     let words = [command.get_program()]
         .into_iter()
@@ -117,9 +120,7 @@ fn quote(word: &OsStr) -> String {
     }
 }
 
-/// A command whose environment has nothing in it that a makefile could take
-/// for a variable of its own.
-#[must_use]
+/// Makes a command without environment variables that a makefile could take for its own.
 pub fn clean(program: &str) -> Command {
     let mut command = Command::new(program);
     command.env_clear().env("LC_ALL", "C");

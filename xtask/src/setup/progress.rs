@@ -1,5 +1,5 @@
-//! What is going on, for who waits: a spinner or a bar on a terminal, one
-//! line otherwise. All of it goes to stderr, so that stdout is the UART's.
+//! Progress: a spinner or a bar on a terminal, one line otherwise. All of it goes to stderr,
+//! because stdout is the UART's.
 
 use std::io::{IsTerminal, Write, stderr};
 use std::time::Duration;
@@ -12,8 +12,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Says that `what` begins.
-    #[must_use]
+    /// Prints that `what` begins.
     pub fn start(what: &str) -> Self {
         if !stderr().is_terminal() {
             say(what);
@@ -26,13 +25,12 @@ impl Progress {
         Self { bar }
     }
 
-    /// Whether anybody sees it: it is on a terminal.
-    #[must_use]
+    /// Returns true if it is on a terminal.
     pub fn is_shown(&self) -> bool {
         !self.bar.is_hidden()
     }
 
-    /// Shows a detail behind what was said.
+    /// Shows a detail after the message.
     pub fn detail(&self, text: &str) {
         self.bar.set_prefix(text.to_owned());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg}: {prefix}") {
@@ -40,7 +38,7 @@ impl Progress {
         }
     }
 
-    /// Shows how much of it is done.
+    /// Shows the part that is done.
     pub fn percent(&self, percent: f32) {
         if self.bar.length().is_none() {
             self.bar.set_length(100);
@@ -58,8 +56,8 @@ impl Drop for Progress {
     }
 }
 
-/// Tells something that is worth a line of its own.
+/// Prints a line to stderr.
 pub fn say(text: &str) {
-    // Nobody may be listening any more, which changes nothing.
+    // A reader that has gone changes nothing.
     let _ = writeln!(stderr(), "xtask: {text}");
 }

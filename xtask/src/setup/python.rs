@@ -1,26 +1,89 @@
-//! Python programs from PyPI, each in a virtual environment of its own below
-//! this tool's part of `target/`: no other Python of the machine is touched.
+//! Python programs from PyPI, each in a virtual environment of its own below this tool's
+//! part of `target/`: no other Python of the machine is touched.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::process;
+use super::workspace::Workspace;
 
-/// Whether this machine's Python makes virtual environments: Debian has that
-/// in a package of its own.
+/// A package in an environment of its own.
+pub(super) struct Package {
+    name: &'static str,
+    /// The version that is used, and no other.
+    version: &'static str,
+    /// Further packages, with their versions.
+    also: &'static [&'static str],
+    program: &'static str,
+}
+
+/// Sphinx, which builds TF-A's documentation, and in tests pages of reports.
+pub(super) const SPHINX: Package = Package {
+    name: "sphinx",
+    version: "8.1.3",
+    also: &[],
+    program: "sphinx-build",
+};
+
+/// labgrid, with which tests run the environments that are made for it, and a pytest with
+/// labgrid's plugin.
+pub(super) const LABGRID: Package = Package {
+    name: "labgrid",
+    version: "26.0.1",
+    also: &["pytest==9.2.0"],
+    program: "pytest",
+};
+
+impl Package {
+    fn root(&self, workspace: &Workspace) -> PathBuf {
+        workspace
+            .state()
+            .join(format!("{}-{}", self.name, self.version))
+    }
+
+    /// Returns the folder of its programs, if it is whole.
+    pub(super) fn find(&self, workspace: &Workspace) -> Option<PathBuf> {
+        let (name, version) = (self.name, self.version);
+        let bin = self.root(workspace).join("bin");
+        let check = format!(
+            "import importlib.metadata as m; assert m.version('{name}') == '{version}'; import {name}"
+        );
+        process::output(Command::new(bin.join("python")).args(["-c", &check])).ok()?;
+        bin.join(self.program).is_file().then_some(bin)
+    }
+
+    /// Returns the commands that install it.
+    pub(super) fn install(&self, workspace: &Workspace) -> Vec<Vec<String>> {
+        let package = format!("{}=={}", self.name, self.version);
+        install(&self.root(workspace), &[&[&*package], self.also].concat())
+    }
+}
+
+/// Returns the `sphinx-build` to use.
+pub fn sphinx_build(workspace: &Workspace) -> Option<PathBuf> {
+    Some(SPHINX.find(workspace)?.join(SPHINX.program))
+}
+
+/// Returns the folder of labgrid's programs.
+pub fn labgrid(workspace: &Workspace) -> Option<PathBuf> {
+    LABGRID.find(workspace)
+}
+
+/// Returns true if this machine's Python makes virtual environments: Debian has that in a
+/// package of its own.
 pub(super) fn has_venv() -> bool {
     let check = ["-c", "import ensurepip, venv"];
     process::output(Command::new("python3").args(check)).is_ok()
 }
 
-/// The commands that make the environment `root` and put `packages` there.
-pub(super) fn install(root: &Path, packages: &[&str]) -> [Vec<String>; 2] {
+/// Returns the commands that make the environment `root` and put `packages` there.
+pub(super) fn install(root: &Path, packages: &[&str]) -> Vec<Vec<String>> {
     let root = root.display().to_string();
     let pip = format!("{root}/bin/pip");
     let words = |words: &[&str]| words.iter().map(ToString::to_string).collect();
     let install = ["install", "--quiet", "--disable-pip-version-check"];
-    [
+    vec![
         words(&["python3", "-m", "venv", "--clear", &root]),
-        words(&[&[pip.as_str()], &install[..], packages].concat()),
+        words(&[&[&*pip], &install[..], packages].concat()),
     ]
 }

@@ -6,11 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-/// The bytes of the file `path`, at most `most` of them. `what` stands before
-/// it in errors: the option that named it.
-///
-/// # Errors
-/// When it cannot be read, or is larger.
+/// Returns the bytes of the file `path`, at most `most` of them. `what`, the option that named
+/// it, stands before the path in errors.
 pub fn read(what: &str, path: &Path, most: usize) -> Result<Vec<u8>> {
     let named = || format!("{what} {}", path.display());
     let file = File::open(path).with_context(named)?;

@@ -1,8 +1,7 @@
 //! Source that Debian has packaged.
 //!
-//! `apt` verifies what it fetches down from the archive's signature;
-//! what this project is measured with is also pinned here, by the hash of its
-//! description.
+//! `apt` verifies what it fetches from the archive's signature down; the source of the
+//! firmware that is measured is also pinned here, by the hash of its description.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
-use super::apt::{self, Apt};
+use super::apt;
 use super::ensure::ensure;
 use super::need::Need;
 use super::process::{self, quietly, unwatched};
@@ -20,32 +19,28 @@ use super::workspace::{Workspace, once};
 /// A source package.
 #[derive(Clone, Copy, Debug)]
 pub struct Source {
-    /// Its name in Debian.
+    /// The name in Debian.
     pub package: &'static str,
-    /// What people call it.
+    /// The name for people.
     pub title: &'static str,
-    /// Its version; of one that is not pinned, the series.
+    /// The version; of one that is not pinned, the series.
     pub version: &'static str,
-    /// SHA-256 of its `.dsc`, which has the hashes of all the rest;
-    /// dpkg-source compares them. Without, it is whatever the archive has.
+    /// SHA-256 of the `.dsc`, which has the hashes of all the rest; dpkg-source compares
+    /// them. Without one, any that the archive has is accepted.
     pub dsc_sha256: Option<&'static str>,
-    /// What else to do where it cannot be fetched.
+    /// An alternative for a user who cannot fetch it.
     pub otherwise: &'static str,
-    /// Whether a directory is a source tree of it.
+    /// Refuses a directory that is not a source tree of it.
     pub(crate) check: fn(&Path) -> Result<()>,
 }
 
 impl Source {
-    /// Where its unpacked source is, or is to be.
     fn place(&self, workspace: &Workspace) -> PathBuf {
         let name = self.title.to_lowercase().replace(' ', "-");
         workspace.state().join(name).join(self.version)
     }
 
-    /// The directory of the unpacked source, fetched if it is not there yet.
-    ///
-    /// # Errors
-    /// When apt or the network fails; nothing is then left behind.
+    /// Returns the directory of the unpacked source, and fetches it if it is not there yet.
     pub fn fetch(&self, workspace: &Workspace) -> Result<PathBuf> {
         let place = self.place(workspace);
         once(&place, |partial| {
@@ -70,21 +65,12 @@ impl Source {
     }
 
     fn download(&self, work: &Path, progress: &Progress) -> Result<()> {
-        apt::from_any_site(|site| self.download_from(site, work, progress))
-    }
-
-    fn download_from(&self, site: &str, work: &Path, progress: &Progress) -> Result<()> {
-        let apt = Apt::new(work, "deb-src", "", site, "")?;
-        let run = |arguments: &[&str]| {
-            let mut command = apt.command("apt-get", arguments);
-            quietly(&mut command, &work.join("apt.log"), progress, apt::watch)
-        };
-        run(&["update"])?;
         let package = match self.dsc_sha256 {
             Some(_) => format!("{}={}", self.package, self.version),
             None => self.package.to_owned(),
         };
-        run(&["source", "--download-only", "--only-source", &package])
+        let source = ["source", "--download-only", "--only-source", &package];
+        apt::fetch(work, progress, &apt::SOURCES, |apt| apt.get(&source))
     }
 
     fn unpack(&self, work: &Path, place: &Path, progress: &Progress) -> Result<()> {
@@ -103,14 +89,14 @@ impl Source {
     }
 }
 
-/// The one source package's description in `dir`.
+/// Finds the one source package's description in `dir`.
 fn description(dir: &Path) -> Option<PathBuf> {
     let files = fs::read_dir(dir).ok()?.filter_map(Result::ok);
     let mut paths = files.map(|entry| entry.path());
     paths.find(|path| path.extension().is_some_and(|ending| ending == "dsc"))
 }
 
-/// `bytes` in hexadecimal.
+/// Formats bytes in hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write, stdout};
 
-/// stdout, for as long as anyone reads it: the verdict does not depend on it.
+/// Standard output. A reader that closes it makes no error: the verdict does not depend on it.
 #[derive(Default)]
 pub(crate) struct Out {
     closed: bool,

@@ -1,9 +1,8 @@
-//! Where things are: the repository, and this tool's part of `target/`.
+//! The repository, and this tool's part of `target/`.
 //!
-//! Everything that is fetched or built is put together under a name that ends
-//! in `.partial`, and renamed when it is complete: whoever finds the final
-//! name finds all of it, and what a killed process left is replaced by the
-//! next one.
+//! Everything that is fetched or built is put together under a name that ends in `.partial`,
+//! and renamed when it is complete: the final name always has all of it, and the next process
+//! replaces what a killed one left.
 
 use std::env;
 use std::fs::{self, File};
@@ -21,11 +20,8 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Finds both. Cargo tells at run time where the package is; a program
-    /// that was started by itself goes by where it was built.
-    ///
-    /// # Errors
-    /// When the repository has gone from where it was built.
+    /// Finds both: by the package's directory, which cargo passes at run time, else by the
+    /// place where the program was built.
     pub fn find() -> Result<Self> {
         let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let built = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
@@ -48,20 +44,17 @@ impl Workspace {
         Ok(Self { root, target })
     }
 
-    /// What this tool keeps between runs.
-    #[must_use]
+    /// Returns the folder that this tool keeps between runs.
     pub fn state(&self) -> PathBuf {
         self.target.join("psci-bench")
     }
 
-    /// The folder of a board.
-    #[must_use]
+    /// Returns the folder of a board.
     pub fn board(&self, name: &str) -> PathBuf {
         self.root.join("platforms").join(name)
     }
 
-    /// `path` as a reader in the repository's root would write it.
-    #[must_use]
+    /// Returns `path` as a reader in the repository's root would write it.
     pub fn short<'p>(&self, path: &'p Path) -> &'p Path {
         path.strip_prefix(&self.root).unwrap_or(path)
     }

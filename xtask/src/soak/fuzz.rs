@@ -8,12 +8,14 @@
 use std::fs::{self, File};
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fmt, thread};
 
 use anyhow::{Context, Result, bail};
 
+use crate::qemu::stream::Owned;
 use crate::setup::progress::{Progress, say};
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, process};
@@ -29,26 +31,21 @@ pub const TARGETS: [&str; 7] = [
     "lab",
 ];
 
-/// What no input may exceed. Inputs have some KiB: a reader that wants more
+/// The limits of each input. Inputs have some KiB: a reader that wants more
 /// than this takes a number in one of them at its word.
 const LIMITS: [&str; 3] = ["-timeout=10", "-rss_limit_mb=512", "-malloc_limit_mb=64"];
-/// What AddressSanitizer keeps of freed memory counts as used: by default it is
+/// Freed memory that AddressSanitizer keeps counts as used: by default it is
 /// half of what there may be. The check for symbols that are defined twice is
 /// for C++, and cargo-fuzz turns it off, too.
 const ASAN_OPTIONS: &str = "quarantine_size_mb=32:detect_odr_violation=0";
 /// The longest time that a target can be given, in seconds: a week.
 pub const SECONDS_MAX: i64 = 7 * 24 * 60 * 60;
-/// How often the fuzzers are looked after.
-const TICK: Duration = Duration::from_millis(500);
 
 /// Builds the targets and runs those that are `wished` for, all if none is:
 /// each for so many seconds, and so many at a time as there are `jobs`, or
 /// CPUs.
 ///
 /// Returns whether nothing was found.
-///
-/// # Errors
-/// When something that they need cannot be had, or one does not run.
 pub fn run(wished: &[String], seconds: u32, jobs: Option<u16>) -> Result<bool> {
     let workspace = Workspace::find()?;
     setup::ensure(&workspace, &setup::FUZZ)?;
@@ -79,7 +76,7 @@ fn build(workspace: &Workspace) -> Result<PathBuf> {
     rustc.args(["--print", "host-tuple"]);
     let host = process::output(rustc.current_dir(&workspace.root))?;
     let host = host.trim();
-    // cargo-fuzz cannot be told to leave Cargo.lock as it is.
+    // cargo-fuzz has no option that leaves Cargo.lock as it is.
     let mut fetch = Command::new(env::var_os("CARGO").unwrap_or("cargo".into()));
     fetch.args(["fetch", "--quiet", "--locked", "--target", host]);
     fetch.arg("--manifest-path").arg(package.join("Cargo.toml"));
@@ -150,21 +147,21 @@ impl Fuzzer {
         Ok(fuzzer)
     }
 
-    fn start(&self, seconds: u32) -> Result<Running<'_>> {
-        let log = File::create(&self.log).with_context(|| self.log.display().to_string())?;
+    /// Runs it for so many seconds, or until it finds something.
+    fn run(&self, seconds: u32) -> Result<End> {
+        let log_is = || self.log.display().to_string();
+        let log = File::create(&self.log).with_context(log_is)?;
         let mut command = Command::new(&self.program);
-        // What is new is written to the first of the two.
+        // New inputs are written to the first of the two.
         command.arg(&self.corpus).arg(&self.seeds);
-        command
-            .arg(format!("-max_total_time={seconds}"))
-            .args(LIMITS);
+        command.arg(format!("-max_total_time={seconds}"));
+        command.args(LIMITS);
         // It needs ptrace, which containers may lack, and safe code frees
         // what it takes.
         command.arg("-detect_leaks=0");
         command.arg("-print_final_stats=1");
         // A prefix, not a folder: the slash has to be there.
-        let prefix = self.artifacts.join("");
-        command.arg(option("-artifact_prefix=", &prefix));
+        command.arg(option("-artifact_prefix=", &self.artifacts.join("")));
         if let Some(dictionary) = &self.dictionary {
             command.arg(option("-dict=", dictionary));
         }
@@ -175,35 +172,18 @@ impl Fuzzer {
         command.stdin(Stdio::null()).stdout(Stdio::null());
         let child = command.stderr(log).spawn();
         let child = child.with_context(|| format!("cannot run {}", self.program.display()))?;
-        Ok(Running {
-            fuzzer: self,
-            child,
-        })
-    }
-
-    fn said(&self) -> Result<String> {
-        let log = fs::read(&self.log).with_context(|| self.log.display().to_string())?;
-        Ok(String::from_utf8_lossy(&log).into_owned())
-    }
-
-    /// What came of it.
-    fn end(&self, status: ExitStatus) -> Result<End> {
-        let log = self.said()?;
-        let finding = (!status.success()).then(|| Finding::of(&log));
-        if let Some(None) = finding {
-            bail!(
-                "{} ended early ({status}), see {}",
-                self.name,
-                self.log.display()
-            );
+        let status = Owned(child).0.wait()?;
+        let log = fs::read(&self.log).with_context(log_is)?;
+        let log = String::from_utf8_lossy(&log);
+        let finding = Finding::of(&log).filter(|_| !status.success());
+        if finding.is_none() && !status.success() {
+            bail!("{} ended early ({status}), see {}", self.name, log_is());
         }
-        Ok(End {
-            figures: Figures::of(&log),
-            finding: finding.flatten(),
-        })
+        let figures = Figures::of(&log);
+        Ok(End { figures, finding })
     }
 
-    /// A line, and with a finding what to do with it.
+    /// Returns a line, and with a finding what to do with it.
     fn report(&self, workspace: &Workspace, end: &End) -> String {
         let (name, figures) = (self.name, &end.figures);
         let Some(Finding { file, reason }) = &end.finding else {
@@ -227,20 +207,6 @@ fn option(name: &str, path: &Path) -> std::ffi::OsString {
     option
 }
 
-/// A fuzzer's process, which does not outlive its value.
-struct Running<'f> {
-    fuzzer: &'f Fuzzer,
-    child: Child,
-}
-
-impl Drop for Running<'_> {
-    fn drop(&mut self) {
-        // It may have ended already, and then neither has anything to do.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// Runs all of `fuzzers`, `jobs` at a time. One that finds something ends, and
 /// the others go on.
 fn run_all(fuzzers: &[Fuzzer], seconds: u32, jobs: usize) -> Result<Vec<End>> {
@@ -248,42 +214,29 @@ fn run_all(fuzzers: &[Fuzzer], seconds: u32, jobs: usize) -> Result<Vec<End>> {
     let jobs = jobs.min(count);
     let names: Vec<&str> = fuzzers.iter().map(|fuzzer| fuzzer.name).collect();
     let names = names.join(", ");
-    let what = format!("fuzzing for {seconds} s each, {jobs} at a time: {names}");
-    let progress = Progress::start(&what);
-    let mut ends: Vec<Option<End>> = fuzzers.iter().map(|_| None).collect();
-    let mut waiting = fuzzers.iter().enumerate();
-    let mut running: Vec<(usize, Running<'_>)> = Vec::new();
-    loop {
-        while running.len() < jobs
-            && let Some((index, fuzzer)) = waiting.next()
-        {
-            running.push((index, fuzzer.start(seconds)?));
+    let progress = Progress::start(&format!(
+        "fuzzing for {seconds} s each, {jobs} at a time: {names}"
+    ));
+    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let ends: Vec<OnceLock<Result<End>>> = fuzzers.iter().map(|_| OnceLock::new()).collect();
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            scope.spawn(|| {
+                while let nth = next.fetch_add(1, Ordering::Relaxed)
+                    && let (Some(fuzzer), Some(end)) = (fuzzers.get(nth), ends.get(nth))
+                {
+                    let _ = end.set(fuzzer.run(seconds));
+                    let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                    say(&format!("{} has ended, {done} of {count}", fuzzer.name));
+                    progress.percent(100.0 * done as f32 / count as f32);
+                }
+            });
         }
-        if running.is_empty() {
-            break;
-        }
-        thread::sleep(TICK);
-        let mut still = Vec::new();
-        let mut details = Vec::new();
-        for (index, mut run) in running {
-            let fuzzer = run.fuzzer;
-            if let Some(status) = run.child.try_wait()? {
-                ends[index] = Some(fuzzer.end(status)?);
-                let done = ends.iter().flatten().count();
-                say(&format!("{} has ended, {done} of {count}", fuzzer.name));
-            } else {
-                let figures = Figures::of(&fuzzer.said()?);
-                details.push(format!("{} #{}", fuzzer.name, figures.executions));
-                still.push((index, run));
-            }
-        }
-        running = still;
-        progress.detail(&details.join(", "));
-    }
-    Ok(ends.into_iter().flatten().collect())
+    });
+    ends.into_iter().filter_map(OnceLock::into_inner).collect()
 }
 
-/// How a fuzzer ended.
+/// The end of a fuzzer.
 struct End {
     figures: Figures,
     finding: Option<Finding>,
@@ -293,12 +246,12 @@ struct End {
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     file: PathBuf,
-    /// What it does.
+    /// The panic or error that it causes.
     reason: String,
 }
 
 impl Finding {
-    /// The one that libFuzzer's log `log` ends with.
+    /// Returns the one that libFuzzer's log `log` ends with.
     fn of(log: &str) -> Option<Self> {
         // Those before it were only slow.
         let file = log
@@ -320,7 +273,7 @@ impl Finding {
     }
 }
 
-/// What libFuzzer counts.
+/// The counts of libFuzzer.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Figures {
     executions: u64,
@@ -329,7 +282,7 @@ struct Figures {
     coverage: u64,
     /// Inputs of which each does what no other does.
     corpus: u64,
-    /// How many of them were not there before.
+    /// The number of inputs that were not there before.
     new: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a soak leaves behind: the logs of the runs that did not pass, and a
+//! The files that a soak leaves: the logs of the runs that did not pass, and a
 //! summary that grows with every run.
 
 use std::fs::{self, File};
@@ -17,16 +17,12 @@ const SUMMARY: &str = "summary.txt";
 pub struct Keep {
     dir: PathBuf,
     summary: File,
-    /// How many logs are in it.
+    /// The number of logs in it.
     pub logs: u64,
 }
 
 impl Keep {
     /// Refuses a directory that [`Keep::at`] could not use.
-    ///
-    /// # Errors
-    /// When it has something in it, as two soaks are not to be mixed, or is
-    /// none.
     pub fn check(dir: &Path) -> Result<()> {
         let named = || format!("--keep {}", dir.display());
         if dir.exists() && fs::read_dir(dir).with_context(named)?.next().is_some() {
@@ -36,9 +32,6 @@ impl Keep {
     }
 
     /// Keeps in `dir`, which is made where there is none.
-    ///
-    /// # Errors
-    /// As [`Keep::check`], and when it cannot be made.
     pub fn at(dir: &Path) -> Result<Self> {
         Self::check(dir)?;
         fs::create_dir_all(dir).with_context(|| format!("--keep {}", dir.display()))?;
@@ -46,9 +39,6 @@ impl Keep {
     }
 
     /// Keeps in a new directory in `parent`, by the next free number.
-    ///
-    /// # Errors
-    /// When it cannot be made.
     pub fn in_next(parent: &Path) -> Result<Self> {
         let named = || parent.display().to_string();
         fs::create_dir_all(parent).with_context(named)?;
@@ -70,25 +60,18 @@ impl Keep {
         Ok(Self { dir, summary, logs })
     }
 
-    /// Where that is.
-    #[must_use]
+    /// Returns the directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
     /// Adds `text` to the summary.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn note(&mut self, text: &str) -> Result<()> {
         let written = writeln!(self.summary, "{text}");
         written.with_context(|| self.dir.join(SUMMARY).display().to_string())
     }
 
     /// Keeps the log of run `number`.
-    ///
-    /// # Errors
-    /// When it cannot be written.
     pub fn log(&mut self, number: u64, result: &RunResult) -> Result<()> {
         let word = result.word().replace(' ', "-");
         let path = self.dir.join(format!("run-{number:04}-{word}.log"));

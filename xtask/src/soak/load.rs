@@ -16,9 +16,6 @@ pub struct Load {
 
 impl Load {
     /// Starts so many `threads`.
-    ///
-    /// # Errors
-    /// When the host does not give that many.
     pub fn start(threads: usize) -> io::Result<Self> {
         let mut load = Self::default();
         for _ in 0..threads {

@@ -1,7 +1,6 @@
 //! Runs, repeated: for faults that come once in many.
 //!
-//! Whoever runs is a [`Runner`], so that all of this is tested without a
-//! machine. A run that did not pass leaves its log, and every run its line;
+//! A [`Runner`] runs, so that all of this is tested without a machine. A run that did not pass leaves its log, and every run its line;
 //! at the end [`Totals`] says how many there were and what became of every
 //! attempt ([`Account`]).
 
@@ -17,18 +16,15 @@ use super::totals::Totals;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::stream::Ending;
 
-/// How long a soak takes where nothing says so.
+/// The time of a soak without limits of its own.
 pub const TIME: Duration = Duration::from_secs(600);
 
-/// Whoever runs.
+/// A machine that can be run again and again.
 pub trait Runner {
     /// Runs once.
-    ///
-    /// # Errors
-    /// When it does not come to a run.
     fn run(&mut self) -> Result<RunResult>;
 
-    /// The time since the soak began.
+    /// Returns the time since the soak began.
     fn elapsed(&self) -> Duration;
 }
 
@@ -45,7 +41,6 @@ pub struct Limits {
 
 impl Limits {
     /// These, or [`TIME`] where there is none.
-    #[must_use]
     pub fn or_default(self) -> Self {
         if self == Self::default() {
             let time = Some(TIME);
@@ -62,37 +57,19 @@ impl Limits {
     }
 }
 
-/// A time such as `90s`, `10m` or `2h`.
-///
-/// # Errors
-/// When it is none, or 0.
+/// Reads a time such as `90s`, `10m` or `2h`.
 pub fn parse_time(text: &str) -> Result<Duration, String> {
-    let bad = || format!("{text:?} is no time: use a number and s, m or h, such as 90s, 10m or 2h");
-    let (number, unit) = text
-        .char_indices()
-        .next_back()
-        .map(|(end, unit)| (text.get(..end).unwrap_or_default(), unit))
-        .ok_or_else(bad)?;
-    let seconds = match unit {
-        's' => 1,
-        'm' => 60,
-        'h' => 3600,
-        _ => return Err(bad()),
-    };
-    let number: u32 = number.parse().map_err(|_| bad())?;
-    if number == 0 {
-        return Err("in no time there is no run".into());
+    match humantime::parse_duration(text) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        _ => Err(format!(
+            "{text:?} is no time: use a number and s, m or h, such as 90s, 10m or 2h"
+        )),
     }
-    Ok(Duration::from_secs(u64::from(number) * seconds))
 }
 
 /// Has `runner` run until a limit is reached, an interruption ends a run, or
 /// a run says that its input is bad, which the next one would say, too. A
 /// line for each run and the totals go to `out` and to the summary in `keep`.
-///
-/// # Errors
-/// When it does not come to a run, or something cannot be written. The totals
-/// of the runs before are printed all the same.
 pub fn soak(
     runner: &mut dyn Runner,
     limits: &Limits,
@@ -142,7 +119,7 @@ fn repeat(
     Ok(())
 }
 
-/// What there is to say of one run; more than a line, where it did not end by
+/// Returns the line of one run; more than a line if it did not end by
 /// itself.
 pub(super) fn line(number: u64, result: &RunResult, account: &Account) -> String {
     let seconds = result.elapsed.as_secs_f64();

@@ -93,7 +93,7 @@ fn hung() -> RunResult {
     }
 }
 
-/// What came of a soak.
+/// The results of a soak.
 struct Came {
     result: Result<Totals>,
     said: String,
@@ -152,7 +152,7 @@ run 2: INCOMPLETE, 12.0 s: no closing line within 7 s
   CPU 0: EL2 at 0x60000000: image offset 0x0
 run 3: FAIL, 9.0 s, 16 samples, 2 not counted
 
-3 runs in 30.0 s, 6.0 a minute: 1 PASS, 1 FAIL, 0 bad input, 1 INCOMPLETE
+3 runs in 30s, 6.0 a minute: 1 PASS, 1 FAIL, 0 bad input, 1 INCOMPLETE
 slowest: run 2, 12.0 s
 samples: 32; CPUs lost: 0
 
@@ -244,23 +244,12 @@ fn an_attempt_without_a_reason_is_seen() {
 }
 
 #[test]
-fn times() {
+fn times_have_a_unit_and_are_not_0() {
     for (text, seconds) in [("90s", 90), ("10m", 600), ("2h", 7200)] {
         assert_eq!(parse_time(text), Ok(Duration::from_secs(seconds)));
     }
-    for bad in [
-        "",
-        "10",
-        "m",
-        "1.5h",
-        "-1s",
-        "10 m",
-        "5d",
-        "99999999999h",
-        "10µ",
-    ] {
+    for bad in ["", "10", "m", "-1s", "99999999999999999999h", "10µ", "0m"] {
         let error = parse_time(bad).expect_err(bad);
         assert!(error.contains("such as 90s, 10m or 2h"), "{error}");
     }
-    assert!(parse_time("0m").is_err());
 }

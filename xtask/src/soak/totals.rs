@@ -1,5 +1,6 @@
-//! What many runs come to.
+//! The sum of many runs.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -29,32 +30,29 @@ pub struct Totals {
     pub lost: u64,
     /// Attempts that do not count by a run's last line, and are in no row.
     pub in_no_row: u64,
-    /// Runs without records, whose attempts nobody knows.
+    /// Runs without records, of which the attempts are unknown.
     pub unrecorded: u64,
     /// Runs of whose records some are lost.
     pub damaged: u64,
     /// The slowest run's number, and how long it took.
     pub slowest: Option<(u64, Duration)>,
-    /// How long it all took.
+    /// The time of all runs.
     pub elapsed: Duration,
 }
 
 impl Totals {
-    /// How many runs there were.
-    #[must_use]
+    /// Returns the number of runs.
     pub fn runs(&self) -> u64 {
         self.passed + self.failed + self.refused + self.incomplete
     }
 
     /// Attempts that are neither a sample nor under a reason.
-    #[must_use]
     pub fn unexplained(&self) -> u64 {
         self.suspends.unexplained + self.others.unexplained + self.in_no_row
     }
 
-    /// The exit code: that of the worst run. Without any run there is nothing
+    /// Returns the exit code: that of the worst run. Without any run there is nothing
     /// that passed.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         let verdict = match self {
             _ if self.failed > 0 => Verdict::Fail,
@@ -105,7 +103,7 @@ impl Totals {
         row("samples", &|calls| calls.samples)?;
         row("not counted", &|calls| calls.attempts() - calls.samples)?;
         let reasons = columns.iter().flat_map(|calls| calls.rejected.keys());
-        let reasons: std::collections::BTreeSet<&String> = reasons.collect();
+        let reasons: BTreeSet<&String> = reasons.collect();
         for reason in reasons {
             let count = |calls: &Calls| calls.rejected.get(reason).copied().unwrap_or(0);
             row(&format!("  {reason}"), &count)?;
@@ -126,7 +124,7 @@ impl fmt::Display for Totals {
             f,
             "{} runs in {}, {rate:.1} a minute: {} PASS, {} FAIL, {} bad input, {} INCOMPLETE",
             self.runs(),
-            Span(self.elapsed),
+            humantime::format_duration(Duration::from_secs(self.elapsed.as_secs())),
             self.passed,
             self.failed,
             self.refused,
@@ -175,7 +173,7 @@ impl fmt::Display for Totals {
     }
 }
 
-/// How many per cent the first is of the second.
+/// The first number in per cent of the second.
 struct Percent(u64, u64);
 
 impl fmt::Display for Percent {
@@ -185,20 +183,5 @@ impl fmt::Display for Percent {
             all => self.0 as f64 * 100.0 / all as f64,
         };
         f.pad(&format!("{percent:.2}"))
-    }
-}
-
-/// A time, as one says it.
-struct Span(Duration);
-
-impl fmt::Display for Span {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = self.0.as_secs();
-        let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
-        match (hours, minutes) {
-            (0, 0) => write!(f, "{:.1} s", self.0.as_secs_f64()),
-            (0, _) => write!(f, "{minutes} min {} s", seconds % 60),
-            _ => write!(f, "{hours} h {minutes} min"),
-        }
     }
 }

@@ -17,37 +17,27 @@ fn a_regression_fails_the_script() {
         script.env("UPDATE", update).env("OUT", out);
         said(&mut script)
     };
-    let none = run("", "none", "coherency=hw");
-    assert_eq!(none.code, 2, "{}", none.err);
-    assert!(none.err.contains("UPDATE=1 keeps one"), "{}", none.err);
+    run("", "none", "coherency=hw").ends(2, "UPDATE=1 keeps one");
     let kept = run("1", "kept", "coherency=hw");
     assert_eq!((kept.code, baseline.is_file()), (0, true), "{}", kept.err);
-    let same = run("", "same", "coherency=hw");
-    assert_eq!(same.code, 0, "{}", same.err);
+    run("", "same", "coherency=hw").ends(0, "");
     // Software cache maintenance takes the firmware longer.
-    let slower = run("", "slower", "coherency=sw");
-    assert_eq!(slower.code, 1, "{}", slower.err);
-    assert!(slower.err.contains("regression"), "{}", slower.err);
+    run("", "slower", "coherency=sw").ends(1, "regression");
     // Not compared with itself, and not with what an earlier run has left.
     let kept = fs::read(&baseline).expect("kept");
     let own = dir.path().join("own/run.log");
     fs::create_dir(own.parent().expect("a folder")).expect("made");
     std::os::unix::fs::symlink(&baseline, &own).expect("linked");
-    let itself = run("", "own", "coherency=sw");
-    assert_eq!(itself.code, 2, "{}", itself.err);
-    assert!(itself.err.contains("OUT is another"), "{}", itself.err);
+    run("", "own", "coherency=sw").ends(2, "OUT is another");
     for update in ["", "1"] {
         let mut script = tools.script("regression.sh");
         script.arg(&baseline).arg("--help").current_dir(dir.path());
         script.env("UPDATE", update).env("OUT", "slower");
-        let stale = said(&mut script);
-        assert_eq!(stale.code, 2, "{}", stale.err);
-        assert!(stale.err.contains("no log of a run"), "{}", stale.err);
+        said(&mut script).ends(2, "no log of a run");
     }
     assert!(fs::read(&baseline).expect("kept") == kept);
     assert!(!dir.path().join("slower/junit.xml").exists());
-    let slower = run("", "slower", "coherency=sw");
-    assert_eq!(slower.code, 1, "{}", slower.err);
+    run("", "slower", "coherency=sw").ends(1, "");
     for (file, text) in [
         ("slower/comparison.md", "worse"),
         ("slower/junit.xml", "<failure"),
@@ -61,9 +51,7 @@ fn a_regression_fails_the_script() {
 #[test]
 fn a_place_that_is_none_is_bad_use() {
     let mut script = tools().script("regression.sh");
-    let none = said(script.arg("no/such/base.log").env("UPDATE", "1"));
-    assert_eq!(none.code, 2, "{}", none.err);
-    assert!(none.err.contains("no such directory"), "{}", none.err);
+    said(script.arg("no/such/base.log").env("UPDATE", "1")).ends(2, "no such directory");
 }
 
 /// With an engine that does nothing: what the script does itself.
@@ -91,19 +79,14 @@ fn cells_wherever_they_are() {
     let near = cell(&format!("{odd}/near"));
     let hidden = cell(&format!("{odd}/.cell-x"));
     for jobs in ["x", "0", "-1", "1.5"] {
-        let bad = run(jobs, &[odd]);
-        assert_eq!(bad.code, 2, "{}", bad.err);
-        assert!(bad.err.contains("1 or more"), "{}", bad.err);
+        run(jobs, &[odd]).ends(2, "1 or more");
     }
     // No run, and so no result: but the report says so, and is where it is to be.
-    let ran = run("2", &[odd, "--format", "json", "-o", "out.json"]);
-    assert_eq!(ran.code, 3, "{}", ran.err);
+    run("2", &[odd, "--format", "json", "-o", "out.json"]).ends(3, "");
     assert!(dir.path().join("out.json").is_file());
     assert!(far.join("results/pytest.out").is_file() && near.join("results").is_dir());
     assert!(!hidden.join("results").exists());
-    let again = run("2", &[odd]);
-    assert_eq!(again.code, 2, "{}", again.err);
-    assert!(again.err.contains("is there already"), "{}", again.err);
+    run("2", &[odd]).ends(2, "is there already");
     // The same cells as the report's, each once.
     let report = fs::read_to_string(dir.path().join("out.json")).expect("there");
     let report: serde_json::Value = serde_json::from_str(&report).expect("JSON");
@@ -113,8 +96,7 @@ fn cells_wherever_they_are() {
     fs::remove_dir_all(near.join("results")).expect("removed");
     let mut script = tools.script("lab.sh");
     script.arg(&near).env("PYTEST", "echo");
-    let none = said(script.env("XTASK", "/nonexistent"));
-    assert_eq!(none.code, 2, "{}", none.err);
+    said(script.env("XTASK", "/nonexistent")).ends(2, "");
 }
 
 #[test]
@@ -128,10 +110,7 @@ fn the_fragments_call_the_script() {
     }
     for name in ["lab.sh", "regression.sh"] {
         let mut check = std::process::Command::new("sh");
-        let checked = said(check.arg("-n").arg(tools.root.join("docs/ci").join(name)));
-        assert_eq!(checked.code, 0, "{}", checked.err);
-        let used = said(&mut tools.script(name));
-        assert_eq!(used.code, 2, "{}", used.err);
-        assert!(used.err.starts_with("usage: "), "{}", used.err);
+        said(check.arg("-n").arg(tools.root.join("docs/ci").join(name))).ends(0, "");
+        said(&mut tools.script(name)).ends(2, "usage: ");
     }
 }

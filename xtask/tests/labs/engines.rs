@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::support::xtask;
 use crate::tools::{Result, lab, results, said, tools, uart};
 
-/// What keeps a run short.
+/// Options that keep a run short.
 const SHORT: &str = "--smp 4 --args iterations=2";
 
 /// The monitor of TF-A's continuous integration for TFTF, as it is.
@@ -29,7 +29,7 @@ const TF_A_MONITOR: &str = r#"    monitors:
         Skipped: skip
 "#;
 
-/// How LAVA writes a name.
+/// Writes a name as LAVA does.
 fn as_lava(name: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     name.to_lowercase().chars().map(plain).collect()
@@ -84,7 +84,7 @@ fn check_job(log: &Path) {
     assert_eq!(measured, expected(&uart(log)), "{}", log.display());
 }
 
-/// What other programs look for in the log of a job.
+/// Checks the marks by which other programs read the log of a job.
 fn check_markers(log: &str) {
     let expression = |text: &str| Regex::new(text).expect("a sound expression");
     let row = expression(r"<RT_INSTR:(\w+)\t(\d+)\t(\d+)\t(\d+)(?:\t(\d+))?(?:\t(\d+))?");
@@ -97,50 +97,9 @@ fn check_markers(log: &str) {
     assert!(log.contains("Tests Failed  : 0") && log.contains("Exiting tests."));
 }
 
-#[test]
-fn two_builds_by_both_engines_in_one_report() {
-    let tools = tools();
-    let dir = tempfile::tempdir().expect("a directory");
-    let set = dir.path().join("set");
-    let variants = "--variant coherency=hw --variant coherency=sw";
-    lab(&set, &format!("{SHORT} {variants}"));
-    lab(&set, &format!("{SHORT} --name again"));
-    lab(&set, &format!("{SHORT} --engine labgrid {variants}"));
-    // The same machine as TF-A's own jobs see it: their monitor, and a device
-    // as a server's dictionary makes it.
-    lab(&set, &format!("{SHORT} --name tftf"));
-    let theirs = set.join("lava-qemu-tftf");
-    let job = fs::read_to_string(theirs.join("job.yaml")).expect("a job");
-    let (before, _) = job
-        .split_once("    # In the order of the output")
-        .expect("monitors");
-    fs::write(theirs.join("job.yaml"), format!("{before}{TF_A_MONITOR}")).expect("written");
-    let mut render = Command::new(tools.lava.python());
-    render
-        .args(["-c", RENDER])
-        .arg(&theirs)
-        .arg(tools.lava.device_types());
-    let rendered = said(&mut render);
-    assert_eq!(rendered.code, 0, "{}", rendered.err);
-    let mut schema = tools.lava.schema();
-    let schema = said(schema.arg("device").arg(theirs.join("device.yaml")));
-    assert_eq!(schema.code, 0, "{}", schema.out);
-
-    let mut run = tools.script("lab.sh");
-    run.arg(&set).args(["--format", "json"]);
-    let run = said(&mut run);
-    assert_eq!(run.code, 0, "{}\n{}", run.err, logs(&set));
-
-    for job in ["default", "coherency-sw", "again"] {
-        check_job(&set.join(format!("lava-qemu-{job}/results/lava.log")));
-    }
-    let log = theirs.join("results/lava.log");
-    let cases: Vec<String> = results(&log).into_iter().map(|it| it.case).collect();
-    assert_eq!(cases, ScenarioId::SUITE.map(|it| as_lava(it.name())));
-    check_markers(&uart(&log));
-
-    // All of them, side by side.
-    let report: Value = serde_json::from_str(&run.out).expect("JSON");
+/// Six jobs side by side, and in the rows of their board.
+fn check_matrix(report: &str, set: &Path) {
+    let report: Value = serde_json::from_str(report).expect("JSON");
     let matrix = &report["matrix"];
     let job = |place: usize| &matrix["jobs"][place];
     let names: Vec<(&str, &str)> = (0..6)
@@ -183,10 +142,56 @@ fn two_builds_by_both_engines_in_one_report() {
         .find(|it| it.suite == "powerdown" && it.case == "susp_deep_parallel_0_0");
     let kept = kept.and_then(|it| it.measurement).expect("a number");
     assert_eq!(first["shown"][4]["ns"].as_f64(), Some(kept));
+}
 
+/// Gives a cell TF-A's monitor, and a device as a server's dictionary makes it.
+fn as_tf_a_sees_it(theirs: &Path) {
+    let tools = tools();
+    let job = fs::read_to_string(theirs.join("job.yaml")).expect("a job");
+    let (before, _) = job
+        .split_once("    # In the order of the output")
+        .expect("monitors");
+    fs::write(theirs.join("job.yaml"), format!("{before}{TF_A_MONITOR}")).expect("written");
+    let mut render = Command::new(tools.lava.python());
+    render
+        .args(["-c", RENDER])
+        .arg(theirs)
+        .arg(tools.lava.device_types());
+    said(&mut render).ends(0, "");
+    let mut schema = tools.lava.schema();
+    let schema = said(schema.arg("device").arg(theirs.join("device.yaml")));
+    assert_eq!(schema.code, 0, "{}", schema.out);
+}
+
+#[test]
+fn two_builds_by_both_engines_in_one_report() {
+    let tools = tools();
+    let dir = tempfile::tempdir().expect("a directory");
+    let set = dir.path().join("set");
+    let variants = "--variant coherency=hw --variant coherency=sw";
+    lab(&set, &format!("{SHORT} {variants}"));
+    lab(&set, &format!("{SHORT} --name again"));
+    lab(&set, &format!("{SHORT} --engine labgrid {variants}"));
+    // The same machine as TF-A's own jobs see it: their monitor, and a device
+    // as a server's dictionary makes it.
+    lab(&set, &format!("{SHORT} --name tftf"));
+    let theirs = set.join("lava-qemu-tftf");
+    as_tf_a_sees_it(&theirs);
+    let mut run = tools.script("lab.sh");
+    run.arg(&set).args(["--format", "json"]);
+    let run = said(&mut run).ends(0, "");
+
+    for job in ["default", "coherency-sw", "again"] {
+        check_job(&set.join(format!("lava-qemu-{job}/results/lava.log")));
+    }
+    let log = theirs.join("results/lava.log");
+    let cases: Vec<String> = results(&log).into_iter().map(|it| it.case).collect();
+    assert_eq!(cases, ScenarioId::SUITE.map(|it| as_lava(it.name())));
+    check_markers(&uart(&log));
+
+    check_matrix(&run.out, &set);
     let mut text = xtask(&["report", "--matrix"]);
-    let text = said(text.arg(&set));
-    assert_eq!(text.code, 0, "{}", text.err);
+    let text = said(text.arg(&set)).ends(0, "");
     for line in [
         "Jobs\n",
         "qemu: runs\n",

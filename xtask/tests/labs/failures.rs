@@ -1,4 +1,4 @@
-//! What must not look green: a case that fails, an end that is missing, a board
+//! Jobs that must not look green: a case that fails, an end that is missing, a board
 //! that hangs. LAVA ends the first as a good job; the script does not.
 
 use std::fs;
@@ -45,29 +45,8 @@ fn cell(set: &Path, engine: &str, name: &str, text: &str, end: End) {
     }
 }
 
-#[test]
-fn nothing_that_failed_looks_green() {
-    let tools = tools();
-    let dir = tempfile::tempdir().expect("a directory");
-    let set = dir.path().join("set");
-    let summary = "Tests Failed  : 1\r\n\r\nNOTICE:  Exiting tests.\r\n\r\n";
-    // What firmware says in between keeps nothing from being found.
-    let failing = format!(
-        "{FRAME}WARNING: late\r\n{ROW}  TEST COMPLETE                    Failed\r\n{summary}{FAIL}\r\n"
-    );
-    let unended = format!("{FRAME}{ROW}  TEST COMPLETE                    Passed\r\n");
-    for engine in ["lava", "labgrid"] {
-        cell(&set, engine, "failing", &failing, End::Off);
-        cell(&set, engine, "unended", &unended, End::Off);
-        cell(&set, engine, "hanging", FRAME, End::Hang);
-    }
-    let early = "psci-bench: INCOMPLETE: bad input: /cpus: there is none\r\n";
-    cell(&set, "lava", "early", early, End::Off);
-    let mut run = tools.script("lab.sh");
-    let run = said(run.arg(&set).env("JOBS", "7"));
-    assert_eq!(run.code, 3, "{}\n{}", run.err, logs(&set));
-
-    // Each by itself: what the engine says, and the exit code.
+/// Each cell by itself: LAVA's result, and the report's exit code and reason.
+fn check_cells(set: &Path) {
     for (cell, lava, code, why) in [
         ("lava-qemu-failing", Some("pass"), 1, "psci-bench: FAIL"),
         (
@@ -112,6 +91,30 @@ fn nothing_that_failed_looks_green() {
             logs(&cell)
         );
     }
+}
+
+#[test]
+fn nothing_that_failed_looks_green() {
+    let tools = tools();
+    let dir = tempfile::tempdir().expect("a directory");
+    let set = dir.path().join("set");
+    let summary = "Tests Failed  : 1\r\n\r\nNOTICE:  Exiting tests.\r\n\r\n";
+    // What firmware says in between keeps nothing from being found.
+    let failing = format!(
+        "{FRAME}WARNING: late\r\n{ROW}  TEST COMPLETE                    Failed\r\n{summary}{FAIL}\r\n"
+    );
+    let unended = format!("{FRAME}{ROW}  TEST COMPLETE                    Passed\r\n");
+    for engine in ["lava", "labgrid"] {
+        cell(&set, engine, "failing", &failing, End::Off);
+        cell(&set, engine, "unended", &unended, End::Off);
+        cell(&set, engine, "hanging", FRAME, End::Hang);
+    }
+    let early = "psci-bench: INCOMPLETE: bad input: /cpus: there is none\r\n";
+    cell(&set, "lava", "early", early, End::Off);
+    let mut run = tools.script("lab.sh");
+    said(run.arg(&set).env("JOBS", "7")).ends(3, "");
+
+    check_cells(&set);
     let found = results(&set.join("lava-qemu-failing/results/lava.log"));
     let found: Vec<(&str, &str)> = found
         .iter()
@@ -135,14 +138,11 @@ fn a_verdict_that_is_not_pass_is_an_error() {
     let fault = "--fault cpu-off-denied,cpu=0x1";
     let plan = "iterations=1 only=cpu_susp_serial";
     let mut lab = crate::support::xtask(&["lab", "--smp", "2", "--args", plan]);
-    let lab = said(lab.args(fault.split(' ')).arg("-o").arg(&set));
-    assert_eq!(lab.code, 0, "{}", lab.err);
+    said(lab.args(fault.split(' ')).arg("-o").arg(&set)).ends(0, "");
     let cell = set.join("lava-qemu-tf-a_cpu-off-denied_cpu-0x1");
     assert!(cell.is_dir(), "named by its fault");
     let mut run = tools.script("lab.sh");
-    let run = said(run.arg(&set));
-    assert_eq!(run.code, 1, "{}\n{}", run.err, logs(&set));
-    assert!(run.err.contains("psci-bench: FAIL"), "{}", run.err);
+    said(run.arg(&set)).ends(1, "psci-bench: FAIL");
 }
 
 #[test]
@@ -162,10 +162,8 @@ fn what_is_skipped_fails_a_job_that_denies_it() {
         let whole = "--smp 2 --args iterations=1 --name whole --deny-skipped";
         lab(&strict, &format!("--engine {engine} {whole}"));
     }
-    let run = said(tools.script("lab.sh").arg(&lax));
-    assert_eq!(run.code, 0, "{}\n{}", run.err, logs(&lax));
-    let run = said(tools.script("lab.sh").arg(&strict));
-    assert_eq!(run.code, 1, "{}\n{}", run.err, logs(&strict));
+    said(tools.script("lab.sh").arg(&lax)).ends(0, "");
+    let run = said(tools.script("lab.sh").arg(&strict)).ends(1, "");
     // The engines know it themselves; and the report does, by the records.
     for (engine, case) in [
         ("lava", "psci-bench/psci_bench"),
@@ -203,8 +201,7 @@ fn a_copy_and_an_engine_that_hangs() {
         let name = file.0.file_name().expect("a name");
         fs::write(new.join(name), file.1).expect("written");
     }
-    let run = said(tools.script("lab.sh").arg(&set));
-    assert_eq!(run.code, 2, "{}", run.err);
+    let run = said(tools.script("lab.sh").arg(&set)).ends(2, "");
     let why = "lava-qemu-new: this job takes the files of another folder";
     assert!(run.err.contains(why), "{}", run.err);
 
@@ -217,11 +214,5 @@ fn a_copy_and_an_engine_that_hangs() {
     run.arg(&set)
         .env("GRACE", "1")
         .env("LAVA_RUN", "sleep 60 #");
-    let run = said(&mut run);
-    assert_eq!(run.code, 3, "{}", run.err);
-    assert!(
-        run.err.contains("lava-run ended with exit code"),
-        "{}",
-        run.err
-    );
+    said(&mut run).ends(3, "lava-run ended with exit code");
 }

@@ -10,6 +10,5 @@ mod distributed;
 mod engines;
 mod failures;
 mod recovery;
-mod refused;
 mod tools;
 mod written;

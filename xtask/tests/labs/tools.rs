@@ -1,4 +1,4 @@
-//! The engines, and what tests ask of them.
+//! The engines, and the results in their logs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,11 +47,21 @@ impl Tools {
     }
 }
 
-/// What a command has said, and its exit code.
+/// A command that has ended.
 pub struct Said {
     pub code: i32,
     pub out: String,
     pub err: String,
+}
+
+impl Said {
+    /// The exit code is this one, and stderr contains `words`.
+    #[track_caller]
+    pub fn ends(self, code: i32, words: &str) -> Self {
+        assert_eq!(self.code, code, "{}{}", self.out, self.err);
+        assert!(self.err.contains(words), "{words}: {}", self.err);
+        self
+    }
 }
 
 pub fn said(command: &mut Command) -> Said {
@@ -106,7 +116,7 @@ pub fn results(log: &Path) -> Vec<Result> {
     all.filter(|result| result.suite != "lava").collect()
 }
 
-/// What the board said, as LAVA's log has it.
+/// The log of the board, by LAVA's log.
 pub fn uart(log: &Path) -> String {
     let text = fs::read_to_string(log).expect("a log");
     let lines = text

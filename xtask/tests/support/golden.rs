@@ -3,7 +3,6 @@
 //! To take over a change that was meant, run with `PSCI_BENCH_BLESS=1`, and
 //! read the difference.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 fn data(name: &str) -> PathBuf {
@@ -13,13 +12,5 @@ fn data(name: &str) -> PathBuf {
 
 /// Compares with the file `expected/NAME`.
 pub fn holds(name: &str, made: &str) {
-    let path = data("expected").join(name);
-    if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
-        fs::write(&path, made).expect("the folder is there");
-    }
-    let expected = fs::read_to_string(&path).expect("the file is there");
-    assert!(
-        made == expected,
-        "{name} differs: see PSCI_BENCH_BLESS\n{made}"
-    );
+    super::assert_golden(&data("expected").join(name), made);
 }

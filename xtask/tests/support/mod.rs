@@ -1,4 +1,4 @@
-//! What whole-program tests share.
+//! Stubs, commands and files of the whole-program tests.
 
 // Each test program compiles this file, and none uses all of it.
 #![allow(dead_code)]
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::AtomicBool;
 
-use xtask::board;
+use xtask::board::{self, Gic};
 use xtask::build::device_tree::{self, Choices};
 use xtask::qemu::run;
 use xtask::qemu::run_result::RunResult;
@@ -24,13 +24,11 @@ pub const PASS: &str = "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 sam
 /// A closing line that says FAIL.
 pub const FAIL: &str = "psci-bench: FAIL (5 passed, 0 skipped, 1 failed; 955 samples, 9 not counted, 0 rows skipped, 0 CPUs lost)";
 
-/// What a stub does when it has printed its text.
+/// The last action of a stub, after its text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum End {
     /// SYSTEM_OFF by SMC.
     Off,
-    /// SYSTEM_OFF by HVC.
-    OffByHvc,
     /// Nothing, for ever.
     Hang,
 }
@@ -38,9 +36,8 @@ pub enum End {
 /// An image that prints `text` on QEMU's PL011 and ends.
 pub fn stub(text: &str, end: End) -> Vec<u8> {
     let call = match end {
-        End::Off => 0xd400_0003u32,   // smc #0
-        End::OffByHvc => 0xd400_0002, // hvc #0
-        End::Hang => 0xd503_207f,     // wfi
+        End::Off => 0xd400_0003u32, // smc #0
+        End::Hang => 0xd503_207f,   // wfi
     };
     let code = [
         0x1000_0161, //    adr  x1, text
@@ -66,24 +63,29 @@ pub fn stub(text: &str, end: End) -> Vec<u8> {
     image
 }
 
-/// Runs `spec` and returns what came of it.
+/// Runs `spec`.
 pub fn run(spec: &RunSpec) -> RunResult {
     let result = run::run(spec, &AtomicBool::new(false), &mut std::io::sink());
     result.expect("it comes to a run")
 }
 
-/// The device tree of QEMU's board file for two CPUs, without idle states.
-pub fn tree_without_states(bootargs: &str) -> Vec<u8> {
+/// A device tree of QEMU's board file for two CPUs and this GIC, without idle states.
+pub fn tree_with(gic: Gic, bootargs: &str) -> Vec<u8> {
     let workspace = Workspace::find().expect("the repository");
     let board = board::load(&workspace, "qemu").expect("a board");
     let choices = Choices {
         cpus: 2,
-        gic: board.default_gic(),
+        gic,
         conduit: board.psci.conduit,
         idle_states: &[],
         bootargs,
     };
     device_tree::build(&board, &choices).expect("a tree")
+}
+
+/// The device tree of QEMU's board file for two CPUs, without idle states.
+pub fn tree_without_states(bootargs: &str) -> Vec<u8> {
+    tree_with(Gic::V3, bootargs)
 }
 
 /// A run of a stub.
@@ -126,4 +128,31 @@ pub fn path_with(dir: &Path) -> std::ffi::OsString {
         .into_iter()
         .chain(std::env::split_paths(&path));
     std::env::join_paths(dirs).expect("a PATH")
+}
+
+/// Compares with the file at `path`, or with `PSCI_BENCH_BLESS` set writes it.
+pub fn assert_golden(path: &Path, made: &str) {
+    if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, made).expect("written");
+    }
+    let expected = std::fs::read_to_string(path).unwrap_or_default();
+    let name = path.display();
+    assert!(
+        made == expected,
+        "{name} differs: see PSCI_BENCH_BLESS\n{made}"
+    );
+}
+
+/// The rows of a table: lines that are not empty, in parts separated by ` | `.
+pub fn rows(table: &str) -> impl Iterator<Item = Vec<&str>> {
+    let lines = table.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(|line| line.split(" | ").collect())
+}
+
+/// Sends SIGINT to a process, or to a group of them by its negative number.
+pub fn interrupt(process: &str) {
+    let mut kill = Command::new("sh");
+    let status = kill.args(["-c", "kill -s INT -- \"$0\"", process]).status();
+    assert!(status.expect("it can be started").success());
 }

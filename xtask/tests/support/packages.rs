@@ -1,8 +1,13 @@
-//! What FIPs are made of.
+//! FIPs, recovery images and other files that commands read.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use psci_bench::image::{
     MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK, PARAMETER_BLOCK_SIZE, PARAMETER_MAGIC, PARAMETER_VERSION,
 };
+use xtask::board::Gic;
 
 use super::scratch::Scratch;
 
@@ -17,18 +22,131 @@ pub fn payload() -> Vec<u8> {
     xtask::build::image::bare(flat).expect("an image")
 }
 
+/// Runs a program in Python.
+pub fn python(scratch: &Scratch, code: &str, arguments: &[&str]) {
+    let mut python = Command::new("python3");
+    python.args(["-c", code]).args(arguments);
+    let output = python
+        .current_dir(scratch.path(""))
+        .output()
+        .expect("Python");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {said}");
+}
+
+/// A board's FIP and recovery image, and a payload to put into them.
+pub fn boards_files() -> Scratch {
+    let scratch = Scratch::new();
+    scratch.write("payload.bin", &payload());
+    for part in ["bl2", "bl31", "scp", "conf", "old"] {
+        scratch.write(part, part.repeat(300).as_bytes());
+    }
+    scratch.theirs(
+        "fiptool create --tb-fw bl2 --soc-fw bl31 --scp-fw scp --fw-config conf --tb-fw-config \
+         conf --hw-config conf --nt-fw old fip.bin",
+    );
+    scratch.write("config.txt", "a line\r\n".repeat(99).as_bytes());
+    let zip = "import zipfile\n\
+         z = zipfile.ZipFile('board.zip', 'w')\n\
+         z.comment = b'a comment'\n\
+         z.write('config.txt', 'config.txt', zipfile.ZIP_DEFLATED)\n\
+         z.write('fip.bin', 'SOFTWARE/fip.bin')\n\
+         z.write('scp', 'SOFTWARE/scp.bin')\n\
+         z.close()\n";
+    python(&scratch, zip, &[]);
+    scratch
+}
+
+/// Writes trees for both GICs, and one of a console that overlaps the GIC.
+fn write_trees(scratch: &Scratch) {
+    let [v2, v3] = [Gic::V2, Gic::V3].map(|gic| super::tree_with(gic, ""));
+    let mut console = v3.clone();
+    let from = [0x900_0000u64, 0x1000].map(u64::to_be_bytes).concat();
+    let mut windows = console.windows(from.len());
+    let at = windows.position(|bytes| bytes == from).expect("the UART");
+    console[at..][..8].copy_from_slice(&0x800_0000u64.to_be_bytes());
+    for (name, tree) in [("v2.dtb", v2), ("v3.dtb", v3), ("console.dtb", console)] {
+        scratch.write(name, &tree);
+    }
+}
+
+/// Those, and files with something wrong.
+pub fn material() -> Scratch {
+    let scratch = boards_files();
+    let zip = scratch.read("board.zip");
+    scratch.write("half.zip", &zip[..zip.len() / 2]);
+    // The name of the FIP, in both of its places.
+    let mut other = zip.clone();
+    let name = b"SOFTWARE/fip.bin";
+    for at in 0..other.len() - name.len() {
+        if other[at..].starts_with(name) {
+            other[at + 9] = b'F';
+        }
+    }
+    scratch.write("other.zip", &other);
+    write_trees(&scratch);
+    let fip = scratch.read("fip.bin");
+    scratch.theirs("fiptool create --nt-fw old one.fip");
+    let one = scratch.read("one.fip");
+    for (name, data) in [
+        ("empty", &b""[..]),
+        ("a", b"a"),
+        ("stub", &super::stub(super::PASS, super::End::Off)),
+        ("locked.fip", &fip),
+        ("cut.fip", &one[..one.len() - 1]),
+        ("cut.dtb", b"\xd0\x0d\xfe\xed\0\0\x10\0 cut off"),
+        ("garbage.dtb", &[0xee; 4096]),
+        ("payload.dtb", &payload()),
+        ("payload.its", &payload()),
+        ("out.bin.dtb", &payload()),
+        ("out.bin.its", &payload()),
+        ("linked", b"kept"),
+        ("both.dtb", b"kept"),
+    ] {
+        scratch.write(name, data);
+    }
+    for (from, to) in [
+        ("a", "link"),
+        ("linked", "linked.its"),
+        ("both.dtb", "both.its"),
+    ] {
+        fs::hard_link(scratch.path(from), scratch.path(to)).expect("linked");
+    }
+    for folder in [
+        "folder",
+        "dir.its",
+        "old-tf-a/bl31",
+        "old-tf-a/plat/qemu/qemu",
+    ] {
+        fs::create_dir_all(scratch.path(folder)).expect("made");
+    }
+    scratch.write("folder/board.zip", &zip);
+    for file in ["Makefile", "bl31/bl31.mk", "plat/qemu/qemu/platform.mk"] {
+        let version = b"VERSION_MAJOR := 2\nVERSION_MINOR := 9\n";
+        scratch.write(&format!("old-tf-a/{file}"), version);
+    }
+    let locked = fs::Permissions::from_mode(0o444);
+    fs::set_permissions(scratch.path("locked.fip"), locked).expect("set");
+    scratch
+}
+
+/// The commands and options for a chain of trust.
+pub const CERT_CREATE: &str = "cert_create -n --tfw-nvctr 3 --ntfw-nvctr 7";
+
 /// A chain of trust by cert_create, with BL33's counter at 7.
 pub fn trusted(scratch: &Scratch, algorithm: &str, hash: &str, config: &str) {
     for name in ["bl2", "bl31", "bl33", "config"] {
         scratch.write(name, name.repeat(50).as_bytes());
+    }
+    for name in ["rot.pem", "nt.pem", "world.pem"] {
+        let _ = fs::remove_file(scratch.path(name));
     }
     let keys = "--rot-key rot.pem --nt-fw-key nt.pem --non-trusted-world-key world.pem";
     let certificates = "--trusted-key-cert t.crt --tb-fw-cert b.crt --soc-fw-key-cert sk.crt \
         --soc-fw-cert s.crt --nt-fw-key-cert nk.crt --nt-fw-cert n.crt";
     let images = format!("--tb-fw bl2 --soc-fw bl31 --nt-fw bl33 {config}");
     scratch.theirs(&format!(
-        "cert_create -n -k --key-alg {algorithm} --hash-alg {hash} --tfw-nvctr 3 --ntfw-nvctr 7 \
-         {keys} {certificates} {images}"
+        "{CERT_CREATE} -k --key-alg {algorithm} --hash-alg {hash} {keys} {certificates} {images}"
     ));
     scratch.theirs(&format!("fiptool create {certificates} {images} base.bin"));
 }

@@ -1,10 +1,10 @@
-//! A log with points that nobody measured: eight CPUs on which a flush fills
+//! A log with made-up points: eight CPUs on which a flush fills
 //! up, powerdown grows with each CPU, and a timer's handler is late under
 //! stress. Figures are made up; records have their checksums.
 
 use psci_bench::record::crc::Crc32;
 
-/// What the caches of the made-up CPUs hold, in KiB.
+/// The contents of the caches of the made-up CPUs, in KiB.
 pub const FULL_KIB: u64 = 512;
 /// Ticks of 16 ns that each further CPU costs.
 pub const STEP: u64 = 2500;

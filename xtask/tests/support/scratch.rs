@@ -1,4 +1,4 @@
-//! A directory to work in, with our FIP tool and fiptool at hand.
+//! A directory in which commands run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,10 +36,11 @@ impl Scratch {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Exit code and stderr of `cargo xtask` with the words of `line`.
+    /// Exit code and stderr of `cargo xtask` with the words of `line`, in which `~` stands
+    /// for a blank.
     pub fn outcome(&self, line: &str) -> (i32, String) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        outcome(xtask(&words).current_dir(self.dir.path()))
+        let words = line.split_whitespace().map(|word| word.replace('~', " "));
+        outcome(xtask(&[]).args(words).current_dir(self.dir.path()))
     }
 
     /// stderr of `cargo xtask` with the words of `line`, which has to do it.
@@ -58,6 +59,12 @@ impl Scratch {
         assert!(!said.contains("panicked"), "{line}: {said}");
         assert!(self.files() == before, "{line} has written something");
         said
+    }
+
+    /// Refuses `line`, and says `words`.
+    pub fn refuses(&self, line: &str, words: &str) {
+        let said = self.refused(line);
+        assert!(said.contains(words), "{line}: {said}instead of {words}");
     }
 
     /// Runs another program.

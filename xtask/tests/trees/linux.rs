@@ -5,32 +5,36 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, thread};
 
+use dtoolkit::fdt::Fdt;
+use dtoolkit::model::{DeviceTree, DeviceTreeNode, DeviceTreeProperty};
+use dtoolkit::{Node as _, Property as _};
 use psci_bench::board::{Board, CPU_MAX, IDLE_STATES_MAX, MEMORY_MAX, RESERVED_MAX};
 use psci_bench::image::{TREE_ALIGN, TREE_MAX};
+use psci_bench::record::crc::Crc32;
 use xtask::build::image::{Emergency, assemble, flatten};
 use xtask::build::payload;
 use xtask::setup::linux_trees;
 
-use crate::mend::mend;
-use crate::verdict::{self, USABLE};
-use crate::{assert_golden, here, judge, workspace};
+use crate::described::{Judged, USABLE, judge};
+use crate::{assert_golden, here, workspace};
 
-/// How often a tree is mended: console and memory, each once.
+/// The most mends of a tree: console and memory, each once.
 const MENDS: usize = 2;
 
-/// What came of a tree.
-struct Came {
-    /// Its class.
+/// A tree that was looked at.
+struct Seen {
+    name: String,
+    /// The class of the tree as it is.
     as_is: String,
-    /// Its class with console and memory put right.
-    mended: String,
-    /// What there is of the memory-mapped timer, where there is a board.
+    /// The tree with console and memory put right.
+    mended: Judged,
+    /// The memory-mapped timer, where there is a board.
     frame: String,
-    /// How much it has of each in [`LIMITS`].
+    /// The counts of each in [`LIMITS`].
     sizes: [usize; LIMITS.len()],
 }
 
-/// What the payload has room for only so many of.
+/// The most that the payload has room for.
 const LIMITS: [(&str, usize); 5] = [
     ("bytes", TREE_MAX),
     ("CPUs", CPU_MAX),
@@ -41,62 +45,47 @@ const LIMITS: [(&str, usize); 5] = [
 
 #[test]
 #[ignore = "fetches 90 MB: cargo xtask test --trees"]
-fn the_trees_of_linux() {
+fn trees_of_linux() {
     let workspace = workspace();
     let trees = linux_trees::fetch(&workspace).expect("Debian's kernel for arm64");
     let elf = payload::build(&workspace).expect("the payload");
     let base = flatten(&fs::read(elf).expect("an ELF file")).expect("a flat image");
-    let half = trees.files.len().div_ceil(2);
-    let judge_all = |files: &[PathBuf]| -> Vec<Result<Came, String>> {
-        let came = files.iter().map(|file| look(file, &trees.dir, &base));
-        came.collect()
+    let look_at = |files: &[PathBuf]| -> Result<Vec<Seen>, String> {
+        files
+            .iter()
+            .map(|file| look(file, &trees.dir, &base))
+            .collect()
     };
-    let came: Vec<Result<Came, String>> = thread::scope(|scope| {
-        let halves: Vec<_> = trees
-            .files
-            .chunks(half)
-            .map(|files| scope.spawn(|| judge_all(files)))
-            .collect();
-        let joined = halves
-            .into_iter()
-            .flat_map(|half| half.join().expect("no panic"));
-        joined.collect()
+    let (first, second) = trees.files.split_at(trees.files.len() / 2);
+    let mut all = thread::scope(|scope| {
+        let first = scope.spawn(|| look_at(first));
+        let second = look_at(second).expect("trees that are read or refused");
+        let mut all = first
+            .join()
+            .expect("no panic")
+            .expect("trees that are read or refused");
+        all.extend(second);
+        all
     });
-    let wrong: Vec<&str> = came
-        .iter()
-        .filter_map(|c| c.as_ref().err())
-        .map(String::as_str)
-        .collect();
-    assert!(
-        wrong.is_empty(),
-        "{} are wrong:\n{}",
-        wrong.len(),
-        wrong.join("\n")
-    );
-    let came: Vec<Came> = came.into_iter().flatten().collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
     let mut list = String::new();
-    for (file, Came { as_is, mended, .. }) in trees.files.iter().zip(&came) {
-        writeln!(list, "{}\t{as_is}\t{mended}", name(file, &trees.dir)).expect("a String");
+    for Seen {
+        name,
+        as_is,
+        mended,
+        ..
+    } in &all
+    {
+        let (class, digest) = (&mended.class, mended.digest);
+        writeln!(list, "{name}\t{as_is}\t{class}\t{digest:08x}").expect("a String");
     }
     let list_at = workspace.state().join("linux-trees.txt");
-    fs::write(&list_at, list).expect("the list is written");
+    fs::write(&list_at, &list).expect("the list is written");
     println!("each tree with its class: {}", list_at.display());
 
-    let mut text = format!("# {}\n{} trees\n", trees.package, came.len());
-    text += "\nas they are\n";
-    text += &table(came.iter().map(|c| &c.as_is));
-    text += "\nwith console and memory put right\n";
-    text += &table(came.iter().map(|c| &c.mended));
-    text += "\nframes of the memory-mapped timer\n";
-    text += &table(came.iter().map(|c| &c.frame));
-    text += "\nthe most that one has\n";
-    for (place, (what, limit)) in LIMITS.iter().enumerate() {
-        let most = came.iter().map(|c| c.sizes[place]).max().unwrap_or(0);
-        writeln!(text, "{most:5} {what}, of {limit}").expect("a String");
-    }
+    let text = summary(&trees.package, &list, &all);
     println!("{text}");
-    // Of another kernel the counts are others. That each tree was read right,
-    // or refused for a reason that is true, has been seen all the same.
+    // Of another kernel the counts are others.
     let golden = here().join("linux.txt");
     let of = fs::read_to_string(&golden).unwrap_or_default();
     let bless = std::env::var_os("PSCI_BENCH_BLESS").is_some();
@@ -110,25 +99,42 @@ fn the_trees_of_linux() {
     }
 }
 
-fn name(file: &Path, dir: &Path) -> String {
-    let short = file.strip_prefix(dir).unwrap_or(file);
-    short.display().to_string()
+fn summary(package: &str, list: &str, all: &[Seen]) -> String {
+    let mut text = format!("# {package}\n{} trees\n", all.len());
+    text += "\nas they are\n";
+    text += &table(all.iter().map(|seen| &seen.as_is));
+    text += "\nwith console and memory put right\n";
+    text += &table(all.iter().map(|seen| &seen.mended.class));
+    text += "\nframes of the memory-mapped timer\n";
+    text += &table(all.iter().map(|seen| &seen.frame));
+    text += "\nthe most that one has\n";
+    for (place, (what, limit)) in LIMITS.iter().enumerate() {
+        let most = all.iter().map(|seen| seen.sizes[place]).max().unwrap_or(0);
+        writeln!(text, "{most:5} {what}, of {limit}").expect("a String");
+    }
+    // By this sum no board is read otherwise than before.
+    writeln!(
+        text,
+        "\n{:08x} of all descriptions",
+        Crc32::of(list.as_bytes())
+    )
+    .expect("a String");
+    text
 }
 
-fn look(file: &Path, dir: &Path, base: &[u8]) -> Result<Came, String> {
-    let name = name(file, dir);
+fn look(file: &Path, dir: &Path, base: &[u8]) -> Result<Seen, String> {
+    let name = file.strip_prefix(dir).unwrap_or(file).display().to_string();
     let mut blob = fs::read(file).map_err(|error| format!("{name}: {error}"))?;
-    let as_is = judge(&name, &blob)?;
+    let mut mended = judge(&name, &blob)?;
+    let as_is = mended.class.clone();
     if as_is == USABLE {
-        image(&blob, base).map_err(|wrong| format!("{name}: {wrong}"))?;
+        check_image(&name, &blob, base)?;
     }
-    let mut class = as_is.clone();
     for _ in 0..MENDS {
-        let Some(mended) = mend(&blob, &class) else {
-            break;
-        };
-        blob = mended;
-        class = verdict::judge(&blob).map_err(|wrong| format!("{name}, mended: {wrong}"))?;
+        if let Some(better) = mend(&blob, &mended) {
+            blob = better;
+            mended = judge(&format!("{name}, mended"), &blob)?;
+        }
     }
     let mut sizes = [blob.len(), 0, 0, 0, 0];
     let mut frame = "(not usable)".to_owned();
@@ -141,23 +147,24 @@ fn look(file: &Path, dir: &Path, base: &[u8]) -> Result<Came, String> {
         };
         sizes = [blob.len(), board.cpu_count, states, memory, reserved];
     }
-    Ok(Came {
+    Ok(Seen {
+        name,
         as_is,
-        mended: class,
+        mended,
         frame,
         sizes,
     })
 }
 
 /// The image with `tree` has it where the payload looks for it.
-fn image(tree: &[u8], base: &[u8]) -> Result<(), String> {
+fn check_image(name: &str, tree: &[u8], base: &[u8]) -> Result<(), String> {
     let image = assemble(base.to_vec(), Some(tree), Emergency::of_tree(tree), 8);
-    let image = image.map_err(|error| error.to_string())?;
+    let image = image.map_err(|error| format!("{name}: {error}"))?;
     let at = base.len().next_multiple_of(TREE_ALIGN);
-    if image.get(at..) != Some(tree) {
-        return Err("the image does not end with the tree".to_owned());
+    match image.get(at..) == Some(tree) {
+        true => Ok(()),
+        false => Err(format!("{name}: the image does not end with the tree")),
     }
-    Ok(())
 }
 
 fn table<'c>(classes: impl Iterator<Item = &'c String>) -> String {
@@ -165,7 +172,65 @@ fn table<'c>(classes: impl Iterator<Item = &'c String>) -> String {
     for class in classes {
         *counts.entry(class).or_default() += 1;
     }
-    counts.iter().fold(String::new(), |text, (class, count)| {
-        text + &format!("{count:5} {class}\n")
-    })
+    let lines = counts.iter();
+    lines
+        .map(|(class, count)| format!("{count:5} {class}\n"))
+        .collect()
+}
+
+/// Puts right what a boot loader, or one more driver, would put right, so that all the
+/// rest of the tree is read as well. None where nothing can be put right.
+fn mend(blob: &[u8], judged: &Judged) -> Option<Vec<u8>> {
+    const STAND_IN: &str = "stand-in-for-the-console";
+    let mut tree = DeviceTree::from_fdt(&Fdt::new_unchecked(blob));
+    let (name, kind, [base, size]) = match judged.class.split(' ').next()? {
+        "console:" if judged.class.contains("no driver") => {
+            let node = tree
+                .find_node_mut(&judged.path)
+                .expect("a path of this tree");
+            node.add_property(texts("compatible", "ns16550a"));
+            return Some(tree.to_dtb());
+        }
+        "console:" => (
+            STAND_IN,
+            texts("compatible", "arm,pl011"),
+            [0x0900_0000, 0x1000],
+        ),
+        "memory:" => (
+            "memory@80000000",
+            texts("device_type", "memory"),
+            [0x8000_0000, 0x4000_0000],
+        ),
+        _ => return None,
+    };
+    let mut node = DeviceTreeNode::new_unchecked(name);
+    node.add_property(kind);
+    node.add_property(region(&tree, base, size));
+    tree.root.add_child(node);
+    if name == STAND_IN {
+        if tree.find_node_mut("/chosen").is_none() {
+            tree.root.add_child(DeviceTreeNode::new_unchecked("chosen"));
+        }
+        let chosen = tree.find_node_mut("/chosen").expect("it was added");
+        chosen.add_property(texts("stdout-path", &format!("/{STAND_IN}")));
+    }
+    Some(tree.to_dtb())
+}
+
+fn texts(name: &str, value: &str) -> DeviceTreeProperty {
+    DeviceTreeProperty::new_unchecked(name, format!("{value}\0").into_bytes())
+}
+
+/// `reg` of a child of the root.
+fn region(tree: &DeviceTree, base: u32, size: u32) -> DeviceTreeProperty {
+    let cells = |name, default: u8| {
+        let property = tree.root.property(name);
+        let last = property.and_then(|property| property.value().last().copied());
+        usize::from(last.unwrap_or(default)) - 1
+    };
+    let mut reg = vec![0; 4 * cells("#address-cells", 2)];
+    reg.extend(base.to_be_bytes());
+    reg.resize(reg.len() + 4 * cells("#size-cells", 1), 0);
+    reg.extend(size.to_be_bytes());
+    DeviceTreeProperty::new_unchecked("reg", reg)
 }

@@ -1,26 +1,25 @@
-//! Device trees that others wrote, through the payload's own reader.
+//! Device trees that others wrote, by the payload's own reader.
 //!
-//! For each there is a board, or a reason by name. Neither is believed:
-//! [`facts`] has a second opinion, by another crate's reader and another way
-//! of looking, and both are held against it. What comes out is kept in text
-//! files; `PSCI_BENCH_BLESS=1` takes a change over.
+//! For each there is a board, or a refusal of a known class. The files beside this
+//! one hold both; `PSCI_BENCH_BLESS=1` takes a change over.
 
-mod describe;
-mod facts;
-mod fixtures;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod described;
 mod linux;
-mod mend;
-mod node;
-mod qemu;
-mod tf_a;
-mod verdict;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use described::{USABLE, describe, judge};
+use support::assert_golden;
+use xtask::build::tf_a::TF_A;
 use xtask::setup::workspace::Workspace;
+use xtask::setup::{self, Need};
 
-/// Where the expected texts and the fixtures are.
+/// The folder of the expected texts and the fixtures.
 fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/trees")
 }
@@ -29,36 +28,124 @@ fn workspace() -> Workspace {
     Workspace::find().expect("the repository")
 }
 
-/// Compares `got` with a file, or with `PSCI_BENCH_BLESS` set makes it that.
-fn assert_golden(path: &Path, got: &str) {
-    if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
-        fs::write(path, got).expect("the expected text is written");
-    }
-    let expected = fs::read_to_string(path).unwrap_or_default();
-    assert!(
-        got == expected,
-        "{} differs; PSCI_BENCH_BLESS=1 takes it over\n--- got\n{got}",
-        path.display()
-    );
+/// stdout of `command`, which succeeds.
+fn output(command: &mut Command) -> Vec<u8> {
+    let output = command.output().expect("it can be started");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {said}");
+    output.stdout
 }
 
-/// The class of the tree `name`; and with a user's tree that is usable the host
-/// tool changes the boot arguments, and nothing else.
-fn judge(name: &str, blob: &[u8]) -> Result<String, String> {
-    let class = verdict::judge(blob).map_err(|wrong| format!("{name}: {wrong}"))?;
-    let args = "iterations=8 only=off";
-    match (
-        class == verdict::USABLE,
-        xtask::build::device_tree::adapt(blob, Some(args)),
-    ) {
-        (true, Ok(adapted)) => {
-            verdict::same(blob, &adapted, args).map_err(|wrong| format!("{name}: {wrong}"))?;
-        }
-        (false, Err(_)) => {}
-        (_, adapted) => {
-            let said = adapted.map(|tree| tree.len());
-            return Err(format!("{name}: {class}, and with boot arguments {said:?}"));
-        }
+/// The tree that dtc makes of a source.
+fn compile(source: &Path) -> Vec<u8> {
+    // Warnings are about style.
+    let options = ["-q", "-I", "dts", "-O", "dtb"];
+    output(Command::new("dtc").args(options).arg(source))
+}
+
+/// The files of `folder` whose names end with `.dts`.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let mut sources: Vec<_> = entries.map(|it| it.expect("an entry").path()).collect();
+    sources.retain(|path| path.extension().is_some_and(|ending| ending == "dts"));
+    sources.sort();
+    sources
+}
+
+/// Fixtures of our own, each with a part that is hard to read.
+#[test]
+fn each_fixture_has_the_board_that_is_written_beside_it() {
+    setup::ensure(&workspace(), &[Need::Dtc]).expect("dtc");
+    let sources = sources(&here().join("fixtures"));
+    assert!(sources.len() >= 12, "{sources:?}");
+    for source in sources {
+        let blob = compile(&source);
+        judge(&source.display().to_string(), &blob).expect("a known class");
+        assert_golden(&source.with_extension("txt"), &describe(&blob));
     }
-    Ok(class)
+}
+
+/// Machine, further arguments, class. QEMU leaves PSCI to the firmware where a machine
+/// is secure, and SBSA's tree has CPUs and memory alone.
+const MACHINES: &str = "
+virt,gic-version=2 | -smp 1 | usable
+virt,gic-version=2 | -smp 8 | usable
+virt,gic-version=3 | -smp 1 | usable
+virt,gic-version=3 | -smp 8 | usable
+virt,gic-version=3 | -smp 64 | usable
+virt,gic-version=3 | -smp 512 | usable
+virt,gic-version=3 | -smp 8,sockets=2,clusters=2,cores=1,threads=2 | usable
+virt,gic-version=3,virtualization=on | -smp 2 | usable
+virt,gic-version=3,secure=on | -smp 2 | firmware: no PSCI
+sbsa-ref | -global VGA.romfile= | firmware: no PSCI
+xlnx-versal-virt | -kernel KERNEL | usable";
+
+#[test]
+fn trees_of_qemu() {
+    setup::ensure(&workspace(), &[Need::Qemu]).expect("QEMU");
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let (tree, kernel) = (dir.path().join("tree"), dir.path().join("kernel"));
+    fs::write(&kernel, [0; 4096]).expect("written");
+    for row in support::rows(MACHINES) {
+        let [machine, arguments, expected] = row[..] else {
+            panic!("{row:?}");
+        };
+        let arguments = arguments.replace("KERNEL", &kernel.display().to_string());
+        let mut qemu = Command::new("timeout");
+        qemu.args("20 qemu-system-aarch64 -nodefaults -display none".split(' '));
+        // Not every machine takes a CPU of one's choice.
+        if machine.starts_with("virt") {
+            qemu.args(["-cpu", "max"]);
+        }
+        qemu.args(["-M", &format!("{machine},dumpdtb={}", tree.display())]);
+        output(qemu.args(arguments.split(' ')));
+        let blob = fs::read(&tree).expect("a tree");
+        fs::remove_file(&tree).expect("removed");
+        let class = judge(machine, &blob).map(|judged| judged.class);
+        assert_eq!(class.as_deref(), Ok(expected), "{machine}");
+    }
+}
+
+/// Options of the preprocessor, by which TF-A's build finds headers, and its
+/// definitions for Total Compute.
+const OPTIONS: &str = "-E -P -undef -x assembler-with-cpp -D__DTS__ -Iinclude -Ifdts \
+    -Iplat/arm/board/tc/include -Iinclude/plat/arm/common -Iinclude/plat/arm/common/aarch64 \
+    -Iinclude/lib/cpus/aarch64 -Iinclude/arch/aarch64 -DTARGET_FLAVOUR_FVP=1 -DTARGET_VERSION=13 \
+    -DTC_DPU_USE_SCMI_CLK=1 -DTC_SCMI_PD_CTRL_EN=1";
+
+/// TF-A passes these on to BL33.
+#[test]
+fn trees_of_tf_a() {
+    let workspace = workspace();
+    let needs = [Need::Dtc, Need::CrossCompiler, Need::DpkgSource];
+    setup::ensure(&workspace, &needs).expect("dtc and a preprocessor");
+    let source = TF_A.fetch(&workspace).expect("the source of TF-A");
+    let work = tempfile::tempdir().expect("a temporary directory");
+    let mut text = format!("# {} {}\n", TF_A.package, TF_A.version);
+    for path in sources(&source.join("fdts")) {
+        let name = path.file_stem().and_then(|name| name.to_str());
+        let name = name.expect("a name");
+        // 32-bit boards, and trees that firmware's stages hand to each other.
+        if name.starts_with("stm32mp1") || name.ends_with("-fw-config") {
+            continue;
+        }
+        let plain = work.path().join(name);
+        let platform = name.strip_prefix("tc").unwrap_or("0");
+        let mut preprocess = Command::new("aarch64-linux-gnu-gcc");
+        preprocess.args(OPTIONS.split_whitespace());
+        preprocess.arg(format!("-DTARGET_PLATFORM={platform}"));
+        output(
+            preprocess
+                .arg(&path)
+                .arg("-o")
+                .arg(&plain)
+                .current_dir(&source),
+        );
+        let judged = judge(name, &compile(&plain)).expect("a known class");
+        text += &match judged.class == USABLE {
+            true => format!("{name}: {USABLE}, {:08x}\n", judged.digest),
+            false => format!("{name}: {}\n", judged.class),
+        };
+    }
+    assert_golden(&here().join("tf-a.txt"), &text);
 }

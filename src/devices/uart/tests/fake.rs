@@ -66,7 +66,7 @@ pub struct Manual {
     pub reg_shift: u8,
     /// Bytes an access, the only width that it takes.
     pub io_width: u8,
-    /// Where bytes go.
+    /// The register for bytes to send.
     pub data: u64,
     /// The bytes that fit in front of the shift register.
     pub depth: usize,
@@ -77,6 +77,10 @@ pub struct Manual {
     pub settings: &'static [(u64, u32, u32)],
     /// True where it sends, with these settings.
     pub sends: fn(&Settings) -> bool,
+    /// The writes that restore lost settings, and those that turn the transmitter on
+    /// after reset.
+    pub restored: &'static [(u64, u32)],
+    pub turned_on: &'static [(u64, u32)],
     /// The reason, by the manual, against writing a value to a setting.
     pub against: fn(&Settings, u64, u32) -> Option<&'static str>,
 }
@@ -97,12 +101,12 @@ pub struct Fake {
 pub struct Shared(pub Rc<RefCell<Fake>>);
 
 impl Manual {
-    /// One that the firmware has set up.
+    /// Returns a UART that the firmware has set up.
     pub fn set_up(&'static self) -> Shared {
         self.with(|(offset, _, firmware)| (*offset, *firmware))
     }
 
-    /// One just out of reset.
+    /// Returns a UART just out of reset.
     pub fn off(&'static self) -> Shared {
         self.with(|(offset, reset, _)| (*offset, *reset))
     }
@@ -124,7 +128,7 @@ impl Manual {
 }
 
 impl Shared {
-    /// As if the power had been off.
+    /// Resets the settings, as after a loss of power.
     pub fn lose_power(&self) {
         let mut fake = self.0.borrow_mut();
         let settings = fake.manual.settings.iter();
@@ -163,7 +167,7 @@ impl Bus for Shared {
                 status.unwrap_or_else(|| panic!("no register at {offset:#x}"))
             }
         };
-        // What a wide access to a narrow register reads above it is undefined.
+        // The bits above a narrow register are undefined in a wide read.
         match (fake.manual.kind, width) {
             (UartKind::Ns16550, Width::Half) => value | 0x5a00,
             (UartKind::Ns16550, Width::Word) => value | 0xa5a5_5a00,

@@ -43,6 +43,14 @@ pub static PL011: Manual = Manual {
         (0x30, 0x300, 0x301),
     ],
     sends: |settings| has(settings, 0x30, 1 << 8 | 1),
+    restored: &[
+        (0x30, 0),
+        (0x24, 13),
+        (0x28, 1),
+        (0x2c, 0x70),
+        (0x30, 0x301),
+    ],
+    turned_on: &[(0x30, 0x301)],
     against: |settings, offset, _| {
         let divided = matches!(offset, 0x24..=0x2c);
         (divided && has(settings, 0x30, 1)).then_some("set up while it is on")
@@ -55,11 +63,13 @@ pub static SBSA: Manual = Manual {
     kind: UartKind::Sbsa,
     settings: &[],
     sends: |_| true,
+    restored: &[],
+    turned_on: &[],
     against: |_, _, _| Some("reserved"),
     ..PL011
 };
 
-/// PC16550D, line status: THRE says that the FIFO is empty, TEMT that the
+/// PC16550D, line status: THRE is 1 while the FIFO is empty, TEMT while the
 /// shift register is, too. With DLAB the first register is the divisor's.
 pub static NS16550: Manual = Manual {
     kind: UartKind::Ns16550,
@@ -70,6 +80,8 @@ pub static NS16550: Manual = Manual {
     status: |offset, line| (offset == 5).then_some(bit(5, empty(line)) | bit(6, idle(line))),
     settings: &[(3, 0, 0x03), (4, 0, 0x0b)],
     sends: |settings| !has(settings, 3, 1 << 7),
+    restored: &[(3, 0x03), (4, 0x0b)],
+    turned_on: &[],
     against: |_, offset, value| {
         (offset == 3 && value & 1 << 7 != 0).then_some("the divisor in place of the data")
     },
@@ -82,11 +94,13 @@ pub static NS16550_HALF: Manual = Manual {
     status: |offset, line| (NS16550.status)(offset >> 1, line),
     settings: &[(3 << 1, 0, 0x03), (4 << 1, 0, 0x0b)],
     sends: |settings| !has(settings, 3 << 1, 1 << 7),
+    restored: &[(6, 0x03), (8, 0x0b)],
+    turned_on: &[],
     against: |_, _, _| None,
     ..NS16550
 };
 
-/// BCM2835 ARM Peripherals, 2.2.2: bit 5 of LSR says that the FIFO, of 8
+/// BCM2835 ARM Peripherals, 2.2.2: bit 5 of LSR is 1 while the FIFO, of 8
 /// bytes, takes at least one, bit 6 that it is empty and the transmitter
 /// idle. Accesses of 32 bits: bcm2835_aux_ops in QEMU's
 /// hw/char/bcm2835_aux.c.
@@ -99,6 +113,8 @@ pub static MINI_UART: Manual = Manual {
     status: |offset, line| (offset == 0x14).then_some(bit(5, !full(line, 8)) | bit(6, idle(line))),
     settings: &[(0x0c, 0, 0x03), (0x10, 0, 0x00)],
     sends: |settings| !has(settings, 0x0c, 1 << 7),
+    restored: &[(0x0c, 0x03), (0x10, 0)],
+    turned_on: &[],
     against: |_, _, _| None,
 };
 
@@ -123,6 +139,8 @@ pub static CADENCE: Manual = Manual {
         (0x34, 0xf, 6),
     ],
     sends: |settings| has(settings, 0, 1 << 4) && !has(settings, 0, 1 << 5),
+    restored: &[(0, 0), (0x04, 0x20), (0x18, 124), (0x34, 6), (0, 0x114)],
+    turned_on: &[(0, 0x118)],
     against: |settings, offset, _| {
         let on = has(settings, 0, 1 << 4) && !has(settings, 0, 1 << 5);
         (matches!(offset, 0x18 | 0x34) && on).then_some("a baud rate while it is on")
@@ -154,6 +172,17 @@ pub static IMX: Manual = Manual {
         (0xa8, 0, 0x68),
     ],
     sends: |settings| has(settings, 0x80, 1) && has(settings, 0x84, 1 << 2),
+    restored: &[
+        (0x80, 0),
+        (0x84, 0x4027),
+        (0x88, 0x704),
+        (0x8c, 0x8000),
+        (0x90, 0xa01),
+        (0xa4, 0xf),
+        (0xa8, 0x68),
+        (0x80, 1),
+    ],
+    turned_on: &[(0x80, 1), (0x84, 5)],
     against: |settings, offset, value| match offset {
         0x84 if value & 1 == 0 => Some("a reset"),
         0x90 | 0xa4 | 0xa8 if has(settings, 0x80, 1) => Some("set up while it is on"),
@@ -173,6 +202,8 @@ pub static LPUART: Manual = Manual {
     status: |offset, line| (offset == 0x14).then_some(bit(23, empty(line)) | bit(22, idle(line))),
     settings: &[(0x10, 0x0f00_0004, 0x0300_0034), (0x18, 0, 0x000c_0000)],
     sends: |settings| has(settings, 0x18, 1 << 19),
+    restored: &[(0x18, 0), (0x10, 0x0300_0034), (0x18, 0x000c_0000)],
+    turned_on: &[(0x18, 1 << 19)],
     against: |settings, offset, _| {
         let on = has(settings, 0x18, 1 << 19) || has(settings, 0x18, 1 << 18);
         (offset == 0x10 && on).then_some("a baud rate while it is on")
@@ -196,12 +227,22 @@ pub static STM32: Manual = Manual {
         (0x2c, 0, 1),
     ],
     sends: |settings| has(settings, 0, 1 << 3 | 1),
+    restored: &[
+        (0x00, 0),
+        (0x0c, 0x22b),
+        (0x2c, 1),
+        (0x04, 0),
+        (0x08, 0x1000),
+        (0x00, 0x2000_000c),
+        (0x00, 0x2000_000d),
+    ],
+    turned_on: &[(0, 9)],
     against: |settings, offset, value| {
         // FIFOEN, M1, OVER8, M0, PCE, PS.
         const FIXED: u32 = 1 << 29 | 1 << 28 | 1 << 15 | 1 << 12 | 1 << 10 | 1 << 9;
         let was = settings.get(&0).copied().unwrap_or(0);
         let fixed = offset != 0 || (was ^ value) & FIXED != 0;
-        // What turns it off may clear all at once.
+        // The write that turns it off may clear all at once.
         (was & 1 != 0 && fixed && value & 1 != 0).then_some("set up while it is on")
     },
 };

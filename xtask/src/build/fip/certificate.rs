@@ -24,27 +24,39 @@ pub(super) enum Hash {
     Sha512,
 }
 
+/// Each hash algorithm by its OID, and by that of ECDSA with it (RFC 5758, section 3.2).
+const HASHES: [(Hash, &str, &str); 3] = [
+    (
+        Hash::Sha256,
+        "2.16.840.1.101.3.4.2.1",
+        "1.2.840.10045.4.3.2",
+    ),
+    (
+        Hash::Sha384,
+        "2.16.840.1.101.3.4.2.2",
+        "1.2.840.10045.4.3.3",
+    ),
+    (
+        Hash::Sha512,
+        "2.16.840.1.101.3.4.2.3",
+        "1.2.840.10045.4.3.4",
+    ),
+];
+
 impl Hash {
     fn of_oid(oid: ObjectIdentifier) -> Option<Self> {
-        Some(match oid.to_string().as_str() {
-            "2.16.840.1.101.3.4.2.1" => Self::Sha256,
-            "2.16.840.1.101.3.4.2.2" => Self::Sha384,
-            "2.16.840.1.101.3.4.2.3" => Self::Sha512,
-            _ => return None,
-        })
+        let oid = oid.to_string();
+        let found = HASHES.iter().find(|(_, own, _)| *own == oid);
+        found.map(|(hash, ..)| *hash)
     }
 
-    /// The one that ECDSA signs by (RFC 5758, section 3.2).
     fn of_ecdsa(oid: ObjectIdentifier) -> Option<Self> {
-        Some(match oid.to_string().as_str() {
-            "1.2.840.10045.4.3.2" => Self::Sha256,
-            "1.2.840.10045.4.3.3" => Self::Sha384,
-            "1.2.840.10045.4.3.4" => Self::Sha512,
-            _ => return None,
-        })
+        let oid = oid.to_string();
+        let found = HASHES.iter().find(|(.., ecdsa)| *ecdsa == oid);
+        found.map(|(hash, ..)| *hash)
     }
 
-    /// As cert_create and OpenSSL have it.
+    /// Returns the name that cert_create and OpenSSL use.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Sha256 => "sha256",
@@ -62,12 +74,11 @@ impl Hash {
     }
 }
 
-/// Something signed, and the key that it claims to be signed with.
+/// A signature, and the key that it claims to be made with.
 #[derive(Debug)]
-pub struct Signed {
-    /// What is signed.
+pub(super) struct Signed {
+    /// The bytes that are signed.
     pub body: Vec<u8>,
-    /// The signature.
     pub signature: Vec<u8>,
     /// The hash algorithm, as OpenSSL names it.
     pub hash: &'static str,
@@ -77,12 +88,11 @@ pub struct Signed {
     pub key: Vec<u8>,
 }
 
-/// What of a certificate matters here.
+/// The parts of a certificate that are checked.
 #[derive(Debug)]
 pub(super) struct Read {
-    /// What to call it in errors.
+    /// The name for errors.
     pub(super) what: String,
-    /// Its signature, and the key that it carries.
     pub(super) signed: Signed,
     /// TF-A's extensions, by OID.
     pub(super) extensions: Vec<(String, Vec<u8>)>,
@@ -141,7 +151,7 @@ impl Read {
         value.map_err(|error| anyhow!("{}: extension {NV_COUNTER}: {error}", self.what))
     }
 
-    /// A DigestInfo (RFC 8017, A.2.4).
+    /// Reads a DigestInfo (RFC 8017, A.2.4).
     pub(super) fn hash(&self, oid: &str) -> Result<(Hash, Vec<u8>)> {
         let wrong = |error| anyhow!("{}: extension {oid}: {error}", self.what);
         let mut reader = SliceReader::new(self.extension(oid)?).map_err(wrong)?;
@@ -157,13 +167,13 @@ impl Read {
     }
 }
 
-/// The hash that a signature is made by, and the length of RSASSA-PSS's salt,
-/// where TF-A makes such signatures.
+/// Returns the hash of a signature and the length of RSASSA-PSS's salt, if TF-A makes such
+/// signatures.
 fn signature_algorithm(algorithm: &AlgorithmIdentifierOwned) -> Option<(Hash, Option<u32>)> {
     if algorithm.oid.to_string() != RSA_PSS {
         return Some((Hash::of_ecdsa(algorithm.oid)?, None));
     }
-    // RSASSA-PSS-params: the hash is SHA-1 and the salt 20 bytes unless said.
+    // RSASSA-PSS-params: the hash is SHA-1 and the salt 20 bytes by default.
     let parameters = algorithm.parameters.as_ref()?.to_der().ok()?;
     let mut reader = SliceReader::new(&parameters).ok()?;
     let parameters = reader.sequence(|inner| -> x509_cert::der::Result<_> {

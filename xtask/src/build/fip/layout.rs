@@ -7,9 +7,8 @@
 //! ....  the images
 //! ```
 //!
-//! Little-endian. The reader takes nothing on trust: an offset, a size or an
-//! order that firmware could stumble over is refused, and the error names the
-//! entry and where in the file it is.
+//! Little-endian. The reader trusts nothing: it refuses an offset, a size or an order that
+//! firmware cannot use, and its error names the entry and its offset in the file.
 
 pub(crate) const MAGIC: u32 = 0xaa64_0001;
 pub(crate) const HEADER_SIZE: u64 = 16;
@@ -23,7 +22,7 @@ pub const IMAGE_MAX: usize = 128 << 20;
 /// The largest package that is read, in bytes: more than boards have flash.
 pub const PACKAGE_MAX: usize = 4 * IMAGE_MAX;
 
-/// Whether `file` begins as a FIP does.
+/// Returns true if `file` begins as a FIP.
 pub(crate) fn is_fip(file: &[u8]) -> bool {
     file.starts_with(&MAGIC.to_le_bytes())
 }

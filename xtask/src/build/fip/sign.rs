@@ -1,17 +1,31 @@
 //! Signatures: TF-A's `cert_create` makes them, OpenSSL verifies them.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
 use super::certificate::Signed;
-use super::trust::Request;
 use crate::setup::workspace::Workspace;
 use crate::setup::{self, Need, process};
 
-/// The keys that it wants to be told before it signs anything.
+/// A certificate that is to be signed.
+#[derive(Debug)]
+pub(super) struct Request<'r> {
+    /// BL33.
+    pub image: &'r [u8],
+    /// NT_FW_CONFIG, if the package has one.
+    pub config: Option<&'r [u8]>,
+    /// The counter against rolling back, as the old certificate has it.
+    pub counter: u32,
+    /// The hash algorithm, as cert_create names it.
+    pub hash: &'static str,
+    /// The file of the private key.
+    pub key: &'r Path,
+}
+
+/// The keys that cert_create needs before it signs anything.
 const KEYS: [&str; 7] = [
     "rot-key",
     "trusted-world-key",
@@ -22,13 +36,10 @@ const KEYS: [&str; 7] = [
     "nt-fw-key",
 ];
 
-/// The non-trusted firmware content certificate for `request`, as DER.
-///
-/// # Errors
-/// When cert_create cannot be installed, or refuses the key.
-pub fn sign(workspace: &Workspace, request: &Request<'_>) -> Result<Vec<u8>> {
+/// Makes the non-trusted firmware content certificate for `request`, as DER.
+pub(super) fn sign(workspace: &Workspace, request: &Request<'_>) -> Result<Vec<u8>> {
     let key = || format!("--nt-fw-key {}", request.key.display());
-    // It would say no more than that it has failed.
+    // cert_create itself would print only that it has failed.
     let file = fs::metadata(request.key).with_context(key)?;
     if !file.is_file() {
         bail!("{}: this is not a file", key());
@@ -62,11 +73,8 @@ pub fn sign(workspace: &Workspace, request: &Request<'_>) -> Result<Vec<u8>> {
     fs::read(&out).context("cert_create made no certificate")
 }
 
-/// Makes sure that the signature of `signed` is its key's.
-///
-/// # Errors
-/// When it is not, or OpenSSL cannot be installed or read the key.
-pub fn verify(workspace: &Workspace, signed: &Signed) -> Result<()> {
+/// Checks that the signature of `signed` is its key's.
+pub(super) fn verify(workspace: &Workspace, signed: &Signed) -> Result<()> {
     setup::ensure(workspace, &[Need::Openssl])?;
     let dir = tempfile::tempdir()?;
     let (body, key, signature) = (

@@ -9,111 +9,59 @@
 //!                   NT_FW_CONFIG and a counter against rolling back
 //! ```
 //!
-//! Each link is checked, but for the first one: which key is the root of trust's
-//! is told by a hash in the board, not by the FIP.
+//! Each link is checked except the first one: a hash in the board, not the FIP, names the
+//! root of trust's key.
 //!
-//! Who replaces BL33 and has that key needs a new nt-fw-cert, and all other
-//! certificates stay as they are (TF-A's *Trusted Board Boot* and
-//! `include/tools_share/tbbr_oid.h`). Signing is TF-A's `cert_create`'s; here
-//! is what it has to be told, and what has to be true of what it makes.
+//! Another BL33 needs a new nt-fw-cert, and all other certificates stay as they are (TF-A's
+//! *Trusted Board Boot* and `include/tools_share/tbbr_oid.h`). TF-A's `cert_create` signs;
+//! here are its input and the checks of its output.
 
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use super::certificate::{NV_COUNTER, Read, Signed};
+use super::certificate::{Hash, NV_COUNTER, Read};
+use super::sign::{Request, sign, verify};
 use super::write::Builder;
-use crate::board::Uuid;
-use crate::board::image_kinds::{KINDS, Kind};
+use crate::board::image_kinds::{KINDS, Kind, uuid_of};
+use crate::setup::workspace::Workspace;
 
 const WORLD_KEY: &str = "1.3.6.1.4.1.4128.2100.303";
 const CONTENT_KEY: &str = "1.3.6.1.4.1.4128.2100.1101";
 const BL33_HASH: &str = "1.3.6.1.4.1.4128.2100.1201";
 const CONFIG_HASH: &str = "1.3.6.1.4.1.4128.2100.1202";
 
-/// Whether images of this kind are certificates.
-#[must_use]
+/// Returns true if images of this kind are certificates.
 pub fn is_certificate(kind: &Kind) -> bool {
     kind.option.ends_with("-cert")
 }
 
-/// Which certificates are in the package.
-#[must_use]
+/// Returns the certificates that are in the package.
 pub fn certificates(package: &Builder) -> Vec<&'static Kind> {
     let there = |kind: &&Kind| package.get(kind.uuid).is_some();
     let all = KINDS.iter().filter(|kind| is_certificate(kind));
     all.filter(there).collect()
 }
 
-/// What is to be signed.
-#[derive(Debug)]
-pub struct Request<'r> {
-    /// BL33.
-    pub image: &'r [u8],
-    /// NT_FW_CONFIG, where the package has one.
-    pub config: Option<&'r [u8]>,
-    /// The counter against rolling back, as the old certificate has it.
-    pub counter: u32,
-    /// The hash algorithm, as cert_create names it.
-    pub hash: &'static str,
-    /// The file of the private key.
-    pub key: &'r Path,
-}
-
-/// Makes BL33 of `package` and its certificate fit again: the certificate is
-/// replaced by one that `sign` makes and that is then held against the old
-/// one, the images and the key that nt-fw-key-cert names. `verify` says whether
-/// a signature is its key's.
+/// Renews the certificate of the package's BL33: replaces it by one that is signed with the
+/// key in the file `key`. The new one is held against the old one, the images and the key
+/// that nt-fw-key-cert names.
 ///
 /// # Errors
-/// When the package has no such chain of trust or a link of it is broken, `sign`
-/// fails, or what it makes is not what the firmware would accept.
-pub fn renew(
-    package: &mut Builder,
-    key: &Path,
-    sign: impl FnOnce(&Request<'_>) -> Result<Vec<u8>>,
-    verify: impl Fn(&Signed) -> Result<()>,
-) -> Result<()> {
-    let verify = |certificate: &Read| {
-        let what = &certificate.what;
-        let broken = || format!("{what}: its signature is not that of the key that it carries");
-        verify(&certificate.signed).with_context(broken)
-    };
-    let read = |option: &str| {
-        let der = package.get(Uuid::of(option));
-        let der = der.with_context(|| {
-            format!(
-                "the package has certificates and no {option}: its chain of trust is not the \
-                 one that a key of the non-trusted firmware can be used with"
-            )
-        })?;
-        Read::new(&format!("{option} of the package"), der)
-    };
-    let (old, vouches) = (read("nt-fw-cert")?, read("nt-fw-key-cert")?);
-    let root = read("trusted-key-cert")?;
-    let content_key = vouches.extension(CONTENT_KEY)?;
-    let world_key = root.extension(WORLD_KEY)?;
-    let image = package.get(Uuid::of("nt-fw")).context("there is no BL33")?;
-    let config = package.get(Uuid::of("nt-fw-config"));
-    let (hash, _) = old.hash(BL33_HASH)?;
-    verify(&root)?;
-    for (certificate, named, by) in [
-        (&vouches, world_key, "trusted-key-cert"),
-        (&old, content_key, "nt-fw-key-cert"),
-    ] {
-        if certificate.signed.key != named {
-            let what = &certificate.what;
-            bail!("{what}: it is not signed with the key that {by} names");
-        }
-        verify(certificate)?;
-    }
-    let made = sign(&Request {
+/// When a link of the package's chain of trust is missing or broken, or the firmware would
+/// not accept the new certificate.
+pub fn renew(workspace: &Workspace, package: &mut Builder, key: &Path) -> Result<()> {
+    let (old, hash, content_key) = chain(workspace, package)?;
+    let image = package.get(uuid_of("nt-fw")).context("there is no BL33")?;
+    let config = package.get(uuid_of("nt-fw-config"));
+    let request = Request {
         image,
         config,
         counter: old.counter()?,
         hash: hash.name(),
         key,
-    })?;
+    };
+    let made = sign(workspace, &request)?;
     let new = Read::new("the new nt-fw-cert", &made)?;
     if new.signed.key != content_key {
         bail!(
@@ -122,7 +70,7 @@ pub fn renew(
             key.display()
         );
     }
-    verify(&new)?;
+    check_signature(workspace, &new)?;
     if new.hash(BL33_HASH)? != (hash, hash.digest(image)) {
         bail!("{}: its hash is not that of BL33", new.what);
     }
@@ -142,6 +90,43 @@ pub fn renew(
             bail!("{}: extension {oid} is not as in the old one", new.what);
         }
     }
-    package.put(Uuid::of("nt-fw-cert"), made)?;
+    package.put(uuid_of("nt-fw-cert"), made)?;
     Ok(())
+}
+
+/// Checks the chain of trust down to nt-fw-cert, and returns that certificate, the hash that it
+/// has of BL33, and the key that nt-fw-key-cert names for it.
+fn chain(workspace: &Workspace, package: &Builder) -> Result<(Read, Hash, Vec<u8>)> {
+    let read = |option: &str| {
+        let der = package.get(uuid_of(option)).with_context(|| {
+            format!(
+                "the package has certificates and no {option}: its chain of trust is not the \
+                 one that a key of the non-trusted firmware can be used with"
+            )
+        })?;
+        Read::new(&format!("{option} of the package"), der)
+    };
+    let (content, key) = (read("nt-fw-cert")?, read("nt-fw-key-cert")?);
+    let root = read("trusted-key-cert")?;
+    let content_key = key.extension(CONTENT_KEY)?;
+    let (hash, _) = content.hash(BL33_HASH)?;
+    check_signature(workspace, &root)?;
+    for (certificate, named, by) in [
+        (&key, root.extension(WORLD_KEY)?, "trusted-key-cert"),
+        (&content, content_key, "nt-fw-key-cert"),
+    ] {
+        if certificate.signed.key != named {
+            let what = &certificate.what;
+            bail!("{what}: it is not signed with the key that {by} names");
+        }
+        check_signature(workspace, certificate)?;
+    }
+    let content_key = content_key.to_vec();
+    Ok((content, hash, content_key))
+}
+
+fn check_signature(workspace: &Workspace, certificate: &Read) -> Result<()> {
+    let what = &certificate.what;
+    verify(workspace, &certificate.signed)
+        .with_context(|| format!("{what}: its signature is not that of the key that it carries"))
 }

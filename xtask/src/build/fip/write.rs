@@ -1,13 +1,13 @@
 //! The writer: the same bytes for the same input, and fiptool's for fiptool's.
 
-use std::fmt;
+use anyhow::{Result, bail};
+use uuid::Uuid;
 
 use super::layout::{ENTRIES_MAX, ENTRY_SIZE, HEADER_SIZE, IMAGE_MAX, MAGIC};
 use super::read::Package;
-use crate::board::Uuid;
 use crate::board::image_kinds::{KINDS, label};
 
-/// What fiptool writes for a serial number; any but 0 will do.
+/// fiptool's serial number; any but 0 will do.
 const SERIAL: u32 = 0x1234_5678;
 
 /// A package in the making.
@@ -17,7 +17,7 @@ pub struct Builder {
     align: u64,
     serial: u32,
     flags: u64,
-    /// How many of the first images were put in by [`Builder::put`].
+    /// Number of the first images that were put in by [`Builder::put`].
     put: usize,
 }
 
@@ -27,47 +27,6 @@ struct Image {
     data: Vec<u8>,
     flags: u64,
 }
-
-/// Why a package cannot be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WriteError {
-    /// There is no image at all.
-    Empty,
-    /// The same image twice.
-    Duplicate(Uuid),
-    /// An image of no bytes.
-    NoBytes(Uuid),
-    /// An image larger than any boot flash.
-    TooLarge(Uuid, usize),
-    /// A UUID of zeros, which ends the list.
-    Nil,
-    /// Too many images.
-    TooMany,
-    /// An alignment that is no power of two, or is a MiB or more.
-    Alignment(u64),
-}
-
-impl fmt::Display for WriteError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Empty => write!(f, "no image is given"),
-            Self::Duplicate(uuid) => write!(f, "{}: given twice", label(*uuid)),
-            Self::NoBytes(uuid) => write!(f, "{}: the file is empty", label(*uuid)),
-            Self::TooLarge(uuid, size) => write!(
-                f,
-                "{}: {size} bytes are more than a boot flash holds; is it a flat binary?",
-                label(*uuid)
-            ),
-            Self::Nil => write!(f, "a UUID of zeros ends the list and names no image"),
-            Self::TooMany => write!(f, "more than {ENTRIES_MAX} images"),
-            Self::Alignment(align) => {
-                write!(f, "the alignment {align} is not a power of two up to a MiB")
-            }
-        }
-    }
-}
-
-impl std::error::Error for WriteError {}
 
 impl Default for Builder {
     fn default() -> Self {
@@ -82,11 +41,8 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// All that is in `package`, which was read from `file`: to be changed.
-    ///
-    /// # Errors
-    /// When an image of it cannot be in a package.
-    pub fn of(package: &Package, file: &[u8]) -> Result<Self, WriteError> {
+    /// Takes over all images of `package`, which was read from `file`.
+    pub fn of(package: &Package, file: &[u8]) -> Result<Self> {
         let mut builder = Self {
             serial: package.serial,
             flags: package.flags,
@@ -102,19 +58,18 @@ impl Builder {
         Ok(builder)
     }
 
-    /// The bytes of the image `uuid`, if it is there.
-    #[must_use]
+    /// Returns the bytes of the image `uuid`.
     pub fn get(&self, uuid: Uuid) -> Option<&[u8]> {
         let image = self.images.iter().find(|image| image.uuid == uuid)?;
         Some(&image.data)
     }
 
-    /// Which images are there.
+    /// Lists the images.
     pub fn uuids(&self) -> impl Iterator<Item = Uuid> {
         self.images.iter().map(|image| image.uuid)
     }
 
-    /// Takes the image `uuid` out, and says whether it was there.
+    /// Takes the image `uuid` out; returns true if it was there.
     pub fn remove(&mut self, uuid: Uuid) -> bool {
         let Some(index) = self.images.iter().position(|image| image.uuid == uuid) else {
             return false;
@@ -124,12 +79,9 @@ impl Builder {
         true
     }
 
-    /// Adds an image, or replaces the one that is there. As with fiptool, what
-    /// no option names comes before what was in the package already.
-    ///
-    /// # Errors
-    /// As [`Builder::image`].
-    pub fn put(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<&mut Self, WriteError> {
+    /// Adds an image, or replaces the one that is there. As with fiptool, an image without an
+    /// option comes before those that were in the package already.
+    pub fn put(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<&mut Self> {
         self.remove(uuid);
         self.image(uuid, data)?;
         if let Some(image) = self.images.pop() {
@@ -140,12 +92,9 @@ impl Builder {
     }
 
     /// Sets the alignment in bytes of each image and of the package's end.
-    ///
-    /// # Errors
-    /// When it is not a power of two.
-    pub fn align(&mut self, align: u64) -> Result<&mut Self, WriteError> {
+    pub fn align(&mut self, align: u64) -> Result<&mut Self> {
         if !align.is_power_of_two() || align > 1 << 20 {
-            return Err(WriteError::Alignment(align));
+            bail!("the alignment {align} is not a power of two up to a MiB");
         }
         self.align = align;
         Ok(self)
@@ -158,41 +107,33 @@ impl Builder {
     }
 
     /// Adds an image.
-    ///
-    /// # Errors
-    /// When it cannot be in a package, or is already.
-    pub fn image(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<&mut Self, WriteError> {
-        if uuid == Uuid::NIL {
-            return Err(WriteError::Nil);
+    pub fn image(&mut self, uuid: Uuid, data: Vec<u8>) -> Result<&mut Self> {
+        let size = data.len();
+        if uuid.is_nil() {
+            bail!("a UUID of zeros ends the list and names no image");
         }
-        if data.is_empty() {
-            return Err(WriteError::NoBytes(uuid));
+        if size == 0 {
+            bail!("{}: the file is empty", label(uuid));
         }
-        if data.len() > IMAGE_MAX {
-            return Err(WriteError::TooLarge(uuid, data.len()));
+        if size > IMAGE_MAX {
+            let flat = "more than a boot flash holds; is it a flat binary?";
+            bail!("{}: {size} bytes are {flat}", label(uuid));
         }
         if self.get(uuid).is_some() {
-            return Err(WriteError::Duplicate(uuid));
+            bail!("{}: given twice", label(uuid));
         }
         if self.images.len() == ENTRIES_MAX {
-            return Err(WriteError::TooMany);
+            bail!("more than {ENTRIES_MAX} images");
         }
-        self.images.push(Image {
-            uuid,
-            data,
-            flags: 0,
-        });
+        let flags = 0;
+        self.images.push(Image { uuid, data, flags });
         Ok(self)
     }
 
-    /// The package. Known images come in fiptool's order, whatever the order
-    /// they were added in, and the others behind them.
-    ///
-    /// # Errors
-    /// When there is no image.
-    pub fn build(&self) -> Result<Vec<u8>, WriteError> {
+    /// Makes the package. Known images come in fiptool's order, and the others after them.
+    pub fn build(&self) -> Result<Vec<u8>> {
         if self.images.is_empty() {
-            return Err(WriteError::Empty);
+            bail!("no image is given");
         }
         let mut images: Vec<_> = self.images.iter().collect();
         let place = |uuid: Uuid| KINDS.iter().position(|kind| kind.uuid == uuid);
@@ -211,24 +152,19 @@ impl Builder {
             at += size;
         }
         let end = at.next_multiple_of(self.align);
-        entry(&mut file, Uuid::NIL, [end, 0, 0]);
+        entry(&mut file, Uuid::nil(), [end, 0, 0]);
         for (image, at) in images.iter().zip(places) {
-            pad(&mut file, at);
+            file.resize(at as usize, 0);
             file.extend(&image.data);
         }
-        pad(&mut file, end);
+        file.resize(end as usize, 0);
         Ok(file)
     }
 }
 
 fn entry(file: &mut Vec<u8>, uuid: Uuid, offset_size_flags: [u64; 3]) {
-    file.extend(uuid.0);
+    file.extend(uuid.as_bytes());
     for value in offset_size_flags {
         file.extend(value.to_le_bytes());
     }
-}
-
-/// Images are at most [`IMAGE_MAX`] bytes, so that no offset is beyond usize.
-fn pad(file: &mut Vec<u8>, to: u64) {
-    file.resize(to as usize, 0);
 }

@@ -23,8 +23,8 @@ use crate::setup::workspace::{Workspace, once};
 /// A finished build.
 #[derive(Clone, Debug)]
 pub struct Firmware {
-    /// Where `bl1.bin`, `bl2.bin`, `bl31.bin` and their ELF files are, and
-    /// `fip.bin` if it was asked for.
+    /// The folder of `bl1.bin`, `bl2.bin`, `bl31.bin` and their ELF files, and of `fip.bin` if
+    /// it was asked for.
     pub dir: PathBuf,
 }
 
@@ -32,10 +32,7 @@ pub struct Firmware {
 const STAGES: [&str; 3] = ["bl1", "bl2", "bl31"];
 
 impl Firmware {
-    /// The file of one of the stages.
-    ///
-    /// # Errors
-    /// When it cannot be read.
+    /// Returns the file of one of the stages.
     pub fn read(&self, stage: &str) -> Result<Vec<u8>> {
         let path = self.dir.join(stage).with_extension("bin");
         fs::read(&path).with_context(|| path.display().to_string())
@@ -43,9 +40,6 @@ impl Firmware {
 }
 
 /// Builds `platform` with `tf_a`, unless that has been done before.
-///
-/// # Errors
-/// When the compiler is missing and cannot be installed, or the build fails.
 pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<Firmware> {
     setup::ensure(workspace, &setup::FIRMWARE)?;
     let fip = platform.fip.map(|fip| Fip::prepare(workspace, fip));
@@ -59,13 +53,13 @@ pub fn build(workspace: &Workspace, tf_a: &TfA, platform: &Platform) -> Result<F
     Ok(Firmware { dir })
 }
 
-/// The arguments that do not depend on where things are.
+/// Returns the arguments that do not depend on folders.
 fn arguments(tf_a: &TfA, platform: &Platform) -> Vec<String> {
     let mut arguments = vec![
         format!("PLAT={}", platform.name),
         "CROSS_COMPILE=aarch64-linux-gnu-".into(),
         "DEBUG=0".into(),
-        // Neither the time nor the repository round it may get into it.
+        // Neither the time nor the surrounding repository may get into the build.
         "BUILD_MESSAGE_TIMESTAMP=\"reproducible\"".into(),
         format!("BUILD_STRING=psci-bench-{}", tf_a.version),
     ];
@@ -133,7 +127,7 @@ fn make(
     }
     let log = place.with_extension("log");
     quietly(&mut command, &log, &progress, watch)
-        .with_context(|| format!("TF-A did not build; all it said is in {}", log.display()))?;
+        .with_context(|| format!("TF-A did not build; its output is in {}", log.display()))?;
     let built = scratch.path().join(&platform.name).join("release");
     for stage in STAGES {
         for (from, to) in [
@@ -153,7 +147,7 @@ fn make(
     Ok(())
 }
 
-/// make's lines: `  CC      lib/psci/psci_main.c`.
+/// Shows the file of each of make's lines: `  CC      lib/psci/psci_main.c`.
 fn watch(line: &str, progress: &Progress) -> bool {
     let mut words = line.split_whitespace();
     if let (Some(_), Some(file), None) = (words.next(), words.next(), words.next()) {

@@ -1,62 +1,18 @@
-//! Faults that TF-A with the overlay platform can be told to have, so that the
-//! payload's answer to them can be tested on a firmware that is otherwise real.
+//! The faults of the overlay platform, by which the payload's answer to them can be tested on
+//! a firmware that is otherwise real.
 //!
-//! The firmware reads its fault from QEMU's command line and refuses what it
-//! does not understand. That costs a run until its time is up: what can be
-//! refused before is refused here.
+//! The firmware reads its fault from QEMU's command line and refuses one that it does not
+//! understand. That costs a run until its time is up, so it is refused here before.
 
 /// The file under which QEMU hands the specification to the firmware.
 pub const FILE: &str = "opt/psci-bench/fault";
 
-/// The faults, in the order of the firmware's own list
-/// (`include/psci_bench_fault_list.h` of the overlay platform).
-pub const FAULTS: [&str; 42] = [
-    "cpu-on-internal-failure",
-    "cpu-on-denied",
-    "cpu-on-already-on",
-    "cpu-on-pending",
-    "cpu-on-invalid-address",
-    "cpu-on-lost",
-    "cpu-on-late",
-    "cpu-on-wrong-context",
-    "cpu-off-denied",
-    "cpu-off-returns-success",
-    "affinity-never-off",
-    "affinity-error",
-    "suspend-invalid-parameters",
-    "suspend-denied",
-    "suspend-internal-failure",
-    "suspend-not-supported",
-    "suspend-abandoned-2.12",
-    "suspend-abandoned-2.13",
-    "suspend-early",
-    "suspend-never",
-    "suspend-late",
-    "suspend-wrong-context",
-    "suspend-shallow",
-    "suspend-bad-return",
-    "gic-enables-lost",
-    "spurious-sgi",
-    "smc-hang",
-    "pmf-absent",
-    "pmf-sip-only",
-    "pmf-fid-left",
-    "pmf-bad-tid",
-    "pmf-fails-later",
-    "pmf-stale",
-    "pmf-disorder",
-    "pmf-before-call",
-    "pmf-future",
-    "pmf-counter-stopped",
-    "pmf-zero",
-    "cntfrq",
-    "serror",
-    "e2h-set",
-    "interrupt-storm",
-];
+/// The firmware's own list, in which only the faults are in quotes.
+const LIST: &str = include_str!(
+    "../../../../platforms/qemu/tf-a/plat/psci_bench_qemu/include/psci_bench_fault_list.h"
+);
 
-/// The keys of a specification, and whether their numbers are hexadecimal
-/// without being marked so.
+/// The keys of a specification; the bool is true for a hexadecimal number without a prefix.
 const KEYS: [(&str, bool); 4] = [
     ("cpu", true),
     ("skip", false),
@@ -67,18 +23,17 @@ const KEYS: [(&str, bool); 4] = [
 /// The longest specification that the firmware takes.
 const LENGTH_MAX: usize = 127;
 
-/// Checks `NAME[,cpu=MPIDR][,skip=N][,count=N][,arg=N]`, and gives it back.
-///
-/// # Errors
-/// What is not good about it, with what would be.
+fn faults() -> impl Iterator<Item = &'static str> {
+    LIST.split('"').skip(1).step_by(2)
+}
+
+/// Checks `NAME[,cpu=MPIDR][,skip=N][,count=N][,arg=N]`, and returns it.
 pub fn check(spec: &str) -> Result<String, String> {
     let mut words = spec.split(',');
     let name = words.next().unwrap_or_default();
-    if !FAULTS.contains(&name) {
-        return Err(format!(
-            "there is no fault {name:?}; there are {}",
-            FAULTS.join(", ")
-        ));
+    if !faults().any(|fault| fault == name) {
+        let known = faults().collect::<Vec<_>>().join(", ");
+        return Err(format!("there is no fault {name:?}; there are {known}"));
     }
     let mut seen = Vec::new();
     for word in words {
@@ -110,8 +65,7 @@ pub fn check(spec: &str) -> Result<String, String> {
     Ok(spec.to_owned())
 }
 
-/// The value of QEMU's `-fw_cfg` that arms `spec`: there a comma is doubled.
-#[must_use]
+/// Returns the value of QEMU's `-fw_cfg` that arms `spec`: a comma is doubled there.
 pub fn argument(spec: &str) -> String {
     format!("name={FILE},string={}", spec.replace(',', ",,"))
 }
@@ -123,26 +77,18 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn the_firmware_has_the_same_list() {
-        let workspace = Workspace::find().expect("the repository");
-        let list = "tf-a/plat/psci_bench_qemu/include/psci_bench_fault_list.h";
-        let list = fs::read_to_string(workspace.board("qemu").join(list)).expect("readable");
-        let words: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
-        assert_eq!(words, FAULTS);
-    }
-
-    #[test]
     fn every_fault_is_explained() {
         let workspace = Workspace::find().expect("the repository");
         let readme = workspace.board("qemu").join("tf-a/README.md");
         let readme = fs::read_to_string(readme).expect("readable");
-        for fault in FAULTS {
+        assert_eq!(faults().count(), 42);
+        for fault in faults() {
             assert!(readme.contains(&format!("| `{fault}` |")), "{fault}");
         }
     }
 
     #[test]
-    fn specifications() {
+    fn specifications_are_checked_before_a_run() {
         for good in [
             "cpu-on-denied",
             "cpu-on-late,cpu=0x103,skip=2,count=1,arg=500",
@@ -150,7 +96,7 @@ mod tests {
         ] {
             assert_eq!(check(good), Ok(good.to_owned()));
         }
-        for (bad, what) in [
+        for (bad, expected) in [
             (
                 "",
                 "there is no fault \"\"; there are cpu-on-internal-failure, ",
@@ -165,15 +111,13 @@ mod tests {
             ("cpu-on-denied,count=0", "never strike"),
         ] {
             let error = check(bad).expect_err(bad);
-            assert!(error.contains(what), "{bad}: {error}");
+            assert!(error.contains(expected), "{bad}: {error}");
         }
     }
 
     #[test]
     fn a_comma_is_doubled() {
-        assert_eq!(
-            argument("cpu-on-late,cpu=0x3"),
-            "name=opt/psci-bench/fault,string=cpu-on-late,,cpu=0x3"
-        );
+        let expected = "name=opt/psci-bench/fault,string=cpu-on-late,,cpu=0x3";
+        assert_eq!(argument("cpu-on-late,cpu=0x3"), expected);
     }
 }

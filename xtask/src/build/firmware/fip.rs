@@ -1,8 +1,7 @@
-//! What TF-A's build has to be told to make a FIP.
+//! The arguments by which TF-A's build makes a FIP.
 //!
-//! Debian's fiptool and cert_create are used: TF-A's makefile would build its
-//! own in its source tree, which is not written to, and refuses to for a
-//! platform outside that tree.
+//! Debian's fiptool and cert_create are used: TF-A's makefile would build its own in its
+//! source tree, which is not written to, and refuses that for a platform outside the tree.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,17 +17,17 @@ use crate::setup::{self, Need};
 /// BL33 until it is replaced.
 const STAND_IN: &[u8] = b"a stand-in for BL33";
 
-/// Tools and sources for it.
+/// The tools and sources of a FIP.
 #[derive(Debug)]
 pub(super) struct Fip {
-    /// What tells its result from that of others.
+    /// A text that no other FIP's build has.
     pub(super) identity: String,
     tools: Vec<(&'static str, PathBuf)>,
     mbed_tls: Option<PathBuf>,
 }
 
 impl Fip {
-    /// Gets what the build wants.
+    /// Installs or fetches the tools and sources.
     pub(super) fn prepare(workspace: &Workspace, fip: FipBuild) -> Result<Self> {
         let tool = |name: &str| find(name).with_context(|| format!("there is no {name}"));
         setup::ensure(workspace, &[Need::Fiptool])?;
@@ -50,8 +49,7 @@ impl Fip {
         })
     }
 
-    /// The arguments of make, for a build in `scratch` that is kept in
-    /// `place`.
+    /// Returns the arguments of make, for a build in `scratch` that is kept in `place`.
     pub(super) fn arguments(&self, scratch: &Path, place: &Path) -> Result<Vec<OsString>> {
         let mut arguments = vec![OsString::from("fip")];
         let mut variable = |name: &str, value: &Path| {

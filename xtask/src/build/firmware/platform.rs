@@ -7,32 +7,30 @@ use super::variant::{OSI, Variant};
 use crate::board::{Gic, Stock};
 use crate::setup::workspace::Workspace;
 
-/// What BL33 is handed, where that is not only the number of its CPU.
+/// The data that BL33 is handed besides the number of its CPU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Handoff {
-    /// What a Linux kernel is: the device tree's address in X0.
+    /// As a Linux kernel: the device tree's address in X0.
     Kernel,
     /// A transfer list, as the Firmware Handoff specification has it.
     TransferList,
 }
 
-/// What is built from it: a platform, its makefile variables and, when it is
-/// not one of TF-A's own, where it is.
+/// A platform with its makefile variables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Platform {
     /// `PLAT`.
     pub name: String,
-    /// The directory that stands for TF-A's `plat/` beside it.
+    /// The folder that stands for TF-A's `plat/`, if the platform is not TF-A's own.
     pub root: Option<PathBuf>,
     /// Further `NAME=value` arguments of make.
     pub variables: Vec<String>,
-    /// Whether TF-A's build makes a FIP, too.
+    /// The FIP that TF-A's build makes, too.
     pub fip: Option<FipBuild>,
 }
 
 impl Platform {
-    /// The overlay platform of the board `board`.
-    #[must_use]
+    /// Returns the overlay platform of the board `board`.
     pub fn overlay(workspace: &Workspace, board: &str, gic: Gic, variant: Variant) -> Self {
         let mut variables = vec![format!("PB_GIC={}", gic.number())];
         for (key, value) in variant.values() {
@@ -54,8 +52,7 @@ impl Platform {
         }
     }
 
-    /// The same platform, which hands BL33 something else.
-    #[must_use]
+    /// Makes the platform hand BL33 other data.
     pub fn handing_over(mut self, what: Handoff) -> Self {
         self.variables.push(match what {
             Handoff::Kernel => "ARM_LINUX_KERNEL_AS_BL33=1".into(),
@@ -64,9 +61,7 @@ impl Platform {
         self
     }
 
-    /// A platform of TF-A's own, as it is, for `gic`. `load_address` is the
-    /// board's.
-    #[must_use]
+    /// Returns a platform of TF-A's own for `gic`. `load_address` is the board's.
     pub fn stock(stock: &Stock, load_address: u64, gic: Gic) -> Self {
         let gic = gic.number().to_string();
         let variables = stock.variables.iter();

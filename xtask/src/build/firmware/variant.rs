@@ -1,40 +1,53 @@
-//! What TF-A is built with.
+//! The variants of the overlay platform.
 
 use std::fmt;
 use std::str::FromStr;
 
 use anyhow::Result;
 
-use crate::board::StateId;
+use crate::board::StateFormat;
 
-/// How the firmware keeps caches coherent.
+/// The way in which the firmware keeps caches coherent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Coherency {
-    /// The hardware does (HW_ASSISTED_COHERENCY=1).
+    /// By hardware (HW_ASSISTED_COHERENCY=1).
     #[default]
     Hardware,
-    /// The firmware does, as on Juno.
+    /// By software, as on Juno.
     Software,
 }
 
-/// How the firmware answers for PMF's time stamps.
+/// The function IDs of PMF's timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pmf {
-    /// At the vendor-specific EL3 function IDs.
+    /// Vendor-specific EL3 function IDs.
     #[default]
     New,
-    /// At the older SiP function IDs.
+    /// The older SiP function IDs.
     Sip,
-    /// Not at all.
+    /// None: there is no PMF.
     Off,
 }
 
 /// The key of [`Variant::os_initiated`].
 pub(super) const OSI: &str = "osi";
 
+const SWITCH: &[&str] = &["0", "1"];
+
+/// The keys with their words, in the order of the values that they stand for.
+const KEYS: [(&str, &[&str]); 7] = [
+    ("coherency", &["hw", "sw"]),
+    ("gic-reset", SWITCH),
+    ("pmf", &["new", "sip", "off"]),
+    ("state-id", &["original", "extended"]),
+    ("timer-stop", SWITCH),
+    ("faults", SWITCH),
+    (OSI, SWITCH),
+];
+
 /// A variant of the overlay platform. `Display` and `FromStr` have the form
-/// `coherency=hw,gic-reset=0,pmf=new,state-id=original,timer-stop=0,faults=0,osi=0`;
-/// what is left out is as here.
+/// `coherency=hw,gic-reset=0,pmf=new,state-id=original,timer-stop=0,faults=0,osi=0`; the
+/// values here are the defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Variant {
     /// `coherency=hw|sw`.
@@ -44,53 +57,50 @@ pub struct Variant {
     /// `pmf=new|sip|off`.
     pub pmf: Pmf,
     /// `state-id=original|extended`.
-    pub state_id: StateId,
+    pub state_id: StateFormat,
     /// `timer-stop=0|1`: a CPU's own timers stop in a power-down.
     pub timer_stop: bool,
-    /// `faults=0|1`: it can be told to have a fault ([`super::fault`]).
+    /// `faults=0|1`: it can be given a fault ([`super::fault`]).
     pub faults: bool,
     /// `osi=0|1`: CPU_SUSPEND's OS-initiated mode (TF-A's PSCI_OS_INIT_MODE).
     pub os_initiated: bool,
 }
 
 impl Variant {
-    /// The value of each key, in the order of the fields.
-    pub(super) fn values(self) -> [(&'static str, &'static str); 7] {
-        [
-            (
-                "coherency",
-                match self.coherency {
-                    Coherency::Hardware => "hw",
-                    Coherency::Software => "sw",
-                },
-            ),
-            ("gic-reset", if self.gic_reset { "1" } else { "0" }),
-            (
-                "pmf",
-                match self.pmf {
-                    Pmf::New => "new",
-                    Pmf::Sip => "sip",
-                    Pmf::Off => "off",
-                },
-            ),
-            (
-                "state-id",
-                match self.state_id {
-                    StateId::Original => "original",
-                    StateId::Extended => "extended",
-                },
-            ),
-            ("timer-stop", if self.timer_stop { "1" } else { "0" }),
-            ("faults", if self.faults { "1" } else { "0" }),
-            (OSI, if self.os_initiated { "1" } else { "0" }),
-        ]
+    /// Returns each key with its word, in the order of the fields.
+    pub(super) fn values(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let values = [
+            self.coherency as usize,
+            self.gic_reset.into(),
+            self.pmf as usize,
+            self.state_id as usize,
+            self.timer_stop.into(),
+            self.faults.into(),
+            self.os_initiated.into(),
+        ];
+        let keys = KEYS.into_iter().zip(values);
+        keys.map(|((key, words), value)| (key, words.get(value).copied().unwrap_or_default()))
+    }
+
+    fn set(&mut self, key: &str, value: usize) {
+        let is_on = value == 1;
+        match key {
+            "coherency" if is_on => self.coherency = Coherency::Software,
+            "coherency" => self.coherency = Coherency::Hardware,
+            "gic-reset" => self.gic_reset = is_on,
+            "pmf" => self.pmf = [Pmf::New, Pmf::Sip, Pmf::Off][value],
+            "state-id" => self.state_id = StateFormat::ALL[value],
+            "timer-stop" => self.timer_stop = is_on,
+            "faults" => self.faults = is_on,
+            _ => self.os_initiated = is_on,
+        }
     }
 }
 
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words = self.values().map(|(key, value)| format!("{key}={value}"));
-        f.write_str(&words.join(","))
+        f.write_str(&words.collect::<Vec<_>>().join(","))
     }
 }
 
@@ -100,30 +110,18 @@ impl FromStr for Variant {
     fn from_str(text: &str) -> Result<Self, String> {
         let mut variant = Self::default();
         for word in text.split(',').filter(|word| !word.is_empty()) {
-            match word {
-                "coherency=hw" => variant.coherency = Coherency::Hardware,
-                "coherency=sw" => variant.coherency = Coherency::Software,
-                "gic-reset=0" => variant.gic_reset = false,
-                "gic-reset=1" => variant.gic_reset = true,
-                "pmf=new" => variant.pmf = Pmf::New,
-                "pmf=sip" => variant.pmf = Pmf::Sip,
-                "pmf=off" => variant.pmf = Pmf::Off,
-                "state-id=original" => variant.state_id = StateId::Original,
-                "state-id=extended" => variant.state_id = StateId::Extended,
-                "timer-stop=0" => variant.timer_stop = false,
-                "timer-stop=1" => variant.timer_stop = true,
-                "faults=0" => variant.faults = false,
-                "faults=1" => variant.faults = true,
-                "osi=0" => variant.os_initiated = false,
-                "osi=1" => variant.os_initiated = true,
-                other => {
-                    return Err(format!(
-                        "{other:?} is no variant: use coherency=hw|sw, gic-reset=0|1, \
-                         pmf=new|sip|off, state-id=original|extended, timer-stop=0|1, \
-                         faults=0|1, osi=0|1, with commas between"
-                    ));
-                }
-            }
+            let value = |(key, words): &(&'static str, &[&str])| {
+                let value = word.strip_prefix(key)?.strip_prefix('=')?;
+                Some((*key, words.iter().position(|it| *it == value)?))
+            };
+            let Some((key, value)) = KEYS.iter().find_map(value) else {
+                let known = KEYS.map(|(key, words)| format!("{key}={}", words.join("|")));
+                let known = known.join(", ");
+                return Err(format!(
+                    "{word:?} is no variant: use {known}, with commas between"
+                ));
+            };
+            variant.set(key, value);
         }
         Ok(variant)
     }
@@ -134,20 +132,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_variant_comes_back() {
-        let text = "coherency=sw,gic-reset=1,pmf=sip,state-id=extended,timer-stop=1,faults=1,osi=1";
-        let variant: Variant = text.parse().expect("known words");
-        assert_eq!(variant.to_string(), text);
+    fn a_variant_is_printed_as_it_is_read() {
+        for text in [
+            "coherency=sw,gic-reset=1,pmf=sip,state-id=extended,timer-stop=1,faults=1,osi=1",
+            "coherency=hw,gic-reset=0,pmf=off,state-id=original,timer-stop=0,faults=0,osi=0",
+        ] {
+            let variant: Variant = text.parse().expect("known words");
+            assert_eq!(variant.to_string(), text);
+        }
         assert_eq!("".parse(), Ok(Variant::default()));
-        let off = "pmf=off".parse::<Variant>().expect("a known word");
-        assert_eq!(
-            off.to_string(),
-            "coherency=hw,gic-reset=0,pmf=off,state-id=original,timer-stop=0,faults=0,osi=0"
-        );
         let error = "pmf=none".parse::<Variant>().expect_err("unknown");
-        assert!(
-            error.contains("\"pmf=none\"") && error.contains("pmf=new|sip|off"),
-            "{error}"
-        );
+        let expected = "\"pmf=none\" is no variant: use coherency=hw|sw, gic-reset=0|1, \
+                        pmf=new|sip|off, state-id=original|extended, timer-stop=0|1, faults=0|1, \
+                        osi=0|1, with commas between";
+        assert_eq!(error, expected);
     }
 }

@@ -4,7 +4,7 @@ use psci_bench::image::{IMAGE_SIZE_OFFSET, MAGIC, MAGIC_OFFSET, PARAMETER_BLOCK,
 
 use super::*;
 
-/// A payload of `size` bytes that is nothing but header and zeros.
+/// Makes a payload of `size` bytes: header and zeros.
 fn blank(size: usize) -> Vec<u8> {
     let mut file = vec![0; size];
     file[MAGIC_OFFSET..][..4].copy_from_slice(&MAGIC);
@@ -14,31 +14,16 @@ fn blank(size: usize) -> Vec<u8> {
     file
 }
 
-/// An ELF file with these segments: address, bytes in the file, size.
-fn elf(segments: &[(u64, &[u8], u64)]) -> Vec<u8> {
+/// A segment: address, bytes in the file, size.
+type Segment<'d> = (u64, &'d [u8], u64);
+
+/// Makes an ELF file with these segments.
+fn elf(segments: &[Segment<'_>]) -> Vec<u8> {
     let mut file = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
     file.extend([3, 0, 183, 0, 1, 0, 0, 0]);
-    for value in [0u64, 64, 0] {
-        file.extend(value.to_le_bytes());
+    for value in [0, 64, 0, 56 << 48 | 64 << 32, segments.len() as u64] {
+        file.extend(u64::to_le_bytes(value));
     }
-    file.extend([
-        0,
-        0,
-        0,
-        0,
-        64,
-        0,
-        56,
-        0,
-        segments.len() as u8,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-    ]);
     let mut at = 64 + 56 * segments.len() as u64;
     for (address, data, size) in segments {
         file.extend([1, 0, 0, 0, 4, 0, 0, 0]);
@@ -53,11 +38,6 @@ fn elf(segments: &[(u64, &[u8], u64)]) -> Vec<u8> {
     file
 }
 
-fn refused(segments: &[(u64, &[u8], u64)]) -> String {
-    let flat = flatten(&elf(segments)).map(|flat| flat.len());
-    flat.expect_err("a wrong ELF file").to_string()
-}
-
 #[test]
 fn segments_and_bss_become_one_file() {
     let head = blank(0x100);
@@ -68,24 +48,31 @@ fn segments_and_bss_become_one_file() {
 }
 
 #[test]
-fn what_cannot_be_flattened() {
-    let head = blank(0x100);
-    let part: &[u8] = &[1];
-    assert!(refused(&[(0x1000, &head, 0x100)]).contains("not the lowest, at 0"));
-    assert!(refused(&[(0, &head, 0x100), (0x80, part, 1)]).contains("overlap"));
-    assert!(refused(&[(0, &head, 0x100), (0x3000, part, 1)]).contains("a hole of 12032 bytes"));
-    assert!(refused(&[(0, &head, BASE_MAX as u64 + 1)]).contains("does not fit"));
-    assert!(refused(&[(0, &head, 0x100), (u64::MAX, part, 9)]).contains("does not fit"));
-    assert!(refused(&[(0, &[0; 0x100], 0x100)]).contains("no arm64 Image magic"));
-    assert!(refused(&[(0, &head, 0x80)]).contains("more bytes in the file than in memory"));
-    assert!(refused(&[]).contains("shorter than"));
-    let good = elf(&[(0, &head, 0x100)]);
-    for cut in 0..good.len() {
-        flatten(&good[..cut]).expect_err("truncated");
+fn an_elf_file_that_cannot_be_flat_is_refused() {
+    let head = &blank(0x100)[..];
+    let good: Segment<'_> = (0, head, 0x100);
+    for (segments, expected) in [
+        (&[(0x1000, head, 0x100)][..], "not the lowest, at 0"),
+        (&[good, (0x80, &[1], 1)], "overlap"),
+        (&[good, (0x3000, &[1], 1)], "a hole of 12032 bytes"),
+        (&[(0, head, BASE_MAX as u64 + 1)], "does not fit"),
+        (&[good, (u64::MAX, &[1], 9)], "does not fit"),
+        (&[(0, &[0; 0x100], 0x100)], "no arm64 Image magic"),
+        (&[(0, head, 0x80)], "more bytes in the file than in memory"),
+        (&[], "shorter than"),
+    ] {
+        let error = format!("{:#}", flatten(&elf(segments)).expect_err(expected));
+        assert!(
+            error.starts_with("the payload's ELF file: ") && error.contains(expected),
+            "{error}"
+        );
     }
-    let mut x86 = good.clone();
-    x86[18] = 62;
-    assert!(flatten(&x86).is_err());
+    let mut file = elf(&[good]);
+    for cut in 0..file.len() {
+        flatten(&file[..cut]).expect_err("truncated");
+    }
+    file[18] = 62;
+    flatten(&file).expect_err("x86");
 }
 
 #[test]
@@ -121,12 +108,15 @@ fn a_tree_is_appended_and_told() {
     let bare = assemble(blank(0x1000), None, Emergency::default(), 1).expect("an image");
     assert_eq!(bare.len(), 0x1000);
     assert_eq!(ParameterBlock::read(&bare).expect("a block").tree_offset, 0);
-    assert!(assemble(blank(BASE_MAX + 1), None, Emergency::default(), 1).is_err());
     let large = vec![0; TREE_MAX + 1];
-    assert!(assemble(blank(0x1000), Some(&large), Emergency::default(), 1).is_err());
-    assert!(assemble(vec![0; 0x1000], None, Emergency::default(), 1).is_err());
-    let short = blank(0x80)[..0x70].to_vec();
-    assert!(assemble(short, Some(&[0; 64]), Emergency::default(), 1).is_err());
+    for (base, tree) in [
+        (blank(BASE_MAX + 1), None),
+        (blank(0x1000), Some(&large[..])),
+        (vec![0; 0x1000], None),
+        (blank(0x80)[..0x70].to_vec(), Some(&[0; 64])),
+    ] {
+        assemble(base, tree, Emergency::default(), 1).expect_err("too large, or no image");
+    }
 }
 
 #[test]

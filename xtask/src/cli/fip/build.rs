@@ -8,10 +8,12 @@ use clap::Args;
 use super::images::{Images, number};
 use super::package_files;
 use crate::board;
-use crate::build::fip::{Builder, sign};
+use crate::build::fip::Builder;
+use crate::build::image;
+use crate::build::image_contents::TreeWish;
 use crate::build::package::{self, Recipe};
+use crate::cli::common::plan;
 use crate::cli::files;
-use crate::cli::image::{self, TreeArguments};
 use crate::setup::progress::say;
 use crate::setup::workspace::Workspace;
 
@@ -43,9 +45,9 @@ pub struct BuildArguments {
     /// board file says, and at least as in --base].
     #[arg(long, value_name = "N", value_parser = number)]
     pub align: Option<u64>,
-    /// What the payload's device tree says.
+    /// The contents of the payload's device tree.
     #[command(flatten)]
-    pub tree: TreeArguments,
+    pub tree: TreeWish,
     /// The images.
     #[command(flatten)]
     pub images: Images,
@@ -56,13 +58,15 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
     let board = board::load(&workspace, &arguments.board)?;
     let package = package::takes_fip(&board)?;
     let out = ("--output", arguments.output.as_path());
-    files::writable(out)?;
-    files::apart(out, ("--base", arguments.base.as_deref()))?;
-    files::apart(out, ("--payload", arguments.payload.as_deref()))?;
-    files::apart(out, ("--nt-fw-key", arguments.nt_fw_key.as_deref()))?;
-    files::apart(out, ("--dtb", arguments.tree.dtb.as_deref()))?;
+    let inputs = [
+        ("--base", arguments.base.as_deref()),
+        ("--payload", arguments.payload.as_deref()),
+        ("--nt-fw-key", arguments.nt_fw_key.as_deref()),
+        ("--dtb", arguments.tree.dtb.as_deref()),
+    ];
+    files::check(out, &inputs)?;
     let given = package_files::load(&arguments.images, out)?;
-    let mut align = package.align();
+    let mut align = package.align;
     let mut builder = match &arguments.part {
         Some(file) => package::part(&board, file, given)?,
         None => {
@@ -83,14 +87,10 @@ pub(super) fn run(arguments: &BuildArguments) -> Result<u8> {
             // The image takes longest, and most that can be wrong is before it.
             recipe.check(&board)?;
             let payload = arguments.payload.as_deref();
+            plan(arguments.tree.args.as_deref())?;
             let payload = image::released("--payload", payload)?;
-            let image = image::make(&workspace, &board, &arguments.tree, payload)?;
-            let recipe = Recipe { image, ..recipe };
-            package::fip(
-                recipe,
-                |request| sign::sign(&workspace, request),
-                |signed| sign::verify(&workspace, signed),
-            )?
+            let image = arguments.tree.make_image(&workspace, &board, payload)?;
+            package::fip(&workspace, Recipe { image, ..recipe })?
         }
     };
     builder.align(arguments.align.unwrap_or(align))?;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::{ArgAction, Args};
 
 use crate::board::Uuid;
-use crate::board::image_kinds::{KINDS, Kind};
+use crate::board::image_kinds::{KINDS, Kind, parse_uuid};
 
-/// How a FIP is laid out.
+/// The layout of a FIP.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct Layout {
     /// Align each image to so many bytes, a power of two.
@@ -45,28 +45,28 @@ fn blob(text: &str) -> Result<(Uuid, PathBuf), String> {
     let split = uuid_first.or(file_first.map(|(file, uuid)| (uuid, file)));
     let split = split.filter(|(_, file)| !file.is_empty());
     let (uuid, file) = split.ok_or("this has the form uuid=U,file=F")?;
-    Ok((uuid.parse()?, file.into()))
+    Ok((parse_uuid(uuid)?, file.into()))
 }
 
 /// `uuid=U`.
 fn bare_uuid(text: &str) -> Result<Uuid, String> {
     let uuid = text.strip_prefix("uuid=");
-    uuid.ok_or("this has the form uuid=U")?.parse()
+    parse_uuid(uuid.ok_or("this has the form uuid=U")?)
 }
 
 /// An image of a FIP, and the file that it is in.
 #[derive(Clone, Debug)]
 pub struct ImageFile {
-    /// What it was asked for by.
+    /// The option that names it.
     pub option: String,
-    /// How a FIP names it.
+    /// The UUID in a FIP.
     pub uuid: Uuid,
-    /// Where it is.
+    /// The file.
     pub path: PathBuf,
 }
 
 /// Files for images of a FIP, by an option a kind.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Images {
     /// Blobs come last.
     pub files: Vec<ImageFile>,
@@ -74,44 +74,37 @@ pub struct Images {
 
 impl clap::FromArgMatches for Images {
     fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
-        let mut images = Self::default();
-        images.update_from_arg_matches(matches)?;
-        Ok(images)
+        let of_kind = |kind: &Kind| {
+            Some(ImageFile {
+                option: format!("--{}", kind.option),
+                uuid: kind.uuid,
+                path: matches.get_one::<PathBuf>(kind.option)?.clone(),
+            })
+        };
+        let blobs = matches.get_many::<(Uuid, PathBuf)>("blob");
+        let blobs = blobs.into_iter().flatten();
+        let blobs = blobs.map(|(uuid, path)| ImageFile {
+            option: format!("--blob uuid={uuid}"),
+            uuid: *uuid,
+            path: path.clone(),
+        });
+        let files = KINDS.iter().filter_map(of_kind).chain(blobs);
+        let files = files.collect();
+        Ok(Self { files })
     }
 
     fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
-        for kind in &KINDS {
-            if let Some(path) = matches.get_one::<PathBuf>(kind.option) {
-                self.files.push(ImageFile {
-                    option: format!("--{}", kind.option),
-                    uuid: kind.uuid,
-                    path: path.clone(),
-                });
-            }
-        }
-        let blobs = matches.get_many::<(Uuid, PathBuf)>("blob");
-        for (uuid, path) in blobs.into_iter().flatten() {
-            self.files.push(ImageFile {
-                option: format!("--blob uuid={uuid}"),
-                uuid: *uuid,
-                path: path.clone(),
-            });
-        }
+        *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
 }
 
 impl Args for Images {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let blob = clap::Arg::new("blob")
-            .value_name("uuid=U,file=F")
-            .value_parser(blob)
-            .action(ArgAction::Append)
-            .help("The image with this UUID");
-        image_arguments(command, blob, |kind| {
-            option(kind)
-                .value_name("FILE")
-                .value_parser(clap::value_parser!(PathBuf))
+        let path = clap::value_parser!(PathBuf);
+        let blob = blob_option("uuid=U,file=F").value_parser(blob);
+        image_options(command, blob, |option| {
+            option.value_name("FILE").value_parser(path.clone())
         })
     }
 
@@ -121,39 +114,30 @@ impl Args for Images {
 }
 
 /// Images of a FIP, by an option a kind.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Chosen {
-    /// How a FIP names them.
+    /// Their UUIDs in a FIP.
     pub uuids: Vec<Uuid>,
 }
 
 impl clap::FromArgMatches for Chosen {
     fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
-        let mut chosen = Self::default();
-        chosen.update_from_arg_matches(matches)?;
-        Ok(chosen)
+        let kinds = KINDS.iter().filter(|kind| matches.get_flag(kind.option));
+        let blobs = matches.get_many::<Uuid>("blob").into_iter().flatten();
+        let uuids = kinds.map(|kind| kind.uuid).chain(blobs.copied()).collect();
+        Ok(Self { uuids })
     }
 
     fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
-        let named = |kind: &&Kind| matches.get_flag(kind.option);
-        let known = KINDS.iter().filter(named).map(|kind| kind.uuid);
-        self.uuids.extend(known);
-        let blobs = matches.get_many::<Uuid>("blob");
-        self.uuids.extend(blobs.into_iter().flatten());
+        *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
 }
 
 impl Args for Chosen {
     fn augment_args(command: clap::Command) -> clap::Command {
-        let blob = clap::Arg::new("blob")
-            .value_name("uuid=U")
-            .value_parser(bare_uuid)
-            .action(ArgAction::Append)
-            .help("The image with this UUID");
-        image_arguments(command, blob, |kind| {
-            option(kind).action(ArgAction::SetTrue)
-        })
+        let blob = blob_option("uuid=U").value_parser(bare_uuid);
+        image_options(command, blob, |option| option.action(ArgAction::SetTrue))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -161,19 +145,22 @@ impl Args for Chosen {
     }
 }
 
-fn option(kind: &Kind) -> clap::Arg {
-    clap::Arg::new(kind.option)
-        .long(kind.option)
-        .help(kind.title)
+fn blob_option(value: &'static str) -> clap::Arg {
+    let option = clap::Arg::new("blob").long("blob").value_name(value);
+    let option = option.action(ArgAction::Append);
+    option.help("The image with this UUID")
 }
 
-/// `command` with an option for each kind, and `blob` for the others.
-fn image_arguments(
+/// Adds an option for each kind, which `finish` completes, and `blob` for the others.
+fn image_options(
     command: clap::Command,
     blob: clap::Arg,
-    option: impl Fn(&'static Kind) -> clap::Arg,
+    finish: impl Fn(clap::Arg) -> clap::Arg,
 ) -> clap::Command {
-    let options = KINDS.iter().map(option);
-    let all = options.chain([blob.long("blob")]);
+    let options = KINDS.iter().map(|kind| {
+        let option = clap::Arg::new(kind.option).long(kind.option);
+        finish(option.help(kind.title))
+    });
+    let all = options.chain([blob]);
     command.args(all.map(|option| option.help_heading("Images")))
 }

@@ -11,11 +11,11 @@ use crate::cli::files;
 use crate::setup::progress::say;
 use crate::setup::read_file;
 
-/// The FIP in the file `path`. What is odd about it is said.
+/// Returns the FIP in the file `path`. What is odd about it is said.
 pub(super) fn open(what: &str, path: &Path) -> Result<(Package, Vec<u8>)> {
     let file = read_file::read(what, path, PACKAGE_MAX)?;
-    let (package, warnings) = read(&file).with_context(|| path.display().to_string())?;
-    for warning in warnings {
+    let (package, warning) = read(&file).with_context(|| path.display().to_string())?;
+    if let Some(warning) = warning {
         say(&format!("warning: {}: {warning}", path.display()));
     }
     Ok((package, file))

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{self, Write as _, stdout};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -12,11 +12,12 @@ use super::build::{self, BuildArguments};
 use super::images::{Chosen, Images, Layout, number};
 use super::package_files::{load, open, save};
 use crate::board::Uuid;
-use crate::board::image_kinds::{known, label};
+use crate::board::image_kinds::{known, label, uuid_of};
 use crate::build::fip::{Builder, certificates};
 use crate::build::package;
 use crate::cli::files;
 use crate::setup::progress::say;
+use crate::setup::stdout::Out;
 
 /// A command of `fip`.
 #[derive(Debug, Subcommand)]
@@ -31,7 +32,7 @@ The options are those of TF-A's fiptool.")]
         /// The file to write.
         #[arg(long, value_name = "FIP")]
         out: PathBuf,
-        /// How it is laid out.
+        /// The layout.
         #[command(flatten)]
         layout: Layout,
         /// The images.
@@ -72,7 +73,7 @@ The options are those of TF-A's fiptool.")]
         /// Also where BL33 has a certificate, which is that of the old one.
         #[arg(long)]
         force: bool,
-        /// How it is laid out.
+        /// The layout.
         #[command(flatten)]
         layout: Layout,
         /// The images.
@@ -172,7 +173,7 @@ fn update(
     let mut builder = Builder::of(&package, &file)?;
     lay_out(&mut builder, layout)?;
     let given = load(images, out)?;
-    let has = |option| given.iter().any(|given| given.uuid == Uuid::of(option));
+    let has = |option| given.iter().any(|given| given.uuid == uuid_of(option));
     if has("nt-fw") && !has("nt-fw-cert") && !force && !certificates(&builder).is_empty() {
         bail!(
             "{} has certificates, and firmware that checks them would refuse another BL33: give \
@@ -208,11 +209,11 @@ fn remove(path: &Path, out: Option<&Path>, align: u64, images: &Chosen) -> Resul
     Ok(0)
 }
 
-/// What fiptool calls the file of an image.
+/// Returns what fiptool calls the file of an image.
 fn file_name(uuid: Uuid) -> String {
     match known(uuid) {
         Some(kind) => format!("{}.bin", kind.option),
-        None => format!("{uuid}.bin"),
+        None => format!("{uuid:X}.bin"),
     }
 }
 
@@ -254,14 +255,10 @@ fn info(path: &Path) -> Result<u8> {
         let (at, size) = (entry.range.start, entry.range.len());
         writeln!(
             out,
-            "{option:<18} offset {at:#10x}  size {size:#10x}  {}  {title}",
+            "{option:<18} offset {at:#10x}  size {size:#10x}  {:X}  {title}",
             entry.uuid
         )?;
     }
-    match stdout().write_all(out.as_bytes()) {
-        // Who has seen enough of it has closed the pipe.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
-        written => written?,
-    }
+    Out::default().write_all(out.as_bytes())?;
     Ok(0)
 }

@@ -1,22 +1,30 @@
 //! One file of a zip replaced, with all else as it was, byte for byte.
 //!
-//! What moves are the files behind it, and the list: of these the places change,
-//! where they are said.
+//! The files after it move, and the list: their places change, where a header
+//! has them.
 
 use std::io::Write;
+use std::ops::Range;
 
 use anyhow::{Context, Result, bail};
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 
-use super::list::{
-    Bytes, DEFLATED, Entry, LISTED_SIZE, LOCAL_SIZE, List, SIZES_BEHIND, STORED, without_sizes,
-};
+use super::list::{Bytes, LISTED_SIZE, List};
 
-/// The flags of how well it was compressed.
+/// Methods of compression: none, and DEFLATE.
+pub(super) const STORED: u16 = 0;
+pub(super) const DEFLATED: u16 = 8;
+/// The size of a file's own header, without what has a length of its own.
+pub(super) const LOCAL_SIZE: usize = 30;
+/// The flag of a file with its sizes after it, and the flags of how well it was
+/// compressed.
+pub(super) const SIZES_AFTER: u16 = 1 << 3;
 const LEVEL: u16 = 0b110;
+/// The extra field of numbers that have no room elsewhere.
+const LARGE: u16 = 1;
 
-/// What a file has become.
+/// The new content of a file.
 struct Packed {
     data: Vec<u8>,
     crc: u32,
@@ -43,21 +51,29 @@ impl Packed {
         })
     }
 
-    /// Flags, checksum and sizes in a header, where they are from `flags` and
-    /// `crc` on.
-    fn put(&self, header: &mut [u8], flags: usize, crc: usize) -> Result<()> {
+    /// Returns `header`, of `size` bytes and more, with the new checksum and sizes,
+    /// and without those in its extra fields, which are `extra`. Its flags are at
+    /// `flags`, its checksum is 8 bytes after them.
+    fn header(&self, header: &[u8], flags: usize, extra: Range<usize>) -> Result<Vec<u8>> {
         let old = Bytes(header).u16(flags)?;
+        let kept = without_sizes(header.get(extra.clone()).context("its extra fields")?);
+        let mut new = [&header[..extra.start], &kept, &header[extra.end..]].concat();
         // The sizes are known, and in the header.
         put(
-            header,
+            &mut new,
             flags,
-            &(old & !(SIZES_BEHIND | LEVEL)).to_le_bytes(),
+            &(old & !(SIZES_AFTER | LEVEL)).to_le_bytes(),
         )?;
         let packed = u32::try_from(self.data.len())?;
-        for (place, number) in [(0, self.crc), (4, packed), (8, self.size)] {
-            put(header, crc + place, &number.to_le_bytes())?;
+        for (place, number) in [(8, self.crc), (12, packed), (16, self.size)] {
+            put(&mut new, flags + place, &number.to_le_bytes())?;
         }
-        Ok(())
+        put(
+            &mut new,
+            flags + 22,
+            &u16::try_from(kept.len())?.to_le_bytes(),
+        )?;
+        Ok(new)
     }
 }
 
@@ -67,96 +83,110 @@ fn put(bytes: &mut [u8], at: usize, number: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// `file`, of which `list` is the list, with `content` in the place of the file
-/// `place`. Name, date, attributes, comment and extra fields of that stay, and
-/// whether it is stored or deflated.
-///
-/// # Errors
-/// When it is compressed in another way, or all of it is too large.
+/// Returns `file` with `content` in the place of the file `number` of its `list`.
+/// All of `extents`, one a file, hold a header, data, and sizes after them. The
+/// file keeps its name, date, attributes, comment, other extra fields, and method.
 pub(super) fn splice(
     file: &[u8],
     list: &List<'_>,
-    place: usize,
+    extents: &[Range<usize>],
+    number: usize,
     content: &[u8],
 ) -> Result<Vec<u8>> {
-    let entry = list.entries.get(place).context("there is no such file")?;
-    let packed = Packed::new(content, entry.method)?;
-    let mut out = file[..entry.extent.start].to_vec();
-    out.extend(local(file, entry, &packed)?);
+    let (record, extent) = (&list.records[number], extents[number].clone());
+    let packed = Packed::new(content, record.method)?;
+    let mut out = file[..extent.start].to_vec();
+    let extra = LOCAL_SIZE + record.name.len();
+    let len = usize::from(Bytes(file).u16(extent.start + 28)?);
+    let header = Bytes(file).at(extent.start, extra + len)?;
+    out.extend(packed.header(header, 6, extra..extra + len)?);
     out.extend(&packed.data);
-    let moved = |old: usize| match old > entry.extent.start {
-        // What is behind it, is behind all of it.
-        true => old - entry.extent.end + out.len(),
+    let moved = |old: usize| match old > extent.start {
+        // Everything after its header is after all of it.
+        true => old - extent.end + out.len(),
         false => old,
     };
     let mut records = Vec::with_capacity(list.place.len());
-    for (number, other) in list.entries.iter().enumerate() {
-        let mut record = if number == place {
-            listed(file, other, &packed)?
-        } else {
-            file[other.record.clone()].to_vec()
-        };
-        let start = moved(other.extent.start);
-        match other.offset_at.filter(|_| number != place) {
-            Some(at) => put(
-                &mut record,
-                at - other.record.start,
-                &(start as u64).to_le_bytes(),
-            )?,
+    for (other, (listed, extent)) in list.records.iter().zip(extents).enumerate() {
+        let mut record = file[listed.place.clone()].to_vec();
+        let extra = LISTED_SIZE + listed.name.len();
+        let extra = extra..extra + usize::from(Bytes(&record).u16(30)?);
+        if other == number {
+            record = packed.header(&record, 8, extra.clone())?;
+            // It begins on the first disk, which has room without the larger form.
+            put(&mut record, 34, &[0, 0])?;
+        }
+        let start = moved(extent.start);
+        match large_offset(&record, extra).filter(|_| other != number) {
+            Some(at) => put(&mut record, at, &(start as u64).to_le_bytes())?,
             None => put(&mut record, 42, &u32::try_from(start)?.to_le_bytes())?,
         }
         records.extend(record);
     }
     let start = moved(list.place.start);
-    out.extend(&file[entry.extent.end..list.place.start]);
+    out.extend(&file[extent.end..list.place.start]);
     out.extend(&records);
+    let tail = tail(file, list, out.len(), start, records.len())?;
+    out.extend(tail);
+    Ok(out)
+}
+
+/// Returns all that is after the list, which now has `size` bytes from `start` on
+/// and ends at `end`.
+fn tail(file: &[u8], list: &List<'_>, end: usize, start: usize, size: usize) -> Result<Vec<u8>> {
     let mut tail = file[list.place.end..].to_vec();
     if let Some([large, pointer]) = list.end_64 {
-        for (at, number) in [
-            (large + 40, records.len()),
-            (large + 48, start),
-            (pointer + 8, out.len()),
-        ] {
-            let number = (number as u64).to_le_bytes();
-            put(&mut tail, at - list.place.end, &number)?;
+        for (at, number) in [(large + 40, size), (large + 48, start), (pointer + 8, end)] {
+            put(
+                &mut tail,
+                at - list.place.end,
+                &(number as u64).to_le_bytes(),
+            )?;
         }
     }
-    let end = list.end - list.place.end;
-    for (at, number) in [(end + 12, records.len()), (end + 16, start)] {
-        // All bits set where the larger form has it.
+    let at = list.end - list.place.end;
+    for (at, number) in [(at + 12, size), (at + 16, start)] {
+        // All bits are set if the larger form has it.
         if list.end_64.is_none() || Bytes(&tail).u32(at)? != u32::MAX {
             put(&mut tail, at, &u32::try_from(number)?.to_le_bytes())?;
         }
     }
-    out.extend(&tail);
-    Ok(out)
+    Ok(tail)
 }
 
-/// The header before the file.
-fn local(file: &[u8], entry: &Entry<'_>, packed: &Packed) -> Result<Vec<u8>> {
-    let at = entry.extent.start;
-    let extra = at + LOCAL_SIZE + entry.name.len();
-    let len = Bytes(file).u16(at + 28)?.into();
-    let mut header = file[at..extra].to_vec();
-    let extra = without_sizes(Bytes(file).at(extra, len)?);
-    packed.put(&mut header, 6, 14)?;
-    put(&mut header, 28, &u16::try_from(extra.len())?.to_le_bytes())?;
-    header.extend(extra);
-    Ok(header)
+/// Returns the place of a file's offset in the extra fields of its record, if it
+/// is there.
+fn large_offset(record: &[u8], extra: Range<usize>) -> Option<usize> {
+    let is_large = |at| Bytes(record).u32(at).is_ok_and(|it| it == u32::MAX);
+    let mut found = fields(record.get(extra.clone())?);
+    let (_, data) = found.find(|(id, _)| *id == LARGE)?;
+    // The sizes come before it.
+    let before = [20, 24].into_iter().filter(|at| is_large(*at)).count();
+    let place = data.start + 8 * before;
+    (is_large(42) && place + 8 <= data.end).then_some(extra.start + place)
 }
 
-/// The record in the list; where the file is, is said later.
-fn listed(file: &[u8], entry: &Entry<'_>, packed: &Packed) -> Result<Vec<u8>> {
-    let record = &file[entry.record.clone()];
-    let (head, behind) = record.split_at(LISTED_SIZE + entry.name.len());
-    let (extra, comment) = behind.split_at(Bytes(record).u16(30)?.into());
-    let extra = without_sizes(extra);
-    let mut record = head.to_vec();
-    packed.put(&mut record, 8, 16)?;
-    put(&mut record, 30, &u16::try_from(extra.len())?.to_le_bytes())?;
-    // It begins on the first disk, which can be said without the larger form.
-    put(&mut record, 34, &[0, 0])?;
-    record.extend(extra);
-    record.extend(comment);
-    Ok(record)
+/// Returns the extra fields in `extra`, up to one that is malformed.
+fn fields(extra: &[u8]) -> impl Iterator<Item = (u16, Range<usize>)> {
+    let mut place = 0;
+    std::iter::from_fn(move || {
+        let id = Bytes(extra).u16(place).ok()?;
+        let data = place + 4;
+        place = data + usize::from(Bytes(extra).u16(place + 2).ok()?);
+        (place <= extra.len()).then_some((id, data..place))
+    })
+}
+
+/// Returns `extra` without the sizes of a file that has others now.
+fn without_sizes(extra: &[u8]) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(extra.len());
+    let mut from = 0;
+    for (id, data) in fields(extra) {
+        if id != LARGE {
+            kept.extend(&extra[from..data.end]);
+        }
+        from = data.end;
+    }
+    kept.extend(&extra[from..]);
+    kept
 }

@@ -1,4 +1,4 @@
-//! What to make of a run that did not get to its closing line.
+//! The diagnosis of a run without a closing line.
 
 use psci_bench::model as verdict;
 
@@ -7,22 +7,21 @@ use crate::board::firmware_kind::Firmware;
 use crate::qemu::kvm_host;
 use crate::qemu::stream::{Ending, Outcome};
 
-/// What is known of a run that has no closing line.
+/// The circumstances of a run that has no closing line.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'c> {
-    /// Whose PSCI it was.
+    /// The firmware that has PSCI.
     pub firmware: Firmware,
     /// `-cpu`.
     pub cpu: &'c str,
-    /// The time it had, in seconds.
+    /// The run's timeout, in seconds.
     pub timeout: u64,
 }
 
 /// CPU models on which the overlay platform's power-down completes.
 const POWER_DOWN: [&str; 4] = ["cortex-a53", "cortex-a57", "cortex-a72", "max"];
 
-/// How the run ended, how far it had come, and the likely cause.
-#[must_use]
+/// Returns the run's end, the last scenario and CPU in its log, and the likely cause.
 pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
     let ended = match outcome.ending {
         Ending::Interrupted => return "interrupted".into(),
@@ -51,9 +50,7 @@ pub fn diagnose(outcome: &Outcome, context: &Context<'_>) -> String {
     format!("{ended}; {scenario}, and {cpu}: {cause}")
 }
 
-/// What the firmware says of the fault that it was asked for, where it can not
-/// have it.
-#[must_use]
+/// Returns the firmware's message about a `--fault` that it cannot have.
 pub fn refused_fault(log: &[u8]) -> Option<String> {
     let log = String::from_utf8_lossy(log);
     let mut errors = log.lines().filter(|line| line.starts_with("ERROR:"));
@@ -61,16 +58,14 @@ pub fn refused_fault(log: &[u8]) -> Option<String> {
     Some(said.trim_end().to_string())
 }
 
-/// Whether QEMU refused to start, and said why.
-#[must_use]
+/// Returns whether QEMU refused to start, and printed a reason.
 pub fn refused(outcome: &Outcome) -> bool {
     outcome.ending == Ending::Exited { success: false }
         && outcome.log.is_empty()
         && !outcome.stderr.trim().is_empty()
 }
 
-/// What to warn of before a start on the CPU model `cpu`.
-#[must_use]
+/// Returns a warning for a CPU model on which power-down may not complete.
 pub fn doubt(firmware: Firmware, cpu: &str) -> Option<String> {
     let model = model(cpu);
     (firmware.is_tf_a() && !POWER_DOWN.contains(&model)).then(|| {
@@ -82,13 +77,13 @@ pub fn doubt(firmware: Firmware, cpu: &str) -> Option<String> {
     })
 }
 
-/// The model in `-cpu MODEL,FEATURE=…`.
+/// Returns the model in `-cpu MODEL,FEATURE=…`.
 fn model(cpu: &str) -> &str {
     cpu.split(',').next().unwrap_or_default()
 }
 
-/// Whether the payload printed anything. Its name alone tells nothing: it is
-/// in the firmware's banner, too.
+/// Returns whether the payload printed anything. The word psci-bench within a line
+/// is no sign of it: the firmware's banner has that, too.
 fn payload_spoke(log: &str) -> bool {
     log.lines().any(|line| {
         line.starts_with("psci-bench")
@@ -96,17 +91,15 @@ fn payload_spoke(log: &str) -> bool {
     })
 }
 
-/// What the payload's line says of the UART that its console moves to, where
-/// that is its last line.
-#[must_use]
+/// Returns the UART in the payload's line about a console that moves, if that is
+/// the last line.
 pub fn console_moved(log: &str) -> Option<&str> {
     let last = log.lines().rev().find(|line| !line.trim().is_empty())?;
     last.trim_end().strip_prefix("console moves to ")
 }
 
-/// The reason in full of a run that ended before its time, where its last line
-/// does not hold all of it: the payload says it before, folded.
-#[must_use]
+/// Returns the whole reason of an early end, which the payload prints folded before
+/// a last line that is too short for it.
 pub fn full_reason(log: &[u8]) -> Option<String> {
     const LEAD: &str = "ERROR:   ";
     const INDENT: &str = "         ";
@@ -193,6 +186,9 @@ mod tests {
     const BANNER: &str = "NOTICE:  BL1: v2.12.1(release):psci-bench-2.12.1\r\n\
                           NOTICE:  BL31: v2.12.1(release):psci-bench-2.12.1\r\n\
                           NOTICE:  BL31: Built : reproducible\r\n";
+    const UP: &str = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";
+    const OFF: Ending = Ending::Exited { success: true };
+    const ERROR: Ending = Ending::Exited { success: false };
 
     fn diagnosis(log: &str, ending: Ending, cpu: &str) -> String {
         let outcome = Outcome {
@@ -201,116 +197,149 @@ mod tests {
             ending,
             elapsed: Duration::ZERO,
         };
-        let context = Context {
-            firmware: Firmware::TfA,
-            cpu,
-            timeout: 7,
-        };
-        diagnose(&outcome, &context)
+        let firmware = Firmware::TfA;
+        let timeout = 7;
+        diagnose(
+            &outcome,
+            &Context {
+                firmware,
+                cpu,
+                timeout,
+            },
+        )
     }
 
     #[test]
-    fn how_far_it_came() {
-        let log = format!("{BANNER}psci-bench 0.1.0\r\n> Executing 'A'\r\n> Executing 'B c'\r\nx");
-        let said = diagnosis(&log, Ending::TimedOut, "max");
-        assert!(
-            said.starts_with(
+    fn each_end_has_its_cause() {
+        let banner = |rest: &str| format!("{BANNER}{rest}");
+        let results = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t1\t2\t12\t13\t14/>\r\n";
+        let reset = format!("{UP}{results}> Executing 'B'\r\n{BANNER}{UP}{results}");
+        let moved = "console moves to pl011 at 0x9010000, by /chosen/stdout-path\r\n";
+        for (log, ending, cpu, expected) in [
+            (
+                banner(&format!("{UP}> Executing 'B c'\r\nx")),
+                Ending::TimedOut,
+                "max",
                 "no closing line within 7 s; the last scenario begun was 'B c', and no line names \
-                 a CPU: a CPU has not come back"
+                 a CPU: a CPU has not come back",
             ),
-            "{said}"
-        );
-        let said = diagnosis(&log, Ending::TimedOut, "cortex-a76");
-        assert!(
-            said.contains("on cortex-a76 power-down does not complete"),
-            "{said}"
-        );
-        let said = diagnosis(BANNER, Ending::Exited { success: true }, "max");
-        assert!(
-            said.contains("no scenario was begun, and no line names a CPU: the firmware printed"),
-            "{said}"
-        );
-        let log = format!("{BANNER}NOTICE:  Booting trusted firmware test framework\r\n");
-        let said = diagnosis(&log, Ending::TimedOut, "max");
-        assert!(said.contains("names a CPU: a CPU has not"), "{said}");
-        let said = diagnosis("", Ending::TimedOut, "max");
-        assert!(said.contains("was it built for this GIC?"), "{said}");
-        let said = diagnosis("", Ending::Exited { success: false }, "max");
-        assert_eq!(said, "QEMU did not start: qemu: bad option");
-        assert_eq!(diagnosis("", Ending::Interrupted, "max"), "interrupted");
-    }
-
-    #[test]
-    fn a_console_that_moved_is_the_cause() {
-        let place = "pl011 at 0x9010000, by /chosen/stdout-path";
-        let log = format!("{BANNER}console moves to {place}\r\n");
-        for ending in [Ending::TimedOut, Ending::Exited { success: true }] {
-            let said = diagnosis(&log, ending, "max");
-            assert!(
-                said.contains(&format!("console moved to {place}, and")),
-                "{said}"
-            );
+            (
+                banner(UP),
+                Ending::TimedOut,
+                "cortex-a76",
+                "on cortex-a76 power-down does not complete",
+            ),
+            (
+                banner(""),
+                OFF,
+                "max",
+                "no scenario was begun, and no line names a CPU: the firmware printed",
+            ),
+            (
+                banner("NOTICE:  Booting trusted firmware test framework\r\n"),
+                Ending::TimedOut,
+                "max",
+                "names a CPU: a CPU has not",
+            ),
+            (
+                banner(&format!("{UP}{results}")),
+                OFF,
+                "max",
+                "QEMU ended without a closing line; the last scenario begun was 'A', and the last \
+                 CPU heard of was CPU 1.2 (in its results of 'CPU suspend on all cores in \
+                 sequence'): the machine was turned off or reset before the end",
+            ),
+            (
+                banner(&reset),
+                Ending::TimedOut,
+                "max",
+                ": the machine was reset while 'B' was measured",
+            ),
+            (
+                banner(moved),
+                Ending::TimedOut,
+                "max",
+                "console moved to pl011 at 0x9010000, by /chosen/stdout-path, and",
+            ),
+            (banner(moved), OFF, "max", "console moved to pl011"),
+            (
+                "BL31:\r\nPANIC in EL3.\r\n".to_owned(),
+                OFF,
+                "max",
+                "the firmware panicked, see above",
+            ),
+            ("x\r\n".to_owned(), OFF, "max", "did not get to BL31"),
+            (
+                String::new(),
+                Ending::TimedOut,
+                "max",
+                "was it built for this GIC?",
+            ),
+            (
+                String::new(),
+                ERROR,
+                "max",
+                "QEMU did not start: qemu: bad option",
+            ),
+            (
+                "x".to_owned(),
+                ERROR,
+                "max",
+                "QEMU ended with an error: qemu: bad option",
+            ),
+            (
+                String::new(),
+                Ending::Parked,
+                "max",
+                "the closing line is damaged",
+            ),
+            (String::new(), Ending::Interrupted, "max", "interrupted"),
+        ] {
+            let said = diagnosis(&log, ending, cpu);
+            assert!(said.contains(expected), "{said}");
         }
-        assert_eq!(console_moved(&format!("{log}Image at 0x0\r\n")), None);
+        assert_eq!(console_moved(&format!("{moved}Image at 0x0\r\n")), None);
     }
 
     #[test]
-    fn a_reason_that_was_folded_is_whole() {
+    fn a_folded_reason_is_whole() {
         let last = "psci-bench: INCOMPLETE: bad input: device tree: .../a reg: long ...\r\n";
         let folded = "ERROR:   device tree: /very/a reg: long\r\n         and longer\r\n";
-        let whole = |log: String| full_reason(log.as_bytes());
         let all = "device tree: /very/a reg: long and longer";
-        assert_eq!(whole(format!("x\r\n{folded}{last}")).as_deref(), Some(all));
-        assert_eq!(whole(format!("x\r\n{last}")), None);
-        assert_eq!(whole(format!("ERROR:   firmware\r\n{last}")), None);
-        assert_eq!(whole(folded.to_owned()), None);
-    }
-
-    #[test]
-    fn scenarios_with_titles_of_their_own() {
-        let so_far = format!("{BANNER}psci-bench 0.1.0\r\n> Executing 'A'\r\n");
-        for title in [
-            "Calls to the firmware that do nothing",
-            "Timer expiry to handler, under memory stress",
-            "CPU suspend on all cores in sequence, CPUs kept on between samples",
+        for (log, expected) in [
+            (format!("x\r\n{folded}{last}"), Some(all)),
+            (format!("x\r\n{last}"), None),
+            (format!("ERROR:   firmware\r\n{last}"), None),
+            (folded.to_owned(), None),
         ] {
-            let log = format!("{so_far}\r\n{title}\r\n");
-            let said = diagnosis(&log, Ending::TimedOut, "max");
-            let begun = format!("the last scenario begun was '{title}', and");
-            assert!(said.contains(&begun), "{said}");
-        }
-        // A table's heading, and a name that no title is without its method.
-        for other in [
-            ".. table:: Calls to the firmware that do nothing, one CPU alone (ns per operation)",
-            "CPU suspend on all cores in sequence",
-            "Something, CPUs kept on between samples",
-        ] {
-            let log = format!("{so_far}{other}\r\n");
-            assert_eq!(last_scenario(&log), Some("A"), "{other}");
+            assert_eq!(full_reason(log.as_bytes()).as_deref(), expected);
         }
     }
 
     #[test]
-    fn who_was_heard_last_and_a_reset() {
-        let results = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t1\t2\t12\t13\t14/>\r\n";
-        let log = format!("{BANNER}psci-bench 0.1.0\r\n> Executing 'A'\r\n{results}");
-        let said = diagnosis(&log, Ending::Exited { success: true }, "max");
-        assert_eq!(
-            said,
-            "QEMU ended without a closing line; the last scenario begun was 'A', and the last CPU \
-             heard of was CPU 1.2 (in its results of 'CPU suspend on all cores in sequence'): the \
-             machine was turned off or reset before the end"
-        );
-        let log = format!("{log}> Executing 'B'\r\n{log}");
-        let said = diagnosis(&log, Ending::TimedOut, "max");
-        assert!(
-            said.ends_with(": the machine was reset while 'B' was measured"),
-            "{said}"
-        );
+    fn titles_begin_scenarios_and_headings_do_not() {
+        for (line, is_title) in [
+            ("Calls to the firmware that do nothing", true),
+            ("Timer expiry to handler, under memory stress", true),
+            (
+                "CPU suspend on all cores in sequence, CPUs kept on between samples",
+                true,
+            ),
+            ("CPU suspend on all cores in sequence", false),
+            ("Something, CPUs kept on between samples", false),
+            (
+                ".. table:: Calls to the firmware that do nothing, one CPU alone (ns per operation)",
+                false,
+            ),
+        ] {
+            let log = format!("{BANNER}{UP}\r\n{line}\r\n");
+            let expected = if is_title { line } else { "A" };
+            assert_eq!(last_scenario(&log), Some(expected));
+        }
     }
 
     #[test]
-    fn a_fault_that_can_not_be() {
+    fn a_fault_that_cannot_be_is_named() {
         let log = format!("{BANNER}ERROR:   psci-bench fault: 'cpu=0x99': no such CPU\r\n");
         let said = refused_fault(log.as_bytes());
         assert_eq!(said.as_deref(), Some("'cpu=0x99': no such CPU"));
@@ -319,12 +348,16 @@ mod tests {
     }
 
     #[test]
-    fn doubtful_models() {
-        for cpu in ["cortex-a57", "max,sve=off"] {
-            assert_eq!(doubt(Firmware::TfA, cpu), None);
+    fn models_without_power_down_are_doubted() {
+        for (firmware, cpu, is_doubted) in [
+            (Firmware::TfA, "cortex-a57", false),
+            (Firmware::TfA, "max,sve=off", false),
+            (Firmware::Builtin, "cortex-a76", false),
+            (Firmware::TfA, "cortex-a76,pmu=off", true),
+        ] {
+            let said = doubt(firmware, cpu);
+            assert_eq!(said.is_some(), is_doubted);
+            assert!(said.is_none_or(|said| said.contains("on QEMU's cortex-a76, and")));
         }
-        assert_eq!(doubt(Firmware::Builtin, "cortex-a76"), None);
-        let said = doubt(Firmware::TfA, "cortex-a76,pmu=off").expect("a warning");
-        assert!(said.contains("on QEMU's cortex-a76, and"), "{said}");
     }
 }

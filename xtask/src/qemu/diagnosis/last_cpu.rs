@@ -26,7 +26,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// The CPU that the last line to name one is about, and what that line is.
+/// Returns the CPU that the last line to name one is about, and what that line is.
 pub(super) fn last_cpu(log: &str) -> Option<String> {
     let panicked = log.lines().any(|line| line.starts_with("Panic: "));
     let found = log.lines().rev().find_map(|line| named(line, panicked));
@@ -35,7 +35,7 @@ pub(super) fn last_cpu(log: &str) -> Option<String> {
     Some(format!("CPU {name} ({place})"))
 }
 
-/// The CPU that `line` names, and what the line is.
+/// Returns the CPU that `line` names, and what the line is.
 fn named(line: &str, panicked: bool) -> Option<(Name, String)> {
     if let Some((_, rest)) = line.split_once("<RT_INSTR:") {
         let mut parts = rest.split('\t');
@@ -87,7 +87,7 @@ fn in_record(record: &Record) -> Option<(Name, String)> {
     Some((Name::Index(cpu), place))
 }
 
-/// The number at the start of `text`, as `{:#x}` prints it.
+/// Returns the number at the start of `text`, as `{:#x}` prints it.
 fn hex(text: &str) -> Option<u64> {
     let digits = text.strip_prefix("0x")?;
     let end = digits.find(|c: char| !c.is_ascii_hexdigit());

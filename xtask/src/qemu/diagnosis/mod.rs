@@ -1,4 +1,4 @@
-//! What to make of a run without a verdict.
+//! The diagnosis of a run without a verdict.
 
 mod diagnose;
 mod last_cpu;

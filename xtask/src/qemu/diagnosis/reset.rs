@@ -1,9 +1,9 @@
-//! Whether a log holds more than one start of the machine, as where a
+//! Logs that hold more than one start of the machine, as when a
 //! watchdog has reset it.
 
 use super::scenario::{begun, last_scenario};
 
-/// What the firmware's stages and the payload print first, each once a start.
+/// Returns the first words of the firmware's stages and of the payload, once a start each.
 fn banner(line: &str) -> Option<&str> {
     let stages = ["NOTICE:  BL1: v", "NOTICE:  BL2: v", "NOTICE:  BL31: v"];
     if let Some(stage) = stages.into_iter().find(|stage| line.starts_with(stage)) {
@@ -15,7 +15,7 @@ fn banner(line: &str) -> Option<&str> {
         .then_some("psci-bench")
 }
 
-/// What the machine was doing when it was reset for the first time.
+/// Returns the scenario at or after which the machine was reset for the first time.
 pub(super) fn first(log: &str) -> Option<String> {
     let before = before_second_start(log)?;
     let Some(scenario) = last_scenario(before) else {
@@ -35,13 +35,13 @@ pub(super) fn first(log: &str) -> Option<String> {
     ))
 }
 
-/// Whether `line` is the result of a scenario, in TFTF's frame or outside it.
+/// Returns whether `line` is the result of a scenario, in TFTF's frame or outside it.
 fn is_result(line: &str) -> bool {
     let words = ["  TEST COMPLETE ", "  Passed", "  Skipped: ", "  Failed: "];
     words.into_iter().any(|word| line.starts_with(word))
 }
 
-/// The part of `log` before a banner that is in it a second time.
+/// Returns the part of `log` before a banner that is in it a second time.
 fn before_second_start(log: &str) -> Option<&str> {
     let mut seen = Vec::new();
     let mut at = 0;
@@ -67,35 +67,45 @@ mod tests {
                          psci-bench 0.1.0\r\n";
 
     #[test]
-    fn two_starts() {
-        assert_eq!(first(START), None);
-        let log = format!("{START}> Executing 'A'\r\n");
-        assert_eq!(first(&log), None);
-        assert_eq!(
-            first(&format!("{log}{START}> Executing 'B'\r\n")).as_deref(),
-            Some("the machine was reset while 'A' was measured")
-        );
-        assert_eq!(
-            first(&format!("{log}  TEST COMPLETE   Passed\r\nx\r\n{START}")).as_deref(),
-            Some("the machine was reset after 'A' was measured")
-        );
-        assert_eq!(
-            first(&format!("{START}{START}{log}")).as_deref(),
-            Some("the machine was reset before a scenario was begun")
-        );
-        // Scenarios with titles of their own.
-        let own = format!("{log}  TEST COMPLETE   Passed\r\nCPU_ON and CPU_OFF\r\n");
-        assert_eq!(
-            first(&format!("{own}{START}")).as_deref(),
-            Some("the machine was reset while 'CPU_ON and CPU_OFF' was measured")
-        );
-        assert_eq!(
-            first(&format!("{own}  Skipped: no GIC\r\n{START}")).as_deref(),
-            Some("the machine was reset after 'CPU_ON and CPU_OFF' was measured")
-        );
-        // The firmware is silent, or of another make.
-        let payload = "psci-bench 0.1.0\r\n> Executing 'A'\r\npsci-bench 0.1.0\r\n";
-        assert!(first(payload).is_some_and(|said| said.contains("while 'A'")));
-        assert_eq!(first("psci-bench: INCOMPLETE\r\npsci-bench: x\r\n"), None);
+    fn a_second_banner_is_a_reset() {
+        let a = format!("{START}> Executing 'A'\r\n");
+        let own = format!("{a}  TEST COMPLETE   Passed\r\nCPU_ON and CPU_OFF\r\n");
+        for (log, expected) in [
+            (START.to_owned(), None),
+            (a.clone(), None),
+            (
+                format!("{a}{START}> Executing 'B'\r\n"),
+                Some("while 'A' was measured"),
+            ),
+            (
+                format!("{a}  TEST COMPLETE   Passed\r\nx\r\n{START}"),
+                Some("after 'A' was measured"),
+            ),
+            (
+                format!("{START}{START}{a}"),
+                Some("before a scenario was begun"),
+            ),
+            // Scenarios with titles of their own.
+            (
+                format!("{own}{START}"),
+                Some("while 'CPU_ON and CPU_OFF' was measured"),
+            ),
+            (
+                format!("{own}  Skipped: no GIC\r\n{START}"),
+                Some("after 'CPU_ON and CPU_OFF' was measured"),
+            ),
+            // Firmware that is silent, or of another make.
+            (
+                "psci-bench 0.1.0\r\n> Executing 'A'\r\npsci-bench 0.1.0\r\n".to_owned(),
+                Some("while 'A' was measured"),
+            ),
+            (
+                "psci-bench: INCOMPLETE\r\npsci-bench: x\r\n".to_owned(),
+                None,
+            ),
+        ] {
+            let expected = expected.map(|when| format!("the machine was reset {when}"));
+            assert_eq!(first(&log), expected);
+        }
     }
 }

@@ -2,16 +2,15 @@
 
 use psci_bench::plan::ScenarioId;
 
-/// What the last line that begins a scenario names.
-#[must_use]
+/// Returns the scenario that the last such line begins.
 pub fn last_scenario(log: &str) -> Option<&str> {
     log.lines().rev().find_map(begun)
 }
 
-/// What comes behind the name where the method is not TFTF's.
+/// The words after the name if the method is not TFTF's.
 const WARM: &str = ", CPUs kept on between samples";
 
-/// The scenario that `line` begins: `> Executing '…'`, or a title outside
+/// Returns the scenario that `line` begins: `> Executing '…'`, or a title outside
 /// TFTF's frame.
 pub(super) fn begun(line: &str) -> Option<&str> {
     let line = line.trim_end();

@@ -34,16 +34,16 @@ use crate::setup::{self, Need};
 /// The CPU model that emulates EL2 fastest: it has VHE, and its pointer
 /// authentication is not the architecture's costly one.
 pub const CPU: &str = "max,pauth-impdef=on";
-/// How many CPUs guest and Linux have when nobody says how many.
+/// The number of CPUs of guest and Linux, unless the user gives one.
 pub const CPUS: u32 = 2;
-/// How long the VMM may take to end, once the guest has said its last line:
+/// The time that the VMM may take to end after the guest's last line:
 /// with a busy host, seconds.
 pub const LINGER: Duration = Duration::from_secs(30);
 /// Where guests find the payload.
 pub const IMAGE: &str = "payload";
-/// What `/init` puts before all that it says.
+/// The beginning of each line from `/init`.
 const MARK: &str = "kvm-host: ";
-/// How it says how the VMM ended.
+/// The beginning of the line about the VMM's end.
 const ENDED: &str = "the VMM ended ";
 
 /// Such a Linux, ready to be started.
@@ -59,10 +59,6 @@ pub struct KvmHost {
 
 impl KvmHost {
     /// Fetches what is not there yet, and builds process 1 if it is stale.
-    ///
-    /// # Errors
-    /// When apt or the network fails, the Rust target can not be installed, or
-    /// process 1 does not build.
     pub fn ready(workspace: &Workspace) -> Result<Self> {
         let packages = super::packages::fetch(workspace)?;
         Ok(Self {
@@ -72,11 +68,8 @@ impl KvmHost {
         })
     }
 
-    /// The initial file system: with `files` by their names, and the VMM that
+    /// Returns the initial file system: with `files` by their names, and the VMM that
     /// is to be started, a program and its arguments.
-    ///
-    /// # Errors
-    /// When it cannot be read or put together, or an argument has a line end.
     pub fn initramfs(&self, vmm: &[String], files: &[(&str, &[u8])]) -> Result<Vec<u8>> {
         if let Some(word) = vmm.iter().find(|word| word.contains('\n')) {
             bail!("{word:?} has more than one line");
@@ -92,7 +85,6 @@ impl KvmHost {
     }
 
     /// QEMU's arguments that start its kernel; `-initrd` comes besides.
-    #[must_use]
     pub fn arguments(&self) -> [OsString; 4] {
         // Its messages are for when it fails; a panic ends the machine.
         let arguments = "console=ttyAMA0 quiet panic=-1";
@@ -105,9 +97,8 @@ impl KvmHost {
     }
 }
 
-/// What starts Debian's QEMU as the VMM, with a machine like that of the board
+/// Returns the words that start Debian's QEMU as the VMM, with a machine like that of the board
 /// qemu. `args` are for its own device tree, if the image carries none.
-#[must_use]
 pub fn qemu(gic: Gic, cpus: u32, args: Option<&str>) -> Vec<String> {
     let machine = format!("virt,gic-version={}", gic.number());
     let cpus = cpus.to_string();
@@ -120,9 +111,8 @@ pub fn qemu(gic: Gic, cpus: u32, args: Option<&str>) -> Vec<String> {
     words.into_iter().map(str::to_owned).collect()
 }
 
-/// What starts this project's own VMM: kvmtool's layout, with the UART there
+/// Returns the words that start this project's own VMM: kvmtool's layout, with the UART there
 /// and so many MiB of memory, and the device tree in `/tree`.
-#[must_use]
 pub fn own(gic: Gic, cpus: u32, uart: u64, mib: u32) -> Vec<String> {
     let image = format!("/{IMAGE}");
     let numbers = [
@@ -134,26 +124,23 @@ pub fn own(gic: Gic, cpus: u32, uart: u64, mib: u32) -> Vec<String> {
     words.into_iter().chain(numbers).collect()
 }
 
-/// How long a guest may run, by how long the same run may take without KVM.
-/// There an exit takes hundreds of instructions, and here each of them is
-/// emulated, in the host's Linux as in the guest.
-#[must_use]
+/// Returns the timeout of a guest, by that of the same run without KVM.
+/// There an exit takes hundreds of instructions, and here each of them is emulated, in
+/// the host's Linux as in the guest.
 pub fn timeout(without: Duration) -> Duration {
     without
         .saturating_mul(5)
         .min(Duration::from_secs(timeout::TIMEOUT_MAX))
 }
 
-/// How the VMM ended, in the words of process 1; nothing where it did not get
+/// Returns the VMM's end, in the words of process 1; None if it did not get
 /// that far.
-#[must_use]
 pub fn ended(log: &str) -> Option<&str> {
     said(log).find_map(|line| line.strip_prefix(ENDED))
 }
 
-/// How the VMM ended, where it should have ended otherwise though the guest had
+/// Returns the VMM's end if it is a bad one though the guest had
 /// said its last line.
-#[must_use]
 pub fn trouble(log: &[u8]) -> Option<String> {
     stream::closing(log)?;
     let log = String::from_utf8_lossy(log);
@@ -162,14 +149,12 @@ pub fn trouble(log: &[u8]) -> Option<String> {
         .map(str::to_owned)
 }
 
-/// What process 1 said last.
-#[must_use]
+/// Returns the last line of process 1.
 pub fn last_words(log: &str) -> Option<&str> {
     said(log).last()
 }
 
-/// Whether Linux has KVM.
-#[must_use]
+/// Returns whether Linux has KVM.
 pub fn has_kvm(log: &str) -> bool {
     said(log).any(|line| {
         line.ends_with("VHE mode initialized successfully")
@@ -183,9 +168,6 @@ fn said(log: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Builds process 1, and returns where it is.
-///
-/// # Errors
-/// When the Rust target can not be installed, or it does not build.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &[Need::LinuxTarget])?;
     let package = workspace.root.join("kvm-host");

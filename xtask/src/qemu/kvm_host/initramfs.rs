@@ -22,8 +22,7 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// One behind the whole archive `before`.
-    #[must_use]
+    /// Returns one behind the whole archive `before`.
     pub fn behind(mut before: Vec<u8>) -> Self {
         before.resize(before.len().next_multiple_of(ALIGN), 0);
         Self {
@@ -32,34 +31,22 @@ impl Contents {
         }
     }
 
-    /// A directory. Those above it come first.
-    ///
-    /// # Errors
-    /// None that memory does not have.
+    /// Returns a directory. Those above it come first.
     pub fn directory(&mut self, name: &str) -> Result<()> {
         self.add(Builder::new(name).mode(DIRECTORY), &[])
     }
 
-    /// A program.
-    ///
-    /// # Errors
-    /// When it is too large.
+    /// Returns a program.
     pub fn program(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.add(Builder::new(name).mode(PROGRAM), bytes)
     }
 
-    /// A file.
-    ///
-    /// # Errors
-    /// When it is too large.
+    /// Returns a file.
     pub fn file(&mut self, name: &str, bytes: &[u8]) -> Result<()> {
         self.add(Builder::new(name).mode(FILE), bytes)
     }
 
     /// `dev/console`, which process 1 has open from the start.
-    ///
-    /// # Errors
-    /// None that memory does not have.
     pub fn console(&mut self) -> Result<()> {
         let (major, minor) = CONSOLE;
         let node = Builder::new("dev/console").mode(CHARACTER_DEVICE);
@@ -75,10 +62,7 @@ impl Contents {
         Ok(())
     }
 
-    /// All of it.
-    ///
-    /// # Errors
-    /// None that memory does not have.
+    /// Returns all of it.
     pub fn finish(mut self) -> Result<Vec<u8>> {
         newc::trailer(&mut self.bytes)?;
         Ok(self.bytes)

@@ -1,18 +1,16 @@
-//! What of it is Debian's: a kernel with KVM, and QEMU for arm64 with the
+//! Debian's packages for it: a kernel with KVM, and QEMU for arm64 with the
 //! libraries that it loads. Packages are fetched and unpacked, and none is
 //! installed.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use object::Object;
 
 use super::initramfs::Contents;
-use crate::setup::apt::{self, Apt};
-use crate::setup::process::{self, find, quietly};
+use crate::setup::apt;
 use crate::setup::progress::Progress;
 use crate::setup::workspace::{Workspace, once};
 
@@ -23,7 +21,7 @@ const KERNEL: &str = "linux-image-cloud-arm64";
 const QEMU: &str = "qemu-system-arm";
 const PROGRAM: &str = "usr/bin/qemu-system-aarch64";
 const LIBRARIES: &str = "usr/lib/aarch64-linux-gnu";
-/// What the kernel starts QEMU by, as QEMU's program header names it.
+/// The loader that QEMU's program header names.
 const LOADER: &str = "ld-linux-aarch64.so.1";
 
 /// Where things are.
@@ -35,9 +33,6 @@ pub struct Packages {
 }
 
 /// Fetches them, if they are not there yet.
-///
-/// # Errors
-/// When apt or the network fails; nothing is then left behind.
 pub fn fetch(workspace: &Workspace) -> Result<Packages> {
     let place = workspace.state().join("kvm-host");
     once(&place, |partial| {
@@ -51,7 +46,8 @@ pub fn fetch(workspace: &Workspace) -> Result<Packages> {
             )
         })?;
         let root = work.path().join("root");
-        unpack(work.path(), &root)?;
+        fs::create_dir(&root)?;
+        apt::unpack(work.path(), &root)?;
         fs::copy(kernel(&root)?, partial.join("Image"))?;
         fs::write(partial.join("base.cpio"), base(&root)?)?;
         Ok(fs::write(partial.join("packages"), said)?)
@@ -62,47 +58,15 @@ pub fn fetch(workspace: &Workspace) -> Result<Packages> {
     })
 }
 
-/// Fetches the packages to `work`; what is said of them is the kernel's name
-/// and version.
+/// Fetches the packages to `work`, and returns the kernel's name and version.
 fn download(work: &Path, progress: &Progress) -> Result<String> {
-    apt::from_any_site(|site| {
-        let apt = Apt::foreign(work, site, "arm64")?;
-        let log = work.join("apt.log");
-        let run = |arguments: &[&str]| {
-            let mut command = apt.command("apt-get", arguments);
-            quietly(&mut command, &log, progress, apt::watch)
-        };
-        run(&["update"])?;
-        let (name, version) = apt.resolve(KERNEL)?;
+    apt::fetch(work, progress, &apt::ARM64, |apt| {
         // By itself: what it depends on is for a machine that is kept.
-        run(&["download", &format!("{name}={version}")])?;
-        let install = [
-            "install",
-            "--download-only",
-            "-y",
-            "--no-install-recommends",
-        ];
-        run(&[&install[..], &[QEMU]].concat())?;
-        Ok(format!("{name} {version}\n"))
+        let kernel = apt.download_dependency(KERNEL)?;
+        let install = ["install", "--download-only", "-y"];
+        apt.get(&[&install[..], &["--no-install-recommends", QEMU]].concat())?;
+        Ok(format!("{kernel}\n"))
     })
-}
-
-/// Unpacks all that was fetched.
-fn unpack(work: &Path, root: &Path) -> Result<()> {
-    if find("dpkg-deb").is_none() {
-        bail!("this machine has no dpkg-deb");
-    }
-    fs::create_dir(root)?;
-    for dir in [work.to_path_buf(), work.join("cache").join("archives")] {
-        for entry in fs::read_dir(&dir)? {
-            let path = entry?.path();
-            if path.extension().is_some_and(|ending| ending == "deb") {
-                let mut unpack = Command::new("dpkg-deb");
-                process::output(unpack.arg("-x").arg(&path).arg(root))?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// The kernel: the only one.
@@ -120,7 +84,7 @@ fn kernel(root: &Path) -> Result<PathBuf> {
         .with_context(|| format!("{KERNEL} has no kernel"))
 }
 
-/// The initial file system with QEMU and what it loads.
+/// Returns the initial file system with QEMU and what it loads.
 fn base(root: &Path) -> Result<Vec<u8>> {
     let mut contents = Contents::default();
     for name in ["dev", "lib", "proc", "usr", "usr/bin", "usr/lib", LIBRARIES] {
@@ -144,7 +108,7 @@ fn base(root: &Path) -> Result<Vec<u8>> {
     contents.finish()
 }
 
-/// All libraries that a program loads, and those that these do, by name.
+/// Returns all libraries that a program loads, and those that these do, by name.
 fn closure(
     program: &[u8],
     read: impl Fn(&str) -> Result<Vec<u8>>,
@@ -163,7 +127,7 @@ fn closure(
     Ok(found)
 }
 
-/// The libraries that an ELF file names.
+/// Returns the libraries that an ELF file names.
 fn needed(elf: &[u8]) -> Result<Vec<String>> {
     let file = object::File::parse(elf)?;
     let libraries = file.import_libraries()?;

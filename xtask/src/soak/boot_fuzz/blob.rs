@@ -26,7 +26,6 @@ pub struct Blob {
 
 impl Blob {
     /// Reads a tree that is sound and reserves no memory.
-    #[must_use]
     pub fn read(blob: &[u8]) -> Self {
         let mut tree = Self::default();
         tree.add(&Fdt::new_unchecked(blob).root());
@@ -45,8 +44,7 @@ impl Blob {
         self.tokens.push(Token::End);
     }
 
-    /// Where the node that begins at `begin` ends: behind its last token.
-    #[must_use]
+    /// Returns the index after the last token of the node that begins at `begin`.
     pub fn end(&self, begin: usize) -> usize {
         let mut depth = 0usize;
         for (at, token) in self.tokens.iter().enumerate().skip(begin) {
@@ -62,7 +60,7 @@ impl Blob {
         self.tokens.len()
     }
 
-    /// The value of the first property `name` of a node `node`, wherever it is.
+    /// Returns the value of the first property `name` of a node `node`, wherever it is.
     pub fn value(&mut self, node: &str, name: &str) -> Option<&mut Vec<u8>> {
         let is_node = |token: &Token| matches!(token, Token::Begin(it) if it == node);
         let begin = self.tokens.iter().position(is_node)?;
@@ -87,8 +85,7 @@ impl Blob {
         self.tokens.extend(root_end);
     }
 
-    /// The flattened tree (section 5).
-    #[must_use]
+    /// Returns the flattened tree (section 5).
     pub fn write(&self) -> Vec<u8> {
         let (mut structure, mut strings) = (Vec::new(), Vec::new());
         for token in &self.tokens {
@@ -122,7 +119,6 @@ impl Blob {
 }
 
 /// Cells as a tree has them.
-#[must_use]
 pub fn cells(cells: &[u32]) -> Vec<u8> {
     cells.iter().flat_map(|cell| cell.to_be_bytes()).collect()
 }

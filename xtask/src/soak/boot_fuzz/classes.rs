@@ -23,7 +23,7 @@ pub enum Change {
 pub struct Class {
     /// The class's name, in the summary and in file names.
     pub name: &'static str,
-    /// What is changed.
+    /// The change.
     pub change: Change,
     /// Why a run that passes may measure other states than the unmutated one,
     /// if it may.
@@ -32,37 +32,36 @@ pub struct Class {
     pub other_figures: Option<&'static str>,
 }
 
-const fn tree(name: &'static str, by: fn(&mut Blob, &mut Random) -> Option<String>) -> Class {
-    Class {
-        name,
-        change: Change::Tree(by),
-        other_states: None,
-        other_figures: None,
+impl Class {
+    const fn new(name: &'static str, change: Change) -> Self {
+        Self {
+            name,
+            change,
+            other_states: None,
+            other_figures: None,
+        }
     }
-}
 
-const fn other_states(class: Class, why: &'static str) -> Class {
-    Class {
-        other_states: Some(why),
-        ..class
+    const fn tree(name: &'static str, by: fn(&mut Blob, &mut Random) -> Option<String>) -> Self {
+        Self::new(name, Change::Tree(by))
     }
-}
 
-const fn bytes(name: &'static str, by: fn(&mut Vec<u8>, &mut Random) -> String) -> Class {
-    Class {
-        name,
-        change: Change::Bytes(by),
-        other_states: None,
-        other_figures: None,
+    const fn bytes(name: &'static str, by: fn(&mut Vec<u8>, &mut Random) -> String) -> Self {
+        Self::new(name, Change::Bytes(by))
     }
-}
 
-const fn block(name: &'static str, by: fn(&mut [u8], &mut Random) -> String) -> Class {
-    Class {
-        name,
-        change: Change::Block(by),
-        other_states: None,
-        other_figures: None,
+    const fn block(name: &'static str, by: fn(&mut [u8], &mut Random) -> String) -> Self {
+        Self::new(name, Change::Block(by))
+    }
+
+    const fn other_states(mut self, why: &'static str) -> Self {
+        self.other_states = Some(why);
+        self
+    }
+
+    const fn other_figures(mut self, why: &'static str) -> Self {
+        self.other_figures = Some(why);
+        self
     }
 }
 
@@ -70,74 +69,74 @@ const LOST: &str = "an idle state can be lost, and the next one is the deepest";
 
 /// Classes of mutated trees.
 pub const TREES: &[Class] = &[
-    other_states(tree("property-deleted", delete_property), LOST),
-    other_states(tree("property-renamed", rename_property), LOST),
-    other_states(tree("node-deleted", delete_node), LOST),
-    other_states(tree("node-renamed", rename_node), LOST),
-    other_states(tree("string-changed", change_string), LOST),
-    other_states(
-        tree("bits-flipped", flip_bits),
+    Class::tree("property-deleted", delete_property).other_states(LOST),
+    Class::tree("property-renamed", rename_property).other_states(LOST),
+    Class::tree("node-deleted", delete_node).other_states(LOST),
+    Class::tree("node-renamed", rename_node).other_states(LOST),
+    Class::tree("string-changed", change_string).other_states(LOST),
+    Class::tree("bits-flipped", flip_bits).other_states(
         "a power_state can become another one that is valid, or a status \"disabled\"",
     ),
-    tree("cell-changed", change_cell),
-    other_states(tree("values-exchanged", exchange_values), LOST),
-    tree("states-exchanged", exchange_states),
-    other_states(
-        tree("state-changed", change_state),
-        "the firmware takes some of the other values",
-    ),
-    tree("node-duplicated", duplicate_node),
-    tree("reg-moved", move_reg),
-    tree("reg-resized", resize_reg),
-    Class {
-        other_figures: Some(
-            "the lead services a watchdog, and by QEMU's clock has a turn in a wake-up",
-        ),
-        ..tree("watchdog-added", add_watchdog)
-    },
-    tree("frame-added", add_frame),
-    tree("console-changed", change_console),
-    tree("memory-reserved", reserve_memory),
-    tree("bootargs-changed", change_bootargs),
-    tree("model-changed", change_model),
-    bytes("header-corrupted", |blob, random| {
+    Class::tree("cell-changed", change_cell),
+    Class::tree("values-exchanged", |tree, random| {
+        exchange(tree, random, &[])
+    })
+    .other_states(LOST),
+    Class::tree("states-exchanged", |tree, random| {
+        let of_states = ["arm,psci-suspend-param", "psci-bench,power-level"];
+        exchange(tree, random, &of_states)
+    }),
+    Class::tree("state-changed", change_state)
+        .other_states("the firmware takes some of the other values"),
+    Class::tree("node-duplicated", duplicate_node),
+    Class::tree("reg-moved", move_reg),
+    Class::tree("reg-resized", resize_reg),
+    Class::tree("watchdog-added", add_watchdog)
+        .other_figures("the lead services a watchdog, and by QEMU's clock has a turn in a wake-up"),
+    Class::tree("frame-added", add_frame),
+    Class::tree("console-changed", change_console),
+    Class::tree("memory-reserved", reserve_memory),
+    Class::tree("bootargs-changed", change_bootargs),
+    Class::tree("model-changed", change_model),
+    Class::bytes("header-corrupted", |blob, random| {
         corrupt_header(blob, random)
     }),
-    other_states(
-        bytes("structure-corrupted", |blob, random| {
-            corrupt_structure(blob, random)
-        }),
-        LOST,
-    ),
-    bytes("truncated", truncate),
+    Class::bytes("structure-corrupted", |blob, random| {
+        flip(&mut blob[40..], random)
+    })
+    .other_states(LOST),
+    Class::bytes("truncated", |blob, random| {
+        blob.truncate(random.below(blob.len()));
+        format!("to {} bytes", blob.len())
+    }),
 ];
 
 /// Classes of mutated parameter blocks.
 pub const BLOCKS: &[Class] = &[
-    block("block-tree-offset", |image, random| {
+    Class::block("block-tree-offset", |image, random| {
         let end = image.len() as u64;
         field(image, random, 0x20, "tree_offset", end)
     }),
-    block("block-tree-size", |image, random| {
+    Class::block("block-tree-size", |image, random| {
         field(image, random, 0x28, "tree_size", TREE_SIZE)
     }),
-    block("block-base-size", |image, random| {
+    Class::block("block-base-size", |image, random| {
         field(image, random, 0x30, "base_size", TREE_SIZE)
     }),
-    block("block-uart-base", |image, random| {
+    Class::block("block-uart-base", |image, random| {
         let place = random.pick(PLACES);
         field(image, random, 0x18, "UART base", place.1)
     }),
-    block("block-uart-kind", |image, random| {
+    Class::block("block-uart-kind", |image, random| {
         small(image, random, 0x10, "UART kind and layout", 8)
     }),
-    block("block-conduit", |image, random| {
+    Class::block("block-conduit", |image, random| {
         small(image, random, 0x38, "conduit", 4)
     }),
-    block("block-head", |image, random| {
+    Class::block("block-head", |image, random| {
         small(image, random, 0, "magic, version and length", 16)
     }),
-    block("block-bits", |image, random| {
+    Class::block("block-bits", |image, random| {
         flip(
             &mut image[PARAMETER_BLOCK..][..PARAMETER_BLOCK_SIZE],
             random,

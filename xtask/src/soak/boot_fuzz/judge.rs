@@ -13,7 +13,7 @@ use crate::qemu::run_result::RunResult;
 use crate::qemu::stream::Ending;
 use crate::report::log::read_bytes;
 
-/// What a run of a mutant came to.
+/// The outcome of a run of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// A last line with this verdict.
@@ -40,8 +40,7 @@ impl Outcome {
         Self::Lost,
     ];
 
-    /// The outcome's name, in the summary.
-    #[must_use]
+    /// Returns the outcome's name, in the summary.
     pub fn name(self) -> &'static str {
         match self {
             Self::Closed(Verdict::Pass) => "PASS",
@@ -55,7 +54,7 @@ impl Outcome {
     }
 }
 
-/// What a run came to, and the finding if it is one.
+/// The outcome of a run, and the finding if it is one.
 pub type Judged = (Outcome, Option<String>);
 
 /// A serial scenario's tag, its power_state, and a CPU's MPIDR.
@@ -97,19 +96,18 @@ impl Rows {
         self.0.extend(other.0);
     }
 
-    /// How many there are.
-    #[must_use]
+    /// Returns their number.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 }
 
-/// What runs of mutants are held against.
+/// The runs that mutants are compared with.
 #[derive(Clone, Debug)]
 pub struct Reference {
     /// The rows of the unmutated run.
     pub unmutated: Rows,
-    /// The same, and rows of every other idle state.
+    /// These rows, and those of every other idle state.
     pub all: Rows,
     /// The UART that is listened to.
     pub uart: Option<EmergencyUart>,
@@ -117,7 +115,6 @@ pub struct Reference {
 
 impl Reference {
     /// Judges `result`, a run of `image`.
-    #[must_use]
     pub fn judge(&self, class: &Class, image: &[u8], result: &RunResult) -> Judged {
         let turned_off = result.ending == Ending::Exited { success: true };
         if result.diagnosis.is_none() && (turned_off || result.ending == Ending::Parked) {
@@ -135,7 +132,7 @@ impl Reference {
         }
     }
 
-    /// A row that is not as it has to be.
+    /// Returns a row that is not as it has to be.
     fn wrong_row(&self, class: &Class, rows: &Rows) -> Option<String> {
         rows.0.iter().find_map(|(key, figures)| {
             let (tag, state, mpidr) = key;
@@ -151,7 +148,7 @@ impl Reference {
         })
     }
 
-    /// Whether parameter block or appended tree name the UART that is listened
+    /// Returns whether parameter block or appended tree name the UART that is listened
     /// to.
     fn names_uart(&self, image: &[u8]) -> bool {
         let Ok(block) = ParameterBlock::read(image) else {

@@ -41,7 +41,7 @@ fn nodes(tree: &Blob) -> Vec<usize> {
     begins.map(|it| it.0).collect()
 }
 
-/// One of the properties that `wanted` takes: where it is, and what of.
+/// Returns one of the properties that `wanted` takes: where it is, and what of.
 fn choose(
     tree: &Blob,
     random: &mut Random,
@@ -150,7 +150,7 @@ pub(super) fn change_cell(tree: &mut Blob, random: &mut Random) -> Option<String
 }
 
 /// Exchanges the values of two properties of one name.
-fn exchange(tree: &mut Blob, random: &mut Random, names: &[&str]) -> Option<String> {
+pub(super) fn exchange(tree: &mut Blob, random: &mut Random, names: &[&str]) -> Option<String> {
     let (one, what) = choose(tree, random, |name, _| {
         names.is_empty() || names.contains(&name)
     })?;
@@ -161,18 +161,6 @@ fn exchange(tree: &mut Blob, random: &mut Random, names: &[&str]) -> Option<Stri
     let second = std::mem::replace(value(tree, other)?, first);
     *value(tree, one)? = second;
     Some(format!("{what} and {with}"))
-}
-
-pub(super) fn exchange_values(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    exchange(tree, random, &[])
-}
-
-pub(super) fn exchange_states(tree: &mut Blob, random: &mut Random) -> Option<String> {
-    exchange(
-        tree,
-        random,
-        &["arm,psci-suspend-param", "psci-bench,power-level"],
-    )
 }
 
 pub(super) fn change_state(tree: &mut Blob, random: &mut Random) -> Option<String> {
@@ -336,15 +324,6 @@ pub(super) fn corrupt_header(blob: &mut [u8], random: &mut Random) -> String {
     let word = random.pick(&all);
     words[place] = word.to_be_bytes();
     format!("word {place}: {word:#x}")
-}
-
-pub(super) fn corrupt_structure(blob: &mut [u8], random: &mut Random) -> String {
-    flip(&mut blob[40..], random)
-}
-
-pub(super) fn truncate(blob: &mut Vec<u8>, random: &mut Random) -> String {
-    blob.truncate(random.below(blob.len()));
-    format!("to {} bytes", blob.len())
 }
 
 /// Writes a field of 8 bytes of the parameter block: a number that is too

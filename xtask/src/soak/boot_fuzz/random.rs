@@ -5,7 +5,7 @@
 pub struct Random(pub u64);
 
 impl Random {
-    /// The next number, of all 64-bit numbers.
+    /// Returns the next number, of all 64-bit numbers.
     pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut word = self.0;
@@ -14,12 +14,12 @@ impl Random {
         word ^ word >> 31
     }
 
-    /// A number below `end`; 0 where that is 0.
+    /// Returns a number below `end`; 0 where that is 0.
     pub fn below(&mut self, end: usize) -> usize {
         self.word().checked_rem(end as u64).unwrap_or(0) as usize
     }
 
-    /// One of `all`, which are not none.
+    /// Returns one of `all`, which are not none.
     pub fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())].clone()
     }

@@ -21,7 +21,7 @@ use super::classes::{BLOCKS, Change, Class, TREES};
 use super::judge::{Judged, Outcome, Reference, Rows};
 use super::random::Random;
 use crate::board::firmware_kind::Firmware;
-use crate::board::{self, Conduit, Gic, GivenStates, StateId};
+use crate::board::{self, Conduit, Gic, GivenStates, StateFormat};
 use crate::build::firmware::Variant;
 use crate::build::image;
 use crate::build::image_contents::{Contents, ImageWish, contents};
@@ -42,24 +42,24 @@ const TIMEOUT: u64 = 30;
 /// user ended it.
 const COULD_NOT: u8 = 3;
 
-/// What to run.
+/// The options of a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Options {
-    /// How many mutated device trees to boot.
+    /// Number of mutated device trees to boot.
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub trees: u32,
-    /// How many mutated parameter blocks to boot.
+    /// Number of mutated parameter blocks to boot.
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub blocks: u32,
-    /// What the mutations are drawn from: the same number, the same ones.
+    /// Seed of the mutations: equal seeds give equal mutations.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// How many machines to run at a time.
+    /// Number of machines at a time.
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: u16,
 }
 
-/// What mutants are made of.
+/// The sound image that mutants are made of.
 pub(super) struct Base {
     flat: Vec<u8>,
     contents: Contents,
@@ -149,9 +149,6 @@ struct Bench<'b> {
 
 /// Boots mutants, and writes what came of them to `out`. Returns the exit code:
 /// 1 with findings.
-///
-/// # Errors
-/// When something cannot be built, started or written.
 pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Result<u8> {
     let workspace = Workspace::find()?;
     let spec = RunSpec {
@@ -189,7 +186,7 @@ pub fn run(options: &Options, interrupt: &AtomicBool, out: &mut dyn Write) -> Re
     })
 }
 
-/// The rows of unmutated runs: one as the mutants', and one for each power-down
+/// Returns the rows of unmutated runs: one as the mutants', and one for each power-down
 /// state. None where one of them does not pass.
 fn reference(
     workspace: &Workspace,
@@ -199,10 +196,10 @@ fn reference(
     let board = board::load(workspace, BOARD)?;
     let states = board
         .firmware(Firmware::TfA.name())?
-        .idle_states(StateId::Original);
+        .idle_states(StateFormat::Original);
     let states = states.iter().filter(|state| state.is_powerdown());
     let plans = states.map(|state| {
-        let value = state.power_state.get_ref();
+        let value = state.power_state;
         format!("{PLAN} deepest={value:#x} core={value:#x}")
     });
     let mut reference: Option<Reference> = None;
@@ -321,7 +318,7 @@ impl Bench<'_> {
     }
 }
 
-/// A line for each class, one for all, and what the columns mean.
+/// Returns a line for each class, one for all, and what the columns mean.
 fn table(counts: &BTreeMap<&str, Counts>) -> String {
     let mut lines = format!("{:<20}", "class");
     for outcome in Outcome::ALL {

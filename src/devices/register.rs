@@ -1,0 +1,53 @@
+//! One register of a device, with its fields by name.
+
+use core::marker::PhantomData;
+
+use tock_registers::fields::FieldValue;
+use tock_registers::{LocalRegisterCopy, RegisterLongName};
+
+use super::bus::{Bus, Width};
+
+/// A register of 32 bits, by its offset in bytes. `R` has the fields, if it has any.
+pub struct Register<R: RegisterLongName = ()> {
+    offset: u32,
+    fields: PhantomData<R>,
+}
+
+impl<R: RegisterLongName> Register<R> {
+    /// Returns the register at this offset.
+    pub const fn at(offset: u32) -> Self {
+        let fields = PhantomData;
+        Self { offset, fields }
+    }
+
+    /// Returns the offset.
+    pub const fn offset(&self) -> u32 {
+        self.offset
+    }
+
+    /// Reads the register as a number.
+    pub(super) fn get(&self, bus: &mut dyn Bus) -> u32 {
+        bus.read(self.offset.into(), Width::Word)
+    }
+
+    /// Writes a number.
+    pub(super) fn set(&self, bus: &mut dyn Bus, value: u32) {
+        bus.write(self.offset.into(), Width::Word, value);
+    }
+
+    /// Reads the register by its fields.
+    pub(super) fn read(&self, bus: &mut dyn Bus) -> LocalRegisterCopy<u32, R> {
+        LocalRegisterCopy::new(self.get(bus))
+    }
+
+    /// Writes these fields, and 0 to all others.
+    pub(super) fn write(&self, bus: &mut dyn Bus, fields: FieldValue<u32, R>) {
+        self.set(bus, fields.value);
+    }
+
+    /// Reads the register and writes it with these fields changed.
+    pub(super) fn modify(&self, bus: &mut dyn Bus, fields: FieldValue<u32, R>) {
+        let old = self.get(bus);
+        self.set(bus, fields.modify(old));
+    }
+}

@@ -1,0 +1,104 @@
+//! System registers that the package aarch64-cpu lacks, in its form. Unlike the
+//! package's, their accesses also stay in order among loads and stores: they are no
+//! `nomem`.
+
+use core::arch::asm;
+
+use aarch64_cpu::registers::{Readable, Writeable};
+use tock_registers::register_bitfields;
+
+register_bitfields! { u64,
+    pub CTR_EL0 [
+        /// Log2 of the words of the shortest line of a data cache.
+        DMINLINE OFFSET(16) NUMBITS(4),
+    ],
+    pub DCZID_EL0 [
+        /// Log2 of the words of a block.
+        BS OFFSET(0) NUMBITS(4),
+        /// DC ZVA is prohibited.
+        DZP OFFSET(4) NUMBITS(1),
+    ],
+    pub ISR_EL1 [ F OFFSET(6), I OFFSET(7) ],
+    pub ICC_SRE_EL1 [ SRE OFFSET(0) ],
+    pub PMCR_EL0 [
+        /// All counters are on.
+        E OFFSET(0),
+        /// The cycle counter counts every 64th cycle.
+        D OFFSET(3),
+        /// The cycle counter stands where counting is prohibited.
+        DP OFFSET(5),
+        /// The cycle counter overflows at 64 bits.
+        LC OFFSET(6),
+    ],
+    pub PMCCFILTR_EL0 [
+        /// Cycles of EL2 count, too.
+        NSH OFFSET(27),
+    ],
+    pub PMCNTENSET_EL0 [
+        /// The cycle counter.
+        C OFFSET(31),
+    ]
+}
+
+macro_rules! access {
+    (read, $name:ident, $fields:ty, $register:literal) => {
+        impl Readable for types::$name {
+            type T = u64;
+            type R = $fields;
+
+            #[inline]
+            fn get(&self) -> u64 {
+                let value: u64;
+                // SAFETY: none of the registers listed here changes when it is read.
+                unsafe { asm!(concat!("mrs {}, ", $register), out(reg) value, options(nostack)) };
+                value
+            }
+        }
+    };
+    (write, $name:ident, $fields:ty, $register:literal) => {
+        impl Writeable for types::$name {
+            type T = u64;
+            type R = $fields;
+
+            #[inline]
+            fn set(&self, value: u64) {
+                // SAFETY: the registers listed here set up timer, cycle counter and
+                // interrupts of this CPU, which are polled but for one loop, or send an
+                // SGI to CPUs that poll for it. None of them changes memory.
+                unsafe { asm!(concat!("msr ", $register, ", {}"), in(reg) value, options(nostack)) }
+            }
+        }
+    };
+}
+
+macro_rules! system_registers {
+    ($($name:ident<$fields:ty>, $register:literal: $($access:ident)+;)+) => {
+        mod types {
+            $(#[expect(non_camel_case_types, reason = "registers' names")] pub struct $name;)+
+        }
+        $(
+            pub const $name: types::$name = types::$name;
+            $(access!($access, $name, $fields, $register);)+
+        )+
+    };
+}
+
+// The names CNTV_*_EL02 exist where E2H is 1. Assemblers know them only with FEAT_VHE.
+system_registers! {
+    CTR_EL0<CTR_EL0::Register>, "ctr_el0": read;
+    DCZID_EL0<DCZID_EL0::Register>, "dczid_el0": read;
+    ISR_EL1<ISR_EL1::Register>, "isr_el1": read;
+    ICC_SRE_EL1<ICC_SRE_EL1::Register>, "icc_sre_el1": read;
+    ICC_CTLR_EL1<()>, "icc_ctlr_el1": read write;
+    ICC_BPR1_EL1<()>, "icc_bpr1_el1": write;
+    ICC_SGI1R_EL1<()>, "icc_sgi1r_el1": write;
+    PMCR_EL0<PMCR_EL0::Register>, "pmcr_el0": read write;
+    PMCCFILTR_EL0<PMCCFILTR_EL0::Register>, "pmccfiltr_el0": read write;
+    PMCNTENSET_EL0<PMCNTENSET_EL0::Register>, "pmcntenset_el0": read write;
+    PMCNTENCLR_EL0<PMCNTENSET_EL0::Register>, "pmcntenclr_el0": write;
+    PMCCNTR_EL0<()>, "pmccntr_el0": read;
+    CNTHP_CVAL_EL2<()>, "cnthp_cval_el2": write;
+    CNTV_TVAL_EL02<()>, "s3_5_c14_c3_0": write;
+    CNTV_CTL_EL02<()>, "s3_5_c14_c3_1": write;
+    CNTV_CVAL_EL02<()>, "s3_5_c14_c3_2": write;
+}

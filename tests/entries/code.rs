@@ -1,0 +1,137 @@
+//! The linked image's code: words, symbols and the paths through them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use object::{Object, ObjectSection, ObjectSymbol};
+use xtask::setup::workspace::Workspace;
+
+/// The program's code by address, and its symbols.
+#[derive(Clone)]
+pub struct Code {
+    pub words: BTreeMap<u64, u32>,
+    pub symbols: BTreeMap<String, u64>,
+}
+
+impl Code {
+    pub fn load() -> Self {
+        let workspace = Workspace::find().expect("the workspace");
+        let path = xtask::build::payload::build(&workspace).expect("the payload builds");
+        let file = fs::read(path).expect("the ELF file");
+        let elf = object::File::parse(&*file).expect("an ELF file");
+        let text = elf.section_by_name(".text").expect(".text");
+        let words = text.data().expect("code").chunks_exact(4);
+        let words = words.map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")));
+        let symbols = elf.symbols();
+        Self {
+            words: (text.address()..).step_by(4).zip(words).collect(),
+            symbols: symbols
+                .filter_map(|symbol| Some((symbol.name().ok()?.to_string(), symbol.address())))
+                .collect(),
+        }
+    }
+
+    pub fn symbol(&self, name: &str) -> u64 {
+        let found = self.symbols.get(name);
+        *found.unwrap_or_else(|| panic!("no symbol {name}"))
+    }
+
+    pub fn word(&self, address: u64) -> u32 {
+        let found = self.words.get(&address);
+        *found.unwrap_or_else(|| panic!("no code at {address:#x}"))
+    }
+
+    /// The words from one symbol up to another.
+    pub fn between(&self, begin: &str, end: &str) -> Vec<u32> {
+        let range = self.symbol(begin)..self.symbol(end);
+        self.words.range(range).map(|(_, word)| *word).collect()
+    }
+
+    /// Lists the addresses of the words for which `is` returns true.
+    pub fn places(&self, is: impl Fn(u32) -> bool) -> Vec<u64> {
+        let found = self.words.iter().filter(|(_, word)| is(**word));
+        found.map(|(at, _)| *at).collect()
+    }
+
+    /// Code with other words from this address on.
+    pub fn with(&self, at: u64, words: &[u32]) -> Self {
+        let mut code = self.clone();
+        code.words
+            .extend((at..).step_by(4).zip(words.iter().copied()));
+        code
+    }
+
+    /// Follows every path from the symbol `entry`. `step` gets an address, its word and a
+    /// state, and returns the state after the word, or None where the path ends.
+    pub fn follow<S: Clone + Ord>(
+        &self,
+        entry: &str,
+        first: S,
+        mut step: impl FnMut(u64, u32, S) -> Result<Option<S>, String>,
+    ) -> Result<(), String> {
+        let mut seen = BTreeSet::new();
+        // An address, and the addresses to return to.
+        let mut pending = vec![(self.symbol(entry), first, Vec::new())];
+        while let Some(place) = pending.pop() {
+            if !seen.insert(place.clone()) {
+                continue;
+            }
+            let (at, state, mut callers) = place;
+            let word = self.word(at);
+            let Some(state) = step(at, word, state)? else {
+                continue;
+            };
+            let target = |offset: i64| at.wrapping_add_signed(offset);
+            let next = match flow(word) {
+                Flow::On => at + 4,
+                Flow::Jump(offset) => target(offset),
+                Flow::Either(offset) => {
+                    pending.push((target(offset), state.clone(), callers.clone()));
+                    at + 4
+                }
+                Flow::Call(offset) => {
+                    callers.push(at + 4);
+                    target(offset)
+                }
+                Flow::Return => callers.pop().ok_or("a return without a call")?,
+            };
+            pending.push((next, state, callers));
+        }
+        Ok(())
+    }
+}
+
+/// Sign-extends the low `bits` of `value`.
+pub fn signed(value: u32, bits: u32) -> i64 {
+    i64::from(value << (32 - bits)) << 32 >> (64 - bits)
+}
+
+/// The word at which a CPU goes on (Arm ARM, C4.1.65 "Branches, Exception
+/// Generating and System instructions").
+pub enum Flow {
+    /// On to the next word.
+    On,
+    /// To there, and nowhere else.
+    Jump(i64),
+    /// To there or on.
+    Either(i64),
+    /// To there, and back to the next word.
+    Call(i64),
+    /// Back to the caller.
+    Return,
+}
+
+pub fn flow(word: u32) -> Flow {
+    match word {
+        w if w >> 26 == 0b00_0101 => Flow::Jump(signed(w, 26) * 4),
+        w if w >> 26 == 0b10_0101 => Flow::Call(signed(w, 26) * 4),
+        // B.cond, CBZ, CBNZ: 19 bits of offset from bit 5.
+        w if w >> 24 == 0x54 || w >> 25 & 0x3f == 0b01_1010 => {
+            Flow::Either(signed(w >> 5 & 0x7_ffff, 19) * 4)
+        }
+        // TBZ, TBNZ: 14 bits.
+        w if w >> 25 & 0x3f == 0b01_1011 => Flow::Either(signed(w >> 5 & 0x3fff, 14) * 4),
+        w if w & 0xffff_fc1f == 0xd65f_0000 => Flow::Return,
+        _ => Flow::On,
+    }
+}

@@ -1,0 +1,168 @@
+//! The devices of a board file: UART, timers, interrupt controller, watchdog.
+
+use psci_bench::board::Region;
+use psci_bench::image::{EmergencyUart, UartKind};
+use psci_bench::spec::counter::CounterErratum;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+/// The console's UART.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Uart {
+    pub(crate) kind: UartKind,
+    pub(crate) base: u64,
+    pub(crate) size: u64,
+    /// Left shift from register number to byte offset; only for a 16550.
+    pub(crate) reg_shift: Option<u8>,
+    /// Width of a register access in bytes; only for a 16550.
+    pub(crate) reg_io_width: Option<u8>,
+}
+
+impl Uart {
+    pub(crate) fn registers(&self) -> Region {
+        let (base, size) = (self.base, self.size);
+        Region { base, size }
+    }
+
+    /// Returns the UART as the parameter block has it.
+    pub fn emergency(&self) -> EmergencyUart {
+        EmergencyUart {
+            kind: self.kind,
+            base: self.base,
+            reg_shift: self.reg_shift.unwrap_or(0),
+            io_width: self.reg_io_width.unwrap_or(1),
+        }
+    }
+}
+
+/// The INTIDs of the per-CPU timers, all of them PPIs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Timer {
+    pub(crate) secure_physical: u32,
+    pub(crate) physical: u32,
+    pub(crate) r#virtual: u32,
+    pub(crate) hypervisor: u32,
+    #[serde(default, deserialize_with = "counter_erratum")]
+    pub(crate) erratum: Option<CounterErratum>,
+    /// The frame that wakes a CPU where those timers stop.
+    pub(crate) frame: Option<Frame>,
+}
+
+/// Reads an erratum by its property in a device tree.
+fn counter_erratum<'d, D: Deserializer<'d>>(value: D) -> Result<Option<CounterErratum>, D::Error> {
+    let name = String::deserialize(value)?;
+    let mut errata = CounterErratum::OF_SOCS.into_iter();
+    let found = errata.find(|erratum| erratum.name() == name);
+    let names = CounterErratum::OF_SOCS.map(CounterErratum::name).join(", ");
+    let unknown = || D::Error::custom(format!("{name:?} is not one of {names}"));
+    found.map(Some).ok_or_else(unknown)
+}
+
+impl Timer {
+    /// Returns the INTIDs in the order of the device tree binding.
+    pub(crate) fn intids(&self) -> [u32; 4] {
+        let (secure, el2) = (self.secure_physical, self.hypervisor);
+        [secure, self.physical, self.r#virtual, el2]
+    }
+}
+
+/// A frame of the memory-mapped timer that is not secure. It wakes a CPU from states
+/// in which the CPU's own timer stops.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Frame {
+    /// First address of CNTBaseN.
+    pub base: u64,
+    pub(crate) size: u64,
+    /// INTID of the physical timer's interrupt, an SPI.
+    pub interrupt: u32,
+    /// CNTCTLBase.
+    pub(crate) control: Region,
+    /// The frame's number in CNTCTLBase.
+    pub(crate) number: u32,
+}
+
+impl Frame {
+    /// Returns CNTCTLBase and CNTBaseN.
+    pub(crate) fn registers(&self) -> [Region; 2] {
+        let (base, size) = (self.base, self.size);
+        [self.control, Region { base, size }]
+    }
+}
+
+/// A GICv2's frames.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct GicV2 {
+    pub(crate) distributor: Region,
+    pub(crate) cpu_interface: Region,
+}
+
+/// A GICv3's frames.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GicV3 {
+    pub(crate) distributor: Region,
+    /// The redistributors in the order in which CPUs have them.
+    pub(crate) redistributors: Vec<Region>,
+}
+
+/// The interrupt controller; of an emulated board, each that can be chosen.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Controller {
+    /// The version if none is asked for: 2 or 3.
+    pub(crate) default: u32,
+    pub(crate) v2: Option<GicV2>,
+    pub(crate) v3: Option<GicV3>,
+}
+
+/// A watchdog that is not secure and resets the board.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(
+    tag = "kind",
+    deny_unknown_fields,
+    rename_all = "kebab-case",
+    rename_all_fields = "kebab-case"
+)]
+pub enum Watchdog {
+    /// Arm PrimeCell SP805.
+    Sp805 {
+        /// All registers.
+        registers: Region,
+        /// Frequency of WDOGCLK in Hz.
+        clock: u32,
+        /// INTID of the interrupt, an SPI.
+        interrupt: Option<u32>,
+    },
+    /// SBSA generic watchdog, which counts as the system counter does.
+    SbsaGwdt {
+        /// The control frame.
+        control: Region,
+        /// The refresh frame.
+        refresh: Region,
+        /// INTID of WS0, an SPI.
+        interrupt: u32,
+    },
+}
+
+impl Watchdog {
+    /// Returns the frames in the order of the device tree binding.
+    pub fn frames(&self) -> Vec<Region> {
+        match *self {
+            Self::Sp805 { registers, .. } => vec![registers],
+            Self::SbsaGwdt {
+                control, refresh, ..
+            } => vec![control, refresh],
+        }
+    }
+
+    pub(crate) fn interrupt(&self) -> Option<u32> {
+        match *self {
+            Self::Sp805 { interrupt, .. } => interrupt,
+            Self::SbsaGwdt { interrupt, .. } => Some(interrupt),
+        }
+    }
+}

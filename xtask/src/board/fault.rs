@@ -1,0 +1,54 @@
+//! A fault of a board file, and its line.
+
+use anyhow::anyhow;
+use toml::de::{DeTable, DeValue};
+
+/// A fault of a board file.
+pub(super) struct Fault {
+    /// The value, as in `gic.v3.redistributors[1]`.
+    path: String,
+    reason: String,
+}
+
+/// Makes a check fail with the value's path and the reason.
+pub(super) fn refuse(path: impl ToString, reason: impl ToString) -> Result<(), Fault> {
+    let (path, reason) = (path.to_string(), reason.to_string());
+    Err(Fault { path, reason })
+}
+
+impl Fault {
+    /// Returns the message for the file `name` with this text.
+    pub(super) fn in_file(&self, name: &str, text: &str) -> anyhow::Error {
+        let Self { path, reason } = self;
+        let line = line(text, offset(text, path));
+        anyhow!("{name}:{line}: {path}: {reason}")
+    }
+}
+
+/// Returns the number of the line at `offset` in `text`.
+pub(super) fn line(text: &str, offset: usize) -> usize {
+    let before = text.bytes().take(offset);
+    before.filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// Finds the value at `path`, or the nearest table or list that would contain it.
+fn offset(text: &str, path: &str) -> usize {
+    let Ok(root) = DeTable::parse(text) else {
+        return 0;
+    };
+    let root = DeValue::Table(root.into_inner());
+    let (mut at, mut here) = (0, &root);
+    for step in path.split(['.', '[']) {
+        let found = match here {
+            DeValue::Table(table) => table.get(step),
+            DeValue::Array(list) => {
+                let index = step.trim_end_matches(']').parse::<usize>();
+                index.ok().and_then(|index| list.get(index))
+            }
+            _ => None,
+        };
+        let Some(found) = found else { break };
+        (at, here) = (found.span().start, found.get_ref());
+    }
+    at
+}

@@ -1,0 +1,118 @@
+//! The exit code of a report, and what is wrong with its runs and jobs.
+
+use super::common::{FAILED, INCOMPLETE};
+use crate::report::export::Report;
+use crate::report::jobs::matrix::Matrix;
+use crate::report::jobs::outcome::{Outcome, outcome};
+use crate::report::model::{Run, heading};
+use crate::setup::plural::many;
+use crate::setup::progress::say;
+
+/// Exit code when a figure is worse than the baseline's.
+const REGRESSION: u8 = 1;
+
+/// Says what is wrong with jobs, and the exit code for it.
+pub(super) fn judge_jobs(matrix: &Matrix, runs: &[Run]) -> u8 {
+    let mut worst = 0;
+    let of_jobs = matrix.jobs.iter().flat_map(|job| &job.notes);
+    for note in matrix.notes.iter().chain(of_jobs) {
+        say(note);
+    }
+    for what in &matrix.unread {
+        worst = INCOMPLETE;
+        say(what);
+    }
+    for job in &matrix.jobs {
+        let (outcome, said) = outcome(job, runs);
+        let code = match outcome {
+            Outcome::Passed => continue,
+            Outcome::Failed => FAILED,
+            Outcome::Incomplete => INCOMPLETE,
+        };
+        worst = code.max(worst);
+        let said = said.join("; ");
+        let mark = if said.is_empty() { "" } else { ": " };
+        say(&format!("{}: {}{mark}{said}", job.name, outcome.word()));
+    }
+    worst
+}
+
+/// Says what is wrong, and the exit code for it: a log that is incomplete has
+/// figures that can not be relied on, and comes before what they say.
+pub(super) fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
+    let mut code = 0;
+    for comparison in &report.comparisons {
+        let points = comparison.point_regressions().count();
+        let count = comparison.regressions().count() + points;
+        if count == 0 {
+            continue;
+        }
+        code = REGRESSION;
+        let rows = comparison.regressions().map(|(test, change)| {
+            let name = heading(&change.metric).to_owned();
+            (name, test, change.percent())
+        });
+        let points = comparison
+            .point_regressions()
+            .map(|(test, change)| (change.point.key(), test, change.percent()));
+        let far = |percent: Option<f64>| percent.unwrap_or(f64::INFINITY);
+        let worst = rows
+            .chain(points)
+            .max_by(|a, b| far(a.2).total_cmp(&far(b.2)));
+        let worst = worst.map_or(String::new(), |(name, test, percent)| {
+            format!(
+                "; the greatest is {name} in {}, {}",
+                test.scenario.word(),
+                percent.map_or("from zero".to_owned(), |it| format!("{it:+.2} %"))
+            )
+        });
+        let count = many(count, "regression");
+        let baseline = &comparison.baseline.source.input;
+        say(&format!("{count} against {baseline}{worst}"));
+    }
+    for comparison in &report.comparisons {
+        for lack in comparison.lacks() {
+            code = INCOMPLETE;
+            say(&format!(
+                "the comparison with {} is incomplete: {lack}",
+                comparison.baseline.source.input
+            ));
+        }
+    }
+    for run in report.runs.iter().chain(baseline) {
+        let (input, place) = (&run.source.input, run.source.place);
+        for doubt in run.doubts() {
+            say(&format!("{input} (run {place}): {doubt}"));
+        }
+    }
+    if !all_complete(report.runs.iter().chain(baseline)) {
+        code = INCOMPLETE;
+    }
+    code
+}
+
+/// Returns whether all `runs` are there to their ends; says what lacks of which is not.
+pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r Run>) -> bool {
+    let mut complete = true;
+    for run in runs.into_iter().filter(|run| !run.is_complete()) {
+        complete = false;
+        let source = &run.source;
+        say(&format!(
+            "{} (run {}): {}",
+            source.input,
+            source.place,
+            lacks(run)
+        ));
+    }
+    complete
+}
+
+/// Returns what an incomplete run lacks, and what to do.
+fn lacks(run: &Run) -> String {
+    let mut all = run.integrity.shortfalls();
+    if run.integrity.records.is_none() && run.version.is_some() {
+        all.push("no record".to_owned());
+    }
+    all.push(run.end_lacks());
+    format!("incomplete: {}", all.join("; "))
+}

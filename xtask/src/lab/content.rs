@@ -1,0 +1,115 @@
+//! The file that a board starts from, of the one that it starts from now.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+
+use super::cell::Content;
+use super::engine::Engine;
+use super::recovery::{self, Recovery};
+use crate::board::Board;
+use crate::build::fip::{self, Builder, read};
+use crate::build::package::{self, Recipe};
+use crate::setup::progress::say;
+use crate::setup::read_file;
+use crate::setup::workspace::Workspace;
+
+/// A FIP of the user's, or a recovery image with one.
+pub struct Base<'b> {
+    /// The board that starts from it.
+    pub board: &'b Board,
+    /// The file.
+    pub path: &'b Path,
+    /// The engine that puts it onto the board.
+    pub engine: Engine,
+    /// The key of the non-trusted firmware, if BL33 is signed.
+    pub key: Option<&'b Path>,
+}
+
+impl Base<'_> {
+    /// Returns the file with what `image` builds as BL33.
+    pub fn content(
+        &self,
+        workspace: &Workspace,
+        image: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Content> {
+        let at = || format!("--base {}", self.path.display());
+        let file = read_file::read("--base", self.path, recovery::FILE_MAX)?;
+        if !recovery::is_zip(&file) {
+            if recovery::has_zip(&file) && !fip::layout::is_fip(&file) {
+                bail!(
+                    "{}: something comes before the zip in it, as in an archive that unpacks \
+                     itself: give the zip alone",
+                    at()
+                );
+            }
+            return self.fip_alone(self.build(workspace, &file, image).with_context(at)?);
+        }
+        let Some(lab) = &self.board.lab else {
+            bail!(
+                "{}: this is a zip, and the board file of {} has no [lab], which says where the \
+                 FIP is in one",
+                at(),
+                self.board.title
+            );
+        };
+        let mut zip = Recovery::open(&file, &lab.recovery).with_context(at)?;
+        let old = zip.fip().with_context(at)?;
+        for name in zip.check().with_context(at)? {
+            say(&format!(
+                "warning: {}: {name} is compressed in a way that is not known here: it is copied, \
+                 and nobody has looked whether it is broken",
+                at()
+            ));
+        }
+        let fip = self.build(workspace, &old, image).with_context(at)?;
+        Ok(Content::Recovery {
+            file: "recovery.zip".to_owned(),
+            data: zip.with(&fip).with_context(at)?,
+        })
+    }
+
+    fn fip_alone(&self, data: Vec<u8>) -> Result<Content> {
+        if let Some(lab) = self
+            .board
+            .lab
+            .as_ref()
+            .filter(|_| self.engine == Engine::Lava)
+        {
+            bail!(
+                "--base {}: this is a FIP alone, and LAVA puts a recovery image on {}: give the \
+                 zip that has {}",
+                self.path.display(),
+                self.board.title,
+                lab.recovery
+            );
+        }
+        let file = package::package(self.board)?.file.clone();
+        Ok(Content::Loose { file, data })
+    }
+
+    /// Returns the FIP `old`, with BL33 replaced.
+    fn build(
+        &self,
+        workspace: &Workspace,
+        old: &[u8],
+        image: impl FnOnce() -> Result<Vec<u8>>,
+    ) -> Result<Vec<u8>> {
+        let (package, warning) = read(old).context("the FIP")?;
+        if let Some(warning) = warning {
+            say(&format!("warning: the FIP: {warning}"));
+        }
+        let recipe = Recipe {
+            base: Some(Builder::of(&package, old)?),
+            given: Vec::new(),
+            key: self.key,
+            image: Vec::new(),
+        };
+        recipe.check(self.board)?;
+        let image = image()?;
+        let mut builder = package::fip(workspace, Recipe { image, ..recipe })?;
+        let align = package::package(self.board)?.align.max(package.align());
+        builder.align(align)?;
+        builder.build()
+    }
+}

@@ -1,0 +1,86 @@
+//! The templates of the files that engines take. Their comments are for people,
+//! and no serialiser writes comments.
+
+use anyhow::Result;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
+
+use super::words::is_odd;
+
+/// The files, by name.
+const TEMPLATES: [(&str, &str); 6] = [
+    ("job.yaml", include_str!("templates/job.yaml.j2")),
+    ("device.yaml", include_str!("templates/device.yaml.j2")),
+    ("device.jinja2", include_str!("templates/device.jinja2.j2")),
+    ("env.yaml", include_str!("templates/env.yaml.j2")),
+    (
+        "test_psci_bench.py",
+        include_str!("templates/test_psci_bench.py.j2"),
+    ),
+    ("pytest.ini", include_str!("templates/pytest.ini.j2")),
+];
+
+/// Returns the files `names` with what `context` says.
+pub(super) fn render(
+    names: &[&'static str],
+    context: &Value,
+) -> Result<Vec<(&'static str, String)>> {
+    let mut templates = Environment::new();
+    let mut syntax = SyntaxConfig::builder();
+    syntax.trim_blocks(true).lstrip_blocks(true);
+    templates.set_syntax(syntax.keep_trailing_newline(true).build()?);
+    templates.set_undefined_behavior(UndefinedBehavior::Strict);
+    templates.set_auto_escape_callback(|_| AutoEscape::None);
+    templates.add_filter("quoted", |text: &str| quoted(text));
+    for (name, template) in TEMPLATES {
+        templates.add_template(name, template)?;
+    }
+    let file = |name: &&'static str| {
+        Ok((
+            *name,
+            templates.get_template(name)?.render(context.clone())?,
+        ))
+    };
+    names.iter().map(file).collect()
+}
+
+/// Returns `text` as a scalar of YAML that is a string: single-quoted if possible,
+/// else as JSON, which YAML 1.2 takes.
+fn quoted(text: &str) -> String {
+    if !text.chars().any(is_odd) {
+        return format!("'{}'", text.replace('\'', "''"));
+    }
+    let json = serde_json::Value::from(text).to_string();
+    let escaped = json.chars().map(|c| match is_odd(c) {
+        true => format!("\\u{:04x}", u32::from(c)),
+        false => c.to_string(),
+    });
+    escaped.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_text_is_read_back() {
+        assert_eq!(quoted("it's: #1"), "'it''s: #1'");
+        assert_eq!(quoted("a\nb\t\"c\""), r#""a\nb\t\"c\"""#);
+        for text in [
+            "",
+            "plain",
+            "no",
+            "1.0",
+            "it's",
+            "a\nb",
+            "\\w+",
+            "{x}",
+            "- y",
+            "\u{7f}",
+            "a\u{2028}b",
+        ] {
+            let read: String = serde_saphyr::from_str(&quoted(text)).expect("a scalar");
+            assert_eq!(read, text);
+        }
+    }
+}

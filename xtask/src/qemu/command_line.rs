@@ -1,0 +1,85 @@
+//! QEMU's command line.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::host_cpu;
+use crate::setup::process;
+
+/// The program.
+pub const PROGRAM: &str = "qemu-system-aarch64";
+/// The options of a run from here for which lab engines have their own.
+const ATTACHED: &str = "-display none -nic none -monitor none -serial stdio";
+
+/// QEMU's command line, in the parts for which lab engines have words of their own.
+#[derive(Clone, Debug)]
+pub struct CommandLine {
+    /// `-M`.
+    pub machine: String,
+    /// `-cpu`.
+    pub cpu: String,
+    /// `-m`, in MiB.
+    pub memory_mib: String,
+    /// The words of all options that name no file.
+    pub options: Vec<String>,
+    /// The option for the file that the machine starts, and the file.
+    pub boot: (&'static str, PathBuf),
+    /// A file that is in memory before the machine starts, and its address.
+    pub preload: Option<(PathBuf, u64)>,
+    /// Further words that the file needs: a guest's kernel, boot arguments.
+    pub rest: Vec<OsString>,
+}
+
+impl CommandLine {
+    /// Returns QEMU's arguments.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let machine = [
+            "-M",
+            &self.machine,
+            "-cpu",
+            &self.cpu,
+            "-m",
+            &self.memory_mib,
+        ];
+        let words = machine.into_iter().chain(ATTACHED.split(' '));
+        let words = words.chain(self.options.iter().map(String::as_str));
+        let mut arguments: Vec<OsString> = words.map(OsString::from).collect();
+        let (option, file) = &self.boot;
+        arguments.extend([option.into(), file.into()]);
+        if let Some((file, address)) = &self.preload {
+            arguments.extend(preload(file, *address));
+        }
+        arguments.extend_from_slice(&self.rest);
+        arguments
+    }
+}
+
+/// Returns the arguments by which the bytes of `file` are in memory, at `address`,
+/// before the machine starts.
+pub fn preload(file: &Path, address: u64) -> [OsString; 2] {
+    // A comma in a value is written twice.
+    let file = file.to_string_lossy().replace(',', ",,");
+    let device = format!("loader,file={file},addr={address:#x},force-raw=on");
+    ["-device".into(), device.into()]
+}
+
+/// Returns the command that starts QEMU with `arguments`. Where possible, the
+/// kernel ends QEMU when this process is killed: a machine that hangs would
+/// otherwise use a CPU for ever. With `-icount`, all of QEMU is on one CPU of
+/// the host: [`host_cpu`] gives the reason.
+pub fn command(arguments: &[OsString]) -> Command {
+    let mut words: Vec<OsString> = Vec::new();
+    if process::find("setpriv").is_some() {
+        words.extend(["setpriv", "--pdeathsig", "KILL"].map(OsString::from));
+    }
+    if arguments.iter().any(|argument| argument == "-icount") {
+        words.extend(host_cpu::prefix());
+    }
+    words.push(PROGRAM.into());
+    words.extend_from_slice(arguments);
+    let mut words = words.into_iter();
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
+    command
+}

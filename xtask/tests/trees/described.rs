@@ -1,0 +1,176 @@
+//! The class of a tree, and its board as text.
+
+use std::fmt::{Debug, Write};
+
+use dtoolkit::fdt::{Fdt, FdtNode};
+use dtoolkit::standard::{NodeStandard, Status};
+use dtoolkit::{Node as _, Property as _};
+use psci_bench::board::{Board, BoardError, Cpu, LabelSource};
+use psci_bench::record::crc::Crc32;
+use xtask::build::device_tree::adapt;
+
+/// The class of a tree of which the payload makes a board.
+pub const USABLE: &str = "usable";
+
+/// A property of an error, a part of its message, and the class of the tree. The value
+/// in the message follows a class that ends with a blank.
+const CLASSES: [(&str, &str, &str); 10] = [
+    ("", "has no PSCI", "firmware: no PSCI"),
+    ("compatible", "PSCI 0.1", "firmware: PSCI 0.1"),
+    ("", "stdout-path", "console: the tree names none"),
+    (
+        "stdout-path",
+        "no node has",
+        "console: the tree names a node that it has not",
+    ),
+    ("status", "\"", "console: it is disabled"),
+    ("compatible", "\"", "console: no driver for "),
+    (
+        "",
+        "boot loaders fill",
+        "memory: for the boot loader to fill in",
+    ),
+    (
+        "",
+        "overlaps memory at ",
+        "devices: in memory that is not reserved",
+    ),
+    ("", "no node /cpus", "CPUs: none"),
+    ("enable-method", "\"", "CPUs: enable-method "),
+];
+
+/// A tree that was read or refused.
+pub struct Judged {
+    pub class: String,
+    /// The path of the node that is wrong.
+    pub path: String,
+    /// The checksum of the description.
+    pub digest: u32,
+}
+
+fn class_of(error: &BoardError) -> Option<String> {
+    let is = |(property, part, _): &&(&str, &str, &str)| {
+        error.property == *property && error.message.contains(part)
+    };
+    let (_, _, class) = CLASSES.iter().find(is)?;
+    let value = error.message.split('"').nth(1).unwrap_or_default();
+    let value = if class.ends_with(' ') { value } else { "" };
+    Some(format!("{class}{value}"))
+}
+
+/// Classifies the tree `name`. The host tool changes the boot arguments of a user's tree
+/// that is usable, and nothing else.
+pub fn judge(name: &str, blob: &[u8]) -> Result<Judged, String> {
+    let wrong = |what: String| format!("{name}: {what}");
+    let text = describe(blob);
+    let (class, path) = match Board::read(blob) {
+        Ok(board) => {
+            second_opinion(&board, blob).map_err(wrong)?;
+            (USABLE.to_owned(), String::new())
+        }
+        Err(error) => {
+            let class = class_of(&error).ok_or_else(|| wrong(error.to_string()))?;
+            (class, error.path)
+        }
+    };
+    let args = "iterations=8 only=off";
+    match (class == USABLE, adapt(blob, Some(args))) {
+        (true, Ok(adapted)) => {
+            let is_same = |(old, new): (&str, &str)| {
+                old == new || new == format!("{:<12} {args:?}", "bootargs")
+            };
+            let adapted = describe(&adapted);
+            if !text.lines().zip(adapted.lines()).all(is_same) {
+                return Err(wrong(format!("with boot arguments:\n{adapted}")));
+            }
+        }
+        (false, Err(_)) => {}
+        (_, adapted) => {
+            let length = adapted.map(|tree| tree.len());
+            return Err(wrong(format!(
+                "{class}, and with boot arguments {length:?}"
+            )));
+        }
+    }
+    let digest = Crc32::of(text.as_bytes());
+    Ok(Judged {
+        class,
+        path,
+        digest,
+    })
+}
+
+/// Compares the parts of a tree that another crate reads.
+fn second_opinion(board: &Board<'_>, blob: &[u8]) -> Result<(), String> {
+    let fdt = Fdt::new_unchecked(blob);
+    let text = |node: &str, name| {
+        let property = fdt.find_node(node)?.property(name)?;
+        let bytes = property.value().split(|byte| *byte == 0).next()?;
+        Some(String::from_utf8_lossy(bytes).into_owned())
+    };
+    let model = text("/", "model").or_else(|| text("/", "compatible"));
+    let bootargs = text("/chosen", "bootargs");
+    let cpus = fdt.find_node("/cpus").ok_or("no node /cpus")?;
+    let is_cpu = |node: &FdtNode<'_>| {
+        let kind = node.property("device_type");
+        kind.is_some_and(|kind| kind.value() == b"cpu\0") && node.status() == Ok(Status::Okay)
+    };
+    let count = cpus.children().filter(is_cpu).count();
+    let found = (board.model.into(), board.bootargs.into(), board.cpu_count);
+    let expected = (
+        model.unwrap_or_default(),
+        bootargs.unwrap_or_default(),
+        count,
+    );
+    match found == expected {
+        true => Ok(()),
+        false => Err(format!("{found:?}, and by dtoolkit {expected:?}")),
+    }
+}
+
+/// The CPUs with their labels. A CPU and not its tree shows if Aff0 numbers threads, so
+/// one of the two has to do.
+fn labels(board: &Board<'_>) -> Result<(LabelSource, Vec<Cpu>), BoardError> {
+    let mut cpus = vec![Cpu::default(); board.cpu_count];
+    let source = board.cpus(false, &mut cpus);
+    let source = source.or_else(|_| board.cpus(true, &mut cpus))?;
+    Ok((source, cpus))
+}
+
+/// All that is read of a tree, or its class and error.
+pub fn describe(blob: &[u8]) -> String {
+    let board = match Board::read(blob) {
+        Ok(board) => board,
+        Err(error) => return format!("{}\n{error}\n", class_of(&error).unwrap_or_default()),
+    };
+    let mut text = String::new();
+    let mut line = |name: &str, value: &dyn Debug| {
+        writeln!(text, "{name:<12} {value:x?}").expect("a String takes all");
+    };
+    line("model", &board.model);
+    line("console", &board.uart);
+    line("conduit", &board.conduit);
+    line("GIC", &board.gic);
+    line("timers", &board.timers);
+    line("timer frame", &board.timer_frame);
+    line("watchdog", &board.watchdog);
+    board.memory.iter().for_each(|part| line("memory", part));
+    board
+        .reserved
+        .iter()
+        .for_each(|part| line("reserved", part));
+    board
+        .idle_states
+        .iter()
+        .for_each(|state| line("idle state", state));
+    line("erratum", &board.counter_erratum);
+    match labels(&board) {
+        Ok((source, cpus)) => {
+            line("labels", &source);
+            cpus.iter().for_each(|cpu| line("CPU", cpu));
+        }
+        Err(error) => line("labels", &error),
+    }
+    line("bootargs", &board.bootargs);
+    text
+}
