@@ -105,7 +105,7 @@ fn longest<T: serde::Serialize + Copy>(all: &[T]) -> T {
 
 const LOSS: Loss = Loss {
     step: Step::TurnOff,
-    cause: Cause::Firmware(psci::Error::Unknown(i32::MIN)),
+    cause: Cause::Firmware(psci::ReturnCode(i32::MIN)),
 };
 
 /// A row with all parts, of so many digits as numbers have.

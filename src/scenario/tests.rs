@@ -20,7 +20,7 @@ use crate::model::new::{
     Cpu, Failure, Measure, Point, Row, Scenario, Skip, Status, Totals, Variant,
 };
 use crate::plan::{Load, Plan, ScenarioId, WakePattern};
-use crate::spec::psci::{Error, function};
+use smccc::psci::{Error, PSCI_CPU_SUSPEND_64, PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64};
 
 pub(crate) const STATES: [IdleState<'static>; 2] = [
     IdleState {
@@ -329,7 +329,7 @@ fn a_state_that_is_refused_fails_by_name() {
         let refused = |cpu| {
             Status::Failed(Failure::StateRefused {
                 power_state: 0x0101_0022,
-                error: Error::InvalidParameters,
+                error: Error::InvalidParameters.into(),
                 cpu,
             })
         };
@@ -346,7 +346,7 @@ fn a_state_that_is_refused_fails_by_name() {
 #[test]
 fn a_state_that_is_refused_to_one_cpu_costs_that_cpu() {
     // NOT_SUPPORTED: the other CPUs have the function.
-    for (code, error) in [(-3, Error::Denied), (-1, Error::NotSupported)] {
+    for (code, error) in [(-3, Error::Denied.into()), (-1, Error::NotSupported.into())] {
         let mut fake = Fake::new(4).with(refusing(|cpu, _| cpu == 2, code));
         let args = "iterations=3 only=susp_deep_serial,susp_deep_parallel";
         let ran = run(&mut fake, args, 4);
@@ -367,7 +367,7 @@ fn firmware_without_cpu_suspend_is_no_failure() {
         "iterations=3",
         4,
     );
-    let skip = Skip::NotSupported(function::CPU_SUSPEND);
+    let skip = Skip::NotSupported(PSCI_CPU_SUSPEND_64);
     assert_eq!(ran.counts(), [2, 4, 0]);
     let skipped = Status::Skipped(skip);
     assert_eq!(

@@ -207,7 +207,7 @@ fn tables() {
         rows: Vec::new(),
         status: Status::Failed(Failure::StateRefused {
             power_state: 0x1_0002,
-            error: crate::spec::psci::Error::InvalidParameters,
+            error: crate::spec::psci::ReturnCode(-2),
             cpu: 3,
         }),
         ..cold(ScenarioId::CpuSuspendSerial)

@@ -31,7 +31,7 @@ fn each_lack_of_a_lone_cpu_skips_by_name() {
     let bare = || Fake::without_pmf(1).without_gic();
     let refused = Fake::new(1).with(refusing(|_, _| true, -1));
     let no_pmu = Fake::new(1).with_facts(|facts| facts.pmu = false);
-    let no_suspend = Skip::NotSupported(function::CPU_SUSPEND);
+    let no_suspend = Skip::NotSupported(PSCI_CPU_SUSPEND_64);
     for (mut fake, only, states, skip) in [
         // A lead alone measures nothing of CPU_OFF but its own suspend.
         (Fake::new(1), "cpu_off_serial", &[][..], Skip::NoIdleState),

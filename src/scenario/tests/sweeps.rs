@@ -165,7 +165,7 @@ fn states_and_modes_that_are_left_out_have_a_reason() {
             .len(),
         1
     );
-    let no_mode = Skip::NotSupported(function::SET_SUSPEND_MODE);
+    let no_mode = Skip::NotSupported(PSCI_SET_SUSPEND_MODE);
     assert_eq!(
         left_out(&ran.scenarios[0]),
         [Some(Skip::NoHelper), Some(no_mode)]
@@ -229,11 +229,11 @@ fn a_mode_that_is_refused_is_left_out_and_one_that_stays_fails() {
     let mut fake = Fake::new(2).with_modes();
     fake.refuses = Some(SuspendMode::PlatformCoordinated);
     let ran = run(&mut fake, args, 2);
-    assert_eq!(ran.failure(), Some(Failure::ModeStuck(Error::Denied)));
+    assert_eq!(ran.failure(), Some(Failure::ModeStuck(Error::Denied.into())));
     let mut fake = Fake::new(2).with_modes();
     fake.refuses = Some(SuspendMode::OsInitiated);
     let ran = run(&mut fake, args, 2);
-    let refused = Some(Skip::ModeRefused(Error::Denied));
+    let refused = Some(Skip::ModeRefused(Error::Denied.into()));
     assert_eq!(
         (ran.counts(), left_out(&ran.scenarios[0])),
         ([1, 0, 0], [None, refused])
@@ -256,7 +256,7 @@ fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
         (
             Fake::new(3),
             &STATES[..],
-            Skip::NotSupported(function::SYSTEM_SUSPEND),
+            Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64),
         ),
         (
             Fake::new(3).with_modes().without_gic(),

@@ -215,7 +215,7 @@ fn a_state_that_the_firmware_refuses_has_no_good_trial() {
     let refused = |cpu| {
         Status::Failed(Failure::StateRefused {
             power_state: DEEPEST,
-            error: Error::InvalidParameters,
+            error: Error::InvalidParameters.into(),
             cpu,
         })
     };
