@@ -18,7 +18,7 @@
 
 pub mod board;
 pub mod build;
-// WIP pub mod cli;
+pub mod cli;
 pub mod lab;
 pub mod qemu;
 pub mod report;

@@ -37,6 +37,7 @@
 //! `log/fields.rs`.
 
 pub mod analysis;
+pub mod export;
 pub mod jobs;
 pub mod log;
 

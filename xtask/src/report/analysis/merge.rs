@@ -16,7 +16,7 @@ use super::figure::{Figure, FigureKey, Origin, by_cpu_and_key, figures};
 use crate::report::log::{LoggedRun, Source};
 
 /// Several runs of one board.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Merged {
     /// The runs' places in their inputs, in the runs' order.
     pub sources: Vec<Source>,

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 /// The end of a test case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ending {
     /// Passed.
     Passed,
@@ -28,7 +31,7 @@ impl Ending {
 }
 
 /// All results of a job.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Results {
     /// Test cases by name. Of one that is there twice, the worse counts.
     pub cases: BTreeMap<String, Ending>,

@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use psci_bench::measure::Metric;
 use psci_bench::model::new::{Cpu, Scenario};
 use psci_bench::plan::{Method, ScenarioId};
+use serde::Serialize;
 
 use super::job::Job;
 use crate::report::log::LoggedRun;
@@ -29,7 +30,7 @@ pub struct Matrix {
 }
 
 /// A job's name: board and firmware.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Key {
     /// The board: as its cell calls it, or as the payload does.
     pub board: String,
@@ -38,7 +39,7 @@ pub struct Key {
 }
 
 /// All runs of one board.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Board {
     /// The board's name.
     pub name: String,
@@ -49,7 +50,7 @@ pub struct Board {
 }
 
 /// A scenario in the runs of one board.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct SideBySide {
     /// The scenario.
     pub scenario: ScenarioId,
@@ -62,7 +63,7 @@ pub struct SideBySide {
 }
 
 /// A figure of a CPU in several runs. Durations are in ticks of each run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// The CPU.
     pub cpu: Cpu,

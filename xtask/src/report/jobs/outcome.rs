@@ -2,13 +2,15 @@
 
 use psci_bench::model::Verdict;
 use psci_bench::model::new::{Scenario, Status};
+use serde::Serialize;
 
 use super::job::{Ending, Job, Results};
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 
 /// The outcome of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// All is well.
     Passed,

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::setup::plural::many;
 
 /// The worth of what was read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Integrity {
     /// Counts of records; None in a log without any, as TFTF's: each figure of it
     /// is from a line without a checksum.
@@ -34,7 +36,7 @@ pub struct Integrity {
 }
 
 /// Counts of a run's records.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Records {
     /// The number of records that were sent; None without the `end` record.
     pub expected: Option<u64>,
@@ -51,7 +53,7 @@ pub struct Records {
 }
 
 /// Records that are lost, one after the other.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Missing {
     /// The first sequence number.
     pub first: u32,

@@ -5,6 +5,7 @@ use psci_bench::model::new::{Figures, Row, Run, Scenario, Skip, Status};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::record::FORMAT;
 use psci_bench::spec::ticks::Clock;
+use serde::Serialize;
 
 use super::closing::{Closing, Ending};
 use super::integrity::Integrity;
@@ -32,7 +33,7 @@ pub struct LoggedRun {
 }
 
 /// The place of a run in the input.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Source {
     /// The file's name, as it was given.
     pub input: String,
@@ -45,7 +46,7 @@ pub struct Source {
 }
 
 /// A stage of the firmware, by its own lines.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stage {
     /// The name: `BL1`, `BL2`, `BL31`.
     pub name: String,

@@ -7,62 +7,54 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use psci_bench::model::{How, Measure};
+use psci_bench::measure::Histogram;
+use psci_bench::model::new::{Point, Scenario, Variant};
 
 use super::chart::{AXIS, Anchor, Drawing, LEFT, Mark, RIGHT, Scale, WIDTH};
-use crate::report::export::points::{Scale as Unit, how};
-use crate::report::model::{Measured, Run, Term, Test, measure_heading};
+use crate::report::export::point_tables::{PointScale, by_measure, how_text};
+use crate::report::log::LoggedRun;
 
 /// The height of a variant's lane.
 const TALL: f64 = 64.0;
 
-pub(super) fn figures(id: &str, run: &Run, test: &Test) -> Vec<String> {
-    let with = test.points.iter().filter(|it| it.histogram.is_some());
-    let mut kinds: Vec<(&Term<Measure>, &Term<How>)> = Vec::new();
-    for point in with {
-        let kind = (&point.metric, &point.how);
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    let figure = |(place, (metric, of)): (usize, &(&Term<Measure>, &Term<How>))| {
-        let own = test
-            .points
-            .iter()
-            .filter(|it| (&it.metric, &it.how) == (*metric, *of) && it.histogram.is_some());
-        figure(
-            &format!("{id}-histogram{}", place + 1),
-            run,
-            &own.collect::<Vec<_>>(),
-        )
+pub(super) fn figures(id: &str, run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
+    let with = scenario.points.iter().filter(|it| it.spread.is_some());
+    let all = by_measure(with).into_iter().enumerate();
+    let figure = |(place, points): (usize, Vec<&Point>)| {
+        figure(&format!("{id}-histogram{}", place + 1), run, &points)
     };
-    kinds.iter().enumerate().filter_map(figure).collect()
+    all.filter_map(figure).collect()
 }
 
 /// All classes of a variant: where they begin and end, and how many are there.
 type Classes = BTreeMap<(u64, u64), u64>;
 
-fn figure(id: &str, run: &Run, points: &[&Measured]) -> Option<String> {
+fn figure(id: &str, run: &LoggedRun, points: &[&Point]) -> Option<String> {
     let first = points.first()?;
-    let unit = Unit::of(run, points);
-    let value = |figure: u64| unit.value(run, first, figure);
-    let mut variants: Vec<(&str, Classes, Vec<&Measured>)> = Vec::new();
+    let unit = PointScale::of(run.clock(), points);
+    let value = |figure: u64| unit.value(first, figure);
+    let bins = Histogram::new();
+    let bins: Vec<(u64, u64)> = bins
+        .bins()
+        .map(|bin| (bin.from, bin.from.saturating_add(bin.width)))
+        .collect();
+    let mut variants: Vec<(Variant, Classes, Vec<&Point>)> = Vec::new();
     for point in points {
         let at = variants.iter().position(|it| it.0 == point.variant);
         let at = at.unwrap_or_else(|| {
-            variants.push((&point.variant, Classes::new(), Vec::new()));
+            variants.push((point.variant, Classes::new(), Vec::new()));
             variants.len() - 1
         });
-        let histogram = point.histogram.as_ref()?;
-        for class in &histogram.classes {
-            let bounds = (class.from, class.from.saturating_add(class.width));
-            let counted = variants[at].1.entry(bounds).or_default();
-            *counted = counted.saturating_add(class.count);
+        let spread = point.spread.as_ref()?;
+        let classes = bins.iter().skip(spread.first.into()).zip(&spread.counts);
+        for (bounds, count) in classes.filter(|it| *it.1 > 0) {
+            let counted = variants[at].1.entry(*bounds).or_default();
+            *counted = counted.saturating_add(u64::from(*count));
         }
         variants[at].2.push(point);
     }
-    let least = points.iter().map(|it| it.summary.min).min()?;
-    let greatest = points.iter().map(|it| it.summary.max).max()?;
+    let least = points.iter().map(|it| it.figures.min).min()?;
+    let greatest = points.iter().map(|it| it.figures.max).max()?;
     let scale = Scale::fitting((value(least), value(greatest)), (LEFT, WIDTH - RIGHT));
     let most = variants.iter().flat_map(|it| it.1.values()).max()?;
     let height = |count: u64| {
@@ -72,7 +64,7 @@ fn figure(id: &str, run: &Run, points: &[&Measured]) -> Option<String> {
     let top = 6.0;
     let bottom = top + TALL * variants.len() as f64 + 4.0;
     let mut drawing = Drawing::new(bottom + AXIS);
-    let name = measure_heading(&first.metric);
+    let name = first.measure.heading();
     let log = if scale.is_log() { ", logarithmic" } else { "" };
     drawing.horizontal(
         &scale,
@@ -80,6 +72,7 @@ fn figure(id: &str, run: &Run, points: &[&Measured]) -> Option<String> {
         &format!("{name} ({}{log})", unit.name()),
     );
     for (place, (variant, classes, own)) in variants.iter().enumerate() {
+        let variant = variant.word();
         let base = top + TALL * (place + 1) as f64;
         let mut path = String::new();
         for ((from, to), count) in classes {
@@ -95,13 +88,13 @@ fn figure(id: &str, run: &Run, points: &[&Measured]) -> Option<String> {
         }
         drawing.path("samples", &path);
         drawing.line("axis", (LEFT, base), (WIDTH - RIGHT, base));
-        let medians = own.iter().map(|it| it.summary.median);
+        let medians = own.iter().map(|it| it.figures.median);
         let mut medians: Vec<u64> = medians.collect();
         medians.sort_unstable();
         let median = medians.get(medians.len().saturating_sub(1) / 2).copied()?;
-        let p99 = own.iter().filter_map(|it| it.summary.p99).max();
-        let max = own.iter().map(|it| it.summary.max).max()?;
-        let samples: u64 = own.iter().map(|it| u64::from(it.summary.n)).sum();
+        let p99 = own.iter().filter_map(|it| it.figures.p99).max();
+        let max = own.iter().map(|it| it.figures.max).max()?;
+        let samples: u64 = own.iter().map(|it| u64::from(it.figures.n)).sum();
         let shown = |figure: u64| format!("{:.2}", value(figure));
         let mut said = format!(
             "{variant}: {samples} samples of {} CPUs, median {}, greatest {} {}",
@@ -140,13 +133,13 @@ fn figure(id: &str, run: &Run, points: &[&Measured]) -> Option<String> {
             name: "greatest",
         },
     ];
-    if points.iter().any(|it| it.summary.p99.is_some()) {
+    if points.iter().any(|it| it.figures.p99.is_some()) {
         legend.push(Mark {
             class: "p99",
             name: "p99, the greatest of a CPU",
         });
     }
-    let title = format!("Spread of {name}, {}", how(&first.how));
+    let title = format!("Spread of {name}, {}", how_text(first.how));
     let described = format!(
         "For each of {} variants, how many samples of all CPUs lie where, in {}.",
         variants.len(),

@@ -5,23 +5,24 @@
 use std::fmt::Write;
 
 use psci_bench::measure::{Metric, Summary};
+use psci_bench::model::new::{Row, Scenario, heading};
 
 use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, Mark, RIGHT, Scale, WIDTH};
-use crate::report::model::{Row, Run, Term, Test, heading};
+use crate::report::log::LoggedRun;
 
 /// How many places of the axis samples are counted in.
 const BINS: usize = 160;
 
-pub(super) fn figures(id: &str, run: &Run, test: &Test) -> Vec<String> {
-    let columns = test.columns();
+pub(super) fn figures(id: &str, run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
+    let columns = scenario.columns();
     let figures = columns.iter();
     figures
-        .filter_map(|metric| figure(id, run, test, metric))
+        .filter_map(|metric| figure(id, run, scenario, *metric))
         .collect()
 }
 
-fn figure(id: &str, run: &Run, test: &Test, metric: &Term<Metric>) -> Option<String> {
-    let rows: Vec<(&Row, &Summary)> = test
+fn figure(id: &str, run: &LoggedRun, scenario: &Scenario, metric: Metric) -> Option<String> {
+    let rows: Vec<(&Row, &Summary)> = scenario
         .rows
         .iter()
         .filter_map(|row| Some((row, row.summary(metric)?)))
@@ -47,7 +48,7 @@ fn figure(id: &str, run: &Run, test: &Test, metric: &Term<Metric>) -> Option<Str
     for (place, (row, summary)) in rows.iter().enumerate() {
         let y = top + LANE * place as f64;
         let middle = y + LANE / 2.0;
-        let label = run.label(row.cpu);
+        let label = run.run.label(row.cpu).to_string();
         drawing.text(Anchor::End, (LEFT - 8.0, y + 15.0), &label);
         if let Some(counts) = counts(row, metric, |ticks| scale.at(value(ticks))) {
             drawing.path("samples", &histogram(&counts, y + LANE - 2.0));
@@ -109,8 +110,8 @@ fn figure(id: &str, run: &Run, test: &Test, metric: &Term<Metric>) -> Option<Str
     Some(drawing.figure(&id, &title, &described, &legend))
 }
 
-fn said(run: &Run, label: &str, summary: &Summary) -> String {
-    let shown = |ticks| run.shown(ticks);
+fn said(run: &LoggedRun, label: &str, summary: &Summary) -> String {
+    let shown = |ticks| run.duration(ticks);
     let mut text = format!(
         "CPU {label}: {} samples, {} to {}, median {}",
         summary.n,
@@ -128,12 +129,11 @@ fn said(run: &Run, label: &str, summary: &Summary) -> String {
 
 /// How many samples lie at each of [`BINS`] places; None where the run did
 /// not send them.
-fn counts(row: &Row, metric: &Term<Metric>, at: impl Fn(u64) -> f64) -> Option<[u32; BINS]> {
-    let known = metric.known()?;
+fn counts(row: &Row, metric: Metric, at: impl Fn(u64) -> f64) -> Option<[u32; BINS]> {
     let mut counts = [0u32; BINS];
     let mut any = false;
     for sample in &row.samples {
-        let Some(ticks) = sample.instants.figure(known) else {
+        let Some(ticks) = sample.instants.figure(metric) else {
             continue;
         };
         let share = (at(ticks) - LEFT) / (WIDTH - RIGHT - LEFT);

@@ -3,34 +3,38 @@
 
 use std::fmt::Write;
 
+use psci_bench::model::new::{Scenario, Variant};
+use psci_bench::plan::ScenarioId;
+
 use super::chart::{AXIS, Drawing, LEFT, Mark, RIGHT, Scale, WIDTH};
+use crate::report::analysis::figure::{is_sorted_by_size, x_heading, x_text};
 use crate::report::analysis::fit::{Bent, Series, series};
-use crate::report::export::points::{Scale as Unit, how};
-use crate::report::model::{CONTEND_SWEEP, DIRTY_SWEEP, Run, Test, measure_heading};
+use crate::report::export::point_tables::{PointScale, how_text};
+use crate::report::log::LoggedRun;
 
 const HEIGHT: f64 = 260.0;
 /// The room of a name at the horizontal axis.
 const ROOM: f64 = 52.0;
 
-pub(super) fn figures(id: &str, run: &Run, test: &Test) -> Vec<String> {
+pub(super) fn figures(id: &str, run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
     // A power_state is a name, and no amount.
-    if ![DIRTY_SWEEP, CONTEND_SWEEP].contains(&test.scenario.word()) {
+    if ![ScenarioId::DirtySweep, ScenarioId::ContendSweep].contains(&scenario.id) {
         return Vec::new();
     }
-    let all = series(test);
+    let all = series(scenario);
     let all = all.iter().enumerate();
-    all.filter_map(|(place, it)| figure(&format!("{id}-sweep{}", place + 1), run, test, it))
+    all.filter_map(|(place, it)| figure(&format!("{id}-sweep{}", place + 1), run, scenario, it))
         .collect()
 }
 
-fn figure(id: &str, run: &Run, test: &Test, series: &Series<'_>) -> Option<String> {
-    let queue = test.is_queue_of_points();
+fn figure(id: &str, run: &LoggedRun, scenario: &Scenario, series: &Series<'_>) -> Option<String> {
+    let queue = is_sorted_by_size(scenario.id);
     let points: Vec<_> = series.at.iter().flat_map(|at| at.all.clone()).collect();
-    let unit = Unit::of(run, &points);
-    let in_kib = test.scenario.word() == DIRTY_SWEEP;
+    let unit = PointScale::of(run.clock(), &points);
+    let in_kib = scenario.id == ScenarioId::DirtySweep;
     let value_x = |x: f64| if in_kib { x / 1024.0 } else { x };
     let (least, most) = (series.at.first()?.x as f64, series.at.last()?.x as f64);
-    let tops = points.iter().map(|it| unit.value(run, it, it.summary.max));
+    let tops = points.iter().map(|it| unit.value(it, it.figures.max));
     let highest = tops.fold(0.0, f64::max);
 
     let (top, bottom) = (34.0, HEIGHT);
@@ -46,7 +50,7 @@ fn figure(id: &str, run: &Run, test: &Test, series: &Series<'_>) -> Option<Strin
         }
     };
     let y = Scale::linear((0.0, highest * 1.08), (bottom, top));
-    let name = measure_heading(series.metric);
+    let name = series.measure.heading();
     let mut drawing = Drawing::new(bottom + AXIS);
     drawing.vertical(
         &y,
@@ -56,21 +60,18 @@ fn figure(id: &str, run: &Run, test: &Test, series: &Series<'_>) -> Option<Strin
     let log = if x.is_log() { ", logarithmic" } else { "" };
     let x_name = match in_kib {
         true => format!("dirty (KiB{log})"),
-        false => format!("{}{log}", x_name(test)),
+        false => format!("{}{log}", x_name(scenario.id)),
     };
     drawing.marked(
         &x,
         (bottom, bottom),
         &x_name,
-        ticks(series, test, &x, value_x),
+        ticks(series, scenario.id, &x, value_x),
     );
 
     // Least squares are of ns; the drawing may be in us.
-    let scale = match (unit, run.clock().is_known()) {
-        (Unit::Microseconds, true) => 1000.0,
-        _ => 1.0,
-    };
-    let fit = Bent::through(&series.points(run, queue));
+    let scale = unit.divisor();
+    let fit = Bent::through(&series.points(run.clock(), queue));
     if let Some(fit) = &fit {
         let steps =
             (0..=240).map(|part| least + (most - least) * (f64::from(part) / 240.0).powi(3));
@@ -88,20 +89,20 @@ fn figure(id: &str, run: &Run, test: &Test, series: &Series<'_>) -> Option<Strin
     for at in &series.at {
         let place = x.at(value_x(at.x as f64));
         let ends = at.all.iter();
-        let low = ends.clone().map(|it| unit.value(run, it, it.summary.min));
-        let high = ends.map(|it| unit.value(run, it, it.summary.max));
+        let low = ends.clone().map(|it| unit.value(it, it.figures.min));
+        let high = ends.map(|it| unit.value(it, it.figures.max));
         let (low, high) = (low.fold(f64::MAX, f64::min), high.fold(0.0, f64::max));
         drawing.line("range", (place, y.at(low)), (place, y.at(high)));
         for end in [low, high] {
             drawing.line("range", (place - 4.0, y.at(end)), (place + 4.0, y.at(end)));
         }
         if let Some(own) = at.typical(queue) {
-            let median = unit.value(run, own, own.summary.median);
+            let median = unit.value(own, own.figures.median);
             let said = format!(
                 "{} {}: CPU {}, median {median:.2} {}; samples of {} CPUs {low:.2} to {high:.2}",
-                test.x_heading(),
-                test.x_shown(at.x),
-                run.label(own.cpu),
+                x_heading(scenario.id),
+                x_text(scenario.id, at.x),
+                run.run.label(own.cpu),
                 unit.name(),
                 at.all.len()
             );
@@ -140,16 +141,16 @@ fn figure(id: &str, run: &Run, test: &Test, series: &Series<'_>) -> Option<Strin
     }
     let title = format!(
         "{name} by {}, {}{}",
-        title(test),
-        how(series.how),
+        title(scenario.id),
+        how_text(series.how),
         of(series.variant)
     );
     let said = format!(
         "{name} for {} values of {} from {} to {}, in {}.{}",
         series.at.len(),
-        test.x_heading(),
-        test.x_shown(series.at.first()?.x),
-        test.x_shown(series.at.last()?.x),
+        x_heading(scenario.id),
+        x_text(scenario.id, series.at.first()?.x),
+        x_text(scenario.id, series.at.last()?.x),
         unit.name(),
         fitted
             .as_ref()
@@ -161,7 +162,7 @@ fn figure(id: &str, run: &Run, test: &Test, series: &Series<'_>) -> Option<Strin
 /// Names at the places that were measured, as many as there is room for.
 fn ticks(
     series: &Series<'_>,
-    test: &Test,
+    id: ScenarioId,
     scale: &Scale,
     value_x: impl Fn(f64) -> f64,
 ) -> Vec<(f64, String)> {
@@ -174,34 +175,31 @@ fn ticks(
             continue;
         }
         taken = place;
-        let label = match test.scenario.word() {
-            DIRTY_SWEEP if value.fract() == 0.0 => format!("{value:.0}"),
-            DIRTY_SWEEP => format!("{value:.2}"),
-            _ => test.x_shown(at.x),
+        let label = match id {
+            ScenarioId::DirtySweep if value.fract() == 0.0 => format!("{value:.0}"),
+            ScenarioId::DirtySweep => format!("{value:.2}"),
+            _ => x_text(id, at.x),
         };
         all.push((value, label));
     }
     all
 }
 
-fn x_name(test: &Test) -> &'static str {
-    match test.x_heading() {
+fn x_name(id: ScenarioId) -> &'static str {
+    match x_heading(id) {
         "CPUs" => "CPUs that go down at the same time",
         other => other,
     }
 }
 
-fn title(test: &Test) -> &'static str {
-    match test.x_heading() {
+fn title(id: ScenarioId) -> &'static str {
+    match x_heading(id) {
         "CPUs" => "the number of CPUs that go down at the same time",
         "Bytes" => "how much is dirty",
         other => other,
     }
 }
 
-fn of(variant: &str) -> String {
-    match variant {
-        "" => String::new(),
-        variant => format!(", {variant}"),
-    }
+fn of(variant: Variant) -> String {
+    format!(", {}", variant.word())
 }

@@ -4,12 +4,12 @@
 //! for what is measured: it is cut out, and the two sides have axes of their
 //! own.
 
+use psci_bench::model::new::{Instant, Instants, Row, Scenario};
 use psci_bench::spec::pmf::Stamp;
 
 use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, Mark, RIGHT, Scale, WIDTH};
 use crate::report::analysis::phases::{Phase, Placed, Side, Slice, groups, slices};
-use crate::report::model::words::span;
-use crate::report::model::{Instants, Point, Row, Run, Test};
+use crate::report::log::LoggedRun;
 
 /// What is left free between the two sides.
 const GAP: f64 = 48.0;
@@ -25,8 +25,8 @@ struct Lane<'r> {
     due: Option<i64>,
 }
 
-pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
-    let lanes = lanes(test);
+pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<String> {
+    let lanes = lanes(scenario);
     if lanes.is_empty() {
         return None;
     }
@@ -44,7 +44,7 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
     let top = 22.0;
     let bottom = top + LANE * lanes.len() as f64 + 4.0;
     let mut drawing = Drawing::new(bottom + AXIS);
-    let names = zeros(run, test);
+    let names = zeros(run, scenario);
     for (scale, heading, name) in [(&down, "Going down", names.0), (&up, "Waking up", names.1)] {
         let Some(scale) = scale else { continue };
         if split {
@@ -55,7 +55,7 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
     let mut seen = Vec::new();
     for (place, lane) in lanes.iter().enumerate() {
         let y = top + LANE * place as f64;
-        let label = run.label(lane.row.cpu);
+        let label = run.run.label(lane.row.cpu).to_string();
         drawing.text(Anchor::End, (LEFT - 8.0, y + 15.0), &label);
         for slice in &lane.slices {
             let (scale, zero) = if is_down(slice) {
@@ -70,7 +70,11 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
             let Some(scale) = scale else { continue };
             let at = |ticks: i64| scale.at(units(run, ticks.saturating_sub(zero)));
             let ticks = slice.to.abs_diff(slice.from);
-            let said = format!("CPU {label}: {} {}", slice.phase.name(), span(run, ticks));
+            let said = format!(
+                "CPU {label}: {} {}",
+                slice.phase.name(),
+                run.clock().span(ticks)
+            );
             let (from, to) = (at(slice.from), at(slice.to));
             drawing.rect(
                 class(slice.phase),
@@ -85,11 +89,11 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
             drawing.line("due", (x, y + 2.0), (x, y + 19.0));
         }
     }
-    let marks = Phase::ALL.into_iter().filter(|phase| seen.contains(phase));
+    let marks = Phase::ALL.into_iter().filter(|it| seen.contains(&it.0));
     let mut legend: Vec<Mark<'_>> = marks
-        .map(|phase| Mark {
+        .map(|(phase, name)| Mark {
             class: class(phase),
-            name: phase.name(),
+            name,
         })
         .collect();
     if up.is_some() && lanes.iter().any(|lane| lane.due.is_some()) {
@@ -98,11 +102,11 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
             name: "wake-up due",
         });
     }
-    let low = Point::Stamp(Stamp::EnterHwLowPwr);
-    let went = |lane: &Lane<'_>| lane.row.event.is_some_and(|it| it.at(low).is_some());
-    let order = if test.is_parallel() && lanes.iter().any(went) {
+    let low = Instant::Stamp(Stamp::EnterHwLowPwr);
+    let went = |lane: &Lane<'_>| lane.row.shown.is_some_and(|it| it.at(low).is_some());
+    let order = if scenario.id.is_parallel() && lanes.iter().any(went) {
         "CPUs are in the order in which they went down."
-    } else if test.is_parallel() {
+    } else if scenario.id.is_parallel() {
         "CPUs are in the order of their calls."
     } else {
         "Each CPU has its own time, as they are measured one after another."
@@ -116,12 +120,11 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
     Some(drawing.figure(&format!("{id}-timeline"), &title, &said, &legend))
 }
 
-fn lanes(test: &Test) -> Vec<Lane<'_>> {
+fn lanes(scenario: &Scenario) -> Vec<Lane<'_>> {
     let mut all = Vec::new();
-    for group in groups(test) {
-        let rows = group.placed(test);
-        let alone = rows.len() == 1 && !test.is_parallel();
-        let wake = rows
+    for group in groups(scenario) {
+        let alone = group.len() == 1 && !scenario.id.is_parallel();
+        let wake = group
             .iter()
             .filter_map(|it| Some(anchor(it.instants)?.saturating_add(it.shift)));
         let wake = wake.min().unwrap_or(0);
@@ -130,7 +133,7 @@ fn lanes(test: &Test) -> Vec<Lane<'_>> {
             row,
             instants,
             shift,
-        } in rows
+        } in group
         {
             let slices = slices(instants);
             let Some(begin) = slices.first().map(|slice| slice.from) else {
@@ -138,9 +141,9 @@ fn lanes(test: &Test) -> Vec<Lane<'_>> {
             };
             let down = if alone { begin } else { shift.saturating_neg() };
             let zero = (down, wake.saturating_sub(shift));
-            let low = instants.at(Point::Stamp(Stamp::EnterHwLowPwr));
+            let low = instants.at(Instant::Stamp(Stamp::EnterHwLowPwr));
             let order = low.unwrap_or(begin).saturating_add(shift);
-            let due = instants.at(Point::Due);
+            let due = instants.at(Instant::Due);
             let lane = Lane {
                 row,
                 slices,
@@ -152,7 +155,7 @@ fn lanes(test: &Test) -> Vec<Lane<'_>> {
         lanes.sort_by_key(|(order, lane)| (*order, lane.row.cpu));
         all.extend(lanes.into_iter().map(|(_, lane)| lane));
     }
-    if !test.is_parallel() {
+    if !scenario.id.is_parallel() {
         all.sort_by_key(|lane| lane.row.cpu);
     }
     all
@@ -160,24 +163,24 @@ fn lanes(test: &Test) -> Vec<Lane<'_>> {
 
 /// From when on a CPU wakes up.
 fn anchor(instants: &Instants) -> Option<i64> {
-    let turned_on = instants.at(Point::TurnedOn);
+    let turned_on = instants.at(Instant::TurnedOn);
     // One before the call is that which the sample needed.
-    let turned_on = turned_on.filter(|at| instants.at(Point::Before).is_some_and(|it| it < *at));
-    let exit = || instants.at(Point::Stamp(Stamp::ExitHwLowPwr));
-    instants.at(Point::Due).or(turned_on).or_else(exit)
+    let turned_on = turned_on.filter(|at| instants.at(Instant::Before).is_some_and(|it| it < *at));
+    let exit = || instants.at(Instant::Stamp(Stamp::ExitHwLowPwr));
+    instants.at(Instant::Due).or(turned_on).or_else(exit)
 }
 
 /// What the two axes are called.
-fn zeros(run: &Run, test: &Test) -> (String, String) {
+fn zeros(run: &LoggedRun, scenario: &Scenario) -> (String, String) {
     let unit = run.unit();
-    if test.is_parallel() {
+    if scenario.id.is_parallel() {
         (
             format!("{unit} from the agreed start"),
             format!("{unit} from the first due wake-up"),
         )
     } else {
-        let on = |row: &Row| row.event.is_some_and(|it| it.at(Point::Due).is_none());
-        let or = if test.rows.iter().any(on) {
+        let on = |row: &Row| row.shown.is_some_and(|it| it.at(Instant::Due).is_none());
+        let or = if scenario.rows.iter().any(on) {
             ", or CPU_ON"
         } else {
             ""
@@ -190,7 +193,7 @@ fn zeros(run: &Run, test: &Test) -> (String, String) {
 }
 
 /// Ticks in the unit of tables.
-fn units(run: &Run, ticks: i64) -> f64 {
+fn units(run: &LoggedRun, ticks: i64) -> f64 {
     let whole = run.ns(ticks.unsigned_abs());
     let value = whole.map_or(ticks.unsigned_abs() as f64, |ns| ns as f64 / 1000.0);
     if ticks < 0 { -value } else { value }
@@ -198,7 +201,7 @@ fn units(run: &Run, ticks: i64) -> f64 {
 
 /// The least and the greatest instant of some slices, in the unit of tables.
 fn extent(
-    run: &Run,
+    run: &LoggedRun,
     lanes: &[Lane<'_>],
     zero: impl Fn(&Lane<'_>) -> i64,
     of: impl Fn(&Slice) -> bool,
@@ -241,7 +244,7 @@ fn sides(down: Option<(f64, f64)>, up: Option<(f64, f64)>) -> Option<Sides> {
 /// Low power: a thin line to the one edge, and from the other.
 fn low(
     drawing: &mut Drawing,
-    run: &Run,
+    run: &LoggedRun,
     lane: &Lane<'_>,
     slice: &Slice,
     (down, up): (&Option<Scale>, &Option<Scale>),
@@ -249,9 +252,9 @@ fn low(
 ) {
     let said = format!(
         "CPU {}: {} {}",
-        run.label(lane.row.cpu),
+        run.run.label(lane.row.cpu).to_string(),
         slice.phase.name(),
-        span(run, slice.to.abs_diff(slice.from))
+        run.clock().span(slice.to.abs_diff(slice.from))
     );
     let class = class(slice.phase);
     let mut bar = |from: f64, to: f64| {
