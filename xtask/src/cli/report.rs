@@ -50,7 +50,7 @@ Examples:
   cargo xtask report run.log
   cargo xtask report run.log --format rst -o juno.rst
   cargo xtask report monday.log tuesday.log --merge
-  cargo xtask report lava.yaml --format json | jq .runs[0].tests[0]
+  cargo xtask report lava.yaml --format json | jq .runs[0].scenarios[0]
   cargo xtask report --matrix lab --format md -o matrix.md
   cargo xtask report run.log --format junit -o run.xml --deny-skipped
   cargo xtask report run.log --baseline v2.12.log --rtol 0.01

@@ -6,7 +6,7 @@ use psci_bench::plan::{Method, ScenarioId};
 
 use super::document::{Block, Remark};
 use super::point_tables::point_tables;
-use super::table::Table;
+use super::table::{Table, statistics_headings};
 use crate::report::analysis::findings::findings;
 use crate::report::log::LoggedRun;
 
@@ -172,12 +172,6 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
         }
     }
     (!table.rows.is_empty()).then_some(table)
-}
-
-/// Returns the headings of [`statistics`].
-pub(super) fn statistics_headings(has_p99: bool) -> impl Iterator<Item = &'static str> {
-    let all = ["n", "Min", "Median", "p99", "Max", "MAD"].into_iter();
-    all.filter(move |name| *name != "p99" || has_p99)
 }
 
 /// Returns a summary as cells.
