@@ -18,10 +18,8 @@ use crate::report::analysis::compare::{self, Across, RowIs};
 use crate::report::analysis::merge::{merge, take_repeats};
 use crate::report::export::{self, Exporter, Options, Report, Takes};
 use crate::report::jobs;
-use crate::report::jobs::matrix::{Matrix, matrix};
-use crate::report::jobs::outcome::{Outcome, outcome};
+use crate::report::jobs::matrix::matrix;
 use crate::report::log::{Input, LoggedRun, read, tables};
-use crate::setup::plural::many;
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 
@@ -49,7 +47,7 @@ Examples:
   cargo xtask report run.log
   cargo xtask report run.log --format rst -o juno.rst
   cargo xtask report monday.log tuesday.log --merge
-  cargo xtask report lava.yaml --format json | jq .runs[0].tests[0]
+  cargo xtask report lava.yaml --format json | jq .runs[0].scenarios[0]
   cargo xtask report --matrix lab --format md -o matrix.md
   cargo xtask report run.log --format junit -o run.xml --deny-skipped
   cargo xtask report run.log --baseline v2.12.log --rtol 0.01

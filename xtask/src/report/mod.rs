@@ -18,7 +18,7 @@
 //! no state, and writes the same bytes for the same report. Durations become
 //! time by [`model::Run::ns`] alone. A golden file of it in
 //! `xtask/tests/data/report/expected` is a test of a few lines in
-//! `xtask/tests/report.rs`.
+//! `xtask/tests/report/formats.rs`.
 //!
 //! # To add to a comparison
 //! [`analysis::compare`] pairs scenarios by ID, method and helper, and CPUs by MPIDR

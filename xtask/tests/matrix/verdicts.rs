@@ -89,8 +89,8 @@ fn several_boards() {
     let columns = |board: usize| {
         let board = &json["matrix"]["boards"][board];
         let columns = board["columns"].as_array().expect("a list").iter();
-        let columns = columns.map(|it| (it["run"].as_u64(), it["name"].to_string()));
-        let name = board["board"].as_str().expect("a name").to_owned();
+        let columns = columns.map(|it| (it[0].as_u64(), it[1].to_string()));
+        let name = board["name"].as_str().expect("a name").to_owned();
         (name, columns.collect::<Vec<_>>())
     };
     let (name, columns_of_juno) = columns(0);

@@ -182,8 +182,8 @@ fn row(cpu: u16, base: u64, is_suspend: bool) -> Row {
         let mut figures: Vec<u64> = samples.iter().filter_map(|it| it.figure(*metric)).collect();
         Statistic {
             metric: *metric,
-            summary: Summary::of(&mut figures),
             cold: Some(2 * figures[0]),
+            summary: Summary::of(&mut figures),
         }
     });
     Row {

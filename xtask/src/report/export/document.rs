@@ -12,8 +12,8 @@ pub(super) enum Block<'r> {
     /// The title of a run, a comparison, or a page of several runs.
     Title(String),
     Heading(String),
-    /// The heading of a scenario of a run, with the place of both, from 1.
-    Scenario(&'r Scenario, [usize; 2]),
+    /// The heading of a scenario of a run, with the places of both, from 1.
+    Scenario(String, &'r Scenario, [usize; 2]),
     Definitions(Vec<Line>),
     Warning(String),
     Paragraph(String),

@@ -88,6 +88,7 @@ struct OneJob<'r> {
     said: Vec<String>,
     notes: &'r [String],
     results: Option<&'r Results>,
+    measurements: Option<usize>,
     /// The runs' places in the list of all.
     runs: Vec<usize>,
 }
@@ -96,6 +97,8 @@ struct OneJob<'r> {
 struct OneComparison<'r> {
     run: usize,
     baseline: &'r Source,
+    /// The CPUs that the baseline's indices mean.
+    baseline_cpus: &'r [Cpu],
     tolerance_ppm: u32,
     keyed: Keyed,
     regressions: usize,
@@ -175,6 +178,7 @@ fn one_matrix<'r>(matrix: &'r Matrix, runs: &[LoggedRun]) -> OneMatrix<'r> {
             said,
             notes: &job.notes,
             results: job.results.as_ref(),
+            measurements: job.results.as_ref().map(Results::measurements),
             runs: job.runs.clone().collect(),
         }
     });
@@ -190,6 +194,7 @@ fn one_comparison(it: &Comparison) -> OneComparison<'_> {
     OneComparison {
         run: it.run,
         baseline: &it.baseline.source,
+        baseline_cpus: &it.baseline.run.cpus,
         tolerance_ppm: it.tolerance_ppm,
         keyed: it.keyed,
         regressions: it.regressions().count(),

@@ -20,7 +20,7 @@ use super::scenario_document::{conditions_text, remarks, status_reason, status_w
 use super::xml::characters;
 use crate::report::analysis::compare::{Change, Comparison, Outcome};
 use crate::report::analysis::figure::figures;
-use crate::report::log::{LoggedRun, reason_text, reason_word};
+use crate::report::log::{LoggedRun, reason_word};
 
 /// The exporter.
 pub(super) struct Junit;
@@ -199,7 +199,7 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
     }
     for row in &scenario.rows {
         if let Some(reason) = &row.skipped {
-            add(row.cpu, "skipped", reason_text(reason));
+            add(row.cpu, "skipped", reason.to_string());
         } else if row.is_from_line() {
             add(row.cpu, "verified", "no".to_owned());
         }
@@ -220,7 +220,7 @@ fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
     Case {
         name: format!("{}{}", scenario.id.name(), woken_by(run, scenario.helper)),
         class: format!("psci-bench.{}", scenario.method.word()),
-        trouble: trouble(scenario.status),
+        trouble: trouble(run, scenario.status),
         said: said.join("\n"),
     }
 }
@@ -232,7 +232,7 @@ fn woken_by(run: &LoggedRun, helper: Option<u16>) -> String {
     })
 }
 
-fn trouble(status: Status) -> Option<Trouble> {
+fn trouble(run: &LoggedRun, status: Status) -> Option<Trouble> {
     let none = "no reason is given";
     let (element, word, default) = match status {
         Status::Passed => return None,
@@ -241,7 +241,7 @@ fn trouble(status: Status) -> Option<Trouble> {
         Status::Crashed => (ERROR, String::new(), "it ended in a reset"),
         Status::Unknown => (ERROR, String::new(), "the log does not say how it ended"),
     };
-    let reason = status_reason(status);
+    let reason = status_reason(run, status);
     Some(Trouble {
         element,
         word: match reason {

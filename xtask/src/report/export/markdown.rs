@@ -29,8 +29,9 @@ impl Exporter for Markdown {
         for block in document(report) {
             match block {
                 Block::Title(text) => writeln!(out, "# {}\n", md(&text))?,
-                Block::Heading(text) => writeln!(out, "## {}\n", md(&text))?,
-                Block::Scenario(scenario, _) => writeln!(out, "## {}\n", md(scenario.id.name()))?,
+                Block::Heading(text) | Block::Scenario(text, ..) => {
+                    writeln!(out, "## {}\n", md(&text))?
+                }
                 Block::Definitions(lines) => {
                     for (name, text) in lines {
                         writeln!(out, "- {name}: {}", md(&text))?;

@@ -10,16 +10,16 @@ use crate::report::log::LoggedRun;
 /// Returns the blocks of a matrix, the jobs' first.
 pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> {
     let title = "PSCI latencies by board and firmware".to_owned();
-    let remarks = remarks(matrix, runs).into_iter().map(Remark::from);
     let mut all = vec![Block::Title(title), Block::Table(jobs(matrix, runs))];
-    let remarks: Vec<Remark> = remarks.collect();
-    if !remarks.is_empty() {
-        all.push(Block::Remarks(remarks));
-    }
     for board in &matrix.boards {
         all.push(Block::Table(columns(board, runs)));
         let tables = board.tests.iter().map(|test| figures(board, test, runs));
         all.extend(tables.map(Block::Table));
+    }
+    let remarks = remarks(matrix, runs).into_iter().map(Remark::from);
+    let remarks: Vec<Remark> = remarks.collect();
+    if !remarks.is_empty() {
+        all.push(Block::Remarks(remarks));
     }
     all
 }

@@ -1,7 +1,7 @@
 //! The tables of several runs of one board.
 
-use super::scenario_document::{mark, statistics, statistics_headings};
-use super::table::Table;
+use super::scenario_document::{mark, statistics};
+use super::table::{Table, statistics_headings};
 use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
 use crate::report::analysis::merge::{Merged, MergedFigure, MergedScenario, Shown};
 use crate::report::log::LoggedRun;

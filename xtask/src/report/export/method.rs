@@ -1,6 +1,6 @@
 //! The conditions that make the figures of a run comparable.
 
-use psci_bench::plan::ScenarioId;
+use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::spec::caches::Caches;
 
 use super::cpu_names;
@@ -221,10 +221,13 @@ fn plan(run: &LoggedRun) -> Option<String> {
     }
     if suite || sweep {
         // Sweeps are by the first method only.
-        let methods = plan.methods.iter().take(if suite { usize::MAX } else { 1 });
-        let methods: Vec<&str> = methods.map(|it| it.word()).collect();
-        parts.push(format!("method {}", methods.join(", ")));
-        parts.extend(plan.wake.map(|wake| format!("wake {}", wake.word())));
+        let methods: Vec<Method> = plan.methods.iter().collect();
+        let methods = methods.iter().take(if suite { usize::MAX } else { 1 });
+        let words: Vec<&str> = methods.clone().map(|it| it.word()).collect();
+        parts.push(format!("method {}", words.join(", ")));
+        let mut wakes: Vec<&str> = methods.clone().map(|it| plan.wake_by(*it).word()).collect();
+        wakes.dedup();
+        parts.push(format!("wake {}", wakes.join(", ")));
     }
     for (key, state) in [("deepest", plan.deepest), ("core", plan.core)] {
         parts.extend(state.map(|state| format!("{key}={state:#010x}")));
@@ -273,7 +276,7 @@ mod tests {
 
     #[test]
     fn words_without_effect_are_left_out() {
-        let all = "2 samples a CPU after 1 for warm-up; method tftf";
+        let all = "2 samples a CPU after 1 for warm-up; method tftf; wake chain";
         assert_eq!(planned(&[ScenarioId::DirtySweep]).as_deref(), Some(all));
         assert_eq!(planned(&[ScenarioId::NullCall]), None);
         assert_eq!(planned(&[ScenarioId::TimerLatency]), None);

@@ -4,8 +4,7 @@
 use psci_bench::model::new::{How, Measure, Point, Scenario, Unit};
 use psci_bench::spec::ticks::Clock;
 
-use super::scenario_document::statistics_headings;
-use super::table::Table;
+use super::table::{Table, statistics_headings};
 use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
 use crate::report::log::LoggedRun;
 

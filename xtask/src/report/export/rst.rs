@@ -29,8 +29,7 @@ impl Exporter for Rst {
         for block in document(report) {
             match block {
                 Block::Title(text) => heading(out, &text, "=")?,
-                Block::Heading(text) => heading(out, &text, "-")?,
-                Block::Scenario(scenario, _) => heading(out, scenario.id.name(), "-")?,
+                Block::Heading(text) | Block::Scenario(text, ..) => heading(out, &text, "-")?,
                 Block::Definitions(lines) => {
                     for (name, text) in lines {
                         writeln!(out, "- {name}: {}", rst(&text))?;

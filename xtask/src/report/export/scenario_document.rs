@@ -1,14 +1,14 @@
 //! A scenario in the order of reading.
 
 use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::new::{Kind, Scenario, Status, WakeSource, heading};
+use psci_bench::model::new::{Failure, Kind, Scenario, Skip, Status, WakeSource, heading};
 use psci_bench::plan::{Method, ScenarioId};
 
 use super::document::{Block, Remark};
 use super::point_tables::point_tables;
-use super::table::Table;
+use super::table::{Table, statistics_headings};
 use crate::report::analysis::findings::findings;
-use crate::report::log::{LoggedRun, reason_text};
+use crate::report::log::LoggedRun;
 
 /// Returns the blocks of a scenario; `place` is that of run and scenario, from 1.
 pub(super) fn scenario<'r>(
@@ -17,7 +17,7 @@ pub(super) fn scenario<'r>(
     place: [usize; 2],
 ) -> Vec<Block<'r>> {
     let mut all = vec![
-        Block::Scenario(scenario, place),
+        Block::Scenario(name(run, scenario), scenario, place),
         Block::Paragraph(format!("{}.", conditions_text(run, scenario))),
     ];
     let mut tables = tables(run, scenario).into_iter();
@@ -31,15 +31,22 @@ pub(super) fn scenario<'r>(
     all
 }
 
+/// Returns the name by which placements of a helper differ.
+fn name(run: &LoggedRun, scenario: &Scenario) -> String {
+    let helper = scenario.helper.map(|cpu| run.run.label(cpu));
+    let helper = helper.map_or_else(String::new, |it| format!(", woken by CPU {it}"));
+    format!("{}{helper}", scenario.id.name())
+}
+
 /// Returns the conditions under which a scenario was run, and its end.
 pub(super) fn conditions_text(run: &LoggedRun, scenario: &Scenario) -> String {
     let (id, method) = (scenario.id, scenario.method.word());
     let mut text = format!("{id}, method {method}, {}", status_word(scenario.status));
-    if let Some(reason) = status_reason(scenario.status) {
+    if let Some(reason) = status_reason(run, scenario.status) {
         text += &format!(" ({reason})");
     }
     for (cpus, reason) in run.skipped_rows(scenario) {
-        text += &format!("; {cpus} skipped ({})", reason_text(&reason));
+        text += &format!("; {cpus} skipped ({reason})");
     }
     let Some(it) = &scenario.conditions else {
         return text;
@@ -101,13 +108,12 @@ pub(super) const fn status_word(status: Status) -> &'static str {
     }
 }
 
-/// Returns the reason of a status, if the log gives one.
-pub(super) fn status_reason(status: Status) -> Option<String> {
-    use psci_bench::model::new::{Failure, Skip};
+/// Returns the reason of a status in words, if the log gives one.
+pub(super) fn status_reason(run: &LoggedRun, status: Status) -> Option<String> {
     match status {
         Status::Skipped(Skip::NotStated) | Status::Failed(Failure::NotStated) => None,
-        Status::Skipped(reason) => Some(reason_text(&reason)),
-        Status::Failed(reason) => Some(reason_text(&reason)),
+        Status::Skipped(reason) => Some(reason.to_string()),
+        Status::Failed(reason) => Some(reason.sentence(&run.run)),
         _ => None,
     }
 }
@@ -166,12 +172,6 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
         }
     }
     (!table.rows.is_empty()).then_some(table)
-}
-
-/// Returns the headings of [`statistics`].
-pub(super) fn statistics_headings(has_p99: bool) -> impl Iterator<Item = &'static str> {
-    let all = ["n", "Min", "Median", "p99", "Max", "MAD"].into_iter();
-    all.filter(move |name| *name != "p99" || has_p99)
 }
 
 /// Returns a summary as cells.

@@ -157,6 +157,12 @@ impl Table {
     }
 }
 
+/// Returns the headings of a summary's columns.
+pub(super) fn statistics_headings(has_p99: bool) -> impl Iterator<Item = &'static str> {
+    let all = ["n", "Min", "Median", "p99", "Max", "MAD"].into_iter();
+    all.filter(move |name| *name != "p99" || has_p99)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,7 +28,7 @@ impl Exporter for Text {
         for block in document(report) {
             match block {
                 Block::Title(text) | Block::Heading(text) => writeln!(out, "{text}\n")?,
-                Block::Scenario(scenario, _) => writeln!(out, "{}", scenario.id.name())?,
+                Block::Scenario(name, ..) => writeln!(out, "{name}")?,
                 Block::Definitions(lines) => {
                     for (name, text) in lines {
                         writeln!(out, "  {name:<11} {text}")?;

@@ -37,6 +37,7 @@ pub struct Results {
     pub cases: BTreeMap<String, Ending>,
     /// The measurements that the engine has kept, by name, such as
     /// `wakeup/cpu_susp_serial_1_0`.
+    #[serde(skip)]
     pub(super) measured: BTreeMap<String, Vec<f64>>,
     /// The reason for which the job itself failed; empty if the engine gives none.
     pub failure: Option<String>,

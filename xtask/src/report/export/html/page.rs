@@ -98,8 +98,8 @@ fn element(block: &Block<'_>, rest: &[Block<'_>]) -> String {
     match block {
         Block::Title(text) => format!("<h1>{}</h1>\n", escape(text)),
         Block::Heading(text) => format!("<h2>{}</h2>\n", escape(text)),
-        Block::Scenario(scenario, place) => {
-            let name = escape(scenario.id.name());
+        Block::Scenario(name, scenario, place) => {
+            let name = escape(name);
             let badges = badges(scenario);
             format!(
                 "<h2 id=\"{}\" class=\"scenario\">{name} {badges}</h2>\n",
@@ -126,10 +126,10 @@ fn id([run, scenario]: [usize; 2]) -> String {
 fn contents(rest: &[Block<'_>]) -> String {
     let own = rest.iter().take_while(|it| !matches!(it, Block::Title(_)));
     let links = own.filter_map(|block| match block {
-        Block::Scenario(scenario, place) => Some(format!(
+        Block::Scenario(name, scenario, place) => Some(format!(
             "<li><a href=\"#{}\">{}</a> {}</li>\n",
             id(*place),
-            escape(scenario.id.name()),
+            escape(name),
             badges(scenario)
         )),
         _ => None,

@@ -252,7 +252,7 @@ fn low(
 ) {
     let said = format!(
         "CPU {}: {} {}",
-        run.run.label(lane.row.cpu).to_string(),
+        run.run.label(lane.row.cpu),
         slice.phase.name(),
         run.clock().span(slice.to.abs_diff(slice.from))
     );
