@@ -22,7 +22,7 @@ use board::IdleState;
 use fake::Fake;
 use heap::Heap;
 use measure::{Facts, Identity, Loss, Machine, Outcome, Round, Tally};
-use psci_bench::model::new::{Cpu, Run};
+use psci_bench::model::{Cpu, Run};
 use psci_bench::output;
 use psci_bench::plan::Plan;
 use psci_bench::scenario::Needs;

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::words;
 use crate::measure::Reason;
-use crate::model::new::{Confidence, CpuSet, Finding, Kind, Run, Scenario};
+use crate::model::{Confidence, CpuSet, Finding, Kind, Run, Scenario};
 use crate::spec::prose::{Many, append};
 
 /// Finds the attempts that do not count, the reasons, and the CPUs.

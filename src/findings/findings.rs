@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::detail::Detail;
-use crate::model::new::{Finding, Run, Scenario};
+use crate::model::{Finding, Run, Scenario};
 
 /// Returns what the figures of `scenario` show by themselves.
 ///

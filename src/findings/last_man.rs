@@ -14,7 +14,7 @@ use core::cmp::Reverse;
 use super::detail::Detail;
 use super::words;
 use crate::measure::{Metric, lower_median};
-use crate::model::new::{Confidence, CpuSet, Finding, Instant, Kind, Row, Run, Scenario};
+use crate::model::{Confidence, CpuSet, Finding, Instant, Kind, Row, Run, Scenario};
 use crate::plan::ScenarioId;
 use crate::spec::pmf::Stamp;
 use crate::spec::prose::append;

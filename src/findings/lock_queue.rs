@@ -17,7 +17,7 @@ use super::detail::Detail;
 use super::limits::{self, R2_EVEN, R2_SOME};
 use super::words;
 use crate::measure::{Line, Metric, lower_median};
-use crate::model::new::{Confidence, CpuSet, Finding, Fit, Kind, Run, Scenario};
+use crate::model::{Confidence, CpuSet, Finding, Fit, Kind, Run, Scenario};
 use crate::plan::ScenarioId;
 use crate::spec::prose::{Plural, append};
 

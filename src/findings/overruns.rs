@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::model::new::{Confidence, Finding, How, Kind, Measure, Point, Run, Scenario};
+use crate::model::{Confidence, Finding, How, Kind, Measure, Point, Run, Scenario};
 use crate::plan::ScenarioId;
 
 /// Finds that more than a tenth of the expiries were overruns, so that the figures

@@ -6,7 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::words;
-use crate::model::new::{Confidence, Finding, Kind, Row, Run, Scenario};
+use crate::model::{Confidence, Finding, Kind, Row, Run, Scenario};
 use crate::plan::ScenarioId;
 use crate::spec::prose::append;
 use crate::spec::stat::{Mismatch, Reached};

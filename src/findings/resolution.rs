@@ -9,7 +9,7 @@ use super::detail::Detail;
 use super::limits::COARSE;
 use super::words;
 use crate::measure::Metric;
-use crate::model::new::{Confidence, Finding, Kind, Run, Scenario, heading};
+use crate::model::{Confidence, Finding, Kind, Run, Scenario, heading};
 use crate::plan::ScenarioId;
 use crate::spec::prose::{Plural, append};
 use crate::spec::ticks::Hundredths;

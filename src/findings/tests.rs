@@ -3,8 +3,8 @@ use std::vec::Vec;
 
 use super::*;
 use crate::measure::{Summary, Waker};
-use crate::model::new::example::{self, edit_facts, good};
-use crate::model::new::*;
+use crate::model::example::{self, edit_facts, good};
+use crate::model::*;
 use crate::plan::ScenarioId;
 use crate::spec::pmf::Stamp;
 use crate::spec::stat::Reached;

@@ -9,7 +9,7 @@ use super::detail::Detail;
 use super::limits;
 use super::words;
 use crate::measure::Metric;
-use crate::model::new::{Confidence, Finding, Instant, Kind, Row, Run, Scenario};
+use crate::model::{Confidence, Finding, Instant, Kind, Row, Run, Scenario};
 use crate::spec::pmf::Stamp;
 use crate::spec::prose::append;
 

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::model::new::{Confidence, CpuSet, Finding, Kind, Run, Scenario, WakeSource};
+use crate::model::{Confidence, CpuSet, Finding, Kind, Run, Scenario, WakeSource};
 use crate::plan::ScenarioId;
 use crate::spec::prose::append;
 

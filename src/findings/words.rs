@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::fmt::Display;
 
-use crate::model::new::Run;
+use crate::model::Run;
 use crate::spec::prose::listed;
 
 /// Returns the first of these by comma, and how many more there are.

@@ -12,7 +12,7 @@
 
 use core::fmt;
 
-use super::new::Totals;
+use super::totals::Totals;
 
 /// What every last line begins with.
 pub const PREFIX: &str = "psci-bench: ";

@@ -16,7 +16,7 @@ use core::fmt::{self, Write};
 
 use super::status;
 use super::summary::Framed;
-use crate::model::new::{Figures, Row, Run, Scenario, Status};
+use crate::model::{Figures, Row, Run, Scenario, Status};
 use crate::plan::ScenarioId;
 use crate::spec::prose::paragraph;
 

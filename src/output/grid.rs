@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::model::new::Run;
+use crate::model::Run;
 use crate::spec::prose::{fill, paragraph, width};
 use crate::spec::ticks::{Hundredths, Unit};
 

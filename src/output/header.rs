@@ -8,7 +8,7 @@ use super::frame;
 use crate::board::{LabelSource, NoWatchdog};
 use crate::image::Conduit;
 use crate::measure::{Facts, Identity};
-use crate::model::new::{Head, Label, Run};
+use crate::model::{Head, Label, Run};
 use crate::plan::{Plan, ScenarioId, TimerPlan, WakePattern};
 use crate::spec::prose::{Many, append, paragraph};
 use crate::spec::ticks::Hundredths;
@@ -169,8 +169,7 @@ fn others(
     own: &dyn Fn(Identity) -> Option<u64>,
     describe: &dyn Fn(u64, Label) -> String,
 ) -> fmt::Result {
-    let differing =
-        |(index, cpu): (u16, &crate::model::new::Cpu)| Some((index, own(cpu.identity?)?));
+    let differing = |(index, cpu): (u16, &crate::model::Cpu)| Some((index, own(cpu.identity?)?));
     let mut others = (0..).zip(&run.cpus).filter_map(differing);
     let Some((first, value)) = others.next() else {
         return Ok(());

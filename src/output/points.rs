@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
 use super::grid::{Cell, cpu_headings, push_cpu, table};
-use crate::model::new::{How, Measure, Point, Run, Scenario, Status, Unit, Variant};
+use crate::model::{How, Measure, Point, Run, Scenario, Status, Unit, Variant};
 use crate::plan::{LOOPS_LIMIT_S, ScenarioId};
 use crate::spec::prose::{Many, append, paragraph};
 use crate::spec::ticks::Clock;

@@ -8,8 +8,8 @@ use super::summary::Summary;
 use crate::board::IdleState;
 use crate::findings::{Detail, findings_of};
 use crate::measure::Machine;
+use crate::model::Run;
 use crate::model::Verdict;
-use crate::model::new::Run;
 use crate::record::Writer;
 use crate::scenario::{Setting, States, Wakers, jobs, measure};
 

@@ -3,7 +3,7 @@
 use alloc::format;
 use core::fmt::{self, Write};
 
-use crate::model::new::{Run, Status};
+use crate::model::{Run, Status};
 use crate::plan::ScenarioId;
 use crate::spec::prose::paragraph;
 

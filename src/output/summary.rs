@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::fmt::{self, Display, Write};
 
 use super::status::State;
-use crate::model::new::{CpuSet, Run, Scenario, Skip, Status, Totals, Variant};
+use crate::model::{CpuSet, Run, Scenario, Skip, Status, Totals, Variant};
 use crate::plan::steps::Steps;
 use crate::plan::{Method, Plan, ScenarioId};
 use crate::spec::prose::{listed, paragraph};
@@ -94,7 +94,7 @@ impl Summary {
             self.push(scenario, Part::Whole, skip);
         }
         for (place, row) in scenario.rows.iter().enumerate() {
-            let is_same = |other: &&crate::model::new::Row| other.skipped == row.skipped;
+            let is_same = |other: &&crate::model::Row| other.skipped == row.skipped;
             let mut earlier = scenario.rows[..place].iter();
             if let Some(skip) = row.skipped
                 && !earlier.any(|other| is_same(&other))

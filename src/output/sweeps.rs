@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::model::new::{Measure, Run, Scenario, Variant};
+use crate::model::{Measure, Run, Scenario, Variant};
 use crate::plan::ScenarioId;
 use crate::spec::prose::{Many, append, listed, paragraph};
 

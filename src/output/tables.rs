@@ -7,7 +7,7 @@ use core::fmt::{self, Write};
 
 use super::grid::{Cell, cpu_headings, push_cpu, table};
 use crate::measure::{Metric, Summary};
-use crate::model::new::{Conditions, Row, Run, Scenario, heading};
+use crate::model::{Conditions, Row, Run, Scenario, heading};
 use crate::plan::{Method, ScenarioId, WakePattern};
 use crate::spec::prose::{Many, append, paragraph};
 use crate::spec::ticks::Unit;

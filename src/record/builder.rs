@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::record::Record;
 use crate::board::CPU_MAX;
-use crate::model::new::{Cpu, Point, Row, Run, Scenario, ScenarioKey, Spread};
+use crate::model::{Cpu, Point, Row, Run, Scenario, ScenarioKey, Spread};
 
 /// Joins records to a run. Parts of scenarios and rows whose own record is lost
 /// are kept; records may come in any order, and each once.

@@ -2,8 +2,6 @@
 
 mod builder;
 pub mod crc;
-pub mod line;
-pub mod parse;
 mod reader;
 mod record;
 #[cfg(test)]

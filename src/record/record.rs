@@ -1,5 +1,5 @@
 //! Records: lines of JSON, each with a checksum, from which a host reads the
-//! [`Run`](crate::model::new::Run) back.
+//! [`Run`](crate::model::Run) back.
 //!
 //! ```text
 //! @PB 0002 {"cpu":[0,{"mpidr":"0x0","cluster":0,"core":0,"thread":0}]} a3174c64
@@ -21,7 +21,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::{Facts, Identity};
-use crate::model::new::{
+use crate::model::{
     Cpu, End, Finding, Head, Instants, Point, Row, Sample, Scenario, ScenarioKey, Spread, Statistic,
 };
 use crate::plan::Plan;

@@ -8,7 +8,7 @@ use super::*;
 use crate::board::TimerFrame;
 use crate::measure::{Cause, Detail, Loss, Metric, Reason, Rejection, Step, Summary, Waker};
 use crate::model::Verdict;
-use crate::model::new::*;
+use crate::model::*;
 use crate::plan::steps::Steps;
 use crate::plan::{Method, Plan, Records, ScenarioId, ScenarioSet};
 use crate::spec::caches::Caches;

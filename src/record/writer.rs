@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 
 use super::crc::Crc32;
 use super::record::{CRC_DIGITS, LINE_MAX, MARK, Record};
-use crate::model::new::{Cpu, End, Point, Row, Run, Scenario, ScenarioKey, Spread, Statistic};
+use crate::model::{Cpu, End, Point, Row, Run, Scenario, ScenarioKey, Spread, Statistic};
 use crate::plan::Records;
 
 /// Bytes that are reserved for a line: a row has more than fit before its parts are

@@ -13,7 +13,7 @@ use crate::board::IdleState;
 use crate::measure::{
     Action, After, Machine, OsInitiated, Outcome, Reason, Round, Summary, Waker, Who,
 };
-use crate::model::new::{Cpu, Failure, Skip, Status};
+use crate::model::{Cpu, Failure, Skip, Status};
 use crate::plan::{Method, Plan};
 use crate::spec::stat::Ladder;
 

@@ -9,7 +9,7 @@ use smccc::psci;
 use super::bench::{Bench, Stop};
 use super::rows::came_too_soon;
 use crate::measure::{Action, Detail, Machine, Outcome, Reason, Rejection, Who};
-use crate::model::new::{Failure, Skip};
+use crate::model::{Failure, Skip};
 use crate::spec::pmf::Stamp;
 
 /// Sleep of the first trial, in microseconds.

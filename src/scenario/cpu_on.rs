@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use super::point_bench::{PointBench, how};
 use crate::measure::{Action, End, Machine, Outcome, Round, Who};
-use crate::model::new::{Failure, Measure, Point, Variant};
+use crate::model::{Failure, Measure, Point, Variant};
 
 /// From the publication of the start to CPU_OFF, in microseconds: more than the nap
 /// in which the CPU may be.

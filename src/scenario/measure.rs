@@ -8,7 +8,7 @@ use super::point_bench::PointBench;
 use super::progress::Progress;
 use super::{micro, suite, sweep, timer_latency};
 use crate::measure::Machine;
-use crate::model::new::{Scenario, ScenarioKey};
+use crate::model::{Scenario, ScenarioKey};
 use crate::plan::{Method, Plan, ScenarioId};
 
 /// One scenario of a plan, by one method.

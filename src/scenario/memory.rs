@@ -6,7 +6,7 @@ use super::states::Chosen;
 use super::suite::{self, PLACEMENTS};
 use super::{micro, sweep, timer_latency};
 use crate::measure::{Histogram, METRICS, Outcome, REASONS, Reason};
-use crate::model::new::{Cpu, Point, Row, Sample, Scenario, Statistic};
+use crate::model::{Cpu, Point, Row, Sample, Scenario, Statistic};
 use crate::plan::{Plan, ScenarioId};
 use crate::spec::bump;
 

@@ -14,7 +14,7 @@ use smccc::psci::{PSCI_VERSION, error};
 use super::bench::Setting;
 use super::point_bench::{PointBench, how};
 use crate::measure::{Action, After, End, Facts, Machine, Operation, Outcome, Round, Who};
-use crate::model::new::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
+use crate::model::{Failure, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant};
 use crate::plan::{LOOPS_LIMIT_S, ScenarioId};
 
 /// Batches that are taken even when the time is up: enough for a percentile.

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::bench::{Setting, first_lost};
 use crate::measure::{Machine, Outcome, Round, Summary, Who};
-use crate::model::new::{Conditions, Failure, How, Point, Scenario, ScenarioKey, Status};
+use crate::model::{Conditions, Failure, How, Point, Scenario, ScenarioKey, Status};
 
 /// The machine, and the points so far.
 pub(crate) struct PointBench<'m, M> {

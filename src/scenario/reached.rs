@@ -4,7 +4,7 @@
 use super::bench::Bench;
 use super::calibrate::judge_round;
 use crate::measure::{Action, Machine, Round, Who};
-use crate::model::new::Cpu;
+use crate::model::Cpu;
 use crate::spec::stat::{Ladder, Reached};
 
 /// Rounds until one is good.

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::measure::{
     Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary, lower_median,
 };
-use crate::model::new::{Attempts, Figures, Instants, Row, Sample, Statistic};
+use crate::model::{Attempts, Figures, Instants, Row, Sample, Statistic};
 
 /// One CPU's results while they are measured.
 pub(crate) struct RowState {

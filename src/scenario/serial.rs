@@ -9,7 +9,7 @@ use super::calibrate::{calibrate, no_cpu_can_suspend, stop_not_supported};
 use super::reached::read_reached;
 use super::rows::came_too_soon;
 use crate::measure::{Action, Machine, Who};
-use crate::model::new::Skip;
+use crate::model::Skip;
 use crate::plan::Method;
 use crate::spec::stat::Ladder;
 

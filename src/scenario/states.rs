@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::board::{IDLE_STATES_MAX, IdleState};
 use crate::measure::Action;
-use crate::model::new::Skip;
+use crate::model::Skip;
 use crate::plan::{Plan, ScenarioId};
 use crate::spec::psci::StateFormat;
 use crate::spec::sort::sort_by_key;

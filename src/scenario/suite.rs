@@ -8,7 +8,7 @@ use super::parallel::measure_parallel;
 use super::serial::measure_serial;
 use super::states::Chosen;
 use crate::measure::{Action, Machine, Who};
-use crate::model::new::{Conditions, Scenario, ScenarioKey, Status};
+use crate::model::{Conditions, Scenario, ScenarioKey, Status};
 use crate::plan::{Method, ScenarioId};
 use crate::spec::stat::Ladder;
 

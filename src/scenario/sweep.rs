@@ -16,7 +16,7 @@ use super::serial::measure_serial;
 use super::states::{Chosen, States};
 use crate::board::IdleState;
 use crate::measure::{Action, Facts, Machine, Metric, REASONS, Summary, Waker, Who};
-use crate::model::new::{
+use crate::model::{
     Conditions, Failure, How, Measure, Point, Scenario, ScenarioKey, Skip, Status, Variant,
 };
 use crate::plan::{Plan, ScenarioId, steps};

@@ -16,9 +16,7 @@ use super::progress::{Progress, Stretch};
 use super::{Setting, States, Wakers, jobs, measure};
 use crate::board::IdleState;
 use crate::measure::{Account, Action, After, End, Machine, Metric, Outcome, Reason, Round, Who};
-use crate::model::new::{
-    Cpu, Failure, Measure, Point, Row, Scenario, Skip, Status, Totals, Variant,
-};
+use crate::model::{Cpu, Failure, Measure, Point, Row, Scenario, Skip, Status, Totals, Variant};
 use crate::plan::{Load, Plan, ScenarioId, WakePattern};
 use smccc::psci::{Error, PSCI_CPU_SUSPEND_64, PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64};
 
@@ -262,7 +260,7 @@ fn statistics_samples_and_the_first_sample_are_in_the_row() {
             [Powerdown, Wakeup, CacheFlush, Call, Wake, Lateness]
         );
         for it in &row.statistics {
-            let figure = |sample: &crate::model::new::Sample| sample.instants.figure(it.metric);
+            let figure = |sample: &crate::model::Sample| sample.instants.figure(it.metric);
             let mut figures: Vec<u64> = row.samples.iter().filter_map(figure).collect();
             assert_eq!(it.summary, crate::measure::Summary::of(&mut figures));
             assert!(it.cold.is_some(), "the sample of the trial");

@@ -12,7 +12,7 @@ use super::progress::{Progress, Stretch};
 use crate::measure::{
     Account, Action, After, End, Fault, Machine, Round, Schedule, Tally, Until, Who, Window,
 };
-use crate::model::new::{Failure, Measure, Point, Skip, Spread, Status, Variant};
+use crate::model::{Failure, Measure, Point, Skip, Spread, Status, Variant};
 use crate::plan::{Load, TimerPlan};
 
 /// The figures of a timer: each a point.

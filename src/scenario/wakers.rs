@@ -8,7 +8,7 @@ use crate::board::{NoFrame, TimerFrame};
 use crate::measure::{
     Cause, End, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
 };
-use crate::model::new::{Cpu, Failure, Skip, WakeSource};
+use crate::model::{Cpu, Failure, Skip, WakeSource};
 
 /// Sleep of a trial in microseconds: longer than a way down takes.
 const SLEEP_US: u64 = 10_000;

@@ -9,7 +9,7 @@ use core::sync::atomic::AtomicU64;
 use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog, TimerFrame};
 use psci_bench::devices::timer_frame::NoFrame;
 use psci_bench::measure::{Counter, Facts, Tally};
-use psci_bench::model::new::{self as model, Head, Run};
+use psci_bench::model::{self as model, Head, Run};
 use psci_bench::output;
 use psci_bench::plan::Plan;
 use psci_bench::scenario::Needs;

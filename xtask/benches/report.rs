@@ -23,7 +23,7 @@ use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use psci_bench::measure::Summary;
-use psci_bench::model::new::{Cpu, Instant as Moment, Row, Run, Sample, Scenario};
+use psci_bench::model::{Cpu, Instant as Moment, Row, Run, Sample, Scenario};
 use psci_bench::plan::{Plan, Records, ScenarioId};
 use psci_bench::record::Writer;
 

@@ -14,9 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use psci_bench::measure::Summary;
-use psci_bench::model::new::{
-    Cpu, Failure, How, Measure, Point, Run, Skip, Spread, Status, Variant,
-};
+use psci_bench::model::{Cpu, Failure, How, Measure, Point, Run, Skip, Spread, Status, Variant};
 use psci_bench::plan::{Records, ScenarioId};
 use xtask::report::analysis::compare::{Options as Compared, compare};
 use xtask::report::export::{self, Options, Report};

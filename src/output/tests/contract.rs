@@ -5,8 +5,8 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use super::golden::print_scenario;
-use crate::model::new::example::{self, edit_facts, good, made};
-use crate::model::new::{Run, Scenario, Skip};
+use crate::model::example::{self, edit_facts, good, made};
+use crate::model::{Run, Scenario, Skip};
 use crate::output::run as output;
 use crate::output::summary::Summary;
 use crate::plan::{Method, Methods, Records, ScenarioId};

@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use crate::board::LabelSource;
 use crate::measure::Machine;
-use crate::model::new::{Head, Run};
+use crate::model::{Head, Run};
 use crate::output::run_all;
 use crate::plan::Plan;
 use crate::scenario::fake::Fake;

@@ -5,8 +5,8 @@ use std::vec::Vec;
 
 use super::contract::whole;
 use crate::measure::{Metric, Reason};
-use crate::model::new::example::{self, edit_facts, good};
-use crate::model::new::{Run, Scenario};
+use crate::model::example::{self, edit_facts, good};
+use crate::model::{Run, Scenario};
 use crate::model::{Verdict, parse_line};
 use crate::plan::{Methods, ScenarioId};
 

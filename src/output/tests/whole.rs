@@ -7,7 +7,7 @@ use std::vec::Vec;
 use super::golden::check;
 use crate::board::{IdleState, LabelSource};
 use crate::model::Verdict;
-use crate::model::new::{Head, Run, Scenario};
+use crate::model::{Head, Run, Scenario};
 use crate::output::run as output;
 use crate::output::run_all;
 use crate::output::summary::Summary;

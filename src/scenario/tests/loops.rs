@@ -1,7 +1,7 @@
 //! Micro-benchmarks against the fake machine.
 
 use super::*;
-use crate::model::new::How;
+use crate::model::How;
 use crate::plan::Method;
 
 /// Makes each batch take 100 ms longer.

@@ -4,7 +4,7 @@ use smccc::psci::SuspendMode;
 
 use super::*;
 use crate::measure::Waker;
-use crate::model::new::{How, WakeSource};
+use crate::model::{How, WakeSource};
 use crate::scenario::fake::{CORE_LINES, QUEUE_STEP};
 
 const CORE: u64 = STATES[0].power_state as u64;
@@ -229,7 +229,10 @@ fn a_mode_that_is_refused_is_left_out_and_one_that_stays_fails() {
     let mut fake = Fake::new(2).with_modes();
     fake.refuses = Some(SuspendMode::PlatformCoordinated);
     let ran = run(&mut fake, args, 2);
-    assert_eq!(ran.failure(), Some(Failure::ModeStuck(Error::Denied.into())));
+    assert_eq!(
+        ran.failure(),
+        Some(Failure::ModeStuck(Error::Denied.into()))
+    );
     let mut fake = Fake::new(2).with_modes();
     fake.refuses = Some(SuspendMode::OsInitiated);
     let ran = run(&mut fake, args, 2);

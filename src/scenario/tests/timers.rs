@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::measure::{Fault, Until};
-use crate::model::new::{How, Spread};
+use crate::model::{How, Spread};
 
 /// Returns the number of points, and checks that each one to the handler has all its
 /// samples in its spread.

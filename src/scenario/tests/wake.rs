@@ -3,7 +3,7 @@
 use super::*;
 use crate::board::NoFrame;
 use crate::measure::{Loss, Step, Waker};
-use crate::model::new::WakeSource;
+use crate::model::WakeSource;
 
 const DEEPEST: u32 = 0x0101_0022;
 

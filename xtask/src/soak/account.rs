@@ -20,7 +20,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use psci_bench::model::new::{How, Measure, Scenario, Totals, Variant};
+use psci_bench::model::{How, Measure, Scenario, Totals, Variant};
 use psci_bench::plan::{Plan, ScenarioId};
 
 use crate::report::log::{LoggedRun, read_bytes};

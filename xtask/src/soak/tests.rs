@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use psci_bench::measure::{Reason, Rejection};
+use psci_bench::model::Row;
 use psci_bench::model::Verdict;
-use psci_bench::model::new::Row;
 use psci_bench::plan::{Plan, Records, ScenarioId};
 
 use super::keep::Keep;

@@ -19,7 +19,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use psci_bench::model::new::Run;
+use psci_bench::model::Run;
 use psci_bench::plan::Records;
 use serde_json::{Value, json};
 use support::xtask;

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use psci_bench::model::new::{Failure, Status};
+use psci_bench::model::{Failure, Status};
 use serde_json::Value;
 
 use crate::{cell, edited, junit, last_line, log, report, tftf};

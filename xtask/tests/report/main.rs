@@ -15,7 +15,7 @@ mod points;
 mod readers;
 mod tfa_docs;
 
-use psci_bench::model::new::Run;
+use psci_bench::model::Run;
 use psci_bench::plan::Records;
 use xtask::report::export::{self, Options, Report};
 use xtask::report::log::read_bytes;

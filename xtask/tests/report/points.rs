@@ -1,8 +1,8 @@
 //! Points of scenarios outside TFTF's suite.
 
 use psci_bench::measure::{Summary, Waker};
-use psci_bench::model::new::{Conditions, Run};
-use psci_bench::model::new::{Measure, Point, Scenario, ScenarioKey, Status, Unit, Variant};
+use psci_bench::model::{Conditions, Run};
+use psci_bench::model::{Measure, Point, Scenario, ScenarioKey, Status, Unit, Variant};
 use psci_bench::plan::{Method, ScenarioId};
 
 use crate::support::xtask;

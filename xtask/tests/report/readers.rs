@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use psci_bench::model::Verdict;
-use psci_bench::model::new::{Failure, Instant, Skip, Status};
+use psci_bench::model::{Failure, Instant, Skip, Status};
 use serde_json::Value;
 use xtask::report::export::{self, Report};
 use xtask::report::log::Closing;

@@ -9,7 +9,7 @@ use psci_bench::devices::watchdog::reach::NoWatchdog;
 use psci_bench::image::Conduit;
 use psci_bench::measure::{Counter, Facts, Identity, Metric, Overheads, Summary, Waker};
 use psci_bench::model::Verdict;
-use psci_bench::model::new::{
+use psci_bench::model::{
     Attempts, Conditions, Confidence, Cpu, End, Figures, Finding, Head, How, Instant, Instants,
     Kind, Measure, Point, Row, Run, Sample, Scenario, ScenarioKey, Spread, Statistic, Status,
     Totals, Variant, WakeSource,

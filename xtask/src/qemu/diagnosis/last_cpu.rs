@@ -111,7 +111,7 @@ fn label(log: &str, name: Name) -> Option<Name> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use psci_bench::model::new::{Cpu, Row, ScenarioKey};
+    use psci_bench::model::{Cpu, Row, ScenarioKey};
     use psci_bench::plan::{Method, Records};
     use psci_bench::record::Writer;
 

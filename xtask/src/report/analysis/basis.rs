@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use psci_bench::measure::Metric;
-use psci_bench::model::new::{Confidence, CpuSet, Finding, Kind, Run, ScenarioKey, heading};
+use psci_bench::model::{Confidence, CpuSet, Finding, Kind, Run, ScenarioKey, heading};
 use psci_bench::plan::Method;
 use serde::Serialize;
 

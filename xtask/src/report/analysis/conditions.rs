@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use psci_bench::model::new::{Run, Scenario};
+use psci_bench::model::{Run, Scenario};
 use psci_bench::plan::ScenarioId;
 
 use super::figure::has_figure;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::new::{How, Measure, Point, Row, Scenario, Unit, Variant, heading};
+use psci_bench::model::{How, Measure, Point, Row, Scenario, Unit, Variant, heading};
 use psci_bench::plan::ScenarioId;
 use psci_bench::spec::ticks::Clock;
 use serde::Serialize;

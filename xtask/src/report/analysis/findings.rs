@@ -2,7 +2,7 @@
 //! board's integers.
 
 use psci_bench::findings::{Detail, findings_of};
-use psci_bench::model::new::{Finding, Kind, Scenario};
+use psci_bench::model::{Finding, Kind, Scenario};
 
 use super::points::{contention, dirty_flush, net_of_loop};
 use super::{basis, outliers};

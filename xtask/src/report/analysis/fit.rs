@@ -1,7 +1,7 @@
 //! Points over the quantity that was varied: series, and straight lines through
 //! them.
 
-use psci_bench::model::new::{How, Measure, Point, Scenario, Variant};
+use psci_bench::model::{How, Measure, Point, Scenario, Variant};
 use psci_bench::spec::ticks::Clock;
 
 use super::figure::FigureKey;

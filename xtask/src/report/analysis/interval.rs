@@ -18,7 +18,7 @@
 //! included.
 
 use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::new::Scenario;
+use psci_bench::model::Scenario;
 
 /// The fewest samples of which the median has an interval of its own.
 const SAMPLES_MIN: u32 = 6;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use psci_bench::measure::{Metric, Summary, Waker};
-use psci_bench::model::new::{
+use psci_bench::model::{
     Attempts, Conditions, Cpu, Figures, How, Instant, Instants, Measure, Point, Row, Run, Sample,
     Scenario, ScenarioKey, Statistic, Status, Variant, WakeSource,
 };

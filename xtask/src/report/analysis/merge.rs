@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, bail};
 use psci_bench::measure::Summary;
-use psci_bench::model::new::{Cpu, Scenario, ScenarioKey};
+use psci_bench::model::{Cpu, Scenario, ScenarioKey};
 use serde::Serialize;
 
 use super::conditions::{Condition, MERGED, MERGED_IF_KNOWN, MERGED_RUNS, Side, differences};
@@ -225,7 +225,7 @@ fn pooled<'f>(
 
 #[cfg(test)]
 mod tests {
-    use psci_bench::model::new::{Variant, WakeSource};
+    use psci_bench::model::{Variant, WakeSource};
     use psci_bench::plan::ScenarioId::{self, NullCall, TimerLatency};
 
     use super::*;

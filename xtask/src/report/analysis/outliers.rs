@@ -6,7 +6,7 @@
 //! of the median, as MAD is often 0.
 
 use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::new::{Confidence, Finding, Kind, Row, Run, Scenario, Statistic, heading};
+use psci_bench::model::{Confidence, Finding, Kind, Row, Run, Scenario, Statistic, heading};
 
 /// The fewest samples of which one can be far from the others.
 const SAMPLES_MIN: u32 = 6;

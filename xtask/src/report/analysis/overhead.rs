@@ -16,7 +16,7 @@
 
 use anyhow::{Result, bail, ensure};
 use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::new::{How, Measure, Scenario, ScenarioKey, Variant, heading};
+use psci_bench::model::{How, Measure, Scenario, ScenarioKey, Variant, heading};
 use psci_bench::plan::ScenarioId;
 
 use super::conditions::{OVERHEAD, Side, differences};

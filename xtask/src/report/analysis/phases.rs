@@ -1,6 +1,6 @@
 //! The phases of a CPU between the instants of a sample, for time lines.
 
-use psci_bench::model::new::{Instant, Instants, Row, Scenario};
+use psci_bench::model::{Instant, Instants, Row, Scenario};
 use psci_bench::spec::pmf::Stamp::{
     EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci,
 };

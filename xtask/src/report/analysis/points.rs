@@ -2,7 +2,7 @@
 //! powerdown with the CPUs that go down together, and that of the flush with the
 //! dirty bytes.
 
-use psci_bench::model::new::{
+use psci_bench::model::{
     Confidence, Finding, Fit, How, Kind, Measure, Point, Run, Scenario, Variant,
 };
 use psci_bench::plan::ScenarioId;

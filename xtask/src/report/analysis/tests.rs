@@ -2,7 +2,7 @@
 
 use psci_bench::findings::{Detail, findings_of};
 use psci_bench::measure::{Metric, Waker};
-use psci_bench::model::new::{
+use psci_bench::model::{
     Confidence, Failure, Finding, How, Kind, Measure, Point, Row, Scenario, ScenarioKey, Statistic,
     Status, Variant, WakeSource,
 };

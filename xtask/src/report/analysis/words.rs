@@ -1,6 +1,6 @@
 //! CPUs and durations in sentences.
 
-use psci_bench::model::new::Run;
+use psci_bench::model::Run;
 
 use crate::setup::plural::many;
 

@@ -15,7 +15,7 @@
 
 use anyhow::{Result, bail, ensure};
 use psci_bench::measure::{Metric, Waker};
-use psci_bench::model::new::{How, Point, Scenario, Status, WakeSource};
+use psci_bench::model::{How, Point, Scenario, Status, WakeSource};
 use psci_bench::plan::{ScenarioId, WakePattern};
 
 use super::figure::{Figure, Origin, figures, has_figure};

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use csv::WriterBuilder;
-use psci_bench::model::new::{Scenario, Unit};
+use psci_bench::model::{Scenario, Unit};
 use serde::Serialize;
 
 use super::exporter::{Exporter, Options, Report};

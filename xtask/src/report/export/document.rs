@@ -2,7 +2,7 @@
 
 use super::table::Table;
 use crate::report::log::LoggedRun;
-use psci_bench::model::new::Scenario;
+use psci_bench::model::Scenario;
 
 /// A name and its text.
 pub(super) type Line = (&'static str, String);

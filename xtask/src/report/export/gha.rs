@@ -10,7 +10,7 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use psci_bench::model::new::Scenario;
+use psci_bench::model::Scenario;
 use serde::Serialize;
 
 use super::exporter::{Exporter, Options, Report};

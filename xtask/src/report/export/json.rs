@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use psci_bench::model::Verdict;
-use psci_bench::model::new::{Cpu, End, Finding, Head, Scenario};
+use psci_bench::model::{Cpu, End, Finding, Head, Scenario};
 use psci_bench::plan::Plan;
 use serde::Serialize;
 

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use psci_bench::model::Verdict;
-use psci_bench::model::new::{Scenario, Status};
+use psci_bench::model::{Scenario, Status};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 

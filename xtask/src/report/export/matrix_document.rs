@@ -116,7 +116,7 @@ fn figures(board: &Board, test: &SideBySide, runs: &[LoggedRun]) -> Table {
             0 => row.cpu.core.to_string(),
             thread => format!("{}.{thread}", row.cpu.core),
         };
-        let heading = psci_bench::model::new::heading(row.metric);
+        let heading = psci_bench::model::heading(row.metric);
         let mut cells = vec![row.cpu.cluster.to_string(), core, heading.to_owned()];
         cells.extend(row.shown.iter().zip(&columns).map(|it| match it {
             (Some((ticks, true)), Some(run)) => run.duration(*ticks),

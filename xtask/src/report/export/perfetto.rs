@@ -11,7 +11,7 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use psci_bench::model::new::{Instant, Scenario};
+use psci_bench::model::{Instant, Scenario};
 use psci_bench::plan::TAG_PREFIX;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! The tables of points: one for each figure and number of CPUs, with a row for
 //! each CPU, `x` and variant.
 
-use psci_bench::model::new::{How, Measure, Point, Scenario, Unit};
+use psci_bench::model::{How, Measure, Point, Scenario, Unit};
 use psci_bench::spec::ticks::Clock;
 
 use super::table::{Table, statistics_headings};

@@ -1,7 +1,7 @@
 //! A scenario in the order of reading.
 
 use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::new::{Failure, Kind, Scenario, Skip, Status, WakeSource, heading};
+use psci_bench::model::{Failure, Kind, Scenario, Skip, Status, WakeSource, heading};
 use psci_bench::plan::{Method, ScenarioId};
 
 use super::document::{Block, Remark};

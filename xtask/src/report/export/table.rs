@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use psci_bench::model::new::Run;
+use psci_bench::model::Run;
 
 use super::escape;
 

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
-use psci_bench::model::new::Scenario;
+use psci_bench::model::Scenario;
 use psci_bench::plan::ScenarioId;
 
 use super::exporter::{Exporter, Options, Report, Takes, only_run};

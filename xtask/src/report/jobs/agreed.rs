@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use psci_bench::measure::Metric;
-use psci_bench::model::new::Scenario;
+use psci_bench::model::Scenario;
 use psci_bench::plan::{Method, TAG_PREFIX};
 
 use super::job::{Ending, Results};

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use psci_bench::measure::Metric;
-use psci_bench::model::new::{Cpu, Scenario};
+use psci_bench::model::{Cpu, Scenario};
 use psci_bench::plan::{Method, ScenarioId};
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! The outcome of a job, by its results and its runs.
 
 use psci_bench::model::Verdict;
-use psci_bench::model::new::{Scenario, Status};
+use psci_bench::model::{Scenario, Status};
 use serde::Serialize;
 
 use super::job::{Ending, Job, Results};

@@ -1,7 +1,7 @@
 //! One run in the making: records and lines go in, a [`LoggedRun`] comes out.
 
 use psci_bench::board::CPU_MAX;
-use psci_bench::model::new::{Cpu, Run, Status};
+use psci_bench::model::{Cpu, Run, Status};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::record::{Record, RunBuilder};
 use psci_bench::spec::words::Word as _;

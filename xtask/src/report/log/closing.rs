@@ -1,7 +1,7 @@
 //! A run's end: its last line, and the `end` record, which has a checksum.
 
-use psci_bench::model::new::{End, Totals};
 use psci_bench::model::{ClosingLine, Verdict};
+use psci_bench::model::{End, Totals};
 
 use super::integrity::Integrity;
 

@@ -1,7 +1,7 @@
 //! A run with what only its log has.
 
 use psci_bench::model::Verdict;
-use psci_bench::model::new::{Figures, Row, Run, Scenario, Skip, Status};
+use psci_bench::model::{Figures, Row, Run, Scenario, Skip, Status};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::record::FORMAT;
 use psci_bench::spec::ticks::Clock;

@@ -4,7 +4,7 @@ use std::str;
 
 use psci_bench::model as verdict;
 use psci_bench::model::Verdict;
-use psci_bench::model::new::{Failure, Skip, Status};
+use psci_bench::model::{Failure, Skip, Status};
 use psci_bench::plan::{Method, ScenarioId};
 
 /// A line without a checksum.

@@ -38,7 +38,7 @@ fn details_text(details: &Value) -> String {
 mod tests {
     use psci_bench::devices::timer_frame::NoFrame;
     use psci_bench::measure::Fault;
-    use psci_bench::model::new::{Failure, Skip};
+    use psci_bench::model::{Failure, Skip};
 
     use super::*;
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use csv::ReaderBuilder;
-use psci_bench::model::new::{Cpu, Figures, Row, Run, Scenario, ScenarioKey};
+use psci_bench::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::spec::words::Word as _;
 

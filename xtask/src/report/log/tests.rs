@@ -1,7 +1,7 @@
 //! Whole logs: however they were logged, and whatever is lost of them.
 
 use psci_bench::model::Verdict;
-use psci_bench::model::new::{Failure, Point, Run, Scenario, Status};
+use psci_bench::model::{Failure, Point, Run, Scenario, Status};
 use psci_bench::plan::{Method, Records, ScenarioId};
 use psci_bench::record::MARK;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use psci_bench::model::new::{Cpu, Figures, Row, Run, Scenario, ScenarioKey, Status};
+use psci_bench::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey, Status};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::spec::ticks::Clock;
 

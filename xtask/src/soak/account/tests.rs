@@ -2,7 +2,7 @@
 
 use psci_bench::measure::{Cause, Loss, Reason, Step, Summary};
 use psci_bench::model::Verdict;
-use psci_bench::model::new::{
+use psci_bench::model::{
     Attempts, Conditions, Cpu, End, How, Measure, Point, Row as RunRow, Run, ScenarioKey, Skip,
     Status, Variant,
 };

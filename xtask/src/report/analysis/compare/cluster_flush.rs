@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use psci_bench::measure::Metric;
-use psci_bench::model::new::{Confidence, Kind, Run};
+use psci_bench::model::{Confidence, Kind, Run};
 use psci_bench::plan::ScenarioId::{self, SuspendDeepParallel, SuspendDeepSerial};
 
 use super::change::Change;

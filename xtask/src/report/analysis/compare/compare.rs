@@ -14,7 +14,7 @@
 //! ```
 
 use anyhow::{Result, bail, ensure};
-use psci_bench::model::new::Scenario;
+use psci_bench::model::Scenario;
 
 use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
 use super::findings::findings;

@@ -3,7 +3,7 @@
 //! A comparison covers all that the baseline has: a scenario, a CPU or a figure that
 //! the run no longer has is not "no regression" unless an option says so.
 
-use psci_bench::model::new::{Run, Scenario, ScenarioKey, heading};
+use psci_bench::model::{Run, Scenario, ScenarioKey, heading};
 use psci_bench::plan::{Method, ScenarioId};
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! Differences besides figures, and facts that one side lacks.
 
-use psci_bench::model::new::{Confidence, Kind, Row};
+use psci_bench::model::{Confidence, Kind, Row};
 
 use super::change::Change;
 use super::comparison::{ComparedScenario, baseline_scenario};

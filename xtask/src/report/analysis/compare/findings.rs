@@ -1,7 +1,7 @@
 //! Changes -> findings.
 
 use psci_bench::measure::Metric;
-use psci_bench::model::new::{Confidence, Kind, Label, Unit, heading};
+use psci_bench::model::{Confidence, Kind, Label, Unit, heading};
 
 use super::change::{Change, Outcome};
 use super::cluster_flush;

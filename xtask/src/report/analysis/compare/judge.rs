@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use psci_bench::measure::Summary;
-use psci_bench::model::new::{Scenario, Unit};
+use psci_bench::model::{Scenario, Unit};
 use psci_bench::spec::ticks::Clock;
 
 use super::change::{Change, Outcome, Value};

@@ -6,7 +6,7 @@
 //! or, as in published tables, is not: the variant that explains more counts.
 
 use psci_bench::measure::Metric;
-use psci_bench::model::new::Scenario;
+use psci_bench::model::Scenario;
 use psci_bench::plan::ScenarioId;
 
 use super::change::{Change, Outcome, Value, is_close};

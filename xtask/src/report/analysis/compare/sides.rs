@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use psci_bench::findings::tick_ns;
-use psci_bench::model::new::{Cpu, Run};
+use psci_bench::model::{Cpu, Run};
 use serde::Serialize;
 
 use crate::report::log::LoggedRun;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use psci_bench::measure::Histogram;
-use psci_bench::model::new::{Point, Scenario, Variant};
+use psci_bench::model::{Point, Scenario, Variant};
 
 use super::chart::{AXIS, Anchor, Drawing, LEFT, Mark, RIGHT, Scale, WIDTH};
 use crate::report::export::point_tables::{PointScale, by_measure, how_text};

@@ -19,7 +19,7 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use psci_bench::model::new::{Scenario, Status};
+use psci_bench::model::{Scenario, Status};
 
 use super::markup::{definitions, escape, remarks, table};
 use crate::report::export::document::Block;

@@ -6,7 +6,7 @@
 
 use psci_bench::findings;
 use psci_bench::measure::Line;
-use psci_bench::model::new::Scenario;
+use psci_bench::model::Scenario;
 
 use super::chart::{AXIS, Anchor, Drawing, LEFT, Mark, RIGHT, Scale, WIDTH};
 use crate::report::log::LoggedRun;

@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::new::{Row, Scenario, heading};
+use psci_bench::model::{Row, Scenario, heading};
 
 use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, Mark, RIGHT, Scale, WIDTH};
 use crate::report::log::LoggedRun;

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use psci_bench::model::new::{Scenario, Variant};
+use psci_bench::model::{Scenario, Variant};
 use psci_bench::plan::ScenarioId;
 
 use super::chart::{AXIS, Drawing, LEFT, Mark, RIGHT, Scale, WIDTH};

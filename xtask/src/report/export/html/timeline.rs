@@ -4,7 +4,7 @@
 //! for what is measured: it is cut out, and the two sides have axes of their
 //! own.
 
-use psci_bench::model::new::{Instant, Instants, Row, Scenario};
+use psci_bench::model::{Instant, Instants, Row, Scenario};
 use psci_bench::spec::pmf::Stamp;
 
 use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, Mark, RIGHT, Scale, WIDTH};

@@ -1,7 +1,7 @@
 //! Changes within noise, and with cache flushes that moved.
 
 use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::new::{Confidence, Kind};
+use psci_bench::model::{Confidence, Kind};
 use psci_bench::plan::ScenarioId::{CpuSuspendSerial, PsciVersionParallel, SuspendDeepParallel};
 
 use super::support::{compared, found, of, of_metric, outcomes, sentences};

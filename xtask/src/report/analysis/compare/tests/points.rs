@@ -1,6 +1,6 @@
 //! Comparisons of points.
 
-use psci_bench::model::new::{Confidence, How, Kind, Measure, Point, Variant};
+use psci_bench::model::{Confidence, How, Kind, Measure, Point, Variant};
 use psci_bench::plan::ScenarioId;
 
 use super::support::{compared, found, sentences, try_compare};

@@ -1,7 +1,7 @@
 //! Comparisons of published releases.
 
 use psci_bench::measure::Metric;
-use psci_bench::model::new::{Confidence, Cpu, Kind};
+use psci_bench::model::{Confidence, Cpu, Kind};
 use psci_bench::plan::ScenarioId::{
     CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel,
 };

@@ -1,7 +1,7 @@
 //! Comparisons, and the parts of them that tests look at.
 
 use psci_bench::measure::Metric;
-use psci_bench::model::new::Kind;
+use psci_bench::model::Kind;
 use psci_bench::plan::ScenarioId;
 
 use crate::report::analysis::basis::ComparisonFinding;

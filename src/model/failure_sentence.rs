@@ -77,7 +77,7 @@ fn of_timer(run: &Run, fault: Fault) -> String {
 mod tests {
     use super::*;
     use crate::measure::{Cause, Loss, Reason, Rejection, Step};
-    use crate::model::new::{Variant, example};
+    use crate::model::{Variant, example};
     use crate::spec::psci;
 
     #[test]
