@@ -26,7 +26,7 @@ use psci_bench::model::{Cpu, Run};
 use psci_bench::output;
 use psci_bench::plan::Plan;
 use psci_bench::scenario::Needs;
-use spec::psci::{Error, SuspendMode};
+use smccc::psci::{Error, SuspendMode};
 
 thread_local! {
     /// The heap of this thread's run; outside of runs and in rounds, there is none.
