@@ -37,10 +37,9 @@ pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<S
         .map(|it| value(it.powerdown))
         .fold(0.0, f64::max);
     let count = arrivals.len();
-    let (top, bottom) = (34.0, HEIGHT);
     let x = Scale::linear((0.5, count as f64 + 0.5), (LEFT, WIDTH - RIGHT));
-    let y = Scale::linear((0.0, most * 1.08), (bottom, top));
-    let mut drawing = Drawing::new(bottom + AXIS);
+    let y = Scale::linear((0.0, most * 1.08), (HEIGHT, 34.0));
+    let mut drawing = Drawing::new(HEIGHT + AXIS);
     drawing.vertical(
         &y,
         (LEFT, WIDTH - RIGHT),
@@ -48,7 +47,7 @@ pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<S
     );
     drawing.counting(
         &x,
-        (bottom, bottom),
+        (HEIGHT, HEIGHT),
         "place in the order of ENTER_HW_LOW_PWR",
     );
 
@@ -72,10 +71,9 @@ pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<S
     }
     let step = run.clock().span(line.slope.unsigned_abs());
     let sign = if line.slope < 0 { "-" } else { "" };
-    let without = if long.is_empty() {
-        ""
-    } else {
-        ", without the longer cache flushes"
+    let without = match long.is_empty() {
+        true => "",
+        false => ", without the longer cache flushes",
     };
     let fit = format!(
         "line of best fit{without}: {sign}{step} a place, R² {} %",
