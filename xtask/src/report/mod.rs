@@ -1,22 +1,22 @@
-//! Reports: what one or many UART logs say, in the format that is asked for.
+//! Reports: runs of UART logs, in the format that is asked for.
 //!
 //! ```text
-//! model ──── Run, Test, Row: what all of the below take
-//! log ────── logs -> runs: clean, then records, TFTF's and firmware's lines;
-//!            tables: published tables -> Run
+//! log ────── logs -> LoggedRun: clean, then records, TFTF's and firmware's lines;
+//!            tables: published tables -> LoggedRun
 //! analysis ─ figures of rows and points; findings; compare: a run beside a
 //!            baseline; merge: several runs of one board -> one table; overhead:
 //!            a run beside one under firmware without PMF; worst cases
-//! jobs ───── what lab engines give: results, and logs; matrix: runs side by
-//!            side, by board and firmware; outcome: what jobs come to
-//! export ─── Report -> bytes, by an Exporter each
+//! jobs ───── results and logs of lab engines; matrix: runs side by side, by board and
+//!            firmware; outcome of jobs
+//! export ─── Report -> bytes, by an Exporter each; document: the blocks that text, md,
+//!            rst and html draw
 //! ```
 //!
 //! # To add an exporter
 //! A file in `export/` with a type that implements [`export::Exporter`], and
-//! its place in [`export::ALL`]. It takes a [`Report`] and nothing else, has
+//! its place in [`export::ALL`]. It takes a [`export::Report`] and nothing else, has
 //! no state, and writes the same bytes for the same report. Durations become
-//! time by [`model::Run::ns`] alone. A golden file of it in
+//! time by [`log::LoggedRun::ns`] alone. A golden file of it in
 //! `xtask/tests/data/report/expected` is a test of a few lines in
 //! `xtask/tests/report/formats.rs`.
 //!
@@ -30,11 +30,6 @@
 //! [`psci_bench::findings`] has those that the payload prints, too. One that needs
 //! more than a board's integers is a function from run and scenario to findings in the
 //! list of `analysis/findings.rs`.
-//!
-//! # To read a new record
-//! A later payload's types, keys and words come through as [`model::Term`]s
-//! and `others` without a change here. To give one a field of its own:
-//! `log/fields.rs`.
 
 pub mod analysis;
 pub mod export;

@@ -96,17 +96,7 @@ fn line<'r>(run: &'r LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> Csv
         FigureKey::Row { .. } => None,
     };
     let of_point = summary.filter(|_| point.is_some());
-    let (valid, rejected, lost, helper) = match figure.origin {
-        Origin::Row(row) => {
-            let attempts = row.attempts.as_ref();
-            let rejected = attempts.map(|it| it.rejected_total().into());
-            (attempts.map(|it| it.valid), rejected, None, row.helper)
-        }
-        Origin::Point(point) => {
-            let (n, lost) = (Some(point.figures.n), Some(point.lost));
-            (n, lost, lost, None)
-        }
-    };
+    let (valid, rejected, lost, helper) = counts(figure);
     let helper = helper.or(scenario.helper);
     let helper = helper.and_then(|cpu| run.run.cpu(cpu).mpidr);
     CsvLine {
@@ -152,6 +142,22 @@ fn line<'r>(run: &'r LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> Csv
         mad: of_point.map(|it| it.mad),
         waker: conditions.map_or("", |it| it.wake_source.word()),
         helper: hex(helper),
+    }
+}
+
+/// Returns the samples that count, those that do not, and those of a point that were
+/// lost, and the row's helper.
+fn counts(figure: &Figure<'_>) -> (Option<u32>, Option<u64>, Option<u64>, Option<u16>) {
+    match figure.origin {
+        Origin::Row(row) => {
+            let attempts = row.attempts.as_ref();
+            let rejected = attempts.map(|it| it.rejected_total().into());
+            (attempts.map(|it| it.valid), rejected, None, row.helper)
+        }
+        Origin::Point(point) => {
+            let (n, lost) = (Some(point.figures.n), Some(point.lost));
+            (n, lost, lost, None)
+        }
     }
 }
 

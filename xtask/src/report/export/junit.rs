@@ -13,11 +13,11 @@ use psci_bench::model::{Scenario, Status};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
+use super::escape::xml_characters;
 use super::exporter::{Exporter, Options, Report, Takes};
 use super::method::method;
 use super::report_document::warnings;
 use super::scenario_document::{conditions_text, remarks, status_reason, status_word};
-use super::xml::characters;
 use crate::report::analysis::compare::{Change, Comparison, Outcome};
 use crate::report::analysis::figure::figures;
 use crate::report::log::{LoggedRun, reason_word};
@@ -106,7 +106,7 @@ impl Suite {
     fn write(&self, out: &mut Out<'_>) -> io::Result<()> {
         let cases: Vec<&Case> = self.cases.iter().collect();
         out.create_element("testsuite")
-            .with_attribute(("name", characters(&self.name).as_str()))
+            .with_attribute(("name", xml_characters(&self.name).as_str()))
             .with_attribute(("tests", cases.len().to_string().as_str()))
             .with_attribute(("failures", count(&cases, FAILURE).as_str()))
             .with_attribute(("errors", count(&cases, ERROR).as_str()))
@@ -116,8 +116,8 @@ impl Suite {
                     .write_inner_content(|out| {
                         self.properties.iter().try_for_each(|(name, value)| {
                             out.create_element("property")
-                                .with_attribute(("name", characters(name).as_str()))
-                                .with_attribute(("value", characters(value).as_str()))
+                                .with_attribute(("name", xml_characters(name).as_str()))
+                                .with_attribute(("value", xml_characters(value).as_str()))
                                 .write_empty()
                                 .map(drop)
                         })
@@ -131,17 +131,17 @@ impl Suite {
 impl Case {
     fn write(&self, out: &mut Out<'_>) -> io::Result<()> {
         out.create_element("testcase")
-            .with_attribute(("name", characters(&self.name).as_str()))
-            .with_attribute(("classname", characters(&self.class).as_str()))
+            .with_attribute(("name", xml_characters(&self.name).as_str()))
+            .with_attribute(("classname", xml_characters(&self.class).as_str()))
             .write_inner_content(|out| {
                 if let Some(trouble) = &self.trouble {
                     out.create_element(trouble.element)
-                        .with_attribute(("type", characters(&trouble.word).as_str()))
-                        .with_attribute(("message", characters(&trouble.message).as_str()))
+                        .with_attribute(("type", xml_characters(&trouble.word).as_str()))
+                        .with_attribute(("message", xml_characters(&trouble.message).as_str()))
                         .write_empty()?;
                 }
                 out.create_element("system-out")
-                    .write_text_content(BytesText::new(&characters(&self.said)))
+                    .write_text_content(BytesText::new(&xml_characters(&self.said)))
                     .map(drop)
             })
             .map(drop)

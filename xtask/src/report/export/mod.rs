@@ -25,7 +25,6 @@ mod scenario_document;
 mod table;
 mod text;
 mod tfa_docs;
-mod xml;
 
 pub use self::exporter::{Exporter, Options, Report, Takes, only_run};
 pub use self::formats::{ALL, by_name};

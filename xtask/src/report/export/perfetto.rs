@@ -63,7 +63,7 @@ struct Trace<'r> {
     events: Vec<Value>,
     /// Where the next group begins, in nanoseconds.
     at: i64,
-    /// How many samples are in it.
+    /// The number of samples in it.
     drawn: usize,
 }
 

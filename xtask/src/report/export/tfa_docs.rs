@@ -4,8 +4,8 @@
 //! no header, every field quoted, lines end in LF. A figure that is not within
 //! 2 % of the previous one's has the change behind it: `185700 (-30.51%)`.
 //!
-//! What is in `current` becomes `previous`, and is what the new figures are
-//! compared with, a CPU with itself. Where a baseline is given, that becomes
+//! `current` becomes `previous`, and the new figures are compared with it, a CPU with
+//! itself. Where a baseline is given, that becomes
 //! `previous` and is what they are compared with. The new files are complete before the old
 //! ones are moved; where `current` has these very figures already, nothing is
 //! touched, so that a second call does not lose the release before.
@@ -13,7 +13,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
@@ -164,11 +164,7 @@ fn write_all(
     let (current, previous) = (in_place("current"), in_place("previous"));
     let (next, old) = (in_place("current.partial"), in_place("previous.partial"));
     let former = in_place("baseline.partial");
-    for dir in [&next, &old, &former] {
-        if dir.exists() {
-            fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
-        }
-    }
+    remove([&next, &old, &former])?;
     let mut files = Vec::new();
     let mut is_there = true;
     for (test, figures) in tests {
@@ -219,12 +215,16 @@ fn write_all(
         None => {}
     }
     rename(&next, &current)?;
-    for dir in [&old, &former] {
-        if dir.is_dir() {
-            fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
-        }
-    }
+    remove([&old, &former])?;
     Ok(true)
+}
+
+/// Removes those of the folders that are there.
+fn remove<const N: usize>(dirs: [&PathBuf; N]) -> Result<()> {
+    for dir in dirs.into_iter().filter(|dir| dir.exists()) {
+        fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
+    }
+    Ok(())
 }
 
 /// Refuses to put in place of `current` what has less than it.

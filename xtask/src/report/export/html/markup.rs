@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use crate::report::analysis::compare::Outcome;
 use crate::report::export::document::{Line, Remark};
+use crate::report::export::escape::xml_characters;
 use crate::report::export::table::{Align, Table};
-use crate::report::export::xml::characters;
 
 /// Returns `text` as the content of an element or of an attribute.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in characters(text).chars() {
+    for c in xml_characters(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

@@ -1,19 +1,8 @@
 //! `html`: one page that needs nothing else: no network, no script.
 //!
-//! ```text
-//! markup ──── text and tables as elements
-//! chart ───── scales, axes, and how an SVG becomes a figure
-//! timeline ── who does what when, around low power
-//! queue ───── powerdown against the order of arrival
-//! spread ──── how samples spread
-//! sweep ───── points against what was varied
-//! latency ─── how the samples of points spread
-//! style.css
-//! ```
-//!
 //! The page is well-formed XML, too, so that any strict reader can check it.
-//! Its policy forbids all that is not in it. Each chart has a title and a
-//! description, and every figure that it draws is in a table as well.
+//! The policy of the page forbids all that is not in it. Each chart has a title and a
+//! description, and every figure in it is in a table as well.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! Who does what when: a lane a CPU, before low power and behind it.
+//! Time lines: a lane a CPU, before low power and behind it.
 //!
 //! Low power itself is as long as the payload chose, and would leave no room
 //! for what is measured: it is cut out, and the two sides have axes of their
@@ -11,7 +11,7 @@ use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, Mark, RIGHT, Scale, WIDTH}
 use crate::report::analysis::phases::{Phase, Placed, Side, Slice, groups, slices};
 use crate::report::log::LoggedRun;
 
-/// What is left free between the two sides.
+/// The gap between the two sides.
 const GAP: f64 = 48.0;
 /// The least part of the width that a side gets.
 const LEAST: f64 = 0.3;
@@ -19,7 +19,7 @@ const LEAST: f64 = 0.3;
 struct Lane<'r> {
     row: &'r Row,
     slices: Vec<Slice>,
-    /// What is subtracted of ticks, before low power and behind it.
+    /// The ticks to subtract, before low power and behind it.
     zero: (i64, i64),
     /// When the wake-up was due.
     due: Option<i64>,
@@ -35,8 +35,8 @@ pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<S
             .iter()
             .any(|it| it.phase.side() == Side::Between)
     });
-    let is_down = |slice: &Slice| slice.phase.side() == Side::Down || !split;
-    let is_up = |slice: &Slice| slice.phase.side() == Side::Up && split;
+    let is_down = |slice: &Slice| is_on(slice, Side::Down, split);
+    let is_up = |slice: &Slice| is_on(slice, Side::Up, split);
     let down = extent(run, &lanes, |it| it.zero.0, is_down);
     let up = extent(run, &lanes, |it| it.zero.1, is_up);
     let (down, up) = sides(down, up)?;
@@ -52,65 +52,18 @@ pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<S
         }
         drawing.horizontal(scale, (top, bottom), &name);
     }
-    let mut seen = Vec::new();
     for (place, lane) in lanes.iter().enumerate() {
         let y = top + LANE * place as f64;
-        let label = run.run.label(lane.row.cpu).to_string();
-        drawing.text(Anchor::End, (LEFT - 8.0, y + 15.0), &label);
-        for slice in &lane.slices {
-            let (scale, zero) = if is_down(slice) {
-                (&down, lane.zero.0)
-            } else if is_up(slice) {
-                (&up, lane.zero.1)
-            } else {
-                low(&mut drawing, run, lane, slice, (&down, &up), y);
-                seen.push(slice.phase);
-                continue;
-            };
-            let Some(scale) = scale else { continue };
-            let at = |ticks: i64| scale.at(units(run, ticks.saturating_sub(zero)));
-            let ticks = slice.to.abs_diff(slice.from);
-            let said = format!(
-                "CPU {label}: {} {}",
-                slice.phase.name(),
-                run.clock().span(ticks)
-            );
-            let (from, to) = (at(slice.from), at(slice.to));
-            drawing.rect(
-                class(slice.phase),
-                (from, y + 4.0),
-                (to - from, 13.0),
-                &said,
-            );
-            seen.push(slice.phase);
-        }
-        if let (Some(due), Some(scale)) = (lane.due, &up) {
-            let x = scale.at(units(run, due.saturating_sub(lane.zero.1)));
-            drawing.line("due", (x, y + 2.0), (x, y + 19.0));
-        }
+        draw_lane(&mut drawing, run, lane, (&down, &up), split, y);
     }
-    let marks = Phase::ALL.into_iter().filter(|it| seen.contains(&it.0));
-    let mut legend: Vec<Mark<'_>> = marks
-        .map(|(phase, name)| Mark {
-            class: class(phase),
-            name,
-        })
-        .collect();
+    let slices = || lanes.iter().flat_map(|lane| &lane.slices);
+    let is_seen = |phase: Phase| slices().any(|it| it.phase == phase);
+    let marks = Phase::ALL.into_iter().filter(|it| is_seen(it.0));
+    let mut legend: Vec<Mark<'_>> = marks.map(|(phase, name)| (class(phase), name)).collect();
     if up.is_some() && lanes.iter().any(|lane| lane.due.is_some()) {
-        legend.push(Mark {
-            class: "due",
-            name: "wake-up due",
-        });
+        legend.push(("due", "wake-up due"));
     }
-    let low = Instant::Stamp(Stamp::EnterHwLowPwr);
-    let went = |lane: &Lane<'_>| lane.row.shown.is_some_and(|it| it.at(low).is_some());
-    let order = if scenario.id.is_parallel() && lanes.iter().any(went) {
-        "CPUs are in the order in which they went down."
-    } else if scenario.id.is_parallel() {
-        "CPUs are in the order of their calls."
-    } else {
-        "Each CPU has its own time, as they are measured one after another."
-    };
+    let order = order_text(scenario, &lanes);
     let said = format!(
         "What each of {} CPUs does, as bars along an axis of time in {}. {order}",
         lanes.len(),
@@ -118,6 +71,57 @@ pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<S
     );
     let title = format!("Time line of the samples shown. {order}");
     Some(drawing.figure(&format!("{id}-timeline"), &title, &said, &legend))
+}
+
+/// Returns true for a slice of this side; all are of going down without a split.
+fn is_on(slice: &Slice, side: Side, split: bool) -> bool {
+    match split {
+        true => slice.phase.side() == side,
+        false => side == Side::Down,
+    }
+}
+
+fn order_text(scenario: &Scenario, lanes: &[Lane<'_>]) -> &'static str {
+    if !scenario.id.is_parallel() {
+        "Each CPU has its own time, as they are measured one after another."
+    } else if lanes.iter().any(|lane| lane.row.went_down().is_some()) {
+        "CPUs are in the order in which they went down."
+    } else {
+        "CPUs are in the order of their calls."
+    }
+}
+
+fn draw_lane(
+    drawing: &mut Drawing,
+    run: &LoggedRun,
+    lane: &Lane<'_>,
+    (down, up): (&Option<Scale>, &Option<Scale>),
+    split: bool,
+    y: f64,
+) {
+    let label = run.run.label(lane.row.cpu).to_string();
+    drawing.text(Anchor::End, (LEFT - 8.0, y + 15.0), &label);
+    for slice in &lane.slices {
+        let (scale, zero) = if is_on(slice, Side::Down, split) {
+            (down, lane.zero.0)
+        } else if is_on(slice, Side::Up, split) {
+            (up, lane.zero.1)
+        } else {
+            low(drawing, run, lane, slice, (down, up), y);
+            continue;
+        };
+        let Some(scale) = scale else { continue };
+        let at = |ticks: i64| scale.at(units(run, ticks.saturating_sub(zero)));
+        let span = run.clock().span(slice.to.abs_diff(slice.from));
+        let said = format!("CPU {label}: {} {span}", slice.phase.name());
+        let (from, to) = (at(slice.from), at(slice.to));
+        let size = (to - from, 13.0);
+        drawing.rect(class(slice.phase), (from, y + 4.0), size, &said);
+    }
+    if let (Some(due), Some(scale)) = (lane.due, up) {
+        let x = scale.at(units(run, due.saturating_sub(lane.zero.1)));
+        drawing.line("due", (x, y + 2.0), (x, y + 19.0));
+    }
 }
 
 fn lanes(scenario: &Scenario) -> Vec<Lane<'_>> {
@@ -170,7 +174,7 @@ fn anchor(instants: &Instants) -> Option<i64> {
     instants.at(Instant::Due).or(turned_on).or_else(exit)
 }
 
-/// What the two axes are called.
+/// Returns the names of both axes.
 fn zeros(run: &LoggedRun, scenario: &Scenario) -> (String, String) {
     let unit = run.unit();
     if scenario.id.is_parallel() {
@@ -192,10 +196,9 @@ fn zeros(run: &LoggedRun, scenario: &Scenario) -> (String, String) {
     }
 }
 
-/// Ticks in the unit of tables.
+/// Returns ticks with a sign in the unit of tables.
 fn units(run: &LoggedRun, ticks: i64) -> f64 {
-    let whole = run.ns(ticks.unsigned_abs());
-    let value = whole.map_or(ticks.unsigned_abs() as f64, |ns| ns as f64 / 1000.0);
+    let value = super::chart::units(run, ticks.unsigned_abs());
     if ticks < 0 { -value } else { value }
 }
 
