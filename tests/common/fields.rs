@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use psci_bench::measure::Counter;
-use psci_bench::model::{Row, Run, Scenario, Status};
+use psci_bench::model::{Instant, Row, Run, Scenario, Skip, Status};
 use serde_json::Value;
 
 use super::Fields;
@@ -18,6 +18,22 @@ fn word(value: &impl serde::Serialize) -> String {
         other => other.to_string(),
     }
 }
+
+/// Names of the instants of a sample.
+const INSTANTS: [&str; 12] = [
+    "before",
+    "s0",
+    "s4",
+    "s5",
+    "s2",
+    "s3",
+    "s1",
+    "due",
+    "after",
+    "turned_on",
+    "entered",
+    "seen_off",
+];
 
 struct Table(Records);
 
@@ -91,6 +107,10 @@ fn of_scenario(table: &mut Table, run: &Run, scenario: &Scenario) {
         Status::Failed(_) => "failed",
         Status::Crashed | Status::Unknown => "unknown",
     };
+    let function = match scenario.status {
+        Status::Skipped(Skip::NotSupported(function)) => Some(format!("{function:#x}")),
+        _ => None,
+    };
     let conditions = scenario.conditions.as_ref();
     table.add(
         "test",
@@ -100,6 +120,7 @@ fn of_scenario(table: &mut Table, run: &Run, scenario: &Scenario) {
             ("helper", helper.clone()),
             ("tag", Some(scenario.id.tag().to_owned())),
             ("status", Some(status.to_owned())),
+            ("function", function),
             ("asked", conditions.map(|it| it.asked.to_string())),
             ("attempts", conditions.map(|it| it.attempts.to_string())),
         ],
@@ -190,6 +211,13 @@ fn of_row(table: &mut Table, key: &[(&str, Option<String>)], row: &Row) {
         );
     }
     for sample in &row.samples {
-        table.add("s", &with(&[("k", Some(sample.place.to_string()))]));
+        let mut fields = vec![
+            ("k", Some(sample.place.to_string())),
+            ("base", Some(sample.instants.base.to_string())),
+        ];
+        for (name, instant) in INSTANTS.into_iter().zip(Instant::ALL) {
+            fields.push((name, sample.instants.at(instant).map(|it| it.to_string())));
+        }
+        table.add("s", &with(&fields));
     }
 }
