@@ -67,10 +67,8 @@ pub const GICD_V3: FrameLimits = limits(0x1_0000, 0x1_0000, 0x1_0000);
 pub const GICR: FrameLimits = limits(0x2_0000, 0x800_0000, 0x1_0000);
 
 impl FrameLimits {
-    /// Refuses a frame that cannot be used.
-    ///
-    /// # Errors
-    /// Its size or base, and the expected one in words.
+    /// Refuses a frame that cannot be used: returns its wrong size or base, and the
+    /// expected one in words.
     pub fn check(&self, frame: &Region) -> core::result::Result<(), (u64, &'static str)> {
         if frame.size < self.least {
             Err((frame.size, "a size with room for the GIC's registers"))

@@ -40,7 +40,7 @@ register_bitfields! { u32,
 /// GICR_PIDR2, whose bits 7:4 are the architecture's version.
 pub const GICR_PIDR2: u64 = 0xffe8;
 
-/// Says that a value of GICR_PIDR2 is that of a redistributor, of GICv3 or GICv4.
+/// Returns true if a value of GICR_PIDR2 is that of a redistributor, of GICv3 or GICv4.
 pub const fn is_redistributor(pidr2: u32) -> bool {
     matches!(pidr2 >> 4 & 0xf, 3 | 4)
 }

@@ -127,7 +127,7 @@ pub fn count(frame: &mut dyn Bus) -> u64 {
     halves(again, CNTPCT.get(frame))
 }
 
-/// Says that the frame counts as the CPU does: by its count `seen` between the
+/// Returns true if the frame counts as the CPU does: by its count `seen` between the
 /// CPU's `before` and `after`, give or take `tolerance`, all in ticks.
 pub const fn is_same_count(before: u64, seen: u64, after: u64, tolerance: u64) -> bool {
     seen >= before.saturating_sub(tolerance) && seen <= after.saturating_add(tolerance)

@@ -122,7 +122,7 @@ impl<B: Bus> Uart<B> {
         self.patience[what] = PATIENCE_LEFT;
     }
 
-    /// Says that the UART has room and rests, at once or soon: another device may never.
+    /// Returns true if the UART has room and rests, at once or soon: another device may never.
     pub fn accepts_bytes(&mut self) -> bool {
         (0..PATIENCE_FIRST).any(|_| {
             let is_ready = self.has(&self.model.has_room) && self.has(&self.model.is_idle);

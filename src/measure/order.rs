@@ -168,7 +168,7 @@ impl OrderBook<'_> {
         (self.participates)(index) && self.round.waker.helper() != Some(index)
     }
 
-    /// Says that the lead, woken by its own timer or the timer frame, wakes all
+    /// Returns true if the lead, woken by its own timer or the timer frame, wakes all
     /// others.
     fn is_chain(&self) -> bool {
         let chained = match self.round.waker {

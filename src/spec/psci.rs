@@ -56,7 +56,7 @@ pub fn accept_positive(result: Result<(), Error>) -> Result<(), Error> {
     }
 }
 
-/// Says that a result of PSCI_FEATURES(CPU_SUSPEND) has OS-initiated mode (section
+/// Returns true if a result of PSCI_FEATURES(CPU_SUSPEND) has OS-initiated mode (section
 /// 5.15.2, bit 0).
 pub fn has_os_initiated(features: u32) -> bool {
     features & 1 != 0
@@ -102,7 +102,7 @@ impl StateFormat {
         }
     }
 
-    /// Says that every bit that the format reserves is zero in `power_state`.
+    /// Returns true if every bit that the format reserves is zero in `power_state`.
     pub fn accepts(self, power_state: u32) -> bool {
         let reserved = match self {
             Self::Original => 0xfcfe_0000,
@@ -111,7 +111,7 @@ impl StateFormat {
         power_state & reserved == 0
     }
 
-    /// Says that `power_state` asks for a power-down, from which the CPU returns through
+    /// Returns true if `power_state` asks for a power-down, from which the CPU returns through
     /// its entry point.
     pub fn is_powerdown(self, power_state: u32) -> bool {
         let bit = match self {

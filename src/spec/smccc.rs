@@ -40,7 +40,7 @@ pub const fn sign_extend_status(function: u32, x0: u64) -> u64 {
 /// `include/linux/arm-smccc.h`), as W0 to W3 give it.
 const KVM: [u32; 4] = [0xb66f_b428, 0xe911_c52e, 0x564b_caa9, 0x743a_004d];
 
-/// Says that a result of [`HYPERVISOR_UID`], X0 to X3, is KVM's.
+/// Returns true if a result of [`HYPERVISOR_UID`], X0 to X3, is KVM's.
 pub fn is_kvm(answer: [u64; 4]) -> bool {
     answer.map(|x| x as u32) == KVM
 }

@@ -60,7 +60,7 @@ pub enum Return {
     WrongContext,
 }
 
-/// Says that the CPU is a Cortex-A73, whose counter must be read twice.
+/// Returns true if the CPU is a Cortex-A73, whose counter must be read twice.
 fn is_cortex_a73(midr: u64) -> bool {
     let midr = LocalRegisterCopy::<u64, MIDR_EL1::Register>::new(midr);
     midr.matches_all(MIDR_EL1::Implementer::Arm + MIDR_EL1::PartNum.val(0xd09))
@@ -151,7 +151,7 @@ impl CallPath {
         u64::from(self == Self::Hvc)
     }
 
-    /// Says that the counter counts: all waits end by it.
+    /// Returns true if the counter counts: all waits end by it.
     pub fn is_counting(self) -> bool {
         let first = self.now();
         (0..STILL).any(|_| {

@@ -60,7 +60,7 @@ impl Firmware {
         Service::from_answers(uid, call(self.conduit, SERVICE_REVISION, [0; 3]))
     }
 
-    /// Says that this is a guest of KVM, where `smccc` makes it safe to find out.
+    /// Returns true if this is a guest of KVM, where `smccc` makes it safe to find out.
     pub fn is_kvm_host(self, smccc: Option<Version>) -> bool {
         let may_ask = smccc.is_some_and(|version| version >= VERSION_1_1);
         may_ask && is_kvm(call(self.conduit, HYPERVISOR_UID, [0; 3]))
@@ -89,7 +89,7 @@ impl Firmware {
         via!(self.conduit, psci::affinity_info(target, level))
     }
 
-    /// Says that CPU_SUSPEND has an OS-initiated mode.
+    /// Returns true if CPU_SUSPEND has an OS-initiated mode.
     pub fn has_os_initiated(self) -> bool {
         let features = self.features(psci::PSCI_CPU_SUSPEND_64);
         features.is_ok_and(has_os_initiated) && self.features(psci::PSCI_SET_SUSPEND_MODE).is_ok()
@@ -99,7 +99,7 @@ impl Firmware {
         accept_positive(via!(self.conduit, psci::set_suspend_mode(mode)))
     }
 
-    /// Says that the firmware has PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
+    /// Returns true if the firmware has PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
     pub fn has_statistics(self) -> bool {
         let functions = [psci::PSCI_STAT_COUNT_64, psci::PSCI_STAT_RESIDENCY_64];
         functions.iter().all(|f| self.features(*f).is_ok())

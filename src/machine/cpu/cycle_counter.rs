@@ -23,7 +23,7 @@ pub struct CycleCounter {
     enabled: u64,
 }
 
-/// Says that this CPU has a PMU that is PMUv3 (ID_AA64DFR0_EL1.PMUVer: 0 is none,
+/// Returns true if this CPU has a PMU that is PMUv3 (ID_AA64DFR0_EL1.PMUVer: 0 is none,
 /// 0xf one of another kind).
 pub fn has_pmu_v3() -> bool {
     !matches!(ID_AA64DFR0_EL1.read(ID_AA64DFR0_EL1::PMUVer), 0 | 0xf)

@@ -7,7 +7,7 @@ use aarch64_cpu::registers::Readable;
 
 use crate::machine::cpu::sysreg::ISR_EL1;
 
-/// Says that an interrupt is pending for this CPU, masked or not (ISR_EL1, its
+/// Returns true if an interrupt is pending for this CPU, masked or not (ISR_EL1, its
 /// bits I and F; an SError is taken).
 pub fn is_interrupt_pending() -> bool {
     // Writes to the registers of timer and GIC take effect first.

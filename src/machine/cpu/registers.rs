@@ -23,7 +23,7 @@ pub fn exception_level() -> u8 {
     CurrentEL.read(CurrentEL::EL) as u8
 }
 
-/// Says that HCR_EL2.E2H is 1 although the entry code cleared it: EL2 then has
+/// Returns true if HCR_EL2.E2H is 1 although the entry code cleared it: EL2 then has
 /// EL1's layout of registers and descriptors.
 pub fn has_fixed_e2h() -> bool {
     exception_level() == 2 && HCR_EL2.is_set(HCR_EL2::E2H)
@@ -34,7 +34,7 @@ pub fn mpidr() -> u64 {
     MPIDR_EL1.get() & AFFINITY_MASK
 }
 
-/// Says that Aff0 of this CPU's MPIDR counts threads (MT).
+/// Returns true if Aff0 of this CPU's MPIDR counts threads (MT).
 pub fn mpidr_counts_threads() -> bool {
     MPIDR_EL1.is_set(MPIDR_EL1::MT)
 }
@@ -82,7 +82,7 @@ pub fn counter_frequency() -> u64 {
     CNTFRQ_EL0.get()
 }
 
-/// Says that the GIC's system registers exist (ID_AA64PFR0_EL1.GIC).
+/// Returns true if the GIC's system registers exist (ID_AA64PFR0_EL1.GIC).
 pub fn has_gic_registers() -> bool {
     ID_AA64PFR0_EL1.read(GIC) != 0
 }
@@ -100,7 +100,7 @@ pub fn set_lead() {
     LEAD_MPIDR.store(mpidr(), Ordering::Relaxed);
 }
 
-/// Says that this CPU is the lead. By MPIDR, since an exception may come before the
+/// Returns true if this CPU is the lead. By MPIDR, since an exception may come before the
 /// CPU is bound to its channel. Before a lead is set there is only one CPU.
 pub fn is_lead() -> bool {
     let lead = LEAD_MPIDR.load(Ordering::Relaxed);

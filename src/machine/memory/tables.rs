@@ -171,7 +171,7 @@ impl TranslationTables {
         }
     }
 
-    /// Says that all pages that `region` touches, and at least one, are mapped as
+    /// Returns true if all pages that `region` touches, and at least one, are mapped as
     /// [`Mapping::Constant`] or as the image's text.
     pub fn is_constant(&self, region: Region) -> bool {
         let constant = |page| {

@@ -74,7 +74,7 @@ impl Handover {
         self.issued.store(number.wrapping_add(1), Ordering::Release);
     }
 
-    /// Says that the CPU is ready to begin its order.
+    /// Returns true if the CPU is ready to begin its order.
     pub fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
@@ -84,7 +84,7 @@ impl Handover {
         self.start.store(instant, Ordering::Release);
     }
 
-    /// Says that the order is done.
+    /// Returns true if the order is done.
     pub fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
@@ -151,7 +151,7 @@ impl Handover {
         self.done.store(number, Ordering::Release);
     }
 
-    /// Says that the lead has released this CPU.
+    /// Returns true if the lead has released this CPU.
     pub fn is_released(&self) -> bool {
         self.released.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
@@ -185,12 +185,12 @@ impl Handover {
 
 /// The part of any CPU.
 impl Handover {
-    /// Says that the CPU has an order that is not done, and is not given up.
+    /// Returns true if the CPU has an order that is not done, and is not given up.
     pub fn is_busy(&self) -> bool {
         !self.is_done() && !self.is_dismissed()
     }
 
-    /// Says that the lead has given the CPU up.
+    /// Returns true if the lead has given the CPU up.
     pub fn is_dismissed(&self) -> bool {
         self.dismissed.load(Ordering::Acquire) != 0
     }

@@ -179,12 +179,12 @@ impl Lead {
         })
     }
 
-    /// Says that the CPU has a part in the round, as the helper has; lost CPUs have none.
+    /// Returns true if the CPU has a part in the round, as the helper has; lost CPUs have none.
     fn participates(&self, round: &Round, index: usize) -> bool {
         self.lost(index).is_none() && round.includes(index, self.index())
     }
 
-    /// Says that the CPU is another one than the lead, and has a part in the round.
+    /// Returns true if the CPU is another one than the lead, and has a part in the round.
     fn is_other(&self, round: &Round, index: usize) -> bool {
         index != self.index() && self.participates(round, index)
     }
@@ -201,7 +201,7 @@ impl Lead {
         orders.order_for(index, place)
     }
 
-    /// Says that the CPU is measured in the round: it has a part, and is not the helper.
+    /// Returns true if the CPU is measured in the round: it has a part, and is not the helper.
     fn is_measured(&self, round: &Round, index: usize) -> bool {
         self.participates(round, index) && round.waker.helper() != Some(index)
     }

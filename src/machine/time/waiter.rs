@@ -102,7 +102,7 @@ impl Waiter {
         }
     }
 
-    /// Says that the timer's interrupt reaches this CPU: without it a nap, and a
+    /// Returns true if the timer's interrupt reaches this CPU: without it a nap, and a
     /// suspend even more so, would last for ever.
     pub fn proves_timer(&self) -> bool {
         self.timer.arm(self.timebase.now());
@@ -111,7 +111,7 @@ impl Waiter {
         arrives && self.gic.drain()
     }
 
-    /// Says that this interrupt, of a timer that is due now, arrives within the time
+    /// Returns true if this interrupt, of a timer that is due now, arrives within the time
     /// that it may take. Other pending interrupts are acknowledged on the way.
     fn sees_interrupt(&self, intid: u32) -> bool {
         let deadline = self.timebase.now() + self.timebase.ticks_of_us(TIMER_PATIENCE_US);
