@@ -14,9 +14,9 @@ pub enum Failure {
     TooFewSamples {
         /// The CPU with the fewest, by index.
         cpu: u16,
-        /// How many it has.
+        /// Samples that count.
         valid: u32,
-        /// How many were asked for.
+        /// Samples that were asked for.
         asked: u32,
     },
     /// The firmware refuses the `power_state`.
@@ -39,7 +39,7 @@ pub enum Failure {
     NotCalibrated {
         /// The longest sleep that was tried, in ticks.
         sleep: u64,
-        /// What was wrong with the last trial.
+        /// Rejection of the last trial.
         last: Rejection,
         /// The CPU it was wrong on, by index.
         cpu: u16,

@@ -33,7 +33,7 @@ words! {
     pub enum Kind, word {
         /// The last man down in a cluster, and the cost of its cache flush.
         LastMan = "last-man",
-        /// Whether CPUs that go down together wait for each other.
+        /// CPUs that go down together do, or do not, wait for each other.
         LockQueue = "lock-queue",
         /// Wake-ups that took far longer than others.
         Waited = "waited",
@@ -92,7 +92,7 @@ pub enum Confidence {
     Unknown,
 }
 
-/// How well a straight line fits.
+/// Fit of a straight line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fit {
     /// Number of points.

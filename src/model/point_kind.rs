@@ -14,7 +14,7 @@ words! {
     }
 }
 
-/// What is counted of a sample.
+/// Unit of a point's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Ticks of the counter that the run uses.
@@ -34,7 +34,7 @@ words! {
         /// All that the sample's operations took.
         #[default]
         Ticks = "ticks",
-        /// The same in cycles.
+        /// Duration of the call, in cycles.
         Cycles = "cycles",
         /// From a timer's expiry to the exception vector.
         Entry = "entry",
@@ -62,7 +62,7 @@ words! {
 }
 
 impl Measure {
-    /// What its figures count.
+    /// Returns the unit of its figures.
     #[must_use]
     pub const fn unit(self) -> Unit {
         match self {

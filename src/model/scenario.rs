@@ -24,7 +24,7 @@ pub struct Scenario {
     pub method: Method,
     /// Parallel scenarios: index of the CPU that stayed awake for the others.
     pub helper: Option<u16>,
-    /// How it ended.
+    /// End of the scenario.
     pub status: Status,
     /// The conditions; None in TFTF's logs, and where the record was lost.
     pub conditions: Option<Conditions>,
@@ -92,7 +92,7 @@ pub struct Conditions {
     pub warmed: Option<u32>,
 }
 
-/// How a scenario ended.
+/// End of a scenario.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {

@@ -46,7 +46,7 @@ pub enum Skip {
     NoPmf,
     /// There is one CPU only.
     OneCpu,
-    /// How large the caches are is not known, and no `dirty=` was given.
+    /// The caches' size is not known, and no `dirty=` was given.
     NoCacheSize,
     /// There are fewer CPUs than any step of `contend=` takes.
     TooFewCpus,

@@ -138,7 +138,7 @@ fn end(out: &mut dyn Write, stretch: &Stretch) -> fmt::Result {
     }
 }
 
-/// What both lines have.
+/// Writes the columns of both lines.
 fn figures(out: &mut dyn Write, name: &str, stretch: &Stretch, account: &Account) -> fmt::Result {
     out.write_str(name)?;
     let series = account.until(Until::Handler);

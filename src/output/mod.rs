@@ -1,4 +1,4 @@
-//! What a run prints for people: TFTF's frame, tables, the last line.
+//! Output for people: TFTF's frame, tables, the last line.
 
 mod frame;
 mod grid;

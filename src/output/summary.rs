@@ -15,7 +15,7 @@ use crate::spec::prose::{listed, paragraph};
 /// two reasons of rows each, or steps.
 const PLACES: usize = 4;
 
-/// What the end of a run prints of scenarios that are gone by then.
+/// Results that the end of a run prints of scenarios that are gone by then.
 ///
 /// All memory is reserved at the beginning.
 #[derive(Debug, Default)]
@@ -36,7 +36,7 @@ pub(crate) struct Framed {
     pub(crate) failed: u64,
 }
 
-/// What was skipped of a scenario, and the reason.
+/// A skipped scenario or rows of one, and the reason.
 #[derive(Debug)]
 struct Skipped {
     id: ScenarioId,

@@ -6,8 +6,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::sync::atomic::AtomicU64;
 
-use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog, TimerFrame};
-use psci_bench::devices::timer_frame::NoFrame;
+use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog};
 use psci_bench::measure::{Counter, Facts, Tally};
 use psci_bench::model::{self as model, Head, Run};
 use psci_bench::output;

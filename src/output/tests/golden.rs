@@ -1,4 +1,4 @@
-//! What is printed, byte for byte.
+//! Output, byte for byte.
 //!
 //! To take over a change that was meant, run the tests with
 //! `PSCI_BENCH_BLESS=1`, and read the difference.

@@ -95,7 +95,7 @@ fn stopping(all: bool) -> [IdleState<'static>; 2] {
     states
 }
 
-/// What is printed for people can be printed from the records.
+/// All that is printed for people can be printed from the records.
 #[test]
 fn records_contain_all_that_is_printed() {
     let all = "only=all samples=all iterations=3 loops=8 batch=2 dirty=0,16K";

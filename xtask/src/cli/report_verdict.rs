@@ -86,7 +86,7 @@ pub(super) fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     code
 }
 
-/// Whether all `runs` are there to their ends; says what lacks of which is not.
+/// Returns true if all `runs` are there to their ends; prints what others lack.
 pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
     let mut complete = true;
     for run in runs.into_iter().filter(|run| !run.is_complete()) {
@@ -102,7 +102,7 @@ pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) ->
     complete
 }
 
-/// What an incomplete run lacks, and what to do.
+/// Describes the parts that an incomplete run lacks, and what to do.
 fn lacks(run: &LoggedRun) -> String {
     let mut all = run.integrity.shortfalls();
     if run.integrity.records.is_none() && run.header.version.is_some() {

@@ -102,7 +102,7 @@ pub(super) const NOTED: &[Condition] = &[
 ];
 /// Conditions of merging: an unknown value differs from a known one.
 pub(super) const MERGED_RUNS: &[Condition] = &[Board, Frequency, Cpus, Firmware, Level, Methods];
-/// The same of scenarios.
+/// Conditions of merging scenarios.
 pub(super) const MERGED: &[Condition] = &[PowerState, Pattern, Period, Footprint];
 /// Conditions of merging scenarios that differ only if both are known.
 pub(super) const MERGED_IF_KNOWN: &[Condition] = &[Source];

@@ -27,7 +27,7 @@ pub struct Change {
     pub outcome: Outcome,
 }
 
-/// The figure of one operation, in the unit of [`FigureKey::unit_name`].
+/// The figure of one operation, in the unit of its `FigureKey`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Value {
     /// The figure.
@@ -47,7 +47,7 @@ pub enum Outcome {
     Same,
     /// Beyond it, and within noise or a tick.
     Noise,
-    /// The same cache flushes as before at another place in the lock queue, and
+    /// Equal cache flushes at another place in the lock queue, and
     /// nothing else beyond tolerance and noise.
     Moved,
     /// Less time than before.

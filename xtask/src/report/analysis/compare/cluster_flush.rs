@@ -18,7 +18,7 @@ use super::sides::Sides;
 use crate::report::analysis::basis::ComparisonFinding;
 use crate::report::analysis::figure::FigureKey;
 
-/// The least ratio of the largest flush to the least at which sizes can be told
+/// The least ratio of the largest flush to the least at which sizes can be kept
 /// apart.
 const CONTRAST: f64 = 4.0;
 

@@ -49,7 +49,7 @@ impl Scale {
         }
     }
 
-    /// A scale on which all of `values` can be told apart: of ratios where
+    /// A scale on which all of `values` can be kept apart: of ratios where
     /// they reach over more than one magnitude.
     pub(super) fn fitting(values: (f64, f64), places: (f64, f64)) -> Self {
         let (from, to) = values;
