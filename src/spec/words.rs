@@ -1,10 +1,5 @@
 //! Enumerations whose values stand for words in boot arguments and records.
 
-use core::fmt;
-use core::marker::PhantomData;
-
-use serde::de::{self, Deserializer};
-
 /// A value that stands for a word.
 pub trait Word: Copy + PartialEq + 'static {
     /// All values, in the order of their definition.
@@ -21,28 +16,6 @@ pub trait Word: Copy + PartialEq + 'static {
     }
 }
 
-/// Reads a value from the string that is its word.
-pub(crate) fn deserialize<'de, W: Word, D: Deserializer<'de>>(from: D) -> Result<W, D::Error> {
-    struct Visitor<W>(PhantomData<W>);
-
-    impl<W: Word> de::Visitor<'_> for Visitor<W> {
-        type Value = W;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("one of")?;
-            W::VALUES
-                .iter()
-                .try_for_each(|value| write!(f, " {}", value.word()))
-        }
-
-        fn visit_str<E: de::Error>(self, word: &str) -> Result<W, E> {
-            W::from_word(word).ok_or_else(|| E::invalid_value(de::Unexpected::Str(word), &self))
-        }
-    }
-
-    from.deserialize_str(Visitor(PhantomData))
-}
-
 /// Defines such an enumeration: each variant with its word, and the name of the
 /// method that returns the word.
 macro_rules! words {
@@ -53,10 +26,13 @@ macro_rules! words {
         }
     ) => {
         $(#[$about])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(
+            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash,
+            serde::Serialize, serde::Deserialize,
+        )]
         #[repr(u8)]
         pub enum $name {
-            $($(#[$doc])* $variant,)+
+            $($(#[$doc])* #[serde(rename = $word)] $variant,)+
         }
 
         impl $name {
@@ -80,18 +56,6 @@ macro_rules! words {
 
             fn word(self) -> &'static str {
                 self.$method()
-            }
-        }
-
-        impl serde::Serialize for $name {
-            fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                to.serialize_str(self.$method())
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $name {
-            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                $crate::spec::words::deserialize(from)
             }
         }
     };

@@ -91,7 +91,7 @@ fn what_is_skipped_is_denied_and_named() {
                value=\"no-idle-state\"/>";
     assert!(written("junit").contains(row));
     let text = written("text");
-    assert!(text.contains("passed; CPU 0.0 skipped (no-idle-state)"));
+    assert!(text.contains("passed; CPU 0.0 skipped (the board names no idle state "));
     let row = "  0     0    skipped  skipped      skipped\n";
     assert!(text.contains(row), "{text}");
 }

@@ -20,7 +20,7 @@ use super::report_document::warnings;
 use super::scenario_document::{conditions_text, remarks, status_reason, status_word};
 use crate::report::analysis::compare::{Change, Comparison, Outcome};
 use crate::report::analysis::figure::figures;
-use crate::report::log::{LoggedRun, reason_word};
+use crate::report::log::{LoggedRun, reason_text, reason_word};
 
 /// The exporter.
 pub(super) struct Junit;
@@ -199,7 +199,7 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
     }
     for row in &scenario.rows {
         if let Some(reason) = &row.skipped {
-            add(row.cpu, "skipped", reason.to_string());
+            add(row.cpu, "skipped", reason_text(reason));
         } else if row.is_from_line() {
             add(row.cpu, "verified", "no".to_owned());
         }

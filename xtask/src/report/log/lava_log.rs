@@ -28,13 +28,20 @@ impl LavaEntry {
         serde_saphyr::from_slice(text).ok()
     }
 
-    /// Returns the text that the target sent; empty of another entry.
+    /// Returns the text that the target sent; empty of another entry. LAVA writes a
+    /// backslash in front of each quotation mark before it makes YAML of the text.
     pub(super) fn into_target_text(self) -> String {
         let is_target = ["target", "feedback"]
             .iter()
             .any(|it| self.level.starts_with(it));
         match self.message {
-            Value::String(text) if is_target => text,
+            Value::String(text) if is_target => {
+                let quotes = text.matches('"').count();
+                match text.matches("\\\"").count() == quotes {
+                    true => text.replace("\\\"", "\""),
+                    false => text,
+                }
+            }
             _ => String::new(),
         }
     }
@@ -56,6 +63,14 @@ mod tests {
             (
                 target(r#""say \"a\\b\" \e[0m\x41é\r""#),
                 "say \"a\\b\" A\u{e9}",
+            ),
+            (
+                target(r#""{\\\"a\": \\\"b\\\\\"\\\"}""#),
+                r#"{\"a": \"b\\"\"}"#,
+            ),
+            (
+                target(r#""{\\\"a\\\": \\\"b\\\\\"\\\"}""#),
+                r#"{"a": "b\""}"#,
             ),
             (target("'it''s'"), "it's"),
             (target(r#""""#), ""),
