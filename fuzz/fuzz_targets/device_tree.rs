@@ -56,8 +56,8 @@ fn read(tree: &[u8]) {
     for format in [StateFormat::Original, StateFormat::Extended] {
         let _ = States::choose(&board.idle_states, &plan, format);
     }
-    let need = Needs::of(&plan, board.cpu_count).and_then(|needs| needs.bytes());
-    find_room(&board, need.unwrap_or_default() as u64);
+    let need = Needs::of(&plan, board.cpu_count, board.idle_states.len());
+    find_room(&board, need.map_or(0, |needs| needs.heap) as u64);
 }
 
 /// Errors go to a terminal, on a line.

@@ -9,8 +9,7 @@ use libfuzzer_sys::fuzz_target;
 use psci_bench::model as verdict;
 use psci_bench::model::Verdict;
 use psci_bench::record::crc::Crc32;
-use psci_bench::record::line::MARK;
-use psci_bench::record::parse::Record;
+use psci_bench::record::{MARK, RunBuilder, parse, pieces};
 use xtask::board::firmware_kind::Firmware;
 use xtask::qemu::diagnosis::{Context, diagnose, doubt, last_scenario, refused};
 use xtask::qemu::run_result::RunResult;
@@ -35,26 +34,17 @@ fuzz_target!(|data: &[u8]| {
 });
 
 fn records(log: &[u8]) {
-    for line in log.split(|byte| *byte == b'\n') {
-        for found in Record::all_in(line) {
-            let record = match found {
-                Ok(record) => record,
-                Err(error) => {
-                    assert!(!error.to_string().is_empty());
-                    continue;
-                }
-            };
-            for (key, value) in record.fields() {
-                assert!(!key.contains(' ') && !value.contains(' '));
-                assert!(record.get(key).is_some());
-                let _ = record.unsigned(key);
-                let _ = record.signed(key);
-            }
+    let mut builder = RunBuilder::default();
+    for piece in log.split(|byte| *byte == b'\n').flat_map(pieces) {
+        match parse(piece) {
+            Ok(numbered) => builder.add(numbered.record),
+            Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
+    let _ = builder.run();
 }
 
-/// Every format takes whatever was read.
+/// Each format takes any run that was read.
 fn reports(log: &[u8]) {
     let mut report = match read_bytes("log", log) {
         Ok(runs) => Report::from(runs),
@@ -63,17 +53,22 @@ fn reports(log: &[u8]) {
             return;
         }
     };
-    for run in &report.runs {
-        let Some(records) = &run.integrity.records else {
+    for logged in &report.runs {
+        let _ = (logged.verdict(), logged.denied(), logged.doubts());
+        assert!(!logged.verdict_text().is_empty() && !logged.end_lacks().is_empty());
+        let cpus = logged.run.cpus.len();
+        for scenario in &logged.run.scenarios {
+            assert!(scenario.rows.iter().all(|row| usize::from(row.cpu) < cpus));
+            let mut points = scenario.points.iter();
+            assert!(points.all(|point| usize::from(point.cpu) < cpus));
+        }
+        let Some(records) = &logged.integrity.records else {
             continue;
         };
         let missing: u64 = records.missing.iter().map(|it| it.count()).sum();
         if let Some(expected) = records.expected {
-            assert!(records.received + missing >= expected);
+            assert_eq!(records.received + missing, expected);
         }
-        let cpus = run.cpus.len();
-        let rows = run.tests.iter().flat_map(|test| &test.rows);
-        assert!(rows.into_iter().all(|row| row.cpu < cpus));
     }
     match merge(&report.runs) {
         Ok(merged) => report.merged = Some(merged),
@@ -97,18 +92,17 @@ fn reports(log: &[u8]) {
     }
 }
 
-/// `log` with a checksum that is right behind each line with a record's mark:
-/// by chance none ever is.
+/// Returns `log` with a right checksum behind each line with a record's mark: by
+/// chance none has one.
 fn with_checksums(log: &[u8]) -> Vec<u8> {
     let mut mended = Vec::new();
     for line in log.split(|byte| *byte == b'\n') {
         let line = line.trim_ascii_end();
         let end = line.iter().rposition(|byte| *byte == b' ');
-        let body = line.get(..end.map_or(0, |end| end + 1));
-        match body {
+        match end.and_then(|end| line.get(..end)) {
             Some(body) if line.starts_with(MARK.as_bytes()) => {
                 mended.extend(body);
-                mended.extend(format!("{:08x}", Crc32::of(body)).bytes());
+                mended.extend(format!(" {:08x}", Crc32::of(body)).bytes());
             }
             _ => mended.extend(line),
         }
@@ -117,7 +111,7 @@ fn with_checksums(log: &[u8]) -> Vec<u8> {
     mended
 }
 
-/// Reads a log as a soak does, twice.
+/// Adds a log to a soak's totals, twice.
 fn account(log: Vec<u8>) {
     let account = Account::of(&log);
     let attempts = account.suspends.attempts() + account.others.attempts();
@@ -139,7 +133,7 @@ fn account(log: Vec<u8>) {
     assert!(totals.to_string().is_ascii());
 }
 
-/// Chooses by the log's first byte the engine and the ending of the rest.
+/// Diagnoses the log after its first byte, which chooses firmware and ending.
 fn diagnoses(data: &[u8]) {
     let Some((choice, log)) = data.split_first() else {
         return;

@@ -1,10 +1,13 @@
 //! A CPU of the board, with the labels that tables show.
 
+use crate::spec::words::words;
+use serde::{Deserialize, Serialize};
+
 /// The most CPUs.
 pub const CPU_MAX: usize = 512;
 
 /// One CPU, by its number in the hardware and its place in the topology.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
     /// Affinity fields of MPIDR_EL1; every other bit is 0.
     pub mpidr: u64,
@@ -16,13 +19,14 @@ pub struct Cpu {
     pub thread: u16,
 }
 
-/// The source of cluster, core and thread numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LabelSource {
-    /// The cpu-map node.
-    CpuMap,
-    /// The affinity fields, if there is no cpu-map.
-    Mpidr,
+words! {
+    /// The source of cluster, core and thread numbers.
+    pub enum LabelSource, word {
+        /// The cpu-map node.
+        CpuMap = "cpu-map",
+        /// The affinity fields, if there is no cpu-map.
+        Mpidr = "mpidr",
+    }
 }
 
 /// The phandle of a CPU's node.

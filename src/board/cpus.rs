@@ -12,6 +12,7 @@ use super::fdt::{Fdt, number};
 use super::labels;
 use super::node::{Node, compatible_with};
 use crate::spec::psci::AFFINITY_MASK;
+use crate::spec::sort::sort_by_key;
 
 /// One CPU's node.
 struct CpuNode<'t> {
@@ -125,7 +126,7 @@ pub(crate) fn fill(tree: Fdt<'_>, mt: bool, out: &mut [Cpu]) -> Result<LabelSour
             LabelSource::CpuMap
         }
     };
-    out.sort_unstable_by_key(|cpu| cpu.mpidr);
+    sort_by_key(out, &|cpu| cpu.mpidr);
     // The node was there when its CPUs were read.
     let cpus = Node::find(tree, "/cpus").unwrap_or(Node::root(tree));
     let twice = out.windows(2).find_map(|pair| match pair {

@@ -7,13 +7,15 @@
 use core::fmt;
 use core::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use super::fdt::word;
 use super::node::{Node, compatible_with};
 use super::ranges::{PAGE, Region, page};
-use crate::devices::timer_frame::NoFrame;
+use crate::devices::timer_frame::{FrameProperty, NoFrame};
 
 /// A non-secure frame, as the device tree describes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerFrame {
     /// First address of CNTCTLBase: a multiple of 4 KiB, with 48 bits at most.
     pub control: u64,
@@ -60,10 +62,10 @@ pub(crate) fn read(node: Node<'_>) -> Result<TimerFrame, NoFrame> {
     let number = frame.u32("frame-number").ok().flatten();
     let number = number.filter(|number| *number < FRAMES);
     Ok(TimerFrame {
-        control: page(node).ok_or(NoFrame::Property("reg"))?,
-        number: number.ok_or(NoFrame::Property("frame-number"))? as u8,
-        base: page(frame).ok_or(NoFrame::Property("reg"))?,
-        intid: interrupt(frame).ok_or(NoFrame::Property("interrupts"))?,
+        control: page(node).ok_or(NoFrame::Property(FrameProperty::Reg))?,
+        number: number.ok_or(NoFrame::Property(FrameProperty::FrameNumber))? as u8,
+        base: page(frame).ok_or(NoFrame::Property(FrameProperty::Reg))?,
+        intid: interrupt(frame).ok_or(NoFrame::Property(FrameProperty::Interrupts))?,
     })
 }
 

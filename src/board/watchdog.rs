@@ -5,6 +5,7 @@
 
 use core::fmt;
 use core::num::NonZeroU64;
+use serde::{Deserialize, Serialize};
 
 use super::fdt::number;
 use super::node::{Node, compatible_with};
@@ -12,7 +13,8 @@ use super::ranges::{PAGE, Region, page};
 use super::tree;
 
 /// The watchdog's programming model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum WatchdogKind {
     /// SBSA generic watchdog (Arm BSA, DEN 0094, "Watchdogs"), which counts as
     /// the system counter does.
@@ -25,7 +27,7 @@ pub enum WatchdogKind {
 }
 
 /// A watchdog that is not secure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watchdog {
     /// Programming model.
     pub kind: WatchdogKind,

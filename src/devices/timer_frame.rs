@@ -6,7 +6,9 @@
 //! frame CNTBaseN has a counter and a timer, of 64 bits that are reached by halves. Of a
 //! Secure frame (CNTNSAR) CNTACR, counter and timer read as zero from here.
 
+use crate::spec::words::words;
 use core::fmt;
+use serde::{Deserialize, Serialize};
 
 use tock_registers::register_bitfields;
 
@@ -39,13 +41,26 @@ const CNTP_CVAL_HIGH: Register = Register::at(0x024);
 /// In CNTBaseN.
 pub const CNTP_CTL: Register<CNTP_CTL::Register> = Register::at(0x02c);
 
+words! {
+    /// A property of the device tree's timer frame, or of its parent.
+    pub enum FrameProperty, name {
+        /// The frame's number in CNTCTLBase.
+        FrameNumber = "frame-number",
+        /// The addresses of the registers.
+        Reg = "reg",
+        /// The interrupt of the physical timer.
+        Interrupts = "interrupts",
+    }
+}
+
 /// The reason why no timer frame wakes a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum NoFrame {
     /// The device tree has none that is not disabled.
     NotInTree,
     /// This property of it, or of its parent, cannot be used.
-    Property(&'static str),
+    Property(FrameProperty),
     /// Nothing can be read there, or by CNTTIDR the frame is not implemented.
     NotThere,
     /// CNTACR keeps its counter or timer from non-secure software, or it keeps
@@ -63,7 +78,8 @@ impl fmt::Display for NoFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotInTree => "the device tree has no timer frame (arm,armv7-timer-mem)",
-            Self::Property(name) => {
+            Self::Property(property) => {
+                let name = property.name();
                 return write!(f, "the device tree's timer frame has no usable {name}");
             }
             Self::NotThere => "the timer frame is not implemented",
@@ -159,6 +175,24 @@ mod tests {
                 read => plain(registers, read),
             }
         })
+    }
+
+    #[test]
+    fn each_reason_has_its_own_words() {
+        let reasons = [
+            NoFrame::NotInTree,
+            NoFrame::Property(FrameProperty::Reg),
+            NoFrame::Property(FrameProperty::Interrupts),
+            NoFrame::NotThere,
+            NoFrame::NoAccess,
+            NoFrame::OtherCount,
+            NoFrame::DidNotWake,
+            NoFrame::NotTried,
+        ];
+        let words = reasons.map(|reason| std::format!("{reason}"));
+        for (place, word) in words.iter().enumerate() {
+            assert!(!words[..place].contains(word), "{word}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 /// The share of the variance, in percent, that a straight line must
 /// account for to be called a queue of even steps.
 pub const R2_EVEN: u8 = 90;
-/// The same, to be called a queue at all.
+/// Least share to be called a queue at all.
 pub const R2_SOME: u8 = 50;
 /// A flush is a last man's, and no step of the queue, from more than this
 /// many times the round's median on.

@@ -1,9 +1,21 @@
-//! Findings: sentences that the figures of a scenario support.
+//! Findings: what the figures of a scenario show, and the basis of each.
 
-pub mod findings;
-pub(crate) mod item;
+mod counts;
+mod detail;
+mod findings;
+mod last_man;
 pub mod limits;
+mod lock_queue;
 mod overruns;
-pub mod queue;
-pub mod reached;
-pub mod waited;
+mod reached;
+mod resolution;
+#[cfg(test)]
+mod tests;
+mod waited;
+mod wake_source;
+mod words;
+
+pub use self::detail::Detail;
+pub use self::findings::findings_of;
+pub use self::lock_queue::{Arrival, without_long_flushes};
+pub use self::resolution::tick_ns;

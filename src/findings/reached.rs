@@ -1,104 +1,103 @@
-//! Which states were reached, by PSCI_STAT, and what does not fit.
+//! The states that were reached, by PSCI_STAT, and contradictions.
 
-use core::fmt::Write;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
 
-use super::item::{Found, item};
-use crate::model::{Row, Run, TestReport};
+use super::words;
+use crate::model::{Confidence, Finding, Kind, Row, Run, Scenario};
 use crate::plan::ScenarioId;
-use crate::spec::prose::listed;
+use crate::spec::prose::append;
 use crate::spec::stat::{Mismatch, Reached};
 
-/// Writes what was reached, and a warning for each thing that does not fit.
-pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
-    let rows = || {
-        let rows = test.rows.iter();
-        rows.filter_map(|row| Some((row, row.reached?)))
-    };
-    if rows().next().is_none() {
-        return unknown(out, run, test);
+/// Finds what was reached, and one warning for each kind of contradiction.
+pub(crate) fn reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+    let rows = scenario.rows.iter();
+    let rows: Vec<_> = rows.filter_map(|row| Some((row, row.reached?))).collect();
+    if rows.is_empty() {
+        return unknown(run, scenario).into_iter().collect();
     }
-    item(out, &mut |prose| {
-        prose.write_str("Reached, by PSCI_STAT_COUNT:")?;
-        let mut said = None;
-        let mut mark = " ";
-        // Each state once, the shallowest first.
-        while let Some(state) = rows().map(|r| r.1.state).filter(|s| *s > said).min() {
-            let label = u64::from(state.unwrap_or(0));
-            write!(prose, "{mark}{label:#010x} (CPU ")?;
-            let here = rows().filter(|r| r.1.state == state);
-            listed(prose, &mut here.map(|r| run.label(r.0.cpu.into())))?;
-            prose.write_str(")")?;
-            said = state;
-            mark = ", ";
-        }
-        if said.is_none() {
-            prose.write_str(" none of the states, by no CPU")?;
-        }
-        prose.write_str(".")
-    })?;
+    // Each state once, the shallowest first.
+    let mut sentence = String::from("Reached, by PSCI_STAT_COUNT:");
+    let (mut last, mut mark) = (None, " ");
+    let states = || rows.iter().map(|it| it.1.state);
+    while let Some(state) = states().filter(|state| *state > last).min() {
+        let here = rows.iter().filter(|it| it.1.state == state);
+        let cpus = words::cpus(run, here.map(|it| it.0.cpu));
+        let number = state.unwrap_or(0);
+        append(
+            &mut sentence,
+            format_args!("{mark}{number:#010x} (CPU {cpus})"),
+        );
+        (last, mark) = (state, ", ");
+    }
+    sentence += match last {
+        Some(_) => ".",
+        None => " none of the states, by no CPU.",
+    };
+    let all = rows.iter().map(|it| it.0.cpu);
+    let mut found = vec![finding(sentence, all, Confidence::Counts)];
     for mismatch in [Mismatch::State, Mismatch::Count, Mismatch::Residency] {
-        warn(out, run, mismatch, &|| {
-            let wrong = |r: &(&Row, Reached)| r.1.mismatch() == Some(mismatch);
-            rows().find(wrong)
-        })?;
-    }
-    Ok(true)
-}
-
-/// Says that it is not known what was reached, where it could be.
-fn unknown(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
-    let suspends = test.power_state.is_some() && test.scenario != ScenarioId::CpuOffSerial;
-    if !run.facts.stat || !suspends || test.rows.is_empty() {
-        return Ok(false);
-    }
-    let lost = test.rows.iter().any(|row| row.lost.is_some());
-    item(out, &mut |prose| {
-        prose.write_str("Reached: not known, as ")?;
-        prose.write_str(if lost {
-            "a CPU was lost, and may be on."
-        } else {
-            "no round for it was good, or the states' levels are not told."
-        })
-    })?;
-    Ok(true)
-}
-
-/// Warns of the first CPU that has this mismatch.
-fn warn<'r>(
-    out: &mut dyn Write,
-    run: &Run<'_>,
-    mismatch: Mismatch,
-    first: &dyn Fn() -> Option<(&'r Row, Reached)>,
-) -> Result<(), core::fmt::Error> {
-    let Some((row, reached)) = first() else {
-        return Ok(());
-    };
-    item(out, &mut |prose| {
-        let cpu = run.label(row.cpu.into());
-        match mismatch {
-            Mismatch::State => {
-                write!(
-                    prose,
-                    "Warning: CPU {cpu} should have reached {:#010x}, and reached ",
-                    u64::from(reached.due)
-                )?;
-                match reached.state {
-                    Some(state) => write!(prose, "{:#010x}", u64::from(state)),
-                    None => prose.write_str("none that PSCI_STAT_COUNT tells of"),
-                }?;
-            }
-            Mismatch::Count => write!(
-                prose,
-                "Warning: PSCI_STAT_COUNT rose by {} over one suspend of CPU {cpu}",
-                u64::from(reached.times)
-            )?,
-            Mismatch::Residency => write!(
-                prose,
-                "Warning: PSCI_STAT_RESIDENCY rose by {} us over a suspend of CPU {cpu} of {} us at most",
-                u64::from(reached.residency_us),
-                reached.most_us.unwrap_or(0)
-            )?,
+        let is_wrong = |it: &&(&Row, Reached)| it.1.mismatch() == Some(mismatch);
+        if let Some((row, reached)) = rows.iter().find(is_wrong) {
+            let sentence = warning(run, mismatch, row.cpu, reached);
+            found.push(finding(sentence, [row.cpu].into_iter(), Confidence::Counts));
         }
-        prose.write_str(".")
-    })
+    }
+    found
+}
+
+fn finding(sentence: String, cpus: impl Iterator<Item = u16>, confidence: Confidence) -> Finding {
+    Finding {
+        kind: Kind::Reached,
+        sentence,
+        cpus: cpus.collect(),
+        metrics: Vec::new(),
+        confidence,
+    }
+}
+
+/// Finds that it is not known what was reached, though it could be.
+fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
+    let conditions = scenario.conditions.as_ref()?;
+    let suspends = conditions.power_state.is_some() && scenario.id != ScenarioId::CpuOffSerial;
+    let has_stat = run.facts.is_some_and(|facts| facts.stat);
+    if !has_stat || !suspends || scenario.rows.is_empty() {
+        return None;
+    }
+    let why = if scenario.rows.iter().any(|row| row.lost.is_some()) {
+        "a CPU was lost, and may be on"
+    } else {
+        "no round for it was good, or the states' levels are not told"
+    };
+    Some(finding(
+        format!("Reached: not known, as {why}."),
+        [].into_iter(),
+        Confidence::Unknown,
+    ))
+}
+
+fn warning(run: &Run, mismatch: Mismatch, cpu: u16, reached: &Reached) -> String {
+    let cpu = run.label(cpu);
+    match mismatch {
+        Mismatch::State => {
+            let state = match reached.state {
+                Some(state) => format!("{state:#010x}"),
+                None => "none that PSCI_STAT_COUNT tells of".into(),
+            };
+            let due = reached.due;
+            format!("Warning: CPU {cpu} should have reached {due:#010x}, and reached {state}.")
+        }
+        Mismatch::Count => {
+            let times = reached.times;
+            format!("Warning: PSCI_STAT_COUNT rose by {times} over one suspend of CPU {cpu}.")
+        }
+        Mismatch::Residency => format!(
+            "Warning: PSCI_STAT_RESIDENCY rose by {} us over a suspend of CPU {cpu} of {} us at \
+             most.",
+            reached.residency_us,
+            reached.most_us.unwrap_or(0)
+        ),
+    }
 }

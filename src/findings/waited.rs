@@ -1,75 +1,73 @@
-//! Which wake-ups waited: the first CPUs to wake power their cluster up, and
-//! those who come meanwhile wait for its lock.
+//! Wake-ups that waited: the first CPUs to wake power their cluster up, and those
+//! that wake meanwhile wait for its lock.
 
-use core::fmt::{self, Write};
+use alloc::format;
+use alloc::vec;
+use alloc::vec::Vec;
 
-use super::item::{Found, has_order, item, widen};
+use super::detail::Detail;
 use super::limits;
-use crate::model::{Label, Row, Run, TestReport};
+use super::words;
+use crate::measure::Metric;
+use crate::model::{Confidence, Finding, Instant, Kind, Row, Run, Scenario};
 use crate::spec::pmf::Stamp;
-use crate::spec::prose::listed;
-use crate::spec::ticks::Span;
+use crate::spec::prose::append;
 
-/// Writes which wake-ups took far longer than the shortest of their round.
-pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> Found {
-    if !has_order(test) {
-        return Ok(false);
+/// Finds the wake-ups that took far longer than the shortest of their round.
+pub(crate) fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding> {
+    let has_figures = detail.is_full() && scenario.has_pmf() && scenario.id.is_parallel();
+    if !scenario.has_order() && !has_figures {
+        return None;
     }
-    let all = || {
-        let rows = test.rows.iter();
-        rows.filter_map(|row| Some((row.figures.wakeup?, row)))
-    };
-    let least = all().map(|it| it.0).min().unwrap_or(0);
+    let rows = scenario.rows.iter();
+    let all: Vec<_> = rows
+        .filter_map(|row| Some((row.figures.wakeup?, row)))
+        .collect();
+    let least = all.iter().map(|it| it.0).min().filter(|least| *least > 0)?;
     let limit = least.saturating_mul(limits::WAITED);
-    let long = || all().filter(|it| it.0 > limit);
-    let mut others = None;
-    for (wakeup, _) in all().filter(|it| it.0 <= limit) {
-        widen(&mut others, (wakeup, wakeup));
-    }
-    // Of equals the last, as the report has it.
-    let (Some(others), Some((_, longest))) = (others, long().max_by_key(|it| it.0)) else {
-        return Ok(false);
-    };
-    if least == 0 {
-        return Ok(false);
-    }
+    let (long, others): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.0 > limit);
+    let longest = long.iter().max_by_key(|it: &&(u64, &Row)| it.0)?.1;
     let unit = run.unit();
-    item(out, &mut |prose| {
-        prose.write_str("Wake-ups that waited: CPU ")?;
-        listed(
-            prose,
-            &mut long().map(|(wakeup, row)| Waited(run.label(row.cpu.into()), unit.span(wakeup))),
-        )?;
-        write!(prose, "; the others took {}.", unit.range(others))?;
-        // Without one CPU's timestamps it may be that one.
-        let known = all().all(|it| on_the_way_up(it.1).is_some());
-        if let Some(own) = on_the_way_up(longest).filter(|_| known) {
-            let up = all().filter_map(|it| on_the_way_up(it.1));
-            let meet = up.filter(|it| it.0 < own.1 && own.0 < it.1);
-            write!(
-                prose,
+    let each = long
+        .iter()
+        .map(|(ticks, row)| format!("{} ({})", run.label(row.cpu), unit.span(*ticks)));
+    let others = words::range(others.iter().map(|it| it.0))?;
+    let mut sentence = format!(
+        "Wake-ups that waited: CPU {}; the others took {}.",
+        words::list(each),
+        unit.range(others)
+    );
+    // Without one CPU's timestamps it may be that one.
+    let up: Option<Vec<_>> = all.iter().map(|it| on_the_way_up(it.1)).collect();
+    let own = on_the_way_up(longest);
+    let confidence = if let (Some(up), Some(own)) = (up, own) {
+        let meet = up.iter().filter(|it| it.0 < own.1 && own.0 < it.1);
+        append(
+            &mut sentence,
+            format_args!(
                 " Others on their way up at the same time as CPU {}, by timestamps: {}.",
-                run.label(longest.cpu.into()),
-                meet.count().saturating_sub(1) as u64
-            )?;
+                run.label(longest.cpu),
+                meet.count().saturating_sub(1)
+            ),
+        );
+        Confidence::Stamps
+    } else {
+        if detail.is_full() {
+            sentence += " The CPU that they waited for cannot be seen from figures alone.";
         }
-        Ok(())
-    })?;
-    Ok(true)
+        Confidence::Figures
+    };
+    Some(Finding {
+        kind: Kind::Waited,
+        sentence,
+        cpus: all.iter().map(|it| it.1.cpu).collect(),
+        metrics: vec![Metric::Wakeup],
+        confidence,
+    })
 }
 
-/// From EXIT_HW_LOW_PWR to EXIT_PSCI.
+/// Returns the counter's values at EXIT_HW_LOW_PWR and EXIT_PSCI.
 fn on_the_way_up(row: &Row) -> Option<(u64, u64)> {
-    let stamps = row.shown?.stamps;
-    let (from, to) = (stamps.at(Stamp::ExitHwLowPwr), stamps.at(Stamp::ExitPsci));
-    (from != 0 && to != 0).then_some((from, to))
-}
-
-/// A CPU, and what its wake-up took.
-struct Waited(Label, Span);
-
-impl fmt::Display for Waited {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.0, self.1)
-    }
+    let at = |stamp| row.shown?.counter(Instant::Stamp(stamp));
+    Some((at(Stamp::ExitHwLowPwr)?, at(Stamp::ExitPsci)?))
 }

@@ -115,8 +115,6 @@ pub struct EmergencyUart {
 
 words! {
     /// The instruction that calls the firmware (SMC Calling Convention, DEN0028).
-    #[derive(Deserialize)]
-    #[serde(rename_all = "lowercase")]
     pub enum Conduit, word {
         /// Secure Monitor Call.
         Smc = "smc",

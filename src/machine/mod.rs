@@ -8,14 +8,15 @@
 //! | `call` | SMC and HVC: plain, timed, in loops |
 //! | `time` | timers, and waits by them |
 //! | `gic`, `timer_frame`, `watchdog` | the interrupt controller; devices of the board |
+//! | `allocator` | the heap |
 //! | `console`, `ending`, `panic` | the UART; the ends of a run |
 //! | `round` | a measurement round on all CPUs |
 
+pub mod allocator;
 pub mod boot;
 pub mod call;
 pub mod console;
 pub mod cpu;
-mod early_heap;
 pub mod ending;
 pub mod gic;
 pub mod memory;

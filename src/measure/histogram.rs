@@ -61,6 +61,11 @@ impl Histogram {
         self.bins().map(|bin| u64::from(bin.count)).sum()
     }
 
+    /// Returns the samples in each bin, in the order of [`Self::bins`].
+    pub fn counts(&self) -> impl DoubleEndedIterator<Item = u32> + Clone {
+        self.counts.iter().copied().chain([self.beyond])
+    }
+
     /// The bins by what is in them, the empty ones too; the last is what is
     /// beyond the limit.
     pub fn bins(&self) -> impl DoubleEndedIterator<Item = Bin> + Clone {

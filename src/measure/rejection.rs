@@ -2,6 +2,7 @@
 
 use crate::spec::words::words;
 use core::fmt;
+use serde::{Deserialize, Serialize};
 
 use crate::spec::pmf::{Distrust, ReadError, Stamp};
 use crate::spec::psci;
@@ -23,7 +24,8 @@ words! {
 }
 
 /// The cause of a loss.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Cause {
     /// The step's deadline passed.
     Timeout,
@@ -36,7 +38,7 @@ pub enum Cause {
 }
 
 /// A CPU that does not take part any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Loss {
     /// Where it was lost.
     pub step: Step,
@@ -108,7 +110,8 @@ words! {
 pub const REASONS: usize = Reason::COUNT;
 
 /// The subject of a [`Reason`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Detail {
     /// Nothing more to say.
     None,
@@ -123,7 +126,7 @@ pub enum Detail {
 }
 
 /// Why an outcome does not count, in full.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejection {
     /// The reason it is counted under.
     pub reason: Reason,

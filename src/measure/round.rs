@@ -6,6 +6,7 @@
 //! the tests of the portable half with a fake firmware and a fake clock.
 
 use core::fmt;
+use serde::{Deserialize, Serialize};
 
 use smccc::psci::{Error, SuspendMode};
 
@@ -23,6 +24,7 @@ use crate::spec::psci::StateFormat;
 use crate::spec::smccc::Service;
 use crate::spec::stat::Ladder;
 use crate::spec::ticks::Clock;
+use crate::spec::timer::TimerName;
 
 /// Which CPUs have a part in a round. Every other CPU but the lead is OFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +58,8 @@ impl Who {
 }
 
 /// The interrupt that wakes the CPUs that suspend in a round.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Waker {
     /// Each CPU's own timer.
     #[default]
@@ -251,7 +254,7 @@ impl Window {
 }
 
 /// Costs of measuring, in ticks: the least of many tries on the lead.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Overheads {
     /// One counter read after another.
     pub counter: u64,
@@ -262,7 +265,8 @@ pub struct Overheads {
 }
 
 /// The counter that everything is measured by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Counter {
     /// CNTPCT_EL0.
     Physical,
@@ -295,7 +299,7 @@ impl fmt::Display for Counter {
 }
 
 /// A CPU's own registers: model, caches and clocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// MIDR_EL1: who made it, and which one it is.
     pub midr: u64,
@@ -309,14 +313,14 @@ pub struct Identity {
 }
 
 /// The machine as the payload found it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// Counter frequency in Hz as the lead's CNTFRQ_EL0 says, believed or not.
     pub frequency: u64,
     /// The counter in use.
     pub counter: Counter,
-    /// The timer that wakes a CPU: its name.
-    pub timer: &'static str,
+    /// The timer that wakes a CPU.
+    pub timer: TimerName,
     /// The timer's interrupt ID.
     pub timer_intid: u32,
     /// The timer frame that wakes the lead where the CPUs' timers stop, or why none does.
@@ -356,6 +360,7 @@ pub struct Facts {
     /// the tree says.
     pub outer_cache: Option<u64>,
     /// The lead's registers.
+    #[serde(skip)]
     pub own: Identity,
     /// True if the lead has a performance monitors unit (ID_AA64DFR0_EL1).
     pub pmu: bool,
@@ -410,6 +415,15 @@ pub trait Machine {
     fn is_lost(&self, cpu: usize) -> bool {
         self.lost(cpu).is_some()
     }
+
+    /// Returns the identity of the CPU, once it has been on.
+    fn identity(&self, cpu: usize) -> Option<Identity>;
+
+    /// Marks the heap: no later block lives beyond [`Machine::release_heap`].
+    fn mark_heap(&mut self) {}
+
+    /// Frees the heap from its mark on, or panics if a block is still in use.
+    fn release_heap(&mut self) {}
 }
 
 #[cfg(test)]

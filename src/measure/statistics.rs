@@ -13,11 +13,15 @@
 //! * A p-quantile is given only where n >= 1 / (1 - p): with fewer samples it
 //!   would be the maximum by another name.
 
+use serde::{Deserialize, Serialize};
+
+use crate::spec::sort::sort_by_key;
+
 /// The fewest samples of which a 99th percentile is given.
 pub const P99_MIN: u32 = 100;
 
 /// Order statistics of one figure; in ticks, as everything measured is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Summary {
     /// Number of samples. All other fields are 0 when there is none.
     pub n: u32,
@@ -26,6 +30,7 @@ pub struct Summary {
     /// The median; the lower one of an even number.
     pub median: u64,
     /// The 99th percentile, from [`P99_MIN`] samples on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99: Option<u64>,
     /// The greatest.
     pub max: u64,
@@ -63,7 +68,7 @@ impl Summary {
 /// Sorts them.
 #[must_use]
 pub fn lower_median(values: &mut [u64]) -> u64 {
-    values.sort_unstable();
+    sort_by_key(values, &|value| *value);
     of_rank(values, 50)
 }
 
@@ -130,6 +135,24 @@ impl Line {
             slope: (xy + xx / 2).div_euclid(xx),
             r2_percent: (0..=100).rev().find(is_explained)?,
         })
+    }
+
+    /// Returns the greatest distance in y of one of `points` from the line through
+    /// them, rounded to the nearest integer.
+    #[must_use]
+    pub fn residual(&self, points: impl Iterator<Item = (u64, u64)> + Clone) -> u64 {
+        let points = points.map(|(x, y)| (i128::from(x), i128::from(y)));
+        let n = i128::from(self.n);
+        let (mut sx, mut sy, mut sxx, mut sxy) = (0, 0, 0, 0);
+        for (x, y) in points.clone() {
+            (sx, sy) = (sx + x, sy + y);
+            (sxx, sxy) = (sxx + x * x, sxy + x * y);
+        }
+        let (xx, xy) = (n * sxx - sx * sx, n * sxy - sx * sy);
+        // n times xx as far as the point is.
+        let far = points.map(|(x, y)| ((n * y - sy) * xx - xy * (n * x - sx)).abs());
+        let (farthest, scale) = (far.max().unwrap_or(0), (n * xx).max(1));
+        ((farthest + scale / 2) / scale) as u64
     }
 }
 

@@ -8,6 +8,7 @@
 //! one that was dealt with.
 
 use super::histogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 /// Least, greatest and sum of some latencies, exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -260,7 +261,8 @@ impl Default for Tally {
 }
 
 /// The reason why a measurement of a timer ended before its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Fault {
     /// An interrupt was pending before the timer was set, and stayed.
     Pending,

@@ -1,15 +1,30 @@
-//! The model of a run: scenarios, rows, points, and the verdict.
+//! The model of a run: what the payload fills, records carry and reports take.
 
-mod figures;
-mod label;
+mod cpu;
+#[cfg(test)]
+pub(crate) mod example;
+mod failure;
+mod failure_sentence;
+mod finding;
+mod instants;
 mod point;
-pub(crate) mod report;
-pub(crate) mod run;
+mod point_kind;
+mod row;
+mod run;
+mod scenario;
+mod skip;
+mod totals;
 mod verdict;
 
-pub(crate) use self::figures::{columns, figure, heading};
-pub(crate) use self::label::Label;
-pub use self::point::{How, LEFT_OUT, LOOP, Measure, Point, Spread, Unit};
-pub use self::report::{Failure, Figures, Row, Skip, Status, TestReport, Totals, WakeSource};
-pub use self::run::Run;
+pub use self::cpu::{Cpu, Label};
+pub use self::failure::Failure;
+pub use self::finding::{Confidence, CpuSet, Finding, Fit, Kind};
+pub use self::instants::{Instant, Instants};
+pub use self::point::{Point, Spread, Variant};
+pub use self::point_kind::{How, Measure, Unit};
+pub use self::row::{Attempts, Figures, Row, Sample, Statistic, heading};
+pub use self::run::{End, Head, Run};
+pub use self::scenario::{Conditions, Scenario, ScenarioKey, Status, WakeSource};
+pub use self::skip::Skip;
+pub use self::totals::Totals;
 pub use self::verdict::{ClosingLine, PREFIX, Verdict, parse_line};

@@ -1,134 +1,153 @@
-//! What the scenarios outside TFTF's suite find: points, one for each CPU and
-//! circumstance, and how their samples are spread.
+//! The results of scenarios outside the suite: points, one for each CPU and
+//! circumstance.
+
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
 
 use crate::measure::{Histogram, Summary, Waker};
 use crate::spec::words::words;
 
-/// The variant that has nothing in its loop, beside those that have.
-pub const LOOP: &str = "loop";
-/// The variant of a point that has no samples, as its state or step is not tried.
-pub const LEFT_OUT: &str = "left_out";
+use super::point_kind::{How, Measure};
 
 words! {
-    /// On how many CPUs it was measured.
-    #[derive(Default)]
-    pub enum How, word {
-        /// On one CPU, every other one off, the lead apart, who waits.
-        #[default]
-        Alone = "alone",
-        /// On all CPUs at the same time.
-        All = "all",
-    }
-}
-
-/// What is counted of a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Ticks of the counter that the run uses.
-    Ticks,
-    /// Cycles of the CPU, by PMCCNTR_EL0.
-    Cycles,
-    /// Microseconds, as PSCI_STAT_RESIDENCY counts.
-    Microseconds,
-    /// Times.
-    Count,
-}
-
-words! {
-    /// Which figure of a sample a point is about.
-    #[derive(Default)]
-    pub enum Measure, key {
-        /// All that the sample's operations took.
-        #[default]
-        Ticks = "ticks",
-        /// The same in cycles.
-        Cycles = "cycles",
-        /// From a timer's expiry to the exception vector.
-        Entry = "entry",
-        /// From a timer's expiry to its handler.
-        Handler = "handler",
-        /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
-        Powerdown = "powerdown",
-        /// PMF: EXIT_HW_LOW_PWR to EXIT_PSCI.
-        Wakeup = "wakeup",
-        /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
-        CacheFlush = "cflush",
-        /// From the call to its return or to the entry point.
-        Call = "call",
-        /// From the due wake-up to the return or the entry point.
-        Wake = "wake",
-        /// From CPU_ON to the CPU's first instruction.
-        TurnOn = "turnon",
-        /// From CPU_OFF to AFFINITY_INFO saying OFF.
-        TurnOff = "turnoff",
-        /// By how much PSCI_STAT_COUNT of the state that was asked for rose.
-        Count = "count",
-        /// By how much PSCI_STAT_RESIDENCY of the state that was reached rose.
-        Residency = "residency",
-    }
-}
-
-impl Measure {
-    /// What its figures count.
-    #[must_use]
-    pub const fn unit(self) -> Unit {
-        match self {
-            Self::Cycles => Unit::Cycles,
-            Self::Count => Unit::Count,
-            Self::Residency => Unit::Microseconds,
-            _ => Unit::Ticks,
-        }
+    /// The kind of a scenario's operation.
+    #[expect(missing_docs, reason = "each variant is the name of its operation")]
+    pub enum Variant, word {
+        /// The scenario's own loop with nothing in it.
+        Loop = "loop",
+        /// The point has no samples, as its state or step is not tried.
+        LeftOut = "left_out",
+        PsciVersion = "psci_version",
+        SmcccVersion = "smccc_version",
+        Unknown = "unknown",
+        Sgi = "sgi",
+        Pmselr = "pmselr",
+        GetTimestamp = "get_timestamp",
+        First = "first",
+        Joins = "joins",
+        Deepest = "deepest",
+        Core = "core",
+        Off = "off",
+        Serial = "serial",
+        Parallel = "parallel",
+        Osi = "osi",
+        System = "system",
+        Idle = "idle",
+        Write = "write",
+        Zero = "zero",
+        Nontemporal = "nontemporal",
+        Clean = "clean",
+        Mixed = "mixed",
     }
 }
 
 /// One figure of one CPU in one circumstance.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
     /// Index of the CPU in the board's order.
     pub cpu: u16,
-    /// On how many CPUs.
+    /// The number of CPUs that do it at the same time.
     pub how: How,
-    /// Which kind of the scenario's operation: lower-case letters, digits, `_`.
-    pub variant: &'static str,
-    /// What was varied, in the scenario's own unit, where something was.
+    /// The kind of the operation.
+    pub variant: Variant,
+    /// The quantity that was varied, in the scenario's unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub x: Option<u64>,
-    /// Which figure.
+    /// The figure.
     pub measure: Measure,
-    /// Operations in a sample: the figure of one is that part of what
-    /// `figures` say. At least 1.
+    /// Operations in a sample, at least 1: the figure of one is that part of
+    /// `figures`.
     pub per: u32,
     /// The samples, in the measure's unit, each of `per` operations.
     pub figures: Summary,
     /// Samples that were taken and do not count.
     pub lost: u64,
-    /// The interrupt that woke the CPU, where it was suspended.
+    /// The interrupt that woke the CPU, if it was suspended.
+    #[serde(default, skip_serializing_if = "is_own_timers")]
     pub waker: Waker,
+    /// The spread of the samples; None if they were not counted by size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
 }
 
-/// How the samples of a point are spread.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Samples counted by size, in the bins of [`crate::measure::Histogram`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Spread {
-    /// Index of the CPU in the board's order.
-    pub cpu: u16,
-    /// As the point's.
-    pub how: How,
-    /// As the point's.
-    pub variant: &'static str,
-    /// As the point's.
-    pub measure: Measure,
-    /// The samples, in the measure's unit; their number is the point's n.
-    pub histogram: Histogram,
+    /// The place of the first bin that has samples.
+    pub first: u16,
+    /// Samples in that bin and the ones after it, up to the last that has any.
+    pub counts: Vec<u32>,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_words() {
-        for measure in Measure::ALL {
-            let key = measure.key();
-            assert!(key.bytes().all(|b| b.is_ascii_lowercase()), "{key}");
+impl Spread {
+    /// Returns the spread of a histogram; without counts if that is empty.
+    #[must_use]
+    pub fn of(histogram: &Histogram) -> Self {
+        let bins = || histogram.counts().enumerate();
+        let first = bins().position(|(_, count)| count > 0).unwrap_or(0);
+        let end = bins().filter(|(_, count)| *count > 0).last();
+        let len = end.map_or(0, |(last, _)| last + 1 - first);
+        let mut counts = Vec::with_capacity(len);
+        counts.extend(histogram.counts().skip(first).take(len));
+        Self {
+            first: first as u16,
+            counts,
         }
+    }
+}
+
+fn is_own_timers(waker: &Waker) -> bool {
+    *waker == Waker::OwnTimers
+}
+
+impl Measure {
+    /// Returns the name as a heading.
+    #[must_use]
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::Ticks => "Time",
+            Self::Cycles => "Cycles",
+            Self::Entry => "Expiry to Vector",
+            Self::Handler => "Expiry to Handler",
+            Self::Powerdown => "Powerdown",
+            Self::Wakeup => "Wakeup",
+            Self::CacheFlush => "Cache Flush",
+            Self::Call => "Call",
+            Self::Wake => "Wake",
+            Self::TurnOn => "Turn On",
+            Self::TurnOff => "Turn Off",
+            Self::Count => "PSCI_STAT_COUNT",
+            Self::Residency => "PSCI_STAT_RESIDENCY",
+        }
+    }
+}
+
+impl Point {
+    /// Returns the point of a CPU without samples, of which `how`, `x`, `per` and
+    /// `waker` are the usual ones.
+    #[must_use]
+    pub fn new(cpu: u16, variant: Variant, measure: Measure) -> Self {
+        Self {
+            cpu,
+            how: How::Alone,
+            variant,
+            x: None,
+            measure,
+            per: 1,
+            figures: Summary::default(),
+            lost: 0,
+            waker: Waker::OwnTimers,
+            spread: None,
+        }
+    }
+
+    /// Returns true if two points of a scenario answer one question on two CPUs.
+    /// Samples of more operations answer another one: the loop around them has a
+    /// smaller part in them.
+    #[must_use]
+    pub fn is_of_kind(&self, other: &Self) -> bool {
+        let kind = |it: &Self| (it.how, it.variant, it.x, it.measure, it.per);
+        kind(self) == kind(other)
     }
 }

@@ -1,4 +1,4 @@
-//! How a run ended, as its last line says it and its reader understands it.
+//! The end of a run, as its last line says it and its reader understands it.
 //!
 //! The last line is the one thing that a job which knows nothing else about
 //! psci-bench reads, so it is written and read here, by one definition:
@@ -12,16 +12,17 @@
 
 use core::fmt;
 
-use super::report::Totals;
+use super::totals::Totals;
 
-/// What every last line begins with.
+/// Beginning of every last line.
 pub const PREFIX: &str = "psci-bench: ";
 
-/// What stands between PREFIX and the reason when the input was refused.
+/// Words between PREFIX and the reason when the input was refused.
 const BAD_INPUT: &str = "INCOMPLETE: bad input: ";
 
 /// The end of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Something was measured, and nothing that was measured is amiss.
     Pass,
@@ -74,7 +75,7 @@ pub enum ClosingLine<'a> {
 }
 
 impl ClosingLine<'_> {
-    /// What the line says.
+    /// Returns the verdict of the line.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         match self {
@@ -135,11 +136,11 @@ pub fn parse_line(line: &[u8]) -> Option<Verdict> {
         .then_some(Verdict::Incomplete)
 }
 
-/// What follows the number of rows skipped. Last lines of earlier versions, and
+/// Words behind the number of rows skipped. Last lines of earlier versions, and
 /// the alternate form, do not have that number.
 const ROWS_SKIPPED: &str = " rows skipped";
 
-/// Whether `text` is the counts in brackets, each a decimal number.
+/// Returns true if `text` is the counts in brackets, each a decimal number.
 fn are_counts(text: &str) -> bool {
     let mut rest = text;
     for (lead, after) in [

@@ -1,22 +1,21 @@
-//! Grid tables of reStructuredText, ready to be pasted into documentation.
-//!
-//! Two passes over the cells, as there is nowhere to keep them: the first
-//! finds how wide each column is, the second writes. Grid tables rather than
-//! the shorter simple ones, since TF-A's documentation uses them.
+//! Grid tables of reStructuredText, ready to be pasted into documentation: not the
+//! shorter simple tables, since TF-A's documentation uses these.
 
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
+use crate::model::Run;
 use crate::spec::prose::{fill, paragraph, width};
 use crate::spec::ticks::{Hundredths, Unit};
 
-/// What stands in one place of a table.
+/// The content of one place of a table.
 #[derive(Clone, Copy)]
 pub(crate) enum Cell {
     /// Words: left-aligned.
     Text(&'static str),
     /// A number: right-aligned, as all that follow.
     Count(u64),
-    /// The same in hexadecimal, as wide as a `power_state`.
+    /// A hexadecimal number, as wide as a `power_state`.
     Hex(u64),
     /// A number with two decimals.
     Hundredths(u64),
@@ -25,7 +24,7 @@ pub(crate) enum Cell {
 }
 
 impl Cell {
-    /// A figure in ticks, in the unit of tables.
+    /// Converts a figure in ticks to the unit of tables.
     pub(crate) fn ticks(unit: Unit, ticks: Option<u64>) -> Self {
         match ticks {
             None => Self::Missing,
@@ -50,49 +49,49 @@ impl fmt::Display for Cell {
     }
 }
 
-/// The most columns that a table has.
-pub(crate) const COLUMNS_MAX: usize = 12;
+/// Returns the headings of the columns that name a CPU.
+pub(crate) fn cpu_headings(run: &Run) -> &'static [&'static str] {
+    match run.threads() {
+        1 => &["Cluster", "Core"],
+        _ => &["Cluster", "Core", "Thread"],
+    }
+}
+
+/// Adds the cells of these columns.
+pub(crate) fn push_cpu(cells: &mut Vec<Cell>, run: &Run, cpu: u16) {
+    let cpu = run.cpu(cpu);
+    let numbers = [cpu.cluster, cpu.core, cpu.thread];
+    for (number, _) in numbers.iter().zip(cpu_headings(run)) {
+        cells.push(Cell::Count((*number).into()));
+    }
+}
 
 /// Blanks before the table: it is the content of a directive.
 const INDENT: usize = 3;
 
-/// A table without its title.
-pub(crate) struct Grid<'t> {
-    /// Number of columns; those after [`COLUMNS_MAX`] are left out.
-    pub(crate) columns: usize,
-    /// The heading of a column.
-    pub(crate) heading: &'t dyn Fn(usize) -> &'static str,
-    /// Number of rows.
-    pub(crate) rows: usize,
-    /// The cell in a row and a column.
-    pub(crate) cell: &'t dyn Fn(usize, usize) -> Cell,
-}
-
-impl Grid<'_> {
-    /// Writes the table under `title`, and an empty line after it.
-    pub(crate) fn write(&self, out: &mut dyn Write, title: fmt::Arguments<'_>) -> fmt::Result {
-        paragraph(out, ".. table:: ", INDENT, &mut |heading| {
-            heading.write_fmt(title)
-        })?;
-        out.write_char('\n')?;
-
-        let mut widths = [0; COLUMNS_MAX];
-        let columns = self.columns.min(COLUMNS_MAX);
-        let widths = widths.get_mut(..columns).unwrap_or_default();
-        for (column, widest) in widths.iter_mut().enumerate() {
-            let cells = (0..self.rows).map(|row| width(&(self.cell)(row, column)));
-            *widest = cells.fold((self.heading)(column).len(), usize::max);
+/// Writes a table under `title`, and an empty line after it. `cells` are row by row.
+pub(crate) fn table(
+    out: &mut dyn Write,
+    title: &dyn fmt::Display,
+    headings: &[&'static str],
+    cells: &[Cell],
+) -> fmt::Result {
+    paragraph(out, ".. table:: ", INDENT, title)?;
+    out.write_char('\n')?;
+    let mut widths: Vec<usize> = headings.iter().map(|heading| heading.len()).collect();
+    for row in cells.chunks(headings.len()) {
+        for (widest, cell) in widths.iter_mut().zip(row) {
+            *widest = width(cell).max(*widest);
         }
-
-        rule(out, widths, '-')?;
-        line(out, widths, &|column| Cell::Text((self.heading)(column)))?;
-        rule(out, widths, '=')?;
-        for row in 0..self.rows {
-            line(out, widths, &|column| (self.cell)(row, column))?;
-            rule(out, widths, '-')?;
-        }
-        out.write_char('\n')
     }
+    rule(out, &widths, '-')?;
+    line(out, &widths, headings.iter().map(|it| Cell::Text(it)))?;
+    rule(out, &widths, '=')?;
+    for row in cells.chunks(headings.len()) {
+        line(out, &widths, row.iter().copied())?;
+        rule(out, &widths, '-')?;
+    }
+    out.write_char('\n')
 }
 
 fn rule(out: &mut dyn Write, widths: &[usize], stroke: char) -> fmt::Result {
@@ -105,11 +104,10 @@ fn rule(out: &mut dyn Write, widths: &[usize], stroke: char) -> fmt::Result {
     out.write_char('\n')
 }
 
-fn line(out: &mut dyn Write, widths: &[usize], cell: &dyn Fn(usize) -> Cell) -> fmt::Result {
+fn line(out: &mut dyn Write, widths: &[usize], cells: impl Iterator<Item = Cell>) -> fmt::Result {
     fill(out, ' ', INDENT)?;
     out.write_char('|')?;
-    for (column, wide) in widths.iter().enumerate() {
-        let cell = cell(column);
+    for (wide, cell) in widths.iter().zip(cells) {
         let rest = wide.saturating_sub(width(&cell));
         let (before, after) = match cell {
             Cell::Text(_) => (0, rest),
@@ -136,14 +134,8 @@ mod tests {
             [Cell::Text("b"), Cell::Hundredths(1_203)],
         ];
         let mut out = String::new();
-        Grid {
-            columns: 2,
-            heading: &|column| ["X", "Y"][column],
-            rows: cells.len(),
-            cell: &|row, column| cells[row][column],
-        }
-        .write(&mut out, format_args!("A title (us)"))
-        .expect("a String takes all");
+        table(&mut out, &"A title (us)", &["X", "Y"], cells.as_flattened())
+            .expect("a String takes all");
         assert_eq!(
             out,
             "\

@@ -1,14 +1,16 @@
-//! What the run is: the part of a report that makes its figures comparable.
+//! The header of a run: the conditions that make its figures comparable.
 
-use core::fmt::{self, Write};
+use alloc::format;
+use alloc::string::String;
+use core::fmt::{self, Display, Write};
 
 use super::frame;
 use crate::board::{LabelSource, NoWatchdog};
 use crate::image::Conduit;
-use crate::measure::Identity;
-use crate::model::{Label, Run};
-use crate::plan::{ScenarioId, TimerPlan, WakePattern};
-use crate::spec::prose::{Many, Prose, paragraph};
+use crate::measure::{Facts, Identity};
+use crate::model::{Head, Label, Run};
+use crate::plan::{Plan, ScenarioId, TimerPlan, WakePattern};
+use crate::spec::prose::{Many, append, paragraph};
 use crate::spec::ticks::Hundredths;
 
 /// Blanks before a line that goes on: as wide as a line's name.
@@ -18,312 +20,242 @@ const INDENT: usize = 15;
 ///
 /// # Errors
 /// Those of `out`.
-pub fn header(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
+pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
+    let (Some(head), Some(facts), Some(plan)) = (&run.head, &run.facts, &run.plan) else {
+        return Ok(());
+    };
     if run.has_frame() {
-        frame::begin(out, run)?;
+        frame::begin(out, facts.exception_level)?;
     }
-    writeln!(out, "\npsci-bench {}", run.version)?;
-    line(out, "  Board      : ", format_args!("{}", run.model))?;
-    cpus(out, run)?;
-    let caches = run.facts.own.caches;
+    writeln!(out, "\npsci-bench {}", head.version)?;
+    line(out, "  Board      : ", &head.model)?;
+    line(out, "  CPUs       : ", &cpus(run, head, facts))?;
+    let caches = facts.own.caches;
     if !caches.is_empty() {
-        line(out, "  Caches     : ", format_args!("{caches}: the lead's"))?;
-    }
-    if run.facts.kvm {
         line(
             out,
             "  Caches     : ",
-            format_args!("not known: KVM makes up what CCSIDR_EL1 says to its guests"),
+            &format_args!("{caches}: the lead's"),
         )?;
     }
-    if let Some(mhz) = run.facts.own.clock_mhz {
+    if facts.kvm {
+        let unknown = "not known: KVM makes up what CCSIDR_EL1 says to its guests";
+        line(out, "  Caches     : ", &unknown)?;
+    }
+    if let Some(mhz) = facts.own.clock_mhz {
         line(
             out,
             "  CPU clock  : ",
-            format_args!("{mhz} MHz: the lead's"),
+            &format_args!("{mhz} MHz: the lead's"),
         )?;
     }
-    firmware(out, run)?;
-    clock(out, run)?;
-    overheads(out, run)?;
-    plan(out, run)?;
+    firmware(out, facts)?;
+    clock(out, facts)?;
+    line(out, "  Overheads  : ", &overheads(run, facts))?;
+    line(out, "  Plan       : ", &of_plan(plan))?;
     out.write_char('\n')
 }
 
-fn line(out: &mut dyn Write, name: &str, text: fmt::Arguments<'_>) -> fmt::Result {
-    paragraph(out, name, INDENT, &mut |prose| prose.write_fmt(text))
+fn line(out: &mut dyn Write, name: &str, text: &dyn Display) -> fmt::Result {
+    paragraph(out, name, INDENT, text)
 }
 
-fn cpus(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
-    let lead = run.facts.lead;
-    let source = match run.labels {
+fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
+    let lead = facts.lead as u16;
+    let source = match head.labels {
         LabelSource::CpuMap => "cpu-map",
         LabelSource::Mpidr => "MPIDR, as there is no cpu-map",
     };
-    line(
-        out,
-        "  CPUs       : ",
-        format_args!(
-            "{} in {}, by {source}; the lead is {} (MPIDR {:#x}, MIDR {:#x})",
-            run.cpus.len(),
-            Many(run.cluster_heads().count() as u64, "cluster"),
-            run.label(lead),
-            run.cpu(lead).mpidr,
-            run.facts.own.midr
-        ),
+    format!(
+        "{} in {}, by {source}; the lead is {} (MPIDR {:#x}, MIDR {:#x})",
+        run.cpus.len(),
+        Many(run.cluster_heads().count() as u64, "cluster"),
+        run.label(lead),
+        run.cpu(lead).mpidr.unwrap_or(0),
+        facts.own.midr
     )
 }
 
 /// A version: major in bits 30:16, minor in 15:0.
 struct Version(u32);
 
-impl fmt::Display for Version {
+impl Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let version = u64::from(self.0);
-        write!(f, "{}.{}", version >> 16 & 0x7fff, version & 0xffff)
+        write!(f, "{}.{}", self.0 >> 16 & 0x7fff, self.0 & 0xffff)
     }
 }
 
-/// SMCCC_VERSION in a list, where it is known.
-struct Smccc(Option<u32>);
-
-impl fmt::Display for Smccc {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Some(version) => write!(f, ", SMCCC {}", Version(version)),
-            None => Ok(()),
-        }
-    }
-}
-
-fn firmware(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
-    let facts = run.facts;
+fn firmware(out: &mut dyn Write, facts: &Facts) -> fmt::Result {
     let conduit = match facts.conduit {
         Conduit::Smc => "SMC",
         Conduit::Hvc => "HVC",
     };
-    let format = facts.state_format.name();
+    let (psci, level) = (Version(facts.psci_version), facts.exception_level);
+    let e2h = if facts.e2h { ", E2H fixed at 1" } else { "" };
+    let smccc = facts
+        .smccc
+        .map(|version| format!(", SMCCC {}", Version(version)));
+    let (smccc, format) = (smccc.unwrap_or_default(), facts.state_format.name());
     line(
         out,
         "  Firmware   : ",
-        format_args!(
-            "PSCI {} by {conduit} from EL{}{}{}, power_state in the {format} format",
-            Version(facts.psci_version),
-            u64::from(facts.exception_level),
-            if facts.e2h { ", E2H fixed at 1" } else { "" },
-            Smccc(facts.smccc)
+        &format_args!(
+            "PSCI {psci} by {conduit} from EL{level}{e2h}{smccc}, power_state in the {format} format"
         ),
     )?;
-    match facts.pmf {
-        Ok(interface) => line(
-            out,
-            "  Timestamps : ",
-            format_args!("PMF's, by {interface}"),
-        ),
-        Err(error) => line(
-            out,
-            "  Timestamps : ",
-            format_args!("the caller's only; PMF's can not be read: {error}"),
-        ),
-    }
+    let timestamps = match facts.pmf {
+        Ok(interface) => format!("PMF's, by {interface}"),
+        Err(error) => format!("the caller's only; PMF's can not be read: {error}"),
+    };
+    line(out, "  Timestamps : ", &timestamps)
 }
 
-fn clock(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
-    let facts = run.facts;
+fn clock(out: &mut dyn Write, facts: &Facts) -> fmt::Result {
     let (counter, hz) = (facts.counter, facts.frequency);
-    match facts.clock().tick_ps() {
-        Some(tick) => line(
-            out,
-            "  Counter    : ",
-            format_args!(
-                "{counter} at {hz} Hz, a tick is {} ns",
-                Hundredths(tick / 10)
-            ),
-        )?,
-        None => line(
-            out,
-            "  Counter    : ",
-            format_args!("{counter}; {hz} Hz can not be right: all figures are in ticks"),
-        )?,
-    }
-    paragraph(out, "  Wake-up    : ", INDENT, &mut |prose| {
-        if facts.gic == 0 {
-            return prose.write_str("none: there is no GIC");
+    let text = match facts.clock().tick_ps() {
+        Some(tick) => {
+            let tick = Hundredths(tick / 10);
+            format!("{counter} at {hz} Hz, a tick is {tick} ns")
         }
-        write!(
-            prose,
-            "{}, interrupt {}, GICv{}",
-            facts.timer,
-            u64::from(facts.timer_intid),
-            u64::from(facts.gic)
-        )?;
-        match facts.frame {
-            Ok(frame) => write!(prose, "; where that stops, {frame}"),
-            Err(_) => Ok(()),
+        None => format!("{counter}; {hz} Hz can not be right: all figures are in ticks"),
+    };
+    line(out, "  Counter    : ", &text)?;
+    let (timer, intid) = (facts.timer.word(), facts.timer_intid);
+    let wake_up = match (facts.gic, facts.frame) {
+        (0, _) => "none: there is no GIC".into(),
+        (gic, Ok(frame)) => {
+            format!("{timer}, interrupt {intid}, GICv{gic}; where that stops, {frame}")
         }
-    })?;
-    match facts.watchdog {
-        Ok(watchdog) => line(
-            out,
-            "  Watchdog   : ",
-            format_args!("{watchdog}, should the lead not come back"),
-        ),
+        (gic, Err(_)) => format!("{timer}, interrupt {intid}, GICv{gic}"),
+    };
+    line(out, "  Wake-up    : ", &wake_up)?;
+    let watchdog = match facts.watchdog {
+        Ok(watchdog) => format!("{watchdog}, should the lead not come back"),
         // As on most boards.
-        Err(NoWatchdog::NotInTree) => Ok(()),
-        Err(why) => line(out, "  Watchdog   : ", format_args!("{why}")),
-    }
+        Err(NoWatchdog::NotInTree) => return Ok(()),
+        Err(why) => format!("{why}"),
+    };
+    line(out, "  Watchdog   : ", &watchdog)
 }
 
-/// Says whose CNTFRQ_EL0 is not the lead's, which all figures and deadlines go
-/// by. An operating system will go by each CPU's own, or refuse the CPU.
-///
-/// # Errors
-/// Those of `out`.
-pub(crate) fn frequencies(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
-    let hz = run.facts.frequency;
+/// Prints which CPUs have another CNTFRQ_EL0 than the lead, which all figures and
+/// deadlines go by. An operating system will go by each CPU's own, or refuse the
+/// CPU.
+pub(crate) fn frequencies(out: &mut dyn Write, run: &Run) -> fmt::Result {
+    let hz = run.clock().hz;
     let own = |it: Identity| (it.frequency != hz).then_some(it.frequency);
-    others(out, run, "Warning: ", &own, &|prose, own, cpu| {
-        write!(
-            prose,
-            "CNTFRQ_EL0 is {own} Hz on CPU {cpu}, and {hz} Hz on the lead"
-        )
+    others(out, run, "Warning: ", &own, &|own, cpu| {
+        format!("CNTFRQ_EL0 is {own} Hz on CPU {cpu}, and {hz} Hz on the lead")
     })
 }
 
 /// Prints the clock of a CPU that has another one than the lead, as a big core
-/// and a little one have, by more than what measuring is wrong by.
-///
-/// # Errors
-/// Those of `out`.
-pub(crate) fn cpu_clocks(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
-    let Some(mhz) = run.facts.own.clock_mhz else {
+/// and a little one have, by more than the error of the measurement.
+pub(crate) fn cpu_clocks(out: &mut dyn Write, run: &Run) -> fmt::Result {
+    let Some(mhz) = run.facts.and_then(|facts| facts.own.clock_mhz) else {
         return Ok(());
     };
     let own = |it: Identity| it.clock_mhz.filter(|own| own.abs_diff(mhz) > mhz / 50);
-    others(out, run, "Note: ", &own, &|prose, own, cpu| {
-        write!(
-            prose,
-            "the clock of CPU {cpu} is {own} MHz, and the lead's {mhz} MHz"
-        )
+    others(out, run, "Note: ", &own, &|own, cpu| {
+        format!("the clock of CPU {cpu} is {own} MHz, and the lead's {mhz} MHz")
     })
 }
 
-/// Prints in which value other CPUs differ, by the first of them.
+/// Prints a value in which other CPUs differ, by the first of them.
 fn others(
     out: &mut dyn Write,
-    run: &Run<'_>,
+    run: &Run,
     name: &str,
     own: &dyn Fn(Identity) -> Option<u64>,
-    say: &dyn Fn(&mut Prose<'_>, u64, Label) -> fmt::Result,
+    describe: &dyn Fn(u64, Label) -> String,
 ) -> fmt::Result {
-    let mut others =
-        (0..run.cpus.len()).filter_map(|index| Some((index, own((run.identity)(index)?)?)));
+    let differing = |(index, cpu): (u16, &crate::model::Cpu)| Some((index, own(cpu.identity?)?));
+    let mut others = (0..).zip(&run.cpus).filter_map(differing);
     let Some((first, value)) = others.next() else {
         return Ok(());
     };
-    paragraph(out, name, name.len(), &mut |prose| {
-        say(prose, value, run.label(first))?;
-        match others.clone().count() as u64 {
-            0 => prose.write_str("."),
-            more => write!(prose, "; another one on {} more.", Many(more, "CPU")),
-        }
-    })
+    let mut text = describe(value, run.label(first));
+    text += &match others.count() as u64 {
+        0 => ".".into(),
+        more => format!("; another one on {} more.", Many(more, "CPU")),
+    };
+    paragraph(out, name, name.len(), &text)
 }
 
-fn overheads(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
-    let (costs, unit) = (run.facts.overheads, run.unit());
-    paragraph(out, "  Overheads  : ", INDENT, &mut |prose| {
-        write!(
-            prose,
-            "counter read {}, empty timed region {}",
-            unit.span(costs.counter),
-            unit.span(costs.empty)
-        )?;
-        match costs.pmf_read {
-            Some(read) => write!(prose, ", PMF read {}", unit.span(read)),
-            None => Ok(()),
-        }
-    })
+fn overheads(run: &Run, facts: &Facts) -> String {
+    let (costs, unit) = (facts.overheads, run.unit());
+    let (counter, empty) = (unit.span(costs.counter), unit.span(costs.empty));
+    let mut text = format!("counter read {counter}, empty timed region {empty}");
+    if let Some(read) = costs.pmf_read {
+        append(&mut text, format_args!(", PMF read {}", unit.span(read)));
+    }
+    text
 }
 
-fn plan(out: &mut dyn Write, run: &Run<'_>) -> fmt::Result {
-    let plan = run.plan;
-    paragraph(out, "  Plan       : ", INDENT, &mut |prose| {
-        write!(prose, "{}", Many(plan.scenarios.len() as u64, "scenario"))?;
-        // Only what plays a part in one of them.
-        let any = |takes: fn(ScenarioId) -> bool| plan.scenarios.iter().any(takes);
-        let (suite, sweep) = (any(ScenarioId::is_suite), any(ScenarioId::is_sweep));
-        let warmup = u64::from(plan.warmup);
-        if suite || sweep || plan.scenarios.contains(ScenarioId::CpuOn) {
-            write!(
-                prose,
-                ", {} a CPU after {warmup} for warm-up",
-                Many(plan.iterations.into(), "sample")
-            )?;
+/// Describes the plan by the arguments that its scenarios use.
+fn of_plan(plan: &Plan) -> String {
+    let mut text = format!("{}", Many(plan.scenarios.len() as u64, "scenario"));
+    let any = |takes: fn(ScenarioId) -> bool| plan.scenarios.iter().any(takes);
+    let (suite, sweep) = (any(ScenarioId::is_suite), any(ScenarioId::is_sweep));
+    let warmup = plan.warmup;
+    if suite || sweep || plan.scenarios.contains(ScenarioId::CpuOn) {
+        let samples = Many(plan.iterations.into(), "sample");
+        append(
+            &mut text,
+            format_args!(", {samples} a CPU after {warmup} for warm-up"),
+        );
+    }
+    // Sweeps are by the first method alone.
+    let methods = match (suite, sweep) {
+        (true, _) => usize::MAX,
+        (false, sweep) => sweep.into(),
+    };
+    for method in plan.methods.iter().take(methods) {
+        let wake = match plan.wake_by(method) {
+            WakePattern::Together => "all wake together",
+            WakePattern::Staggered => "wake-ups staggered",
+            WakePattern::Chain => "the lead wakes the others by SGI",
+        };
+        append(
+            &mut text,
+            format_args!("; method {}, {wake}", method.word()),
+        );
+    }
+    if any(|id| id.is_micro() && id != ScenarioId::CpuOn) {
+        let (batch, batches) = plan.batches();
+        let batches = Many(batches.into(), "batch");
+        append(
+            &mut text,
+            format_args!("; loops of {batches} of {batch} after {warmup} for warm-up"),
+        );
+    }
+    if plan.scenarios.contains(ScenarioId::TimerLatency) {
+        text += &of_timers(&plan.timer);
+    }
+    for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
+        if let Some(state) = state {
+            append(&mut text, format_args!("; {name}={state:#010x}"));
         }
-        if suite || sweep {
-            prose.write_char(';')?;
-            // Sweeps are by the first alone.
-            let methods = if suite { usize::MAX } else { 1 };
-            for (place, method) in plan.methods.iter().take(methods).enumerate() {
-                let wake = match plan.wake_by(method) {
-                    WakePattern::Together => "all wake together",
-                    WakePattern::Staggered => "wake-ups staggered",
-                    WakePattern::Chain => "the lead wakes the others by SGI",
-                };
-                let mark = if place > 0 { ";" } else { "" };
-                write!(prose, "{mark} method {}, {wake}", method.word())?;
-            }
-        }
-        if any(|id| id.is_micro() && id != ScenarioId::CpuOn) {
-            let (batch, batches) = plan.batches();
-            let (batch, batches) = (u64::from(batch), Many(batches.into(), "batch"));
-            write!(
-                prose,
-                "; loops of {batches} of {batch} after {warmup} for warm-up"
-            )?;
-        }
-        if plan.scenarios.contains(ScenarioId::TimerLatency) {
-            timer(prose, &plan.timer)?;
-        }
-        for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
-            if let Some(state) = state {
-                write!(prose, "; {name}={:#010x}", u64::from(state))?;
-            }
-        }
-        Ok(())
-    })
+    }
+    text
 }
 
-/// What is asked of the timers.
-fn timer(prose: &mut Prose<'_>, timer: &TimerPlan) -> fmt::Result {
-    write!(
-        prose,
+/// Describes what the plan asks of the timers.
+fn of_timers(timer: &TimerPlan) -> String {
+    let mut text = format!(
         "; timers {} for {} s each, a period of {} us, loads {}",
         timer.timer_list(),
-        u64::from(timer.duration),
-        u64::from(timer.period),
+        timer.duration,
+        timer.period,
         timer.load_list()
-    )?;
-    // None where no load writes.
-    match timer.buffer() {
-        0 => {}
-        bytes => write!(prose, " over {} KiB a CPU", bytes >> 10)?,
+    );
+    // None if no load writes.
+    let bytes = timer.buffer();
+    if bytes > 0 {
+        append(&mut text, format_args!(" over {} KiB a CPU", bytes >> 10));
     }
-    match timer.threshold {
-        Some(us) => write!(prose, ", threshold {} us", u64::from(us)),
-        None => Ok(()),
+    if let Some(us) = timer.threshold {
+        append(&mut text, format_args!(", threshold {us} us"));
     }
-}
-
-impl Run<'_> {
-    /// The first CPU of each cluster, by index in the board's order.
-    pub(crate) fn cluster_heads(&self) -> impl Iterator<Item = usize> {
-        let is_first = |index: &usize| {
-            let cluster = self.cpu(*index).cluster;
-            let first = self.cpus.iter().position(|c| c.cluster == cluster);
-            first == Some(*index)
-        };
-        (0..self.cpus.len()).filter(is_first)
-    }
+    text
 }

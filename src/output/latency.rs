@@ -14,11 +14,10 @@
 
 use core::fmt::{self, Write};
 
-use crate::board::Cpu;
 use crate::measure::{Account, Until};
 use crate::plan::Load;
 use crate::scenario::progress::{Progress, Stretch};
-use crate::spec::prose::{Prose, fill};
+use crate::spec::prose::fill;
 
 /// Data lines until the headings are said again.
 const HEADINGS: u32 = 21;
@@ -38,8 +37,8 @@ impl Progress for Lines<'_> {
         without_zero(self.0)
     }
 
-    fn begin(&mut self, stretch: &Stretch, cpu: Option<&Cpu>, load: Load) -> fmt::Result {
-        begin(self.0, stretch, cpu, load)
+    fn begin(&mut self, stretch: &Stretch, mpidr: Option<u64>, load: Load) -> fmt::Result {
+        begin(self.0, stretch, mpidr, load)
     }
 
     fn window(&mut self, stretch: &mut Stretch, sum: &Account) -> fmt::Result {
@@ -69,18 +68,15 @@ fn without_zero(out: &mut dyn Write) -> fmt::Result {
     )
 }
 
-/// What stands behind the tables.
-pub(crate) fn how_to_read(prose: &mut Prose<'_>) -> fmt::Result {
-    prose.write_str(
-        "Expiries are looked at in windows of a second at most, between which the timers stand \
-         and a line is printed. Median and p99 may be 1/16 too small: they are the lower ends of \
-         classes. Lost are overruns: expiries that had passed before their turn. Alone, the other \
-         CPUs are on, and do what the variant says. The worst case may take hours to come. ",
-    )
-}
+/// Explains the tables of `timer_latency`.
+pub(crate) const HOW_TO_READ: &str = "Expiries are looked at in windows of a second at most, \
+    between which the timers stand and a line is printed. Median and p99 may be 1/16 too small: \
+    they are the lower ends of classes. Lost are overruns: expiries that had passed before their \
+    turn. Alone, the other CPUs are on, and do what the variant says. The worst case may take \
+    hours to come. ";
 
 /// Begins a stretch: of one CPU alone, or of all.
-fn begin(out: &mut dyn Write, stretch: &Stretch, cpu: Option<&Cpu>, load: Load) -> fmt::Result {
+fn begin(out: &mut dyn Write, stretch: &Stretch, mpidr: Option<u64>, load: Load) -> fmt::Result {
     let unit = if stretch.clock().is_known() {
         "us"
     } else {
@@ -95,13 +91,8 @@ fn begin(out: &mut dyn Write, stretch: &Stretch, cpu: Option<&Cpu>, load: Load) 
         Some(ns) => write!(out, "{} us", (ns + 500) / 1_000)?,
         None => write!(out, "{} ticks", stretch.period)?,
     }
-    match cpu {
-        Some(cpu) => writeln!(
-            out,
-            " period, CPU {:#x}, others {})",
-            cpu.mpidr,
-            load.word()
-        )?,
+    match mpidr {
+        Some(mpidr) => writeln!(out, " period, CPU {:#x}, others {})", mpidr, load.word())?,
         None => writeln!(out, " period, all CPUs, {})", load.word())?,
     }
     headings(out)
@@ -147,7 +138,7 @@ fn end(out: &mut dyn Write, stretch: &Stretch) -> fmt::Result {
     }
 }
 
-/// What both lines have.
+/// Writes the columns of both lines.
 fn figures(out: &mut dyn Write, name: &str, stretch: &Stretch, account: &Account) -> fmt::Result {
     out.write_str(name)?;
     let series = account.until(Until::Handler);

@@ -1,4 +1,4 @@
-//! What a run prints for people: TFTF's frame, tables, the last line.
+//! Output for people: TFTF's frame, tables, the last line.
 
 mod frame;
 mod grid;
@@ -8,10 +8,11 @@ mod points;
 mod run;
 mod run_all;
 mod status;
+mod summary;
 mod sweeps;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use self::run::{begin_test, cut_short, list};
-pub use self::run_all::{TESTS, run_all};
+pub use self::run::{cut_short, list};
+pub use self::run_all::run_all;

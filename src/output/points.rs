@@ -1,111 +1,72 @@
 //! Tables of points: one for each figure and number of CPUs, one row for each
 //! CPU and variant.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use arrayvec::ArrayVec;
-
-use super::grid::{Cell, Grid};
-use super::tables::{cpu_cell, cpu_headings};
-use crate::model::{How, LOOP, Measure, Point, Run, Status, TestReport, Unit};
+use super::grid::{Cell, cpu_headings, push_cpu, table};
+use crate::model::{How, Measure, Point, Run, Scenario, Status, Unit, Variant};
 use crate::plan::{LOOPS_LIMIT_S, ScenarioId};
-use crate::spec::prose::{Many, Prose, paragraph};
+use crate::spec::prose::{Many, append, paragraph};
 use crate::spec::ticks::Clock;
 
-/// Writes them all; nothing where there is no point.
-pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
+/// Writes them all; nothing without any point.
+pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
     for measure in Measure::ALL {
         for how in How::ALL {
-            table(out, run, test, measure, how)?;
+            let points = scenario.points.iter();
+            let points = points.filter(|it| it.measure == measure && it.how == how);
+            one_table(out, run, scenario, &points.collect::<Vec<_>>())?;
         }
     }
-    if test.points.is_empty() {
+    if scenario.points.is_empty() {
         return Ok(());
     }
-    paragraph(out, "", 0, &mut |prose| how_to_read(prose, run, test))?;
+    paragraph(out, "", 0, &explanation(run, scenario))?;
     out.write_char('\n')
 }
 
-fn table(
+/// Writes the table of one measure.
+fn one_table(
     out: &mut dyn Write,
-    run: &Run<'_>,
-    test: &TestReport<'_>,
-    measure: Measure,
-    how: How,
+    run: &Run,
+    scenario: &Scenario,
+    points: &[&Point],
 ) -> fmt::Result {
-    let points = || {
-        let points = test.points.iter();
-        points.filter(move |point| point.measure == measure && point.how == how)
-    };
-    let Some(first) = points().next() else {
+    let Some(first) = points.first() else {
         return Ok(());
     };
-    let clock = run.unit().0;
-    let scale = Scale::of(first, clock);
-    let which = cpu_headings(run);
-    // What nothing is said in is no column.
-    let says = |column: &Column| match column {
-        Column::X => points().any(|point| point.x.is_some()),
-        Column::P99 => points().any(|point| point.figures.p99.is_some()),
-        Column::Lost => points().any(|point| point.lost > 0),
+    let scale = Scale::of(first, run.clock());
+    // A column that would be empty is left out.
+    let is_shown = |column: &Column| match column {
+        Column::X => points.iter().any(|point| point.x.is_some()),
+        Column::P99 => points.iter().any(|point| point.figures.p99.is_some()),
+        Column::Lost => points.iter().any(|point| point.lost > 0),
         _ => true,
     };
-    let hex = test.scenario == ScenarioId::IdleStates;
-    let columns: ArrayVec<Column, { Column::ALL.len() }> =
-        Column::ALL.into_iter().filter(says).collect();
-    let column = |place: usize| columns.get(place).copied();
-    // A table asks row by row: the search goes on where it ended.
-    let last = core::cell::Cell::new((0, 0));
-    let find = |row: usize| {
-        let (mut seen, mut at) = Some(last.get())
-            .filter(|seen| seen.0 <= row)
-            .unwrap_or_default();
-        loop {
-            let point = test.points.get(at)?;
-            if point.measure == measure && point.how == how {
-                if seen == row {
-                    last.set((seen, at));
-                    return Some(point);
-                }
-                seen += 1;
-            }
-            at += 1;
+    let columns: Vec<_> = Column::ALL.into_iter().filter(is_shown).collect();
+    let names = columns.iter().map(|column| column.heading(scenario.id));
+    let headings: Vec<_> = cpu_headings(run).iter().copied().chain(names).collect();
+    let mut cells = Vec::with_capacity(points.len() * headings.len());
+    for point in points {
+        push_cpu(&mut cells, run, point.cpu);
+        for column in &columns {
+            cells.push(column.cell(point, scale, scenario.id));
         }
-    };
-    Grid {
-        columns: which.len() + columns.len(),
-        heading: &|place| match which.get(place) {
-            Some(heading) => heading,
-            None => column(place - which.len()).map_or("", |c| c.heading(test.scenario)),
-        },
-        rows: points().count(),
-        cell: &|row, place| {
-            let Some(point) = find(row) else {
-                return Cell::Missing;
-            };
-            match place.checked_sub(which.len()) {
-                None => cpu_cell(run, point.cpu, place),
-                Some(place) => column(place).map_or(Cell::Missing, |c| c.cell(point, scale, hex)),
-            }
-        },
     }
-    .write(
-        out,
-        format_args!(
-            "{}{}, {} ({}{})",
-            test.scenario.name(),
-            meaning(measure),
-            match how {
-                How::Alone => "one CPU alone",
-                How::All => "all CPUs at once",
-            },
-            scale.name(),
-            if first.per > 1 { " per operation" } else { "" },
-        ),
-    )
+    let how = match first.how {
+        How::Alone => "one CPU alone",
+        How::All => "all CPUs at once",
+    };
+    let per = if first.per > 1 { " per operation" } else { "" };
+    let (name, unit) = (scenario.id.name(), scale.name());
+    let title = format!("{name}{}, {how} ({unit}{per})", meaning(first.measure));
+    table(out, &title, &headings, &cells)
 }
 
-/// What a figure is, behind the scenario's name.
+/// Returns the meaning of a figure, as it follows the scenario's name.
 fn meaning(measure: Measure) -> &'static str {
     match measure {
         Measure::Ticks | Measure::Cycles => "",
@@ -123,19 +84,19 @@ fn meaning(measure: Measure) -> &'static str {
     }
 }
 
-/// How the figure of one operation is told.
+/// The unit of the figure of one operation.
 #[derive(Clone, Copy)]
 enum Scale {
     Nanoseconds(Clock),
     Microseconds(Clock),
     Ticks,
     Cycles,
-    /// By itself, in this unit.
+    /// The figure by itself, in this unit.
     Plain(&'static str),
 }
 
 impl Scale {
-    /// What is done in a batch is quick; what is done by itself is not.
+    /// Chooses the unit: operations that are measured in batches are short.
     fn of(point: &Point, clock: Clock) -> Self {
         match point.measure.unit() {
             Unit::Cycles => Self::Cycles,
@@ -157,7 +118,7 @@ impl Scale {
         }
     }
 
-    /// A figure of `per` operations, as that of one in hundredths.
+    /// Converts a figure of `per` operations to that of one in hundredths.
     fn cell(self, figure: u64, per: u32) -> Cell {
         let per = u64::from(per).max(1);
         let hundredths = match self {
@@ -171,13 +132,13 @@ impl Scale {
     }
 }
 
-/// `number * factor / divisor`, rounded.
+/// Returns `number * factor / divisor`, rounded.
 fn part(number: u64, factor: u64, divisor: u64) -> Option<u64> {
     let number = number.checked_mul(factor)?;
     Some(number.checked_add(divisor / 2)? / divisor)
 }
 
-/// A column behind those that say which CPU a row is.
+/// A column after those that name a CPU.
 #[derive(Clone, Copy)]
 enum Column {
     X,
@@ -202,9 +163,9 @@ impl Column {
         Self::Lost,
     ];
 
-    fn heading(self, scenario: ScenarioId) -> &'static str {
+    fn heading(self, id: ScenarioId) -> &'static str {
         match self {
-            Self::X => match scenario {
+            Self::X => match id {
                 ScenarioId::DirtySweep => "Bytes",
                 ScenarioId::ContendSweep => "CPUs",
                 ScenarioId::IdleStates => "power_state",
@@ -220,12 +181,14 @@ impl Column {
         }
     }
 
-    fn cell(self, point: &Point, scale: Scale, hex: bool) -> Cell {
+    fn cell(self, point: &Point, scale: Scale, id: ScenarioId) -> Cell {
         let figures = &point.figures;
         let figure = match self {
-            Self::X if hex => return point.x.map_or(Cell::Missing, Cell::Hex),
+            Self::X if id == ScenarioId::IdleStates => {
+                return point.x.map_or(Cell::Missing, Cell::Hex);
+            }
             Self::X => return point.x.map_or(Cell::Missing, Cell::Count),
-            Self::Variant => return Cell::Text(point.variant),
+            Self::Variant => return Cell::Text(point.variant.word()),
             Self::Count => return Cell::Count(figures.n.into()),
             Self::Lost => return Cell::Count(point.lost),
             Self::Min => Some(figures.min),
@@ -238,63 +201,74 @@ impl Column {
     }
 }
 
-/// What was run.
-fn how_to_read(prose: &mut Prose<'_>, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
-    let per = test.points.first().map_or(1, |point| point.per);
+/// Explains how the figures were measured.
+fn explanation(run: &Run, scenario: &Scenario) -> String {
+    let mut text = String::new();
+    let per = scenario.points.first().map_or(1, |point| point.per);
     if per > 1 {
-        write!(
-            prose,
-            "A sample is a batch of {} operations, timed as a whole, and the figures are those of \
-             one. ",
-            u64::from(per)
-        )?;
+        append(
+            &mut text,
+            format_args!(
+                "A sample is a batch of {per} operations, timed as a whole, and the figures are those \
+             of one. "
+            ),
+        );
     }
-    write!(
-        prose,
-        "{} a CPU asked for. ",
-        Many(test.asked.into(), "sample")
-    )?;
-    if test.scenario == ScenarioId::TimerLatency {
-        return super::latency::how_to_read(prose);
+    let asked = scenario.conditions.as_ref().map_or(0, |it| it.asked);
+    append(
+        &mut text,
+        format_args!("{} a CPU asked for. ", Many(asked.into(), "sample")),
+    );
+    if scenario.id == ScenarioId::TimerLatency {
+        text += super::latency::HOW_TO_READ;
+    } else if scenario.id.is_micro() {
+        text += &of_loops(run, scenario, asked);
     }
-    if !test.scenario.is_micro() {
-        return Ok(());
+    text
+}
+
+/// Explains loops.
+fn of_loops(run: &Run, scenario: &Scenario, asked: u32) -> String {
+    let mut text = String::new();
+    let (warmup, has_limit) = run
+        .plan
+        .map_or((0, false), |plan| (plan.warmup, plan.loops.is_none()));
+    let own = scenario
+        .points
+        .iter()
+        .filter(|it| it.variant != Variant::Loop);
+    let taken = own.map(|it| u64::from(it.figures.n) + it.lost).min();
+    if let Some(taken) = taken.filter(|taken| *taken < asked.into() && has_limit) {
+        append(
+            &mut text,
+            format_args!(
+                "As few as {taken} taken, as the time was up: without loops= a scenario has \
+             {LOOPS_LIMIT_S} s. "
+            ),
+        );
     }
-    let own = test.points.iter().filter(|p| p.variant != LOOP);
-    let taken = own.map(|p| u64::from(p.figures.n) + p.lost).min();
-    if let Some(taken) =
-        taken.filter(|taken| *taken < test.asked.into() && run.plan.loops.is_none())
+    if let Some(warmed) = scenario.conditions.as_ref().and_then(|it| it.warmed) {
+        append(
+            &mut text,
+            format_args!(
+                "Of {warmup} batches for warm-up as few as {warmed} were done, as a tenth of the time \
+             was up. "
+            ),
+        );
+    }
+    let has = |is: fn(&Point) -> bool| scenario.points.iter().any(is);
+    if has(|it| it.variant == Variant::Loop) && has(|it| it.variant != Variant::Loop) {
+        text += "The loop's own cost is in all figures, and beside them as loop. ";
+    }
+    if has(|it| it.measure == Measure::Cycles) {
+        text += "Cycles are PMCCNTR_EL0's, which firmware and hypervisors may stop while they \
+                 run: then the ticks alone have their part. ";
+    }
+    if scenario.status == Status::Passed
+        && scenario.id == ScenarioId::NullCall
+        && !has(|it| it.variant == Variant::SmcccVersion)
     {
-        write!(
-            prose,
-            "As few as {taken} taken, as the time was up: without loops= a scenario has {} s. ",
-            u64::from(LOOPS_LIMIT_S)
-        )?;
+        text += "The firmware does not implement SMCCC_VERSION. ";
     }
-    if let Some(warmed) = test.warmed {
-        write!(
-            prose,
-            "Of {} batches for warm-up as few as {} were done, as a tenth of the time was up. ",
-            u64::from(run.plan.warmup),
-            u64::from(warmed)
-        )?;
-    }
-    let has = |is: fn(&Point) -> bool| test.points.iter().any(is);
-    if has(|p| p.variant == LOOP) && has(|p| p.variant != LOOP) {
-        prose.write_str("The loop's own cost is in all figures, and beside them as loop. ")?;
-    }
-    if has(|p| p.measure == Measure::Cycles) {
-        prose.write_str(
-            "Cycles are PMCCNTR_EL0's, which firmware and hypervisors may stop while they run: \
-             then the ticks alone have their part. ",
-        )?;
-    }
-    let lacks = |variant: &str| test.points.iter().all(|p| p.variant != variant);
-    if test.status == Status::Passed
-        && test.scenario == ScenarioId::NullCall
-        && lacks("smccc_version")
-    {
-        prose.write_str("The firmware does not implement SMCCC_VERSION. ")?;
-    }
-    Ok(())
+    text
 }

@@ -1,143 +1,126 @@
-//! What is said of sweeps beside their tables: a line for each curve, and what
-//! was left out.
+//! Sentences on sweeps beside their tables: one for each curve, and what was left
+//! out.
 
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use super::status::skipped;
-use crate::findings::item::item;
-use crate::measure::Reason;
-use crate::model::{LEFT_OUT, Measure, Run, TestReport};
+use crate::model::{Measure, Run, Scenario, Variant};
 use crate::plan::ScenarioId;
-use crate::spec::prose::{Many, Prose, listed};
+use crate::spec::prose::{Many, append, listed, paragraph};
 
-/// Writes it; nothing of any other scenario.
-pub(crate) fn write(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
-    if test.points.is_empty() || !test.scenario.is_sweep() {
+/// Writes them; nothing of any other scenario.
+pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
+    if scenario.points.is_empty() || !scenario.id.is_sweep() {
         return Ok(());
     }
-    // What the curve is of: the first that there are figures of.
-    let (measures, x) = match test.scenario {
-        ScenarioId::DirtySweep => (
-            [Measure::CacheFlush, Measure::Call, Measure::TurnOff],
-            "bytes",
-        ),
-        _ => (
-            [Measure::Powerdown, Measure::Call, Measure::TurnOff],
-            "CPUs",
-        ),
-    };
-    if matches!(
-        test.scenario,
-        ScenarioId::DirtySweep | ScenarioId::ContendSweep
-    ) {
-        for variant in ["deepest", "core", "off"] {
-            let of = |measure: &Measure| {
-                let mut points = test.points.iter();
-                points.any(|p| p.variant == variant && p.measure == *measure)
-            };
-            if let Some(measure) = measures.into_iter().find(of) {
-                item(out, &mut |prose| {
-                    write!(
-                        prose,
-                        "{variant}: longest median of {} by {x}:",
-                        measure.key()
-                    )?;
-                    curve(prose, run, test, variant, measure)
-                })?;
-            }
+    let mut items = curves(run, scenario);
+    if scenario.id == ScenarioId::ContendSweep {
+        items.extend(beyond(run));
+        items.extend(kept_awake(run, scenario));
+    }
+    items.extend(not_counted(scenario));
+    if let Some(conditions) = &scenario.conditions {
+        for (what, why) in [
+            ("States", conditions.states_left_out),
+            ("OS-initiated mode", conditions.mode_left_out),
+        ] {
+            items.extend(why.map(|why| format!("{what} left out: {why}.")));
         }
     }
-    if let (ScenarioId::ContendSweep, Some(steps)) = (test.scenario, run.plan.contend) {
-        let there_are = run.cpus.len();
-        let beyond = steps.as_slice().iter();
-        let beyond = beyond.filter(|step| **step as usize > there_are);
-        if beyond.clone().next().is_some() {
-            item(out, &mut |prose| {
-                prose.write_str("Steps of contend= left out: ")?;
-                listed(prose, &mut beyond.clone())?;
-                write!(prose, ", as there are {}.", Many(there_are as u64, "CPU"))
-            })?;
-        }
-    }
-    if test.scenario == ScenarioId::ContendSweep {
-        kept_awake(out, run, test)?;
-    }
-    let rejected: u64 = test.rejected.iter().map(|count| u64::from(*count)).sum();
-    if rejected > 0 {
-        item(out, &mut |prose| {
-            write!(prose, "Not counted: {}", Many(rejected, "attempt"))?;
-            let mut mark = ": ";
-            for (reason, count) in Reason::ALL.into_iter().zip(test.rejected) {
-                if count > 0 {
-                    write!(prose, "{mark}{} {}", u64::from(count), reason.key())?;
-                    mark = ", ";
-                }
-            }
-            prose.write_str(".")
-        })?;
-    }
-    for (what, why) in ["States", "OS-initiated mode"]
-        .into_iter()
-        .zip(test.left_out)
-    {
-        if let Some(why) = why {
-            item(out, &mut |prose| {
-                write!(prose, "{what} left out: ")?;
-                skipped(prose, why)?;
-                prose.write_str(".")
-            })?;
-        }
+    for item in items {
+        paragraph(out, "* ", 2, &item)?;
     }
     out.write_char('\n')
 }
 
-/// Names the step of all CPUs, where a state lacks it, as one of them stays awake.
-fn kept_awake(out: &mut dyn Write, run: &Run<'_>, test: &TestReport<'_>) -> fmt::Result {
-    let all = run.cpus.len() as u64;
-    let has = |variant: &str, x: Option<u64>| {
-        let mut points = test.points.iter().filter(|it| it.variant == variant);
-        points.any(|point| x.is_none() || point.x == x)
+/// Returns a sentence for each curve: of the first measure that has figures.
+fn curves(run: &Run, scenario: &Scenario) -> Vec<String> {
+    let (first, x) = match scenario.id {
+        ScenarioId::DirtySweep => (Measure::CacheFlush, "bytes"),
+        ScenarioId::ContendSweep => (Measure::Powerdown, "CPUs"),
+        _ => return Vec::new(),
     };
-    if !has(LEFT_OUT, Some(all)) {
-        return Ok(());
-    }
-    for variant in ["deepest", "core"] {
-        if has(variant, None) && !has(variant, Some(all)) {
-            item(out, &mut |prose| {
-                write!(
-                    prose,
-                    "{variant}: step {all} left out, as one of the {} stays awake.",
-                    Many(all, "CPU")
-                )
-            })?;
-        }
-    }
-    Ok(())
+    let curve = |variant: Variant| {
+        let has_figures = |measure: &Measure| {
+            let mut points = scenario.points.iter();
+            points.any(|it| it.variant == variant && it.measure == *measure)
+        };
+        let measures = [first, Measure::Call, Measure::TurnOff];
+        let measure = measures.into_iter().find(has_figures)?;
+        let (word, key) = (variant.word(), measure.key());
+        let steps = steps(run, scenario, variant, measure);
+        Some(format!("{word}: longest median of {key} by {x}: {steps}."))
+    };
+    let variants = [Variant::Deepest, Variant::Core, Variant::Off];
+    variants.into_iter().filter_map(curve).collect()
 }
 
-/// The longest median over the CPUs of each step, in the steps' order.
-fn curve(
-    prose: &mut Prose<'_>,
-    run: &Run<'_>,
-    test: &TestReport<'_>,
-    variant: &str,
-    measure: Measure,
-) -> fmt::Result {
-    let mut mark = " ";
-    let mut steps = test
-        .points
-        .iter()
-        .filter(|p| p.variant == variant && p.measure == measure)
-        .peekable();
+/// Returns the longest median over the CPUs of each step, in the steps' order.
+fn steps(run: &Run, scenario: &Scenario, variant: Variant, measure: Measure) -> String {
+    let points = scenario.points.iter();
+    let of_curve = points.filter(|it| it.variant == variant && it.measure == measure);
     // The points of a step stand together.
-    while let Some(first) = steps.next() {
-        let mut longest = first.figures.median;
-        while let Some(point) = steps.next_if(|point| point.x == first.x) {
-            longest = longest.max(point.figures.median);
-        }
-        let x = first.x.unwrap_or(0);
-        write!(prose, "{mark}{x}: {}", run.unit().span(longest))?;
+    let of_curve: Vec<_> = of_curve.collect();
+    let mut text = String::new();
+    for step in of_curve.chunk_by(|a, b| a.x == b.x) {
+        let longest = step.iter().map(|it| it.figures.median).max();
+        let longest = run.unit().span(longest.unwrap_or(0));
+        let mark = if text.is_empty() { "" } else { ", " };
+        let x = step[0].x.unwrap_or(0);
+        append(&mut text, format_args!("{mark}{x}: {longest}"));
+    }
+    text
+}
+
+/// Names the steps of `contend=` that are more than there are CPUs.
+fn beyond(run: &Run) -> Option<String> {
+    let steps = run.plan?.contend?;
+    let cpus = run.cpus.len();
+    let steps = steps.as_slice().iter();
+    let mut beyond = steps.filter(|step| **step as usize > cpus).peekable();
+    beyond.peek()?;
+    let mut text = String::from("Steps of contend= left out: ");
+    // A String takes all.
+    let _ = listed(&mut text, &mut beyond);
+    append(
+        &mut text,
+        format_args!(", as there are {}.", Many(cpus as u64, "CPU")),
+    );
+    Some(text)
+}
+
+/// Names the step of all CPUs, for each state that lacks it as a CPU stays awake.
+fn kept_awake(run: &Run, scenario: &Scenario) -> Vec<String> {
+    let all = run.cpus.len() as u64;
+    let has = |variant: Variant, x: Option<u64>| {
+        let mut points = scenario.points.iter().filter(|it| it.variant == variant);
+        points.any(|point| x.is_none() || point.x == x)
+    };
+    let lacks_all = |variant: &Variant| {
+        has(Variant::LeftOut, Some(all)) && has(*variant, None) && !has(*variant, Some(all))
+    };
+    let variants = [Variant::Deepest, Variant::Core].into_iter();
+    let each = variants.filter(lacks_all).map(|variant| {
+        format!(
+            "{}: step {all} left out, as one of the {} stays awake.",
+            variant.word(),
+            Many(all, "CPU")
+        )
+    });
+    each.collect()
+}
+
+/// Counts the attempts that do not count, by reason.
+fn not_counted(scenario: &Scenario) -> Option<String> {
+    let all: u64 = scenario.rejected.iter().map(|it| u64::from(it.1)).sum();
+    let mut text = format!("Not counted: {}", Many(all, "attempt"));
+    let mut mark = ": ";
+    for (reason, count) in &scenario.rejected {
+        append(&mut text, format_args!("{mark}{count} {}", reason.key()));
         mark = ", ";
     }
-    prose.write_str(".")
+    text += ".";
+    (all > 0).then_some(text)
 }

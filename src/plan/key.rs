@@ -37,6 +37,8 @@ words! {
         Core = "core",
         /// `samples=`
         Samples = "samples",
+        /// `records=`
+        Records = "records",
         /// `loops=`
         Loops = "loops",
         /// `batch=`
@@ -105,6 +107,7 @@ impl Key {
             Self::Wake => "together, staggered or chain",
             Self::End => "off, park or reset",
             Self::Samples => "none or all",
+            Self::Records => "once, twice or none",
             Self::Dirty => "up to 24 of 0 to 64M bytes, parted by commas; A-B doubles",
             Self::Contend => "up to 24 of 1 to 512 CPUs, parted by commas; A-B",
             Self::Deepest | Self::Core => "a power_state of 0x and 1 to 8 hexadecimal digits",

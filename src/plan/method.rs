@@ -1,6 +1,7 @@
 //! The manner of measuring: preconditions, wake-ups, and the action at the end.
 
 use crate::spec::words::words;
+use serde::{Deserialize, Serialize};
 
 words! {
     /// The preconditions of a sample.
@@ -28,7 +29,8 @@ impl Method {
 }
 
 /// Which methods to run; never none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Methods {
     /// [`Method::Tftf`] only.
     Tftf,
@@ -82,5 +84,31 @@ words! {
         Park = "park",
         /// SYSTEM_RESET.
         Reset = "reset",
+    }
+}
+
+words! {
+    /// The number of times that each block of records is written.
+    #[derive(Default)]
+    pub enum Records, word {
+        /// Once.
+        #[default]
+        Once = "once",
+        /// Twice, with the same numbers, for lines that lose bytes.
+        Twice = "twice",
+        /// Not at all.
+        None = "none",
+    }
+}
+
+impl Records {
+    /// Returns the number of times.
+    #[must_use]
+    pub const fn copies(self) -> usize {
+        match self {
+            Self::Once => 1,
+            Self::Twice => 2,
+            Self::None => 0,
+        }
     }
 }

@@ -13,8 +13,9 @@ mod tests;
 mod timer;
 
 pub use self::load::Load;
-pub use self::method::{EndAction, Method, Methods, WakePattern};
+pub use self::method::{EndAction, Method, Methods, Records, WakePattern};
 pub use self::plan::{LOOPS_LIMIT_S, Plan};
+pub(crate) use self::scenario_id::short as short_tag;
 pub use self::scenario_id::{ScenarioId, TAG_PREFIX};
 pub use self::scenario_set::ScenarioSet;
 pub use self::timer::TimerPlan;

@@ -19,6 +19,7 @@
 //! | `deepest` | `power_state` of the deepest level, `0x…` | device tree |
 //! | `core` | `power_state` of level 0, `0x…` | device tree |
 //! | `samples` | `none` or `all` | `none` |
+//! | `records` | `once`, `twice` or `none` | `once` |
 //! | `loops` | 1 to 1073741824 operations a CPU in each loop, rounded up to whole batches | 1048576, as far as the time goes |
 //! | `batch` | 1 to 65536 of them in a sample | 1024 |
 //! | `duration` | 1 to 86400 seconds that a timer is looked at | 1 |
@@ -32,10 +33,11 @@
 
 use crate::board::text;
 use crate::spec::words::Word;
+use serde::{Deserialize, Serialize};
 
 use super::error::{PlanError, PlanProblem};
 use super::key::Key;
-use super::method::{EndAction, Method, Methods, WakePattern};
+use super::method::{EndAction, Method, Methods, Records, WakePattern};
 use super::scenario_id::ScenarioId;
 use super::scenario_set::ScenarioSet;
 use super::steps::Steps;
@@ -61,7 +63,7 @@ pub const FOR_LINUX: [&str; 7] = [
 ];
 
 /// The choices of a run: scenarios, samples and methods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     /// Samples to take of each CPU in each scenario, 1 to `ITERATIONS_MAX`.
     pub iterations: u32,
@@ -82,6 +84,8 @@ pub struct Plan {
     pub core: Option<u32>,
     /// True if every sample is sent, besides its statistics.
     pub samples: bool,
+    /// The number of times that each block of records is written.
+    pub records: Records,
     /// Operations a CPU in each loop, 1 to `LOOPS_MAX`; None where nothing
     /// was said: then as many as the time allows.
     pub loops: Option<u32>,
@@ -109,6 +113,7 @@ impl Default for Plan {
             deepest: None,
             core: None,
             samples: false,
+            records: Records::Once,
             loops: None,
             batch: 1024,
             timer: TimerPlan::DEFAULT,
@@ -232,6 +237,7 @@ impl Plan {
             }
             Key::Wake => self.wake = Some(WakePattern::from_word(value).ok_or(refused)?),
             Key::End => self.end = EndAction::from_word(value).ok_or(refused)?,
+            Key::Records => self.records = Records::from_word(value).ok_or(refused)?,
             Key::Deepest => self.deepest = Some(power_state(value).ok_or(refused)?),
             Key::Core => self.core = Some(power_state(value).ok_or(refused)?),
             Key::Dirty => {

@@ -168,6 +168,25 @@ impl fmt::Display for ScenarioId {
     }
 }
 
+/// Tags as records have them, for serde's `with`: without what the user may leave
+/// out.
+pub(crate) mod short {
+    use alloc::string::String;
+
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    use super::ScenarioId;
+
+    pub(crate) fn serialize<S: Serializer>(id: &ScenarioId, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(id.short_tag())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<ScenarioId, D::Error> {
+        let tag = String::deserialize(from)?;
+        ScenarioId::from_tag(&tag).ok_or_else(|| de::Error::custom("unknown scenario"))
+    }
+}
+
 /// A tag that no scenario has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnknownTag;

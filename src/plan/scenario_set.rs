@@ -1,6 +1,10 @@
 //! Sets of scenarios, and the words by which a user asks for them.
 
+use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::scenario_id::ScenarioId;
 
@@ -74,6 +78,24 @@ impl ScenarioSet {
         ScenarioId::ALL
             .into_iter()
             .filter(move |id| self.contains(*id))
+    }
+}
+
+impl Serialize for ScenarioSet {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.iter().map(ScenarioId::short_tag))
+    }
+}
+
+impl<'de> Deserialize<'de> for ScenarioSet {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut set = Self::EMPTY;
+        for tag in Vec::<String>::deserialize(from)? {
+            let id = ScenarioId::from_tag(&tag);
+            let id = id.ok_or_else(|| de::Error::custom("unknown scenario"))?;
+            set.insert(Self::only(id));
+        }
+        Ok(set)
     }
 }
 

@@ -1,5 +1,10 @@
 //! The steps of a sweep: numbers by comma, ranges of them by hyphen.
 
+use alloc::vec::Vec;
+
+use serde::de::{self, Deserialize, Deserializer};
+use serde::ser::{Serialize, Serializer};
+
 use super::error::PlanProblem;
 use super::key::Key;
 use crate::board::text;
@@ -12,6 +17,22 @@ pub const STEPS_MAX: usize = 24;
 pub struct Steps {
     list: [u32; STEPS_MAX],
     len: u8,
+}
+
+impl Serialize for Steps {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(self.as_slice())
+    }
+}
+
+impl<'de> Deserialize<'de> for Steps {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut steps = Self::EMPTY;
+        let list = Vec::<u32>::deserialize(from)?;
+        let fits = list.into_iter().all(|step| steps.add(step));
+        fits.then_some(steps)
+            .ok_or_else(|| de::Error::custom("too many steps"))
+    }
 }
 
 impl Steps {

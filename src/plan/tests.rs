@@ -82,6 +82,16 @@ fn loops_and_groups() {
 }
 
 #[test]
+fn records() {
+    for (word, copies) in [("once", 1), ("twice", 2), ("none", 0)] {
+        let bootargs = std::format!("records={word}");
+        let plan = Plan::parse(&bootargs).expect("a good word");
+        assert_eq!(plan.records.copies(), copies, "{word}");
+    }
+    assert_eq!(Plan::default().records.copies(), 1);
+}
+
+#[test]
 fn timers() {
     let plan = Plan::parse("period=500 duration=3600 footprint=64K threshold=80 timers=all");
     let timer = plan.expect("all words are good").timer;
@@ -138,6 +148,8 @@ fn the_wrong_word_is_named() {
         ("wake=", Value(Key::Wake)),
         ("wake=Together", Value(Key::Wake)),
         ("end=halt", Value(Key::End)),
+        ("records=", Value(Key::Records)),
+        ("records=all", Value(Key::Records)),
         ("deepest=", Value(Key::Deepest)),
         ("deepest=0x", Value(Key::Deepest)),
         ("deepest=0x+1", Value(Key::Deepest)),
@@ -180,7 +192,7 @@ method=hot => word 1 `method=hot`: method takes tftf, warm or both parted by a c
 dirty=65M => word 1 `dirty=65M`: dirty takes up to 24 of 0 to 64M bytes, parted by commas; A-B doubles
 contend=0 => word 1 `contend=0`: contend takes up to 24 of 1 to 512 CPUs, parted by commas; A-B
 a=b => word 1 `a=b`: unknown key; the keys are iterations warmup only method wake end deepest
- core samples loops batch duration period stress footprint timers threshold dirty contend
+ core samples records loops batch duration period stress footprint timers threshold dirty contend
 timers=each => word 1 `timers=each`: timers takes alone, all or both parted by a comma
 wake=none => word 1 `wake=none`: wake takes together, staggered or chain
 end=halt => word 1 `end=halt`: end takes off, park or reset

@@ -1,6 +1,7 @@
 //! The choices for `timer_latency`.
 
 use core::fmt::{self, Write};
+use serde::{Deserialize, Serialize};
 
 use super::load::Load;
 use crate::board::text;
@@ -17,7 +18,7 @@ pub const FOOTPRINT_MIN: u32 = 1 << 12;
 pub const FOOTPRINT_MAX: u32 = 1 << 30;
 
 /// Some of a few things, by their numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice(u8);
 
 impl Choice {
@@ -94,7 +95,7 @@ pub(crate) fn load_words() -> [&'static str; Load::ALL.len()] {
 }
 
 /// The choices for `timer_latency`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimerPlan {
     /// Duration of each stretch, 1 to `DURATION_MAX` seconds.
     pub duration: u32,

@@ -1,212 +1,220 @@
-//! The scenarios: what is measured, in which order, how often, and what
-//! counts.
+//! One scenario of the suite, or one step of a sweep, under way.
 //!
-//! Nothing here sees a register. A scenario asks a [`Machine`] for rounds,
-//! lets [`crate::measure::outcome`] judge what came of them, and fills one [`Row`] for
-//! each CPU. The six of TF-A's runtime instrumentation are in `parallel.rs`
-//! (all CPUs at once: the two suspends and PSCI_VERSION), `serial.rs` (one
-//! CPU after another) and `off.rs` (CPU_OFF).
+//! No code of this folder accesses hardware. A scenario runs rounds on a
+//! [`Machine`], lets [`crate::measure::Outcome::judge`] decide which outcomes are
+//! samples, and keeps them in one [`RowState`] for each CPU.
 
-use crate::board::Cpu;
+use alloc::vec::Vec;
+
+use super::rows::RowState;
+use super::states::States;
+use super::wakers::Wakers;
+use crate::board::IdleState;
 use crate::measure::{
     Action, After, Machine, OsInitiated, Outcome, Reason, Round, Summary, Waker, Who,
 };
-use crate::model::{Failure, Row, Skip, Status};
-use crate::plan::{Method, Plan, ScenarioId};
+use crate::model::{Cpu, Failure, Skip, Status};
+use crate::plan::{Method, Plan};
 use crate::spec::stat::Ladder;
 
-use super::states::{Chosen, States};
-use super::wakers::Wakers;
+/// The first [`Round::quiet`] in microseconds, before a trial gives a better one.
+const QUIET_US: u64 = 1_000;
 
-/// The first [`Round::quiet`], in microseconds, until a trial has told.
-pub(crate) const QUIET_US: u64 = 1_000;
-
-/// The machine, and room that each test of the suite uses and leaves.
-pub(crate) struct Scratch<'s, M> {
-    pub(crate) machine: &'s mut M,
-    pub(crate) wakers: &'s Wakers,
-    pub(crate) outcomes: &'s mut [Outcome],
-    pub(crate) firsts: &'s mut [Outcome],
-    pub(crate) column: &'s mut [u64],
+/// Data that all scenarios of a run share.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting<'r> {
+    /// The boot arguments.
+    pub plan: &'r Plan,
+    /// The CPUs in the board's order.
+    pub cpus: &'r [Cpu],
+    /// The states that the suite suspends to.
+    pub states: &'r States,
+    /// The board's idle states.
+    pub idle_states: &'r [IdleState<'r>],
+    /// The wake-up sources that work.
+    pub wakers: &'r Wakers,
 }
 
-/// One scenario of the suite under way.
-pub(crate) struct Bench<'b, M> {
-    pub(crate) machine: &'b mut M,
-    pub(crate) plan: &'b Plan,
-    pub(crate) cpus: &'b [Cpu],
+/// The machine, the conditions of the rounds in hand, and what they gave.
+pub(crate) struct Bench<'m, M> {
+    pub(crate) machine: &'m mut M,
+    pub(crate) setting: Setting<'m>,
     pub(crate) method: Method,
     pub(crate) pmf: bool,
-    pub(crate) wakers: &'b Wakers,
-    /// Whether the CPUs' own timers stop in the state in hand.
-    pub(crate) timers_stop: bool,
-    /// The CPU that stays awake in rounds of several CPUs, by its index.
+    pub(crate) target: Target,
+    pub(crate) sleep: Sleep,
+    pub(crate) attempts: u32,
+    pub(crate) trials: u32,
+    pub(crate) skew: Summary,
+    /// One for each CPU: the round in hand.
+    pub(crate) outcomes: Vec<Outcome>,
+    /// One for each CPU: the CPU_OFF of a pair of rounds.
+    pub(crate) firsts: Vec<Outcome>,
+    pub(crate) rows: Vec<RowState>,
+    /// Memory for one figure of each sample, or of each round.
+    pub(crate) column: Vec<u64>,
+}
+
+/// The conditions of a round.
+#[derive(Clone, Copy)]
+pub(crate) struct Target {
+    /// The CPUs of a round of several.
+    pub(crate) who: Who,
+    /// The index of the CPU that stays awake in rounds of several CPUs.
     pub(crate) helper: Option<usize>,
-    /// Who has a part in a round of all.
-    pub(crate) all: Who,
+    /// True if the CPUs' own timers stop in the state.
+    pub(crate) timers_stop: bool,
     /// Bytes to make dirty in each round.
     pub(crate) dirty: usize,
     /// The states to ask for in OS-initiated mode.
     pub(crate) osi: Option<Ladder>,
-    pub(crate) outcomes: &'b mut [Outcome],
-    pub(crate) firsts: &'b mut [Outcome],
-    pub(crate) kept: &'b mut [Outcome],
-    pub(crate) column: &'b mut [u64],
-    pub(crate) rows: &'b mut [Row],
-    pub(crate) attempts: u32,
-    pub(crate) trials: u32,
-    pub(crate) sleep: u64,
-    pub(crate) longest_sleep: u64,
-    /// See [`Round::quiet`].
-    pub(crate) quiet: u64,
-    /// Ticks from a CPU_OFF until the lead looks for OFF.
-    pub(crate) off_sleep: u64,
-    pub(crate) skew: Summary,
 }
 
-/// Why a scenario stops before its samples are complete.
+impl Target {
+    /// Returns the conditions of rounds of all CPUs, woken by their own timers.
+    pub(crate) const ALL: Self = Self {
+        who: Who::All,
+        helper: None,
+        timers_stop: false,
+        dirty: 0,
+        osi: None,
+    };
+}
+
+/// The waits in a round, in ticks.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Sleep {
+    /// From the start to the first wake-up.
+    pub(crate) now: u64,
+    /// The limit of [`Self::lengthen`].
+    pub(crate) longest: u64,
+    /// [`Round::quiet`].
+    pub(crate) quiet: u64,
+    /// From a CPU_OFF until the lead calls AFFINITY_INFO.
+    pub(crate) off: u64,
+}
+
+impl Sleep {
+    /// Doubles the sleep, up to its limit: a wake-up came too soon.
+    pub(crate) fn lengthen(&mut self) {
+        self.now = (self.now * 2).min(self.longest);
+    }
+}
+
+/// The reason why a scenario stops before its samples are complete.
 pub(crate) enum Stop {
     Skip(Skip),
     Fail(Failure),
 }
 
-impl<M: Machine> Bench<'_, M> {
-    pub(crate) fn measure(
-        &mut self,
-        scenario: ScenarioId,
-        states: &States,
-    ) -> (Status, Option<u32>) {
-        self.begin_rows();
-        let state = states.of(scenario);
-        let needs_state = !matches!(
-            scenario,
-            ScenarioId::CpuOffSerial | ScenarioId::PsciVersionParallel
-        );
-        let power_state = state.map(|s| s.power_state);
-        let lead = self.machine.facts().lead;
-        let why = self.wakers.skip(state).map(|skip| states.explain(skip));
-        match why {
-            Some(skip) if needs_state => {
-                let fault = self.wakers.fault(skip);
-                let status = fault.map_or(Status::Skipped(skip), Status::Failed);
-                return (status, power_state);
-            }
-            // The lead's part alone needs a state.
-            Some(_) if scenario == ScenarioId::CpuOffSerial => self.rows[lead].skipped = why,
-            _ => {}
+/// Returns the first lost CPU as the failure of a scenario.
+pub(crate) fn first_lost<M: Machine>(machine: &M, cpus: usize) -> Option<Failure> {
+    (0..cpus).find_map(|cpu| {
+        let loss = machine.lost(cpu)?;
+        let cpu = cpu as u16;
+        Some(Failure::CpuLost { cpu, loss })
+    })
+}
+
+impl<'m, M: Machine> Bench<'m, M> {
+    /// Returns a bench with memory for all samples of a scenario.
+    pub(crate) fn new(machine: &'m mut M, setting: Setting<'m>, method: Method) -> Self {
+        let (cpus, iterations) = (setting.cpus.len(), setting.plan.iterations as usize);
+        let mut rows = Vec::with_capacity(cpus);
+        rows.extend((0..cpus).map(|_| RowState::with_capacity(iterations)));
+        Self {
+            pmf: machine.facts().pmf.is_ok(),
+            machine,
+            setting,
+            method,
+            target: Target::ALL,
+            sleep: Sleep::default(),
+            attempts: 0,
+            trials: 0,
+            skew: Summary::default(),
+            outcomes: alloc::vec![Outcome::default(); cpus],
+            firsts: alloc::vec![Outcome::default(); cpus],
+            rows,
+            column: Vec::with_capacity(iterations.max(cpus)),
         }
-        let state = state.filter(|_| why.is_none());
-        self.timers_stop = state.is_some_and(|state| state.timer_stops);
-        self.quiet = self.us(QUIET_US);
-        let action = state.map_or(Action::Version, Chosen::action);
-        let ladder = state.map_or(Ladder::default(), |s| s.ladder);
-        let measured = match scenario {
-            ScenarioId::SuspendDeepSerial | ScenarioId::CpuSuspendSerial => {
-                self.measure_serial(action, &ladder)
-            }
-            ScenarioId::CpuOffSerial => self.measure_off(state.map(Chosen::action)),
-            _ => self.measure_parallel(action, &ladder),
-        };
-        self.look_for_losses();
-        self.name_helpers(scenario);
-        let status = match measured {
-            Ok(()) => self.status(),
-            Err(Stop::Skip(skip)) => Status::Skipped(skip),
-            Err(Stop::Fail(failure)) => Status::Failed(failure),
-        };
-        (status, power_state)
     }
 
-    /// Asks for samples of every CPU that has a part in a round of all.
+    /// Begins a scenario or a step under other conditions: without counts, and with
+    /// empty rows.
+    pub(crate) fn begin(&mut self, target: Target) {
+        self.target = target;
+        (self.attempts, self.trials) = (0, 0);
+        self.skew = Summary::default();
+        self.sleep = Sleep {
+            quiet: self.us(QUIET_US),
+            off: self.sleep.off,
+            ..Sleep::default()
+        };
+        for (cpu, row) in self.rows.iter_mut().enumerate() {
+            // A CPU that is lost already has no samples here either.
+            row.clear(cpu as u16, self.machine.lost(cpu));
+        }
+    }
+
+    /// Expects samples of each CPU that has a part in a round of several.
     pub(crate) fn expect_all(&mut self) {
         let lead = self.machine.facts().lead;
-        for row in self.rows.iter_mut() {
-            let cpu = row.cpu.into();
-            row.expected = self.all.includes(cpu, lead) && self.helper != Some(cpu);
+        let Target { who, helper, .. } = self.target;
+        for (cpu, row) in self.rows.iter_mut().enumerate() {
+            row.is_expected = who.includes(cpu, lead) && helper != Some(cpu);
         }
     }
 
-    /// Notes in each row the CPU that stayed awake for it.
-    fn name_helpers(&mut self, scenario: ScenarioId) {
-        for cpu in 0..self.rows.len() {
-            let who = if scenario.is_parallel() {
-                self.all
-            } else {
-                Who::Only(cpu)
-            };
-            // CPU_OFF ends by CPU_ON: the lead alone is suspended.
-            let is_suspended =
-                scenario != ScenarioId::CpuOffSerial || cpu == self.machine.facts().lead;
-            let helper = self
-                .waker(who)
-                .helper()
-                .filter(|_| is_suspended && self.rows[cpu].valid > 0);
-            self.rows[cpu].helper = helper.map(|index| index as u16);
-        }
-    }
-
-    /// What wakes the CPUs of a round.
+    /// Returns the interrupt that wakes the CPUs of a round.
     pub(crate) fn waker(&self, who: Who) -> Waker {
-        if self.timers_stop {
-            self.wakers.waker(self.machine, self.cpus, who, self.helper)
+        let Setting { wakers, cpus, .. } = self.setting;
+        if self.target.timers_stop {
+            wakers.waker(self.machine, cpus, who, self.target.helper)
         } else {
             Waker::OwnTimers
         }
     }
 
-    /// Rows of which nothing is known yet.
-    pub(crate) fn begin_rows(&mut self) {
-        for (cpu, row) in self.rows.iter_mut().enumerate() {
-            *row = Row {
-                // One that is lost already has no samples here either.
-                lost: self.machine.lost(cpu),
-                ..Row::new(cpu as u16)
-            };
+    /// Copies the machine's losses: a CPU can be lost while it powers off for another
+    /// CPU's turn, and has no outcome. States that were reached before a loss are not
+    /// those that are reached now.
+    pub(crate) fn note_losses(&mut self) {
+        for (cpu, state) in self.rows.iter_mut().enumerate() {
+            state.row.lost = state.row.lost.or(self.machine.lost(cpu));
+        }
+        if self.rows.iter().any(|state| state.row.lost.is_some()) {
+            let rows = self.rows.iter_mut();
+            rows.for_each(|state| state.row.reached = None);
         }
     }
 
-    /// Takes over what the machine knows of CPUs that were lost: one may go
-    /// astray when it is to go off for another one's turn, and has no outcome.
-    /// What was reached before that is not what is reached now.
-    pub(crate) fn look_for_losses(&mut self) {
-        for row in self.rows.iter_mut() {
-            row.lost = row.lost.or(self.machine.lost(row.cpu.into()));
-        }
-        if self.rows.iter().any(|row| row.lost.is_some()) {
-            self.rows.iter_mut().for_each(|row| row.reached = None);
-        }
-    }
-
-    /// Whether what was kept is enough.
+    /// Decides if the samples are enough.
     pub(crate) fn status(&self) -> Status {
-        let asked = self.plan.iterations;
-        let mut reasons = self.rows.iter().map(|row| row.skipped);
+        let asked = self.setting.plan.iterations;
+        let mut reasons = self.rows.iter().map(|state| state.row.skipped);
         if let Some(Some(skip)) = reasons.next()
             && reasons.all(|why| why.is_some())
         {
             return Status::Skipped(skip);
         }
-        for row in self.rows.iter() {
+        for row in self.rows.iter().map(|state| &state.row) {
             if let Some(loss) = row.lost {
                 let cpu = row.cpu;
                 return Status::Failed(Failure::CpuLost { cpu, loss });
             }
         }
-        let worst = self
-            .rows
-            .iter()
-            .filter(|row| row.needs_samples())
-            // Of two with as few, whoever only shared a round with the cause
-            // is not it.
-            .min_by_key(|row| {
-                let shared = row.rejected[Reason::Companion as usize];
-                2 * u64::from(row.valid) + u64::from(shared == row.rejected_total())
-            });
+        let needing = self.rows.iter().filter(|row| row.needs_samples());
+        // Of two rows with as few samples, the one that only shared a round with the
+        // cause is not named.
+        let worst = needing.min_by_key(|row| {
+            let shared = row.rejected[Reason::Companion as usize];
+            2 * u64::from(row.valid()) + u64::from(shared == row.rejected_total())
+        });
         match worst {
-            Some(row) if u64::from(row.valid) * 10 < u64::from(asked) * 9 => {
+            Some(row) if u64::from(row.valid()) * 10 < u64::from(asked) * 9 => {
                 Status::Failed(Failure::TooFewSamples {
-                    cpu: row.cpu,
-                    valid: row.valid,
+                    cpu: row.row.cpu,
+                    valid: row.valid(),
                     asked,
                 })
             }
@@ -214,50 +222,49 @@ impl<M: Machine> Bench<'_, M> {
         }
     }
 
-    /// A round of this scenario's method.
+    /// Returns a round under these conditions.
     pub(crate) fn round(&self, who: Who, action: Action) -> Round {
         let participants = match who {
             Who::All => self.rows.len() as u64,
             Who::First(count) => count as u64,
             Who::Only(_) => 1,
         };
+        // For the lead to publish the start, and for all CPUs to read it, which may
+        // be in a nap.
+        let lead_in = self.us(200 + 10 * participants);
+        let sleep = self.sleep.now;
+        let osi = self.target.osi;
         Round {
-            who,
-            action,
-            // For the lead to tell all, and for all to hear it, who may be
-            // in the middle of a nap.
-            lead_in: self.us(200 + 10 * participants),
-            sleep: self.sleep * if self.osi.is_some() { 3 } else { 1 },
-            quiet: self.quiet,
-            wake: self.plan.wake_by(self.method),
+            sleep: sleep * if osi.is_some() { 3 } else { 1 },
+            quiet: self.sleep.quiet,
+            wake: self.setting.plan.wake_by(self.method),
             waker: if action.sleeps().is_some() {
                 self.waker(who)
             } else {
                 Waker::OwnTimers
             },
             wake_step: self.us(200),
-            ladder: Ladder::default(),
-            window: None,
-            dirty: self.dirty,
-            // A third of the sleep is what all have time for.
-            osi: self.osi.map(|states| OsInitiated {
+            dirty: self.target.dirty,
+            // A third of the sleep is enough for all CPUs.
+            osi: osi.map(|states| OsInitiated {
                 states,
-                step: self.sleep,
+                step: sleep,
             }),
             after: match self.method {
                 Method::Tftf => After::Off,
                 Method::Warm => After::Stay,
             },
+            ..Round::new(who, action, lead_in)
         }
     }
 
-    /// Has `who` do `action` in such a round.
+    /// Runs such a round.
     pub(crate) fn run(&mut self, who: Who, action: Action) {
         let round = self.round(who, action);
-        self.machine.run(&round, self.outcomes);
+        self.machine.run(&round, &mut self.outcomes);
     }
 
-    /// Has one CPU do `action`, and gives what came of it.
+    /// Runs a round of one CPU, and returns its outcome.
     pub(crate) fn run_alone(&mut self, cpu: usize, action: Action) -> Outcome {
         self.run(Who::Only(cpu), action);
         self.outcomes[cpu]
@@ -267,10 +274,12 @@ impl<M: Machine> Bench<'_, M> {
         self.machine.facts().ticks(microseconds)
     }
 
-    /// Whether attempts beyond those asked for are used up: three times as
-    /// many again.
+    /// Returns true if the attempts beyond those asked for are used up: three times
+    /// as many again.
     pub(crate) fn retries_are_exhausted(&self, attempts: u32) -> bool {
-        let asked = u64::from(self.plan.iterations);
-        u64::from(attempts) >= u64::from(self.plan.warmup) + 4 * asked
+        let Plan {
+            iterations, warmup, ..
+        } = *self.setting.plan;
+        u64::from(attempts) >= u64::from(warmup) + 4 * u64::from(iterations)
     }
 }

@@ -1,28 +1,32 @@
-//! The scenarios: what is measured, in which order, how often, and what counts.
+//! The scenarios: their rounds, in which order and how often, and the samples that
+//! count.
 
 pub(crate) mod bench;
 mod calibrate;
 mod cpu_on;
 #[cfg(test)]
-mod fake;
-pub(crate) mod micro;
-mod needs;
+pub(crate) mod fake;
+mod measure;
+mod memory;
+mod micro;
 mod off;
 mod parallel;
+mod point_bench;
 pub(crate) mod progress;
 mod reached;
+mod rows;
 mod serial;
-pub(crate) mod stage;
 mod states;
-pub(crate) mod suite;
-pub(crate) mod sweep;
-mod tally;
+mod suite;
+mod sweep;
 #[cfg(test)]
-mod tests;
-pub(crate) mod timer_latency;
+pub(crate) mod tests;
+mod timer_latency;
 mod wakers;
 
-pub use self::needs::{Needs, Workspace};
+pub use self::bench::Setting;
+pub use self::measure::{Job, jobs, measure};
+pub use self::memory::Needs;
+pub use self::progress::{Progress, Stretch};
 pub use self::states::States;
-pub(crate) use self::suite::PLACEMENTS;
 pub use self::wakers::Wakers;

@@ -1,104 +1,112 @@
-//! All CPUs at once: suspend, and PSCI_VERSION.
+//! All CPUs at once: suspends, and PSCI_VERSION.
 //!
-//! A round counts as a whole or not at all: one CPU that did not go down
-//! changes what the others had to wait for.
+//! A round counts as a whole or not at all: one CPU that did not go down changes the
+//! time that the others wait.
 
 use super::bench::{Bench, Stop};
-use super::calibrate::{cannot, is_late};
+use super::calibrate::{
+    calibrate, first_wake_up, has_come_too_soon, is_late, judge_round, keep_cold,
+    no_cpu_can_suspend, stop_not_supported,
+};
+use super::reached::read_reached;
+use super::rows::show_round;
 use crate::measure::{Action, Machine, Reason, Rejection};
 use crate::spec::stat::Ladder;
 
-impl<M: Machine> Bench<'_, M> {
-    pub(crate) fn measure_parallel(&mut self, action: Action, ladder: &Ladder) -> Result<(), Stop> {
-        self.expect_all();
-        if action.sleeps().is_some() {
-            if let Err(failure) = self.calibrate(self.all, action) {
-                return Err(if self.nobody_can_suspend() {
-                    cannot(action)
-                } else {
-                    Stop::Fail(failure)
-                });
-            }
-            self.see_what_is_reached(self.all, action, ladder);
-        } else {
-            // The first round is cold, and a trial all the same.
-            self.trials = 1;
-            self.run(self.all, action);
-            let _ = self.judge_round();
-            self.keep_cold();
-        }
-        let mut kept = 0;
-        while kept < self.plan.iterations && !self.retries_are_exhausted(self.attempts) {
-            let warming_up = self.attempts < self.plan.warmup;
-            let lost = self.count_lost();
-            self.attempts += 1;
-            self.run(self.all, action);
-            match self.judge_round() {
-                Ok(()) if warming_up => {}
-                Ok(()) => {
-                    self.keep_round(kept as usize);
-                    kept += 1;
-                }
-                Err((_, wrong)) => {
-                    if !warming_up {
-                        self.reject_round();
-                    }
-                    if self.came_too_soon(wrong) {
-                        self.lengthen();
-                    }
-                    if self.count_lost() > lost {
-                        kept = 0;
-                        self.begin_anew();
-                    }
-                }
-            }
-        }
-        self.summarise();
-        self.show_round(kept as usize);
-        Ok(())
-    }
-
-    fn count_lost(&self) -> usize {
-        let cpus = 0..self.rows.len();
-        cpus.filter(|cpu| self.machine.is_lost(*cpu)).count()
-    }
-
-    /// Gives up the rounds that were kept: those to come are without a CPU
-    /// that was in them, and the two are not to be mixed.
-    fn begin_anew(&mut self) {
-        for row in self.rows.iter_mut() {
-            row.rejected[Reason::Companion as usize] += row.valid;
-            row.valid = 0;
-        }
-    }
-
-    /// Keeps every CPU's part of a round, so that rounds stay whole. One that
-    /// is lost has none, nor will it have in the rounds to come: its place
-    /// stays empty, and it has no sample more.
-    fn keep_round(&mut self, round: usize) {
-        let cpus = self.outcomes.len();
-        let kept = self.kept.chunks_mut(cpus).nth(round).unwrap_or_default();
-        if kept.len() == cpus {
-            kept.copy_from_slice(self.outcomes);
-        }
-        for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
-            row.valid += u32::from(outcome.took_part());
-        }
-    }
-
-    /// Counts every CPU's part under its reason.
-    fn reject_round(&mut self) {
-        let first_up = self.first_wake_up();
-        let late = |o| first_up.is_some_and(|up| is_late(o, up));
-        for (row, outcome) in self.rows.iter_mut().zip(self.outcomes.iter()) {
-            if !outcome.took_part() {
-                continue;
-            }
-            row.reject(match outcome.judge(self.pmf) {
-                Err(rejection) => rejection,
-                Ok(()) if late(outcome) => Rejection::plain(Reason::Overlap),
-                Ok(()) => Rejection::plain(Reason::Companion),
+/// Measures rounds of several CPUs.
+pub(crate) fn measure_parallel<M: Machine>(
+    bench: &mut Bench<'_, M>,
+    action: Action,
+    ladder: &Ladder,
+) -> Result<(), Stop> {
+    let who = bench.target.who;
+    bench.expect_all();
+    if action.sleeps().is_some() {
+        if let Err(failure) = calibrate(bench, who, action) {
+            return Err(match no_cpu_can_suspend(&bench.outcomes) {
+                true => stop_not_supported(action),
+                false => Stop::Fail(failure),
             });
         }
+        read_reached(bench, who, action, ladder);
+    } else {
+        // The first round is cold: a trial, too.
+        bench.trials = 1;
+        bench.run(who, action);
+        let _ = judge_round(bench);
+        keep_cold(bench);
+    }
+    let mut count = 0;
+    while count < bench.setting.plan.iterations && !bench.retries_are_exhausted(bench.attempts) {
+        let is_warm_up = bench.attempts < bench.setting.plan.warmup;
+        let lost = count_lost(bench);
+        bench.attempts += 1;
+        bench.run(who, action);
+        match judge_round(bench) {
+            Ok(()) if is_warm_up => {}
+            Ok(()) => {
+                keep_round(bench);
+                count += 1;
+            }
+            Err((_, wrong)) => {
+                if !is_warm_up {
+                    reject_round(bench);
+                }
+                if has_come_too_soon(bench, wrong) {
+                    bench.sleep.lengthen();
+                }
+                if count_lost(bench) > lost {
+                    count = 0;
+                    begin_anew(bench);
+                }
+            }
+        }
+    }
+    bench.skew = show_round(
+        &mut bench.rows,
+        count as usize,
+        bench.pmf,
+        &mut bench.column,
+    );
+    Ok(())
+}
+
+fn count_lost<M: Machine>(bench: &Bench<'_, M>) -> usize {
+    let cpus = 0..bench.rows.len();
+    cpus.filter(|cpu| bench.machine.is_lost(*cpu)).count()
+}
+
+/// Gives up the rounds that were kept: those to come are without a CPU that was in
+/// them, and the two must not be mixed.
+fn begin_anew<M: Machine>(bench: &mut Bench<'_, M>) {
+    for row in &mut bench.rows {
+        row.rejected[Reason::Companion as usize] += row.valid();
+        row.kept.clear();
+    }
+}
+
+/// Keeps each CPU's part of a round. A CPU that is lost has none in later rounds
+/// either, so that the samples of one place are of one round.
+fn keep_round<M: Machine>(bench: &mut Bench<'_, M>) {
+    for (row, outcome) in bench.rows.iter_mut().zip(&bench.outcomes) {
+        if outcome.took_part() {
+            row.kept.push(*outcome);
+        }
+    }
+}
+
+/// Counts each CPU's part under its reason.
+fn reject_round<M: Machine>(bench: &mut Bench<'_, M>) {
+    let first_up = first_wake_up(bench);
+    let late = |o| first_up.is_some_and(|up| is_late(o, up));
+    for (row, outcome) in bench.rows.iter_mut().zip(&bench.outcomes) {
+        if !outcome.took_part() {
+            continue;
+        }
+        row.reject(match outcome.judge(bench.pmf) {
+            Err(rejection) => rejection,
+            Ok(()) if late(outcome) => Rejection::plain(Reason::Overlap),
+            Ok(()) => Rejection::plain(Reason::Companion),
+        });
     }
 }

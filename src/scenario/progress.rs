@@ -1,45 +1,42 @@
-//! Reports on a measurement that takes long, while it goes on.
+//! Reports on a long measurement while it is running.
 
 use core::fmt;
 
-use crate::board::Cpu;
 use crate::measure::Account;
 use crate::plan::Load;
 use crate::spec::ticks::Clock;
 
-/// One load of the timers: how far its measurement has come.
+/// The progress of one load of the timers.
 #[derive(Clone, Copy, Debug)]
 pub struct Stretch {
-    /// The counter's, in Hz.
+    /// Frequency of the counter, in Hz.
     pub frequency: u64,
     /// Ticks from one expiry to the next.
     pub period: u64,
-    /// Expiries of each timer that were asked for.
+    /// Expiries of each timer that the plan asks for.
     pub total: u32,
-    /// Those of them that were dealt with, of each.
+    /// Those of them that have passed.
     pub done: u32,
     /// Data lines so far.
     pub lines: u32,
-    /// What became of them all.
+    /// The account of all CPUs.
     pub all: Account,
 }
 
 impl Stretch {
-    /// The counter as a clock.
+    /// Returns the counter as a clock.
     pub(crate) fn clock(&self) -> Clock {
         Clock { hz: self.frequency }
     }
 }
 
 /// Takes reports of `timer_latency` while it is measured.
-///
-/// # Errors
-/// Each method: those of what it writes to.
-pub(crate) trait Progress {
-    /// Says that no memory is zeroed, as DC ZVA is prohibited.
+/// Each method returns the errors of its output.
+pub trait Progress {
+    /// Reports that no memory is zeroed, as DC ZVA is prohibited.
     fn without_zero(&mut self) -> fmt::Result;
-    /// Begins a stretch: of one CPU alone, or of all.
-    fn begin(&mut self, stretch: &Stretch, cpu: Option<&Cpu>, load: Load) -> fmt::Result;
+    /// Begins a stretch: of the CPU with this MPIDR alone, or of all.
+    fn begin(&mut self, stretch: &Stretch, mpidr: Option<u64>, load: Load) -> fmt::Result;
     /// Adds one window to the stretch: the CPUs together.
     fn window(&mut self, stretch: &mut Stretch, sum: &Account) -> fmt::Result;
     /// Ends the stretch.

@@ -1,12 +1,13 @@
-//! Which idle state a scenario suspends to.
+//! The choice of the idle state that a scenario suspends to.
 
-use arrayvec::ArrayVec;
+use alloc::vec::Vec;
 
 use crate::board::{IDLE_STATES_MAX, IdleState};
 use crate::measure::Action;
 use crate::model::Skip;
 use crate::plan::{Plan, ScenarioId};
 use crate::spec::psci::StateFormat;
+use crate::spec::sort::sort_by_key;
 use crate::spec::stat::{Ladder, Rung};
 
 /// A state to suspend to.
@@ -14,11 +15,11 @@ use crate::spec::stat::{Ladder, Rung};
 pub struct Chosen {
     /// CPU_SUSPEND's argument.
     pub power_state: u32,
-    /// Whether it asks for a power-down.
+    /// True if it asks for a power-down.
     pub powerdown: bool,
-    /// Whether the per-CPU timers stop in it.
+    /// True if the per-CPU timers stop in it.
     pub timer_stops: bool,
-    /// The power level, where the board or the format tells.
+    /// The power level; None if neither board nor format has one.
     pub level: Option<u8>,
     /// The states on the way to it.
     pub ladder: Ladder,
@@ -31,8 +32,8 @@ impl Chosen {
         format: StateFormat,
     ) -> Self {
         let known = idle_states.iter().find(|s| s.power_state == power_state);
-        // The board does not say it of a state of the user's own. A CPU whose timer
-        // stops without a trial never wakes, so one such state speaks for it.
+        // Of a state that the user adds it is not known. A CPU whose timer stops without
+        // a trial never wakes, so it is assumed as soon as one state of the board is such.
         let any_stops = || idle_states.iter().any(|s| s.local_timer_stop);
         Self {
             power_state,
@@ -43,8 +44,7 @@ impl Chosen {
         }
     }
 
-    /// The action that suspends to it.
-    #[must_use]
+    /// Returns the action that suspends to it.
     pub fn action(self) -> Action {
         Action::Suspend {
             power_state: self.power_state,
@@ -53,15 +53,15 @@ impl Chosen {
     }
 }
 
-/// The two states that the scenarios are about.
+/// The two states that the suite suspends to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct States {
     /// The deepest power-down.
     pub deepest: Option<Chosen>,
     /// The power-down of a CPU alone.
     pub core: Option<Chosen>,
-    /// The firmware's format, where all power-down states of the board have the
-    /// other one.
+    /// The firmware's format, if all power-down states of the board have the other
+    /// one.
     pub mismatch: Option<StateFormat>,
 }
 
@@ -69,10 +69,9 @@ impl States {
     /// Chooses among the board's idle states; what the plan names wins.
     ///
     /// Of the power-down states, the deepest is the one of the highest level,
-    /// and the core's the one of level 0. Where neither the board nor the
-    /// format gives levels, the order of the device tree stands for depth, as
-    /// the idle-states binding asks of it.
-    #[must_use]
+    /// and the core's the one of level 0. Without levels by the board or the format,
+    /// the order of the device tree is that of depth, as the idle-states binding
+    /// requires.
     pub fn choose(idle_states: &[IdleState<'_>], plan: &Plan, format: StateFormat) -> Self {
         let (mut deepest, mut core, mut most) = (None, None, 0);
         for (place, state) in powerdowns(idle_states, format).enumerate() {
@@ -92,8 +91,7 @@ impl States {
         }
     }
 
-    /// The state that a scenario of the suite suspends to.
-    #[must_use]
+    /// Returns the state that a scenario of the suite suspends to.
     pub const fn of(&self, scenario: ScenarioId) -> Option<Chosen> {
         match scenario {
             ScenarioId::SuspendDeepParallel
@@ -104,15 +102,14 @@ impl States {
         }
     }
 
-    /// The states of a plan that stop the CPUs' own timers, the shallowest first:
+    /// Returns the states of a plan that stop the CPUs' own timers, the shallowest first:
     /// by level, and then by the order of the device tree.
-    #[must_use]
     pub fn that_stop_timers(
         &self,
         plan: &Plan,
         idle_states: &[IdleState<'_>],
         format: StateFormat,
-    ) -> ArrayVec<Chosen, { IDLE_STATES_MAX + 2 }> {
+    ) -> Vec<Chosen> {
         let every = plan.scenarios.contains(ScenarioId::IdleStates) && self.mismatch.is_none();
         let board = idle_states
             .iter()
@@ -124,12 +121,11 @@ impl States {
             }
             id => [self.of(id), None],
         });
-        let mut all = ArrayVec::new();
+        let mut all = Vec::with_capacity(idle_states.len() + 2);
         for state in of_scenario.flatten().flatten().chain(board) {
             let is_new = |known: &Chosen| known.power_state != state.power_state;
             if state.timer_stops && all.iter().all(is_new) {
-                // There is room for all of the board's and two of the user's.
-                let _ = all.try_push(state);
+                all.push(state);
             }
         }
         let place = |state: &Chosen| {
@@ -138,13 +134,15 @@ impl States {
                 .iter()
                 .position(known)
                 .unwrap_or(IDLE_STATES_MAX);
-            u64::from(state.level.unwrap_or(0)) << 32 | place as u64
+            // At most eight and sixteen bits; no two states have one power_state.
+            let level_and_place = u64::from(state.level.unwrap_or(0)) << 16 | place as u64;
+            level_and_place << 32 | u64::from(state.power_state)
         };
-        all.sort_unstable_by_key(|state| (place(state), state.power_state));
+        sort_by_key(&mut all, &place);
         all
     }
 
-    /// Names the mismatch of formats where it is the reason of `skip`.
+    /// Names the mismatch of formats if it is the reason of `skip`.
     pub(crate) fn explain(&self, skip: Skip) -> Skip {
         match (skip, self.mismatch) {
             (Skip::NoIdleState, Some(format)) => Skip::OtherFormat(format),
@@ -153,15 +151,15 @@ impl States {
     }
 }
 
-/// Returns whether there are power-down states, and all of them have the format
-/// that the firmware does not take. The extended format reserves too few bits
+/// Returns true if there are power-down states, and all of them have the format that
+/// the firmware does not take. The extended format reserves too few bits
 /// for a single value to tell: 0x10002 is a standby state in it.
 fn is_mismatch(idle_states: &[IdleState<'_>], format: StateFormat) -> bool {
     powerdowns(idle_states, format).next().is_none()
         && powerdowns(idle_states, format.other()).next().is_some()
 }
 
-/// The board's power-down states, in its order.
+/// Returns the board's power-down states in its order.
 fn powerdowns<'b>(
     idle_states: &'b [IdleState<'b>],
     format: StateFormat,
@@ -171,12 +169,12 @@ fn powerdowns<'b>(
         .filter(move |s| format.accepts(s.power_state) && format.is_powerdown(s.power_state))
 }
 
-/// The power level of a state, where the board or the format tells.
+/// Returns the power level of a state, by the board or by the format.
 fn level(state: &IdleState<'_>, format: StateFormat) -> Option<u8> {
     state.level.or(format.level(state.power_state))
 }
 
-/// The board's power-down states of lower levels, by level, and last the one
+/// Returns the board's power-down states of lower levels, by level, and last the one
 /// that is asked for.
 fn ladder(
     asked: u32,
@@ -213,66 +211,49 @@ mod tests {
         }
     }
 
-    fn plan() -> Plan {
-        Plan::parse("").expect("the default plan")
+    fn chosen(states: &[IdleState<'_>], format: StateFormat) -> [u32; 2] {
+        let States { deepest, core, .. } = States::choose(states, &Plan::default(), format);
+        assert!(deepest.is_none_or(|it| it.powerdown));
+        [deepest, core].map(|it| it.map_or(0, |it| it.power_state))
     }
 
     #[test]
-    fn by_the_level_in_the_original_format() {
-        let states = [
-            state(0x1, None),
-            state(0x0201_0222, None),
-            state(0x0101_0022, None),
-            state(0x0001_0002, None),
-        ];
-        let States { deepest, core, .. } = States::choose(&states, &plan(), StateFormat::Original);
-        assert_eq!(deepest.map(|s| s.power_state), Some(0x0201_0222));
-        assert_eq!(core.map(|s| s.power_state), Some(0x0001_0002));
-        assert!(deepest.is_some_and(|s| s.powerdown));
-    }
-
-    #[test]
-    fn by_order_in_the_extended_format_unless_the_board_says_more() {
-        let mut states = [state(0x4000_0004, None), state(0x4100_c244, None)];
-        let choose = |s: &[IdleState<'_>]| States::choose(s, &plan(), StateFormat::Extended);
-        let chosen = choose(&states);
-        assert_eq!(chosen.deepest.map(|s| s.power_state), Some(0x4100_c244));
-        assert_eq!(chosen.core.map(|s| s.power_state), Some(0x4000_0004));
-        states[0].level = Some(1);
-        states[1].level = Some(0);
-        let chosen = choose(&states);
-        assert_eq!(chosen.deepest.map(|s| s.power_state), Some(0x4000_0004));
-        assert_eq!(chosen.core.map(|s| s.power_state), Some(0x4100_c244));
-    }
-
-    #[test]
-    fn none_where_there_is_no_power_down() {
-        let states = [state(0x1, None)];
-        let chosen = States::choose(&states, &plan(), StateFormat::Original);
-        assert_eq!(chosen, States::default());
-    }
-
-    #[test]
-    fn a_mismatch_of_formats_is_of_all_power_downs() {
+    fn the_deepest_and_the_cores_state_are_chosen_by_level_or_by_order() {
         use StateFormat::{Extended, Original};
-        for (states, format, mismatch) in [
-            (&[0x1, 0x0001_0002, 0x0101_0022][..], Extended, true),
-            (&[0x1, 0x4000_0002, 0x4000_0222], Original, true),
-            (&[0x0001_0002, 0x0101_0022], Original, false),
-            (&[0x4000_0002], Extended, false),
+        const NONE: [u32; 2] = [0, 0];
+        for (states, format, expected, is_mismatch) in [
+            (
+                &[0x1, 0x201_0222, 0x101_0022, 0x1_0002][..],
+                Original,
+                [0x201_0222, 0x1_0002],
+                false,
+            ),
+            (
+                &[0x4000_0004, 0x4100_c244],
+                Extended,
+                [0x4100_c244, 0x4000_0004],
+                false,
+            ),
+            (&[0x1], Original, NONE, false),
+            (&[0x1], Extended, NONE, false),
+            (&[], Original, NONE, false),
+            // All power-down states have the other format.
+            (&[0x1, 0x1_0002, 0x101_0022], Extended, NONE, true),
+            (&[0x1, 0x4000_0002, 0x4000_0222], Original, NONE, true),
             // A standby state whose StateID has bit 16 set, beside a power-down.
-            (&[0x0001_0002, 0x4000_0002], Extended, false),
-            (&[0x1], Extended, false),
-            (&[], Original, false),
+            (&[0x1_0002, 0x4000_0002], Extended, [0x4000_0002; 2], false),
         ] {
-            let all: std::vec::Vec<_> = states.iter().map(|it| state(*it, None)).collect();
-            let chosen = States::choose(&all, &plan(), format);
-            let expected = mismatch.then_some(format);
-            assert_eq!(chosen.mismatch, expected, "{states:x?} {format:?}");
-            let said = chosen.explain(Skip::NoIdleState);
-            let named = expected.map_or(Skip::NoIdleState, Skip::OtherFormat);
-            assert_eq!(said, named);
+            let all: Vec<_> = states.iter().map(|it| state(*it, None)).collect();
+            assert_eq!(chosen(&all, format), expected, "{states:x?} {format:?}");
+            let found = States::choose(&all, &Plan::default(), format);
+            let mismatch = is_mismatch.then_some(format);
+            assert_eq!(found.mismatch, mismatch, "{states:x?} {format:?}");
+            let named = mismatch.map_or(Skip::NoIdleState, Skip::OtherFormat);
+            assert_eq!(found.explain(Skip::NoIdleState), named);
         }
+        // The board's levels are before the order.
+        let states = [state(0x4000_0004, Some(1)), state(0x4100_c244, Some(0))];
+        assert_eq!(chosen(&states, Extended), [0x4000_0004, 0x4100_c244]);
     }
 
     #[test]

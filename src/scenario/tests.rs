@@ -1,25 +1,26 @@
 //! The scenarios, run against the fake machine.
 
-mod formats;
 mod loops;
+mod memory;
 mod reached;
 mod skips;
 mod sweeps;
 mod timers;
 mod wake;
 
-use std::string::String;
+use core::fmt;
 use std::vec::Vec;
 
 use super::fake::{CLUSTER_FLUSH, CORE_FLUSH, Fake, LOSS};
-use super::needs::{Needs, Workspace};
-use crate::board::{Cpu, IdleState, LabelSource};
-use crate::measure::{Action, After, End, Machine, Outcome, Who};
-use crate::model::{Point, Row, Run, Spread, Verdict};
-use crate::output::run_all;
-use crate::plan::{Plan, WakePattern};
+use super::progress::{Progress, Stretch};
+use super::{Setting, States, Wakers, jobs, measure};
+use crate::board::IdleState;
+use crate::measure::{Account, Action, After, End, Machine, Metric, Outcome, Reason, Round, Who};
+use crate::model::{Cpu, Failure, Measure, Point, Row, Scenario, Skip, Status, Totals, Variant};
+use crate::plan::{Load, Plan, ScenarioId, WakePattern};
+use smccc::psci::{Error, PSCI_CPU_SUSPEND_64, PSCI_SET_SUSPEND_MODE, PSCI_SYSTEM_SUSPEND_64};
 
-const STATES: [IdleState<'static>; 2] = [
+pub(crate) const STATES: [IdleState<'static>; 2] = [
     IdleState {
         name: "core-off",
         power_state: 0x0001_0002,
@@ -34,134 +35,247 @@ const STATES: [IdleState<'static>; 2] = [
     },
 ];
 
-/// Runs a plan, and returns what was printed and the verdict.
-fn run_with(
-    fake: &mut Fake,
-    bootargs: &str,
-    cpus: usize,
-    states: &[IdleState<'_>],
-) -> (String, Verdict) {
-    let plan = Plan::parse(bootargs).expect("a good plan");
-    let cpus: Vec<Cpu> = (0..cpus)
-        .map(|i| Cpu {
-            mpidr: (i / 4 * 0x100 + i % 4) as u64,
-            cluster: (i / 4) as u16,
-            core: (i % 4) as u16,
-            thread: 0,
-        })
-        .collect();
-    let needs = Needs::of(&plan, cpus.len()).expect("a small plan");
-    let mut outcomes = std::vec![Outcome::default(); needs.outcomes];
-    let mut firsts = outcomes.clone();
-    let mut kept = std::vec![Outcome::default(); needs.kept];
-    let mut column = std::vec![0; needs.column];
-    let mut rows = std::vec![Row::default(); needs.rows];
-    let mut points = std::vec![Point::default(); needs.points];
-    let mut histograms = std::vec![Spread::default(); needs.histograms];
-    let facts = *fake.facts();
-    let run = Run {
-        facts: &facts,
-        plan: &plan,
-        model: "Fake",
-        cpus: &cpus,
-        labels: LabelSource::CpuMap,
-        identity: |_| None,
-        version: "0.0.0",
-    };
-    let workspace = Workspace {
-        outcomes: &mut outcomes,
-        firsts: &mut firsts,
-        kept: &mut kept,
-        column: &mut column,
-        rows: &mut rows,
-        points: &mut points,
-        histograms: &mut histograms,
-    };
-    let mut out = String::new();
-    let verdict = run_all(fake, &run, states, workspace, &mut out).expect("strings never fail");
-    (out, verdict)
+/// The results of a run.
+struct Ran {
+    scenarios: Vec<Scenario>,
+    totals: Totals,
+    wakers: Wakers,
+    log: Log,
 }
 
-fn run(fake: &mut Fake, bootargs: &str, cpus: usize) -> (String, Verdict) {
+/// The windows and the ends of stretches.
+#[derive(Default)]
+struct Log {
+    without_zero: bool,
+    windows: Vec<Account>,
+    ends: Vec<Stretch>,
+}
+
+impl Progress for Log {
+    fn without_zero(&mut self) -> fmt::Result {
+        self.without_zero = true;
+        Ok(())
+    }
+
+    fn begin(&mut self, _: &Stretch, _: Option<u64>, _: Load) -> fmt::Result {
+        Ok(())
+    }
+
+    fn window(&mut self, stretch: &mut Stretch, sum: &Account) -> fmt::Result {
+        stretch.all.merge(sum);
+        self.windows.push(*sum);
+        Ok(())
+    }
+
+    fn end(&mut self, stretch: &Stretch) -> fmt::Result {
+        self.ends.push(*stretch);
+        Ok(())
+    }
+}
+
+/// Returns so many CPUs, in clusters of four.
+pub(crate) fn board(cpus: usize) -> Vec<Cpu> {
+    let cpu = |index: usize| Cpu {
+        mpidr: Some((index / 4 * 0x100 + index % 4) as u64),
+        cluster: (index / 4) as u16,
+        core: (index % 4) as u16,
+        ..Cpu::default()
+    };
+    (0..cpus).map(cpu).collect()
+}
+
+/// Runs a plan, as `output::run_all` does.
+fn run_with(fake: &mut Fake, bootargs: &str, cpus: usize, idle_states: &[IdleState<'_>]) -> Ran {
+    let plan = &Plan::parse(bootargs).expect("a good plan");
+    let (cpus, format) = (&board(cpus), fake.facts().state_format);
+    let states = &States::choose(idle_states, plan, format);
+    let stopping = states.that_stop_timers(plan, idle_states, format);
+    let wakers = Wakers::try_out(fake, cpus, &stopping);
+    let setting = Setting {
+        plan,
+        cpus,
+        states,
+        idle_states,
+        wakers: &wakers,
+    };
+    let mut log = Log::default();
+    let (mut scenarios, mut totals) = (Vec::new(), Totals::default());
+    for job in jobs(plan) {
+        let group = measure(fake, setting, job, &mut log).expect("no error");
+        totals.add(&group);
+        scenarios.extend(group);
+    }
+    Ran {
+        scenarios,
+        totals,
+        wakers,
+        log,
+    }
+}
+
+fn run(fake: &mut Fake, bootargs: &str, cpus: usize) -> Ran {
     run_with(fake, bootargs, cpus, &STATES)
 }
 
-/// The numbers of the RT_INSTR lines: cluster, core, and the figures in ns.
-fn rt_instr(text: &str) -> Vec<Vec<u64>> {
-    text.lines()
-        .filter(|line| line.starts_with("<RT_INSTR:"))
-        .map(|line| {
-            let numbers = line.trim_end_matches("/>").split('\t').skip(1);
-            numbers.map(|n| n.parse().expect("a number")).collect()
-        })
-        .collect()
-}
-
-/// A golden file, or with `PSCI_BENCH_BLESS` set, its new contents.
-fn assert_golden(name: &str, got: &str) {
-    let path = std::format!(
-        "{}/src/scenario/expected/{name}.txt",
-        env!("CARGO_MANIFEST_DIR")
-    );
-    if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
-        std::fs::write(&path, got).expect("the golden file is written");
+impl Ran {
+    /// Returns the results of a scenario, by its first placement.
+    fn of(&self, id: ScenarioId) -> &Scenario {
+        let mut all = self.scenarios.iter();
+        all.find(|it| it.id == id).expect("the scenario")
     }
-    let expected = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        expected == got,
-        "{path} differs; PSCI_BENCH_BLESS=1 takes it over\n--- got\n{got}"
-    );
+
+    fn points(&self) -> impl Iterator<Item = &Point> + Clone {
+        self.scenarios.iter().flat_map(|it| &it.points)
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &Row> + Clone {
+        self.scenarios.iter().flat_map(|it| &it.rows)
+    }
+
+    /// Returns the points of these variant, x and measure.
+    fn select(&self, variant: Variant, x: u64, measure: Measure) -> Vec<&Point> {
+        let is = |it: &&Point| (it.variant, it.x, it.measure) == (variant, Some(x), measure);
+        self.points().filter(is).collect()
+    }
+
+    /// Returns the median of a CPU among those.
+    fn median(&self, cpu: u16, variant: Variant, x: u64, measure: Measure) -> u64 {
+        let of = self.select(variant, x, measure);
+        let point = of.iter().find(|it| it.cpu == cpu).expect("a point");
+        point.figures.median
+    }
+
+    /// Returns passed, skipped and failed scenarios.
+    fn counts(&self) -> [u32; 3] {
+        let Totals {
+            passed,
+            skipped,
+            failed,
+            ..
+        } = self.totals;
+        [passed, skipped, failed]
+    }
+
+    fn statuses(&self) -> Vec<Status> {
+        self.scenarios.iter().map(|it| it.status).collect()
+    }
+
+    /// Returns the one reason why scenarios failed.
+    fn failure(&self) -> Option<Failure> {
+        let failures = self.statuses().into_iter().filter_map(|it| match it {
+            Status::Failed(failure) => Some(failure),
+            _ => None,
+        });
+        let failures: Vec<_> = failures.collect();
+        assert!(
+            failures.windows(2).all(|two| two[0] == two[1]),
+            "{failures:?}"
+        );
+        failures.first().copied()
+    }
+
+    /// Returns the rows' rejections by reason, summed up.
+    fn rejected(&self, reason: Reason) -> u32 {
+        let attempts = self.rows().filter_map(|row| row.attempts.as_ref());
+        let rejected = attempts.flat_map(|it| &it.rejected);
+        let of_reason = rejected.filter(|it| it.0 == reason);
+        of_reason.map(|it| it.1).sum()
+    }
+}
+
+fn has_figures(row: &&Row) -> bool {
+    row.figures.powerdown.is_some()
+}
+
+fn is_suspend(round: &Round) -> bool {
+    matches!(round.action, Action::Suspend { .. })
+}
+
+/// Returns code `code` to each suspend for which `of` holds.
+fn refusing(
+    of: impl Fn(usize, u32) -> bool + 'static,
+    code: i32,
+) -> impl FnMut(u64, usize, &mut Outcome) {
+    move |_, cpu, outcome| {
+        if let Action::Suspend { power_state, .. } = outcome.action
+            && of(cpu, power_state)
+        {
+            (outcome.end, outcome.code) = (End::Returned, code);
+        }
+    }
+}
+
+/// Loses a CPU in this round.
+fn losing(of: usize, in_round: u64) -> impl FnMut(u64, usize, &mut Outcome) {
+    move |round, cpu, outcome| {
+        if (round, cpu) == (in_round, of) {
+            outcome.end = End::Lost(LOSS);
+        }
+    }
+}
+
+fn lost(cpu: u16) -> Status {
+    Status::Failed(Failure::CpuLost { cpu, loss: LOSS })
 }
 
 #[test]
-fn all_six_byte_for_byte() {
-    let (text, verdict) = run(&mut Fake::new(8), "iterations=5", 8);
-    assert_eq!(verdict, Verdict::Pass);
-    assert_golden("all-six", &text);
-}
-
-#[test]
-fn both_methods_without_pmf_byte_for_byte() {
-    let mut fake = Fake::without_pmf(4);
-    let (text, verdict) = run(&mut fake, "iterations=3 method=tftf,warm", 4);
-    assert_eq!(verdict, Verdict::Pass);
-    assert_golden("without-pmf", &text);
-}
-
-#[test]
-fn serial_last_man_pays_unless_the_lead_is_in_his_cluster() {
-    let (text, _) = run(&mut Fake::new(8), "only=susp_deep_serial iterations=3", 8);
-    let ns = 16;
-    let flushes: Vec<u64> = rt_instr(&text).iter().map(|row| row[4]).collect();
-    let expected: Vec<u64> = (0..8)
-        .map(|cpu| match cpu {
-            1..=3 => CORE_FLUSH * ns,
-            _ => CLUSTER_FLUSH * ns,
-        })
-        .collect();
-    assert_eq!(flushes, expected);
-}
-
-#[test]
-fn parallel_rows_are_of_one_round() {
-    let (text, _) = run(&mut Fake::new(8), "only=susp_deep_parallel iterations=7", 8);
-    let rows = rt_instr(&text);
-    for cluster in 0..2 {
-        let payers = rows
-            .iter()
-            .filter(|row| row[0] == cluster && row[4] == CLUSTER_FLUSH * 16);
+fn in_series_the_last_of_a_cluster_flushes_it_unless_the_lead_is_in_it() {
+    let ran = run(&mut Fake::new(8), "only=susp_deep_serial iterations=3", 8);
+    for row in ran.rows() {
+        let expected = match row.cpu {
+            1..=3 => CORE_FLUSH,
+            _ => CLUSTER_FLUSH,
+        };
+        assert_eq!(row.figures.cache_flush, Some(expected), "{}", row.cpu);
         assert_eq!(
-            payers.count(),
-            1,
-            "one last man in cluster {cluster}: {rows:?}"
+            row.shown.and_then(|it| it.figure(Metric::CacheFlush)),
+            Some(expected)
         );
     }
 }
 
 #[test]
+fn parallel_rows_are_of_one_round() {
+    let ran = run(&mut Fake::new(8), "only=susp_deep_parallel iterations=7", 8);
+    for cluster in 0..2 {
+        let rows = ran.rows().filter(|row| row.cpu / 4 == cluster);
+        let last = rows.filter(|row| row.figures.cache_flush == Some(CLUSTER_FLUSH));
+        assert_eq!(last.count(), 1, "one last CPU in cluster {cluster}");
+    }
+    let skew = ran.scenarios[0].conditions.as_ref().and_then(|it| it.skew);
+    assert_eq!(skew.map(|it| (it.n, it.median)), Some((7, 7)));
+}
+
+#[test]
+fn statistics_samples_and_the_first_sample_are_in_the_row() {
+    let args = "only=cpu_susp_serial iterations=4 warmup=1 samples=all";
+    let ran = run(&mut Fake::new(2), args, 2);
+    for row in ran.rows() {
+        let places: Vec<u32> = row.samples.iter().map(|it| it.place).collect();
+        assert_eq!((places, row.valid()), (std::vec![0, 1, 2, 3], 4));
+        let metrics: Vec<Metric> = row.statistics.iter().map(|it| it.metric).collect();
+        use Metric::{CacheFlush, Call, Lateness, Powerdown, Wake, Wakeup};
+        assert_eq!(
+            metrics,
+            [Powerdown, Wakeup, CacheFlush, Call, Wake, Lateness]
+        );
+        for it in &row.statistics {
+            let figure = |sample: &crate::model::Sample| sample.instants.figure(it.metric);
+            let mut figures: Vec<u64> = row.samples.iter().filter_map(figure).collect();
+            assert_eq!(it.summary, crate::measure::Summary::of(&mut figures));
+            assert!(it.cold.is_some(), "the sample of the trial");
+        }
+    }
+    let args = "only=cpu_susp_serial iterations=4";
+    let ran = run(&mut Fake::new(2), args, 2);
+    assert!(ran.rows().all(|row| row.samples.is_empty()));
+}
+
+#[test]
 fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
+    let args = "only=cpu_susp_serial iterations=3 warmup=1";
     let mut fake = Fake::new(4);
-    run(&mut fake, "only=cpu_susp_serial iterations=3 warmup=1", 4);
+    run(&mut fake, args, 4);
     assert!(fake.asked.iter().all(|round| round.after == After::Off));
     // One trial each, then all CPUs in turn, the lead last, four times.
     let turns: Vec<Who> = fake.asked.iter().map(|round| round.who).collect();
@@ -169,11 +283,7 @@ fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
     assert_eq!(turns, once.repeat(5));
 
     let mut fake = Fake::new(4);
-    run(
-        &mut fake,
-        "only=cpu_susp_serial iterations=3 warmup=1 method=warm",
-        4,
-    );
+    run(&mut fake, &std::format!("{args} method=warm"), 4);
     assert!(fake.asked.iter().all(|round| round.after == After::Stay));
     let turns: Vec<Who> = fake.asked[4..].iter().map(|round| round.who).collect();
     let expected: Vec<Who> = once.iter().flat_map(|who| [*who; 4]).collect();
@@ -184,10 +294,8 @@ fn tftf_turns_cpus_on_for_each_sample_and_warm_does_not() {
 fn cpu_off_goes_as_tftf_does() {
     let mut fake = Fake::new(3);
     run(&mut fake, "only=cpu_off_serial iterations=1 warmup=0", 3);
-    let steps: Vec<(Who, bool)> = fake.asked[1..]
-        .iter()
-        .map(|r| (r.who, r.action == Action::Off))
-        .collect();
+    let step = |round: &Round| (round.who, round.action == Action::Off);
+    let steps: Vec<(Who, bool)> = fake.asked[1..].iter().map(step).collect();
     let pass = [
         (Who::Only(1), true),
         (Who::Only(2), true),
@@ -202,8 +310,8 @@ fn cpu_off_goes_as_tftf_does() {
 fn the_sleep_is_calibrated() {
     // 16 CPUs: the queue and two flushes take longer than the first sleep.
     let mut fake = Fake::new(16);
-    let (_, verdict) = run(&mut fake, "only=susp_deep_parallel iterations=2", 16);
-    assert_eq!(verdict, Verdict::Pass);
+    let ran = run(&mut fake, "only=susp_deep_parallel iterations=2", 16);
+    assert_eq!(ran.counts(), [1, 0, 0]);
     let way_down = 16 * 600 + CLUSTER_FLUSH;
     let last = fake.asked.last().map_or(0, |round| round.sleep);
     assert!(last > 2 * way_down, "{last}");
@@ -212,66 +320,64 @@ fn the_sleep_is_calibrated() {
 
 #[test]
 fn a_state_that_is_refused_fails_by_name() {
-    let mut fake = Fake::new(4).with(|_, _, outcome| {
-        if let Action::Suspend { power_state, .. } = outcome.action
-            && power_state == 0x0101_0022
-        {
-            outcome.end = End::Returned;
-            outcome.code = -2;
-        }
-    });
-    let (text, verdict) = run(&mut fake, "iterations=2", 4);
-    assert_eq!(verdict, Verdict::Fail);
-    assert!(
-        text.contains("INVALID_PARAMETERS") && text.contains("0x01010022"),
-        "{text}"
-    );
-    // The core's own state is not touched by that.
-    assert!(text.contains("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t3\t"));
+    let mut fake = Fake::new(4).with(refusing(|_, state| state == 0x0101_0022, -2));
+    let ran = run(&mut fake, "iterations=2", 4);
+    for scenario in &ran.scenarios {
+        use ScenarioId::{CpuOffSerial, SuspendDeepParallel, SuspendDeepSerial};
+        let refused = |cpu| {
+            Status::Failed(Failure::StateRefused {
+                power_state: 0x0101_0022,
+                error: Error::InvalidParameters.into(),
+                cpu,
+            })
+        };
+        let expected = match scenario.id {
+            SuspendDeepSerial => refused(1),
+            SuspendDeepParallel | CpuOffSerial => refused(0),
+            // The core's own state is not touched by that.
+            _ => Status::Passed,
+        };
+        assert_eq!(scenario.status, expected, "{:?}", scenario.id);
+    }
 }
 
-/// All but the CPU to which the firmware refuses it are measured.
 #[test]
 fn a_state_that_is_refused_to_one_cpu_costs_that_cpu() {
-    for code in [-3, -1] {
-        let mut fake = Fake::new(4).with(move |_, cpu, outcome| {
-            if cpu == 2 && matches!(outcome.action, Action::Suspend { .. }) {
-                outcome.end = End::Returned;
-                outcome.code = code;
-            }
-        });
+    // NOT_SUPPORTED: the other CPUs have the function.
+    for (code, error) in [(-3, Error::Denied.into()), (-1, Error::NotSupported.into())] {
+        let mut fake = Fake::new(4).with(refusing(|cpu, _| cpu == 2, code));
         let args = "iterations=3 only=susp_deep_serial,susp_deep_parallel";
-        let (text, verdict) = run(&mut fake, args, 4);
-        assert_eq!(verdict, Verdict::Fail, "{text}");
-        // Not a firmware without the function: the others have it.
-        let name = if code == -1 {
-            "NOT_SUPPORTED"
-        } else {
-            "DENIED"
+        let ran = run(&mut fake, args, 4);
+        let refused = Failure::StateRefused {
+            power_state: 0x0101_0022,
+            error,
+            cpu: 2,
         };
-        let said = std::format!("refuses power_state 0x01010022 on CPU 0.2: {name}");
-        assert_eq!(text.matches(&said).count(), 2, "{text}");
-        assert_eq!(rt_instr(&text).len(), 3, "{text}");
+        assert_eq!((ran.failure(), ran.counts()), (Some(refused), [0, 0, 2]));
+        assert_eq!(ran.rows().filter(has_figures).count(), 3);
     }
 }
 
 #[test]
 fn firmware_without_cpu_suspend_is_no_failure() {
-    let mut fake = Fake::new(4).with(|_, _, outcome| {
-        if matches!(outcome.action, Action::Suspend { .. }) {
-            outcome.end = End::Returned;
-            outcome.code = -1;
-        }
-    });
-    let (text, verdict) = run(&mut fake, "iterations=3", 4);
-    assert_eq!(verdict, Verdict::Pass, "{text}");
-    let why = "the firmware does not implement function 0xc4000001\n";
-    let below = std::format!("\n  Skipped: {why}");
-    assert_eq!(text.matches(&below).count(), 4, "{text}");
-    // The lead's part of CPU_OFF is the last that the summary names.
-    let row = std::format!("\nSkipped: test_rt_instr_cpu_off_serial, CPU 0.0: {why}\npsci-bench: ");
-    assert!(text.contains(&row), "{text}");
-    assert_eq!(text.matches(why).count(), 4 + 5, "{text}");
+    let ran = run(
+        &mut Fake::new(4).with(refusing(|_, _| true, -1)),
+        "iterations=3",
+        4,
+    );
+    let skip = Skip::NotSupported(PSCI_CPU_SUSPEND_64);
+    assert_eq!(ran.counts(), [2, 4, 0]);
+    let skipped = Status::Skipped(skip);
+    assert_eq!(
+        ran.statuses().iter().filter(|it| **it == skipped).count(),
+        4
+    );
+    // The lead's part of CPU_OFF.
+    let rows: Vec<_> = ran.rows().filter(|row| row.skipped.is_some()).collect();
+    assert_eq!(
+        (rows.len(), rows[0].cpu, rows[0].skipped),
+        (1, 0, Some(skip))
+    );
 }
 
 #[test]
@@ -281,11 +387,11 @@ fn an_abandoned_sample_is_counted_and_made_up_for() {
             outcome.end = End::Returned;
         }
     });
-    let (text, verdict) = run(&mut fake, "only=cpu_susp_parallel iterations=5", 4);
-    assert_eq!(verdict, Verdict::Pass);
-    assert!(text.contains("20 samples, 4 not counted"), "{text}");
-    assert!(text.contains("abandoned"), "{text}");
-    assert!(text.contains("companion"), "{text}");
+    let ran = run(&mut fake, "only=cpu_susp_parallel iterations=5", 4);
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    assert_eq!((ran.totals.samples, ran.totals.rejected), (20, 4));
+    let counts = [Reason::Abandoned, Reason::Companion].map(|it| ran.rejected(it));
+    assert_eq!(counts, [1, 3]);
 }
 
 #[test]
@@ -295,89 +401,73 @@ fn retries_end() {
             outcome.stamps.0[0] = 3;
         }
     });
-    let (text, verdict) = run(
+    let ran = run(
         &mut fake,
         "only=cpu_susp_parallel iterations=10 warmup=1",
         2,
     );
-    assert_eq!(verdict, Verdict::Fail);
-    // Calibration, a warm-up, and at most four times what was asked for.
+    let few = Failure::TooFewSamples {
+        cpu: 1,
+        valid: 2,
+        asked: 10,
+    };
+    assert_eq!(ran.failure(), Some(few));
+    // A trial, a warm-up, and at most four times as many as asked for.
     assert!(fake.rounds <= 1 + 1 + 40, "{}", fake.rounds);
-    assert!(text.contains("stale"), "{text}");
+    assert_eq!(u64::from(ran.rejected(Reason::Stale)), fake.rounds - 4);
 }
 
 #[test]
 fn a_lost_cpu_is_named_and_left_out() {
-    let mut fake = Fake::new(4).with(|round, cpu, outcome| {
-        if round == 4 && cpu == 3 {
-            outcome.end = End::Lost(LOSS);
-        }
-    });
-    let (text, verdict) = run(&mut fake, "iterations=4", 4);
-    assert_eq!(verdict, Verdict::Fail);
-    let said = "Failed: CPU 0.3 was lost: timed out waiting for return from the call";
-    assert_eq!(text.matches(said).count(), 6, "{text}");
-    // The others' samples are complete in the scenarios that follow.
-    assert!(
-        text.contains("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t2\t"),
-        "{text}"
-    );
-    assert!(
-        !text.contains("<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t3\t"),
-        "{text}"
-    );
-    // It has no sample there, and none of them passes without it.
-    assert!(text.contains("0 passed, 0 skipped, 6 failed"), "{text}");
-    assert!(text.contains("1 CPUs lost"), "{text}");
-    for t in 2..=6 {
-        let row = std::format!("row t={t} by=tftf mpidr=0x3 valid=0 rejected=0 ");
-        assert!(text.contains(&row), "{t}: {text}");
+    let ran = run(&mut Fake::new(4).with(losing(3, 4)), "iterations=4", 4);
+    assert_eq!(ran.statuses(), [lost(3); 6]);
+    assert_eq!((ran.counts(), ran.totals.lost), ([0, 0, 6], 1));
+    for scenario in &ran.scenarios[1..] {
+        // The other CPUs' samples are complete.
+        let counts: Vec<_> = scenario.rows.iter().map(Row::valid).collect();
+        assert_eq!(counts, [4, 4, 4, 0], "{:?}", scenario.id);
+        let attempts = scenario.rows[3].attempts.as_ref();
+        assert_eq!(attempts.map(|it| it.rejected_total()), Some(0));
     }
 }
 
-/// Between two turns, while another CPU has its own.
 #[test]
-fn a_cpu_that_is_lost_out_of_turn_is_lost_all_the_same() {
+fn a_cpu_that_is_lost_in_another_ones_turn_is_lost() {
     let args = "only=susp_deep_serial iterations=4 method=warm";
-    let rounds = {
-        let mut fake = Fake::new(4).with_statistics();
-        run(&mut fake, args, 4);
-        fake.rounds
-    };
-    for round in 0..rounds {
+    let mut fake = Fake::new(4).with_statistics();
+    run(&mut fake, args, 4);
+    for round in 0..fake.rounds {
         let mut fake = Fake::new(4).with_statistics().without(2, round);
-        let (text, verdict) = run(&mut fake, args, 4);
-        assert_eq!(verdict, Verdict::Fail, "{round}: {text}");
-        assert!(text.contains("Failed: CPU 0.2 was lost"), "{round}: {text}");
-        assert!(text.contains("1 CPUs lost"), "{round}: {text}");
-        // What was reached while it was there says nothing any more.
-        assert!(!text.contains("Reached, by"), "{round}: {text}");
+        let ran = run(&mut fake, args, 4);
+        assert_eq!((ran.statuses(), ran.totals.lost), (std::vec![lost(2)], 1));
+        // States that were reached before are not those that are reached now.
+        assert!(ran.rows().all(|row| row.reached.is_none()), "{round}");
     }
 }
 
 /// Rounds with and without it are not mixed.
 #[test]
 fn a_loss_begins_a_parallel_scenario_anew() {
-    let mut fake = Fake::new(4).with(|round, cpu, outcome| {
-        if round == 3 && cpu == 3 {
-            outcome.end = End::Lost(LOSS);
-        }
-    });
-    let args = "only=susp_deep_parallel iterations=4 warmup=0";
-    let (text, verdict) = run(&mut fake, args, 4);
-    assert_eq!(verdict, Verdict::Fail);
-    assert_eq!(rt_instr(&text).len(), 3, "{text}");
-    assert!(text.contains("12 samples"), "{text}");
-    assert!(text.contains("1 lost (CPU 0.3)"), "{text}");
-    assert!(!text.contains("overlap"), "{text}");
+    let mut fake = Fake::new(4).with(losing(3, 3));
+    let ran = run(
+        &mut fake,
+        "only=susp_deep_parallel iterations=4 warmup=0",
+        4,
+    );
+    assert_eq!(ran.statuses(), [lost(3)]);
+    assert_eq!(ran.rows().filter(has_figures).count(), 3);
+    assert_eq!(ran.totals.samples, 12);
+    let counts = [Reason::Lost, Reason::Overlap, Reason::Companion].map(|it| ran.rejected(it));
+    // Two rounds of four CPUs, and three parts of the third.
+    assert_eq!(counts, [1, 0, 11]);
     // A trial, two that were kept, the loss, and all four once more.
-    assert_eq!(fake.rounds, 1 + 2 + 1 + 4, "{text}");
+    assert_eq!(fake.rounds, 1 + 2 + 1 + 4);
 }
 
 #[test]
 fn a_wake_up_before_all_are_down_spoils_the_round() {
     // Just before the first wake-up, in the same tick, and after it.
-    for (late, not_counted) in [(29, 0), (30, 4), (35, 4)] {
+    for (late, overlaps) in [(29, 0), (30, 1), (35, 1)] {
         let mut fake = Fake::new(4).with(move |round, cpu, outcome| {
             if round == 4 && cpu == 2 {
                 let down = outcome.due + late;
@@ -386,41 +476,11 @@ fn a_wake_up_before_all_are_down_spoils_the_round() {
                 outcome.stamps.0[1] = down + 120;
             }
         });
-        let (text, _) = run(&mut fake, "only=cpu_susp_parallel iterations=4", 4);
-        assert_eq!(
-            text.contains("1 overlap (CPU 0.2)"),
-            not_counted > 0,
-            "{text}"
-        );
-        let said = std::format!("16 samples, {not_counted} not counted");
-        assert!(text.contains(&said), "{text}");
+        let ran = run(&mut fake, "only=cpu_susp_parallel iterations=4", 4);
+        let totals = (ran.totals.samples, ran.totals.rejected);
+        assert_eq!(totals, (16, 4 * overlaps), "{late}");
+        assert_eq!(u64::from(ran.rejected(Reason::Overlap)), overlaps);
     }
-}
-
-#[test]
-fn no_states_no_suspend() {
-    let (text, verdict) = run_with(&mut Fake::new(2), "iterations=2", 2, &[]);
-    assert_eq!(verdict, Verdict::Pass);
-    assert!(text.contains("2 passed, 4 skipped, 0 failed"), "{text}");
-    let row = "row t=5 by=tftf mpidr=0x0 skipped=no-idle-state valid=0 ";
-    assert_eq!(text.matches(row).count(), 2, "{text}");
-    assert!(text.contains(", 1 rows skipped, "), "{text}");
-    let only = "only=cpu_susp_serial iterations=2";
-    let (_, verdict) = run_with(&mut Fake::new(2), only, 2, &[]);
-    assert_eq!(verdict, Verdict::Fail, "nothing measured is no success");
-}
-
-#[test]
-fn without_a_gic_nobody_is_suspended() {
-    let mut fake = Fake::new(2).without_gic();
-    let (text, verdict) = run_with(&mut fake, "iterations=2", 2, &STATES);
-    assert_eq!(verdict, Verdict::Pass);
-    let reason = "Skipped: no GIC: nothing could wake a suspended CPU";
-    assert_eq!(text.matches(reason).count(), 4, "{text}");
-    assert!(text.contains("Wake-up    : none: there is no GIC"));
-    assert!(text.contains("why=no-gic") && text.contains(" gic=0"));
-    let suspends = |round: &crate::measure::Round| matches!(round.action, Action::Suspend { .. });
-    assert!(!fake.asked.is_empty() && !fake.asked.iter().any(suspends));
 }
 
 #[test]
@@ -432,15 +492,4 @@ fn the_wake_pattern_is_passed_on() {
         2,
     );
     assert!(fake.asked.iter().all(|r| r.wake == WakePattern::Chain));
-}
-
-#[test]
-fn needs_grow_with_cpus_and_iterations_and_do_not_wrap() {
-    let plan = Plan::parse("").expect("the default plan");
-    let needs = Needs::of(&plan, 8).expect("a small plan");
-    assert_eq!((needs.kept, needs.rows), (160, 64));
-    let per_cpu = needs.bytes().map(|bytes| bytes / 8);
-    // With a 16 KiB stack step the whole stays below 32 KiB a CPU.
-    assert!(per_cpu.is_some_and(|bytes| bytes < 15 << 10), "{per_cpu:?}");
-    assert!(Needs::of(&plan, usize::MAX).is_none());
 }

@@ -1,50 +1,44 @@
 //! The scenario `timer_latency`.
 //!
-//! A *stretch* is one load, with the timer of one CPU or those of all; it
-//! lasts as long as was asked for. It is measured in *windows* of a second at
-//! most, each a round: nothing is printed within one, and a line after each,
-//! while the timers stand. All CPUs are on all the time.
+//! A *stretch* is one load, with the timer of one CPU or those of all; it lasts as
+//! long as the plan says. It is measured in *windows* of a second at most, each a
+//! round: nothing is printed within one, and a line after each, while the timers are
+//! stopped. All CPUs are on all the time.
 
 use core::fmt;
 
+use super::point_bench::{PointBench, how};
 use super::progress::{Progress, Stretch};
-use super::stage::{Room, Stage};
 use crate::measure::{
     Account, Action, After, End, Fault, Machine, Round, Schedule, Tally, Until, Who, Window,
 };
-use crate::model::{Failure, How, Measure, Point, Skip, Spread, Status};
-use crate::plan::{Load, Plan, TimerPlan};
+use crate::model::{Failure, Measure, Point, Skip, Spread, Status, Variant};
+use crate::plan::{Load, TimerPlan};
 
-/// What the scenario needs; None when the numbers do not fit a machine word.
-#[must_use]
-pub fn room(plan: &Plan, cpus: usize) -> Option<Room> {
-    let timer = &plan.timer;
+/// The figures of a timer: each a point.
+const FIGURES: [(Until, Measure); 2] = [
+    (Until::Entry, Measure::Entry),
+    (Until::Handler, Measure::Handler),
+];
+
+/// Returns the most points that the scenario has; one of each pair has a spread.
+pub(crate) fn points(timer: &TimerPlan, cpus: usize) -> Option<usize> {
     let hows = usize::from(timer.alone()) + usize::from(timer.all());
-    let histograms = (hows * timer.loads().count()).checked_mul(cpus)?;
-    Some(Room {
-        points: histograms.checked_mul(2)?,
-        histograms,
-        tallies: true,
-        buffer: timer.buffer(),
-        ..Room::default()
-    })
+    cpus.checked_mul(hows * timer.loads().count() * FIGURES.len())
 }
 
-/// Measures it, and writes lines as it goes on.
-///
-/// # Errors
-/// Those of `out`.
-pub fn measure<M: Machine>(
-    stage: &mut Stage<'_, M>,
-    out: &mut dyn Progress,
+/// Measures the scenario, and reports each window to `progress`.
+pub(crate) fn measure<M: Machine>(
+    bench: &mut PointBench<'_, M>,
+    progress: &mut dyn Progress,
 ) -> Result<Status, fmt::Error> {
-    let facts = stage.machine.facts();
+    let facts = bench.machine.facts();
     if facts.gic == 0 {
         return Ok(Status::Skipped(Skip::NoInterrupts));
     }
-    let mut timer = stage.plan.timer;
+    let mut timer = bench.setting.plan.timer;
     if !facts.zero && timer.leave_out(Load::Zero) {
-        out.without_zero()?;
+        progress.without_zero()?;
         if timer.loads().next().is_none() {
             return Ok(Status::Skipped(Skip::NoZero));
         }
@@ -52,21 +46,20 @@ pub fn measure<M: Machine>(
     let mut timers = Timers {
         period: facts.ticks(timer.period.into()),
         threshold: timer.threshold.map(|us| facts.ticks(us.into())),
-        lead_in: facts.ticks(200 + 10 * stage.cpus.len() as u64),
-        stage,
-        out,
+        lead_in: facts.ticks(200 + 10 * bench.setting.cpus.len() as u64),
+        timer,
+        bench,
+        progress,
     };
-    let measured = timers.run(&timer)?;
-    timers.leave();
-    Ok(match measured {
-        None => Status::Passed,
-        Some(failure) => Status::Failed(failure),
-    })
+    let measured = timers.run()?;
+    timers.power_off();
+    Ok(measured.map_or(Status::Passed, Status::Failed))
 }
 
-struct Timers<'s, 'b, M> {
-    stage: &'s mut Stage<'b, M>,
-    out: &'s mut dyn Progress,
+struct Timers<'s, 'm, M> {
+    bench: &'s mut PointBench<'m, M>,
+    progress: &'s mut dyn Progress,
+    timer: TimerPlan,
     period: u64,
     threshold: Option<u64>,
     lead_in: u64,
@@ -74,13 +67,14 @@ struct Timers<'s, 'b, M> {
 
 impl<M: Machine> Timers<'_, '_, M> {
     /// Runs all stretches, up to the first that fails.
-    fn run(&mut self, timer: &TimerPlan) -> Result<Option<Failure>, fmt::Error> {
-        let cpus = self.stage.cpus.len();
-        self.stage.asked = timer.expiries().0;
+    fn run(&mut self) -> Result<Option<Failure>, fmt::Error> {
+        let cpus = self.bench.setting.cpus.len();
+        let timer = self.timer;
+        self.bench.conditions.asked = timer.expiries().0;
         for load in timer.loads() {
             let each = (0..timer.alone_under(load, cpus)).map(Who::Only);
             for who in each.chain(timer.all().then_some(Who::All)) {
-                let failure = self.stretch(timer, load, who)?;
+                let failure = self.stretch(load, who)?;
                 if failure.is_some() {
                     return Ok(failure);
                 }
@@ -89,13 +83,8 @@ impl<M: Machine> Timers<'_, '_, M> {
         Ok(None)
     }
 
-    /// One stretch, and the points that come of it.
-    fn stretch(
-        &mut self,
-        timer: &TimerPlan,
-        load: Load,
-        who: Who,
-    ) -> Result<Option<Failure>, fmt::Error> {
+    /// Runs one stretch, and adds its points.
+    fn stretch(&mut self, load: Load, who: Who) -> Result<Option<Failure>, fmt::Error> {
         let mut window = Window {
             schedule: Schedule {
                 period: self.period,
@@ -105,65 +94,58 @@ impl<M: Machine> Timers<'_, '_, M> {
             timers: who,
             load,
         };
-        let measured = (0..self.stage.cpus.len()).filter(move |cpu| window.measures(*cpu));
+        let cpus = self.bench.setting.cpus;
+        let measured = (0..cpus.len()).filter(move |cpu| window.measures(*cpu));
         for cpu in measured.clone() {
-            if let Some(tally) = self.stage.machine.tally(cpu) {
+            if let Some(tally) = self.bench.machine.tally(cpu) {
                 tally.reset();
             }
         }
-        let (total, most) = timer.expiries();
+        let (total, most) = self.timer.expiries();
         let mut stretch = Stretch {
-            frequency: self.stage.machine.facts().frequency,
+            frequency: self.bench.machine.facts().frequency,
             period: self.period,
             total,
             done: 0,
             lines: 0,
             all: Account::default(),
         };
-        let cpu = match who {
-            Who::Only(cpu) => self.stage.cpus.get(cpu),
+        let alone = match who {
+            Who::Only(cpu) => cpus.get(cpu),
             _ => None,
         };
-        self.out.begin(&stretch, cpu, load)?;
+        self.progress
+            .begin(&stretch, alone.and_then(|cpu| cpu.mpidr), load)?;
         let mut failure = None;
         while stretch.done < total && failure.is_none() {
             let expiries = most.min(total - stretch.done);
             window.schedule.expiries = expiries;
-            for cpu in measured.clone() {
-                // Whoever does not come to begin has nothing to be counted again.
-                if let Some(tally) = self.stage.machine.tally(cpu) {
-                    tally.window = Account::default();
-                }
-            }
-            self.look(window);
-            failure = self.stage.lost();
-            let (mut sum, mut least) = (Account::default(), None);
-            for cpu in measured.clone() {
-                failure = failure.or(self.fault(cpu));
-                if let Some(tally) = self.stage.machine.tally(cpu) {
-                    tally.settle();
-                    sum.merge(&tally.window);
-                    let dealt = tally.window.expiries;
-                    least = Some(least.map_or(dealt, |least: u32| least.min(dealt)));
-                }
-            }
-            // Of what failed only what was measured; else that is all.
+            let (sum, least);
+            (sum, least, failure) = self.window(window, measured.clone());
+            // After a failure, only the expiries that each CPU had.
             stretch.done += least.filter(|_| failure.is_some()).unwrap_or(expiries);
-            self.out.window(&mut stretch, &sum)?;
+            self.progress.window(&mut stretch, &sum)?;
         }
-        self.out.end(&stretch)?;
-        let how = match who {
-            Who::Only(_) => How::Alone,
-            _ => How::All,
-        };
+        self.progress.end(&stretch)?;
         for cpu in measured {
-            self.keep(cpu, how, load);
+            self.add_points(cpu, who, load);
         }
         Ok(failure)
     }
 
-    /// Runs one window.
-    fn look(&mut self, window: Window) {
+    /// Runs one window; returns the sum of the CPUs' accounts, and the least number of
+    /// expiries of a CPU.
+    fn window(
+        &mut self,
+        window: Window,
+        measured: impl Iterator<Item = usize> + Clone,
+    ) -> (Account, Option<u32>, Option<Failure>) {
+        for cpu in measured.clone() {
+            // A CPU that does not begin must not have its last account counted again.
+            if let Some(tally) = self.bench.machine.tally(cpu) {
+                tally.window = Account::default();
+            }
+        }
         let schedule = &window.schedule;
         let round = Round {
             sleep: schedule.period * u64::from(schedule.expiries),
@@ -172,25 +154,36 @@ impl<M: Machine> Timers<'_, '_, M> {
             window: Some(window),
             ..self.round()
         };
-        self.stage.machine.run(&round, self.stage.outcomes);
-        self.stage.attempts += 1;
+        let mut failure = self.bench.run(&round).err();
+        self.bench.conditions.attempts += 1;
+        let (mut sum, mut least) = (Account::default(), None);
+        for cpu in measured {
+            failure = failure.or(self.fault(cpu));
+            if let Some(tally) = self.bench.machine.tally(cpu) {
+                tally.settle();
+                sum.merge(&tally.window);
+                let dealt = tally.window.expiries;
+                least = Some(least.map_or(dealt, |least: u32| least.min(dealt)));
+            }
+        }
+        (sum, least, failure)
     }
 
-    /// A round in which nobody does anything, and all go off.
+    /// Returns a round without an action, after which all CPUs power off.
     fn round(&self) -> Round {
         Round::new(Who::All, Action::None, self.lead_in)
     }
 
-    /// Sends the CPUs off, as other scenarios expect them.
-    fn leave(&mut self) {
+    /// Powers the CPUs off, as other scenarios expect.
+    fn power_off(&mut self) {
         let round = self.round();
-        self.stage.machine.run(&round, self.stage.outcomes);
+        let _ = self.bench.run(&round);
     }
 
-    /// What went wrong with a CPU's timer in the last window.
+    /// Returns the fault of a CPU's timer in the last window, if any.
     fn fault(&mut self, cpu: usize) -> Option<Failure> {
-        let end = self.stage.outcomes.get(cpu)?.end;
-        let tally = self.stage.machine.tally(cpu)?;
+        let end = self.bench.outcomes.get(cpu)?.end;
+        let tally = self.bench.machine.tally(cpu)?;
         let fault = match tally {
             _ if end == End::Pending => Fault::Pending,
             Tally {
@@ -208,38 +201,33 @@ impl<M: Machine> Timers<'_, '_, M> {
         Some(Failure::Timer { cpu, fault })
     }
 
-    /// Keeps what a CPU's handler has found: both figures, and how the one to
-    /// the handler is spread.
-    fn keep(&mut self, cpu: usize, how: How, load: Load) {
-        let Some(tally) = self.stage.machine.tally(cpu) else {
+    /// Adds the points of a CPU's timer, the one to the handler with its spread.
+    fn add_points(&mut self, cpu: usize, who: Who, load: Load) {
+        let Some(tally) = self.bench.machine.tally(cpu) else {
             return;
         };
-        let cpu = cpu as u16;
-        let variant = load.word();
-        let settled = &tally.settled;
-        for (until, measure) in [
-            (Until::Entry, Measure::Entry),
-            (Until::Handler, Measure::Handler),
-        ] {
-            let series = settled.until(until);
-            self.stage.points.push(Point {
-                cpu,
-                how,
-                variant,
-                x: None,
-                measure,
-                per: 1,
-                figures: tally.histogram(until).summary(series.min, series.max),
-                lost: settled.overruns.into(),
-                ..Point::default()
+        for (until, measure) in FIGURES {
+            let histogram = tally.histogram(until);
+            let series = tally.settled.until(until);
+            self.bench.points.push(Point {
+                how: how(who),
+                figures: histogram.summary(series.min, series.max),
+                lost: tally.settled.overruns.into(),
+                spread: (until == Until::Handler).then(|| Spread::of(histogram)),
+                ..Point::new(cpu as u16, variant(load), measure)
             });
         }
-        self.stage.histograms.push(Spread {
-            cpu,
-            how,
-            variant,
-            measure: Measure::Handler,
-            histogram: *tally.histogram(Until::Handler),
-        });
+    }
+}
+
+/// Returns the variant that is named after a load.
+const fn variant(load: Load) -> Variant {
+    match load {
+        Load::Idle => Variant::Idle,
+        Load::Write => Variant::Write,
+        Load::Zero => Variant::Zero,
+        Load::Nontemporal => Variant::Nontemporal,
+        Load::Clean => Variant::Clean,
+        Load::Mixed => Variant::Mixed,
     }
 }

@@ -1,14 +1,14 @@
-//! What wakes CPUs from states that stop their own timers: the timer frame, or
-//! an awake helper. Neither is relied on before a trial has shown that it does.
+//! The wake-up sources for states that stop the CPUs' own timers: the timer frame, or
+//! an awake helper. Neither is used before a good trial.
 
-use arrayvec::ArrayVec;
+use alloc::vec::Vec;
 
 use super::states::Chosen;
-use crate::board::{Cpu, IDLE_STATES_MAX, NoFrame, TimerFrame};
+use crate::board::{NoFrame, TimerFrame};
 use crate::measure::{
     Cause, End, Loss, Machine, Outcome, Reason, Rejection, Round, Step, Waker, Who,
 };
-use crate::model::{Failure, Skip};
+use crate::model::{Cpu, Failure, Skip, WakeSource};
 
 /// Sleep of a trial in microseconds: longer than a way down takes.
 const SLEEP_US: u64 = 10_000;
@@ -18,9 +18,7 @@ const QUIET_US: u64 = 1_000;
 const TRIES: u32 = 6;
 /// CPUs that are tried from each state, until one is good.
 const CPUS: usize = 3;
-/// States that are tried at most: the board's, and two of the user's.
-const STATES: usize = IDLE_STATES_MAX + 2;
-/// How a CPU is lost that nothing wakes.
+/// The loss of a CPU that nothing wakes.
 const ASLEEP: Loss = Loss {
     step: Step::Finish,
     cause: Cause::Timeout,
@@ -29,44 +27,39 @@ const ASLEEP: Loss = Loss {
 /// The wake-up sources that trials have shown to work.
 #[derive(Clone, Debug)]
 pub struct Wakers {
-    /// Whether there is a GIC: without one no interrupt wakes a CPU.
+    /// True with a GIC: without one no interrupt wakes a CPU.
     has_gic: bool,
-    /// The timer frame, where it woke the lead from each state, or why it is not
-    /// relied on.
+    /// The timer frame, if it woke the lead from each state, or the reason why it is
+    /// not used.
     pub frame: Result<TimerFrame, NoFrame>,
     /// The states from which an SGI has woken a CPU, the shallowest first.
-    pub proven: ArrayVec<u32, STATES>,
+    pub proven: Vec<u32>,
     /// The states that the firmware refuses: no CPU enters them.
-    refused: ArrayVec<u32, STATES>,
+    refused: Vec<u32>,
     /// The CPU, by index, that an SGI woke last.
     pub woken: Option<usize>,
     /// The CPU, by index, whose SGI woke the lead.
     pub woke_lead: Option<usize>,
-    /// Why other states are not used.
+    /// The reason why other states are not used.
     failed: Option<Skip>,
-    /// What was wrong with the last trial, where none of a CPU was good.
+    /// The failure of the last trial of a CPU of which none was good.
     wrong: Option<Failure>,
 }
 
 impl Wakers {
-    /// Tries `states`, the shallowest first; none where no state stops a timer.
+    /// Tries `states`, the shallowest first.
     ///
     /// A CPU that is not the lead goes first, while the lead is awake and waits
     /// for a bounded time. A CPU that an SGI does not wake is lost, and no CPU
     /// enters that state, or a deeper one, again. The lead goes last.
-    pub fn try_out<M: Machine>(
-        machine: &mut M,
-        cpus: &[Cpu],
-        outcomes: &mut [Outcome],
-        states: &[Chosen],
-    ) -> Self {
+    pub fn try_out<M: Machine>(machine: &mut M, cpus: &[Cpu], states: &[Chosen]) -> Self {
         let facts = machine.facts();
         let lead = facts.lead;
         let mut wakers = Self {
             has_gic: facts.gic != 0,
             frame: facts.frame.and(Err(NoFrame::NotTried)),
-            proven: ArrayVec::new(),
-            refused: ArrayVec::new(),
+            proven: Vec::with_capacity(states.len()),
+            refused: Vec::with_capacity(states.len()),
             woken: None,
             woke_lead: None,
             failed: None,
@@ -82,20 +75,17 @@ impl Wakers {
         wakers.frame = facts.frame;
         let mut trial = Trial {
             machine,
-            outcomes,
+            outcomes: alloc::vec![Outcome::default(); cpus.len()],
             cpus,
             wrong: None,
         };
         for state in states {
             match trial.of_another(*state) {
-                // There is room for all states, here and below.
                 Ok(Some(cpu)) => {
                     wakers.woken = Some(cpu);
-                    let _ = wakers.proven.try_push(state.power_state);
+                    wakers.proven.push(state.power_state);
                 }
-                Ok(None) => {
-                    let _ = wakers.refused.try_push(state.power_state);
-                }
+                Ok(None) => wakers.refused.push(state.power_state),
                 Err(why) => {
                     wakers.failed = Some(why);
                     break;
@@ -113,7 +103,7 @@ impl Wakers {
         wakers
     }
 
-    /// Tries the lead: by the timer frame, while that is not known to fail.
+    /// Tries the lead: by the timer frame, until a trial of that fails.
     fn try_lead<M: Machine>(
         &mut self,
         trial: &mut Trial<'_, M>,
@@ -123,7 +113,7 @@ impl Wakers {
             match trial.of_lead(state, Waker::FrameTrial) {
                 Ok(_) => return Ok(()),
                 Err((Skip::SgiDidNotWake { .. }, helper)) => {
-                    // The helper's SGI did.
+                    // The helper's SGI woke the lead.
                     self.frame = Err(NoFrame::DidNotWake);
                     self.woke_lead = Some(helper);
                     return Ok(());
@@ -136,22 +126,30 @@ impl Wakers {
         Ok(())
     }
 
-    /// Takes back that this state and deeper ones can be used.
+    /// Excludes this state and deeper ones.
     fn give_up(&mut self, state: u32, why: Skip) {
         let place = self.proven.iter().position(|proven| *proven == state);
         self.proven.truncate(place.unwrap_or(0));
         self.failed.get_or_insert(why);
     }
 
-    /// What was wrong with the trials, where `skip` says that none was good.
+    /// Returns the failure of the trials, if `skip` is that none was good.
     pub(crate) fn fault(&self, skip: Skip) -> Option<Failure> {
         self.wrong.filter(|_| matches!(skip, Skip::NotTried { .. }))
     }
 
-    /// Why no CPU is suspended to this state, if so: there is none, or nothing
-    /// wakes a CPU from it.
-    #[must_use]
-    pub fn skip(&self, state: Option<Chosen>) -> Option<Skip> {
+    /// Returns the wake-up source of a scenario.
+    pub(crate) fn source(&self, timers_stop: bool) -> WakeSource {
+        match self.frame {
+            _ if !timers_stop => WakeSource::OwnTimers,
+            Ok(_) => WakeSource::Frame,
+            Err(_) => WakeSource::Helper,
+        }
+    }
+
+    /// Returns the reason why no CPU is suspended to this state, if any: there is no
+    /// state, or nothing wakes a CPU from it.
+    pub(crate) fn skip(&self, state: Option<Chosen>) -> Option<Skip> {
         match state {
             _ if !self.has_gic => Some(Skip::NoGic),
             None => Some(Skip::NoIdleState),
@@ -162,7 +160,7 @@ impl Wakers {
         }
     }
 
-    /// What wakes the CPUs of a round from a state that stops their timers;
+    /// Returns the interrupt that wakes CPUs from a state that stops their timers;
     /// `helper` is the CPU that stays awake in rounds of several CPUs.
     pub(crate) fn waker<M: Machine>(
         &self,
@@ -175,13 +173,13 @@ impl Wakers {
         match who {
             Who::Only(cpu) if cpu != lead => Waker::Helper(lead),
             _ if self.frame.is_ok() => Waker::Frame,
-            // A lost helper is one that the machine lets no CPU depend on.
+            // No CPU depends on a helper that the machine does not have.
             Who::Only(_) => Waker::Helper(helper_of(machine, cpus, lead).unwrap_or(cpus.len())),
             Who::All | Who::First(_) => Waker::Helper(helper.unwrap_or(lead)),
         }
     }
 
-    /// The helpers of a parallel scenario, one for each time that it is measured:
+    /// Returns the helpers of a parallel scenario, one for each time that it is measured:
     /// the lead, and a CPU of another cluster, or else of the same. So each CPU
     /// has a row. None stands for no helper.
     pub(crate) fn placements<M: Machine>(
@@ -198,8 +196,8 @@ impl Wakers {
     }
 }
 
-/// The CPU that stays awake for another one: of another cluster where there is
-/// one, as a CPU that is on keeps up its cluster.
+/// Returns the CPU that stays awake for another one: of another cluster if possible, as
+/// a CPU that is on keeps up its cluster.
 fn helper_of<M: Machine>(machine: &M, cpus: &[Cpu], of: usize) -> Option<usize> {
     let own = cpus.get(of)?.cluster;
     let others = || (0..cpus.len()).filter(|cpu| *cpu != of && !machine.is_lost(*cpu));
@@ -210,15 +208,15 @@ fn helper_of<M: Machine>(machine: &M, cpus: &[Cpu], of: usize) -> Option<usize> 
 /// Trials, one after another.
 struct Trial<'t, M> {
     machine: &'t mut M,
-    outcomes: &'t mut [Outcome],
+    outcomes: Vec<Outcome>,
     cpus: &'t [Cpu],
-    /// What was wrong with the last one, where none of a CPU was good.
+    /// The failure of the last one of a CPU of which none was good.
     wrong: Option<Failure>,
 }
 
 impl<M: Machine> Trial<'_, M> {
     /// Tries CPUs that are not the lead, which wakes them, until one is woken
-    /// from this state, and returns it; None where the firmware refuses the state
+    /// from this state, and returns it; None if the firmware refuses the state
     /// to all that were tried. After an SGI that did not wake its CPU no other
     /// CPU enters the state.
     fn of_another(&mut self, state: Chosen) -> Result<Option<usize>, Skip> {
@@ -266,8 +264,8 @@ impl<M: Machine> Trial<'_, M> {
         Err(last)
     }
 
-    /// Whether `waker` wakes the CPU from this state; no, where the firmware
-    /// refuses it: then no CPU enters it.
+    /// Returns true if `waker` wakes the CPU from this state; false if the firmware
+    /// refuses it, so that no CPU enters it.
     fn run(&mut self, cpu: usize, waker: Waker, state: Chosen) -> Result<bool, Skip> {
         let facts = self.machine.facts();
         let mut round = Round {
@@ -276,14 +274,15 @@ impl<M: Machine> Trial<'_, M> {
             waker,
             ..Round::new(Who::Only(cpu), state.action(), facts.ticks(200))
         };
-        let (mpidr, power_state) = (self.cpus[cpu].mpidr, state.power_state);
+        let mpidr = self.cpus[cpu].mpidr.unwrap_or_default();
+        let power_state = state.power_state;
         let helper = waker.helper();
         let mut slept = 0;
         for _ in 0..TRIES {
             if helper.is_some_and(|helper| self.machine.is_lost(helper)) {
                 break;
             }
-            self.machine.run(&round, self.outcomes);
+            self.machine.run(&round, &mut self.outcomes);
             slept = round.sleep;
             let outcome = self.outcomes[cpu];
             match outcome.end {

@@ -5,7 +5,10 @@
 //! the cache on the CPUs that Arm made, and whatever a hypervisor makes of it
 //! in a guest.
 
+use alloc::collections::BTreeMap;
+use alloc::string::String;
 use core::fmt;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// Levels that CLIDR_EL1 has room for.
 pub const LEVELS: usize = 7;
@@ -94,6 +97,36 @@ impl Key {
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "l{}{}", u64::from(self.0), self.1.suffix())
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl Serialize for Caches {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_map(self.iter().map(|cache| (cache.key(), cache.bytes)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Caches {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let mut caches = Self::default();
+        for (key, bytes) in BTreeMap::<String, u64>::deserialize(from)? {
+            let cache = Cache::from_key(&key, bytes);
+            let Cache { level, kind, .. } = cache.ok_or_else(|| de::Error::custom("no cache"))?;
+            // A key's level is one of 1 to 7.
+            let place = usize::from(level) - 1;
+            match kind {
+                Kind::Instruction => caches.instruction[place] = bytes,
+                Kind::Data | Kind::Unified => caches.data[place] = bytes,
+            }
+            caches.unified |= u8::from(kind == Kind::Unified) << place;
+        }
+        Ok(caches)
     }
 }
 

@@ -1,9 +1,12 @@
 //! Errata by which a read of the system counter may be wrong.
 
+use serde::{Deserialize, Serialize};
+
 /// An erratum of a CPU or a SoC. The counter is then read twice in a row, where
 /// Linux's driver reads until a value holds: in a timed region there is no room
 /// for a loop, so that a pair of reads may have to be rejected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum CounterErratum {
     /// Cortex-A73, 858921: a read is wrong while bit 32 changes.
     CortexA73,

@@ -1,12 +1,16 @@
 //! Vocabulary of the specifications: PSCI, SMCCC, PMF, PSCI_STAT, caches, counters.
 
+pub mod bump;
 pub mod caches;
 pub mod counter;
+pub mod hex;
 pub mod pmf;
 pub mod prose;
 pub mod psci;
 pub mod region;
 pub mod smccc;
+pub(crate) mod sort;
 pub mod stat;
 pub mod ticks;
+pub mod timer;
 pub mod words;

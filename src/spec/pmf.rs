@@ -6,9 +6,11 @@
 //! says so: [`Stamps::check`] decides by time and order alone.
 
 use core::fmt;
+use serde::{Deserialize, Serialize};
 
 /// The capture points of TF-A's runtime instrumentation, by timestamp ID.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Stamp {
     /// 0: entry of every PSCI call.
@@ -48,7 +50,8 @@ impl Stamp {
 }
 
 /// The function ID under which the firmware answers GET_TIMESTAMP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Interface {
     /// Vendor-specific EL3 range: TF-A 2.11 and later.
     VendorEl3,
@@ -98,7 +101,8 @@ impl fmt::Display for Interface {
 }
 
 /// Why GET_TIMESTAMP gave no timestamp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ReadError {
     /// -1: the firmware has no such function.
     NotImplemented,

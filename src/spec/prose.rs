@@ -5,13 +5,14 @@
 //! of 512 CPUs does not fit on a line. What has a fixed shape (tables,
 //! records, TFTF's lines) does not come through here.
 
+use alloc::string::String;
 use core::fmt::{self, Write};
 
 /// The widest line.
 pub const COLUMNS: usize = 120;
 
 /// Running text, broken into lines between words.
-pub(crate) struct Prose<'w> {
+struct Prose<'w> {
     out: &'w mut dyn Write,
     /// Blanks that a line after the first begins with.
     indent: usize,
@@ -30,7 +31,7 @@ pub(crate) fn paragraph(
     out: &mut dyn Write,
     lead: &str,
     indent: usize,
-    text: &mut dyn FnMut(&mut Prose<'_>) -> fmt::Result,
+    text: &dyn fmt::Display,
 ) -> fmt::Result {
     out.write_str(lead)?;
     let mut prose = Prose {
@@ -41,7 +42,7 @@ pub(crate) fn paragraph(
         word: [0; COLUMNS],
         len: 0,
     };
-    text(&mut prose)?;
+    write!(prose, "{text}")?;
     prose.place_word()?;
     prose.out.write_char('\n')
 }
@@ -87,6 +88,12 @@ impl Write for Prose<'_> {
         }
         Ok(())
     }
+}
+
+/// Adds to a text: at each call shorter code than a text of its own.
+pub(crate) fn append(text: &mut String, more: fmt::Arguments<'_>) {
+    // A String takes all.
+    let _ = text.write_fmt(more);
 }
 
 /// Writes a character so many times.
@@ -291,12 +298,10 @@ pub(crate) fn listed<T: fmt::Display>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::String;
 
     fn prose(lead: &str, indent: usize, text: &str) -> String {
         let mut out = String::new();
-        paragraph(&mut out, lead, indent, &mut |prose| prose.write_str(text))
-            .expect("a String takes all");
+        paragraph(&mut out, lead, indent, &text).expect("a String takes all");
         out
     }
 

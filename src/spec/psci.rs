@@ -6,7 +6,7 @@
 
 use core::fmt;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use smccc::psci::Error;
 
 use crate::spec::words::words;
@@ -17,7 +17,7 @@ use crate::spec::words::words;
 pub const AFFINITY_MASK: u64 = 0xff_00ff_ffff;
 
 /// A PSCI return code (section 5.2.2), printed by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReturnCode(pub i32);
 
 impl From<Error> for ReturnCode {
@@ -74,8 +74,7 @@ pub enum WrongLevel {
 words! {
     /// The layout of `power_state` (section 5.4.2), by bit 1 of
     /// PSCI_FEATURES(CPU_SUSPEND).
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Default)]
     pub enum StateFormat, name {
         /// StateID in bits 15:0, type in bit 16, power level in bits 25:24.
         #[default]

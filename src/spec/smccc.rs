@@ -5,6 +5,7 @@
 //! these calls. PSCI_FEATURES(SMCCC_VERSION) lists version 1.1 and later ones alone.
 
 use core::fmt;
+use serde::{Deserialize, Serialize};
 
 use smccc::arch::Version;
 use smccc::psci;
@@ -45,7 +46,7 @@ pub fn is_kvm(answer: [u64; 4]) -> bool {
 }
 
 /// The software that handles PSCI's calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Service {
     /// The UID as W0 to W3 have it, the first byte lowest.
     pub uid: [u32; 4],

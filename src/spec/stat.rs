@@ -6,6 +6,8 @@
 //! statistics are read just before and just after a suspend that is no
 //! sample, as these calls warm the firmware's caches. What rose was reached.
 
+use serde::{Deserialize, Serialize};
+
 /// States on a [`Ladder`].
 pub const RUNGS: usize = 4;
 
@@ -98,7 +100,7 @@ impl Rise {
 }
 
 /// The state that a CPU reached, and the one that was due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reached {
     /// The deepest state whose count rose; None: none did.
     pub state: Option<u32>,

@@ -65,6 +65,18 @@ impl Clock {
         self.scaled(1, 1_000_000_000_000)
     }
 
+    /// Returns a duration in a sentence, with its unit.
+    #[must_use]
+    pub const fn span(self, ticks: u64) -> Span {
+        Span(Unit(self), ticks)
+    }
+
+    /// Returns the durations from one to another in a sentence.
+    #[must_use]
+    pub const fn range(self, (least, most): (u64, u64)) -> Range {
+        Range(self.span(least), self.span(most))
+    }
+
     fn scaled(self, ticks: u64, per_second: u64) -> Option<u64> {
         if !self.is_known() {
             return None;
@@ -88,7 +100,7 @@ impl fmt::Display for Hundredths {
 }
 
 /// The unit of figures.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Unit(pub(crate) Clock);
 
 impl Unit {
@@ -99,18 +111,18 @@ impl Unit {
 
     /// A figure in a sentence, with its unit.
     pub(crate) fn span(self, ticks: u64) -> Span {
-        Span(self, ticks)
+        self.0.span(ticks)
     }
 
     /// The durations from one to another.
-    pub(crate) fn range(self, (least, most): (u64, u64)) -> Range {
-        Range(self.span(least), self.span(most))
+    pub(crate) fn range(self, range: (u64, u64)) -> Range {
+        self.0.range(range)
     }
 }
 
 /// A duration in a sentence.
-#[derive(Clone, Copy)]
-pub(crate) struct Span(Unit, u64);
+#[derive(Clone, Copy, Debug)]
+pub struct Span(Unit, u64);
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -125,8 +137,8 @@ impl fmt::Display for Span {
 }
 
 /// A duration, or two with what lies between.
-#[derive(Clone, Copy)]
-pub(crate) struct Range(pub(crate) Span, pub(crate) Span);
+#[derive(Clone, Copy, Debug)]
+pub struct Range(Span, Span);
 
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -6,18 +6,21 @@ use psci_bench::measure::Tally;
 use psci_bench::scenario::Needs;
 use psci_bench::spec::region::Region;
 
+use crate::machine::allocator::HEAP;
 use crate::machine::boot::{exception, layout};
 use crate::machine::ending::{give_up, refuse};
-use crate::machine::memory::arena::Arena;
 use crate::machine::memory::mmio::Registers;
 use crate::machine::memory::stacks;
 use crate::machine::memory::tables::{BLOCK, MapError, PAGE, Pages, TranslationTables};
 use crate::machine::round::channel::CpuChannel;
 use crate::machine::round::lead::CpuState;
 
-/// The working memory, in parts.
+/// The error of a plan whose size overflows.
+pub const TOO_LARGE: &str = "iterations= or footprint= is too large for this many CPUs";
+
+/// The parts of the working memory that are not the heap's.
 pub struct Memory {
-    pub arena: Arena,
+    /// The CPUs' stress buffers.
     pub buffers: Pages,
     /// Memory for the CPUs' stacks, not yet mapped.
     pub stacks: Room,
@@ -70,7 +73,7 @@ fn device_tables(last: u64, region: Region) -> u64 {
     tables
 }
 
-/// Finds and maps the working memory.
+/// Finds and maps the working memory, and gives a part of it to the heap.
 pub fn working_memory(
     tables: &mut TranslationTables,
     board: &Board<'_>,
@@ -81,13 +84,11 @@ pub fn working_memory(
     let cpus = board.cpu_count as u64;
     let per_cpu = stacks::BYTES_PER_CPU
         + (size_of::<CpuChannel>() + size_of::<Cpu>() + size_of::<CpuState>()) as u64;
-    let data = needs.bytes().map(|bytes| (bytes + dirty) as u64);
+    let data = (needs.heap as u64).checked_add((dirty + needs.tallies * size_of::<Tally>()) as u64);
     let buffers = needs.buffer.checked_mul(cpus);
-    let tallies = (needs.tallies * size_of::<Tally>()) as u64;
-    let data = data.zip(buffers);
-    let data = data.and_then(|(d, b)| d.checked_add(b)?.checked_add(tallies));
+    let data = data.zip(buffers).and_then(|(d, b)| d.checked_add(b));
     let Some(size) = data.and_then(|d| d.checked_add(cpus * per_cpu + 5 * PAGE)) else {
-        refuse(&"iterations= or footprint= is too large for this many CPUs");
+        refuse(&TOO_LARGE);
     };
     // Tables for all of it: of level 3, and one of each level above where it
     // begins or ends.
@@ -118,11 +119,8 @@ pub fn working_memory(
     let stacks = room.split_off(cpus * stacks::BYTES_PER_CPU);
     let mut pages = mapped(Pages::map(tables, room));
     let buffers = pages.split_off(needs.buffer * cpus);
-    Memory {
-        arena: Arena::new(pages),
-        buffers,
-        stacks,
-    }
+    HEAP.add(pages.into_bytes());
+    Memory { buffers, stacks }
 }
 
 /// Returns the working memory, or ends the run.
@@ -130,20 +128,5 @@ pub fn mapped<T>(memory: Result<T, MapError>) -> T {
     match memory {
         Ok(memory) => memory,
         Err(error) => give_up(&format_args!("working memory: {error}")),
-    }
-}
-
-/// The error of an arena that is too small.
-pub const TOO_SMALL: &str = "working memory was sized too small";
-
-/// Takes a slice of the arena, which was sized for it, or ends the run.
-pub fn take<T>(
-    memory: &mut Memory,
-    count: usize,
-    make: impl FnMut(usize) -> T,
-) -> &'static mut [T] {
-    match memory.arena.take_slice(count, make) {
-        Some(slice) => slice,
-        None => give_up(&TOO_SMALL),
     }
 }

@@ -1,25 +1,28 @@
 //! Setting the machine up by its device tree: memory, CPUs, GIC, timer, firmware. A part
 //! that lacks ends the run by name.
 
-use core::fmt::Write;
+use alloc::string::ToString;
+use alloc::vec;
+use alloc::vec::Vec;
 use core::sync::atomic::AtomicU64;
 
 use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog};
-use psci_bench::measure::{Counter, Facts, Outcome, Tally};
-use psci_bench::model::{Point, Row, Run, Spread, Verdict};
+use psci_bench::measure::{Counter, Facts, Tally};
+use psci_bench::model::{self as model, Head, Run};
 use psci_bench::output;
 use psci_bench::plan::Plan;
-use psci_bench::scenario::{Needs, Workspace};
+use psci_bench::scenario::Needs;
 use psci_bench::spec::pmf::{Interface, ReadError};
 use psci_bench::spec::psci::ReturnCode;
 use psci_bench::spec::region::Region;
 use psci_bench::spec::ticks::Clock;
 use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
 
-use super::memory::{self, Memory, TOO_SMALL, mapped, take};
+use super::memory::{self, Memory, TOO_LARGE, mapped};
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::firmware::Firmware;
 use crate::machine::call::overhead;
+use crate::machine::console::Console;
 use crate::machine::cpu::{cycle_counter, registers};
 use crate::machine::ending::{give_up, refuse};
 use crate::machine::gic::controller::Gic;
@@ -28,7 +31,7 @@ use crate::machine::memory::stacks::CpuStack;
 use crate::machine::memory::stress::StressBuffer;
 use crate::machine::memory::tables::TranslationTables;
 use crate::machine::round::channel::{self, CpuChannel};
-use crate::machine::round::lead::{CpuState, Lead};
+use crate::machine::round::lead::Lead;
 use crate::machine::round::lead_watch::{LeadWatch, WATCHDOG_S};
 use crate::machine::round::participant::{self, Participant, RoundParts};
 use crate::machine::round::sgi_waker::SgiWaker;
@@ -38,31 +41,21 @@ use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
 use crate::machine::watchdog::Watchdog;
 
+/// Version of the records' format.
+const FORMAT: u32 = 2;
+
 /// The machine, ready to measure.
 pub struct Ready {
     lead: Lead,
-    facts: Facts,
-    cpus: &'static [Cpu],
-    labels: LabelSource,
-    workspace: Workspace<'static>,
+    run: Run,
 }
 
 impl Ready {
     /// Runs all that the plan asks for.
-    pub fn run<W: Write>(mut self, board: &Board<'_>, plan: &Plan, out: &mut W) -> Option<Verdict> {
-        let run = Run {
-            facts: &self.facts,
-            plan,
-            model: board.model,
-            cpus: self.cpus,
-            labels: self.labels,
-            identity: channel::identity_of,
-            version: env!("CARGO_PKG_VERSION"),
-        };
-        let states = &board.idle_states;
-        let verdict = output::run_all(&mut self.lead, &run, states, self.workspace, out);
+    pub fn run(mut self, board: &Board<'_>) {
+        // The console never fails, and the closing line has the verdict.
+        let _ = output::run_all(&mut self.lead, self.run, &board.idle_states, &mut Console);
         self.lead.dismiss_all();
-        verdict.ok()
     }
 }
 
@@ -73,8 +66,8 @@ pub fn prepare(
     plan: &Plan,
     used: [Region; 2],
 ) -> Ready {
-    let Some(needs) = Needs::of(plan, board.cpu_count) else {
-        refuse(&"iterations= or footprint= is too large for this many CPUs");
+    let Some(needs) = Needs::of(plan, board.cpu_count, board.idle_states.len()) else {
+        refuse(&TOO_LARGE);
     };
     let firmware = Firmware::new(board.conduit);
     let is_kvm_guest = firmware.is_kvm_host(firmware.smccc_version());
@@ -83,7 +76,7 @@ pub fn prepare(
     let dirty = plan.dirty_bytes(outer_cache);
     let mut memory = memory::working_memory(&mut tables, board, &needs, dirty, used);
     memory::map_devices(&mut tables, board);
-    let (cpus, labels) = cpus(&mut memory, board);
+    let (cpus, labels) = cpus(board);
     let own = registers::mpidr();
     let Some(lead) = cpus.iter().position(|c| c.mpidr == own) else {
         refuse(&format_args!(
@@ -91,9 +84,7 @@ pub fn prepare(
         ));
     };
     let dirty_lines = DirtyLines {
-        words: take(&mut memory, dirty / size_of::<AtomicU64>(), |_| {
-            AtomicU64::new(0)
-        }),
+        words: list(dirty / size_of::<AtomicU64>(), |_| AtomicU64::new(0)),
         words_per_line: registers::words_per_line(),
     };
     let channels = channels(&mut tables, &mut memory, cpus, &needs);
@@ -109,19 +100,33 @@ pub fn prepare(
         outer_cache,
         ..find_facts(own, board)
     };
-    let states = take(&mut memory, cpus.len(), |_| CpuState::Off);
-    Ready {
-        lead: Lead::new(own, facts, cpus, states),
-        facts,
-        cpus,
+    let head = Head {
+        format: FORMAT,
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        model: board.model.to_string(),
         labels,
-        workspace: workspace(&mut memory, &needs),
+        cpus: cpus.len() as u16,
+    };
+    Ready {
+        lead: Lead::new(own, facts, cpus),
+        run: Run {
+            head: Some(head),
+            facts: Some(facts),
+            plan: Some(*plan),
+            cpus: cpus.iter().map(model::Cpu::from).collect(),
+            ..Run::default()
+        },
     }
 }
 
+/// Returns a list that is never freed.
+fn list<T>(len: usize, make: impl FnMut(usize) -> T) -> &'static mut [T] {
+    (0..len).map(make).collect::<Vec<T>>().leak()
+}
+
 /// Returns the CPUs of the board, and the source of their labels.
-fn cpus(memory: &mut Memory, board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
-    let cpus = take(memory, board.cpu_count, |_| Cpu::default());
+fn cpus(board: &Board<'_>) -> (&'static [Cpu], LabelSource) {
+    let cpus = vec![Cpu::default(); board.cpu_count].leak();
     match board.cpus(registers::mpidr_counts_threads(), cpus) {
         Ok(labels) => (cpus, labels),
         Err(error) => refuse(&format_args!("device tree: {error}")),
@@ -136,20 +141,14 @@ fn channels(
     cpus: &[Cpu],
     needs: &Needs,
 ) -> &'static [CpuChannel] {
-    let mut tallies = take(memory, needs.tallies, |_| Tally::new()).iter_mut();
-    let Memory {
-        arena,
-        buffers,
-        stacks,
-    } = memory;
-    let channels = arena.take_slice(cpus.len(), |index| {
-        let stack = mapped(CpuStack::map(tables, stacks));
-        let buffer = StressBuffer::new(buffers.split_off(needs.buffer));
+    let mut tallies = list(needs.tallies, |_| Tally::new()).iter_mut();
+    list(cpus.len(), |index| {
+        let stack = mapped(CpuStack::map(tables, &mut memory.stacks));
+        let buffer = StressBuffer::new(memory.buffers.split_off(needs.buffer));
         // A hypervisor may give memory at the first access only.
         buffer.write(buffer.region().size);
         CpuChannel::new(index, cpus[index].mpidr, stack, buffer, tallies.next())
-    });
-    channels.unwrap_or_else(|| give_up(&TOO_SMALL))
+    })
 }
 
 /// Opens counter, timer and interrupt controller.
@@ -284,18 +283,5 @@ fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
         outer_cache: None,
         own: channel::identity_of(channel.index).unwrap_or_default(),
         overheads: overhead::measure_overheads(path, firmware, channel.mpidr()),
-    }
-}
-
-/// Takes the buffers of the plan.
-fn workspace(memory: &mut Memory, needs: &Needs) -> Workspace<'static> {
-    Workspace {
-        outcomes: take(memory, needs.outcomes, |_| Outcome::default()),
-        firsts: take(memory, needs.outcomes, |_| Outcome::default()),
-        kept: take(memory, needs.kept, |_| Outcome::default()),
-        column: take(memory, needs.column, |_| 0),
-        rows: take(memory, needs.rows, |_| Row::default()),
-        points: take(memory, needs.points, |_| Point::default()),
-        histograms: take(memory, needs.histograms, |_| Spread::default()),
     }
 }

@@ -2,13 +2,15 @@
 
 #![allow(dead_code, reason = "each test program uses its own part of it")]
 
+mod fields;
+
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use object::{Object, ObjectSymbol};
 use psci_bench::model::Verdict;
-use psci_bench::record::parse::Record;
+use psci_bench::record::{self, RunBuilder};
 use xtask::board::firmware_kind::Firmware;
 use xtask::board::{self, Board, Conduit, Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
@@ -200,7 +202,7 @@ pub fn assemble(source: &str, symbols: &[(&str, u32)]) -> Vec<u8> {
 /// The fields of one record.
 pub type Fields = BTreeMap<String, String>;
 
-/// The records of a log: both copies, merged by what they are about.
+/// The records of a log.
 pub struct Log {
     /// The log as text, CR LF as LF.
     pub text: String,
@@ -208,30 +210,19 @@ pub struct Log {
 }
 
 impl Log {
-    /// Reads the log, each of whose records must be sound and come twice.
+    /// Reads the log, each of whose records must be sound and come once.
     pub fn new(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
-        let mut copies = [Vec::new(), Vec::new()];
-        let mut copy = 0;
-        let lines = text.lines().map(str::as_bytes);
-        for record in lines.flat_map(Record::all_in) {
-            let record = record.unwrap_or_else(|error| panic!("a bad record: {error:?}"));
-            if record.seq == 0 && !copies[copy].is_empty() {
-                copy += 1;
-            }
-            let fields: Fields = record
-                .fields()
-                .map(|(key, value)| (key.to_string(), value.to_string()))
-                .collect();
-            copies[copy].push((record.kind.word().to_string(), fields));
+        let mut run = RunBuilder::default();
+        let lines = text.lines().map(str::as_bytes).flat_map(record::pieces);
+        for (place, line) in lines.enumerate() {
+            let numbered = record::parse(line)
+                .unwrap_or_else(|error| panic!("a bad record: {error:?} in\n{text}"));
+            assert_eq!(numbered.seq as usize, place, "a record is lost in\n{text}");
+            run.add(numbered.record);
         }
-        let [first, second] = copies;
-        assert!(!first.is_empty(), "no records in\n{text}");
-        assert_eq!(first, second, "the two copies of the records differ");
-        let mut records: BTreeMap<String, Vec<Fields>> = BTreeMap::new();
-        for (kind, fields) in first {
-            records.entry(kind).or_default().push(fields);
-        }
+        let records = fields::of_run(&run.run());
+        assert!(records.contains_key("run"), "no records in\n{text}");
         Self { text, records }
     }
 

@@ -22,8 +22,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
-use psci_bench::plan::ScenarioId;
-use psci_bench::record::line::{FORMAT, Recorder, Type};
+use psci_bench::measure::Summary;
+use psci_bench::model::{Cpu, Instant as Moment, Row, Run, Sample, Scenario};
+use psci_bench::plan::{Plan, Records, ScenarioId};
+use psci_bench::record::Writer;
+
+#[path = "../tests/support/made_up_run.rs"]
+#[allow(dead_code, reason = "other programs use the rest")]
+mod made_up_run;
 
 /// With this as its first argument the program is one that makes a report.
 const CHILD: &str = "--make-report";
@@ -163,109 +169,81 @@ impl fmt::Write for Uart {
     }
 }
 
-/// Writes the log, and gives the number of its samples: each CPU has as many
-/// in each scenario.
+/// Writes the log, and returns the number of its samples: each CPU has as many in
+/// each scenario.
 fn write_log(path: &Path, options: &Options) -> Result<u64, fmt::Error> {
     let file = File::create(path).map_err(|_| fmt::Error)?;
     let mut out = Uart(BufWriter::with_capacity(1 << 20, file));
     let tests = ScenarioId::SUITE;
     let each = options.samples.div_ceil(options.cpus * tests.len() as u64);
-    writeln!(out, "\npsci-bench 0.0.0\n  Board      : made up")?;
-    for _ in 0..2 {
-        let mut to = Recorder::new(&mut out);
-        head(&mut to, options, each);
-        for (place, test) in (1..).zip(tests) {
-            to.begin(Type::Test, &format_args!("t={place} by=tftf "));
-            to.word("tag", test.tag());
-            to.word("status", "passed");
-            to.number("pmf", 1);
-            to.numbers("asked attempts sleep trials", &[each, each, 312_500, 1]);
-            to.finish();
-            for cpu in 0..options.cpus {
-                row(&mut to, place, cpu, each);
-            }
-        }
-        to.end()?;
-        writeln!(out)?;
-    }
     let samples = each * options.cpus * tests.len() as u64;
-    writeln!(
-        out,
-        "psci-bench: PASS ({} passed, 0 skipped, 0 failed; {samples} samples, 0 not counted, 0 rows skipped, 0 CPUs lost)",
-        tests.len()
-    )?;
+    writeln!(out, "\npsci-bench 0.0.0\n  Board      : made up")?;
+    let cpus = u16::try_from(options.cpus).map_err(|_| fmt::Error)?;
+    let mut run = Run {
+        cpus: (0..cpus).map(cpu).collect(),
+        plan: Plan::parse("samples=all").ok(),
+        scenarios: Vec::new(),
+        ..made_up_run::run()
+    };
+    let mut writer = Writer::new(Records::Once);
+    writer.machine(&mut out, &run)?;
+    let mut end = made_up_run::end(&run);
+    for id in tests {
+        let scenario = scenario(id, cpus, each);
+        end.totals.add(std::slice::from_ref(&scenario));
+        writer.scenario(&mut out, &[scenario])?;
+    }
+    end.verdict = psci_bench::model::Verdict::Pass;
+    run.end = Some(end);
+    writer.end(&mut out, &run, end)?;
+    writeln!(out, "\n{}", made_up_run::last_line(&end))?;
     out.0.flush().map_err(|_| fmt::Error)?;
     Ok(samples)
 }
 
-/// Clusters of four.
-fn mpidr(cpu: u64) -> u64 {
-    let cluster = cpu / 4;
-    let core = cpu % 4;
-    (cluster >> 8) << 16 | (cluster & 0xff) << 8 | core
-}
-
-fn head(to: &mut Recorder<'_>, options: &Options, each: u64) {
-    let tests = ScenarioId::SUITE.len() as u64;
-    to.begin(Type::Run, &"");
-    to.number("format", FORMAT.into());
-    to.word("version", "0.0.0");
-    to.numbers("cpus tests", &[options.cpus, tests]);
-    to.word("labels", "cpu-map");
-    to.word("model", "made up");
-    to.finish();
-    to.begin(Type::Facts, &"");
-    to.numbers("hz el gic lead stat", &[62_500_000, 2, 3, 0, 0]);
-    to.word("counter", "CNTPCT");
-    to.hex("pmf", 0xc700_0020);
-    to.finish();
-    to.begin(Type::Plan, &"");
-    to.numbers("iterations warmup scenarios", &[each, 2, tests]);
-    to.word("methods", "tftf");
-    to.word("samples", "all");
-    to.finish();
-    for cpu in 0..options.cpus {
-        to.begin(Type::Cpu, &format_args!("i={cpu} "));
-        to.hex("mpidr", mpidr(cpu));
-        to.numbers("cluster core thread", &[cpu / 4, cpu % 4, 0]);
-        to.finish();
+/// Returns a CPU in a cluster of four.
+fn cpu(index: u16) -> Cpu {
+    let (cluster, core) = (index / 4, index % 4);
+    let affinity = u64::from(cluster);
+    Cpu {
+        mpidr: Some((affinity >> 8) << 16 | (affinity & 0xff) << 8 | u64::from(core)),
+        cluster,
+        core,
+        ..Cpu::default()
     }
 }
 
-/// A CPU's records in one scenario.
-fn row(to: &mut Recorder<'_>, test: u64, cpu: u64, samples: u64) {
-    let key = format!("t={test} by=tftf mpidr={:#x} ", mpidr(cpu));
-    let down = 900 + cpu * 17;
-    let figures = [("powerdown", down), ("wakeup", 1_625), ("cflush", 276)];
-    to.begin(Type::Row, &key);
-    for (metric, figure) in figures {
-        to.number(metric, figure);
+/// Returns a scenario with `samples` samples of each CPU.
+fn scenario(id: ScenarioId, cpus: u16, samples: u64) -> Scenario {
+    let all: Vec<u16> = (0..cpus).collect();
+    let mut scenario = made_up_run::suspend(id, None, &all);
+    for row in &mut scenario.rows {
+        let Some(sample) = row.samples.first().copied() else {
+            continue;
+        };
+        row.samples = (0..samples).map(|place| moved(sample, place)).collect();
+        summarize(row);
     }
-    to.numbers("valid rejected", &[samples, 0]);
-    to.finish();
-    for (metric, median) in figures {
-        to.begin(Type::Summary, &format_args!("{key}metric={metric} "));
-        let statistics = [samples, median - 9, median, median + 99, 5];
-        to.numbers("n min med max mad", &statistics);
-        to.finish();
-    }
-    to.begin(Type::Event, &key);
-    instants(to, down);
-    for place in 0..samples {
-        to.begin(Type::Sample, &format_args!("{key}k={place} "));
-        instants(to, down + place % 99);
-    }
+    scenario
 }
 
-fn instants(to: &mut Recorder<'_>, down: u64) {
-    to.numbers(
-        "base before s0 s4",
-        &[7_000_000_000, 4, 24, 24 + down - 316],
-    );
-    to.numbers(
-        "s5 s2 s3 s1",
-        &[24 + down - 40, 24 + down, 313_100, 314_725],
-    );
-    to.numbers("due after", &[312_500, 315_400]);
-    to.finish();
+/// Returns a sample like another one, at its place and some ticks apart.
+fn moved(mut sample: Sample, place: u64) -> Sample {
+    sample.place = place as u32;
+    let after = sample.instants.at(Moment::After).unwrap_or(0);
+    sample
+        .instants
+        .set(Moment::After, after + (place % 99) as i64);
+    sample
+}
+
+fn summarize(row: &mut Row) {
+    for statistic in &mut row.statistics {
+        let samples = row.samples.iter();
+        let figures = samples.filter_map(|it| it.instants.figure(statistic.metric));
+        statistic.summary = Summary::of(&mut figures.collect::<Vec<u64>>());
+    }
+    if let Some(attempts) = &mut row.attempts {
+        attempts.valid = row.samples.len() as u32;
+    }
 }

@@ -1,11 +1,14 @@
 //! `--deny-skipped` of `qemu` and `report`: a run that passes, and has skipped
 //! scenarios and a row, ends with exit code 1 and with their names.
 
+#[path = "support/made_up_run.rs"]
+mod made_up_run;
 mod support;
 
 use std::fs;
 use std::path::Path;
 
+use psci_bench::plan::Records;
 use support::{outcome, tree_without_states, xtask};
 
 /// The scenarios that a run without idle states skips.
@@ -15,8 +18,6 @@ const DENIED: &str = "skipped, which --deny-skipped forbids: \
     test_rt_instr_cpu_susp_parallel: no-idle-state; \
     test_rt_instr_cpu_susp_serial: no-idle-state; \
     test_rt_instr_cpu_off_serial, CPU 0.0: no-idle-state\n";
-/// A run that skipped nothing.
-const WHOLE: &str = "tests/data/report/qemu-4cpu.log";
 
 /// Runs that tree on QEMU; exit code and stderr.
 fn qemu(dir: &Path, words: &str) -> (i32, String) {
@@ -57,7 +58,10 @@ fn what_is_skipped_is_denied_and_named() {
     assert!(!said.contains("skipped"), "{said}");
 
     let log = log.to_str().expect("UTF-8");
-    let whole = Path::new(env!("CARGO_MANIFEST_DIR")).join(WHOLE);
+    // A run that skipped nothing.
+    let whole = dir.path().join("whole.log");
+    let text_of_whole = made_up_run::log(&made_up_run::run(), Records::Once);
+    fs::write(&whole, text_of_whole).expect("written");
     let whole = whole.to_str().expect("UTF-8");
     for (words, expected) in [
         (&[log][..], 1),
@@ -87,7 +91,7 @@ fn what_is_skipped_is_denied_and_named() {
                value=\"no-idle-state\"/>";
     assert!(written("junit").contains(row));
     let text = written("text");
-    assert!(text.contains("passed; CPU 0.0 skipped (no-idle-state)"));
+    assert!(text.contains("passed; CPU 0.0 skipped (the board names no idle state "));
     let row = "  0     0    skipped  skipped      skipped\n";
     assert!(text.contains(row), "{text}");
 }

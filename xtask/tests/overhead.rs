@@ -6,8 +6,8 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use psci_bench::record::parse::Record;
 use support::{outcome, xtask};
+use xtask::report::log::read_bytes;
 
 /// The scenarios in which a CPU is by itself, and those that are left out.
 const ARGUMENTS: &str = "iterations=4 loops=128 batch=128 \
@@ -25,30 +25,15 @@ fn run(log: &Path) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The medians of a metric of scenario `tag`, as the records have them.
+/// Returns the medians of a metric in the scenario `tag`, by the records.
 fn medians(log: &Path, tag: &str, metric: &str) -> Vec<i64> {
-    let log = fs::read(log).expect("a log");
-    let records: Vec<Record<'_>> = log
-        .split(|byte| *byte == b'\n')
-        .flat_map(Record::all_in)
-        .filter_map(Result::ok)
-        .collect();
-    let of = |record: &Record<'_>, key: &str| {
-        let found = record.fields().find(|field| field.0 == key);
-        found.map(|field| field.1.to_owned())
-    };
-    let test = records
-        .iter()
-        .find(|it| of(it, "tag").as_deref() == Some(tag))
-        .expect("the scenario");
-    let own = records.iter().filter(|it| {
-        it.kind.word() == "m"
-            && of(it, "t") == of(test, "t")
-            && of(it, "metric").as_deref() == Some(metric)
-    });
-    // Both copies: they are the same.
-    own.map(|it| it.unsigned("med").expect("a number") as i64)
-        .collect()
+    let runs = read_bytes("log", &fs::read(log).expect("a log")).expect("a run");
+    let mut scenarios = runs[0].run.scenarios.iter();
+    let scenario = scenarios.find(|it| it.id.tag() == tag);
+    let rows = &scenario.expect("the scenario").rows;
+    let statistics = rows.iter().flat_map(|row| &row.statistics);
+    let own = statistics.filter(|it| it.metric.key() == metric);
+    own.map(|it| it.summary.median as i64).collect()
 }
 
 fn middle(mut all: Vec<i64>) -> i64 {
@@ -162,8 +147,7 @@ fn in_instructions_and_the_same_twice() {
     let cut = dir.path().join("cut.log");
     let text = fs::read_to_string(with).expect("a log");
     let first = text.find("@PB").expect("a record");
-    // Within the first copy of the records: the second one makes up for none.
-    let at = first + (text.rfind("@PB 0000").expect("a second copy") - first) / 2;
+    let at = first + (text.len() - first) * 2 / 3;
     fs::write(&cut, &text[..at]).expect("written");
     let cut = cut.to_str().expect("UTF-8");
     let (code, said) = outcome(&mut xtask(&["report", cut, "--overhead", without]));

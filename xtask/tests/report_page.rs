@@ -5,22 +5,32 @@
 //!
 //! The screenshots are kept in `target/tmp`: look at them after a change.
 
+#[path = "support/made_up_run.rs"]
+mod made_up_run;
 mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::points;
+use psci_bench::measure::Summary;
+use psci_bench::model::{Cpu, Failure, How, Measure, Point, Run, Skip, Spread, Status, Variant};
+use psci_bench::plan::{Records, ScenarioId};
 use xtask::report::analysis::compare::{Options as Compared, compare};
 use xtask::report::export::{self, Options, Report};
 use xtask::report::log::read_bytes;
-use xtask::report::model::{Cpu, Status, Why};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-/// Four CPUs on QEMU under `--icount`, `iterations=2 samples=all`.
-const QEMU: &[u8] = include_bytes!("data/report/qemu-4cpu.log");
+/// Returns the report of a run that differs from the made-up one.
+fn edited(edit: impl FnOnce(&mut Run)) -> Report {
+    let mut run = made_up_run::run();
+    edit(&mut run);
+    run.end = Some(made_up_run::end(&run));
+    let log = made_up_run::log(&run, Records::Once);
+    let runs = read_bytes("a.log", log.as_bytes());
+    runs.expect("there is a run").into()
+}
 
 /// The widths that pages are opened at.
 const WIDTHS: [u32; 2] = [1200, 400];
@@ -80,48 +90,52 @@ addEventListener("load", () => {
 </script>
 </body>"##;
 
-/// A page that has all there can be: several runs, one of them of many CPUs
-/// and of a name that is markup; rows that are not verified, scenarios that
-/// did not pass, and a comparison in which figures fell and rose.
+/// Returns a page with all parts: several runs, one of them of many CPUs and of a
+/// name that is markup; rows that are not verified, scenarios that did not pass, and a
+/// comparison in which figures fell and rose.
 fn page() -> String {
-    let mut report = Report::from(read_bytes("a.log", QEMU).expect("there is a run"));
+    let mut report = edited(|_| ());
     let mut wide = report.runs[0].clone();
-    wide.model = Some("</h1><script>nosuch()</script>".to_owned());
-    for index in 4..24 {
-        wide.cpus.push(Cpu {
-            mpidr: Some(index as u64),
-            cluster: index / 4,
+    let head = wide.run.head.as_mut().expect("a head");
+    head.model = "</h1><script>nosuch()</script>".to_owned();
+    for index in 4..24u16 {
+        wide.run.cpus.push(Cpu {
+            mpidr: Some(0x1000 + u64::from(index)),
+            cluster: index / 4 + 1,
             core: index % 4,
             ..Cpu::default()
         });
-        for test in &mut wide.tests {
-            let mut row = test.rows[index as usize % 4].clone();
-            row.cpu = index as usize;
-            test.rows.push(row);
+        for scenario in wide
+            .run
+            .scenarios
+            .iter_mut()
+            .filter(|it| !it.rows.is_empty())
+        {
+            let mut row = scenario.rows[usize::from(index) % scenario.rows.len()].clone();
+            row.cpu = index;
+            scenario.rows.push(row);
         }
     }
-    wide.tests[3].status = Status::Failed;
-    wide.tests[4].rows.clear();
-    wide.tests[4].status = Status::Skipped;
-    wide.tests[4].why = Some(Why {
-        word: "no-state".to_owned(),
-        ..Why::default()
-    });
+    wide.run.scenarios[2].status = Status::Failed(Failure::NotStated);
+    wide.run.scenarios[3].rows.clear();
+    wide.run.scenarios[3].status = Status::Skipped(Skip::NoIdleState);
     report.runs.push(wide);
     let mut lines = report.runs[0].clone();
     lines.integrity.unverified_rows = 24;
-    for row in lines.tests.iter_mut().flat_map(|test| &mut test.rows) {
-        row.verified = false;
-        row.event = None;
-        row.summaries.clear();
+    for row in lines.run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
+        row.attempts = None;
+        row.shown = None;
+        row.statistics.clear();
     }
     report.runs.push(lines);
     let mut baseline = report.runs[0].clone();
-    for test in &mut baseline.tests {
-        for (nth, row) in test.rows.iter_mut().enumerate() {
-            for (_, figure) in &mut row.figures {
-                *figure = *figure * (nth as u64 + 2) / 3;
-            }
+    for scenario in &mut baseline.run.scenarios {
+        for (nth, row) in (0u64..).zip(&mut scenario.rows) {
+            let scale = |figure: &mut Option<u64>| *figure = figure.map(|it| it * (nth + 2) / 3);
+            scale(&mut row.figures.powerdown);
+            scale(&mut row.figures.wakeup);
+            scale(&mut row.figures.cache_flush);
+            row.statistics.clear();
         }
     }
     let runs = &report.runs[..1];
@@ -229,17 +243,52 @@ fn a_browser_has_nothing_to_say() {
     nothing_to_say(&page(), "report");
 }
 
+/// Replaces all scenarios by sweeps and a histogram of eight steps, with figures of
+/// `percent` of the usual ones.
+fn of_points(run: &mut Run, percent: u64) {
+    let mut sweep = run.scenarios.remove(4);
+    let point = |cpu: u16, x: Option<u64>, median: u64| {
+        let median = median * percent / 100;
+        Point {
+            how: How::Alone,
+            x,
+            figures: Summary::of(&mut [median - median / 50, median, median + median / 9]),
+            spread: Some(Spread {
+                first: 150,
+                counts: vec![20, 70, 0, 9, 1],
+            }),
+            ..Point::new(cpu, Variant::Deepest, Measure::Powerdown)
+        }
+    };
+    let all = |steps: &[u64], of: &dyn Fn(u64, u64) -> u64| -> Vec<Point> {
+        let cpus = 0..4u16;
+        let each = cpus.flat_map(|cpu| steps.iter().map(move |x| (cpu, *x)));
+        each.map(|(cpu, x)| point(cpu, Some(x), of(x, u64::from(cpu))))
+            .collect()
+    };
+    let kib: Vec<u64> = (0..8).map(|step| (1024 << step) & !1024).collect();
+    sweep.points = all(&kib, &|x, cpu| 2000 + x.min(32 << 10) / 20 + cpu);
+    let mut contend = sweep.clone();
+    contend.id = ScenarioId::ContendSweep;
+    contend.points = all(&[1, 2, 3, 4], &|x, cpu| 1000 + 700 * x + 100 * cpu);
+    let mut latency = sweep.clone();
+    latency.id = ScenarioId::TimerLatency;
+    latency.points = (0..4).map(|cpu| point(cpu, None, 700)).collect();
+    for point in &mut latency.points {
+        point.measure = Measure::Entry;
+    }
+    run.scenarios = vec![sweep, contend, latency];
+}
+
 /// Sweeps and histograms, beside a baseline.
 #[test]
 fn nor_of_points() {
-    let mut report = Report::from(read_bytes("a.log", &points::log(120)).expect("a run"));
-    let baseline = read_bytes("b.log", &points::log(100)).expect("there is a run");
+    let mut report = edited(|run| of_points(run, 120));
+    let baseline = edited(|run| of_points(run, 100));
     report.comparisons =
-        compare(&report.runs, &baseline[0], &Compared::default()).expect("one board");
-    // What is drawn comes first, where the screenshot has it.
-    report.runs[0].tests.rotate_left(2);
+        compare(&report.runs, &baseline.runs[0], &Compared::default()).expect("one board");
     let page = html(&report);
-    for figure in ["-sweep1\"", "-sweep3\"", "-histogram2\""] {
+    for figure in ["t1-sweep1\"", "t2-sweep1\"", "t3-histogram1\""] {
         assert!(page.contains(figure), "no {figure}");
     }
     nothing_to_say(&page, "points");
@@ -248,14 +297,14 @@ fn nor_of_points() {
 /// The tests above can fail.
 #[test]
 fn a_browser_names_what_is_broken() {
-    let whole = html(&read_bytes("a.log", QEMU).expect("there is a run").into());
+    let whole = html(&edited(|_| ()));
     let broken = probed(&whole)
         .replacen("<main>", "<main><script>nosuch();</script>", 1)
         .replacen("<main>", "<main><img src=\"http://localhost/a.png\"/>", 1)
         .replacen("<main>", "<main><p style=\"width: 1500px\">wide</p>", 1)
         .replacen("<main>", "<main><p style=\"color: #888\">pale</p>", 1)
         .replacen("</svg>", "<text x=\"70\" y=\"14\">over</text></svg>", 1)
-        .replacen("id=\"run1-method\"", "id=\"run1\"", 1);
+        .replacen("id=\"run1-t1\"", "id=\"run1-t2\"", 1);
     let said = console(&broken, false, &screenshot("report-broken.png")).join("\n");
     for what in [
         "nosuch is not defined",

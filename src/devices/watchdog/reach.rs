@@ -4,9 +4,11 @@
 
 use core::fmt;
 use core::num::NonZeroU64;
+use serde::{Deserialize, Serialize};
 
 /// The reason why no watchdog resets the board.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum NoWatchdog {
     /// The device tree has none that can be used.
     NotInTree,

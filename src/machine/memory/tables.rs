@@ -8,6 +8,8 @@
 //! there may be redistributors for 512 CPUs.
 
 use core::arch::asm;
+use core::mem::MaybeUninit;
+use core::slice;
 
 use aarch64_cpu::asm::barrier;
 use psci_bench::board::{Region, Room, free_memory};
@@ -256,6 +258,14 @@ impl Pages {
 
     pub const fn region(&self) -> Region {
         self.0
+    }
+
+    /// Returns the bytes of the pages.
+    pub fn into_bytes(self) -> &'static mut [MaybeUninit<u8>] {
+        let Region { base, size } = self.0;
+        // SAFETY: mapped memory for good, and these pages' only owner gives it away. A
+        // MaybeUninit needs no particular contents.
+        unsafe { slice::from_raw_parts_mut(base as *mut MaybeUninit<u8>, size as usize) }
     }
 
     /// Splits the first `bytes` bytes off, rounded up to whole pages, as far as there

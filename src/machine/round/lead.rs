@@ -1,20 +1,24 @@
 //! Runs one measurement round from the lead CPU. The lead never waits for another CPU
 //! without a deadline.
 
+use alloc::vec;
+use alloc::vec::Vec;
+
 use psci_bench::board::Cpu;
 use psci_bench::measure::order::{
     Order, OrderBook, OrderEnd, quiet_ticks, wake_grace, wake_spread,
 };
 use psci_bench::measure::{
-    Action, After, Cause, End, Facts, Loss, Machine, Outcome, Round, Step, Tally, Waker,
+    Action, After, Cause, End, Facts, Identity, Loss, Machine, Outcome, Round, Step, Tally, Waker,
 };
 use psci_bench::spec::psci::ReturnCode;
 use smccc::psci::{AffinityState, Error, SuspendMode};
 
+use crate::machine::allocator::HEAP;
 use crate::machine::boot::layout;
 use crate::machine::console;
 use crate::machine::cpu::instructions;
-use crate::machine::round::channel::CpuChannel;
+use crate::machine::round::channel::{self, CpuChannel};
 use crate::machine::round::handover::Handover;
 use crate::machine::round::lead_watch::FINISH_US;
 use crate::machine::round::participant::Participant;
@@ -53,24 +57,18 @@ pub struct Lead {
     channels: &'static [CpuChannel],
     facts: Facts,
     cpus: &'static [Cpu],
-    states: &'static mut [CpuState],
+    states: Vec<CpuState>,
 }
 
 impl Lead {
-    /// Returns the lead of these CPUs, all others off. `cpus` and `states` have one
-    /// element for each.
-    pub fn new(
-        own: Participant,
-        facts: Facts,
-        cpus: &'static [Cpu],
-        states: &'static mut [CpuState],
-    ) -> Self {
+    /// Returns the lead of these CPUs, all others off.
+    pub fn new(own: Participant, facts: Facts, cpus: &'static [Cpu]) -> Self {
         Self {
             own,
             channels: own.parts.waker.channels,
             facts,
             cpus,
-            states,
+            states: vec![CpuState::Off; cpus.len()],
         }
     }
 
@@ -410,6 +408,7 @@ impl Machine for Lead {
 
     fn run(&mut self, round: &Round, outcomes: &mut [Outcome]) {
         console::wait_idle();
+        HEAP.begin_round();
         outcomes.fill(Outcome::default());
         self.power_off_non_participants(round, outcomes);
         let since = self.timebase().now();
@@ -435,6 +434,7 @@ impl Machine for Lead {
             let start = self.run_lead_part(round, since, outcomes);
             self.collect_outcomes(round, start, outcomes);
         }
+        HEAP.end_round();
         self.own.parts.watch.end();
         console::restore();
     }
@@ -452,6 +452,18 @@ impl Machine for Lead {
 
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error> {
         self.own.parts.firmware.set_suspend_mode(mode)
+    }
+
+    fn identity(&self, cpu: usize) -> Option<Identity> {
+        channel::identity_of(cpu)
+    }
+
+    fn mark_heap(&mut self) {
+        HEAP.mark();
+    }
+
+    fn release_heap(&mut self) {
+        HEAP.release();
     }
 
     fn lost(&self, cpu: usize) -> Option<Loss> {

@@ -8,6 +8,7 @@ use aarch64_cpu::registers::{
 };
 use psci_bench::board::TimerPpis;
 use psci_bench::measure::Counter;
+use psci_bench::spec::timer::TimerName;
 use spin::Once;
 
 use crate::machine::cpu::registers;
@@ -83,11 +84,12 @@ impl Timer {
         }
     }
 
-    pub fn name(self) -> &'static str {
+    /// Returns the timer's name.
+    pub fn name(self) -> TimerName {
         match self.kind {
-            Kind::Physical => "CNTP",
-            Kind::Hypervisor => "CNTHP",
-            Kind::Virtual | Kind::VirtualEl02 => "CNTV",
+            Kind::Physical => TimerName::Cntp,
+            Kind::Hypervisor => TimerName::Cnthp,
+            Kind::Virtual | Kind::VirtualEl02 => TimerName::Cntv,
         }
     }
 

@@ -1,22 +1,30 @@
-//! What is printed, byte for byte.
+//! Output, byte for byte.
 //!
 //! To take over a change that was meant, run the tests with
 //! `PSCI_BENCH_BLESS=1`, and read the difference.
 
+use std::format;
 use std::string::String;
+use std::vec::Vec;
 
-use super::fixture::{Made, World, totals};
+use crate::board::{LabelSource, NoWatchdog, Watchdog, WatchdogKind};
+use crate::findings::{Detail, findings_of};
 use crate::measure::{Counter, Identity};
-use crate::model::{ClosingLine, Failure, Run, Status};
+use crate::model::ClosingLine;
+use crate::model::example::{self, edit_facts, good, made};
+use crate::model::{Failure, Run, Scenario, Status};
+use crate::output::header::{cpu_clocks, frequencies};
 use crate::output::run as output;
-use crate::plan::{Method, Methods, Plan, ScenarioId};
+use crate::output::summary::Summary;
+use crate::plan::{Method, Methods, Plan, Records, ScenarioId};
+use crate::record::Writer;
+use crate::spec::caches::Caches;
 use crate::spec::counter::CounterErratum;
-use crate::spec::pmf::Stamps;
 
 /// Compares with the file `expected/NAME.txt`.
-fn holds(name: &str, printed: &str) {
+pub(super) fn check(name: &str, printed: &str) {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/output/tests/expected");
-    let path = std::format!("{folder}/{name}.txt");
+    let path = format!("{folder}/{name}.txt");
     if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
         std::fs::write(&path, printed).expect("the folder is there");
     }
@@ -30,64 +38,61 @@ fn printed(write: impl FnOnce(&mut String) -> core::fmt::Result) -> String {
     out
 }
 
-fn test_holds(name: &str, run: &Run<'_>, made: &Made) {
-    let report = made.report();
-    holds(
-        name,
-        &printed(|out| {
-            output::begin_test(out, report.scenario, report.method)?;
-            output::test(out, run, core::slice::from_ref(&report))
-        }),
-    );
+fn header(run: &Run) -> String {
+    printed(|out| output::header(out, run))
+}
+
+pub(super) fn print_scenario(
+    out: &mut String,
+    run: &Run,
+    scenario: &Scenario,
+) -> core::fmt::Result {
+    let findings = findings_of(run, scenario, Detail::Short);
+    let scenario = Scenario {
+        findings,
+        ..scenario.clone()
+    };
+    output::begin_scenario(out, scenario.id, scenario.method)?;
+    output::scenario(out, run, &[scenario])
 }
 
 #[test]
 fn headers() {
-    let world = World::of(8);
-    holds(
-        "header",
-        &printed(|out| crate::output::header::header(out, &world.run())),
-    );
-    let mut twice = World::of(2);
-    twice.facts.counter = Counter::PhysicalTwice(CounterErratum::CortexA73);
-    let said = printed(|out| crate::output::header::header(out, &twice.run()));
-    let counter =
-        "Counter    : CNTPCT (read twice for Cortex-A73's erratum 858921) at 62500000 Hz,";
-    assert!(said.contains(counter), "{said}");
-    twice.facts.e2h = true;
-    let said = printed(|out| crate::output::header::header(out, &twice.run()));
-    assert!(said.contains("from EL2, E2H fixed at 1, SMCCC"), "{said}");
-    let mut poor = World::of(5).without_pmf().with_methods(Methods::Warm);
-    poor.facts.frequency = 0;
-    poor.plan.deepest = Some(0x4000_0022);
-    poor.labels = crate::board::LabelSource::Mpidr;
-    poor.model = "a board \u{b5} that is called by a name of many words\n".repeat(4);
-    holds(
-        "header-poor",
-        &printed(|out| crate::output::header::header(out, &poor.run())),
-    );
+    check("header", &header(&example::run(8)));
+    let mut run = example::run(2);
+    edit_facts(&mut run, |facts| {
+        facts.counter = Counter::PhysicalTwice(CounterErratum::CortexA73);
+        facts.e2h = true;
+        facts.kvm = true;
+        facts.own.caches = Caches::default();
+    });
+    let text = header(&run);
+    for line in [
+        "Counter    : CNTPCT (read twice for Cortex-A73's erratum 858921) at 62500000 Hz,",
+        "from EL2, E2H fixed at 1, SMCCC",
+        "  Caches     : not known: KVM makes up what CCSIDR_EL1 says to its guests\n",
+    ] {
+        assert!(text.contains(line), "{text}");
+    }
+    let mut poor = example::with_methods(example::without_pmf(example::run(5)), Methods::Warm);
+    edit_facts(&mut poor, |facts| facts.frequency = 0);
+    poor.plan.as_mut().expect("a plan").deepest = Some(0x4000_0022);
+    let head = poor.head.as_mut().expect("a head");
+    head.labels = LabelSource::Mpidr;
+    head.model = "a board \u{b5} that is called by a name of many words\n".repeat(4);
+    check("header-poor", &header(&poor));
 }
 
+/// A watchdog that is left alone does not end a hanging run, and the header has the
+/// reason.
 #[test]
-fn a_guest_of_kvm_has_no_sizes_of_caches() {
-    let mut world = World::of(2);
-    world.facts.kvm = true;
-    world.facts.own.caches = crate::spec::caches::Caches::default();
-    let said = printed(|out| crate::output::header::header(out, &world.run()));
-    let line = "  Caches     : not known: KVM makes up what CCSIDR_EL1 says to its guests\n";
-    assert!(said.contains(line), "{said}");
-}
-
-/// A watchdog that is left alone is no net under the run, and the header says why.
-#[test]
-fn what_watches_the_lead() {
-    use crate::board::{NoWatchdog, Watchdog, WatchdogKind};
+fn watchdogs() {
     let watchdog = Watchdog {
         kind: WatchdogKind::Sbsa,
         base: 0x2a44_0000,
     };
     let too_soon = NoWatchdog::TooSoon { most: 8, least: 27 };
-    for (found, said) in [
+    for (found, expected) in [
         (Err(NoWatchdog::NotInTree), None),
         (
             Err(NoWatchdog::NotThere),
@@ -102,74 +107,62 @@ fn what_watches_the_lead() {
             Some("SBSA watchdog at 0x2a440000, should the lead not come back"),
         ),
     ] {
-        let mut world = World::of(2);
-        world.facts.watchdog = found;
-        let text = printed(|out| crate::output::header::header(out, &world.run()));
+        let mut run = example::run(2);
+        edit_facts(&mut run, |facts| facts.watchdog = found);
+        let text = header(&run);
         let line = text.lines().find(|line| line.contains("Watchdog"));
-        assert_eq!(line.and_then(|it| it.split(" : ").nth(1)), said);
+        assert_eq!(line.and_then(|it| it.split(" : ").nth(1)), expected);
     }
 }
 
-/// Firmware has to write each CPU's CNTFRQ_EL0.
+fn with_identities(cpus: u16, identity: impl Fn(usize) -> Option<Identity>) -> Run {
+    let mut run = example::run(cpus);
+    for (index, cpu) in run.cpus.iter_mut().enumerate() {
+        cpu.identity = identity(index);
+    }
+    run
+}
+
+/// Firmware has to write each CPU's CNTFRQ_EL0; a big core has another clock than a
+/// little one.
 #[test]
-fn a_frequency_that_is_not_the_leads_is_named() {
-    let said = |identity| {
-        let world = World {
-            identity,
-            ..World::of(5)
-        };
-        let said = printed(|out| crate::output::header::frequencies(out, &world.run()));
-        said.replace("\n         ", " ")
-    };
-    assert_eq!(said(World::of(1).identity), "");
-    assert_eq!(said(|_| None), "");
+fn values_that_are_not_the_leads() {
+    let one_line = |text: String| text.replace("\n         ", " ").replace("\n      ", " ");
+    let warning = |run: &Run| one_line(printed(|out| frequencies(out, run)));
+    let note = |run: &Run| one_line(printed(|out| cpu_clocks(out, run)));
+    let same = example::run(5);
+    let unknown = with_identities(5, |_| None);
+    for run in [&same, &unknown] {
+        assert_eq!((warning(run), note(run)), (String::new(), String::new()));
+    }
+    let one = with_identities(5, |cpu| (cpu == 4).then(Identity::default));
     let zero = "Warning: CNTFRQ_EL0 is 0 Hz on CPU 1.0, and 62500000 Hz on the lead";
-    let one = |cpu| {
-        if cpu == 4 {
-            Some(Identity::default())
-        } else {
-            None
-        }
-    };
-    assert_eq!(said(one), std::format!("{zero}.\n"));
+    assert_eq!(warning(&one), format!("{zero}.\n"));
+    let more = with_identities(5, |cpu| (cpu > 0).then(Identity::default));
     let zero = zero.replace("1.0", "0.1");
-    let more = |cpu| (cpu > 0).then(Identity::default);
-    assert_eq!(
-        said(more),
-        std::format!("{zero}; another one on 3 CPUs more.\n")
-    );
-}
+    let zero = format!("{zero}; another one on 3 CPUs more.\n");
+    assert_eq!(warning(&more), zero);
 
-/// A big core has another clock than a little one.
-#[test]
-fn a_clock_that_is_not_the_leads_is_printed() {
-    let said = |identity| {
-        let world = World {
-            identity,
-            ..World::of(8)
-        };
-        let said = printed(|out| crate::output::header::cpu_clocks(out, &world.run()));
-        said.replace("\n      ", " ")
-    };
-    assert_eq!(said(World::of(1).identity), "");
-    fn clock(cpu: usize, big: u64) -> Option<Identity> {
-        Some(Identity {
-            clock_mhz: Some(if cpu < 4 { 1401 } else { big }),
-            ..Identity::default()
+    let big = |mhz| {
+        with_identities(8, move |cpu| {
+            Some(Identity {
+                clock_mhz: Some(if cpu < 4 { 1401 } else { mhz }),
+                ..Identity::default()
+            })
         })
-    }
+    };
     assert_eq!(
-        said(|cpu| clock(cpu, 1800)),
+        note(&big(1800)),
         "Note: the clock of CPU 1.0 is 1800 MHz, and the lead's 1400 MHz; another one on 3 CPUs \
          more.\n"
     );
-    assert_eq!(said(|cpu| clock(cpu, 1420)), "");
+    assert_eq!(note(&big(1420)), "");
 }
 
-/// The plan is told by what plays a part in it.
+/// The plan is printed by the arguments that its scenarios use.
 #[test]
 fn plans() {
-    for (args, said) in [
+    for (args, expected) in [
         (
             "only=timer_latency",
             "1 scenario; timers alone,all for 1 s each, a period of 1000 us, loads idle,mixed over \
@@ -192,95 +185,97 @@ fn plans() {
             "1 scenario, 20 samples a CPU after 2 for warm-up; method warm, all wake together",
         ),
     ] {
-        let mut world = World::of(2);
-        world.plan = Plan::parse(args).expect("good words");
-        let text = printed(|out| crate::output::header::header(out, &world.run()));
-        let plain: std::vec::Vec<&str> = text.split_whitespace().collect();
+        let mut run = example::run(2);
+        run.plan = Plan::parse(args).ok();
+        let text = header(&run);
+        let plain: Vec<&str> = text.split_whitespace().collect();
         let plan = plain.join(" ");
-        let plan = plan.split("Plan : ").nth(1);
-        assert_eq!(plan, Some(said), "{args}");
+        assert_eq!(plan.split("Plan : ").nth(1), Some(expected), "{args}");
     }
 }
 
+/// One table of each kind: the scenarios differ in their columns.
 #[test]
-fn the_six() {
-    let world = World::of(8);
-    for id in ScenarioId::SUITE {
-        test_holds(id.short_tag(), &world.run(), &world.good(id));
-    }
-}
-
-#[test]
-fn wake_ups_that_waited() {
-    let world = World::of(8);
-    let mut made = world.good(ScenarioId::CpuSuspendParallel);
-    // Twice the others' is not enough, six times is; the last of them comes up
-    // when only two are still on their way.
-    for (cpu, late, took) in [(1, 0, 3_250), (3, 0, 9_750), (6, 5_000, 9_760)] {
-        let row = &mut made.rows[cpu];
-        row.figures.wakeup = Some(took);
-        let shown = row.shown.as_mut().expect("it went well");
-        let Stamps([_, exit_psci, _, exit_low_power, ..]) = &mut shown.stamps;
-        *exit_low_power += late;
-        *exit_psci = *exit_low_power + took;
-    }
-    test_holds("waited", &world.run(), &made);
-}
-
-#[test]
-fn warm() {
-    let world = World::of(8).with_methods(Methods::Both);
-    let made = world.made(ScenarioId::CpuSuspendParallel, Method::Warm);
-    test_holds("warm", &world.run(), &made);
-}
-
-#[test]
-fn callers_side() {
-    let world = World::of(8).without_pmf();
-    for (name, id) in [
-        ("no-pmf-suspend", ScenarioId::SuspendDeepParallel),
-        ("no-pmf-off", ScenarioId::CpuOffSerial),
-        ("no-pmf-version", ScenarioId::PsciVersionParallel),
+fn tables() {
+    let run = example::run(6);
+    let cold = |id| good(&run, id);
+    let pair = example::run(2);
+    let no_pmf = example::without_pmf(example::run(2));
+    let mut no_clock = example::run(2);
+    edit_facts(&mut no_clock, |facts| facts.frequency = 0);
+    let refused = Scenario {
+        rows: Vec::new(),
+        status: Status::Failed(Failure::StateRefused {
+            power_state: 0x1_0002,
+            error: crate::spec::psci::ReturnCode(-2),
+            cpu: 3,
+        }),
+        ..cold(ScenarioId::CpuSuspendSerial)
+    };
+    let mut many = good(&pair, ScenarioId::CpuSuspendSerial);
+    many.rows[1].statistics[0].summary.p99 = Some(999);
+    let deep = cold(ScenarioId::SuspendDeepParallel);
+    let warm = |id| made(&pair, id, Method::Warm);
+    for (name, run, scenario) in [
+        ("susp_deep_parallel", &run, deep.clone()),
+        ("lost-cpu", &run, example::with_a_lost_cpu(deep)),
+        (
+            "skipped",
+            &run,
+            example::skipped(cold(ScenarioId::SuspendDeepSerial)),
+        ),
+        ("refused", &run, refused),
+        (
+            "cpu_off_serial",
+            &pair,
+            good(&pair, ScenarioId::CpuOffSerial),
+        ),
+        ("cpu_susp_serial", &pair, many),
+        (
+            "psci_version_parallel",
+            &pair,
+            good(&pair, ScenarioId::PsciVersionParallel),
+        ),
+        ("warm", &pair, warm(ScenarioId::CpuSuspendParallel)),
+        (
+            "no-pmf-suspend",
+            &no_pmf,
+            good(&no_pmf, ScenarioId::SuspendDeepParallel),
+        ),
+        (
+            "no-pmf-off",
+            &no_pmf,
+            good(&no_pmf, ScenarioId::CpuOffSerial),
+        ),
+        (
+            "no-pmf-version",
+            &no_pmf,
+            good(&no_pmf, ScenarioId::PsciVersionParallel),
+        ),
+        (
+            "ticks",
+            &no_clock,
+            good(&no_clock, ScenarioId::CpuSuspendSerial),
+        ),
     ] {
-        test_holds(name, &world.run(), &world.good(id));
+        check(name, &printed(|out| print_scenario(out, run, &scenario)));
     }
-}
-
-#[test]
-fn unknown_frequency() {
-    let mut world = World::of(2);
-    world.facts.frequency = 0;
-    let made = world.good(ScenarioId::CpuSuspendSerial);
-    test_holds("ticks", &world.run(), &made);
-}
-
-#[test]
-fn what_did_not_work() {
-    let world = World::of(8);
-    let made = world.good(ScenarioId::SuspendDeepParallel);
-    test_holds("lost-cpu", &world.run(), &made.with_a_lost_cpu());
-    let made = world.good(ScenarioId::SuspendDeepSerial).skipped();
-    test_holds("skipped", &world.run(), &made);
-    let mut made = world.good(ScenarioId::CpuSuspendSerial);
-    made.rows.clear();
-    made.status = Status::Failed(Failure::StateRefused {
-        power_state: 0x1_0002,
-        error: crate::spec::psci::ReturnCode(-2),
-        cpu: 3,
-    });
-    test_holds("refused", &world.run(), &made);
 }
 
 #[test]
 fn closing() {
-    let world = World::of(2);
-    let mut tests = world.all();
-    tests.truncate(2);
-    tests.push(world.good(ScenarioId::CpuSuspendSerial).skipped());
-    let reports: std::vec::Vec<_> = tests.iter().map(Made::report).collect();
-    let totals = totals(&tests);
-    let text = printed(|out| output::closing(out, &world.run(), &reports, &totals));
-    holds("closing", &text);
+    let run = example::run(2);
+    let mut all = example::all(&run);
+    all.truncate(2);
+    let made = good(&run, ScenarioId::CpuSuspendSerial);
+    all.push(example::skipped(made));
+    let mut summary = Summary::new(&Plan::default());
+    all.chunks(1).for_each(|group| summary.add(group));
+    let text = printed(|out| {
+        let mut records = Writer::new(Records::None);
+        output::closing(out, &run, &summary, &mut records).map(|_| ())
+    });
+    check("closing", &text);
 }
 
 #[test]

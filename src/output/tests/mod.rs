@@ -1,7 +1,7 @@
 //! Made-up reports, and all that must hold for what is printed of them.
 
 mod contract;
-mod fixture;
 mod golden;
-mod machine_records;
+mod latency;
 mod shape;
+mod whole;

@@ -8,7 +8,7 @@ use crate::measure::{Fault, Round, Tally, Window};
 /// From the first instruction of a handler to its Rust, in ticks.
 pub const PROLOGUE: u64 = 20;
 
-/// How late a CPU's handler is, by CPU and by the expiry's number in the
+/// Ticks by which a CPU's handler is late, by CPU and by the expiry's number in the
 /// window, from 0.
 pub type Lateness = Box<dyn FnMut(usize, u32) -> u64>;
 

@@ -4,148 +4,113 @@ use smccc::psci::SuspendMode;
 
 use super::*;
 use crate::measure::Waker;
+use crate::model::{How, WakeSource};
 use crate::scenario::fake::{CORE_LINES, QUEUE_STEP};
 
-/// One `point` record: its words up to the metric, and its median.
-fn points(text: &str, scenario: u32) -> Vec<(String, u64)> {
-    let mut found: Vec<(String, u64)> = Vec::new();
-    let first = text.split(" end records=").next().unwrap_or_default();
-    let begin = std::format!(" point t={scenario} ");
-    for line in first
-        .lines()
-        .filter_map(|line| Some(line.split_once(&begin)?.1))
-    {
-        let (key, rest) = line.split_once("metric=").expect("a metric");
-        let metric = rest.split(' ').next().expect("its name");
-        let key = std::format!("{key}{metric}");
-        let median = rest.split(' ').find_map(|word| word.strip_prefix("med="));
-        if let Some(median) = median {
-            found.push((key, median.parse().expect("a number")));
-        }
-    }
-    found
+const CORE: u64 = STATES[0].power_state as u64;
+const CLUSTER: u64 = STATES[1].power_state as u64;
+
+/// Returns the states, of which the second stops the CPUs' own timers.
+fn stopping() -> [IdleState<'static>; 2] {
+    let mut states = STATES;
+    states[1].local_timer_stop = true;
+    states
 }
 
-fn median(points: &[(String, u64)], key: &str) -> u64 {
-    let mut of = points.iter().filter(|point| point.0 == key);
-    of.next()
-        .unwrap_or_else(|| panic!("no {key} in {points:#?}"))
-        .1
+/// Returns the reasons why states and OS-initiated mode were left out.
+fn left_out(scenario: &Scenario) -> [Option<Skip>; 2] {
+    let conditions = scenario.conditions.as_ref().expect("conditions");
+    [conditions.states_left_out, conditions.mode_left_out]
 }
 
 #[test]
 fn flush_by_dirty_bytes() {
     let mut fake = Fake::new(5);
     let args = "only=dirty_sweep dirty=0,16K,1M iterations=3 warmup=0";
-    let (text, verdict) = run(&mut fake, args, 5);
-    assert_eq!(verdict, Verdict::Pass, "{text}");
-    assert!(!text.contains("TEST COMPLETE"), "{text}");
-    let points = points(&text, 14);
+    let ran = run(&mut fake, args, 5);
+    assert_eq!(ran.counts(), [1, 0, 0]);
     // By two states on five CPUs and by CPU_OFF on four, in three steps, with
     // three figures each.
-    assert_eq!(points.len(), 3 * 3 * (5 + 5 + 4), "{points:#?}");
-    let flush = |cpu: &str, variant: &str, bytes: u64| {
-        let key = std::format!("mpidr={cpu} how=alone var={variant} x={bytes} metric=cflush");
-        median(&points, &key.replace("metric=", ""))
-    };
+    assert_eq!(ran.points().count(), 3 * 3 * (5 + 5 + 4));
     for (bytes, lines) in [(0, 0), (16 << 10, 256), (1 << 20, 16384)] {
-        // Alone in its cluster, a CPU flushes all of that; the others keep to
-        // their own, of which no more than what it holds is dirty.
-        assert_eq!(flush("0x100", "deepest", bytes), CLUSTER_FLUSH + lines);
+        let flush = |cpu, variant| ran.median(cpu, variant, bytes, Measure::CacheFlush);
+        // A CPU alone in its cluster flushes all of it; the others keep to their core.
         let own = CORE_FLUSH + lines.min(CORE_LINES);
-        assert_eq!(flush("0x1", "deepest", bytes), own);
-        assert_eq!(flush("0x100", "core", bytes), own);
-        assert_eq!(flush("0x100", "off", bytes), CLUSTER_FLUSH + lines);
-        assert_eq!(flush("0x2", "off", bytes), own);
+        for variant in [Variant::Deepest, Variant::Off] {
+            assert_eq!(flush(4, variant), CLUSTER_FLUSH + lines, "{variant:?}");
+            assert_eq!(flush(1, variant), own);
+        }
+        assert_eq!(flush(4, Variant::Core), own);
     }
-    assert!(
-        text.contains("* core: longest median of cflush by bytes: 0: "),
-        "{text}"
-    );
-    // What is read back has nothing to do with it.
+    // The bytes are made dirty before each suspend and CPU_OFF.
     let asked = fake.asked.iter().filter(|round| round.dirty == 1 << 20);
     assert!(asked.count() > 3 * 14);
 }
 
 #[test]
 fn the_steps_follow_from_the_cache() {
-    let mut fake = Fake::new(1);
     let args = "only=dirty_sweep iterations=1 warmup=0 core=0x1010022";
-    let (text, verdict) = run(&mut fake, args, 1);
-    assert_eq!(verdict, Verdict::Pass, "{text}");
-    let points = points(&text, 14);
-    // 0, 16 KiB to 2 MiB; one state, and nobody who could go off.
-    assert_eq!(points.len(), 3 * 9, "{points:#?}");
-    assert!(
-        points[points.len() - 1].0.contains(" x=2097152 "),
-        "{points:#?}"
-    );
-
-    let mut fake = Fake::new(2).without_cache_size();
-    let (text, verdict) = run(&mut fake, args, 2);
-    assert_eq!(verdict, Verdict::Fail, "nothing was measured");
-    assert!(text.contains("dirty= can give steps"), "{text}");
-    assert!(
-        text.contains("tag=dirty_sweep status=skipped why=no-cache-size"),
-        "{text}"
-    );
+    let ran = run(&mut Fake::new(1), args, 1);
+    // 0, 16 KiB to 2 MiB; one state, and no CPU that could power off.
+    assert_eq!(ran.points().count(), 3 * 9);
+    assert_eq!(ran.points().last().and_then(|it| it.x), Some(2 << 20));
+    let mut fake = Fake::new(2).with_facts(|facts| facts.outer_cache = None);
+    let ran = run(&mut fake, args, 2);
+    assert_eq!(ran.statuses(), [Status::Skipped(Skip::NoCacheSize)]);
 }
 
 #[test]
 fn powerdown_by_cpus_that_go_down_together() {
     let mut fake = Fake::new(8);
     let args = "only=contend_sweep contend=1,4,7,9 iterations=8 warmup=0";
-    let (text, verdict) = run(&mut fake, args, 8);
-    assert_eq!(verdict, Verdict::Pass, "{text}");
-    let points = points(&text, 15);
-    // The lead and the first of the others; nine there are not.
-    assert_eq!(points.len(), 2 * 3 * (1 + 4 + 7) + 1, "{points:#?}");
-    assert!(text.contains(", 1 rows skipped, "), "{text}");
-    let longest = |count: u64| {
-        let end = std::format!("how=all var=core x={count} powerdown");
-        let of = points.iter().filter(|point| point.0.ends_with(&end));
-        of.map(|point| point.1).max().expect("points")
+    let ran = run(&mut fake, args, 8);
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    // The lead and the first of the others; there are no nine.
+    assert_eq!(ran.points().count(), 2 * 3 * (1 + 4 + 7) + 1);
+    let beyond = ran.points().last().expect("a point");
+    assert_eq!(
+        (beyond.variant, beyond.x, beyond.how),
+        (Variant::LeftOut, Some(9), How::All)
+    );
+    assert_eq!(ran.totals.rows_skipped, 1);
+    let longest = |count| {
+        let points = ran.select(Variant::Core, count, Measure::Powerdown);
+        points.iter().map(|it| it.figures.median).max()
     };
-    assert!(longest(4) >= longest(1) + QUEUE_STEP, "{points:#?}");
-    assert!(longest(7) >= longest(4) + QUEUE_STEP, "{points:#?}");
+    assert!(longest(4) >= longest(1).map(|ticks| ticks + QUEUE_STEP));
+    assert!(longest(7) >= longest(4).map(|ticks| ticks + QUEUE_STEP));
     for round in &fake.asked {
         assert!(matches!(round.who, Who::First(1 | 4 | 7)), "{round:?}");
     }
-    let left_out = "* Steps of contend= left out: 9, as there are 8 CPUs.";
-    assert!(text.contains(left_out), "{text}");
-    let (text, _) = run(&mut Fake::new(2), "only=contend_sweep contend=3", 2);
-    assert!(text.contains("fewer CPUs than contend= asks for"), "{text}");
 }
 
 #[test]
-fn a_step_that_lacks_a_cpu_is_skipped_by_name() {
-    let mut states = STATES;
-    states[1].local_timer_stop = true;
+fn a_step_that_lacks_a_cpu_is_left_out() {
     let run = |cpus: usize, args: &str| {
         let args = std::format!("only=contend_sweep iterations=2 warmup=0 {args}");
-        let (text, verdict) = run_with(&mut Fake::new(cpus), &args, cpus, &states);
-        let words: Vec<&str> = text.split_whitespace().collect();
-        (words.join(" "), verdict)
+        run_with(&mut Fake::new(cpus), &args, cpus, &stopping())
     };
-    let why = "there are fewer CPUs than contend= asks for; where the CPUs' own timers stop, one \
-               more stays awake";
-    // By default, too, one of the steps is of all CPUs.
+    // By default, too, one of the steps is of all CPUs, of which one stays awake.
     for args in ["contend=2,4", ""] {
-        let (text, verdict) = run(4, args);
-        assert_eq!(verdict, Verdict::Pass, "{text}");
-        let said = "* deepest: step 4 left out, as one of the 4 CPUs stays awake.";
-        assert!(text.contains(said), "{text}");
-        assert!(!text.contains("core: step"), "{text}");
-        let said = std::format!("Skipped: contend_sweep, contend=4: {why}");
-        assert!(text.contains(&said), "{text}");
-        assert!(text.contains(", 1 rows skipped, "), "{text}");
+        let ran = run(4, args);
+        assert_eq!((ran.counts(), ran.totals.rows_skipped), ([1, 0, 0], 1));
+        let left_out: Vec<_> = ran
+            .points()
+            .filter(|it| it.variant == Variant::LeftOut)
+            .collect();
+        assert_eq!((left_out.len(), left_out[0].x), (1, Some(4)));
+        assert!(
+            ran.select(Variant::Deepest, 4, Measure::Powerdown)
+                .is_empty()
+        );
+        assert_eq!(ran.select(Variant::Core, 4, Measure::Powerdown).len(), 4);
     }
-    // Nothing fits.
-    let (text, verdict) = run(4, "contend=4 core=0x01010022");
-    assert_eq!(verdict, Verdict::Fail, "{text}");
-    assert!(text.contains(&std::format!("Skipped: {why}")), "{text}");
-    assert!(text.contains("=skipped why=too-few-cpus "), "{text}");
-    assert!(text.contains(", 0 rows skipped, "), "{text}");
+    // No step fits.
+    for (cpus, args) in [(4, "contend=4 core=0x01010022"), (2, "contend=3")] {
+        let ran = run(cpus, args);
+        assert_eq!(ran.statuses(), [Status::Skipped(Skip::TooFewCpus)]);
+        assert_eq!(ran.totals.rows_skipped, 0);
+    }
 }
 
 const STANDBY: IdleState<'static> = IdleState {
@@ -155,203 +120,164 @@ const STANDBY: IdleState<'static> = IdleState {
     local_timer_stop: false,
 };
 
-/// What is counted of each state and variant: the CPUs that have a figure.
-fn counted(points: &[(String, u64)], state: u32, variant: &str, metric: &str) -> usize {
-    let end = std::format!(" var={variant} x={state} {metric}");
-    points
-        .iter()
-        .filter(|point| point.0.ends_with(&end))
-        .count()
-}
-
 #[test]
-fn every_state_in_every_way() {
+fn every_state_in_series_in_parallel_and_in_os_initiated_mode() {
     let states = [STANDBY, STATES[0], STATES[1]];
     let mut fake = Fake::new(5).with_modes().with_statistics();
     let args = "only=idle_states iterations=2 warmup=0";
-    let (text, verdict) = run_with(&mut fake, args, 5, &states);
-    assert_eq!(verdict, Verdict::Pass, "{text}");
-    let points = points(&text, 16);
-    for (state, variants) in [
-        (1, &["serial", "parallel"][..]),
-        (0x1_0002, &["serial", "parallel"]),
-        (0x101_0022, &["serial", "parallel", "osi"]),
-    ] {
-        for variant in ["serial", "parallel", "osi"] {
-            let all = if variants.contains(&variant) { 5 } else { 0 };
-            assert_eq!(counted(&points, state, variant, "powerdown"), all);
-            assert_eq!(counted(&points, state, variant, "count"), all);
-            let flushes = if state == 1 { 0 } else { all };
-            assert_eq!(counted(&points, state, variant, "cflush"), flushes);
+    let ran = run_with(&mut fake, args, 5, &states);
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    for (state, variants) in [(1, 2), (CORE, 2), (CLUSTER, 3)] {
+        for (place, variant) in [Variant::Serial, Variant::Parallel, Variant::Osi]
+            .into_iter()
+            .enumerate()
+        {
+            let all = if place < variants { 5 } else { 0 };
+            let count = |measure| ran.select(variant, state, measure).len();
+            assert_eq!(count(Measure::Powerdown), all, "{variant:?} {state:#x}");
+            assert_eq!(count(Measure::Count), all);
+            assert_eq!(count(Measure::CacheFlush), if state == 1 { 0 } else { all });
         }
     }
-    // In the fake, the lead keeps its cluster up where it is awake.
-    let count = |cpu: &str, variant: &str| {
-        let how = if variant == "serial" { "alone" } else { "all" };
-        let key = std::format!("mpidr={cpu} how={how} var={variant} x=16842786 count");
-        median(&points, &key)
-    };
-    assert_eq!((count("0x1", "serial"), count("0x100", "serial")), (0, 1));
-    assert_eq!(count("0x1", "parallel"), 1);
-    // The last of each cluster asks for it, and pays; the mode is set back.
-    let flush = |cpu: &str| {
-        median(
-            &points,
-            &std::format!("mpidr={cpu} how=all var=osi x=16842786 cflush"),
-        )
-    };
+    // The lead keeps its cluster up while it is awake.
+    let count = |cpu, variant| ran.median(cpu, variant, CLUSTER, Measure::Count);
     assert_eq!(
-        ["0x0", "0x2", "0x3", "0x100"].map(flush),
+        (count(1, Variant::Serial), count(4, Variant::Serial)),
+        (0, 1)
+    );
+    assert_eq!(count(1, Variant::Parallel), 1);
+    // The last of each cluster asks for it, and pays; the mode is set back.
+    let flush = |cpu| ran.median(cpu, Variant::Osi, CLUSTER, Measure::CacheFlush);
+    assert_eq!(
+        [0, 2, 3, 4].map(flush),
         [CORE_FLUSH, CORE_FLUSH, CLUSTER_FLUSH, CLUSTER_FLUSH]
     );
     assert_eq!(fake.mode, SuspendMode::PlatformCoordinated);
 }
 
 #[test]
-fn what_is_left_out_is_said() {
-    let mut stops = STATES[1];
-    stops.local_timer_stop = true;
-    let states = [STATES[0], stops];
-    let (text, verdict) = run_with(
-        &mut Fake::new(1),
-        "only=idle_states iterations=1 warmup=0",
-        1,
-        &states,
-    );
-    assert_eq!(verdict, Verdict::Pass, "{text}");
+fn states_and_modes_that_are_left_out_have_a_reason() {
+    let args = "only=idle_states iterations=1 warmup=0";
+    let ran = run_with(&mut Fake::new(1), args, 1, &stopping());
+    assert_eq!(ran.counts(), [1, 0, 0]);
     assert_eq!(
-        counted(&points(&text, 16), 0x101_0022, "left_out", "powerdown"),
+        ran.select(Variant::LeftOut, CLUSTER, Measure::Powerdown)
+            .len(),
         1
     );
-    let plain: Vec<&str> = text.split_whitespace().collect();
-    let plain = plain.join(" ");
-    assert!(
-        plain.contains("* States left out: the idle state stops the CPUs' own timers"),
-        "{text}"
-    );
-    assert!(
-        plain.contains(
-            "* OS-initiated mode left out: the firmware does not implement function 0x8400000f"
-        ),
-        "{text}"
+    let no_mode = Skip::NotSupported(PSCI_SET_SUSPEND_MODE);
+    assert_eq!(
+        left_out(&ran.scenarios[0]),
+        [Some(Skip::NoHelper), Some(no_mode)]
     );
     // All of them: nothing is measured.
-    let (text, _) = run_with(&mut Fake::new(1), "only=idle_states", 1, &[stops]);
-    assert!(
-        text.contains("tag=idle_states status=skipped why=no-helper"),
-        "{text}"
-    );
-    let (text, _) = run_with(
-        &mut Fake::new(2).without_gic(),
-        "only=idle_states",
-        2,
-        &states,
-    );
-    assert!(
-        text.contains("tag=idle_states status=skipped why=no-gic"),
-        "{text}"
-    );
-}
-
-#[test]
-fn points_name_what_woke_the_cpu() {
-    let mut states = STATES;
-    states[1].local_timer_stop = true;
-    let args = "iterations=1 warmup=0 dirty=0 contend=2 only=idle_states,contend_sweep,dirty_sweep";
-    for (mut fake, word) in [
-        (Fake::new(5), "helper"),
-        (Fake::new(5).with_frame(), "frame"),
+    for (mut fake, states, skip) in [
+        (Fake::new(1), &stopping()[1..], Skip::NoHelper),
+        (Fake::new(2).without_gic(), &stopping()[..], Skip::NoGic),
     ] {
-        let (text, verdict) = run_with(&mut fake, args, 5, &states);
-        assert_eq!(verdict, Verdict::Pass, "{text}");
-        let waker = std::format!(" waker={word} asked=");
-        assert_eq!(text.matches(&waker).count(), 2 * 3, "{text}");
-        // The lead is woken by a CPU of another cluster, or by the frame.
-        let of = |mpidr: u64, variant: &str, x: u32| -> String {
-            let key = std::format!(" mpidr={mpidr:#x} ");
-            let point = std::format!(" var={variant} x={x} metric=powerdown ");
-            let is = |line: &&str| line.contains(&key) && line.contains(&point);
-            let mut fields = text.lines().filter(is).flat_map(|it| it.split(' '));
-            assert!(fields.clone().next().is_some(), "no{key}{point}: {text}");
-            let found = fields.find(|it| it.starts_with("waker=") || it.starts_with("woken_by="));
-            found.unwrap_or_default().into()
-        };
-        let by_lead = "woken_by=0";
-        let of_lead = match word {
-            "helper" => "woken_by=4",
-            _ => "waker=frame",
-        };
-        let together = if word == "helper" {
-            by_lead
-        } else {
-            "waker=frame"
-        };
-        assert_eq!(of(0, "serial", 0x0101_0022), of_lead, "{text}");
-        assert_eq!(of(1, "serial", 0x0101_0022), by_lead, "{text}");
-        assert_eq!(of(1, "parallel", 0x0101_0022), together, "{text}");
-        assert_eq!(of(1, "deepest", 0), by_lead, "{text}");
-        assert_eq!(of(1, "deepest", 2), together, "{text}");
-        // Where timers go on, and by CPU_OFF, nothing else woke it.
-        for (variant, x) in [("serial", 0x1_0002), ("core", 0), ("core", 2), ("off", 0)] {
-            assert_eq!(of(1, variant, x), "", "{variant} {x}: {text}");
-        }
-        let said = match word {
-            "helper" => {
-                "* In states that stop the CPUs' own timers: the lead wakes each other CPU by SGI"
-            }
-            _ => "* In states that stop the CPUs' own timers: the timer frame wakes the lead, and",
-        };
-        assert_eq!(text.matches(said).count(), 3, "{text}");
-        let awake = "; CPU 1.0 stays awake and wakes the lead.";
-        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let times = if word == "helper" { 2 } else { 0 };
-        assert_eq!(words.matches(awake).count(), times, "{text}");
+        let ran = run_with(&mut fake, args, 1, states);
+        assert_eq!(ran.statuses(), [Status::Skipped(skip)]);
     }
 }
 
 #[test]
-fn a_firmware_that_stays_in_the_mode_fails() {
-    let mut fake = Fake::new(2).with_modes();
-    fake.stuck = true;
-    let (text, verdict) = run(&mut fake, "only=idle_states iterations=1 warmup=0", 2);
-    assert_eq!(verdict, Verdict::Fail);
-    assert!(
-        text.contains("stays in OS-initiated mode: SET_SUSPEND_MODE returned DENIED"),
-        "{text}"
-    );
-    assert!(text.contains("why=mode-stuck"), "{text}");
+fn points_name_what_woke_the_cpu() {
+    let args = "iterations=1 warmup=0 dirty=0 contend=2 only=idle_states,contend_sweep,dirty_sweep";
+    let by_lead = Waker::Helper(0);
+    // The lead is woken by a CPU of another cluster, or by the frame.
+    for (mut fake, source, of_lead, together) in [
+        (Fake::new(5), WakeSource::Helper, Waker::Helper(4), by_lead),
+        (
+            Fake::new(5).with_frame(),
+            WakeSource::Frame,
+            Waker::Frame,
+            Waker::Frame,
+        ),
+    ] {
+        let ran = run_with(&mut fake, args, 5, &stopping());
+        assert_eq!(ran.counts(), [3, 0, 0]);
+        for scenario in &ran.scenarios {
+            let conditions = scenario.conditions.as_ref();
+            assert_eq!(conditions.map(|it| it.wake_source), Some(source));
+        }
+        for (cpu, variant, x, waker) in [
+            (0, Variant::Serial, CLUSTER, of_lead),
+            (1, Variant::Serial, CLUSTER, by_lead),
+            (1, Variant::Parallel, CLUSTER, together),
+            (1, Variant::Deepest, 0, by_lead),
+            (1, Variant::Deepest, 2, together),
+            // Timers go on.
+            (1, Variant::Serial, CORE, Waker::OwnTimers),
+            (1, Variant::Core, 0, Waker::OwnTimers),
+            (1, Variant::Core, 2, Waker::OwnTimers),
+            (1, Variant::Off, 0, Waker::OwnTimers),
+        ] {
+            let points = ran.select(variant, x, Measure::Powerdown);
+            let point = points.iter().find(|it| it.cpu == cpu);
+            assert_eq!(
+                point.map(|it| it.waker),
+                Some(waker),
+                "{cpu} {variant:?} {x}"
+            );
+        }
+    }
 }
 
 #[test]
-fn system_suspend_has_to_be_there_and_to_be_asked_for() {
+fn a_mode_that_is_refused_is_left_out_and_one_that_stays_fails() {
+    let args = "only=idle_states iterations=1 warmup=0";
+    let mut fake = Fake::new(2).with_modes();
+    fake.refuses = Some(SuspendMode::PlatformCoordinated);
+    let ran = run(&mut fake, args, 2);
+    assert_eq!(
+        ran.failure(),
+        Some(Failure::ModeStuck(Error::Denied.into()))
+    );
+    let mut fake = Fake::new(2).with_modes();
+    fake.refuses = Some(SuspendMode::OsInitiated);
+    let ran = run(&mut fake, args, 2);
+    let refused = Some(Skip::ModeRefused(Error::Denied.into()));
+    assert_eq!(
+        (ran.counts(), left_out(&ran.scenarios[0])),
+        ([1, 0, 0], [None, refused])
+    );
+}
+
+#[test]
+fn system_suspend_needs_the_function_a_wake_up_source_and_all_cpus() {
     let args = "only=system_suspend iterations=3";
     let mut fake = Fake::new(3).with_modes();
-    let (text, verdict) = run(&mut fake, args, 3);
-    assert_eq!(verdict, Verdict::Pass, "{text}");
-    let points = points(&text, 17);
-    assert_eq!(points.len(), 3, "{points:#?}");
-    assert_eq!(
-        median(&points, "mpidr=0x0 how=alone var=system cflush"),
-        CLUSTER_FLUSH
-    );
+    let ran = run(&mut fake, args, 3);
+    assert_eq!((ran.counts(), ran.points().count()), ([1, 0, 0], 3));
+    let flush = ran.points().find(|it| it.measure == Measure::CacheFlush);
+    let flush = flush.map(|it| (it.variant, it.x, it.figures.median));
+    assert_eq!(flush, Some((Variant::System, None, CLUSTER_FLUSH)));
     assert!(fake.asked.iter().all(|round| round.who == Who::Only(0)));
 
-    let (text, _) = run(&mut Fake::new(3), args, 3);
-    assert!(
-        text.contains("does not implement function 0xc400000e"),
-        "{text}"
-    );
-    // What would wake the lead?
-    let mut stops = STATES[1];
-    stops.local_timer_stop = true;
-    let (text, _) = run_with(&mut Fake::new(3).with_modes(), args, 3, &[stops]);
-    assert!(
-        text.contains("tag=system_suspend status=skipped why=timer-stops"),
-        "{text}"
-    );
+    let stops = &stopping()[1..];
+    for (mut fake, states, skip) in [
+        (
+            Fake::new(3),
+            &STATES[..],
+            Skip::NotSupported(PSCI_SYSTEM_SUSPEND_64),
+        ),
+        (
+            Fake::new(3).with_modes().without_gic(),
+            &STATES,
+            Skip::NoGic,
+        ),
+        (
+            Fake::new(3).with_modes(),
+            stops,
+            Skip::TimerStops(crate::board::NoFrame::NotInTree),
+        ),
+    ] {
+        let ran = run_with(&mut fake, args, 3, states);
+        assert_eq!(ran.statuses(), [Status::Skipped(skip)]);
+    }
     let mut fake = Fake::new(3).with_modes().with_frame();
-    let (_, verdict) = run_with(&mut fake, args, 3, &[stops]);
-    assert_eq!(verdict, Verdict::Pass);
+    let ran = run_with(&mut fake, args, 3, stops);
+    assert_eq!(ran.counts(), [1, 0, 0]);
     let own = fake
         .asked
         .iter()
@@ -360,16 +286,9 @@ fn system_suspend_has_to_be_there_and_to_be_asked_for() {
     // A CPU that is lost may be on.
     let mut fake = Fake::new(3).with_modes().without(2, 0);
     let args = "only=susp_deep_serial,system_suspend iterations=3";
-    let (text, verdict) = run(&mut fake, args, 3);
-    assert_eq!(verdict, Verdict::Fail);
-    let said = "tag=system_suspend status=failed why=cpu-lost why_cpu=2";
-    assert!(text.contains(said), "{text}");
+    assert_eq!(run(&mut fake, args, 3).statuses(), [lost(2); 2]);
     let plan = Plan::parse("only=all").expect("a group");
-    assert!(
-        !plan
-            .scenarios
-            .contains(crate::plan::ScenarioId::SystemSuspend)
-    );
+    assert!(!plan.scenarios.contains(ScenarioId::SystemSuspend));
 }
 
 #[test]
@@ -381,46 +300,45 @@ fn one_step_fails_and_the_others_are_measured() {
         }
     });
     let args = "only=dirty_sweep dirty=0,64K iterations=2 warmup=0";
-    let (text, verdict) = run(&mut fake, args, 2);
-    assert_eq!(verdict, Verdict::Fail, "{text}");
-    let points = points(&text, 14);
-    assert!(median(&points, "mpidr=0x1 how=alone var=deepest x=0 cflush") > 0);
-    assert!(median(&points, "mpidr=0x0 how=alone var=deepest x=65536 cflush") > 0);
-    // Without a sample there is a point all the same.
+    let ran = run(&mut fake, args, 2);
+    assert_eq!(ran.counts(), [0, 0, 1]);
+    assert!(ran.median(1, Variant::Deepest, 0, Measure::CacheFlush) > 0);
+    assert!(ran.median(0, Variant::Deepest, 64 << 10, Measure::CacheFlush) > 0);
+    // Without a sample there is one point nevertheless.
     assert_eq!(
-        median(&points, "mpidr=0x1 how=alone var=deepest x=65536 powerdown"),
+        ran.median(1, Variant::Deepest, 64 << 10, Measure::Powerdown),
         0
     );
 }
 
 #[test]
-fn what_does_not_count_is_said_by_reason() {
+fn rejections_of_points_are_counted_by_reason() {
     let mut fake = Fake::new(2).with(|round, cpu, outcome| {
         if cpu == 1 && round % 5 == 4 {
             outcome.end = End::WrongContext;
         }
     });
     let args = "only=contend_sweep contend=2 iterations=9 warmup=0";
-    let (text, verdict) = run(&mut fake, args, 2);
-    assert_eq!(verdict, Verdict::Pass, "{text}");
-    let said = "* Not counted: 8 attempts: 4 wrong-context, 4 companion.";
-    assert!(text.contains(said), "{text}");
-    assert!(text.contains("lost=2"), "{text}");
+    let ran = run(&mut fake, args, 2);
+    assert_eq!(ran.counts(), [1, 0, 0]);
+    let counts = [(Reason::WrongContext, 4), (Reason::Companion, 4)];
+    assert_eq!(ran.scenarios[0].rejected, counts);
+    assert!(ran.points().any(|it| it.lost == 2));
 }
 
 #[test]
 fn without_pmf_the_caller_has_figures() {
-    let mut fake = Fake::without_pmf(2);
     let args = "only=dirty_sweep,contend_sweep,idle_states dirty=0 contend=2 iterations=2 warmup=0";
-    let (text, verdict) = run(&mut fake, args, 2);
-    assert_eq!(verdict, Verdict::Pass, "{text}");
-    for (scenario, end) in [
-        (14, "mpidr=0x1 how=alone var=deepest x=0 call"),
-        (14, "mpidr=0x1 how=alone var=off x=0 turnon"),
-        (15, "mpidr=0x1 how=all var=deepest x=2 wake"),
-        (16, "mpidr=0x1 how=alone var=serial x=65538 call"),
+    let ran = run(&mut Fake::without_pmf(2), args, 2);
+    assert_eq!(ran.counts(), [3, 0, 0]);
+    assert_eq!(ran.totals.caller_side, 3);
+    for (variant, x, measure) in [
+        (Variant::Deepest, 0, Measure::Call),
+        (Variant::Off, 0, Measure::TurnOn),
+        (Variant::Deepest, 2, Measure::Wake),
+        (Variant::Serial, CORE, Measure::Call),
     ] {
-        assert!(median(&points(&text, scenario), end) > 0, "{end}");
+        assert!(ran.median(1, variant, x, measure) > 0, "{variant:?}");
     }
-    assert!(!text.contains("metric=powerdown"), "{text}");
+    assert!(ran.points().all(|it| it.measure != Measure::Powerdown));
 }

@@ -15,8 +15,7 @@ use crate::build::firmware::{Pmf, Variant};
 use crate::qemu::run_spec::RunSpec;
 use crate::qemu::{ICOUNT_NS, run};
 use crate::report::analysis::overhead::{Unit, overhead};
-use crate::report::log::read_bytes;
-use crate::report::model::Run;
+use crate::report::log::{LoggedRun, read_bytes};
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 
@@ -97,7 +96,7 @@ fn one(
     log: Option<PathBuf>,
     spec: &RunSpec,
     interrupt: &AtomicBool,
-) -> Result<(Run, u8)> {
+) -> Result<(LoggedRun, u8)> {
     let spec = RunSpec {
         variant,
         log,
@@ -112,7 +111,7 @@ fn one(
     Ok((only(runs)?, result.exit_code()))
 }
 
-fn only(runs: Vec<Run>) -> Result<Run> {
+fn only(runs: Vec<LoggedRun>) -> Result<LoggedRun> {
     let count = runs.len();
     let mut runs = runs.into_iter();
     match (runs.next(), count) {
@@ -121,7 +120,7 @@ fn only(runs: Vec<Run>) -> Result<Run> {
     }
 }
 
-fn tell(with: &Run, without: &Run, unit: Unit) -> Result<()> {
+fn tell(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<()> {
     let overhead = overhead(with, without, unit)?;
     let mut out = Out::default();
     overhead.write(&mut out)?;

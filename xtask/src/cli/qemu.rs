@@ -16,8 +16,7 @@ use crate::build::payload::Tree;
 use crate::qemu::run_spec::{Payload, RunSpec};
 use crate::qemu::timeout::{self, TIMEOUT_MAX};
 use crate::qemu::{Level, diagnosis, kvm_host, run};
-use crate::report::log::{Input, read};
-use crate::report::model::Run;
+use crate::report::log::{Input, LoggedRun, read};
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::stdout::Out;
@@ -144,7 +143,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
         let name = "the UART".to_owned();
         let from = result.log.as_slice();
         let runs = read([Input { name, from }])?;
-        if let Some(denied) = runs.last().and_then(Run::denied) {
+        if let Some(denied) = runs.last().and_then(LoggedRun::denied) {
             say(&denied);
             return Ok(FAILED);
         }

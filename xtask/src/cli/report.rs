@@ -19,8 +19,7 @@ use crate::report::analysis::merge::{merge, take_repeats};
 use crate::report::export::{self, Exporter, Options, Report, Takes};
 use crate::report::jobs;
 use crate::report::jobs::matrix::matrix;
-use crate::report::log::{Input, read, tables};
-use crate::report::model::Run;
+use crate::report::log::{Input, LoggedRun, read, tables};
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 
@@ -48,7 +47,7 @@ Examples:
   cargo xtask report run.log
   cargo xtask report run.log --format rst -o juno.rst
   cargo xtask report monday.log tuesday.log --merge
-  cargo xtask report lava.yaml --format json | jq .runs[0].tests[0]
+  cargo xtask report lava.yaml --format json | jq .runs[0].scenarios[0]
   cargo xtask report --matrix lab --format md -o matrix.md
   cargo xtask report run.log --format junit -o run.xml --deny-skipped
   cargo xtask report run.log --baseline v2.12.log --rtol 0.01
@@ -233,7 +232,7 @@ fn read_jobs(arguments: &ReportArguments) -> Result<Report> {
 }
 
 /// The run to compare with.
-fn read_baseline(path: &Path, place: Option<usize>) -> Result<Run> {
+fn read_baseline(path: &Path, place: Option<usize>) -> Result<LoggedRun> {
     let mut runs = if tables::are_at(path) {
         vec![tables::read(path)?]
     } else {
@@ -355,7 +354,7 @@ pub(super) fn read_all(logs: &[PathBuf]) -> Result<Report> {
     Ok(report)
 }
 
-fn read_one(name: &str, from: impl Read) -> Result<Vec<Run>> {
+fn read_one(name: &str, from: impl Read) -> Result<Vec<LoggedRun>> {
     let name = name.to_owned();
     Ok(read([Input { name, from }])?)
 }
@@ -394,18 +393,10 @@ fn parse_share(text: &str) -> Result<u32, String> {
 }
 
 fn parse_across(word: &str) -> Result<Across, String> {
-    Ok(match word {
-        "methods" => Across::Methods,
-        "states" => Across::States,
-        "wakes" => Across::Wakes,
-        "boards" => Across::Boards,
-        "scenarios" => Across::Scenarios,
-        "cpus" => Across::Cpus,
-        _ => {
-            let words = "expected methods, states, wakes, boards, scenarios or cpus";
-            return Err(words.to_owned());
-        }
-    })
+    let found = Across::ALL.iter().find(|it| it.1 == word);
+    found
+        .map(|it| it.0)
+        .ok_or_else(|| "expected methods, states, wakes, boards, scenarios or cpus".to_owned())
 }
 
 /// A line for each format.

@@ -4,7 +4,7 @@ use super::common::{FAILED, INCOMPLETE};
 use crate::report::export::Report;
 use crate::report::jobs::matrix::Matrix;
 use crate::report::jobs::outcome::{Outcome, outcome};
-use crate::report::model::{Run, heading};
+use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 use crate::setup::progress::say;
 
@@ -12,7 +12,7 @@ use crate::setup::progress::say;
 const REGRESSION: u8 = 1;
 
 /// Says what is wrong with jobs, and the exit code for it.
-pub(super) fn judge_jobs(matrix: &Matrix, runs: &[Run]) -> u8 {
+pub(super) fn judge_jobs(matrix: &Matrix, runs: &[LoggedRun]) -> u8 {
     let mut worst = 0;
     let of_jobs = matrix.jobs.iter().flat_map(|job| &job.notes);
     for note in matrix.notes.iter().chain(of_jobs) {
@@ -39,31 +39,26 @@ pub(super) fn judge_jobs(matrix: &Matrix, runs: &[Run]) -> u8 {
 
 /// Says what is wrong, and the exit code for it: a log that is incomplete has
 /// figures that can not be relied on, and comes before what they say.
-pub(super) fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
+pub(super) fn judge(report: &Report, baseline: Option<&LoggedRun>) -> u8 {
     let mut code = 0;
     for comparison in &report.comparisons {
-        let points = comparison.point_regressions().count();
-        let count = comparison.regressions().count() + points;
+        let count = comparison.regressions().count();
         if count == 0 {
             continue;
         }
         code = REGRESSION;
-        let rows = comparison.regressions().map(|(test, change)| {
-            let name = heading(&change.metric).to_owned();
-            (name, test, change.percent())
-        });
-        let points = comparison
-            .point_regressions()
-            .map(|(test, change)| (change.point.key(), test, change.percent()));
         let far = |percent: Option<f64>| percent.unwrap_or(f64::INFINITY);
-        let worst = rows
-            .chain(points)
-            .max_by(|a, b| far(a.2).total_cmp(&far(b.2)));
-        let worst = worst.map_or(String::new(), |(name, test, percent)| {
+        let worst = comparison
+            .regressions()
+            .max_by(|a, b| far(a.1.percent()).total_cmp(&far(b.1.percent())));
+        let worst = worst.map_or(String::new(), |(scenario, change)| {
             format!(
-                "; the greatest is {name} in {}, {}",
-                test.scenario.word(),
-                percent.map_or("from zero".to_owned(), |it| format!("{it:+.2} %"))
+                "; the greatest is {} in {}, {}",
+                change.key.in_sentence(),
+                scenario.key.id,
+                change
+                    .percent()
+                    .map_or("from zero".to_owned(), |it| format!("{it:+.2} %"))
             )
         });
         let count = many(count, "regression");
@@ -91,8 +86,8 @@ pub(super) fn judge(report: &Report, baseline: Option<&Run>) -> u8 {
     code
 }
 
-/// Returns whether all `runs` are there to their ends; says what lacks of which is not.
-pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r Run>) -> bool {
+/// Returns true if all `runs` are there to their ends; prints what others lack.
+pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r LoggedRun>) -> bool {
     let mut complete = true;
     for run in runs.into_iter().filter(|run| !run.is_complete()) {
         complete = false;
@@ -107,10 +102,10 @@ pub(super) fn all_complete<'r>(runs: impl IntoIterator<Item = &'r Run>) -> bool 
     complete
 }
 
-/// Returns what an incomplete run lacks, and what to do.
-fn lacks(run: &Run) -> String {
+/// Describes the parts that an incomplete run lacks, and what to do.
+fn lacks(run: &LoggedRun) -> String {
     let mut all = run.integrity.shortfalls();
-    if run.integrity.records.is_none() && run.version.is_some() {
+    if run.integrity.records.is_none() && run.header.version.is_some() {
         all.push("no record".to_owned());
     }
     all.push(run.end_lacks());

@@ -178,7 +178,6 @@ struct Far {
     of: Option<u32>,
     begun: u32,
     done: u32,
-    records: bool,
 }
 
 impl Far {
@@ -202,11 +201,6 @@ impl Far {
             self.begun += 1;
             self.done = self.begun - 1;
             return Some(self.told(name));
-        }
-        if line.starts_with("@PB ") && !self.records {
-            self.records = true;
-            self.done = self.begun;
-            return Some(self.told("records"));
         }
         None
     }
@@ -239,11 +233,7 @@ mod tests {
         assert_eq!(far.line("> Executing 'B'").as_deref(), Some("25 %, B"));
         let warm = "A test, CPUs kept on between samples";
         assert_eq!(far.line(warm).as_deref(), Some(&*format!("50 %, {warm}")));
-        assert_eq!(
-            far.line("@PB 0000 run cpus=1").as_deref(),
-            Some("75 %, records")
-        );
-        assert_eq!(far.line("@PB 0001 run cpus=1"), None);
+        assert_eq!(far.line("@PB 0001 {\"cpu\":1}"), None);
         let mut tftf = Far::default();
         assert_eq!(tftf.line("> Executing 'A'").as_deref(), Some("0 done, A"));
     }

@@ -1,11 +1,9 @@
-//! The account of every attempt of one run, by the records in its log.
+//! The account of each attempt of one run, by the records in its log.
 //!
 //! An attempt is one CPU's part in a round of a scenario that is to give
 //! samples: trials and warm-ups are none. It counts as a sample, or is under
 //! one of the reasons. Whether there are others can be proved in this far:
 //!
-//! * Every scenario: a row says how many attempts it has refused, and that
-//!   has to be the sum of its reasons.
 //! * Parallel: the number of rounds is known, and each CPU has a part in
 //!   each, until it is lost.
 //! * In sequence: the number of attempts is known for all CPUs together, and
@@ -20,14 +18,12 @@
 //! attempts a point has lost, and not by which reason. The others are no
 //! attempts: a loop, or a look at a timer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use psci_bench::model as verdict;
-use psci_bench::model::{Measure, Verdict};
+use psci_bench::model::{How, Measure, Scenario, Totals, Variant};
 use psci_bench::plan::{Plan, ScenarioId};
-use psci_bench::record::line::Type;
 
-use super::records::{Fields, Records, count, number};
+use crate::report::log::{LoggedRun, read_bytes};
 
 /// The attempts of one kind of call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,7 +37,7 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// All attempts.
+    /// Returns all attempts.
     pub fn attempts(&self) -> u64 {
         self.samples + self.rejected.values().sum::<u64>() + self.unexplained
     }
@@ -67,16 +63,19 @@ pub struct Account {
     pub in_no_row: u64,
     /// CPUs lost.
     pub lost: u64,
-    /// Which of the log's records are there.
+    /// The counts of the `end` record, else of the last line; None if the run did
+    /// not reach its end.
+    pub totals: Option<Totals>,
+    /// The part of the log's records that is there.
     pub records: Found,
 }
 
-/// The completeness of a log's records.
+/// The part of a log's records that is there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Found {
-    /// Every one.
+    /// All of them.
     All,
-    /// Some are in neither copy.
+    /// Some are lost.
     Some,
     /// None: the run ended before them.
     #[default]
@@ -85,6 +84,10 @@ pub enum Found {
 
 /// The word for the reasons of a sweep, which its table alone has.
 const IN_SWEEPS: &str = "see-sweep";
+
+/// The largest number that a log can be right about: sums of such numbers do not
+/// overflow.
+const COUNT_MAX: u64 = 1 << 40;
 
 /// Returns true if a run of `plan` attempts CPU_SUSPENDs that are counted.
 pub fn has_suspends(plan: &Plan) -> bool {
@@ -95,7 +98,10 @@ pub fn has_suspends(plan: &Plan) -> bool {
     !plan.list && plan.scenarios.iter().any(is_suspend)
 }
 
-/// The shape of a scenario, which decides what can be proved.
+/// A CPU's step of a sweep.
+type Step = (u16, How, Variant, Option<u64>);
+
+/// The shape of a scenario: it decides which attempts can be proved.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     Parallel,
@@ -110,104 +116,99 @@ struct Row {
     is_lost: bool,
     is_skipped: bool,
     samples: u64,
-    /// By the row itself, or by its reasons, whichever is more.
-    rejected: u64,
-}
-
-impl Row {
-    fn made(&self) -> u64 {
-        self.samples + self.rejected
-    }
+    made: u64,
 }
 
 impl Account {
-    /// The account of the run that left `log`.
+    /// Returns the account of the run that left `log`.
     pub fn of(log: &[u8]) -> Self {
-        let records = Records::of(log);
+        let runs = read_bytes("log", log).ok();
+        let last = runs.and_then(|mut runs| runs.pop());
+        last.map_or_else(Self::default, |run| Self::of_run(&run))
+    }
+
+    fn of_run(run: &LoggedRun) -> Self {
+        let scenarios = &run.run.scenarios;
+        let rows = || scenarios.iter().flat_map(|scenario| &scenario.rows);
+        let end = run.run.end.as_ref().map(|end| end.totals);
+        let closing = run.closing.as_ref();
         let mut account = Self {
-            records: match (records.whole, records.all(Type::Row).next()) {
-                (true, _) => Found::All,
-                (false, Some(_)) => Found::Some,
-                (false, None) => Found::None,
+            totals: end.or_else(|| closing?.totals()),
+            records: match run.integrity.is_whole() {
+                true => Found::All,
+                false if rows().any(|row| !row.is_from_line()) => Found::Some,
+                false => Found::None,
             },
             ..Self::default()
         };
-        let lead = lead(&records);
-        for (place, test) in records.all(Type::Test) {
-            account.test(&records, place, test, lead);
+        let mut counted = Totals::default();
+        for scenario in scenarios {
+            account.add_scenario(run, scenario);
+            counted.add(std::slice::from_ref(scenario));
         }
-        let lost = records.all(Type::Lost).filter_map(|lost| lost.0.get(3));
-        let lost: std::collections::BTreeSet<&String> = lost.collect();
+        let lost = rows().filter(|row| row.lost.is_some());
+        let lost: BTreeSet<u16> = lost.map(|row| row.cpu).collect();
         account.lost = lost.len() as u64;
-        if let Some(closing) = Closing::of(log) {
-            let rows = records.all(Type::Row);
-            let rejected: u64 = rows.filter_map(|row| number(row.1, "rejected")).sum();
-            let rejected = rejected.saturating_add(lost_in_points(&records));
-            account.in_no_row = closing.rejected.saturating_sub(rejected);
-            account.lost = account.lost.max(closing.lost);
+        if let Some(totals) = &account.totals {
+            account.in_no_row = totals.rejected.saturating_sub(counted.rejected);
+            account.lost = account.lost.max(totals.lost.into());
         }
         account
     }
 
-    /// All attempts without a known reason.
+    /// Returns all attempts without a known reason.
     pub fn unexplained(&self) -> u64 {
         self.suspends.unexplained + self.others.unexplained + self.in_no_row
     }
 
-    /// Adds one scenario.
-    fn test(&mut self, records: &Records, place: &[String], test: &Fields, lead: Option<&str>) {
-        let [t, ..] = place else { return };
-        let scenario = t.parse().ok().and_then(ScenarioId::from_number);
-        let Some(scenario) = scenario else { return };
-        if !scenario.is_suite() {
-            if scenario.is_sweep() {
-                self.sweep(records, t);
+    fn add_scenario(&mut self, run: &LoggedRun, scenario: &Scenario) {
+        if !scenario.id.is_suite() {
+            if scenario.id.is_sweep() {
+                self.add_sweep(scenario);
             }
             return;
         }
-        let shape = match scenario {
+        let shape = match scenario.id {
             ScenarioId::CpuOffSerial => Shape::Off,
             other if other.is_parallel() => Shape::Parallel,
             _ => Shape::Serial,
         };
         let mut rows = Vec::new();
-        for (key, fields) in records.within(Type::Row, place) {
-            let is_lead = key.last().map(String::as_str) == lead;
+        for row in scenario.rows.iter().filter(|row| !row.is_from_line()) {
+            let is_lead = run.run.lead() == Some(row.cpu.into());
             let is_suspend = match shape {
                 Shape::Off => is_lead,
-                _ => scenario != ScenarioId::PsciVersionParallel,
+                _ => scenario.id != ScenarioId::PsciVersionParallel,
             };
             let mut calls = Calls {
-                samples: number(fields, "valid").unwrap_or(0),
+                samples: row.valid().into(),
                 ..Calls::default()
             };
-            for (reason, digits) in records.get(Type::Rejected, key).into_iter().flatten() {
-                let count = count(digits).unwrap_or(0);
-                calls.rejected.insert(reason.replace('_', "-"), count);
+            let reasons = row.attempts.iter().flat_map(|it| &it.rejected);
+            for (reason, count) in reasons {
+                *calls.rejected.entry(reason.key().to_owned()).or_default() += u64::from(*count);
             }
-            let reasons = calls.rejected.values().sum();
-            let rejected = number(fields, "rejected").unwrap_or(0).max(reasons);
-            calls.unexplained = rejected - reasons;
             self.calls(is_suspend).add(&calls);
             rows.push(Row {
                 is_suspend,
                 is_lead,
-                is_lost: records.get(Type::Lost, key).is_some(),
-                is_skipped: fields.contains_key("skipped"),
+                is_lost: row.lost.is_some(),
+                is_skipped: row.skipped.is_some(),
                 samples: calls.samples,
-                rejected,
+                made: calls.attempts(),
             });
         }
-        // Where rows are missing, nothing follows from their sums.
-        let plan = records.all(Type::Plan).next();
-        let warmup = plan.and_then(|plan| number(plan.1, "warmup"));
-        let counts = (number(test, "attempts"), number(test, "asked"), warmup);
-        if let (true, (Some(attempts), Some(asked), Some(warmup))) = (records.whole, counts) {
+        // Nothing follows from the sums of rows if some are missing.
+        let is_whole = self.records == Found::All;
+        let conditions = scenario.conditions.as_ref().filter(|_| is_whole);
+        if let (Some(conditions), Some(plan)) = (conditions, &run.run.plan) {
+            let attempts = u64::from(conditions.attempts);
+            let warmup = u64::from(plan.warmup);
             match shape {
                 Shape::Parallel | Shape::Off => {
                     let rounds = attempts.saturating_sub(warmup);
                     for row in rows {
-                        let missing = missing(&row, shape, rounds, asked);
+                        let missing = missing(&row, shape, rounds, conditions.asked.into());
                         self.calls(row.is_suspend).unexplained += missing;
                     }
                 }
@@ -218,25 +219,21 @@ impl Account {
         }
     }
 
-    /// Adds the sweep with the number `t`, by its points: a CPU's figures in a
-    /// step are of the same attempts.
-    fn sweep(&mut self, records: &Records, t: &String) {
-        let mut steps: BTreeMap<&[String], (u64, u64)> = BTreeMap::new();
-        for (place, fields) in records.within(Type::Point, std::slice::from_ref(t)) {
-            // What the firmware counts is no sample.
-            let Some((metric, step)) = place.split_last() else {
-                continue;
-            };
-            let of = |measure: Measure| metric == measure.key();
-            if of(Measure::Count) || of(Measure::Residency) {
+    /// Adds a sweep by its points: a CPU's figures in a step are of the same
+    /// attempts.
+    fn add_sweep(&mut self, scenario: &Scenario) {
+        let mut steps: BTreeMap<Step, (u64, u64)> = BTreeMap::new();
+        for point in &scenario.points {
+            // The firmware's counts are no samples.
+            if matches!(point.measure, Measure::Count | Measure::Residency) {
                 continue;
             }
+            let step = (point.cpu, point.how, point.variant, point.x);
             let (samples, lost) = steps.entry(step).or_default();
-            *samples = number(fields, "n").unwrap_or(0).max(*samples);
-            *lost = number(fields, "lost").unwrap_or(0).max(*lost);
+            *samples = u64::from(point.figures.n).max(*samples);
+            *lost = point.lost.min(COUNT_MAX).max(*lost);
         }
-        for (step, (samples, lost)) in steps {
-            let is_suspend = step.get(3).is_none_or(|variant| variant != "off");
+        for ((_, _, variant, _), (samples, lost)) in steps {
             let mut calls = Calls {
                 samples,
                 ..Calls::default()
@@ -244,7 +241,7 @@ impl Account {
             if lost > 0 {
                 calls.rejected.insert(IN_SWEEPS.to_owned(), lost);
             }
-            self.calls(is_suspend).add(&calls);
+            self.calls(variant != Variant::Off).add(&calls);
         }
     }
 
@@ -257,90 +254,26 @@ impl Account {
     }
 }
 
-/// Returns the number of parts in `rounds` that are missing in `row`.
+/// Returns the number of parts in `rounds` that `row` lacks.
 fn missing(row: &Row, shape: Shape, rounds: u64, asked: u64) -> u64 {
     let excused = match shape {
-        Shape::Off => row.samples >= asked || row.is_lead && row.made() == 0,
+        Shape::Off => row.samples >= asked || row.is_lead && row.made == 0,
         _ => false,
     };
     if excused || row.is_lost || row.is_skipped {
         return 0;
     }
-    rounds.saturating_sub(row.made())
+    rounds.saturating_sub(row.made)
 }
 
-/// Returns the number of `attempts` on all CPUs that are in none of `rows`.
+/// Returns the number of `attempts` on all CPUs together that are in no row.
 fn missing_in_all(rows: &[Row], attempts: u64, warmup: u64) -> u64 {
-    let made: u64 = rows.iter().map(Row::made).sum();
-    let warm = rows.iter().filter(|row| row.made() > 0).count() as u64;
+    let made: u64 = rows.iter().map(|row| row.made).sum();
+    let warm = rows.iter().filter(|row| row.made > 0).count() as u64;
     let missing = attempts.saturating_sub(made + warm * warmup);
-    // A CPU lost in the warm-up has made an unknown part of it.
-    let lost = rows.iter().filter(|row| row.is_lost && row.made() == 0);
+    // A CPU that was lost in the warm-up has made an unknown part of it.
+    let lost = rows.iter().filter(|row| row.is_lost && row.made == 0);
     missing.saturating_sub(lost.count() as u64 * warmup)
-}
-
-/// Returns the losses of points, as the last line counts them: other figures of the same
-/// samples do not make more of them, and a scenario's first one counts.
-fn lost_in_points(records: &Records) -> u64 {
-    let mut scenarios: BTreeMap<&String, (usize, u64)> = BTreeMap::new();
-    for (place, fields) in records.all(Type::Point) {
-        let (Some(t), Some(metric)) = (place.first(), place.last()) else {
-            continue;
-        };
-        let rank = Measure::ALL.iter().position(|it| it.key() == metric);
-        let rank = rank.unwrap_or(usize::MAX);
-        let own = scenarios.entry(t).or_insert((rank, 0));
-        if rank < own.0 {
-            *own = (rank, 0);
-        }
-        if rank == own.0 {
-            own.1 = own.1.saturating_add(number(fields, "lost").unwrap_or(0));
-        }
-    }
-    scenarios
-        .values()
-        .fold(0, |sum, own| sum.saturating_add(own.1))
-}
-
-/// The lead's MPIDR, as records write it.
-fn lead(records: &Records) -> Option<&str> {
-    let (_, facts) = records.all(Type::Facts).next()?;
-    let index = facts.get("lead")?;
-    let cpu = records.get(Type::Cpu, std::slice::from_ref(index))?;
-    cpu.get("mpidr").map(String::as_str)
-}
-
-/// The counts of a last line with PASS or FAIL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Closing {
-    /// Samples that count.
-    pub samples: u64,
-    /// Attempts that do not.
-    pub rejected: u64,
-    /// CPUs lost.
-    pub lost: u64,
-}
-
-impl Closing {
-    /// The counts of the last last line in `log`.
-    pub fn of(log: &[u8]) -> Option<Self> {
-        let mut lines = log.split(|byte| *byte == b'\n').rev();
-        let line = lines.find(|line| {
-            let verdict = verdict::parse_line(line);
-            matches!(verdict, Some(Verdict::Pass | Verdict::Fail))
-        })?;
-        let counts = line.split(|byte| !byte.is_ascii_digit());
-        let mut counts = counts
-            .filter(|digits| !digits.is_empty())
-            .map(|digits| count(std::str::from_utf8(digits).ok()?))
-            .skip(3);
-        Some(Self {
-            samples: counts.next()??,
-            rejected: counts.next()??,
-            // Lines of version 0.1.0 have no number of rows skipped before it.
-            lost: counts.last()??,
-        })
-    }
 }
 
 #[cfg(test)]

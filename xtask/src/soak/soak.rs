@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Result;
 use psci_bench::model::Verdict;
 
-use super::account::{Account, Closing};
+use super::account::Account;
 use super::keep::Keep;
 use super::totals::Totals;
 use crate::qemu::run_result::RunResult;
@@ -124,11 +124,11 @@ fn repeat(
 pub(super) fn line(number: u64, result: &RunResult, account: &Account) -> String {
     let seconds = result.elapsed.as_secs_f64();
     let mut line = format!("run {number}: {}, {seconds:.1} s", result.word());
-    if let Some(closing) = Closing::of(&result.log) {
-        let Closing {
-            samples, rejected, ..
-        } = closing;
-        line.push_str(&format!(", {samples} samples, {rejected} not counted"));
+    if let Some(totals) = &account.totals {
+        line.push_str(&format!(
+            ", {} samples, {} not counted",
+            totals.samples, totals.rejected
+        ));
     }
     match account.unexplained() {
         0 => {}

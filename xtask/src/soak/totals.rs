@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use psci_bench::model::Verdict;
 
-use super::account::{Account, Calls, Closing, Found};
+use super::account::{Account, Calls, Found};
 use crate::qemu::run_result::RunResult;
 
 /// The sums over all runs.
@@ -32,7 +32,7 @@ pub struct Totals {
     pub in_no_row: u64,
     /// Runs without records, of which the attempts are unknown.
     pub unrecorded: u64,
-    /// Runs of whose records some are in neither copy.
+    /// Runs of whose records some are lost.
     pub damaged: u64,
     /// The slowest run's number, and how long it took.
     pub slowest: Option<(u64, Duration)>,
@@ -71,7 +71,7 @@ impl Totals {
             Verdict::BadInput => self.refused += 1,
             Verdict::Incomplete => self.incomplete += 1,
         }
-        self.samples += Closing::of(&result.log).map_or(0, |closing| closing.samples);
+        self.samples += account.totals.map_or(0, |totals| totals.samples);
         self.suspends.add(&account.suspends);
         self.others.add(&account.others);
         self.lost += account.lost;
@@ -164,7 +164,7 @@ impl fmt::Display for Totals {
         if self.damaged > 0 {
             write!(
                 f,
-                "\nruns with records that are in neither copy, so that attempts may be missing \
+                "\nruns with lost records, so that attempts may be missing \
                  above: {}",
                 self.damaged
             )?;

@@ -3,7 +3,7 @@
 use std::fs;
 
 use crate::support::golden::holds;
-use crate::{QEMU, cell, junit, lava, measured, report, result};
+use crate::{cell, junit, lava, log, measured, report, result};
 
 #[test]
 fn good_jobs_and_bad_ones() {
@@ -11,9 +11,9 @@ fn good_jobs_and_bad_ones() {
     let set = dir.path();
     let over = result("lava", "job", "pass");
     let case = |it: &str| result("psci-bench", "a_case", it);
-    let mut all = measured(QEMU);
+    let mut all = measured(log());
     all.extend([case("pass"), over.clone()]);
-    let good = lava(QEMU, &all);
+    let good = lava(log(), &all);
     cell(
         set,
         ["lava", "qemu", "v2.12"],
@@ -22,14 +22,14 @@ fn good_jobs_and_bad_ones() {
             ("result.yaml", "case: job\ndefinition: lava\nresult: pass\n"),
         ],
     );
-    let newer = QEMU.replace("v2.12.1", "v2.13.0");
+    let newer = log().replace("v2.12.1", "v2.13.0");
     cell(
         set,
         ["labgrid", "qemu", "v2.13"],
         &[
             ("uart.log", &newer),
-            ("junit.xml", &junit(QEMU)),
-            ("pytest.out", QEMU),
+            ("junit.xml", &junit(log())),
+            ("pytest.out", log()),
         ],
     );
     let (code, text, said) = report(set, &[]);
@@ -37,7 +37,7 @@ fn good_jobs_and_bad_ones() {
     holds("matrix.txt", &text);
 
     // A case that fails; the job is good all the same.
-    let failing = lava(QEMU, &[case("fail"), over.clone()]);
+    let failing = lava(log(), &[case("fail"), over.clone()]);
     let failing = cell(set, ["lava", "qemu", "failing"], &[("lava.log", &failing)]);
     let (code, _, said) = report(set, &[]);
     assert_eq!(code, 1, "{said}");
@@ -49,7 +49,7 @@ fn good_jobs_and_bad_ones() {
     assert_eq!(code, 1);
 
     // No end, no run, nothing at all.
-    let half = &QEMU[..QEMU.len() / 2];
+    let half = &log()[..log().len() / 2];
     let mut late = result("lava", "job", "fail");
     late["error_msg"] = "lava-test-monitor timed out".into();
     cell(
@@ -65,7 +65,7 @@ fn good_jobs_and_bad_ones() {
     cell(
         set,
         ["lava", "juno", "lost"],
-        &[("lava.log", &lava(QEMU, &[]))],
+        &[("lava.log", &lava(log(), &[]))],
     );
     cell(set, ["labgrid", "juno", "none"], &[]);
     let (code, text, said) = report(set, &["--format", "md"]);
@@ -89,8 +89,8 @@ fn good_jobs_and_bad_ones() {
 fn what_is_no_job() {
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path();
-    let junit = junit(QEMU);
-    let good = [("uart.log", QEMU), ("junit.xml", &junit)];
+    let junit = junit(log());
+    let good = [("uart.log", log()), ("junit.xml", &junit)];
     cell(set, ["labgrid", "good", "x"], &good);
     for (name, text, expected) in [
         ("junit.xml", "<testsuites/>", "no test case"),

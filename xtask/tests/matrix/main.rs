@@ -5,6 +5,8 @@
 //! To take over a change that was meant, run with `PSCI_BENCH_BLESS=1`, and
 //! read the difference.
 
+#[path = "../support/made_up_run.rs"]
+mod made_up_run;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -15,24 +17,37 @@ mod verdicts;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use psci_bench::record::crc::Crc32;
+use psci_bench::model::Run;
+use psci_bench::plan::Records;
 use serde_json::{Value, json};
 use support::xtask;
 
-/// Four CPUs on QEMU under `--icount`, `iterations=2 samples=all`.
-const QEMU: &str = include_str!("../data/report/qemu-4cpu.log");
+/// Returns the log of a run that passed.
+fn log() -> &'static str {
+    static LOG: LazyLock<String> = LazyLock::new(|| edited(|_| ()));
+    &LOG
+}
 
-/// A log of LAVA's, with what the board says and what LAVA makes of it.
+/// Returns the log of a run that differs from that of [`log`].
+fn edited(edit: impl Fn(&mut Run)) -> String {
+    let mut run = made_up_run::run();
+    edit(&mut run);
+    run.end = Some(made_up_run::end(&run));
+    made_up_run::log(&run, Records::Once)
+}
+
+/// Returns the last line of a log.
+fn last_line(log: &str) -> &str {
+    log.lines().last().expect("a last line")
+}
+
+/// Returns a log of LAVA's, with the board's lines and LAVA's results.
 fn lava(uart: &str, results: &[Value]) -> String {
     let entry = |level: &str, msg: Value| {
-        let msg = json!({"dt": "2026-01-02T10:11:12.345678", "lvl": level, "msg": msg});
-        // As LAVA writes it: in that order, and with blanks.
-        let line = msg
-            .to_string()
-            .replace("\",\"", "\", \"")
-            .replace("\":", "\": ");
-        line.replace("{\"dt\"", "- {\"dt\"") + "\n"
+        let dt = "2026-01-02T10:11:12.345678";
+        format!("- {{\"dt\": \"{dt}\", \"lvl\": \"{level}\", \"msg\": {msg}}}\n")
     };
     let said = uart
         .lines()
@@ -62,8 +77,8 @@ fn cell(set: &Path, names: [&str; 3], files: &[(&str, &str)]) -> PathBuf {
     cell
 }
 
-/// The figures of the `RT_INSTR` lines in a log: what an engine is to have of
-/// it, by tag, cluster and core, and metric.
+/// Returns the figures of the `RT_INSTR` lines in a log, which an engine has to have,
+/// by tag, cluster and core, and metric.
 fn figures(log: &str) -> Vec<[&str; 5]> {
     let mut all = Vec::new();
     for line in log.lines() {
@@ -82,7 +97,7 @@ fn figures(log: &str) -> Vec<[&str; 5]> {
     all
 }
 
-/// What pytest writes of a log.
+/// Returns pytest's file of a log.
 fn junit(log: &str) -> String {
     let mut out = "<testsuites><testsuite>".to_owned();
     for [tag, cluster, core, metric, value] in figures(log) {
@@ -95,7 +110,7 @@ fn junit(log: &str) -> String {
     out + "<testcase classname='t' name='test_verdict'/></testsuite></testsuites>"
 }
 
-/// What LAVA has of a log, without the job's own result.
+/// Returns LAVA's results of a log, without the job's own.
 fn measured(log: &str) -> Vec<Value> {
     let mut all = Vec::new();
     for [tag, cluster, core, metric, value] in figures(log) {
@@ -111,10 +126,8 @@ fn measured(log: &str) -> Vec<Value> {
 
 const BAD_JUNIT: &str =
     "<testsuite><testcase name='a'><failure message='bad'/></testcase></testsuite>";
-const LAST: &str =
-    "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 48 samples, 0 not counted, 0 CPUs lost)";
 
-/// A log of TFTF's in which a scenario ended so.
+/// Returns a log of TFTF's in which a scenario ended so.
 fn tftf(status: &str) -> String {
     format!(
         "NOTICE:  Booting trusted firmware test framework\r\n\
@@ -122,29 +135,6 @@ fn tftf(status: &str) -> String {
          <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t100\t200\t300/>\r\n\
          \x20 TEST COMPLETE                {status}\r\nNOTICE:  Exiting tests.\r\n"
     )
-}
-
-/// The log with `from` made `to`, and with checksums for that.
-fn signed(log: &str, from: &str, to: &str) -> String {
-    let mut all = Crc32::default();
-    let mut out = String::new();
-    for line in log.replace(from, to).lines() {
-        let Some((body, _)) = line.rsplit_once(' ').filter(|_| line.starts_with("@PB ")) else {
-            out.push_str(&format!("{line}\r\n"));
-            continue;
-        };
-        let mut body = format!("{body} ");
-        if let Some((before, _)) = body.split_once("crcs=") {
-            body = format!("{before}crcs={:#010x} ", all.value());
-            all = Crc32::default();
-        }
-        let crc = Crc32::of(body.as_bytes());
-        if !body.contains(" end records=") {
-            all.update(&crc.to_be_bytes());
-        }
-        out.push_str(&format!("{body}{crc:08x}\r\n"));
-    }
-    out
 }
 
 fn report(set: &Path, words: &[&str]) -> (i32, String, String) {

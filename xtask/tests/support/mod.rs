@@ -5,7 +5,6 @@
 
 pub mod golden;
 pub mod packages;
-pub mod points;
 pub mod scratch;
 
 use std::path::Path;

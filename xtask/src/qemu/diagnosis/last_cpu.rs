@@ -3,8 +3,7 @@
 use std::fmt;
 
 use psci_bench::plan::ScenarioId;
-use psci_bench::record::line::Type;
-use psci_bench::record::parse::Record;
+use psci_bench::record::{Record, parse, pieces};
 
 /// The fields of MPIDR_EL1 that say which CPU it is.
 const AFFINITY: u64 = 0xff_00ff_ffff;
@@ -14,6 +13,7 @@ const AFFINITY: u64 = 0xff_00ff_ffff;
 enum Name {
     Label(u64, u64),
     Mpidr(u64),
+    Index(u16),
 }
 
 impl fmt::Display for Name {
@@ -21,6 +21,7 @@ impl fmt::Display for Name {
         match self {
             Self::Label(cluster, core) => write!(f, "{cluster}.{core}"),
             Self::Mpidr(mpidr) => write!(f, "{mpidr:#x}"),
+            Self::Index(index) => write!(f, "{index} of the board's order"),
         }
     }
 }
@@ -30,10 +31,7 @@ pub(super) fn last_cpu(log: &str) -> Option<String> {
     let panicked = log.lines().any(|line| line.starts_with("Panic: "));
     let found = log.lines().rev().find_map(|line| named(line, panicked));
     let (name, place) = found?;
-    let name = match name {
-        Name::Mpidr(mpidr) => label(log, mpidr).unwrap_or(name),
-        Name::Label(..) => name,
-    };
+    let name = label(log, name).unwrap_or(name);
     Some(format!("CPU {name} ({place})"))
 }
 
@@ -65,18 +63,28 @@ fn named(line: &str, panicked: bool) -> Option<(Name, String)> {
         let mpidr = hex(value.trim_start())? & AFFINITY;
         return Some((Name::Mpidr(mpidr), "in the firmware's crash dump".into()));
     }
-    let records = Record::all_in(line.as_bytes()).filter_map(Result::ok);
-    records.filter_map(|record| in_record(&record)).last()
+    records(line).filter_map(|record| in_record(&record)).last()
 }
 
-fn in_record(record: &Record<'_>) -> Option<(Name, String)> {
-    let mpidr = record.unsigned("mpidr")?;
-    let scenario = record.unsigned("t").and_then(ScenarioId::from_number);
-    let place = match scenario {
-        Some(scenario) => format!("in its records of '{}'", scenario.name()),
-        None => "in the record that lists it".into(),
+fn records(line: &str) -> impl Iterator<Item = Record> {
+    let records = pieces(line.as_bytes()).filter_map(|piece| parse(piece).ok());
+    records.map(|numbered| numbered.record)
+}
+
+fn in_record(record: &Record) -> Option<(Name, String)> {
+    let (key, cpu) = match record {
+        Record::Cpu(cpu, _) | Record::Identity(cpu, _) => {
+            return Some((Name::Index(*cpu), "in the record that lists it".into()));
+        }
+        Record::Row(key, row) => (key, row.cpu),
+        Record::Statistics(key, cpu, _)
+        | Record::Shown(key, cpu, _)
+        | Record::Sample(key, cpu, _) => (key, *cpu),
+        Record::Point(key, _, point) => (key, point.cpu),
+        _ => return None,
     };
-    Some((Name::Mpidr(mpidr), place))
+    let place = format!("in its records of '{}'", key.id.name());
+    Some((Name::Index(cpu), place))
 }
 
 /// Returns the number at the start of `text`, as `{:#x}` prints it.
@@ -86,85 +94,117 @@ fn hex(text: &str) -> Option<u64> {
     u64::from_str_radix(digits.get(..end.unwrap_or(digits.len()))?, 16).ok()
 }
 
-/// Cluster and core of the CPU `mpidr`, where the log has its record.
-fn label(log: &str, mpidr: u64) -> Option<Name> {
-    let records = log.lines().flat_map(|line| Record::all_in(line.as_bytes()));
-    let mut cpus = records
-        .filter_map(Result::ok)
-        .filter(|record| record.kind == Type::Cpu);
-    let cpu = cpus.find(|record| record.unsigned("mpidr") == Some(mpidr))?;
-    Some(Name::Label(cpu.unsigned("cluster")?, cpu.unsigned("core")?))
+/// Returns cluster and core of a CPU whose record is in the log.
+fn label(log: &str, name: Name) -> Option<Name> {
+    log.lines()
+        .flat_map(records)
+        .find_map(|record| match record {
+            Record::Cpu(index, cpu)
+                if Name::Index(index) == name || cpu.mpidr.map(Name::Mpidr) == Some(name) =>
+            {
+                Some(Name::Label(cpu.cluster.into(), cpu.core.into()))
+            }
+            _ => None,
+        })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use psci_bench::record::crc::Crc32;
+    use psci_bench::model::{Cpu, Row, ScenarioKey};
+    use psci_bench::plan::{Method, Records};
+    use psci_bench::record::Writer;
 
-    fn record(body: &str) -> String {
-        let body = format!("@PB {body} ");
-        format!("{body}{:08x}\r\n", Crc32::of(body.as_bytes()))
+    fn record(record: Record) -> String {
+        let mut line = String::new();
+        let mut writer = Writer::new(Records::Once);
+        writer.write(&mut line, record).expect("written");
+        line
+    }
+
+    fn cpu() -> String {
+        let cpu = Cpu {
+            mpidr: Some(0x101),
+            cluster: 4,
+            core: 1,
+            ..Cpu::default()
+        };
+        record(Record::Cpu(0, cpu))
+    }
+
+    fn row(cpu: u16) -> String {
+        let key = ScenarioKey {
+            id: ScenarioId::PsciVersionParallel,
+            method: Method::Tftf,
+            helper: None,
+        };
+        let row = Row {
+            cpu,
+            ..Row::default()
+        };
+        record(Record::Row(key, row))
     }
 
     #[test]
-    fn the_last_line_that_names_a_cpu_counts() {
-        let cpu = record("0005 cpu i=0 mpidr=0x101 cluster=4 core=1 thread=0");
-        let row = record("0007 row t=6 by=tftf mpidr=0x101 valid=1");
+    fn the_last_line_that_names_a_cpu() {
+        let results = "<RT_INSTR:test_rt_instr_susp_deep_serial\t1\t2\t12\t13\t14/>\r\n";
+        let mut log = format!("> Executing 'X'\r\n{results}  TEST COMPLETE\r\n");
+        assert_eq!(
+            last_cpu(&log).as_deref(),
+            Some(
+                "CPU 1.2 (in its results of 'Suspend to deepest power level on all cores in \
+                 sequence')"
+            )
+        );
+        log.push_str("Unhandled exception on CPU 0x101 (synchronous, vector 4)\r\nELR 0\r\n");
+        assert_eq!(
+            last_cpu(&log).as_deref(),
+            Some("CPU 0x101 (it took an exception)")
+        );
+        // No panic, and a number that is none.
+        log.push_str("on CPU 0x5\r\nUnhandled exception on CPU 5\r\n");
+        assert!(last_cpu(&log).is_some_and(|said| said.starts_with("CPU 0x101 ")));
+        log.push_str("Panic: panicked at x:1:2:\r\nno\r\non CPU 0x6\r\n");
+        assert_eq!(last_cpu(&log).as_deref(), Some("CPU 0x6 (it panicked)"));
+        log.push_str("PANIC in EL3.\r\nmpidr_el1              = 0x0000000080000102\r\n");
+        assert_eq!(
+            last_cpu(&log).as_deref(),
+            Some("CPU 0x102 (in the firmware's crash dump)")
+        );
+        assert_eq!(last_cpu("> Executing 'X'\r\n"), None);
+    }
+
+    #[test]
+    fn stretches_of_one_cpu_name_it() {
+        let mut log = cpu();
         let rtt = "RTT|  00:00:00  (timer interrupt to handler in us, 1000 us period, ";
-        let alone = format!("{rtt}CPU 0x101, others mixed)\r\nRTH|----lat min\r\n");
-        let mut log = String::new();
-        // Each is added to the log of those before.
-        for (added, expected) in [
-            ("> Executing 'X'\r\n", None),
-            (
-                "<RT_INSTR:test_rt_instr_susp_deep_serial\t1\t2\t12\t13\t14/>\r\n  TEST COMPLETE\r\n",
-                Some(
-                    "CPU 1.2 (in its results of 'Suspend to deepest power level on all cores in \
-                     sequence')",
-                ),
-            ),
-            (
-                "Unhandled exception on CPU 0x101 (synchronous, vector 4)\r\nELR 0\r\n",
-                Some("CPU 0x101 (it took an exception)"),
-            ),
-            // No panic, and a number that is none.
-            (
-                "on CPU 0x5\r\nUnhandled exception on CPU 5\r\n",
-                Some("CPU 0x101 (it took an exception)"),
-            ),
-            (
-                "Panic: panicked at x:1:2:\r\nno\r\non CPU 0x6\r\n",
-                Some("CPU 0x6 (it panicked)"),
-            ),
-            (
-                "PANIC in EL3.\r\nmpidr_el1              = 0x0000000080000102\r\n",
-                Some("CPU 0x102 (in the firmware's crash dump)"),
-            ),
-            (&cpu, Some("CPU 4.1 (in the record that lists it)")),
-            (&alone, Some("CPU 4.1 (its timer was looked at alone)")),
-            (
-                &format!("{rtt}all CPUs, idle)\r\n"),
-                Some("CPU 4.1 (its timer was looked at alone)"),
-            ),
-            (
-                &row,
-                Some("CPU 4.1 (in its records of 'PSCI version call on all cores in parallel')"),
-            ),
-            (
-                &record("0008 row t=9 by=tftf mpidr=0x7 valid=1"),
-                Some(
-                    "CPU 0x7 (in its records of 'Read of PMSELR_EL0, which a hypervisor may trap')",
-                ),
-            ),
-            (
-                "@PB 0009 row t=1 by=tftf mpidr=0x8 valid=1 00000000\r\n",
-                Some(
-                    "CPU 0x7 (in its records of 'Read of PMSELR_EL0, which a hypervisor may trap')",
-                ),
-            ),
-        ] {
-            log.push_str(added);
-            assert_eq!(last_cpu(&log).as_deref(), expected, "{added}");
-        }
+        log.push_str(&format!(
+            "{rtt}CPU 0x101, others mixed)\r\nRTH|----lat min\r\n"
+        ));
+        assert_eq!(
+            last_cpu(&log).as_deref(),
+            Some("CPU 4.1 (its timer was looked at alone)")
+        );
+        assert_eq!(last_cpu(&format!("{rtt}all CPUs, idle)\r\n")), None);
+    }
+
+    #[test]
+    fn records_name_cpus_and_their_labels() {
+        let mut log = cpu();
+        assert_eq!(
+            last_cpu(&log).as_deref(),
+            Some("CPU 4.1 (in the record that lists it)")
+        );
+        log.push_str(&row(0));
+        assert_eq!(
+            last_cpu(&log).as_deref(),
+            Some("CPU 4.1 (in its records of 'PSCI version call on all cores in parallel')")
+        );
+        log.push_str(&row(7));
+        assert!(
+            last_cpu(&log).is_some_and(|said| said.starts_with("CPU 7 of the board's order ("))
+        );
+        log.push_str(&row(8).replace("cpu\":8", "cpu\":9"));
+        assert!(last_cpu(&log).is_some_and(|said| said.starts_with("CPU 7 ")));
     }
 }

@@ -1,32 +1,35 @@
-//! Points over what was varied: series, and straight lines through them.
+//! Points over the quantity that was varied: series, and straight lines through
+//! them.
 
-use psci_bench::model::{How, Measure};
+use psci_bench::model::{How, Measure, Point, Scenario, Variant};
+use psci_bench::spec::ticks::Clock;
 
-use crate::report::model::{Measured, Run, Term, Test};
+use super::figure::FigureKey;
+use super::grouped::grouped;
 
-/// A figure over `x`, in one circumstance.
+/// A figure over `x` in one circumstance.
 #[derive(Clone, Debug)]
-pub(crate) struct Series<'r> {
-    pub(crate) metric: &'r Term<Measure>,
-    pub(crate) how: &'r Term<How>,
-    pub(crate) variant: &'r str,
+pub struct Series<'r> {
+    pub measure: Measure,
+    pub how: How,
+    pub variant: Variant,
     /// In the order of `x`.
-    pub(crate) at: Vec<At<'r>>,
+    pub at: Vec<At<'r>>,
 }
 
 /// The points at one `x`.
 #[derive(Clone, Debug)]
-pub(crate) struct At<'r> {
-    pub(crate) x: u64,
-    /// Those of all CPUs, the least median first.
-    pub(crate) all: Vec<&'r Measured>,
+pub struct At<'r> {
+    pub x: u64,
+    /// The points of all CPUs, the least median first.
+    pub all: Vec<&'r Point>,
 }
 
 impl<'r> At<'r> {
-    /// The point whose median stands for all: where CPUs wait for each other
-    /// that of the last to get through, else the median, the lower of two.
-    pub(crate) fn typical(&self, queue: bool) -> Option<&'r Measured> {
-        match queue {
+    /// Returns the point whose median stands for all: in a queue that of the last to
+    /// get through, else the median, the lower of two.
+    pub fn typical(&self, is_queue: bool) -> Option<&'r Point> {
+        match is_queue {
             true => self.all.last().copied(),
             false => self.all.get(self.all.len().saturating_sub(1) / 2).copied(),
         }
@@ -34,69 +37,56 @@ impl<'r> At<'r> {
 }
 
 impl Series<'_> {
-    /// `x` and the figure that stands for it, of one operation.
-    pub(crate) fn points(&self, run: &Run, queue: bool) -> Vec<(f64, f64)> {
+    /// Returns `x` and the figure that stands for it, of one operation.
+    pub fn points(&self, clock: Clock, is_queue: bool) -> Vec<(f64, f64)> {
         let each = self.at.iter().filter_map(|at| {
-            let point = at.typical(queue)?;
-            Some((at.x as f64, point.each(run, point.summary.median)))
+            let point = at.typical(is_queue)?;
+            let figure = FigureKey::of(point).per_operation(clock, point.figures.median);
+            Some((at.x as f64, figure))
         });
         each.collect()
     }
 }
 
-/// All series of a scenario with an `x`; those of fewer than two are none.
-pub(crate) fn series(test: &Test) -> Vec<Series<'_>> {
-    let mut all: Vec<Series<'_>> = Vec::new();
-    for point in &test.points {
-        let Some(x) = point.x else { continue };
-        let own = |it: &Series<'_>| {
-            (it.metric, it.how, it.variant) == (&point.metric, &point.how, point.variant.as_str())
-        };
-        let at = all.iter().position(own).unwrap_or_else(|| {
-            all.push(Series {
-                metric: &point.metric,
-                how: &point.how,
-                variant: &point.variant,
-                at: Vec::new(),
-            });
-            all.len() - 1
+/// Returns all series of a scenario with at least two `x`.
+pub fn series(scenario: &Scenario) -> Vec<Series<'_>> {
+    let points = scenario.points.iter();
+    let keys = points.filter_map(|it| Some(((it.measure, it.how, it.variant), (it.x?, it))));
+    let each = grouped(keys).into_iter().map(|(key, points)| {
+        let at = grouped(points.into_iter()).into_iter().map(|(x, mut all)| {
+            all.sort_by_key(|it| (it.figures.median, it.cpu));
+            At { x, all }
         });
-        let points = &mut all[at].at;
-        match points.iter_mut().find(|it| it.x == x) {
-            Some(it) => it.all.push(point),
-            None => points.push(At {
-                x,
-                all: vec![point],
-            }),
+        let mut at: Vec<At<'_>> = at.collect();
+        at.sort_by_key(|it| it.x);
+        let (measure, how, variant) = key;
+        Series {
+            measure,
+            how,
+            variant,
+            at,
         }
-    }
-    for series in &mut all {
-        series.at.sort_by_key(|it| it.x);
-        for at in &mut series.at {
-            at.all.sort_by_key(|it| (it.summary.median, it.cpu));
-        }
-    }
-    all.retain(|it| it.at.len() > 1);
-    all
+    });
+    each.filter(|it| it.at.len() > 1).collect()
 }
 
-/// A straight line by ordinary least squares, and what it leaves.
+/// A straight line by ordinary least squares.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Straight {
-    pub(super) n: usize,
-    pub(crate) slope: f64,
-    pub(super) at_zero: f64,
+pub struct Straight {
+    pub n: usize,
+    pub slope: f64,
+    pub at_zero: f64,
     /// Coefficient of determination, 0 to 1.
-    pub(crate) r2: f64,
+    pub r2: f64,
     /// The greatest distance of a point from the line.
-    pub(super) residual: f64,
+    pub residual: f64,
     /// The sum of the squares of these distances.
     rest: f64,
 }
 
 impl Straight {
-    /// None for fewer than three points, and for points of one `x`.
-    pub(super) fn through(points: &[(f64, f64)]) -> Option<Self> {
+    /// Returns the line; None for fewer than three points, and for points of one `x`.
+    pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         if points.len() < 3 {
             return None;
         }
@@ -129,24 +119,24 @@ impl Straight {
         })
     }
 
-    pub(super) fn at(&self, x: f64) -> f64 {
+    pub fn at(&self, x: f64) -> f64 {
         self.at_zero + self.slope * x
     }
 }
 
-/// What grows in a straight line, and stays where it is from some `x` on.
+/// A straight line that is level from some `x` on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bent {
-    pub(crate) line: Straight,
-    /// Where it has come to its end, and what it stays at.
-    pub(super) level: Option<(f64, f64)>,
+pub struct Bent {
+    pub line: Straight,
+    /// The `x` from which on it is level, and its value there; None if it never is.
+    pub level: Option<(f64, f64)>,
 }
 
 impl Bent {
-    /// The line through all of `points`; or through the first of them, three at
-    /// least, and a level through the others, two at least, where that leaves
-    /// less than a quarter of what the one line does.
-    pub(crate) fn through(points: &[(f64, f64)]) -> Option<Self> {
+    /// Returns the line through all of `points`; or through the first of them, three
+    /// at least, and a level through the others, two at least, if their squares sum
+    /// to less than a quarter of those of the one line.
+    pub fn through(points: &[(f64, f64)]) -> Option<Self> {
         let line = Straight::through(points)?;
         let mut best = (line.rest / 4.0, Self { line, level: None });
         for split in 3..points.len().saturating_sub(1) {
@@ -166,7 +156,7 @@ impl Bent {
         Some(best.1)
     }
 
-    pub(crate) fn at(&self, x: f64) -> f64 {
+    pub fn at(&self, x: f64) -> f64 {
         match self.level {
             Some((end, level)) if x >= end => level,
             _ => self.line.at(x),
@@ -179,40 +169,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines() {
-        let points: Vec<(f64, f64)> = (0..5)
-            .map(|x| (f64::from(x), 7.0 + 2.0 * f64::from(x)))
-            .collect();
-        let line = Straight::through(&points).expect("a line");
-        assert_eq!(
-            (line.slope, line.at_zero, line.r2, line.n),
-            (2.0, 7.0, 1.0, 5)
-        );
-        assert!(line.residual < 1e-9);
-        let bent = Bent::through(&points).expect("a line");
-        assert_eq!((bent.level, bent.at(10.0)), (None, 27.0));
-        assert_eq!(Straight::through(&points[..2]), None);
-        assert_eq!(Straight::through(&[(1.0, 2.0); 4]), None);
-        let flat = Straight::through(&[(0.0, 3.0), (1.0, 3.0), (2.0, 3.0)]).expect("a line");
-        assert_eq!((flat.slope, flat.r2), (0.0, 1.0));
+    fn straight_line_needs_three_points_that_differ_in_x() {
+        let of = |points: &[(f64, f64)]| Straight::through(points);
+        for points in [&[(0.0, 7.0), (1.0, 9.0)][..], &[(1.0, 2.0); 4]] {
+            assert_eq!(of(points), None);
+        }
+        for (points, expected) in [
+            (vec![(0.0, 7.0), (1.0, 9.0), (2.0, 11.0)], (2.0, 7.0, 1.0)),
+            (vec![(0.0, 3.0), (1.0, 3.0), (2.0, 3.0)], (0.0, 3.0, 1.0)),
+        ] {
+            let line = of(&points).expect("a line");
+            assert_eq!((line.slope, line.at_zero, line.r2), expected);
+            assert!(line.n == 3 && line.residual < 1e-9);
+            let bent = Bent::through(&points).expect("a line");
+            assert_eq!((bent.level, bent.at(10.0)), (None, line.at(10.0)));
+        }
     }
 
     #[test]
-    fn what_fills_up() {
+    fn line_bends_where_a_cache_is_full() {
         // 3 a step up to 8, and then no more: in doubling steps.
         let xs = [0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
-        let points: Vec<(f64, f64)> = xs
-            .iter()
-            .map(|x: &f64| (*x, 5.0 + 3.0 * x.min(8.0)))
-            .collect();
+        let points = xs.map(|x: f64| (x, 5.0 + 3.0 * x.min(8.0)));
         let bent = Bent::through(&points).expect("a line");
         let (end, level) = bent.level.expect("it fills up");
-        assert!(
-            (end - 8.0).abs() < 1e-6 && (level - 29.0).abs() < 1e-6,
-            "{bent:?}"
-        );
+        assert!((end - 8.0).abs() < 1e-6 && (level - 29.0).abs() < 1e-6);
         assert!((bent.line.slope - 3.0).abs() < 1e-9);
-        assert_eq!(bent.at(1000.0), level);
-        assert_eq!(bent.line.n, 4);
+        assert_eq!((bent.at(1000.0), bent.line.n), (level, 4));
     }
 }

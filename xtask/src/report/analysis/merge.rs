@@ -1,102 +1,74 @@
 //! Several runs of one board as one table: CPUs by their MPIDR.
 //!
-//! Where every run has sent all its samples, these are put together, and have
-//! statistics of their own. Else the figures that the runs show stand beside
-//! each other, which is never made a statistic of samples: a parallel row is
-//! one part of one round.
+//! If every run has sent all its samples, they are pooled and have statistics of
+//! their own. Otherwise the figures of the runs stand beside each other and are
+//! never made a statistic of samples: a parallel row is one part of one round.
 
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 
-use psci_bench::measure::{Metric, Summary};
-use psci_bench::plan::{Method, ScenarioId};
+use anyhow::{Result, bail};
+use psci_bench::measure::Summary;
+use psci_bench::model::{Cpu, Scenario, ScenarioKey};
+use serde::Serialize;
 
-use super::compare::question::{OF_TIMERS, waker};
-use crate::report::model::{Cpu, Measured, Row, Run, Source, Term, Test};
+use super::conditions::{Condition, MERGED, MERGED_IF_KNOWN, MERGED_RUNS, Side, differences};
+use super::figure::{Figure, FigureKey, Origin, by_cpu_and_key, figures};
+use crate::report::log::{LoggedRun, Source};
 
 /// Several runs of one board.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Merged {
-    /// Where the runs were read, in their order.
+    /// The runs' places in their inputs, in the runs' order.
     pub sources: Vec<Source>,
     /// The board's CPUs.
     pub cpus: Vec<Cpu>,
     /// The scenarios that any of the runs has.
-    pub tests: Vec<MergedTest>,
+    pub scenarios: Vec<MergedScenario>,
 }
 
 /// A scenario in several runs.
-#[derive(Clone, Debug)]
-pub struct MergedTest {
-    /// Which one.
-    pub scenario: Term<ScenarioId>,
-    /// By which method.
-    pub method: Term<Method>,
-    /// The CPU that stayed awake for the others, by its index.
-    pub helper: Option<usize>,
-    /// The `power_state` that was asked for.
+#[derive(Clone, Debug, Serialize)]
+pub struct MergedScenario {
+    /// The scenario.
+    #[serde(flatten)]
+    pub key: ScenarioKey,
+    /// The value that was asked for.
     pub power_state: Option<u32>,
-    /// One for each CPU and metric, CPUs first.
-    pub rows: Vec<MergedRow>,
-    /// One for each point that any of the runs has.
-    pub points: Vec<MergedPoint>,
-}
-
-/// A point in several runs.
-#[derive(Clone, Debug)]
-pub struct MergedPoint {
-    /// The point, as the first run that has it shows it.
-    pub point: Measured,
-    /// Its statistics in each run: of the same number of operations a sample,
-    /// or there is none.
-    pub shown: Vec<Option<Summary>>,
+    /// One for each figure of a CPU that any of the runs has: CPUs first, then
+    /// points.
+    pub figures: Vec<MergedFigure>,
 }
 
 /// A figure of a CPU in several runs. Durations are in ticks.
-#[derive(Clone, Debug)]
-pub struct MergedRow {
+#[derive(Clone, Debug, Serialize)]
+pub struct MergedFigure {
     /// Index into [`Merged::cpus`].
-    pub cpu: usize,
-    /// Which figure.
-    pub metric: Term<Metric>,
-    /// What each run shows.
-    pub shown: Vec<Option<u64>>,
-    /// Whether that is from a line without a checksum.
-    pub doubtful: Vec<bool>,
+    pub cpu: u16,
+    /// The figure.
+    #[serde(flatten)]
+    pub key: FigureKey,
+    /// The value in each run; None in a run without it.
+    pub shown: Vec<Option<Shown>>,
     /// Statistics of the samples of all runs; None unless all have sent all.
     pub pooled: Option<Summary>,
 }
 
-/// Why two runs are not merged.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
-    /// The runs.
-    pub sources: (Source, Source),
-    /// What they differ in.
-    pub what: String,
-    /// What it is in each.
-    pub values: (String, String),
+/// A figure in one run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Shown {
+    /// The table's figure, or a point's median.
+    pub figure: u64,
+    /// The samples.
+    pub summary: Option<Summary>,
+    /// True if it is from a line without a checksum.
+    pub is_doubtful: bool,
 }
 
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (a, b) = &self.sources;
-        let (x, y) = &self.values;
-        write!(
-            f,
-            "cannot merge {} (run {}) and {} (run {}): {} is {x} in the first and {y} in the \
-             second; report them apart, without --merge",
-            a.input, a.place, b.input, b.place, self.what
-        )
-    }
-}
-
-impl std::error::Error for Refusal {}
-
-/// Takes out of `runs` what is there already, to the last tick: one run that
-/// was named twice, or a machine that repeats itself. Its samples would count
-/// twice and tell nothing new. Gives what was taken out, with what it repeats.
-pub fn take_repeats(runs: &mut Vec<Run>) -> Vec<(Source, Source)> {
-    let mut kept: Vec<Run> = Vec::new();
+/// Removes the runs that repeat an earlier one to the last tick: the samples of one
+/// that was named twice, or of a machine that repeats itself, would count twice.
+/// Returns their sources, each with that of the run that it repeats.
+pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<(Source, Source)> {
+    let mut kept: Vec<LoggedRun> = Vec::new();
     let mut repeats = Vec::new();
     for run in runs.drain(..) {
         match kept.iter().find(|it| is_repeat(&run, it)) {
@@ -108,214 +80,144 @@ pub fn take_repeats(runs: &mut Vec<Run>) -> Vec<(Source, Source)> {
     repeats
 }
 
-/// Whether `run` is `other` again, to the last tick.
-pub(crate) fn is_repeat(run: &Run, other: &Run) -> bool {
-    !run.tests.is_empty() && other.tests == run.tests && comparable(other, run).is_ok()
+/// Returns true if `run` is `other` again, to the last tick.
+pub fn is_repeat(run: &LoggedRun, other: &LoggedRun) -> bool {
+    let (own, others) = (&run.run.scenarios, &other.run.scenarios);
+    !own.is_empty() && own == others && check(other, run).is_ok()
 }
 
 /// Merges `runs`.
 ///
 /// # Errors
-/// The first thing in which a run differs from the first one, so that their
-/// figures are not of one question: the board, its counter or CPUs, the
-/// firmware, the method, the wake-up pattern, what wakes the CPUs, a
-/// `power_state`.
-pub fn merge(runs: &[Run]) -> Result<Merged, Box<Refusal>> {
-    let Some((first, others)) = runs.split_first() else {
-        return Ok(Merged {
-            sources: Vec::new(),
-            cpus: Vec::new(),
-            tests: Vec::new(),
-        });
-    };
-    for other in others {
-        comparable(first, other)?;
+/// The first condition that a run does not share with the first one.
+pub fn merge(runs: &[LoggedRun]) -> Result<Merged> {
+    let mut cpus = Vec::new();
+    if let Some((first, others)) = runs.split_first() {
+        others.iter().try_for_each(|other| check(first, other))?;
+        cpus.clone_from(&first.run.cpus);
     }
-    let mut tests: Vec<MergedTest> = Vec::new();
-    for test in runs.iter().flat_map(|run| &run.tests) {
-        let same = |it: &MergedTest| {
-            (&it.scenario, &it.method, it.helper) == (&test.scenario, &test.method, test.helper)
-        };
-        if !tests.iter().any(same) {
-            tests.push(merged(runs, first, test));
+    let mut scenarios: Vec<MergedScenario> = Vec::new();
+    for scenario in runs.iter().flat_map(|run| &run.run.scenarios) {
+        let key = scenario.key();
+        if !scenarios.iter().any(|it| it.key == key) {
+            scenarios.push(merged(runs, key));
         }
     }
     Ok(Merged {
         sources: runs.iter().map(|run| run.source.clone()).collect(),
-        cpus: first.cpus.clone(),
-        tests,
+        cpus,
+        scenarios,
     })
 }
 
-/// The test of `run` that is by the same method as `test`.
-fn of<'r>(run: &'r Run, test: &Test) -> Option<&'r Test> {
-    run.tests.iter().find(|it| it.is_same(test))
+/// Refuses runs that do not share a condition.
+fn check(a: &LoggedRun, b: &LoggedRun) -> Result<()> {
+    let refuse = |condition: &str, of: &str, [x, y]: [String; 2]| {
+        let name = |run: &LoggedRun| format!("{} (run {})", run.source.input, run.source.place);
+        bail!(
+            "cannot merge {} and {}: {condition}{of} is {x} in the first and {y} in the second; \
+             report them apart, without --merge",
+            name(a),
+            name(b)
+        )
+    };
+    if let Some((it, values)) = differences(MERGED_RUNS, Side::of_runs([a, b]), true).next() {
+        return refuse(it.name(), "", values);
+    }
+    for scenario in a.run.scenarios.iter().filter(|it| is_measured(it)) {
+        let of = format!(" of {}", scenario.id);
+        if let Some(other) = woken_otherwise(scenario, b) {
+            let sides = Side::of_scenarios([(a, scenario), (b, other)]);
+            let source = Condition::WakeSource;
+            let values = sides.map(|it| source.value(it).unwrap_or_default());
+            return refuse(source.name(), &of, values);
+        }
+        let Some(other) = b.run.scenario(scenario.key()).filter(|it| is_measured(it)) else {
+            continue;
+        };
+        let sides = Side::of_scenarios([(a, scenario), (b, other)]);
+        let all = differences(MERGED, sides, true);
+        if let Some((it, values)) = all.chain(differences(MERGED_IF_KNOWN, sides, false)).next() {
+            return refuse(it.name(), &of, values);
+        }
+    }
+    Ok(())
 }
 
-fn comparable(a: &Run, b: &Run) -> Result<(), Box<Refusal>> {
-    let refusal = |what: &str, x: String, y: String| {
-        Box::new(Refusal {
-            sources: (a.source.clone(), b.source.clone()),
-            what: what.to_owned(),
-            values: (x, y),
+fn is_measured(scenario: &Scenario) -> bool {
+    !scenario.rows.is_empty() || !scenario.points.is_empty()
+}
+
+/// Returns the scenario of `run` by the same method, if it has some, and none of
+/// them has the wake-up source of `scenario`.
+fn woken_otherwise<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Scenario> {
+    let source = |it: &Scenario| it.conditions.as_ref().map(|it| it.wake_source);
+    let own = source(scenario)?;
+    let same = |it: &&Scenario| (it.id, it.method) == (scenario.id, scenario.method);
+    let mut others = run.run.scenarios.iter().filter(same);
+    let is_known = |it: &&Scenario| source(it).is_some() && is_measured(it);
+    let first = others.clone().find(is_known)?;
+    (!others.any(|it| is_known(&it) && source(it) == Some(own))).then_some(first)
+}
+
+fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
+    let scenarios: Vec<Option<&Scenario>> = runs.iter().map(|run| run.run.scenario(key)).collect();
+    let mut order: Vec<(u16, FigureKey)> = Vec::new();
+    let mut seen = BTreeSet::new();
+    let each: Vec<BTreeMap<_, _>> = runs
+        .iter()
+        .zip(&scenarios)
+        .map(|(run, scenario)| {
+            let all = scenario.map_or_else(Vec::new, |it| figures(run, it));
+            let shown: Vec<Figure<'_>> = all.into_iter().filter(|it| it.shown.is_some()).collect();
+            let places = shown.iter().map(|it| (it.cpu, it.key));
+            order.extend(places.filter(|it| seen.insert(*it)));
+            by_cpu_and_key(shown)
         })
-    };
-    let check = |what: &str, of: &dyn Fn(&Run) -> String| match (of(a), of(b)) {
-        (x, y) if x == y => Ok(()),
-        (x, y) => Err(refusal(what, x, y)),
-    };
-    let or = |text: Option<&str>| text.unwrap_or("not known").to_owned();
-    check("the board", &|run| or(run.model.as_deref()))?;
-    // Lines have nanoseconds, whatever the counter was: that is in a record.
-    check("the counter's frequency", &|run| match run.facts.hz {
-        Some(hz) if hz > 0 => hz.to_string(),
-        _ => "not known".to_owned(),
-    })?;
-    check("the list of CPUs", &|run| {
-        let names = run.cpus.iter().map(|cpu| match cpu.mpidr {
-            Some(mpidr) => format!("{mpidr:#x}"),
-            None => format!("{}.{}.{}", cpu.cluster, cpu.core, cpu.thread),
-        });
-        names.collect::<Vec<_>>().join(" ")
-    })?;
-    check("the firmware", &|run| or(run.firmware_version()))?;
-    check("the exception level", &|run| format!("{:?}", run.facts.el))?;
-    check("the method", &|run| {
-        let mut methods: Vec<&str> = run.tests.iter().map(|test| test.method.word()).collect();
-        methods.sort_unstable();
-        methods.dedup();
-        methods.join(",")
-    })?;
-    check("the wake-up pattern", &|run| {
-        or(run.plan.wake.as_ref().map(Term::word))
-    })?;
-    woken_alike(a, b)?;
-    for test in &a.tests {
-        let Some(other) = of(b, test) else { continue };
-        if test.scenario.is(ScenarioId::TimerLatency) {
-            for (key, _) in OF_TIMERS {
-                let what = format!("{key}= of {}", test.scenario.word());
-                check(&what, &|run| or(run.plan.other(key)))?;
-            }
+        .collect();
+    // A CPU whose row only a later run has stands in the board's order.
+    order.sort_by_key(|(cpu, key)| (key.is_point(), u16::from(!key.is_point()) * cpu));
+    let figures = order.into_iter().map(|(cpu, key)| {
+        let own: Vec<Option<&Figure<'_>>> = each.iter().map(|it| it.get(&(cpu, key))).collect();
+        let of_scenario = own.iter().zip(&scenarios).filter(|it| it.1.is_some());
+        MergedFigure {
+            cpu,
+            key,
+            pooled: pooled(key, of_scenario.map(|it| *it.0)),
+            shown: own.iter().map(|it| it.and_then(shown)).collect(),
         }
-        let state = |test: &Test| match test.power_state {
-            Some(state) => format!("{state:#010x}"),
-            None => "not known".to_owned(),
-        };
-        let differ = test.power_state != other.power_state;
-        if differ && !test.rows.is_empty() && !other.rows.is_empty() {
-            let what = format!("power_state of {}", test.scenario.word());
-            return Err(refusal(&what, state(test), state(other)));
-        }
-        if differ_in_pmf(test, other) {
-            let what = format!("what {} was measured by", test.scenario.word());
-            let by = |test: &Test| match test.pmf {
-                Some(true) => "PMF".to_owned(),
-                _ => "the caller".to_owned(),
-            };
-            return Err(refusal(&what, by(test), by(other)));
-        }
-    }
-    Ok(())
-}
-
-/// Refuses two runs if the CPUs of a scenario have other wake-up sources in each.
-fn woken_alike(a: &Run, b: &Run) -> Result<(), Box<Refusal>> {
-    // The source is in a scenario's own record, with the samples asked for.
-    let known = |it: &&Test| it.asked.is_some() && it.has_figures();
-    for test in a.tests.iter().filter(known) {
-        let same = |it: &&Test| (&it.scenario, &it.method) == (&test.scenario, &test.method);
-        let mut others = b.tests.iter().filter(same).filter(known).peekable();
-        let Some(other) = others.peek().copied() else {
-            continue;
-        };
-        if !others.any(|it| it.wake_source == test.wake_source) {
-            return Err(Box::new(Refusal {
-                sources: (a.source.clone(), b.source.clone()),
-                what: format!("what wakes the CPUs in {}", test.scenario.word()),
-                values: (waker(a, test), waker(b, other)),
-            }));
-        }
-    }
-    Ok(())
-}
-
-fn differ_in_pmf(a: &Test, b: &Test) -> bool {
-    matches!((a.pmf, b.pmf), (Some(a), Some(b)) if a != b)
-}
-
-fn merged(runs: &[Run], first: &Run, test: &Test) -> MergedTest {
-    let tests: Vec<Option<&Test>> = runs.iter().map(|run| of(run, test)).collect();
-    let there = || tests.iter().flatten();
-    let mut columns: Vec<Term<Metric>> = Vec::new();
-    for metric in there().flat_map(|test| test.columns()) {
-        if !columns.contains(&metric) {
-            columns.push(metric);
-        }
-    }
-    let mut rows = Vec::new();
-    for cpu in 0..first.cpus.len() {
-        for metric in &columns {
-            let of = |test: &Option<&Test>| test.and_then(|test| test.row(cpu)?.figure(metric));
-            let shown: Vec<Option<u64>> = tests.iter().map(of).collect();
-            let pairs = runs.iter().zip(&tests);
-            let doubtful = pairs.map(|(run, test)| {
-                let row = test.and_then(|test| test.row(cpu));
-                row.is_some_and(|row| run.is_doubtful(row))
-            });
-            if shown.iter().any(Option::is_some) {
-                rows.push(MergedRow {
-                    doubtful: doubtful.collect(),
-                    cpu,
-                    metric: metric.clone(),
-                    shown,
-                    pooled: pooled(&tests, cpu, metric),
-                });
-            }
-        }
-    }
-    MergedTest {
-        scenario: test.scenario.clone(),
-        method: test.method.clone(),
-        helper: test.helper,
-        power_state: there().find_map(|test| test.power_state),
-        rows,
-        points: points(&tests),
+    });
+    let mut conditions = scenarios.iter().flatten().map(|it| it.conditions.as_ref());
+    MergedScenario {
+        key,
+        power_state: conditions.find_map(|it| it?.power_state),
+        figures: figures.collect(),
     }
 }
 
-/// The points of all `tests`, whose runs have the same CPUs.
-fn points(tests: &[Option<&Test>]) -> Vec<MergedPoint> {
-    let mut all: Vec<MergedPoint> = Vec::new();
-    let same = |a: &Measured, b: &Measured| a.cpu == b.cpu && a.is_of_kind(b);
-    for point in tests.iter().flatten().flat_map(|test| &test.points) {
-        if all.iter().any(|it| same(&it.point, point)) {
-            continue;
-        }
-        let of = |test: &Option<&Test>| {
-            let found = test.and_then(|test| test.points.iter().find(|it| same(it, point)));
-            found.map(|it| it.summary)
-        };
-        all.push(MergedPoint {
-            point: point.clone(),
-            shown: tests.iter().map(of).collect(),
-        });
-    }
-    all
+fn shown(figure: &Figure<'_>) -> Option<Shown> {
+    Some(Shown {
+        figure: figure.shown?,
+        summary: figure.summary.copied(),
+        is_doubtful: figure.is_doubtful,
+    })
 }
 
-/// Statistics of the samples of all `tests`.
-fn pooled(tests: &[Option<&Test>], cpu: usize, metric: &Term<Metric>) -> Option<Summary> {
-    let known = metric.known()?;
+/// Returns the statistics of the samples of all figures; None if one lacks a sample.
+fn pooled<'f>(
+    key: FigureKey,
+    figures: impl Iterator<Item = Option<&'f Figure<'f>>>,
+) -> Option<Summary> {
     let mut all = Vec::new();
-    for row in tests.iter().flatten().map(|test| test.row(cpu)) {
-        let row: &Row = row?;
-        // Every sample, or it would be a statistic of what came through.
-        if row.samples.is_empty() || row.valid != u32::try_from(row.samples.len()).ok() {
+    for figure in figures {
+        let Origin::Row(row) = figure?.origin else {
+            return None;
+        };
+        if row.samples.is_empty() || u32::try_from(row.samples.len()) != Ok(row.valid()) {
             return None;
         }
         for sample in &row.samples {
-            all.push(sample.instants.figure(known)?);
+            all.push(sample.instants.figure(key.metric()?)?);
         }
     }
     Some(Summary::of(&mut all))
@@ -323,147 +225,106 @@ fn pooled(tests: &[Option<&Test>], cpu: usize, metric: &Term<Metric>) -> Option<
 
 #[cfg(test)]
 mod tests {
-    use psci_bench::model::WakeSource;
+    use psci_bench::model::{Variant, WakeSource};
+    use psci_bench::plan::ScenarioId::{self, NullCall, TimerLatency};
 
     use super::*;
-    use crate::report::log::read_bytes;
+    use crate::report::analysis::made_up::{
+        cells, edited, point, row, run, scenario, suite, with_points,
+    };
 
-    const QEMU: &[u8] = include_bytes!("../../../tests/data/report/qemu-4cpu.log");
-
-    fn run() -> Run {
-        let mut runs = read_bytes("a.log", QEMU).expect("a run");
-        runs.remove(0)
-    }
-
-    #[test]
-    fn samples_are_put_together() {
-        let merged = merge(&[run(), run(), run()]).expect("one board");
-        assert_eq!((merged.tests.len(), merged.cpus.len()), (6, 4));
-        let row = &merged.tests[0].rows[0];
-        assert_eq!((row.cpu, row.shown.len()), (0, 3));
-        assert_eq!(row.pooled.map(|it| it.n), Some(6));
-
-        // Without one of them it would not be all.
-        let mut lossy = run();
-        lossy.tests[0].rows[0].samples.pop();
-        let merged = merge(&[run(), lossy]).expect("one board");
-        assert_eq!(merged.tests[0].rows[0].pooled, None);
-        let mut short = run();
-        short.tests.truncate(1);
-        let merged = merge(&[short, run()]).expect("one board");
-        assert_eq!(merged.tests.len(), 6);
-        assert_eq!(merged.tests[5].rows[0].shown[0], None);
-        assert!(merge(&[]).is_ok_and(|none| none.tests.is_empty()));
-    }
+    /// Edits of the second run, and the condition that is named.
+    const REFUSED: &str = "
+        nothing|
+        no head|the board
+        clock|the counter's frequency in Hz
+        no facts|the counter's frequency in Hz
+        MPIDR|the list of CPUs
+        firmware|the firmware
+        level|the exception level
+        warm|the method
+        no plan|the wake-up pattern of test_rt_instr_susp_deep_parallel
+        state|power_state of test_rt_instr_susp_deep_parallel
+        source|the wake-up source of test_rt_instr_susp_deep_parallel
+        caller|the source of the figures of test_rt_instr_susp_deep_parallel";
 
     #[test]
-    fn timers_of_another_period_are_refused() {
-        let of = |period: &str| {
-            let mut run = run();
-            run.tests[0].scenario = Term::Known(ScenarioId::TimerLatency);
-            run.plan.others.push(("period".into(), period.into()));
+    fn runs_of_different_conditions_are_refused_by_name() {
+        for row in cells(REFUSED) {
+            let error = merge(&[suite(), edited(row[0])]).err();
+            let error = error.map(|it| it.to_string()).unwrap_or_default();
+            let name = format!("a.log (run 1) and a.log (run 1): {} is ", row[1]);
+            assert_eq!(error.is_empty(), row[1].is_empty(), "{error}");
+            assert!(error.is_empty() || error.contains(&name), "{error}");
+        }
+        let of = |id, period| {
+            let mut run = with_points(id, vec![point(0, Variant::Idle, None, &[1, 2])]);
+            run.run.plan.as_mut().expect("a plan").timer.period = period;
             run
         };
-        assert!(merge(&[of("1000"), of("1000")]).is_ok());
-        let refusal = merge(&[of("1000"), of("100")]).expect_err("another question");
-        assert_eq!(refusal.what, "period= of timer_latency");
-        // Without timers it says nothing.
-        let mut other = [of("1000"), of("100")];
-        for run in &mut other {
-            run.tests.remove(0);
-        }
-        assert!(merge(&other).is_ok());
+        assert!(merge(&[of(TimerLatency, 1000), of(TimerLatency, 1000)]).is_ok());
+        let refusal = merge(&[of(TimerLatency, 1000), of(TimerLatency, 100)]).expect_err("other");
+        let part = "period= of timer_latency is 1000 us in the first and 100 us in the second";
+        assert!(refusal.to_string().contains(part), "{refusal}");
+        assert!(merge(&[of(NullCall, 1000), of(NullCall, 100)]).is_ok());
     }
 
     #[test]
-    fn other_wake_up_sources_are_refused() {
-        let by = |helper: Option<usize>, source: WakeSource| {
-            let mut run = run();
-            (run.tests[0].helper, run.tests[0].wake_source) = (helper, source);
+    fn samples_are_pooled_if_all_are_there() {
+        let merged = merge(&[suite(), suite(), suite()]).expect("one board");
+        assert_eq!((merged.scenarios.len(), merged.cpus.len()), (6, 4));
+        let first = &merged.scenarios[0].figures[0];
+        let pooled = first.pooled.map(|it| it.n);
+        assert_eq!((first.cpu, first.shown.len(), pooled), (0, 3, Some(6)));
+        let mut lossy = suite();
+        lossy.run.scenarios[0].rows[0].samples.pop();
+        let merged = merge(&[suite(), lossy]).expect("one board");
+        assert_eq!(merged.scenarios[0].figures[0].pooled, None);
+    }
+
+    #[test]
+    fn figures_stand_in_the_boards_order_and_some_runs_lack_them() {
+        let mut short = edited("three scenarios");
+        short.run.scenarios[0].rows.remove(1);
+        let merged = merge(&[short, suite()]).expect("one board");
+        let figures = &merged.scenarios[0].figures;
+        let cpus: Vec<u16> = figures.iter().map(|it| it.cpu).collect();
+        assert_eq!(cpus, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
+        assert_eq!(
+            (figures[3].shown[0], merged.scenarios[5].figures[0].shown[0]),
+            (None, None)
+        );
+        assert!(merge(&[]).is_ok_and(|none| none.scenarios.is_empty()));
+        let merged = merge(&[suite(), edited("line")]).expect("one board");
+        let marks = |nth: usize| {
+            let shown = merged.scenarios[1].figures[nth].shown.iter().flatten();
+            shown.map(|it| it.is_doubtful).collect::<Vec<_>>()
+        };
+        assert_eq!((marks(0), marks(6)), (vec![false; 2], vec![false, true]));
+    }
+
+    #[test]
+    fn placements_of_the_helper_stand_apart() {
+        let of = |helper| {
+            let mut run = run(2);
+            let rows = vec![row(1 - helper, &[[1, 2, 3]])];
+            let mut own = scenario(ScenarioId::SuspendDeepParallel, rows);
+            own.helper = Some(helper);
+            own.conditions.as_mut().expect("a record").wake_source = WakeSource::Helper;
+            run.run.scenarios.push(own);
             run
         };
-        let own = by(None, WakeSource::OwnTimers);
-        for other in [
-            by(None, WakeSource::Frame),
-            by(None, WakeSource::Helper),
-            by(Some(0), WakeSource::Helper),
-        ] {
-            let refusal = merge(&[own.clone(), other.clone()]).expect_err("other sources");
-            let tag = own.tests[0].scenario.word();
-            assert_eq!(refusal.what, format!("what wakes the CPUs in {tag}"));
-            assert_eq!(refusal.values.0, "timer");
-            assert!(merge(&[other.clone(), other]).is_ok());
-        }
+        let merged = merge(&[of(0), of(1)]).expect("one board");
+        assert_eq!(merged.scenarios.len(), 2);
     }
 
     #[test]
-    fn a_run_counts_once() {
-        let mut other = run();
-        other.tests[0].rows[0].figures[0].1 += 1;
-        let mut later = run();
+    fn repeated_run_counts_once() {
+        let mut later = suite();
         later.source.place = 2;
-        let mut runs = vec![run(), other, later];
+        let mut runs = vec![suite(), edited("line"), later];
         let repeats = take_repeats(&mut runs);
         let places: Vec<_> = repeats.iter().map(|it| (it.0.place, it.1.place)).collect();
         assert_eq!((runs.len(), places), (2, vec![(2, 1)]));
-    }
-
-    #[test]
-    fn what_is_not_verified_stays_so() {
-        let mut lossy = run();
-        lossy.tests[0].rows[1].verified = false;
-        let merged = merge(&[run(), lossy]).expect("one board");
-        let doubtful = |cpu| {
-            let mut rows = merged.tests[0].rows.iter();
-            let row = rows.find(|it| it.cpu == cpu).expect("it is there");
-            row.doubtful.clone()
-        };
-        assert_eq!(
-            (doubtful(0), doubtful(1)),
-            (vec![false; 2], vec![false, true])
-        );
-    }
-
-    #[test]
-    fn what_is_not_one_question_is_refused_by_name() {
-        let refused = |edit: fn(&mut Run)| {
-            let mut other = run();
-            edit(&mut other);
-            match merge(&[run(), other]) {
-                Ok(_) => String::new(),
-                Err(refusal) => refusal.what,
-            }
-        };
-        assert_eq!(refused(|_| {}), "");
-        assert_eq!(refused(|run| run.model = None), "the board");
-        assert_eq!(
-            refused(|run| run.facts.hz = Some(1_000_000)),
-            "the counter's frequency"
-        );
-        let hung = |run: &mut Run| {
-            run.facts.hz = None;
-            run.integrity.records = None;
-        };
-        let mut other = run();
-        hung(&mut other);
-        let refusal = merge(&[run(), other]).expect_err("other frequencies");
-        assert_eq!(refusal.values.1, "not known");
-        assert_eq!(
-            refused(|run| run.cpus[3].mpidr = Some(0x103)),
-            "the list of CPUs"
-        );
-        assert_eq!(refused(|run| run.firmware.clear()), "the firmware");
-        assert_eq!(
-            refused(|run| run.tests[2].method = Term::Known(Method::Warm)),
-            "the method"
-        );
-        assert_eq!(
-            refused(|run| run.tests[1].power_state = Some(2)),
-            "power_state of test_rt_instr_susp_deep_serial"
-        );
-        assert_eq!(
-            refused(|run| run.tests[1].pmf = Some(false)),
-            "what test_rt_instr_susp_deep_serial was measured by"
-        );
     }
 }

@@ -1,8 +1,21 @@
 //! Runs -> findings, comparisons and merged runs.
 
+pub(crate) mod basis;
 pub mod compare;
-pub mod explain;
-pub mod fit;
+pub(crate) mod conditions;
+pub(crate) mod figure;
+pub mod findings;
+pub(crate) mod fit;
+mod grouped;
+mod interval;
+#[cfg(test)]
+mod made_up;
 pub mod merge;
-pub mod overhead;
-pub mod phases;
+mod outliers;
+pub(crate) mod overhead;
+pub(crate) mod phases;
+mod points;
+#[cfg(test)]
+mod tests;
+pub(crate) mod words;
+pub(crate) mod worst_case;

@@ -1,424 +1,316 @@
-//! What a firmware's instrumentation costs: the same payload under a build
-//! with PMF and under a plain one, by what the caller sees.
+//! The cost of a firmware's instrumentation: the same payload under a build with
+//! PMF and under a plain one, by the caller's figures.
 //!
-//! Only the caller's figures are there in both runs. Not every one of them
-//! may be compared, and what may not is listed with its reason:
+//! Both runs have only the caller's figures. Some of these are not comparable, and
+//! are listed with the reason:
 //!
 //! * Powerdown, Wakeup, Cache Flush and Latency are PMF's own.
 //! * Call of a suspend includes the sleep, which is calibrated in each run.
-//! * Turn Off: with PMF the lead looks seldom, so as to disturb nobody.
-//! * Points of all CPUs at once: with others at work, they are about them, too.
-//! * Parallel suspends: who is ahead in the queue for a lock changes with any
-//!   change of the firmware, and the clock of instructions counts those of all
-//!   CPUs.
+//! * Turn Off: with PMF the lead looks seldom, so as to disturb no other CPU.
+//! * Points of all CPUs at once depend on the other CPUs' work, too.
+//! * Parallel suspends: the order in the queue for a lock changes with any change
+//!   of the firmware, and the clock of instructions counts those of all CPUs.
 //!
-//! The payload reads PMF's timestamps behind the timed region, so that what
-//! it does itself for them is in no figure here.
+//! The payload reads PMF's timestamps after the timed region, so that no figure here
+//! contains these reads.
 
 use anyhow::{Result, bail, ensure};
 use psci_bench::measure::{Metric, Summary};
-use psci_bench::model::{How, Measure};
-use psci_bench::plan::{Method, ScenarioId, TAG_PREFIX};
+use psci_bench::model::{How, Measure, Scenario, ScenarioKey, Variant, heading};
+use psci_bench::plan::ScenarioId;
 
-use super::compare::noise::notch;
+use super::conditions::{OVERHEAD, Side, differences};
+use super::figure::{
+    Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, is_sorted_by_size, x_text,
+};
+use super::grouped::grouped;
+use super::interval::notch;
+use crate::report::log::LoggedRun;
 
-use crate::report::model::words::span;
-use crate::report::model::{LOOP, Measured, Run, Term, Test, measure_heading};
-
-/// What figures are told in.
+/// The unit of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// Nanoseconds, or ticks where the counter's frequency is not known.
+    /// Nanoseconds, or ticks without a clock.
     Time,
-    /// Instructions of a machine whose clock counts them.
-    Instructions {
-        /// What each of them adds to the clock, in nanoseconds.
-        ns: u32,
-    },
+    /// Instructions, each of which adds `ns` to the clock.
+    Instructions { ns: u32 },
 }
 
-/// What instrumentation costs.
+/// The cost of instrumentation.
 #[derive(Clone, Debug)]
 pub struct Overhead {
-    /// What figures are in.
     pub unit: Unit,
-    /// The unit's name: `instructions`, `ns` or `ticks`.
     pub unit_name: &'static str,
     /// One for each figure of a scenario that both runs have.
     pub costs: Vec<Cost>,
-    /// What was not compared, and why, as sentences.
+    /// Sentences about figures that were not compared.
     pub left_out: Vec<String>,
 }
 
 /// A figure of a scenario under both builds.
 #[derive(Clone, Debug)]
 pub struct Cost {
-    /// The scenario.
-    pub scenario: Term<ScenarioId>,
-    /// By which method.
-    pub method: Term<Method>,
-    /// Of points the variant, and what was varied.
-    pub variant: Option<String>,
-    /// Which figure: that of tables.
-    pub figure: String,
+    pub scenario: ScenarioKey,
+    pub key: FigureKey,
     /// Each CPU that both have.
-    pub cpus: Vec<OfCpu>,
+    pub cpus: Vec<CostOfCpu>,
 }
 
 /// A CPU's medians under both builds, in the [`Unit`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct OfCpu {
-    /// Its label.
+pub struct CostOfCpu {
     pub label: String,
-    /// Under the instrumented build.
     pub with: f64,
-    /// Under the plain one.
     pub without: f64,
-    /// By how much noise may move the difference; None of single samples.
+    /// The sum of both notches; None of single samples.
     pub margin: Option<f64>,
 }
 
-impl OfCpu {
-    /// What instrumentation adds.
-    #[must_use]
+impl CostOfCpu {
     pub fn difference(&self) -> f64 {
         self.with - self.without
+    }
+
+    /// Returns true if noise alone may have made the difference.
+    pub fn is_noise(&self) -> bool {
+        let size = self.difference().abs();
+        self.margin.is_none_or(|margin| size <= margin)
     }
 }
 
 impl Cost {
-    /// The CPU whose difference is the median, the lower one of an even
-    /// number: its two figures have just that difference.
-    #[must_use]
-    pub fn typical(&self) -> Option<&OfCpu> {
+    /// Returns the CPU whose difference is the median, the lower one of an even
+    /// number.
+    pub fn typical(&self) -> Option<&CostOfCpu> {
         let sorted = self.sorted();
         sorted.get(sorted.len().saturating_sub(1) / 2).copied()
     }
 
-    /// The CPU with the least figures. Where the clock counts the instructions
-    /// of all CPUs, those of others can only add to it.
-    #[must_use]
-    pub fn cleanest(&self) -> Option<&OfCpu> {
-        let both = |own: &&OfCpu| own.with + own.without;
-        self.cpus.iter().min_by(|a, b| both(a).total_cmp(&both(b)))
+    /// Returns the CPU with the least figures: the instructions of other CPUs can
+    /// only add to it.
+    pub fn cleanest(&self) -> Option<&CostOfCpu> {
+        let sum = |it: &CostOfCpu| it.with + it.without;
+        let cpus = self.cpus.iter();
+        cpus.min_by(|a, b| sum(a).total_cmp(&sum(b)))
     }
 
-    /// The CPUs, the one with the least difference first.
-    pub(crate) fn sorted(&self) -> Vec<&OfCpu> {
-        let mut all: Vec<&OfCpu> = self.cpus.iter().collect();
+    /// Returns the CPUs in the order of their differences.
+    pub fn sorted(&self) -> Vec<&CostOfCpu> {
+        let mut all: Vec<&CostOfCpu> = self.cpus.iter().collect();
         all.sort_by(|a, b| a.difference().total_cmp(&b.difference()));
         all
     }
 
-    /// How many CPUs have the difference of [`Cost::typical`].
-    #[must_use]
+    /// Returns the number of CPUs with the difference of [`Cost::typical`].
     pub fn alike(&self) -> usize {
-        let same = |own: &OfCpu| {
-            let typical = self.typical().map_or(f64::NAN, OfCpu::difference);
-            (own.difference() - typical).abs() < 1e-6
+        let typical = self.typical().map_or(f64::NAN, CostOfCpu::difference);
+        let is_same = |it: &&CostOfCpu| (it.difference() - typical).abs() < 1e-6;
+        self.cpus.iter().filter(is_same).count()
+    }
+
+    /// Returns a point's variant, and the quantity that was varied.
+    pub fn variant_text(&self) -> Option<String> {
+        let FigureKey::Point(PointKey { variant, x, .. }) = self.key else {
+            return None;
         };
-        self.cpus.iter().filter(|own| same(own)).count()
+        let x = x.map_or_else(String::new, |x| format!(" {}", x_text(self.scenario.id, x)));
+        Some(format!("{}{x}", variant.word()))
     }
 }
 
 /// Compares the run `with` instrumentation with the one `without`.
 ///
 /// # Errors
-/// Where they are not of one board and its counter, where PMF is not in the
-/// first alone, and where they have no figure in common.
-pub fn overhead(with: &Run, without: &Run, unit: Unit) -> Result<Overhead> {
-    let names = (&with.source.input, &without.source.input);
-    for (run, due) in [(with, true), (without, false)] {
-        let name = &run.source.input;
+/// PMF is not in the first run alone, or the runs are not of one board and its
+/// counter, or have no figure in common.
+pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<Overhead> {
+    let (a, b) = (&with.source.input, &without.source.input);
+    for (run, is_due) in [(with, true), (without, false)] {
+        let facts = run.run.facts.as_ref();
         ensure!(
-            run.facts.pmf.is_some() == due,
-            "{name}: the firmware of this run has {}PMF: name the log of the instrumented build \
+            facts.is_some_and(|facts| facts.pmf.is_ok()) == is_due,
+            "{}: the firmware of this run has {}PMF: name the log of the instrumented build \
              first, and that of the plain one by --overhead",
-            if due { "no " } else { "" }
+            run.source.input,
+            if is_due { "no " } else { "" }
         );
     }
-    ensure!(
-        with.model == without.model,
-        "{} and {} are not of one board",
-        names.0,
-        names.1
-    );
-    ensure!(
-        with.facts.hz == without.facts.hz && with.facts.counter == without.facts.counter,
-        "{} and {} were not measured by one counter",
-        names.0,
-        names.1
-    );
+    let sides = Side::of_runs([with, without]);
+    if let Some((condition, [x, y])) = differences(OVERHEAD, sides, true).next() {
+        let name = condition.name();
+        bail!("{name} is {x} in {a}, and {y} in {b}: both logs have to be of one board");
+    }
     let scale = Scale::of(with, unit)?;
     let mut costs = Vec::new();
-    for test in &with.tests {
-        let same = |it: &&Test| it.is_same(test) && it.power_state == test.power_state;
-        let Some(old) = without.tests.iter().find(same) else {
-            continue;
-        };
-        if !is_comparable(test) {
-            continue;
-        }
-        for (metric, heading) in COMPARED {
-            let cpus = rows(with, test, without, old, &metric, &scale);
-            if !cpus.is_empty() {
-                costs.push(Cost {
-                    scenario: test.scenario.clone(),
-                    method: test.method.clone(),
-                    variant: None,
-                    figure: heading.to_owned(),
-                    cpus,
-                });
-            }
-        }
-        costs.extend(of_points(with, test, without, old, &scale));
+    for scenario in with.run.scenarios.iter().filter(|it| is_comparable(it)) {
+        let state = |it: &Scenario| it.conditions.as_ref().and_then(|it| it.power_state);
+        let found = without
+            .run
+            .scenario(scenario.key())
+            .filter(|it| state(it) == state(scenario));
+        costs.extend(found.map_or_else(Vec::new, |old| {
+            costs_of((with, scenario), (without, old), &scale)
+        }));
     }
     if costs.is_empty() {
         bail!(
-            "{} and {} have no scenario in common with a figure that can be compared: \
-             PSCI_VERSION, suspends in sequence and CPU_ON have one",
-            names.0,
-            names.1
+            "{a} and {b} have no scenario in common with a figure that can be compared: \
+             PSCI_VERSION, suspends in sequence and CPU_ON have one"
         );
     }
     Ok(Overhead {
         unit,
         unit_name: scale.name,
         costs,
-        left_out: self::left_out(with, without),
+        left_out: left_out(with, without),
     })
 }
 
-/// The caller's figures that may be compared.
-const COMPARED: [(Metric, &str); 3] = [
-    (Metric::Call, "Call"),
-    (Metric::Wake, "Wake"),
-    (Metric::TurnOn, "Turn On"),
-];
-
-/// The same of points: what one operation takes, and what the caller sees of
-/// CPU_ON and of wake-ups.
-const OF_POINTS: [Measure; 3] = [Measure::Ticks, Measure::Wake, Measure::TurnOn];
-
-/// Whether it is more than a matter of who is ahead in the queue.
-fn is_comparable(test: &Test) -> bool {
-    let queue = test.is_parallel() && !test.scenario.is(ScenarioId::PsciVersionParallel);
-    !queue && !test.is_queue_of_points()
+/// Returns true if figures do not depend on the order in a queue.
+fn is_comparable(scenario: &Scenario) -> bool {
+    scenario.id == ScenarioId::PsciVersionParallel || !is_sorted_by_size(scenario.id)
 }
 
-/// The points of one CPU alone that both runs have: with others at work, it
-/// is about them, too.
-fn of_points(with: &Run, new: &Test, without: &Run, old: &Test, scale: &Scale) -> Vec<Cost> {
-    let mut costs: Vec<(&Measured, Cost)> = Vec::new();
-    for point in &new.points {
-        let measured = point
-            .metric
-            .known()
-            .is_some_and(|it| OF_POINTS.contains(&it));
-        if !measured || !point.how.is(How::Alone) || point.variant == LOOP {
-            continue;
+/// Returns true for a figure of the caller's side that depends on one CPU alone.
+fn is_compared(figure: &Figure<'_>) -> bool {
+    match (figure.key, figure.origin) {
+        // A call that sleeps is as long as the sleep.
+        (FigureKey::Row { metric }, Origin::Row(row)) => match metric {
+            Metric::Call => row.summary(Metric::Wake).is_none(),
+            metric => matches!(metric, Metric::Wake | Metric::TurnOn),
+        },
+        (_, Origin::Point(point)) => {
+            use Measure::{Ticks, TurnOn, Wake};
+            let is_callers = matches!(point.measure, Ticks | Wake | TurnOn);
+            is_callers && point.how == How::Alone && point.variant != Variant::Loop
         }
-        let mpidr = with.cpus.get(point.cpu).and_then(|cpu| cpu.mpidr);
-        let cpu = mpidr.and_then(|mpidr| without.cpu_by_mpidr(mpidr));
-        let same = |it: &&Measured| Some(it.cpu) == cpu && it.is_of_kind(point);
-        let Some(other) = old.points.iter().find(same) else {
-            continue;
-        };
-        let label = with.label(point.cpu);
-        let own = scale.of_cpu(label, &point.summary, &other.summary, point.per);
-        match costs.iter_mut().find(|it| it.0.is_of_kind(point)) {
-            Some((_, cost)) => cost.cpus.push(own),
-            None => costs.push((
-                point,
-                Cost {
-                    scenario: new.scenario.clone(),
-                    method: new.method.clone(),
-                    variant: Some(match point.x {
-                        Some(x) => format!("{} {}", point.variant, new.x_shown(x)),
-                        None => point.variant.clone(),
-                    }),
-                    figure: measure_heading(&point.metric).to_owned(),
-                    cpus: vec![own],
-                },
-            )),
-        }
+        _ => false,
     }
-    costs.into_iter().map(|it| it.1).collect()
 }
 
-/// From ticks to the unit.
+fn costs_of(
+    (with, new): (&LoggedRun, &Scenario),
+    (without, old): (&LoggedRun, &Scenario),
+    scale: &Scale,
+) -> Vec<Cost> {
+    let others = by_cpu_and_key(figures(without, old));
+    let all = figures(with, new);
+    let costs = all
+        .iter()
+        .filter(|it| is_compared(it))
+        .filter_map(|figure| {
+            let cpu = without.cpu_by_mpidr(with.run.cpu(figure.cpu).mpidr?)?;
+            let other = others.get(&(cpu, figure.key))?;
+            let label = with.run.label(figure.cpu).to_string();
+            let cost = scale.cost(label, figure.key, figure.summary?, other.summary?);
+            Some((figure.key, cost))
+        });
+    let costs = grouped(costs).into_iter();
+    costs
+        .map(|(key, cpus)| Cost {
+            scenario: new.key(),
+            key,
+            cpus,
+        })
+        .collect()
+}
+
+/// The conversion of ticks to the unit.
 struct Scale {
     factor: f64,
     name: &'static str,
 }
 
 impl Scale {
-    fn of(run: &Run, unit: Unit) -> Result<Self> {
-        let clock = run.clock();
+    fn of(run: &LoggedRun, unit: Unit) -> Result<Self> {
+        let clock = run.run.clock();
         let ns = clock.is_known().then(|| 1e9 / clock.hz as f64);
-        Ok(match (unit, ns) {
-            (Unit::Time, Some(factor)) => Self { factor, name: "ns" },
-            (Unit::Time, None) => Self {
-                factor: 1.0,
-                name: "ticks",
-            },
-            (Unit::Instructions { ns: each }, Some(ns)) => Self {
-                factor: ns / f64::from(each),
-                name: "instructions",
-            },
+        let (factor, name) = match (unit, ns) {
+            (Unit::Time, Some(ns)) => (ns, "ns"),
+            (Unit::Time, None) => (1.0, "ticks"),
+            (Unit::Instructions { ns: each }, Some(ns)) => (ns / f64::from(each), "instructions"),
             (Unit::Instructions { .. }, None) => {
                 bail!("the counter's frequency is not known, and so not what a tick is")
             }
-        })
+        };
+        Ok(Self { factor, name })
     }
 
-    fn of_cpu(&self, label: String, new: &Summary, old: &Summary, per: u32) -> OfCpu {
-        let told = |ticks: f64| ticks * self.factor / f64::from(per.max(1));
+    fn cost(&self, label: String, key: FigureKey, new: &Summary, old: &Summary) -> CostOfCpu {
+        let scaled = |ticks: f64| ticks * self.factor / f64::from(key.per());
         let margin = |summary: &Summary| {
             let (low, high) = notch(summary)?;
-            Some(
-                high.abs_diff(summary.median)
-                    .max(summary.median.abs_diff(low)) as f64,
-            )
+            let median = summary.median;
+            Some(high.abs_diff(median).max(median.abs_diff(low)) as f64)
         };
-        OfCpu {
+        CostOfCpu {
             label,
-            with: told(new.median as f64),
-            without: told(old.median as f64),
-            margin: margin(new).zip(margin(old)).map(|(a, b)| told(a + b)),
+            with: scaled(new.median as f64),
+            without: scaled(old.median as f64),
+            margin: margin(new).zip(margin(old)).map(|(a, b)| scaled(a + b)),
         }
     }
 }
 
-/// A figure of each CPU that both have.
-fn rows(
-    with: &Run,
-    new: &Test,
-    without: &Run,
-    old: &Test,
-    metric: &Metric,
-    scale: &Scale,
-) -> Vec<OfCpu> {
-    let metric = Term::Known(*metric);
-    let wake = Term::Known(Metric::Wake);
-    let all = new.rows.iter().filter_map(|row| {
-        // A call that sleeps is as long as the sleep.
-        if metric.is(Metric::Call) && row.summary(&wake).is_some() {
-            return None;
-        }
-        let mpidr = with.cpus.get(row.cpu)?.mpidr?;
-        let other = old.row(without.cpu_by_mpidr(mpidr)?)?;
-        let (new, old) = (row.summary(&metric)?, other.summary(&metric)?);
-        Some(scale.of_cpu(with.label(row.cpu), new, old, 1))
-    });
-    all.collect()
-}
-
-/// What of the two runs can not be compared, and why.
-fn left_out(with: &Run, without: &Run) -> Vec<String> {
+/// Returns sentences about the figures that are not compared.
+fn left_out(with: &LoggedRun, without: &LoggedRun) -> Vec<String> {
     let mut all = Vec::new();
-    let has = |run: &Run, metric: Metric| {
-        let rows = run.tests.iter().flat_map(|test| &test.rows);
-        let metric = Term::Known(metric);
-        rows.into_iter().any(|row| row.summary(&metric).is_some())
+    let scenarios = || with.run.scenarios.iter();
+    let has = |run: &LoggedRun, metric: Metric| {
+        let mut rows = run.run.scenarios.iter().flat_map(|it| &it.rows);
+        rows.any(|row| row.summary(metric).is_some())
     };
-    let own = [
-        (Metric::Powerdown, "Powerdown"),
-        (Metric::Wakeup, "Wakeup"),
-        (Metric::CacheFlush, "Cache Flush"),
-        (Metric::Latency, "Latency"),
-    ];
-    let names: Vec<&str> = own
-        .iter()
-        .filter(|it| has(with, it.0))
-        .map(|it| it.1)
-        .collect();
-    if !names.is_empty() {
+    use Metric::{CacheFlush, Latency, Powerdown, TurnOff, Wakeup};
+    let pmf = [Powerdown, Wakeup, CacheFlush, Latency].into_iter();
+    let pmf: Vec<&str> = pmf.filter(|it| has(with, *it)).map(heading).collect();
+    if !pmf.is_empty() {
         all.push(format!(
-            "{}: PMF's own, which the plain build does not have. What timestamps cost on the way \
-             down is hidden in the sleep.",
-            names.join(", ")
+            "{}: PMF's own, which the plain build does not have. The cost of timestamps on the \
+             way down is hidden in the sleep.",
+            pmf.join(", ")
         ));
     }
-    if let Some((new, old)) = sleeps(with, without) {
+    if let Some((new, old)) = first_sleep(with).zip(first_sleep(without)) {
         all.push(format!(
             "Call of a suspend: it includes the sleep, which each run calibrates for itself \
              ({new} and {old})."
         ));
     }
-    if has(without, Metric::TurnOff) || has(with, Metric::TurnOff) {
+    if has(without, TurnOff) || has(with, TurnOff) {
         all.push(
-            "Turn Off: with PMF the lead looks seldom, so as to disturb nobody, and can not tell."
-                .to_owned(),
+            "Turn Off: with PMF the lead looks seldom, so as to disturb no other CPU.".to_owned(),
         );
     }
-    let at_once = |test: &Test| test.points.iter().any(|it| it.how.is(How::All));
-    if with.tests.iter().any(at_once) {
+    let is_at_once = |it: &Scenario| it.points.iter().any(|it| it.how == How::All);
+    if scenarios().any(is_at_once) {
         all.push(
-            "Points of all CPUs at once: with others at work, they are about them, too.".to_owned(),
+            "Points of all CPUs at once: they depend on the other CPUs' work, too.".to_owned(),
         );
     }
-    let outside: Vec<&str> = with
-        .tests
-        .iter()
-        .filter(|test| test.scenario.is(ScenarioId::TimerLatency) && !test.points.is_empty())
-        .map(|test| test.scenario.word())
-        .collect();
-    if !outside.is_empty() {
-        all.push(format!(
+    let timers = |it: &&Scenario| it.id == ScenarioId::TimerLatency && !it.points.is_empty();
+    all.extend(scenarios().filter(timers).take(1).map(|it| {
+        format!(
             "{}: from a timer's expiry to its handler, which calls no firmware.",
-            outside.join(", ")
-        ));
-    }
-    let queues = with.tests.iter().filter(|test| !is_comparable(test));
-    let queues: Vec<&str> = queues
-        .map(|test| test.scenario.word().trim_start_matches(TAG_PREFIX))
-        .collect();
+            it.id
+        )
+    }));
+    let queues = scenarios().filter(|it| !is_comparable(it));
+    let queues: Vec<&str> = queues.map(|it| it.id.short_tag()).collect();
     if !queues.is_empty() {
         all.push(format!(
-            "{}: CPUs wait for each other, and who is ahead changes with the firmware.",
+            "{}: CPUs wait for each other, and their order changes with the firmware.",
             queues.join(", ")
         ));
     }
-    let lacks = |test: &&Test| !without.tests.iter().any(|it| it.is_same(test));
-    for test in with.tests.iter().filter(lacks) {
-        all.push(format!("{}: in one run alone.", test.scenario.word()));
-    }
+    let alone = scenarios().filter(|it| without.run.scenario(it.key()).is_none());
+    all.extend(alone.map(|it| format!("{}: in one run alone.", it.id)));
     all
 }
 
-/// The sleeps of the first suspend in sequence of both.
-fn sleeps(with: &Run, without: &Run) -> Option<(String, String)> {
-    let of = |run: &Run| {
-        let test = run.tests.iter().find(|it| it.sleep.is_some_and(|s| s > 0));
-        test.and_then(|it| it.sleep).map(|sleep| span(run, sleep))
-    };
-    of(with).zip(of(without))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::report::log::read_bytes;
-
-    const POINTS: &[u8] = include_bytes!("../../../tests/data/report/qemu-points.log");
-
-    #[test]
-    fn timers_are_left_out_and_named() {
-        let run = || {
-            let mut run = read_bytes("a.log", POINTS).expect("a run").remove(0);
-            run.tests.truncate(1);
-            run
-        };
-        let named = |run: &Run| {
-            let all = left_out(run, run);
-            all.iter().any(|it| it.starts_with("timer_latency: "))
-        };
-        assert!(!named(&run()));
-        let mut timers = run();
-        timers.tests[0].scenario = Term::Known(ScenarioId::TimerLatency);
-        assert!(named(&timers));
-        timers.tests[0].points.clear();
-        assert!(!named(&timers));
-    }
+/// Returns the sleep of the first scenario that has one.
+fn first_sleep(run: &LoggedRun) -> Option<String> {
+    let mut scenarios = run.run.scenarios.iter();
+    let sleep =
+        scenarios.find_map(|it| it.conditions.as_ref().map(|it| it.sleep).filter(|s| *s > 0));
+    sleep.map(|sleep| run.run.clock().span(sleep).to_string())
 }

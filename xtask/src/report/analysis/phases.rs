@@ -1,38 +1,35 @@
-//! What a CPU does between two instants of a sample: for time lines.
+//! The phases of a CPU between the instants of a sample, for time lines.
 
+use psci_bench::model::{Instant, Instants, Row, Scenario};
 use psci_bench::spec::pmf::Stamp::{
     EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci,
 };
 
-use crate::report::model::{Instants, Point, Row, Test};
-
-/// What a CPU does.
+/// The state of a CPU between two instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub enum Phase {
     /// From the caller to the firmware's first timestamp.
     Call,
-    /// The firmware's way to the flush, or to low power where it flushes
-    /// nothing: here CPUs queue for its locks.
+    /// From there to the flush, or to low power without one: CPUs queue for the
+    /// firmware's locks here.
     Entry,
-    /// The cache flush.
     Flush,
     /// From the flush to low power.
     Descent,
     /// Down, or waiting for an interrupt.
     LowPower,
-    /// The firmware's way back.
     Wake,
-    /// From the firmware's last timestamp to the caller.
+    /// From there to the caller.
     Return,
     /// In the firmware, by a call that only returns.
     Firmware,
-    /// The call, where the caller's side is all there is.
+    /// The call, if only the caller's side is known.
     Called,
-    /// From the call to the due wake-up, as the caller sees it.
+    /// From the call to the due wake-up, on the caller's side.
     Asleep,
-    /// From the due wake-up to the caller, as that one sees it.
+    /// From the due wake-up to the caller.
     Resume,
-    /// From CPU_OFF to AFFINITY_INFO saying OFF.
+    /// From CPU_OFF to the AFFINITY_INFO that returns OFF.
     TurnOff,
     /// From the lead's CPU_ON to the CPU's first instruction.
     TurnOn,
@@ -40,269 +37,196 @@ pub(crate) enum Phase {
 
 /// The side of low power on which a phase lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// Before it.
+pub enum Side {
     Down,
-    /// In it.
     Between,
-    /// Behind it.
     Up,
 }
 
 impl Phase {
-    /// All of them, in the order of legends.
-    pub(crate) const ALL: [Self; 13] = [
-        Self::Call,
-        Self::Entry,
-        Self::Flush,
-        Self::Descent,
-        Self::LowPower,
-        Self::Wake,
-        Self::Return,
-        Self::Firmware,
-        Self::Called,
-        Self::Asleep,
-        Self::Resume,
-        Self::TurnOff,
-        Self::TurnOn,
+    /// All phases and their names, in the order of legends.
+    pub const ALL: [(Self, &str); 13] = [
+        (Self::Call, "call"),
+        (Self::Entry, "entry"),
+        (Self::Flush, "cache flush"),
+        (Self::Descent, "to low power"),
+        (Self::LowPower, "low power"),
+        (Self::Wake, "wake-up"),
+        (Self::Return, "return"),
+        (Self::Firmware, "PSCI"),
+        (Self::Called, "call and return"),
+        (Self::Asleep, "until the wake-up is due"),
+        (Self::Resume, "wake"),
+        (Self::TurnOff, "turn off"),
+        (Self::TurnOn, "turn on"),
     ];
 
-    /// Its name, in a word or two.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Call => "call",
-            Self::Entry => "entry",
-            Self::Flush => "cache flush",
-            Self::Descent => "to low power",
-            Self::LowPower => "low power",
-            Self::Wake => "wake-up",
-            Self::Return => "return",
-            Self::Firmware => "PSCI",
-            Self::Called => "call and return",
-            Self::Asleep => "until the wake-up is due",
-            Self::Resume => "wake",
-            Self::TurnOff => "turn off",
-            Self::TurnOn => "turn on",
-        }
+    pub fn name(self) -> &'static str {
+        let found = Self::ALL.iter().find(|it| it.0 == self);
+        found.map_or("", |it| it.1)
     }
 
-    /// The side of low power on which it lies.
-    pub(crate) const fn side(self) -> Side {
+    pub const fn side(self) -> Side {
         match self {
             Self::LowPower | Self::Asleep => Side::Between,
             Self::Wake | Self::Return | Self::Resume | Self::TurnOn => Side::Up,
             _ => Side::Down,
         }
     }
+
+    /// Returns the phase between two instants that follow each other; None if an
+    /// instant between them was lost.
+    const fn between(from: Instant, to: Instant) -> Option<Self> {
+        use Instant::{After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
+        Some(match (from, to) {
+            (Before, Stamp(EnterPsci)) => Self::Call,
+            (Stamp(EnterPsci), Stamp(EnterCflush | EnterHwLowPwr)) => Self::Entry,
+            (Stamp(EnterPsci), Stamp(ExitPsci)) => Self::Firmware,
+            (Stamp(EnterCflush), Stamp(ExitCflush)) => Self::Flush,
+            (Stamp(ExitCflush), Stamp(EnterHwLowPwr)) => Self::Descent,
+            (Stamp(EnterHwLowPwr), Stamp(ExitHwLowPwr)) => Self::LowPower,
+            (Stamp(ExitHwLowPwr), Stamp(ExitPsci)) => Self::Wake,
+            (Stamp(ExitPsci), After) => Self::Return,
+            (Before, After) => Self::Called,
+            (Before, Due) => Self::Asleep,
+            (Due, After) => Self::Resume,
+            (Before, SeenOff) => Self::TurnOff,
+            (TurnedOn, Entered) => Self::TurnOn,
+            _ => return None,
+        })
+    }
 }
 
 /// A phase of one sample, in ticks from [`Instants::base`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Slice {
-    pub(crate) phase: Phase,
-    pub(crate) from: i64,
-    pub(crate) to: i64,
+pub struct Slice {
+    pub phase: Phase,
+    pub from: i64,
+    pub to: i64,
 }
 
-/// What lies between two instants that follow each other on a path. A pair
-/// that is not here is none: an instant between them was lost.
-const PATH: [(Point, Point, Phase); 9] = [
-    (Point::Before, Point::Stamp(EnterPsci), Phase::Call),
-    (
-        Point::Stamp(EnterPsci),
-        Point::Stamp(EnterCflush),
-        Phase::Entry,
-    ),
-    (
-        Point::Stamp(EnterPsci),
-        Point::Stamp(EnterHwLowPwr),
-        Phase::Entry,
-    ),
-    (
-        Point::Stamp(EnterPsci),
-        Point::Stamp(ExitPsci),
-        Phase::Firmware,
-    ),
-    (
-        Point::Stamp(EnterCflush),
-        Point::Stamp(ExitCflush),
-        Phase::Flush,
-    ),
-    (
-        Point::Stamp(ExitCflush),
-        Point::Stamp(EnterHwLowPwr),
-        Phase::Descent,
-    ),
-    (
-        Point::Stamp(EnterHwLowPwr),
-        Point::Stamp(ExitHwLowPwr),
-        Phase::LowPower,
-    ),
-    (
-        Point::Stamp(ExitHwLowPwr),
-        Point::Stamp(ExitPsci),
-        Phase::Wake,
-    ),
-    (Point::Stamp(ExitPsci), Point::After, Phase::Return),
-];
-
-/// The path's instants in their order.
-const POINTS: [Point; 8] = [
-    Point::Before,
-    Point::Stamp(EnterPsci),
-    Point::Stamp(EnterCflush),
-    Point::Stamp(ExitCflush),
-    Point::Stamp(EnterHwLowPwr),
-    Point::Stamp(ExitHwLowPwr),
-    Point::Stamp(ExitPsci),
-    Point::After,
-];
-
-/// The caller's view, for firmware without timestamps.
-const CALLER: [(Point, Point, Phase); 4] = [
-    (Point::Before, Point::Due, Phase::Asleep),
-    (Point::Due, Point::After, Phase::Resume),
-    (Point::Before, Point::SeenOff, Phase::TurnOff),
-    (Point::TurnedOn, Point::Entered, Phase::TurnOn),
-];
-
-/// The phases of a sample, in time's order.
-pub(crate) fn slices(instants: &Instants) -> Vec<Slice> {
-    let between = |(from, to, phase): &(Point, Point, Phase)| {
-        let (from, to) = (instants.at(*from)?, instants.at(*to)?);
-        let phase = *phase;
+/// Returns the phases of a sample in time's order.
+pub fn slices(instants: &Instants) -> Vec<Slice> {
+    use Instant::{After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
+    let is_on_path =
+        |it: &Instant| matches!(it, Before | Stamp(_) | After) && instants.at(*it).is_some();
+    let path: Vec<Instant> = Instant::ALL.into_iter().filter(is_on_path).collect();
+    let pairs = if path.iter().any(|it| matches!(it, Stamp(_))) {
+        path.windows(2).map(|pair| (pair[0], pair[1])).collect()
+    } else if instants.at(Due).is_some() {
+        vec![(Before, Due), (Due, After)]
+    } else if instants.span(Before, TurnedOn).is_some() {
+        // Only CPU_OFF is followed by CPU_ON: otherwise the CPU is turned on before
+        // the call.
+        vec![(Before, SeenOff), (TurnedOn, Entered)]
+    } else {
+        vec![(Before, After)]
+    };
+    let slices = pairs.into_iter().filter_map(|(from, to)| {
+        let phase = Phase::between(from, to)?;
+        let (from, to) = (instants.at(from)?, instants.at(to)?);
         (from <= to).then_some(Slice { phase, from, to })
-    };
-    let there: Vec<Point> = POINTS
-        .into_iter()
-        .filter(|point| instants.at(*point).is_some())
-        .collect();
-    if there.iter().any(|point| matches!(point, Point::Stamp(_))) {
-        let pairs = there.iter().zip(there.iter().skip(1));
-        return pairs
-            .filter_map(|(a, b)| PATH.iter().find(|it| it.0 == *a && it.1 == *b))
-            .filter_map(between)
-            .collect();
-    }
-    // CPUs are turned on before the call and off behind it, which is no part
-    // of it: unless the call is CPU_OFF, which CPU_ON follows.
-    let suspended = instants.at(Point::Due).is_some();
-    let off = instants.span(Point::Before, Point::TurnedOn).is_some();
-    let [asleep, resume, turn_off, turn_on] = CALLER;
-    let part = match (suspended, off) {
-        (true, _) => vec![asleep, resume],
-        (false, true) => vec![turn_off, turn_on],
-        (false, false) => vec![(Point::Before, Point::After, Phase::Called)],
-    };
-    part.iter().filter_map(between).collect()
+    });
+    slices.collect()
 }
 
-/// Rows whose instants lie on one axis.
-pub(crate) struct Group {
-    /// Indices into [`Test::rows`].
-    pub(super) rows: Vec<usize>,
+/// A row's instants on the axis of its group.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'r> {
+    pub row: &'r Row,
+    pub instants: &'r Instants,
+    /// Ticks from the least base of the group to the row's.
+    pub shift: i64,
 }
 
-/// A row's instants, and what is added to them on the axis of its group.
-pub(crate) struct Placed<'r> {
-    pub(crate) row: &'r Row,
-    pub(crate) instants: &'r Instants,
-    /// Ticks from the least base of the group to this row's.
-    pub(crate) shift: i64,
-}
-
-impl Group {
-    /// Its rows on one axis, which begins at the least base of all: their
-    /// counter values are comparable.
-    pub(crate) fn placed<'r>(&self, test: &'r Test) -> Vec<Placed<'r>> {
-        let rows = self.rows.iter().filter_map(|place| test.rows.get(*place));
-        let rows = rows.filter_map(|row| Some((row, row.event.as_ref()?)));
-        let first = rows.clone().filter_map(|(_, instants)| instants.base).min();
-        rows.map(|(row, instants)| Placed {
-            row,
-            instants,
-            shift: match (instants.base, first) {
-                (Some(own), Some(first)) => i64::try_from(own - first).unwrap_or(i64::MAX),
-                _ => 0,
-            },
+/// Returns the rows that have instants, by the axis on which they lie: those of a
+/// parallel scenario on one, as their counter values are comparable; the others
+/// each on its own, in the order of time.
+pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
+    let rows = scenario.rows.iter();
+    let mut all: Vec<Placed<'_>> = rows
+        .filter_map(|row| {
+            let instants = row.shown.as_ref()?;
+            Some(Placed {
+                row,
+                instants,
+                shift: 0,
+            })
         })
-        .collect()
-    }
-}
-
-/// The rows of `test` that have instants, as they can be placed: those of a
-/// parallel scenario together, if their counter values say how; else each by
-/// itself, in the order of time.
-pub(crate) fn groups(test: &Test) -> Vec<Group> {
-    let with: Vec<(usize, &Instants)> = test
-        .rows
-        .iter()
-        .enumerate()
-        .filter_map(|(place, row)| Some((place, row.event.as_ref()?)))
         .collect();
-    let together = test.is_parallel() && with.iter().all(|(_, it)| it.base.is_some());
-    if together && !with.is_empty() {
-        let rows = with.into_iter().map(|(place, _)| place).collect();
-        return vec![Group { rows }];
+    if !scenario.id.is_parallel() {
+        all.sort_by_key(|it| it.instants.base);
+        return all.into_iter().map(|it| vec![it]).collect();
     }
-    let mut apart = with;
-    apart.sort_by_key(|(place, it)| (it.base.is_none(), it.base, *place));
-    let alone = |(place, _)| Group { rows: vec![place] };
-    apart.into_iter().map(alone).collect()
+    let first = all.iter().map(|it| it.instants.base).min().unwrap_or(0);
+    for it in &mut all {
+        it.shift = i64::try_from(it.instants.base - first).unwrap_or(i64::MAX);
+    }
+    if all.is_empty() {
+        Vec::new()
+    } else {
+        vec![all]
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn sample(points: &[(&str, i64)]) -> Instants {
-        let mut all = Instants::default();
-        for (key, ticks) in points {
-            all.set(Point::of(key).expect("a point"), *ticks);
-        }
-        all
-    }
-
-    fn phases(points: &[(&str, i64)]) -> Vec<Phase> {
-        slices(&sample(points)).iter().map(|it| it.phase).collect()
-    }
-
     #[test]
-    fn paths() {
+    fn instants_are_the_ends_of_phases() {
+        use Instant::{After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
         use Phase::*;
-        let down = [("before", 0), ("s0", 1), ("s4", 2), ("s5", 3), ("s2", 4)];
-        let up = [("s3", 9), ("s1", 10), ("due", 8), ("after", 11)];
-        let whole = [down.as_slice(), up.as_slice()].concat();
-        assert_eq!(
-            phases(&whole),
-            [Call, Entry, Flush, Descent, LowPower, Wake, Return]
-        );
-        let standby = [("before", 0), ("s0", 1), ("s2", 4), ("s3", 9), ("s1", 10)];
-        assert_eq!(phases(&standby), [Call, Entry, LowPower, Wake]);
-        let version = [("before", 0), ("s0", 1), ("s1", 4), ("after", 9)];
-        assert_eq!(phases(&version), [Call, Firmware, Return]);
-    }
-
-    #[test]
-    fn what_was_lost_is_not_made_up() {
-        let gap = [("before", 0), ("s0", 1), ("s5", 3), ("s2", 4)];
-        assert_eq!(phases(&gap), [Phase::Call, Phase::Descent]);
-        assert_eq!(phases(&[("s2", 4), ("s3", 3)]), []);
-        assert_eq!(phases(&[]), []);
-    }
-
-    #[test]
-    fn the_caller_alone() {
-        use Phase::*;
-        let suspend = [("before", 0), ("due", 5), ("after", 7)];
-        assert_eq!(phases(&suspend), [Asleep, Resume]);
-        assert_eq!(phases(&[("before", 0), ("after", 7)]), [Called]);
-        let off = [
-            ("before", 0),
-            ("seen_off", 5),
-            ("turned_on", 7),
-            ("entered", 9),
+        let down = vec![
+            (Before, 0),
+            (Stamp(EnterPsci), 1),
+            (Stamp(EnterCflush), 2),
+            (Stamp(ExitCflush), 3),
+            (Stamp(EnterHwLowPwr), 4),
         ];
-        assert_eq!(phases(&off), [TurnOff, TurnOn]);
+        let up = vec![(Due, 8), (Stamp(ExitHwLowPwr), 9), (Stamp(ExitPsci), 10)];
+        let lacks = |all: &[(Instant, i64)], lost: &[Instant]| {
+            let all = all.iter().filter(|it| !lost.contains(&it.0));
+            all.copied().collect::<Vec<_>>()
+        };
+        let whole = [down.clone(), up, vec![(After, 11)]].concat();
+        let flush = [Stamp(EnterCflush), Stamp(ExitCflush)];
+        let off = vec![(Before, 0), (SeenOff, 5), (TurnedOn, 7), (Entered, 9)];
+        let backwards = vec![(Stamp(EnterHwLowPwr), 4), (Stamp(ExitHwLowPwr), 3)];
+        for (instants, expected) in [
+            (
+                whole.clone(),
+                vec![Call, Entry, Flush, Descent, LowPower, Wake, Return],
+            ),
+            (
+                lacks(&whole, &flush),
+                vec![Call, Entry, LowPower, Wake, Return],
+            ),
+            (lacks(&down, &flush[..1]), vec![Call, Descent]),
+            (
+                vec![
+                    (Before, 0),
+                    (Stamp(EnterPsci), 1),
+                    (Stamp(ExitPsci), 4),
+                    (After, 9),
+                ],
+                vec![Call, Firmware, Return],
+            ),
+            (backwards, vec![]),
+            (vec![], vec![]),
+            (
+                vec![(Before, 0), (Due, 5), (After, 7)],
+                vec![Asleep, Resume],
+            ),
+            (vec![(Before, 0), (After, 7)], vec![Called]),
+            (off, vec![TurnOff, TurnOn]),
+        ] {
+            let mut sample = Instants::default();
+            for (instant, ticks) in &instants {
+                sample.set(*instant, *ticks);
+            }
+            let phases: Vec<Phase> = slices(&sample).iter().map(|it| it.phase).collect();
+            assert_eq!(phases, expected, "{instants:?}");
+        }
     }
 }

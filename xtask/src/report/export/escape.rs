@@ -1,8 +1,7 @@
-//! Text of others as text: what markup would take for its own stands with a
-//! backslash.
+//! Text of others as text: characters of markup stand with a backslash.
 
-/// `text` without what reStructuredText would take for markup, also as all of a
-/// table's cell or of a paragraph.
+/// Returns `text` with no markup of reStructuredText, also as all of a table's cell or
+/// of a paragraph.
 pub(super) fn rst(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
@@ -27,7 +26,7 @@ pub(super) fn rst(text: &str) -> String {
     out
 }
 
-/// `text` without what Markdown, as GitHub reads it, would take for markup.
+/// Returns `text` with no markup of Markdown as GitHub reads it.
 pub(super) fn md(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
@@ -61,7 +60,20 @@ fn letters(text: &str) -> impl Iterator<Item = char> {
     text.chars().map(|c| if c.is_control() { ' ' } else { c })
 }
 
-/// Whether a text that begins so is a list, a rule, a directive or a field, and
+/// Returns `text` with U+FFFD in place of characters that no XML may contain, escaped
+/// or not: control characters, of which logs have some.
+pub(super) fn xml_characters(text: &str) -> String {
+    let may = |c: char| match c {
+        '\t' | '\n' => true,
+        '\u{fffe}' | '\u{ffff}' => false,
+        c => !c.is_control(),
+    };
+    text.chars()
+        .map(|c| if may(c) { c } else { '\u{fffd}' })
+        .collect()
+}
+
+/// Returns true if a text that begins so is a list, a rule, a directive or a field, and
 /// no number.
 fn begins(first: char, next: Option<char>) -> bool {
     let is_mark = first.is_ascii_punctuation() && !matches!(first, '_' | '"' | '\'' | '#');
@@ -69,7 +81,7 @@ fn begins(first: char, next: Option<char>) -> bool {
     is_mark && !is_number
 }
 
-/// Whether `c` makes an item of a numbered list of what is before.
+/// Returns true if `c` makes an item of a numbered list of the text before it.
 fn numbers(before: &str, c: char, next: Option<char>) -> bool {
     let ends = next.is_none_or(char::is_whitespace);
     let is_number = before.bytes().all(|it| it.is_ascii_digit());

@@ -1,16 +1,4 @@
-//! A report, and the formats: each an [`Exporter`], all of them in `formats`.
-//!
-//! ```text
-//! table ──── columns and cells, and how text, md and rst draw them; escape: what
-//!            these two would take for markup
-//! method ─── what was run; content: which tables and sentences there are, for
-//!            these three; merged, compared and matrix have those of several
-//!            runs, of a comparison and of jobs, points those of scenarios
-//!            outside TFTF's suite
-//! xml ────── what XML may hold
-//! perfetto, html ─── time lines; html has modules of its own
-//! text, md, rst, csv, json, junit, gha, dt, tfa_docs: an exporter each
-//! ```
+//! The trait of all formats, and the report that they take.
 
 use std::io::Write;
 use std::path::Path;
@@ -20,13 +8,13 @@ use anyhow::{Result, bail};
 use crate::report::analysis::compare::Comparison;
 use crate::report::analysis::merge::Merged;
 use crate::report::jobs::matrix::Matrix;
-use crate::report::model::Run;
+use crate::report::log::LoggedRun;
 
 /// Everything that was read.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The runs, in the order of the inputs and of their lines.
-    pub runs: Vec<Run>,
+    pub runs: Vec<LoggedRun>,
     /// All of them as one, where that was asked for.
     pub merged: Option<Merged>,
     /// All of them side by side, where that was asked for.
@@ -35,8 +23,8 @@ pub struct Report {
     pub comparisons: Vec<Comparison>,
 }
 
-impl From<Vec<Run>> for Report {
-    fn from(runs: Vec<Run>) -> Self {
+impl From<Vec<LoggedRun>> for Report {
+    fn from(runs: Vec<LoggedRun>) -> Self {
         Self {
             runs,
             ..Self::default()
@@ -44,14 +32,14 @@ impl From<Vec<Run>> for Report {
     }
 }
 
-/// What can be asked of an exporter besides the report.
+/// Wishes besides the report.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// What the platform is called in paths, such as `juno`.
+    /// The platform's name in paths, such as `juno`.
     pub platform: Option<String>,
 }
 
-/// What a format has a place for besides runs, each for itself.
+/// The parts that a format has a place for besides runs, each for itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Takes {
     /// Several runs as one.
@@ -65,7 +53,7 @@ pub struct Takes {
 }
 
 impl Takes {
-    /// Of formats for people, and of `json`.
+    /// The parts of formats for people, and of `json`.
     pub(super) const RESULTS: Self = Self {
         merged: true,
         matrix: true,
@@ -76,18 +64,18 @@ impl Takes {
 
 /// Writes a report in one format.
 pub trait Exporter: Sync {
-    /// The format's name, for `--format`.
+    /// Returns the format's name, for `--format`.
     fn name(&self) -> &'static str;
 
-    /// What it is, in a few words for the help.
+    /// Returns a few words for the help.
     fn about(&self) -> &'static str;
 
-    /// Whether it makes a tree of files instead of one stream.
+    /// Returns true if it makes a tree of files instead of one stream.
     fn is_tree(&self) -> bool {
         false
     }
 
-    /// What it has a place for besides runs, each for itself.
+    /// Returns the parts that it has a place for besides runs.
     fn takes(&self) -> Takes {
         Takes::default()
     }
@@ -109,11 +97,11 @@ pub trait Exporter: Sync {
     }
 }
 
-/// The only run of `report`.
+/// Returns the only run of `report`.
 ///
 /// # Errors
 /// When there are more, and `what` takes one.
-pub fn only_run<'r>(report: &'r Report, what: &str) -> Result<&'r Run> {
+pub fn only_run<'r>(report: &'r Report, what: &str) -> Result<&'r LoggedRun> {
     match report.runs.as_slice() {
         [run] => Ok(run),
         runs => bail!(

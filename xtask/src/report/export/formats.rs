@@ -5,7 +5,7 @@ use super::exporter::Exporter;
 /// All formats, in the order in which the help lists them.
 pub const ALL: [&dyn Exporter; 11] = [
     &super::text::Text,
-    &super::md::Markdown,
+    &super::markdown::Markdown,
     &super::rst::Rst,
     &super::csv::Csv,
     &super::json::Json,
@@ -17,8 +17,7 @@ pub const ALL: [&dyn Exporter; 11] = [
     &super::tfa_docs::TfaDocs,
 ];
 
-/// The format that is called `name`.
-#[must_use]
+/// Returns the format that is called `name`.
 pub fn by_name(name: &str) -> Option<&'static dyn Exporter> {
     ALL.into_iter().find(|exporter| exporter.name() == name)
 }

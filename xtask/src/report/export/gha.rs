@@ -1,21 +1,21 @@
-//! `gha-benchmark`: what github-action-benchmark takes as
-//! `customSmallerIsBetter`: a list of objects with `name`, `unit`, `value`,
-//! and for people `range` and `extra`.
+//! `gha-benchmark`: the list that github-action-benchmark takes as
+//! `customSmallerIsBetter`.
 //!
-//! Medians alone: a name is a line in a chart over commits, and what moves
-//! from run to run for other reasons than a commit would raise alarms. In
-//! sequence, each CPU has its line. In a parallel scenario a CPU's figure
-//! depends on its place in the firmware's lock queue, which is another one in
-//! each run: there the medians are sorted, and a line is a place among them.
+//! It has medians only: a name is a line in a chart over commits, and figures that
+//! move from run to run would raise alarms. In sequence, each CPU has its line. In a
+//! parallel scenario a CPU's figure depends on its place in the firmware's lock
+//! queue, which differs from run to run: there the medians are sorted, and a line is
+//! a place among them.
 
 use std::io::Write;
 
 use anyhow::{Result, bail};
-use psci_bench::measure::{Metric, Summary};
+use psci_bench::model::Scenario;
 use serde::Serialize;
 
 use super::exporter::{Exporter, Options, Report};
-use crate::report::model::{Measured, Row, Run, Term, Test, heading, measure_heading};
+use crate::report::analysis::figure::{Figure, FigureKey, figures, is_sorted_by_size};
+use crate::report::log::LoggedRun;
 
 /// The exporter.
 pub(super) struct GhaBenchmark;
@@ -30,14 +30,6 @@ struct Entry {
     extra: String,
 }
 
-/// One CPU's.
-struct Found<'r> {
-    row: &'r Row,
-    /// The median; what the table shows where there are no statistics.
-    value: u64,
-    summary: Option<&'r Summary>,
-}
-
 impl Exporter for GhaBenchmark {
     fn name(&self) -> &'static str {
         "gha-benchmark"
@@ -48,7 +40,9 @@ impl Exporter for GhaBenchmark {
     }
 
     fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        let all: Vec<Entry> = report.runs.iter().flat_map(entries).collect();
+        let runs = report.runs.iter();
+        let scenarios = runs.flat_map(|run| run.run.scenarios.iter().map(move |it| (run, it)));
+        let all: Vec<Entry> = scenarios.flat_map(|it| entries(it.0, it.1)).collect();
         if all.is_empty() {
             bail!("there is no figure for gha-benchmark, which fails on an empty list");
         }
@@ -63,138 +57,86 @@ impl Exporter for GhaBenchmark {
     }
 }
 
-fn entries(run: &Run) -> Vec<Entry> {
-    let mut all = Vec::new();
-    for test in &run.tests {
-        for metric in test.columns() {
-            let found = |row| found(row, &metric);
-            let mut rows: Vec<Found<'_>> = test.rows.iter().filter_map(found).collect();
-            if test.is_parallel() {
-                rows.sort_by_key(|it| it.value);
-            }
-            let count = rows.len();
-            for (place, found) in rows.iter().enumerate() {
-                let which = if test.is_parallel() {
-                    format!("place {} of {count}", place + 1)
-                } else {
-                    format!("CPU {}", run.label(found.row.cpu))
-                };
-                all.push(entry(run, test, &metric, found, &which));
-            }
-        }
-        all.extend(points(run, test));
-    }
-    all
+/// Returns the median; the shown figure where there are no statistics.
+fn median(figure: &Figure<'_>) -> Option<u64> {
+    figure.summary.map(|it| it.median).or(figure.shown)
 }
 
-/// The medians of points: each CPU's, but sorted where CPUs wait for each
-/// other.
-fn points(run: &Run, test: &Test) -> Vec<Entry> {
-    let mut kinds: Vec<&Measured> = Vec::new();
-    for point in &test.points {
-        if !kinds.iter().any(|it| it.is_of_kind(point)) {
-            kinds.push(point);
+fn entries(run: &LoggedRun, scenario: &Scenario) -> Vec<Entry> {
+    let columns = scenario.columns();
+    let is_shown = |key: FigureKey| key.metric().is_none_or(|it| columns.contains(&it));
+    let mut all = figures(run, scenario);
+    all.retain(|it| is_shown(it.key) && median(it).is_some());
+    let mut keys: Vec<FigureKey> = Vec::new();
+    for key in all.iter().map(|it| it.key) {
+        if !keys.contains(&key) {
+            keys.push(key);
         }
     }
-    let board = run.model.as_deref().unwrap_or("unknown board");
-    let mut all = Vec::new();
-    for kind in kinds {
-        let own = test.points.iter().filter(|it| it.is_of_kind(kind));
-        let mut own: Vec<&Measured> = own.collect();
-        if test.is_queue_of_points() {
-            own.sort_by_key(|it| it.summary.median);
+    let is_sorted = is_sorted_by_size(scenario.id);
+    let mut entries = Vec::new();
+    for key in keys {
+        let own = all.iter().filter(|it| it.key == key);
+        let mut own: Vec<&Figure<'_>> = own.collect();
+        if is_sorted {
+            own.sort_by_key(|it| median(it));
         }
-        let count = own.len();
-        for (place, point) in own.iter().enumerate() {
-            let which = match test.is_queue_of_points() {
-                true => format!("place {} of {count}", place + 1),
-                false => format!("CPU {}", run.label(point.cpu)),
+        for (place, figure) in own.iter().enumerate() {
+            let which = match is_sorted {
+                true => format!("place {} of {}", place + 1, own.len()),
+                false => format!("CPU {}", run.run.label(figure.cpu)),
             };
-            let (each, summary) = (
-                |figure| thousandths(point.each(run, figure)),
-                &point.summary,
-            );
-            let mut extra = vec![
-                format!("CPU {}", run.label(point.cpu)),
-                format!("n: {}", summary.n),
-                format!("min: {}", each(summary.min)),
-                format!("max: {}", each(summary.max)),
-            ];
-            let version = run.firmware_version();
-            extra.extend(version.map(|it| format!("firmware: {it}")));
-            all.push(Entry {
-                name: format!(
-                    "{board}: {} ({}), {}, {which}",
-                    test.scenario.word(),
-                    point.key(),
-                    measure_heading(&point.metric)
-                ),
-                unit: match point.per {
-                    1 => point.unit_name(run).to_owned(),
-                    _ => format!("{}/op", point.unit_name(run)),
-                },
-                value: each(summary.median),
-                range: format!("± {}", each(summary.mad)),
-                extra: extra.join("\n"),
-            });
+            entries.push(entry(run, scenario, figure, &which));
         }
     }
-    all
+    entries
 }
 
-/// With three decimals at most; a whole number without.
-fn thousandths(value: f64) -> serde_json::Value {
-    match (value * 1000.0).round() {
-        whole if whole % 1000.0 == 0.0 => ((whole / 1000.0) as u64).into(),
-        rest => (rest / 1000.0).into(),
-    }
-}
-
-fn found<'r>(row: &'r Row, metric: &Term<Metric>) -> Option<Found<'r>> {
-    let summary = row.summary(metric);
-    let value = match summary {
-        Some(summary) => summary.median,
-        None => row.figure(metric)?,
-    };
-    Some(Found {
-        row,
-        value,
-        summary,
-    })
-}
-
-fn entry(run: &Run, test: &Test, metric: &Term<Metric>, found: &Found<'_>, which: &str) -> Entry {
-    let ns = |ticks| run.ns(ticks).unwrap_or(ticks);
-    let board = run.model.as_deref().unwrap_or("unknown board");
-    let mut extra = vec![format!("CPU {}", run.label(found.row.cpu))];
+fn entry(run: &LoggedRun, scenario: &Scenario, figure: &Figure<'_>, which: &str) -> Entry {
+    let (key, clock) = (figure.key, run.clock());
+    let each = |figure| thousandths(key.per_operation(clock, figure));
+    let mut extra = vec![format!("CPU {}", run.run.label(figure.cpu))];
     let mut range = String::new();
-    if let Some(summary) = found.summary {
-        range = format!("± {}", ns(summary.mad));
+    if let Some(summary) = figure.summary {
+        range = format!("± {}", each(summary.mad));
         extra.push(format!("n: {}", summary.n));
-        extra.push(format!("min: {}", ns(summary.min)));
-        extra.push(format!("max: {}", ns(summary.max)));
+        extra.push(format!("min: {}", each(summary.min)));
+        extra.push(format!("max: {}", each(summary.max)));
     }
-    if !found.row.verified {
+    if figure.is_doubtful {
         extra.push("not verified: of a line without a checksum".to_owned());
     }
     if let Some(version) = run.firmware_version() {
         extra.push(format!("firmware: {version} (not verified)"));
     }
+    let board = run.board().unwrap_or("unknown board");
+    let question = match key {
+        FigureKey::Row { .. } => scenario.method.word().to_owned(),
+        FigureKey::Point(_) => key.name(),
+    };
+    let helper = scenario.helper.map(|cpu| run.run.label(cpu));
+    let helper = helper.map_or_else(String::new, |it| format!(", woken by CPU {it}"));
+    let unit = key.unit_name(clock);
     Entry {
         name: format!(
-            "{board}: {} ({}), {}, {which}",
-            test.scenario.word(),
-            test.method,
-            heading(metric)
+            "{board}: {} ({question}{helper}), {}, {which}",
+            scenario.id,
+            key.heading()
         ),
-        unit: if run.clock().is_known() {
-            "ns"
-        } else {
-            "ticks"
-        }
-        .to_owned(),
-        value: ns(found.value).into(),
+        unit: match key.per() {
+            1 => unit.to_owned(),
+            _ => format!("{unit}/op"),
+        },
+        value: each(median(figure).unwrap_or_default()),
         range,
         extra: extra.join("\n"),
+    }
+}
+
+/// Returns a number with three decimals at most; a whole one without.
+fn thousandths(value: f64) -> serde_json::Value {
+    match (value * 1000.0).round() {
+        whole if whole % 1000.0 == 0.0 => ((whole / 1000.0) as u64).into(),
+        rest => (rest / 1000.0).into(),
     }
 }

@@ -9,14 +9,18 @@ use std::io::{self, Write};
 
 use anyhow::Result;
 use psci_bench::model::Verdict;
+use psci_bench::model::{Scenario, Status};
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
+use super::escape::xml_characters;
 use super::exporter::{Exporter, Options, Report, Takes};
-use super::xml::characters;
-use super::{content, method};
-use crate::report::analysis::compare::{Change, Comparison, Outcome, PointChange};
-use crate::report::model::{Measured, Run, Status, Test, Why, heading};
+use super::method::method;
+use super::report_document::warnings;
+use super::scenario_document::{conditions_text, remarks, status_reason, status_word};
+use crate::report::analysis::compare::{Change, Comparison, Outcome};
+use crate::report::analysis::figure::figures;
+use crate::report::log::{LoggedRun, reason_text, reason_word};
 
 /// The exporter.
 pub(super) struct Junit;
@@ -38,7 +42,7 @@ struct Case {
     said: String,
 }
 
-/// What is not success.
+/// A failure, an error or a skip.
 struct Trouble {
     element: &'static str,
     word: String,
@@ -88,7 +92,7 @@ impl Exporter for Junit {
     }
 }
 
-/// How many cases have this trouble.
+/// Returns the number of cases that have this trouble.
 fn count(cases: &[&Case], element: &str) -> String {
     let has = |case: &&&Case| {
         case.trouble
@@ -102,7 +106,7 @@ impl Suite {
     fn write(&self, out: &mut Out<'_>) -> io::Result<()> {
         let cases: Vec<&Case> = self.cases.iter().collect();
         out.create_element("testsuite")
-            .with_attribute(("name", characters(&self.name).as_str()))
+            .with_attribute(("name", xml_characters(&self.name).as_str()))
             .with_attribute(("tests", cases.len().to_string().as_str()))
             .with_attribute(("failures", count(&cases, FAILURE).as_str()))
             .with_attribute(("errors", count(&cases, ERROR).as_str()))
@@ -112,8 +116,8 @@ impl Suite {
                     .write_inner_content(|out| {
                         self.properties.iter().try_for_each(|(name, value)| {
                             out.create_element("property")
-                                .with_attribute(("name", characters(name).as_str()))
-                                .with_attribute(("value", characters(value).as_str()))
+                                .with_attribute(("name", xml_characters(name).as_str()))
+                                .with_attribute(("value", xml_characters(value).as_str()))
                                 .write_empty()
                                 .map(drop)
                         })
@@ -127,40 +131,33 @@ impl Suite {
 impl Case {
     fn write(&self, out: &mut Out<'_>) -> io::Result<()> {
         out.create_element("testcase")
-            .with_attribute(("name", characters(&self.name).as_str()))
-            .with_attribute(("classname", characters(&self.class).as_str()))
+            .with_attribute(("name", xml_characters(&self.name).as_str()))
+            .with_attribute(("classname", xml_characters(&self.class).as_str()))
             .write_inner_content(|out| {
                 if let Some(trouble) = &self.trouble {
                     out.create_element(trouble.element)
-                        .with_attribute(("type", characters(&trouble.word).as_str()))
-                        .with_attribute(("message", characters(&trouble.message).as_str()))
+                        .with_attribute(("type", xml_characters(&trouble.word).as_str()))
+                        .with_attribute(("message", xml_characters(&trouble.message).as_str()))
                         .write_empty()?;
                 }
                 out.create_element("system-out")
-                    .write_text_content(BytesText::new(&characters(&self.said)))
+                    .write_text_content(BytesText::new(&xml_characters(&self.said)))
                     .map(drop)
             })
             .map(drop)
     }
 }
 
-fn suite(run: &Run) -> Suite {
-    let board = run.model.as_deref().unwrap_or("unknown board");
-    let source = &run.source;
-    let mut properties: Vec<(String, String)> = method::method(run)
-        .into_iter()
-        .map(|(name, text)| {
-            if name.is_empty() {
-                ("Other", text)
-            } else {
-                (name, text)
-            }
-        })
-        .map(|(name, text)| (name.to_owned(), text))
-        .collect();
-    properties.extend(run.tests.iter().flat_map(|test| figures(run, test)));
-    let mut cases: Vec<Case> = run.tests.iter().map(|test| case(run, test)).collect();
+fn suite(run: &LoggedRun) -> Suite {
+    let board = run.board().unwrap_or("unknown board");
+    let scenarios = &run.run.scenarios;
+    let lines = method(run).into_iter();
+    let mut properties: Vec<(String, String)> =
+        lines.map(|(name, text)| (name.to_owned(), text)).collect();
+    properties.extend(scenarios.iter().flat_map(|it| scenario_properties(run, it)));
+    let mut cases: Vec<Case> = scenarios.iter().map(|it| case(run, it)).collect();
     cases.push(verdict(run));
+    let source = &run.source;
     Suite {
         name: format!("{board}, {}, run {}", source.input, source.place),
         properties,
@@ -168,148 +165,124 @@ fn suite(run: &Run) -> Suite {
     }
 }
 
-/// The figures of a scenario, with names that part at dots.
-fn figures(run: &Run, test: &Test) -> Vec<(String, String)> {
-    let unit = if run.clock().is_known() {
-        "ns"
-    } else {
-        "ticks"
+/// Returns the figures of a scenario, those of one operation, with names separated
+/// by dots.
+fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, String)> {
+    let cpu = |cpu: u16| {
+        let cpu = run.run.cpu(cpu);
+        format!("cluster{}.core{}", cpu.cluster, run.run.core_number(&cpu))
     };
-    let shown = |ticks| run.ns(ticks).unwrap_or(ticks).to_string();
+    let helper = scenario
+        .helper
+        .map_or_else(String::new, |it| format!("woken_by.{}.", cpu(it)));
+    let prefix = format!("{}.{}.{helper}", scenario.id, scenario.method.word());
     let mut all = Vec::new();
-    for (place, row) in test.rows.iter().enumerate() {
-        let cpu = run.cpus.get(row.cpu).map_or_else(
-            || format!("row{place}"),
-            |cpu| format!("cluster{}.core{}", cpu.cluster, run.core_number(cpu)),
-        );
-        let helper = test.helper.and_then(|cpu| run.cpus.get(cpu));
-        let helper = helper.map_or_else(String::new, |cpu| {
-            format!(
-                "woken_by.cluster{}.core{}.",
-                cpu.cluster,
-                run.core_number(cpu)
-            )
-        });
-        let test = format!("{}.{}.{helper}{cpu}", test.scenario.word(), test.method);
-        let mut add = |what: String, value: String| all.push((format!("{test}.{what}"), value));
-        for (metric, ticks) in &row.figures {
-            add(format!("{metric}.{unit}"), shown(*ticks));
+    let mut add = |of: u16, what: &str, value: String| {
+        all.push((format!("{prefix}{}.{what}", cpu(of)), value));
+    };
+    for figure in figures(run, scenario) {
+        let (key, name) = (figure.key, figure.key.name());
+        let unit = key.unit_name(run.clock());
+        let each = |figure| plain(key.per_operation(run.clock(), figure));
+        if let Some(shown) = figure.shown.filter(|_| !key.is_point()) {
+            add(figure.cpu, &format!("{name}.{unit}"), each(shown));
         }
-        for (metric, summary) in &row.summaries {
-            add(format!("{metric}.n"), summary.n.to_string());
-            add(format!("{metric}.median_{unit}"), shown(summary.median));
-            add(format!("{metric}.max_{unit}"), shown(summary.max));
-        }
-        if let Some(why) = &row.skipped {
-            add("skipped".to_owned(), why.to_string());
-        } else if !row.verified {
-            add("verified".to_owned(), "no".to_owned());
+        if let Some(summary) = figure.summary {
+            add(figure.cpu, &format!("{name}.n"), summary.n.to_string());
+            add(
+                figure.cpu,
+                &format!("{name}.median_{unit}"),
+                each(summary.median),
+            );
+            add(figure.cpu, &format!("{name}.max_{unit}"), each(summary.max));
         }
     }
-    all.extend(
-        test.points
-            .iter()
-            .flat_map(|point| of_point(run, test, point)),
-    );
+    for row in &scenario.rows {
+        if let Some(reason) = &row.skipped {
+            add(row.cpu, "skipped", reason_text(reason));
+        } else if row.is_from_line() {
+            add(row.cpu, "verified", "no".to_owned());
+        }
+    }
     all
 }
 
-/// The figures of a point, those of one operation.
-fn of_point(run: &Run, test: &Test, point: &Measured) -> Vec<(String, String)> {
-    let cpu = run.cpus.get(point.cpu).map_or_else(
-        || format!("row{}", point.cpu),
-        |cpu| format!("cluster{}.core{}", cpu.cluster, run.core_number(cpu)),
-    );
-    let (scenario, method, key) = (test.scenario.word(), &test.method, point.key());
-    let (unit, summary) = (point.unit_name(run), &point.summary);
-    let name = |what: String| format!("{scenario}.{method}.{cpu}.{key}.{what}");
-    let each = |figure: u64| plain(point.each(run, figure));
-    vec![
-        (name("n".to_owned()), summary.n.to_string()),
-        (name(format!("median_{unit}")), each(summary.median)),
-        (name(format!("max_{unit}")), each(summary.max)),
-    ]
-}
-
-/// A whole number as it is, another one with three decimals.
+/// Returns a whole number as it is, another one with three decimals.
 fn plain(value: f64) -> String {
     let digits = if value.fract() == 0.0 { 0 } else { 3 };
     format!("{value:.digits$}")
 }
 
-fn case(run: &Run, test: &Test) -> Case {
-    let mut said = vec![content::conditions(run, test)];
-    said.extend(content::sentences(run, test));
+fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
+    let mut said = vec![conditions_text(run, scenario)];
+    let remarks = remarks(run, scenario).into_iter();
+    said.extend(remarks.map(|it| it.text));
     Case {
-        name: format!("{}{}", test.name(), woken_by(run, test.helper)),
-        class: format!("psci-bench.{}", test.method),
-        trouble: trouble(test),
+        name: format!("{}{}", scenario.id.name(), woken_by(run, scenario.helper)),
+        class: format!("psci-bench.{}", scenario.method.word()),
+        trouble: trouble(run, scenario.status),
         said: said.join("\n"),
     }
 }
 
-/// Tells two cases of one scenario apart, by the CPU that stayed awake.
-fn woken_by(run: &Run, helper: Option<usize>) -> String {
+/// Returns the helper, by which two cases of one scenario differ.
+fn woken_by(run: &LoggedRun, helper: Option<u16>) -> String {
     helper.map_or_else(String::new, |cpu| {
-        format!(" woken by CPU {}", run.label(cpu))
+        format!(" woken by CPU {}", run.run.label(cpu))
     })
 }
 
-fn trouble(test: &Test) -> Option<Trouble> {
-    let (element, default) = match test.status {
+fn trouble(run: &LoggedRun, status: Status) -> Option<Trouble> {
+    let none = "no reason is given";
+    let (element, word, default) = match status {
         Status::Passed => return None,
-        Status::Skipped => (SKIPPED, "no reason is given"),
-        Status::Failed => (FAILURE, "no reason is given"),
-        Status::Crashed => (ERROR, "it ended in a reset"),
-        Status::Unknown => (ERROR, "the log does not say how it ended"),
+        Status::Skipped(reason) => (SKIPPED, reason_word(&reason), none),
+        Status::Failed(reason) => (FAILURE, reason_word(&reason), none),
+        Status::Crashed => (ERROR, String::new(), "it ended in a reset"),
+        Status::Unknown => (ERROR, String::new(), "the log does not say how it ended"),
     };
-    let why = test.why.as_ref();
-    let word = why.map_or(test.status.word(), |why| why.word.as_str());
+    let reason = status_reason(run, status);
     Some(Trouble {
         element,
-        word: word.to_owned(),
-        message: why.map_or_else(|| default.to_owned(), Why::to_string),
+        word: match reason {
+            Some(_) => word,
+            None => status_word(status).to_owned(),
+        },
+        message: reason.unwrap_or_else(|| default.to_owned()),
     })
 }
 
-/// The scenarios that were compared with a baseline: a regression is a failure.
-fn compared<'c>(run: &'c Run, comparison: &'c Comparison) -> impl Iterator<Item = Case> + use<'c> {
+/// Returns the scenarios that were compared with a baseline: a regression is a
+/// failure.
+fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
     let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
-    comparison.tests.iter().map(move |test| {
-        let worse = |it: &&Change| it.outcome == Outcome::Worse;
-        let mut worse: Vec<String> = test
-            .changes()
-            .iter()
-            .filter(worse)
-            .map(|it| told(run, it))
-            .collect();
-        let points = test.points.iter();
-        let points = points.filter(|it| it.outcome == Outcome::Worse);
-        worse.extend(points.map(|it| told_point(run, it)));
+    let cases = comparison.scenarios.iter().map(|scenario| {
+        let key = scenario.key;
+        let changes = scenario.changes();
+        let worse = changes.iter().filter(|it| it.outcome == Outcome::Worse);
+        let worse: Vec<String> = worse.map(|it| change_text(run, it)).collect();
         Case {
-            name: format!("{}{}", test.scenario.word(), woken_by(run, test.helper)),
-            class: format!("{class}.{}", test.method),
+            name: format!("{}{}", key.id, woken_by(run, key.helper)),
+            class: format!("{class}.{}", key.method.word()),
             trouble: (!worse.is_empty()).then(|| Trouble {
                 element: FAILURE,
                 word: "regression".to_owned(),
                 message: worse.join("; "),
             }),
-            said: format!(
-                "{} figures were compared",
-                test.changes().len() + test.points.len()
-            ),
+            said: format!("{} figures were compared", changes.len()),
         }
-    })
+    });
+    cases.collect()
 }
 
-/// Whether all that the baseline has was compared.
-fn whole(run: &Run, comparison: &Comparison) -> Case {
+/// Returns the case that fails if a part of the baseline was not compared.
+fn whole(run: &LoggedRun, comparison: &Comparison) -> Case {
     let lacks = comparison.lacks();
     let said = comparison
         .refused
         .iter()
-        .map(|it| format!("{}, method {}: {}.", it.scenario.word(), it.method, it.why));
-    let said: Vec<String> = said.chain(comparison.lone_rows(run)).collect();
+        .map(|it| format!("{}, method {}: {}.", it.id, it.method.word(), it.why));
+    let said: Vec<String> = said.chain(comparison.lone_rows(&run.run)).collect();
     Case {
         name: "Comparison".to_owned(),
         class: format!("psci-bench.baseline.{}", comparison.baseline.source.input),
@@ -322,51 +295,28 @@ fn whole(run: &Run, comparison: &Comparison) -> Case {
     }
 }
 
-/// A change in words.
-fn told(run: &Run, change: &Change) -> String {
-    let unit = if run.clock().is_known() {
-        "ns"
-    } else {
-        "ticks"
-    };
-    let cpu = run.cpus.get(change.cpu).map_or_else(String::new, |cpu| {
-        format!(" of CPU {}.{}", cpu.cluster, run.core_number(cpu))
-    });
-    let percent = change
-        .percent()
-        .map_or_else(String::new, |it| match change.by_flushes {
-            Some(_) => format!(" ({it:+.2} %, net of cache flushes at other places)"),
-            None => format!(" ({it:+.2} %)"),
-        });
-    format!(
-        "{}{cpu}: {} {unit} after {}{percent}",
-        heading(&change.metric),
-        change.new.figure,
-        change.old.figure
-    )
-}
-
-/// A change of a point in words.
-fn told_point(run: &Run, change: &PointChange) -> String {
-    let percent = change
-        .percent()
-        .map_or_else(String::new, |it| format!(" ({it:+.2} %)"));
+fn change_text(run: &LoggedRun, change: &Change) -> String {
+    let net = change
+        .by_flushes
+        .map_or("", |_| ", net of cache flushes at other places");
+    let percent = change.percent();
+    let percent = percent.map_or_else(String::new, |it| format!(" ({it:+.2} %{net})"));
     format!(
         "{} of CPU {}: {} {} after {}{percent}",
-        change.point.key(),
-        run.label(change.point.cpu),
+        change.key.in_sentence(),
+        run.run.label(change.cpu),
         plain(change.new.figure),
-        change.unit,
+        change.key.unit_name(run.clock()),
         plain(change.old.figure)
     )
 }
 
-/// Whether the run is there to its end, and what it says of itself.
-fn verdict(run: &Run) -> Case {
-    let line = run.verdict_said();
+/// Returns the case of the run's end and verdict.
+fn verdict(run: &LoggedRun) -> Case {
+    let line = run.verdict_text();
     let trouble = if !run.is_complete() {
         let mut message = vec![line];
-        message.extend(content::warnings(run));
+        message.extend(warnings(run));
         Some((ERROR, "incomplete", message.join("; ")))
     } else if run.verdict() == Some(Verdict::Fail) {
         Some((FAILURE, "fail", line))
@@ -391,22 +341,25 @@ fn verdict(run: &Run) -> Case {
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::*;
-    use crate::report::log::read_bytes;
+    use psci_bench::plan::Records;
 
-    /// Two CPUs on QEMU whose timers stop.
-    const HELPER: &[u8] = include_bytes!("../../../tests/data/report/qemu-helper.log");
+    use super::*;
+    use crate::report::log::{made_up_run, read_bytes};
 
     #[test]
     fn no_two_cases_or_properties_have_one_name() {
-        let run = read_bytes("a.log", HELPER).expect("a run").remove(0);
+        let log = made_up_run::log(&made_up_run::run(), Records::Once);
+        let run = read_bytes("a.log", log.as_bytes())
+            .expect("a run")
+            .remove(0);
         let suite = suite(&run);
         let names: Vec<&str> = suite.cases.iter().map(|it| it.name.as_str()).collect();
-        let name = "Suspend to deepest power level on all cores in parallel woken by CPU 0.1";
+        let name = "Suspend to deepest power level on all cores in parallel woken by CPU 0.0";
         assert!(names.contains(&name), "{names:?}");
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
 
-        let figures = run.tests.iter().flat_map(|test| figures(&run, test));
+        let figures = run.run.scenarios.iter();
+        let figures = figures.flat_map(|it| scenario_properties(&run, it));
         let figures: Vec<String> = figures.map(|it| it.0).collect();
         assert_eq!(figures.iter().collect::<BTreeSet<_>>().len(), figures.len());
     }

@@ -1,281 +1,249 @@
-//! The page that says what was run: all that makes figures comparable.
+//! The conditions that make the figures of a run comparable.
 
-use psci_bench::plan::ScenarioId;
-use psci_bench::spec::caches::Cache;
+use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::spec::caches::Caches;
 
 use super::cpu_names;
-use crate::report::model::words::span;
-use crate::report::model::{Run, Stage, Term, Test};
+use super::document::Line;
+use crate::report::log::{LoggedRun, Stage};
 use crate::setup::plural::many;
 
-/// A name and what is to be said of it.
-pub(super) type Line = (&'static str, String);
-
-/// What was run: all that makes figures comparable.
-pub(super) fn method(run: &Run) -> Vec<Line> {
+/// Returns the conditions of a run.
+pub(super) fn method(run: &LoggedRun) -> Vec<Line> {
+    let is_log = !run.integrity.tables;
     let mut lines: Vec<Line> = vec![("Log", source(run))];
     let mut add = |name, text: Option<String>| lines.extend(text.map(|text| (name, text)));
-    add(
-        "Payload",
-        Some(match &run.version {
-            Some(version) => format!("psci-bench {version}"),
-            None if run.integrity.tables => "not told by tables".to_owned(),
-            None => "TFTF, or one that prints as it does".to_owned(),
-        }),
-    );
-    add("Board", run.model.clone());
+    add("Payload", Some(payload(run)));
+    add("Board", run.board().map(str::to_owned));
     add("CPUs", cpus(run));
     add("Cores", cores(run));
+    let is_of_one_build = |a: &Stage, b: &Stage| (&a.version, &a.built) == (&b.version, &b.built);
     for stages in run.firmware.chunk_by(is_of_one_build) {
-        // Of its own lines, and in no record.
-        let said = format!("{} (not verified)", firmware(stages));
-        add("Firmware", Some(said));
+        // Firmware is in lines, and in no record.
+        add(
+            "Firmware",
+            Some(format!("{} (not verified)", firmware(stages))),
+        );
     }
     add("PSCI", psci(run));
     add("Service", service(run));
-    for (key, value) in &run.facts.others {
-        add("", Some(format!("{key}: {value}")));
-    }
     add("Timestamps", timestamps(run));
     add("Counter", counter(run));
     add("Wake-up", wake(run));
-    add(
-        "Watchdog",
-        run.facts.watchdog.map(|base| format!("at {base:#x}")),
-    );
+    let facts = run.run.facts.as_ref();
+    let watchdog = facts.and_then(|facts| facts.watchdog.ok());
+    add("Watchdog", watchdog.map(|it| format!("at {:#x}", it.base)));
     add("Overheads", overheads(run));
     add("Plan", plan(run));
     add("States", states(run));
-    for (key, value) in run.plan.others.iter().chain(&run.others) {
-        add("", Some(format!("{key}: {value}")));
-    }
     add("Integrity", Some(run.integrity.to_string()));
-    add(
-        "Verdict",
-        Some(run.verdict_said()).filter(|_| !run.integrity.tables),
-    );
+    add("Verdict", is_log.then(|| run.verdict_text()));
     lines
 }
 
-fn source(run: &Run) -> String {
-    let source = &run.source;
-    if run.integrity.tables {
-        return source.input.clone();
+fn source(run: &LoggedRun) -> String {
+    let (input, place, lines) = (&run.source.input, run.source.place, run.source.lines);
+    match run.integrity.tables {
+        true => input.clone(),
+        false => format!("{input}, run {place}, lines {} to {}", lines.0, lines.1),
     }
-    format!(
-        "{}, run {}, lines {} to {}",
-        source.input, source.place, source.lines.0, source.lines.1
-    )
 }
 
-fn cpus(run: &Run) -> Option<String> {
-    if run.cpus.is_empty() {
+fn payload(run: &LoggedRun) -> String {
+    match run.payload_version() {
+        Some(version) => format!("psci-bench {version}"),
+        None if run.integrity.tables => "not told by tables".to_owned(),
+        None => "TFTF, or one that prints as it does".to_owned(),
+    }
+}
+
+fn cpus(run: &LoggedRun) -> Option<String> {
+    let cpus = &run.run.cpus;
+    if cpus.is_empty() {
         return None;
     }
-    let mut clusters: Vec<u32> = run.cpus.iter().map(|cpu| cpu.cluster).collect();
+    let mut clusters: Vec<u16> = cpus.iter().map(|cpu| cpu.cluster).collect();
     clusters.sort_unstable();
     clusters.dedup();
-    let mut text = format!("{} in {}", run.cpus.len(), many(clusters.len(), "cluster"));
-    if let Some(labels) = &run.labels {
-        text.push_str(&format!(", labels by {labels}"));
+    let mut text = format!("{} in {}", cpus.len(), many(clusters.len(), "cluster"));
+    if let Some(head) = &run.run.head {
+        text += &format!(", labels by {}", head.labels.word());
     }
-    if let Some(lead) = run.facts.lead {
-        text.push_str(&format!("; the lead is {}", run.label(lead)));
-        if let Some(mpidr) = run.cpus.get(lead).and_then(|cpu| cpu.mpidr) {
-            text.push_str(&format!(" (MPIDR {mpidr:#x})"));
+    let lead = run.run.lead().and_then(|lead| u16::try_from(lead).ok());
+    if let Some(lead) = lead {
+        let cpu = run.run.cpu(lead);
+        text += &format!("; the lead is {}", run.run.label(lead));
+        if let Some(mpidr) = cpu.mpidr {
+            text += &format!(" (MPIDR {mpidr:#x})");
         }
-    }
-    if let Some(midr) = run.facts.midr {
-        text.push_str(&format!(", {}", part(midr)));
+        if let Some(identity) = cpu.identity {
+            text += &format!(", {}", core_name(identity.midr));
+        }
     }
     Some(text)
 }
 
-/// What the CPUs say of themselves, each kind once, in their order.
-fn cores(run: &Run) -> Option<String> {
-    let mut kinds: Vec<(Option<u64>, &[Cache], usize)> = Vec::new();
-    for cpu in &run.cpus {
-        let is_same = |it: &&mut (Option<u64>, &[Cache], usize)| {
-            (it.0, it.1) == (cpu.midr, cpu.caches.as_slice())
-        };
-        match kinds.iter_mut().find(is_same) {
-            Some(kind) => kind.2 += 1,
-            None => kinds.push((cpu.midr, &cpu.caches, 1)),
+/// Returns each kind of core once, in the CPUs' order.
+fn cores(run: &LoggedRun) -> Option<String> {
+    let mut kinds: Vec<(Option<(u64, Caches)>, usize)> = Vec::new();
+    for cpu in &run.run.cpus {
+        let kind = cpu.identity.map(|it| (it.midr, it.caches));
+        match kinds.iter_mut().find(|it| it.0 == kind) {
+            Some(same) => same.1 += 1,
+            None => kinds.push((kind, 1)),
         }
     }
     kinds.iter().find(|it| it.0.is_some())?;
-    let each = kinds.iter().map(|(midr, caches, count)| {
-        let mut text = match midr {
-            Some(midr) => format!("{count} of {}", part(*midr)),
-            None => format!("{count} not told of"),
+    let each = kinds.iter().map(|(kind, count)| {
+        let Some((midr, caches)) = kind else {
+            return format!("{count} not told of");
         };
-        for (place, cache) in caches.iter().enumerate() {
-            let mark = if place == 0 { ": " } else { ", " };
-            text.push_str(&format!("{mark}{cache}"));
-        }
-        text
+        let caches: Vec<String> = caches.iter().map(|it| it.to_string()).collect();
+        let mark = if caches.is_empty() { "" } else { ": " };
+        format!("{count} of {}{mark}{}", core_name(*midr), caches.join(", "))
     });
     Some(each.collect::<Vec<_>>().join("; "))
 }
 
-/// Whoever handles PSCI's calls.
-fn service(run: &Run) -> Option<String> {
-    let uid = run.facts.service.as_deref()?;
-    let mut text = match uid {
-        TF_A => format!("TF-A's, UID {uid}"),
-        _ => format!("UID {uid}"),
-    };
-    if let Some(revision) = &run.facts.service_revision {
-        text.push_str(&format!(", revision {revision}"));
-    }
-    Some(text)
-}
-
-/// The UID of TF-A's Standard Secure Service, byte for byte as it answers.
-const TF_A: &str = "5b908d10-63f8-e847-ae2d-c0fb5641f6e2";
-
-/// A CPU's name with its MIDR.
-fn part(midr: u64) -> String {
+/// Returns a core's name with its MIDR.
+fn core_name(midr: u64) -> String {
     match cpu_names::name(midr) {
         Some(name) => format!("{name} (MIDR {midr:#x})"),
         None => format!("MIDR {midr:#x}"),
     }
 }
 
-fn is_of_one_build(a: &Stage, b: &Stage) -> bool {
-    (&a.version, &a.built) == (&b.version, &b.built)
-}
+/// The UID of TF-A's Standard Secure Service, byte for byte as it answers.
+const TF_A: &str = "5b908d10-63f8-e847-ae2d-c0fb5641f6e2";
 
-/// Stages of one build.
-fn firmware(stages: &[Stage]) -> String {
-    let names: Vec<&str> = stages.iter().map(|stage| stage.name.as_str()).collect();
-    let names = names.join(", ");
-    let stage = stages.first();
-    let version = stage.and_then(|stage| stage.version.as_deref());
-    let version = version.unwrap_or("of no version");
-    match stage.and_then(|stage| stage.built.as_deref()) {
-        Some(built) => format!("{names} {version}, built {built}"),
-        None => format!("{names} {version}"),
-    }
-}
-
-fn psci(run: &Run) -> Option<String> {
-    let facts = &run.facts;
-    let mut text = version(facts.psci?);
-    if let Some(conduit) = &facts.conduit {
-        text.push_str(&format!(" by {}", conduit.word().to_uppercase()));
-    }
-    if let Some(el) = facts.el {
-        text.push_str(&format!(" from EL{el}"));
-    }
-    if let Some(smccc) = facts.smccc {
-        text.push_str(&format!(", SMCCC {}", version(smccc)));
-    }
-    if let Some(format) = &facts.state_format {
-        text.push_str(&format!(", power_state in the {format} format"));
+/// Returns the handler of PSCI's calls.
+fn service(run: &LoggedRun) -> Option<String> {
+    let service = run.run.facts.as_ref()?.service?;
+    let uid = service.to_string();
+    let owner = if uid == TF_A { "TF-A's, " } else { "" };
+    let mut text = format!("{owner}UID {uid}");
+    if let Some([major, minor]) = service.revision {
+        text += &format!(", revision {major}.{minor}");
     }
     Some(text)
 }
 
-/// A version: major in bits 30:16, minor in 15:0.
+/// Returns stages of one build.
+fn firmware(stages: &[Stage]) -> String {
+    let names: Vec<&str> = stages.iter().map(|stage| stage.name.as_str()).collect();
+    let stage = stages.first();
+    let version = stage.and_then(|stage| stage.version.as_deref());
+    let version = version.unwrap_or("of no version");
+    let mut text = format!("{} {version}", names.join(", "));
+    if let Some(built) = stage.and_then(|stage| stage.built.as_deref()) {
+        text += &format!(", built {built}");
+    }
+    text
+}
+
+fn psci(run: &LoggedRun) -> Option<String> {
+    let facts = run.run.facts.as_ref()?;
+    let mut text = format!(
+        "{} by {} from EL{}",
+        version(facts.psci_version),
+        facts.conduit.word().to_uppercase(),
+        facts.exception_level
+    );
+    if let Some(smccc) = facts.smccc {
+        text += &format!(", SMCCC {}", version(smccc));
+    }
+    let format = facts.state_format.name();
+    Some(text + &format!(", power_state in the {format} format"))
+}
+
+/// Returns a version: major in bits 30:16, minor in 15:0.
 fn version(version: u32) -> String {
     format!("{}.{}", version >> 16 & 0x7fff, version & 0xffff)
 }
 
-fn timestamps(run: &Run) -> Option<String> {
-    match (run.facts.pmf, &run.facts.pmf_error) {
-        (Some(function), _) => Some(format!("PMF's, by function {function:#010x}")),
-        (None, Some(error)) => Some(format!(
-            "the caller's only; PMF's can not be read: {}",
-            error.replace('_', " ")
-        )),
-        (None, None) => None,
-    }
+fn timestamps(run: &LoggedRun) -> Option<String> {
+    Some(match run.run.facts.as_ref()?.pmf {
+        Ok(interface) => format!("PMF's, by function {:#010x}", interface.get_timestamp()),
+        Err(error) => format!("the caller's only; PMF's can not be read: {error}"),
+    })
 }
 
-fn counter(run: &Run) -> Option<String> {
-    let hz = run.facts.hz?;
-    let counter = run.facts.counter.as_deref().unwrap_or("counter");
+fn counter(run: &LoggedRun) -> Option<String> {
+    let facts = run.run.facts.as_ref()?;
+    let (hz, counter) = (facts.frequency, facts.counter);
     Some(match run.clock().tick_ps() {
-        Some(ps) => format!(
-            "{counter} at {hz} Hz, a tick is {}.{:02} ns",
-            ps / 1000,
-            ps % 1000 / 10
-        ),
+        Some(ps) => {
+            let (ns, rest) = (ps / 1000, ps % 1000 / 10);
+            format!("{counter} at {hz} Hz, a tick is {ns}.{rest:02} ns")
+        }
         None => format!("{counter}; {hz} Hz can not be right: all figures are in ticks"),
     })
 }
 
-fn wake(run: &Run) -> Option<String> {
-    let facts = &run.facts;
-    let mut text = facts.timer.clone()?;
-    if let Some(intid) = facts.timer_intid {
-        text.push_str(&format!(", interrupt {intid}"));
+fn wake(run: &LoggedRun) -> Option<String> {
+    let facts = run.run.facts.as_ref()?;
+    let (timer, intid) = (facts.timer.word(), facts.timer_intid);
+    let mut text = format!("{timer}, interrupt {intid}");
+    if facts.gic > 0 {
+        text += &format!(", GICv{}", facts.gic);
     }
-    if let Some(gic) = facts.gic {
-        text.push_str(&format!(", GICv{gic}"));
-    }
-    if let Some(frame) = facts.frame {
-        text.push_str(&format!(
-            "; where that stops, the timer frame at {frame:#x}"
-        ));
+    if let Ok(frame) = facts.frame {
+        text += &format!("; where that stops, the timer frame at {:#x}", frame.base);
     }
     Some(text)
 }
 
-fn overheads(run: &Run) -> Option<String> {
-    let facts = &run.facts;
-    let costs = [
-        ("counter read", facts.cost_counter),
-        ("empty timed region", facts.cost_empty),
-        ("PMF read", facts.cost_pmf),
-    ];
-    let costs = costs.into_iter().filter_map(|(what, cost)| {
-        let cost = span(run, cost?);
-        Some(format!("{what} {cost}"))
-    });
-    let text = costs.collect::<Vec<_>>().join(", ");
-    Some(text).filter(|text| !text.is_empty())
+fn overheads(run: &LoggedRun) -> Option<String> {
+    let costs = run.run.facts.as_ref()?.overheads;
+    let span = |ticks| run.clock().span(ticks);
+    let mut text = format!("counter read {}", span(costs.counter));
+    text += &format!(", empty timed region {}", span(costs.empty));
+    if let Some(pmf_read) = costs.pmf_read {
+        text += &format!(", PMF read {}", span(pmf_read));
+    }
+    Some(text)
 }
 
-fn plan(run: &Run) -> Option<String> {
-    let plan = &run.plan;
-    // Only what plays a part in a scenario that was run, or may.
-    let any = |takes: fn(ScenarioId) -> bool| {
-        let mut tests = run.tests.iter();
-        let part = |test: &Test| test.scenario.known().is_none_or(takes);
-        run.tests.is_empty() || tests.any(part)
+fn plan(run: &LoggedRun) -> Option<String> {
+    let plan = run.run.plan.as_ref()?;
+    // Only words that have an effect on a scenario of the run.
+    let scenarios = &run.run.scenarios;
+    let has = |is_affected: fn(ScenarioId) -> bool| {
+        scenarios.is_empty() || scenarios.iter().any(|it| is_affected(it.id))
     };
-    let (suite, sweep) = (any(ScenarioId::is_suite), any(ScenarioId::is_sweep));
+    let (suite, sweep) = (has(ScenarioId::is_suite), has(ScenarioId::is_sweep));
     let mut parts = Vec::new();
-    if suite || sweep || any(|id| id == ScenarioId::CpuOn) {
-        let warmup = plan.warmup;
-        let warmup = warmup.map_or(String::new(), |it| format!(" after {it} for warm-up"));
-        parts.push(format!("{} samples a CPU{warmup}", plan.iterations?));
+    if suite || sweep || has(|id| id == ScenarioId::CpuOn) {
+        let (samples, warmup) = (plan.iterations, plan.warmup);
+        parts.push(format!(
+            "{samples} samples a CPU after {warmup} for warm-up"
+        ));
     }
     if suite || sweep {
-        // Sweeps are by the first alone.
-        let methods = plan.methods.iter().take(if suite { usize::MAX } else { 1 });
-        let methods: Vec<&str> = methods.map(Term::word).collect();
-        parts.push(format!("method {}", methods.join(", ")));
-        parts.extend(plan.wake.as_ref().map(|wake| format!("wake {wake}")));
+        // Sweeps are by the first method only.
+        let methods: Vec<Method> = plan.methods.iter().collect();
+        let methods = methods.iter().take(if suite { usize::MAX } else { 1 });
+        let words: Vec<&str> = methods.clone().map(|it| it.word()).collect();
+        parts.push(format!("method {}", words.join(", ")));
+        let mut wakes: Vec<&str> = methods.clone().map(|it| plan.wake_by(*it).word()).collect();
+        wakes.dedup();
+        parts.push(format!("wake {}", wakes.join(", ")));
     }
     for (key, state) in [("deepest", plan.deepest), ("core", plan.core)] {
-        if let Some(state) = state {
-            parts.push(format!("{key}={state:#010x}"));
-        }
+        parts.extend(state.map(|state| format!("{key}={state:#010x}")));
     }
     Some(parts.join("; ")).filter(|text| !text.is_empty())
 }
 
-/// The `power_state`s that were asked for, each with its scenarios.
-fn states(run: &Run) -> Option<String> {
+/// Returns the `power_state`s that were asked for, each with its scenarios.
+fn states(run: &LoggedRun) -> Option<String> {
     let mut all: Vec<(u32, Vec<&str>)> = Vec::new();
-    for test in &run.tests {
-        let Some(state) = test.power_state else {
+    for scenario in &run.run.scenarios {
+        let conditions = scenario.conditions.as_ref();
+        let Some(state) = conditions.and_then(|it| it.power_state) else {
             continue;
         };
-        let tag = test.scenario.word();
+        let tag = scenario.id.tag();
         match all.iter_mut().find(|it| it.0 == state) {
             Some(it) if it.1.contains(&tag) => {}
             Some(it) => it.1.push(tag),
@@ -291,24 +259,26 @@ fn states(run: &Run) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::log::read_bytes;
+    use crate::report::log::made_up_run;
 
-    const POINTS: &[u8] = include_bytes!("../../../tests/data/report/qemu-points.log");
-
-    /// What is said of the plan where only these were run.
-    fn planned(only: fn(ScenarioId) -> bool) -> Option<String> {
-        let mut run = read_bytes("a.log", POINTS).expect("a run").remove(0);
-        run.tests
-            .retain(|test| test.scenario.known().is_some_and(only));
-        assert!(!run.tests.is_empty());
+    /// Returns the plan's text in a run of these scenarios.
+    fn planned(ids: &[ScenarioId]) -> Option<String> {
+        let mut run = LoggedRun {
+            run: made_up_run::run(),
+            ..LoggedRun::default()
+        };
+        run.run.scenarios.truncate(ids.len());
+        for (scenario, id) in run.run.scenarios.iter_mut().zip(ids) {
+            scenario.id = *id;
+        }
         plan(&run)
     }
 
     #[test]
-    fn what_plays_no_part_is_not_said() {
-        let all = "3 samples a CPU after 1 for warm-up; method tftf; wake together";
-        assert_eq!(planned(ScenarioId::is_sweep).as_deref(), Some(all));
-        assert_eq!(planned(|id| id == ScenarioId::NullCall), None);
-        assert_eq!(planned(|id| id == ScenarioId::TimerLatency), None);
+    fn words_without_effect_are_left_out() {
+        let all = "2 samples a CPU after 1 for warm-up; method tftf; wake chain";
+        assert_eq!(planned(&[ScenarioId::DirtySweep]).as_deref(), Some(all));
+        assert_eq!(planned(&[ScenarioId::NullCall]), None);
+        assert_eq!(planned(&[ScenarioId::TimerLatency]), None);
     }
 }

@@ -1,29 +1,30 @@
 //! Reports in each format.
 
-mod compared;
-mod content;
-pub mod cpu_names;
+mod comparison_document;
+mod cpu_names;
 mod csv;
+mod document;
 mod dt;
 mod escape;
 mod exporter;
 mod formats;
 mod gha;
-pub mod html;
+mod html;
 mod json;
 mod junit;
-mod matrix;
-mod md;
-mod merged;
+mod markdown;
+mod matrix_document;
+mod merged_tables;
 mod method;
-pub mod overhead_text;
+mod overhead_text;
 mod perfetto;
-mod points;
+mod point_tables;
+mod report_document;
 mod rst;
-pub(crate) mod table;
+mod scenario_document;
+mod table;
 mod text;
 mod tfa_docs;
-mod xml;
 
 pub use self::exporter::{Exporter, Options, Report, Takes, only_run};
 pub use self::formats::{ALL, by_name};

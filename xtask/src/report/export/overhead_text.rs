@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use psci_bench::plan::{Method, ScenarioId, TAG_PREFIX};
 
 use super::table::Table;
-use crate::report::analysis::overhead::{Cost, OfCpu, Overhead, Unit};
+use crate::report::analysis::overhead::{Cost, CostOfCpu, Overhead, Unit};
 
 /// The timestamps that PSCI_VERSION passes: ENTER_PSCI and EXIT_PSCI.
 const STAMPS: f64 = 2.0;
 
 impl Overhead {
-    /// Writes the table, and what it means.
+    /// Writes the table, and sentences about it.
     ///
     /// # Errors
     /// Those of `out`.
@@ -32,22 +32,12 @@ impl Overhead {
             "The price of instrumentation, by the caller's figures ({})",
             self.unit_name
         ));
-        table.words("Scenario");
-        table.words("Figure");
-        table.words("CPU");
-        for heading in ["Instrumented", "Plain", "Difference"] {
-            table.numbers(heading);
-        }
-        let noisy = self.unit == Unit::Time;
-        if noisy {
-            table.numbers("+-");
-        }
-        for heading in ["Least", "Most", "CPUs", "Alike"] {
-            table.numbers(heading);
-        }
-        if noisy {
-            table.words("");
-        }
+        let is_noisy = self.unit == Unit::Time;
+        table.words(["Scenario", "Figure", "CPU"]);
+        table.numbers(["Instrumented", "Plain", "Difference"]);
+        table.numbers(is_noisy.then_some("+-"));
+        table.numbers(["Least", "Most", "CPUs", "Alike"]);
+        table.words(is_noisy.then_some(""));
         table.rows = self.costs.iter().filter_map(|it| self.row(it)).collect();
         table
     }
@@ -57,10 +47,10 @@ impl Overhead {
         let shown = |value: f64| number(value);
         let more = |value: f64| format!("{}{}", sign(value), number(value.abs()));
         let sorted = cost.sorted();
-        let edge = |of: Option<&&OfCpu>| of.map_or(String::new(), |it| more(it.difference()));
+        let edge = |of: Option<&&CostOfCpu>| of.map_or(String::new(), |it| more(it.difference()));
         let mut cells = vec![
             name(cost),
-            cost.figure.clone(),
+            cost.key.heading().to_owned(),
             own.label.clone(),
             shown(own.with),
             shown(own.without),
@@ -77,13 +67,13 @@ impl Overhead {
             cost.alike().to_string(),
         ]);
         if noisy {
-            let word = if is_noise(own) { "noise" } else { "" };
+            let word = if own.is_noise() { "noise" } else { "" };
             cells.push(word.to_owned());
         }
         Some(cells)
     }
 
-    /// What the figures mean.
+    /// Returns sentences on the figures.
     fn meaning(&self) -> Vec<String> {
         let mut all = vec![format!(
             "A row is of one CPU, the one whose difference is the median; Least and Most are \
@@ -97,10 +87,10 @@ impl Overhead {
                      it is noise.",
             }
         )];
-        let alone = |it: &&Cost| it.variant.as_deref() == Some("psci_version");
-        let version = self.costs.iter().find(alone).or_else(|| {
+        let is_alone = |it: &&Cost| it.variant_text().as_deref() == Some("psci_version");
+        let version = self.costs.iter().find(is_alone).or_else(|| {
             let mut all = self.costs.iter();
-            all.find(|it| it.scenario.is(ScenarioId::PsciVersionParallel))
+            all.find(|it| it.scenario.id == ScenarioId::PsciVersionParallel)
         });
         let own = match self.unit {
             Unit::Instructions { .. } => version.and_then(Cost::cleanest),
@@ -108,7 +98,7 @@ impl Overhead {
         };
         if let Some(own) = own {
             let difference = own.difference();
-            if self.unit == Unit::Time && is_noise(own) {
+            if self.unit == Unit::Time && own.is_noise() {
                 all.push(
                     "PSCI_VERSION, which passes two timestamps and does nothing else, costs no \
                      more than noise."
@@ -132,7 +122,7 @@ impl Overhead {
     }
 }
 
-/// How wide notes are, in characters.
+/// The width of notes, in characters.
 const WIDTH: usize = 100;
 
 /// Writes a sentence as an item of a list, wrapped.
@@ -149,20 +139,14 @@ fn note(out: &mut dyn Write, sentence: &str) -> io::Result<()> {
     writeln!(out, "{line}")
 }
 
-/// Whether noise alone may have made the difference.
-fn is_noise(own: &OfCpu) -> bool {
-    own.margin
-        .is_none_or(|margin| own.difference().abs() <= margin)
-}
-
 fn name(cost: &Cost) -> String {
-    let tag = cost.scenario.word();
+    let tag = cost.scenario.id.tag();
     let tag = tag.strip_prefix(TAG_PREFIX).unwrap_or(tag);
-    match &cost.variant {
-        // Of these each has but one method.
+    match cost.variant_text() {
+        // Scenarios of points have one method only.
         Some(variant) => format!("{tag} {variant}"),
-        None if cost.method.is(Method::Tftf) => tag.to_owned(),
-        None => format!("{tag}, {}", cost.method),
+        None if cost.scenario.method == Method::Tftf => tag.to_owned(),
+        None => format!("{tag}, {}", cost.scenario.method.word()),
     }
 }
 
@@ -170,7 +154,7 @@ fn sign(value: f64) -> &'static str {
     if value < 0.0 { "-" } else { "+" }
 }
 
-/// A whole number as it is, another one with two decimals.
+/// Returns a whole number as it is, another one with two decimals.
 fn number(value: f64) -> String {
     if (value - value.round()).abs() < 1e-6 {
         format!("{value:.0}")

@@ -11,13 +11,15 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
+use psci_bench::model::{Instant, Scenario};
 use psci_bench::plan::TAG_PREFIX;
 use serde_json::{Value, json};
 
 use super::exporter::{Exporter, Options, Report, only_run};
-use super::{content, method};
-use crate::report::analysis::phases::{Group, Slice, groups, slices};
-use crate::report::model::{Instants, Point, Row, Run, Test};
+use super::method::method;
+use super::scenario_document::conditions_text;
+use crate::report::analysis::phases::{Placed, Slice, groups, slices};
+use crate::report::log::LoggedRun;
 
 /// The exporter.
 pub(super) struct Perfetto;
@@ -43,7 +45,7 @@ impl Exporter for Perfetto {
         if trace.drawn == 0 {
             bail!("there is no instant for perfetto: logs of TFTF and lost records have none");
         }
-        let method = method::method(run).into_iter();
+        let method = method(run).into_iter();
         let method = method.map(|(name, text)| (name.to_owned(), Value::from(text)));
         let document = json!({
             "displayTimeUnit": "ns",
@@ -57,11 +59,11 @@ impl Exporter for Perfetto {
 }
 
 struct Trace<'r> {
-    run: &'r Run,
+    run: &'r LoggedRun,
     events: Vec<Value>,
     /// Where the next group begins, in nanoseconds.
     at: i64,
-    /// How many samples are in it.
+    /// The number of samples in it.
     drawn: usize,
 }
 
@@ -73,7 +75,7 @@ struct Track {
 }
 
 impl<'r> Trace<'r> {
-    fn of(run: &'r Run) -> Self {
+    fn of(run: &'r LoggedRun) -> Self {
         let mut trace = Self {
             run,
             events: Vec::new(),
@@ -81,17 +83,16 @@ impl<'r> Trace<'r> {
             drawn: 0,
         };
         trace.name_all();
-        for test in &run.tests {
-            trace.test(test);
+        for scenario in &run.run.scenarios {
+            trace.scenario(scenario);
         }
         trace
     }
 
-    fn cpu(&self, cpu: usize) -> Track {
-        let cluster = self.run.cpus.get(cpu).map_or(0, |cpu| cpu.cluster);
+    fn cpu(&self, cpu: u16) -> Track {
         Track {
-            process: cluster.saturating_add(2),
-            thread: u32::try_from(cpu).unwrap_or(u32::MAX).saturating_add(2),
+            process: u32::from(self.run.run.cpu(cpu).cluster) + 2,
+            thread: u32::from(cpu) + 2,
         }
     }
 
@@ -104,13 +105,13 @@ impl<'r> Trace<'r> {
         self.name("process", Self::SCENARIOS, "Scenarios");
         self.name("thread", Self::SCENARIOS, "Scenario");
         let mut named = Vec::new();
-        for (index, cpu) in self.run.cpus.iter().enumerate() {
+        for (index, cpu) in (0u16..).zip(&self.run.run.cpus) {
             let track = self.cpu(index);
             if !named.contains(&track.process) {
                 named.push(track.process);
                 self.name("process", track, &format!("Cluster {}", cpu.cluster));
             }
-            let label = self.run.label(index);
+            let label = self.run.run.label(index);
             let name = match cpu.mpidr {
                 Some(mpidr) => format!("CPU {label} (MPIDR {mpidr:#x})"),
                 None => format!("CPU {label}"),
@@ -144,10 +145,10 @@ impl<'r> Trace<'r> {
         if ticks < 0 { -ns } else { ns }
     }
 
-    fn test(&mut self, test: &Test) {
+    fn scenario(&mut self, scenario: &Scenario) {
         let from = self.at;
-        for group in groups(test) {
-            self.group(test, &group);
+        for group in groups(scenario) {
+            self.group(scenario, &group);
         }
         if self.at == from {
             return;
@@ -155,25 +156,24 @@ impl<'r> Trace<'r> {
         let end = self.at;
         self.slice(
             Self::SCENARIOS,
-            &format!("{} ({})", test.name(), test.method),
+            &format!("{} ({})", scenario.id.name(), scenario.method.word()),
             (from, end - GAP),
-            json!({ "said": content::conditions(self.run, test) }),
+            json!({ "said": conditions_text(self.run, scenario) }),
         );
         self.at = end.saturating_add((end - from) / 20);
     }
 
-    fn group(&mut self, test: &Test, group: &Group) {
-        let rows = group.placed(test);
-        let spans = rows.iter().filter_map(|it| {
+    fn group(&mut self, scenario: &Scenario, group: &[Placed<'_>]) {
+        let spans = group.iter().filter_map(|it| {
             let (from, to) = span(&slices(it.instants))?;
             Some((from.saturating_add(it.shift), to.saturating_add(it.shift)))
         });
         let whole = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
         let Some((first, last)) = whole else { return };
         let start = self.at;
-        for it in &rows {
+        for it in group {
             let place = |ticks: i64| ticks.saturating_add(it.shift).saturating_sub(first);
-            self.sample(test, it.row, it.instants, &|trace, ticks| {
+            self.sample(scenario, it, &|trace, ticks| {
                 start.saturating_add(trace.ns(place(ticks)))
             });
         }
@@ -181,33 +181,27 @@ impl<'r> Trace<'r> {
         self.at = start.saturating_add(length).saturating_add(GAP);
     }
 
-    fn sample(
-        &mut self,
-        test: &Test,
-        row: &Row,
-        instants: &Instants,
-        at: &dyn Fn(&Self, i64) -> i64,
-    ) {
+    fn sample(&mut self, scenario: &Scenario, placed: &Placed<'_>, at: &dyn Fn(&Self, i64) -> i64) {
+        let (row, instants) = (placed.row, placed.instants);
         let track = self.cpu(row.cpu);
         let slices = slices(instants);
         let Some((first, last)) = span(&slices) else {
             return;
         };
         self.drawn += 1;
-        let figures = row.figures.iter().filter_map(|(metric, ticks)| {
-            let name = format!("{}_ns", metric.word());
-            Some((name, Value::from(self.run.ns(*ticks)?)))
+        let figures = scenario.columns().into_iter().filter_map(|metric| {
+            let ns = self.run.ns(scenario.figure(row, metric)?)?;
+            Some((format!("{}_ns", metric.key()), Value::from(ns)))
         });
         let mut args: serde_json::Map<String, Value> = figures.collect();
-        if let Some(base) = instants.base {
-            let counter = base.saturating_add_signed(first);
-            args.insert("counter".to_owned(), counter.into());
-        }
-        if let Some(state) = test.power_state {
+        let counter = instants.base.saturating_add_signed(first);
+        args.insert("counter".to_owned(), counter.into());
+        let conditions = scenario.conditions.as_ref();
+        if let Some(state) = conditions.and_then(|it| it.power_state) {
             args.insert("power_state".to_owned(), format!("{state:#010x}").into());
         }
-        args.insert("verified".to_owned(), row.verified.into());
-        let tag = test.scenario.word();
+        args.insert("verified".to_owned(), (!row.is_from_line()).into());
+        let tag = scenario.id.tag();
         let short = tag.strip_prefix(TAG_PREFIX).unwrap_or(tag);
         let whole = (at(self, first), at(self, last));
         self.slice(track, short, whole, Value::Object(args));
@@ -215,15 +209,15 @@ impl<'r> Trace<'r> {
             let span = (at(self, slice.from), at(self, slice.to));
             self.slice(track, slice.phase.name(), span, Value::Null);
         }
-        for (point, name) in [
-            (Point::Due, "wake-up due"),
-            (Point::TurnedOn, "CPU_ON called"),
-            (Point::Entered, "entered after CPU_ON"),
-            (Point::SeenOff, "seen OFF by the lead"),
+        for (instant, name) in [
+            (Instant::Due, "wake-up due"),
+            (Instant::TurnedOn, "CPU_ON called"),
+            (Instant::Entered, "entered after CPU_ON"),
+            (Instant::SeenOff, "seen OFF by the lead"),
         ] {
             // Turned on before the call and seen off behind it: no part of it.
             let within = |ticks: &i64| (first..=last).contains(ticks);
-            if let Some(ticks) = instants.at(point).filter(within) {
+            if let Some(ticks) = instants.at(instant).filter(within) {
                 let ts = us(at(self, ticks));
                 self.events.push(json!({
                     "ph": "i", "s": "t", "name": name, "ts": ts,

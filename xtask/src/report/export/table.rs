@@ -1,44 +1,66 @@
-//! A table, and how it is drawn.
+//! Tables, for terminals and as two kinds of markup.
 
 use std::io::{self, Write};
 
-use super::escape;
-use crate::report::model::Run;
+use psci_bench::model::Run;
 
-/// How the cells of a column stand.
+use super::escape;
+
+/// The side of a column on which its cells stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::report) enum Align {
+pub(super) enum Align {
     Left,
     Right,
 }
 
 /// A table: every row has as many cells as there are columns.
 #[derive(Clone, Debug, Default)]
-pub(in crate::report) struct Table {
-    pub(in crate::report) title: String,
-    pub(in crate::report) columns: Vec<(String, Align)>,
-    pub(in crate::report) rows: Vec<Vec<String>>,
+pub(super) struct Table {
+    pub(super) title: String,
+    pub(super) columns: Vec<(String, Align)>,
+    pub(super) rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(in crate::report) fn titled(title: impl Into<String>) -> Self {
+    pub(super) fn titled(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
             ..Self::default()
         }
     }
 
-    /// Adds a column whose cells are words.
-    pub(in crate::report) fn words(&mut self, heading: impl Into<String>) {
-        self.columns.push((heading.into(), Align::Left));
+    /// Returns a table whose rows begin with their CPUs.
+    pub(super) fn of_cpus(title: impl Into<String>, run: &Run) -> Self {
+        let mut table = Self::titled(title);
+        table.numbers(["Cluster", "Core"]);
+        table.numbers((run.threads() > 1).then_some("Thread"));
+        table
     }
 
-    /// Adds a column whose cells are numbers.
-    pub(in crate::report) fn numbers(&mut self, heading: impl Into<String>) {
-        self.columns.push((heading.into(), Align::Right));
+    /// Adds a row to such a table.
+    pub(super) fn cpu_row(&mut self, run: &Run, cpu: u16, cells: impl IntoIterator<Item = String>) {
+        let cpu = run.cpu(cpu);
+        let mut row = vec![cpu.cluster.to_string(), cpu.core.to_string()];
+        row.extend((run.threads() > 1).then(|| cpu.thread.to_string()));
+        row.extend(cells);
+        self.rows.push(row);
     }
 
-    /// The same with all of its text by `escape`.
+    /// Adds columns whose cells are words.
+    pub(super) fn words(&mut self, headings: impl IntoIterator<Item: Into<String>>) {
+        let headings = headings.into_iter();
+        let columns = headings.map(|it| (it.into(), Align::Left));
+        self.columns.extend(columns);
+    }
+
+    /// Adds columns whose cells are numbers.
+    pub(super) fn numbers(&mut self, headings: impl IntoIterator<Item: Into<String>>) {
+        let headings = headings.into_iter();
+        let columns = headings.map(|it| (it.into(), Align::Right));
+        self.columns.extend(columns);
+    }
+
+    /// Returns the table with its text by `escape`.
     fn escaped(&self, escape: fn(&str) -> String) -> Self {
         let columns = self.columns.iter();
         let rows = self.rows.iter();
@@ -62,7 +84,7 @@ impl Table {
             .collect()
     }
 
-    /// Headings and rows as cells of equal width.
+    /// Returns headings and rows as cells of equal width.
     fn lines(&self) -> impl Iterator<Item = Vec<String>> {
         let widths = self.widths();
         let headings: Vec<&str> = self.columns.iter().map(|it| it.0.as_str()).collect();
@@ -82,8 +104,8 @@ impl Table {
         })
     }
 
-    /// For terminals: columns two blanks apart.
-    pub(in crate::report) fn plain(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes columns two blanks apart, for terminals.
+    pub(super) fn plain(&self, out: &mut dyn Write) -> io::Result<()> {
         let table = self.escaped(escape::line);
         writeln!(out, "{}", table.title)?;
         for (place, line) in table.lines().enumerate() {
@@ -97,8 +119,8 @@ impl Table {
         writeln!(out)
     }
 
-    /// In Markdown, as GitHub reads it.
-    pub(in crate::report) fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes Markdown as GitHub reads it.
+    pub(super) fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
         let table = self.escaped(escape::md);
         writeln!(out, "**{}**\n", table.title)?;
         for (place, line) in table.lines().enumerate() {
@@ -115,8 +137,8 @@ impl Table {
         writeln!(out)
     }
 
-    /// In reStructuredText, as a grid.
-    pub(in crate::report) fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
+    /// Writes a grid of reStructuredText.
+    pub(super) fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
         let table = self.escaped(escape::rst);
         writeln!(out, ".. table:: {}\n", table.title)?;
         let rule = |stroke: &str| {
@@ -135,22 +157,10 @@ impl Table {
     }
 }
 
-/// Columns that say which CPU a row is.
-pub(super) fn cpu_columns(run: &Run, table: &mut Table) {
-    table.numbers("Cluster");
-    table.numbers("Core");
-    if run.threads() > 1 {
-        table.numbers("Thread");
-    }
-}
-
-pub(super) fn cpu_cells(run: &Run, cpu: usize) -> Vec<String> {
-    let cpu = run.cpus.get(cpu).cloned().unwrap_or_default();
-    let mut cells = vec![cpu.cluster.to_string(), cpu.core.to_string()];
-    if run.threads() > 1 {
-        cells.push(cpu.thread.to_string());
-    }
-    cells
+/// Returns the headings of a summary's columns.
+pub(super) fn statistics_headings(has_p99: bool) -> impl Iterator<Item = &'static str> {
+    let all = ["n", "Min", "Median", "p99", "Max", "MAD"].into_iter();
+    all.filter(move |name| *name != "p99" || has_p99)
 }
 
 #[cfg(test)]
@@ -159,8 +169,8 @@ mod tests {
 
     fn drawn(draw: fn(&Table, &mut dyn Write) -> io::Result<()>) -> String {
         let mut table = Table::titled("A title (us)");
-        table.words("X");
-        table.numbers("Y");
+        table.words(["X"]);
+        table.numbers(["Y"]);
         table.rows = vec![
             vec!["a".into(), "7".into()],
             vec!["long|".into(), "12.03".into()],

@@ -4,8 +4,9 @@ use std::io::Write;
 
 use anyhow::Result;
 
+use super::document::Block;
 use super::exporter::{Exporter, Options, Report, Takes};
-use super::{compared, content, matrix, merged, method};
+use super::report_document::document;
 
 /// The exporter.
 pub(super) struct Text;
@@ -24,58 +25,26 @@ impl Exporter for Text {
     }
 
     fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        if let Some(several) = &report.matrix {
-            for table in matrix::tables(several, &report.runs) {
-                table.plain(out)?;
-            }
-            for remark in matrix::remarks(several, &report.runs) {
-                writeln!(out, "  * {remark}")?;
-            }
-            return Ok(());
-        }
-        for run in &report.runs {
-            for (name, text) in method::method(run) {
-                writeln!(out, "{name:<11} {text}")?;
-            }
-            for warning in content::warnings(run) {
-                writeln!(out, "warning: {warning}")?;
-            }
-            writeln!(out)?;
-            for test in &run.tests {
-                let tables = content::tables(run, test);
-                if tables.is_empty() {
-                    writeln!(out, "{}", test.name())?;
+        for block in document(report) {
+            match block {
+                Block::Title(text) | Block::Heading(text) => writeln!(out, "{text}\n")?,
+                Block::Scenario(name, ..) => writeln!(out, "{name}")?,
+                Block::Definitions(lines) => {
+                    for (name, text) in lines {
+                        writeln!(out, "  {name:<11} {text}")?;
+                    }
+                    writeln!(out)?;
                 }
-                for table in tables {
-                    table.plain(out)?;
+                Block::Warning(text) => writeln!(out, "warning: {text}\n")?,
+                Block::Paragraph(text) => writeln!(out, "  {text}\n")?,
+                Block::Table(table) => table.plain(out)?,
+                Block::Remarks(all) => {
+                    for remark in all {
+                        writeln!(out, "  * {}", remark.sentence())?;
+                    }
+                    writeln!(out)?;
                 }
-                writeln!(out, "  {}", content::conditions(run, test))?;
-                for remark in content::sentences(run, test) {
-                    writeln!(out, "  * {remark}")?;
-                }
-                writeln!(out)?;
-            }
-        }
-        if let (Some(several), [run, ..]) = (&report.merged, report.runs.as_slice()) {
-            for table in merged::tables(run, several) {
-                table.plain(out)?;
-            }
-        }
-        for comparison in &report.comparisons {
-            let Some(run) = report.runs.get(comparison.run) else {
-                continue;
-            };
-            writeln!(out, "Comparison")?;
-            for (name, text) in compared::method(run, comparison) {
-                writeln!(out, "  {name:<9} {text}")?;
-            }
-            writeln!(out)?;
-            for remark in compared::sentences(run, comparison) {
-                writeln!(out, "  * {remark}")?;
-            }
-            writeln!(out)?;
-            for table in compared::tables(run, comparison) {
-                table.plain(out)?;
+                Block::Charts(..) => {}
             }
         }
         Ok(())

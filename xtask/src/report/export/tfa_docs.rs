@@ -4,8 +4,8 @@
 //! no header, every field quoted, lines end in LF. A figure that is not within
 //! 2 % of the previous one's has the change behind it: `185700 (-30.51%)`.
 //!
-//! What is in `current` becomes `previous`, and is what the new figures are
-//! compared with, a CPU with itself. Where a baseline is given, that becomes
+//! `current` becomes `previous`, and the new figures are compared with it, a CPU with
+//! itself. Where a baseline is given, that becomes
 //! `previous` and is what they are compared with. The new files are complete before the old
 //! ones are moved; where `current` has these very figures already, nothing is
 //! touched, so that a second call does not lose the release before.
@@ -13,16 +13,16 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
+use psci_bench::model::Scenario;
 use psci_bench::plan::ScenarioId;
 
 use super::exporter::{Exporter, Options, Report, Takes, only_run};
-use crate::report::analysis::compare::judge::is_close;
-use crate::report::analysis::compare::{Comparison, Keyed, TOLERANCE_PPM};
-use crate::report::model::{Run, Test};
+use crate::report::analysis::compare::{Comparison, Keyed, TOLERANCE_PPM, is_close};
+use crate::report::log::LoggedRun;
 use crate::setup::progress::say;
 
 /// The exporter.
@@ -73,27 +73,21 @@ impl Exporter for TfaDocs {
             );
         }
         let framed = run.framed();
-        let tests: Vec<(&Test, Figures)> = framed
-            .iter()
-            .filter(|test| test.scenario.known().is_some())
-            .map(|test| (test, figures(run, test)))
-            .filter(|(_, figures)| !figures.is_empty())
-            .collect();
+        let tests = framed.iter().map(|it| (it, figures(run, it)));
+        let tests: Vec<(&Scenario, Figures)> = tests.filter(|it| !it.1.is_empty()).collect();
         if tests.is_empty() {
             bail!(
                 "{input}: no figure for tfa-docs, which takes PMF's by method tftf: nothing was written"
             );
         }
         for scenario in ScenarioId::SUITE {
-            let measured = tests
-                .iter()
-                .find(|it| it.0.scenario.known() == Some(scenario));
+            let measured = tests.iter().find(|it| it.0.id == scenario);
             let cpus = measured.map_or(0, |it| it.1.len());
-            if cpus < run.cpus.len() {
+            if cpus < run.run.cpus.len() {
                 say(&format!(
                     "{input}: {}.csv has {cpus} of {} CPUs: the run has no figure for the others",
                     scenario.tag(),
-                    run.cpus.len()
+                    run.run.cpus.len()
                 ));
             }
         }
@@ -113,26 +107,29 @@ impl Exporter for TfaDocs {
     }
 }
 
-/// What TF-A's tables hold of a test: PMF's figures.
-fn figures(run: &Run, test: &Test) -> Figures {
-    if test.pmf == Some(false) {
+/// Returns the columns of TF-A's tables: PMF's figures.
+fn figures(run: &LoggedRun, scenario: &Scenario) -> Figures {
+    if !scenario.has_pmf() {
         return Figures::new();
     }
-    let rows = test.rows.iter().filter_map(|row| {
-        let cpu = run.cpus.get(row.cpu)?;
-        let ns = row.figures.iter().map(|figure| run.ns(figure.1));
-        let mut ns: Vec<u64> = ns.collect::<Option<_>>()?;
+    let rows = scenario.rows.iter().filter_map(|row| {
+        let cpu = run.run.cpu(row.cpu);
+        let it = row.figures;
+        let ns = [it.powerdown, it.wakeup, it.cache_flush]
+            .into_iter()
+            .flatten();
+        let mut ns: Vec<u64> = ns.map(|ticks| run.ns(ticks)).collect::<Option<_>>()?;
         // Standby flushes nothing, and the table has a column for it.
         if ns.len() == 2 {
             ns.push(0);
         }
-        let key = (u64::from(cpu.cluster), run.core_number(cpu));
+        let key = (u64::from(cpu.cluster), run.run.core_number(&cpu));
         matches!(ns.len(), 1 | 3).then_some((key, ns))
     });
     rows.collect()
 }
 
-/// The baseline's figures by file, and whether its rows are those of CPUs.
+/// The baseline's figures by file.
 struct Baseline {
     files: BTreeMap<String, Figures>,
     /// Those that the figures may be compared with: not across methods unless
@@ -144,25 +141,21 @@ fn baseline(comparison: &Comparison) -> Baseline {
     let run = &comparison.baseline;
     let framed = run.framed();
     let files = framed.iter().map(|test| (file(test), figures(run, test)));
-    let compared = comparison
-        .tests
-        .iter()
-        .filter(|_| comparison.keyed != Keyed::Ambiguous);
+    let compared = comparison.scenarios.iter();
+    let compared = compared.filter(|_| comparison.keyed != Keyed::Ambiguous);
     Baseline {
         files: files.filter(|it| !it.1.is_empty()).collect(),
-        comparable: compared
-            .map(|it| format!("{}.csv", it.scenario.word()))
-            .collect(),
+        comparable: compared.map(|it| format!("{}.csv", it.key.id)).collect(),
     }
 }
 
-/// The name of a scenario's file.
-fn file(test: &Test) -> String {
-    format!("{}.csv", test.scenario.word())
+/// Returns the name of a scenario's file.
+fn file(scenario: &Scenario) -> String {
+    format!("{}.csv", scenario.id)
 }
 
 fn write_all(
-    tests: &[(&Test, Figures)],
+    tests: &[(&Scenario, Figures)],
     baseline: Option<&Baseline>,
     tolerance: u32,
     place: &Path,
@@ -171,11 +164,7 @@ fn write_all(
     let (current, previous) = (in_place("current"), in_place("previous"));
     let (next, old) = (in_place("current.partial"), in_place("previous.partial"));
     let former = in_place("baseline.partial");
-    for dir in [&next, &old, &former] {
-        if dir.exists() {
-            fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
-        }
-    }
+    remove([&next, &old, &former])?;
     let mut files = Vec::new();
     let mut is_there = true;
     for (test, figures) in tests {
@@ -226,16 +215,20 @@ fn write_all(
         None => {}
     }
     rename(&next, &current)?;
-    for dir in [&old, &former] {
-        if dir.is_dir() {
-            fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
-        }
-    }
+    remove([&old, &former])?;
     Ok(true)
 }
 
+/// Removes those of the folders that are there.
+fn remove<const N: usize>(dirs: [&PathBuf; N]) -> Result<()> {
+    for dir in dirs.into_iter().filter(|dir| dir.exists()) {
+        fs::remove_dir_all(dir).with_context(|| dir.display().to_string())?;
+    }
+    Ok(())
+}
+
 /// Refuses to put in place of `current` what has less than it.
-fn nothing_is_lost(tests: &[(&Test, Figures)], current: &Path) -> Result<()> {
+fn nothing_is_lost(tests: &[(&Scenario, Figures)], current: &Path) -> Result<()> {
     if !current.is_dir() {
         return Ok(());
     }
@@ -266,7 +259,7 @@ fn nothing_is_lost(tests: &[(&Test, Figures)], current: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The figures of a file; none where there is no file.
+/// Returns the figures of a file; none if there is no file.
 fn read(path: &Path) -> Result<Figures> {
     let mut all = Figures::new();
     if !path.is_file() {
@@ -313,11 +306,11 @@ fn write(path: &Path, figures: &Figures, before: &Figures, tolerance: u32) -> Re
     Ok(())
 }
 
-/// A figure, and its change where there is one to tell. From zero there is no
-/// change in percent.
+/// Returns a figure with its change in percent, if it is beyond the tolerance; from
+/// zero there is none.
 fn cell(new: u64, old: Option<u64>, tolerance: u32) -> String {
     match old {
-        Some(old) if old > 0 && !is_close(new, old, tolerance) => {
+        Some(old) if old > 0 && !is_close(new as f64, old as f64, tolerance) => {
             let change = (new as f64 - old as f64) / old as f64 * 100.0;
             format!("{new} ({change:+.2}%)")
         }

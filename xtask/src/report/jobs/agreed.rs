@@ -1,4 +1,4 @@
-//! What an engine has measured, held against its log.
+//! The measurements of an engine, held against its log.
 //!
 //! An engine's numbers are those of the `RT_INSTR` lines, by the expressions in
 //! the cell's files. One that reads too late, or the results of another job, have
@@ -7,21 +7,22 @@
 use std::collections::BTreeMap;
 
 use psci_bench::measure::Metric;
+use psci_bench::model::Scenario;
 use psci_bench::plan::{Method, TAG_PREFIX};
 
 use super::job::{Ending, Results};
-use crate::report::model::{Run, Term, Test};
+use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 
 /// The test suite of the cell's monitors in LAVA.
 const SUITE: &str = "psci-bench/";
 /// The test cases of the verdict: LAVA's, and pytest's.
 const VERDICTS: [&str; 2] = ["psci-bench/psci_bench", "/test_verdict"];
-/// What is to be known of a job that somebody gave other monitors.
+/// The note on a job that has other monitors than the cell's.
 pub(super) const OTHERS_MONITORS: &str =
     "LAVA's test cases are not by the cell's monitors: its numbers are not held against the log";
 
-/// Whether a job in LAVA had monitors of somebody else's, as TF-A's own.
+/// Returns true if a job in LAVA had other monitors than the cell's, as TF-A's own.
 pub(super) fn has_others_monitors(results: &Results) -> bool {
     let mut cases = results.cases.keys();
     !results.cases.is_empty()
@@ -29,15 +30,14 @@ pub(super) fn has_others_monitors(results: &Results) -> bool {
         && !cases.any(|case| case.starts_with(SUITE))
 }
 
-/// What a measurement is called: by its metric, the end of the scenario's tag,
-/// and cluster and core.
+/// Returns a measurement's name: metric, end of the scenario's tag, cluster and core.
 pub(super) fn name(metric: &str, tag: &str, cpu: &str) -> String {
     format!("{metric}/{tag}_{cpu}")
 }
 
-/// What `results` do not have of what is in the logs. Where the engine says that
-/// something failed, that is what is to be told.
-pub(super) fn lacks(results: &Results, runs: &[Run]) -> Vec<String> {
+/// Returns the measurements of the logs that `results` lack; none if the engine
+/// names a failure.
+pub(super) fn lacks(results: &Results, runs: &[LoggedRun]) -> Vec<String> {
     let mut lacks = Vec::new();
     let failed = results.failure.is_some()
         || !results.faults.is_empty()
@@ -51,7 +51,7 @@ pub(super) fn lacks(results: &Results, runs: &[Run]) -> Vec<String> {
     }
     let mut expected: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for run in runs {
-        for (name, value) in run.framed().iter().flat_map(|test| of_test(run, test)) {
+        for (name, value) in run.framed().iter().flat_map(|it| measurements(run, it)) {
             expected.entry(name).or_default().push(value);
         }
     }
@@ -82,32 +82,29 @@ pub(super) fn lacks(results: &Results, runs: &[Run]) -> Vec<String> {
     lacks
 }
 
-/// The numbers of a scenario's `RT_INSTR` lines.
-fn of_test(run: &Run, test: &Test) -> Vec<(String, f64)> {
-    let is_framed = test.method == Term::Known(Method::Tftf) && test.pmf != Some(false);
-    let tag = match &test.scenario {
-        Term::Known(scenario) if is_framed => scenario.tag().strip_prefix(TAG_PREFIX),
-        _ => None,
-    };
-    let Some(tag) = tag else {
+/// Returns the numbers of a scenario's `RT_INSTR` lines.
+fn measurements(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, f64)> {
+    let is_framed = scenario.method == Method::Tftf && scenario.has_pmf();
+    let tag = scenario.id.tag().strip_prefix(TAG_PREFIX);
+    let Some(tag) = tag.filter(|_| is_framed) else {
         return Vec::new();
     };
+    let columns = scenario.columns();
     let mut all = Vec::new();
-    for row in &test.rows {
-        let Some(cpu) = run.cpus.get(row.cpu) else {
-            continue;
-        };
-        let label = format!("{}_{}", cpu.cluster, run.core_number(cpu));
-        for (metric, ticks) in &row.figures {
-            let metric = match metric {
-                Term::Known(Metric::Powerdown) => "powerdown",
-                Term::Known(Metric::Wakeup) => "wakeup",
-                Term::Known(Metric::CacheFlush) => "cache-flush",
-                Term::Known(Metric::Latency) => "latency",
+    for row in &scenario.rows {
+        let cpu = run.run.cpu(row.cpu);
+        let label = format!("{}_{}", cpu.cluster, run.run.core_number(&cpu));
+        for metric in &columns {
+            let word = match metric {
+                Metric::Powerdown => "powerdown",
+                Metric::Wakeup => "wakeup",
+                Metric::CacheFlush => "cache-flush",
+                Metric::Latency => "latency",
                 _ => continue,
             };
-            if let Some(ns) = run.ns(*ticks) {
-                all.push((name(metric, tag, &label), ns as f64));
+            let ticks = scenario.figure(row, *metric);
+            if let Some(ns) = ticks.and_then(|ticks| run.ns(ticks)) {
+                all.push((name(word, tag, &label), ns as f64));
             }
         }
     }
@@ -117,10 +114,9 @@ fn of_test(run: &Run, test: &Test) -> Vec<(String, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::log::{Input, read};
+    use crate::report::log::read_bytes;
 
-    /// A run of two CPUs, of which each scenario has a row.
-    fn run() -> Run {
+    fn run() -> LoggedRun {
         let log = "NOTICE:  Booting trusted firmware test framework\n\
                    > Executing 'CPU suspend on all cores in sequence'\n\
                    <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n\
@@ -130,11 +126,7 @@ mod tests {
                    <RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t88/>\n  \
                    TEST COMPLETE                                                 Passed\n\
                    NOTICE:  Exiting tests.\n";
-        let input = Input {
-            name: "log".to_owned(),
-            from: log.as_bytes(),
-        };
-        read([input]).expect("a run").remove(0)
+        read_bytes("log", log.as_bytes()).expect("a run").remove(0)
     }
 
     fn whole() -> Results {

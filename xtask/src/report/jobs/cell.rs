@@ -1,18 +1,14 @@
-//! What a cell of a lab says of itself.
+//! The mark of a lab's cell: board, firmware and engine of its results.
 
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-/// Whether a name may have this character.
-#[must_use]
+/// Returns true for a character that a name may have.
 pub fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-_.+".contains(c)
 }
 
 /// Refuses a name of a firmware that cannot be part of a folder's.
-///
-/// # Errors
-/// When it cannot.
 pub fn check_name(name: &str) -> Result<String, String> {
     if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) || name.starts_with('.') {
         return Err("a name has up to 64 letters, digits, '-', '_', '.' and '+'".to_owned());
@@ -20,16 +16,16 @@ pub fn check_name(name: &str) -> Result<String, String> {
     Ok(name.to_owned())
 }
 
-/// What `cell.json` is called by, in its key `schema`.
+/// The schema of `cell.json`, in its key `schema`.
 pub const SCHEMA: &str = "psci-bench-lab-cell";
 
 /// The file that makes a folder a cell.
 pub const MARK: &str = "cell.json";
 
-/// The folder of what an engine gives.
+/// The folder of an engine's results.
 pub const RESULTS: &str = "results";
 
-/// Who a cell's results belong to.
+/// The mark of a cell.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
     /// [`SCHEMA`].
@@ -40,13 +36,13 @@ pub struct Mark {
     pub engine: String,
     /// The board's folder in `platforms`.
     pub board: String,
-    /// What the user calls the firmware.
+    /// The user's name of the firmware.
     pub firmware: String,
-    /// On how many CPUs the payload runs.
+    /// The number of CPUs that the payload runs on.
     pub cpus: u32,
-    /// How long a job may take.
+    /// The limit of a job's time.
     pub minutes: u32,
-    /// Whether the job fails where something is skipped; absent: it does not.
+    /// True if the job fails when something is skipped; absent: false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub deny_skipped: bool,
 }

@@ -1,4 +1,4 @@
-//! Where jobs are: cells below folders, and the files of their results.
+//! The places of jobs: cells below folders, and the files of their results.
 //!
 //! Links are followed, each folder and each file counts once, and there is no
 //! depth below which nothing is looked at. What cannot be looked at is named: a
@@ -25,9 +25,9 @@ pub struct Found {
     pub(super) cells: Vec<Cell>,
     /// Files that were named and are of no such cell, in their order.
     pub(super) files: Vec<PathBuf>,
-    /// What could not be looked at.
+    /// Paths that could not be looked at.
     pub unread: Vec<String>,
-    /// What was named more than once.
+    /// Paths that were named more than once.
     pub notes: Vec<String>,
 }
 
@@ -35,14 +35,14 @@ pub struct Found {
 #[derive(Clone, Debug)]
 pub(super) struct Cell {
     pub(super) dir: PathBuf,
-    /// What is in its folder of results and below, as far as it is read.
+    /// The files below its folder of results that are read.
     pub(super) files: Vec<PathBuf>,
-    /// What is there and cannot be looked at.
+    /// Paths there that cannot be looked at.
     pub(super) lacks: Vec<String>,
 }
 
 impl Found {
-    /// All files that are to be read.
+    /// Returns all files to read.
     pub fn inputs(&self) -> impl Iterator<Item = PathBuf> {
         let of_cell = |cell: &Cell| {
             let mut files = cell.files.clone();
@@ -53,19 +53,16 @@ impl Found {
         cells.chain(self.files.iter().cloned())
     }
 
-    /// The cells' folders of results.
+    /// Returns the cells' folders of results.
     pub fn results(&self) -> impl Iterator<Item = PathBuf> {
         self.cells.iter().map(|cell| cell.dir.join(RESULTS))
     }
 }
 
-/// Looks for jobs at `paths`, which are folders with cells and single files.
-///
-/// # Errors
-/// When a path is not there, or is a folder without a cell.
+/// Finds the jobs at `paths`, which are folders with cells and single files.
 pub fn find(paths: &[PathBuf]) -> Result<Found> {
     let mut found = Found::default();
-    // By what they are, whatever they are called.
+    // By identity, as links give a folder several names.
     let mut roots = HashSet::new();
     let mut cells: HashMap<PathBuf, Cell> = HashMap::new();
     for path in paths.iter().filter(|path| path.is_dir()) {
@@ -117,12 +114,12 @@ fn again(path: &Path) -> String {
     format!("{}: named more than once, and counted once", named(path))
 }
 
-/// A path in a sentence.
+/// Returns a path as a part of a sentence.
 pub(super) fn named(path: &Path) -> String {
     plain(&path.display().to_string())
 }
 
-/// The cells in `root` and below, as far as they are not in another's results.
+/// Returns the cells in `root` and below that are not in another's results.
 fn cells_below(root: &Path, unread: &mut Vec<String>) -> Result<Vec<PathBuf>> {
     let mut cells = Vec::new();
     let mut orphans = Vec::new();
@@ -131,7 +128,7 @@ fn cells_below(root: &Path, unread: &mut Vec<String>) -> Result<Vec<PathBuf>> {
         let is_results = |dir: &Path| dir.file_name().is_some_and(|name| name == RESULTS);
         match path.parent() {
             Some(parent) if is_dir && is_results(path) && is_cell(parent) => return false,
-            // What the mark of a cell was taken from.
+            // A cell whose mark is gone.
             Some(parent) if !is_dir && is_results(parent) && is_read(path) && !is_cell(parent) => {
                 orphans.push(parent.to_path_buf());
             }
@@ -192,7 +189,7 @@ fn of_cell(dir: PathBuf) -> Cell {
     Cell { dir, files, lacks }
 }
 
-/// Whether a file of a cell has a name of those that are read.
+/// Returns true if a file of a cell has a name of those that are read.
 fn is_read(path: &Path) -> bool {
     let ending = path.extension().unwrap_or_default();
     let endings = ["xml", "yaml", "yml", "log", "txt"];
@@ -206,19 +203,17 @@ fn is_read(path: &Path) -> bool {
 
 /// Gives `take` what is in `root` and below, `root` first, and whether it is a
 /// folder; what is in one is given where `take` says so. Names that begin with
-/// a dot are left out. What cannot be looked at is told `unread`.
-///
-/// # Errors
-/// When there is too much of it.
+/// a dot are left out. Paths that cannot be looked at go to `unread`, too many are
+/// an error.
 fn walk(
     root: &Path,
     unread: &mut Vec<String>,
     take: &mut dyn FnMut(&Path, bool) -> bool,
 ) -> Result<()> {
-    // By what they are: a link may lead back here.
+    // By identity, as a link may lead back here.
     let mut seen = HashSet::new();
     let mut paths = vec![root.to_path_buf()];
-    // Behind all others, so that what they lead to goes by its own name.
+    // Last, so that their targets go by their own names.
     let mut links = Vec::new();
     while let Some(path) = paths.pop().or_else(|| links.pop()) {
         let mut cannot = |error: std::io::Error| {

@@ -2,22 +2,24 @@
 
 use std::collections::BTreeMap;
 
-/// How a test case ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+use serde::Serialize;
+
+/// The end of a test case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Ending {
-    /// As it should.
+    /// Passed.
     Passed,
-    /// It was not run.
+    /// Not run.
     Skipped,
-    /// The engine could not tell.
+    /// Unknown to the engine.
     Unknown,
-    /// Not as it should.
+    /// Failed.
     Failed,
 }
 
 impl Ending {
-    /// In a word.
-    #[must_use]
+    /// Returns the word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -28,21 +30,22 @@ impl Ending {
     }
 }
 
-/// What the results of a job say together.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// All results of a job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Results {
     /// Test cases by name. Of one that is there twice, the worse counts.
     pub cases: BTreeMap<String, Ending>,
     /// The measurements that the engine has kept, by name, such as
     /// `wakeup/cpu_susp_serial_1_0`.
+    #[serde(skip)]
     pub(super) measured: BTreeMap<String, Vec<f64>>,
-    /// Why the job itself failed, if it did; empty where the engine does not say.
+    /// The reason for which the job itself failed; empty if the engine gives none.
     pub failure: Option<String>,
-    /// What else says that something failed.
+    /// Further failures.
     pub faults: Vec<String>,
-    /// What is not there that has to be.
+    /// Missing parts.
     pub lacks: Vec<String>,
-    /// Whether the engine has said that the job is over.
+    /// True if the engine has ended the job.
     pub ended: bool,
 }
 
@@ -52,8 +55,8 @@ impl Results {
         *known = ending.max(*known);
     }
 
-    /// Adds what another file of the job says. Both may say the same, as a log
-    /// and the list of its results do: whichever comes first, it counts once.
+    /// Adds the results of another file of the job. Those that both have, as a log and
+    /// the list of its results do, count once.
     pub(super) fn merge(&mut self, other: Self) {
         for (name, ending) in other.cases {
             self.add(name, ending);
@@ -64,7 +67,7 @@ impl Results {
                 *known = values;
             }
         }
-        // One that tells why comes before one that does not.
+        // A failure with a reason comes before one without.
         let is_said = |it: &Option<String>| it.as_ref().is_some_and(|why| !why.is_empty());
         if self.failure.is_none() || is_said(&other.failure) && !is_said(&self.failure) {
             self.failure = other.failure;
@@ -74,14 +77,12 @@ impl Results {
         self.ended |= other.ended;
     }
 
-    /// How many test cases ended so.
-    #[must_use]
+    /// Returns the number of test cases with this end.
     pub fn count(&self, ending: Ending) -> usize {
         self.cases.values().filter(|it| **it == ending).count()
     }
 
-    /// How many measurements the engine has kept.
-    #[must_use]
+    /// Returns the number of measurements that the engine has kept.
     pub fn measurements(&self) -> usize {
         self.measured.values().map(Vec::len).sum()
     }
@@ -90,24 +91,24 @@ impl Results {
 /// A job, or a file of one.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// Its folder or file.
+    /// The job's folder or file.
     pub name: String,
-    /// The engine, where a cell says it.
+    /// The engine by the cell.
     pub engine: Option<String>,
-    /// What the cell calls the board.
+    /// The board's name in the cell.
     pub board: Option<String>,
-    /// What the cell calls the firmware.
+    /// The firmware's name in the cell.
     pub firmware: Option<String>,
-    /// On how many CPUs the cell runs.
+    /// The number of CPUs that the cell runs on.
     pub cpus: Option<u64>,
-    /// What the engine says; None where it has said nothing.
+    /// The engine's results; None without any.
     pub results: Option<Results>,
-    /// Which of the runs that were read are its own.
+    /// The places of the job's runs among those that were read.
     pub runs: std::ops::Range<usize>,
-    /// What is not there that has to be.
+    /// Missing parts.
     pub lacks: Vec<String>,
-    /// What to know of it besides.
+    /// Further notes.
     pub notes: Vec<String>,
-    /// Whether the job fails where its runs have skipped something.
+    /// True if the job fails when its runs have skipped something.
     pub deny_skipped: bool,
 }

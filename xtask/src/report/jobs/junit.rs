@@ -14,13 +14,13 @@ use crate::report::log::untrusted_text::message;
 struct State {
     case: Option<(String, Ending)>,
     suites: Vec<Suite>,
-    /// How many test cases there were in all.
+    /// The number of all test cases.
     cases: usize,
     /// The first message of a test case that failed.
     failure: Option<String>,
 }
 
-/// A suite: what it says of its test cases, and what there is of them.
+/// A suite: its own counts of test cases, and the counts of those in it.
 #[derive(Debug, Default)]
 struct Suite {
     name: String,
@@ -32,9 +32,6 @@ struct Suite {
 }
 
 /// Adds the test cases in `text`.
-///
-/// # Errors
-/// When it is no XML, or has no test case.
 pub(super) fn read(text: &[u8], results: &mut Results) -> Result<()> {
     let mut reader = Reader::from_reader(text);
     let mut state = State::default();
@@ -165,7 +162,7 @@ impl State {
 }
 
 impl Suite {
-    /// Holds what it counts against what is there.
+    /// Compares the suite's own counts with those of its cases.
     fn check(&self, results: &mut Results) {
         let Self { name, failed, .. } = self;
         let counted = self.failures.saturating_add(self.errors);
@@ -184,7 +181,7 @@ impl Suite {
     }
 }
 
-/// A count; 0 where there is none.
+/// Returns a count; 0 without one.
 fn number(element: &BytesStart<'_>, name: &str) -> Result<u64> {
     let Some(text) = attribute(element, name)? else {
         return Ok(0);

@@ -4,17 +4,15 @@
 //! below. `lava-run` writes the last of these to `result.yaml`; a server gives
 //! a list of all, in its own words for the keys.
 
-use std::fmt;
 use std::io::Read;
 
 use anyhow::{Context, Result, anyhow, bail};
 use memchr::memmem;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{MapAccess, SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::job::{Ending, Results};
+use crate::report::log::lava_log::LavaEntry;
 use crate::report::log::lines::Lines;
 use crate::report::log::untrusted_text::{message, plain};
 use crate::setup::plural::many;
@@ -35,43 +33,6 @@ struct One {
     result: String,
     measurement: Option<Value>,
     error_msg: Option<Value>,
-}
-
-/// An entry of a log.
-#[derive(Debug, Deserialize)]
-struct Entry {
-    lvl: String,
-    msg: Value,
-}
-
-/// A list of results, or one of them.
-struct All(Vec<One>);
-
-impl<'de> Deserialize<'de> for All {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct OneOrAll;
-        impl<'de> Visitor<'de> for OneOrAll {
-            type Value = All;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of results, or one result")
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut from: A) -> Result<All, A::Error> {
-                let mut all = Vec::new();
-                while let Some(one) = from.next_element()? {
-                    all.push(one);
-                }
-                Ok(All(all))
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, from: A) -> Result<All, A::Error> {
-                let one = One::deserialize(MapAccessDeserializer::new(from))?;
-                Ok(All(vec![one]))
-            }
-        }
-        from.deserialize_any(OneOrAll)
-    }
 }
 
 impl Results {
@@ -117,12 +78,8 @@ fn short(text: &str) -> &str {
     text.get(..40).unwrap_or(text)
 }
 
-/// The results in a log; None where it has none, as a log of the UART alone.
-/// An entry that is damaged is not passed over: it may be a test case that
-/// failed.
-///
-/// # Errors
-/// When the log cannot be read, or a line of results says what LAVA does not.
+/// Returns the results in a log; None without any, as in a log of the UART alone. A
+/// damaged entry is counted: it may be a test case that failed.
 pub fn read_log(from: impl Read) -> Result<Option<Results>> {
     let mark = memmem::Finder::new(b"results");
     let mut lines = Lines::of(from);
@@ -139,18 +96,17 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
         }
         // The board may say what it likes: an entry has a level.
         let whole = entry.starts_with(b"{").then_some(entry);
-        let one = whole.and_then(|it| serde_saphyr::from_slice::<Entry>(it).ok());
-        let Some(one) = one else {
+        let Some(one) = whole.and_then(LavaEntry::parse) else {
             if is_cut || is_of_results(entry) {
                 damaged.get_or_insert((number, 0)).1 += 1;
             }
             continue;
         };
-        if one.lvl != "results" {
+        if one.level != "results" {
             continue;
         }
         let at = || format!("line {number}: a result of LAVA's that is none");
-        let one: One = serde_json::from_value(one.msg).with_context(at)?;
+        let one: One = serde_json::from_value(one.message).with_context(at)?;
         found.get_or_insert_default().take(one).with_context(at)?;
     }
     if let Some((first, count)) = damaged {
@@ -162,7 +118,7 @@ pub fn read_log(from: impl Read) -> Result<Option<Results>> {
     Ok(found)
 }
 
-/// Whether a line that is no entry has the level of one of results.
+/// Returns true if a line that is no entry has the level of one of results.
 fn is_of_results(line: &[u8]) -> bool {
     let quoted = |text: &[u8], word: &[u8]| {
         let text = text.trim_ascii_start();
@@ -177,12 +133,16 @@ fn is_of_results(line: &[u8]) -> bool {
     })
 }
 
-/// Adds those in the file `text`.
-///
-/// # Errors
-/// When it is no list of results, and no result.
+/// Adds the results in the file `text`.
 pub(super) fn read_results(text: &[u8], results: &mut Results) -> Result<()> {
-    let All(all) = serde_saphyr::from_slice(text).map_err(|error| {
+    let all = match serde_saphyr::from_slice::<Vec<One>>(text) {
+        Ok(all) if !all.is_empty() => Ok(all),
+        // `lava-run` writes one result.
+        list => serde_saphyr::from_slice(text)
+            .map(|one| vec![one])
+            .map_err(|error| list.err().unwrap_or(error)),
+    };
+    let all = all.map_err(|error| {
         let error = error.to_string();
         let line = error.lines().next().unwrap_or_default();
         let line = line.strip_prefix("error: ").unwrap_or(line);
@@ -320,7 +280,7 @@ mod tests {
         assert_eq!(results.failure.as_deref(), Some("x > # big.[2J"));
         let mut other = Results::default();
         read_results(b"- {suite: lava, name: job, result: fail}", &mut other).expect("read");
-        // Whichever comes first, the one that says why is told.
+        // In either order, the failure with a reason is kept.
         let mut both = other.clone();
         both.merge(results.clone());
         assert_eq!(both.failure, results.failure);

@@ -7,28 +7,30 @@
 use std::collections::BTreeMap;
 
 use psci_bench::measure::Metric;
+use psci_bench::model::{Cpu, Scenario};
 use psci_bench::plan::{Method, ScenarioId};
+use serde::Serialize;
 
 use super::job::Job;
-use crate::report::model::{Cpu, Run, Term, Test};
+use crate::report::log::LoggedRun;
 
 /// Jobs and their runs, by board and firmware.
 #[derive(Clone, Debug)]
 pub struct Matrix {
     /// The jobs, by board and firmware, then in the order of the input.
     pub jobs: Vec<Job>,
-    /// What the jobs are called, in their order.
+    /// The names of the jobs, in their order.
     pub keys: Vec<Key>,
     /// The boards that have a run.
     pub boards: Vec<Board>,
-    /// What was not looked at: with anything here the matrix is not complete.
+    /// Inputs that were not looked at: the matrix is complete without any.
     pub unread: Vec<String>,
-    /// What to know of it besides.
+    /// Further notes.
     pub notes: Vec<String>,
 }
 
-/// What a job is found by.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A job's name: board and firmware.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Key {
     /// The board: as its cell calls it, or as the payload does.
     pub board: String,
@@ -37,43 +39,42 @@ pub struct Key {
 }
 
 /// All runs of one board.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Board {
-    /// What it is called.
+    /// The board's name.
     pub name: String,
-    /// The runs, by index, and what their columns are called.
+    /// The runs, by index, and the names of their columns.
     pub columns: Vec<(usize, String)>,
     /// The scenarios that any of them has.
     pub tests: Vec<SideBySide>,
 }
 
 /// A scenario in the runs of one board.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct SideBySide {
-    /// Which one.
-    pub scenario: Term<ScenarioId>,
-    /// By which method.
-    pub method: Term<Method>,
-    /// The CPU that stayed awake for the others, by its index.
-    pub helper: Option<usize>,
-    /// One for each CPU and figure, CPUs first.
+    /// The scenario.
+    pub scenario: ScenarioId,
+    /// The method.
+    pub method: Method,
+    /// The index of the CPU that stayed awake for the others.
+    pub helper: Option<u16>,
+    /// The rows: one for each CPU and figure, CPUs first.
     pub rows: Vec<Row>,
 }
 
 /// A figure of a CPU in several runs. Durations are in ticks of each run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// The CPU.
     pub cpu: Cpu,
-    /// Which figure.
-    pub metric: Term<Metric>,
-    /// What each run's main table shows, and whether a record says so.
+    /// The metric.
+    pub metric: Metric,
+    /// The figure in each run's main table, and true if it is from a record.
     pub shown: Vec<Option<(u64, bool)>>,
 }
 
 /// Puts `runs`, which are those of `jobs`, side by side.
-#[must_use]
-pub fn matrix(jobs: Vec<Job>, runs: &[Run]) -> Matrix {
+pub fn matrix(jobs: Vec<Job>, runs: &[LoggedRun]) -> Matrix {
     let models = Models::of(&jobs, runs);
     let mut keyed: Vec<(Key, Job)> = jobs
         .into_iter()
@@ -120,7 +121,7 @@ pub fn matrix(jobs: Vec<Job>, runs: &[Run]) -> Matrix {
     }
 }
 
-/// Two columns of one name get numbers.
+/// Numbers columns that have one name.
 fn distinct(columns: &mut [(usize, String)]) {
     let names: Vec<String> = columns.iter().map(|column| column.1.clone()).collect();
     for (place, (_, name)) in columns.iter_mut().enumerate() {
@@ -132,46 +133,33 @@ fn distinct(columns: &mut [(usize, String)]) {
     }
 }
 
-/// What logs call the boards that cells name, or logs without a cell, and which
-/// jobs they are of.
-struct Models(BTreeMap<String, BTreeMap<String, Model>>);
-
-/// A board as logs call it.
-#[derive(Default)]
-struct Model {
-    name: String,
-    jobs: Vec<String>,
-}
+/// The names in logs of the boards that cells name, or logs without a cell, with the
+/// jobs of these logs.
+struct Models(BTreeMap<String, BTreeMap<String, Vec<String>>>);
 
 impl Models {
-    fn of(jobs: &[Job], runs: &[Run]) -> Self {
+    fn of(jobs: &[Job], runs: &[LoggedRun]) -> Self {
         let mut all = Self(BTreeMap::new());
         for job in jobs {
             let own = runs.get(job.runs.clone()).unwrap_or_default();
-            for model in own.iter().filter_map(|run| run.model.as_ref()) {
-                let board = job.board.as_ref().unwrap_or(model);
-                let known = all.0.entry(board.clone()).or_default();
-                let known = known.entry(word(model)).or_default();
-                // Of two that differ in blanks alone, the one with blanks.
-                if known.name.is_empty() || *model < known.name {
-                    known.name.clone_from(model);
-                }
-                if !known.jobs.contains(&job.name) {
-                    known.jobs.push(job.name.clone());
+            for model in own.iter().filter_map(LoggedRun::board) {
+                let board = job.board.as_deref().unwrap_or(model);
+                let known = all.0.entry(board.to_owned()).or_default();
+                let jobs = known.entry(model.to_owned()).or_default();
+                if !jobs.contains(&job.name) {
+                    jobs.push(job.name.clone());
                 }
             }
         }
         all
     }
 
-    /// What the tables of `run` are called, which a cell says to be of `board`:
-    /// by the log, too, where there are logs of other boards by this name.
-    fn board(&self, board: &str, run: &Run) -> String {
+    /// Returns the name over the tables of `run`, which is of `board` by its cell:
+    /// with the log's name, if there are logs of several boards by this name.
+    fn board(&self, board: &str, run: &LoggedRun) -> String {
         match self.0.get(board) {
             Some(models) if models.len() > 1 => {
-                let model = run.model.as_ref().and_then(|it| models.get(&word(it)));
-                let model = model.map_or("not known", |model| &model.name);
-                format!("{board} ({model})")
+                format!("{board} ({})", run.board().unwrap_or(NOT_KNOWN))
             }
             _ => board.to_owned(),
         }
@@ -179,9 +167,9 @@ impl Models {
 
     fn notes(&self) -> Vec<String> {
         let several = self.0.iter().filter(|it| it.1.len() > 1);
-        let note = |(board, models): (&String, &BTreeMap<String, Model>)| {
-            let each = models.values();
-            let each = each.map(|it| format!("{} ({})", it.name, it.jobs.join(", ")));
+        let note = |(board, models): (&String, &BTreeMap<String, Vec<String>>)| {
+            let each = models.iter();
+            let each = each.map(|(name, jobs)| format!("{name} ({})", jobs.join(", ")));
             let each = each.collect::<Vec<_>>().join("; ");
             format!(
                 "board {board} has logs of {} boards, which have tables of their own: {each}",
@@ -192,18 +180,12 @@ impl Models {
     }
 }
 
-/// A board's name as a record has it.
-fn word(model: &str) -> String {
-    let plain = |c: char| if c.is_ascii_graphic() { c } else { '_' };
-    model.chars().map(plain).collect()
-}
-
-/// What stands for a name that nobody tells.
+/// The name of a board or a firmware that neither cell nor log names.
 const NOT_KNOWN: &str = "not known";
 
-fn of_run(job: &Job, run: &Run, models: &Models) -> Key {
+fn of_run(job: &Job, run: &LoggedRun, models: &Models) -> Key {
     let firmware = job.firmware.as_deref().or_else(|| run.firmware_version());
-    let board = job.board.as_ref().or(run.model.as_ref());
+    let board = job.board.as_deref().or(run.board());
     let known = board.map(|board| models.board(board, run));
     Key {
         board: known.unwrap_or_else(|| NOT_KNOWN.to_owned()),
@@ -211,8 +193,8 @@ fn of_run(job: &Job, run: &Run, models: &Models) -> Key {
     }
 }
 
-/// What a job is called by: its cell, or all of its runs.
-fn of_job(job: &Job, runs: &[Run], models: &Models) -> Key {
+/// Returns the name of a job, by its cell or all of its runs.
+fn of_job(job: &Job, runs: &[LoggedRun], models: &Models) -> Key {
     let own = runs.get(job.runs.clone()).unwrap_or_default();
     let keys: Vec<Key> = own.iter().map(|run| of_run(job, run, models)).collect();
     let name = |known: &Option<String>, of: fn(&Key) -> &String| {
@@ -236,28 +218,28 @@ fn of_job(job: &Job, runs: &[Run], models: &Models) -> Key {
     }
 }
 
-fn side_by_side(columns: &[(usize, String)], runs: &[Run]) -> Vec<SideBySide> {
-    let runs: Vec<&Run> = columns.iter().filter_map(|it| runs.get(it.0)).collect();
-    let mut tests: Vec<SideBySide> = Vec::new();
-    for test in runs.iter().flat_map(|run| &run.tests) {
-        let same = |it: &SideBySide| {
-            (&it.scenario, &it.method, it.helper) == (&test.scenario, &test.method, test.helper)
+fn side_by_side(columns: &[(usize, String)], runs: &[LoggedRun]) -> Vec<SideBySide> {
+    let runs: Vec<&LoggedRun> = columns.iter().filter_map(|it| runs.get(it.0)).collect();
+    let mut all: Vec<SideBySide> = Vec::new();
+    for scenario in runs.iter().flat_map(|run| &run.run.scenarios) {
+        let key = scenario.key();
+        let is_it = |it: &SideBySide| {
+            (it.scenario, it.method, it.helper) == (key.id, key.method, key.helper)
         };
-        if !tests.iter().any(same) {
-            let rows = rows(test, &runs);
-            tests.push(SideBySide {
-                scenario: test.scenario.clone(),
-                method: test.method.clone(),
-                helper: test.helper,
-                rows,
+        if !all.iter().any(is_it) {
+            all.push(SideBySide {
+                scenario: key.id,
+                method: key.method,
+                helper: key.helper,
+                rows: rows(scenario, &runs),
             });
         }
     }
-    tests.retain(|test| !test.rows.is_empty());
-    tests
+    all.retain(|scenario| !scenario.rows.is_empty());
+    all
 }
 
-/// Whether both are one CPU: by MPIDR, or by labels where one has none.
+/// Returns true if both are one CPU: by MPIDR, or by labels if one has none.
 fn is_same(one: &Cpu, other: &Cpu) -> bool {
     match (one.mpidr, other.mpidr) {
         (Some(one), Some(other)) => one == other,
@@ -265,29 +247,35 @@ fn is_same(one: &Cpu, other: &Cpu) -> bool {
     }
 }
 
-fn rows(test: &Test, runs: &[&Run]) -> Vec<Row> {
-    let of = |run: &Run| run.tests.iter().find(|it| it.is_same(test)).cloned();
-    let tests: Vec<Option<Test>> = runs.iter().map(|run| of(run)).collect();
+fn rows(scenario: &Scenario, runs: &[&LoggedRun]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
-    for (place, (run, test)) in runs.iter().zip(&tests).enumerate() {
-        for row in test.iter().flat_map(|test| &test.rows) {
-            let Some(cpu) = run.cpus.get(row.cpu) else {
+    for (place, run) in runs.iter().enumerate() {
+        let mut scenarios = run.run.scenarios.iter();
+        let Some(own) = scenarios.find(|it| it.key() == scenario.key()) else {
+            continue;
+        };
+        let columns = own.columns();
+        let cells = own
+            .rows
+            .iter()
+            .flat_map(|row| columns.iter().map(move |metric| (row, *metric)));
+        for (row, metric) in cells {
+            let Some(ticks) = own.figure(row, metric) else {
                 continue;
             };
-            for (metric, ticks) in &row.figures {
-                let same = |it: &&mut Row| it.metric == *metric && is_same(&it.cpu, cpu);
-                let shown = Some((*ticks, row.verified));
-                match rows.iter_mut().find(same) {
-                    Some(known) => known.shown[place] = shown,
-                    None => {
-                        let mut all = vec![None; runs.len()];
-                        all[place] = shown;
-                        rows.push(Row {
-                            cpu: cpu.clone(),
-                            metric: metric.clone(),
-                            shown: all,
-                        });
-                    }
+            let cpu = run.run.cpu(row.cpu);
+            let is_it = |it: &&mut Row| it.metric == metric && is_same(&it.cpu, &cpu);
+            let shown = Some((ticks, !run.is_doubtful(row)));
+            match rows.iter_mut().find(is_it) {
+                Some(known) => known.shown[place] = shown,
+                None => {
+                    let mut all = vec![None; runs.len()];
+                    all[place] = shown;
+                    rows.push(Row {
+                        cpu,
+                        metric,
+                        shown: all,
+                    });
                 }
             }
         }
@@ -296,7 +284,7 @@ fn rows(test: &Test, runs: &[&Run]) -> Vec<Row> {
     let mut order: Vec<Cpu> = Vec::new();
     for row in &rows {
         if !order.iter().any(|cpu| is_same(cpu, &row.cpu)) {
-            order.push(row.cpu.clone());
+            order.push(row.cpu);
         }
     }
     rows.sort_by_key(|row| order.iter().position(|cpu| is_same(cpu, &row.cpu)));

@@ -1,4 +1,4 @@
-//! What lab engines leave -> jobs with outcomes.
+//! Files of lab engines -> jobs with outcomes.
 
 mod agreed;
 pub mod cell;

@@ -1,13 +1,16 @@
-//! What a job comes to, by its results and by its runs.
+//! The outcome of a job, by its results and its runs.
 
 use psci_bench::model::Verdict;
+use psci_bench::model::{Scenario, Status};
+use serde::Serialize;
 
 use super::job::{Ending, Job, Results};
-use crate::report::model::{Run, Status, Test};
+use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 
-/// What a job comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The outcome of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// All is well.
     Passed,
@@ -18,8 +21,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// In a word.
-    #[must_use]
+    /// Returns the word.
     pub fn word(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -29,9 +31,8 @@ impl Outcome {
     }
 }
 
-/// What `job` comes to, and what is wrong with it.
-#[must_use]
-pub fn outcome(job: &Job, runs: &[Run]) -> (Outcome, Vec<String>) {
+/// Returns the outcome of `job`, and the reasons against a better one.
+pub fn outcome(job: &Job, runs: &[LoggedRun]) -> (Outcome, Vec<String>) {
     let mut said = Vec::new();
     if let Some(results) = &job.results {
         said.extend(of_results(results));
@@ -39,12 +40,12 @@ pub fn outcome(job: &Job, runs: &[Run]) -> (Outcome, Vec<String>) {
     let own = runs.get(job.runs.clone()).unwrap_or_default();
     said.extend(own.iter().filter_map(of_run));
     if job.deny_skipped {
-        said.extend(own.iter().filter_map(Run::denied));
+        said.extend(own.iter().filter_map(LoggedRun::denied));
     }
     let failed = !said.is_empty();
     let mut lacks = job.lacks.clone();
     lacks.extend(own.iter().filter_map(lack));
-    let is_whole = lacks.is_empty() && own.iter().all(Run::is_complete);
+    let is_whole = lacks.is_empty() && own.iter().all(LoggedRun::is_complete);
     said.extend(lacks);
     let outcome = match (is_whole, failed) {
         (false, _) => Outcome::Incomplete,
@@ -54,7 +55,7 @@ pub fn outcome(job: &Job, runs: &[Run]) -> (Outcome, Vec<String>) {
     (outcome, said)
 }
 
-/// What the engine says that is not as it should be.
+/// Returns the failures in the engine's results.
 fn of_results(results: &Results) -> Vec<String> {
     let mut said = Vec::new();
     match results.failure.as_deref() {
@@ -78,7 +79,7 @@ fn of_results(results: &Results) -> Vec<String> {
     said
 }
 
-/// The first of some names, and how many more there are.
+/// Returns the first of some names, and the number of the others.
 fn listed(names: &[&str]) -> String {
     match names.len().checked_sub(3).filter(|more| *more > 0) {
         Some(more) => format!("{} and {more} more", names[..3].join(", ")),
@@ -86,44 +87,49 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// What a run says that is not PASS: by its records where they are whole, then by
-/// its last line, and where it has none, as TFTF, by its scenarios.
-fn of_run(run: &Run) -> Option<String> {
+/// Returns the failure of a run: by its verdict, and without one, as in TFTF's logs,
+/// by its scenarios.
+fn of_run(run: &LoggedRun) -> Option<String> {
     let verdict = run.verdict();
     if verdict.is_some_and(|verdict| verdict != Verdict::Pass) {
-        return Some(run.verdict_said());
+        return Some(run.verdict_text());
     }
-    let is_bad = |test: &&Test| matches!(test.status, Status::Failed | Status::Crashed);
-    let bad = run.tests.iter().filter(is_bad);
-    let mut names: Vec<String> = bad
-        .map(|test| format!("{} {}", test.scenario.word(), test.status))
-        .collect();
-    if run.strays > 0 && run.by_records.is_none() {
+    let scenarios = &run.run.scenarios;
+    let bad = scenarios.iter().filter_map(|scenario| {
+        let word = match scenario.status {
+            Status::Failed(_) => "failed",
+            Status::Crashed => "crashed",
+            _ => return None,
+        };
+        Some(format!("{} {word}", scenario.id.tag()))
+    });
+    let mut names: Vec<String> = bad.collect();
+    if run.strays > 0 && run.run.end.is_none() {
         let strays = many(run.strays as usize, "other scenario");
         names.push(format!("{strays} failed"));
     }
     if !names.is_empty() {
-        return Some(listed(
-            &names.iter().map(String::as_str).collect::<Vec<_>>(),
-        ));
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        return Some(listed(&names));
     }
-    let is_skipped = |test: &Test| test.status == Status::Skipped;
-    let none = verdict.is_none() && !run.tests.is_empty() && run.tests.iter().all(is_skipped);
-    none.then(|| "nothing was run: all scenarios are skipped".to_owned())
+    let is_skipped = |it: &Scenario| matches!(it.status, Status::Skipped(_));
+    let is_idle = verdict.is_none() && !scenarios.is_empty() && scenarios.iter().all(is_skipped);
+    is_idle.then(|| "nothing was run: all scenarios are skipped".to_owned())
 }
 
-/// What a run that came to its end does not tell.
-fn lack(run: &Run) -> Option<String> {
+/// Returns what a run that came to its end lacks.
+fn lack(run: &LoggedRun) -> Option<String> {
     if !run.is_complete() {
         return None;
     }
-    if run.tests.is_empty() {
+    let scenarios = &run.run.scenarios;
+    if scenarios.is_empty() {
         return Some(format!("{}: there is no scenario in it", run.source.input));
     }
-    let unknown = run.tests.iter().filter(|it| it.status == Status::Unknown);
-    let names: Vec<&str> = unknown.map(|test| test.scenario.word()).collect();
-    let tell = || format!("it does not say how {} ended", listed(&names));
-    (!names.is_empty()).then(tell)
+    let unknown = scenarios.iter().filter(|it| it.status == Status::Unknown);
+    let names: Vec<&str> = unknown.map(|it| it.id.tag()).collect();
+    let text = || format!("it does not say how {} ended", listed(&names));
+    (!names.is_empty()).then(text)
 }
 
 #[cfg(test)]

@@ -1,17 +1,15 @@
-//! What lab engines give -> jobs, each with its results and the runs in its
-//! logs.
+//! Files of lab engines -> jobs, each with its results and the runs in its logs.
 //!
 //! ```text
-//! cell ─── what a cell says of itself; job: what there is of one
+//! cell ─── the mark of a cell; job: a job and its results
 //! find ─── cells and files below paths
 //! lava ─── LAVA's results, of its log or of its result YAML
 //! junit ── labgrid's, in JUnit's XML
-//! agreed ─ what the engine has measured, and what the log says
+//! agreed ─ the engine's measurements, held against the log
 //! ```
 //!
 //! A job is a cell that `cargo xtask lab` has written, with what is in its
-//! folder `results`; or one file, which says itself whose it is. What a file is
-//! goes by its name: `*.xml` is JUnit's, `result*.yaml` LAVA's results; other
+//! folder `results`; or one file. The kind of a file goes by its name: `*.xml` is JUnit's, `result*.yaml` LAVA's results; other
 //! `*.yaml`, `*.log` and `*.txt` are logs, but for the `description.yaml` that
 //! LAVA writes beside them. Further files of a cell are not read.
 //!
@@ -29,8 +27,7 @@ use super::find::{Found, named};
 use super::job::{Job, Results};
 use crate::report::analysis::merge::is_repeat;
 use crate::report::log::untrusted_text::plain;
-use crate::report::log::{Input, ReadError, read};
-use crate::report::model::Run;
+use crate::report::log::{Input, LoggedRun, ReadError, read};
 use crate::setup::plural::many;
 use crate::setup::read_file;
 
@@ -49,8 +46,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What a file of this name is; None: a log.
-    #[must_use]
+    /// Returns the kind of a file of this name; None of a log.
     pub fn of(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let (stem, ending) = name.rsplit_once('.')?;
@@ -61,10 +57,7 @@ impl Kind {
         }
     }
 
-    /// Adds what `text` says.
-    ///
-    /// # Errors
-    /// When it is no such file.
+    /// Adds the results in `text`.
     pub fn read(self, text: &[u8], results: &mut Results) -> Result<()> {
         match self {
             Self::Junit => super::junit::read(text, results),
@@ -73,11 +66,9 @@ impl Kind {
     }
 }
 
-/// Reads the jobs that were `found`, and the runs in their logs.
-///
-/// # Errors
-/// When a file that was named is none of those above.
-pub fn read_all(found: &Found) -> Result<(Vec<Job>, Vec<Run>)> {
+/// Reads the jobs that were `found`, and the runs in their logs. An error names a
+/// file of none of the kinds above.
+pub fn read_all(found: &Found) -> Result<(Vec<Job>, Vec<LoggedRun>)> {
     let (mut jobs, mut runs) = (Vec::new(), Vec::new());
     for cell in &found.cells {
         let mut job = Job::new(&cell.dir);
@@ -104,19 +95,19 @@ pub fn read_all(found: &Found) -> Result<(Vec<Job>, Vec<Run>)> {
     Ok((jobs, runs))
 }
 
-/// An error in a sentence.
+/// Returns an error as a part of a sentence.
 fn told(error: &anyhow::Error) -> String {
     plain(format!("{error:#}").trim_start())
 }
 
-/// What the files of a job have.
+/// The logs of a job.
 #[derive(Debug, Default)]
 struct Parts {
     /// The runs of each log.
-    logs: Vec<Vec<Run>>,
-    /// Why there is no run in a log.
+    logs: Vec<Vec<LoggedRun>>,
+    /// The errors of logs without a run.
     without: Vec<String>,
-    /// The logs that are an engine's.
+    /// The names of the logs that are an engine's.
     of_engine: Vec<String>,
 }
 
@@ -136,7 +127,7 @@ impl Job {
         }
     }
 
-    /// Reads whose results these are.
+    /// Reads the mark of the cell.
     fn mark(&mut self, dir: &Path) -> Result<()> {
         let path = dir.join(MARK);
         let at = || path.display().to_string();
@@ -178,7 +169,7 @@ impl Job {
         Ok(())
     }
 
-    /// Reads one of its files.
+    /// Reads a file of the job.
     fn read(&mut self, path: &Path, parts: &mut Parts) -> Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let at = || named(path);
@@ -202,7 +193,7 @@ impl Job {
         }]) {
             Ok(runs) => parts.logs.push(runs),
             // A job that failed early has none, and is not left out for that.
-            Err(error @ (ReadError::NoRun { .. } | ReadError::Empty { .. })) => {
+            Err(error @ (ReadError::NoRun(_) | ReadError::Empty { .. })) => {
                 parts.without.push(plain(&error.to_string()));
             }
             Err(error) => return Err(error.into()),
@@ -210,8 +201,8 @@ impl Job {
         Ok(())
     }
 
-    /// Gives `runs` its own, and finds what it lacks now that all is read.
-    fn close(&mut self, parts: Parts, runs: &mut Vec<Run>) {
+    /// Moves the job's runs to `runs`, and finds what the job lacks.
+    fn close(&mut self, parts: Parts, runs: &mut Vec<LoggedRun>) {
         let from = runs.len();
         for log in parts.logs {
             let before = runs.len();
@@ -240,7 +231,7 @@ impl Job {
         // Lines without records tell of the CPUs that have figures.
         let own = runs.get(from..).unwrap_or_default().iter();
         let own = own.filter(|run| run.integrity.records.is_some());
-        let counts = own.map(|run| run.cpus.len() as u64);
+        let counts = own.map(|run| run.run.cpus.len() as u64);
         for count in counts.filter(|count| self.cpus.is_some_and(|cpus| cpus != *count)) {
             self.lacks.push(format!(
                 "the log is of another job: of {}, and the cell has {}",

@@ -1,320 +1,246 @@
-//! One run in the making: records and lines go in, a [`Run`] comes out.
+//! One run in the making: records and lines go in, a [`LoggedRun`] comes out.
 
-use std::collections::HashMap;
-
+use psci_bench::board::CPU_MAX;
+use psci_bench::model::{Cpu, Run, Status};
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::record::parse::Record;
+use psci_bench::record::{Record, RunBuilder};
+use psci_bench::spec::words::Word as _;
 
-use super::derive;
-use super::fields::Gathered;
-use super::ledger::Ledger;
-use super::plain_line::{self, RtInstr, Said};
+use super::closing::Closing;
+use super::ledger::{Claim, Ledger};
+use super::logged_run::{LoggedRun, Stage};
+use super::plain_line::{PlainLine, RtInstr};
 use super::untrusted_text::plain;
-use super::unverified::{self, Told};
-use crate::report::model::{
-    ByRecords, Closing, Facts, Integrity, Records, Row, Run, Source, Stage, Status, Term,
-};
+use super::unverified::{self, LineScenario};
 
-/// The most scenarios that are taken from lines without a checksum: more are
-/// not of this world.
-const TOLD_MAX: usize = 256;
+/// More bins than a spread has.
+const BINS_MAX: usize = 1 << 12;
 
-/// What was heard of a run so far.
-#[derive(Debug, Default)]
-pub(super) struct Builder {
+/// The most unknown scenarios that are named.
+const UNKNOWN_MAX: usize = 64;
+
+/// The parts of a run that were read so far.
+#[derive(Default)]
+pub(super) struct LoggedRunBuilder {
     pub(super) ledger: Ledger,
-    gathered: Gathered,
-    firmware: Vec<Stage>,
-    frame: bool,
-    payload: Option<String>,
-    board: Option<String>,
-    el: Option<u8>,
-    told: Vec<Told>,
-    /// Which of `told` findings belong to.
-    telling: Option<usize>,
-    /// The label of the CPU that stayed awake in what they are of.
-    helper: Option<String>,
-    /// How many others failed, that are not known here.
-    strays: u32,
-    /// Whether the line before was a finding, which may go on.
-    in_finding: bool,
-    farewell: bool,
-    closing: Option<Closing>,
-    broken_closing: Option<String>,
-    rt_instr: u32,
-    /// First and last line, and bytes.
-    lines: Option<(u64, u64)>,
-    bytes: (u64, u64),
+    records: RunBuilder,
+    /// All but the run itself.
+    logged: LoggedRun,
+    has_frame: bool,
+    scenarios: Vec<LineScenario>,
+    /// The place in `scenarios` of the one that lines belong to.
+    current: Option<usize>,
 }
 
-impl Builder {
-    /// Whether there is more than firmware.
+impl LoggedRunBuilder {
+    /// Returns true if there is more than firmware.
     pub(super) fn is_begun(&self) -> bool {
-        self.frame || self.payload.is_some() || self.has_results() || self.closing.is_some()
+        self.has_frame || self.logged.header.version.is_some() || self.has_results()
     }
 
     fn has_results(&self) -> bool {
-        !self.told.is_empty() || !self.ledger.is_empty()
+        let has_lines = !self.scenarios.is_empty() || self.logged.integrity.rt_instr > 0;
+        has_lines || !self.ledger.is_empty() || self.is_closed()
     }
 
-    /// The last firmware stage that spoke, where nothing else did.
+    /// Returns the last stage of the firmware that has a line.
     pub(super) fn firmware(&self) -> Option<&Stage> {
-        self.firmware.last()
+        self.logged.firmware.last()
     }
 
-    /// Whether the run is over, so that a record is another's.
+    /// Returns true behind the last line: a record is another run's.
     pub(super) fn is_closed(&self) -> bool {
-        self.closing.is_some()
+        self.logged.closing.is_some()
     }
 
-    /// Whether `said` can only be of the next run.
-    pub(super) fn is_over_at(&self, said: &Said<'_>) -> bool {
-        let closed = self.closing.is_some();
-        let reported = closed || !self.ledger.is_empty();
-        match said {
-            Said::Version { .. } => self.is_begun(),
-            Said::Frame => self.frame || self.payload.is_some() || self.has_results() || closed,
-            Said::Payload(_) => self.payload.is_some() || self.has_results() || closed,
-            Said::Begin { name, warm } => {
-                let again = |told: &Told| told.is(name, *warm);
-                reported || self.told.iter().any(again)
-            }
-            Said::RtInstr(_) => reported,
-            Said::Closing(..) => closed,
+    /// Returns true if `line` can only be of the next run.
+    pub(super) fn is_over_at(&self, line: &PlainLine<'_>) -> bool {
+        let is_ended = self.is_closed() || self.ledger.is_ended();
+        let has_payload = self.logged.header.version.is_some();
+        match line {
+            PlainLine::Version { .. } => self.is_begun(),
+            PlainLine::Frame => self.is_begun(),
+            PlainLine::Payload(_) => has_payload || self.has_results(),
+            PlainLine::Begin(Some(it)) => is_ended || self.place_of(*it).is_some(),
+            PlainLine::Begin(None) | PlainLine::RtInstr(_) => is_ended,
+            PlainLine::Closing(..) => self.is_closed(),
             _ => false,
         }
     }
 
-    /// Something of the run is on this line.
-    pub(super) fn at(&mut self, line: u64, from: u64, to: u64) {
-        match &mut self.lines {
-            Some(lines) => lines.1 = line,
-            None => {
-                self.lines = Some((line, line));
-                self.bytes.0 = from;
-            }
+    fn place_of(&self, (id, method): (ScenarioId, Method)) -> Option<usize> {
+        let is_it = |it: &LineScenario| (it.id, it.method) == (id, method);
+        self.scenarios.iter().position(is_it)
+    }
+
+    /// Extends the run's place in the input by a line.
+    pub(super) fn extend(&mut self, line: u64, bytes: (u64, u64)) {
+        let source = &mut self.logged.source;
+        if source.lines.0 == 0 {
+            source.lines.0 = line;
+            source.bytes.0 = bytes.0;
         }
-        self.bytes.1 = to;
+        source.lines.1 = line;
+        source.bytes.1 = bytes.1;
     }
 
-    /// Takes in a record that is new.
-    pub(super) fn record(&mut self, record: &Record<'_>) {
-        if !self.gathered.record(record) {
-            self.ledger.counts.malformed += 1;
+    /// Adds a sound record, which is None if this version cannot read it.
+    pub(super) fn record(&mut self, claim: &Claim<'_>, record: Option<Record>) {
+        let is_entered = self.ledger.enter(claim);
+        match record.filter(|it| is_entered && is_possible(it)) {
+            Some(record) => self.records.add(record),
+            None => self.ledger.counts.malformed += 1,
         }
     }
 
-    /// A line that is no part of the run: a finding does not go on behind it.
-    pub(super) fn interrupted(&mut self) {
-        self.in_finding = false;
-    }
-
-    /// Takes in a line; whether there was anything in it.
-    pub(super) fn said(&mut self, said: Said<'_>) -> bool {
-        let was_finding = std::mem::take(&mut self.in_finding);
-        match said {
-            Said::Version { stage, version } => {
+    /// Adds a line; false if the run has no use for it.
+    pub(super) fn line(&mut self, line: PlainLine<'_>) -> bool {
+        let logged = &mut self.logged;
+        match line {
+            PlainLine::Version { stage, version } => {
+                let is_again = |it: &Stage| it.name == stage && it.version.is_some();
                 // The firmware began anew before it came to the payload.
-                if self
-                    .firmware
-                    .iter()
-                    .any(|s| s.name == stage && s.version.is_some())
-                {
-                    self.firmware.clear();
+                if logged.firmware.iter().any(is_again) {
+                    logged.firmware.clear();
                 }
                 self.stage(stage).version = Some(plain(version));
             }
-            Said::Built { stage, built } => self.stage(stage).built = Some(plain(built)),
-            Said::Frame => self.frame = true,
-            Said::RunningAt(el) => self.el = Some(el),
-            Said::Payload(version) => self.payload = Some(plain(version)),
-            Said::Board(board) => self.board = Some(plain(board)),
-            Said::Begin { name, warm } => {
-                self.helper = None;
-                self.telling = plain_line::scenario(name).map(|id| {
-                    let method = if warm { Method::Warm } else { Method::Tftf };
-                    self.tell(Term::Known(id), method)
-                });
+            PlainLine::Built { stage, built } => self.stage(stage).built = Some(plain(built)),
+            PlainLine::Frame => self.has_frame = true,
+            PlainLine::RunningAt(level) => logged.header.exception_level = Some(level),
+            PlainLine::Payload(version) => logged.header.version = Some(plain(version)),
+            PlainLine::Board(board) => logged.header.board = Some(plain(board)),
+            PlainLine::Begin(scenario) => {
+                self.current = scenario.map(|it| self.begin(it));
             }
-            Said::RtInstr(row) => self.rt_instr(&row),
-            Said::Complete(status) => match self.telling.and_then(|at| self.told.get_mut(at)) {
-                // A line that was lost may have begun another one.
-                Some(told) if matches!(told.status, Status::Failed | Status::Crashed) => {}
-                Some(told) => told.status = status,
-                None if matches!(status, Status::Failed | Status::Crashed) => self.strays += 1,
-                None => return false,
-            },
-            Said::Table(helper) => {
-                self.helper = helper.map(plain);
-                return false;
+            PlainLine::RtInstr(line) => self.rt_instr(&line),
+            PlainLine::Complete(status) => return self.complete(status),
+            PlainLine::Farewell => logged.integrity.farewell = true,
+            PlainLine::Closing(verdict, line) => {
+                let line = plain(line);
+                logged.closing = Some(Closing { verdict, line });
+                logged.broken_closing = None;
             }
-            Said::Finding(text) => match self.telling.and_then(|at| self.told.get_mut(at)) {
-                Some(told) => {
-                    told.findings.push((self.helper.clone(), plain(text)));
-                    self.in_finding = true;
-                }
-                None => return false,
-            },
-            Said::Indented(text) => {
-                let told = self.telling.and_then(|at| self.told.get_mut(at));
-                let finding = told.and_then(|told| told.findings.last_mut());
-                let Some((_, finding)) = finding.filter(|_| was_finding) else {
-                    return false;
-                };
-                finding.push(' ');
-                finding.push_str(&plain(text));
-                self.in_finding = true;
-            }
-            Said::Farewell => self.farewell = true,
-            Said::Closing(verdict, line) => {
-                self.closing = Some(Closing {
-                    verdict,
-                    line: plain(line),
-                });
-                self.broken_closing = None;
-            }
-            Said::Broken(line) => self.broken_closing = Some(plain(line)),
-            Said::Nothing => return false,
+            PlainLine::Broken(line) => logged.broken_closing = Some(plain(line)),
+            PlainLine::Other => return false,
         }
         true
     }
 
     fn stage(&mut self, name: &str) -> &mut Stage {
-        let found = self.firmware.iter().position(|stage| stage.name == name);
+        let stages = &mut self.logged.firmware;
+        let found = stages.iter().position(|stage| stage.name == name);
         let index = found.unwrap_or_else(|| {
-            self.firmware.push(Stage {
+            stages.push(Stage {
                 name: name.to_owned(),
                 ..Stage::default()
             });
-            self.firmware.len() - 1
+            stages.len() - 1
         });
-        &mut self.firmware[index]
+        &mut stages[index]
     }
 
-    fn tell(&mut self, scenario: Term<ScenarioId>, method: Method) -> usize {
-        let method = Term::Known(method);
-        let same = |told: &Told| told.scenario == scenario && told.method == method;
-        if let Some(index) = self.told.iter().position(same) {
-            return index;
-        }
-        if self.told.len() == TOLD_MAX {
-            return TOLD_MAX;
-        }
-        self.told.push(Told {
-            scenario,
-            method,
-            status: Status::Unknown,
-            rows: Vec::new(),
-            findings: Vec::new(),
-        });
-        self.told.len() - 1
+    fn begin(&mut self, scenario: (ScenarioId, Method)) -> usize {
+        self.place_of(scenario).unwrap_or_else(|| {
+            let (id, method) = scenario;
+            self.scenarios.push(LineScenario::new(id, method));
+            self.scenarios.len() - 1
+        })
     }
 
-    fn rt_instr(&mut self, row: &RtInstr<'_>) {
-        self.rt_instr = self.rt_instr.saturating_add(1);
-        let at = self.tell(Term::of(row.tag), Method::Tftf);
-        if let Some(told) = self.told.get_mut(at) {
-            told.line(row);
+    fn rt_instr(&mut self, line: &RtInstr<'_>) {
+        let integrity = &mut self.logged.integrity;
+        integrity.rt_instr = integrity.rt_instr.saturating_add(1);
+        if let Some(id) = ScenarioId::from_word(line.tag) {
+            let place = self.begin((id, Method::Tftf));
+            self.scenarios[place].add(line);
+        } else if integrity.unknown.len() < UNKNOWN_MAX {
+            *integrity.unknown.entry(line.tag.to_owned()).or_default() += 1;
         }
     }
 
-    /// The run.
-    pub(super) fn finish(mut self, input: &str, place: u32) -> Run {
+    fn complete(&mut self, status: Status) -> bool {
+        let is_bad = |status| matches!(status, Status::Failed(_) | Status::Crashed);
+        match self.current.and_then(|at| self.scenarios.get_mut(at)) {
+            // A line that was lost may have begun another one.
+            Some(scenario) if is_bad(scenario.status) => {}
+            Some(scenario) => scenario.status = status,
+            None if is_bad(status) => self.logged.strays += 1,
+            None => return false,
+        }
+        true
+    }
+
+    /// Returns the run.
+    pub(super) fn finish(mut self, input: &str, place: u32) -> LoggedRun {
         let has_records = !self.ledger.is_empty();
-        let mut gathered = self.gathered;
-        let records = has_records.then(|| Records {
-            format: gathered.format,
-            ..self.ledger.finish()
-        });
-        let mut run = Run {
-            source: Source {
-                input: input.to_owned(),
-                place,
-                lines: self.lines.unwrap_or_default(),
-                bytes: self.bytes,
-            },
-            version: gathered.version.take().or(self.payload),
-            model: model(gathered.model.take(), self.board),
-            labels: gathered.labels.take(),
-            facts: Facts {
-                el: gathered.facts.el.or(self.el),
-                ..std::mem::take(&mut gathered.facts)
-            },
-            plan: std::mem::take(&mut gathered.plan),
-            firmware: self.firmware,
-            cpus: gathered.take_cpus(),
-            tests: Vec::new(),
-            integrity: Integrity {
-                records,
-                farewell: self.farewell,
-                rt_instr: self.rt_instr,
-                ..Integrity::default()
-            },
-            closing: self.closing,
-            broken_closing: self.broken_closing,
-            by_records: None,
-            strays: self.strays,
-            others: std::mem::take(&mut gathered.others),
-        };
-        tests(&mut run, gathered);
-        unverified::settle(&mut self.told, has_records, &mut run.integrity);
-        if !has_records {
-            unverified::cpus_of_rows(&mut run, &self.told);
-        }
-        for told in self.told {
-            unverified::tell(&mut run, told);
-        }
-        for test in &mut run.tests {
-            test.rows.sort_by_key(|row| row.cpu);
-        }
-        let rows = run.tests.iter().flat_map(|test| &test.rows);
-        let unverified = rows.filter(|row| !row.verified && !row.figures.is_empty());
-        run.integrity.unverified_rows = u32::try_from(unverified.count()).unwrap_or(u32::MAX);
-        run.by_records = ByRecords::of(&run);
-        run
-    }
-}
-
-/// The record's word for the board has lost its blanks; the header's line has
-/// them, and no checksum: it is believed where it is the same otherwise.
-fn model(word: Option<String>, line: Option<String>) -> Option<String> {
-    let plain = |c: char| {
-        if c.is_ascii_graphic() && c != '@' {
-            c
+        let mut logged = self.logged;
+        logged.source.input = input.to_owned();
+        logged.source.place = place;
+        logged.integrity.records = has_records.then(|| self.ledger.finish());
+        logged.run = self.records.run();
+        let integrity = &mut logged.integrity;
+        unverified::settle(&mut self.scenarios, integrity);
+        if has_records {
+            let lost = complete_cpus(&mut logged.run);
+            unverified::label_lost_cpus(&mut logged.run, &lost, &self.scenarios);
+            integrity.guessed_cpus = lost.len() as u32;
         } else {
-            '_'
+            unverified::add_cpus(&mut logged.run, &self.scenarios);
         }
-    };
-    match (word, line) {
-        (Some(word), Some(line)) => {
-            let same = line.chars().map(plain).eq(word.chars());
-            Some(if same { line } else { word })
+        for row in logged.run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
+            // A second copy fills gaps in the end.
+            row.samples.sort_by_key(|sample| sample.place);
         }
-        (word, line) => word.or(line),
+        for scenario in &self.scenarios {
+            unverified::apply(&mut logged, scenario);
+        }
+        logged.integrity.unverified_rows = unverified_rows(&logged);
+        logged
     }
 }
 
-/// The tests that records tell of.
-fn tests(run: &mut Run, mut gathered: Gathered) {
-    gathered.tests.sort_by_key(|it| it.seq);
-    let cpus = run.cpus.iter().enumerate();
-    let cpus: HashMap<Option<u64>, usize> = cpus.map(|it| (it.1.mpidr, it.0)).collect();
-    for mut gathering in gathered.tests {
-        gathering.settle();
-        let mut test = gathering.test;
-        for parts in gathering.rows {
-            // Every CPU that has a row is among them.
-            let cpu = cpus.get(&Some(parts.mpidr));
-            let helper = test.helper;
-            test.rows.extend(cpu.map(|cpu| Row {
-                cpu: *cpu,
-                helper: parts.row.helper.or(helper),
-                ..parts.row
-            }));
-        }
-        let cpu = |mpidr| cpus.get(&Some(mpidr)).copied();
-        test.points = gathering.points.settle(cpu);
-        run.integrity.derived_rows += derive::figures(&mut test);
-        run.tests.push(test);
+/// Returns true if a record's CPUs have indices that a board has, and a spread bins
+/// that one has: the memory that a log takes is bounded.
+fn is_possible(record: &Record) -> bool {
+    let (helper, cpu) = match record {
+        Record::Cpu(cpu, _) | Record::Identity(cpu, _) => (None, *cpu),
+        Record::Scenario(scenario) => (scenario.helper, 0),
+        Record::Row(key, row) => (key.helper.max(row.helper), row.cpu),
+        Record::Statistics(key, cpu, _)
+        | Record::Shown(key, cpu, _)
+        | Record::Sample(key, cpu, _) => (key.helper, *cpu),
+        Record::Point(key, _, point) => (key.helper, point.cpu),
+        Record::Spread(_, _, spread) if usize::from(spread.first) > BINS_MAX => return false,
+        Record::Spread(key, ..) => (key.helper, 0),
+        Record::Finding(key, _) => (key.helper, 0),
+        Record::Run(_) | Record::Facts(_) | Record::Plan(_) | Record::End(_) => (None, 0),
+    };
+    usize::from(cpu.max(helper.unwrap_or(0))) < CPU_MAX
+}
+
+/// Adds a CPU for each index that a row, a point or a helper has; returns the
+/// indices of those without a record.
+fn complete_cpus(run: &mut Run) -> Vec<u16> {
+    let mut last = None;
+    for scenario in &run.scenarios {
+        let rows = scenario.rows.iter();
+        let rows = rows.flat_map(|row| [Some(row.cpu), row.helper]);
+        let points = scenario.points.iter().map(|point| Some(point.cpu));
+        last = last
+            .max(scenario.helper)
+            .max(rows.chain(points).max().flatten());
     }
+    let count = last.map_or(0, |last| usize::from(last) + 1);
+    if run.cpus.len() < count {
+        run.cpus.resize(count, Cpu::default());
+    }
+    let cpus = (0u16..).zip(&run.cpus);
+    let lost = cpus.filter(|(_, cpu)| cpu.mpidr.is_none());
+    lost.map(|(index, _)| index).collect()
+}
+
+fn unverified_rows(logged: &LoggedRun) -> u32 {
+    let rows = logged.run.scenarios.iter().flat_map(|it| &it.rows);
+    rows.filter(|row| logged.is_doubtful(row)).count() as u32
 }

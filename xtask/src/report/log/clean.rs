@@ -1,30 +1,30 @@
-//! A line as the UART sent it: without what terminals and labs put around it.
+//! A line as the UART sent it: without additions of terminals and labs.
 //!
 //! Each line is looked at by itself, as one log may have come by several ways:
 //! * LAVA's log of YAML: `- {"dt": "...", "lvl": "target", "msg": "..."}`;
-//!   what is not the target's is left out;
+//!   other entries than the target's are left out;
 //! * escape sequences of colours and cursors, NUL, BEL, XON and XOFF; a
 //!   backspace takes the character before it;
 //! * time stamps in front, in brackets or not, also several.
 
 use memchr::{memchr, memchr3};
 
-/// Where a line is made anew, if it has to be.
+use super::lava_log::LavaEntry;
+
+/// The buffers in which a line is made anew, if it has additions.
 #[derive(Debug, Default)]
 pub(super) struct Cleaner {
-    unescaped: Vec<u8>,
+    unescaped: String,
     plain: Vec<u8>,
 }
 
 impl Cleaner {
-    /// What `line` was; empty where it was nothing of the target's.
+    /// Returns the line that the target sent; empty if it sent none.
     pub(super) fn clean<'c>(&'c mut self, line: &'c [u8]) -> &'c [u8] {
         let mut rest = line;
-        if let Some(entry) = super::lava_log::entry(rest) {
-            let Some(text) = entry else { return &[] };
-            self.unescaped.clear();
-            super::lava_log::unescape(text, &mut self.unescaped);
-            rest = self.unescaped.trim_ascii_end();
+        if let Some(entry) = LavaEntry::text_in(rest).and_then(LavaEntry::parse) {
+            self.unescaped = entry.into_target_text();
+            rest = self.unescaped.as_bytes().trim_ascii_end();
         }
         if has_control(rest) {
             self.plain.clear();
@@ -60,8 +60,8 @@ fn without_control(line: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The length of the escape sequence behind an ESC (ECMA-48, section 5.4). One
-/// that is not of a known form is the ESC alone: what follows may be text.
+/// Returns the length of the escape sequence behind an ESC (ECMA-48, section 5.4).
+/// One of an unknown form is the ESC alone: text may follow.
 fn escape(after: &[u8]) -> usize {
     match after.first() {
         // CSI: parameters, then one final byte.
@@ -85,7 +85,7 @@ fn escape(after: &[u8]) -> usize {
     }
 }
 
-/// `line` without the time stamps in front of it.
+/// Returns `line` without the time stamps in front of it.
 fn without_stamps(line: &[u8]) -> &[u8] {
     let mut rest = line;
     loop {
@@ -103,7 +103,8 @@ fn without_stamps(line: &[u8]) -> &[u8] {
     }
 }
 
-/// `[...]` that holds a time: digits and what parts them, a `:` or a `.`.
+/// Returns the length of `[...]` with a time: digits, their separators, a `:` or a
+/// `.`.
 fn bracketed(line: &[u8]) -> Option<usize> {
     let close = memchr(b']', line.get(..48.min(line.len()))?)?;
     let inner = line.get(1..close)?;
@@ -115,14 +116,14 @@ fn bracketed(line: &[u8]) -> Option<usize> {
     (weekday && has(b":.") && inner.iter().any(u8::is_ascii_digit)).then_some(close + 1)
 }
 
-/// The name of a day or month.
+/// Returns true for the name of a day or month.
 fn is_name(word: &[u8]) -> bool {
     const NAMES: &[u8] =
         b"Mon Tue Wed Thu Fri Sat Sun Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec";
     word.len() == 3 && NAMES.chunks(4).any(|name| name.starts_with(word))
 }
 
-/// `Jan  2 10:11:12`.
+/// Returns the length of `Jan  2 10:11:12`.
 fn month(line: &[u8]) -> Option<usize> {
     let (name, day) = line.split_at_checked(4)?;
     if name.get(3) != Some(&b' ') || !is_name(&name[..3]) {
@@ -133,8 +134,8 @@ fn month(line: &[u8]) -> Option<usize> {
     is_day.then(|| Some(7 + clock(time)?))?
 }
 
-/// `2026-01-02 10:11:12.345`, also with a `T`, a zone, or without the date;
-/// behind it a blank, a `>`, a `:` or a tab.
+/// Returns the length of `2026-01-02 10:11:12.345`, also with a `T`, a zone, or
+/// without the date; behind it a blank, a `>`, a `:` or a tab.
 fn clock(line: &[u8]) -> Option<usize> {
     let mut at = shape(line, b"dddd-dd-dd").unwrap_or(0);
     if at > 0 {
@@ -162,7 +163,8 @@ fn clock(line: &[u8]) -> Option<usize> {
     }
 }
 
-/// `1767348672.123456`: seconds with a fraction of three digits or more.
+/// Returns the length of `1767348672.123456`: seconds with a fraction of three
+/// digits or more.
 fn seconds(line: &[u8]) -> Option<usize> {
     let whole = digits(line);
     let fraction = line.get(whole..)?.strip_prefix(b".")?;
@@ -176,7 +178,7 @@ fn digits(text: &[u8]) -> usize {
     text.iter().take_while(|b| b.is_ascii_digit()).count()
 }
 
-/// The length of `form` if `text` begins so; a `d` there is a digit.
+/// Returns the length of `form` if `text` begins so; a `d` there is a digit.
 fn shape(text: &[u8], form: &[u8]) -> Option<usize> {
     let text = text.get(..form.len())?;
     let fits = |(have, want): (&u8, &u8)| match want {
@@ -191,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_terminals_add() {
+    fn additions_of_terminals_are_removed() {
         for (line, text) in [
             ("@PB 0001 x", "@PB 0001 x"),
             ("[2026-01-02 10:11:12.345] @PB", "@PB"),

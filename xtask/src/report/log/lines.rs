@@ -4,19 +4,19 @@ use std::io::{self, Read};
 
 use memchr::memchr2;
 
-/// The longest line that is kept together; what is longer comes in pieces.
+/// The longest line that is kept together; a longer one comes in pieces.
 const LINE_MAX: usize = 1 << 16;
-/// How much is read at a time.
+/// The number of bytes that are read at a time.
 const CHUNK: usize = 1 << 18;
 
 /// A line without its end, which may be CR, LF, or any row of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::report) struct Line<'b> {
-    /// Its number, from 1, as editors count: by line feeds.
+    /// The number, from 1, as editors count: by line feeds.
     pub(in crate::report) number: u64,
-    /// Where its first byte is in the log.
+    /// The place of its first byte in the log.
     pub(in crate::report) offset: u64,
-    /// Its bytes.
+    /// The bytes.
     pub(in crate::report) bytes: &'b [u8],
 }
 
@@ -27,10 +27,10 @@ pub(in crate::report) struct Lines<R> {
     /// The part of `buffer` that is not given out yet.
     start: usize,
     end: usize,
-    /// Number and offset of what is at `start`.
+    /// Number and offset of the byte at `start`.
     number: u64,
     offset: u64,
-    /// Whether nothing of the line with `number` was given out.
+    /// True if nothing of the line with `number` was given out.
     is_at_start: bool,
 }
 
@@ -47,17 +47,17 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// How many bytes were given out.
+    /// Returns the number of bytes that were given out.
     pub(in crate::report) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// How many lines were begun.
+    /// Returns the number of lines that were begun.
     pub(in crate::report) fn count(&self) -> u64 {
         self.number - u64::from(self.is_at_start)
     }
 
-    /// The next line; None at the end.
+    /// Returns the next line; None at the end.
     pub(in crate::report) fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         let mut searched = 0;
         let (len, ended) = loop {
@@ -91,7 +91,7 @@ impl<R: Read> Lines<R> {
         }))
     }
 
-    /// Reads more behind what there is.
+    /// Reads more bytes behind those in the buffer.
     fn fill(&mut self) -> io::Result<usize> {
         self.buffer.copy_within(self.start..self.end, 0);
         self.end -= self.start;
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_line_end() {
+    fn lines_end_by_any_mixture_of_cr_and_lf() {
         let log = b"a\nbb\r\nc\r\r\nd\re\n\rf";
         let expected: Vec<(u64, u64, Vec<u8>)> = vec![
             (1, 0, b"a".to_vec()),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_comes_in_pieces() {
+    fn endless_line_comes_in_pieces() {
         let log = vec![b'x'; 3 * LINE_MAX + 7];
         let pieces: Vec<_> = all(Lines::of(&log[..]));
         assert_eq!(pieces.len(), 4);

@@ -1,26 +1,29 @@
-//! Text of a UART, or tables -> runs.
+//! Text of a UART, or published tables -> runs.
 
 mod builder;
 mod clean;
-mod derive;
-#[cfg(test)]
-mod drops;
-mod fields;
-#[cfg(test)]
-mod helper;
-mod lava_log;
+mod closing;
+mod error;
+mod integrity;
+pub(in crate::report) mod lava_log;
 mod ledger;
 pub(crate) mod lines;
-mod mend;
-mod piece;
+pub mod logged_run;
+#[cfg(test)]
+#[path = "../../../tests/support/made_up_run.rs"]
+pub(crate) mod made_up_run;
 mod plain_line;
 mod reader;
-#[cfg(test)]
-mod suffered;
+mod reason;
 pub mod tables;
 #[cfg(test)]
 mod tests;
 pub(crate) mod untrusted_text;
 mod unverified;
 
-pub use self::reader::{Input, ReadError, read, read_bytes};
+pub use self::closing::Closing;
+pub use self::error::ReadError;
+pub use self::integrity::{Integrity, Missing, Records};
+pub use self::logged_run::{HeaderLines, LoggedRun, Source, Stage};
+pub use self::reader::{Input, read, read_bytes};
+pub use self::reason::{reason_text, reason_word};

@@ -4,132 +4,121 @@ use std::str;
 
 use psci_bench::model as verdict;
 use psci_bench::model::Verdict;
-use psci_bench::plan::ScenarioId;
+use psci_bench::model::{Failure, Skip, Status};
+use psci_bench::plan::{Method, ScenarioId};
 
-use crate::report::model::Status;
-
-/// What a line says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Said<'l> {
-    /// A stage of the firmware and its version.
+/// A line without a checksum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PlainLine<'l> {
+    /// The version of a stage of the firmware.
     Version { stage: &'l str, version: &'l str },
-    /// A stage of the firmware and when it was built.
+    /// The build of a stage of the firmware.
     Built { stage: &'l str, built: &'l str },
-    /// The frame begins.
+    /// The begin of the frame.
     Frame,
-    /// The exception level that the frame names.
+    /// The exception level in the frame.
     RunningAt(u8),
     /// The payload's first line of its own, with its version.
     Payload(&'l str),
-    /// The board's name, as the header has it.
+    /// The board's name in the header.
     Board(&'l str),
-    /// A scenario begins; whether it is one of the warm method.
-    Begin { name: &'l str, warm: bool },
+    /// The begin of a scenario; None for one that is unknown here.
+    Begin(Option<(ScenarioId, Method)>),
     /// The figures of a CPU.
     RtInstr(RtInstr<'l>),
-    /// A scenario ends.
+    /// The end of a scenario.
     Complete(Status),
-    /// A table's title, with the label of the CPU that stayed awake, if it names
-    /// one.
-    Table(Option<&'l str>),
-    /// A finding of the payload's, or a line that it goes on in.
-    Finding(&'l str),
-    /// A line that begins with two blanks, and may go on with a finding.
-    Indented(&'l str),
-    /// The frame ends.
+    /// The end of the frame.
     Farewell,
     /// The last line.
     Closing(Verdict, &'l str),
-    /// The beginning of a last line, or one that has suffered.
+    /// The beginning of a last line, or a damaged one.
     Broken(&'l str),
-    /// Nothing that is of use here.
-    Nothing,
+    /// Any other line.
+    Other,
 }
 
 /// An `<RT_INSTR:...>` line, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RtInstr<'l> {
     pub(super) tag: &'l str,
-    pub(super) cluster: u32,
-    pub(super) core: u32,
+    pub(super) cluster: u16,
+    pub(super) core: u16,
     /// Powerdown, wakeup and cache flush; of PSCI_VERSION the latency alone.
     pub(super) values: [Option<u64>; 3],
 }
 
-/// What stands before a scenario's name that is measured with CPUs kept on.
+/// The text after a scenario's name that is measured with CPUs kept on.
 const WARM: &str = ", CPUs kept on between samples";
 
-/// What `line` says; it is clean, and no record.
-pub(super) fn read(line: &[u8]) -> Said<'_> {
+/// Parses a clean line that is no record.
+pub(super) fn parse(line: &[u8]) -> PlainLine<'_> {
     let Ok(line) = str::from_utf8(line) else {
-        return Said::Nothing;
+        return PlainLine::Other;
     };
     let whole = line.trim_end();
     if let Some(at) = whole.find("<RT_INSTR:") {
         let row = whole.get(at..).and_then(rt_instr);
-        return row.map_or(Said::Nothing, Said::RtInstr);
+        return row.map_or(PlainLine::Other, PlainLine::RtInstr);
     }
     if let Some(verdict) = verdict::parse_line(whole.as_bytes()) {
-        return Said::Closing(verdict, whole);
+        return PlainLine::Closing(verdict, whole);
     }
     if whole.starts_with(verdict::PREFIX) {
-        return Said::Broken(whole);
+        return PlainLine::Broken(whole);
     }
     if let Some(rest) = whole.strip_prefix("  ") {
-        if let Some(result) = rest.strip_prefix("TEST COMPLETE") {
-            let status = Status::of(result.trim_start());
-            return Said::Complete(status);
-        }
-        if let Some(board) = field(rest, "Board") {
-            return Said::Board(board);
-        }
-        return Said::Indented(rest.trim_start());
-    }
-    if let Some(title) = whole.strip_prefix(".. table:: ") {
-        return Said::Table(helper(title));
-    }
-    if let Some(rest) = whole.strip_prefix("* ") {
-        return Said::Finding(rest);
+        let board = || field(rest, "Board").map_or(PlainLine::Other, PlainLine::Board);
+        let result = rest.strip_prefix("TEST COMPLETE");
+        return result.map_or_else(board, |it| PlainLine::Complete(status(it.trim_start())));
     }
     if let Some(rest) = whole.strip_prefix("psci-bench ") {
         let is_version = rest.starts_with(|c: char| c.is_ascii_digit()) && !rest.contains(' ');
         return if is_version {
-            Said::Payload(rest)
+            PlainLine::Payload(rest)
         } else {
-            Said::Nothing
+            PlainLine::Other
         };
     }
+    let scenario = |name, method| {
+        let found = ScenarioId::ALL.into_iter().find(|id| id.name() == name);
+        PlainLine::Begin(found.map(|id| (id, method)))
+    };
     if let Some(rest) = whole.strip_prefix("> Executing '") {
-        let name = rest.strip_suffix('\'').unwrap_or(rest);
-        return Said::Begin { name, warm: false };
+        return scenario(rest.strip_suffix('\'').unwrap_or(rest), Method::Tftf);
     }
     if let Some(name) = whole.strip_suffix(WARM) {
-        return Said::Begin { name, warm: true };
+        return scenario(name, Method::Warm);
     }
     match whole.strip_prefix("NOTICE:") {
         Some(rest) => notice(rest.trim_start()),
-        None => Said::Nothing,
+        None => PlainLine::Other,
     }
 }
 
-/// The label of the CPU that a table's title says the others were woken by.
-fn helper(title: &str) -> Option<&str> {
-    let (_, rest) = title.split_once(", woken by CPU ")?;
-    rest.split([' ', ':', ',']).next()
+/// Returns the status of TFTF's word.
+fn status(word: &str) -> Status {
+    match word {
+        "Passed" => Status::Passed,
+        "Skipped" => Status::Skipped(Skip::NotStated),
+        "Failed" => Status::Failed(Failure::NotStated),
+        "Crashed" => Status::Crashed,
+        _ => Status::Unknown,
+    }
 }
 
-fn notice(text: &str) -> Said<'_> {
+fn notice(text: &str) -> PlainLine<'_> {
     if text == "Booting trusted firmware test framework" {
-        return Said::Frame;
+        return PlainLine::Frame;
     }
     if text == "Exiting tests." {
-        return Said::Farewell;
+        return PlainLine::Farewell;
     }
     if let Some(level) = text.strip_prefix("Running at NS-EL") {
-        return level.parse().map_or(Said::Nothing, Said::RunningAt);
+        return level.parse().map_or(PlainLine::Other, PlainLine::RunningAt);
     }
     let Some((stage, said)) = text.split_once(": ") else {
-        return Said::Nothing;
+        return PlainLine::Other;
     };
     let is_stage = stage
         .strip_prefix("BL")
@@ -139,25 +128,25 @@ fn notice(text: &str) -> Said<'_> {
         number.starts_with(|c: char| c.is_ascii_digit()) && text.contains('(')
     };
     match said.strip_prefix("Built :") {
-        Some(built) if is_stage => Said::Built {
+        Some(built) if is_stage => PlainLine::Built {
             stage,
             built: built.trim_start(),
         },
-        None if is_stage && is_version(said) => Said::Version {
+        None if is_stage && is_version(said) => PlainLine::Version {
             stage,
             version: said,
         },
-        _ => Said::Nothing,
+        _ => PlainLine::Other,
     }
 }
 
-/// The value of a line of the payload's header.
+/// Returns the value of a line of the payload's header.
 fn field<'l>(line: &'l str, name: &str) -> Option<&'l str> {
     let rest = line.strip_prefix(name)?.trim_start();
     rest.strip_prefix(": ").map(str::trim_end)
 }
 
-/// Whole lines only: one that lost its end may have lost digits. Blanks do for
+/// Parses a whole line: one that lost its end may have lost digits. Blanks do for
 /// tabs, as terminals paste them.
 fn rt_instr(line: &str) -> Option<RtInstr<'_>> {
     let rest = line.strip_prefix("<RT_INSTR:")?;
@@ -172,8 +161,8 @@ fn rt_instr(line: &str) -> Option<RtInstr<'_>> {
         let digits = word.bytes().all(|b| b.is_ascii_digit());
         digits.then(|| word.parse::<u64>().ok()).flatten()
     });
-    let cluster = u32::try_from(numbers.next()??).ok()?;
-    let core = u32::try_from(numbers.next()??).ok()?;
+    let cluster = u16::try_from(numbers.next()??).ok()?;
+    let core = u16::try_from(numbers.next()??).ok()?;
     let first = numbers.next()??;
     let (second, third) = (numbers.next(), numbers.next());
     let values = match (second, third, numbers.next()) {
@@ -189,23 +178,18 @@ fn rt_instr(line: &str) -> Option<RtInstr<'_>> {
     })
 }
 
-/// The scenario with this name.
-pub(super) fn scenario(name: &str) -> Option<ScenarioId> {
-    ScenarioId::ALL.into_iter().find(|id| id.name() == name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn said(line: &str) -> Said<'_> {
-        read(line.as_bytes())
+    fn said(line: &str) -> PlainLine<'_> {
+        parse(line.as_bytes())
     }
 
     #[test]
     fn rt_instr_lines() {
         let row = |values| {
-            Said::RtInstr(RtInstr {
+            PlainLine::RtInstr(RtInstr {
                 tag: "test_x",
                 cluster: 1,
                 core: 2,
@@ -227,60 +211,56 @@ mod tests {
             "<RT_INSTR:te/t\t1\t2\t1\t1\t1/>",
             "<RT_INSTR:test_x\t1\t2\t99999999999999999999\t1\t1/>",
         ] {
-            assert_eq!(said(wrong), Said::Nothing, "{wrong}");
+            assert_eq!(said(wrong), PlainLine::Other, "{wrong}");
         }
     }
 
     #[test]
-    fn the_frame_and_the_firmware() {
-        assert_eq!(
-            said("NOTICE:  Booting trusted firmware test framework"),
-            Said::Frame
-        );
-        assert_eq!(said("NOTICE:  Running at NS-EL2"), Said::RunningAt(2));
-        assert_eq!(said("NOTICE:  Exiting tests."), Said::Farewell);
+    fn frame_and_firmware_lines() {
         let name = "CPU suspend on all cores in parallel";
-        assert_eq!(
-            said(&format!("> Executing '{name}'")),
-            Said::Begin { name, warm: false }
-        );
-        for (title, label) in [
-            (" (us)", None),
-            (", woken by CPU 1.0 (us)", Some("1.0")),
-            (
-                ", woken by CPU 1.0.1: spread of the samples (us)",
-                Some("1.0.1"),
-            ),
-        ] {
-            let table = format!(".. table:: {name}{title}");
-            assert_eq!(said(&table), Said::Table(label));
-        }
+        let executing = format!("> Executing '{name}'");
         let warm = format!("{name}{WARM}");
-        assert_eq!(said(&warm), Said::Begin { name, warm: true });
-        assert_eq!(
-            said("  TEST COMPLETE            Skipped"),
-            Said::Complete(Status::Skipped)
-        );
-        assert_eq!(
-            said("NOTICE:  BL31: v2.12.1(release):v2.12.1-5-gabc"),
-            Said::Version {
-                stage: "BL31",
-                version: "v2.12.1(release):v2.12.1-5-gabc"
-            }
-        );
-        assert_eq!(
-            said("NOTICE:  BL1: Built : 12:00:01, Jan  2 2026"),
-            Said::Built {
-                stage: "BL1",
-                built: "12:00:01, Jan  2 2026"
-            }
-        );
-        assert_eq!(said("NOTICE:  BL1: Booting BL31"), Said::Nothing);
-        assert_eq!(said("psci-bench 0.1.0"), Said::Payload("0.1.0"));
-        assert_eq!(said("  Board      : QEMU virt"), Said::Board("QEMU virt"));
-        assert!(matches!(
-            said("psci-bench: INCOMPLETE: exception on CPU 0.3"),
-            Said::Closing(Verdict::Incomplete, _)
-        ));
+        let id = ScenarioId::CpuSuspendParallel;
+        for (line, expected) in [
+            (
+                "NOTICE:  Booting trusted firmware test framework",
+                PlainLine::Frame,
+            ),
+            ("NOTICE:  Running at NS-EL2", PlainLine::RunningAt(2)),
+            ("NOTICE:  Exiting tests.", PlainLine::Farewell),
+            (&executing, PlainLine::Begin(Some((id, Method::Tftf)))),
+            (&warm, PlainLine::Begin(Some((id, Method::Warm)))),
+            ("> Executing 'Another'", PlainLine::Begin(None)),
+            (
+                "  TEST COMPLETE            Skipped",
+                PlainLine::Complete(Status::Skipped(Skip::NotStated)),
+            ),
+            (
+                "  TEST COMPLETE   Crashed",
+                PlainLine::Complete(Status::Crashed),
+            ),
+            (
+                "NOTICE:  BL31: v2.12.1(release):v2.12.1-5-gabc",
+                PlainLine::Version {
+                    stage: "BL31",
+                    version: "v2.12.1(release):v2.12.1-5-gabc",
+                },
+            ),
+            (
+                "NOTICE:  BL1: Built : 12:00:01, Jan  2 2026",
+                PlainLine::Built {
+                    stage: "BL1",
+                    built: "12:00:01, Jan  2 2026",
+                },
+            ),
+            ("NOTICE:  BL1: Booting BL31", PlainLine::Other),
+            ("psci-bench 0.1.0", PlainLine::Payload("0.1.0")),
+            ("  Board      : QEMU virt", PlainLine::Board("QEMU virt")),
+        ] {
+            assert_eq!(parse(line.as_bytes()), expected, "{line}");
+        }
+        let line = "psci-bench: INCOMPLETE: exception on CPU 0.3";
+        let closing = PlainLine::Closing(Verdict::Incomplete, line);
+        assert_eq!(parse(line.as_bytes()), closing);
     }
 }

@@ -3,226 +3,133 @@
 //! ```text
 //! lines ────── bytes -> lines, whatever ends them, one in memory at a time
 //! clean ────── a line as the UART sent it; lava_log, without LAVA's YAML
-//! piece ────── records in a line
-//! ledger ───── which of them came through, by checksum and SEQ; mend
-//! fields ───── what a record says
-//! plain_line ─ what a line says that has no checksum
-//! unverified ─ what such lines tell of scenarios
-//! derive ───── figures of rows whose own record was lost
-//! builder ──── all of them -> a Run
+//! ledger ───── the records of a run by their sequence numbers
+//! plain_line ─ lines without a checksum
+//! unverified ─ figures and results of such lines
+//! builder ──── all of them -> a LoggedRun
 //! ```
 //!
-//! A log may hold any number of runs: one ends at its last line, or where
-//! something comes that only another one can have said. What is known about a
-//! run comes from records wherever there is one; a figure that only an
-//! RT_INSTR line has is marked ([`Row::verified`](crate::report::model::Row)).
+//! A log may hold any number of runs: one ends at its last line, or before a record
+//! or a line that can only be another one's.
+//!
+//! A record counts for its checksum alone. Its line may be broken into several, as
+//! terminals do; other text may be before it, or after its checksum. Nothing is
+//! pieced together of damaged records.
 
-use std::fmt;
-use std::io::{self, Read};
+use std::io::Read;
 
+use memchr::memmem;
 use psci_bench::model as verdict;
-use psci_bench::record::parse::Record;
+use psci_bench::record::{MARK, RecordError, parse, pieces};
 
-use super::builder::Builder;
+use super::builder::LoggedRunBuilder;
 use super::clean::Cleaner;
-use super::ledger::Found;
+use super::error::{NoRun, ReadError};
+use super::ledger::{CRC_DIGITS, Claim};
 use super::lines::Lines;
-use super::plain_line::Said;
-use crate::report::model::Run;
-use crate::setup::plural::many;
+use super::logged_run::LoggedRun;
+use super::plain_line::{self, PlainLine};
 
 /// A log to read.
 pub struct Input<R> {
-    /// Its name, for messages and [`crate::report::model::Source`].
+    /// The log's name, for messages and [`super::Source`].
     pub name: String,
-    /// Its bytes.
+    /// The log's bytes.
     pub from: R,
 }
 
-/// Why a log has no report.
-#[derive(Debug)]
-pub enum ReadError {
-    /// It can not be read.
-    Io {
-        /// The log.
-        name: String,
-        /// The byte at which reading failed.
-        offset: u64,
-        /// Why.
-        error: io::Error,
-    },
-    /// It has no byte.
-    Empty {
-        /// The log.
-        name: String,
-    },
-    /// There is no run in it.
-    NoRun {
-        /// The log.
-        name: String,
-        /// What was looked through.
-        lines: u64,
-        /// The same in bytes.
-        bytes: u64,
-        /// Lines that no UART log has: with bytes that are no text.
-        binary: u64,
-        /// Pieces that begin as records do, and have a wrong checksum.
-        damaged: u64,
-        /// The firmware that spoke, where one did.
-        firmware: Option<String>,
-        /// The end of the last line with text.
-        end: String,
-    },
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self::NoRun {
-            name,
-            lines,
-            bytes,
-            binary,
-            damaged,
-            firmware,
-            end,
-        } = self
-        else {
-            return match self {
-                Self::Io {
-                    name,
-                    offset,
-                    error,
-                } => write!(f, "{name}: cannot read on at byte {offset}: {error}"),
-                _ => write!(
-                    f,
-                    "{}: the log is empty: was the UART connected, at the right speed?",
-                    self.name()
-                ),
-            };
-        };
-        let all = many(*lines as usize, "line");
-        write!(f, "{name}: no run in its {all} ({bytes} bytes): ")?;
-        if *damaged > 0 {
-            let records = many(*damaged as usize, "record");
-            return write!(
-                f,
-                "{records} (@PB ...), and not one with the right checksum: was the \
-                 UART read at its speed and parity (115200 baud 8N1), and is the log as it came?"
-            );
-        }
-        f.write_str(
-            "no record (@PB ...), no RT_INSTR line, no '> Executing' and no last line of \
-             psci-bench",
-        )?;
-        match firmware {
-            Some(firmware) => write!(
-                f,
-                "; firmware {firmware} did speak: the payload was not started, or has another UART"
-            )?,
-            None if *binary * 4 > *lines => {
-                f.write_str("; it is binary: a log is the UART's bytes, not a capture file")?;
-            }
-            None => f.write_str("; log the UART from the board's reset on")?,
-        }
-        if !end.is_empty() {
-            write!(f, "; it ends with \"{end}\"")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for ReadError {}
-
-impl ReadError {
-    fn name(&self) -> &str {
-        match self {
-            Self::Io { name, .. } | Self::Empty { name } | Self::NoRun { name, .. } => name,
-        }
-    }
-}
-
-/// Reads all `inputs`: each has to have a run.
-///
-/// # Errors
-/// An input that can not be read, or in which there is no run.
-pub fn read<R: Read>(inputs: impl IntoIterator<Item = Input<R>>) -> Result<Vec<Run>, ReadError> {
+/// Reads all `inputs`: each must have a run.
+pub fn read<R: Read>(
+    inputs: impl IntoIterator<Item = Input<R>>,
+) -> Result<Vec<LoggedRun>, ReadError> {
     let mut runs = Vec::new();
     for input in inputs {
-        runs.extend(Log::new(input.name).read(input.from)?);
+        runs.extend(LogReader::new(input.name).read(input.from)?);
     }
     Ok(runs)
 }
 
 /// Reads a log that is in memory.
-///
-/// # Errors
-/// Those of [`read`].
-pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<Run>, ReadError> {
+pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, ReadError> {
     read([Input {
         name: name.to_owned(),
         from: log,
     }])
 }
 
-/// The most lines that a record may be broken into.
-const BROKEN_MAX: u32 = 3;
+/// The most bytes of a record or a last line that is broken into lines: a record
+/// has at most 1,000.
+const BROKEN_MAX: usize = 1100;
 
-/// A piece, or a last line, that may go on in the next line.
+/// The lines of a record, or of a last line, that was broken into several.
 #[derive(Default)]
-struct Broken {
-    /// What there is of it.
-    text: Vec<u8>,
-    /// The length of what was on the first line.
-    first: usize,
-    /// How many lines.
-    lines: u32,
+struct BrokenLine(Vec<u8>);
+
+impl BrokenLine {
+    fn is_open(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    fn begin(&mut self, line: &[u8]) {
+        self.0.clear();
+        self.0.extend_from_slice(line);
+    }
+
+    /// Adds a line; returns what all of them make with `gap` between them.
+    fn add(&mut self, line: &[u8]) {
+        self.0.push(b'\n');
+        self.0.extend_from_slice(line);
+    }
+
+    fn joined(&self, gap: &[u8]) -> Vec<u8> {
+        let lines: Vec<&[u8]> = self.0.split(|b| *b == b'\n').collect();
+        lines.join(gap)
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.0.len() > BROKEN_MAX
+    }
+
+    fn close(&mut self) {
+        self.0.clear();
+    }
 }
 
+/// The length of the end of the last line that is shown.
+const END_MAX: usize = 60;
+
 /// A log in reading.
-struct Log {
+struct LogReader {
     name: String,
-    runs: Vec<Run>,
-    now: Builder,
-    broken: Broken,
-    /// The last line's beginning, which may go on as well.
-    closing: Broken,
+    runs: Vec<LoggedRun>,
+    now: LoggedRunBuilder,
+    record: BrokenLine,
+    closing: BrokenLine,
+    /// Lines with bytes that are no text, before the first run.
     binary: u64,
-    /// The end of the last line with text.
+    /// The end of the last line with text, before the first run.
     end: Vec<u8>,
 }
 
-/// How much of the last line is shown.
-const END_MAX: usize = 60;
-
-impl Log {
+impl LogReader {
     fn new(name: String) -> Self {
         Self {
             name,
             runs: Vec::new(),
-            now: Builder::default(),
-            broken: Broken::default(),
-            closing: Broken::default(),
+            now: LoggedRunBuilder::default(),
+            record: BrokenLine::default(),
+            closing: BrokenLine::default(),
             binary: 0,
             end: Vec::new(),
         }
     }
 
-    fn read(mut self, from: impl Read) -> Result<Vec<Run>, ReadError> {
+    fn read(mut self, from: impl Read) -> Result<Vec<LoggedRun>, ReadError> {
         let mut lines = Lines::of(from);
         let mut cleaner = Cleaner::default();
         loop {
-            match lines.next() {
-                Ok(Some(line)) => {
-                    let bytes = (line.offset, line.offset + line.bytes.len() as u64);
-                    if self.record_line(line.bytes) {
-                        self.now.at(line.number, bytes.0, bytes.1);
-                        continue;
-                    }
-                    let clean = cleaner.clean(line.bytes);
-                    if !clean.is_empty() {
-                        self.line(clean, line.number, bytes);
-                    }
-                }
+            let line = match lines.next() {
+                Ok(Some(line)) => line,
                 Ok(None) => break,
                 Err(error) => {
                     return Err(ReadError::Io {
@@ -231,9 +138,18 @@ impl Log {
                         error,
                     });
                 }
+            };
+            // Most lines of a long log are a record and nothing else.
+            let is_used = !self.record.is_open() && self.sound_record(line.bytes) || {
+                let clean = cleaner.clean(line.bytes);
+                !clean.is_empty() && self.line(clean)
+            };
+            if is_used {
+                let end = line.offset + line.bytes.len() as u64;
+                self.now.extend(line.number, (line.offset, end));
             }
         }
-        self.give_up();
+        self.give_up_record();
         let firmware = self.now.firmware().map(|stage| {
             let version = stage.version.as_deref().unwrap_or("of no version");
             format!("{} {version}", stage.name)
@@ -247,186 +163,134 @@ impl Log {
         if lines.offset() == 0 {
             return Err(ReadError::Empty { name: self.name });
         }
+        let is_odd = |c: char| c.is_control() || c == '\u{fffd}';
         let end = String::from_utf8_lossy(&self.end);
-        let plain = |c: char| {
-            if c.is_control() || c == '\u{fffd}' {
-                '.'
-            } else {
-                c
-            }
-        };
-        Err(ReadError::NoRun {
+        Err(ReadError::NoRun(NoRun {
             lines: lines.count(),
             bytes: lines.offset(),
             binary: self.binary,
             damaged,
             firmware,
-            end: end.trim().chars().map(plain).collect(),
+            end: end.trim().replace(is_odd, "."),
             name: self.name,
-        })
+        }))
     }
 
-    fn line(&mut self, line: &[u8], number: u64, bytes: (u64, u64)) {
+    /// Reads a clean line; false if it is of no use.
+    fn line(&mut self, line: &[u8]) -> bool {
         if self.runs.is_empty() && !self.now.is_begun() {
-            let odd = |b: &u8| !b.is_ascii_graphic() && !b" \t".contains(b);
-            self.binary += u64::from(line.iter().take(END_MAX).any(odd));
-            self.end = line
-                .get(line.len().saturating_sub(END_MAX)..)
-                .unwrap_or(line)
-                .to_vec();
+            let is_odd = |b: &u8| !b.is_ascii_graphic() && !b" \t".contains(b);
+            self.binary += u64::from(line.iter().take(END_MAX).any(is_odd));
+            let from = line.len().saturating_sub(END_MAX);
+            self.end = line[from..].to_vec();
         }
-        let (before, pieces) = super::piece::pieces(line);
-        let mut heard = false;
-        if !before.trim_ascii().is_empty() {
-            let joined = self.join(before);
-            heard = joined || self.text(before);
-            if let Some(piece) = super::piece::with_mark(before).filter(|_| !joined) {
-                self.give_up();
-                heard = true;
-                if !self.piece(&piece) {
-                    self.damaged(&piece);
-                }
-            }
-        }
-        let mut pieces = pieces.peekable();
-        while let Some(piece) = pieces.next() {
-            self.give_up();
-            heard = true;
+        let start = memmem::find(line, MARK.as_bytes()).unwrap_or(line.len());
+        let (before, records) = line.split_at(start);
+        let is_blank = before.trim_ascii().is_empty();
+        let mut is_used = !is_blank && (self.join_record(before) || self.text(before));
+        for piece in pieces(records) {
+            self.give_up_record();
             if !self.piece(piece) {
-                if pieces.peek().is_none() {
-                    self.broken.text.extend_from_slice(piece);
-                    self.broken.first = piece.len();
-                    self.broken.lines = 1;
-                } else {
-                    self.damaged(piece);
-                }
+                self.record.begin(piece);
             }
+            is_used = true;
         }
-        if heard {
-            self.now.at(number, bytes.0, bytes.1);
-        }
+        is_used
     }
 
-    /// Takes a line that is a record and nothing else, as most of a long log
-    /// are; false where it takes a closer look.
-    fn record_line(&mut self, line: &[u8]) -> bool {
-        if self.broken.lines > 0 || self.now.is_closed() {
-            return false;
-        }
-        match self.now.ledger.line(line) {
-            Some(Found::Again) => true,
-            Some(Found::New(record)) => {
-                self.now.record(&record);
-                true
-            }
-            Some(Found::Stranger | Found::Damaged) | None => false,
-        }
-    }
-
-    /// Takes what may be a record; false where it is damaged.
+    /// Reads a piece that begins as a record; false if there is none with a right
+    /// checksum at its beginning.
     fn piece(&mut self, piece: &[u8]) -> bool {
-        // The last line comes last: what follows is another run's.
-        if self.now.is_closed() {
-            self.end_run();
-        }
-        match self.now.ledger.piece(piece) {
-            Found::Damaged => false,
-            Found::Again => true,
-            Found::Stranger => {
-                self.end_run();
-                self.piece(piece)
-            }
-            Found::New(record) => {
-                self.now.record(&record);
-                true
-            }
-        }
-    }
-
-    /// Whether `line` is what a broken record goes on with.
-    fn join(&mut self, line: &[u8]) -> bool {
-        if self.broken.lines == 0 {
-            return false;
-        }
-        let mut text = std::mem::take(&mut self.broken.text);
-        text.extend_from_slice(line);
-        let found = self.piece(&text);
-        self.broken.text = text;
-        if found {
-            self.broken = Broken::default();
+        if self.sound_record(piece) {
             return true;
         }
-        self.broken.lines += 1;
-        if self.broken.lines > BROKEN_MAX || self.broken.text.len() > super::mend::LEN_MAX {
-            self.give_up();
-        }
-        false
+        // Text whose line end, or the record's, was lost stands behind the checksum.
+        let near = piece.get(..BROKEN_MAX).unwrap_or(piece);
+        let ends = memmem::find_iter(near, b"} ").map(|at| at + 2 + CRC_DIGITS);
+        let mut records = ends.filter_map(|end| piece.get(..end));
+        records.any(|record| self.sound_record(record))
     }
 
-    /// What was broken does not go on: it is damaged.
-    fn give_up(&mut self) {
-        if self.broken.lines > 0 {
-            let broken = std::mem::take(&mut self.broken);
-            self.damaged(broken.text.get(..broken.first).unwrap_or(&broken.text));
+    /// Reads a line that is a record with a right checksum; false if it is none.
+    fn sound_record(&mut self, line: &[u8]) -> bool {
+        let Some(claim) = Claim::of(line) else {
+            return false;
+        };
+        // The last line comes last: a record behind it is another run's.
+        let is_closed = self.now.is_closed();
+        if !is_closed && self.now.ledger.has(&claim) {
+            return true;
+        }
+        let record = match parse(line) {
+            Ok(numbered) => Some(numbered.record),
+            Err(RecordError::NotJson) => None,
+            Err(_) => return false,
+        };
+        if is_closed || self.now.ledger.is_foreign(&claim) {
+            self.end_run();
+        }
+        self.now.record(&claim, record);
+        true
+    }
+
+    /// Returns true if `line` is the end of a broken record.
+    fn join_record(&mut self, line: &[u8]) -> bool {
+        if !self.record.is_open() {
+            return false;
+        }
+        self.record.add(line);
+        let is_whole = self.sound_record(&self.record.joined(b""));
+        if is_whole {
+            self.record.close();
+        } else if self.record.is_too_long() {
+            self.give_up_record();
+        }
+        is_whole
+    }
+
+    /// Counts a broken record that does not go on as damaged.
+    fn give_up_record(&mut self) {
+        if self.record.is_open() {
+            self.record.close();
+            self.now.ledger.counts.damaged += 1;
         }
     }
 
-    fn damaged(&mut self, piece: &[u8]) {
-        let mut mended = None;
-        self.now
-            .ledger
-            .damaged(piece, &mut |whole| mended = Some(whole));
-        if let Some(Ok(record)) = mended.as_deref().map(Record::parse) {
-            self.now.record(&record);
-        }
-    }
-
-    /// Takes a line without a checksum; whether there was anything in it.
+    /// Reads a line without a checksum; false if it is of no use.
     fn text(&mut self, line: &[u8]) -> bool {
         if let Some(whole) = self.join_closing(line) {
             return self.text(&whole);
         }
-        let said = super::plain_line::read(line);
-        if matches!(said, Said::Broken(_)) {
-            self.closing = Broken {
-                text: line.to_vec(),
-                first: line.len(),
-                lines: 1,
-            };
+        let parsed = plain_line::parse(line);
+        if matches!(parsed, PlainLine::Broken(_)) {
+            self.closing.begin(line);
         }
-        if said == Said::Nothing {
-            self.now.interrupted();
-            return false;
-        }
-        if self.now.is_over_at(&said) {
-            self.give_up();
+        if self.now.is_over_at(&parsed) {
+            self.give_up_record();
             self.end_run();
         }
-        self.now.said(said)
+        self.now.line(parsed)
     }
 
-    /// The last line, if `line` is what a broken one goes on with.
+    /// Returns the last line if `line` is the end of a broken one.
     fn join_closing(&mut self, line: &[u8]) -> Option<Vec<u8>> {
-        if self.closing.lines == 0 {
+        if !self.closing.is_open() {
             return None;
         }
-        let text = &mut self.closing.text;
-        text.push(b'\n');
-        text.extend_from_slice(line);
+        self.closing.add(line);
         // Some terminals break lines at a blank, and leave it out.
-        let gaps = [&b""[..], b" "].into_iter();
-        let mut wholes = gaps.map(|gap| text.split(|b| *b == b'\n').collect::<Vec<_>>().join(gap));
-        let found = wholes.find(|it| verdict::parse_line(it).is_some());
-        self.closing.lines += 1;
-        if found.is_some() || self.closing.lines > BROKEN_MAX || text.len() > super::mend::LEN_MAX {
-            self.closing = Broken::default();
+        let wholes = [&b""[..], b" "].map(|gap| self.closing.joined(gap));
+        let mut wholes = wholes.into_iter();
+        let found = wholes.find(|whole| verdict::parse_line(whole).is_some());
+        if found.is_some() || self.closing.is_too_long() {
+            self.closing.close();
         }
         found
     }
 
     /// Ends the run in hand, if there is one, and begins another.
     fn end_run(&mut self) {
-        self.closing = Broken::default();
+        self.closing.close();
         let now = std::mem::take(&mut self.now);
         if now.is_begun() {
             let place = u32::try_from(self.runs.len() + 1).unwrap_or(u32::MAX);

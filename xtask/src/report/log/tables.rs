@@ -1,4 +1,4 @@
-//! Published tables -> a [`Run`]: one CSV file a scenario, named after it.
+//! Published tables -> a [`LoggedRun`]: one CSV file a scenario, named after it.
 //!
 //! * With a header line: `cluster,core,powerdown_ns,wakeup_ns,cache_flush_ns`
 //!   or `cluster,core,latency_ns`, in any order.
@@ -6,45 +6,37 @@
 //!   same columns in this order, each field quoted or not. A change behind a
 //!   figure, `185700 (-30.51%)`, is another comparison's and left out.
 //!
-//! Figures alone are in such a table: no samples, no timestamps, no
-//! conditions. Rows that have the same labels are kept, in their order, and
-//! told apart as threads of a core would be.
+//! Such a table has figures alone: no samples, no timestamps, no conditions. Rows
+//! that have the same labels are kept, in their order, as threads of a core.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use csv::ReaderBuilder;
-use psci_bench::measure::Metric;
+use psci_bench::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey};
 use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::spec::words::Word as _;
 
-use crate::report::model::{Cpu, Integrity, Row, Run, Source, Term, Test};
+use super::integrity::Integrity;
+use super::logged_run::{LoggedRun, Source};
 
 /// The most bytes of a file: far more than 512 CPUs take.
 const FILE_MAX: u64 = 1 << 20;
 /// The most rows of a file.
 const ROWS_MAX: usize = 4096;
-/// What every file of a scenario begins with.
+/// The beginning of the names of scenarios' files.
 const TAG_PREFIX: &str = "test_";
 
-const PMF: [Metric; 3] = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
-const CALL: [Metric; 1] = [Metric::Latency];
-
-/// Whether `path` is of tables, and no log.
-#[must_use]
+/// Returns true if `path` is of tables, and no log.
 pub fn are_at(path: &Path) -> bool {
-    path.is_dir()
-        || path
-            .extension()
-            .is_some_and(|it| it.eq_ignore_ascii_case("csv"))
+    let ending = path.extension();
+    path.is_dir() || ending.is_some_and(|it| it.eq_ignore_ascii_case("csv"))
 }
 
 /// Reads the tables at `path`: a file, a folder of files, or a folder whose
 /// `current` is one.
-///
-/// # Errors
-/// A file that can not be read, or with a line that is no row; no file at all.
-pub fn read(path: &Path) -> Result<Run> {
+pub fn read(path: &Path) -> Result<LoggedRun> {
     let mut files = if path.is_dir() {
         in_folder(path)?
     } else {
@@ -52,11 +44,11 @@ pub fn read(path: &Path) -> Result<Run> {
     };
     let place = |file: &PathBuf| {
         let tag = tag(file);
-        let own = ScenarioId::ALL.iter().position(|id| id.tag() == tag);
+        let own = ScenarioId::from_word(&tag).map(ScenarioId::index);
         (own.unwrap_or(ScenarioId::ALL.len()), tag)
     };
     files.sort_by_key(place);
-    let mut run = Run {
+    let mut logged = LoggedRun {
         source: Source {
             input: path.display().to_string(),
             place: 1,
@@ -66,16 +58,23 @@ pub fn read(path: &Path) -> Result<Run> {
             tables: true,
             ..Integrity::default()
         },
-        ..Run::default()
+        ..LoggedRun::default()
     };
     for file in &files {
         let bytes = read_file(file)?;
-        let lines = parse(&bytes).with_context(|| file.display().to_string())?;
-        run.source.bytes.1 += bytes.len() as u64;
-        add(&mut run, &tag(file), lines);
+        let rows = parse(&bytes).with_context(|| file.display().to_string())?;
+        logged.source.bytes.1 += bytes.len() as u64;
+        let tag = tag(file);
+        match ScenarioId::from_word(&tag) {
+            Some(id) => add(&mut logged.run, id, &rows),
+            None => {
+                let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+                logged.integrity.unknown.insert(tag, count);
+            }
+        }
     }
-    sort(&mut run);
-    Ok(run)
+    sort(&mut logged.run);
+    Ok(logged)
 }
 
 fn tag(file: &Path) -> String {
@@ -90,10 +89,8 @@ fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
     for entry in entries {
         let path = entry.with_context(|| dir.display().to_string())?.path();
         if path.is_dir() {
-            folders.extend(
-                path.file_name()
-                    .map(|name| name.to_string_lossy().into_owned()),
-            );
+            let name = path.file_name();
+            folders.extend(name.map(|name| name.to_string_lossy().into_owned()));
         } else if are_at(&path) && tag(&path).starts_with(TAG_PREFIX) {
             files.push(path);
         }
@@ -127,50 +124,52 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(name)
 }
 
-/// A row: cluster, core, and figures in nanoseconds.
-struct Line {
-    cluster: u32,
-    core: u32,
-    figures: Vec<(Metric, u64)>,
+/// A row of a table: labels, and figures in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TableRow {
+    pub(crate) cluster: u16,
+    pub(crate) core: u16,
+    pub(crate) figures: Figures,
 }
 
-fn parse(bytes: &[u8]) -> Result<Vec<Line>> {
+/// Reads the rows of a table.
+pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<TableRow>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .from_reader(bytes);
     let mut columns: Option<Vec<Column>> = None;
-    let mut lines = Vec::new();
+    let mut rows = Vec::new();
+    let is_word = |cell: &&str| cell.starts_with(|c: char| c.is_ascii_alphabetic());
     for record in reader.records() {
         let record = record?;
         let at = record.position().map_or(0, csv::Position::line);
         let cells: Vec<&str> = record.iter().map(str::trim).collect();
-        if lines.is_empty() && columns.is_none() && cells.iter().any(|it| is_word(it)) {
+        if rows.is_empty() && columns.is_none() && cells.iter().any(is_word) {
             columns = Some(header(&cells).with_context(|| format!("line {at}"))?);
             continue;
         }
         let columns = columns.get_or_insert_with(|| by_count(cells.len()));
-        lines.push(row(columns, &cells).with_context(|| format!("line {at}"))?);
+        rows.push(row(columns, &cells).with_context(|| format!("line {at}"))?);
         ensure!(
-            lines.len() <= ROWS_MAX,
+            rows.len() <= ROWS_MAX,
             "line {at}: more than {ROWS_MAX} rows"
         );
     }
-    ensure!(!lines.is_empty(), "no row in it");
-    Ok(lines)
+    ensure!(!rows.is_empty(), "no row in it");
+    Ok(rows)
 }
 
-/// What a column holds.
+/// The quantity in a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Column {
     Cluster,
     Core,
-    Figure(Metric),
-}
-
-fn is_word(cell: &str) -> bool {
-    cell.starts_with(|c: char| c.is_ascii_alphabetic())
+    Powerdown,
+    Wakeup,
+    CacheFlush,
+    Latency,
 }
 
 fn header(cells: &[&str]) -> Result<Vec<Column>> {
@@ -178,10 +177,10 @@ fn header(cells: &[&str]) -> Result<Vec<Column>> {
         Ok(match *cell {
             "cluster" => Column::Cluster,
             "core" => Column::Core,
-            "powerdown_ns" => Column::Figure(Metric::Powerdown),
-            "wakeup_ns" => Column::Figure(Metric::Wakeup),
-            "cache_flush_ns" => Column::Figure(Metric::CacheFlush),
-            "latency_ns" => Column::Figure(Metric::Latency),
+            "powerdown_ns" => Column::Powerdown,
+            "wakeup_ns" => Column::Wakeup,
+            "cache_flush_ns" => Column::CacheFlush,
+            "latency_ns" => Column::Latency,
             "input" => bail!(
                 "this is what --format csv writes, and no published table: name the log that it \
                  was made of"
@@ -207,45 +206,39 @@ fn header(cells: &[&str]) -> Result<Vec<Column>> {
     Ok(columns)
 }
 
-/// The columns of a table without a header.
+/// Returns the columns of a table without a header.
 fn by_count(count: usize) -> Vec<Column> {
-    let metrics: &[Metric] = if count == 3 { &CALL } else { &PMF };
-    let metrics = metrics.iter().map(|metric| Column::Figure(*metric));
-    [Column::Cluster, Column::Core]
-        .into_iter()
-        .chain(metrics)
-        .collect()
+    use Column::{CacheFlush, Cluster, Core, Latency, Powerdown, Wakeup};
+    match count {
+        3 => vec![Cluster, Core, Latency],
+        _ => vec![Cluster, Core, Powerdown, Wakeup, CacheFlush],
+    }
 }
 
-fn row(columns: &[Column], cells: &[&str]) -> Result<Line> {
+fn row(columns: &[Column], cells: &[&str]) -> Result<TableRow> {
     ensure!(
         cells.len() == columns.len(),
         "{} fields, and not {}",
         cells.len(),
         columns.len()
     );
-    let mut line = Line {
-        cluster: 0,
-        core: 0,
-        figures: Vec::new(),
-    };
+    let mut row = TableRow::default();
     for (column, cell) in columns.iter().zip(cells) {
         let figure = figure(cell)
             .with_context(|| format!("{cell:?} is no number of nanoseconds or of a CPU"))?;
-        let label = || u32::try_from(figure).with_context(|| format!("{cell:?} is no label"));
+        let label = || u16::try_from(figure).with_context(|| format!("{cell:?} is no label"));
         match column {
-            Column::Cluster => line.cluster = label()?,
-            Column::Core => line.core = label()?,
-            Column::Figure(metric) => line.figures.push((*metric, figure)),
+            Column::Cluster => row.cluster = label()?,
+            Column::Core => row.core = label()?,
+            Column::Powerdown | Column::Latency => row.figures.powerdown = Some(figure),
+            Column::Wakeup => row.figures.wakeup = Some(figure),
+            Column::CacheFlush => row.figures.cache_flush = Some(figure),
         }
     }
-    // As payload and documentation have them, whatever the file's order is.
-    line.figures
-        .sort_by_key(|figure| Metric::ALL.iter().position(|it| *it == figure.0));
-    Ok(line)
+    Ok(row)
 }
 
-/// `185700`, or `185700 (-30.51%)`.
+/// Parses `185700`, or `185700 (-30.51%)`.
 fn figure(cell: &str) -> Option<u64> {
     let (number, change) = cell.split_once(' ').unwrap_or((cell, ""));
     let change = change.trim();
@@ -261,49 +254,55 @@ fn figure(cell: &str) -> Option<u64> {
 }
 
 /// Adds a scenario to `run`.
-fn add(run: &mut Run, tag: &str, lines: Vec<Line>) {
-    let mut test = Test::new(Term::of(tag), Term::Known(Method::Tftf));
-    test.pmf = Some(true);
-    for (place, line) in lines.iter().enumerate() {
-        let same = |it: &&Line| (it.cluster, it.core) == (line.cluster, line.core);
-        let before = lines.iter().take(place).filter(same).count();
+fn add(run: &mut Run, id: ScenarioId, rows: &[TableRow]) {
+    let mut scenario = Scenario::new(ScenarioKey {
+        id,
+        method: Method::Tftf,
+        helper: None,
+    });
+    for (place, row) in rows.iter().enumerate() {
+        let is_same = |it: &&TableRow| (it.cluster, it.core) == (row.cluster, row.core);
+        let before = rows.iter().take(place).filter(is_same).count();
         let cpu = Cpu {
-            cluster: line.cluster,
-            core: line.core,
-            thread: u32::try_from(before).unwrap_or(u32::MAX),
+            cluster: row.cluster,
+            core: row.core,
+            thread: before as u16,
             ..Cpu::default()
         };
         let known = run.cpus.iter().position(|it| *it == cpu);
-        let cpu = known.unwrap_or_else(|| {
+        let index = known.unwrap_or_else(|| {
             run.cpus.push(cpu);
             run.cpus.len() - 1
         });
-        let figures = line.figures.iter();
-        test.rows.push(Row {
-            cpu,
-            figures: figures
-                .map(|(metric, ns)| (Term::Known(*metric), *ns))
-                .collect(),
+        scenario.rows.push(Row {
+            cpu: index as u16,
+            figures: row.figures,
             ..Row::default()
         });
     }
-    run.tests.push(test);
+    run.scenarios.push(scenario);
 }
 
-/// CPUs in the order of their labels, unless those name several rows: then the
-/// rows' own order is all that tells them apart.
+/// Sorts CPUs by their labels, unless those name several rows: then the rows' own
+/// order is all that tells them apart.
 fn sort(run: &mut Run) {
     if run.threads() == 1 {
-        let mut order: Vec<usize> = (0..run.cpus.len()).collect();
-        order.sort_by_key(|at| run.cpus.get(*at).map(|cpu| (cpu.cluster, cpu.core)));
-        let place = |cpu: usize| order.iter().position(|at| *at == cpu).unwrap_or(cpu);
-        for row in run.tests.iter_mut().flat_map(|test| &mut test.rows) {
-            row.cpu = place(row.cpu);
-        }
+        let labels: Vec<(u16, u16)> = run.cpus.iter().map(|it| (it.cluster, it.core)).collect();
         run.cpus.sort_by_key(|cpu| (cpu.cluster, cpu.core));
+        let place = |label: &(u16, u16)| {
+            let place = run
+                .cpus
+                .iter()
+                .position(|it| (it.cluster, it.core) == *label);
+            place.unwrap_or_default() as u16
+        };
+        let places: Vec<u16> = labels.iter().map(place).collect();
+        for row in run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
+            row.cpu = places[usize::from(row.cpu)];
+        }
     }
-    for test in &mut run.tests {
-        test.rows.sort_by_key(|row| row.cpu);
+    for scenario in &mut run.scenarios {
+        scenario.rows.sort_by_key(|row| row.cpu);
     }
 }
 
@@ -311,30 +310,39 @@ fn sort(run: &mut Run) {
 mod tests {
     use super::*;
 
-    fn lines(text: &str) -> Result<Vec<(u32, u32, Vec<u64>)>> {
-        let lines = parse(text.as_bytes())?;
-        let plain = |line: Line| {
-            let figures = line.figures.iter().map(|it| it.1).collect();
-            (line.cluster, line.core, figures)
-        };
-        Ok(lines.into_iter().map(plain).collect())
+    fn figures(all: [Option<u64>; 3]) -> Figures {
+        let [powerdown, wakeup, cache_flush] = all;
+        Figures {
+            powerdown,
+            wakeup,
+            cache_flush,
+        }
     }
 
     #[test]
-    fn every_layout() {
-        let docs = "\"0\",\"1\",\"185700 (-30.51%)\",\"27\",\"0\"\n";
-        assert_eq!(lines(docs).expect("rows"), [(0, 1, vec![185_700, 27, 0])]);
-        assert_eq!(
-            lines("1,2,880\r\n1,3,7\r\n").expect("rows")[1],
-            (1, 3, vec![7])
-        );
-        let header = "core,cluster,cache_flush_ns,powerdown_ns\n1,0,5,9\n";
-        assert_eq!(lines(header).expect("rows"), [(0, 1, vec![9, 5])]);
+    fn tables_of_each_layout_are_read() {
+        for (text, label, expected) in [
+            (
+                "\"0\",\"1\",\"185700 (-30.51%)\",\"27\",\"0\"\n",
+                (0, 1),
+                [Some(185_700), Some(27), Some(0)],
+            ),
+            ("1,3,7\r\n1,2,880\r\n", (1, 3), [Some(7), None, None]),
+            (
+                "core,cluster,cache_flush_ns,powerdown_ns\n1,0,5,9\n",
+                (0, 1),
+                [Some(9), None, Some(5)],
+            ),
+        ] {
+            let row = parse(text.as_bytes()).expect("rows")[0];
+            assert_eq!((row.cluster, row.core), label, "{text}");
+            assert_eq!(row.figures, figures(expected), "{text}");
+        }
     }
 
     #[test]
-    fn what_is_no_table_is_named_by_its_line() {
-        let said = |text: &str| format!("{:#}", lines(text).expect_err(text));
+    fn other_text_is_refused_with_its_line() {
+        let said = |text: &str| format!("{:#}", parse(text.as_bytes()).expect_err(text));
         assert_eq!(said(""), "no row in it");
         assert_eq!(said("cluster,core,latency_ns\n"), "no row in it");
         assert_eq!(said("0,0,1,2\n"), "line 1: 4 fields, and not 5");
@@ -343,7 +351,7 @@ mod tests {
             ("0,0,1.5\n", "line 1: \"1.5\" is no number"),
             ("0,0,7 (x)\n", "\"7 (x)\" is no number"),
             ("0,0,99999999999999999999\n", "is no number"),
-            ("0,4294967296,7\n", "is no label"),
+            ("0,65536,7\n", "is no label"),
             ("0,0,\n", "\"\" is no number"),
             ("cluster,core,joules\n0,0,1\n", "\"joules\" is no column"),
             ("cluster,core,core,latency_ns\n", "\"core\" is there twice"),
@@ -352,6 +360,32 @@ mod tests {
         ] {
             assert!(said(text).contains(part), "{text}: {}", said(text));
         }
-        assert!(lines(&"0,0,1\n".repeat(ROWS_MAX + 1)).is_err());
+        let text = "0,0,1\n".repeat(ROWS_MAX + 1);
+        assert!(said(&text).contains("more than 4096 rows"));
+    }
+
+    #[test]
+    fn unknown_scenarios_are_named_and_left_out() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let known = ScenarioId::PsciVersionParallel;
+        let file = |tag: &str| dir.path().join(format!("{tag}.csv"));
+        fs::write(file(known.tag()), "0,1,7\n0,0,8\n").expect("written");
+        fs::write(file("test_later"), "0,0,9\n").expect("written");
+        let logged = read(dir.path()).expect("tables");
+        let rows = &logged.run.scenarios[0].rows;
+        assert_eq!(rows[0].figures.powerdown, Some(8));
+        assert_eq!(
+            (logged.run.scenarios.len(), logged.is_complete()),
+            (1, true)
+        );
+        assert!(!logged.is_doubtful(&rows[0]));
+        let doubts = logged.doubts().join("\n");
+        assert!(
+            doubts.contains(
+                "1 row of scenarios that this version does not know left out: test_later"
+            ),
+            "{doubts}"
+        );
+        fs::remove_file(file(known.tag())).expect("removed");
     }
 }

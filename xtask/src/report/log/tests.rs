@@ -1,372 +1,488 @@
-use psci_bench::measure::Metric;
+//! Whole logs: however they were logged, and whatever is lost of them.
+
 use psci_bench::model::Verdict;
-use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::record::crc::Crc32;
+use psci_bench::model::{Failure, Point, Run, Scenario, Status};
+use psci_bench::plan::{Method, Records, ScenarioId};
+use psci_bench::record::MARK;
 
+use super::logged_run::LoggedRun;
+use super::made_up_run;
 use super::reader::read_bytes;
-use crate::report::model::{Point, Run, Status, Term};
 
-/// A run of four CPUs on QEMU under `--icount`, with every sample.
-const QEMU: &[u8] = include_bytes!("../../../tests/data/report/qemu-4cpu.log");
-
-fn read_runs(log: &[u8]) -> Vec<Run> {
-    read_bytes("a.log", log).expect("there is a run")
+fn read_runs(log: impl AsRef<[u8]>) -> Vec<LoggedRun> {
+    read_bytes("a.log", log.as_ref()).expect("there is a run")
 }
 
-fn qemu() -> Run {
-    let mut runs = read_runs(QEMU);
+fn read_one(log: impl AsRef<[u8]>) -> LoggedRun {
+    let mut runs = read_runs(log);
     assert_eq!(runs.len(), 1);
     runs.remove(0)
 }
 
-/// What two runs have to share that are one, read in two ways.
-fn figures(run: &Run) -> String {
+fn log_of(run: &Run) -> String {
+    made_up_run::log(run, Records::Once)
+}
+
+fn whole_log() -> String {
+    log_of(&made_up_run::run())
+}
+
+/// Returns the run as its log has it: the end has the number of its records.
+fn sent() -> Run {
+    let mut run = made_up_run::run();
+    let records = whole_log()
+        .lines()
+        .filter(|it| it.starts_with(MARK))
+        .count();
+    run.end.as_mut().expect("an end").records = records as u32;
+    run
+}
+
+/// Returns the log without the records for which `is_lost` holds.
+fn without(is_lost: impl Fn(&str) -> bool) -> String {
+    let log = whole_log();
+    let is_kept = |line: &&str| !line.starts_with(MARK) || !is_lost(line);
+    log.lines()
+        .filter(is_kept)
+        .map(|line| format!("{line}\r\n"))
+        .collect()
+}
+
+#[test]
+fn whole_log_gives_the_run() {
+    let logged = read_one(whole_log());
+    assert_eq!(logged.run, sent());
+    let records = logged.integrity.records.as_ref().expect("records");
+    assert_eq!(records.expected, Some(records.received));
+    assert!(logged.is_complete() && logged.integrity.is_verified());
+    assert_eq!(logged.doubts(), [""; 0]);
+    assert_eq!(
+        (logged.integrity.rt_instr, logged.integrity.rt_instr_wrong),
+        (12, 0)
+    );
+    assert_eq!(logged.firmware_version(), Some("v2.12.1(release):v2.12.1"));
+    assert_eq!(logged.firmware.len(), 2);
+    assert_eq!(logged.verdict(), Some(Verdict::Pass));
+    assert_eq!(
+        (logged.board(), logged.payload_version()),
+        (Some("QEMU virt"), Some("0.1.0"))
+    );
+}
+
+/// Returns a log whose lines are broken as terminals with so many columns do.
+fn broken(log: &str, columns: usize) -> String {
+    let parts = log.lines().flat_map(|line| {
+        let len = line.len().max(1);
+        let starts = (0..len).step_by(columns);
+        starts.map(move |start| &line[start..line.len().min(start + columns)])
+    });
+    parts.map(|part| format!("{part}\r\n")).collect()
+}
+
+#[test]
+fn logs_of_all_kinds_read_alike() {
+    let text = whole_log();
+    let each = |make: &dyn Fn(&str) -> String| -> String { text.lines().map(make).collect() };
+    let wrapped = |form: &str| each(&|line| form.replace('$', line));
+    let yaml = |line: &str| {
+        let message = serde_json::Value::from(line);
+        let entry =
+            |level| format!("- {{\"dt\": \"x\", \"lvl\": \"{level}\", \"msg\": {message}}}\n");
+        entry("target") + &entry("debug")
+    };
+    let spoken = |line: &str| match line.starts_with("psci-bench: ") {
+        true => format!("{line}\r\nINFO:    BL31: x\r\n"),
+        false => format!("{line}NOTICE:  BL31: hello\r\n"),
+    };
+    for (name, log) in [
+        ("LF", wrapped("$\n")),
+        ("CR", wrapped("$\r")),
+        ("CR CR LF", wrapped("$\r\r\n")),
+        ("LF CR", wrapped("$\n\r")),
+        ("stamps", wrapped("[2026-01-02 10:11:12.345] $\r\n")),
+        ("seconds", wrapped("[    7.234567] $\n")),
+        ("colours", wrapped("\x1b[32m$\x1b[0m\r\n")),
+        ("NUL", wrapped("\0$\0\r\n")),
+        ("LAVA", each(&yaml)),
+        ("80 columns", broken(&text, 80)),
+        ("132 columns", broken(&text, 132)),
+        ("glued", text.replace("\r\n@PB", "@PB")),
+        ("firmware between", each(&spoken)),
+        (
+            "twice",
+            made_up_run::log(&made_up_run::run(), Records::Twice),
+        ),
+    ] {
+        let logged = read_one(&log);
+        assert_eq!(logged.run, sent(), "{name}");
+        assert!(logged.is_complete(), "{name}: {:?}", logged.integrity);
+        assert_eq!(logged.doubts(), [""; 0], "{name}");
+        assert_eq!(logged.integrity.unverified_rows, 0, "{name}");
+    }
+}
+
+#[test]
+fn second_copy_fills_a_gap() {
+    let log = made_up_run::log(&made_up_run::run(), Records::Twice);
+    let cut = log.replacen("@PB 0012 {", "@PB 0012 [", 1);
+    let logged = read_one(&cut);
+    assert_eq!(logged.run, sent());
+    let records = logged.integrity.records.as_ref().expect("records");
+    assert_eq!((records.from_second, records.damaged), (1, 1));
+    assert!(logged.is_complete());
+}
+
+fn scenario(run: &LoggedRun, id: ScenarioId) -> &Scenario {
+    run.scenario(id, Method::Tftf).expect("it was measured")
+}
+
+/// A lost record costs itself alone, and is named.
+#[test]
+fn lost_records_are_named_and_cost_themselves() {
+    let serial = "{\"s\":\"cpu_susp_serial\",\"m\":\"tftf\"}";
+    let row = format!("{{\"row\":[{serial},{{\"cpu\":1,");
+    let of_row = format!("[{serial},1,");
+    for (lost, shortfall) in [
+        ("{\"run\":", "record 0000 (before facts) lost"),
+        ("{\"cpu\":[1,", "(between cpu and cpu) lost"),
+        ("{\"end\":", "the end record lost: there may be more"),
+        ("{\"point\":", "(between scenario and spread) lost"),
+        (&row, "(between sample and sample) lost"),
+        (
+            "{\"scenario\":{\"id\":\"cpu_susp_serial\"",
+            "(between finding and row) lost",
+        ),
+    ] {
+        let logged = read_one(without(|it| it.contains(lost)));
+        let shortfalls = logged.integrity.shortfalls().join("; ");
+        assert!(shortfalls.contains(shortfall), "{lost}: {shortfalls}");
+        assert!(!logged.is_complete(), "{lost}");
+        let whole = sent();
+        assert_eq!(logged.run.scenarios.len(), whole.scenarios.len(), "{lost}");
+        assert_eq!(logged.run.cpus.len(), 4, "{lost}");
+        if lost == "{\"cpu\":[1," {
+            // The index stays, and the labels are those of lines.
+            assert_eq!(logged.integrity.guessed_cpus, 1);
+            assert_eq!(logged.run.label(1).to_string(), "0.1");
+            assert_eq!(logged.run.scenarios, whole.scenarios);
+        }
+    }
+    // The row takes the line, and is marked.
+    let log = without(|it| it.contains(&row) || it.contains(&of_row));
+    let logged = read_one(&log);
+    let own = scenario(&logged, ScenarioId::CpuSuspendSerial);
+    let lost = own.row(1).expect("its line came through");
+    assert_eq!(lost.figures, sent().scenarios[2].rows[1].figures);
+    assert!(logged.is_doubtful(lost) && lost.statistics.is_empty());
+    assert_eq!(logged.integrity.unverified_rows, 1);
+    assert!(!logged.integrity.is_verified());
+    // A line that contradicts a record is damaged.
+    let wrong = whole_log().replacen("serial\t0\t1\t", "serial\t0\t1\t9", 1);
+    let logged = read_one(&wrong);
+    assert_eq!((&logged.run, logged.integrity.rt_instr_wrong), (&sent(), 1));
+}
+
+/// Lines without a checksum go to the placement that the frame shows.
+#[test]
+fn line_goes_to_its_placement() {
+    // CPU 1 is in the cluster of helper 0: its line is of helper 2.
+    let is_of = |line: &str, helper: u16, cpu: u16| {
+        line.contains(&format!("\"h\":{helper}}},{{\"cpu\":{cpu},"))
+            || line.contains(&format!("\"h\":{helper}}},{cpu},"))
+    };
+    for (cpu, own, other) in [(1, 2, 0), (3, 0, 2)] {
+        let log = without(|it| is_of(it, 0, cpu) || is_of(it, 2, cpu));
+        let logged = read_one(log);
+        let by = |helper| {
+            let mut all = logged.run.scenarios.iter();
+            all.find(|it| it.helper == Some(helper)).expect("measured")
+        };
+        let row = by(own).row(cpu).expect("its line");
+        assert_eq!((row.is_from_line(), row.helper), (true, Some(own)));
+        assert!(by(other).row(cpu).is_none());
+        // The helper has no row.
+        assert!(by(0).row(0).is_none() && by(2).row(2).is_none());
+        assert_eq!(logged.integrity.rt_instr_wrong, 0);
+    }
+}
+
+#[test]
+fn runs_are_split_at_boots() {
+    let log = whole_log();
+    let runs = read_runs(format!("{log}\r\nboard resets\r\n{log}"));
+    assert_eq!(runs.len(), 2);
+    assert!(runs.iter().all(|it| it.is_complete() && it.run == sent()));
+    assert_eq!(runs[1].source.place, 2);
+    assert!(runs[1].source.lines.0 > runs[0].source.lines.1);
+
+    // The power fails in the first one, at any place.
+    for part in 1..40 {
+        let at = log.len() * part / 40;
+        let cut = [&log.as_bytes()[..at], b"\x00\xfe\r\n", log.as_bytes()].concat();
+        let runs = read_runs(cut);
+        let last = runs.last().expect("runs");
+        assert!(last.is_complete() && last.run == sent(), "cut at {at}");
+        assert!(runs.len() <= 2, "cut at {at}");
+    }
+    // The last line of the first is lost, and so is the firmware's banner.
+    let headless = &log[log.find("> Executing").unwrap_or(0)..];
+    let log = log.replace("psci-bench: PASS", "psci-bench: PSS") + headless;
+    assert_eq!(read_runs(log).len(), 2);
+}
+
+#[test]
+fn verdict_comes_from_the_end_record() {
+    let log = whole_log();
+    let line = log.lines().last().expect("a last line").to_owned();
+    let old = line.replace(" 0 rows skipped,", "");
+    assert_ne!(old, line);
+    let stopped = "psci-bench: INCOMPLETE: exception on CPU 0.3";
+    let wrong = line.replace("36 samples", "4 samples");
+    for (last, verdict, complete, doubt, text) in [
+        (line.as_str(), Verdict::Pass, true, "", line.as_str()),
+        (&old, Verdict::Pass, true, "", &old),
+        (
+            "",
+            Verdict::Pass,
+            true,
+            "there is no last line",
+            "by the records",
+        ),
+        (
+            "psci-bench: PA",
+            Verdict::Pass,
+            true,
+            "the last line is damaged",
+            "by the records",
+        ),
+        (
+            &wrong,
+            Verdict::Pass,
+            true,
+            "contradicts the records",
+            "by the records",
+        ),
+        // Broken at a blank, which a terminal leaves out.
+        (
+            &line.replace("; ", ";\r\n").replace("s, ", "s,\r\n"),
+            Verdict::Pass,
+            true,
+            "",
+            &line,
+        ),
+        (stopped, Verdict::Incomplete, false, "", stopped),
+    ] {
+        let logged = read_one(log.replace(&line, last));
+        assert_eq!(logged.verdict(), Some(verdict), "{last}");
+        assert_eq!(logged.is_complete(), complete, "{last}");
+        let doubts = logged.doubts();
+        assert_eq!(
+            doubts.len(),
+            usize::from(!doubt.is_empty()),
+            "{last}: {doubts:?}"
+        );
+        assert!(doubts.concat().contains(doubt), "{last}: {doubts:?}");
+        assert!(
+            logged.verdict_text().contains(text),
+            "{}",
+            logged.verdict_text()
+        );
+    }
+    // A byte less: the line is damaged, or contradicts the record.
+    for at in 0..line.len() {
+        let mut cut = line.clone();
+        cut.remove(at);
+        let logged = read_one(log.replace(&line, &cut));
+        assert_eq!(logged.verdict(), Some(Verdict::Pass), "{cut}");
+        assert!(logged.is_complete() && logged.doubts().len() == 1, "{cut}");
+    }
+    let cut = read_one(log.replace(&line, "psci-bench: ICOMPLETE: exception"));
+    assert!(!cut.is_complete() && cut.verdict().is_none());
+    assert!(cut.end_lacks().contains("the last line is damaged"));
+
+    // The line says that all went well, and the record does not.
+    let mut run = made_up_run::run();
+    run.scenarios[2].status = Status::Failed(Failure::NotStated);
+    run.end = Some(made_up_run::end(&run));
+    let log = log_of(&run);
+    let failed = log.lines().last().expect("a last line");
+    let logged = read_one(log.replace(failed, &line));
+    assert_eq!(logged.verdict(), Some(Verdict::Fail));
+    assert!(logged.doubts()[0].contains("contradicts the records"));
+    // Without the end record, the line counts, and is not verified.
+    let logged = read_one(without(|it| it.contains("{\"end\":")));
+    assert_eq!(logged.verdict_text(), format!("{line} (not verified)"));
+    assert_eq!(
+        logged
+            .closing
+            .expect("a line")
+            .totals()
+            .map(|it| it.samples),
+        Some(36)
+    );
+}
+
+const TFTF: &str = "NOTICE:  BL31: v2.12.0(release):v2.12.0\nNOTICE:  BL31: Built : 1:2:3, Nov 20 2024\n\
+    NOTICE:  Booting trusted firmware test framework\nNOTICE:  Running at NS-EL2\n\
+    > Executing 'CPU suspend on all cores in sequence'\n\
+    <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n\
+    <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t1\t106880\t17060\t5280/>\n\
+    <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106900\t17020\t5290/>\n\
+    <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t1\t106910\t17030\t5290/>\n\
+    \x20 TEST COMPLETE                                                 Passed\n\
+    > Executing 'PSCI version call on all cores in parallel'\n\
+    <RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t1000/>\n\
+    <RT_INSTR:test_rt_instr_later_serial\t0\t0\t01\t02\t03/>\n\
+    \x20 TEST COMPLETE                                                 Failed\n";
+
+#[test]
+fn tftf_log_has_lines_alone() {
+    let logged = read_one(format!("{TFTF}NOTICE:  Exiting tests.\n"));
+    assert!(logged.is_complete() && !logged.integrity.is_verified());
+    assert!(logged.integrity.records.is_none());
+    assert_eq!(logged.integrity.unverified_rows, 5);
+    assert_eq!(logged.exception_level(), Some(2));
+    // Two rows of each label: a machine whose cores have threads.
+    assert_eq!(logged.run.cpus.len(), 4);
+    let suspend = scenario(&logged, ScenarioId::CpuSuspendSerial);
+    let ns = suspend
+        .rows
+        .iter()
+        .map(|row| logged.ns(row.figures.powerdown?));
+    let ns: Vec<Option<u64>> = ns.collect();
+    assert_eq!(ns, [106_120, 106_900, 106_880, 106_910].map(Some));
+    let version = scenario(&logged, ScenarioId::PsciVersionParallel);
+    assert_eq!(version.status, Status::Failed(Failure::NotStated));
+    let doubts = logged.doubts().join("\n");
+    assert!(
+        doubts.contains("does not know left out: test_rt_instr_later_serial"),
+        "{doubts}"
+    );
+    assert!(logged.verdict_text().contains("the suite came to its end"));
+
+    let line = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n";
+    let cut = format!("NOTICE:  Booting trusted firmware test framework\n{line}{line}");
+    let cut = read_one(cut);
+    assert!(!cut.is_complete());
+    assert!(
+        cut.end_lacks().contains("Exiting tests."),
+        "{}",
+        cut.end_lacks()
+    );
+    assert_eq!((cut.run.cpus.len(), cut.run.threads()), (1, 1));
+    assert!(
+        cut.doubts()[0].contains("1 RT_INSTR line says again"),
+        "{:?}",
+        cut.doubts()
+    );
+}
+
+#[test]
+fn clock_is_unknown_without_facts() {
+    for lost in [
+        &["facts"][..],
+        &["run", "facts", "plan", "end", "cpu", "identity"],
+    ] {
+        let is_lost = |line: &str| {
+            lost.iter()
+                .any(|it| line.contains(&format!(" {{\"{it}\":")))
+        };
+        let logged = read_one(without(is_lost));
+        assert_eq!((logged.ns(7), logged.unit()), (None, "ticks"), "{lost:?}");
+        assert_eq!(logged.duration(7), "7");
+        assert_eq!(logged.board(), Some("QEMU virt"), "{lost:?}");
+        assert_eq!(logged.run.cpus.len(), 4);
+    }
+    assert_eq!(read_one(whole_log()).duration(7), "0.11");
+}
+
+/// Returns the record at `seq` with other JSON, and a checksum that is right.
+fn record(seq: u32, json: &str) -> String {
+    let body = format!("@PB {seq:04} {json}");
     format!(
-        "{:?} {:?} {:?} {:?} {:?} {:?}",
-        run.model, run.facts, run.plan, run.cpus, run.tests, run.firmware
+        "{body} {:08x}\r\n",
+        psci_bench::record::crc::Crc32::of(body.as_bytes())
     )
 }
 
 #[test]
-fn a_whole_log() {
-    let run = qemu();
-    let records = run.integrity.records.as_ref().expect("records");
-    assert_eq!(records.expected, Some(records.received));
-    assert_eq!((records.crcs_match, records.damaged), (Some(true), 0));
-    assert_eq!((records.malformed, records.unknown_types), (0, 0));
-    assert!(run.is_complete() && run.integrity.is_verified());
-    assert_eq!(
-        (run.integrity.rt_instr, run.integrity.rt_instr_wrong),
-        (24, 0)
+fn records_of_a_later_version_count_as_malformed() {
+    let mut run = made_up_run::run();
+    run.head.as_mut().expect("a head").format = 9;
+    let log = log_of(&run);
+    let later = record(2, "{\"moon\":{\"phase\":1}}");
+    let absurd = record(
+        3,
+        "{\"cpu\":[60000,{\"mpidr\":\"0x0\",\"cluster\":0,\"core\":0,\"thread\":0}]}",
     );
-    assert_eq!(run.model.as_deref(), Some("QEMU virt"));
-    assert_eq!(run.version.as_deref(), Some("0.1.0"));
-    assert_eq!(run.facts.hz, Some(62_500_000));
-    assert!(run.facts.others.is_empty() && run.plan.others.is_empty());
-    assert_eq!(
-        run.firmware_version(),
-        Some("v2.12.1(release):psci-bench-2.12.1")
-    );
-    assert_eq!(run.firmware.len(), 3);
-    assert_eq!(
-        run.closing.as_ref().map(|it| it.verdict),
-        Some(Verdict::Pass)
-    );
-    assert_eq!(run.cpus.len(), 4);
-    assert_eq!(run.tests.len(), 6);
-    for (test, id) in run.tests.iter().zip(ScenarioId::SUITE) {
-        assert_eq!(
-            (&test.scenario, test.status),
-            (&Term::Known(id), Status::Passed)
-        );
-        assert!(test.method.is(Method::Tftf) && test.rows.len() == 4);
-        assert!(test.rows.iter().all(|row| row.samples.len() == 2));
-        assert!(
-            test.rows
-                .iter()
-                .all(|row| row.verified && row.valid == Some(2))
-        );
-    }
-    let deep = &run.tests[0];
-    assert_eq!(deep.power_state, Some(0x0201_0222));
-    assert!(deep.findings[0].starts_with("Last man down in cluster 0"));
-    let reached = deep.rows[1].reached.expect("by PSCI_STAT");
-    assert_eq!(reached.state, Some(0x0201_0222));
-}
-
-/// The instants that a record has give the figures of its summary.
-#[test]
-fn samples_are_those_of_the_statistics() {
-    let run = qemu();
-    let mut compared = 0;
-    for row in run.tests.iter().flat_map(|test| &test.rows) {
-        for (metric, summary) in &row.summaries {
-            let known = metric.known().expect("a known metric");
-            if known == Metric::Lateness {
-                continue;
-            }
-            let figures = row.samples.iter().map(|it| it.instants.figure(known));
-            let mut figures: Vec<u64> = figures.map(|it| it.expect("a figure")).collect();
-            assert_eq!(
-                psci_bench::measure::Summary::of(&mut figures),
-                *summary,
-                "{metric}"
-            );
-            compared += 1;
-        }
-        let event = row.event.expect("an event");
-        assert!(row.samples.iter().any(|it| it.instants == event));
-        assert!(event.counter(Point::Before).is_some());
-    }
-    assert!(compared > 80);
-}
-
-#[test]
-fn however_it_was_logged() {
-    let whole = figures(&qemu());
-    let text = String::from_utf8_lossy(QEMU).into_owned();
-    let lines = || text.lines().map(str::trim_end);
-    let each = |make: &dyn Fn(usize, &str) -> String| {
-        let made: Vec<String> = lines()
-            .enumerate()
-            .map(|(at, line)| make(at, line))
-            .collect();
-        made.concat()
-    };
-    let yaml = |line: &str| {
-        let line = line
-            .replace('\\', "\\\\")
-            .replace('"', "\\\"")
-            .replace('\t', "\\t");
-        format!(
-            "- {{\"dt\": \"2026-01-02T10:11:12.345678\", \"lvl\": \"target\", \"msg\": \"{line}\"}}\n\
-             - {{\"dt\": \"2026-01-02T10:11:12.345678\", \"lvl\": \"debug\", \"msg\": \"{line}\"}}\n"
-        )
-    };
-    for (name, log) in [
-        ("LF", each(&|_, line| format!("{line}\n"))),
-        ("CR", each(&|_, line| format!("{line}\r"))),
-        ("CR CR LF", each(&|_, line| format!("{line}\r\r\n"))),
-        ("LF CR", each(&|_, line| format!("{line}\n\r"))),
-        (
-            "stamps",
-            each(&|at, line| format!("[2026-01-02 10:11:12.{at:03}] {line}\r\n")),
-        ),
-        (
-            "seconds",
-            each(&|at, line| format!("[{at:5}.234567] {line}\n")),
-        ),
-        (
-            "colours",
-            each(&|_, line| format!("\x1b[32m{line}\x1b[0m\r\n")),
-        ),
-        ("NUL", each(&|_, line| format!("\0{line}\0\r\n"))),
-        ("LAVA", each(&|_, line| yaml(line))),
-    ] {
-        let runs = read_runs(log.as_bytes());
-        assert_eq!(runs.len(), 1, "{name}");
-        assert!(figures(&runs[0]) == whole, "{name}");
-        assert!(runs[0].is_complete(), "{name}");
-    }
-    // As a terminal of 80 columns breaks them: records and last line survive.
-    let broken = each(&|_, line| match line.split_at_checked(80) {
-        Some((start, rest)) => format!("{start}\r\n{rest}\r\n"),
-        None => format!("{line}\r\n"),
+    let lines = log.split_inclusive('\n').map(|line| match line {
+        line if line.starts_with("@PB 0002 ") => later.as_str(),
+        line if line.starts_with("@PB 0003 ") => absurd.as_str(),
+        line => line,
     });
-    let run = &read_runs(broken.as_bytes())[0];
-    assert!(run.is_complete() && run.doubts().is_empty());
-    assert_eq!(run.closing, qemu().closing);
-    // No line ends at all among records, and the firmware between them.
-    let glued = text.replace("\r\n@PB", "@PB");
-    assert!(read_runs(glued.as_bytes())[0].is_complete());
-    let talking = each(&|at, line| match at % 3 {
-        0 => format!("{line}NOTICE:  BL31: hello\r\n"),
-        _ => format!("{line}\r\nINFO:    BL31: x\r\n"),
-    });
-    assert!(read_runs(talking.as_bytes())[0].is_complete());
-}
-
-#[test]
-fn the_second_copy_fills_gaps() {
-    let text = String::from_utf8_lossy(QEMU).into_owned();
-    let cut = text.replacen("@PB 0012 row", "@PB 0012 rwo", 1);
-    let run = &read_runs(cut.as_bytes())[0];
-    let records = run.integrity.records.as_ref().expect("records");
-    assert_eq!((records.from_second, records.damaged), (1, 1));
-    assert!(run.is_complete());
-    assert_eq!(figures(run), figures(&qemu()));
-
-    // In neither copy, and what else tells its figures neither: the row is the
-    // RT_INSTR line's, and marked.
-    let cut = text.replace("@PB 0012 row", "@PB 0012 rwo");
-    let cut = cut.replace("@PB 0019 ev", "@PB 0019 ve");
-    let run = &read_runs(cut.as_bytes())[0];
-    let records = run.integrity.records.as_ref().expect("records");
-    assert_eq!(records.missing.len(), 2);
-    assert!(records.missing[0].to_string().starts_with("record 0012"));
-    assert!(!run.is_complete() && !run.integrity.is_verified());
-    let (row, whole) = (&run.tests[0].rows[0], &qemu().tests[0].rows[0]);
-    assert_eq!((row.verified, row.valid), (false, None));
-    assert_eq!(row.figures, whole.figures);
-}
-
-#[test]
-fn several_runs_in_a_log() {
-    let log = [QEMU, b"\r\nboard resets\r\n", QEMU].concat();
-    let runs = read_runs(&log);
-    assert_eq!(runs.len(), 2);
-    assert!(runs.iter().all(Run::is_complete));
-    assert_eq!(runs[1].source.place, 2);
-    assert!(runs[1].source.lines.0 > runs[0].source.lines.1);
-    assert_eq!(figures(&runs[0]), figures(&runs[1]));
-
-    // The power fails in the first one, at any place.
-    let places = (1..40).map(|part| QEMU.len() * part / 40);
-    for at in places {
-        let log = [&QEMU[..at], b"\x00\xfe\r\n", QEMU].concat();
-        let runs = read_runs(&log);
-        let whole = runs.last().expect("runs");
-        assert!(whole.is_complete(), "cut at {at}");
-        assert_eq!(figures(whole), figures(&qemu()), "cut at {at}");
-        // It is complete where its first copy was.
-        let first = runs.first().filter(|first| first.is_complete());
-        assert!(runs.len() <= 2 && first.is_none_or(|it| it.integrity.is_whole()));
-    }
-    // The last line of the first is lost, and so is the firmware's banner.
-    let text = String::from_utf8_lossy(QEMU).into_owned();
-    let headless = &text[text.find("> Executing").unwrap_or(0)..];
-    let log = text.replace("psci-bench: PASS", "psci-bench: PSS") + headless;
-    assert_eq!(read_runs(log.as_bytes()).len(), 2);
-}
-
-#[test]
-fn a_tftf_log() {
-    let log = "NOTICE:  BL31: v2.12.0(release):v2.12.0\nNOTICE:  BL31: Built : 1:2:3, Nov 20 2024\n\
-        NOTICE:  Booting trusted firmware test framework\nNOTICE:  Running at NS-EL2\n\
-        > Executing 'CPU suspend on all cores in sequence'\n\
-        <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n\
-        <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t1\t106880\t17060\t5280/>\n\
-        <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106900\t17020\t5290/>\n\
-        <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t1\t106910\t17030\t5290/>\n\
-        \x20 TEST COMPLETE                                                 Passed\n\
-        > Executing 'PSCI version call on all cores in parallel'\n\
-        <RT_INSTR:test_rt_instr_psci_version_parallel\t0\t0\t1000/>\n\
-        <RT_INSTR:test_rt_instr_later_serial\t0\t0\t01\t02\t03/>\n\
-        \x20 TEST COMPLETE                                                 Failed\n\
-        NOTICE:  Exiting tests.\n";
-    let run = &read_runs(log.as_bytes())[0];
-    assert!(run.is_complete() && !run.integrity.is_verified());
-    assert!(run.integrity.records.is_none());
-    assert_eq!(run.integrity.unverified_rows, 6);
-    assert_eq!(run.facts.el, Some(2));
-    // Two rows of each label: a machine whose cores have threads.
-    assert_eq!(run.cpus.len(), 4);
-    let suspend = run
-        .test(ScenarioId::CpuSuspendSerial, Method::Tftf)
-        .expect("there");
-    let metric = Term::Known(Metric::Powerdown);
-    let ns: Vec<_> = suspend
-        .rows
-        .iter()
-        .map(|row| row.figure(&metric).and_then(|it| run.ns(it)))
-        .collect();
-    let all = [106_120, 106_900, 106_880, 106_910];
-    assert_eq!(ns, all.map(Some));
-    let version = run
-        .test(ScenarioId::PsciVersionParallel, Method::Tftf)
-        .expect("there");
-    assert_eq!(version.status, Status::Failed);
+    let logged = read_one(lines.collect::<String>());
+    let records = logged.integrity.records.as_ref().expect("records");
+    assert_eq!((records.malformed, records.missing.len()), (2, 0));
+    assert!(logged.run.plan.is_none());
+    assert_eq!(logged.run.cpus.len(), 4);
+    let doubts = logged.doubts().join("\n");
     assert!(
-        run.tests
-            .iter()
-            .any(|test| test.name() == "test_rt_instr_later_serial")
-    );
-}
-
-/// Records as a later payload may send them.
-#[test]
-fn what_is_not_known_is_kept() {
-    let bodies = [
-        "run format=2 version=0.9 cpus=1 tests=1 model=A_board colour=red",
-        "facts hz=50000000 lead=0 smccc=0x10004 moon=0x1 hz2=x",
-        "cpu i=0 mpidr=0x0 cluster=0 core=0 thread=0 midr=0x410fd034 l1d=32768 l3=0x400 l9=7",
-        "test t=9 by=cold tag=psci_bench_sgi_parallel status=passed pmf=0 unit=ticks",
-        "m t=9 by=cold mpidr=0x0 metric=sgi n=9 min=1 med=5 max=9 mad=2 p50=4",
-        "m t=9 by=cold mpidr=0x0 metric=half n=9 min=1 med=5",
-        "x t=9 by=cold mpidr=0x0 moonlight=3",
-        "histogram t=9 by=cold mpidr=0x0 b0=3",
-        "row t=x by=cold mpidr=0x0 valid=1",
-    ];
-    let mut copy = String::new();
-    let mut crcs = Crc32::default();
-    for (seq, body) in bodies.iter().enumerate() {
-        let body = format!("@PB {seq:04} {body} ");
-        let crc = Crc32::of(body.as_bytes());
-        crcs.update(&crc.to_be_bytes());
-        copy.push_str(&format!("{body}{crc:08x}\n"));
-    }
-    let end = format!("@PB 0009 end records=9 crcs={:#010x} ", crcs.value());
-    copy.push_str(&format!("{end}{:08x}\n", Crc32::of(end.as_bytes())));
-    let run = &read_runs(format!("{copy}{copy}").as_bytes())[0];
-    let records = run.integrity.records.as_ref().expect("records");
-    assert_eq!((records.unknown_types, records.malformed), (1, 1));
-    assert_eq!(records.crcs_match, Some(true));
-    let doubts = run.doubts().join("\n");
-    assert!(
-        doubts.contains("format 2, and this version knows 1"),
+        doubts.contains("format 9, and this version knows 2"),
         "{doubts}"
     );
-    assert_eq!(run.others, [("colour".to_owned(), "red".to_owned())]);
-    assert_eq!(run.facts.others.len(), 2);
-    assert_eq!(run.facts.smccc, Some(0x1_0004));
-    assert_eq!(run.cpus[0].midr, Some(0x410f_d034));
-    let caches = run.cpus[0].caches.iter().map(ToString::to_string);
-    assert_eq!(caches.collect::<Vec<_>>(), ["L1d 32 KiB", "L3 1 KiB"]);
-    let test = &run.tests[0];
-    assert_eq!(test.name(), "psci_bench_sgi_parallel");
-    assert_eq!(test.method.word(), "cold");
-    assert_eq!(test.columns(), [Term::of("sgi")]);
-    assert_eq!(test.rows[0].figure(&Term::of("sgi")), Some(5));
-    assert_eq!(test.rows[0].summaries.len(), 1, "a half summary is none");
-    assert_eq!(test.reasons(), [(Term::of("moonlight"), 3)]);
 }
 
 #[test]
-fn garbage_is_named() {
-    let said = |log: &[u8]| match read_bytes("a.log", log) {
-        Ok(_) => String::new(),
-        Err(error) => error.to_string(),
-    };
-    assert!(said(b"").starts_with("a.log: the log is empty"));
-    assert!(said(b"hello\r\nworld\r\n").contains("in its 2 lines (14 bytes)"));
-    assert!(said(b"hello\n").contains("in its 1 line (6 bytes)"));
-    let wrong = String::from_utf8_lossy(QEMU).replace("=", "-");
-    let records: Vec<&str> = wrong.lines().filter(|it| it.starts_with("@PB")).collect();
-    let said_of_it = said(records.join("\n").as_bytes());
-    assert!(
-        said_of_it.contains("records (@PB ...), and not one with the right checksum"),
-        "{said_of_it}"
-    );
-    assert!(said(b"hello\r\nworld\r\n").contains("ends with \"world\""));
-    let binary: Vec<u8> = (0..200_000u32).map(|i| ((i * 7919) >> 3) as u8).collect();
-    assert!(said(&binary).contains("it is binary"));
-    let firmware = b"NOTICE:  BL1: v2.12(release):x\r\nNOTICE:  BL31: v2.12(release):x\r\n";
-    assert!(said(firmware).contains("firmware BL31 v2.12(release):x did speak"));
-    for at in 0..600 {
-        let _ = said(&QEMU[QEMU.len() - at..]);
-        let _ = said(&QEMU[..at]);
+fn lines_do_not_move_a_cursor() {
+    let log = whole_log().replace("BL31: v2.12.1", "BL31: v2.\u{9b}2J\u{1}12.1");
+    let logged = read_one(log);
+    let version = logged.firmware_version().unwrap_or_default();
+    assert!(version.starts_with("v2..2J.12.1"), "{version:?}");
+}
+
+/// Asserts that each figure of a record in `logged` is one that was sent.
+fn assert_sent_figures(logged: &LoggedRun, sent: &Run) {
+    for scenario in &logged.run.scenarios {
+        let mut all = sent.scenarios.iter();
+        let own = all.find(|it| it.key() == scenario.key()).expect("sent");
+        for row in &scenario.rows {
+            let own = own.row(row.cpu).expect("sent");
+            assert!(row.is_from_line() || row.figures == own.figures);
+            assert!(row.statistics.iter().all(|it| own.statistics.contains(it)));
+            assert!(row.samples.iter().all(|it| own.samples.contains(it)));
+        }
+        for point in &scenario.points {
+            let is_it =
+                |it: &Point| (it.cpu, it.x, it.figures) == (point.cpu, point.x, point.figures);
+            assert!(own.points.iter().any(is_it));
+        }
     }
 }
 
+/// On a UART that drops bytes, records are lost, and no figure is wrong.
 #[test]
-fn a_failure_is_told_with_its_details() {
-    let whole = |number: usize, body: &str| {
-        let body = format!("@PB {number:04x} {body} ");
-        format!("{body}{:08x}\r\n", Crc32::of(body.as_bytes()))
+fn dropped_bytes_never_change_a_figure() {
+    // A generator of numbers that are always the same: Marsaglia, "Xorshift RNGs",
+    // Journal of Statistical Software 8 (2003).
+    let mut number = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = || {
+        number ^= number << 13;
+        number ^= number >> 7;
+        number ^= number << 17;
+        number
     };
-    for (said, why) in [
-        (
-            "why=timer why_cpu=1 fault=late ticks=255",
-            "timer: why_cpu 1, fault late, ticks 255",
-        ),
-        (
-            "why=timer why_cpu=0 fault=stray intid=40",
-            "timer: why_cpu 0, fault stray, intid 40",
-        ),
-        (
-            "why=wrong-answer why_cpu=1 call=unknown answer=0",
-            "wrong-answer: why_cpu 1, call unknown, answer 0",
-        ),
-    ] {
-        let test = format!("test t=13 by=warm tag=timer_latency status=failed {said} pmf=0");
-        let cpu = "cpu i=0 mpidr=0x0 cluster=0 core=0 thread=0";
-        let log = whole(1, cpu) + &whole(2, &test);
-        let run = read_bytes("a.log", log.as_bytes()).expect("a run");
-        let test = &run[0].tests[0];
-        assert_eq!(
-            test.why.as_ref().map(ToString::to_string).as_deref(),
-            Some(why)
-        );
-        assert!(test.others.is_empty(), "{:?}", test.others);
+    let sent = made_up_run::run();
+    let mut lost = [0; 2];
+    for (copies, lost) in [Records::Once, Records::Twice].into_iter().zip(&mut lost) {
+        let log = made_up_run::log(&sent, copies);
+        for _ in 0..150 {
+            let is_kept = |_: &u8| next() % 2000 != 0;
+            let heard: Vec<u8> = log.bytes().filter(is_kept).collect();
+            let logged = read_one(&heard);
+            assert_sent_figures(&logged, &sent);
+            let records = logged.integrity.records.expect("records");
+            *lost += records.missing.iter().map(|it| it.count()).sum::<u64>();
+        }
     }
+    assert!(lost[0] > 100 && lost[1] * 3 < lost[0], "{lost:?}");
 }

@@ -1,8 +1,8 @@
 //! Text of others, made fit for messages.
 
-/// `text` as terminals may have it. A line of a log, a name of a test or of a
-/// file is anybody's: it is not to move a reader's cursor, to break a line, or
-/// to turn the direction of what stands behind it.
+/// Returns `text` without control characters. A line of a log, a name of a test or
+/// of a file could otherwise move a reader's cursor, break a line, or turn the
+/// direction of the text behind it.
 pub(crate) fn plain(text: &str) -> String {
     let turns = |c: char| {
         let letters = '\u{2028}'..='\u{202e}';
@@ -17,11 +17,11 @@ pub(crate) fn plain(text: &str) -> String {
     text.chars().map(letter).collect()
 }
 
-/// The most letters of a message that is told in a sentence.
+/// The most letters of a message in a sentence.
 const MESSAGE_MAX: usize = 200;
 
-/// A message of another program's, of any length and in any number of lines, as
-/// a part of a sentence.
+/// Returns a message of another program, of any length and in any number of lines,
+/// as a part of a sentence.
 pub(crate) fn message(text: &str) -> String {
     let mut words = String::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_wrote() {
+    fn text_of_others_has_no_control_characters() {
         let odd = "a\u{1b}[31mb\tc\u{202e}d\u{2028}e\u{7f}\u{9b}f\r\n";
         assert_eq!(plain(odd), "a.[31mb\tc.d.e..f..");
         assert_eq!(message("one\r\n\n  > # two\n"), "one > # two");

@@ -1,62 +1,70 @@
-//! What lines without a checksum tell of scenarios: figures, findings, and how
-//! they ended.
+//! Figures and results from lines without a checksum.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use psci_bench::measure::Metric;
+use psci_bench::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey, Status};
 use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::spec::ticks::Clock;
 
-use super::plain_line::{self, RtInstr};
-use crate::report::model::{Cpu, Integrity, Row, Run, Status, Term, Test};
+use super::integrity::Integrity;
+use super::logged_run::LoggedRun;
+use super::plain_line::RtInstr;
 
-/// The most rows of a scenario that are taken: more are not of this world.
+/// The most rows of a scenario: 512 CPUs have four copies of them.
 const ROWS_MAX: usize = 4096;
 
-/// What lines tell of a scenario.
+/// The lines of a scenario.
 #[derive(Debug)]
-pub(super) struct Told {
-    pub(super) scenario: Term<ScenarioId>,
-    pub(super) method: Term<Method>,
+pub(super) struct LineScenario {
+    pub(super) id: ScenarioId,
+    pub(super) method: Method,
     pub(super) status: Status,
-    pub(super) rows: Vec<ToldRow>,
-    /// Each with the label of the CPU that stayed awake in what it is of.
-    pub(super) findings: Vec<(Option<String>, String)>,
+    rows: Vec<LineRow>,
 }
 
 /// A CPU's figures in nanoseconds.
 #[derive(Clone, Debug)]
-pub(super) struct ToldRow {
-    cluster: u32,
-    core: u32,
-    /// How many rows before have the same labels: on a machine whose cores
-    /// have threads, TFTF's do.
-    thread: u32,
-    /// None: lines differ in them.
+struct LineRow {
+    cluster: u16,
+    core: u16,
+    /// The number of rows before with the same labels: TFTF's lines do not name
+    /// threads.
+    thread: u16,
+    /// None if lines contradict each other.
     values: Option<[Option<u64>; 3]>,
 }
 
-impl Told {
-    /// Whether it is of the scenario with this name.
-    pub(super) fn is(&self, name: &str, warm: bool) -> bool {
-        let method = if warm { Method::Warm } else { Method::Tftf };
-        plain_line::scenario(name).is_some_and(|id| self.scenario.is(id)) && self.method.is(method)
+impl LineRow {
+    fn label(&self) -> (u16, u16) {
+        (self.cluster, self.core)
+    }
+}
+
+impl LineScenario {
+    pub(super) fn new(id: ScenarioId, method: Method) -> Self {
+        Self {
+            id,
+            method,
+            status: Status::Unknown,
+            rows: Vec::new(),
+        }
     }
 
-    /// Takes a line in.
-    pub(super) fn line(&mut self, row: &RtInstr<'_>) {
+    /// Adds a line.
+    pub(super) fn add(&mut self, line: &RtInstr<'_>) {
         if self.rows.len() < ROWS_MAX {
-            self.rows.push(ToldRow {
-                cluster: row.cluster,
-                core: row.core,
+            self.rows.push(LineRow {
+                cluster: line.cluster,
+                core: line.core,
                 thread: 0,
-                values: Some(row.values),
+                values: Some(line.values),
             });
         }
     }
 
-    /// How many rows each of its labels has, where all have as many.
+    /// Returns the number of rows of each label, if all labels have the same.
     fn rows_each(&self) -> Option<usize> {
-        let mut counts: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+        let mut counts: BTreeMap<(u16, u16), usize> = BTreeMap::new();
         for row in &self.rows {
             *counts.entry(row.label()).or_default() += 1;
         }
@@ -65,21 +73,21 @@ impl Told {
         counts.all(|count| count == first).then_some(first)
     }
 
-    /// Whether a row has a label of one before, and says something else.
-    fn says_two_things(&self) -> bool {
+    /// Returns true if two rows of a label have different values.
+    fn contradicts_itself(&self) -> bool {
         let mut first = BTreeMap::new();
         let mut rows = self.rows.iter();
         rows.any(|row| *first.entry(row.label()).or_insert(row.values) != row.values)
     }
 
-    /// Leaves `each` rows of a label, the `threads` of a core: of lines that are
-    /// alike one, and none of the values of those that are not.
-    fn settle(&mut self, each: usize, integrity: &mut Integrity) {
-        let mut kept: BTreeMap<(u32, u32), Vec<ToldRow>> = BTreeMap::new();
+    /// Keeps `each` rows of a label, the threads of a core: one of equal lines, and
+    /// no values of lines that contradict each other.
+    fn keep(&mut self, each: usize, integrity: &mut Integrity) {
+        let mut kept: BTreeMap<(u16, u16), Vec<LineRow>> = BTreeMap::new();
         for mut row in std::mem::take(&mut self.rows) {
             let own = kept.entry(row.label()).or_default();
             if own.len() < each {
-                row.thread = u32::try_from(own.len()).unwrap_or(u32::MAX);
+                row.thread = u16::try_from(own.len()).unwrap_or(u16::MAX);
                 own.push(row);
             } else if own.iter().any(|it| it.values == row.values) {
                 integrity.rt_instr_repeated += 1;
@@ -92,203 +100,198 @@ impl Told {
     }
 }
 
-impl ToldRow {
-    fn label(&self) -> (u32, u32) {
-        (self.cluster, self.core)
-    }
-}
-
-/// Tells rows of the same labels apart: a core's threads, which every core has
-/// in every scenario, from lines that came twice. In a run with records, where
-/// all labels differ, there are no threads of this kind.
-pub(super) fn settle(told: &mut [Told], has_records: bool, integrity: &mut Integrity) {
-    let threads = |told: &Told| {
-        let each = told.rows_each().filter(|_| told.says_two_things())?;
-        // Of one label alone nothing can be said of all.
+/// Tells rows of equal labels apart: the threads of a core, which each core has in
+/// each scenario, from lines that came twice. In a run with records, all labels
+/// differ.
+pub(super) fn settle(all: &mut [LineScenario], integrity: &mut Integrity) {
+    let has_records = integrity.records.is_some();
+    let threads = |scenario: &LineScenario| {
+        let is_told = scenario.contradicts_itself();
+        let each = scenario.rows_each().filter(|_| is_told)?;
+        // Nothing can be concluded from one label alone.
         (each > 1).then_some(each)
     };
-    let each = told.iter().find_map(threads).filter(|_| !has_records);
-    for told in told {
-        told.settle(each.unwrap_or(1), integrity);
+    let each = all.iter().find_map(threads).filter(|_| !has_records);
+    for scenario in all {
+        scenario.keep(each.unwrap_or(1), integrity);
     }
     if has_records {
-        // These are what lines are held against.
+        // The records decide between the lines.
         integrity.rt_instr_wrong += std::mem::take(&mut integrity.rt_instr_ambiguous);
     }
 }
 
-/// The CPUs that lines name, where there is no record of one.
-pub(super) fn cpus_of_rows(run: &mut Run, told: &[Told]) {
-    let mut cpus: Vec<(u32, u32, u32)> = told
-        .iter()
-        .flat_map(|told| &told.rows)
+/// Adds the CPUs of lines to a run without records.
+pub(super) fn add_cpus(run: &mut Run, all: &[LineScenario]) {
+    let rows = all.iter().flat_map(|scenario| &scenario.rows);
+    let cpus: BTreeSet<(u16, u16, u16)> = rows
         .map(|row| (row.cluster, row.core, row.thread))
         .collect();
-    cpus.sort_unstable();
-    cpus.dedup();
-    run.cpus = cpus
-        .into_iter()
-        .map(|(cluster, core, thread)| Cpu {
-            cluster,
-            core,
-            thread,
-            ..Cpu::default()
-        })
-        .collect();
+    let cpus = cpus.into_iter().map(|(cluster, core, thread)| Cpu {
+        cluster,
+        core,
+        thread,
+        ..Cpu::default()
+    });
+    run.cpus = cpus.collect();
 }
 
-/// Adds what lines tell of a scenario, where records do not.
+/// Labels the CPUs at the indices `lost`, whose records are lost. If lines have just
+/// as many labels of no known CPU, those are theirs, as lines and CPUs are in one
+/// order. Otherwise the labels are made up, so that no two CPUs share any.
+pub(super) fn label_lost_cpus(run: &mut Run, lost: &[u16], all: &[LineScenario]) {
+    let threads = run.threads();
+    let known = |label: &(u16, u16)| {
+        let mut cpus = run.cpus.iter().filter(|cpu| cpu.mpidr.is_some());
+        cpus.any(|cpu| cpu.cluster == label.0 && run.core_number(cpu) == u64::from(label.1))
+    };
+    let rows = all.iter().flat_map(|scenario| &scenario.rows);
+    let labels: BTreeSet<(u16, u16)> = rows
+        .map(LineRow::label)
+        .filter(|label| !known(label))
+        .collect();
+    let threads = u16::try_from(threads).unwrap_or(1);
+    let labels: Vec<(u16, u16)> = if labels.len() == lost.len() {
+        labels.into_iter().collect()
+    } else {
+        lost.iter().map(|index| (u16::MAX, *index)).collect()
+    };
+    for (index, (cluster, number)) in lost.iter().zip(labels) {
+        if let Some(cpu) = run.cpus.get_mut(usize::from(*index)) {
+            *cpu = Cpu {
+                cluster,
+                core: number / threads,
+                thread: number % threads,
+                ..*cpu
+            };
+        }
+    }
+}
+
+/// Adds the lines of a scenario to what the records of it lack.
 ///
-/// A line that has suffered may name a scenario or a CPU that there is not:
-/// beside records that are whole no line adds a figure, and beside others only
-/// to scenarios that are known.
-pub(super) fn tell(run: &mut Run, told: Told) {
-    let has_records = run.integrity.records.is_some();
-    let same = |test: &Test| test.scenario == told.scenario && test.method == told.method;
-    let first = match run.tests.iter().position(same) {
-        Some(at) => at,
-        None if has_records && (run.integrity.is_whole() || told.scenario.known().is_none()) => {
-            run.integrity.rt_instr_wrong += u32::try_from(told.rows.len()).unwrap_or(u32::MAX);
+/// A damaged line may name a scenario or a CPU that there is not: no line adds a
+/// figure to records that are whole.
+pub(super) fn apply(run: &mut LoggedRun, lines: &LineScenario) {
+    let mut group = group_of(&run.run, lines);
+    if group.is_empty() {
+        if run.integrity.is_whole() {
+            run.integrity.rt_instr_wrong += lines.rows.len() as u32;
             return;
         }
-        None => {
-            run.tests.push(Test {
-                pmf: (!told.rows.is_empty()).then_some(true),
-                ..Test::new(told.scenario.clone(), told.method.clone())
-            });
-            run.tests.len() - 1
-        }
-    };
-    for row in &told.rows {
-        tell_row(run, first, row);
+        group.push(run.run.scenarios.len());
+        run.run.scenarios.push(Scenario::new(ScenarioKey {
+            id: lines.id,
+            method: lines.method,
+            helper: None,
+        }));
     }
-    let test = &mut run.tests[first];
-    if test.status == Status::Unknown {
-        test.status = told.status;
+    for row in &lines.rows {
+        apply_row(run, &group, row);
     }
-    for (helper, finding) in told.findings {
-        let at = helper.and_then(|label| placement(run, first, &label));
-        if let Some(test) = run.tests.get_mut(at.unwrap_or(first)) {
-            test.findings.push(finding);
+    for place in group {
+        let scenario = &mut run.run.scenarios[place];
+        scenario.rows.sort_by_key(|row| row.cpu);
+        if scenario.status == Status::Unknown {
+            scenario.status = lines.status;
         }
     }
 }
 
-/// Adds a line's figures to the scenario at `first`, or to the same one by the
-/// helper that the line is of.
-fn tell_row(run: &mut Run, first: usize, row: &ToldRow) {
+/// Returns the places of a scenario's placements of its helper.
+fn group_of(run: &Run, lines: &LineScenario) -> Vec<usize> {
+    let scenarios = run.scenarios.iter().enumerate();
+    let own = scenarios.filter(|(_, it)| it.id == lines.id && it.method == lines.method);
+    own.map(|(place, _)| place).collect()
+}
+
+/// Adds a line's figures to the placement that the frame shows of its CPU.
+fn apply_row(run: &mut LoggedRun, group: &[usize], row: &LineRow) {
+    let is_whole = run.integrity.is_whole();
     let Some(cpu) = cpu_of(run, row) else {
         run.integrity.rt_instr_wrong += 1;
         return;
     };
-    let all = placements(run, first);
-    let own = |at: &usize| run.tests[*at].row(cpu).filter(|it| it.verified);
-    if all
-        .iter()
-        .filter_map(own)
-        .any(|own| agree(run, &own.figures, row))
-    {
+    let scenarios = &run.run.scenarios;
+    let clock = run.run.clock();
+    let sound = |place: &usize| scenarios[*place].row(cpu).filter(|it| !it.is_from_line());
+    let mut rows = group.iter().filter_map(sound);
+    if rows.any(|own| is_of(row, &own.figures, clock)) {
         return;
     }
-    let shown = all.into_iter().filter(|at| is_shown(run, *at, cpu));
-    let Some(at) = shown.min_by_key(|at| is_same_core(run, *at, cpu)) else {
-        run.integrity.rt_instr_wrong += u32::from(run.integrity.is_whole());
+    let shown = |place: &&usize| is_shown(&run.run, &scenarios[**place], cpu);
+    let Some(place) = group.iter().find(shown) else {
+        run.integrity.rt_instr_wrong += u32::from(is_whole);
         return;
     };
-    let figures = figures(run, row);
-    let helper = run.tests[at].helper;
-    let rows = &mut run.tests[at].rows;
-    match rows.iter_mut().find(|it| it.cpu == cpu) {
-        Some(own) if own.verified => run.integrity.rt_instr_wrong += 1,
-        _ if run.integrity.is_whole() => run.integrity.rt_instr_wrong += 1,
+    if is_whole || sound(place).is_some() {
+        run.integrity.rt_instr_wrong += 1;
+        return;
+    }
+    let figures = figures(row, clock);
+    let scenario = &mut run.run.scenarios[*place];
+    match scenario.rows.iter_mut().find(|it| it.cpu == cpu) {
         Some(own) => own.figures = figures,
-        None => rows.push(Row {
+        None => scenario.rows.push(Row {
             cpu,
             figures,
-            helper,
+            helper: scenario.helper,
             ..Row::default()
         }),
     }
 }
 
-/// The tests that differ from the one at `first` in their helper alone, and it.
-fn placements(run: &Run, first: usize) -> Vec<usize> {
-    let Some(of) = run.tests.get(first) else {
-        return Vec::new();
-    };
-    let same = |it: &Test| (&it.scenario, &it.method) == (&of.scenario, &of.method);
-    let all = run.tests.iter().enumerate();
-    all.filter(|it| same(it.1)).map(|it| it.0).collect()
-}
-
-/// Whether the frame can show the row of `cpu` from the test at `at`: the helper
-/// is of another cluster, where there is one.
-fn is_shown(run: &Run, at: usize, cpu: usize) -> bool {
-    let cluster = |cpu: usize| run.cpus.get(cpu).map(|cpu| cpu.cluster);
-    let Some(helper) = run.tests.get(at).and_then(|test| test.helper) else {
+/// Returns true if the frame can show the row of `cpu` from this placement: the
+/// helper is in another cluster, if there is one.
+fn is_shown(run: &Run, scenario: &Scenario, cpu: u16) -> bool {
+    let Some(helper) = scenario.helper else {
         return true;
     };
-    let one_cluster = (0..run.cpus.len()).all(|it| cluster(it) == cluster(cpu));
-    helper != cpu && (one_cluster || cluster(helper) != cluster(cpu))
+    let own = run.cpu(cpu).cluster;
+    let is_one = run.cpus.iter().all(|it| it.cluster == own);
+    helper != cpu && (is_one || run.cpu(helper).cluster != own)
 }
 
-/// Whether `cpu` is of the helper's core in the test at `at`.
-fn is_same_core(run: &Run, at: usize, cpu: usize) -> bool {
-    let core = |cpu: usize| run.cpus.get(cpu).map(|cpu| (cpu.cluster, cpu.core));
-    let helper = run.tests.get(at).and_then(|test| test.helper);
-    helper.is_some_and(|helper| core(helper) == core(cpu))
-}
-
-/// The test that is as the one at `first`, with the helper of this label.
-fn placement(run: &Run, first: usize, label: &str) -> Option<usize> {
-    let all = placements(run, first);
-    let is_its = |at: &usize| {
-        let helper = run.tests.get(*at).and_then(|test| test.helper);
-        helper.is_some_and(|cpu| run.label(cpu) == label)
-    };
-    all.into_iter().find(is_its)
-}
-
-/// The CPU of a line.
-fn cpu_of(run: &Run, row: &ToldRow) -> Option<usize> {
+/// Returns the CPU of a line.
+fn cpu_of(run: &LoggedRun, row: &LineRow) -> Option<u16> {
     let has_records = run.integrity.records.is_some();
-    run.cpus.iter().position(|cpu| {
-        let core = if has_records {
-            run.core_number(cpu) == u64::from(row.core) && row.thread == 0
+    let is_core = |cpu: &Cpu| {
+        if has_records {
+            run.run.core_number(cpu) == u64::from(row.core) && row.thread == 0
         } else {
             (cpu.core, cpu.thread) == (row.core, row.thread)
-        };
-        cpu.cluster == row.cluster && core
-    })
+        }
+    };
+    let mut cpus = run.run.cpus.iter();
+    let place = cpus.position(|cpu| cpu.cluster == row.cluster && is_core(cpu));
+    place.and_then(|place| u16::try_from(place).ok())
 }
 
-/// The metrics of a line's values.
-fn metrics(values: &[Option<u64>; 3]) -> &'static [Metric] {
-    match values {
-        [_, None, None] => &[Metric::Latency],
-        _ => &[Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush],
+/// Returns a line's figures in ticks. They were truncated to nanoseconds: up to
+/// 1 GHz the least number of ticks that makes them is the one that was meant.
+fn figures(row: &LineRow, clock: Clock) -> Figures {
+    let ticks = |ns: u64| {
+        let ticks = (u128::from(ns) * u128::from(clock.hz)).div_ceil(1_000_000_000);
+        u64::try_from(ticks).ok().filter(|_| clock.is_known())
+    };
+    let [powerdown, wakeup, cache_flush] = row.values.unwrap_or_default();
+    Figures {
+        powerdown: powerdown.and_then(ticks),
+        wakeup: wakeup.and_then(ticks),
+        cache_flush: cache_flush.and_then(ticks),
     }
 }
 
-/// A line's figures in ticks. They were truncated to nanoseconds: at up to
-/// 1 GHz the least number of ticks that makes them is the one that was meant.
-fn figures(run: &Run, row: &ToldRow) -> Vec<(Term<Metric>, u64)> {
-    let hz = u128::from(run.clock().hz);
-    let ticks = |ns: u64| u64::try_from((u128::from(ns) * hz).div_ceil(1_000_000_000)).ok();
-    let values = row.values.iter().flat_map(|it| metrics(it).iter().zip(*it));
-    values
-        .filter_map(|(metric, ns)| Some((Term::Known(*metric), ticks(ns?)?)))
-        .filter(|_| run.clock().is_known())
-        .collect()
-}
-
-/// Whether a line says what the records do.
-fn agree(run: &Run, figures: &[(Term<Metric>, u64)], row: &ToldRow) -> bool {
-    let mut values = row.values.iter().flat_map(|it| metrics(it).iter().zip(*it));
-    values.all(|(metric, ns)| {
-        let own = figures.iter().find(|figure| figure.0.is(*metric));
+/// Returns true if a line has these figures.
+fn is_of(row: &LineRow, figures: &Figures, clock: Clock) -> bool {
+    let own = [figures.powerdown, figures.wakeup, figures.cache_flush];
+    let Some(values) = row.values else {
+        return true;
+    };
+    values.into_iter().zip(own).all(|(ns, own)| match own {
+        Some(ticks) => clock.ns(ticks) == ns,
         // Standby has no cache flush, and the line a place for it.
-        own.map_or(ns == Some(0), |own| run.ns(own.1) == ns)
+        None => matches!(ns, None | Some(0)),
     })
 }
 
@@ -297,60 +300,54 @@ mod tests {
     use super::*;
 
     /// A row's cluster, core, thread, and first value.
-    type Plain = (u32, u32, u32, u64);
+    type Plain = (u16, u16, u16, u64);
 
-    fn settled(rows: &[&[(u32, u32, u64)]]) -> (Vec<Vec<Plain>>, (u32, u32)) {
+    fn settled(scenarios: &[&[(u16, u16, u64)]]) -> (Vec<Vec<Plain>>, (u32, u32)) {
         let mut integrity = Integrity::default();
-        let told = |rows: &&[(u32, u32, u64)]| {
-            let mut told = Told {
-                scenario: Term::of("test_x"),
-                method: Term::Known(Method::Tftf),
-                status: Status::Unknown,
-                rows: Vec::new(),
-                findings: Vec::new(),
-            };
+        let lines = |rows: &&[(u16, u16, u64)]| {
+            let mut lines = LineScenario::new(ScenarioId::PsciVersionParallel, Method::Tftf);
             for (cluster, core, value) in *rows {
-                told.line(&RtInstr {
+                lines.add(&RtInstr {
                     tag: "test_x",
                     cluster: *cluster,
                     core: *core,
                     values: [Some(*value), None, None],
                 });
             }
-            told
+            lines
         };
-        let mut all: Vec<Told> = rows.iter().map(told).collect();
-        settle(&mut all, false, &mut integrity);
-        let plain = |row: &ToldRow| {
+        let mut all: Vec<LineScenario> = scenarios.iter().map(lines).collect();
+        settle(&mut all, &mut integrity);
+        let plain = |row: &LineRow| {
             let value = row.values.and_then(|it| it[0]).unwrap_or(0);
             (row.cluster, row.core, row.thread, value)
         };
-        let rows = all.iter().map(|told| told.rows.iter().map(plain).collect());
+        let rows = all.iter().map(|it| it.rows.iter().map(plain).collect());
         let counts = (integrity.rt_instr_repeated, integrity.rt_instr_ambiguous);
         (rows.collect(), counts)
     }
 
     #[test]
-    fn a_line_that_came_twice_is_no_cpu() {
+    fn repeated_lines_are_no_cpus() {
         let (rows, counts) = settled(&[&[(0, 0, 7), (0, 0, 7), (0, 1, 9)]]);
         assert_eq!(rows, [[(0, 0, 0, 7), (0, 1, 0, 9)]]);
         assert_eq!(counts, (1, 0));
         // The whole of it again, as when a terminal is logged twice.
         let (rows, counts) = settled(&[&[(0, 0, 7), (0, 1, 9), (0, 0, 7), (0, 1, 9)]]);
         assert_eq!((rows[0].len(), counts), (2, (2, 0)));
-        // Which of the two is right can not be told.
+        // Neither of two different lines is taken.
         let (rows, counts) = settled(&[&[(0, 0, 7), (0, 0, 77), (0, 1, 9)]]);
         assert_eq!(rows, [[(0, 0, 0, 0), (0, 1, 0, 9)]]);
         assert_eq!(counts, (0, 1));
     }
 
     #[test]
-    fn threads_are_what_every_core_has() {
+    fn threads_are_on_each_core() {
         let both = [(0, 0, 7), (0, 0, 8), (1, 0, 9), (1, 0, 6)];
         let alike = [(0, 0, 80), (0, 0, 80), (1, 0, 80), (1, 0, 80)];
         let (rows, counts) = settled(&[&alike, &both]);
         for rows in &rows {
-            let threads: Vec<u32> = rows.iter().map(|row| row.2).collect();
+            let threads: Vec<u16> = rows.iter().map(|row| row.2).collect();
             assert_eq!(threads, [0, 1, 0, 1]);
         }
         assert_eq!(counts, (0, 0));

@@ -6,13 +6,12 @@ use std::collections::BTreeMap;
 use psci_bench::board::Console;
 use psci_bench::image::{EmergencyUart, ParameterBlock};
 use psci_bench::model::Verdict;
-use psci_bench::record::line::Type;
-use psci_bench::record::parse::Record;
 
 use super::classes::Class;
 use crate::qemu::diagnosis;
 use crate::qemu::run_result::RunResult;
 use crate::qemu::stream::Ending;
+use crate::report::log::read_bytes;
 
 /// The outcome of a run of a mutant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +58,7 @@ impl Outcome {
 pub type Judged = (Outcome, Option<String>);
 
 /// A serial scenario's tag, its power_state, and a CPU's MPIDR.
-type Key = (String, u64, u64);
+type Key = (String, u32, u64);
 /// Power-down, wake-up and cache flush, in ticks.
 type Figures = [Option<u64>; 3];
 
@@ -68,25 +67,25 @@ type Figures = [Option<u64>; 3];
 pub struct Rows(BTreeMap<Key, Figures>);
 
 impl Rows {
-    /// Returns those that the records of a log have.
+    /// Returns the rows in the records of a log.
+    #[must_use]
     pub fn of(log: &[u8]) -> Self {
-        let (mut rows, mut tests) = (BTreeMap::new(), BTreeMap::new());
-        let lines = log.split(|byte| *byte == b'\n');
-        for record in lines.flat_map(Record::all_in).flatten() {
-            let Some(test) = record.unsigned("t") else {
-                continue;
-            };
-            if let (Type::Test, Some(tag), Some(state)) =
-                (record.kind, record.get("tag"), record.unsigned("state"))
-                && tag.ends_with("susp_serial") | tag.ends_with("deep_serial")
-            {
-                tests.insert(test, (tag.to_owned(), state));
-            }
-            if let (Type::Row, Some((tag, state)), Some(mpidr)) =
-                (record.kind, tests.get(&test), record.unsigned("mpidr"))
-            {
-                let figures = ["powerdown", "wakeup", "cflush"].map(|key| record.unsigned(key));
-                rows.insert((tag.clone(), *state, mpidr), figures);
+        let runs = read_bytes("log", log).unwrap_or_default();
+        let mut rows = BTreeMap::new();
+        for run in runs.iter().map(|run| &run.run) {
+            for scenario in &run.scenarios {
+                let tag = scenario.id.tag();
+                let is_wanted = tag.ends_with("susp_serial") || tag.ends_with("deep_serial");
+                let conditions = scenario.conditions.as_ref().filter(|_| is_wanted);
+                let Some(state) = conditions.and_then(|it| it.power_state) else {
+                    continue;
+                };
+                for row in scenario.rows.iter().filter(|row| !row.is_from_line()) {
+                    let mpidr = run.cpu(row.cpu).mpidr.unwrap_or(u64::MAX);
+                    let it = row.figures;
+                    let figures = [it.powerdown, it.wakeup, it.cache_flush];
+                    rows.insert((tag.to_owned(), state, mpidr), figures);
+                }
             }
         }
         Self(rows)

@@ -1,90 +1,54 @@
 //! The change of a figure between two runs.
 
-use psci_bench::measure::Metric;
+use serde::Serialize;
 
-use crate::report::model::{Measured, Term};
-
-/// A point on both sides.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PointChange {
-    /// The run's.
-    pub point: Measured,
-    /// The CPU of the baseline's, as index into its own CPUs.
-    pub old_cpu: usize,
-    /// Where CPUs wait for each other the place in their order, from 0.
-    pub place: Option<usize>,
-    /// What the figures are in.
-    pub unit: &'static str,
-    /// The figure of one operation in the run.
-    pub new: Amount,
-    /// In the baseline.
-    pub old: Amount,
-    /// What to make of them.
-    pub outcome: Outcome,
-}
-
-/// The figure of one operation and its interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Amount {
-    /// The figure.
-    pub figure: f64,
-    /// What noise allows it to be; None of a single measurement.
-    pub interval: Option<(f64, f64)>,
-}
-
-impl PointChange {
-    /// By how many percent of the old figure; None from zero.
-    #[must_use]
-    pub fn percent(&self) -> Option<f64> {
-        let (old, new) = (self.old.figure, self.new.figure);
-        (old > 0.0).then(|| (new - old) / old * 100.0)
-    }
-}
+use crate::report::analysis::figure::FigureKey;
 
 /// A figure on both sides.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Change {
-    /// Which figure.
-    pub metric: Term<Metric>,
-    /// The place in the order, from 0; None by CPU.
+    /// The figure.
+    #[serde(flatten)]
+    pub key: FigureKey,
+    /// The place in the order of size, from 0; None by CPU.
     pub place: Option<usize>,
     /// The CPU of the run.
-    pub cpu: usize,
-    /// The CPU of the baseline, as index into its own CPUs.
-    pub old_cpu: usize,
+    pub cpu: u16,
+    /// The CPU of the baseline, by its own index there.
+    pub old_cpu: u16,
     /// The figure of the run.
     pub new: Value,
     /// The figure of the baseline.
     pub old: Value,
-    /// What cache flushes at other places in the queue make of the change,
-    /// where more is left than noise: that is judged.
-    pub by_flushes: Option<i64>,
-    /// What to make of them.
+    /// The part that cache flushes at other places in the queue have in the change,
+    /// if more than noise is left: the rest is judged.
+    pub by_flushes: Option<f64>,
+    /// The judgement.
     pub outcome: Outcome,
 }
 
-/// A figure and its interval, in nanoseconds; in ticks where neither side's
-/// clock is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The figure of one operation, in the unit of its `FigureKey`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Value {
     /// The figure.
-    pub figure: u64,
-    /// What noise allows it to be; None of a single measurement. Where one
-    /// round of many is shown, that of the CPU's median.
-    pub interval: Option<(u64, u64)>,
-    /// Whether it is from a line without a checksum.
-    pub doubtful: bool,
+    pub figure: f64,
+    /// The interval in which noise may move it; None of a single measurement. Where
+    /// one round of many is shown, it is that of the CPU's median.
+    pub interval: Option<(f64, f64)>,
+    /// True if it is from a line without a checksum.
+    pub is_doubtful: bool,
 }
 
-/// What to make of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The judgement of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// Within the tolerance.
     Same,
-    /// Beyond it, and within what noise or the tick may do.
+    /// Beyond it, and within noise or a tick.
     Noise,
-    /// The same cache flushes as before, at another place in the lock queue,
-    /// and nothing else beyond tolerance and noise.
+    /// Equal cache flushes at another place in the lock queue, and
+    /// nothing else beyond tolerance and noise.
     Moved,
     /// Less time than before.
     Better,
@@ -93,24 +57,55 @@ pub enum Outcome {
 }
 
 impl Change {
-    /// What is judged: without what cache flushes at other places make of it.
-    #[must_use]
-    pub fn delta(&self) -> i128 {
-        let by_flushes = self.by_flushes.map_or(0, i128::from);
-        i128::from(self.new.figure) - i128::from(self.old.figure) - by_flushes
+    /// Returns the part of the change that is judged.
+    pub fn delta(&self) -> f64 {
+        self.new.figure - self.old.figure - self.by_flushes.unwrap_or(0.0)
     }
 
-    /// That in percent of the old figure; None from zero.
-    #[must_use]
+    /// Returns that part in percent of the old figure; None from zero.
     pub fn percent(&self) -> Option<f64> {
         let old = self.old.figure;
-        (old > 0).then(|| self.delta() as f64 / old as f64 * 100.0)
+        (old > 0.0).then(|| self.delta() / old * 100.0)
+    }
+
+    /// Returns true if both sides have an interval.
+    pub(super) fn has_intervals(&self) -> bool {
+        self.new.interval.is_some() && self.old.interval.is_some()
     }
 }
 
+/// Returns true if two figures are within the tolerance of the larger one. Whole
+/// numbers up to 9e9 are compared without rounding.
+pub fn is_close(a: f64, b: f64, ppm: u32) -> bool {
+    (a - b).abs() * 1e6 <= a.max(b) * f64::from(ppm)
+}
+
 impl Outcome {
-    /// The word that stands for it.
-    #[must_use]
+    /// Judges a change; `tick` is the resolution of the coarser side.
+    pub(super) fn of(new: &Value, old: &Value, tolerance_ppm: u32, tick: f64) -> Self {
+        if is_close(new.figure, old.figure, tolerance_ppm) {
+            return Self::Same;
+        }
+        let is_less = new.figure < old.figure;
+        let (more, less) = if is_less { (old, new) } else { (new, old) };
+        // Intervals that are apart to the other side are no evidence.
+        let intervals = more.interval.zip(less.interval);
+        let is_within = intervals.is_some_and(|(more, less)| more.0 <= less.1);
+        if is_within || more.figure - less.figure <= tick {
+            Self::Noise
+        } else if is_less {
+            Self::Better
+        } else {
+            Self::Worse
+        }
+    }
+
+    /// Returns true without a change in time.
+    pub(super) const fn is_still(self) -> bool {
+        matches!(self, Self::Same | Self::Noise)
+    }
+
+    /// Returns the word that stands for it.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Same => "same",
@@ -119,5 +114,43 @@ impl Outcome {
             Self::Better => "better",
             Self::Worse => "worse",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(new: (f64, f64), old: (f64, f64), tick: f64) -> Outcome {
+        // A figure and the half of its interval.
+        let value = |(figure, half): (f64, f64)| Value {
+            figure,
+            interval: (half > 0.0).then_some((figure - half, figure + half)),
+            is_doubtful: false,
+        };
+        Outcome::of(&value(new), &value(old), 20_000, tick)
+    }
+
+    #[test]
+    fn outcome_depends_on_tolerance_tick_and_intervals() {
+        use Outcome::{Better, Noise, Same, Worse};
+        for (new, old, expected) in [
+            (102.0, 100.0, Same),
+            (103.0, 100.0, Worse),
+            (97.0, 100.0, Better),
+            (0.0, 0.0, Same),
+            (7.0, 0.0, Worse),
+            (0.0, 7.0, Better),
+            (u64::MAX as f64, 1.0, Worse),
+            (5_000_000_000.0, 4_900_000_000.0, Same),
+            (5_000_000_001.0, 4_900_000_000.0, Worse),
+        ] {
+            assert_eq!(outcome((new, 0.0), (old, 0.0), 0.0), expected, "{new}");
+        }
+        assert_eq!(outcome((100.0, 0.0), (80.0, 0.0), 20.0), Noise);
+        assert_eq!(outcome((150.0, 40.0), (100.0, 10.0), 0.0), Noise);
+        assert_eq!(outcome((150.0, 39.0), (100.0, 10.0), 0.0), Worse);
+        // An interval on one side alone says nothing of the other's noise.
+        assert_eq!(outcome((150.0, 60.0), (100.0, 0.0), 0.0), Worse);
     }
 }

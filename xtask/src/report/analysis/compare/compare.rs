@@ -1,135 +1,160 @@
-//! A run beside a baseline: the same CPU with itself, and, where CPUs go down
+//! A run beside a baseline: the same CPU with itself and, where CPUs go down
 //! together, the same place in the order of arrival.
 //!
 //! ```text
-//! change ──── the change of a figure; comparison: all of them, and what was asked
-//! pair ────── which rows are of one CPU
-//! sides ───── both runs, and what a change has to exceed
-//! noise ───── what a figure's interval is
-//! points ──── points -> changes
-//! judge ───── rows -> changes
-//! lacks ───── what of the baseline is compared with nothing
-//! question ── whether a scenario was asked the same on both sides
-//! sentences ─ what findings have in common
-//! flush ───── who flushes a cluster-size cache, then and now
-//! tell ────── changes -> findings; tell_points, those of points
+//! change ──────── the change of a figure
+//! sides ───────── both runs, the pairs of their CPUs, and the limits of a change
+//! comparison ──── all changes, and the options
+//! queue_flushes ─ changes without cache flushes that moved in the queue
+//! judge ───────── figures -> changes
+//! sentences ───── phrases that findings share
+//! differences ─── differences besides figures
+//! cluster_flush ─ the CPUs that flush a cluster-size cache, then and now
+//! findings ────── changes -> findings
 //! ```
 
 use anyhow::{Result, bail, ensure};
+use psci_bench::model::Scenario;
 
-use super::comparison::{Across, Comparison, Options, Refused};
-use super::pair::{Pairs, RowIs};
-use super::sides::Judge;
-use crate::report::model::{Run, Test};
+use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
+use super::findings::findings;
+use super::judge::compare_figures;
+use super::sides::{Pairs, RowIs, Sides, name_rows};
+use crate::report::analysis::conditions::{Across, COMPARED_RUNS, Side, differences, refusal};
+use crate::report::analysis::figure::has_figures;
+use crate::report::log::LoggedRun;
 
 /// Compares the runs with `baseline`.
 ///
 /// # Errors
-/// Where nothing can be compared: other boards, no CPU in common, a clock that
-/// only one side has, no scenario that both have and that is the same.
-pub fn compare(runs: &[Run], baseline: &Run, options: &Options) -> Result<Vec<Comparison>> {
+/// Nothing can be compared: the boards differ, no CPU is in common, only one side
+/// has a clock, or no scenario can be compared.
+pub fn compare(
+    runs: &[LoggedRun],
+    baseline: &LoggedRun,
+    options: &Options,
+) -> Result<Vec<Comparison>> {
     let mut baseline = baseline.clone();
-    super::pair::name_rows(&mut baseline, &options.rows_are)?;
+    name_rows(&mut baseline, &options.rows_are)?;
     let runs = runs.iter().enumerate();
-    runs.map(|(place, run)| one(place, run, &baseline, options))
+    runs.map(|(place, run)| compare_one(place, run, &baseline, options))
         .collect()
 }
 
-fn one(place: usize, new: &Run, old: &Run, options: &Options) -> Result<Comparison> {
-    let names = (&new.source.input, &old.source.input);
-    if let (Some(a), Some(b)) = (&new.model, &old.model) {
-        ensure!(
-            a == b || options.across.contains(&Across::Boards),
-            "{} is of the board {a:?}, and the baseline {} of {b:?}: --across boards compares \
-             them all the same",
-            names.0,
-            names.1
-        );
-    }
-    ensure!(
-        new.clock().is_known() == old.clock().is_known(),
-        "of {} and the baseline {} only one has a counter whose frequency is known: ticks and \
-         nanoseconds can not be compared",
-        names.0,
-        names.1
-    );
-    let by_mpidr = options
-        .rows_are
-        .iter()
-        .any(|it| matches!(it, RowIs::Mpidr(_)));
-    ensure!(
-        !by_mpidr || new.cpus.iter().all(|cpu| cpu.mpidr.is_some()),
-        "--rows-are names MPIDRs, and {} has none: name labels, such as 0.1",
-        names.0
-    );
-    let pairs = Pairs::of(new, old)?;
-    let named = super::pair::with_labels(new, old, &pairs);
-    let old = &named;
-    let judge = Judge::new(new, old, &pairs, options.tolerance_ppm);
-    let (mut tests, mut refused) = (Vec::new(), Vec::new());
-    // Those of the baseline that a test of the run is compared with, or was to
-    // be.
-    let (mut met, mut missed): (Vec<&Test>, Vec<(usize, &Test)>) = (Vec::new(), Vec::new());
-    for test in &new.tests {
-        let before = in_baseline(test, old);
-        let compared = before.ok_or_else(|| "the baseline does not have it".to_owned());
-        let compared = compared.and_then(|before| {
-            super::question::is_one((new, test), (old, before), &options.across)?;
-            judge.compare(test, before)
-        });
-        match compared {
-            Ok(compared) => {
-                tests.push(compared);
-                met.extend(before);
-            }
-            Err(why) => {
-                missed.extend(before.map(|before| (refused.len(), before)));
-                refused.push(Refused {
-                    scenario: test.scenario.clone(),
-                    method: test.method.clone(),
-                    why,
-                    in_baseline: false,
-                });
-            }
+/// Checks that two runs can be compared at all.
+fn check(new: &LoggedRun, old: &LoggedRun, options: &Options) -> Result<()> {
+    let (run, baseline) = (&new.source.input, &old.source.input);
+    for (condition, [x, y]) in differences(COMPARED_RUNS, Side::of_runs([new, old]), false) {
+        if let Some(across) = condition.across().filter(|it| !options.across.contains(it)) {
+            let (name, word) = (condition.name(), across.word());
+            bail!(
+                "{name} of {run} is {x:?}, and that of the baseline {baseline} {y:?}: --across \
+                 {word} compares them all the same"
+            );
         }
     }
-    super::lacks::scenarios(new, old, &met, &missed, &mut refused);
-    if tests.is_empty() {
-        let why: Vec<String> = refused
-            .iter()
-            .map(|it| format!("{}: {}", it.scenario.word(), it.why))
-            .collect();
-        bail!(
-            "nothing of {} can be compared with the baseline {}: {}",
-            names.0,
-            names.1,
-            if why.is_empty() {
-                "it has no scenario".to_owned()
-            } else {
-                why.join("; ")
-            }
-        );
+    ensure!(
+        new.run.clock().is_known() == old.run.clock().is_known(),
+        "of {run} and the baseline {baseline} only one has a counter whose frequency is known: \
+         ticks and nanoseconds can not be compared"
+    );
+    let is_mpidr = |it: &RowIs| matches!(it, RowIs::Mpidr(_));
+    ensure!(
+        !options.rows_are.iter().any(is_mpidr)
+            || new.run.cpus.iter().all(|cpu| cpu.mpidr.is_some()),
+        "--rows-are names MPIDRs, and {run} has none: name labels, such as 0.1"
+    );
+    Ok(())
+}
+
+fn compare_one(
+    place: usize,
+    new: &LoggedRun,
+    old: &LoggedRun,
+    options: &Options,
+) -> Result<Comparison> {
+    check(new, old, options)?;
+    let pairs = Pairs::of(new, old)?;
+    let mut baseline = old.clone();
+    pairs.copy_labels(new, &mut baseline);
+    let old = &baseline;
+    let sides = Sides::new(new, old, &pairs, options.tolerance_ppm);
+    let (scenarios, refused) = compare_scenarios(&sides, &options.across);
+    if scenarios.is_empty() {
+        let why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
+        let why: Vec<String> = why.collect();
+        let why = match why.is_empty() {
+            true => "it has no scenario".to_owned(),
+            false => why.join("; "),
+        };
+        let (run, baseline) = (&new.source.input, &old.source.input);
+        bail!("nothing of {run} can be compared with the baseline {baseline}: {why}");
     }
-    let findings = super::tell::findings(&judge, &tests, options);
     Ok(Comparison {
         run: place,
-        baseline: old.clone(),
         tolerance_ppm: options.tolerance_ppm,
         keyed: pairs.keyed,
-        tests,
+        findings: findings(&sides, &scenarios, &options.across),
+        scenarios,
         refused,
         across: options.across.clone(),
-        findings,
+        baseline,
     })
 }
 
-/// The test of `old` that `test` stands beside: by the same method, if there is
-/// one.
-pub(super) fn in_baseline<'r>(test: &Test, old: &'r Run) -> Option<&'r Test> {
-    let same = |it: &&Test| it.scenario == test.scenario;
-    let mut own = old.tests.iter().filter(same);
-    let own = own.find(|it| it.is_same(test));
-    let by_method = |it: &&Test| same(it) && it.method == test.method;
-    let by_method = own.or_else(|| old.tests.iter().find(by_method));
-    by_method.or_else(|| old.tests.iter().find(same))
+/// Compares each scenario of the run, and finds those of the baseline that are compared
+/// with nothing.
+fn compare_scenarios(
+    sides: &Sides<'_>,
+    across: &[Across],
+) -> (Vec<ComparedScenario>, Vec<Refused>) {
+    let (mut scenarios, mut refused) = (Vec::new(), Vec::new());
+    // Scenarios of the baseline that are compared, and that were to be.
+    let (mut met, mut missed) = (Vec::new(), Vec::new());
+    for scenario in &sides.new.run.scenarios {
+        let before = baseline_scenario(&sides.old.run, scenario.key());
+        let key = before.map(Scenario::key);
+        match compare_scenario(sides, scenario, before, across) {
+            Ok(compared) => {
+                scenarios.push(compared);
+                met.extend(key);
+            }
+            Err(why) => {
+                missed.extend(key.map(|key| (key, refused.len())));
+                refused.push(Refused::of(scenario, why, false));
+            }
+        }
+    }
+    let lost = sides.old.run.scenarios.iter().filter(|it| has_figures(it));
+    for scenario in lost.filter(|it| !met.contains(&it.key())) {
+        match missed.iter().find(|it| it.0 == scenario.key()) {
+            Some((_, place)) => refused[*place].in_baseline = true,
+            None => {
+                let is_by_another = sides
+                    .new
+                    .run
+                    .scenarios
+                    .iter()
+                    .any(|it| it.id == scenario.id);
+                let how = if is_by_another { " by this method" } else { "" };
+                let why = format!("the run does not have it{how}");
+                refused.push(Refused::of(scenario, why, true));
+            }
+        }
+    }
+    (scenarios, refused)
+}
+
+fn compare_scenario(
+    sides: &Sides<'_>,
+    new: &Scenario,
+    before: Option<&Scenario>,
+    across: &[Across],
+) -> Result<ComparedScenario, String> {
+    let old = before.ok_or("the baseline does not have it")?;
+    let of = Side::of_scenarios([(sides.new, new), (sides.old, old)]);
+    match refusal(of, across) {
+        Some(why) => Err(why),
+        None => compare_figures(sides, new, old),
+    }
 }

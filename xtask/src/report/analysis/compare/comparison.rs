@@ -1,117 +1,35 @@
-//! What a run and its baseline are compared by, and what comes of it.
+//! The options and the results of comparing a run with a baseline.
+//!
+//! A comparison covers all that the baseline has: a scenario, a CPU or a figure that
+//! the run no longer has is not "no regression" unless an option says so.
 
-use psci_bench::measure::Metric;
+use psci_bench::model::{Run, Scenario, ScenarioKey, heading};
 use psci_bench::plan::{Method, ScenarioId};
+use serde::Serialize;
 
-use super::change::{Change, Outcome, PointChange};
-use super::pair::{Keyed, RowIs};
-use crate::report::analysis::explain::Finding;
-use crate::report::model::{Run, Term, Test};
+use super::change::{Change, Outcome};
+use super::sides::{Keyed, RowIs};
+use crate::report::analysis::basis::ComparisonFinding;
+use crate::report::analysis::conditions::Across;
+use crate::report::analysis::figure::FigureKey;
+use crate::report::analysis::grouped::grouped;
+use crate::report::analysis::words::cpus_text;
+use crate::report::log::LoggedRun;
+use crate::setup::plural::many;
 
-/// A run beside a baseline.
-#[derive(Clone, Debug)]
-pub struct Comparison {
-    /// Index into [`crate::report::export::Report::runs`].
-    pub run: usize,
-    /// What it is compared with.
-    pub baseline: Run,
-    /// The relative tolerance that was asked for, in parts of a million.
-    pub tolerance_ppm: u32,
-    /// How rows were paired.
-    pub keyed: Keyed,
-    /// The scenarios that both have.
-    pub tests: Vec<ComparedTest>,
-    /// What was not compared, and why.
-    pub refused: Vec<Refused>,
-    /// What is compared though it is not the same, as was asked for.
-    pub across: Vec<Across>,
-    /// What the changes show.
-    pub findings: Vec<Finding>,
-}
+/// The tolerance of TF-A's documentation: 2 %.
+pub const TOLERANCE_PPM: u32 = 20_000;
 
-/// A scenario, by one method, on both sides.
-#[derive(Clone, Debug)]
-pub struct ComparedTest {
-    /// Which one.
-    pub scenario: Term<ScenarioId>,
-    /// By which method, in the run.
-    pub method: Term<Method>,
-    /// The CPU that stayed awake for the others, by its index.
-    pub helper: Option<usize>,
-    /// What is judged: [`ComparedTest::by_order`] where CPUs are measured at
-    /// the same time or can not be paired, else [`ComparedTest::by_cpu`].
-    pub judged: Judged,
-    /// Changes of each CPU that both sides have; empty where
-    /// [`Keyed::Ambiguous`].
-    pub by_cpu: Vec<Change>,
-    /// Changes of the least figure, the second, and so on; empty where the
-    /// sides have not as many rows. The least Powerdown of a parallel scenario
-    /// is that of the first to arrive.
-    pub by_order: Vec<Change>,
-    /// CPUs that one side lacks: the run's, and the baseline's.
-    pub unpaired: (Vec<usize>, Vec<usize>),
-    /// Figures of the baseline that are in no change that counts, by its CPUs.
-    pub lacks: Vec<(usize, Term<Metric>)>,
-    /// Changes of points, all of which count.
-    pub points: Vec<PointChange>,
-    /// How many points of the run, and of the baseline, have none on the other
-    /// side.
-    pub lone_points: (usize, usize),
-}
-
-/// Which of the two lists of changes counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Judged {
-    /// By CPU.
-    Cpu,
-    /// By order.
-    Order,
-}
-
-/// What was not compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// The scenario.
-    pub scenario: Term<ScenarioId>,
-    /// By which method: the run's, and where it lacks the scenario the
-    /// baseline's.
-    pub method: Term<Method>,
-    /// Why, and which option asks for it all the same.
-    pub why: String,
-    /// Whether the baseline has figures of it, which are compared with nothing.
-    pub in_baseline: bool,
-}
-
-/// What is compared though it is not the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Across {
-    /// Scenarios by different methods.
-    Methods,
-    /// Scenarios with different `power_state`s.
-    States,
-    /// Parallel scenarios with different wake-up patterns.
-    Wakes,
-    /// Boards with different names.
-    Boards,
-    /// A run with fewer scenarios than the baseline.
-    Scenarios,
-    /// A run with fewer CPUs, or figures of them, than the baseline.
-    Cpus,
-}
-
-/// What was asked for.
+/// The options of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The relative tolerance, in parts of a million.
     pub tolerance_ppm: u32,
-    /// What is compared though it is not the same.
+    /// The differences that are passed over.
     pub across: Vec<Across>,
-    /// Which CPUs the rows of the baseline are; empty where its labels do.
+    /// The CPUs of the baseline's rows; empty if its labels name them.
     pub rows_are: Vec<RowIs>,
 }
-
-/// The tolerance of TF-A's documentation: 2 %.
-pub const TOLERANCE_PPM: u32 = 20_000;
 
 impl Default for Options {
     fn default() -> Self {
@@ -123,20 +41,111 @@ impl Default for Options {
     }
 }
 
-/// The test of `run` that a comparison is about.
-pub(crate) fn test_of<'r>(run: &'r Run, compared: &ComparedTest, own: bool) -> Option<&'r Test> {
-    let same = |it: &&Test| it.scenario == compared.scenario;
-    let exact = run
-        .tests
-        .iter()
-        .filter(same)
-        .find(|it| it.method == compared.method && it.helper == compared.helper);
-    exact.or_else(|| run.tests.iter().find(same).filter(|_| !own))
+/// A run beside a baseline.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// Index of the run in the report.
+    pub run: usize,
+    /// The baseline.
+    pub baseline: LoggedRun,
+    /// The relative tolerance, in parts of a million.
+    pub tolerance_ppm: u32,
+    /// The way in which rows were paired.
+    pub keyed: Keyed,
+    /// The scenarios that both have.
+    pub scenarios: Vec<ComparedScenario>,
+    /// The scenarios that were not compared.
+    pub refused: Vec<Refused>,
+    /// The differences that were passed over.
+    pub across: Vec<Across>,
+    /// The findings.
+    pub findings: Vec<ComparisonFinding>,
 }
 
-impl ComparedTest {
-    /// The changes that count.
-    #[must_use]
+/// A scenario on both sides.
+#[derive(Clone, Debug, Serialize)]
+pub struct ComparedScenario {
+    /// The scenario in the run.
+    #[serde(flatten)]
+    pub key: ScenarioKey,
+    /// The changes that count: by order if CPUs wait for each other or cannot be
+    /// paired, else by CPU.
+    pub judged: Judged,
+    /// Changes of each CPU that both sides have; empty where
+    /// [`Keyed::Ambiguous`].
+    pub by_cpu: Vec<Change>,
+    /// Changes of the least figure, the second, and so on; empty if the sides have
+    /// different numbers of them. The least Powerdown of a parallel scenario is that
+    /// of the first to arrive.
+    pub by_order: Vec<Change>,
+    /// CPUs whose row one side lacks: the run's, and the baseline's.
+    pub unpaired: (Vec<u16>, Vec<u16>),
+    /// Figures of the baseline that are in no change that counts, by its CPUs.
+    pub lacks: Vec<(u16, FigureKey)>,
+    /// Number of points of the run that the baseline does not have.
+    pub added_points: usize,
+}
+
+/// The list of changes that counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Judged {
+    /// By CPU.
+    Cpu,
+    /// By order.
+    Order,
+}
+
+/// A scenario that was not compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Refused {
+    /// The scenario.
+    pub id: ScenarioId,
+    /// The run's method; the baseline's if the run lacks the scenario.
+    pub method: Method,
+    /// The reason, and the option that passes over it.
+    pub why: String,
+    /// True if the baseline has figures of it, which are compared with nothing.
+    pub in_baseline: bool,
+}
+
+impl Refused {
+    pub(super) const fn of(scenario: &Scenario, why: String, in_baseline: bool) -> Self {
+        Self {
+            id: scenario.id,
+            method: scenario.method,
+            why,
+            in_baseline,
+        }
+    }
+}
+
+/// Returns the scenario of the baseline that stands beside one of the run: by the
+/// same method and helper if there is one.
+pub fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario> {
+    let mut same = old.scenarios.iter().filter(|it| it.id == key.id);
+    let by_method = same.clone().find(|it| it.method == key.method);
+    let found = old.scenario(key).or(by_method);
+    found.or_else(|| same.next())
+}
+
+/// Returns a scenario's name, with its method if a run has several.
+pub fn scenario_title(sides: (&Run, &Run), key: ScenarioKey) -> String {
+    let has_several = |run: &Run| {
+        let mut methods = run.scenarios.iter().map(|it| it.method);
+        let first = methods.next();
+        methods.any(|it| Some(it) != first)
+    };
+    let name = key.id.name();
+    if has_several(sides.0) || has_several(sides.1) {
+        format!("{name}, method {}", key.method.word())
+    } else {
+        name.to_owned()
+    }
+}
+
+impl ComparedScenario {
+    /// Returns the changes that count.
     pub fn changes(&self) -> &[Change] {
         match self.judged {
             Judged::Cpu => &self.by_cpu,
@@ -146,28 +155,92 @@ impl ComparedTest {
 }
 
 impl Comparison {
-    /// The changes to more time that count.
-    pub fn regressions(&self) -> impl Iterator<Item = (&ComparedTest, &Change)> {
-        let tests = self.tests.iter();
-        let all = tests.flat_map(|test| test.changes().iter().map(move |change| (test, change)));
+    /// Returns the changes to more time that count.
+    pub fn regressions(&self) -> impl Iterator<Item = (&ComparedScenario, &Change)> {
+        let all = self.scenarios.iter();
+        let all = all.flat_map(|it| it.changes().iter().map(move |change| (it, change)));
         all.filter(|(_, change)| change.outcome == Outcome::Worse)
     }
 
-    /// The same of points.
-    pub fn point_regressions(&self) -> impl Iterator<Item = (&ComparedTest, &PointChange)> {
-        let tests = self.tests.iter();
-        let all = tests.flat_map(|test| test.points.iter().map(move |change| (test, change)));
-        all.filter(|(_, change)| change.outcome == Outcome::Worse)
+    /// Returns true if all that the baseline has is compared, but for what options
+    /// pass over.
+    pub fn is_complete(&self) -> bool {
+        self.lacks().is_empty()
     }
-}
 
-impl Judged {
-    /// The word that stands for it.
-    #[must_use]
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Order => "order",
+    /// Returns the parts of the baseline that are compared with nothing: a clause
+    /// for each kind, with the option that passes over it.
+    pub fn lacks(&self) -> Vec<String> {
+        let lacks = || self.scenarios.iter().flat_map(|it| &it.lacks);
+        let figures = lacks().filter(|it| !it.1.is_point());
+        let mut cpus: Vec<u16> = figures.map(|it| it.0).collect();
+        let figures = cpus.len();
+        cpus.sort_unstable();
+        cpus.dedup();
+        let points = lacks().filter(|it| it.1.is_point()).count();
+        let scenarios = self.refused.iter().filter(|it| it.in_baseline).count();
+        let of_cpus = format!("{} of {}", many(figures, "figure"), many(cpus.len(), "CPU"));
+        let each = [
+            (scenarios, many(scenarios, "scenario"), Across::Scenarios),
+            (figures, of_cpus, Across::Cpus),
+            (points, many(points, "point"), Across::Cpus),
+        ];
+        let each = each.into_iter();
+        each.filter(|(count, _, across)| *count > 0 && !self.across.contains(across))
+            .map(|(_, text, across)| {
+                let word = across.word();
+                format!("{text} of the baseline not compared (--across {word}, if that is meant)")
+            })
+            .collect()
+    }
+
+    /// Returns sentences on rows that are compared with nothing, each for all
+    /// scenarios that it applies to. `run` is the comparison's.
+    pub fn lone_rows(&self, run: &Run) -> Vec<String> {
+        let clauses = self.scenarios.iter().flat_map(|scenario| {
+            let clauses = self.lone_rows_of(run, scenario).into_iter();
+            clauses.map(|clause| (clause, scenario.key.id.tag()))
+        });
+        let each = grouped(clauses).into_iter().map(|(clause, mut tags)| {
+            tags.dedup();
+            format!("{clause}, in {}.", tags.join(", "))
+        });
+        each.collect()
+    }
+
+    fn lone_rows_of(&self, run: &Run, scenario: &ComparedScenario) -> Vec<String> {
+        let old = &self.baseline.run;
+        let of_run = cpus_text(run, scenario.unpaired.0.iter().copied());
+        let of_old = cpus_text(old, scenario.unpaired.1.iter().copied());
+        let (lone_new, lone_old) = &scenario.unpaired;
+        let mut all = Vec::new();
+        if scenario.judged == Judged::Order {
+            if !lone_old.is_empty() {
+                all.push(format!(
+                    "Compared by order alone: {of_old} of the baseline, as the run has no row of \
+                     it, and {of_run} of the run"
+                ));
+            }
+        } else if !lone_new.is_empty() {
+            all.push(format!(
+                "Not compared: {of_run} of the run, as the baseline has no row of it"
+            ));
         }
+        let is_lone = |it: &&(u16, FigureKey)| lone_old.contains(&it.0);
+        let metrics = scenario.lacks.iter().filter(|it| !is_lone(it));
+        let metrics = grouped(metrics.filter_map(|it| Some((it.1.metric()?, it.0))));
+        if scenario.lacks.iter().any(|it| is_lone(&it)) {
+            all.push(format!(
+                "Not compared: {of_old} of the baseline, as the run has no row of it"
+            ));
+        }
+        all.extend(metrics.into_iter().map(|(metric, cpus)| {
+            format!(
+                "Not compared: {} of {} of the baseline, as the run does not have it",
+                heading(metric),
+                cpus_text(old, cpus)
+            )
+        }));
+        all
     }
 }

@@ -1,374 +1,243 @@
-//! Rows of both sides -> changes.
+//! Figures of both sides -> changes.
+//!
+//! A figure is compared with that of the same CPU. In a queue the CPU that arrives
+//! first changes from run to run: the figures of all CPUs are sorted there, and the
+//! least is compared with the least.
 
 use std::collections::BTreeSet;
 
-use psci_bench::measure::Metric;
-use psci_bench::plan::ScenarioId;
+use psci_bench::measure::Summary;
+use psci_bench::model::{Scenario, Unit};
+use psci_bench::spec::ticks::Clock;
 
 use super::change::{Change, Outcome, Value};
-use super::comparison::{ComparedTest, Judged};
-use super::noise::{by_place, median, of_round, single, time};
-use super::pair::{Keyed, Pairs};
-use super::sides::Judge;
-use super::{judge, points};
-use crate::report::analysis::explain::figures::tick_ns;
-use crate::report::model::{Row, Run, Term, Test};
+use super::comparison::{ComparedScenario, Judged};
+use super::queue_flushes::judge_moved_flushes;
+use super::sides::{Keyed, Sides};
+use crate::report::analysis::conditions::count_of_rows;
+use crate::report::analysis::figure::{
+    Figure, FigureKey, by_cpu_and_key, figures, is_sorted_by_size,
+};
+use crate::report::analysis::interval::{by_place, notch};
+use crate::report::log::LoggedRun;
 
-impl<'r> Judge<'r> {
-    pub(super) fn new(new: &'r Run, old: &'r Run, pairs: &'r Pairs, tolerance: u32) -> Self {
-        let tick = |run| tick_ns(run).unwrap_or(0);
+/// The figures of a scenario that tables show.
+struct Shown<'r> {
+    clock: Clock,
+    scenario: &'r Scenario,
+    figures: Vec<Figure<'r>>,
+}
+
+impl<'r> Shown<'r> {
+    /// Collects the figures: metric by metric, and then points in their order.
+    fn of(run: &'r LoggedRun, scenario: &'r Scenario) -> Self {
+        let mut all = figures(run, scenario);
+        all.retain(|it| it.shown.is_some());
+        let columns = scenario.columns();
+        let column = |key: FigureKey| columns.iter().position(|it| Some(*it) == key.metric());
+        all.sort_by_cached_key(|it| column(it.key).unwrap_or(columns.len()));
         Self {
-            new,
-            old,
-            pairs,
-            tolerance,
-            tick: tick(new).max(tick(old)),
+            clock: run.run.clock(),
+            scenario,
+            figures: all,
         }
     }
 
-    /// Compares a scenario.
-    ///
-    /// # Errors
-    /// Why it can not be compared.
-    pub(super) fn compare(&self, new: &Test, old: &Test) -> Result<ComparedTest, String> {
-        let ambiguous = self.pairs.keyed == Keyed::Ambiguous;
-        let sorted = new.is_parallel() || ambiguous;
-        let count = |test: &Test| {
-            test.rows
-                .iter()
-                .filter(|row| !row.figures.is_empty())
-                .count()
+    /// Returns the questions, in their order.
+    fn keys(&self) -> Vec<FigureKey> {
+        let mut seen = BTreeSet::new();
+        let keys = self.figures.iter().map(|it| it.key);
+        keys.filter(|key| seen.insert(*key)).collect()
+    }
+
+    /// Returns the figures of a question, the least first.
+    fn sorted(&self, key: FigureKey) -> Vec<&Figure<'r>> {
+        let mut own: Vec<&Figure<'r>> = self.figures.iter().filter(|it| it.key == key).collect();
+        own.sort_by_key(|it| (it.shown, it.cpu));
+        own
+    }
+
+    fn value(&self, figure: &Figure<'_>) -> Value {
+        let shown = figure.shown.unwrap_or(0);
+        // A serial figure that is no median is of no known spread.
+        let is_known = |it: &&Summary| self.scenario.id.is_parallel() || it.median == shown;
+        let interval = figure.summary.filter(is_known).and_then(notch);
+        self.value_of(figure, shown, interval)
+    }
+
+    fn value_of(&self, figure: &Figure<'_>, shown: u64, interval: Option<(u64, u64)>) -> Value {
+        let each = |it| figure.key.per_operation(self.clock, it);
+        Value {
+            figure: each(shown),
+            interval: interval.map(|(low, high)| (each(low), each(high))),
+            is_doubtful: figure.is_doubtful,
+        }
+    }
+}
+
+/// Compares a scenario.
+///
+/// # Errors
+/// The reason why it cannot be compared.
+pub(super) fn compare_figures(
+    sides: &Sides<'_>,
+    new: &Scenario,
+    old: &Scenario,
+) -> Result<ComparedScenario, String> {
+    let is_ambiguous = sides.pairs.keyed == Keyed::Ambiguous;
+    let judged = match is_sorted_by_size(new.id) || is_ambiguous {
+        true => Judged::Order,
+        false => Judged::Cpu,
+    };
+    let (now, then) = (Shown::of(sides.new, new), Shown::of(sides.old, old));
+    check(&now, &then, judged, is_ambiguous)?;
+    let mut compared = ComparedScenario {
+        key: new.key(),
+        judged,
+        by_cpu: Vec::new(),
+        by_order: Vec::new(),
+        unpaired: unpaired(sides, new, old),
+        lacks: Vec::new(),
+        added_points: 0,
+    };
+    // The CPUs of a sweep's queue are compared in one way only.
+    if judged == Judged::Cpu || !new.rows.is_empty() {
+        compared.by_cpu = by_cpu(sides, &now, &then);
+    }
+    if judged == Judged::Order {
+        compared.by_order = by_order(sides, &now, &then);
+        judge_moved_flushes(sides, (new, old), &mut compared.by_order);
+    }
+    let points = compared.changes().iter().filter(|it| it.key.is_point());
+    let points = points.count();
+    if points == 0 && count_of_rows(new) == 0 {
+        return Err("the two have no point in common".to_owned());
+    }
+    compared.added_points = new.points.len().saturating_sub(points);
+    let changes = compared.changes().iter().map(|it| (it.old_cpu, it.key));
+    let changes: BTreeSet<(u16, FigureKey)> = changes.collect();
+    let olds = then.figures.iter().map(|it| (it.cpu, it.key));
+    compared.lacks = olds.filter(|it| !changes.contains(it)).collect();
+    Ok(compared)
+}
+
+/// Returns the CPUs whose row the other side lacks.
+fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<u16>, Vec<u16>) {
+    if sides.pairs.keyed == Keyed::Ambiguous {
+        return (Vec::new(), Vec::new());
+    }
+    let has = |of: &Scenario, cpu: Option<u16>| cpu.is_some_and(|cpu| of.row(cpu).is_some());
+    let news = new.rows.iter().map(|it| it.cpu);
+    let olds = old.rows.iter().map(|it| it.cpu);
+    (
+        news.filter(|cpu| !has(old, sides.pairs.old(*cpu)))
+            .collect(),
+        olds.filter(|cpu| !has(new, sides.pairs.new_of(*cpu)))
+            .collect(),
+    )
+}
+
+fn by_cpu(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
+    let olds = by_cpu_and_key(then.figures.clone());
+    let each = now.figures.iter().filter_map(|figure| {
+        let old = olds.get(&(sides.pairs.old(figure.cpu)?, figure.key))?;
+        let values = (now.value(figure), then.value(old));
+        Some(change(sides, figure, old, None, values))
+    });
+    each.collect()
+}
+
+fn by_order(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
+    let mut all = Vec::new();
+    for key in now.keys() {
+        let (news, olds) = (now.sorted(key), then.sorted(key));
+        // With another number of CPUs in the queue it is another question.
+        if news.len() != olds.len() {
+            continue;
+        }
+        // All rounds together, or on both sides the one that is shown.
+        let places = |side: &Shown<'_>| {
+            let scenario = Some(side.scenario).filter(|it| it.id.is_parallel());
+            by_place(scenario?, key.metric()?)
         };
-        let (rows, before) = (count(new), count(old));
-        let (points, lone_points) = points::changes(self, new, old);
-        if rows == 0 && before == 0 && !points.is_empty() {
-            return Ok(ComparedTest {
-                scenario: new.scenario.clone(),
-                method: new.method.clone(),
-                helper: new.helper,
-                judged: Judged::Cpu,
-                by_cpu: Vec::new(),
-                by_order: Vec::new(),
-                unpaired: (Vec::new(), Vec::new()),
-                lacks: Vec::new(),
-                points,
-                lone_points,
+        let places = places(now).zip(places(then));
+        for (place, (new, old)) in news.iter().zip(&olds).enumerate() {
+            let of_place = places.as_ref().and_then(|(news, olds)| {
+                let value = |side: &Shown<'_>, figure, all: &[Summary]| {
+                    let summary = all.get(place)?;
+                    Some(side.value_of(figure, summary.median, notch(summary)))
+                };
+                Some((value(now, new, news)?, value(then, old, olds)?))
             });
-        }
-        if rows == 0 || before == 0 {
-            let none = rows == 0 && new.points.is_empty();
-            let who = if none { "the run" } else { "the baseline" };
-            return Err(match new.points.is_empty() || old.points.is_empty() {
-                true => format!("{who} has no figure of it"),
-                false => "the two have no point in common".to_owned(),
-            });
-        }
-        if sorted && rows != before {
-            return Err(format!(
-                "{rows} rows against {before}: {}",
-                if ambiguous {
-                    "labels are ambiguous, and rows can only be sorted"
-                } else {
-                    "CPUs that go down together wait for each other, and so their number counts"
-                }
-            ));
-        }
-        let columns = old.columns();
-        let metrics: Vec<Term<Metric>> = new
-            .columns()
-            .into_iter()
-            .filter(|it| columns.contains(it))
-            .collect();
-        if metrics.is_empty() {
-            return Err("the two have no figure in common".to_owned());
-        }
-        let by_cpu = metrics
-            .iter()
-            .flat_map(|metric| self.by_cpu(new, old, metric));
-        let mut by_order = Vec::new();
-        if sorted {
-            by_order = metrics
-                .iter()
-                .flat_map(|metric| self.by_order(new, old, metric))
-                .collect();
-            self.moved(new, old, &mut by_order);
-        }
-        let paired_new = |row: &&Row| {
-            self.pairs
-                .old(row.cpu)
-                .and_then(|cpu| old.row(cpu))
-                .is_none()
-        };
-        let paired_old = |row: &&Row| {
-            let own = self.pairs.pairs.iter().find(|it| it.1 == row.cpu);
-            own.and_then(|own| new.row(own.0)).is_none()
-        };
-        let alone = |lone: bool, all: Vec<usize>| if lone { all } else { Vec::new() };
-        let judged = if sorted { Judged::Order } else { Judged::Cpu };
-        let by_cpu: Vec<Change> = by_cpu.collect();
-        let changes = if sorted { &by_order } else { &by_cpu };
-        Ok(ComparedTest {
-            lacks: judge::figures(old, changes),
-            scenario: new.scenario.clone(),
-            method: new.method.clone(),
-            helper: new.helper,
-            judged,
-            by_cpu,
-            by_order,
-            unpaired: (
-                alone(
-                    !ambiguous,
-                    new.rows
-                        .iter()
-                        .filter(paired_new)
-                        .map(|it| it.cpu)
-                        .collect(),
-                ),
-                alone(
-                    !ambiguous,
-                    old.rows
-                        .iter()
-                        .filter(paired_old)
-                        .map(|it| it.cpu)
-                        .collect(),
-                ),
-            ),
-            points,
-            lone_points,
-        })
-    }
-
-    fn by_cpu(&self, new: &Test, old: &Test, metric: &Term<Metric>) -> Vec<Change> {
-        let value = |run: &Run, test: &Test, row: &Row| {
-            let figure = row.figure(metric)?;
-            let summary = row.summary(metric);
-            let value = match summary.filter(|it| it.median == figure) {
-                Some(summary) if !test.is_parallel() => median(run, summary),
-                // A parallel row is one round's, whatever the others were.
-                _ => of_round(run, figure, summary.filter(|_| test.is_parallel())),
-            };
-            let doubtful = run.is_doubtful(row);
-            Some(Value { doubtful, ..value })
-        };
-        let rows = new.rows.iter();
-        let change = |row: &Row| {
-            let before = old.row(self.pairs.old(row.cpu)?)?;
-            let (now, then) = (value(self.new, new, row)?, value(self.old, old, before)?);
-            Some(self.change(metric, None, (row.cpu, before.cpu), now, then))
-        };
-        rows.filter_map(change).collect()
-    }
-
-    fn by_order(&self, new: &Test, old: &Test, metric: &Term<Metric>) -> Vec<Change> {
-        let sorted = |test: &Test| {
-            let rows = test.rows.iter();
-            let mut all: Vec<(u64, usize)> = rows
-                .filter_map(|row| Some((row.figure(metric)?, row.cpu)))
-                .collect();
-            all.sort_unstable();
-            all
-        };
-        let (now, then) = (sorted(new), sorted(old));
-        if now.len() != then.len() {
-            return Vec::new();
-        }
-        // Together all rounds, or on both sides the one that is shown.
-        let places = by_place(new, metric).zip(by_place(old, metric));
-        let value = |place: usize, run: &Run, test: &Test, (shown, cpu): (u64, usize)| {
-            let is_new = std::ptr::eq(test, new);
-            let places = places.as_ref().map(|it| if is_new { &it.0 } else { &it.1 });
-            let row = test.row(cpu);
-            let value = match places.and_then(|all| all.get(place)) {
-                Some(summary) => median(run, summary),
-                None if test.is_parallel() => {
-                    of_round(run, shown, row.and_then(|row| row.summary(metric)))
-                }
-                None => single(run, shown),
-            };
-            let doubtful = row.is_some_and(|row| run.is_doubtful(row));
-            Value { doubtful, ..value }
-        };
-        let each = now.iter().zip(&then).enumerate();
-        each.map(|(place, (now, then))| {
-            let values = (
-                value(place, self.new, new, *now),
-                value(place, self.old, old, *then),
-            );
-            self.change(metric, Some(place), (now.1, then.1), values.0, values.1)
-        })
-        .collect()
-    }
-
-    fn change(
-        &self,
-        metric: &Term<Metric>,
-        place: Option<usize>,
-        cpus: (usize, usize),
-        new: Value,
-        old: Value,
-    ) -> Change {
-        Change {
-            metric: metric.clone(),
-            place,
-            cpu: cpus.0,
-            old_cpu: cpus.1,
-            outcome: outcome(&new, &old, self.tolerance, self.tick),
-            new,
-            old,
-            by_flushes: None,
+            let values = of_place.unwrap_or_else(|| (now.value(new), then.value(old)));
+            all.push(change(sides, new, old, Some(place), values));
         }
     }
+    all
+}
 
-    /// Takes out of the changes of Powerdown what comes of the same cache
-    /// flushes at another place in the queue, and judges what is left.
-    ///
-    /// A last man flushes with the lock held, and whoever comes behind him
-    /// waits for it. Where all flushes together take as long as before, but
-    /// those ahead of a place do not, that place's figure moves with them. His
-    /// own flush is a part of his figure, or, as in published tables, is not:
-    /// whichever explains more.
-    fn moved(&self, new: &Test, old: &Test, changes: &mut [Change]) {
-        if !new.scenario.is(ScenarioId::SuspendDeepParallel) {
-            return;
+fn change(
+    sides: &Sides<'_>,
+    new: &Figure<'_>,
+    old: &Figure<'_>,
+    place: Option<usize>,
+    values: (Value, Value),
+) -> Change {
+    let key = new.key;
+    // A tick of a sample is part of one for an operation.
+    let tick = match key.is_point() {
+        true => {
+            let tick = |run: &LoggedRun| key.per_operation(run.run.clock(), 1);
+            tick(sides.new).max(tick(sides.old))
         }
-        let Some((now, then)) = flushes(self.new, new).zip(flushes(self.old, old)) else {
-            return;
-        };
-        let sum = |all: &[u64]| all.iter().fold(0u64, |sum, it| sum.saturating_add(*it));
-        if !is_close(sum(&now), sum(&then), self.tolerance) {
-            return;
+        false => sides.tick,
+    };
+    let outcome = match key.unit() {
+        Unit::Ticks | Unit::Cycles => Outcome::of(&values.0, &values.1, sides.tolerance, tick),
+        // A state that is not reached any more.
+        Unit::Count if values.0.figure < values.1.figure => Outcome::Worse,
+        // The length of a CPU's sleep is no cost.
+        Unit::Count | Unit::Microseconds => Outcome::Same,
+    };
+    Change {
+        key,
+        place,
+        cpu: new.cpu,
+        old_cpu: old.cpu,
+        new: values.0,
+        old: values.1,
+        by_flushes: None,
+        outcome,
+    }
+}
+
+/// Checks that the two scenarios have something in common.
+fn check(
+    now: &Shown<'_>,
+    then: &Shown<'_>,
+    judged: Judged,
+    is_ambiguous: bool,
+) -> Result<(), String> {
+    for (side, name) in [(now, "the run"), (then, "the baseline")] {
+        if side.figures.is_empty() {
+            return Err(format!("{name} has no figure of it"));
         }
-        let powerdown = |it: &&mut Change| it.metric.is(Metric::Powerdown);
-        for change in changes.iter_mut().filter(powerdown) {
-            let place = change.place.unwrap_or(0);
-            if !matches!(change.outcome, Outcome::Better | Outcome::Worse) {
-                continue;
+    }
+    let [rows, before] = [now, then].map(|it| count_of_rows(it.scenario));
+    if judged == Judged::Order && rows != before {
+        return Err(format!(
+            "{rows} rows against {before}: {}",
+            if is_ambiguous {
+                "labels are ambiguous, and rows can only be sorted"
+            } else {
+                "CPUs that go down together wait for each other, and so their number counts"
             }
-            let ahead = |own: usize| {
-                let ahead = |all: &[u64]| sum(all.get(..place + own).unwrap_or_default());
-                (ahead(&now), ahead(&then))
-            };
-            let left = |it: &(u64, u64)| (change.delta() - by_flushes(*it)).abs();
-            let least = [ahead(0), ahead(1)].into_iter().min_by_key(left);
-            // They explain something of it, or they are out of the question.
-            let is_less = |it: &(u64, u64)| left(it) < change.delta().abs();
-            let Some(ahead) = least.filter(is_less) else {
-                continue;
-            };
-            match self.without(change, ahead) {
-                Outcome::Same | Outcome::Noise => change.outcome = Outcome::Moved,
-                left => {
-                    change.outcome = left;
-                    change.by_flushes = i64::try_from(by_flushes(ahead)).ok();
-                }
-            }
-        }
+        ));
     }
-
-    /// What to make of `change` without the flushes `ahead`, now and then. They
-    /// have the tolerance, too: what is left is a difference of both.
-    fn without(&self, change: &Change, ahead: (u64, u64)) -> Outcome {
-        let left = change.delta() - by_flushes(ahead);
-        let larger = |a: u64, b: u64| u128::from(a.max(b));
-        let of = larger(change.new.figure, change.old.figure) + larger(ahead.0, ahead.1);
-        if left.unsigned_abs() * 1_000_000 <= of * u128::from(self.tolerance) {
-            return Outcome::Same;
-        }
-        let moved = |at: u64| u64::try_from(i128::from(at) - by_flushes(ahead)).unwrap_or(0);
-        let now = Value {
-            figure: moved(change.new.figure),
-            interval: change.new.interval.map(|it| (moved(it.0), moved(it.1))),
-            ..change.new
-        };
-        outcome(&now, &change.old, 0, self.tick)
+    let olds: BTreeSet<FigureKey> = then.keys().into_iter().collect();
+    if !now.keys().iter().any(|key| olds.contains(key)) {
+        let kind = if rows == 0 { "point" } else { "figure" };
+        return Err(format!("the two have no {kind} in common"));
     }
-}
-
-/// The cache flushes of a round in the order of Powerdown; None where a row
-/// lacks either.
-fn flushes(run: &Run, test: &Test) -> Option<Vec<u64>> {
-    let mut rows = Vec::new();
-    for row in &test.rows {
-        let powerdown = row.figure(&Term::Known(Metric::Powerdown))?;
-        let flush = row.figure(&Term::Known(Metric::CacheFlush))?;
-        rows.push((powerdown, time(run, flush)));
-    }
-    rows.sort_unstable();
-    Some(rows.into_iter().map(|it| it.1).collect())
-}
-
-/// By how much flushes take more now than then.
-fn by_flushes((now, then): (u64, u64)) -> i128 {
-    i128::from(now) - i128::from(then)
-}
-
-/// Whether two figures are within the tolerance of the larger one.
-pub(in crate::report) fn is_close(a: u64, b: u64, ppm: u32) -> bool {
-    let (a, b) = (u128::from(a), u128::from(b));
-    a.abs_diff(b) * 1_000_000 <= a.max(b) * u128::from(ppm)
-}
-
-fn outcome(new: &Value, old: &Value, tolerance: u32, tick: u64) -> Outcome {
-    if is_close(new.figure, old.figure, tolerance) {
-        return Outcome::Same;
-    }
-    let is_less = new.figure < old.figure;
-    // Apart, and to the side to which the figures are.
-    let (new, old) = if is_less { (old, new) } else { (new, old) };
-    let within = new.interval.zip(old.interval);
-    let within = within.is_some_and(|(more, less)| more.0 <= less.1);
-    if within || new.figure - old.figure <= tick {
-        Outcome::Noise
-    } else if is_less {
-        Outcome::Better
-    } else {
-        Outcome::Worse
-    }
-}
-
-/// The figures of `old` that are in none of `changes`, with their CPUs.
-pub(super) fn figures(old: &Test, changes: &[Change]) -> Vec<(usize, Term<Metric>)> {
-    let there = changes.iter().map(|it| (it.old_cpu, it.metric.word()));
-    let there: BTreeSet<(usize, &str)> = there.collect();
-    let rows = old.rows.iter();
-    let all = rows.flat_map(|row| row.figures.iter().map(|figure| (row.cpu, &figure.0)));
-    all.filter(|it| !there.contains(&(it.0, it.1.word())))
-        .map(|(cpu, metric)| (cpu, metric.clone()))
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn outcomes() {
-        let value = |figure, interval| Value {
-            figure,
-            interval,
-            doubtful: false,
-        };
-        let plain = |new, old| outcome(&value(new, None), &value(old, None), 20_000, 0);
-        assert_eq!(plain(102, 100), Outcome::Same);
-        assert_eq!(plain(103, 100), Outcome::Worse);
-        assert_eq!(plain(97, 100), Outcome::Better);
-        assert_eq!(plain(0, 0), Outcome::Same);
-        assert_eq!(plain(7, 0), Outcome::Worse);
-        assert_eq!(plain(0, 7), Outcome::Better);
-        assert_eq!(plain(u64::MAX, 1), Outcome::Worse);
-        let ticks = outcome(&value(100, None), &value(80, None), 20_000, 20);
-        assert_eq!(ticks, Outcome::Noise);
-        let wide = |low| {
-            outcome(
-                &value(150, Some((low, 160))),
-                &value(100, Some((90, 110))),
-                20_000,
-                0,
-            )
-        };
-        assert_eq!((wide(110), wide(111)), (Outcome::Noise, Outcome::Worse));
-        // One side alone says nothing of the other's noise.
-        let one = outcome(&value(150, Some((90, 200))), &value(100, None), 20_000, 0);
-        assert_eq!(one, Outcome::Worse);
-    }
+    Ok(())
 }

@@ -1,28 +1,23 @@
-//! Runs against those of a baseline.
+//! A run beside a baseline.
 
 mod change;
+mod cluster_flush;
 mod compare;
 mod comparison;
-mod flush;
-#[cfg(test)]
-mod gate;
-pub(crate) mod judge;
-mod lacks;
-pub(crate) mod noise;
-mod pair;
-mod points;
-pub(crate) mod question;
-pub(crate) mod sentences;
+mod differences;
+mod findings;
+mod judge;
+mod queue_flushes;
+mod sentences;
 mod sides;
-mod tell;
-mod tell_points;
 #[cfg(test)]
 mod tests;
 
-pub use self::change::{Amount, Change, Outcome, PointChange, Value};
+pub use self::change::{Change, Outcome, Value, is_close};
 pub use self::compare::compare;
-pub(crate) use self::comparison::test_of;
 pub use self::comparison::{
-    Across, ComparedTest, Comparison, Judged, Options, Refused, TOLERANCE_PPM,
+    ComparedScenario, Comparison, Judged, Options, Refused, TOLERANCE_PPM, baseline_scenario,
+    scenario_title,
 };
-pub use self::pair::{Keyed, RowIs};
+pub use self::sides::{Keyed, RowIs};
+pub use crate::report::analysis::conditions::Across;

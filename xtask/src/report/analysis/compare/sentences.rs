@@ -1,72 +1,76 @@
-//! Phrases that findings of comparisons have in common.
-
-use psci_bench::measure::Metric;
+//! Phrases that findings of comparisons share.
 
 use super::change::Change;
-use super::comparison::{ComparedTest, test_of};
-use super::sides::Judge;
-use crate::report::analysis::explain::{Basis, Side, basis};
-use crate::report::model::{Run, Term, Test};
+use super::comparison::{ComparedScenario, scenario_title};
+use super::sides::Sides;
+use crate::report::analysis::basis::Basis;
+use crate::report::analysis::grouped::grouped;
+use crate::report::analysis::words::durations_text;
 use crate::setup::plural::many;
 
-/// A change in percent, as TF-A's tables have it.
+/// Returns the scenario's name, with its method if there are several.
+pub(super) fn title(sides: &Sides<'_>, scenario: &ComparedScenario) -> String {
+    scenario_title(sides.runs(), scenario.key)
+}
+
+pub(super) fn durations(sides: &Sides<'_>, all: impl Iterator<Item = f64>) -> String {
+    durations_text(sides.new.run.clock().is_known(), all)
+}
+
 pub(super) fn percent(change: f64) -> String {
     format!("{change:+.2} %")
 }
 
-/// The scenario's name, with its method where there are several.
-pub(super) fn name(judge: &Judge<'_>, test: &ComparedTest) -> String {
-    title(judge.new, judge.old, test)
-}
-
-/// The same, of two runs.
-pub(in crate::report) fn title(new: &Run, old: &Run, test: &ComparedTest) -> String {
-    let name = test_of(new, test, true).map_or(test.scenario.word(), Test::name);
-    let several = |run: &Run| {
-        let first = run.tests.first();
-        first.is_some_and(|first| run.tests.iter().any(|it| it.method != first.method))
-    };
-    if several(new) || several(old) {
-        format!("{name}, method {}", test.method)
-    } else {
-        name.to_owned()
+/// Returns the range of changes in percent; from zero there is none.
+pub(super) fn shares(changes: &[&Change]) -> String {
+    let mut all: Vec<f64> = changes.iter().filter_map(|it| it.percent()).collect();
+    all.sort_by(f64::total_cmp);
+    match all.as_slice() {
+        [] => "from zero".to_owned(),
+        [only] => percent(*only),
+        [first, .., last] => format!("{} to {}", percent(*first), percent(*last)),
     }
 }
 
-/// The rows of both sides that `changes` are of.
-pub(super) fn rows(judge: &Judge<'_>, test: &ComparedTest, changes: &[&Change]) -> Vec<Basis> {
-    let own = test_of(judge.new, test, true);
-    let old = test_of(judge.old, test, false);
-    let side = |side, run: &Run, test: Option<&Test>, cpu, metric: &Term<Metric>| {
-        let basis = basis(side, run, test?, cpu, None);
-        let metric = Some(metric.clone());
-        Some(Basis { metric, ..basis })
-    };
-    let news = changes
-        .iter()
-        .map(|it| side(Side::Run, judge.new, own, it.cpu, &it.metric));
-    let olds = changes
-        .iter()
-        .map(|it| side(Side::Baseline, judge.old, old, it.old_cpu, &it.metric));
-    news.chain(olds).flatten().collect()
+/// Returns the greatest change in either direction, in percent.
+pub(super) fn greatest(changes: &[&Change]) -> f64 {
+    let all = changes.iter().filter_map(|it| it.percent());
+    all.map(f64::abs).fold(0.0, f64::max)
 }
 
-/// The range of `all`, which are in nanoseconds, or in ticks where no clock is
-/// known.
-pub(super) fn durations(judge: &Judge<'_>, all: &[u64]) -> String {
-    let shown = |value: u64| match judge.new.clock().is_known() {
-        true if value < 1000 => format!("{value} ns"),
-        true => {
-            let centi = value / 10 + u64::from(value % 10 >= 5);
-            format!("{}.{:02} us", centi / 100, centi % 100)
-        }
-        false => many(usize::try_from(value).unwrap_or(usize::MAX), "tick"),
-    };
-    match (all.iter().min(), all.iter().max()) {
-        (Some(least), Some(most)) if least < most => {
-            format!("{} to {}", shown(*least), shown(*most))
-        }
-        (Some(only), _) => shown(*only),
-        _ => String::new(),
+/// Returns the places in the order of size, from 1.
+pub(super) fn places(changes: &[&Change]) -> String {
+    let places = changes.iter().filter_map(|it| it.place);
+    let places = places.map(|place| (place + 1).to_string());
+    places.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the number of figures that are within noise or a tick, as a clause.
+pub(super) fn noise_clause(count: usize, what: &str) -> String {
+    match count {
+        0 => String::new(),
+        _ => format!(", {} by no more than noise or a tick", many(count, what)),
     }
+}
+
+/// Returns the rows of both sides that `changes` are of. Metrics of the same CPUs
+/// stand together.
+pub(super) fn bases(scenario: &ComparedScenario, changes: &[&Change]) -> Vec<Basis> {
+    let metrics = changes
+        .iter()
+        .filter_map(|it| Some((it.key.metric()?, *it)));
+    let mut all: Vec<Basis> = Vec::new();
+    for (metric, own) in grouped(metrics) {
+        let (new, old) = own.iter().map(|it| (it.cpu, it.old_cpu)).unzip();
+        let cpus = [new, old];
+        match all.iter_mut().find(|it| it.cpus == cpus) {
+            Some(it) => it.metrics.push(metric),
+            None => all.push(Basis {
+                scenario: scenario.key,
+                metrics: vec![metric],
+                cpus,
+            }),
+        }
+    }
+    all
 }

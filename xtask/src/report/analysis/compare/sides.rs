@@ -1,15 +1,196 @@
-//! The two runs of a comparison.
+//! The two runs of a comparison, and the pairs of their CPUs.
 
-use super::pair::Pairs;
-use crate::report::model::Run;
+use anyhow::{Result, ensure};
+use psci_bench::findings::tick_ns;
+use psci_bench::model::{Cpu, Run};
+use serde::Serialize;
 
-/// The two runs, and what a change has to exceed.
-pub(super) struct Judge<'r> {
-    pub(super) new: &'r Run,
-    pub(super) old: &'r Run,
+use crate::report::log::LoggedRun;
+
+/// The way in which rows are paired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Keyed {
+    /// By MPIDR, which both have.
+    Mpidr,
+    /// By cluster and core.
+    Labels,
+    /// Not at all, as labels of one side name several rows: figures are compared in
+    /// the order of their sizes.
+    Ambiguous,
+}
+
+/// The CPU of a row of the baseline, as a user names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowIs {
+    /// The CPU with this MPIDR.
+    Mpidr(u64),
+    /// The CPU with this cluster and core.
+    Label(u16, u16),
+}
+
+impl std::str::FromStr for RowIs {
+    type Err = String;
+
+    /// Reads `0x101` or `1.0`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = || {
+            if let Some(digits) = text.strip_prefix("0x") {
+                let is_plain = digits.bytes().all(|b| b.is_ascii_hexdigit());
+                let number = u64::from_str_radix(digits, 16).ok();
+                return number.filter(|_| is_plain).map(Self::Mpidr);
+            }
+            let number = |text: &str| {
+                let is_plain = text.bytes().all(|b| b.is_ascii_digit());
+                text.parse().ok().filter(|_| is_plain)
+            };
+            let (cluster, core) = text.split_once('.')?;
+            Some(Self::Label(number(cluster)?, number(core)?))
+        };
+        read().ok_or_else(|| {
+            format!("{text:?} is no MPIDR, such as 0x101, and no label, such as 1.0")
+        })
+    }
+}
+
+/// Names the CPUs of the baseline's rows, in their order.
+///
+/// # Errors
+/// There are not as many rows, or a CPU is named twice, or the run has no MPIDRs to
+/// name CPUs by.
+pub(super) fn name_rows(baseline: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let cpus = &mut baseline.run.cpus;
+    ensure!(
+        rows.len() == cpus.len(),
+        "--rows-are names {} CPUs, and the baseline {} has {} rows",
+        rows.len(),
+        baseline.source.input,
+        cpus.len()
+    );
+    for (place, (cpu, row)) in cpus.iter_mut().zip(rows).enumerate() {
+        ensure!(
+            !rows[..place].contains(row),
+            "--rows-are names a CPU twice: the {}th is one before",
+            place + 1
+        );
+        match *row {
+            RowIs::Mpidr(mpidr) => cpu.mpidr = Some(mpidr),
+            RowIs::Label(cluster, core) => {
+                (cpu.cluster, cpu.core, cpu.thread) = (cluster, core, 0);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The pairs of the CPUs of both sides.
+pub(super) struct Pairs {
+    pub(super) keyed: Keyed,
+    /// Indices in the run and in the baseline.
+    pairs: Vec<(u16, u16)>,
+}
+
+impl Pairs {
+    /// Pairs the CPUs of `new` and `old`.
+    ///
+    /// # Errors
+    /// No CPU is on both sides.
+    pub(super) fn of(new: &LoggedRun, old: &LoggedRun) -> Result<Self> {
+        type Key = fn(&Run, &Cpu) -> Option<(u64, u64)>;
+        let has_mpidrs = |it: &LoggedRun| it.run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
+        let (keyed, name, key): (_, _, Key) = if has_mpidrs(new) && has_mpidrs(old) {
+            (Keyed::Mpidr, "MPIDR", |_, cpu| Some((cpu.mpidr?, 0)))
+        } else if is_ambiguous(&new.run) || is_ambiguous(&old.run) {
+            return Ok(Self {
+                keyed: Keyed::Ambiguous,
+                pairs: Vec::new(),
+            });
+        } else {
+            (Keyed::Labels, "cluster and core", |run, cpu| {
+                Some((cpu.cluster.into(), run.core_number(cpu)))
+            })
+        };
+        let keys = |run: &Run| -> Vec<_> { run.cpus.iter().map(|cpu| key(run, cpu)).collect() };
+        let olds = keys(&old.run);
+        let pairs: Vec<(u16, u16)> = (0u16..)
+            .zip(keys(&new.run))
+            .filter_map(|(cpu, own)| {
+                let found = olds.iter().position(|it| *it == own)?;
+                Some((cpu, u16::try_from(found).ok()?))
+            })
+            .collect();
+        ensure!(
+            !pairs.is_empty(),
+            "{} and the baseline {} have no CPU in common, by {name}: are they of one board?",
+            new.source.input,
+            old.source.input
+        );
+        Ok(Self { keyed, pairs })
+    }
+
+    /// Returns the baseline's index of a CPU of the run.
+    pub(super) fn old(&self, new: u16) -> Option<u16> {
+        self.pairs.iter().find(|it| it.0 == new).map(|it| it.1)
+    }
+
+    /// Returns the run's index of a CPU of the baseline.
+    pub(super) fn new_of(&self, old: u16) -> Option<u16> {
+        self.pairs.iter().find(|it| it.1 == old).map(|it| it.0)
+    }
+
+    /// Gives the baseline the run's labels if its own are those of a table and each
+    /// of its CPUs is known by its MPIDR.
+    pub(super) fn copy_labels(&self, new: &LoggedRun, old: &mut LoggedRun) {
+        if self.keyed != Keyed::Mpidr || !old.integrity.tables {
+            return;
+        }
+        for (own, at) in &self.pairs {
+            let cpu = new.run.cpu(*own);
+            if let Some(to) = old.run.cpus.get_mut(usize::from(*at)) {
+                (to.cluster, to.core, to.thread) = (cpu.cluster, cpu.core, cpu.thread);
+            }
+        }
+    }
+}
+
+/// Returns true if rows without an MPIDR have equal labels.
+fn is_ambiguous(run: &Run) -> bool {
+    run.threads() > 1 && run.cpus.iter().any(|cpu| cpu.mpidr.is_none())
+}
+
+/// The two runs, and the limits that a change has to exceed.
+pub(super) struct Sides<'r> {
+    pub(super) new: &'r LoggedRun,
+    pub(super) old: &'r LoggedRun,
     pub(super) pairs: &'r Pairs,
     /// Parts of a million.
     pub(super) tolerance: u32,
-    /// One tick of the coarser side.
-    pub(super) tick: u64,
+    /// One tick of the coarser side, in nanoseconds.
+    pub(super) tick: f64,
+}
+
+impl<'r> Sides<'r> {
+    pub(super) fn new(
+        new: &'r LoggedRun,
+        old: &'r LoggedRun,
+        pairs: &'r Pairs,
+        tolerance: u32,
+    ) -> Self {
+        let tick = |it: &LoggedRun| tick_ns(&it.run).unwrap_or(0) as f64;
+        Self {
+            new,
+            old,
+            pairs,
+            tolerance,
+            tick: tick(new).max(tick(old)),
+        }
+    }
+
+    /// Returns the models of the run and of the baseline.
+    pub(super) const fn runs(&self) -> (&'r Run, &'r Run) {
+        (&self.new.run, &self.old.run)
+    }
 }

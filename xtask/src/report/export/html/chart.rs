@@ -1,15 +1,16 @@
-//! Scales and axes, and how a drawing becomes a figure.
+//! Scales, axes and drawings.
 
 use std::fmt::Write;
 
 use super::markup::escape;
+use crate::report::log::LoggedRun;
 
 /// The width of every drawing, in its own units; style.css says how wide it
 /// is shown.
 pub(super) const WIDTH: f64 = 860.0;
-/// What is kept free at the left for names of CPUs or an axis.
+/// The room at the left for names of CPUs or an axis.
 pub(super) const LEFT: f64 = 64.0;
-/// What is kept free at the right for half a number.
+/// The room at the right for half a number.
 pub(super) const RIGHT: f64 = 24.0;
 /// The height that a horizontal axis takes, name included.
 pub(super) const AXIS: f64 = 44.0;
@@ -23,7 +24,7 @@ pub(super) struct Scale {
     pub(super) values: (f64, f64),
     /// Where these are.
     pub(super) places: (f64, f64),
-    /// Whether equal distances are equal ratios.
+    /// True if equal distances are equal ratios.
     log: bool,
 }
 
@@ -48,7 +49,7 @@ impl Scale {
         }
     }
 
-    /// A scale on which all of `values` can be told apart: of ratios where
+    /// A scale on which all of `values` can be kept apart: of ratios where
     /// they reach over more than one magnitude.
     pub(super) fn fitting(values: (f64, f64), places: (f64, f64)) -> Self {
         let (from, to) = values;
@@ -135,7 +136,7 @@ pub(super) struct Drawing {
     body: String,
 }
 
-/// How a text stands to its place.
+/// The side of a text that is at its place.
 #[derive(Clone, Copy)]
 pub(super) enum Anchor {
     Start,
@@ -210,7 +211,7 @@ impl Drawing {
         self.marked(scale, heights, name, scale.ticks(78.0));
     }
 
-    /// The same, with whole numbers alone.
+    /// Draws such an axis with whole numbers only.
     pub(super) fn counting(&mut self, scale: &Scale, heights: (f64, f64), name: &str) {
         let mut ticks = scale.ticks(78.0);
         ticks.retain(|(value, _)| value.fract() == 0.0);
@@ -220,7 +221,7 @@ impl Drawing {
         self.marked(scale, heights, name, ticks);
     }
 
-    /// The same, with these values and their names.
+    /// Draws such an axis with these values and their names.
     pub(super) fn marked(
         &mut self,
         scale: &Scale,
@@ -263,12 +264,11 @@ impl Drawing {
         );
         if !legend.is_empty() {
             out.push_str("<ul class=\"legend\">\n");
-            for mark in legend {
+            for (class, name) in legend {
+                let name = escape(name);
                 let _ = writeln!(
                     out,
-                    "<li><span class=\"swatch {}\"></span> {}</li>",
-                    mark.class,
-                    escape(mark.name)
+                    "<li><span class=\"swatch {class}\"></span> {name}</li>"
                 );
             }
             out.push_str("</ul>\n");
@@ -278,10 +278,13 @@ impl Drawing {
     }
 }
 
-/// A line of a legend.
-pub(super) struct Mark<'n> {
-    pub(super) class: &'static str,
-    pub(super) name: &'n str,
+/// A line of a legend: class and name.
+pub(super) type Mark<'n> = (&'static str, &'n str);
+
+/// Returns ticks in the unit of tables.
+pub(super) fn units(run: &LoggedRun, ticks: u64) -> f64 {
+    let ns = run.ns(ticks);
+    ns.map_or(ticks as f64, |ns| ns as f64 / 1000.0)
 }
 
 #[cfg(test)]

@@ -3,15 +3,14 @@
 use std::fmt::Write;
 
 use crate::report::analysis::compare::Outcome;
-use crate::report::export::content::Remark;
-use crate::report::export::method::Line;
+use crate::report::export::document::{Line, Remark};
+use crate::report::export::escape::xml_characters;
 use crate::report::export::table::{Align, Table};
-use crate::report::export::xml::characters;
 
-/// `text` as the content of an element or of an attribute.
+/// Returns `text` as the content of an element or of an attribute.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in characters(text).chars() {
+    for c in xml_characters(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
@@ -27,10 +26,10 @@ pub(super) fn escape(text: &str) -> String {
 /// The most rows of a table that are shown without scrolling.
 const ROWS_MAX: usize = 48;
 
-/// A table, in a frame of its own that scrolls where there is no room.
+/// Returns a table in a frame of its own, which scrolls if there is no room.
 pub(super) fn table(table: &Table) -> String {
     let title = escape(&table.title);
-    // What comes behind five hundred rows is not found.
+    // Nothing is found behind five hundred rows.
     let long = if table.rows.len() > ROWS_MAX {
         " long"
     } else {
@@ -66,7 +65,7 @@ pub(super) fn table(table: &Table) -> String {
     out
 }
 
-/// A cell, with its mark where it is not verified, or a change that counts.
+/// Returns a cell: its mark if it is not verified, or a change that counts.
 fn figure(cell: &str) -> String {
     match (cell, cell.strip_suffix(" ?")) {
         (_, Some(figure)) => format!(
@@ -79,38 +78,36 @@ fn figure(cell: &str) -> String {
     }
 }
 
-/// Names and what is to be said of them.
+/// Returns names and texts as a list.
 pub(super) fn definitions(lines: &[Line]) -> String {
-    let line = |(name, text): &Line| {
-        let name = if name.is_empty() { "Also" } else { name };
-        format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(text))
-    };
+    let line =
+        |(name, text): &Line| format!("<div><dt>{name}</dt><dd>{}</dd></div>\n", escape(text));
     let lines: String = lines.iter().map(line).collect();
     format!("<dl class=\"method\">\n{lines}</dl>\n")
 }
 
-/// Remarks as a list; nothing of none. What stands behind one opens when asked.
+/// Returns remarks as a list; the details of one open when asked.
 pub(super) fn remarks(all: &[Remark]) -> String {
-    if all.is_empty() {
-        return String::new();
-    }
     let mut out = String::from("<ul class=\"remarks\">\n");
-    for Remark { text, behind } in all {
-        out.push_str(&format!("<li>{}", escape(text)));
-        if let Some((title, more)) = behind {
-            out.push_str(&format!(
-                "\n<details><summary>{}</summary>\n",
-                escape(title)
-            ));
-            for text in more {
-                out.push_str(&format!("<p>{}</p>\n", escape(text)));
-            }
-            out.push_str("</details>");
+    for Remark { text, basis, each } in all {
+        out += &format!("<li>{}", escape(text));
+        let basis = Some(basis).filter(|it| !it.is_empty());
+        let name = if basis.is_some() {
+            "Rests on"
+        } else {
+            "Each of them"
+        };
+        let details: String = basis
+            .into_iter()
+            .chain(each)
+            .map(|text| format!("<p>{}</p>\n", escape(text)))
+            .collect();
+        if !details.is_empty() {
+            out += &format!("\n<details><summary>{name}</summary>\n{details}</details>");
         }
-        out.push_str("</li>\n");
+        out += "</li>\n";
     }
-    out.push_str("</ul>\n");
-    out
+    out + "</ul>\n"
 }
 
 #[cfg(test)]
@@ -124,7 +121,7 @@ mod tests {
             "&lt;b a=&#39;&quot;&#39;&gt;&amp;\u{fffd}[0m\u{fffd}\n"
         );
         let mut hostile = Table::titled("<script>");
-        hostile.words("<i>");
+        hostile.words(["<i>"]);
         hostile.rows.push(vec!["</td> ?".to_owned()]);
         let made = table(&hostile);
         assert!(

@@ -1,29 +1,21 @@
 //! `html`: one page that needs nothing else: no network, no script.
 //!
-//! ```text
-//! markup ──── text and tables as elements
-//! chart ───── scales, axes, and how an SVG becomes a figure
-//! timeline ── who does what when, around low power
-//! queue ───── powerdown against the order of arrival
-//! spread ──── how samples spread
-//! sweep ───── points against what was varied
-//! latency ─── how the samples of points spread
-//! style.css
-//! ```
-//!
 //! The page is well-formed XML, too, so that any strict reader can check it.
-//! Its policy forbids all that is not in it. Each chart has a title and a
-//! description, and every figure that it draws is in a table as well.
+//! The policy of the page forbids all that is not in it. Each chart has a title and a
+//! description, and every figure in it is in a table as well.
 
 use std::io::Write;
 
 use anyhow::Result;
 
+use psci_bench::model::{Scenario, Status};
+
 use super::markup::{definitions, escape, remarks, table};
-use crate::report::analysis::compare::Comparison;
+use crate::report::export::document::Block;
 use crate::report::export::exporter::{Exporter, Options, Report, Takes};
-use crate::report::export::{compared, content, merged, method};
-use crate::report::model::{Run, Status, Test};
+use crate::report::export::report_document::document;
+use crate::report::export::scenario_document::status_word;
+use crate::report::log::LoggedRun;
 
 /// The exporter.
 pub(crate) struct Html;
@@ -47,7 +39,8 @@ impl Exporter for Html {
     }
 
     fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        let title = title(report);
+        let blocks = document(report);
+        let title = escape(&page_title(report));
         writeln!(
             out,
             "<!DOCTYPE html>\n\
@@ -57,24 +50,11 @@ impl Exporter for Html {
              content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
              <meta name=\"color-scheme\" content=\"light dark\"/>\n\
-             <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>",
-            title = escape(&title)
+             <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>"
         )?;
-        for (place, run) in report.runs.iter().enumerate() {
-            write_run(report, place, run, out)?;
-        }
-        if let (Some(merged), [run, ..]) = (&report.merged, report.runs.as_slice()) {
-            writeln!(out, "<section id=\"merged\">")?;
-            writeln!(out, "<h2>{} runs of one board</h2>", merged.sources.len())?;
-            for of_runs in merged::tables(run, merged) {
-                out.write_all(table(&of_runs).as_bytes())?;
-            }
-            writeln!(out, "</section>")?;
-        }
-        for (place, comparison) in report.comparisons.iter().enumerate() {
-            if let Some(run) = report.runs.get(comparison.run) {
-                write_comparison(place, run, comparison, out)?;
-            }
+        for (place, block) in blocks.iter().enumerate() {
+            let rest = blocks.get(place + 1..).unwrap_or_default();
+            out.write_all(element(block, rest).as_bytes())?;
         }
         writeln!(out, "{FOOTER}</main>\n</body>\n</html>")?;
         Ok(())
@@ -93,124 +73,84 @@ without a checksum and is not verified.</p>
 </footer>
 ";
 
-fn title(report: &Report) -> String {
-    let mut boards: Vec<&str> = report
-        .runs
-        .iter()
-        .map(|run| run.model.as_deref().unwrap_or("a board without a name"))
+fn page_title(report: &Report) -> String {
+    let boards = report.runs.iter().map(|run| run.board());
+    let mut boards: Vec<&str> = boards
+        .map(|it| it.unwrap_or("a board without a name"))
         .collect();
     boards.dedup();
     format!("PSCI latencies of {}", boards.join(", "))
 }
 
-fn write_run(report: &Report, place: usize, run: &Run, out: &mut dyn Write) -> Result<()> {
-    let board = run.model.as_deref().unwrap_or("a board without a name");
-    let run_id = format!("run{}", place + 1);
-    writeln!(out, "<article id=\"{run_id}\">\n<header>")?;
-    writeln!(out, "<h1>PSCI latencies of {}</h1>", escape(board))?;
-    if report.runs.len() > 1 {
-        writeln!(out, "<p>Run {} of {}</p>", place + 1, report.runs.len())?;
+/// Returns a block as elements; the blocks behind it are `rest`.
+fn element(block: &Block<'_>, rest: &[Block<'_>]) -> String {
+    match block {
+        Block::Title(text) => format!("<h1>{}</h1>\n", escape(text)),
+        Block::Heading(text) => format!("<h2>{}</h2>\n", escape(text)),
+        Block::Scenario(name, scenario, place) => {
+            let name = escape(name);
+            let badges = badges(scenario);
+            format!(
+                "<h2 id=\"{}\" class=\"scenario\">{name} {badges}</h2>\n",
+                id(*place)
+            )
+        }
+        Block::Definitions(lines) => definitions(lines) + &contents(rest),
+        Block::Warning(text) => format!(
+            "<p class=\"warning\"><strong>Warning:</strong> {}.</p>\n",
+            escape(text)
+        ),
+        Block::Paragraph(text) => format!("<p class=\"conditions\">{}</p>\n", escape(text)),
+        Block::Table(it) => table(it),
+        Block::Remarks(all) => remarks(all),
+        Block::Charts(run, scenario, place) => charts(run, scenario, &id(*place)),
     }
-    writeln!(out, "</header>")?;
-    for warning in content::warnings(run) {
-        writeln!(
-            out,
-            "<p class=\"warning\"><strong>Warning:</strong> {}.</p>",
-            escape(&warning)
-        )?;
-    }
-    writeln!(out, "<section id=\"{run_id}-method\">\n<h2>Method</h2>")?;
-    out.write_all(definitions(&method::method(run)).as_bytes())?;
-    writeln!(out, "</section>")?;
-    contents(&run_id, run, out)?;
-    for (number, test) in run.tests.iter().enumerate() {
-        let id = format!("{run_id}-t{}", number + 1);
-        write_test(&id, run, test, out)?;
-    }
-    writeln!(out, "</article>")?;
-    Ok(())
 }
 
-/// A run beside the baseline.
-fn write_comparison(
-    place: usize,
-    run: &Run,
-    comparison: &Comparison,
-    out: &mut dyn Write,
-) -> Result<()> {
-    let board = run.model.as_deref().unwrap_or("a board without a name");
-    writeln!(out, "<article id=\"comparison{}\">", place + 1)?;
-    writeln!(out, "<h1>Before and after: {}</h1>", escape(board))?;
-    out.write_all(definitions(&compared::method(run, comparison)).as_bytes())?;
-    writeln!(out, "<section>\n<h2>What changed</h2>")?;
-    out.write_all(remarks(&compared::remarks(run, comparison)).as_bytes())?;
-    writeln!(out, "</section>\n<section>\n<h2>Changes</h2>")?;
-    for changes in compared::tables(run, comparison) {
-        out.write_all(table(&changes).as_bytes())?;
-    }
-    writeln!(out, "</section>\n</article>")?;
-    Ok(())
+fn id([run, scenario]: [usize; 2]) -> String {
+    format!("run{run}-t{scenario}")
 }
 
-fn contents(run_id: &str, run: &Run, out: &mut dyn Write) -> Result<()> {
-    if run.tests.is_empty() {
-        return Ok(());
+/// Returns links to the scenarios up to the next title; nothing of none.
+fn contents(rest: &[Block<'_>]) -> String {
+    let own = rest.iter().take_while(|it| !matches!(it, Block::Title(_)));
+    let links = own.filter_map(|block| match block {
+        Block::Scenario(name, scenario, place) => Some(format!(
+            "<li><a href=\"#{}\">{}</a> {}</li>\n",
+            id(*place),
+            escape(name),
+            badges(scenario)
+        )),
+        _ => None,
+    });
+    let links: String = links.collect();
+    match links.is_empty() {
+        true => links,
+        false => format!("<nav aria-label=\"Scenarios\">\n<ol>\n{links}</ol>\n</nav>\n"),
     }
-    writeln!(out, "<nav aria-label=\"Scenarios\">\n<ol>")?;
-    for (number, test) in run.tests.iter().enumerate() {
-        writeln!(
-            out,
-            "<li><a href=\"#{run_id}-t{}\">{}</a> {}</li>",
-            number + 1,
-            escape(test.name()),
-            badge(test)
-        )?;
-    }
-    writeln!(out, "</ol>\n</nav>")?;
-    Ok(())
 }
 
-fn badge(test: &Test) -> String {
-    let good = match test.status {
+fn badges(scenario: &Scenario) -> String {
+    let class = match scenario.status {
         Status::Passed => "good",
-        Status::Skipped => "neutral",
+        Status::Skipped(_) => "neutral",
         _ => "bad",
     };
-    let method = escape(test.method.word());
+    let (status, method) = (status_word(scenario.status), scenario.method.word());
     format!(
-        "<span class=\"badge {good}\">{}</span> <span class=\"badge neutral\">{method}</span>",
-        test.status
+        "<span class=\"badge {class}\">{status}</span> <span class=\"badge neutral\">{method}</span>"
     )
 }
 
-fn write_test(id: &str, run: &Run, test: &Test, out: &mut dyn Write) -> Result<()> {
-    writeln!(out, "<section id=\"{id}\" class=\"scenario\">")?;
-    writeln!(out, "<h2>{} {}</h2>", escape(test.name()), badge(test))?;
-    writeln!(
-        out,
-        "<p class=\"conditions\">{}.</p>",
-        escape(&content::conditions(run, test))
-    )?;
-    let mut tables = content::tables(run, test).into_iter();
-    if let Some(main) = tables.next() {
-        out.write_all(table(&main).as_bytes())?;
-    }
-    out.write_all(remarks(&content::remarks(run, test)).as_bytes())?;
+fn charts(run: &LoggedRun, scenario: &Scenario, id: &str) -> String {
     let figures = [
-        super::timeline::figure(id, run, test),
-        super::queue::figure(id, run, test),
+        super::timeline::figure(id, run, scenario),
+        super::queue::figure(id, run, scenario),
     ];
     let figures = figures.into_iter().flatten();
     let figures = figures
-        .chain(super::spread::figures(id, run, test))
-        .chain(super::sweep::figures(id, run, test))
-        .chain(super::latency::figures(id, run, test));
-    for figure in figures {
-        out.write_all(figure.as_bytes())?;
-    }
-    for spread in tables {
-        out.write_all(table(&spread).as_bytes())?;
-    }
-    writeln!(out, "</section>")?;
-    Ok(())
+        .chain(super::spread::figures(id, run, scenario))
+        .chain(super::sweep::figures(id, run, scenario))
+        .chain(super::latency::figures(id, run, scenario));
+    figures.collect()
 }

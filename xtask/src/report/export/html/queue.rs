@@ -4,13 +4,12 @@
 //! line leaves out what the last men's longer flushes make of it, as the finding
 //! does.
 
-use psci_bench::measure::{Line, Metric};
-use psci_bench::spec::pmf::Stamp;
+use psci_bench::findings;
+use psci_bench::measure::Line;
+use psci_bench::model::Scenario;
 
-use super::chart::{AXIS, Anchor, Drawing, LEFT, Mark, RIGHT, Scale, WIDTH};
-use crate::report::analysis::explain::queue;
-use crate::report::model::words::span;
-use crate::report::model::{Point, Run, Term, Test};
+use super::chart::{AXIS, Anchor, Drawing, LEFT, RIGHT, Scale, WIDTH, units};
+use crate::report::log::LoggedRun;
 
 const HEIGHT: f64 = 260.0;
 /// With more CPUs than this, names of points would lie on each other.
@@ -18,33 +17,29 @@ const NAMED: usize = 20;
 
 struct Arrival {
     at: u64,
-    cpu: usize,
-    cluster: u32,
+    cpu: u16,
+    cluster: u16,
     powerdown: u64,
     last_man: bool,
 }
 
-pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
-    let arrivals = arrivals(run, test)?;
-    let mut net: Vec<queue::Arrival> = arrivals
+pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<String> {
+    let arrivals = arrivals(run, scenario)?;
+    let mut net: Vec<findings::Arrival> = arrivals
         .iter()
         .map(|it| (it.at, it.cpu, it.powerdown))
         .collect();
-    let long = queue::without_long_flushes(test, &mut net);
+    let long = findings::without_long_flushes(scenario, &mut net);
     let line = Line::through((0u64..).zip(net.iter().map(|it| it.2)))?;
-    let value = |ticks: u64| {
-        let ns = run.ns(ticks);
-        ns.map_or(ticks as f64, |ns| ns as f64 / 1000.0)
-    };
+    let value = |ticks| units(run, ticks);
     let most = arrivals
         .iter()
         .map(|it| value(it.powerdown))
         .fold(0.0, f64::max);
     let count = arrivals.len();
-    let (top, bottom) = (34.0, HEIGHT);
     let x = Scale::linear((0.5, count as f64 + 0.5), (LEFT, WIDTH - RIGHT));
-    let y = Scale::linear((0.0, most * 1.08), (bottom, top));
-    let mut drawing = Drawing::new(bottom + AXIS);
+    let y = Scale::linear((0.0, most * 1.08), (HEIGHT, 34.0));
+    let mut drawing = Drawing::new(HEIGHT + AXIS);
     drawing.vertical(
         &y,
         (LEFT, WIDTH - RIGHT),
@@ -52,7 +47,7 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
     );
     drawing.counting(
         &x,
-        (bottom, bottom),
+        (HEIGHT, HEIGHT),
         "place in the order of ENTER_HW_LOW_PWR",
     );
 
@@ -72,75 +67,68 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
     }
     for (place, arrival) in arrivals.iter().enumerate() {
         let at = (x.at(place as f64 + 1.0), y.at(value(arrival.powerdown)));
-        let label = run.label(arrival.cpu);
-        let last = if arrival.last_man {
-            format!(", last man of cluster {}", arrival.cluster)
-        } else {
-            String::new()
-        };
-        let said = format!("CPU {label}: {}{last}", span(run, arrival.powerdown));
-        let class = if arrival.last_man {
-            "last-man"
-        } else {
-            "point"
-        };
-        drawing.dot(class, at, !arrival.last_man, &said);
-        if count <= NAMED {
-            drawing.text(Anchor::Middle, (at.0, at.1 - 9.0), &label);
-        }
+        draw_arrival(&mut drawing, run, arrival, at, count <= NAMED);
     }
-    let step = span(run, line.slope.unsigned_abs());
+    let step = run.clock().span(line.slope.unsigned_abs());
     let sign = if line.slope < 0 { "-" } else { "" };
-    let without = if long.is_empty() {
-        ""
-    } else {
-        ", without the longer cache flushes"
+    let without = match long.is_empty() {
+        true => "",
+        false => ", without the longer cache flushes",
     };
     let fit = format!(
         "line of best fit{without}: {sign}{step} a place, R² {} %",
         line.r2_percent
     );
     let legend = [
-        Mark {
-            class: "point",
-            name: "a CPU",
-        },
-        Mark {
-            class: "last-man",
-            name: "the last man of his cluster",
-        },
-        Mark {
-            class: "fit",
-            name: &fit,
-        },
+        ("point", "a CPU"),
+        ("last-man", "the last man of his cluster"),
+        ("fit", &fit),
     ];
     let title = "Powerdown against the order of arrival in low power";
     let said = format!("{count} CPUs as points; {fit}.");
     Some(drawing.figure(&format!("{id}-queue"), title, &said, &legend))
 }
 
-/// The CPUs in the order in which they went down, where all say when.
-fn arrivals(run: &Run, test: &Test) -> Option<Vec<Arrival>> {
-    if !test.is_parallel() {
+fn draw_arrival(
+    drawing: &mut Drawing,
+    run: &LoggedRun,
+    arrival: &Arrival,
+    at: (f64, f64),
+    is_named: bool,
+) {
+    let label = run.run.label(arrival.cpu).to_string();
+    let (class, last) = match arrival.last_man {
+        true => (
+            "last-man",
+            format!(", last man of cluster {}", arrival.cluster),
+        ),
+        false => ("point", String::new()),
+    };
+    let powerdown = run.clock().span(arrival.powerdown);
+    let said = format!("CPU {label}: {powerdown}{last}");
+    drawing.dot(class, at, !arrival.last_man, &said);
+    if is_named {
+        drawing.text(Anchor::Middle, (at.0, at.1 - 9.0), &label);
+    }
+}
+
+/// Returns the CPUs in the order in which they went down, if all instants are known.
+fn arrivals(run: &LoggedRun, scenario: &Scenario) -> Option<Vec<Arrival>> {
+    if !scenario.has_order() {
         return None;
     }
-    let powerdown = Term::Known(Metric::Powerdown);
-    let rows = test
-        .rows
-        .iter()
-        .filter(|row| row.figure(&powerdown).is_some());
-    let mut all: Vec<Arrival> = rows
-        .map(|row| {
-            let event = row.event.as_ref()?;
-            Some(Arrival {
-                at: event.counter(Point::Stamp(Stamp::EnterHwLowPwr))?,
-                cpu: row.cpu,
-                cluster: run.cpus.get(row.cpu)?.cluster,
-                powerdown: row.figure(&powerdown)?,
-                last_man: false,
-            })
+    let rows = scenario.rows.iter();
+    let all = rows.filter_map(|row| Some((row, row.figures.powerdown?)));
+    let all = all.map(|(row, powerdown)| {
+        Some(Arrival {
+            at: row.went_down()?,
+            cpu: row.cpu,
+            cluster: run.run.cpu(row.cpu).cluster,
+            powerdown,
+            last_man: false,
         })
-        .collect::<Option<_>>()?;
+    });
+    let mut all: Vec<Arrival> = all.collect::<Option<_>>()?;
     all.sort_by_key(|it| (it.at, it.cpu));
     for place in 0..all.len() {
         let (before, after) = all.split_at_mut(place + 1);

@@ -1,35 +1,33 @@
-//! How samples spread: for each metric a lane a CPU, from the least to the
-//! greatest, with median and p99; and where the run sent all its samples, how
-//! many lie where.
+//! The spread of samples: for each metric a lane a CPU, from the least to the
+//! greatest, with median and p99, and with the number of samples at each place if the
+//! run sent them all.
 
 use std::fmt::Write;
 
 use psci_bench::measure::{Metric, Summary};
+use psci_bench::model::{Row, Scenario, heading};
 
-use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, Mark, RIGHT, Scale, WIDTH};
-use crate::report::model::{Row, Run, Term, Test, heading};
+use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, RIGHT, Scale, WIDTH, units};
+use crate::report::log::LoggedRun;
 
-/// How many places of the axis samples are counted in.
+/// The number of places of the axis in which samples are counted.
 const BINS: usize = 160;
 
-pub(super) fn figures(id: &str, run: &Run, test: &Test) -> Vec<String> {
-    let columns = test.columns();
+pub(super) fn figures(id: &str, run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
+    let columns = scenario.columns();
     let figures = columns.iter();
     figures
-        .filter_map(|metric| figure(id, run, test, metric))
+        .filter_map(|metric| figure(id, run, scenario, *metric))
         .collect()
 }
 
-fn figure(id: &str, run: &Run, test: &Test, metric: &Term<Metric>) -> Option<String> {
-    let rows: Vec<(&Row, &Summary)> = test
+fn figure(id: &str, run: &LoggedRun, scenario: &Scenario, metric: Metric) -> Option<String> {
+    let rows: Vec<(&Row, &Summary)> = scenario
         .rows
         .iter()
         .filter_map(|row| Some((row, row.summary(metric)?)))
         .collect();
-    let value = |ticks: u64| {
-        let ns = run.ns(ticks);
-        ns.map_or(ticks as f64, |ns| ns as f64 / 1000.0)
-    };
+    let value = |ticks| units(run, ticks);
     let least = rows.iter().map(|it| it.1.min).min()?;
     let most = rows.iter().map(|it| it.1.max).max()?;
     let scale = Scale::fitting((value(least), value(most)), (LEFT, WIDTH - RIGHT));
@@ -43,58 +41,21 @@ fn figure(id: &str, run: &Run, test: &Test, metric: &Term<Metric>) -> Option<Str
         (top, bottom),
         &format!("{name} ({}{log})", run.unit()),
     );
-    let (mut p99, mut counted) = (false, false);
     for (place, (row, summary)) in rows.iter().enumerate() {
         let y = top + LANE * place as f64;
-        let middle = y + LANE / 2.0;
-        let label = run.label(row.cpu);
-        drawing.text(Anchor::End, (LEFT - 8.0, y + 15.0), &label);
         if let Some(counts) = counts(row, metric, |ticks| scale.at(value(ticks))) {
             drawing.path("samples", &histogram(&counts, y + LANE - 2.0));
-            counted = true;
         }
-        let at = |ticks| scale.at(value(ticks));
-        drawing.line(
-            "range",
-            (at(summary.min), middle),
-            (at(summary.max), middle),
-        );
-        for end in [summary.min, summary.max] {
-            drawing.line("range", (at(end), middle - 4.0), (at(end), middle + 4.0));
-        }
-        if let Some(rank) = summary.p99 {
-            drawing.line("p99", (at(rank), middle - 6.0), (at(rank), middle + 6.0));
-            p99 = true;
-        }
-        let said = said(run, &label, summary);
-        drawing.rect(
-            "median",
-            (at(summary.median) - 1.5, y + 3.0),
-            (3.0, LANE - 6.0),
-            &said,
-        );
+        draw_lane(&mut drawing, run, &scale, (row.cpu, summary), y);
     }
-    let mut legend = vec![
-        Mark {
-            class: "range",
-            name: "least to greatest",
-        },
-        Mark {
-            class: "median",
-            name: "median",
-        },
-    ];
+    let p99 = rows.iter().any(|it| it.1.p99.is_some());
+    let counted = rows.iter().any(|it| !it.0.samples.is_empty());
+    let mut legend = vec![("range", "least to greatest"), ("median", "median")];
     if p99 {
-        legend.push(Mark {
-            class: "p99",
-            name: "p99",
-        });
+        legend.push(("p99", "p99"));
     }
     if counted {
-        legend.push(Mark {
-            class: "samples",
-            name: "how many samples",
-        });
+        legend.push(("samples", "how many samples"));
     }
     let title = format!("Spread of {name}");
     let described = format!(
@@ -109,8 +70,32 @@ fn figure(id: &str, run: &Run, test: &Test, metric: &Term<Metric>) -> Option<Str
     Some(drawing.figure(&id, &title, &described, &legend))
 }
 
-fn said(run: &Run, label: &str, summary: &Summary) -> String {
-    let shown = |ticks| run.shown(ticks);
+fn draw_lane(
+    drawing: &mut Drawing,
+    run: &LoggedRun,
+    scale: &Scale,
+    (cpu, summary): (u16, &Summary),
+    y: f64,
+) {
+    let middle = y + LANE / 2.0;
+    let label = run.run.label(cpu).to_string();
+    drawing.text(Anchor::End, (LEFT - 8.0, y + 15.0), &label);
+    let at = |ticks| scale.at(units(run, ticks));
+    let (min, max) = (at(summary.min), at(summary.max));
+    drawing.line("range", (min, middle), (max, middle));
+    for end in [min, max] {
+        drawing.line("range", (end, middle - 4.0), (end, middle + 4.0));
+    }
+    if let Some(p99) = summary.p99.map(at) {
+        drawing.line("p99", (p99, middle - 6.0), (p99, middle + 6.0));
+    }
+    let said = said(run, &label, summary);
+    let corner = (at(summary.median) - 1.5, y + 3.0);
+    drawing.rect("median", corner, (3.0, LANE - 6.0), &said);
+}
+
+fn said(run: &LoggedRun, label: &str, summary: &Summary) -> String {
+    let shown = |ticks| run.duration(ticks);
     let mut text = format!(
         "CPU {label}: {} samples, {} to {}, median {}",
         summary.n,
@@ -126,14 +111,13 @@ fn said(run: &Run, label: &str, summary: &Summary) -> String {
     text
 }
 
-/// How many samples lie at each of [`BINS`] places; None where the run did
-/// not send them.
-fn counts(row: &Row, metric: &Term<Metric>, at: impl Fn(u64) -> f64) -> Option<[u32; BINS]> {
-    let known = metric.known()?;
+/// Returns the number of samples at each of [`BINS`] places; None if the run did not
+/// send them.
+fn counts(row: &Row, metric: Metric, at: impl Fn(u64) -> f64) -> Option<[u32; BINS]> {
     let mut counts = [0u32; BINS];
     let mut any = false;
     for sample in &row.samples {
-        let Some(ticks) = sample.instants.figure(known) else {
+        let Some(ticks) = sample.instants.figure(metric) else {
             continue;
         };
         let share = (at(ticks) - LEFT) / (WIDTH - RIGHT - LEFT);

@@ -3,205 +3,209 @@
 
 use std::fmt::Write;
 
-use super::chart::{AXIS, Drawing, LEFT, Mark, RIGHT, Scale, WIDTH};
-use crate::report::analysis::fit::{Bent, Series, series};
-use crate::report::export::points::{Scale as Unit, how};
-use crate::report::model::{CONTEND_SWEEP, DIRTY_SWEEP, Run, Test, measure_heading};
+use psci_bench::model::Scenario;
+use psci_bench::plan::ScenarioId;
+
+use super::chart::{AXIS, Drawing, LEFT, RIGHT, Scale, WIDTH};
+use crate::report::analysis::figure::{is_sorted_by_size, x_heading, x_text};
+use crate::report::analysis::fit::{At, Bent, Series, series};
+use crate::report::export::point_tables::{PointScale, how_text};
+use crate::report::log::LoggedRun;
 
 const HEIGHT: f64 = 260.0;
 /// The room of a name at the horizontal axis.
 const ROOM: f64 = 52.0;
 
-pub(super) fn figures(id: &str, run: &Run, test: &Test) -> Vec<String> {
+pub(super) fn figures(id: &str, run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
     // A power_state is a name, and no amount.
-    if ![DIRTY_SWEEP, CONTEND_SWEEP].contains(&test.scenario.word()) {
+    if ![ScenarioId::DirtySweep, ScenarioId::ContendSweep].contains(&scenario.id) {
         return Vec::new();
     }
-    let all = series(test);
+    let all = series(scenario);
     let all = all.iter().enumerate();
-    all.filter_map(|(place, it)| figure(&format!("{id}-sweep{}", place + 1), run, test, it))
+    all.filter_map(|(place, it)| figure(&format!("{id}-sweep{}", place + 1), run, scenario, it))
         .collect()
 }
 
-fn figure(id: &str, run: &Run, test: &Test, series: &Series<'_>) -> Option<String> {
-    let queue = test.is_queue_of_points();
-    let points: Vec<_> = series.at.iter().flat_map(|at| at.all.clone()).collect();
-    let unit = Unit::of(run, &points);
-    let in_kib = test.scenario.word() == DIRTY_SWEEP;
-    let value_x = |x: f64| if in_kib { x / 1024.0 } else { x };
-    let (least, most) = (series.at.first()?.x as f64, series.at.last()?.x as f64);
-    let tops = points.iter().map(|it| unit.value(run, it, it.summary.max));
-    let highest = tops.fold(0.0, f64::max);
+/// Both axes of a drawing.
+struct Axes {
+    x: Scale,
+    y: Scale,
+    unit: PointScale,
+    id: ScenarioId,
+}
 
-    let (top, bottom) = (34.0, HEIGHT);
-    let places = (LEFT + 12.0, WIDTH - RIGHT);
-    let positive = series.at.iter().map(|at| at.x).find(|x| *x > 0)? as f64;
-    let x = match most / positive >= 20.0 {
-        // Nothing has no place among ratios: it is half the least.
-        true if least == 0.0 => Scale::ratios((value_x(positive) / 2.0, value_x(most)), places),
-        true => Scale::ratios((value_x(least), value_x(most)), places),
-        false => {
-            let margin = value_x(most - least) * 0.03;
-            Scale::linear((value_x(least) - margin, value_x(most) + margin), places)
-        }
-    };
-    let y = Scale::linear((0.0, highest * 1.08), (bottom, top));
-    let name = measure_heading(series.metric);
-    let mut drawing = Drawing::new(bottom + AXIS);
-    drawing.vertical(
-        &y,
-        (LEFT, WIDTH - RIGHT),
-        &format!("{name} ({})", unit.name()),
-    );
-    let log = if x.is_log() { ", logarithmic" } else { "" };
-    let x_name = match in_kib {
-        true => format!("dirty (KiB{log})"),
-        false => format!("{}{log}", x_name(test)),
-    };
-    drawing.marked(
-        &x,
-        (bottom, bottom),
-        &x_name,
-        ticks(series, test, &x, value_x),
-    );
-
-    // Least squares are of ns; the drawing may be in us.
-    let scale = match (unit, run.clock().is_known()) {
-        (Unit::Microseconds, true) => 1000.0,
-        _ => 1.0,
-    };
-    let fit = Bent::through(&series.points(run, queue));
-    if let Some(fit) = &fit {
-        let steps =
-            (0..=240).map(|part| least + (most - least) * (f64::from(part) / 240.0).powi(3));
-        let mut path = String::new();
-        for at in steps {
-            let height = fit.at(at) / scale;
-            if height >= 0.0 {
-                let letter = if path.is_empty() { 'M' } else { 'L' };
-                // A String takes all.
-                let _ = write!(path, "{letter}{:.1} {:.1}", x.at(value_x(at)), y.at(height));
+impl Axes {
+    fn of(id: ScenarioId, series: &Series<'_>, unit: PointScale) -> Option<Self> {
+        let points = series.at.iter().flat_map(|at| at.all.clone());
+        let tops = points.map(|it| unit.value(it, it.figures.max));
+        let highest = tops.fold(0.0, f64::max);
+        let (first, last) = (series.at.first()?.x as f64, series.at.last()?.x as f64);
+        let positive = series.at.iter().map(|at| at.x).find(|x| *x > 0)? as f64;
+        let [least, least_positive, most] = [first, positive, last].map(|x| drawn_x(id, x));
+        let places = (LEFT + 12.0, WIDTH - RIGHT);
+        let x = match last / positive >= 20.0 {
+            // Zero has no place among ratios: it is half the least.
+            true if first == 0.0 => Scale::ratios((least_positive / 2.0, most), places),
+            true => Scale::ratios((least, most), places),
+            false => {
+                let margin = (most - least) * 0.03;
+                Scale::linear((least - margin, most + margin), places)
             }
-        }
-        drawing.path("fit", &path);
+        };
+        let y = Scale::linear((0.0, highest * 1.08), (HEIGHT, 34.0));
+        Some(Self { x, y, unit, id })
+    }
+
+    fn at(&self, x: f64) -> f64 {
+        self.x.at(drawn_x(self.id, x))
+    }
+}
+
+/// Returns bytes in KiB; other quantities as they are.
+fn drawn_x(id: ScenarioId, x: f64) -> f64 {
+    if id == ScenarioId::DirtySweep {
+        x / 1024.0
+    } else {
+        x
+    }
+}
+
+fn figure(id: &str, run: &LoggedRun, scenario: &Scenario, series: &Series<'_>) -> Option<String> {
+    let is_queue = is_sorted_by_size(scenario.id);
+    let points: Vec<_> = series.at.iter().flat_map(|at| at.all.clone()).collect();
+    let unit = PointScale::of(run.clock(), &points);
+    let axes = Axes::of(scenario.id, series, unit)?;
+    let name = series.measure.heading();
+    let mut drawing = Drawing::new(HEIGHT + AXIS);
+    let heading = format!("{name} ({})", unit.name());
+    drawing.vertical(&axes.y, (LEFT, WIDTH - RIGHT), &heading);
+    let log = if axes.x.is_log() { ", logarithmic" } else { "" };
+    let x_name = match scenario.id {
+        ScenarioId::DirtySweep => format!("dirty (KiB{log})"),
+        id => format!("{}{log}", x_name(id)),
+    };
+    drawing.marked(&axes.x, (HEIGHT, HEIGHT), &x_name, ticks(series, &axes));
+    let fit = Bent::through(&series.points(run.clock(), is_queue));
+    let (first, last) = (series.at.first()?.x, series.at.last()?.x);
+    if let Some(fit) = &fit {
+        drawing.path("fit", &fit_path(fit, &axes, (first as f64, last as f64)));
     }
     for at in &series.at {
-        let place = x.at(value_x(at.x as f64));
-        let ends = at.all.iter();
-        let low = ends.clone().map(|it| unit.value(run, it, it.summary.min));
-        let high = ends.map(|it| unit.value(run, it, it.summary.max));
-        let (low, high) = (low.fold(f64::MAX, f64::min), high.fold(0.0, f64::max));
-        drawing.line("range", (place, y.at(low)), (place, y.at(high)));
-        for end in [low, high] {
-            drawing.line("range", (place - 4.0, y.at(end)), (place + 4.0, y.at(end)));
-        }
-        if let Some(own) = at.typical(queue) {
-            let median = unit.value(run, own, own.summary.median);
-            let said = format!(
-                "{} {}: CPU {}, median {median:.2} {}; samples of {} CPUs {low:.2} to {high:.2}",
-                test.x_heading(),
-                test.x_shown(at.x),
-                run.label(own.cpu),
-                unit.name(),
-                at.all.len()
-            );
-            drawing.dot("point", (place, y.at(median)), true, &said);
-        }
+        draw_at(&mut drawing, run, &axes, at, is_queue);
     }
-    let median = match queue {
+    let median = match is_queue {
         true => "the longest median of a CPU",
         false => "the middle one of the CPUs' medians",
     };
-    let fitted = fit.map(|it| {
-        if it.line.slope == 0.0 {
-            return "line of best fit: level".to_owned();
-        }
-        let slope = it.line.slope / scale * if in_kib { 1024.0 } else { 1.0 };
-        let each = if in_kib { "KiB" } else { "CPU" };
-        let r2 = it.line.r2 * 100.0;
-        let digits = if slope.abs() < 1.0 { 4 } else { 2 };
-        format!(
-            "line of best fit: {slope:.digits$} {} a {each}, R² {r2:.0} %",
-            unit.name()
-        )
-    });
+    let fit = fit.map(|it| fit_text(&it, &axes));
     let mut legend = vec![
-        Mark {
-            class: "range",
-            name: "least to greatest sample of all CPUs",
-        },
-        Mark {
-            class: "point",
-            name: median,
-        },
+        ("range", "least to greatest sample of all CPUs"),
+        ("point", median),
     ];
-    if let Some(name) = &fitted {
-        legend.push(Mark { class: "fit", name });
-    }
-    let title = format!(
-        "{name} by {}, {}{}",
-        title(test),
-        how(series.how),
-        of(series.variant)
-    );
+    legend.extend(fit.as_deref().map(|text| ("fit", text)));
+    let (by, how) = (title(scenario.id), how_text(series.how));
+    let title = format!("{name} by {by}, {how}, {}", series.variant.word());
     let said = format!(
         "{name} for {} values of {} from {} to {}, in {}.{}",
         series.at.len(),
-        test.x_heading(),
-        test.x_shown(series.at.first()?.x),
-        test.x_shown(series.at.last()?.x),
+        x_heading(scenario.id),
+        x_text(scenario.id, first),
+        x_text(scenario.id, last),
         unit.name(),
-        fitted
-            .as_ref()
-            .map_or(String::new(), |it| format!(" {it}."))
+        fit.as_ref().map_or(String::new(), |it| format!(" {it}."))
     );
     Some(drawing.figure(id, &title, &said, &legend))
 }
 
-/// Names at the places that were measured, as many as there is room for.
-fn ticks(
-    series: &Series<'_>,
-    test: &Test,
-    scale: &Scale,
-    value_x: impl Fn(f64) -> f64,
-) -> Vec<(f64, String)> {
+/// Returns the line of best fit as far as it is above zero.
+fn fit_path(fit: &Bent, axes: &Axes, (least, most): (f64, f64)) -> String {
+    let mut path = String::new();
+    let steps = (0..=240).map(|part| least + (most - least) * (f64::from(part) / 240.0).powi(3));
+    for x in steps {
+        let height = fit.at(x) / axes.unit.divisor();
+        if height >= 0.0 {
+            let letter = if path.is_empty() { 'M' } else { 'L' };
+            // A String takes all.
+            let _ = write!(path, "{letter}{:.1} {:.1}", axes.at(x), axes.y.at(height));
+        }
+    }
+    path
+}
+
+fn fit_text(fit: &Bent, axes: &Axes) -> String {
+    if fit.line.slope == 0.0 {
+        return "line of best fit: level".to_owned();
+    }
+    let (bytes, each) = match axes.id {
+        ScenarioId::DirtySweep => (1024.0, "KiB"),
+        _ => (1.0, "CPU"),
+    };
+    let slope = fit.line.slope / axes.unit.divisor() * bytes;
+    let r2 = fit.line.r2 * 100.0;
+    let digits = if slope.abs() < 1.0 { 4 } else { 2 };
+    let unit = axes.unit.name();
+    format!("line of best fit: {slope:.digits$} {unit} a {each}, R² {r2:.0} %")
+}
+
+/// Draws the range of all CPUs' samples at one `x`, and the median that stands for
+/// them.
+fn draw_at(drawing: &mut Drawing, run: &LoggedRun, axes: &Axes, at: &At<'_>, is_queue: bool) {
+    let (place, unit) = (axes.at(at.x as f64), axes.unit);
+    let low = at.all.iter().map(|it| unit.value(it, it.figures.min));
+    let high = at.all.iter().map(|it| unit.value(it, it.figures.max));
+    let (low, high) = (low.fold(f64::MAX, f64::min), high.fold(0.0, f64::max));
+    let y = |value: f64| axes.y.at(value);
+    drawing.line("range", (place, y(low)), (place, y(high)));
+    for end in [low, high] {
+        drawing.line("range", (place - 4.0, y(end)), (place + 4.0, y(end)));
+    }
+    if let Some(own) = at.typical(is_queue) {
+        let median = unit.value(own, own.figures.median);
+        let said = format!(
+            "{} {}: CPU {}, median {median:.2} {}; samples of {} CPUs {low:.2} to {high:.2}",
+            x_heading(axes.id),
+            x_text(axes.id, at.x),
+            run.run.label(own.cpu),
+            unit.name(),
+            at.all.len()
+        );
+        drawing.dot("point", (place, y(median)), true, &said);
+    }
+}
+
+/// Returns names at the places that were measured, as many as there is room for.
+fn ticks(series: &Series<'_>, axes: &Axes) -> Vec<(f64, String)> {
     let mut all: Vec<(f64, String)> = Vec::new();
     let mut taken = f64::MIN;
     for at in &series.at {
-        let value = value_x(at.x as f64);
-        let place = scale.at(value);
+        let value = drawn_x(axes.id, at.x as f64);
+        let place = axes.x.at(value);
         if place - taken < ROOM {
             continue;
         }
         taken = place;
-        let label = match test.scenario.word() {
-            DIRTY_SWEEP if value.fract() == 0.0 => format!("{value:.0}"),
-            DIRTY_SWEEP => format!("{value:.2}"),
-            _ => test.x_shown(at.x),
+        let label = match axes.id {
+            ScenarioId::DirtySweep if value.fract() == 0.0 => format!("{value:.0}"),
+            ScenarioId::DirtySweep => format!("{value:.2}"),
+            id => x_text(id, at.x),
         };
         all.push((value, label));
     }
     all
 }
 
-fn x_name(test: &Test) -> &'static str {
-    match test.x_heading() {
+fn x_name(id: ScenarioId) -> &'static str {
+    match x_heading(id) {
         "CPUs" => "CPUs that go down at the same time",
         other => other,
     }
 }
 
-fn title(test: &Test) -> &'static str {
-    match test.x_heading() {
+fn title(id: ScenarioId) -> &'static str {
+    match x_heading(id) {
         "CPUs" => "the number of CPUs that go down at the same time",
         "Bytes" => "how much is dirty",
         other => other,
-    }
-}
-
-fn of(variant: &str) -> String {
-    match variant {
-        "" => String::new(),
-        variant => format!(", {variant}"),
     }
 }

@@ -1,17 +1,17 @@
-//! Who does what when: a lane a CPU, before low power and behind it.
+//! Time lines: a lane a CPU, before low power and behind it.
 //!
 //! Low power itself is as long as the payload chose, and would leave no room
 //! for what is measured: it is cut out, and the two sides have axes of their
 //! own.
 
+use psci_bench::model::{Instant, Instants, Row, Scenario};
 use psci_bench::spec::pmf::Stamp;
 
 use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, Mark, RIGHT, Scale, WIDTH};
 use crate::report::analysis::phases::{Phase, Placed, Side, Slice, groups, slices};
-use crate::report::model::words::span;
-use crate::report::model::{Instants, Point, Row, Run, Test};
+use crate::report::log::LoggedRun;
 
-/// What is left free between the two sides.
+/// The gap between the two sides.
 const GAP: f64 = 48.0;
 /// The least part of the width that a side gets.
 const LEAST: f64 = 0.3;
@@ -19,14 +19,14 @@ const LEAST: f64 = 0.3;
 struct Lane<'r> {
     row: &'r Row,
     slices: Vec<Slice>,
-    /// What is subtracted of ticks, before low power and behind it.
+    /// The ticks to subtract, before low power and behind it.
     zero: (i64, i64),
     /// When the wake-up was due.
     due: Option<i64>,
 }
 
-pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
-    let lanes = lanes(test);
+pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<String> {
+    let lanes = lanes(scenario);
     if lanes.is_empty() {
         return None;
     }
@@ -35,8 +35,8 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
             .iter()
             .any(|it| it.phase.side() == Side::Between)
     });
-    let is_down = |slice: &Slice| slice.phase.side() == Side::Down || !split;
-    let is_up = |slice: &Slice| slice.phase.side() == Side::Up && split;
+    let is_down = |slice: &Slice| is_on(slice, Side::Down, split);
+    let is_up = |slice: &Slice| is_on(slice, Side::Up, split);
     let down = extent(run, &lanes, |it| it.zero.0, is_down);
     let up = extent(run, &lanes, |it| it.zero.1, is_up);
     let (down, up) = sides(down, up)?;
@@ -44,7 +44,7 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
     let top = 22.0;
     let bottom = top + LANE * lanes.len() as f64 + 4.0;
     let mut drawing = Drawing::new(bottom + AXIS);
-    let names = zeros(run, test);
+    let names = zeros(run, scenario);
     for (scale, heading, name) in [(&down, "Going down", names.0), (&up, "Waking up", names.1)] {
         let Some(scale) = scale else { continue };
         if split {
@@ -52,61 +52,18 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
         }
         drawing.horizontal(scale, (top, bottom), &name);
     }
-    let mut seen = Vec::new();
     for (place, lane) in lanes.iter().enumerate() {
         let y = top + LANE * place as f64;
-        let label = run.label(lane.row.cpu);
-        drawing.text(Anchor::End, (LEFT - 8.0, y + 15.0), &label);
-        for slice in &lane.slices {
-            let (scale, zero) = if is_down(slice) {
-                (&down, lane.zero.0)
-            } else if is_up(slice) {
-                (&up, lane.zero.1)
-            } else {
-                low(&mut drawing, run, lane, slice, (&down, &up), y);
-                seen.push(slice.phase);
-                continue;
-            };
-            let Some(scale) = scale else { continue };
-            let at = |ticks: i64| scale.at(units(run, ticks.saturating_sub(zero)));
-            let ticks = slice.to.abs_diff(slice.from);
-            let said = format!("CPU {label}: {} {}", slice.phase.name(), span(run, ticks));
-            let (from, to) = (at(slice.from), at(slice.to));
-            drawing.rect(
-                class(slice.phase),
-                (from, y + 4.0),
-                (to - from, 13.0),
-                &said,
-            );
-            seen.push(slice.phase);
-        }
-        if let (Some(due), Some(scale)) = (lane.due, &up) {
-            let x = scale.at(units(run, due.saturating_sub(lane.zero.1)));
-            drawing.line("due", (x, y + 2.0), (x, y + 19.0));
-        }
+        draw_lane(&mut drawing, run, lane, (&down, &up), split, y);
     }
-    let marks = Phase::ALL.into_iter().filter(|phase| seen.contains(phase));
-    let mut legend: Vec<Mark<'_>> = marks
-        .map(|phase| Mark {
-            class: class(phase),
-            name: phase.name(),
-        })
-        .collect();
+    let slices = || lanes.iter().flat_map(|lane| &lane.slices);
+    let is_seen = |phase: Phase| slices().any(|it| it.phase == phase);
+    let marks = Phase::ALL.into_iter().filter(|it| is_seen(it.0));
+    let mut legend: Vec<Mark<'_>> = marks.map(|(phase, name)| (class(phase), name)).collect();
     if up.is_some() && lanes.iter().any(|lane| lane.due.is_some()) {
-        legend.push(Mark {
-            class: "due",
-            name: "wake-up due",
-        });
+        legend.push(("due", "wake-up due"));
     }
-    let low = Point::Stamp(Stamp::EnterHwLowPwr);
-    let went = |lane: &Lane<'_>| lane.row.event.is_some_and(|it| it.at(low).is_some());
-    let order = if test.is_parallel() && lanes.iter().any(went) {
-        "CPUs are in the order in which they went down."
-    } else if test.is_parallel() {
-        "CPUs are in the order of their calls."
-    } else {
-        "Each CPU has its own time, as they are measured one after another."
-    };
+    let order = order_text(scenario, &lanes);
     let said = format!(
         "What each of {} CPUs does, as bars along an axis of time in {}. {order}",
         lanes.len(),
@@ -116,12 +73,62 @@ pub(super) fn figure(id: &str, run: &Run, test: &Test) -> Option<String> {
     Some(drawing.figure(&format!("{id}-timeline"), &title, &said, &legend))
 }
 
-fn lanes(test: &Test) -> Vec<Lane<'_>> {
+/// Returns true for a slice of this side; all are of going down without a split.
+fn is_on(slice: &Slice, side: Side, split: bool) -> bool {
+    match split {
+        true => slice.phase.side() == side,
+        false => side == Side::Down,
+    }
+}
+
+fn order_text(scenario: &Scenario, lanes: &[Lane<'_>]) -> &'static str {
+    if !scenario.id.is_parallel() {
+        "Each CPU has its own time, as they are measured one after another."
+    } else if lanes.iter().any(|lane| lane.row.went_down().is_some()) {
+        "CPUs are in the order in which they went down."
+    } else {
+        "CPUs are in the order of their calls."
+    }
+}
+
+fn draw_lane(
+    drawing: &mut Drawing,
+    run: &LoggedRun,
+    lane: &Lane<'_>,
+    (down, up): (&Option<Scale>, &Option<Scale>),
+    split: bool,
+    y: f64,
+) {
+    let label = run.run.label(lane.row.cpu).to_string();
+    drawing.text(Anchor::End, (LEFT - 8.0, y + 15.0), &label);
+    for slice in &lane.slices {
+        let (scale, zero) = if is_on(slice, Side::Down, split) {
+            (down, lane.zero.0)
+        } else if is_on(slice, Side::Up, split) {
+            (up, lane.zero.1)
+        } else {
+            low(drawing, run, lane, slice, (down, up), y);
+            continue;
+        };
+        let Some(scale) = scale else { continue };
+        let at = |ticks: i64| scale.at(units(run, ticks.saturating_sub(zero)));
+        let span = run.clock().span(slice.to.abs_diff(slice.from));
+        let said = format!("CPU {label}: {} {span}", slice.phase.name());
+        let (from, to) = (at(slice.from), at(slice.to));
+        let size = (to - from, 13.0);
+        drawing.rect(class(slice.phase), (from, y + 4.0), size, &said);
+    }
+    if let (Some(due), Some(scale)) = (lane.due, up) {
+        let x = scale.at(units(run, due.saturating_sub(lane.zero.1)));
+        drawing.line("due", (x, y + 2.0), (x, y + 19.0));
+    }
+}
+
+fn lanes(scenario: &Scenario) -> Vec<Lane<'_>> {
     let mut all = Vec::new();
-    for group in groups(test) {
-        let rows = group.placed(test);
-        let alone = rows.len() == 1 && !test.is_parallel();
-        let wake = rows
+    for group in groups(scenario) {
+        let alone = group.len() == 1 && !scenario.id.is_parallel();
+        let wake = group
             .iter()
             .filter_map(|it| Some(anchor(it.instants)?.saturating_add(it.shift)));
         let wake = wake.min().unwrap_or(0);
@@ -130,7 +137,7 @@ fn lanes(test: &Test) -> Vec<Lane<'_>> {
             row,
             instants,
             shift,
-        } in rows
+        } in group
         {
             let slices = slices(instants);
             let Some(begin) = slices.first().map(|slice| slice.from) else {
@@ -138,9 +145,9 @@ fn lanes(test: &Test) -> Vec<Lane<'_>> {
             };
             let down = if alone { begin } else { shift.saturating_neg() };
             let zero = (down, wake.saturating_sub(shift));
-            let low = instants.at(Point::Stamp(Stamp::EnterHwLowPwr));
+            let low = instants.at(Instant::Stamp(Stamp::EnterHwLowPwr));
             let order = low.unwrap_or(begin).saturating_add(shift);
-            let due = instants.at(Point::Due);
+            let due = instants.at(Instant::Due);
             let lane = Lane {
                 row,
                 slices,
@@ -152,7 +159,7 @@ fn lanes(test: &Test) -> Vec<Lane<'_>> {
         lanes.sort_by_key(|(order, lane)| (*order, lane.row.cpu));
         all.extend(lanes.into_iter().map(|(_, lane)| lane));
     }
-    if !test.is_parallel() {
+    if !scenario.id.is_parallel() {
         all.sort_by_key(|lane| lane.row.cpu);
     }
     all
@@ -160,24 +167,24 @@ fn lanes(test: &Test) -> Vec<Lane<'_>> {
 
 /// From when on a CPU wakes up.
 fn anchor(instants: &Instants) -> Option<i64> {
-    let turned_on = instants.at(Point::TurnedOn);
+    let turned_on = instants.at(Instant::TurnedOn);
     // One before the call is that which the sample needed.
-    let turned_on = turned_on.filter(|at| instants.at(Point::Before).is_some_and(|it| it < *at));
-    let exit = || instants.at(Point::Stamp(Stamp::ExitHwLowPwr));
-    instants.at(Point::Due).or(turned_on).or_else(exit)
+    let turned_on = turned_on.filter(|at| instants.at(Instant::Before).is_some_and(|it| it < *at));
+    let exit = || instants.at(Instant::Stamp(Stamp::ExitHwLowPwr));
+    instants.at(Instant::Due).or(turned_on).or_else(exit)
 }
 
-/// What the two axes are called.
-fn zeros(run: &Run, test: &Test) -> (String, String) {
+/// Returns the names of both axes.
+fn zeros(run: &LoggedRun, scenario: &Scenario) -> (String, String) {
     let unit = run.unit();
-    if test.is_parallel() {
+    if scenario.id.is_parallel() {
         (
             format!("{unit} from the agreed start"),
             format!("{unit} from the first due wake-up"),
         )
     } else {
-        let on = |row: &Row| row.event.is_some_and(|it| it.at(Point::Due).is_none());
-        let or = if test.rows.iter().any(on) {
+        let on = |row: &Row| row.shown.is_some_and(|it| it.at(Instant::Due).is_none());
+        let or = if scenario.rows.iter().any(on) {
             ", or CPU_ON"
         } else {
             ""
@@ -189,16 +196,15 @@ fn zeros(run: &Run, test: &Test) -> (String, String) {
     }
 }
 
-/// Ticks in the unit of tables.
-fn units(run: &Run, ticks: i64) -> f64 {
-    let whole = run.ns(ticks.unsigned_abs());
-    let value = whole.map_or(ticks.unsigned_abs() as f64, |ns| ns as f64 / 1000.0);
+/// Returns ticks with a sign in the unit of tables.
+fn units(run: &LoggedRun, ticks: i64) -> f64 {
+    let value = super::chart::units(run, ticks.unsigned_abs());
     if ticks < 0 { -value } else { value }
 }
 
 /// The least and the greatest instant of some slices, in the unit of tables.
 fn extent(
-    run: &Run,
+    run: &LoggedRun,
     lanes: &[Lane<'_>],
     zero: impl Fn(&Lane<'_>) -> i64,
     of: impl Fn(&Slice) -> bool,
@@ -241,7 +247,7 @@ fn sides(down: Option<(f64, f64)>, up: Option<(f64, f64)>) -> Option<Sides> {
 /// Low power: a thin line to the one edge, and from the other.
 fn low(
     drawing: &mut Drawing,
-    run: &Run,
+    run: &LoggedRun,
     lane: &Lane<'_>,
     slice: &Slice,
     (down, up): (&Option<Scale>, &Option<Scale>),
@@ -249,9 +255,9 @@ fn low(
 ) {
     let said = format!(
         "CPU {}: {} {}",
-        run.label(lane.row.cpu),
+        run.run.label(lane.row.cpu),
         slice.phase.name(),
-        span(run, slice.to.abs_diff(slice.from))
+        run.clock().span(slice.to.abs_diff(slice.from))
     );
     let class = class(slice.phase);
     let mut bar = |from: f64, to: f64| {

@@ -1,0 +1,470 @@
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use super::*;
+use crate::measure::{Summary, Waker};
+use crate::model::example::{self, edit_facts, good};
+use crate::model::*;
+use crate::plan::ScenarioId;
+use crate::spec::pmf::Stamp;
+use crate::spec::stat::Reached;
+
+const DOWN: Instant = Instant::Stamp(Stamp::EnterHwLowPwr);
+
+/// Returns the sentences of one kind.
+fn of_kind(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> Vec<String> {
+    let found = findings_of(run, scenario, detail).into_iter();
+    let found = found.filter(|finding| finding.kind == kind);
+    found.map(|finding| finding.sentence).collect()
+}
+
+/// Returns the only sentence of one kind.
+fn only(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> String {
+    let mut found = of_kind(run, scenario, detail, kind);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    found.remove(0)
+}
+
+/// A table of figures: no record, and so no timestamps.
+fn table(cpus: u16, figures: impl Fn(u16) -> Figures, id: ScenarioId) -> (Run, Scenario) {
+    let run = Run {
+        cpus: example::run(cpus).cpus,
+        ..Run::default()
+    };
+    let row = |cpu| Row {
+        cpu,
+        figures: figures(cpu),
+        ..Row::default()
+    };
+    let scenario = Scenario {
+        conditions: None,
+        rows: (0..cpus).map(row).collect(),
+        ..good(&example::run(1), id)
+    };
+    (
+        Run {
+            scenarios: [scenario.clone()].into(),
+            ..run
+        },
+        scenario,
+    )
+}
+
+/// In example runs, CPU 3 of each cluster of four is the last man.
+#[test]
+fn the_last_man_by_timestamps() {
+    let run = example::run(4);
+    let mut scenario = good(&run, ScenarioId::SuspendDeepParallel);
+    let short = "Last man down in cluster 0, by ENTER_HW_LOW_PWR: CPU 0.3, cache flush 79.62 us; \
+                 the others' 4.42 us.";
+    let last = |scenario: &Scenario, detail| of_kind(&run, scenario, detail, Kind::LastMan);
+    assert_eq!(last(&scenario, Detail::Short), [short]);
+    let cost = " It took 75.20 us more than their median.";
+    assert_eq!(last(&scenario, Detail::Full), [[short, cost].concat()]);
+
+    // In the first of three rounds, CPU 1 goes down last.
+    for row in &mut scenario.rows {
+        let cpu = row.cpu;
+        let sample = |place| {
+            let mut instants = row.shown.expect("a sample");
+            if (place, cpu) == (0, 1) {
+                instants.set(DOWN, 200_000);
+            }
+            Sample { place, instants }
+        };
+        row.samples = (0..3).map(sample).collect();
+    }
+    let often = " Of 3 rounds: CPU 0.3 in 2, CPU 0.1 in 1.";
+    let full = [short, cost, often].concat();
+    assert_eq!(last(&scenario, Detail::Full), [full.as_str()]);
+    // A round that one CPU lacks may be another one.
+    scenario.rows[2].samples.remove(1);
+    assert_eq!(last(&scenario, Detail::Full), [[short, cost].concat()]);
+
+    // At level 0 no CPU flushes for its cluster.
+    let shallow = good(&run, ScenarioId::CpuSuspendParallel);
+    assert!(last(&shallow, Detail::Full).is_empty());
+
+    let all = findings_of(&run, &scenario, Detail::Full);
+    let finding = all.iter().find(|it| it.kind == Kind::LastMan);
+    let finding = finding.expect("it is there");
+    assert!(finding.cpus.iter().eq(0..4));
+    assert_eq!(finding.confidence, Confidence::Stamps);
+}
+
+#[test]
+fn a_last_man_that_is_not_known() {
+    let run = example::run(8);
+    let parallel = good(&run, ScenarioId::SuspendDeepParallel);
+    let serial = good(&run, ScenarioId::SuspendDeepSerial);
+    let edited = |edit: fn(&mut Scenario)| {
+        let mut scenario = parallel.clone();
+        edit(&mut scenario);
+        scenario
+    };
+    let all = "there are no timestamps";
+    for (scenario, others, why) in [
+        (
+            edited(|it| it.rows[5].shown = None),
+            1,
+            "a CPU of cluster 1 has no timestamps",
+        ),
+        (
+            edited(|it| drop(it.rows.remove(5))),
+            1,
+            "not all CPUs of cluster 1 have a row",
+        ),
+        (
+            edited(|it| it.rows.iter_mut().for_each(|row| row.shown = None)),
+            0,
+            all,
+        ),
+        (serial, 0, "there is no PSCI_STAT"),
+    ] {
+        let found = |detail, kind| of_kind(&run, &scenario, detail, kind);
+        assert_eq!(found(Detail::Short, Kind::LastMan).len(), others, "{why}");
+        assert_eq!(found(Detail::Full, Kind::LastMan).len(), others, "{why}");
+        assert!(found(Detail::Short, Kind::NotTold).is_empty(), "{why}");
+        let sentence = std::format!(
+            "Last man down: cannot be seen from figures alone, as {why}; the size of a flush is \
+             no evidence of it."
+        );
+        assert_eq!(found(Detail::Full, Kind::NotTold), [sentence]);
+    }
+}
+
+/// In sequence, the states that were reached are the evidence.
+#[test]
+fn states_that_were_reached() {
+    let mut run = example::run(4);
+    edit_facts(&mut run, |facts| facts.stat = true);
+    let mut scenario = good(&run, ScenarioId::SuspendDeepSerial);
+    let reached = |scenario: &Scenario| of_kind(&run, scenario, Detail::Short, Kind::Reached);
+    let unknown = "Reached: not known, as no round for it was good, or the states' levels are not \
+                   told.";
+    assert_eq!(reached(&scenario), [unknown]);
+    scenario.rows[3] = example::with_a_lost_cpu(scenario.clone()).rows[3].clone();
+    let lost = "Reached: not known, as a CPU was lost, and may be on.";
+    assert_eq!(reached(&scenario), [lost]);
+
+    let due = 0x0102_0022;
+    let good_one = Reached {
+        state: Some(due),
+        due,
+        times: 1,
+        residency_us: 900,
+        most_us: Some(1000),
+    };
+    let shallow = Reached {
+        state: Some(2),
+        ..good_one
+    };
+    for (row, reached) in scenario.rows.iter_mut().zip([good_one, shallow]) {
+        row.reached = Some(reached);
+    }
+    assert_eq!(
+        reached(&scenario),
+        [
+            "Reached, by PSCI_STAT_COUNT: 0x00000002 (CPU 0.1), 0x01020022 (CPU 0.0).",
+            "Warning: CPU 0.1 should have reached 0x01020022, and reached 0x00000002."
+        ]
+    );
+    assert_eq!(
+        only(&run, &scenario, Detail::Full, Kind::LastMan),
+        "By PSCI_STAT_COUNT, CPU 0.1 reached 0x00000002, cache flush 4.42 us; CPU 0.0 reached \
+         0x01020022, cache flush 4.42 us."
+    );
+    for (row, reached) in scenario.rows.iter_mut().zip([
+        Reached {
+            state: None,
+            times: 0,
+            ..good_one
+        },
+        Reached {
+            times: 2,
+            ..good_one
+        },
+        Reached {
+            residency_us: 5000,
+            ..good_one
+        },
+    ]) {
+        row.reached = Some(reached);
+    }
+    assert_eq!(
+        reached(&scenario)[1..],
+        [
+            "Warning: CPU 0.0 should have reached 0x01020022, and reached none that \
+             PSCI_STAT_COUNT tells of.",
+            "Warning: PSCI_STAT_COUNT rose by 2 over one suspend of CPU 0.1.",
+            "Warning: PSCI_STAT_RESIDENCY rose by 5000 us over a suspend of CPU 0.2 of 1000 us at \
+             most."
+        ]
+    );
+    scenario.rows.truncate(1);
+    let none = "Reached, by PSCI_STAT_COUNT: none of the states, by no CPU.";
+    assert_eq!(reached(&scenario)[0], none);
+}
+
+/// CPUs whose Powerdown grows by `step` with each place, and those far off it.
+fn queue(powerdown: &[u64]) -> Scenario {
+    let run = example::run(powerdown.len() as u16);
+    let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
+    for (row, ticks) in scenario.rows.iter_mut().zip(powerdown) {
+        row.figures.powerdown = Some(*ticks);
+        if let Some(shown) = &mut row.shown {
+            // The highest index goes down first.
+            shown.set(DOWN, 1_000_000 - i64::from(row.cpu));
+        }
+    }
+    scenario
+}
+
+#[test]
+fn lock_queues() {
+    let run = example::run(4);
+    let short = |scenario: &Scenario| only(&run, scenario, Detail::Short, Kind::LockQueue);
+    let even = queue(&[4000, 3000, 2010, 1000]);
+    let sentence = "Lock queue: powerdown grows by 15.98 us with each place in the order of \
+                    ENTER_HW_LOW_PWR (4 CPUs, R2 99 %).";
+    assert_eq!(short(&even), sentence);
+    let more = " They go down one after another; no figure is farther from the line than 112 ns. \
+                In this order: CPU 0.3, 0.2, 0.1, 0.0.";
+    let full = only(&run, &even, Detail::Full, Kind::LockQueue);
+    assert_eq!(full, [sentence, more].concat());
+    assert_eq!(
+        short(&queue(&[4000, 3000, 500, 1000])),
+        "Lock queue: powerdown grows with the place in the order of ENTER_HW_LOW_PWR, though not \
+         evenly: by 18.40 us on average (4 CPUs, R2 80 %)."
+    );
+    assert_eq!(
+        short(&queue(&[1000, 3000, 1000, 3000])),
+        "No lock queue to be seen: powerdown does not grow with the place in the order of \
+         ENTER_HW_LOW_PWR (4 CPUs, R2 20 %)."
+    );
+    // CPU 2 is second, and its flush is in the Powerdown of all after it.
+    let mut flushed = queue(&[24_000, 23_000, 22_000, 1000]);
+    flushed.rows[2].figures.cache_flush = Some(20_276);
+    assert_eq!(
+        short(&flushed),
+        "Lock queue: powerdown grows by 16.00 us with each place in the order of ENTER_HW_LOW_PWR \
+         (4 CPUs, R2 100 %), without the longer cache flush of CPU 0.2, which those behind wait for."
+    );
+    assert!(of_kind(&run, &queue(&[1, 2]), Detail::Full, Kind::LockQueue).is_empty());
+}
+
+/// Figures alone are put in the order of their sizes.
+#[test]
+fn lock_queues_of_figures_alone() {
+    let found = |step: fn(u16) -> u64| {
+        let figures = |cpu| Figures {
+            powerdown: Some(step(cpu)),
+            ..Figures::default()
+        };
+        let (run, scenario) = table(6, figures, ScenarioId::CpuSuspendParallel);
+        assert!(findings_of(&run, &scenario, Detail::Short).is_empty());
+        of_kind(&run, &scenario, Detail::Full, Kind::LockQueue)
+    };
+    assert_eq!(
+        found(|cpu| 500_000 - u64::from(cpu) * 70_000),
+        [
+            "Lock queue: powerdown grows by 70.00 us with each place in the order of Powerdown (6 \
+             CPUs, R2 100 %). They go down one after another; no figure is farther from the line \
+             than 0 ns. In this order: CPU 1.1, 1.0, 0.3, 0.2, 0.1, 0.0. The order of arrival \
+             cannot be seen from figures alone."
+        ]
+    );
+    // Any figures rise by their sizes.
+    assert!(found(|cpu| u64::from(cpu) * u64::from(cpu) * 1000).is_empty());
+}
+
+#[test]
+fn wake_ups_that_waited() {
+    let run = example::run(4);
+    let mut scenario = good(&run, ScenarioId::CpuSuspendParallel);
+    let waited = |scenario: &Scenario, detail| of_kind(&run, scenario, detail, Kind::Waited);
+    // Three times the least is not enough.
+    scenario.rows[1].figures.wakeup = Some(3 * 1_625);
+    assert!(waited(&scenario, Detail::Full).is_empty());
+    scenario.rows[2].figures.wakeup = Some(9_000);
+    let sentence =
+        "Wake-ups that waited: CPU 0.2 (144.00 us); the others took 26.00 us to 78.00 us.";
+    let others = " Others on their way up at the same time as CPU 0.2, by timestamps: 3.";
+    for detail in [Detail::Short, Detail::Full] {
+        assert_eq!(waited(&scenario, detail), [[sentence, others].concat()]);
+    }
+    // CPU 3 comes up when the others are there.
+    let late = scenario.rows[3].shown.as_mut().expect("a sample");
+    for (stamp, ticks) in [(Stamp::ExitHwLowPwr, 900_000), (Stamp::ExitPsci, 901_625)] {
+        late.set(Instant::Stamp(stamp), ticks);
+    }
+    let others = others.replace("3.", "2.");
+    assert_eq!(
+        waited(&scenario, Detail::Short),
+        [[sentence, &others].concat()]
+    );
+    scenario.rows[0].shown = None;
+    assert_eq!(waited(&scenario, Detail::Short), [sentence]);
+    let unknown = " The CPU that they waited for cannot be seen from figures alone.";
+    assert_eq!(
+        waited(&scenario, Detail::Full),
+        [[sentence, unknown].concat()]
+    );
+}
+
+#[test]
+fn figures_of_few_ticks() {
+    let run = example::run(4);
+    let scenario = good(&run, ScenarioId::PsciVersionParallel);
+    let short = "Resolution: Latency is 3 to 5 ticks of 16.00 ns; a tick more or less is 33 % of \
+                 the least.";
+    let found = |detail| only(&run, &scenario, detail, Kind::Resolution);
+    assert_eq!(found(Detail::Short), short);
+    let why = " One call is too short for this counter: only many in a row tell what one costs.";
+    assert_eq!(found(Detail::Full), [short, why].concat());
+    assert_eq!(tick_ns(&run), Some(16));
+
+    // Figures alone are multiples of the tick.
+    let figures = |cpu| Figures {
+        powerdown: Some(20 * (50 + u64::from(cpu))),
+        wakeup: Some(20 * (90 + u64::from(cpu))),
+        cache_flush: Some(20 * (4 + u64::from(cpu % 2))),
+    };
+    let (run, scenario) = table(4, figures, ScenarioId::CpuSuspendSerial);
+    assert_eq!(tick_ns(&run), Some(20));
+    assert_eq!(
+        only(&run, &scenario, Detail::Full, Kind::Resolution),
+        "Resolution: Cache Flush is 4 to 5 ticks of 20 ns, which divide all figures; a tick more \
+         or less is 25 % of the least. It is below what this counter resolves."
+    );
+    let (few, _) = table(1, figures, ScenarioId::CpuSuspendSerial);
+    assert_eq!(tick_ns(&few), None);
+}
+
+#[test]
+fn attempts_and_cpus_that_do_not_count() {
+    let run = example::run(8);
+    let scenario = good(&run, ScenarioId::SuspendDeepParallel);
+    let mut scenario = example::with_a_lost_cpu(scenario);
+    let only = |scenario: &Scenario, kind| only(&run, scenario, Detail::Short, kind);
+    assert_eq!(
+        only(&scenario, Kind::NotCounted),
+        "Not counted: 6 attempts: 2 abandoned (CPU 0.1), 1 refused (CPU 0.2), 2 companion (CPU \
+         0.2), 1 lost (CPU 0.3); the first on CPU 0.1: abandoned."
+    );
+    let lost = "Lost: CPU 0.3 (MPIDR 0x3): timed out waiting for arrival after CPU_ON";
+    let end = ". A CPU that is lost may be on, and keep up its cluster, so that others in it do \
+               not flush it.";
+    assert_eq!(only(&scenario, Kind::Lost), [lost, end].concat());
+    scenario.rows[5].lost = scenario.rows[3].lost;
+    let both = [lost, "; and CPU 1.1", end].concat();
+    assert_eq!(only(&scenario, Kind::Lost), both);
+}
+
+#[test]
+fn wake_sources() {
+    use ScenarioId::{ContendSweep, CpuOffSerial, CpuSuspendParallel};
+    use WakeSource::{Frame, Helper};
+    let run = example::run(4);
+    let suite = "The CPUs' own timers stop in this state: ";
+    let helper_of_all = "CPU 0.2 stays awake and wakes the others by SGI; its cluster stays on.";
+    for (id, source, helper, of_lead, lead, sentence) in [
+        (
+            CpuSuspendParallel,
+            Frame,
+            None,
+            None,
+            suite,
+            "the timer frame wakes the lead, and the lead the others, by SGI.",
+        ),
+        (
+            CpuSuspendParallel,
+            Helper,
+            Some(2),
+            None,
+            suite,
+            helper_of_all,
+        ),
+        (
+            ScenarioId::CpuSuspendSerial,
+            Helper,
+            None,
+            Some(1),
+            suite,
+            "the lead wakes each other CPU by SGI; CPU 0.1 stays awake and wakes the lead.",
+        ),
+        (
+            CpuOffSerial,
+            Frame,
+            None,
+            None,
+            suite,
+            "the timer frame wakes the lead; CPU_ON turns on each other CPU.",
+        ),
+        (
+            CpuOffSerial,
+            Helper,
+            None,
+            Some(1),
+            suite,
+            "CPU 0.1 stays awake and wakes the lead by SGI; CPU_ON turns on each other CPU.",
+        ),
+        (
+            ContendSweep,
+            Helper,
+            None,
+            None,
+            "In states that stop the CPUs' own timers: ",
+            "the lead wakes each other CPU by SGI.",
+        ),
+    ] {
+        let mut scenario = good(&run, id);
+        scenario.helper = helper;
+        scenario.rows[0].helper = of_lead;
+        let conditions = scenario.conditions.as_mut().expect("conditions");
+        conditions.wake_source = source;
+        let found = only(&run, &scenario, Detail::Short, Kind::WakeSource);
+        assert_eq!(found, [lead, sentence].concat());
+    }
+    let mut off = good(&run, CpuOffSerial);
+    let conditions = off.conditions.as_mut().expect("conditions");
+    conditions.wake_source = Helper;
+    assert!(of_kind(&run, &off, Detail::Short, Kind::WakeSource).is_empty());
+}
+
+#[test]
+fn expiries_that_were_missed() {
+    let run = example::run(4);
+    let point = |cpu, how, n, lost| Point {
+        cpu,
+        how,
+        variant: Variant::Mixed,
+        x: None,
+        measure: Measure::Handler,
+        per: 1,
+        figures: Summary {
+            n,
+            ..Summary::default()
+        },
+        lost,
+        waker: Waker::OwnTimers,
+        spread: None,
+    };
+    let mut scenario = Scenario {
+        rows: Vec::new(),
+        points: [
+            point(0, How::Alone, 90, 10),
+            point(1, How::Alone, 80, 20),
+            point(2, How::All, 70, 30),
+        ]
+        .into(),
+        ..good(&run, ScenarioId::TimerLatency)
+    };
+    let sentence = "Overruns: on CPU 0.2 30 of 100 expiries were missed (all CPUs at once, mixed); \
+                    min, median and max are of the others only.";
+    let others = " More than a tenth was missed in 1 more of these tables' rows, too.";
+    let only = |scenario: &Scenario| only(&run, scenario, Detail::Short, Kind::Overruns);
+    assert_eq!(only(&scenario), [sentence, others].concat());
+    scenario.points.remove(1);
+    assert_eq!(only(&scenario), sentence.to_string());
+}

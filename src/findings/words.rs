@@ -1,0 +1,28 @@
+//! Parts of sentences.
+
+use alloc::string::String;
+use core::fmt::Display;
+
+use crate::model::Run;
+use crate::spec::prose::listed;
+
+/// Returns the first of these by comma, and how many more there are.
+pub(crate) fn list<T: Display>(mut items: impl Iterator<Item = T>) -> String {
+    let mut text = String::new();
+    // A String takes all.
+    let _ = listed(&mut text, &mut items);
+    text
+}
+
+/// Returns the names of CPUs, in the order given.
+pub(crate) fn cpus(run: &Run, indices: impl Iterator<Item = u16>) -> String {
+    list(indices.map(|cpu| run.label(cpu)))
+}
+
+/// Returns the least and the greatest of some values.
+pub(crate) fn range(values: impl Iterator<Item = u64>) -> Option<(u64, u64)> {
+    values.fold(None, |range, value| {
+        let (least, most) = range.unwrap_or((value, value));
+        Some((least.min(value), most.max(value)))
+    })
+}

@@ -1,0 +1,162 @@
+//! The heap, in two regions one after the other: bytes of the image while the device
+//! tree is read, then working memory.
+//!
+//! The lead alone uses the heap, and never in a round. Any other use, and one for which
+//! memory lacks, ends the run by a panic that names it. The file compiles on the host,
+//! too (`tests/memory.rs`).
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::ptr;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+use psci_bench::spec::bump::Bump;
+
+/// Bytes of the first region.
+const FIRST: usize = 6 * 1024;
+
+/// Values of [`Heap::state`].
+const FREE: u8 = 0;
+const IN_USE: u8 = 1;
+const IN_ROUND: u8 = 2;
+
+/// A heap for the CPU for which `is_allowed` returns true.
+pub struct Heap {
+    first: UnsafeCell<[MaybeUninit<u8>; FIRST]>,
+    /// The two regions; new blocks are in the last one that is not empty.
+    regions: UnsafeCell<[Bump; 2]>,
+    state: AtomicU8,
+    is_allowed: fn() -> bool,
+}
+
+// SAFETY: `regions` is accessed in `with_regions` alone, by the one caller that has
+// changed `state` from FREE to IN_USE; `first` is accessed through blocks of it, each
+// of which has one owner.
+unsafe impl Sync for Heap {}
+
+impl Heap {
+    /// Returns a heap with its first region.
+    pub const fn new(is_allowed: fn() -> bool) -> Self {
+        Self {
+            first: UnsafeCell::new([MaybeUninit::uninit(); FIRST]),
+            regions: UnsafeCell::new([Bump::new(0, 0), Bump::new(0, 0)]),
+            state: AtomicU8::new(FREE),
+            is_allowed,
+        }
+    }
+
+    /// Calls `act` with the regions, or panics where the heap must not be used.
+    fn with_regions<T>(&self, act: impl FnOnce(&mut [Bump; 2]) -> T) -> T {
+        assert!(
+            (self.is_allowed)(),
+            "heap: used by a CPU that is not the lead"
+        );
+        match self.state.swap(IN_USE, Ordering::Acquire) {
+            FREE => {}
+            IN_ROUND => panic!("heap: used in a round"),
+            _ => panic!("heap: used by an exception or a panic"),
+        }
+        // SAFETY: `state` was FREE and is IN_USE until the store below, so that no other
+        // reference to the regions exists.
+        let regions = unsafe { &mut *self.regions.get() };
+        if regions[0] == Bump::new(0, 0) {
+            let base = self.first.get().expose_provenance();
+            regions[0] = Bump::new(base, base + FIRST);
+        }
+        let result = act(regions);
+        self.state.store(FREE, Ordering::Release);
+        result
+    }
+
+    /// Makes `memory` the second region, which all later blocks are in.
+    pub fn add(&self, memory: &'static mut [MaybeUninit<u8>]) {
+        let size = memory.len();
+        let base = memory.as_mut_ptr().expose_provenance();
+        self.with_regions(|regions| regions[1] = Bump::new(base, base + size));
+    }
+
+    /// Forbids the use of the heap until [`Self::end_round`].
+    pub fn begin_round(&self) {
+        self.state.store(IN_ROUND, Ordering::Relaxed);
+    }
+
+    /// Allows the use of the heap again.
+    pub fn end_round(&self) {
+        self.state.store(FREE, Ordering::Relaxed);
+    }
+
+    /// Marks the second region: [`Self::release`] finds all later blocks freed.
+    pub fn mark(&self) {
+        self.with_regions(|[_, last]| last.mark());
+    }
+
+    /// Panics if a block from behind the mark is still in use.
+    pub fn release(&self) {
+        let live = self.with_regions(|[_, last]| last.live());
+        assert!(live == 0, "heap: {live} blocks of a scenario outlive it");
+    }
+
+    /// Returns the most bytes of the second region that were in use at one time.
+    #[cfg_attr(target_os = "none", expect(dead_code, reason = "for tests"))]
+    pub fn peak(&self) -> usize {
+        self.with_regions(|[_, last]| last.peak())
+    }
+
+    /// Says that a block is one of this heap.
+    #[cfg_attr(target_os = "none", expect(dead_code, reason = "for tests"))]
+    pub fn owns(&self, block: *mut u8) -> bool {
+        let at = block.addr();
+        self.with_regions(|regions| regions.iter().any(|region| region.contains(at)))
+    }
+
+    fn take(&self, layout: Layout) -> *mut u8 {
+        let (size, align) = (layout.size(), layout.align());
+        let taken = self.with_regions(|regions| {
+            let is_used = |region: &&mut Bump| **region != Bump::new(0, 0);
+            let last = regions.iter_mut().rfind(is_used);
+            let last = last.map(|last| (last.take(size, align), last.free_bytes()));
+            last.unwrap_or_default()
+        });
+        match taken {
+            (Some(at), _) => ptr::with_exposed_provenance_mut(at),
+            (None, free) => panic!("heap: {size} bytes asked for, {free} are free"),
+        }
+    }
+
+    /// Calls `act` with the region of a block.
+    fn with_region_of<T>(&self, block: *mut u8, act: impl FnOnce(&mut Bump) -> T) -> T {
+        let at = block.addr();
+        self.with_regions(|[first, last]| match last.contains(at) {
+            true => act(last),
+            false => act(first),
+        })
+    }
+}
+
+// SAFETY: blocks lie in one of the two regions, which are this heap's alone, are aligned
+// as asked for, and overlap no other that is in use (`Bump`). No call unwinds into the
+// caller: a panic ends the run.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        self.take(layout)
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        self.with_region_of(block, |region| region.free(block.addr(), layout.size()));
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let old = layout.size();
+        if self.with_region_of(block, |region| region.resize(block.addr(), old, size)) {
+            return block;
+        }
+        // SAFETY: the caller gives a size that does not overflow with this alignment.
+        let layout = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        let new = self.take(layout);
+        // SAFETY: both blocks have that many bytes, and the new one overlaps none in use.
+        unsafe { ptr::copy_nonoverlapping(block, new, old.min(size)) };
+        self.with_region_of(block, |region| region.free(block.addr(), old));
+        new
+    }
+}

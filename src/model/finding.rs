@@ -1,0 +1,177 @@
+//! A sentence about figures, and its basis.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::board::CPU_MAX;
+use crate::measure::Metric;
+use crate::spec::words::words;
+
+/// A conclusion from figures of one scenario.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The kind.
+    pub kind: Kind,
+    /// The conclusion in one or more sentences; a record has room for about 500 bytes.
+    #[serde(rename = "text")]
+    pub sentence: String,
+    /// The CPUs whose rows or points it rests on.
+    #[serde(default, skip_serializing_if = "CpuSet::is_empty")]
+    pub cpus: CpuSet,
+    /// The metrics of these rows; empty if it rests on no single one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metrics: Vec<Metric>,
+    /// The kind of evidence.
+    pub confidence: Confidence,
+}
+
+words! {
+    /// Kinds of finding.
+    pub enum Kind, word {
+        /// The last man down in a cluster, and the cost of its cache flush.
+        LastMan = "last-man",
+        /// CPUs that go down together do, or do not, wait for each other.
+        LockQueue = "lock-queue",
+        /// Wake-ups that took far longer than others.
+        Waited = "waited",
+        /// Figures of so few ticks that the tick shows.
+        Resolution = "resolution",
+        /// The state that was reached, by PSCI_STAT.
+        Reached = "reached",
+        /// The interrupt that woke the CPUs.
+        WakeSource = "wake-source",
+        /// Attempts that do not count.
+        NotCounted = "not-counted",
+        /// CPUs that were lost.
+        Lost = "lost",
+        /// Timer expiries that were missed.
+        Overruns = "overruns",
+        /// Samples far from the others of their row.
+        Outlier = "outlier",
+        /// Facts that the input lacks.
+        NotTold = "not-told",
+        /// The cost of an operation without the loop around it.
+        Net = "net",
+        /// The growth of powerdown with the number of CPUs.
+        Contention = "contention",
+        /// The growth of the cache flush with the dirty bytes.
+        DirtyFlush = "dirty-flush",
+        /// Comparison: equal figures on other CPUs.
+        Reordered = "reordered",
+        /// Comparison: figures that moved together.
+        Changed = "changed",
+        /// Comparison: no figure moved beyond the tolerance.
+        Unchanged = "unchanged",
+        /// Comparison: the CPU that flushes a cluster-size cache.
+        FlushOfCluster = "flush-of-cluster",
+        /// Comparison: differences besides figures.
+        Conditions = "conditions",
+    }
+}
+
+/// The kind of evidence for a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// The order of timestamps.
+    Stamps,
+    /// Counts in records.
+    Counts,
+    /// Lines without a checksum.
+    Lines,
+    /// A straight line.
+    Fit(Fit),
+    /// Figures alone.
+    Figures,
+    /// Figures whose intervals do not overlap.
+    Intervals,
+    /// No evidence.
+    Unknown,
+}
+
+/// Fit of a straight line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fit {
+    /// Number of points.
+    pub n: u32,
+    /// Coefficient of determination in percent, rounded down.
+    pub r2_percent: u8,
+    /// The greatest distance of a point from the line, in nanoseconds; None if the
+    /// clock's frequency is unknown.
+    pub residual_ns: Option<u64>,
+    /// True if the points are in the order of timestamps. Otherwise they are in the
+    /// order of the figures, which makes any line fit better, or of the quantity
+    /// that was varied.
+    pub by_stamps: bool,
+}
+
+/// CPUs by their indices.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuSet([u64; CPU_MAX / 64]);
+
+impl CpuSet {
+    /// Returns true without any CPU.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
+    /// Adds the CPU at `index`, below [`CPU_MAX`].
+    pub fn insert(&mut self, index: u16) {
+        if let Some(word) = self.0.get_mut(usize::from(index) / 64) {
+            *word |= 1 << (index % 64);
+        }
+    }
+
+    /// Returns the indices in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u16> + '_ {
+        let is_in = |index: &u16| self.0[usize::from(*index) / 64] >> (index % 64) & 1 != 0;
+        (0..CPU_MAX as u16).filter(is_in)
+    }
+}
+
+impl FromIterator<u16> for CpuSet {
+    fn from_iter<I: IntoIterator<Item = u16>>(indices: I) -> Self {
+        let mut set = Self::default();
+        indices.into_iter().for_each(|index| set.insert(index));
+        set
+    }
+}
+
+/// The set as one hexadecimal number, in which bit N is CPU N.
+impl fmt::Display for CpuSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let top = self.0.iter().rposition(|word| *word != 0).unwrap_or(0);
+        write!(f, "{:#x}", self.0[top])?;
+        let mut rest = self.0[..top].iter().rev();
+        rest.try_for_each(|word| write!(f, "{word:016x}"))
+    }
+}
+
+impl Serialize for CpuSet {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for CpuSet {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        let mut set = Self::default();
+        let digits = text.strip_prefix("0x").unwrap_or_default().as_bytes();
+        let mut words = digits.rchunks(16).zip(&mut set.0);
+        let is_read = !digits.is_empty()
+            && digits.len().div_ceil(16) <= CPU_MAX / 64
+            && words.all(|(digits, word)| {
+                let digits = core::str::from_utf8(digits).ok();
+                let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+                number.map(|number| *word = number).is_some()
+            });
+        is_read.then_some(set).ok_or_else(|| {
+            de::Error::invalid_value(de::Unexpected::Str(&text), &"0x and up to 128 digits")
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! The instants of one sample, for time lines and for figures of single samples.
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::{Metric, Outcome};
+use crate::spec::pmf::Stamp;
+
+/// An instant of a sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instant {
+    /// The caller's counter read just before the call.
+    Before,
+    /// One of PMF's timestamps.
+    Stamp(Stamp),
+    /// The earliest instant at which the wake-up was due.
+    Due,
+    /// The caller's counter read just after the call, or first in the entry point.
+    After,
+    /// The lead's CPU_ON for this CPU.
+    TurnedOn,
+    /// This CPU's first instruction after CPU_ON.
+    Entered,
+    /// The lead's AFFINITY_INFO that returned OFF.
+    SeenOff,
+}
+
+/// The number of instants.
+const INSTANTS: usize = 12;
+
+impl Instant {
+    /// All of them: PMF's in the order in which a power-down passes them.
+    pub const ALL: [Self; INSTANTS] = [
+        Self::Before,
+        Self::Stamp(Stamp::EnterPsci),
+        Self::Stamp(Stamp::EnterCflush),
+        Self::Stamp(Stamp::ExitCflush),
+        Self::Stamp(Stamp::EnterHwLowPwr),
+        Self::Stamp(Stamp::ExitHwLowPwr),
+        Self::Stamp(Stamp::ExitPsci),
+        Self::Due,
+        Self::After,
+        Self::TurnedOn,
+        Self::Entered,
+        Self::SeenOff,
+    ];
+
+    /// Returns the place in [`Self::ALL`].
+    const fn place(self) -> usize {
+        match self {
+            Self::Before => 0,
+            Self::Stamp(Stamp::EnterPsci) => 1,
+            Self::Stamp(Stamp::EnterCflush) => 2,
+            Self::Stamp(Stamp::ExitCflush) => 3,
+            Self::Stamp(Stamp::EnterHwLowPwr) => 4,
+            Self::Stamp(Stamp::ExitHwLowPwr) => 5,
+            Self::Stamp(Stamp::ExitPsci) => 6,
+            Self::Due => 7,
+            Self::After => 8,
+            Self::TurnedOn => 9,
+            Self::Entered => 10,
+            Self::SeenOff => 11,
+        }
+    }
+}
+
+/// The instants of one sample, in ticks of the run's counter.
+///
+/// A run may have millions: the type has one size and no heap.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instants {
+    /// The counter's value at the round's agreed start or, without one, just
+    /// before the call.
+    #[serde(rename = "b")]
+    pub base: u64,
+    /// Ticks from the base, by [`Instant::ALL`]; None if the sample has no such
+    /// instant.
+    #[serde(rename = "i")]
+    at: [Option<i64>; INSTANTS],
+}
+
+impl Instants {
+    /// Returns instants of which only the base is known.
+    #[must_use]
+    pub fn new(base: u64) -> Self {
+        Self {
+            base,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the instants of an outcome; those of PMF with `pmf`, as far as its
+    /// call writes them.
+    #[must_use]
+    pub fn of(outcome: &Outcome, pmf: bool) -> Self {
+        // A sample of CPU_OFF has no agreed start.
+        let base = match outcome.start {
+            0 => outcome.before,
+            start => start,
+        };
+        let mut instants = Self::new(base);
+        let path = outcome.path().filter(|_| pmf);
+        for instant in Instant::ALL {
+            let counter = match instant {
+                Instant::Before => outcome.before,
+                Instant::Stamp(stamp) if path.is_some_and(|path| path.captures(stamp)) => {
+                    outcome.stamps.at(stamp)
+                }
+                Instant::Stamp(_) => 0,
+                Instant::Due => outcome.due,
+                Instant::After => outcome.after,
+                Instant::TurnedOn => outcome.turned_on,
+                Instant::Entered => outcome.entered,
+                Instant::SeenOff => outcome.seen_off,
+            };
+            if counter != 0 {
+                instants.set(instant, counter.wrapping_sub(base).cast_signed());
+            }
+        }
+        instants
+    }
+
+    /// Returns the ticks from the base to `instant`.
+    #[must_use]
+    pub fn at(&self, instant: Instant) -> Option<i64> {
+        self.at.get(instant.place()).copied().flatten()
+    }
+
+    /// Sets the ticks from the base to `instant`.
+    pub fn set(&mut self, instant: Instant, ticks: i64) {
+        if let Some(at) = self.at.get_mut(instant.place()) {
+            *at = Some(ticks);
+        }
+    }
+
+    /// Returns the counter's value at `instant`: comparable between CPUs.
+    #[must_use]
+    pub fn counter(&self, instant: Instant) -> Option<u64> {
+        self.base.checked_add_signed(self.at(instant)?)
+    }
+
+    /// Returns the ticks between two instants; None if they are in the other order.
+    #[must_use]
+    pub fn span(&self, from: Instant, to: Instant) -> Option<u64> {
+        let ticks = self.at(to)?.checked_sub(self.at(from)?)?;
+        u64::try_from(ticks).ok()
+    }
+
+    /// Returns the figure that a metric is of this sample, in ticks.
+    ///
+    /// The instants do not say which metrics the call has: the row's statistics do.
+    #[must_use]
+    pub fn figure(&self, metric: Metric) -> Option<u64> {
+        use Instant::{After, Before, Due, Entered, SeenOff, TurnedOn};
+        let stamps = |from, to| self.span(Instant::Stamp(from), Instant::Stamp(to));
+        match metric {
+            Metric::Powerdown => stamps(Stamp::EnterPsci, Stamp::EnterHwLowPwr),
+            Metric::Wakeup => stamps(Stamp::ExitHwLowPwr, Stamp::ExitPsci),
+            Metric::CacheFlush => stamps(Stamp::EnterCflush, Stamp::ExitCflush),
+            Metric::Latency => stamps(Stamp::EnterPsci, Stamp::ExitPsci),
+            Metric::Call => self.span(Before, After),
+            Metric::Wake => self.span(Due, After),
+            Metric::TurnOff => self.span(Before, SeenOff),
+            Metric::TurnOn => self.span(TurnedOn, Entered),
+            Metric::Lateness => u64::try_from(self.at(Before)?).ok(),
+        }
+    }
+}

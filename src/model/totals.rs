@@ -1,0 +1,74 @@
+//! Counts over all scenarios of a run.
+
+use serde::{Deserialize, Serialize};
+
+use super::failure::Failure;
+use super::point::Variant;
+use super::scenario::{Scenario, Status};
+
+/// Counts over all scenarios, as the TFTF frame and the closing line count them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Scenarios measured well.
+    pub passed: u32,
+    /// Scenarios not run.
+    pub skipped: u32,
+    /// Scenarios that failed.
+    pub failed: u32,
+    /// Of those that passed, the ones measured from the caller's side only.
+    pub caller_side: u32,
+    /// Samples that count, over all CPUs and scenarios.
+    pub samples: u64,
+    /// Attempts that do not.
+    pub rejected: u64,
+    /// Rows skipped, and steps and states left out, of scenarios that were not.
+    pub rows_skipped: u64,
+    /// CPUs lost.
+    pub lost: u32,
+}
+
+impl Totals {
+    /// Adds one scenario, by each placement of its helper.
+    pub fn add(&mut self, group: &[Scenario]) {
+        let status = Scenario::status_of(group);
+        match status {
+            Status::Passed => self.passed += 1,
+            Status::Skipped(_) => self.skipped += 1,
+            Status::Failed(_) | Status::Crashed => self.failed += 1,
+            Status::Unknown => {}
+        }
+        if status == Status::Passed && group.iter().any(|scenario| !scenario.has_pmf()) {
+            self.caller_side += 1;
+        }
+        group.iter().for_each(|scenario| self.add_samples(scenario));
+    }
+
+    fn add_samples(&mut self, scenario: &Scenario) {
+        for row in &scenario.rows {
+            let attempts = row.attempts.as_ref();
+            self.samples += u64::from(row.valid());
+            self.rejected += attempts.map_or(0, |it| u64::from(it.rejected_total()));
+            self.rows_skipped += u64::from(row.skipped.is_some());
+        }
+        if !matches!(scenario.status, Status::Skipped(_)) {
+            let points = scenario.points.iter();
+            let left_out = points.filter(|it| it.variant == Variant::LeftOut);
+            self.rows_skipped += left_out.count() as u64;
+        }
+        // Other figures of the same samples do not make more of them.
+        let mut of = None;
+        for point in &scenario.points {
+            if *of.get_or_insert(point.measure) == point.measure {
+                self.samples += u64::from(point.figures.n);
+                self.rejected = self.rejected.saturating_add(point.lost);
+            }
+        }
+        // A CPU that was lost stays lost: each scenario counts it again.
+        let lost = scenario.rows.iter().filter(|row| row.lost.is_some());
+        let lost = (lost.count() as u32).max(match scenario.status {
+            Status::Failed(Failure::CpuLost { .. }) => 1,
+            _ => 0,
+        });
+        self.lost = self.lost.max(lost);
+    }
+}

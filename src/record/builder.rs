@@ -1,0 +1,151 @@
+//! Joins records to a run.
+
+use alloc::vec::Vec;
+
+use super::record::Record;
+use crate::board::CPU_MAX;
+use crate::model::{Cpu, Point, Row, Run, Scenario, ScenarioKey, Spread};
+
+/// Joins records to a run. Parts of scenarios and rows whose own record is lost
+/// are kept; records may come in any order, and each once.
+#[derive(Default)]
+pub struct RunBuilder {
+    run: Run,
+    /// Points, by scenario and place.
+    points: Vec<((usize, u32), Point)>,
+    /// Parts of the points' spreads.
+    spreads: Vec<((usize, u32), Spread)>,
+}
+
+impl RunBuilder {
+    /// Adds a record.
+    pub fn add(&mut self, record: Record) {
+        match record {
+            Record::Run(head) => self.run.head = Some(head),
+            Record::Facts(facts) => self.run.facts = Some(facts),
+            Record::Plan(plan) => self.run.plan = Some(plan),
+            Record::Cpu(index, cpu) => {
+                if let Some(place) = self.cpu(index) {
+                    let identity = place.identity.or(cpu.identity);
+                    *place = Cpu { identity, ..cpu };
+                }
+            }
+            Record::Identity(index, identity) => {
+                if let Some(place) = self.cpu(index) {
+                    place.identity = Some(identity);
+                }
+            }
+            Record::Scenario(alone) => {
+                let scenario = self.scenario(alone.key());
+                scenario.status = alone.status;
+                scenario.conditions = alone.conditions;
+                scenario.rejected = alone.rejected;
+            }
+            Record::Row(key, row) => {
+                let place = self.row(key, row.cpu);
+                let known = core::mem::replace(place, row);
+                place.shown = place.shown.or(known.shown);
+                place.statistics.extend(known.statistics);
+                place.samples.extend(known.samples);
+            }
+            Record::Statistics(key, cpu, list) => self.row(key, cpu).statistics.extend(list),
+            Record::Shown(key, cpu, shown) => self.row(key, cpu).shown = Some(shown),
+            Record::Sample(key, cpu, sample) => self.row(key, cpu).samples.push(sample),
+            Record::Point(key, place, point) => {
+                let at = (self.place_of(key), place);
+                self.points.push((at, point));
+            }
+            Record::Spread(key, place, part) => {
+                let at = (self.place_of(key), place);
+                self.spreads.push((at, part));
+            }
+            Record::Finding(key, finding) => self.scenario(key).findings.push(finding),
+            Record::End(end) => self.run.end = Some(end),
+        }
+    }
+
+    /// Returns the run.
+    #[must_use]
+    pub fn run(mut self) -> Run {
+        let cpus = self.run.head.as_ref().map_or(0, |head| head.cpus);
+        let cpus = usize::from(cpus).min(CPU_MAX).max(self.run.cpus.len());
+        self.run.cpus.resize(cpus, Cpu::default());
+        if let Some(facts) = &mut self.run.facts {
+            let lead = self.run.cpus.get(facts.lead);
+            facts.own = lead.and_then(|cpu| cpu.identity).unwrap_or_default();
+        }
+        self.points.sort_by_key(|(at, _)| *at);
+        for (at, part) in self.spreads {
+            // The spread of a point that is lost is of no use.
+            if let Ok(place) = self.points.binary_search_by_key(&at, |(at, _)| *at) {
+                let point = &mut self.points[place].1;
+                add_part(point.spread.get_or_insert_default(), part);
+            }
+        }
+        for ((scenario, _), point) in self.points {
+            self.run.scenarios[scenario].points.push(point);
+        }
+        self.run
+    }
+
+    /// Returns the CPU at `index`, in front of which there may be ones without a
+    /// record; None if no board has so many.
+    fn cpu(&mut self, index: u16) -> Option<&mut Cpu> {
+        let index = usize::from(index);
+        let cpus = &mut self.run.cpus;
+        if index >= cpus.len() && index < CPU_MAX {
+            cpus.resize(index + 1, Cpu::default());
+        }
+        cpus.get_mut(index)
+    }
+
+    /// Returns the place of a scenario, which is added if it is new.
+    fn place_of(&mut self, key: ScenarioKey) -> usize {
+        let scenarios = &mut self.run.scenarios;
+        let known = scenarios.iter().rposition(|it| it.key() == key);
+        known.unwrap_or_else(|| {
+            scenarios.push(Scenario::new(key));
+            scenarios.len() - 1
+        })
+    }
+
+    fn scenario(&mut self, key: ScenarioKey) -> &mut Scenario {
+        let place = self.place_of(key);
+        &mut self.run.scenarios[place]
+    }
+
+    /// Returns the row of a CPU, which is added in the CPUs' order if it is new.
+    fn row(&mut self, key: ScenarioKey, cpu: u16) -> &mut Row {
+        let rows = &mut self.scenario(key).rows;
+        let after = rows.partition_point(|row| row.cpu <= cpu);
+        match after.checked_sub(1) {
+            Some(last) if rows[last].cpu == cpu => &mut rows[last],
+            _ => {
+                let row = Row {
+                    cpu,
+                    ..Row::default()
+                };
+                rows.insert(after, row);
+                &mut rows[after]
+            }
+        }
+    }
+}
+
+/// Adds a part of a spread to the others; bins between them are empty.
+fn add_part(whole: &mut Spread, part: Spread) {
+    if whole.counts.is_empty() {
+        *whole = part;
+        return;
+    }
+    let (left, right) = if whole.first <= part.first {
+        (core::mem::take(whole), part)
+    } else {
+        (part, core::mem::take(whole))
+    };
+    *whole = left;
+    whole
+        .counts
+        .resize(usize::from(right.first - whole.first), 0);
+    whole.counts.extend(right.counts);
+}

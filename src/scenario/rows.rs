@@ -1,0 +1,222 @@
+//! From outcomes to rows: samples are kept, other outcomes are counted.
+
+use alloc::vec::Vec;
+
+use crate::measure::{
+    Detail, Loss, Metric, Outcome, REASONS, Reason, Rejection, Summary, lower_median,
+};
+use crate::model::{Attempts, Figures, Instants, Row, Sample, Statistic};
+
+/// One CPU's results while they are measured.
+pub(crate) struct RowState {
+    /// The results so far; statistics, attempts and samples are added at the end.
+    pub(crate) row: Row,
+    /// True if the scenario is to give samples of this CPU.
+    pub(crate) is_expected: bool,
+    /// True if no trial of this CPU was good, so that it has no samples.
+    pub(crate) is_given_up: bool,
+    /// The first sample of all, which no statistic includes.
+    pub(crate) cold: Option<Outcome>,
+    /// The samples; in a parallel scenario, by round.
+    pub(crate) kept: Vec<Outcome>,
+    /// Attempts that do not count, by [`Reason`].
+    pub(crate) rejected: [u32; REASONS],
+    first_rejection: Option<Rejection>,
+}
+
+/// Returns the counts by reason that are not 0.
+pub(crate) fn by_reason(counts: &[u32; REASONS]) -> Vec<(Reason, u32)> {
+    let counts = Reason::ALL.into_iter().zip(counts.iter().copied());
+    exact(counts.filter(|(_, count)| *count > 0))
+}
+
+/// Collects a list without memory to spare.
+fn exact<T>(items: impl Iterator<Item = T> + Clone) -> Vec<T> {
+    let mut list = Vec::with_capacity(items.clone().count());
+    list.extend(items);
+    list
+}
+
+impl RowState {
+    /// Returns the state of a row with memory for so many samples.
+    pub(crate) fn with_capacity(samples: usize) -> Self {
+        Self {
+            row: Row::default(),
+            is_expected: false,
+            is_given_up: false,
+            cold: None,
+            kept: Vec::with_capacity(samples),
+            rejected: [0; REASONS],
+            first_rejection: None,
+        }
+    }
+
+    /// Makes it the empty row of a CPU.
+    pub(crate) fn clear(&mut self, cpu: u16, lost: Option<Loss>) {
+        let mut kept = core::mem::take(&mut self.kept);
+        kept.clear();
+        *self = Self {
+            row: Row {
+                cpu,
+                lost,
+                ..Row::default()
+            },
+            kept,
+            ..Self::with_capacity(0)
+        };
+    }
+
+    /// Returns the number of samples that count.
+    pub(crate) fn valid(&self) -> u32 {
+        self.kept.len() as u32
+    }
+
+    /// Returns true if a lack of samples is a failure.
+    pub(crate) fn needs_samples(&self) -> bool {
+        self.is_expected && self.row.skipped.is_none()
+    }
+
+    /// Returns the number of attempts that do not count.
+    pub(crate) fn rejected_total(&self) -> u32 {
+        self.rejected.iter().sum()
+    }
+
+    /// Counts an outcome that is no sample.
+    pub(crate) fn reject(&mut self, rejection: Rejection) {
+        self.rejected[rejection.reason as usize] += 1;
+        self.first_rejection.get_or_insert(rejection);
+        self.note_loss(rejection);
+    }
+
+    /// Keeps the CPU's first sample apart.
+    pub(crate) fn keep_cold(&mut self, outcome: &Outcome) {
+        self.cold.get_or_insert(*outcome);
+    }
+
+    /// Notes the loss of the CPU, if `rejection` is one.
+    pub(crate) fn note_loss(&mut self, rejection: Rejection) {
+        if let Detail::Loss(loss) = rejection.detail {
+            self.row.lost.get_or_insert(loss);
+        }
+    }
+
+    /// Returns the statistics of one metric, by way of `column`.
+    pub(crate) fn summary(&self, metric: Metric, pmf: bool, column: &mut Vec<u64>) -> Summary {
+        let figures = self.kept.iter().filter_map(|it| it.metric(metric, pmf));
+        sum_up(figures, column)
+    }
+
+    /// Shows the CPU by its own medians, as in serial scenarios.
+    pub(crate) fn show_medians(&mut self, pmf: bool, column: &mut Vec<u64>) {
+        self.row.figures = figures(&mut |metric| {
+            let summary = self.summary(metric, pmf, column);
+            (summary.n > 0).then_some(summary.median)
+        });
+        column.clear();
+        column.extend(self.kept.iter().filter_map(|it| leading(it, pmf)));
+        if column.is_empty() {
+            return;
+        }
+        let middle = Some(lower_median(column));
+        let shown = self.kept.iter().find(|it| leading(it, pmf) == middle);
+        self.row.shown = shown.map(|it| Instants::of(it, pmf));
+    }
+
+    /// Returns the row with its statistics, and with every sample if `samples`.
+    pub(crate) fn finish(&mut self, pmf: bool, samples: bool, column: &mut Vec<u64>) -> Row {
+        let mut row = core::mem::take(&mut self.row);
+        let cold = |metric| self.cold.as_ref().and_then(|it| it.metric(metric, pmf));
+        let has_any = |metric: &Metric| {
+            cold(*metric).is_some() || self.kept.iter().any(|it| it.metric(*metric, pmf).is_some())
+        };
+        let metrics = Metric::ALL.into_iter().filter(has_any);
+        row.statistics = Vec::with_capacity(metrics.clone().count());
+        for metric in metrics {
+            row.statistics.push(Statistic {
+                metric,
+                summary: self.summary(metric, pmf, column),
+                cold: cold(metric),
+            });
+        }
+        row.attempts = Some(Attempts {
+            valid: self.valid(),
+            rejected: by_reason(&self.rejected),
+            first: self.first_rejection,
+        });
+        if samples {
+            let instants = self.kept.iter().map(|it| Instants::of(it, pmf));
+            let samples = (0..).zip(instants);
+            row.samples = exact(samples.map(|(place, instants)| Sample { place, instants }));
+        }
+        row
+    }
+}
+
+/// Shows all CPUs by one round, the one whose longest leading figure is the median
+/// of those: in parallel scenarios rounds must not be mixed. Returns the ticks
+/// between the first and the last call, over all `count` rounds.
+pub(crate) fn show_round(
+    rows: &mut [RowState],
+    count: usize,
+    pmf: bool,
+    column: &mut Vec<u64>,
+) -> Summary {
+    let round = |place| {
+        let rows = rows.iter();
+        rows.filter_map(move |row| row.kept.get(place))
+    };
+    let longest = |place| {
+        let figures = round(place).filter_map(|it| leading(it, pmf));
+        figures.max().unwrap_or(0)
+    };
+    let skew = |place| {
+        let calls = || round(place).map(|it| it.before).filter(|it| *it != 0);
+        calls().max().unwrap_or(0) - calls().min().unwrap_or(0)
+    };
+    let middle = sum_up((0..count).map(longest), column).median;
+    let shown = (0..count).find(|place| longest(*place) == middle);
+    let skew = sum_up((0..count).map(skew), column);
+    for RowState { row, kept, .. } in rows {
+        let part = shown.and_then(|place| kept.get(place));
+        let part = part.filter(|it| leading(it, pmf).is_some());
+        row.shown = part.map(|it| Instants::of(it, pmf));
+        row.figures = figures(&mut |metric| part?.metric(metric, pmf));
+    }
+    skew
+}
+
+/// Sums up `values`, by way of `column`, which has memory for them.
+fn sum_up(values: impl Iterator<Item = u64>, column: &mut Vec<u64>) -> Summary {
+    column.clear();
+    column.extend(values);
+    Summary::of(column)
+}
+
+/// Returns true if a longer sleep may prevent it: the wake-up came too soon.
+pub(crate) fn came_too_soon(rejection: Rejection) -> bool {
+    matches!(
+        rejection.reason,
+        Reason::Pending | Reason::Abandoned | Reason::Overlap | Reason::EarlyWake | Reason::Stale
+    )
+}
+
+/// Returns the figure by which samples are compared: PMF's powerdown or latency;
+/// without PMF, the caller's.
+fn leading(outcome: &Outcome, pmf: bool) -> Option<u64> {
+    let order = [
+        Metric::Powerdown,
+        Metric::Latency,
+        Metric::Call,
+        Metric::TurnOff,
+    ];
+    order.into_iter().find_map(|m| outcome.metric(m, pmf))
+}
+
+/// Returns the figures of the main table.
+fn figures(of: &mut dyn FnMut(Metric) -> Option<u64>) -> Figures {
+    Figures {
+        powerdown: of(Metric::Powerdown).or_else(|| of(Metric::Latency)),
+        wakeup: of(Metric::Wakeup),
+        cache_flush: of(Metric::CacheFlush),
+    }
+}

@@ -1,0 +1,168 @@
+//! The book-keeping of a heap that grows upwards and has no list of free blocks.
+//!
+//! A block that is freed gives its bytes back if no block is behind it. The other bytes
+//! come back when no block behind the mark is in use.
+
+/// Alignment of all blocks in bytes, unless more is asked for.
+pub const ALIGN: usize = 16;
+
+/// A region of memory, and the blocks in it, by their addresses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bump {
+    base: usize,
+    end: usize,
+    /// The first address that no block has.
+    next: usize,
+    /// The mark.
+    floor: usize,
+    /// Blocks in use behind the mark.
+    live: usize,
+    /// The highest value of `next`.
+    peak: usize,
+}
+
+impl Bump {
+    /// Returns an empty heap from `base` to before `end`.
+    pub const fn new(base: usize, end: usize) -> Self {
+        Self {
+            base,
+            end,
+            next: base,
+            floor: base,
+            live: 0,
+            peak: base,
+        }
+    }
+
+    /// Says that a block at this address is one of this heap.
+    pub const fn contains(&self, at: usize) -> bool {
+        self.base <= at && at < self.end
+    }
+
+    /// Returns the bytes that are free.
+    pub const fn free_bytes(&self) -> usize {
+        self.end - self.next
+    }
+
+    /// Returns the most bytes that were in use at one time, with those that could not
+    /// be given back.
+    pub const fn peak(&self) -> usize {
+        self.peak - self.base
+    }
+
+    /// Takes a block of `size` bytes aligned to the power of two `align`, and returns
+    /// its address; None if it does not fit.
+    pub fn take(&mut self, size: usize, align: usize) -> Option<usize> {
+        let at = self.next.checked_next_multiple_of(align.max(ALIGN))?;
+        self.set_end(at, size)?;
+        self.live += 1;
+        Some(at)
+    }
+
+    /// Changes the size of a block in its place; returns false if that is impossible.
+    pub fn resize(&mut self, at: usize, old: usize, new: usize) -> bool {
+        let is_last = Some(self.next) == end_of(at, old);
+        new <= old && !is_last || is_last && self.set_end(at, new).is_some()
+    }
+
+    /// Frees a block.
+    pub fn free(&mut self, at: usize, size: usize) {
+        if at < self.floor {
+            return;
+        }
+        self.live = self.live.saturating_sub(1);
+        if self.live == 0 {
+            self.next = self.floor;
+        } else if Some(self.next) == end_of(at, size) {
+            self.next = at;
+        }
+    }
+
+    /// Sets the mark: blocks before it keep their bytes for good.
+    pub fn mark(&mut self) {
+        (self.floor, self.live) = (self.next, 0);
+    }
+
+    /// Returns the number of blocks behind the mark that are in use: without any, all
+    /// bytes behind the mark are free.
+    pub const fn live(&self) -> usize {
+        self.live
+    }
+
+    /// Makes `at + size` the end of the last block.
+    fn set_end(&mut self, at: usize, size: usize) -> Option<()> {
+        self.next = end_of(at, size).filter(|end| *end <= self.end)?;
+        self.peak = self.peak.max(self.next);
+        Some(())
+    }
+}
+
+/// Returns the end of a block of this size, rounded up.
+fn end_of(at: usize, size: usize) -> Option<usize> {
+    at.checked_add(size.checked_next_multiple_of(ALIGN)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_aligned_and_do_not_overlap() {
+        let mut bump = Bump::new(0x1008, 0x1100);
+        assert_eq!(bump.take(1, 1), Some(0x1010));
+        assert_eq!(bump.take(17, 8), Some(0x1020));
+        assert_eq!(bump.take(8, 64), Some(0x1040));
+        assert_eq!(bump.free_bytes(), 0x1100 - 0x1050);
+        for (size, align) in [(0xb1, 1), (usize::MAX, 1), (usize::MAX - 0x1050, 1)] {
+            assert_eq!(bump.take(size, align), None, "{size:#x}");
+        }
+        assert_eq!(bump.take(0xb0, 1), Some(0x1050));
+        assert_eq!((bump.take(1, 1), bump.peak()), (None, 0xf8));
+    }
+
+    #[test]
+    fn bytes_come_back_from_the_end_or_when_no_block_is_in_use() {
+        let mut bump = Bump::new(0, 0x100);
+        for at in [0, 0x10, 0x20] {
+            assert_eq!(bump.take(16, 1), Some(at));
+        }
+        bump.free(0x20, 16);
+        assert_eq!(bump.take(16, 1), Some(0x20));
+        bump.free(0, 16);
+        assert_eq!(bump.take(16, 1), Some(0x30));
+        bump.free(0x30, 16);
+        bump.free(0x20, 16);
+        bump.free(0x10, 16);
+        assert_eq!((bump.free_bytes(), bump.peak()), (0x100, 0x40));
+    }
+
+    #[test]
+    fn a_block_is_resized_in_its_place_only_at_the_end() {
+        let mut bump = Bump::new(0, 0x100);
+        assert_eq!(bump.take(16, 1), Some(0));
+        assert!(bump.resize(0, 16, 0x40));
+        assert!(!bump.resize(0, 0x40, 0x101));
+        assert_eq!(bump.take(16, 1), Some(0x40));
+        assert!(!bump.resize(0, 0x40, 0x41));
+        assert!(bump.resize(0, 0x40, 0x20));
+        assert!(bump.resize(0x40, 16, 1));
+        assert_eq!(bump.take(1, 1), Some(0x50));
+    }
+
+    #[test]
+    fn blocks_before_the_mark_stay() {
+        let mut bump = Bump::new(0, 0x100);
+        assert_eq!(bump.take(32, 1), Some(0));
+        bump.mark();
+        assert_eq!(bump.take(16, 1), Some(0x20));
+        assert_eq!(bump.take(16, 1), Some(0x30));
+        // One block before the mark for one behind it: that one is still in use.
+        bump.free(0, 32);
+        bump.free(0x20, 16);
+        assert_eq!(bump.live(), 1);
+        assert_eq!(bump.take(16, 1), Some(0x40));
+        bump.free(0x40, 16);
+        bump.free(0x30, 16);
+        assert_eq!((bump.live(), bump.take(16, 1)), (0, Some(0x20)));
+    }
+}

@@ -1,0 +1,184 @@
+//! A comparison as a gate: refusals, gaps, and marks.
+
+use psci_bench::model::{Confidence, Kind};
+
+use super::support::{compared, found, sentences, try_compare, with_rows};
+use crate::report::analysis::basis::basis_text;
+use crate::report::analysis::made_up::{cells, edit, edited, suite};
+
+/// Edits of the baseline, the option that passes over them, and the refusal.
+const REFUSED: &str = "
+    nothing||
+    warm|methods|the method is tftf, and warm in the baseline: --across methods
+    state|states|power_state is 0x00000002, and 0x00000007 in the baseline: --across states
+    pattern|wakes|wake-up pattern is chain, and staggered in the baseline: --across wakes
+    source|wakes|the wake-up source is timer, and helper in the baseline: --across wakes
+    helper||helper 0.3 in the baseline: no option compares them, as they have 4 rows against 3
+    board|boards|of a.log is \"QEMU virt\", and that of the baseline a.log \"Juno\": --across boards
+    caller||the source of the figures is PMF, and the caller in the baseline
+    lost row||4 rows against 3: CPUs that go down together wait
+    no clock||frequency is known
+    no scenarios||nothing of a.log can be compared
+    MPIDRs||no CPU in common, by MPIDR";
+
+#[test]
+fn another_question_is_refused_unless_an_option_passes_over_it() {
+    for row in cells(REFUSED) {
+        let [what, across, expected] = row[..] else {
+            panic!("{row:?}")
+        };
+        let refused = |across| match try_compare(&suite(), &edited(what), across) {
+            Ok(it) => it.refused.iter().map(|it| it.why.clone()).collect(),
+            Err(error) => format!("{error:#}"),
+        };
+        let text: String = refused("");
+        assert!(text.contains(expected), "{text}");
+        assert_eq!(text.is_empty(), expected.is_empty(), "{text}");
+        assert!(across.is_empty() || refused(across).is_empty(), "{what}");
+    }
+    // The option does not make the numbers of rows equal.
+    let refused = try_compare(&suite(), &edited("helper"), "wakes").expect("the others");
+    assert!(refused.refused[0].why.starts_with("4 rows against 3"));
+}
+
+#[test]
+fn differences_that_are_passed_over_are_named() {
+    let mut old = edited("board");
+    for what in ["warm", "iterations", "firmware"] {
+        edit(&mut old, what);
+    }
+    let mut new = edited("firmware");
+    new.firmware[0].version = Some("v2.2".into());
+    let comparison = try_compare(&new, &old, "boards,methods").expect("comparable");
+    let expected = [
+        "By its own lines, which have no checksum, the firmware is v2.2, and was \
+         v2.1.1(release):x.",
+        "Besides figures: the board is QEMU virt, and was Juno; the count of samples asked for is 2, \
+         and was 7.",
+        "Suspend to deepest power level on all cores in sequence, method tftf: method tftf is \
+         compared with warm, as was asked for: a change may be the method's.",
+        "Two boards are compared, as was asked for: no change is the firmware's alone.",
+    ];
+    assert_eq!(sentences(&comparison, Kind::Conditions), expected);
+    let first = found(&comparison, Kind::Conditions, &["By its own lines"]);
+    assert_eq!(first.finding.confidence, Confidence::Lines);
+}
+
+/// Edits of the run and of the baseline, clauses on gaps, the options that pass over
+/// them, and the sentence on rows up to its scenarios.
+const GAPS: &str = "
+    nothing|nothing|||
+    three scenarios|nothing|3 scenarios of the baseline|scenarios|
+    nothing|three scenarios|||
+    no rows|nothing|1 scenario of the baseline|scenarios|
+    nothing|warm, too|1 scenario of the baseline|scenarios|
+    two CPUs|nothing|3 scenarios; 18 figures of 2 CPUs of the baseline|scenarios,cpus\
+        |Not compared: CPU 0.2, 0.3 of the baseline, as the run has no row of it
+    nothing|two CPUs|3 scenarios|scenarios\
+        |Not compared: CPU 0.2, 0.3 of the run, as the baseline has no row of it
+    no powerdown|nothing|1 figure of 1 CPU|cpus\
+        |Not compared: Powerdown of CPU 0.3 of the baseline, as the run does not have it";
+
+#[test]
+fn parts_of_the_baseline_that_are_not_compared_are_named() {
+    for row in cells(GAPS) {
+        let [new, old, gaps, across, lone] = row[..] else {
+            panic!("{row:?}")
+        };
+        let (new, old) = (edited(new), edited(old));
+        let comparison = compared(&new, &old);
+        let lacks = comparison.lacks();
+        let gaps: Vec<&str> = gaps.split("; ").filter(|it| !it.is_empty()).collect();
+        assert_eq!(lacks.len(), gaps.len(), "{lacks:?}");
+        assert!(
+            lacks.iter().zip(gaps).all(|it| it.0.starts_with(it.1)),
+            "{lacks:?}"
+        );
+        assert!(
+            try_compare(&new, &old, across).is_ok_and(|it| it.is_complete()),
+            "{row:?}"
+        );
+        let text = comparison.lone_rows(&new.run).join("");
+        assert!(
+            text.starts_with(lone) && text.is_empty() == lone.is_empty(),
+            "{text}"
+        );
+        assert_eq!(comparison.regressions().count(), 0);
+    }
+    let lone = compared(&edited("two CPUs"), &suite()).lone_rows(&suite().run);
+    let tags = "in test_rt_instr_susp_deep_serial, test_rt_instr_cpu_susp_serial, \
+                test_rt_instr_cpu_off_serial.";
+    assert!(lone[0].ends_with(tags), "{lone:?}");
+    for (what, why) in [
+        ("three scenarios", "the run does not have it"),
+        ("warm, too", "the run does not have it by this method"),
+    ] {
+        let (new, old) = match what {
+            "warm, too" => (suite(), edited(what)),
+            _ => (edited(what), suite()),
+        };
+        assert_eq!(compared(&new, &old).refused[0].why, why);
+    }
+    // A name that no CPU of the run has.
+    let named = with_rows(&suite(), &edited("no MPIDR"), "0.0,0.1,0.2,9.9").expect("comparable");
+    let lone = named.lone_rows(&suite().run).join(" ");
+    for part in [
+        "Not compared: CPU 9.9 of",
+        "Compared by order alone: CPU 9.9 of the baseline",
+    ] {
+        assert!(lone.contains(part) && !named.is_complete(), "{lone}");
+    }
+}
+
+#[test]
+fn figure_of_a_line_is_marked_on_either_side() {
+    let mut new = edited("line");
+    let comparison = compared(&new, &suite());
+    let marked = comparison.scenarios[1].by_cpu.iter();
+    let marked: Vec<u16> = marked
+        .filter(|it| it.new.is_doubtful)
+        .map(|it| it.cpu)
+        .collect();
+    assert_eq!(marked, [2, 2, 2]);
+    let end = "a line without a checksum of CPU 0.2.";
+    assert!(
+        found(&comparison, Kind::Changed, &[])
+            .finding
+            .sentence
+            .ends_with(end)
+    );
+    let back = compared(&suite(), &new);
+    found(
+        &back,
+        Kind::Changed,
+        &["a checksum of the baseline's CPU 0.2."],
+    );
+    // Of a run of such lines alone it is said once.
+    new.integrity.records = None;
+    let comparison = compared(&new, &suite());
+    assert!(!sentences(&comparison, Kind::Changed)[0].contains("checksum"));
+    found(
+        &comparison,
+        Kind::NotTold,
+        &["Of the run there are figures alone"],
+    );
+}
+
+#[test]
+fn methods_are_named_if_there_are_several() {
+    let old = edited("warm, too");
+    let mut new = old.clone();
+    for row in &mut new.run.scenarios[6].rows {
+        row.figures.powerdown = row.figures.powerdown.map(|it| it * 2);
+    }
+    let comparison = compared(&new, &old);
+    let name = "Suspend to deepest power level on all cores in sequence, method warm: Powerdown";
+    let changed = found(&comparison, Kind::Changed, &[name]);
+    let text = basis_text((&new.run, &old.run), &changed.basis);
+    assert!(
+        text.contains("in test_rt_instr_susp_deep_serial, method warm on both"),
+        "{text}"
+    );
+    let unchanged = sentences(&comparison, Kind::Unchanged);
+    assert!(unchanged.iter().all(|it| it.contains(", method ")));
+}

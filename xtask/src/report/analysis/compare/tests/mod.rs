@@ -1,0 +1,7 @@
+//! Comparisons of published figures and of made-up runs.
+
+mod gate;
+mod noise;
+mod points;
+mod published;
+mod support;

@@ -1,0 +1,172 @@
+//! Comparisons of published releases.
+
+use psci_bench::measure::Metric;
+use psci_bench::model::{Confidence, Cpu, Kind};
+use psci_bench::plan::ScenarioId::{
+    CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial, SuspendDeepParallel,
+};
+use psci_bench::spec::words::Word;
+
+use super::support::{compared, found, juno, of, of_metric, outcomes, sentences, with_rows};
+use crate::report::analysis::basis::basis_text;
+use crate::report::analysis::compare::Outcome::{Moved, Same, Worse};
+use crate::report::analysis::compare::{Change, ComparedScenario, Judged, Keyed, RowIs};
+use crate::report::analysis::made_up::{cells, published, suite};
+use crate::report::log::LoggedRun;
+
+/// A release, its baseline, the kind of a finding, and parts of its sentence; none if
+/// there is no such finding.
+const PUBLISHED: &str = "
+    v2.10|v2.9|reordered|CPU suspend on all cores in parallel|unchanged by order of arrival\
+        |6 of 6 places within 0.61 %|-72.51 % (CPU 1.0)|+261.32 % (CPU 1.1)\
+        |lock was taken in another order\
+        |then 1.1, 1.3, 1.0, 1.2, 0.0, 0.1, now 1.0, 1.3, 1.1, 1.2, 0.1, 0.0
+    v2.10|v2.9|reordered|place 4 differs
+    v2.9|v2.10|reordered|place 4 differs
+    v2.10|v2.9|changed|CPU suspend on all cores in sequence: Wakeup takes more in 6 of 6 rows\
+        |by 2.92 us to 4.62 us
+    v2.10|v2.9|unchanged|CPU suspend on all cores in sequence: Powerdown
+    v2.10|v2.9|not-told|Of the run and the baseline there are figures alone
+    v2.13|v2.12|flush-of-cluster|CPUs that are not last man now pay a cluster-size cache flush\
+        |2 of 2 in cluster 0 (before: 1) and 4 of 4 in cluster 1 (before: 1)\
+        |CPU 1.1, 1.2, 1.3 flushed for 4.38 us to 4.42 us before, and for 76.76 us to 77.12 us now\
+        |costs each of them 78.70 us to 79.64 us of Powerdown
+    v2.12|v2.13|flush-of-cluster|no longer pay
+    v2.10|v2.9|flush-of-cluster
+    v2.12|v2.10|flush-of-cluster
+    v2.10|v2.10|changed
+    v2.10|v2.10|reordered";
+
+#[test]
+fn published_releases_have_these_findings() {
+    for row in cells(PUBLISHED) {
+        let comparison = juno(row[0], row[1]);
+        let kind = Kind::from_word(row[2]).expect("a kind");
+        match &row[3..] {
+            [] => assert!(sentences(&comparison, kind).is_empty(), "{row:?}"),
+            parts => drop(found(&comparison, kind, parts)),
+        }
+    }
+}
+
+#[test]
+fn findings_rest_on_rows_of_both_sides() {
+    let comparison = juno("v2.10", "v2.9");
+    let new = published("juno/v2.10").run;
+    let parts = ["CPU suspend on all cores", "unchanged by order"];
+    let reordered = found(&comparison, Kind::Reordered, &parts);
+    assert_eq!(reordered.finding.confidence, Confidence::Figures);
+    let text = basis_text((&new, &comparison.baseline.run), &reordered.basis);
+    let of = "Powerdown in test_rt_instr_cpu_susp_parallel";
+    assert_eq!(
+        text,
+        format!("{of} on both sides: CPU 1.0, 1.3, 1.1, 1.2, 0.1, 0.0")
+    );
+    let comparison = juno("v2.13", "v2.12");
+    let flush = found(&comparison, Kind::FlushOfCluster, &[]);
+    let text = basis_text((&new, &new), &flush.basis);
+    let of = "Cache Flush, Powerdown in test_rt_instr_susp_deep_serial";
+    assert!(
+        text.ends_with(&format!("; {of} on both sides: CPU 1.1, 1.2, 1.3")),
+        "{text}"
+    );
+    let mut many = new.clone();
+    many.cpus = (0..12)
+        .map(|core| Cpu {
+            core,
+            ..Cpu::default()
+        })
+        .collect();
+    let mut basis = reordered.basis.clone();
+    basis[0].cpus = [(0..12).collect(), vec![0]];
+    let text = basis_text((&many, &new), &basis);
+    let end = "_parallel: 12 CPUs, 0.0 to 0.11; Powerdown in test_rt_instr_cpu_susp_parallel in \
+               the baseline: CPU 0.0";
+    assert!(text.ends_with(end), "{text}");
+}
+
+#[test]
+fn queue_is_compared_by_order_and_sequence_by_cpu() {
+    let comparison = juno("v2.10", "v2.9");
+    assert_eq!(comparison.keyed, Keyed::Labels);
+    let parallel = of(&comparison, CpuSuspendParallel);
+    assert_eq!(parallel.judged, Judged::Order);
+    let order = of_metric(&parallel.by_order, Metric::Powerdown);
+    let is_close = |it: &&Change| it.percent().is_some_and(|it| it.abs() < 1.0);
+    assert!(order.len() == 6 && order.iter().all(is_close), "{order:?}");
+    for (new, old) in [("v2.10", "v2.9"), ("v2.9", "v2.10")] {
+        let comparison = juno(new, old);
+        let deep = of(&comparison, SuspendDeepParallel);
+        let order = outcomes(&deep.by_order, Metric::Powerdown);
+        assert_eq!(order, [Same, Same, Same, Moved, Same, Same], "{new}");
+    }
+    for id in [CpuSuspendSerial, CpuSuspendParallel, CpuOffSerial] {
+        let outcomes = outcomes(of(&comparison, id).changes(), Metric::Wakeup);
+        assert_eq!(outcomes, [Worse; 6], "{id}");
+    }
+    assert!(comparison.regressions().count() > 12);
+    assert_eq!(juno("v2.10", "v2.10").regressions().count(), 0);
+    // With all samples, each place has an interval of its own.
+    let own = compared(&suite(), &suite());
+    let has_interval = |it: &Change| it.new.interval.is_some();
+    assert!(
+        of(&own, CpuSuspendParallel)
+            .by_order
+            .iter()
+            .all(has_interval)
+    );
+    assert_eq!((own.keyed, own.regressions().count()), (Keyed::Mpidr, 0));
+}
+
+/// The tables of a board whose labels come of the wrong affinity fields.
+fn with_equal_labels(mut run: LoggedRun) -> LoggedRun {
+    for cpu in &mut run.run.cpus {
+        (cpu.core, cpu.thread) = (0, cpu.core);
+    }
+    run
+}
+
+#[test]
+fn rows_of_equal_labels_are_sorted_or_named() {
+    let new = published("n1sdp/v2.9");
+    let old = with_equal_labels(new.clone());
+    let sorted = compared(&new, &old);
+    assert_eq!(sorted.keyed, Keyed::Ambiguous);
+    let is_sorted = |it: &ComparedScenario| it.judged == Judged::Order && it.by_cpu.is_empty();
+    assert!(sorted.scenarios.len() == 6 && sorted.scenarios.iter().all(is_sorted));
+    assert_eq!(sorted.regressions().count(), 0);
+    found(&sorted, Kind::NotTold, &["--rows-are"]);
+
+    let mapped = with_rows(&new, &old, "0.0,0.1,1.0,1.1").expect("named");
+    assert_eq!(
+        (mapped.keyed, mapped.scenarios[1].judged),
+        (Keyed::Labels, Judged::Cpu)
+    );
+    assert_eq!(mapped.regressions().count(), 0);
+    let other = with_rows(&new, &old, "1.1,1.0,0.1,0.0").expect("named");
+    assert!(other.regressions().count() > 0);
+    for (rows, part) in [
+        ("0.0", "names 1 CPUs"),
+        ("0.0,0.0,1.0,1.1", "twice"),
+        ("0x0,0x100,0x200,0x300", "has none"),
+        ("7.0,7.1,7.2,7.3", "no CPU in common"),
+    ] {
+        let error = format!("{:#}", with_rows(&new, &old, rows).expect_err(rows));
+        assert!(error.contains(part), "{error}");
+    }
+    for text in ["0x", "1", "0x+1", "1.+1"] {
+        assert!(text.parse::<RowIs>().is_err(), "{text}");
+    }
+}
+
+#[test]
+fn rows_named_by_mpidr_have_the_runs_labels() {
+    let mut old = with_equal_labels(published("n1sdp/v2.9"));
+    old.run.scenarios.retain(|it| !it.id.is_parallel());
+    let comparison = with_rows(&suite(), &old, "0x3,0x2,0x1,0x0").expect("comparable");
+    assert_eq!(comparison.keyed, Keyed::Mpidr);
+    let labels = (0..4).map(|cpu| comparison.baseline.run.label(cpu).to_string());
+    assert_eq!(labels.collect::<Vec<_>>(), ["0.3", "0.2", "0.1", "0.0"]);
+    let first = &comparison.scenarios[0].by_cpu[0];
+    assert_eq!((first.cpu, first.old_cpu, first.old.figure), (0, 3, 2220.0));
+}

@@ -1,0 +1,86 @@
+//! Comparisons, and the parts of them that tests look at.
+
+use psci_bench::measure::Metric;
+use psci_bench::model::Kind;
+use psci_bench::plan::ScenarioId;
+
+use crate::report::analysis::basis::ComparisonFinding;
+use crate::report::analysis::compare::{
+    Across, Change, ComparedScenario, Comparison, Options, Outcome, compare,
+};
+use crate::report::analysis::made_up::published;
+use crate::report::log::LoggedRun;
+
+/// Compares with options by their words.
+pub(super) fn try_compare(
+    new: &LoggedRun,
+    old: &LoggedRun,
+    across: &str,
+) -> anyhow::Result<Comparison> {
+    let of_word = |word| Across::ALL.iter().find(|it| it.1 == word);
+    let options = Options {
+        across: across
+            .split(',')
+            .filter_map(of_word)
+            .map(|it| it.0)
+            .collect(),
+        ..Options::default()
+    };
+    Ok(compare(std::slice::from_ref(new), old, &options)?.remove(0))
+}
+
+pub(super) fn compared(new: &LoggedRun, old: &LoggedRun) -> Comparison {
+    try_compare(new, old, "").expect("comparable")
+}
+
+/// Compares with options for rows of the baseline.
+pub(super) fn with_rows(
+    new: &LoggedRun,
+    old: &LoggedRun,
+    rows: &str,
+) -> anyhow::Result<Comparison> {
+    let options = Options {
+        rows_are: rows.split(',').map(|it| it.parse().expect(it)).collect(),
+        ..Options::default()
+    };
+    Ok(compare(std::slice::from_ref(new), old, &options)?.remove(0))
+}
+
+pub(super) fn juno(new: &str, old: &str) -> Comparison {
+    let [new, old] = [new, old].map(|it| published(&format!("juno/{it}")));
+    compared(&new, &old)
+}
+
+pub(super) fn of(comparison: &Comparison, id: ScenarioId) -> &ComparedScenario {
+    let mut all = comparison.scenarios.iter();
+    all.find(|it| it.key.id == id).expect("both have it")
+}
+
+pub(super) fn of_metric(all: &[Change], metric: Metric) -> Vec<&Change> {
+    let all = all.iter();
+    all.filter(|it| it.key.metric() == Some(metric)).collect()
+}
+
+pub(super) fn outcomes(all: &[Change], metric: Metric) -> Vec<Outcome> {
+    let all = of_metric(all, metric).into_iter();
+    all.map(|it| it.outcome).collect()
+}
+
+pub(super) fn sentences(comparison: &Comparison, kind: Kind) -> Vec<&str> {
+    let all = comparison.findings.iter().map(|it| &it.finding);
+    let all = all.filter(|it| it.kind == kind);
+    all.map(|it| it.sentence.as_str()).collect()
+}
+
+pub(super) fn found<'c>(
+    comparison: &'c Comparison,
+    kind: Kind,
+    parts: &[&str],
+) -> &'c ComparisonFinding {
+    let has_all = |it: &&ComparisonFinding| {
+        let sentence = &it.finding.sentence;
+        it.finding.kind == kind && parts.iter().all(|part| sentence.contains(part))
+    };
+    let found = comparison.findings.iter().find(has_all);
+    found.unwrap_or_else(|| panic!("no {kind:?} with {parts:?} in {:#?}", comparison.findings))
+}

@@ -1,0 +1,92 @@
+//! The interval in which noise may move a figure.
+//!
+//! The interval of a median is the notch of McGill, Tukey and Larsen, "Variations
+//! of Box Plots", The American Statistician 32 (1978): median +- 1.57 IQR /
+//! sqrt(n). Two medians whose notches do not overlap differ at about the 5 % level.
+//! The records have MAD and no quartiles: IQR is twice MAD for samples that lie
+//! alike on both sides of their median, which makes the notch 3.14 MAD / sqrt(n).
+//! Nothing is drawn at random, so that equal input has equal output.
+//!
+//! MAD is often 0, as a tick is coarse: the interval is at least a tick to either
+//! side. Of fewer than six samples no interval of the median between two of them
+//! holds with 95 % (1 - 2 / 2^n): the interval is from the least to the greatest.
+//!
+//! A parallel scenario shows one round. If every sample is there, the figures of
+//! each round are sorted, and a place in the order has its median and notch.
+//! Otherwise the shown figures are compared, with the notch of the CPU's median: it
+//! is as wide as that CPU's samples spread, its changing place in the queue
+//! included.
+
+use psci_bench::measure::{Metric, Summary};
+use psci_bench::model::Scenario;
+
+/// The fewest samples of which the median has an interval of its own.
+const SAMPLES_MIN: u32 = 6;
+
+/// The notch in MAD, with IQR as twice that.
+const NOTCH: f64 = 1.57 * 2.0;
+
+/// Returns the interval of a median in ticks; None of a single sample.
+pub(super) fn notch(summary: &Summary) -> Option<(u64, u64)> {
+    match summary.n {
+        0 | 1 => None,
+        2..SAMPLES_MIN => Some((summary.min, summary.max)),
+        n => {
+            let half = (NOTCH * summary.mad as f64 / f64::from(n).sqrt()).ceil();
+            let half = (half as u64).max(1);
+            Some((
+                summary.median.saturating_sub(half),
+                summary.median.saturating_add(half),
+            ))
+        }
+    }
+}
+
+/// Returns the statistics of each place in the order of a metric, over the rounds
+/// of a parallel scenario; None if a sample lacks.
+pub(super) fn by_place(scenario: &Scenario, metric: Metric) -> Option<Vec<Summary>> {
+    let rows = &scenario.rows;
+    let rounds = rows.first()?.samples.len();
+    let has_all = rows.iter().all(|row| {
+        row.samples.len() == rounds && u32::try_from(rounds).is_ok_and(|it| it == row.valid())
+    });
+    if rounds < 2 || !has_all {
+        return None;
+    }
+    let mut places = vec![Vec::with_capacity(rounds); rows.len()];
+    for round in 0..rounds {
+        let figures = rows
+            .iter()
+            .map(|row| row.samples[round].instants.figure(metric));
+        let mut figures = figures.collect::<Option<Vec<u64>>>()?;
+        figures.sort_unstable();
+        for (place, figure) in places.iter_mut().zip(figures) {
+            place.push(figure);
+        }
+    }
+    Some(places.iter_mut().map(|all| Summary::of(all)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notches_are_of_few_and_of_many_samples() {
+        let wide = [vec![96; 5], vec![100; 6], vec![104; 5]].concat();
+        for (values, expected) in [
+            (vec![7], None),
+            (vec![7, 9, 30], Some((7, 30))),
+            // MAD 0: a tick.
+            (vec![7, 7, 7, 7, 7, 9], Some((6, 8))),
+            // 16 samples, MAD 4: 3.14.
+            (wide, Some((96, 104))),
+        ] {
+            assert_eq!(
+                notch(&Summary::of(&mut values.clone())),
+                expected,
+                "{values:?}"
+            );
+        }
+    }
+}

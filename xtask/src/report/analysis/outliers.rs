@@ -1,0 +1,67 @@
+//! Samples far from the others.
+//!
+//! A sample is an outlier by the modified z-score of Iglewicz and Hoaglin, "How to
+//! Detect and Handle Outliers", ASQC Quality Press (1993): farther from the median
+//! than 3.5 times 1.4826 MAD. It also has to be farther than three ticks and a tenth
+//! of the median, as MAD is often 0.
+
+use psci_bench::measure::{Metric, Summary};
+use psci_bench::model::{Confidence, Finding, Kind, Row, Run, Scenario, Statistic, heading};
+
+/// The fewest samples of which one can be far from the others.
+const SAMPLES_MIN: u32 = 6;
+
+/// Names the rows with outliers.
+pub(super) fn outliers(run: &Run, scenario: &Scenario) -> Vec<Finding> {
+    let rows = scenario.rows.iter();
+    let each = rows.flat_map(|row| row.statistics.iter().map(move |it| (row, it)));
+    // A CPU's place in a queue, and so its figures, change from round to round.
+    let is_of_one_kind = |metric| match metric {
+        Metric::Lateness => false,
+        metric => !scenario.id.is_parallel() || metric == Metric::Latency,
+    };
+    each.filter(|it| is_of_one_kind(it.1.metric))
+        .filter_map(|(row, statistic)| outlier(run, row, statistic))
+        .collect()
+}
+
+fn outlier(run: &Run, row: &Row, statistic: &Statistic) -> Option<Finding> {
+    let Statistic {
+        metric, summary, ..
+    } = statistic;
+    let limit = limit(summary)?;
+    let is_far = |ticks: &u64| ticks.abs_diff(summary.median) > limit;
+    let extremes = [summary.max, summary.min].into_iter().filter(is_far);
+    let farthest = extremes.max_by_key(|it| it.abs_diff(summary.median))?;
+    let samples = row.samples.iter();
+    let figures = samples.filter_map(|it| it.instants.figure(*metric));
+    let count = figures.filter(is_far).count();
+    let is_whole = u32::try_from(row.samples.len()) == Ok(summary.n);
+    let of = if count > 0 && is_whole {
+        format!("{count} of {} samples", summary.n)
+    } else {
+        format!("of {} samples at least one", summary.n)
+    };
+    let clock = run.clock();
+    Some(Finding {
+        kind: Kind::Outlier,
+        sentence: format!(
+            "Outliers: {of} of {} on CPU {} far from the others, the farthest {} against a \
+             median of {}, MAD {}.",
+            heading(*metric),
+            run.label(row.cpu),
+            clock.span(farthest),
+            clock.span(summary.median),
+            clock.span(summary.mad)
+        ),
+        cpus: [row.cpu].into_iter().collect(),
+        metrics: vec![*metric],
+        confidence: Confidence::Counts,
+    })
+}
+
+/// Returns the greatest distance of a sample from the median that is no outlier's.
+fn limit(summary: &Summary) -> Option<u64> {
+    let score = (3.5 * 1.4826 * summary.mad as f64).ceil() as u64;
+    (summary.n >= SAMPLES_MIN).then_some(score.max(3).max(summary.median / 10))
+}

@@ -1,0 +1,265 @@
+//! The worst entry and exit latency of each idle state.
+//!
+//! A device tree's `idle-states` asks for worst cases. So each latency is the
+//! maximum over all CPUs, all scenarios that suspend to the state, and all samples,
+//! the cold first one included:
+//!
+//! * entry by Powerdown, which in parallel contains the queue for the firmware's
+//!   locks, and for a last man the cluster's flush;
+//! * exit by Wakeup and by Wake, its counterpart on the caller's side, which begins
+//!   at the due wake-up. Wake does not count if the lead's SGI wakes the CPUs one
+//!   after another: that is no latency of theirs.
+//!
+//! The scenario `idle_states`, which suspends to every state of the device tree,
+//! counts like those of the suite, and has states that these do not have.
+
+use anyhow::{Result, bail, ensure};
+use psci_bench::measure::{Metric, Waker};
+use psci_bench::model::{How, Point, Scenario, Status, WakeSource};
+use psci_bench::plan::{ScenarioId, WakePattern};
+
+use super::figure::{Figure, Origin, figures, has_figure};
+use super::grouped::grouped;
+use crate::report::log::{LoggedRun, reason_text};
+
+/// An idle state with its latencies.
+#[derive(Clone, Debug)]
+pub struct IdleState<'r> {
+    pub power_state: u32,
+    /// True for the state of a scenario that suspends to the deepest level.
+    pub is_deepest: bool,
+    pub timer: TimerInState,
+    pub entry: Latency<'r>,
+    pub exit: Latency<'r>,
+}
+
+/// An idle state's effect on the CPU's own timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimerInState {
+    Stops,
+    WakesCpu,
+    NotMeasured,
+}
+
+/// A worst case and its origin.
+#[derive(Clone, Copy, Debug)]
+pub struct Latency<'r> {
+    pub ticks: u64,
+    pub scenario: &'r Scenario,
+    pub figure: Figure<'r>,
+    /// True for the first sample of all, which no statistic has.
+    pub is_cold: bool,
+}
+
+/// The scenarios that suspend to one state.
+struct Suspends<'r> {
+    power_state: u32,
+    is_deepest: bool,
+    scenarios: Vec<&'r Scenario>,
+}
+
+/// Returns the worst cases of each idle state, the shallowest state first.
+///
+/// # Errors
+/// A record or a sample is missing, and the worst case may be in it; or there is no
+/// clock, no suspend, or no timestamp.
+pub fn worst_cases(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
+    let input = &run.source.input;
+    ensure!(
+        run.integrity.records.is_some(),
+        "{input}: no records: what is in lines without a checksum is no worst case"
+    );
+    ensure!(
+        run.integrity.is_verified() && run.is_complete(),
+        "{input}: not all records came through, or the run did not reach its end: the worst \
+         case may be in what is missing"
+    );
+    ensure!(
+        run.run.clock().is_known(),
+        "{input}: the counter's frequency is not known, and idle-states are in us"
+    );
+    idle_states(run)
+}
+
+pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
+    let all = suspends(run);
+    all.iter().try_for_each(|it| check_all_cpus(run, it))?;
+    ensure!(
+        !all.is_empty(),
+        "{}: no scenario has suspended a CPU: there is nothing for idle-states",
+        run.source.input
+    );
+    all.iter().map(|it| idle_state(run, it)).collect()
+}
+
+fn idle_state<'r>(run: &LoggedRun, of: &Suspends<'r>) -> Result<IdleState<'r>> {
+    let what = format!("power_state {:#010x}", of.power_state);
+    let Some(entry) = worst(run, of, &["powerdown"]) else {
+        bail!(
+            "{what}: it was not measured how long entering it takes: that needs the firmware's \
+             timestamps (ENABLE_RUNTIME_INSTRUMENTATION=1, ENABLE_PMF=1)"
+        );
+    };
+    let Some(exit) = worst(run, of, &["wakeup", "wake"]) else {
+        bail!("{what}: it was not measured how long leaving it takes");
+    };
+    Ok(IdleState {
+        power_state: of.power_state,
+        is_deepest: of.is_deepest,
+        timer: timer_in_state(run, of),
+        entry,
+        exit,
+    })
+}
+
+/// Refuses a state that was not measured on every CPU.
+fn check_all_cpus(run: &LoggedRun, of: &Suspends<'_>) -> Result<()> {
+    for scenario in &of.scenarios {
+        let is_measured = |cpu: u16| {
+            // A helper is measured while another CPU is the helper.
+            let same = |it: &&&Scenario| (it.id, it.method) == (scenario.id, scenario.method);
+            of.scenarios.iter().filter(same).any(|it| {
+                it.row(cpu).is_some_and(|row| has_figure(it, row))
+                    || points(it, of.power_state).any(|point| point.cpu == cpu)
+            })
+        };
+        let cpus = 0..u16::try_from(run.run.cpus.len()).unwrap_or(u16::MAX);
+        if let Some(missing) = { cpus }.find(|cpu| !is_measured(*cpu)) {
+            let cpu = run.run.cpu(missing);
+            let reason = match &scenario.status {
+                Status::Skipped(reason) => format!(" ({})", reason_text(reason)),
+                Status::Failed(reason) => format!(" ({})", reason_text(reason)),
+                _ => String::new(),
+            };
+            bail!(
+                "{}: {} has no sample of CPU {}.{}, which may be the worst case{reason}",
+                run.source.input,
+                scenario.id,
+                cpu.cluster,
+                run.run.core_number(&cpu)
+            );
+        }
+    }
+    Ok(())
+}
+
+fn is_of_deepest(id: ScenarioId) -> bool {
+    use ScenarioId::{SuspendDeepParallel, SuspendDeepSerial};
+    matches!(id, SuspendDeepParallel | SuspendDeepSerial)
+}
+
+/// Returns the states that scenarios suspend to.
+fn suspends(run: &LoggedRun) -> Vec<Suspends<'_>> {
+    let mut found: Vec<(u32, (bool, &Scenario))> = Vec::new();
+    let state = |it: &Scenario| it.conditions.as_ref().and_then(|it| it.power_state);
+    let scenarios = || run.run.scenarios.iter();
+    for scenario in scenarios() {
+        let is_deepest = is_of_deepest(scenario.id);
+        use ScenarioId::{CpuSuspendParallel, CpuSuspendSerial};
+        let is_of_core = matches!(scenario.id, CpuSuspendParallel | CpuSuspendSerial);
+        let power_state = state(scenario).filter(|_| !scenario.rows.is_empty());
+        if let Some(power_state) = power_state.filter(|_| is_deepest || is_of_core) {
+            found.push((power_state, (is_deepest, scenario)));
+        }
+    }
+    for scenario in scenarios().filter(|it| it.id == ScenarioId::IdleStates) {
+        let states = scenario.points.iter().filter_map(|it| it.x);
+        for power_state in states.filter_map(|x| u32::try_from(x).ok()) {
+            // Only the suite's scenarios say whether a state is of more than a core.
+            let is_own = |it: &Scenario| is_of_deepest(it.id) && state(it) == Some(power_state);
+            found.push((power_state, (scenarios().any(is_own), scenario)));
+        }
+    }
+    let all = grouped(found.into_iter()).into_iter();
+    let all = all.map(|(power_state, found)| {
+        let mut scenarios: Vec<&Scenario> = found.iter().map(|it| it.1).collect();
+        scenarios.dedup_by(|a, b| std::ptr::eq(*a, *b));
+        Suspends {
+            power_state,
+            is_deepest: found.iter().all(|it| it.0),
+            scenarios,
+        }
+    });
+    let mut all: Vec<Suspends<'_>> = all.collect();
+    all.sort_by_key(|it| (it.is_deepest, it.power_state));
+    all
+}
+
+/// Returns the points of a state in the scenario of all states.
+fn points(scenario: &Scenario, power_state: u32) -> impl Iterator<Item = &Point> {
+    let is_own = move |it: &&Point| it.x == Some(u64::from(power_state));
+    scenario.points.iter().filter(is_own)
+}
+
+/// Returns the greatest sample of some figures; of equal ones the first.
+fn worst<'r>(run: &LoggedRun, of: &Suspends<'r>, words: &[&str]) -> Option<Latency<'r>> {
+    let mut all: Vec<Latency<'r>> = Vec::new();
+    for &scenario in &of.scenarios {
+        for figure in figures(run, scenario) {
+            let metric = figure.key.metric();
+            let cold = match figure.origin {
+                Origin::Row(_) if metric == Some(Metric::Wake) && !wakes_itself(run, scenario) => {
+                    continue;
+                }
+                Origin::Row(row) => metric.and_then(|metric| row.cold(metric)),
+                Origin::Point(point) if point.x == Some(of.power_state.into()) => None,
+                Origin::Point(_) => continue,
+            };
+            if words.contains(&figure.key.word()) {
+                let per = u64::from(figure.key.per());
+                let most = figure.summary.map(|it| it.max / per);
+                let each = [(most, false), (cold, true)];
+                let each = each.into_iter().filter_map(|it| Some((it.0?, it.1)));
+                all.extend(each.map(|(ticks, is_cold)| Latency {
+                    ticks,
+                    scenario,
+                    figure,
+                    is_cold,
+                }));
+            }
+        }
+    }
+    all.into_iter().rev().max_by_key(|it| it.ticks)
+}
+
+fn wake_source(scenario: &Scenario) -> WakeSource {
+    let conditions = scenario.conditions.as_ref();
+    conditions.map_or_else(WakeSource::default, |it| it.wake_source)
+}
+
+/// Returns true if each CPU of a scenario has its own timer wake it, instead of the
+/// lead's SGI.
+fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
+    let plan = run.run.plan.as_ref();
+    let pattern = plan.map(|plan| plan.wake_by(scenario.method));
+    let is_own = matches!(
+        pattern,
+        Some(WakePattern::Together | WakePattern::Staggered)
+    );
+    // No SGI wakes one CPU alone, whatever the pattern.
+    (is_own || !scenario.id.is_parallel()) && wake_source(scenario) == WakeSource::OwnTimers
+}
+
+/// Returns the state's effect on the timer, by the interrupts that woke CPUs.
+fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
+    let each = || of.scenarios.iter().copied();
+    let points = |it| points(it, of.power_state);
+    // The scenario of all states has its wake-up source with each point.
+    let is_of_state = |it: &&Scenario| it.id != ScenarioId::IdleStates;
+    let stops = each()
+        .filter(is_of_state)
+        .any(|it| wake_source(it) != WakeSource::OwnTimers)
+        || each()
+            .flat_map(points)
+            .any(|it| it.waker != Waker::OwnTimers);
+    let is_woken_alone = |it: &Point| it.how == How::Alone && it.figures.n > 0;
+    let wakes = each().filter(is_of_state).any(|it| wakes_itself(run, it))
+        || each().flat_map(points).any(is_woken_alone);
+    if stops {
+        TimerInState::Stops
+    } else if wakes && run.run.facts.is_some() {
+        TimerInState::WakesCpu
+    } else {
+        TimerInState::NotMeasured
+    }
+}

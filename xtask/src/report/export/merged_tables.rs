@@ -1,0 +1,93 @@
+//! The tables of several runs of one board.
+
+use super::scenario_document::{mark, statistics};
+use super::table::{Table, statistics_headings};
+use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
+use crate::report::analysis::merge::{Merged, MergedFigure, MergedScenario, Shown};
+use crate::report::log::LoggedRun;
+
+/// Returns the tables of all scenarios: those of rows, and those of points.
+pub(super) fn merged_tables(run: &LoggedRun, merged: &Merged) -> Vec<Table> {
+    let runs = merged.sources.len();
+    let of_rows = merged.scenarios.iter();
+    let of_rows = of_rows.filter_map(|it| row_table(run, it, runs));
+    let of_points = merged.scenarios.iter();
+    let of_points = of_points.filter_map(|it| point_table(run, it, runs));
+    of_rows.chain(of_points).collect()
+}
+
+fn figures(scenario: &MergedScenario, is_of_points: bool) -> Vec<&MergedFigure> {
+    let all = scenario.figures.iter();
+    all.filter(|it| it.key.is_point() == is_of_points).collect()
+}
+
+fn run_headings(runs: usize) -> impl Iterator<Item = String> {
+    (1..=runs).map(|place| format!("Run {place}"))
+}
+
+fn row_table(run: &LoggedRun, scenario: &MergedScenario, runs: usize) -> Option<Table> {
+    let figures = figures(scenario, false);
+    figures.first()?;
+    let (name, method) = (scenario.key.id.name(), scenario.key.method.word());
+    let title = format!("{name}, method {method}: {runs} runs ({})", run.unit());
+    let mut table = Table::of_cpus(title, &run.run);
+    table.words(["Figure"]);
+    table.numbers(run_headings(runs));
+    let mut pooled = figures.iter().filter_map(|it| it.pooled).peekable();
+    let is_pooled = pooled.peek().is_some();
+    let has_p99 = pooled.any(|it| it.p99.is_some());
+    let headings: Vec<&str> = statistics_headings(has_p99).filter(|_| is_pooled).collect();
+    table.numbers(headings.iter().copied());
+    for figure in figures {
+        let mut cells = vec![figure.key.heading().to_owned()];
+        let text = |it: &Shown| format!("{}{}", run.duration(it.figure), mark(it.is_doubtful));
+        cells.extend(figure.shown.iter().map(|it| or_none(it.as_ref().map(text))));
+        cells.extend(match &figure.pooled {
+            Some(summary) => statistics(run, summary, has_p99),
+            None => vec!["n/a".to_owned(); headings.len()],
+        });
+        table.cpu_row(&run.run, figure.cpu, cells);
+    }
+    Some(table)
+}
+
+fn or_none(cell: Option<String>) -> String {
+    cell.unwrap_or_else(|| "n/a".to_owned())
+}
+
+/// Returns the medians of points, those of one operation.
+fn point_table(run: &LoggedRun, scenario: &MergedScenario, runs: usize) -> Option<Table> {
+    let figures = figures(scenario, true);
+    figures.first()?;
+    let id = scenario.key.id;
+    let title = format!("{}: medians of {runs} runs", id.name());
+    let mut table = Table::of_cpus(title, &run.run);
+    let is_of_x = |key: FigureKey| matches!(key, FigureKey::Point(point) if point.x.is_some());
+    let has_x = figures.iter().any(|it| is_of_x(it.key));
+    table.numbers(has_x.then(|| x_heading(id)));
+    table.words(["On", "Variant", "Figure"]);
+    table.numbers(run_headings(runs));
+    table.words(["Unit"]);
+    for figure in figures {
+        let FigureKey::Point(point) = figure.key else {
+            continue;
+        };
+        let x = or_none(point.x.map(|x| x_text(id, x)));
+        let mut cells: Vec<String> = has_x.then_some(x).into_iter().collect();
+        let words = [point.how.word(), point.variant.word(), figure.key.heading()];
+        cells.extend(words.map(str::to_owned));
+        let median = |it: &Shown| {
+            let each = figure.key.per_operation(run.clock(), it.figure);
+            format!("{each:.2}")
+        };
+        cells.extend(
+            figure
+                .shown
+                .iter()
+                .map(|it| or_none(it.as_ref().map(median))),
+        );
+        cells.push(figure.key.unit_name(run.clock()).to_owned());
+        table.cpu_row(&run.run, figure.cpu, cells);
+    }
+    Some(table)
+}

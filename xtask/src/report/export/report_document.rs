@@ -1,0 +1,67 @@
+//! A report in the order of reading.
+
+use super::comparison_document::comparison;
+use super::document::Block;
+use super::exporter::Report;
+use super::matrix_document::matrix;
+use super::merged_tables::merged_tables;
+use super::method::method;
+use super::scenario_document::scenario;
+use crate::report::log::LoggedRun;
+use crate::setup::plural::many;
+
+/// Returns the blocks of a report.
+pub(super) fn document(report: &Report) -> Vec<Block<'_>> {
+    if let Some(several) = &report.matrix {
+        return matrix(several, &report.runs);
+    }
+    let mut all = Vec::new();
+    for (place, run) in report.runs.iter().enumerate() {
+        all.push(Block::Title(title(run)));
+        if report.runs.len() > 1 {
+            let text = format!("Run {} of {}.", place + 1, report.runs.len());
+            all.push(Block::Paragraph(text));
+        }
+        all.extend(warnings(run).into_iter().map(Block::Warning));
+        all.push(Block::Definitions(method(run)));
+        for (number, own) in run.run.scenarios.iter().enumerate() {
+            all.extend(scenario(run, own, [place + 1, number + 1]));
+        }
+    }
+    if let (Some(merged), [run, ..]) = (&report.merged, report.runs.as_slice()) {
+        let title = format!("{} runs of one board", merged.sources.len());
+        all.push(Block::Title(title));
+        all.extend(merged_tables(run, merged).into_iter().map(Block::Table));
+    }
+    for it in &report.comparisons {
+        let run = report.runs.get(it.run);
+        all.extend(run.into_iter().flat_map(|run| comparison(run, it)));
+    }
+    all
+}
+
+/// Returns the title of a run.
+pub(super) fn title(run: &LoggedRun) -> String {
+    let board = run.board().unwrap_or("a board without a name");
+    format!("PSCI latencies of {board}")
+}
+
+/// Returns what to know before reading a figure, a clause each.
+pub(super) fn warnings(run: &LoggedRun) -> Vec<String> {
+    let integrity = &run.integrity;
+    let mut all = integrity.shortfalls();
+    if integrity.unverified_rows > 0 && integrity.records.is_some() {
+        all.push(format!(
+            "{} from RT_INSTR lines, which have no checksum; marked with ?",
+            many(integrity.unverified_rows as usize, "row")
+        ));
+    }
+    if integrity.guessed_cpus > 0 && !integrity.tables && integrity.records.is_some() {
+        all.push(format!(
+            "labels of {} guessed of the MPIDR: the record was lost",
+            many(integrity.guessed_cpus as usize, "CPU")
+        ));
+    }
+    all.extend(run.doubts());
+    all
+}

@@ -1,0 +1,237 @@
+//! The losses between the UART and the log.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::setup::plural::many;
+
+/// The worth of what was read.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Integrity {
+    /// Counts of records; None in a log without any, as TFTF's: each figure of it
+    /// is from a line without a checksum.
+    pub records: Option<Records>,
+    /// True for published tables of figures, which are no log.
+    pub tables: bool,
+    /// Rows whose figures are from lines without a checksum.
+    pub unverified_rows: u32,
+    /// CPUs whose record was lost, and whose labels are those of RT_INSTR lines, or
+    /// made up.
+    pub guessed_cpus: u32,
+    /// True if the log has TFTF's `Exiting tests.`.
+    pub farewell: bool,
+    /// RT_INSTR lines.
+    pub rt_instr: u32,
+    /// RT_INSTR lines whose figures are not those of the records.
+    pub rt_instr_wrong: u32,
+    /// RT_INSTR lines that repeat an earlier one.
+    pub rt_instr_repeated: u32,
+    /// RT_INSTR lines of a CPU that contradict an earlier one: neither counts.
+    pub rt_instr_ambiguous: u32,
+    /// Tables' rows and RT_INSTR lines of scenarios that this version does not know,
+    /// by tag.
+    pub unknown: BTreeMap<String, u32>,
+}
+
+/// Counts of a run's records.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Records {
+    /// The number of records that were sent; None without the `end` record.
+    pub expected: Option<u64>,
+    /// Records that came through in at least one copy.
+    pub received: u64,
+    /// Of those, the ones that came after a later record: from a second copy.
+    pub from_second: u64,
+    /// Lines that are records with a wrong checksum.
+    pub damaged: u64,
+    /// Records with a right checksum that this version cannot read.
+    pub malformed: u64,
+    /// The records that are lost, in the order of their sequence numbers.
+    pub missing: Vec<Missing>,
+}
+
+/// Records that are lost, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Missing {
+    /// The first sequence number.
+    pub first: u32,
+    /// The last one.
+    pub last: u32,
+    /// The kinds of the records before and after them; None at an end of the log.
+    pub between: (Option<String>, Option<String>),
+}
+
+/// The most gaps that are named one by one.
+const NAMED_MAX: usize = 8;
+
+impl Missing {
+    /// Returns the number of records.
+    pub fn count(&self) -> u64 {
+        u64::from(self.last.saturating_sub(self.first)) + 1
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.first == self.last {
+            write!(f, "record {:04}", self.first)?;
+        } else {
+            write!(f, "records {:04} to {:04}", self.first, self.last)?;
+        }
+        match &self.between {
+            (Some(before), Some(after)) => write!(f, " (between {before} and {after})"),
+            (Some(before), None) => write!(f, " (after {before})"),
+            (None, Some(after)) => write!(f, " (before {after})"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl Integrity {
+    /// Returns true if every record came through.
+    pub fn is_whole(&self) -> bool {
+        let is_whole = |it: &Records| it.expected.is_some() && it.missing.is_empty();
+        self.records.as_ref().is_some_and(is_whole)
+    }
+
+    /// Returns the losses of records, a clause each; the first gaps by name.
+    pub fn shortfalls(&self) -> Vec<String> {
+        let Some(records) = &self.records else {
+            return Vec::new();
+        };
+        let named = records.missing.iter().take(NAMED_MAX);
+        let mut all: Vec<String> = named.map(|it| format!("{it} lost")).collect();
+        match records.missing.len().saturating_sub(NAMED_MAX) {
+            0 => {}
+            1 => all.push("one more gap".to_owned()),
+            more => all.push(format!("{more} more gaps")),
+        }
+        if records.expected.is_none() {
+            all.push("the end record lost: there may be more".to_owned());
+        }
+        all
+    }
+
+    /// Returns true if every figure is from a record.
+    pub fn is_verified(&self) -> bool {
+        self.records.is_some() && self.unverified_rows == 0
+    }
+
+    /// Returns what to know about RT_INSTR lines and tables' rows, a sentence each.
+    pub(super) fn doubts(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let say = |count: u32| {
+            let lines = many(count as usize, "RT_INSTR line");
+            format!("{lines} {}", if count == 1 { "says" } else { "say" })
+        };
+        if self.rt_instr_repeated > 0 {
+            all.push(format!(
+                "{} again what one before does: counted once",
+                say(self.rt_instr_repeated)
+            ));
+        }
+        if self.rt_instr_ambiguous > 0 {
+            all.push(format!(
+                "{} something else of a CPU than one before does: neither is taken",
+                say(self.rt_instr_ambiguous)
+            ));
+        }
+        if !self.unknown.is_empty() {
+            let tags: Vec<&str> = self.unknown.keys().map(String::as_str).collect();
+            let rows: u32 = self.unknown.values().sum();
+            all.push(format!(
+                "{} of scenarios that this version does not know left out: {}",
+                many(rows as usize, "row"),
+                tags.join(", ")
+            ));
+        }
+        all
+    }
+}
+
+impl fmt::Display for Integrity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.tables {
+            return f.write_str("published tables: figures alone, as they were printed");
+        }
+        let Some(records) = &self.records else {
+            return f.write_str(
+                "no records: all figures are from lines without a checksum, and not verified",
+            );
+        };
+        match records.expected {
+            Some(expected) => write!(f, "{} of {expected} records", records.received)?,
+            None => write!(f, "{} records, and no end record", records.received)?,
+        }
+        for (count, phrase) in [
+            (records.from_second, "from the second copy"),
+            (records.malformed, "malformed"),
+        ] {
+            if count > 0 {
+                write!(f, ", {count} {phrase}")?;
+            }
+        }
+        if self.unverified_rows > 0 {
+            let rows = many(self.unverified_rows as usize, "row");
+            write!(f, "; {rows} not verified")?;
+        }
+        if self.rt_instr_wrong > 0 {
+            let lines = many(self.rt_instr_wrong as usize, "RT_INSTR line");
+            write!(f, "; {lines} damaged")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_are_named_up_to_eight_gaps() {
+        let missing = |first: u32, last, before: &str, after: &str| {
+            let kind = |it: &str| (!it.is_empty()).then(|| it.to_owned());
+            let between = (kind(before), kind(after));
+            Missing {
+                first,
+                last,
+                between,
+            }
+        };
+        let mut integrity = Integrity::default();
+        assert!(integrity.shortfalls().is_empty(), "there are no records");
+        let mut records = Records {
+            expected: Some(90),
+            ..Records::default()
+        };
+        integrity.records = Some(records.clone());
+        assert!(integrity.shortfalls().is_empty() && integrity.is_whole());
+        records.missing = vec![
+            missing(0, 0, "", "facts"),
+            missing(2, 2, "row", "row"),
+            missing(5, 9, "sample", "row"),
+            missing(11, 12, "row", ""),
+        ];
+        let more = |number: u32| missing(number * 2, number * 2, "", "");
+        records.missing.extend((10..15).map(more));
+        records.expected = None;
+        integrity.records = Some(records.clone());
+        let expected = [
+            "record 0000 (before facts) lost",
+            "record 0002 (between row and row) lost",
+            "records 0005 to 0009 (between sample and row) lost",
+            "records 0011 to 0012 (after row) lost",
+            "record 0020 lost",
+        ];
+        let shortfalls = integrity.shortfalls();
+        assert_eq!(shortfalls[..5], expected);
+        let rest = ["one more gap", "the end record lost: there may be more"];
+        assert_eq!(shortfalls[8..], rest);
+        assert_eq!(records.missing[2].count(), 5);
+        records.missing.push(more(20));
+        integrity.records = Some(records);
+        assert_eq!(integrity.shortfalls()[8], "2 more gaps");
+    }
+}

@@ -1,0 +1,57 @@
+//! Reasons for which something was skipped or failed, in the words of records.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// Returns the word of a reason: `not-tried`.
+pub fn reason_word(reason: &impl Serialize) -> String {
+    match serde_json::to_value(reason) {
+        Ok(Value::String(word)) => word,
+        Ok(Value::Object(fields)) => fields.keys().next().cloned().unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+/// Returns a reason with its details: `not-tried: mpidr 0x1, power_state 5`.
+pub fn reason_text(reason: &impl Serialize) -> String {
+    let word = reason_word(reason);
+    let value = serde_json::to_value(reason).unwrap_or_default();
+    match value.get(&word) {
+        Some(details) => format!("{word}: {}", details_text(details)),
+        None => word,
+    }
+}
+
+fn details_text(details: &Value) -> String {
+    match details {
+        Value::String(word) => word.clone(),
+        Value::Object(fields) => {
+            let named = |(name, value)| format!("{name} {}", details_text(value));
+            let all: Vec<String> = fields.iter().map(named).collect();
+            all.join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use psci_bench::devices::timer_frame::NoFrame;
+    use psci_bench::measure::Fault;
+    use psci_bench::model::{Failure, Skip};
+
+    use super::*;
+
+    #[test]
+    fn reasons_have_their_details() {
+        let late = Failure::Timer {
+            cpu: 1,
+            fault: Fault::Late(255),
+        };
+        assert_eq!(reason_text(&late), "timer: cpu 1, fault late 255");
+        assert_eq!(reason_word(&late), "timer");
+        assert_eq!(reason_text(&Skip::NoIdleState), "no-idle-state");
+        let stops = Skip::TimerStops(NoFrame::NotInTree);
+        assert!(reason_text(&stops).starts_with("timer-stops: "));
+    }
+}

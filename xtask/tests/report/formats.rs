@@ -1,0 +1,121 @@
+//! Formats byte for byte.
+
+use psci_bench::measure::Metric;
+use psci_bench::model::{Failure, Skip, Status};
+use serde_json::Value;
+use xtask::report::analysis::merge::merge;
+use xtask::report::export::Report;
+
+use crate::support::golden::holds;
+use crate::{edited, log, read, short, written};
+
+/// TFTF's log as LAVA has it: no record.
+const TFTF: &str = r#"- {"dt": "2026-01-02T10:11:12.345678", "lvl": "info", "msg": "boot"}
+- {"dt": "2026-01-02T10:11:13.000001", "lvl": "target", "msg": "NOTICE:  BL31: v2.13.0(release):v2.13.0"}
+- {"dt": "2026-01-02T10:11:13.000002", "lvl": "target", "msg": "NOTICE:  BL31: Built : 10:00:00, May 20 2025"}
+- {"dt": "2026-01-02T10:11:13.000003", "lvl": "target", "msg": "NOTICE:  Booting trusted firmware test framework"}
+- {"dt": "2026-01-02T10:11:13.000004", "lvl": "target", "msg": "NOTICE:  Running at NS-EL2"}
+- {"dt": "2026-01-02T10:11:13.000005", "lvl": "target", "msg": "> Executing 'CPU suspend on all cores in sequence'"}
+- {"dt": "2026-01-02T10:11:13.000006", "lvl": "target", "msg": "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>"}
+- {"dt": "2026-01-02T10:11:13.000007", "lvl": "target", "msg": "<RT_INSTR:test_rt_instr_cpu_susp_serial\t1\t0\t294360\t15600\t4560/>"}
+- {"dt": "2026-01-02T10:11:13.000008", "lvl": "target", "msg": "  TEST COMPLETE                                                 Passed"}
+- {"dt": "2026-01-02T10:11:13.000009", "lvl": "target", "msg": "NOTICE:  Exiting tests."}
+"#;
+
+#[test]
+fn text() {
+    holds("whole.txt", &written(&read(&log()), "text"));
+    holds("tftf.txt", &written(&read(TFTF), "text"));
+    let other = edited(|run| {
+        run.scenarios.truncate(4);
+        run.scenarios.remove(1);
+        run.scenarios[0].status = Status::Failed(Failure::TooFewSamples {
+            cpu: 1,
+            valid: 1,
+            asked: 2,
+        });
+        run.scenarios[1].status = Status::Skipped(Skip::NoIdleState);
+        run.scenarios[1].rows.clear();
+        run.scenarios[2].rows[2].skipped = Some(Skip::NoHelper);
+    });
+    holds("not-passed.txt", &written(&other, "text"));
+}
+
+#[test]
+fn log_that_lost_records() {
+    let mut lost = log();
+    for kind in ["row", "cpu"] {
+        let (old, new) = (format!(" {{\"{kind}\":"), format!(" {{\"{kind}!\":"));
+        lost = lost.replacen(&old, &new, 2);
+    }
+    let mut report = read(&lost);
+    report.runs[0].run.scenarios.truncate(2);
+    holds("lossy.txt", &written(&report, "text"));
+}
+
+#[test]
+fn every_format() {
+    for (format, name) in [
+        ("md", "short.md"),
+        ("rst", "short.rst"),
+        ("csv", "short.csv"),
+        ("junit", "short.xml"),
+        ("gha-benchmark", "short.gha.json"),
+        ("dt", "short.dtsi"),
+    ] {
+        holds(name, &written(&short(), format));
+    }
+    // One scenario is made like another.
+    let mut report = short();
+    report.runs[0].run.scenarios.remove(1);
+    for scenario in &mut report.runs[0].run.scenarios {
+        scenario.rows.truncate(2);
+    }
+    for (format, name) in [
+        ("json", "short.json"),
+        ("perfetto", "short.perfetto.json"),
+        ("html", "short.html"),
+    ] {
+        holds(name, &written(&report, format));
+    }
+}
+
+#[test]
+fn json_has_each_placement_of_the_helper() {
+    let json: Value = serde_json::from_str(&written(&short(), "json")).expect("JSON");
+    let scenarios = json["runs"][0]["scenarios"].as_array().expect("a list");
+    let helpers = scenarios.iter().map(|it| it["helper"].as_u64());
+    assert_eq!(helpers.collect::<Vec<_>>(), [Some(0), Some(2), None]);
+    assert_eq!(json["version"], 2);
+}
+
+#[test]
+fn runs_of_one_board_are_merged() {
+    let other = edited(|run| {
+        for row in run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
+            row.figures.powerdown = row.figures.powerdown.map(|it| it + 625);
+        }
+        run.scenarios[2].rows[1]
+            .statistics
+            .retain(|it| it.metric != Metric::Wakeup);
+    });
+    let runs = [read(&log()).runs, other.runs].concat();
+    let report = Report {
+        merged: Some(merge(&runs).expect("one board")),
+        runs,
+        ..Report::default()
+    };
+    let mut whole = written(&report, "text");
+    let at = whole.find("2 runs of one board").expect("a title");
+    holds("merged.txt", &whole.split_off(at));
+    for format in ["md", "rst", "html", "json"] {
+        let title = "2 runs";
+        let text = written(&report, format);
+        assert!(format == "json" && text.contains("\"merged\"") || text.contains(title));
+    }
+}
+
+/// TFTF's log, cut before its end.
+pub fn cut_tftf() -> String {
+    TFTF.replace("Exiting tests.", "")
+}

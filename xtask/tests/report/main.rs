@@ -1,0 +1,63 @@
+//! `cargo xtask report`: every format byte for byte, other programs' readers, and
+//! exit codes.
+//!
+//! To take over a change that was meant, run with `PSCI_BENCH_BLESS=1`, and read the
+//! difference.
+
+#[path = "../support/made_up_run.rs"]
+mod made_up_run;
+#[path = "../support/mod.rs"]
+mod support;
+
+mod exit_codes;
+mod formats;
+mod points;
+mod readers;
+mod tfa_docs;
+
+use psci_bench::model::Run;
+use psci_bench::plan::Records;
+use xtask::report::export::{self, Options, Report};
+use xtask::report::log::read_bytes;
+
+/// Returns the report of a log.
+fn read(log: &str) -> Report {
+    let runs = read_bytes("a.log", log.as_bytes());
+    runs.expect("there is a run").into()
+}
+
+/// Returns the log of the made-up run.
+fn log() -> String {
+    made_up_run::log(&made_up_run::run(), Records::Once)
+}
+
+/// Returns the report of a run that differs from the made-up one.
+fn edited(edit: impl FnOnce(&mut Run)) -> Report {
+    let mut run = made_up_run::run();
+    edit(&mut run);
+    run.end = Some(made_up_run::end(&run));
+    read(&made_up_run::log(&run, Records::Once))
+}
+
+/// Returns the report of two placements of a helper, and a sweep, without samples.
+fn short() -> Report {
+    edited(|run| {
+        run.scenarios.drain(2..4);
+        for row in run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
+            row.samples.clear();
+        }
+    })
+}
+
+/// Returns a report in a format, or the reason against it.
+fn try_written(report: &Report, format: &str) -> Result<String, String> {
+    let exporter = export::by_name(format).expect("a format");
+    let mut out = Vec::new();
+    let result = exporter.write(report, &Options::default(), &mut out);
+    result.map_err(|error| error.to_string())?;
+    Ok(String::from_utf8(out).expect("UTF-8"))
+}
+
+fn written(report: &Report, format: &str) -> String {
+    try_written(report, format).expect("written")
+}

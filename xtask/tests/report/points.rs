@@ -1,0 +1,147 @@
+//! Points of scenarios outside TFTF's suite.
+
+use psci_bench::measure::{Summary, Waker};
+use psci_bench::model::{Conditions, Run};
+use psci_bench::model::{Measure, Point, Scenario, ScenarioKey, Status, Unit, Variant};
+use psci_bench::plan::{Method, ScenarioId};
+
+use crate::support::xtask;
+use crate::{edited, written};
+
+/// Adds a scenario with a point of each CPU.
+fn add(run: &mut Run, id: ScenarioId, make: impl Fn(u16) -> Vec<Point>) {
+    let mut scenario = Scenario::new(ScenarioKey {
+        id,
+        method: Method::Warm,
+        helper: None,
+    });
+    scenario.status = Status::Passed;
+    scenario.conditions = Some(Conditions {
+        pmf: true,
+        ..Conditions::default()
+    });
+    scenario.points = (0..4).flat_map(make).collect();
+    run.scenarios.push(scenario);
+}
+
+/// Replaces the scenarios by three whose figures are `percent` of the usual ones.
+fn of_points(run: &mut Run, percent: u64) {
+    let figures = move |median: u64| {
+        let median = median * percent / 100;
+        Summary::of(&mut [median, median, median + 1])
+    };
+    run.scenarios.clear();
+    add(run, ScenarioId::NullCall, |cpu| {
+        vec![Point {
+            per: 1024,
+            figures: figures(214_025),
+            ..Point::new(cpu, Variant::PsciVersion, Measure::Ticks)
+        }]
+    });
+    add(run, ScenarioId::ContendSweep, |cpu| {
+        let point = |x| Point {
+            x: Some(x),
+            figures: figures(1000 + 700 * u64::from(cpu)),
+            ..Point::new(cpu, Variant::Core, Measure::Powerdown)
+        };
+        vec![point(2), point(4)]
+    });
+    add(run, ScenarioId::IdleStates, |cpu| {
+        let point = |state, measure, ticks| Point {
+            x: Some(state),
+            figures: figures(ticks + u64::from(cpu)),
+            waker: match state {
+                0x0101_0022 => Waker::Frame,
+                _ => Waker::OwnTimers,
+            },
+            ..Point::new(cpu, Variant::Idle, measure)
+        };
+        vec![
+            point(0x0001_0002, Measure::Powerdown, 5000),
+            point(0x0001_0002, Measure::Wakeup, 700),
+            point(0x0101_0022, Measure::Powerdown, 15_000),
+            point(0x0101_0022, Measure::Wakeup, 3000),
+        ]
+    });
+}
+
+#[test]
+fn every_format_has_points() {
+    let mut report = edited(|run| of_points(run, 100));
+    assert_eq!(Measure::Ticks.unit(), Unit::Ticks);
+    for (format, texts) in [
+        (
+            "text",
+            &["Calls to the firmware that do nothing, one CPU alone (ns per operation)"][..],
+        ),
+        ("md", &["(ns per operation)"]),
+        ("rst", &["(ns per operation)"]),
+        (
+            "csv",
+            &[",alone,psci_version,,ticks,1024,0,214025,214025,,214026,"],
+        ),
+        ("json", &["\"variant\": \"psci_version\"", "\"per\": 1024"]),
+        (
+            "junit",
+            &["null_call.warm.cluster0.core0.alone.psci_version.ticks.median_ns"],
+        ),
+        (
+            "gha-benchmark",
+            &[
+                "contend_sweep (alone.core.4.powerdown), Powerdown, place 4 of 4",
+                "\"ns/op\"",
+            ],
+        ),
+    ] {
+        let made = written(&report, format);
+        for text in texts {
+            assert!(made.contains(text), "{text:?} is not in\n{made}");
+        }
+    }
+    // States of which no scenario of the suite tells.
+    report.runs[0].run.scenarios.drain(..2);
+    let tree = written(&report, "dt");
+    assert_eq!(tree.matches("arm,psci-suspend-param").count(), 2, "{tree}");
+    // 16 ns of 15,004 and of 3,004 ticks.
+    for line in ["entry-latency-us = <241>;", "exit-latency-us = <49>;"] {
+        assert!(tree.contains(line), "{line:?} is not in\n{tree}");
+    }
+    let (own, stopped) = tree.split_once("<0x01010022>;").expect("the state");
+    assert!(stopped.contains("\tlocal-timer-stop;"), "{tree}");
+    assert!(!own.contains("\tlocal-timer-stop;"), "{tree}");
+}
+
+#[test]
+fn regression_of_a_point_is_exit_code_1() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = |name: &str, percent| {
+        let mut run = crate::made_up_run::run();
+        of_points(&mut run, percent);
+        run.end = Some(crate::made_up_run::end(&run));
+        let path = dir.path().join(name);
+        let log = crate::made_up_run::log(&run, psci_bench::plan::Records::Once);
+        std::fs::write(&path, log).expect("written");
+        path.to_str().expect("UTF-8").to_owned()
+    };
+    let (new, old) = (file("new.log", 120), file("old.log", 100));
+    for (one, other, format, expected) in [
+        (&new, &old, "text", 1),
+        (&new, &old, "md", 1),
+        (&new, &old, "rst", 1),
+        (&new, &old, "json", 1),
+        (&new, &old, "html", 1),
+        (&new, &old, "junit", 1),
+        (&old, &new, "text", 0),
+        (&old, &old, "text", 0),
+    ] {
+        let arguments = ["report", one, "--baseline", other, "--format", format];
+        let output = xtask(&arguments).output().expect("it can be started");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(expected), "{format}: {said}");
+        assert_eq!(
+            said.contains("regressions against"),
+            expected == 1,
+            "{said}"
+        );
+    }
+}

@@ -1,0 +1,335 @@
+//! A run that is made up, and the log that the payload prints of it.
+//!
+//! Four CPUs in two clusters, whose suspends to the deepest state are measured by
+//! two helpers; two more scenarios of the suite, and a sweep.
+
+use psci_bench::board::LabelSource;
+use psci_bench::devices::timer_frame::NoFrame;
+use psci_bench::devices::watchdog::reach::NoWatchdog;
+use psci_bench::image::Conduit;
+use psci_bench::measure::{Counter, Facts, Identity, Metric, Overheads, Summary, Waker};
+use psci_bench::model::Verdict;
+use psci_bench::model::{
+    Attempts, Conditions, Confidence, Cpu, End, Figures, Finding, Head, How, Instant, Instants,
+    Kind, Measure, Point, Row, Run, Sample, Scenario, ScenarioKey, Spread, Statistic, Status,
+    Totals, Variant, WakeSource,
+};
+use psci_bench::plan::{Method, Plan, Records, ScenarioId};
+use psci_bench::record::{FORMAT, Writer};
+use psci_bench::spec::pmf::{Interface, Stamp};
+use psci_bench::spec::psci::StateFormat;
+use psci_bench::spec::timer::TimerName;
+
+/// The firmware's lines before the payload's.
+pub const FIRMWARE: &str = "NOTICE:  BL1: v2.12.1(release):v2.12.1\r\n\
+    NOTICE:  BL1: Built : 12:00:01, Jan  2 2026\r\n\
+    NOTICE:  BL31: v2.12.1(release):v2.12.1\r\n";
+
+/// Returns the run.
+pub fn run() -> Run {
+    let mut run = Run {
+        head: Some(Head {
+            format: FORMAT,
+            version: "0.1.0".into(),
+            model: "QEMU virt".into(),
+            labels: LabelSource::CpuMap,
+            cpus: 4,
+        }),
+        facts: Some(facts()),
+        plan: Some(Plan::parse("iterations=2 warmup=1 samples=all").expect("good words")),
+        cpus: (0..4).map(cpu).collect(),
+        scenarios: vec![
+            suspend(ScenarioId::SuspendDeepParallel, Some(0), &[1, 2, 3]),
+            suspend(ScenarioId::SuspendDeepParallel, Some(2), &[0, 1, 3]),
+            suspend(ScenarioId::CpuSuspendSerial, None, &[0, 1, 2, 3]),
+            suspend(ScenarioId::PsciVersionParallel, None, &[0, 1, 2, 3]),
+            sweep(),
+        ],
+        end: None,
+    };
+    run.end = Some(end(&run));
+    run
+}
+
+/// Returns the end of a run with these scenarios.
+pub fn end(run: &Run) -> End {
+    let mut totals = Totals::default();
+    for group in groups(run) {
+        totals.add(group);
+    }
+    let has_failed = totals.failed > 0 || totals.lost > 0;
+    End {
+        records: 0,
+        verdict: if has_failed {
+            Verdict::Fail
+        } else {
+            Verdict::Pass
+        },
+        totals,
+    }
+}
+
+/// Returns the scenarios with the placements of their helper.
+fn groups(run: &Run) -> impl Iterator<Item = &[Scenario]> {
+    let is_one = |a: &Scenario, b: &Scenario| (a.id, a.method) == (b.id, b.method);
+    run.scenarios.chunk_by(is_one)
+}
+
+fn cpu(index: u16) -> Cpu {
+    let (cluster, core) = (index / 2, index % 2);
+    Cpu {
+        mpidr: Some(u64::from(cluster) << 8 | u64::from(core)),
+        cluster,
+        core,
+        thread: 0,
+        identity: Some(cortex_a53()),
+    }
+}
+
+fn cortex_a53() -> Identity {
+    Identity {
+        midr: 0x410f_d034,
+        ..Identity::default()
+    }
+}
+
+fn facts() -> Facts {
+    Facts {
+        frequency: 62_500_000,
+        counter: Counter::Physical,
+        timer: TimerName::Cntp,
+        timer_intid: 30,
+        frame: Err(NoFrame::NotInTree),
+        exception_level: 2,
+        e2h: false,
+        gic: 3,
+        conduit: Conduit::Smc,
+        psci_version: 0x1_0001,
+        smccc: Some(0x1_0005),
+        service: None,
+        state_format: StateFormat::Original,
+        pmf: Ok(Interface::VendorEl3),
+        lead: 0,
+        own: cortex_a53(),
+        watchdog: Err(NoWatchdog::NotInTree),
+        stat: false,
+        pmu: false,
+        zero: true,
+        kvm: false,
+        os_initiated: false,
+        system_suspend: false,
+        outer_cache: None,
+        overheads: Overheads {
+            counter: 1,
+            empty: 1,
+            pmf_read: Some(41),
+        },
+    }
+}
+
+/// Returns a scenario of the suite.
+pub fn suspend(id: ScenarioId, helper: Option<u16>, cpus: &[u16]) -> Scenario {
+    let mut scenario = Scenario::new(ScenarioKey {
+        id,
+        method: Method::Tftf,
+        helper,
+    });
+    let is_suspend = id != ScenarioId::PsciVersionParallel;
+    let attempts = if id.is_parallel() { 3 } else { 12 };
+    scenario.status = Status::Passed;
+    scenario.conditions = Some(Conditions {
+        pmf: true,
+        power_state: is_suspend.then_some(0x0201_0222),
+        wake_source: match helper {
+            Some(_) => WakeSource::Helper,
+            None => WakeSource::OwnTimers,
+        },
+        asked: 2,
+        attempts,
+        trials: 1,
+        sleep: 62_500,
+        ..Conditions::default()
+    });
+    let base = 1000 * (id.number() + 10 * u64::from(helper.unwrap_or(0)));
+    let rows = cpus.iter().map(|cpu| row(*cpu, base, is_suspend));
+    scenario.rows = rows.collect();
+    scenario.findings.push(Finding {
+        kind: Kind::LastMan,
+        sentence: format!("Last man down in cluster 0: CPU 0.1, by {base} ticks."),
+        cpus: [1].into_iter().collect(),
+        metrics: vec![Metric::Powerdown],
+        confidence: Confidence::Stamps,
+    });
+    scenario
+}
+
+/// Returns a row of two samples, whose figures depend on `base` and the CPU.
+fn row(cpu: u16, base: u64, is_suspend: bool) -> Row {
+    let powerdown = base + 100 * u64::from(cpu);
+    let samples = [0, 8].map(|more| instants(base, powerdown + more, is_suspend));
+    let shown = samples[0];
+    let metrics = match is_suspend {
+        true => &[
+            Metric::Powerdown,
+            Metric::Wakeup,
+            Metric::CacheFlush,
+            Metric::Call,
+        ][..],
+        false => &[Metric::Latency, Metric::Call],
+    };
+    let figure = |metric| shown.figure(metric).filter(|_| metrics.contains(&metric));
+    let statistics = metrics.iter().map(|metric| {
+        let mut figures: Vec<u64> = samples.iter().filter_map(|it| it.figure(*metric)).collect();
+        Statistic {
+            metric: *metric,
+            cold: Some(2 * figures[0]),
+            summary: Summary::of(&mut figures),
+        }
+    });
+    Row {
+        cpu,
+        figures: Figures {
+            powerdown: figure(Metric::Powerdown).or(figure(Metric::Latency)),
+            wakeup: figure(Metric::Wakeup),
+            cache_flush: figure(Metric::CacheFlush),
+        },
+        attempts: Some(Attempts {
+            valid: 2,
+            rejected: vec![],
+            first: None,
+        }),
+        statistics: statistics.collect(),
+        shown: Some(shown),
+        samples: (0..)
+            .zip(samples)
+            .map(|(place, instants)| Sample { place, instants })
+            .collect(),
+        ..Row::default()
+    }
+}
+
+fn instants(base: u64, powerdown: u64, is_suspend: bool) -> Instants {
+    let mut instants = Instants::new(base);
+    let powerdown = powerdown as i64;
+    let mut set = |instant, ticks| instants.set(instant, ticks);
+    set(Instant::Before, 2);
+    set(Instant::Stamp(Stamp::EnterPsci), 10);
+    if is_suspend {
+        set(Instant::Stamp(Stamp::EnterCflush), 20);
+        set(Instant::Stamp(Stamp::ExitCflush), 20 + powerdown / 2);
+        set(Instant::Stamp(Stamp::EnterHwLowPwr), 10 + powerdown);
+        set(Instant::Stamp(Stamp::ExitHwLowPwr), 70_000);
+    }
+    let exit = if is_suspend { 70_050 } else { 10 + powerdown };
+    set(Instant::Stamp(Stamp::ExitPsci), exit);
+    set(Instant::After, exit + 20);
+    instants
+}
+
+fn sweep() -> Scenario {
+    let mut scenario = suspend(ScenarioId::DirtySweep, None, &[]);
+    scenario.findings.clear();
+    let point = |cpu, x, measure| Point {
+        cpu,
+        how: How::Alone,
+        variant: Variant::Deepest,
+        x: Some(x),
+        measure,
+        per: 1,
+        figures: Summary::of(&mut [x + 500, x + 501]),
+        lost: 0,
+        waker: Waker::OwnTimers,
+        spread: Some(Spread {
+            first: 40,
+            counts: vec![1, 0, 1],
+        }),
+    };
+    scenario.points = vec![
+        point(0, 0, Measure::Powerdown),
+        point(0, 4096, Measure::Powerdown),
+        point(1, 0, Measure::Powerdown),
+        point(1, 4096, Measure::Powerdown),
+    ];
+    scenario
+}
+
+/// Returns the log of `run`, with the records as often as `records` names.
+pub fn log(run: &Run, records: Records) -> String {
+    let mut log = FIRMWARE.to_owned();
+    let mut writer = Writer::new(records);
+    let head = run.head.as_ref().expect("a head");
+    log.push_str(&format!(
+        "NOTICE:  Booting trusted firmware test framework\nNOTICE:  Running at NS-EL2\n\n\
+         psci-bench {}\n  Board      : {}\n  Plan       : 4 scenarios, 2 samples a CPU \
+         after 1 for warm-up; method tftf, all wake together\n\n",
+        head.version, head.model
+    ));
+    writer.machine(&mut log, run).expect("written");
+    for group in groups(run) {
+        log.push_str(&frame(run, group));
+        writer.scenario(&mut log, group).expect("written");
+    }
+    log.push('\n');
+    if let Some(end) = run.end {
+        writer.end(&mut log, run, end).expect("written");
+        log.push_str("NOTICE:  Exiting tests.\n\n");
+        log.push_str(&last_line(&end));
+        log.push('\n');
+    }
+    log.replace("\r\n", "\n").replace('\n', "\r\n")
+}
+
+/// Returns the last line of a run with this end.
+pub fn last_line(end: &End) -> String {
+    let word = match end.verdict {
+        Verdict::Pass => "PASS",
+        _ => "FAIL",
+    };
+    let it = &end.totals;
+    format!(
+        "psci-bench: {word} ({} passed, {} skipped, {} failed; {} samples, {} not counted, \
+         {} rows skipped, {} CPUs lost)",
+        it.passed, it.skipped, it.failed, it.samples, it.rejected, it.rows_skipped, it.lost
+    )
+}
+
+/// Returns TFTF's lines of a scenario.
+fn frame(run: &Run, group: &[Scenario]) -> String {
+    let [first, ..] = group else {
+        return String::new();
+    };
+    if !first.is_framed() {
+        return format!("{}\n", first.id.name());
+    }
+    let mut frame = format!("> Executing '{}'\n", first.id.name());
+    let ns = |ticks: Option<u64>| run.clock().ns(ticks.unwrap_or(0)).unwrap_or(0);
+    for index in 0..run.cpus.len() as u16 {
+        let cluster = |cpu: u16| run.cpu(cpu).cluster;
+        let Some((_, row)) = Scenario::row_of(group, index, &cluster) else {
+            continue;
+        };
+        let cpu = run.cpu(index);
+        let Figures {
+            powerdown,
+            wakeup,
+            cache_flush,
+        } = row.figures;
+        let tag = first.id.tag();
+        frame.push_str(&format!("<RT_INSTR:{tag}\t{}\t{}\t", cpu.cluster, cpu.core));
+        frame.push_str(&match first.id {
+            ScenarioId::PsciVersionParallel => format!("{:02}/>\n", ns(powerdown)),
+            _ => format!(
+                "{:02}\t{:02}\t{:02}/>\n",
+                ns(powerdown),
+                ns(wakeup),
+                ns(cache_flush)
+            ),
+        });
+    }
+    let word = match Scenario::status_of(group) {
+        Status::Passed => "Passed",
+        Status::Skipped(_) => "Skipped",
+        _ => "Failed",
+    };
+    frame + &format!("  TEST COMPLETE                                                 {word}\n\n")
+}
