@@ -4,9 +4,7 @@ mod counts;
 mod detail;
 mod findings;
 mod last_man;
-pub mod limits;
 mod lock_queue;
-mod overruns;
 mod reached;
 mod resolution;
 #[cfg(test)]

@@ -3,7 +3,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::measure::{Summary, Waker};
-use crate::model::example::{self, edit_facts, good};
+use crate::model::example::{self, good};
 use crate::model::*;
 use crate::plan::ScenarioId;
 use crate::spec::pmf::Stamp;
@@ -136,8 +136,7 @@ fn a_last_man_that_is_not_known() {
 /// In sequence, the states that were reached are the evidence.
 #[test]
 fn states_that_were_reached() {
-    let mut run = example::run(4);
-    edit_facts(&mut run, |facts| facts.stat = true);
+    let run = example::run_with(4, |facts| facts.stat = true);
     let mut scenario = good(&run, ScenarioId::SuspendDeepSerial);
     let reached = |scenario: &Scenario| of_kind(&run, scenario, Detail::Short, Kind::Reached);
     let unknown = "Reached: not known, as no round for it was good, or the states' levels are not \

@@ -15,7 +15,7 @@ use crate::measure::{
     Cause, Counter, Detail, Facts, Identity, Loss, Metric, Overheads, Reason, Rejection, Step,
     Summary,
 };
-use crate::plan::{Method, Methods, Plan, ScenarioId, ScenarioSet};
+use crate::plan::{Method, Plan, ScenarioId, ScenarioSet};
 use crate::spec::caches::Caches;
 use crate::spec::pmf::{Interface, ReadError, Stamp};
 use crate::spec::psci::{self, StateFormat};
@@ -26,7 +26,7 @@ use crate::spec::timer::TimerName;
 pub(crate) const FREQUENCY: u64 = 62_500_000;
 
 /// A Cortex-A53 with 512 KiB of L2: line, ways and sets are the registers'.
-pub(crate) fn cortex_a53() -> Identity {
+fn cortex_a53() -> Identity {
     let caches = Caches::read(0x0a20_0023, false, &mut |selector| match selector {
         0 => 0x700f_e01a,
         1 => 0x201f_e00a,
@@ -40,7 +40,7 @@ pub(crate) fn cortex_a53() -> Identity {
     }
 }
 
-pub(crate) fn facts() -> Facts {
+fn facts() -> Facts {
     Facts {
         frequency: FREQUENCY,
         counter: Counter::Physical,
@@ -105,21 +105,17 @@ pub(crate) fn run(cpus: u16) -> Run {
     }
 }
 
-pub(crate) fn without_pmf(mut run: Run) -> Run {
-    edit_facts(&mut run, |facts| {
-        facts.pmf = Err(ReadError::NotImplemented);
-        facts.overheads.pmf_read = None;
-    });
-    run
-}
-
-pub(crate) fn with_methods(mut run: Run, methods: Methods) -> Run {
-    run.plan.as_mut().expect("there is a plan").methods = methods;
-    run
-}
-
-pub(crate) fn edit_facts(run: &mut Run, edit: impl FnOnce(&mut Facts)) {
+/// A run on such a machine, but for these facts.
+pub(crate) fn run_with(cpus: u16, edit: impl FnOnce(&mut Facts)) -> Run {
+    let mut run = run(cpus);
     edit(run.facts.as_mut().expect("there are facts"));
+    run
+}
+
+pub(crate) fn remove_pmf(run: &mut Run) {
+    let facts = run.facts.as_mut().expect("there are facts");
+    facts.pmf = Err(ReadError::NotImplemented);
+    facts.overheads.pmf_read = None;
 }
 
 /// The six scenarios by each method of the plan, in which all went well.

@@ -90,24 +90,25 @@ impl fmt::Display for ClosingLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PREFIX)?;
         match self {
-            Self::Ended(t) => {
+            Self::Ended(totals) => {
+                let word = match self.verdict() {
+                    Verdict::Pass => "PASS",
+                    _ => "FAIL",
+                };
+                let (passed, skipped, failed) = (totals.passed, totals.skipped, totals.failed);
                 write!(
                     f,
-                    "{} ({} passed, {} skipped, {} failed; {} samples, {} not counted, ",
-                    match self.verdict() {
-                        Verdict::Pass => "PASS",
-                        _ => "FAIL",
-                    },
-                    u64::from(t.passed),
-                    u64::from(t.skipped),
-                    u64::from(t.failed),
-                    t.samples,
-                    t.rejected,
+                    "{word} ({passed} passed, {skipped} skipped, {failed} failed; "
+                )?;
+                write!(
+                    f,
+                    "{} samples, {} not counted, ",
+                    totals.samples, totals.rejected
                 )?;
                 if !f.alternate() {
-                    write!(f, "{}{ROWS_SKIPPED}, ", t.rows_skipped)?;
+                    write!(f, "{}{ROWS_SKIPPED}, ", totals.rows_skipped)?;
                 }
-                write!(f, "{} CPUs lost)", u64::from(t.lost))
+                write!(f, "{} CPUs lost)", totals.lost)
             }
             Self::Incomplete(reason) => write!(f, "INCOMPLETE: {reason}"),
             Self::BadInput(reason) => write!(f, "{BAD_INPUT}{reason}"),
@@ -123,17 +124,13 @@ impl fmt::Display for ClosingLine<'_> {
 pub fn parse_line(line: &[u8]) -> Option<Verdict> {
     let line = core::str::from_utf8(line).ok()?.trim_ascii_end();
     let said = line.strip_prefix(PREFIX)?;
-    if let Some(counts) = said.strip_prefix("PASS ") {
-        return are_counts(counts).then_some(Verdict::Pass);
+    match said.split_once(' ')? {
+        ("PASS", counts) => are_counts(counts).then_some(Verdict::Pass),
+        ("FAIL", counts) => are_counts(counts).then_some(Verdict::Fail),
+        ("INCOMPLETE:", _) if said.starts_with(BAD_INPUT) => Some(Verdict::BadInput),
+        ("INCOMPLETE:", _) => Some(Verdict::Incomplete),
+        _ => None,
     }
-    if let Some(counts) = said.strip_prefix("FAIL ") {
-        return are_counts(counts).then_some(Verdict::Fail);
-    }
-    if said.starts_with(BAD_INPUT) {
-        return Some(Verdict::BadInput);
-    }
-    said.starts_with("INCOMPLETE: ")
-        .then_some(Verdict::Incomplete)
 }
 
 /// Words behind the number of rows skipped. Last lines of earlier versions, and
@@ -182,56 +179,64 @@ mod tests {
         lost: 0,
     };
 
-    fn verdict(edit: fn(&mut Totals)) -> Verdict {
-        let mut totals = GOOD;
-        edit(&mut totals);
-        let line = ClosingLine::Ended(&totals).to_string();
-        assert_eq!(
-            parse_line(line.as_bytes()),
-            Some(Verdict::from_totals(&totals))
-        );
-        Verdict::from_totals(&totals)
-    }
-
     #[test]
     fn what_passes() {
-        assert_eq!(verdict(|_| ()), Verdict::Pass);
-        assert_eq!(verdict(|t| (t.passed, t.skipped) = (1, 5)), Verdict::Pass);
-        assert_eq!(verdict(|t| t.caller_side = 6), Verdict::Pass);
-        assert_eq!(verdict(|t| t.rejected = 3), Verdict::Pass);
-        assert_eq!(verdict(|t| t.rows_skipped = 7), Verdict::Pass);
-        assert_eq!(verdict(|t| t.failed = 1), Verdict::Fail);
-        assert_eq!(verdict(|t| t.lost = 1), Verdict::Fail);
-        assert_eq!(verdict(|t| (t.passed, t.skipped) = (0, 6)), Verdict::Fail);
-        assert_eq!(verdict(|t| t.samples = 0), Verdict::Fail);
-        assert_eq!(verdict(|t| *t = Totals::default()), Verdict::Fail);
+        let edits: [(fn(&mut Totals), Verdict); 10] = [
+            (|_| (), Verdict::Pass),
+            (|t| (t.passed, t.skipped) = (1, 5), Verdict::Pass),
+            (|t| t.caller_side = 6, Verdict::Pass),
+            (|t| t.rejected = 3, Verdict::Pass),
+            (|t| t.rows_skipped = 7, Verdict::Pass),
+            (|t| t.failed = 1, Verdict::Fail),
+            (|t| t.lost = 1, Verdict::Fail),
+            (|t| (t.passed, t.skipped) = (0, 6), Verdict::Fail),
+            (|t| t.samples = 0, Verdict::Fail),
+            (|t| *t = Totals::default(), Verdict::Fail),
+        ];
+        for (edit, expected) in edits {
+            let mut totals = GOOD;
+            edit(&mut totals);
+            let line = ClosingLine::Ended(&totals).to_string();
+            assert_eq!(Verdict::from_totals(&totals), expected, "{line}");
+            assert_eq!(parse_line(line.as_bytes()), Some(expected));
+        }
     }
 
     #[test]
     fn the_line_and_its_code() {
-        let line = ClosingLine::Ended(&GOOD).to_string();
-        assert_eq!(
-            line,
-            "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, \
-             0 rows skipped, 0 CPUs lost)"
-        );
-        assert_eq!(
-            parse_line(format!("{line}\r\n").as_bytes()),
-            Some(Verdict::Pass)
-        );
-        let refused = ClosingLine::BadInput(&"no device tree").to_string();
-        assert_eq!(refused, "psci-bench: INCOMPLETE: bad input: no device tree");
-        assert_eq!(parse_line(refused.as_bytes()), Some(Verdict::BadInput));
-        let stopped = ClosingLine::Incomplete(&"exception on CPU 0.3").to_string();
-        assert_eq!(stopped, "psci-bench: INCOMPLETE: exception on CPU 0.3");
-        assert_eq!(parse_line(stopped.as_bytes()), Some(Verdict::Incomplete));
-        let codes = [
-            Verdict::Pass,
-            Verdict::Fail,
-            Verdict::BadInput,
-            Verdict::Incomplete,
-        ];
-        assert_eq!(codes.map(Verdict::exit_code), [0, 1, 2, 3]);
+        for (line, text, verdict, code) in [
+            (
+                ClosingLine::Ended(&GOOD),
+                "PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 rows skipped, \
+                 0 CPUs lost)",
+                Verdict::Pass,
+                0,
+            ),
+            (
+                ClosingLine::Ended(&Totals::default()),
+                "FAIL (0 passed, 0 skipped, 0 failed; 0 samples, 0 not counted, 0 rows skipped, \
+                 0 CPUs lost)",
+                Verdict::Fail,
+                1,
+            ),
+            (
+                ClosingLine::BadInput(&"no device tree"),
+                "INCOMPLETE: bad input: no device tree",
+                Verdict::BadInput,
+                2,
+            ),
+            (
+                ClosingLine::Incomplete(&"exception on CPU 0.3"),
+                "INCOMPLETE: exception on CPU 0.3",
+                Verdict::Incomplete,
+                3,
+            ),
+        ] {
+            let found = format!("{line}\r\n");
+            assert_eq!(found, format!("psci-bench: {text}\r\n"));
+            assert_eq!(parse_line(found.as_bytes()), Some(verdict));
+            assert_eq!((line.verdict(), verdict.exit_code()), (verdict, code));
+        }
     }
 
     #[test]
@@ -240,19 +245,18 @@ mod tests {
         let old = format!("{:#}", ClosingLine::Ended(&GOOD));
         assert_eq!(old, line.replace(", 0 rows skipped", ""));
         assert_eq!(parse_line(old.as_bytes()), Some(Verdict::Pass));
-        for line in [line, old] {
-            for cut in 0..line.len() {
-                assert_eq!(parse_line(&line.as_bytes()[..cut]), None, "{cut}");
-            }
+        for cut in 0..line.len() {
+            assert_eq!(parse_line(&line.as_bytes()[..cut]), None, "{cut}");
+            let old = &old[..cut.min(old.len() - 1)];
+            assert_eq!(parse_line(old.as_bytes()), None, "{old}");
         }
         for wrong in [
-            "PASS",
-            "psci-bench: PASS (all of them)",
-            "psci-bench: PASS ( passed, 0 skipped, 0 failed; 1 samples, 0 not counted, 0 CPUs lost)",
-            "psci-bench: PASS (1 passed, 0 skipped, 0 failed; 1 samples, 0 not counted,  rows skipped, 0 CPUs lost)",
-            "psci-bench: PASS (1 passed, 0 skipped, 0 failed; 1 samples, 0 not counted, 0 rows skippe, 0 CPUs lost)",
-            "psci-bench 0.1.0",
-            "",
+            line.replace("psci-bench: ", ""),
+            line.replace("(6 passed", "(all"),
+            line.replace("(6 ", "( "),
+            line.replace("0 rows", " rows"),
+            line.replace("rows skipped", "rows skippe"),
+            "psci-bench 0.1.0".into(),
         ] {
             assert_eq!(parse_line(wrong.as_bytes()), None, "{wrong}");
         }
