@@ -82,7 +82,6 @@ pub struct Spread {
 
 impl Spread {
     /// Returns the spread of a histogram; without counts if that is empty.
-    #[must_use]
     pub fn of(histogram: &Histogram) -> Self {
         let bins = || histogram.counts().enumerate();
         let first = bins().position(|(_, count)| count > 0).unwrap_or(0);
@@ -103,7 +102,6 @@ fn is_own_timers(waker: &Waker) -> bool {
 
 impl Measure {
     /// Returns the name as a heading.
-    #[must_use]
     pub const fn heading(self) -> &'static str {
         match self {
             Self::Ticks => "Time",
@@ -126,7 +124,6 @@ impl Measure {
 impl Point {
     /// Returns the point of a CPU without samples, of which `how`, `x`, `per` and
     /// `waker` are the usual ones.
-    #[must_use]
     pub fn new(cpu: u16, variant: Variant, measure: Measure) -> Self {
         Self {
             cpu,
@@ -145,7 +142,6 @@ impl Point {
     /// Returns true if two points of a scenario answer one question on two CPUs.
     /// Samples of more operations answer another one: the loop around them has a
     /// smaller part in them.
-    #[must_use]
     pub fn is_of_kind(&self, other: &Self) -> bool {
         let kind = |it: &Self| (it.how, it.variant, it.x, it.measure, it.per);
         kind(self) == kind(other)

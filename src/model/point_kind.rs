@@ -63,7 +63,6 @@ words! {
 
 impl Measure {
     /// Returns the unit of its figures.
-    #[must_use]
     pub const fn unit(self) -> Unit {
         match self {
             Self::Cycles => Unit::Cycles,

@@ -40,7 +40,6 @@ impl Verdict {
     /// Scenarios that the caller's side alone could measure count as
     /// measured. A run in which every scenario was skipped is not a success:
     /// it would let a job stay green that has lost its subject.
-    #[must_use]
     pub fn from_totals(totals: &Totals) -> Self {
         let measured = totals.passed > 0 && totals.samples > 0;
         if measured && totals.failed == 0 && totals.lost == 0 {
@@ -51,7 +50,6 @@ impl Verdict {
     }
 
     /// The exit code that stands for it.
-    #[must_use]
     pub const fn exit_code(self) -> u8 {
         match self {
             Self::Pass => 0,
@@ -76,7 +74,6 @@ pub enum ClosingLine<'a> {
 
 impl ClosingLine<'_> {
     /// Returns the verdict of the line.
-    #[must_use]
     pub fn verdict(&self) -> Verdict {
         match self {
             Self::Ended(totals) => Verdict::from_totals(totals),
@@ -120,7 +117,6 @@ impl fmt::Display for ClosingLine<'_> {
 ///
 /// A PASS or FAIL that is cut short or damaged so that its shape is gone is
 /// no verdict: the reader must not take the first word's word for it.
-#[must_use]
 pub fn parse_line(line: &[u8]) -> Option<Verdict> {
     let line = core::str::from_utf8(line).ok()?.trim_ascii_end();
     let said = line.strip_prefix(PREFIX)?;

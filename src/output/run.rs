@@ -43,9 +43,6 @@ pub use super::header::header;
 
 /// Prints which scenario follows: before it is measured, so that a log that ends
 /// there names it.
-///
-/// # Errors
-/// Those of `out`.
 pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fmt::Result {
     if id.is_suite() && method == Method::Tftf {
         frame::begin_scenario(out, id)
@@ -56,9 +53,6 @@ pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fm
 
 /// Prints the results of one scenario after [`begin_scenario`]: for each placement
 /// of the helper tables and findings.
-///
-/// # Errors
-/// Those of `out`.
 pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
     if group.iter().all(Scenario::is_framed) {
         frame::scenario(out, run, group)?;
@@ -82,9 +76,6 @@ pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Resu
 
 /// Prints the results of the trials of wake-up sources; nothing if no state that is
 /// measured stops a timer.
-///
-/// # Errors
-/// Those of `out`.
 pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
     let Some(woken) = wakers.woken.filter(|_| !wakers.proven.is_empty()) else {
         return Ok(());
@@ -107,9 +98,6 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Resu
 }
 
 /// Prints all scenarios, by tag and name.
-///
-/// # Errors
-/// Those of `out`.
 pub fn list(out: &mut dyn Write) -> fmt::Result {
     out.write_str(
         "\nScenarios for only=, by comma; suite, which is the default, micro and all are groups:\n",
@@ -122,9 +110,6 @@ pub fn list(out: &mut dyn Write) -> fmt::Result {
 
 /// Prints what follows the last scenario, down to the last line, and returns the
 /// verdict.
-///
-/// # Errors
-/// Those of `out`.
 pub fn closing(
     out: &mut dyn Write,
     run: &Run,
@@ -162,9 +147,6 @@ pub fn closing(
 
 /// Prints the end of a run that was cut short: the reason in full, and then
 /// as much of it as the last line holds.
-///
-/// # Errors
-/// Those of `out`.
 pub fn cut_short(out: &mut dyn Write, line: &ClosingLine<'_>) -> fmt::Result {
     if let ClosingLine::Incomplete(reason) | ClosingLine::BadInput(reason) = line
         && width(line) > COLUMNS

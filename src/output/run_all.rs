@@ -15,9 +15,6 @@ use crate::scenario::{Setting, States, Wakers, jobs, measure};
 
 /// Runs the plan of `run`, which has no results yet, prints it, and returns the verdict.
 /// The machine's heap has at least the bytes of [`crate::scenario::Needs`].
-///
-/// # Errors
-/// Those of `out`.
 pub fn run_all<M: Machine>(
     machine: &mut M,
     mut run: Run,

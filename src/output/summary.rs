@@ -55,7 +55,6 @@ enum Part {
 
 impl Summary {
     /// Reserves the memory that `plan` needs.
-    #[must_use]
     pub fn new(plan: &Plan) -> Self {
         Self {
             skipped: Vec::with_capacity(PLACES * plan.tests()),
@@ -80,7 +79,6 @@ impl Summary {
     }
 
     /// Returns the counts so far.
-    #[must_use]
     pub fn totals(&self) -> &Totals {
         &self.totals
     }

@@ -65,7 +65,6 @@ impl RunBuilder {
     }
 
     /// Returns the run.
-    #[must_use]
     pub fn run(mut self) -> Run {
         let cpus = self.run.head.as_ref().map_or(0, |head| head.cpus);
         let cpus = usize::from(cpus).min(CPU_MAX).max(self.run.cpus.len());
