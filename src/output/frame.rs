@@ -14,7 +14,6 @@
 use alloc::format;
 use core::fmt::{self, Write};
 
-use super::status;
 use super::summary::Framed;
 use crate::model::{Figures, Row, Run, Scenario, Status};
 use crate::plan::ScenarioId;
@@ -24,11 +23,6 @@ use crate::spec::prose::paragraph;
 pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
     out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;
     writeln!(out, "NOTICE:  Running at NS-EL{exception_level}")
-}
-
-/// Writes which scenario follows.
-pub(crate) fn begin_scenario(out: &mut dyn Write, id: ScenarioId) -> fmt::Result {
-    writeln!(out, "> Executing '{}'", id.name())
 }
 
 /// Writes the rows and the result of a scenario: one row for each CPU, over all
@@ -50,8 +44,18 @@ pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fm
     writeln!(out, "  TEST COMPLETE {word:>54}")?;
     match status {
         Status::Passed if !has_rows => no_rows(out, run),
-        status => status::reason(out, run, status),
+        status => reason(out, run, status),
     }
+}
+
+/// Writes why a scenario was skipped or failed, inside or outside of the frame.
+pub(crate) fn reason(out: &mut dyn Write, run: &Run, status: Status) -> fmt::Result {
+    let text = match status {
+        Status::Skipped(skip) => format!("Skipped: {skip}"),
+        Status::Failed(failure) => format!("Failed: {}", failure.sentence(run)),
+        Status::Passed | Status::Crashed | Status::Unknown => return Ok(()),
+    };
+    paragraph(out, "  ", 4, &text)
 }
 
 /// Writes the counts of all scenarios in the frame.

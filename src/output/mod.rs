@@ -7,7 +7,6 @@ mod latency;
 mod points;
 mod run;
 mod run_all;
-mod status;
 mod summary;
 mod sweeps;
 mod tables;

@@ -28,36 +28,39 @@
 use alloc::format;
 use core::fmt::{self, Write};
 
-use super::status::State;
+use super::frame;
 use super::summary::Summary;
-use super::{frame, status};
 use crate::board::NoFrame;
-use crate::model::{ClosingLine, Verdict};
-use crate::model::{End, Run, Scenario};
+use crate::findings::list as listed;
+use crate::model::{ClosingLine, End, Run, Scenario, Status, Verdict};
 use crate::plan::{Method, ScenarioId};
 use crate::record::Writer;
 use crate::scenario::Wakers;
-use crate::spec::prose::{COLUMNS, listed, one_line, paragraph, width};
+use crate::spec::prose::{COLUMNS, one_line, paragraph, width};
 
 pub use super::header::header;
 
 /// Prints which scenario follows: before it is measured, so that a log that ends
 /// there names it.
 pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fmt::Result {
-    if id.is_suite() && method == Method::Tftf {
-        frame::begin_scenario(out, id)
-    } else {
-        status::begin_scenario(out, id)
+    let name = id.name();
+    match method {
+        _ if !id.is_suite() => paragraph(out, "", 2, &name),
+        Method::Tftf => writeln!(out, "> Executing '{name}'"),
+        Method::Warm => {
+            let text = format_args!("{name}, CPUs kept on between samples");
+            paragraph(out, "", 2, &text)
+        }
     }
 }
 
 /// Prints the results of one scenario after [`begin_scenario`]: for each placement
 /// of the helper tables and findings.
 pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
-    if group.iter().all(Scenario::is_framed) {
-        frame::scenario(out, run, group)?;
-    } else {
-        status::result(out, run, Scenario::status_of(group))?;
+    match Scenario::status_of(group) {
+        _ if group.iter().all(Scenario::is_framed) => frame::scenario(out, run, group)?,
+        Status::Passed => out.write_str("  Passed\n")?,
+        status => frame::reason(out, run, status)?,
     }
     out.write_char('\n')?;
     for scenario in group {
@@ -80,11 +83,10 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Resu
     let Some(woken) = wakers.woken.filter(|_| !wakers.proven.is_empty()) else {
         return Ok(());
     };
-    let mut text = format!("an SGI woke CPU {} from ", run.label(woken as u16));
-    let mut states = wakers.proven.iter().map(|state| State(*state));
-    listed(&mut text, &mut states)?;
+    let states = wakers.proven.iter().map(|it| format!("{it:#010x}"));
+    let (woken, states) = (run.label(woken as u16), listed(states));
     let helper = wakers.woke_lead.map(|helper| run.label(helper as u16));
-    text += &match (wakers.frame, helper) {
+    let lead = match (wakers.frame, helper) {
         (Ok(frame), _) => format!("; the {frame}, woke the lead."),
         (Err(NoFrame::DidNotWake), Some(helper)) => format!(
             "; the timer frame failed its trial: its interrupt did not wake the lead, an SGI from \
@@ -93,6 +95,7 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Resu
         (Err(why), Some(helper)) => format!("; one from CPU {helper} woke the lead, as {why}."),
         (Err(_), None) => ".".into(),
     };
+    let text = format!("an SGI woke CPU {woken} from {states}{lead}");
     paragraph(out, "Wake-up trials: ", 2, &text)?;
     out.write_char('\n')
 }
@@ -116,10 +119,10 @@ pub fn closing(
     summary: &Summary,
     records: &mut Writer,
 ) -> Result<Verdict, fmt::Error> {
-    let totals = *summary.totals();
+    let totals = summary.totals;
     let verdict = Verdict::from_totals(&totals);
     if run.has_frame() {
-        frame::summary(out, run, summary.framed())?;
+        frame::summary(out, run, &summary.framed)?;
     }
     super::header::frequencies(out, run)?;
     super::header::cpu_clocks(out, run)?;

@@ -6,9 +6,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
+use crate::findings::list;
 use crate::model::{Measure, Run, Scenario, Variant};
 use crate::plan::ScenarioId;
-use crate::spec::prose::{Many, listed, paragraph};
+use crate::spec::prose::{Many, paragraph};
 
 /// Writes them; nothing of any other scenario.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
@@ -77,12 +78,9 @@ fn beyond(run: &Run) -> Option<String> {
     let steps = steps.as_slice().iter();
     let mut beyond = steps.filter(|step| **step as usize > cpus).peekable();
     beyond.peek()?;
-    let mut text = String::new();
-    // A String takes all.
-    let _ = listed(&mut text, &mut beyond);
-    let cpus = Many(cpus as u64, "CPU");
+    let (steps, cpus) = (list(beyond), Many(cpus as u64, "CPU"));
     Some(format!(
-        "Steps of contend= left out: {text}, as there are {cpus}."
+        "Steps of contend= left out: {steps}, as there are {cpus}."
     ))
 }
 
