@@ -233,57 +233,62 @@ fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
     own + ahead.map(|other| 594 + flushes[other]).sum::<u64>()
 }
 
-/// One CPU's part.
-fn row(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> Row {
+/// The instants of one CPU's part, and the metrics that its call has.
+fn part(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> (Instants, &'static [Metric]) {
     use Metric::{CacheFlush, Call, Latency, Lateness, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
     let pmf = run.facts.expect("there are facts").pmf.is_ok();
     let me = usize::from(cpu);
-    let (flush, down) = (flushes[me], down(run, id, me, flushes));
+    let (flush, due) = (flushes[me] as i64, sleep(run) as i64);
     let before = 4 + i64::from(cpu % 5);
     let entry = before + 20;
-    let due = sleep(run) as i64;
 
     let mut shown = Instants::new(7_000_000_000);
-    let mut set = |instant, ticks: i64| {
+    let mut set = |instant, ticks| {
         if pmf || !matches!(instant, Instant::Stamp(_)) {
             shown.set(instant, ticks);
         }
     };
     set(Instant::Before, before);
     set(Instant::Stamp(Stamp::EnterPsci), entry);
-    let metrics: &[Metric] = if id == ScenarioId::PsciVersionParallel {
-        let latency = 3 + i64::from(cpu % 3);
-        set(Instant::Stamp(Stamp::ExitPsci), entry + latency);
-        set(Instant::After, entry + latency + 20);
-        &[Latency, Call, Lateness]
-    } else {
-        let low = entry + down as i64;
-        let (up, metrics): (_, &[Metric]) = if id == ScenarioId::CpuOffSerial && cpu != 0 {
-            set(Instant::SeenOff, low - 30);
-            set(Instant::TurnedOn, low + 5_000);
-            set(Instant::Entered, low + 7_400);
-            set(Instant::After, low + 7_500);
-            let caller: &[Metric] = if pmf {
-                &[Powerdown, Wakeup, CacheFlush, TurnOn]
-            } else {
-                &[TurnOff, TurnOn]
-            };
-            (low + 5_500, caller)
-        } else {
-            set(Instant::Due, due);
-            set(Instant::After, due + 2_900 + i64::from(cpu));
-            (
-                due + 600,
-                &[Powerdown, Wakeup, CacheFlush, Call, Wake, Lateness],
-            )
+    if id == ScenarioId::PsciVersionParallel {
+        let exit = entry + 3 + i64::from(cpu % 3);
+        set(Instant::Stamp(Stamp::ExitPsci), exit);
+        set(Instant::After, exit + 20);
+        return (shown, &[Latency, Call, Lateness]);
+    }
+    let low = entry + down(run, id, me, flushes) as i64;
+    let (up, metrics): (_, &[Metric]) = if id == ScenarioId::CpuOffSerial && cpu != 0 {
+        set(Instant::SeenOff, low - 30);
+        set(Instant::TurnedOn, low + 5_000);
+        set(Instant::Entered, low + 7_400);
+        set(Instant::After, low + 7_500);
+        let metrics: &[_] = match pmf {
+            true => &[Powerdown, Wakeup, CacheFlush, TurnOn],
+            false => &[TurnOff, TurnOn],
         };
-        set(Instant::Stamp(Stamp::EnterCflush), low - flush as i64 - 40);
-        set(Instant::Stamp(Stamp::ExitCflush), low - 40);
-        set(Instant::Stamp(Stamp::EnterHwLowPwr), low);
-        set(Instant::Stamp(Stamp::ExitHwLowPwr), up);
-        set(Instant::Stamp(Stamp::ExitPsci), up + 1_625);
-        metrics
+        (low + 5_500, metrics)
+    } else {
+        set(Instant::Due, due);
+        set(Instant::After, due + 2_900 + i64::from(cpu));
+        let metrics = &[Powerdown, Wakeup, CacheFlush, Call, Wake, Lateness];
+        (due + 600, metrics)
     };
+    for (stamp, ticks) in [
+        (Stamp::EnterCflush, low - flush - 40),
+        (Stamp::ExitCflush, low - 40),
+        (Stamp::EnterHwLowPwr, low),
+        (Stamp::ExitHwLowPwr, up),
+        (Stamp::ExitPsci, up + 1_625),
+    ] {
+        set(Instant::Stamp(stamp), ticks);
+    }
+    (shown, metrics)
+}
+
+/// One CPU's part.
+fn row(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> Row {
+    let (shown, metrics) = part(run, id, cpu, flushes);
+    let figure = |metric| shown.figure(metric).filter(|_| metrics.contains(&metric));
     let statistic = |metric: &Metric| {
         let figure = shown.figure(*metric)?;
         Some(Statistic {
@@ -292,13 +297,12 @@ fn row(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> Row {
             cold: Some(figure),
         })
     };
-    let figure = |metric| shown.figure(metric).filter(|_| metrics.contains(&metric));
     Row {
         cpu,
         figures: Figures {
-            powerdown: figure(Powerdown).or(figure(Latency)),
-            wakeup: figure(Wakeup),
-            cache_flush: figure(CacheFlush),
+            powerdown: figure(Metric::Powerdown).or(figure(Metric::Latency)),
+            wakeup: figure(Metric::Wakeup),
+            cache_flush: figure(Metric::CacheFlush),
         },
         attempts: Some(Attempts {
             valid: 20,

@@ -238,3 +238,39 @@ fn lost_records_lose_nothing_else() {
         assert_eq!(keys.join(" "), expected, "{lost:?}");
     }
 }
+
+/// Records of a right checksum and of wrong contents: none is read in part.
+#[test]
+fn hostile_records() {
+    let (text, run) = check(longest_run());
+    for (kind, from, to) in [
+        ("point", "\"cpu\":", "\"gpu\":"),
+        ("point", "\"per\":4294967295", "\"per\":4294967296"),
+        ("point", "\"per\":4294967295", "\"per\":-1"),
+        ("point", "\"measure\":\"", "\"measure\":\"x"),
+        ("spread", "\"first\":0", "\"first\":65536"),
+        ("spread", "\"counts\":[", "\"counts\":[-1,"),
+        ("shown", "\"i\":[", "\"i\":[0,"),
+        ("statistics", "\"k\":\"", "\"k\":\"x"),
+    ] {
+        let mut lines = text.lines();
+        let line =
+            lines.find(|line| line.contains(&format!("{{\"{kind}\":")) && line.contains(from));
+        let (body, _) = line.expect(from).rsplit_once(' ').expect("a checksum");
+        let line = line_of(&body.replacen(from, to, 1));
+        assert_eq!(parse(line.as_bytes()), Err(RecordError::NotJson), "{line}");
+    }
+    // Places that no run has, and parts of a spread that overlap.
+    let (key, point) = (run.scenarios[1].key(), &run.scenarios[1].points[0]);
+    let part = point.spread.clone().expect("a spread");
+    let found = joined([
+        Record::Cpu(u16::MAX, Cpu::default()),
+        Record::Identity(u16::MAX, Default::default()),
+        Record::Point(key, u32::MAX, point.clone()),
+        Record::Spread(key, u32::MAX, part.clone()),
+        Record::Spread(key, u32::MAX, part.clone()),
+        Record::Spread(key, 0, part),
+    ]);
+    assert!(found.cpus.is_empty());
+    assert_eq!(found.scenarios[0].points.len(), 1);
+}

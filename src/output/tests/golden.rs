@@ -92,7 +92,8 @@ fn headers() {
 /// reason.
 #[test]
 fn machines() {
-    let rows: [(fn(&mut Facts), &str); 6] = [
+    type Edit = fn(&mut Facts);
+    let rows: [(Edit, &str); 6] = [
         (
             |it| it.counter = Counter::PhysicalTwice(CounterErratum::CortexA73),
             "Counter    : CNTPCT (read twice for Cortex-A73's erratum 858921) at 62500000 Hz,",
@@ -238,24 +239,40 @@ fn tables() {
     }
 }
 
-/// Logs that differ from the golden ones in one thing: the number of TFTF's rows, and
-/// lines.
+/// Checks the number of TFTF's rows in a log, and lines.
+fn check_log(run: &Run, all: &[Scenario], rows: usize, lines: &[&str]) -> String {
+    let log = whole(run, all);
+    assert_eq!(log.matches("<RT_INSTR:").count(), rows, "{lines:?}");
+    for line in lines {
+        assert!(log.contains(line), "{line}\n{log}");
+    }
+    log
+}
+
+/// Rows that differ from the golden ones in one thing.
 #[test]
-fn lines_of_whole_logs() {
+fn odd_rows() {
     let one = example::run_with(1, |facts| facts.frequency = 1_000_000_000);
     let mut no_flush = good(&one, CpuSuspendSerial);
     no_flush.rows[0].figures.cache_flush = Some(0);
+    check_log(&one, &[no_flush], 1, &["_serial\t0\t0\t916\t1625\t00/>\n"]);
 
     let four = example::run(4);
     // The figures stay, so that they would be seen in a line.
     let mut skipped = good(&four, SuspendDeepSerial);
     skipped.rows[1].skipped = Some(Skip::NoGic);
+    let row = "|       0 |    1 | Skipped   | Skipped | Skipped     |";
+    let counts = " 0 not counted, 1 rows skipped, 0 CPUs lost)\n";
+    let log = check_log(&four, &[skipped], 3, &[row, counts]);
+    assert!(!log.contains("_serial\t0\t1\t"));
 
     let mut threads = four.clone();
     for (index, cpu) in (0..).zip(&mut threads.cpus) {
         (cpu.cluster, cpu.core, cpu.thread) = (0, index / 2, index % 2);
     }
     let version = good(&threads, PsciVersionParallel);
+    let heading = "| Cluster | Core | Thread | Latency |";
+    check_log(&threads, &[version], 4, &["\t0\t3\t48/>", heading]);
 
     let slow = example::run_with(2, |facts| facts.frequency = 1_000);
     // A time that 64 bits of nanoseconds can not hold is no figure at all.
@@ -264,21 +281,46 @@ fn lines_of_whole_logs() {
     let statistics = huge.rows[1].statistics.iter_mut();
     let of_powerdown = statistics.filter(|it| it.metric == Metric::Powerdown);
     of_powerdown.for_each(|it| it.summary.max = u64::MAX);
+    let missing = "|       0 |    0 |       n/a | 1625000.00 |";
+    check_log(&slow, &[huge], 1, &[missing]);
+}
 
+/// The caller's side is measured without PMF and without a clock all the same.
+#[test]
+fn logs_without_rows() {
     let mut no_pmf = example::run(512);
     example::remove_pmf(&mut no_pmf);
     let no_clock = example::run_with(4, |facts| facts.frequency = 12);
+    let skipped = "Tests Skipped : 6\nTests Passed  : 0\nTests Failed  : 0\n";
+    let pass = "\npsci-bench: PASS (6 passed, 0 skipped, 0 failed; ";
+    for run in [&no_pmf, &no_clock] {
+        check_log(run, &example::all(run), 0, &[skipped, pass]);
+    }
+    check_log(
+        &no_pmf,
+        &[],
+        0,
+        &["\nTests Skipped : 0\n", "\npsci-bench: FAIL ("],
+    );
 
-    let by = |cpus, methods| {
-        let mut run = example::run(cpus);
-        run.plan.as_mut().expect("a plan").methods = methods;
-        run
-    };
-    let (warm, mut many) = (by(4, Methods::Warm), by(512, Methods::Both));
+    let mut warm = example::run(4);
+    warm.plan.as_mut().expect("a plan").methods = Methods::Warm;
+    let log = check_log(&warm, &example::all(&warm), 0, &[pass]);
+    for frame in ["Booting trusted", "> Executing", "Exiting", "Tests Failed"] {
+        assert!(!log.contains(frame), "{frame}");
+    }
+}
+
+#[test]
+fn logs_of_many_cpus() {
+    let mut many = example::run(512);
+    many.plan.as_mut().expect("a plan").methods = Methods::Both;
     many.head.as_mut().expect("a head").model = "\u{1f980}\x1b[2J ".repeat(100);
     for cpu in &mut many.cpus {
         cpu.mpidr = cpu.mpidr.map(|mpidr| mpidr | 0xff_0000_0000);
     }
+    let last = "Last men down in 128 clusters, ";
+    check_log(&many, &example::all(&many), 6 * 512, &[last]);
 
     let wrong = example::run_with(512, |facts| facts.frequency = u64::MAX);
     let all_wrong = ScenarioId::SUITE.map(|id| {
@@ -291,48 +333,7 @@ fn lines_of_whole_logs() {
         }
         made
     });
-
-    // The caller's side was measured all the same.
-    let no_rows = "Tests Skipped : 6\nTests Passed  : 0\nTests Failed  : 0\n";
-    let pass = "\npsci-bench: PASS (6 passed, 0 skipped, 0 failed; ";
-    let fail = "\npsci-bench: FAIL (";
-    let missing = "|       0 |    0 |       n/a | 1625000.00 |";
-    let skipped_row = "|       0 |    1 | Skipped   | Skipped | Skipped     |";
-    let counts = " 0 not counted, 1 rows skipped, 0 CPUs lost)\n";
-    let all = example::all;
-    for (log, rows, lines) in [
-        (
-            whole(&one, &[no_flush]),
-            1,
-            ["_serial\t0\t0\t916\t1625\t00/>\n", ""],
-        ),
-        (whole(&four, &[skipped]), 3, [skipped_row, counts]),
-        (
-            whole(&threads, &[version]),
-            4,
-            ["\t0\t3\t48/>", "| Cluster | Core | Thread | Latency |"],
-        ),
-        (whole(&slow, &[huge]), 1, [missing, ""]),
-        (whole(&no_pmf, &all(&no_pmf)), 0, [no_rows, pass]),
-        (whole(&no_clock, &all(&no_clock)), 0, [no_rows, pass]),
-        (whole(&warm, &all(&warm)), 0, [pass, ""]),
-        (
-            whole(&many, &all(&many)),
-            6 * 512,
-            ["Last men down in 128 clusters, ", ""],
-        ),
-        (whole(&wrong, &all_wrong), 0, [fail, ""]),
-        (whole(&no_pmf, &[]), 0, [fail, "\nTests Skipped : 0\n"]),
-    ] {
-        assert_eq!(log.matches("<RT_INSTR:").count(), rows, "{lines:?}");
-        for line in lines {
-            assert!(log.contains(line), "{line}\n{log}");
-        }
-    }
-    let log = whole(&warm, &all(&warm));
-    for frame in ["Booting trusted", "> Executing", "Exiting", "Tests Failed"] {
-        assert!(!log.contains(frame), "{frame}");
-    }
+    check_log(&wrong, &all_wrong, 0, &["\npsci-bench: FAIL ("]);
 }
 
 #[test]

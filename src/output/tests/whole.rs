@@ -131,13 +131,20 @@ fn records_once_twice_and_not_at_all() {
     assert_eq!(twice.matches(MARK).count(), 2 * once.matches(MARK).count());
 }
 
-/// Sentences beside tables, by the arguments, the machine and its states: parts with a
-/// line each.
+/// Checks a part of what is printed, with a line for each.
+fn check_parts(rows: [(Fake, &str, u16, [IdleState<'_>; 2], &str); 4]) {
+    for (fake, args, cpus, states, expected) in rows {
+        let (text, _) = printed(fake, args, cpus, &states);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in expected.lines() {
+            assert!(text.contains(part.trim()), "{args}: {part}\n{text}");
+        }
+    }
+}
+
 #[test]
-fn sentences() {
-    let slow = Fake::new(1).with(|_, _, outcome| outcome.after += 6_250_000);
-    let last = || stopping(false);
-    for (fake, args, cpus, states, expected) in [
+fn steps_and_states_that_are_left_out() {
+    check_parts([
         (
             Fake::new(2),
             "only=dirty_sweep dirty=0,16K iterations=3",
@@ -158,7 +165,7 @@ fn sentences() {
             Fake::new(4),
             "only=contend_sweep contend=2,4 iterations=2",
             4,
-            last(),
+            stopping(false),
             "* deepest: step 4 left out, as one of the 4 CPUs stays awake.
              Skipped: contend_sweep, contend=4: there are fewer CPUs than contend= asks for;",
         ),
@@ -166,10 +173,16 @@ fn sentences() {
             Fake::new(1),
             "only=idle_states iterations=1",
             1,
-            last(),
+            stopping(false),
             "* States left out: the idle state stops the CPUs' own timers
              Skipped: idle_states, power_state 0x01010022: the idle state stops",
         ),
+    ]);
+}
+
+#[test]
+fn modes_limits_and_wake_ups() {
+    check_parts([
         (
             Fake::new(1),
             "only=idle_states iterations=1",
@@ -178,7 +191,7 @@ fn sentences() {
             "* OS-initiated mode left out: the firmware does not implement function 0x8400000f.",
         ),
         (
-            slow,
+            Fake::new(1).with(|_, _, outcome| outcome.after += 6_250_000),
             "only=null_call warmup=10000",
             1,
             STATES,
@@ -199,17 +212,11 @@ fn sentences() {
             Fake::new(4).with_frame(),
             "iterations=2",
             4,
-            last(),
+            stopping(false),
             "; the timer frame at 0x2a830000, interrupt 92, woke the lead.
              where that stops, timer frame at 0x2a830000,",
         ),
-    ] {
-        let (text, _) = printed(fake, args, cpus, &states);
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        for part in expected.lines() {
-            assert!(text.contains(part.trim()), "{args}: {part}\n{text}");
-        }
-    }
+    ]);
 }
 
 /// Returns the lines of a timer's latency.

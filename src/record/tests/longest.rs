@@ -160,8 +160,8 @@ pub(super) fn longest_finding() -> Finding {
     }
 }
 
-/// Each record as long as it can be: every list full, every number of most digits.
-pub(super) fn longest_run() -> Run {
+/// A run without scenarios.
+fn longest_machine() -> Run {
     let widen = |identity: &mut Identity| {
         *identity = Identity {
             midr: MOST,
@@ -206,6 +206,11 @@ pub(super) fn longest_run() -> Run {
         loops: Some(u32::MAX),
         ..Plan::default()
     });
+    run
+}
+
+/// Each record as long as it can be: every list full, every number of most digits.
+pub(super) fn longest_run() -> Run {
     let key = ScenarioKey {
         id: longest(&ScenarioId::ALL),
         method: Method::Tftf,
@@ -247,7 +252,9 @@ pub(super) fn longest_run() -> Run {
             ..key
         })
     };
-    run.scenarios = vec![suite, sweep];
-    run.end = Some(end());
-    run
+    Run {
+        scenarios: vec![suite, sweep],
+        end: Some(end()),
+        ..longest_machine()
+    }
 }
