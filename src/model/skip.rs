@@ -67,10 +67,8 @@ pub enum Skip {
 
 impl fmt::Display for Skip {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stops = "the idle state stops the CPUs' own timers, and";
         f.write_str(match *self {
-            Self::NoIdleState => {
-                "the board names no idle state of this kind; deepest= or core= can give one"
-            }
             Self::OtherFormat(format) => {
                 let (takes, has) = (format.name(), format.other().name());
                 return write!(
@@ -83,9 +81,23 @@ impl fmt::Display for Skip {
             Self::NotSupported(id) => {
                 return write!(f, "the firmware does not implement function {id:#010x}");
             }
-            Self::TimerStops(why) => {
-                return write!(f, "the idle state stops the CPUs' own timers, and {why}");
+            Self::TimerStops(why) => return write!(f, "{stops} {why}"),
+            Self::NoHelper => return write!(f, "{stops} there is no second CPU to wake the first"),
+            Self::ModeRefused(error) => {
+                return write!(f, "SET_SUSPEND_MODE is advertised, and returned {error}");
             }
+            Self::NotTried { mpidr, power_state } => {
+                let state = format_args!("{power_state:#010x}");
+                return write!(f, "no trial of {state} on CPU {mpidr:#x} was good");
+            }
+            Self::SgiDidNotWake { mpidr, power_state } => {
+                let state = format_args!("{power_state:#010x}");
+                return write!(f, "SGI did not wake CPU {mpidr:#x} from {state}");
+            }
+            Self::NoIdleState => {
+                "the board names no idle state of this kind; deepest= or core= can give one"
+            }
+            Self::NoGic => "no GIC: nothing could wake a suspended CPU",
             Self::NoInterrupts => "no GIC, and so no interrupt of a timer",
             Self::NoZero => "DC ZVA is prohibited here (DCZID_EL0.DZP)",
             Self::NoSgi => "no GIC, and so no SGI",
@@ -99,26 +111,6 @@ impl fmt::Display for Skip {
             Self::TooFewCpus => {
                 "there are fewer CPUs than contend= asks for; where the CPUs' own timers stop, \
                  one more stays awake"
-            }
-            Self::ModeRefused(error) => {
-                return write!(f, "SET_SUSPEND_MODE is advertised, and returned {error}");
-            }
-            Self::NoGic => "no GIC: nothing could wake a suspended CPU",
-            Self::NotTried { mpidr, power_state } => {
-                return write!(
-                    f,
-                    "no trial of {power_state:#010x} on CPU {mpidr:#x} was good"
-                );
-            }
-            Self::NoHelper => {
-                "the idle state stops the CPUs' own timers, and there is no second CPU to wake \
-                 the first"
-            }
-            Self::SgiDidNotWake { mpidr, power_state } => {
-                return write!(
-                    f,
-                    "SGI did not wake CPU {mpidr:#x} from {power_state:#010x}"
-                );
             }
             Self::NotStated => "the log does not give the reason",
         })

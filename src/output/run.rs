@@ -29,16 +29,17 @@ use alloc::format;
 use core::fmt::{self, Write};
 
 use super::frame;
+use super::header::{cpu_clocks, frequencies, header};
+use super::latency::Lines;
 use super::summary::Summary;
-use crate::board::NoFrame;
-use crate::findings::list as listed;
+use crate::board::{IdleState, NoFrame};
+use crate::findings::{Detail, findings_of, list as listed};
+use crate::measure::Machine;
 use crate::model::{ClosingLine, End, Run, Scenario, Status, Verdict};
 use crate::plan::{Method, ScenarioId};
 use crate::record::Writer;
-use crate::scenario::Wakers;
+use crate::scenario::{Setting, States, Wakers, jobs, measure};
 use crate::spec::prose::{COLUMNS, one_line, paragraph, width};
-
-pub use super::header::header;
 
 /// Prints which scenario follows: before it is measured, so that a log that ends
 /// there names it.
@@ -124,8 +125,8 @@ pub fn closing(
     if run.has_frame() {
         frame::summary(out, run, &summary.framed)?;
     }
-    super::header::frequencies(out, run)?;
-    super::header::cpu_clocks(out, run)?;
+    frequencies(out, run)?;
+    cpu_clocks(out, run)?;
     out.write_char('\n')?;
     let end = End {
         records: 0,
@@ -157,4 +158,51 @@ pub fn cut_short(out: &mut dyn Write, line: &ClosingLine<'_>) -> fmt::Result {
         paragraph(out, "ERROR:   ", 9, reason)?;
     }
     one_line(out, line)
+}
+
+/// Runs the plan of `run`, which has no results yet, prints it, and returns the verdict.
+/// The machine's heap has at least the bytes of [`crate::scenario::Needs`].
+pub fn run_all<M: Machine>(
+    machine: &mut M,
+    mut run: Run,
+    idle_states: &[IdleState<'_>],
+    out: &mut dyn Write,
+) -> Result<Verdict, fmt::Error> {
+    let plan = run.plan.unwrap_or_default();
+    let format = machine.facts().state_format;
+    let states = States::choose(idle_states, &plan, format);
+    header(out, &run)?;
+    let stopping = states.that_stop_timers(&plan, idle_states, format);
+    let wakers = Wakers::try_out(machine, &run.cpus, &stopping);
+    if let Some(facts) = &mut run.facts {
+        facts.frame = wakers.frame;
+    }
+    wake_trials(out, &run, &wakers)?;
+    let mut records = Writer::new(plan.records);
+    records.machine(out, &run)?;
+    let mut summary = Summary::new(&plan);
+    for job in jobs(&plan) {
+        machine.mark_heap();
+        begin_scenario(out, job.id, job.method)?;
+        let setting = Setting {
+            plan: &plan,
+            cpus: &run.cpus,
+            states: &states,
+            idle_states,
+            wakers: &wakers,
+        };
+        let mut group = measure(machine, setting, job, &mut Lines(out))?;
+        for measured in &mut group {
+            measured.findings = findings_of(&run, measured, Detail::Short);
+        }
+        scenario(out, &run, &group)?;
+        records.scenario(out, &group)?;
+        summary.add(&group);
+        drop(group);
+        machine.release_heap();
+    }
+    for (index, cpu) in run.cpus.iter_mut().enumerate() {
+        cpu.identity = machine.identity(index);
+    }
+    closing(out, &run, &summary, &mut records)
 }

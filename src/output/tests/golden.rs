@@ -12,7 +12,7 @@ use crate::findings::{Detail, findings_of};
 use crate::measure::{Counter, Facts, Identity, Metric, Reason};
 use crate::model::example::{self, good, made};
 use crate::model::{ClosingLine, Failure, Run, Scenario, Skip, Status};
-use crate::output::header::{cpu_clocks, frequencies};
+use crate::output::header::{cpu_clocks, frequencies, header as print_header};
 use crate::output::run as output;
 use crate::output::summary::Summary;
 use crate::plan::ScenarioId::*;
@@ -41,7 +41,7 @@ fn printed(write: impl FnOnce(&mut String) -> core::fmt::Result) -> String {
 }
 
 fn header(run: &Run) -> String {
-    printed(|out| output::header(out, run))
+    printed(|out| print_header(out, run))
 }
 
 fn scenario(run: &Run, scenario: &Scenario) -> String {

@@ -8,9 +8,8 @@ use super::golden::check;
 use crate::board::{IdleState, LabelSource};
 use crate::measure::Machine;
 use crate::model::{Head, Run, Scenario, Verdict};
-use crate::output::run as output;
-use crate::output::run_all;
 use crate::output::summary::Summary;
+use crate::output::{header, run as output, run_all};
 use crate::plan::{Plan, Records};
 use crate::record::{FORMAT, MARK, RunBuilder, Writer, parse};
 use crate::scenario::fake::Fake;
@@ -61,7 +60,7 @@ fn printed_again(run: &Run) -> String {
     let mut out = String::new();
     let mut summary = Summary::new(&run.plan.expect("a plan"));
     let mut print = || {
-        output::header(&mut out, run)?;
+        header::header(&mut out, run)?;
         let is_same = |a: &Scenario, b: &Scenario| (a.id, a.method) == (b.id, b.method);
         for group in run.scenarios.chunk_by(is_same) {
             output::begin_scenario(&mut out, group[0].id, group[0].method)?;
