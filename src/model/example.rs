@@ -8,19 +8,16 @@ use super::{
     ScenarioKey, Skip, Statistic, Status,
 };
 use crate::board::LabelSource;
-use crate::devices::timer_frame::NoFrame;
-use crate::devices::watchdog::reach::NoWatchdog;
-use crate::image::Conduit;
 use crate::measure::{
-    Cause, Counter, Detail, Facts, Identity, Loss, Metric, Overheads, Reason, Rejection, Step,
+    Cause, Detail, Facts, Identity, Loss, Machine, Metric, Overheads, Reason, Rejection, Step,
     Summary,
 };
 use crate::plan::{Method, Plan, ScenarioId, ScenarioSet};
+use crate::scenario::fake::Fake;
 use crate::spec::caches::Caches;
-use crate::spec::pmf::{Interface, ReadError, Stamp};
-use crate::spec::psci::{self, StateFormat};
+use crate::spec::pmf::{ReadError, Stamp};
+use crate::spec::psci;
 use crate::spec::smccc::Service;
-use crate::spec::timer::TimerName;
 
 /// CNTFRQ_EL0 of QEMU's virt machine.
 pub(crate) const FREQUENCY: u64 = 62_500_000;
@@ -40,40 +37,23 @@ fn cortex_a53() -> Identity {
     }
 }
 
+/// The machine of the tests' fake, with a service and other CPUs.
 fn facts() -> Facts {
     Facts {
-        frequency: FREQUENCY,
-        counter: Counter::Physical,
-        timer: TimerName::Cntp,
-        timer_intid: 30,
-        frame: Err(NoFrame::NotInTree),
-        exception_level: 2,
-        e2h: false,
-        gic: 3,
-        conduit: Conduit::Smc,
-        psci_version: 0x1_0001,
         smccc: Some(0x1_0005),
         service: Some(Service {
             uid: [0x108d_905b, 0x47e8_f863, 0xfbc0_2dae, 0xe2f6_4156],
             revision: Some([0, 1]),
         }),
-        state_format: StateFormat::Original,
-        pmf: Ok(Interface::VendorEl3),
-        lead: 0,
         own: cortex_a53(),
-        watchdog: Err(NoWatchdog::NotInTree),
-        stat: false,
         pmu: false,
-        zero: true,
-        kvm: false,
-        os_initiated: false,
-        system_suspend: false,
         outer_cache: None,
         overheads: Overheads {
             counter: 1,
             empty: 1,
             pmf_read: Some(41),
         },
+        ..*Fake::new(1).facts()
     }
 }
 
