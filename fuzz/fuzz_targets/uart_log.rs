@@ -36,9 +36,8 @@ fuzz_target!(|data: &[u8]| {
 fn records(log: &[u8]) {
     let mut builder = RunBuilder::default();
     for piece in log.split(|byte| *byte == b'\n').flat_map(pieces) {
-        match parse(piece) {
-            Ok(numbered) => builder.add(numbered.record),
-            Err(error) => assert!(!error.to_string().is_empty()),
+        if let Ok(numbered) = parse(piece) {
+            builder.add(numbered.record);
         }
     }
     let _ = builder.run();

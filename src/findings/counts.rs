@@ -1,4 +1,4 @@
-//! Attempts that do not count, and lost CPUs.
+//! Attempts that do not count, lost CPUs, and timer expiries that were missed.
 
 use alloc::format;
 use alloc::string::String;
@@ -6,83 +6,93 @@ use alloc::vec::Vec;
 
 use super::words;
 use crate::measure::Reason;
-use crate::model::{Confidence, CpuSet, Finding, Kind, Run, Scenario};
-use crate::spec::prose::{Many, append};
+use crate::model::{Finding, How, Kind, Measure, Point, Run, Scenario};
+use crate::plan::ScenarioId;
+use crate::spec::prose::Many;
 
 /// Finds the attempts that do not count, the reasons, and the CPUs.
 pub(crate) fn not_counted(run: &Run, scenario: &Scenario) -> Option<Finding> {
-    let rejected: Vec<_> = scenario
-        .rows
-        .iter()
-        .filter_map(|row| Some((row.cpu, row.attempts.as_ref()?)))
-        .filter(|(_, attempts)| !attempts.rejected.is_empty())
-        .collect();
-    let (mut all, mut each) = (0, String::new());
-    for reason in Reason::ALL {
-        let mut total = 0;
-        let mut here = CpuSet::default();
-        for (cpu, attempts) in &rejected {
-            let count = attempts.rejected_for(reason);
-            if count > 0 {
-                total += u64::from(count);
-                here.insert(*cpu);
-            }
-        }
-        if total > 0 {
-            let mark = if all > 0 { ", " } else { "" };
-            let (key, cpus) = (reason.key(), words::cpus(run, here.iter()));
-            append(&mut each, format_args!("{mark}{total} {key} (CPU {cpus})"));
-            all += total;
-        }
-    }
+    let rows = scenario.rows.iter();
+    let rejected = rows.filter_map(|row| Some((row.cpu, row.attempts.as_ref()?)));
+    let rejected: Vec<_> = rejected.filter(|it| !it.1.rejected.is_empty()).collect();
+    let mut all = 0;
+    let each = Reason::ALL.into_iter().filter_map(|reason| {
+        let here = rejected.iter().filter(|it| it.1.rejected_for(reason) > 0);
+        let counts = here.clone().map(|it| u64::from(it.1.rejected_for(reason)));
+        let (total, key) = (counts.sum::<u64>(), reason.key());
+        all += total;
+        let cpus = words::cpus(run, here.map(|it| it.0));
+        (total > 0).then(|| format!("{total} {key} (CPU {cpus})"))
+    });
+    let each = each.collect::<Vec<_>>().join(", ");
     if all == 0 {
         return None;
     }
-    let attempts = Many(all, "attempt");
-    let mut sentence = format!("Not counted: {attempts}: {each}");
     // A companion is never the cause: it only shared the round.
-    for (cpu, attempts) in &rejected {
-        if let Some(first) = attempts.first.filter(|it| it.reason != Reason::Companion) {
-            let cpu = run.label(*cpu);
-            append(
-                &mut sentence,
-                format_args!("; the first on CPU {cpu}: {first}"),
-            );
-            break;
-        }
-    }
-    sentence += ".";
-    Some(Finding {
-        kind: Kind::NotCounted,
-        sentence,
-        cpus: rejected.iter().map(|it| it.0).collect(),
-        metrics: Vec::new(),
-        confidence: Confidence::Counts,
-    })
+    let first = rejected.iter().find_map(|(cpu, attempts)| {
+        let first = attempts.first.filter(|it| it.reason != Reason::Companion)?;
+        Some(format!("; the first on CPU {}: {first}", run.label(*cpu)))
+    });
+    let (attempts, first) = (Many(all, "attempt"), first.unwrap_or_default());
+    Some(Finding::by_counts(
+        Kind::NotCounted,
+        format!("Not counted: {attempts}: {each}{first}."),
+        rejected.iter().map(|it| it.0),
+    ))
 }
 
 /// Finds the CPUs that were lost.
 pub(crate) fn lost(run: &Run, scenario: &Scenario) -> Option<Finding> {
-    let lost = || {
-        let rows = scenario.rows.iter();
-        rows.filter_map(|row| Some((row.cpu, row.lost?)))
+    let rows = scenario.rows.iter();
+    let lost = rows.filter_map(|row| Some((row.cpu, row.lost?)));
+    let (cpu, loss) = lost.clone().next()?;
+    let mpidr = run.cpu(cpu).mpidr.map(|it| format!(" (MPIDR {it:#x})"));
+    let (label, mpidr) = (run.label(cpu), mpidr.unwrap_or_default());
+    let others = words::cpus(run, lost.clone().skip(1).map(|it| it.0));
+    let others = match others.as_str() {
+        "" => others,
+        _ => format!("; and CPU {others}"),
     };
-    let (cpu, loss) = lost().next()?;
-    let mpidr = run.cpu(cpu).mpidr;
-    let mpidr = mpidr.map_or_else(String::new, |mpidr| format!(" (MPIDR {mpidr:#x})"));
-    let mut sentence = format!("Lost: CPU {}{mpidr}: {loss}", run.label(cpu));
-    if lost().nth(1).is_some() {
-        let others = words::cpus(run, lost().skip(1).map(|it| it.0));
-        append(&mut sentence, format_args!("; and CPU {others}"));
-    }
     // A CPU is off for sure only if CPU_ON failed.
-    sentence += ". A CPU that is lost may be on, and keep up its cluster, so that others in it do \
-                 not flush it.";
-    Some(Finding {
-        kind: Kind::Lost,
+    let sentence = format!(
+        "Lost: CPU {label}{mpidr}: {loss}{others}. A CPU that is lost may be on, and keep up its \
+         cluster, so that others in it do not flush it."
+    );
+    Some(Finding::by_counts(
+        Kind::Lost,
         sentence,
-        cpus: lost().map(|it| it.0).collect(),
-        metrics: Vec::new(),
-        confidence: Confidence::Counts,
-    })
+        lost.map(|it| it.0),
+    ))
+}
+
+/// Finds that more than a tenth of the expiries were overruns, so that the figures
+/// are of too few. That is a result, and no failure.
+pub(crate) fn overruns(run: &Run, scenario: &Scenario) -> Option<Finding> {
+    let all = |point: &Point| u64::from(point.figures.n) + point.lost;
+    let has_many = |point: &&Point| {
+        scenario.id == ScenarioId::TimerLatency
+            && point.measure == Measure::Handler
+            && point.lost * 10 > all(point)
+    };
+    let many = scenario.points.iter().filter(has_many);
+    // By the share: no stretch has 2^32 expiries.
+    let is_worse = |a: &Point, b: &Point| a.lost * all(b) > b.lost * all(a);
+    let worst = many.clone();
+    let worst = worst.reduce(|worst, it| if is_worse(it, worst) { it } else { worst })?;
+    let how = match worst.how {
+        How::Alone => "alone",
+        How::All => "all CPUs at once",
+    };
+    let others = match many.clone().count() - 1 {
+        0 => String::new(),
+        more => format!(" More than a tenth was missed in {more} more of these tables' rows, too."),
+    };
+    let (cpu, lost, all) = (run.label(worst.cpu), worst.lost, all(worst));
+    let word = worst.variant.word();
+    let sentence = format!(
+        "Overruns: on CPU {cpu} {lost} of {all} expiries were missed ({how}, {word}); min, median \
+         and max are of the others only.{others}"
+    );
+    let cpus = many.map(|point| point.cpu);
+    Some(Finding::by_counts(Kind::Overruns, sentence, cpus))
 }

@@ -14,10 +14,9 @@ use core::cmp::Reverse;
 use super::detail::Detail;
 use super::words;
 use crate::measure::{Metric, lower_median};
-use crate::model::{Confidence, CpuSet, Finding, Instant, Kind, Row, Run, Scenario};
+use crate::model::{Confidence, Finding, Instant, Kind, Row, Run, Scenario};
 use crate::plan::ScenarioId;
 use crate::spec::pmf::Stamp;
-use crate::spec::prose::append;
 
 /// The most clusters that have a sentence each on the UART.
 const CLUSTERS_MAX: usize = 8;
@@ -38,46 +37,35 @@ pub(crate) fn last_man(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Fi
 
 fn together(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
     if !scenario.has_order() {
-        let has_figures = scenario.rows.iter().any(|row| flush(row).is_some());
-        return if has_figures && detail.is_full() {
-            vec![not_told(scenario, "there are no timestamps")]
-        } else {
-            Vec::new()
-        };
+        let has_figures = detail.is_full() && has_figures(scenario);
+        let found = has_figures.then(|| not_told(scenario, "there are no timestamps"));
+        return found.into_iter().collect();
     }
-    let clusters = run
-        .cluster_heads()
-        .map(|head| Cluster::of(run, scenario, head));
+    let clusters = run.cluster_heads();
+    let clusters = clusters.map(|head| LastMan::find(run, scenario, run.cpu(head).cluster));
     if detail.is_full() {
-        let each = clusters.map(|cluster| match cluster.last() {
-            Ok(last) => last.finding(run, &cluster, &cluster.how_often(run)),
+        let each = clusters.map(|last| match last {
+            Ok(last) => last.finding(run, &last.full(run)),
             Err(why) => not_told(scenario, &why),
         });
         return each.collect();
     }
-    let known: Vec<_> = clusters
-        .filter_map(|cluster| Some((cluster.last().ok()?, cluster)))
-        .collect();
+    let known: Vec<_> = clusters.filter_map(Result::ok).collect();
     if known.len() <= CLUSTERS_MAX {
-        let each = known.iter().map(|(last, cluster)| last.short(run, cluster));
-        return each.collect();
+        return known.iter().map(|last| last.finding(run, "")).collect();
     }
     // One sentence for all: the tables have each.
-    let flushes = words::range(known.iter().map(|(last, _)| last.flush));
-    let others = words::range(
-        known
-            .iter()
-            .flat_map(|(last, _)| last.others.iter().copied()),
-    );
+    let flushes = words::range(known.iter().map(|last| last.flush));
+    let others = known.iter().flat_map(|last| &last.others);
+    let others = others_have(run, others.copied());
     let of_all = flushes.map(|flushes| {
+        let (clusters, flushes) = (known.len(), run.unit().range(flushes));
         let sentence = format!(
-            "Last men down in {} clusters, by ENTER_HW_LOW_PWR: cache flush {}{}.",
-            known.len(),
-            run.unit().range(flushes),
-            others_have(run, others)
+            "Last men down in {clusters} clusters, by ENTER_HW_LOW_PWR: cache flush \
+             {flushes}{others}."
         );
-        let rows = known.iter().flat_map(|(_, cluster)| &cluster.rows);
-        finding(Kind::LastMan, sentence, rows.copied(), Confidence::Stamps)
+        let rows = known.iter().flat_map(|last| &last.rows);
+        finding(sentence, rows.copied(), Confidence::Stamps)
     });
     of_all.into_iter().collect()
 }
@@ -86,56 +74,50 @@ fn flush(row: &Row) -> Option<u64> {
     row.figures.cache_flush
 }
 
-/// The rows of one cluster's CPUs.
-struct Cluster<'s> {
-    number: u16,
-    /// The number of its CPUs.
-    cpus: usize,
-    rows: Vec<&'s Row>,
+fn has_figures(scenario: &Scenario) -> bool {
+    scenario.rows.iter().any(|row| flush(row).is_some())
 }
 
 /// The last man of a cluster, its flush, and the others' flushes.
-struct LastMan {
+struct LastMan<'s> {
+    cluster: u16,
+    rows: Vec<&'s Row>,
     cpu: u16,
     flush: u64,
     others: Vec<u64>,
 }
 
-impl<'s> Cluster<'s> {
-    fn of(run: &Run, scenario: &'s Scenario, head: u16) -> Self {
-        let number = run.cpu(head).cluster;
-        let is_mine = |row: &&Row| run.cpu(row.cpu).cluster == number;
-        Self {
-            number,
-            cpus: run.cpus.iter().filter(|cpu| cpu.cluster == number).count(),
-            rows: scenario.rows.iter().filter(is_mine).collect(),
+impl<'s> LastMan<'s> {
+    /// Returns the last man of a cluster; or the reason why that is not known: a CPU
+    /// without timestamps may be the one.
+    fn find(run: &Run, scenario: &'s Scenario, cluster: u16) -> Result<Self, String> {
+        let is_mine = |row: &&Row| run.cpu(row.cpu).cluster == cluster;
+        let rows: Vec<_> = scenario.rows.iter().filter(is_mine).collect();
+        let cpus = run.cpus.iter().filter(|cpu| cpu.cluster == cluster);
+        if rows.len() < cpus.count() {
+            return Err(format!("not all CPUs of cluster {cluster} have a row"));
         }
-    }
-
-    /// Returns the last man; or the reason why that is not known: a CPU without
-    /// timestamps may be the one.
-    fn last(&self) -> Result<LastMan, String> {
-        let number = self.number;
-        if self.rows.len() < self.cpus {
-            return Err(format!("not all CPUs of cluster {number} have a row"));
-        }
-        let order = |row: &&'s Row| Some((row.went_down()?, row.cpu, flush(row)?));
-        let known: Option<Vec<_>> = self.rows.iter().map(order).collect();
-        let last = known.and_then(|mut known| {
-            let last = *known.iter().max()?;
-            known.retain(|other| *other != last);
-            let others = known.into_iter().map(|it| it.2).collect();
-            let (_, cpu, flush) = last;
-            Some(LastMan { cpu, flush, others })
-        });
-        last.ok_or_else(|| format!("a CPU of cluster {number} has no timestamps"))
+        let order = |row: &&Row| Some((row.went_down()?, row.cpu, flush(row)?));
+        let known: Option<Vec<_>> = rows.iter().map(order).collect();
+        let known = known.unwrap_or_default();
+        let Some(last) = known.iter().max() else {
+            return Err(format!("a CPU of cluster {cluster} has no timestamps"));
+        };
+        let others = known.iter().filter(|other| *other != last);
+        Ok(Self {
+            cluster,
+            cpu: last.1,
+            flush: last.2,
+            others: others.map(|it| it.2).collect(),
+            rows,
+        })
     }
 
     /// Returns how often which CPU was last, if all rounds are known.
-    fn how_often(&self, run: &Run) -> String {
-        let rounds = self.rows.first().map_or(0, |row| row.samples.len());
+    fn how_often(&self, run: &Run) -> Option<String> {
+        let rounds = self.rows.first()?.samples.len();
         if rounds < 2 || self.rows.len() < 2 {
-            return String::new();
+            return None;
         }
         let mut counts = BTreeMap::<u16, usize>::new();
         for round in 0..rounds {
@@ -144,67 +126,57 @@ impl<'s> Cluster<'s> {
                 let down = Instant::Stamp(Stamp::EnterHwLowPwr);
                 Some((sample.place, sample.instants.counter(down)?, row.cpu))
             };
-            let all: Option<Vec<_>> = self.rows.iter().map(down).collect();
-            let all = all.filter(|all| all.iter().all(|it| it.0 == all[0].0));
-            let Some((_, _, last)) = all.and_then(|all| all.into_iter().max()) else {
-                return String::new();
-            };
+            let all: Vec<_> = self.rows.iter().map(down).collect::<Option<_>>()?;
+            let (place, _, last) = *all.iter().max()?;
+            if all.iter().any(|it| it.0 != place) {
+                return None;
+            }
             *counts.entry(last).or_default() += 1;
         }
         let mut counts: Vec<_> = counts.into_iter().collect();
         counts.sort_by_key(|(cpu, count)| (Reverse(*count), *cpu));
         let each = counts.iter().take(OFTEN_MAX);
         let each = each.map(|(cpu, count)| format!("CPU {} in {count}", run.label(*cpu)));
-        format!(" Of {rounds} rounds: {}.", words::list(each))
-    }
-}
-
-impl LastMan {
-    fn short(&self, run: &Run, cluster: &Cluster<'_>) -> Finding {
-        let sentence = format!(
-            "Last man down in cluster {}, by ENTER_HW_LOW_PWR: CPU {}, cache flush {}{}.",
-            cluster.number,
-            run.label(self.cpu),
-            run.unit().span(self.flush),
-            others_have(run, words::range(self.others.iter().copied()))
-        );
-        let rows = cluster.rows.iter().copied();
-        finding(Kind::LastMan, sentence, rows, Confidence::Stamps)
+        Some(format!(" Of {rounds} rounds: {}.", words::list(each)))
     }
 
-    fn finding(&self, run: &Run, cluster: &Cluster<'_>, how_often: &str) -> Finding {
-        let mut finding = self.short(run, cluster);
+    /// Returns the sentences that reports add.
+    fn full(&self, run: &Run) -> String {
         let median = lower_median(&mut self.others.clone());
+        let mut more = String::new();
         if !self.others.is_empty() && self.flush > median {
-            let more = run.unit().span(self.flush - median);
-            append(
-                &mut finding.sentence,
-                format_args!(" It took {more} more than their median."),
-            );
+            let ticks = run.unit().span(self.flush - median);
+            more = format!(" It took {ticks} more than their median.");
         }
-        finding.sentence += how_often;
-        finding
+        more + &self.how_often(run).unwrap_or_default()
+    }
+
+    fn finding(&self, run: &Run, more: &str) -> Finding {
+        let (cluster, cpu) = (self.cluster, run.label(self.cpu));
+        let flush = run.unit().span(self.flush);
+        let others = others_have(run, self.others.iter().copied());
+        let sentence = format!(
+            "Last man down in cluster {cluster}, by ENTER_HW_LOW_PWR: CPU {cpu}, cache flush \
+             {flush}{others}.{more}"
+        );
+        finding(sentence, self.rows.iter().copied(), Confidence::Stamps)
     }
 }
 
-fn others_have(run: &Run, others: Option<(u64, u64)>) -> String {
-    others.map_or_else(String::new, |others| {
-        format!("; the others' {}", run.unit().range(others))
-    })
+fn others_have(run: &Run, others: impl Iterator<Item = u64>) -> String {
+    let others = words::range(others).map(|it| run.unit().range(it));
+    others.map_or_else(String::new, |it| format!("; the others' {it}"))
 }
 
 fn finding<'r>(
-    kind: Kind,
     sentence: String,
     rows: impl Iterator<Item = &'r Row>,
     confidence: Confidence,
 ) -> Finding {
     Finding {
-        kind,
-        sentence,
-        cpus: rows.map(|row| row.cpu).collect::<CpuSet>(),
         metrics: vec![Metric::CacheFlush],
         confidence,
+        ..Finding::by_counts(Kind::LastMan, sentence, rows.map(|row| row.cpu))
     }
 }
 
@@ -213,12 +185,10 @@ fn not_told(scenario: &Scenario, why: &str) -> Finding {
         "Last man down: cannot be seen from figures alone, as {why}; the size of a flush is no \
          evidence of it."
     );
-    finding(
-        Kind::NotTold,
-        sentence,
-        scenario.rows.iter(),
-        Confidence::Unknown,
-    )
+    Finding {
+        kind: Kind::NotTold,
+        ..finding(sentence, scenario.rows.iter(), Confidence::Unknown)
+    }
 }
 
 /// Finds the states that were reached, if they are several, and their flushes.
@@ -230,9 +200,8 @@ fn in_sequence(run: &Run, scenario: &Scenario) -> Vec<Finding> {
         }
     }
     let has_stat = run.facts.is_some_and(|facts| facts.stat);
-    let has_figures = scenario.rows.iter().any(|row| flush(row).is_some());
-    if states.is_empty() && has_figures && !has_stat && scenario.id == ScenarioId::SuspendDeepSerial
-    {
+    let is_suspend = scenario.id == ScenarioId::SuspendDeepSerial;
+    if states.is_empty() && has_figures(scenario) && !has_stat && is_suspend {
         return vec![not_told(scenario, "there is no PSCI_STAT")];
     }
     if states.len() < 2 {
@@ -240,16 +209,13 @@ fn in_sequence(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     }
     let each = states.iter().map(|(state, rows)| {
         let flushes = words::range(rows.iter().filter_map(|row| flush(row)));
-        let flushes = flushes.map_or_else(String::new, |it| {
-            format!(", cache flush {}", run.unit().range(it))
-        });
+        let flushes = flushes.map(|it| format!(", cache flush {}", run.unit().range(it)));
+        let flushes = flushes.unwrap_or_default();
         let cpus = words::cpus(run, rows.iter().map(|row| row.cpu));
         format!("CPU {cpus} reached {state:#010x}{flushes}")
     });
-    let sentence = format!(
-        "By PSCI_STAT_COUNT, {}.",
-        each.collect::<Vec<_>>().join("; ")
-    );
+    let each = each.collect::<Vec<_>>().join("; ");
+    let sentence = format!("By PSCI_STAT_COUNT, {each}.");
     let rows = states.values().flatten().copied();
-    vec![finding(Kind::LastMan, sentence, rows, Confidence::Counts)]
+    vec![finding(sentence, rows, Confidence::Counts)]
 }

@@ -14,12 +14,20 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::detail::Detail;
-use super::limits::{self, R2_EVEN, R2_SOME};
 use super::words;
 use crate::measure::{Line, Metric, lower_median};
-use crate::model::{Confidence, CpuSet, Finding, Fit, Kind, Run, Scenario};
+use crate::model::{Confidence, CpuSet, Finding, Fit, Kind, Row, Run, Scenario};
 use crate::plan::ScenarioId;
-use crate::spec::prose::{Plural, append};
+use crate::spec::prose::Plural;
+
+/// The share of the variance, in percent, that a straight line must account for to be
+/// called a queue of even steps.
+const R2_EVEN: u8 = 90;
+/// The least share to be called a queue at all.
+const R2_SOME: u8 = 50;
+/// A flush is a last man's, and no step of the queue, from more than this many times
+/// the round's median on.
+const FAR_LONGER: u64 = 2;
 
 /// The instant at which a CPU went down, its index, and its Powerdown.
 pub type Arrival = (u64, u16, u64);
@@ -33,23 +41,20 @@ pub(crate) fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Opti
     if !(by_stamps || has_figures && detail.is_full()) {
         return None;
     }
-    let mut arrivals: Vec<Arrival> = Vec::with_capacity(scenario.rows.len());
-    for row in &scenario.rows {
+    let arrival = |row: &Row| {
+        let powerdown = row.figures.powerdown?;
         let down = if by_stamps {
-            row.went_down()
+            row.went_down()?
         } else {
-            row.figures.powerdown
+            powerdown
         };
-        if let (Some(down), Some(powerdown)) = (down, row.figures.powerdown) {
-            let arrival = (down, row.cpu, powerdown);
-            let place = arrivals.partition_point(|it| *it < arrival);
-            arrivals.insert(place, arrival);
-        }
-    }
-    let long = if by_stamps {
-        without_long_flushes(scenario, &mut arrivals)
-    } else {
-        CpuSet::default()
+        Some((down, row.cpu, powerdown))
+    };
+    let mut arrivals: Vec<Arrival> = scenario.rows.iter().filter_map(arrival).collect();
+    arrivals.sort_unstable();
+    let long = match by_stamps {
+        true => without_long_flushes(scenario, &mut arrivals),
+        false => CpuSet::default(),
     };
     let points = || (0..).zip(arrivals.iter().map(|it| it.2));
     let line = Line::through(points())?;
@@ -71,8 +76,13 @@ pub(crate) fn lock_queue(run: &Run, scenario: &Scenario, detail: Detail) -> Opti
     })
 }
 
+/// Returns the growth with each place; 0 if there is none.
+fn step_of(line: Line) -> u64 {
+    u64::try_from(line.slope).unwrap_or(0)
+}
+
 fn is_even_by_figures(line: Line, residual: Option<u64>) -> bool {
-    let step = u64::try_from(line.slope).unwrap_or(0);
+    let step = step_of(line);
     step > 0 && residual.is_some_and(|residual| residual.saturating_mul(10) <= step)
 }
 
@@ -84,69 +94,53 @@ fn sentence(
     long: &CpuSet,
     (by_stamps, residual): (bool, Option<u64>),
 ) -> String {
-    let unit = run.unit();
-    let step = unit.span(u64::try_from(line.slope).unwrap_or(0));
-    let order = if by_stamps {
-        "ENTER_HW_LOW_PWR"
-    } else {
-        "Powerdown"
+    let (n, r2, step) = (line.n, line.r2_percent, run.unit().span(step_of(line)));
+    let order = match by_stamps {
+        true => "ENTER_HW_LOW_PWR",
+        false => "Powerdown",
     };
-    let is_even = line.slope > 0 && (!by_stamps || line.r2_percent >= R2_EVEN);
-    let mut sentence = match line.r2_percent {
-        _ if is_even => {
-            format!("Lock queue: powerdown grows by {step} with each place in the order of {order}")
-        }
-        R2_SOME.. if line.slope > 0 => format!(
+    let is_even = line.slope > 0 && (!by_stamps || r2 >= R2_EVEN);
+    let mut text = if is_even {
+        format!("Lock queue: powerdown grows by {step} with each place in the order of {order}")
+    } else if line.slope > 0 && r2 >= R2_SOME {
+        format!(
             "Lock queue: powerdown grows with the place in the order of {order}, though not \
              evenly: by {step} on average"
-        ),
-        _ => format!(
+        )
+    } else {
+        format!(
             "No lock queue to be seen: powerdown does not grow with the place in the order of \
              {order}"
-        ),
+        )
     };
-    append(
-        &mut sentence,
-        format_args!(" ({} CPUs, R2 {} %)", line.n, line.r2_percent),
-    );
+    text += &format!(" ({n} CPUs, R2 {r2} %)");
     if !long.is_empty() {
-        append(
-            &mut sentence,
-            format_args!(
-                ", without the longer {} of CPU {}, which those behind wait for",
-                Plural(long.iter().count() as u64, "cache flush"),
-                words::cpus(run, long.iter())
-            ),
-        );
+        let flushes = Plural(long.iter().count() as u64, "cache flush");
+        let cpus = words::cpus(run, long.iter());
+        text +=
+            &format!(", without the longer {flushes} of CPU {cpus}, which those behind wait for");
     }
-    sentence += ".";
+    text += ".";
     let Some(residual) = residual else {
-        return sentence;
+        return text;
     };
     if is_even {
-        append(
-            &mut sentence,
-            format_args!(
-                " They go down one after another; no figure is farther from the line than {}.",
-                unit.span(residual)
-            ),
-        );
+        text += " They go down one after another; no figure is farther from the line than ";
+        text += &format!("{}.", run.unit().span(residual));
     }
     let cpus = words::cpus(run, arrivals.iter().map(|it| it.1));
-    append(&mut sentence, format_args!(" In this order: CPU {cpus}."));
+    text += &format!(" In this order: CPU {cpus}.");
     if !by_stamps {
-        sentence += " The order of arrival cannot be seen from figures alone.";
+        text += " The order of arrival cannot be seen from figures alone.";
     }
-    sentence
+    text
 }
 
 /// Subtracts long cache flushes from the Powerdown of their CPUs and of those after
-/// them, and returns these CPUs. `arrivals` are in the order of
-/// their instants.
-#[must_use]
+/// them, and returns these CPUs. `arrivals` are in the order of their instants.
 pub fn without_long_flushes(scenario: &Scenario, arrivals: &mut [Arrival]) -> CpuSet {
-    let flush = |cpu: u16| scenario.row(cpu)?.figures.cache_flush;
-    let all: Option<Vec<u64>> = arrivals.iter().map(|it| flush(it.1)).collect();
+    let flush = |it: &Arrival| scenario.row(it.1)?.figures.cache_flush;
+    let all: Option<Vec<u64>> = arrivals.iter().map(flush).collect();
     let mut long = CpuSet::default();
     let Some(flushes) = all else {
         return long;
@@ -154,9 +148,8 @@ pub fn without_long_flushes(scenario: &Scenario, arrivals: &mut [Arrival]) -> Cp
     let median = lower_median(&mut flushes.clone());
     let mut ahead = 0u64;
     for ((_, cpu, powerdown), flush) in arrivals.iter_mut().zip(flushes) {
-        let excess = limits::excess(flush, median);
-        if excess > 0 {
-            ahead = ahead.saturating_add(excess);
+        if flush > median.saturating_mul(FAR_LONGER) {
+            ahead = ahead.saturating_add(flush - median);
             long.insert(*cpu);
         }
         *powerdown = powerdown.saturating_sub(ahead);

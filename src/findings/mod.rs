@@ -4,9 +4,7 @@ mod counts;
 mod detail;
 mod findings;
 mod last_man;
-pub mod limits;
 mod lock_queue;
-mod overruns;
 mod reached;
 mod resolution;
 #[cfg(test)]
@@ -19,3 +17,4 @@ pub use self::detail::Detail;
 pub use self::findings::findings_of;
 pub use self::lock_queue::{Arrival, without_long_flushes};
 pub use self::resolution::tick_ns;
+pub(crate) use self::words::list;

@@ -8,7 +8,6 @@ use alloc::vec::Vec;
 use super::words;
 use crate::model::{Confidence, Finding, Kind, Row, Run, Scenario};
 use crate::plan::ScenarioId;
-use crate::spec::prose::append;
 use crate::spec::stat::{Mismatch, Reached};
 
 /// Finds what was reached, and one warning for each kind of contradiction.
@@ -25,11 +24,7 @@ pub(crate) fn reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     while let Some(state) = states().filter(|state| *state > last).min() {
         let here = rows.iter().filter(|it| it.1.state == state);
         let cpus = words::cpus(run, here.map(|it| it.0.cpu));
-        let number = state.unwrap_or(0);
-        append(
-            &mut sentence,
-            format_args!("{mark}{number:#010x} (CPU {cpus})"),
-        );
+        sentence += &format!("{mark}{:#010x} (CPU {cpus})", state.unwrap_or(0));
         (last, mark) = (state, ", ");
     }
     sentence += match last {
@@ -37,25 +32,15 @@ pub(crate) fn reached(run: &Run, scenario: &Scenario) -> Vec<Finding> {
         None => " none of the states, by no CPU.",
     };
     let all = rows.iter().map(|it| it.0.cpu);
-    let mut found = vec![finding(sentence, all, Confidence::Counts)];
+    let mut found = vec![Finding::by_counts(Kind::Reached, sentence, all)];
     for mismatch in [Mismatch::State, Mismatch::Count, Mismatch::Residency] {
         let is_wrong = |it: &&(&Row, Reached)| it.1.mismatch() == Some(mismatch);
         if let Some((row, reached)) = rows.iter().find(is_wrong) {
             let sentence = warning(run, mismatch, row.cpu, reached);
-            found.push(finding(sentence, [row.cpu].into_iter(), Confidence::Counts));
+            found.push(Finding::by_counts(Kind::Reached, sentence, [row.cpu]));
         }
     }
     found
-}
-
-fn finding(sentence: String, cpus: impl Iterator<Item = u16>, confidence: Confidence) -> Finding {
-    Finding {
-        kind: Kind::Reached,
-        sentence,
-        cpus: cpus.collect(),
-        metrics: Vec::new(),
-        confidence,
-    }
 }
 
 /// Finds that it is not known what was reached, though it could be.
@@ -71,32 +56,28 @@ fn unknown(run: &Run, scenario: &Scenario) -> Option<Finding> {
     } else {
         "no round for it was good, or the states' levels are not told"
     };
-    Some(finding(
-        format!("Reached: not known, as {why}."),
-        [].into_iter(),
-        Confidence::Unknown,
-    ))
+    let sentence = format!("Reached: not known, as {why}.");
+    Some(Finding {
+        confidence: Confidence::Unknown,
+        ..Finding::by_counts(Kind::Reached, sentence, [])
+    })
 }
 
 fn warning(run: &Run, mismatch: Mismatch, cpu: u16, reached: &Reached) -> String {
     let cpu = run.label(cpu);
+    let (due, times, us) = (reached.due, reached.times, reached.residency_us);
     match mismatch {
         Mismatch::State => {
-            let state = match reached.state {
-                Some(state) => format!("{state:#010x}"),
-                None => "none that PSCI_STAT_COUNT tells of".into(),
-            };
-            let due = reached.due;
+            let state = reached.state.map(|state| format!("{state:#010x}"));
+            let state = state.unwrap_or_else(|| "none that PSCI_STAT_COUNT tells of".into());
             format!("Warning: CPU {cpu} should have reached {due:#010x}, and reached {state}.")
         }
         Mismatch::Count => {
-            let times = reached.times;
             format!("Warning: PSCI_STAT_COUNT rose by {times} over one suspend of CPU {cpu}.")
         }
         Mismatch::Residency => format!(
-            "Warning: PSCI_STAT_RESIDENCY rose by {} us over a suspend of CPU {cpu} of {} us at \
+            "Warning: PSCI_STAT_RESIDENCY rose by {us} us over a suspend of CPU {cpu} of {} us at \
              most.",
-            reached.residency_us,
             reached.most_us.unwrap_or(0)
         ),
     }

@@ -4,16 +4,19 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use core::iter::repeat;
 
 use super::detail::Detail;
-use super::limits::COARSE;
 use super::words;
 use crate::measure::Metric;
 use crate::model::{Confidence, Finding, Kind, Run, Scenario, heading};
 use crate::plan::ScenarioId;
-use crate::spec::prose::{Plural, append};
+use crate::spec::prose::Plural;
 use crate::spec::ticks::Hundredths;
 
+/// Figures of fewer ticks than this have a resolution worth a word: one tick is more
+/// than 2 %, the tolerance with which TF-A's tables are compared.
+const COARSE: u64 = 50;
 /// Fewer ticks than this, and a tick is a tenth of the figure or more.
 const TOO_FEW: u64 = 10;
 /// The fewest different figures that hardly have a common divisor by chance.
@@ -21,7 +24,6 @@ const DIFFERENT_MIN: usize = 8;
 
 /// Returns the tick of a run in nanoseconds, at least: the counter's or, where there
 /// are figures alone, the greatest of which all of them are multiples.
-#[must_use]
 pub fn tick_ns(run: &Run) -> Option<u64> {
     if run.has_records() {
         let tick = run.clock().tick_ps()?;
@@ -44,17 +46,15 @@ fn gcd(a: u64, b: u64) -> u64 {
 /// Finds the figures that are so few ticks that the tick itself shows.
 pub(crate) fn resolution(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
     // Figures alone are in nanoseconds.
-    let tick = if run.has_records() {
-        Some(1)
-    } else {
-        tick_ns(run)
+    let tick = match run.has_records() {
+        true => Some(1),
+        false => tick_ns(run),
     };
-    let Some(tick) = tick else {
-        return Vec::new();
-    };
-    let columns = scenario.columns().into_iter();
-    let each = columns.filter_map(|metric| of_column(run, scenario, detail, (metric, tick)));
-    each.collect()
+    let columns = tick.map(|tick| scenario.columns().into_iter().zip(repeat(tick)));
+    let columns = columns.into_iter().flatten();
+    columns
+        .filter_map(|it| of_column(run, scenario, detail, it))
+        .collect()
 }
 
 fn of_column(
@@ -69,40 +69,35 @@ fn of_column(
     let (least @ ..COARSE, most) = words::range(all.iter().map(|it| it.0))? else {
         return None;
     };
-    let mut sentence = format!("Resolution: {} is {least}", heading(metric));
-    if most > least {
-        append(&mut sentence, format_args!(" to {most}"));
-    }
+    let to = if most > least {
+        format!(" to {most}")
+    } else {
+        String::new()
+    };
+    let (name, ticks, percent) = (heading(metric), Plural(most, "tick"), 100 / least);
     let length = match run.clock().tick_ps() {
         _ if !run.has_records() => format!(" of {tick} ns, which divide all figures"),
         Some(ps) => format!(" of {} ns", Hundredths(ps / 10)),
         None => String::new(),
     };
-    append(
-        &mut sentence,
-        format_args!(
-            " {}{length}; a tick more or less is {} % of the least.",
-            Plural(most, "tick"),
-            100 / least
-        ),
-    );
-    if detail.is_full() && least < TOO_FEW {
-        sentence += match scenario.id {
-            ScenarioId::PsciVersionParallel => {
-                " One call is too short for this counter: only many in a row tell what one costs."
-            }
-            _ => " It is below what this counter resolves.",
-        };
-    }
+    let more = match scenario.id {
+        _ if !detail.is_full() || least >= TOO_FEW => "",
+        ScenarioId::PsciVersionParallel => {
+            " One call is too short for this counter: only many in a row tell what one costs."
+        }
+        _ => " It is below what this counter resolves.",
+    };
     Some(Finding {
         kind: Kind::Resolution,
-        sentence,
+        sentence: format!(
+            "Resolution: {name} is {least}{to} {ticks}{length}; a tick more or less is {percent} % \
+             of the least.{more}"
+        ),
         cpus: all.iter().map(|it| it.1).collect(),
         metrics: vec![metric],
-        confidence: if run.has_records() {
-            Confidence::Counts
-        } else {
-            Confidence::Figures
+        confidence: match run.has_records() {
+            true => Confidence::Counts,
+            false => Confidence::Figures,
         },
     })
 }

@@ -2,8 +2,7 @@ use std::string::{String, ToString};
 use std::vec::Vec;
 
 use super::*;
-use crate::measure::{Summary, Waker};
-use crate::model::example::{self, edit_facts, good};
+use crate::model::example::{self, good};
 use crate::model::*;
 use crate::plan::ScenarioId;
 use crate::spec::pmf::Stamp;
@@ -27,10 +26,6 @@ fn only(run: &Run, scenario: &Scenario, detail: Detail, kind: Kind) -> String {
 
 /// A table of figures: no record, and so no timestamps.
 fn table(cpus: u16, figures: impl Fn(u16) -> Figures, id: ScenarioId) -> (Run, Scenario) {
-    let run = Run {
-        cpus: example::run(cpus).cpus,
-        ..Run::default()
-    };
     let row = |cpu| Row {
         cpu,
         figures: figures(cpu),
@@ -41,13 +36,12 @@ fn table(cpus: u16, figures: impl Fn(u16) -> Figures, id: ScenarioId) -> (Run, S
         rows: (0..cpus).map(row).collect(),
         ..good(&example::run(1), id)
     };
-    (
-        Run {
-            scenarios: [scenario.clone()].into(),
-            ..run
-        },
-        scenario,
-    )
+    let run = Run {
+        cpus: example::run(cpus).cpus,
+        scenarios: [scenario.clone()].into(),
+        ..Run::default()
+    };
+    (run, scenario)
 }
 
 /// In example runs, CPU 3 of each cluster of four is the last man.
@@ -94,36 +88,35 @@ fn the_last_man_by_timestamps() {
 
 #[test]
 fn a_last_man_that_is_not_known() {
+    use ScenarioId::{SuspendDeepParallel, SuspendDeepSerial};
     let run = example::run(8);
-    let parallel = good(&run, ScenarioId::SuspendDeepParallel);
-    let serial = good(&run, ScenarioId::SuspendDeepSerial);
-    let edited = |edit: fn(&mut Scenario)| {
-        let mut scenario = parallel.clone();
-        edit(&mut scenario);
-        scenario
-    };
-    let all = "there are no timestamps";
-    for (scenario, others, why) in [
+    let rows: [(_, fn(&mut Scenario), _, _); 4] = [
         (
-            edited(|it| it.rows[5].shown = None),
+            SuspendDeepParallel,
+            |it| it.rows[5].shown = None,
             1,
             "a CPU of cluster 1 has no timestamps",
         ),
         (
-            edited(|it| drop(it.rows.remove(5))),
+            SuspendDeepParallel,
+            |it| drop(it.rows.remove(5)),
             1,
             "not all CPUs of cluster 1 have a row",
         ),
         (
-            edited(|it| it.rows.iter_mut().for_each(|row| row.shown = None)),
+            SuspendDeepParallel,
+            |it| it.rows.iter_mut().for_each(|row| row.shown = None),
             0,
-            all,
+            "there are no timestamps",
         ),
-        (serial, 0, "there is no PSCI_STAT"),
-    ] {
+        (SuspendDeepSerial, |_| (), 0, "there is no PSCI_STAT"),
+    ];
+    for (id, edit, others, why) in rows {
+        let mut scenario = good(&run, id);
+        edit(&mut scenario);
         let found = |detail, kind| of_kind(&run, &scenario, detail, kind);
-        assert_eq!(found(Detail::Short, Kind::LastMan).len(), others, "{why}");
-        assert_eq!(found(Detail::Full, Kind::LastMan).len(), others, "{why}");
+        let known = [Detail::Short, Detail::Full].map(|it| found(it, Kind::LastMan).len());
+        assert_eq!(known, [others; 2], "{why}");
         assert!(found(Detail::Short, Kind::NotTold).is_empty(), "{why}");
         let sentence = std::format!(
             "Last man down: cannot be seen from figures alone, as {why}; the size of a flush is \
@@ -136,8 +129,7 @@ fn a_last_man_that_is_not_known() {
 /// In sequence, the states that were reached are the evidence.
 #[test]
 fn states_that_were_reached() {
-    let mut run = example::run(4);
-    edit_facts(&mut run, |facts| facts.stat = true);
+    let run = example::run_with(4, |facts| facts.stat = true);
     let mut scenario = good(&run, ScenarioId::SuspendDeepSerial);
     let reached = |scenario: &Scenario| of_kind(&run, scenario, Detail::Short, Kind::Reached);
     let unknown = "Reached: not known, as no round for it was good, or the states' levels are not \
@@ -148,20 +140,17 @@ fn states_that_were_reached() {
     assert_eq!(reached(&scenario), [lost]);
 
     let due = 0x0102_0022;
-    let good_one = Reached {
-        state: Some(due),
-        due,
-        times: 1,
-        residency_us: 900,
-        most_us: Some(1000),
+    let reach = |state, times, residency_us| {
+        Some(Reached {
+            state,
+            due,
+            times,
+            residency_us,
+            most_us: Some(1000),
+        })
     };
-    let shallow = Reached {
-        state: Some(2),
-        ..good_one
-    };
-    for (row, reached) in scenario.rows.iter_mut().zip([good_one, shallow]) {
-        row.reached = Some(reached);
-    }
+    scenario.rows[0].reached = reach(Some(due), 1, 900);
+    scenario.rows[1].reached = reach(Some(2), 1, 900);
     assert_eq!(
         reached(&scenario),
         [
@@ -174,23 +163,9 @@ fn states_that_were_reached() {
         "By PSCI_STAT_COUNT, CPU 0.1 reached 0x00000002, cache flush 4.42 us; CPU 0.0 reached \
          0x01020022, cache flush 4.42 us."
     );
-    for (row, reached) in scenario.rows.iter_mut().zip([
-        Reached {
-            state: None,
-            times: 0,
-            ..good_one
-        },
-        Reached {
-            times: 2,
-            ..good_one
-        },
-        Reached {
-            residency_us: 5000,
-            ..good_one
-        },
-    ]) {
-        row.reached = Some(reached);
-    }
+    scenario.rows[0].reached = reach(None, 0, 900);
+    scenario.rows[1].reached = reach(Some(due), 2, 900);
+    scenario.rows[2].reached = reach(Some(due), 1, 5000);
     assert_eq!(
         reached(&scenario)[1..],
         [
@@ -363,103 +338,55 @@ fn attempts_and_cpus_that_do_not_count() {
 
 #[test]
 fn wake_sources() {
-    use ScenarioId::{ContendSweep, CpuOffSerial, CpuSuspendParallel};
+    use ScenarioId::{ContendSweep, CpuOffSerial, CpuSuspendParallel, CpuSuspendSerial};
     use WakeSource::{Frame, Helper};
     let run = example::run(4);
-    let suite = "The CPUs' own timers stop in this state: ";
-    let helper_of_all = "CPU 0.2 stays awake and wakes the others by SGI; its cluster stays on.";
-    for (id, source, helper, of_lead, lead, sentence) in [
-        (
-            CpuSuspendParallel,
-            Frame,
-            None,
-            None,
-            suite,
-            "the timer frame wakes the lead, and the lead the others, by SGI.",
-        ),
-        (
-            CpuSuspendParallel,
-            Helper,
-            Some(2),
-            None,
-            suite,
-            helper_of_all,
-        ),
-        (
-            ScenarioId::CpuSuspendSerial,
-            Helper,
-            None,
-            Some(1),
-            suite,
-            "the lead wakes each other CPU by SGI; CPU 0.1 stays awake and wakes the lead.",
-        ),
-        (
-            CpuOffSerial,
-            Frame,
-            None,
-            None,
-            suite,
-            "the timer frame wakes the lead; CPU_ON turns on each other CPU.",
-        ),
-        (
-            CpuOffSerial,
-            Helper,
-            None,
-            Some(1),
-            suite,
-            "CPU 0.1 stays awake and wakes the lead by SGI; CPU_ON turns on each other CPU.",
-        ),
-        (
-            ContendSweep,
-            Helper,
-            None,
-            None,
-            "In states that stop the CPUs' own timers: ",
-            "the lead wakes each other CPU by SGI.",
-        ),
-    ] {
+    let found = [
+        (CpuSuspendParallel, Frame, None, None),
+        (CpuSuspendParallel, Helper, Some(2), None),
+        (CpuSuspendSerial, Helper, None, Some(1)),
+        (CpuOffSerial, Frame, None, None),
+        (CpuOffSerial, Helper, None, Some(1)),
+        (CpuOffSerial, Helper, None, None),
+        (ContendSweep, Helper, None, None),
+    ]
+    .map(|(id, source, helper, of_lead)| {
         let mut scenario = good(&run, id);
         scenario.helper = helper;
         scenario.rows[0].helper = of_lead;
-        let conditions = scenario.conditions.as_mut().expect("conditions");
-        conditions.wake_source = source;
-        let found = only(&run, &scenario, Detail::Short, Kind::WakeSource);
-        assert_eq!(found, [lead, sentence].concat());
-    }
-    let mut off = good(&run, CpuOffSerial);
-    let conditions = off.conditions.as_mut().expect("conditions");
-    conditions.wake_source = Helper;
-    assert!(of_kind(&run, &off, Detail::Short, Kind::WakeSource).is_empty());
+        scenario.conditions.as_mut().expect("there").wake_source = source;
+        of_kind(&run, &scenario, Detail::Short, Kind::WakeSource).concat()
+    });
+    let suite = "The CPUs' own timers stop in this state:";
+    let expected = std::format!(
+        "\
+{suite} the timer frame wakes the lead, and the lead the others, by SGI.
+{suite} CPU 0.2 stays awake and wakes the others by SGI; its cluster stays on.
+{suite} the lead wakes each other CPU by SGI; CPU 0.1 stays awake and wakes the lead.
+{suite} the timer frame wakes the lead; CPU_ON turns on each other CPU.
+{suite} CPU 0.1 stays awake and wakes the lead by SGI; CPU_ON turns on each other CPU.
+
+In states that stop the CPUs' own timers: the lead wakes each other CPU by SGI."
+    );
+    assert_eq!(found.join("\n"), expected);
 }
 
 #[test]
 fn expiries_that_were_missed() {
     let run = example::run(4);
-    let point = |cpu, how, n, lost| Point {
-        cpu,
-        how,
-        variant: Variant::Mixed,
-        x: None,
-        measure: Measure::Handler,
-        per: 1,
-        figures: Summary {
-            n,
-            ..Summary::default()
-        },
-        lost,
-        waker: Waker::OwnTimers,
-        spread: None,
+    let point = |cpu, how, n, lost| {
+        let mut point = Point::new(cpu, Variant::Mixed, Measure::Handler);
+        (point.how, point.figures.n, point.lost) = (how, n, lost);
+        point
     };
-    let mut scenario = Scenario {
-        rows: Vec::new(),
-        points: [
-            point(0, How::Alone, 90, 10),
-            point(1, How::Alone, 80, 20),
-            point(2, How::All, 70, 30),
-        ]
-        .into(),
-        ..good(&run, ScenarioId::TimerLatency)
-    };
+    let mut scenario = good(&run, ScenarioId::TimerLatency);
+    scenario.rows.clear();
+    scenario.points = [
+        point(0, How::Alone, 90, 10),
+        point(1, How::Alone, 80, 20),
+        point(2, How::All, 70, 30),
+    ]
+    .into();
     let sentence = "Overruns: on CPU 0.2 30 of 100 expiries were missed (all CPUs at once, mixed); \
                     min, median and max are of the others only.";
     let others = " More than a tenth was missed in 1 more of these tables' rows, too.";

@@ -2,16 +2,19 @@
 //! that wake meanwhile wait for its lock.
 
 use alloc::format;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::detail::Detail;
-use super::limits;
 use super::words;
 use crate::measure::Metric;
 use crate::model::{Confidence, Finding, Instant, Kind, Row, Run, Scenario};
 use crate::spec::pmf::Stamp;
-use crate::spec::prose::append;
+
+/// A wake-up is called one that waited where it took more than this many times the
+/// least of its round.
+const WAITED: u64 = 3;
 
 /// Finds the wake-ups that took far longer than the shortest of their round.
 pub(crate) fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<Finding> {
@@ -24,42 +27,37 @@ pub(crate) fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<F
         .filter_map(|row| Some((row.figures.wakeup?, row)))
         .collect();
     let least = all.iter().map(|it| it.0).min().filter(|least| *least > 0)?;
-    let limit = least.saturating_mul(limits::WAITED);
+    let limit = least.saturating_mul(WAITED);
     let (long, others): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.0 > limit);
     let longest = long.iter().max_by_key(|it: &&(u64, &Row)| it.0)?.1;
     let unit = run.unit();
-    let each = long
-        .iter()
-        .map(|(ticks, row)| format!("{} ({})", run.label(row.cpu), unit.span(*ticks)));
-    let others = words::range(others.iter().map(|it| it.0))?;
-    let mut sentence = format!(
-        "Wake-ups that waited: CPU {}; the others took {}.",
+    let each = long.iter();
+    let each = each.map(|it| format!("{} ({})", run.label(it.1.cpu), unit.span(it.0)));
+    let (each, others) = (
         words::list(each),
-        unit.range(others)
+        words::range(others.iter().map(|it| it.0))?,
     );
     // Without one CPU's timestamps it may be that one.
     let up: Option<Vec<_>> = all.iter().map(|it| on_the_way_up(it.1)).collect();
-    let own = on_the_way_up(longest);
-    let confidence = if let (Some(up), Some(own)) = (up, own) {
-        let meet = up.iter().filter(|it| it.0 < own.1 && own.0 < it.1);
-        append(
-            &mut sentence,
-            format_args!(
-                " Others on their way up at the same time as CPU {}, by timestamps: {}.",
-                run.label(longest.cpu),
-                meet.count().saturating_sub(1)
-            ),
+    let (more, confidence) = if let (Some(up), Some(own)) = (up, on_the_way_up(longest)) {
+        let meet = up.iter().filter(|it| it.0 < own.1 && own.0 < it.1).count();
+        let (cpu, meet) = (run.label(longest.cpu), meet.saturating_sub(1));
+        let more = format!(
+            " Others on their way up at the same time as CPU {cpu}, by timestamps: {meet}."
         );
-        Confidence::Stamps
+        (more, Confidence::Stamps)
+    } else if detail.is_full() {
+        let more = " The CPU that they waited for cannot be seen from figures alone.";
+        (more.into(), Confidence::Figures)
     } else {
-        if detail.is_full() {
-            sentence += " The CPU that they waited for cannot be seen from figures alone.";
-        }
-        Confidence::Figures
+        (String::new(), Confidence::Figures)
     };
     Some(Finding {
         kind: Kind::Waited,
-        sentence,
+        sentence: format!(
+            "Wake-ups that waited: CPU {each}; the others took {}.{more}",
+            unit.range(others)
+        ),
         cpus: all.iter().map(|it| it.1.cpu).collect(),
         metrics: vec![Metric::Wakeup],
         confidence,

@@ -2,11 +2,9 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 
-use crate::model::{Confidence, CpuSet, Finding, Kind, Run, Scenario, WakeSource};
+use crate::model::{Finding, Kind, Run, Scenario, WakeSource};
 use crate::plan::ScenarioId;
-use crate::spec::prose::append;
 
 /// Finds what woke the CPUs, if that is not as the header has it.
 pub(crate) fn wake_source(run: &Run, scenario: &Scenario) -> Option<Finding> {
@@ -19,47 +17,30 @@ pub(crate) fn wake_source(run: &Run, scenario: &Scenario) -> Option<Finding> {
     if is_own {
         return None;
     }
-    let mut sentence = String::from(if scenario.id.is_suite() {
-        "The CPUs' own timers stop in this state: "
-    } else {
-        "In states that stop the CPUs' own timers: "
-    });
-    sentence += &match (source, scenario.helper) {
+    let lead = match scenario.id.is_suite() {
+        true => "The CPUs' own timers stop in this state: ",
+        false => "In states that stop the CPUs' own timers: ",
+    };
+    let others = match (source, scenario.helper) {
         (WakeSource::Frame, _) if lead_alone => "the timer frame wakes the lead".into(),
         (WakeSource::Frame, _) => {
             "the timer frame wakes the lead, and the lead the others, by SGI".into()
         }
-        (_, Some(helper)) => format!(
-            "CPU {} stays awake and wakes the others by SGI; its cluster stays on",
-            run.label(helper)
-        ),
+        (_, Some(helper)) => {
+            let helper = run.label(helper);
+            format!("CPU {helper} stays awake and wakes the others by SGI; its cluster stays on")
+        }
         (_, None) if lead_alone => String::new(),
         (_, None) => "the lead wakes each other CPU by SGI".into(),
     };
-    if let Some(helper) = of_lead {
-        let (mark, by) = if lead_alone {
-            ("", " by SGI")
-        } else {
-            ("; ", "")
-        };
-        let helper = run.label(helper);
-        append(
-            &mut sentence,
-            format_args!("{mark}CPU {helper} stays awake and wakes the lead{by}"),
-        );
-    }
-    sentence += if lead_alone {
-        "; CPU_ON turns on each other CPU."
-    } else {
-        "."
+    let (mark, by, end) = match lead_alone {
+        true => ("", " by SGI", "; CPU_ON turns on each other CPU."),
+        false => ("; ", "", "."),
     };
-    Some(Finding {
-        kind: Kind::WakeSource,
-        sentence,
-        cpus: CpuSet::default(),
-        metrics: Vec::new(),
-        confidence: Confidence::Counts,
-    })
+    let of_lead = of_lead.map(|helper| run.label(helper));
+    let of_lead = of_lead.map(|it| format!("{mark}CPU {it} stays awake and wakes the lead{by}"));
+    let sentence = format!("{lead}{others}{}{end}", of_lead.unwrap_or_default());
+    Some(Finding::by_counts(Kind::WakeSource, sentence, []))
 }
 
 /// Returns the CPU that stays awake to wake the lead alone, by a row or a point of

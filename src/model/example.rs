@@ -8,25 +8,22 @@ use super::{
     ScenarioKey, Skip, Statistic, Status,
 };
 use crate::board::LabelSource;
-use crate::devices::timer_frame::NoFrame;
-use crate::devices::watchdog::reach::NoWatchdog;
-use crate::image::Conduit;
 use crate::measure::{
-    Cause, Counter, Detail, Facts, Identity, Loss, Metric, Overheads, Reason, Rejection, Step,
+    Cause, Detail, Facts, Identity, Loss, Machine, Metric, Overheads, Reason, Rejection, Step,
     Summary,
 };
-use crate::plan::{Method, Methods, Plan, ScenarioId, ScenarioSet};
+use crate::plan::{Method, Plan, ScenarioId, ScenarioSet};
+use crate::scenario::fake::Fake;
 use crate::spec::caches::Caches;
-use crate::spec::pmf::{Interface, ReadError, Stamp};
-use crate::spec::psci::{self, StateFormat};
+use crate::spec::pmf::{ReadError, Stamp};
+use crate::spec::psci;
 use crate::spec::smccc::Service;
-use crate::spec::timer::TimerName;
 
 /// CNTFRQ_EL0 of QEMU's virt machine.
 pub(crate) const FREQUENCY: u64 = 62_500_000;
 
 /// A Cortex-A53 with 512 KiB of L2: line, ways and sets are the registers'.
-pub(crate) fn cortex_a53() -> Identity {
+fn cortex_a53() -> Identity {
     let caches = Caches::read(0x0a20_0023, false, &mut |selector| match selector {
         0 => 0x700f_e01a,
         1 => 0x201f_e00a,
@@ -40,40 +37,23 @@ pub(crate) fn cortex_a53() -> Identity {
     }
 }
 
-pub(crate) fn facts() -> Facts {
+/// The machine of the tests' fake, with a service and other CPUs.
+fn facts() -> Facts {
     Facts {
-        frequency: FREQUENCY,
-        counter: Counter::Physical,
-        timer: TimerName::Cntp,
-        timer_intid: 30,
-        frame: Err(NoFrame::NotInTree),
-        exception_level: 2,
-        e2h: false,
-        gic: 3,
-        conduit: Conduit::Smc,
-        psci_version: 0x1_0001,
         smccc: Some(0x1_0005),
         service: Some(Service {
             uid: [0x108d_905b, 0x47e8_f863, 0xfbc0_2dae, 0xe2f6_4156],
             revision: Some([0, 1]),
         }),
-        state_format: StateFormat::Original,
-        pmf: Ok(Interface::VendorEl3),
-        lead: 0,
         own: cortex_a53(),
-        watchdog: Err(NoWatchdog::NotInTree),
-        stat: false,
         pmu: false,
-        zero: true,
-        kvm: false,
-        os_initiated: false,
-        system_suspend: false,
         outer_cache: None,
         overheads: Overheads {
             counter: 1,
             empty: 1,
             pmf_read: Some(41),
         },
+        ..*Fake::new(1).facts()
     }
 }
 
@@ -105,21 +85,17 @@ pub(crate) fn run(cpus: u16) -> Run {
     }
 }
 
-pub(crate) fn without_pmf(mut run: Run) -> Run {
-    edit_facts(&mut run, |facts| {
-        facts.pmf = Err(ReadError::NotImplemented);
-        facts.overheads.pmf_read = None;
-    });
-    run
-}
-
-pub(crate) fn with_methods(mut run: Run, methods: Methods) -> Run {
-    run.plan.as_mut().expect("there is a plan").methods = methods;
-    run
-}
-
-pub(crate) fn edit_facts(run: &mut Run, edit: impl FnOnce(&mut Facts)) {
+/// A run on such a machine, but for these facts.
+pub(crate) fn run_with(cpus: u16, edit: impl FnOnce(&mut Facts)) -> Run {
+    let mut run = run(cpus);
     edit(run.facts.as_mut().expect("there are facts"));
+    run
+}
+
+pub(crate) fn remove_pmf(run: &mut Run) {
+    let facts = run.facts.as_mut().expect("there are facts");
+    facts.pmf = Err(ReadError::NotImplemented);
+    facts.overheads.pmf_read = None;
 }
 
 /// The six scenarios by each method of the plan, in which all went well.
@@ -237,57 +213,62 @@ fn down(run: &Run, id: ScenarioId, cpu: usize, flushes: &[u64]) -> u64 {
     own + ahead.map(|other| 594 + flushes[other]).sum::<u64>()
 }
 
-/// One CPU's part.
-fn row(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> Row {
+/// The instants of one CPU's part, and the metrics that its call has.
+fn part(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> (Instants, &'static [Metric]) {
     use Metric::{CacheFlush, Call, Latency, Lateness, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
     let pmf = run.facts.expect("there are facts").pmf.is_ok();
     let me = usize::from(cpu);
-    let (flush, down) = (flushes[me], down(run, id, me, flushes));
+    let (flush, due) = (flushes[me] as i64, sleep(run) as i64);
     let before = 4 + i64::from(cpu % 5);
     let entry = before + 20;
-    let due = sleep(run) as i64;
 
     let mut shown = Instants::new(7_000_000_000);
-    let mut set = |instant, ticks: i64| {
+    let mut set = |instant, ticks| {
         if pmf || !matches!(instant, Instant::Stamp(_)) {
             shown.set(instant, ticks);
         }
     };
     set(Instant::Before, before);
     set(Instant::Stamp(Stamp::EnterPsci), entry);
-    let metrics: &[Metric] = if id == ScenarioId::PsciVersionParallel {
-        let latency = 3 + i64::from(cpu % 3);
-        set(Instant::Stamp(Stamp::ExitPsci), entry + latency);
-        set(Instant::After, entry + latency + 20);
-        &[Latency, Call, Lateness]
-    } else {
-        let low = entry + down as i64;
-        let (up, metrics): (_, &[Metric]) = if id == ScenarioId::CpuOffSerial && cpu != 0 {
-            set(Instant::SeenOff, low - 30);
-            set(Instant::TurnedOn, low + 5_000);
-            set(Instant::Entered, low + 7_400);
-            set(Instant::After, low + 7_500);
-            let caller: &[Metric] = if pmf {
-                &[Powerdown, Wakeup, CacheFlush, TurnOn]
-            } else {
-                &[TurnOff, TurnOn]
-            };
-            (low + 5_500, caller)
-        } else {
-            set(Instant::Due, due);
-            set(Instant::After, due + 2_900 + i64::from(cpu));
-            (
-                due + 600,
-                &[Powerdown, Wakeup, CacheFlush, Call, Wake, Lateness],
-            )
+    if id == ScenarioId::PsciVersionParallel {
+        let exit = entry + 3 + i64::from(cpu % 3);
+        set(Instant::Stamp(Stamp::ExitPsci), exit);
+        set(Instant::After, exit + 20);
+        return (shown, &[Latency, Call, Lateness]);
+    }
+    let low = entry + down(run, id, me, flushes) as i64;
+    let (up, metrics): (_, &[Metric]) = if id == ScenarioId::CpuOffSerial && cpu != 0 {
+        set(Instant::SeenOff, low - 30);
+        set(Instant::TurnedOn, low + 5_000);
+        set(Instant::Entered, low + 7_400);
+        set(Instant::After, low + 7_500);
+        let metrics: &[_] = match pmf {
+            true => &[Powerdown, Wakeup, CacheFlush, TurnOn],
+            false => &[TurnOff, TurnOn],
         };
-        set(Instant::Stamp(Stamp::EnterCflush), low - flush as i64 - 40);
-        set(Instant::Stamp(Stamp::ExitCflush), low - 40);
-        set(Instant::Stamp(Stamp::EnterHwLowPwr), low);
-        set(Instant::Stamp(Stamp::ExitHwLowPwr), up);
-        set(Instant::Stamp(Stamp::ExitPsci), up + 1_625);
-        metrics
+        (low + 5_500, metrics)
+    } else {
+        set(Instant::Due, due);
+        set(Instant::After, due + 2_900 + i64::from(cpu));
+        let metrics = &[Powerdown, Wakeup, CacheFlush, Call, Wake, Lateness];
+        (due + 600, metrics)
     };
+    for (stamp, ticks) in [
+        (Stamp::EnterCflush, low - flush - 40),
+        (Stamp::ExitCflush, low - 40),
+        (Stamp::EnterHwLowPwr, low),
+        (Stamp::ExitHwLowPwr, up),
+        (Stamp::ExitPsci, up + 1_625),
+    ] {
+        set(Instant::Stamp(stamp), ticks);
+    }
+    (shown, metrics)
+}
+
+/// One CPU's part.
+fn row(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> Row {
+    let (shown, metrics) = part(run, id, cpu, flushes);
+    let figure = |metric| shown.figure(metric).filter(|_| metrics.contains(&metric));
     let statistic = |metric: &Metric| {
         let figure = shown.figure(*metric)?;
         Some(Statistic {
@@ -296,13 +277,12 @@ fn row(run: &Run, id: ScenarioId, cpu: u16, flushes: &[u64]) -> Row {
             cold: Some(figure),
         })
     };
-    let figure = |metric| shown.figure(metric).filter(|_| metrics.contains(&metric));
     Row {
         cpu,
         figures: Figures {
-            powerdown: figure(Powerdown).or(figure(Latency)),
-            wakeup: figure(Wakeup),
-            cache_flush: figure(CacheFlush),
+            powerdown: figure(Metric::Powerdown).or(figure(Metric::Latency)),
+            wakeup: figure(Metric::Wakeup),
+            cache_flush: figure(Metric::CacheFlush),
         },
         attempts: Some(Attempts {
             valid: 20,

@@ -28,6 +28,23 @@ pub struct Finding {
     pub confidence: Confidence,
 }
 
+impl Finding {
+    /// Returns a finding by counts in records, which rests on no single metric.
+    pub(crate) fn by_counts(
+        kind: Kind,
+        sentence: String,
+        cpus: impl IntoIterator<Item = u16>,
+    ) -> Self {
+        Self {
+            kind,
+            sentence,
+            cpus: cpus.into_iter().collect(),
+            metrics: Vec::new(),
+            confidence: Confidence::Counts,
+        }
+    }
+}
+
 words! {
     /// Kinds of finding.
     pub enum Kind, word {
@@ -114,7 +131,6 @@ pub struct CpuSet([u64; CPU_MAX / 64]);
 
 impl CpuSet {
     /// Returns true without any CPU.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }

@@ -80,7 +80,6 @@ pub struct Instants {
 
 impl Instants {
     /// Returns instants of which only the base is known.
-    #[must_use]
     pub fn new(base: u64) -> Self {
         Self {
             base,
@@ -90,7 +89,6 @@ impl Instants {
 
     /// Returns the instants of an outcome; those of PMF with `pmf`, as far as its
     /// call writes them.
-    #[must_use]
     pub fn of(outcome: &Outcome, pmf: bool) -> Self {
         // A sample of CPU_OFF has no agreed start.
         let base = match outcome.start {
@@ -120,7 +118,6 @@ impl Instants {
     }
 
     /// Returns the ticks from the base to `instant`.
-    #[must_use]
     pub fn at(&self, instant: Instant) -> Option<i64> {
         self.at.get(instant.place()).copied().flatten()
     }
@@ -133,13 +130,11 @@ impl Instants {
     }
 
     /// Returns the counter's value at `instant`: comparable between CPUs.
-    #[must_use]
     pub fn counter(&self, instant: Instant) -> Option<u64> {
         self.base.checked_add_signed(self.at(instant)?)
     }
 
     /// Returns the ticks between two instants; None if they are in the other order.
-    #[must_use]
     pub fn span(&self, from: Instant, to: Instant) -> Option<u64> {
         let ticks = self.at(to)?.checked_sub(self.at(from)?)?;
         u64::try_from(ticks).ok()
@@ -148,7 +143,6 @@ impl Instants {
     /// Returns the figure that a metric is of this sample, in ticks.
     ///
     /// The instants do not say which metrics the call has: the row's statistics do.
-    #[must_use]
     pub fn figure(&self, metric: Metric) -> Option<u64> {
         use Instant::{After, Before, Due, Entered, SeenOff, TurnedOn};
         let stamps = |from, to| self.span(Instant::Stamp(from), Instant::Stamp(to));

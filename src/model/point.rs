@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::measure::{Histogram, Summary, Waker};
 use crate::spec::words::words;
 
-use super::point_kind::{How, Measure};
-
 words! {
     /// The kind of a scenario's operation.
     #[expect(missing_docs, reason = "each variant is the name of its operation")]
@@ -39,6 +37,96 @@ words! {
         Nontemporal = "nontemporal",
         Clean = "clean",
         Mixed = "mixed",
+    }
+}
+
+words! {
+    /// On how many CPUs it was measured.
+    #[derive(Default)]
+    pub enum How, word {
+        /// On one CPU, every other one off, the lead apart, who waits.
+        #[default]
+        Alone = "alone",
+        /// On all CPUs at the same time.
+        All = "all",
+    }
+}
+
+/// Unit of a point's figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Ticks of the counter that the run uses.
+    Ticks,
+    /// Cycles of the CPU, by PMCCNTR_EL0.
+    Cycles,
+    /// Microseconds, as PSCI_STAT_RESIDENCY counts.
+    Microseconds,
+    /// Times.
+    Count,
+}
+
+words! {
+    /// Which figure of a sample a point is about.
+    #[derive(Default)]
+    pub enum Measure, key {
+        /// All that the sample's operations took.
+        #[default]
+        Ticks = "ticks",
+        /// Duration of the call, in cycles.
+        Cycles = "cycles",
+        /// From a timer's expiry to the exception vector.
+        Entry = "entry",
+        /// From a timer's expiry to its handler.
+        Handler = "handler",
+        /// PMF: ENTER_PSCI to ENTER_HW_LOW_PWR.
+        Powerdown = "powerdown",
+        /// PMF: EXIT_HW_LOW_PWR to EXIT_PSCI.
+        Wakeup = "wakeup",
+        /// PMF: ENTER_CFLUSH to EXIT_CFLUSH.
+        CacheFlush = "cflush",
+        /// From the call to its return or to the entry point.
+        Call = "call",
+        /// From the due wake-up to the return or the entry point.
+        Wake = "wake",
+        /// From CPU_ON to the CPU's first instruction.
+        TurnOn = "turnon",
+        /// From CPU_OFF to AFFINITY_INFO saying OFF.
+        TurnOff = "turnoff",
+        /// By how much PSCI_STAT_COUNT of the state that was asked for rose.
+        Count = "count",
+        /// By how much PSCI_STAT_RESIDENCY of the state that was reached rose.
+        Residency = "residency",
+    }
+}
+
+impl Measure {
+    /// Returns the unit of its figures.
+    pub const fn unit(self) -> Unit {
+        match self {
+            Self::Cycles => Unit::Cycles,
+            Self::Count => Unit::Count,
+            Self::Residency => Unit::Microseconds,
+            _ => Unit::Ticks,
+        }
+    }
+
+    /// Returns the name as a heading.
+    pub const fn heading(self) -> &'static str {
+        match self {
+            Self::Ticks => "Time",
+            Self::Cycles => "Cycles",
+            Self::Entry => "Expiry to Vector",
+            Self::Handler => "Expiry to Handler",
+            Self::Powerdown => "Powerdown",
+            Self::Wakeup => "Wakeup",
+            Self::CacheFlush => "Cache Flush",
+            Self::Call => "Call",
+            Self::Wake => "Wake",
+            Self::TurnOn => "Turn On",
+            Self::TurnOff => "Turn Off",
+            Self::Count => "PSCI_STAT_COUNT",
+            Self::Residency => "PSCI_STAT_RESIDENCY",
+        }
     }
 }
 
@@ -82,7 +170,6 @@ pub struct Spread {
 
 impl Spread {
     /// Returns the spread of a histogram; without counts if that is empty.
-    #[must_use]
     pub fn of(histogram: &Histogram) -> Self {
         let bins = || histogram.counts().enumerate();
         let first = bins().position(|(_, count)| count > 0).unwrap_or(0);
@@ -101,32 +188,9 @@ fn is_own_timers(waker: &Waker) -> bool {
     *waker == Waker::OwnTimers
 }
 
-impl Measure {
-    /// Returns the name as a heading.
-    #[must_use]
-    pub const fn heading(self) -> &'static str {
-        match self {
-            Self::Ticks => "Time",
-            Self::Cycles => "Cycles",
-            Self::Entry => "Expiry to Vector",
-            Self::Handler => "Expiry to Handler",
-            Self::Powerdown => "Powerdown",
-            Self::Wakeup => "Wakeup",
-            Self::CacheFlush => "Cache Flush",
-            Self::Call => "Call",
-            Self::Wake => "Wake",
-            Self::TurnOn => "Turn On",
-            Self::TurnOff => "Turn Off",
-            Self::Count => "PSCI_STAT_COUNT",
-            Self::Residency => "PSCI_STAT_RESIDENCY",
-        }
-    }
-}
-
 impl Point {
     /// Returns the point of a CPU without samples, of which `how`, `x`, `per` and
     /// `waker` are the usual ones.
-    #[must_use]
     pub fn new(cpu: u16, variant: Variant, measure: Measure) -> Self {
         Self {
             cpu,
@@ -140,14 +204,5 @@ impl Point {
             waker: Waker::OwnTimers,
             spread: None,
         }
-    }
-
-    /// Returns true if two points of a scenario answer one question on two CPUs.
-    /// Samples of more operations answer another one: the loop around them has a
-    /// smaller part in them.
-    #[must_use]
-    pub fn is_of_kind(&self, other: &Self) -> bool {
-        let kind = |it: &Self| (it.how, it.variant, it.x, it.measure, it.per);
-        kind(self) == kind(other)
     }
 }

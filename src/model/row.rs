@@ -97,7 +97,6 @@ pub struct Sample {
 }
 
 /// Returns a metric's name as a heading.
-#[must_use]
 pub const fn heading(metric: Metric) -> &'static str {
     match metric {
         Metric::Powerdown => "Powerdown",
@@ -114,14 +113,12 @@ pub const fn heading(metric: Metric) -> &'static str {
 
 impl Attempts {
     /// Returns the number of attempts that do not count.
-    #[must_use]
     pub fn rejected_total(&self) -> u32 {
         let counts = self.rejected.iter().map(|(_, count)| *count);
         counts.fold(0, u32::saturating_add)
     }
 
     /// Returns the number of attempts that do not count for one reason.
-    #[must_use]
     pub fn rejected_for(&self, reason: Reason) -> u32 {
         let found = self.rejected.iter().find(|it| it.0 == reason);
         found.map_or(0, |it| it.1)
@@ -130,7 +127,6 @@ impl Attempts {
 
 impl Row {
     /// Returns a copy without the samples.
-    #[must_use]
     pub fn without_samples(&self) -> Self {
         Self {
             cpu: self.cpu,
@@ -147,32 +143,27 @@ impl Row {
     }
 
     /// Returns the statistics of a metric that has samples.
-    #[must_use]
     pub fn summary(&self, metric: Metric) -> Option<&Summary> {
         let found = self.statistics.iter().find(|it| it.metric == metric);
         found.map(|it| &it.summary).filter(|summary| summary.n > 0)
     }
 
     /// Returns the first sample of all of a metric, in ticks.
-    #[must_use]
     pub fn cold(&self, metric: Metric) -> Option<u64> {
         self.statistics.iter().find(|it| it.metric == metric)?.cold
     }
 
     /// Returns the number of samples that count; 0 if unknown.
-    #[must_use]
     pub fn valid(&self) -> u32 {
         self.attempts.as_ref().map_or(0, |attempts| attempts.valid)
     }
 
     /// Returns the counter's value at which the CPU went down in the sample shown.
-    #[must_use]
     pub fn went_down(&self) -> Option<u64> {
         self.shown?.counter(Instant::Stamp(Stamp::EnterHwLowPwr))
     }
 
     /// Returns true for a row of a line without a checksum.
-    #[must_use]
     pub fn is_from_line(&self) -> bool {
         self.attempts.is_none() && self.skipped.is_none()
     }

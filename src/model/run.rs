@@ -64,7 +64,6 @@ pub struct End {
 
 impl Run {
     /// Returns false for a run without any record: a table, or a log of TFTF.
-    #[must_use]
     pub fn has_records(&self) -> bool {
         let is_of_records = |it: &Scenario| {
             let mut rows = it.rows.iter();
@@ -76,7 +75,6 @@ impl Run {
 
     /// Returns the counter as a clock: of unknown frequency where the facts are
     /// lost, and of 1 GHz in a run without any record, as TFTF prints nanoseconds.
-    #[must_use]
     pub fn clock(&self) -> Clock {
         let hz = match &self.facts {
             Some(facts) => facts.frequency,
@@ -87,7 +85,6 @@ impl Run {
     }
 
     /// Returns the results of a scenario.
-    #[must_use]
     pub fn scenario(&self, key: ScenarioKey) -> Option<&Scenario> {
         self.scenarios.iter().find(|it| it.key() == key)
     }
@@ -105,14 +102,12 @@ impl Run {
     }
 
     /// Returns the index of the lead CPU; None where the facts are lost.
-    #[must_use]
     pub fn lead(&self) -> Option<usize> {
         self.facts.as_ref().map(|facts| facts.lead)
     }
 
     /// Returns the CPU at `index` of the board's order; one without a MPIDR if
     /// there is none.
-    #[must_use]
     pub fn cpu(&self, index: u16) -> Cpu {
         self.cpus
             .get(usize::from(index))
@@ -121,7 +116,6 @@ impl Run {
     }
 
     /// Returns the name of the CPU at `index`.
-    #[must_use]
     pub fn label(&self, index: u16) -> Label {
         let cpu = self.cpu(index);
         Label {
@@ -132,7 +126,6 @@ impl Run {
     }
 
     /// Returns the largest number of threads that a core has.
-    #[must_use]
     pub fn threads(&self) -> u64 {
         let threads = self.cpus.iter().map(|cpu| u64::from(cpu.thread));
         threads.max().unwrap_or(0) + 1
@@ -150,7 +143,6 @@ impl Run {
 
     /// Returns the core's number where a table has one column for core and thread:
     /// threads are counted through, so that no two CPUs of a cluster share one.
-    #[must_use]
     pub fn core_number(&self, cpu: &Cpu) -> u64 {
         u64::from(cpu.core) * self.threads() + u64::from(cpu.thread)
     }

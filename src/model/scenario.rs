@@ -125,7 +125,6 @@ words! {
 
 impl Scenario {
     /// Returns the results of which nothing but the key is known.
-    #[must_use]
     pub fn new(key: ScenarioKey) -> Self {
         Self {
             id: key.id,
@@ -141,7 +140,6 @@ impl Scenario {
     }
 
     /// Returns the name in the run.
-    #[must_use]
     pub const fn key(&self) -> ScenarioKey {
         ScenarioKey {
             id: self.id,
@@ -151,7 +149,6 @@ impl Scenario {
     }
 
     /// Returns true if PMF's timestamps were used, as they are in TFTF's logs.
-    #[must_use]
     pub fn has_pmf(&self) -> bool {
         self.conditions
             .as_ref()
@@ -159,13 +156,11 @@ impl Scenario {
     }
 
     /// Returns true if TFTF's lines stand around its table.
-    #[must_use]
     pub fn is_framed(&self) -> bool {
         self.id.is_suite() && self.method == Method::Tftf
     }
 
     /// Returns true if all CPUs go down at once, and timestamps give the order.
-    #[must_use]
     pub fn has_order(&self) -> bool {
         self.has_pmf()
             && self.id.is_parallel()
@@ -174,13 +169,11 @@ impl Scenario {
     }
 
     /// Returns the row of a CPU.
-    #[must_use]
     pub fn row(&self, cpu: u16) -> Option<&Row> {
         self.rows.iter().find(|row| row.cpu == cpu)
     }
 
     /// Returns the status of a scenario over all placements of its helper.
-    #[must_use]
     pub fn status_of(group: &[Self]) -> Status {
         let mut all = group.iter().map(|scenario| scenario.status);
         let failed = all
@@ -192,7 +185,6 @@ impl Scenario {
     /// Returns the row that stands for a CPU: of the first placement whose helper
     /// is in another cluster, else in another core. `cluster` gives the cluster of
     /// a CPU by its index.
-    #[must_use]
     pub fn row_of<'g>(
         group: &'g [Self],
         cpu: u16,
@@ -211,7 +203,6 @@ impl Scenario {
     }
 
     /// Returns the figure that stands for `row`'s CPU, in ticks.
-    #[must_use]
     pub fn figure(&self, row: &Row, metric: Metric) -> Option<u64> {
         match metric {
             Metric::Powerdown | Metric::Latency => row.figures.powerdown,
@@ -228,7 +219,6 @@ impl Scenario {
 
     /// Returns the metrics that are shown as columns: PMF's if the firmware
     /// answers, else those of the caller's side that any CPU has.
-    #[must_use]
     pub fn columns(&self) -> Vec<Metric> {
         use Metric::{CacheFlush, Call, Latency, Powerdown, TurnOff, TurnOn, Wake, Wakeup};
         let candidates: &[Metric] = match (self.has_pmf(), self.id) {

@@ -40,7 +40,6 @@ impl Verdict {
     /// Scenarios that the caller's side alone could measure count as
     /// measured. A run in which every scenario was skipped is not a success:
     /// it would let a job stay green that has lost its subject.
-    #[must_use]
     pub fn from_totals(totals: &Totals) -> Self {
         let measured = totals.passed > 0 && totals.samples > 0;
         if measured && totals.failed == 0 && totals.lost == 0 {
@@ -51,7 +50,6 @@ impl Verdict {
     }
 
     /// The exit code that stands for it.
-    #[must_use]
     pub const fn exit_code(self) -> u8 {
         match self {
             Self::Pass => 0,
@@ -76,7 +74,6 @@ pub enum ClosingLine<'a> {
 
 impl ClosingLine<'_> {
     /// Returns the verdict of the line.
-    #[must_use]
     pub fn verdict(&self) -> Verdict {
         match self {
             Self::Ended(totals) => Verdict::from_totals(totals),
@@ -90,24 +87,25 @@ impl fmt::Display for ClosingLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(PREFIX)?;
         match self {
-            Self::Ended(t) => {
+            Self::Ended(totals) => {
+                let word = match self.verdict() {
+                    Verdict::Pass => "PASS",
+                    _ => "FAIL",
+                };
+                let (passed, skipped, failed) = (totals.passed, totals.skipped, totals.failed);
                 write!(
                     f,
-                    "{} ({} passed, {} skipped, {} failed; {} samples, {} not counted, ",
-                    match self.verdict() {
-                        Verdict::Pass => "PASS",
-                        _ => "FAIL",
-                    },
-                    u64::from(t.passed),
-                    u64::from(t.skipped),
-                    u64::from(t.failed),
-                    t.samples,
-                    t.rejected,
+                    "{word} ({passed} passed, {skipped} skipped, {failed} failed; "
+                )?;
+                write!(
+                    f,
+                    "{} samples, {} not counted, ",
+                    totals.samples, totals.rejected
                 )?;
                 if !f.alternate() {
-                    write!(f, "{}{ROWS_SKIPPED}, ", t.rows_skipped)?;
+                    write!(f, "{}{ROWS_SKIPPED}, ", totals.rows_skipped)?;
                 }
-                write!(f, "{} CPUs lost)", u64::from(t.lost))
+                write!(f, "{} CPUs lost)", totals.lost)
             }
             Self::Incomplete(reason) => write!(f, "INCOMPLETE: {reason}"),
             Self::BadInput(reason) => write!(f, "{BAD_INPUT}{reason}"),
@@ -119,21 +117,16 @@ impl fmt::Display for ClosingLine<'_> {
 ///
 /// A PASS or FAIL that is cut short or damaged so that its shape is gone is
 /// no verdict: the reader must not take the first word's word for it.
-#[must_use]
 pub fn parse_line(line: &[u8]) -> Option<Verdict> {
     let line = core::str::from_utf8(line).ok()?.trim_ascii_end();
     let said = line.strip_prefix(PREFIX)?;
-    if let Some(counts) = said.strip_prefix("PASS ") {
-        return are_counts(counts).then_some(Verdict::Pass);
+    match said.split_once(' ')? {
+        ("PASS", counts) => are_counts(counts).then_some(Verdict::Pass),
+        ("FAIL", counts) => are_counts(counts).then_some(Verdict::Fail),
+        ("INCOMPLETE:", _) if said.starts_with(BAD_INPUT) => Some(Verdict::BadInput),
+        ("INCOMPLETE:", _) => Some(Verdict::Incomplete),
+        _ => None,
     }
-    if let Some(counts) = said.strip_prefix("FAIL ") {
-        return are_counts(counts).then_some(Verdict::Fail);
-    }
-    if said.starts_with(BAD_INPUT) {
-        return Some(Verdict::BadInput);
-    }
-    said.starts_with("INCOMPLETE: ")
-        .then_some(Verdict::Incomplete)
 }
 
 /// Words behind the number of rows skipped. Last lines of earlier versions, and
@@ -182,56 +175,52 @@ mod tests {
         lost: 0,
     };
 
-    fn verdict(edit: fn(&mut Totals)) -> Verdict {
-        let mut totals = GOOD;
-        edit(&mut totals);
-        let line = ClosingLine::Ended(&totals).to_string();
-        assert_eq!(
-            parse_line(line.as_bytes()),
-            Some(Verdict::from_totals(&totals))
-        );
-        Verdict::from_totals(&totals)
-    }
-
     #[test]
     fn what_passes() {
-        assert_eq!(verdict(|_| ()), Verdict::Pass);
-        assert_eq!(verdict(|t| (t.passed, t.skipped) = (1, 5)), Verdict::Pass);
-        assert_eq!(verdict(|t| t.caller_side = 6), Verdict::Pass);
-        assert_eq!(verdict(|t| t.rejected = 3), Verdict::Pass);
-        assert_eq!(verdict(|t| t.rows_skipped = 7), Verdict::Pass);
-        assert_eq!(verdict(|t| t.failed = 1), Verdict::Fail);
-        assert_eq!(verdict(|t| t.lost = 1), Verdict::Fail);
-        assert_eq!(verdict(|t| (t.passed, t.skipped) = (0, 6)), Verdict::Fail);
-        assert_eq!(verdict(|t| t.samples = 0), Verdict::Fail);
-        assert_eq!(verdict(|t| *t = Totals::default()), Verdict::Fail);
+        let good: [fn(&mut Totals); 5] = [
+            |_| (),
+            |t| (t.passed, t.skipped) = (1, 5),
+            |t| t.caller_side = 6,
+            |t| t.rejected = 3,
+            |t| t.rows_skipped = 7,
+        ];
+        let bad: [fn(&mut Totals); 5] = [
+            |t| t.failed = 1,
+            |t| t.lost = 1,
+            |t| (t.passed, t.skipped) = (0, 6),
+            |t| t.samples = 0,
+            |t| *t = Totals::default(),
+        ];
+        for (edits, expected) in [(good, Verdict::Pass), (bad, Verdict::Fail)] {
+            for edit in edits {
+                let mut totals = GOOD;
+                edit(&mut totals);
+                let line = ClosingLine::Ended(&totals).to_string();
+                assert_eq!(Verdict::from_totals(&totals), expected, "{line}");
+                assert_eq!(parse_line(line.as_bytes()), Some(expected));
+            }
+        }
     }
 
     #[test]
     fn the_line_and_its_code() {
-        let line = ClosingLine::Ended(&GOOD).to_string();
-        assert_eq!(
-            line,
-            "psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, \
-             0 rows skipped, 0 CPUs lost)"
-        );
-        assert_eq!(
-            parse_line(format!("{line}\r\n").as_bytes()),
-            Some(Verdict::Pass)
-        );
-        let refused = ClosingLine::BadInput(&"no device tree").to_string();
-        assert_eq!(refused, "psci-bench: INCOMPLETE: bad input: no device tree");
-        assert_eq!(parse_line(refused.as_bytes()), Some(Verdict::BadInput));
-        let stopped = ClosingLine::Incomplete(&"exception on CPU 0.3").to_string();
-        assert_eq!(stopped, "psci-bench: INCOMPLETE: exception on CPU 0.3");
-        assert_eq!(parse_line(stopped.as_bytes()), Some(Verdict::Incomplete));
-        let codes = [
-            Verdict::Pass,
-            Verdict::Fail,
-            Verdict::BadInput,
-            Verdict::Incomplete,
+        let lines = [
+            ClosingLine::Ended(&GOOD),
+            ClosingLine::Ended(&Totals::default()),
+            ClosingLine::BadInput(&"no device tree"),
+            ClosingLine::Incomplete(&"exception on CPU 0.3"),
         ];
-        assert_eq!(codes.map(Verdict::exit_code), [0, 1, 2, 3]);
+        let expected = "\
+psci-bench: PASS (6 passed, 0 skipped, 0 failed; 960 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)
+psci-bench: FAIL (0 passed, 0 skipped, 0 failed; 0 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)
+psci-bench: INCOMPLETE: bad input: no device tree
+psci-bench: INCOMPLETE: exception on CPU 0.3";
+        assert_eq!(lines.map(|it| it.to_string()).join("\n"), expected);
+        for (code, line) in (0..).zip(lines) {
+            let verdict = line.verdict();
+            assert_eq!(parse_line(format!("{line}\r\n").as_bytes()), Some(verdict));
+            assert_eq!(verdict.exit_code(), code);
+        }
     }
 
     #[test]
@@ -240,19 +229,18 @@ mod tests {
         let old = format!("{:#}", ClosingLine::Ended(&GOOD));
         assert_eq!(old, line.replace(", 0 rows skipped", ""));
         assert_eq!(parse_line(old.as_bytes()), Some(Verdict::Pass));
-        for line in [line, old] {
-            for cut in 0..line.len() {
-                assert_eq!(parse_line(&line.as_bytes()[..cut]), None, "{cut}");
-            }
+        for cut in 0..line.len() {
+            assert_eq!(parse_line(&line.as_bytes()[..cut]), None, "{cut}");
+            let old = &old[..cut.min(old.len() - 1)];
+            assert_eq!(parse_line(old.as_bytes()), None, "{old}");
         }
         for wrong in [
-            "PASS",
-            "psci-bench: PASS (all of them)",
-            "psci-bench: PASS ( passed, 0 skipped, 0 failed; 1 samples, 0 not counted, 0 CPUs lost)",
-            "psci-bench: PASS (1 passed, 0 skipped, 0 failed; 1 samples, 0 not counted,  rows skipped, 0 CPUs lost)",
-            "psci-bench: PASS (1 passed, 0 skipped, 0 failed; 1 samples, 0 not counted, 0 rows skippe, 0 CPUs lost)",
-            "psci-bench 0.1.0",
-            "",
+            line.replace("psci-bench: ", ""),
+            line.replace("(6 passed", "(all"),
+            line.replace("(6 ", "( "),
+            line.replace("0 rows", " rows"),
+            line.replace("rows skipped", "rows skippe"),
+            "psci-bench 0.1.0".into(),
         ] {
             assert_eq!(parse_line(wrong.as_bytes()), None, "{wrong}");
         }

@@ -14,7 +14,6 @@
 use alloc::format;
 use core::fmt::{self, Write};
 
-use super::status;
 use super::summary::Framed;
 use crate::model::{Figures, Row, Run, Scenario, Status};
 use crate::plan::ScenarioId;
@@ -24,11 +23,6 @@ use crate::spec::prose::paragraph;
 pub(crate) fn begin(out: &mut dyn Write, exception_level: u8) -> fmt::Result {
     out.write_str("NOTICE:  Booting trusted firmware test framework\n")?;
     writeln!(out, "NOTICE:  Running at NS-EL{exception_level}")
-}
-
-/// Writes which scenario follows.
-pub(crate) fn begin_scenario(out: &mut dyn Write, id: ScenarioId) -> fmt::Result {
-    writeln!(out, "> Executing '{}'", id.name())
 }
 
 /// Writes the rows and the result of a scenario: one row for each CPU, over all
@@ -50,8 +44,18 @@ pub(crate) fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fm
     writeln!(out, "  TEST COMPLETE {word:>54}")?;
     match status {
         Status::Passed if !has_rows => no_rows(out, run),
-        status => status::reason(out, run, status),
+        status => reason(out, run, status),
     }
+}
+
+/// Writes why a scenario was skipped or failed, inside or outside of the frame.
+pub(crate) fn reason(out: &mut dyn Write, run: &Run, status: Status) -> fmt::Result {
+    let text = match status {
+        Status::Skipped(skip) => format!("Skipped: {skip}"),
+        Status::Failed(failure) => format!("Failed: {}", failure.sentence(run)),
+        Status::Passed | Status::Crashed | Status::Unknown => return Ok(()),
+    };
+    paragraph(out, "  ", 4, &text)
 }
 
 /// Writes the counts of all scenarios in the frame.
@@ -64,13 +68,11 @@ pub(crate) fn summary(out: &mut dyn Write, run: &Run, framed: &Framed) -> fmt::R
     let (skipped, failed) = (framed.skipped + without_rows, framed.failed);
     let total = skipped + passed + failed;
     let suite = if failed == 0 { "Passed" } else { "Failed" };
-    out.write_str(
-        "******************************* Summary *******************************\n\
-         > Test suite 'Runtime Instrumentation Validation'\n",
-    )?;
     write!(
         out,
-        "{suite:>70}\n\
+        "******************************* Summary *******************************\n\
+         > Test suite 'Runtime Instrumentation Validation'\n\
+         {suite:>70}\n\
          =================================\n\
          Tests Skipped : {skipped}\n\
          Tests Passed  : {passed}\n\
@@ -83,51 +85,37 @@ pub(crate) fn summary(out: &mut dyn Write, run: &Run, framed: &Framed) -> fmt::R
 
 /// Writes why a scenario that was measured has no rows here.
 fn no_rows(out: &mut dyn Write, run: &Run) -> fmt::Result {
+    let hz = run.clock().hz;
     let text = match run.facts.map(|facts| facts.pmf) {
         Some(Err(error)) => {
             format!("Skipped: no PMF timestamps: {error}; the caller's view is below")
         }
-        _ => format!(
-            "Skipped: no nanoseconds, as {} Hz can not be right; ticks are below",
-            run.clock().hz
-        ),
+        _ => format!("Skipped: no nanoseconds, as {hz} Hz can not be right; ticks are below"),
     };
     paragraph(out, "  ", 4, &text)
 }
 
+/// Writes the figures of a row in nanoseconds; nothing if it has none.
 fn rt_instr(out: &mut dyn Write, run: &Run, scenario: &Scenario, row: &Row) -> fmt::Result {
-    let values = nanoseconds(run, scenario, &row.figures);
-    let Some(values) = values.filter(|_| row.skipped.is_none()) else {
-        return Ok(());
-    };
-    let cpu = run.cpu(row.cpu);
-    let (tag, core) = (scenario.id.tag(), run.core_number(&cpu));
-    write!(out, "<RT_INSTR:{tag}\t{}\t{core}", cpu.cluster)?;
-    match values {
-        [latency, None, None] => write!(out, "\t{}", latency.unwrap_or(0))?,
-        values => {
-            for value in values {
-                write!(out, "\t{:02}", value.unwrap_or(0))?;
-            }
-        }
-    }
-    out.write_str("/>\n")
-}
-
-/// Returns the row's values; the second and third are None in PSCI_VERSION's.
-fn nanoseconds(run: &Run, scenario: &Scenario, figures: &Figures) -> Option<[Option<u64>; 3]> {
-    if !scenario.has_pmf() {
-        return None;
-    }
     let ns = |ticks: Option<u64>| run.clock().ns(ticks?);
-    let first = ns(figures.powerdown)?;
-    if scenario.id == ScenarioId::PsciVersionParallel {
-        return Some([Some(first), None, None]);
+    let Figures {
+        powerdown,
+        wakeup,
+        cache_flush,
+    } = row.figures;
+    let cpu = run.cpu(row.cpu);
+    let (tag, cluster, core) = (scenario.id.tag(), cpu.cluster, run.core_number(&cpu));
+    let lead = format_args!("<RT_INSTR:{tag}\t{cluster}\t{core}");
+    match (ns(powerdown), ns(wakeup)) {
+        _ if row.skipped.is_some() || !scenario.has_pmf() => Ok(()),
+        (Some(latency), _) if scenario.id == ScenarioId::PsciVersionParallel => {
+            writeln!(out, "{lead}\t{latency}/>")
+        }
+        (Some(powerdown), Some(wakeup)) => {
+            // Standby flushes nothing, and the line has a place for it.
+            let flush = ns(cache_flush).unwrap_or(0);
+            writeln!(out, "{lead}\t{powerdown:02}\t{wakeup:02}\t{flush:02}/>")
+        }
+        _ => Ok(()),
     }
-    Some([
-        Some(first),
-        Some(ns(figures.wakeup)?),
-        // Standby flushes nothing, and the line has a place for it.
-        Some(ns(figures.cache_flush).unwrap_or(0)),
-    ])
 }

@@ -1,10 +1,11 @@
 //! Grid tables of reStructuredText, ready to be pasted into documentation: not the
 //! shorter simple tables, since TF-A's documentation uses these.
 
+use alloc::vec;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use crate::model::Run;
+use crate::model::{Cpu, Run};
 use crate::spec::prose::{fill, paragraph, width};
 use crate::spec::ticks::{Hundredths, Unit};
 
@@ -49,46 +50,43 @@ impl fmt::Display for Cell {
     }
 }
 
-/// Returns the headings of the columns that name a CPU.
-pub(crate) fn cpu_headings(run: &Run) -> &'static [&'static str] {
-    match run.threads() {
-        1 => &["Cluster", "Core"],
-        _ => &["Cluster", "Core", "Thread"],
-    }
-}
-
-/// Adds the cells of these columns.
-pub(crate) fn push_cpu(cells: &mut Vec<Cell>, run: &Run, cpu: u16) {
-    let cpu = run.cpu(cpu);
-    let numbers = [cpu.cluster, cpu.core, cpu.thread];
-    for (number, _) in numbers.iter().zip(cpu_headings(run)) {
-        cells.push(Cell::Count((*number).into()));
-    }
-}
+/// A column: its heading and a cell for each row.
+pub(crate) type Column = (&'static str, Vec<Cell>);
 
 /// Blanks before the table: it is the content of a directive.
 const INDENT: usize = 3;
 
-/// Writes a table under `title`, and an empty line after it. `cells` are row by row.
+/// Writes a table under `title`, and an empty line after it. The first columns name
+/// the CPU of each row.
 pub(crate) fn table(
     out: &mut dyn Write,
+    run: &Run,
     title: &dyn fmt::Display,
-    headings: &[&'static str],
-    cells: &[Cell],
+    cpus: impl Iterator<Item = u16> + Clone,
+    columns: impl IntoIterator<Item = Column>,
 ) -> fmt::Result {
     paragraph(out, ".. table:: ", INDENT, title)?;
     out.write_char('\n')?;
-    let mut widths: Vec<usize> = headings.iter().map(|heading| heading.len()).collect();
-    for row in cells.chunks(headings.len()) {
-        for (widest, cell) in widths.iter_mut().zip(row) {
-            *widest = width(cell).max(*widest);
-        }
-    }
+    let of_cpus = |number: fn(Cpu) -> u16| {
+        let numbers = cpus.clone().map(|cpu| number(run.cpu(cpu)));
+        numbers.map(|it| Cell::Count(it.into())).collect()
+    };
+    let mut all = vec![
+        ("Cluster", of_cpus(|cpu| cpu.cluster)),
+        ("Core", of_cpus(|cpu| cpu.core)),
+    ];
+    all.extend((run.threads() > 1).then(|| ("Thread", of_cpus(|cpu| cpu.thread))));
+    all.extend(columns);
+    let widest = |(heading, cells): &Column| {
+        let cells = cells.iter().map(|cell| width(cell));
+        cells.max().unwrap_or(0).max(heading.len())
+    };
+    let widths: Vec<usize> = all.iter().map(widest).collect();
     rule(out, &widths, '-')?;
-    line(out, &widths, headings.iter().map(|it| Cell::Text(it)))?;
+    line(out, &widths, all.iter().map(|it| Cell::Text(it.0)))?;
     rule(out, &widths, '=')?;
-    for row in cells.chunks(headings.len()) {
-        line(out, &widths, row.iter().copied())?;
+    for row in 0..cpus.clone().count() {
+        line(out, &widths, all.iter().map(|it| it.1[row]))?;
         rule(out, &widths, '-')?;
     }
     out.write_char('\n')
@@ -119,39 +117,4 @@ fn line(out: &mut dyn Write, widths: &[usize], cells: impl Iterator<Item = Cell>
         out.write_char('|')?;
     }
     out.write_char('\n')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::string::String;
-
-    #[test]
-    fn a_table() {
-        let cells = [
-            [Cell::Text("a"), Cell::Count(7)],
-            [Cell::Text("long"), Cell::Missing],
-            [Cell::Text("b"), Cell::Hundredths(1_203)],
-        ];
-        let mut out = String::new();
-        table(&mut out, &"A title (us)", &["X", "Y"], cells.as_flattened())
-            .expect("a String takes all");
-        assert_eq!(
-            out,
-            "\
-.. table:: A title (us)
-
-   +------+-------+
-   | X    | Y     |
-   +======+=======+
-   | a    |     7 |
-   +------+-------+
-   | long |   n/a |
-   +------+-------+
-   | b    | 12.03 |
-   +------+-------+
-
-"
-        );
-    }
 }

@@ -2,7 +2,7 @@
 
 use alloc::format;
 use alloc::string::String;
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Write};
 
 use super::frame;
 use crate::board::{LabelSource, NoWatchdog};
@@ -10,16 +10,13 @@ use crate::image::Conduit;
 use crate::measure::{Facts, Identity};
 use crate::model::{Head, Label, Run};
 use crate::plan::{Plan, ScenarioId, TimerPlan, WakePattern};
-use crate::spec::prose::{Many, append, paragraph};
+use crate::spec::prose::{Many, paragraph};
 use crate::spec::ticks::Hundredths;
 
 /// Blanks before a line that goes on: as wide as a line's name.
 const INDENT: usize = 15;
 
 /// Prints the first lines of a run.
-///
-/// # Errors
-/// Those of `out`.
 pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
     let (Some(head), Some(facts), Some(plan)) = (&run.head, &run.facts, &run.plan) else {
         return Ok(());
@@ -28,36 +25,31 @@ pub fn header(out: &mut dyn Write, run: &Run) -> fmt::Result {
         frame::begin(out, facts.exception_level)?;
     }
     writeln!(out, "\npsci-bench {}", head.version)?;
-    line(out, "  Board      : ", &head.model)?;
-    line(out, "  CPUs       : ", &cpus(run, head, facts))?;
-    let caches = facts.own.caches;
-    if !caches.is_empty() {
-        line(
-            out,
-            "  Caches     : ",
-            &format_args!("{caches}: the lead's"),
-        )?;
+    let Identity {
+        caches, clock_mhz, ..
+    } = facts.own;
+    let of_lead = (!caches.is_empty()).then(|| format!("{caches}: the lead's"));
+    let unknown = "not known: KVM makes up what CCSIDR_EL1 says to its guests";
+    let mhz = clock_mhz.map(|mhz| format!("{mhz} MHz: the lead's"));
+    for (name, text) in [
+        ("Board", Some(head.model.clone())),
+        ("CPUs", Some(cpus(run, head, facts))),
+        ("Caches", of_lead),
+        ("Caches", facts.kvm.then(|| unknown.into())),
+        ("CPU clock", mhz),
+        ("Firmware", Some(firmware(facts))),
+        ("Timestamps", Some(timestamps(facts))),
+        ("Counter", Some(counter(facts))),
+        ("Wake-up", Some(wake_up(facts))),
+        ("Watchdog", watchdog(facts)),
+        ("Overheads", Some(overheads(run, facts))),
+        ("Plan", Some(of_plan(plan))),
+    ] {
+        if let Some(text) = text {
+            paragraph(out, &format!("  {name:11}: "), INDENT, &text)?;
+        }
     }
-    if facts.kvm {
-        let unknown = "not known: KVM makes up what CCSIDR_EL1 says to its guests";
-        line(out, "  Caches     : ", &unknown)?;
-    }
-    if let Some(mhz) = facts.own.clock_mhz {
-        line(
-            out,
-            "  CPU clock  : ",
-            &format_args!("{mhz} MHz: the lead's"),
-        )?;
-    }
-    firmware(out, facts)?;
-    clock(out, facts)?;
-    line(out, "  Overheads  : ", &overheads(run, facts))?;
-    line(out, "  Plan       : ", &of_plan(plan))?;
     out.write_char('\n')
-}
-
-fn line(out: &mut dyn Write, name: &str, text: &dyn Display) -> fmt::Result {
-    paragraph(out, name, INDENT, text)
 }
 
 fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
@@ -66,76 +58,67 @@ fn cpus(run: &Run, head: &Head, facts: &Facts) -> String {
         LabelSource::CpuMap => "cpu-map",
         LabelSource::Mpidr => "MPIDR, as there is no cpu-map",
     };
+    let clusters = Many(run.cluster_heads().count() as u64, "cluster");
+    let (cpus, midr, label) = (run.cpus.len(), facts.own.midr, run.label(lead));
+    let mpidr = run.cpu(lead).mpidr.unwrap_or(0);
     format!(
-        "{} in {}, by {source}; the lead is {} (MPIDR {:#x}, MIDR {:#x})",
-        run.cpus.len(),
-        Many(run.cluster_heads().count() as u64, "cluster"),
-        run.label(lead),
-        run.cpu(lead).mpidr.unwrap_or(0),
-        facts.own.midr
+        "{cpus} in {clusters}, by {source}; the lead is {label} (MPIDR {mpidr:#x}, MIDR {midr:#x})"
     )
 }
 
-/// A version: major in bits 30:16, minor in 15:0.
-struct Version(u32);
-
-impl Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.0 >> 16 & 0x7fff, self.0 & 0xffff)
-    }
+/// Returns a version: major in bits 30:16, minor in 15:0.
+fn version(number: u32) -> String {
+    format!("{}.{}", number >> 16 & 0x7fff, number & 0xffff)
 }
 
-fn firmware(out: &mut dyn Write, facts: &Facts) -> fmt::Result {
+fn firmware(facts: &Facts) -> String {
     let conduit = match facts.conduit {
         Conduit::Smc => "SMC",
         Conduit::Hvc => "HVC",
     };
-    let (psci, level) = (Version(facts.psci_version), facts.exception_level);
+    let (psci, level) = (version(facts.psci_version), facts.exception_level);
     let e2h = if facts.e2h { ", E2H fixed at 1" } else { "" };
-    let smccc = facts
-        .smccc
-        .map(|version| format!(", SMCCC {}", Version(version)));
+    let smccc = facts.smccc.map(|it| format!(", SMCCC {}", version(it)));
     let (smccc, format) = (smccc.unwrap_or_default(), facts.state_format.name());
-    line(
-        out,
-        "  Firmware   : ",
-        &format_args!(
-            "PSCI {psci} by {conduit} from EL{level}{e2h}{smccc}, power_state in the {format} format"
-        ),
-    )?;
-    let timestamps = match facts.pmf {
-        Ok(interface) => format!("PMF's, by {interface}"),
-        Err(error) => format!("the caller's only; PMF's can not be read: {error}"),
-    };
-    line(out, "  Timestamps : ", &timestamps)
+    format!(
+        "PSCI {psci} by {conduit} from EL{level}{e2h}{smccc}, power_state in the {format} format"
+    )
 }
 
-fn clock(out: &mut dyn Write, facts: &Facts) -> fmt::Result {
+fn timestamps(facts: &Facts) -> String {
+    match facts.pmf {
+        Ok(interface) => format!("PMF's, by {interface}"),
+        Err(error) => format!("the caller's only; PMF's can not be read: {error}"),
+    }
+}
+
+fn counter(facts: &Facts) -> String {
     let (counter, hz) = (facts.counter, facts.frequency);
-    let text = match facts.clock().tick_ps() {
+    match facts.clock().tick_ps() {
         Some(tick) => {
             let tick = Hundredths(tick / 10);
             format!("{counter} at {hz} Hz, a tick is {tick} ns")
         }
         None => format!("{counter}; {hz} Hz can not be right: all figures are in ticks"),
-    };
-    line(out, "  Counter    : ", &text)?;
-    let (timer, intid) = (facts.timer.word(), facts.timer_intid);
-    let wake_up = match (facts.gic, facts.frame) {
-        (0, _) => "none: there is no GIC".into(),
-        (gic, Ok(frame)) => {
-            format!("{timer}, interrupt {intid}, GICv{gic}; where that stops, {frame}")
-        }
-        (gic, Err(_)) => format!("{timer}, interrupt {intid}, GICv{gic}"),
-    };
-    line(out, "  Wake-up    : ", &wake_up)?;
-    let watchdog = match facts.watchdog {
-        Ok(watchdog) => format!("{watchdog}, should the lead not come back"),
+    }
+}
+
+fn wake_up(facts: &Facts) -> String {
+    let (timer, intid, gic) = (facts.timer.word(), facts.timer_intid, facts.gic);
+    match facts.frame {
+        _ if gic == 0 => "none: there is no GIC".into(),
+        Ok(frame) => format!("{timer}, interrupt {intid}, GICv{gic}; where that stops, {frame}"),
+        Err(_) => format!("{timer}, interrupt {intid}, GICv{gic}"),
+    }
+}
+
+fn watchdog(facts: &Facts) -> Option<String> {
+    match facts.watchdog {
+        Ok(watchdog) => Some(format!("{watchdog}, should the lead not come back")),
         // As on most boards.
-        Err(NoWatchdog::NotInTree) => return Ok(()),
-        Err(why) => format!("{why}"),
-    };
-    line(out, "  Watchdog   : ", &watchdog)
+        Err(NoWatchdog::NotInTree) => None,
+        Err(why) => Some(format!("{why}")),
+    }
 }
 
 /// Prints which CPUs have another CNTFRQ_EL0 than the lead, which all figures and
@@ -185,11 +168,11 @@ fn others(
 fn overheads(run: &Run, facts: &Facts) -> String {
     let (costs, unit) = (facts.overheads, run.unit());
     let (counter, empty) = (unit.span(costs.counter), unit.span(costs.empty));
-    let mut text = format!("counter read {counter}, empty timed region {empty}");
-    if let Some(read) = costs.pmf_read {
-        append(&mut text, format_args!(", PMF read {}", unit.span(read)));
-    }
-    text
+    let read = costs
+        .pmf_read
+        .map(|it| format!(", PMF read {}", unit.span(it)));
+    let read = read.unwrap_or_default();
+    format!("counter read {counter}, empty timed region {empty}{read}")
 }
 
 /// Describes the plan by the arguments that its scenarios use.
@@ -200,10 +183,7 @@ fn of_plan(plan: &Plan) -> String {
     let warmup = plan.warmup;
     if suite || sweep || plan.scenarios.contains(ScenarioId::CpuOn) {
         let samples = Many(plan.iterations.into(), "sample");
-        append(
-            &mut text,
-            format_args!(", {samples} a CPU after {warmup} for warm-up"),
-        );
+        text += &format!(", {samples} a CPU after {warmup} for warm-up");
     }
     // Sweeps are by the first method alone.
     let methods = match (suite, sweep) {
@@ -216,26 +196,18 @@ fn of_plan(plan: &Plan) -> String {
             WakePattern::Staggered => "wake-ups staggered",
             WakePattern::Chain => "the lead wakes the others by SGI",
         };
-        append(
-            &mut text,
-            format_args!("; method {}, {wake}", method.word()),
-        );
+        text += &format!("; method {}, {wake}", method.word());
     }
     if any(|id| id.is_micro() && id != ScenarioId::CpuOn) {
         let (batch, batches) = plan.batches();
         let batches = Many(batches.into(), "batch");
-        append(
-            &mut text,
-            format_args!("; loops of {batches} of {batch} after {warmup} for warm-up"),
-        );
+        text += &format!("; loops of {batches} of {batch} after {warmup} for warm-up");
     }
     if plan.scenarios.contains(ScenarioId::TimerLatency) {
         text += &of_timers(&plan.timer);
     }
     for (name, state) in [("deepest", plan.deepest), ("core", plan.core)] {
-        if let Some(state) = state {
-            append(&mut text, format_args!("; {name}={state:#010x}"));
-        }
+        text += &state.map_or_else(String::new, |state| format!("; {name}={state:#010x}"));
     }
     text
 }
@@ -252,10 +224,10 @@ fn of_timers(timer: &TimerPlan) -> String {
     // None if no load writes.
     let bytes = timer.buffer();
     if bytes > 0 {
-        append(&mut text, format_args!(" over {} KiB a CPU", bytes >> 10));
+        text += &format!(" over {} KiB a CPU", bytes >> 10);
     }
     if let Some(us) = timer.threshold {
-        append(&mut text, format_args!(", threshold {us} us"));
+        text += &format!(", threshold {us} us");
     }
     text
 }

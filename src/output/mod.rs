@@ -6,13 +6,10 @@ mod header;
 mod latency;
 mod points;
 mod run;
-mod run_all;
-mod status;
 mod summary;
 mod sweeps;
 mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use self::run::{cut_short, list};
-pub use self::run_all::run_all;
+pub use self::run::{cut_short, list, run_all};

@@ -28,42 +28,40 @@
 use alloc::format;
 use core::fmt::{self, Write};
 
-use super::status::State;
+use super::frame;
+use super::header::{cpu_clocks, frequencies, header};
+use super::latency::Lines;
 use super::summary::Summary;
-use super::{frame, status};
-use crate::board::NoFrame;
-use crate::model::{ClosingLine, Verdict};
-use crate::model::{End, Run, Scenario};
+use crate::board::{IdleState, NoFrame};
+use crate::findings::{Detail, findings_of, list as listed};
+use crate::measure::Machine;
+use crate::model::{ClosingLine, End, Run, Scenario, Status, Verdict};
 use crate::plan::{Method, ScenarioId};
 use crate::record::Writer;
-use crate::scenario::Wakers;
-use crate::spec::prose::{COLUMNS, listed, one_line, paragraph, width};
-
-pub use super::header::header;
+use crate::scenario::{Setting, States, Wakers, jobs, measure};
+use crate::spec::prose::{COLUMNS, one_line, paragraph, width};
 
 /// Prints which scenario follows: before it is measured, so that a log that ends
 /// there names it.
-///
-/// # Errors
-/// Those of `out`.
 pub fn begin_scenario(out: &mut dyn Write, id: ScenarioId, method: Method) -> fmt::Result {
-    if id.is_suite() && method == Method::Tftf {
-        frame::begin_scenario(out, id)
-    } else {
-        status::begin_scenario(out, id)
+    let name = id.name();
+    match method {
+        _ if !id.is_suite() => paragraph(out, "", 2, &name),
+        Method::Tftf => writeln!(out, "> Executing '{name}'"),
+        Method::Warm => {
+            let text = format_args!("{name}, CPUs kept on between samples");
+            paragraph(out, "", 2, &text)
+        }
     }
 }
 
 /// Prints the results of one scenario after [`begin_scenario`]: for each placement
 /// of the helper tables and findings.
-///
-/// # Errors
-/// Those of `out`.
 pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Result {
-    if group.iter().all(Scenario::is_framed) {
-        frame::scenario(out, run, group)?;
-    } else {
-        status::result(out, run, Scenario::status_of(group))?;
+    match Scenario::status_of(group) {
+        _ if group.iter().all(Scenario::is_framed) => frame::scenario(out, run, group)?,
+        Status::Passed => out.write_str("  Passed\n")?,
+        status => frame::reason(out, run, status)?,
     }
     out.write_char('\n')?;
     for scenario in group {
@@ -82,18 +80,14 @@ pub fn scenario(out: &mut dyn Write, run: &Run, group: &[Scenario]) -> fmt::Resu
 
 /// Prints the results of the trials of wake-up sources; nothing if no state that is
 /// measured stops a timer.
-///
-/// # Errors
-/// Those of `out`.
 pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Result {
     let Some(woken) = wakers.woken.filter(|_| !wakers.proven.is_empty()) else {
         return Ok(());
     };
-    let mut text = format!("an SGI woke CPU {} from ", run.label(woken as u16));
-    let mut states = wakers.proven.iter().map(|state| State(*state));
-    listed(&mut text, &mut states)?;
+    let states = wakers.proven.iter().map(|it| format!("{it:#010x}"));
+    let (woken, states) = (run.label(woken as u16), listed(states));
     let helper = wakers.woke_lead.map(|helper| run.label(helper as u16));
-    text += &match (wakers.frame, helper) {
+    let lead = match (wakers.frame, helper) {
         (Ok(frame), _) => format!("; the {frame}, woke the lead."),
         (Err(NoFrame::DidNotWake), Some(helper)) => format!(
             "; the timer frame failed its trial: its interrupt did not wake the lead, an SGI from \
@@ -102,14 +96,12 @@ pub fn wake_trials(out: &mut dyn Write, run: &Run, wakers: &Wakers) -> fmt::Resu
         (Err(why), Some(helper)) => format!("; one from CPU {helper} woke the lead, as {why}."),
         (Err(_), None) => ".".into(),
     };
+    let text = format!("an SGI woke CPU {woken} from {states}{lead}");
     paragraph(out, "Wake-up trials: ", 2, &text)?;
     out.write_char('\n')
 }
 
 /// Prints all scenarios, by tag and name.
-///
-/// # Errors
-/// Those of `out`.
 pub fn list(out: &mut dyn Write) -> fmt::Result {
     out.write_str(
         "\nScenarios for only=, by comma; suite, which is the default, micro and all are groups:\n",
@@ -122,22 +114,19 @@ pub fn list(out: &mut dyn Write) -> fmt::Result {
 
 /// Prints what follows the last scenario, down to the last line, and returns the
 /// verdict.
-///
-/// # Errors
-/// Those of `out`.
 pub fn closing(
     out: &mut dyn Write,
     run: &Run,
     summary: &Summary,
     records: &mut Writer,
 ) -> Result<Verdict, fmt::Error> {
-    let totals = *summary.totals();
+    let totals = summary.totals;
     let verdict = Verdict::from_totals(&totals);
     if run.has_frame() {
-        frame::summary(out, run, summary.framed())?;
+        frame::summary(out, run, &summary.framed)?;
     }
-    super::header::frequencies(out, run)?;
-    super::header::cpu_clocks(out, run)?;
+    frequencies(out, run)?;
+    cpu_clocks(out, run)?;
     out.write_char('\n')?;
     let end = End {
         records: 0,
@@ -162,9 +151,6 @@ pub fn closing(
 
 /// Prints the end of a run that was cut short: the reason in full, and then
 /// as much of it as the last line holds.
-///
-/// # Errors
-/// Those of `out`.
 pub fn cut_short(out: &mut dyn Write, line: &ClosingLine<'_>) -> fmt::Result {
     if let ClosingLine::Incomplete(reason) | ClosingLine::BadInput(reason) = line
         && width(line) > COLUMNS
@@ -172,4 +158,51 @@ pub fn cut_short(out: &mut dyn Write, line: &ClosingLine<'_>) -> fmt::Result {
         paragraph(out, "ERROR:   ", 9, reason)?;
     }
     one_line(out, line)
+}
+
+/// Runs the plan of `run`, which has no results yet, prints it, and returns the verdict.
+/// The machine's heap has at least the bytes of [`crate::scenario::Needs`].
+pub fn run_all<M: Machine>(
+    machine: &mut M,
+    mut run: Run,
+    idle_states: &[IdleState<'_>],
+    out: &mut dyn Write,
+) -> Result<Verdict, fmt::Error> {
+    let plan = run.plan.unwrap_or_default();
+    let format = machine.facts().state_format;
+    let states = States::choose(idle_states, &plan, format);
+    header(out, &run)?;
+    let stopping = states.that_stop_timers(&plan, idle_states, format);
+    let wakers = Wakers::try_out(machine, &run.cpus, &stopping);
+    if let Some(facts) = &mut run.facts {
+        facts.frame = wakers.frame;
+    }
+    wake_trials(out, &run, &wakers)?;
+    let mut records = Writer::new(plan.records);
+    records.machine(out, &run)?;
+    let mut summary = Summary::new(&plan);
+    for job in jobs(&plan) {
+        machine.mark_heap();
+        begin_scenario(out, job.id, job.method)?;
+        let setting = Setting {
+            plan: &plan,
+            cpus: &run.cpus,
+            states: &states,
+            idle_states,
+            wakers: &wakers,
+        };
+        let mut group = measure(machine, setting, job, &mut Lines(out))?;
+        for measured in &mut group {
+            measured.findings = findings_of(&run, measured, Detail::Short);
+        }
+        scenario(out, &run, &group)?;
+        records.scenario(out, &group)?;
+        summary.add(&group);
+        drop(group);
+        machine.release_heap();
+    }
+    for (index, cpu) in run.cpus.iter_mut().enumerate() {
+        cpu.identity = machine.identity(index);
+    }
+    closing(out, &run, &summary, &mut records)
 }

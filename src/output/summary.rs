@@ -3,13 +3,13 @@
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt::{self, Display, Write};
+use core::fmt::{self, Write};
 
-use super::status::State;
-use crate::model::{CpuSet, Run, Scenario, Skip, Status, Totals, Variant};
+use crate::findings::list;
+use crate::model::{CpuSet, Row, Run, Scenario, Skip, Status, Totals, Variant};
 use crate::plan::steps::Steps;
 use crate::plan::{Method, Plan, ScenarioId};
-use crate::spec::prose::{listed, paragraph};
+use crate::spec::prose::paragraph;
 
 /// Places for what one scenario skips, by both placements of its helper: itself, or
 /// two reasons of rows each, or steps.
@@ -20,8 +20,8 @@ const PLACES: usize = 4;
 /// All memory is reserved at the beginning.
 #[derive(Debug, Default)]
 pub struct Summary {
-    totals: Totals,
-    framed: Framed,
+    pub(crate) totals: Totals,
+    pub(crate) framed: Framed,
     skipped: Vec<Skipped>,
 }
 
@@ -55,7 +55,6 @@ enum Part {
 
 impl Summary {
     /// Reserves the memory that `plan` needs.
-    #[must_use]
     pub fn new(plan: &Plan) -> Self {
         Self {
             skipped: Vec::with_capacity(PLACES * plan.tests()),
@@ -79,32 +78,20 @@ impl Summary {
         group.iter().for_each(|scenario| self.add_skips(scenario));
     }
 
-    /// Returns the counts so far.
-    #[must_use]
-    pub fn totals(&self) -> &Totals {
-        &self.totals
-    }
-
-    pub(crate) fn framed(&self) -> &Framed {
-        &self.framed
-    }
-
     fn add_skips(&mut self, scenario: &Scenario) {
-        if let Status::Skipped(skip) = scenario.status {
-            self.push(scenario, Part::Whole, skip);
+        match scenario.status {
+            Status::Skipped(skip) => self.push(scenario, Part::Whole, skip),
+            _ => self.add_left_out(scenario),
         }
-        for (place, row) in scenario.rows.iter().enumerate() {
-            let is_same = |other: &&crate::model::Row| other.skipped == row.skipped;
-            let mut earlier = scenario.rows[..place].iter();
+        let rows = &scenario.rows;
+        for (place, row) in rows.iter().enumerate() {
+            let is_same = |other: &&Row| other.skipped == row.skipped;
             if let Some(skip) = row.skipped
-                && !earlier.any(|other| is_same(&other))
+                && rows.iter().position(|it| is_same(&it)) == Some(place)
             {
-                let cpus = scenario.rows.iter().filter(is_same).map(|row| row.cpu);
+                let cpus = rows.iter().filter(is_same).map(|row| row.cpu);
                 self.push(scenario, Part::Cpus(cpus.collect()), skip);
             }
-        }
-        if !matches!(scenario.status, Status::Skipped(_)) {
-            self.add_left_out(scenario);
         }
     }
 
@@ -131,9 +118,10 @@ impl Summary {
     fn push(&mut self, scenario: &Scenario, part: Part, why: Skip) {
         debug_assert!(self.skipped.len() < self.skipped.capacity());
         if self.skipped.len() < self.skipped.capacity() {
+            let (id, method) = (scenario.id, scenario.method);
             self.skipped.push(Skipped {
-                id: scenario.id,
-                method: scenario.method,
+                id,
+                method,
                 part,
                 why,
             });
@@ -154,29 +142,19 @@ impl Summary {
 
 impl Skipped {
     fn text(&self, run: &Run) -> String {
-        let method = if self.id.is_suite() && self.method == Method::Warm {
-            ", method warm"
-        } else {
-            ""
-        };
+        let is_warm = self.id.is_suite() && self.method == Method::Warm;
+        let method = if is_warm { ", method warm" } else { "" };
         let part = match &self.part {
             Part::Whole => String::new(),
-            Part::Cpus(cpus) => with_list(", CPU ", cpus.iter().map(|cpu| run.label(cpu))),
+            Part::Cpus(cpus) => format!(", CPU {}", list(cpus.iter().map(|cpu| run.label(cpu)))),
             Part::Steps(steps) if self.id == ScenarioId::ContendSweep => {
-                with_list(", contend=", steps.as_slice().iter())
+                format!(", contend={}", list(steps.as_slice().iter()))
             }
             Part::Steps(steps) => {
-                let states = steps.as_slice().iter();
-                with_list(", power_state ", states.map(|state| State(*state)))
+                let states = steps.as_slice().iter().map(|it| format!("{it:#010x}"));
+                format!(", power_state {}", list(states))
             }
         };
         format!("{}{method}{part}: {}", self.id.tag(), self.why)
     }
-}
-
-fn with_list<T: Display>(lead: &str, mut items: impl Iterator<Item = T>) -> String {
-    let mut text = String::from(lead);
-    // A String takes all.
-    let _ = listed(&mut text, &mut items);
-    text
 }

@@ -6,9 +6,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
+use crate::findings::list;
 use crate::model::{Measure, Run, Scenario, Variant};
 use crate::plan::ScenarioId;
-use crate::spec::prose::{Many, append, listed, paragraph};
+use crate::spec::prose::{Many, paragraph};
 
 /// Writes them; nothing of any other scenario.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
@@ -63,32 +64,24 @@ fn steps(run: &Run, scenario: &Scenario, variant: Variant, measure: Measure) -> 
     let of_curve = points.filter(|it| it.variant == variant && it.measure == measure);
     // The points of a step stand together.
     let of_curve: Vec<_> = of_curve.collect();
-    let mut text = String::new();
-    for step in of_curve.chunk_by(|a, b| a.x == b.x) {
+    let each = of_curve.chunk_by(|a, b| a.x == b.x).map(|step| {
         let longest = step.iter().map(|it| it.figures.median).max();
         let longest = run.unit().span(longest.unwrap_or(0));
-        let mark = if text.is_empty() { "" } else { ", " };
-        let x = step[0].x.unwrap_or(0);
-        append(&mut text, format_args!("{mark}{x}: {longest}"));
-    }
-    text
+        format!("{}: {longest}", step[0].x.unwrap_or(0))
+    });
+    each.collect::<Vec<_>>().join(", ")
 }
 
 /// Names the steps of `contend=` that are more than there are CPUs.
 fn beyond(run: &Run) -> Option<String> {
-    let steps = run.plan?.contend?;
-    let cpus = run.cpus.len();
+    let (steps, cpus) = (run.plan?.contend?, run.cpus.len());
     let steps = steps.as_slice().iter();
     let mut beyond = steps.filter(|step| **step as usize > cpus).peekable();
     beyond.peek()?;
-    let mut text = String::from("Steps of contend= left out: ");
-    // A String takes all.
-    let _ = listed(&mut text, &mut beyond);
-    append(
-        &mut text,
-        format_args!(", as there are {}.", Many(cpus as u64, "CPU")),
-    );
-    Some(text)
+    let (steps, cpus) = (list(beyond), Many(cpus as u64, "CPU"));
+    Some(format!(
+        "Steps of contend= left out: {steps}, as there are {cpus}."
+    ))
 }
 
 /// Names the step of all CPUs, for each state that lacks it as a CPU stays awake.
@@ -114,13 +107,9 @@ fn kept_awake(run: &Run, scenario: &Scenario) -> Vec<String> {
 
 /// Counts the attempts that do not count, by reason.
 fn not_counted(scenario: &Scenario) -> Option<String> {
-    let all: u64 = scenario.rejected.iter().map(|it| u64::from(it.1)).sum();
-    let mut text = format!("Not counted: {}", Many(all, "attempt"));
-    let mut mark = ": ";
-    for (reason, count) in &scenario.rejected {
-        append(&mut text, format_args!("{mark}{count} {}", reason.key()));
-        mark = ", ";
-    }
-    text += ".";
-    (all > 0).then_some(text)
+    let rejected = scenario.rejected.iter();
+    let all: u64 = rejected.clone().map(|it| u64::from(it.1)).sum();
+    let each = rejected.map(|(reason, count)| format!("{count} {}", reason.key()));
+    let (attempts, each) = (Many(all, "attempt"), each.collect::<Vec<_>>().join(", "));
+    (all > 0).then(|| format!("Not counted: {attempts}: {each}."))
 }

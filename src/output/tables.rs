@@ -2,15 +2,13 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::fmt::{self, Write};
 
-use super::grid::{Cell, cpu_headings, push_cpu, table};
+use super::grid::{Cell, table};
 use crate::measure::{Metric, Summary};
 use crate::model::{Conditions, Row, Run, Scenario, heading};
 use crate::plan::{Method, ScenarioId, WakePattern};
-use crate::spec::prose::{Many, append, paragraph};
-use crate::spec::ticks::Unit;
+use crate::spec::prose::{Many, paragraph};
 
 /// Writes them all; nothing without any figure.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
@@ -50,16 +48,12 @@ fn main_table(
         Some(_) => Cell::Text("Skipped"),
         None => Cell::ticks(run.unit(), scenario.figure(row, metric)),
     };
-    let names = metrics.iter().map(|metric| heading(*metric));
-    let headings: Vec<_> = cpu_headings(run).iter().copied().chain(names).collect();
-    let mut cells = Vec::with_capacity(scenario.rows.len() * headings.len());
-    for row in &scenario.rows {
-        push_cpu(&mut cells, run, row.cpu);
-        for metric in metrics {
-            cells.push(cell(row, *metric));
-        }
-    }
-    table(out, &title(run, scenario, ""), &headings, &cells)
+    let columns = metrics.iter().map(|metric| {
+        let cells = scenario.rows.iter().map(|row| cell(row, *metric));
+        (heading(*metric), cells.collect())
+    });
+    let cpus = scenario.rows.iter().map(|row| row.cpu);
+    table(out, run, &title(run, scenario, ""), cpus, columns)
 }
 
 /// Writes one row a figure and CPU, one column a statistic.
@@ -69,36 +63,31 @@ fn spread_table(
     scenario: &Scenario,
     metrics: &[Metric],
 ) -> fmt::Result {
+    let each = metrics.iter().flat_map(|metric| {
+        let rows = scenario.rows.iter();
+        rows.map(|row| (row.cpu, *metric, row.summary(*metric)))
+    });
+    let figures = |of: fn(&Summary) -> Option<u64>| {
+        let figures = each.clone().map(|it| it.2.and_then(of));
+        figures.map(|it| Cell::ticks(run.unit(), it)).collect()
+    };
+    let count = |it: Option<&Summary>| Cell::Count(it.map_or(0, |it| it.n.into()));
+    let names = each.clone().map(|it| Cell::Text(heading(it.1)));
     // A percentile takes many samples: without any there is no column.
     let mut all = scenario.rows.iter().flat_map(|row| &row.statistics);
     let has_p99 = all.any(|statistic| statistic.summary.p99.is_some());
-    let mut headings = cpu_headings(run).to_vec();
-    headings.extend(["Figure", "n", "Min", "Median"]);
-    headings.extend(has_p99.then_some("p99"));
-    headings.extend(["Max", "MAD"]);
-    let mut cells = Vec::with_capacity(metrics.len() * scenario.rows.len() * headings.len());
-    for metric in metrics {
-        for row in &scenario.rows {
-            push_cpu(&mut cells, run, row.cpu);
-            cells.push(Cell::Text(heading(*metric)));
-            push_statistic(&mut cells, run.unit(), row.summary(*metric), has_p99);
-        }
-    }
-    let shows = ": spread of the samples";
-    table(out, &title(run, scenario, shows), &headings, &cells)
-}
-
-/// Adds the cells of statistics.
-fn push_statistic(cells: &mut Vec<Cell>, unit: Unit, summary: Option<&Summary>, has_p99: bool) {
-    cells.push(Cell::Count(summary.map_or(0, |it| it.n.into())));
-    let mut push = |figure: Option<u64>| cells.push(Cell::ticks(unit, figure));
-    push(summary.map(|it| it.min));
-    push(summary.map(|it| it.median));
-    if has_p99 {
-        push(summary.and_then(|it| it.p99));
-    }
-    push(summary.map(|it| it.max));
-    push(summary.map(|it| it.mad));
+    let columns = [
+        Some(("Figure", names.collect())),
+        Some(("n", each.clone().map(|it| count(it.2)).collect())),
+        Some(("Min", figures(|it| Some(it.min)))),
+        Some(("Median", figures(|it| Some(it.median)))),
+        has_p99.then(|| ("p99", figures(|it| it.p99))),
+        Some(("Max", figures(|it| Some(it.max)))),
+        Some(("MAD", figures(|it| Some(it.mad)))),
+    ];
+    let title = title(run, scenario, ": spread of the samples");
+    let cpus = each.clone().map(|it| it.0);
+    table(out, run, &title, cpus, columns.into_iter().flatten())
 }
 
 /// Explains how the figures were measured, and what rows and columns are.
@@ -106,17 +95,14 @@ fn explanation(run: &Run, scenario: &Scenario, metrics: &[Metric]) -> String {
     let parallel = scenario.id.is_parallel();
     let none = Conditions::default();
     let conditions = scenario.conditions.as_ref().unwrap_or(&none);
-    let (one, together) = if parallel {
-        ("round", "")
-    } else {
-        ("attempt", " on all CPUs")
+    let (one, together) = match parallel {
+        true => ("round", ""),
+        false => ("attempt", " on all CPUs"),
     };
-    let mut text = format!(
-        "Method {}: {} a CPU asked for, {} made{together}. ",
-        scenario.method.word(),
-        Many(conditions.asked.into(), "sample"),
-        Many(conditions.attempts.into(), one),
-    );
+    let samples = Many(conditions.asked.into(), "sample");
+    let made = Many(conditions.attempts.into(), one);
+    let method = scenario.method.word();
+    let mut text = format!("Method {method}: {samples} a CPU asked for, {made} made{together}. ");
     text += &wake_ups(run, scenario, conditions);
     if parallel {
         text += &round(run, conditions, metrics);
@@ -149,23 +135,14 @@ fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
 
 /// Describes the round that the first table shows.
 fn round(run: &Run, conditions: &Conditions, metrics: &[Metric]) -> String {
-    let first = metrics.first().copied().unwrap_or(Metric::Call);
-    let mut text = format!(
-        "The first table is one round, the one whose longest {} is the median. ",
-        heading(first)
-    );
-    if let Some(skew) = conditions.skew.filter(|skew| skew.n > 0) {
-        append(
-            &mut text,
-            format_args!(
-                "Calls began within {} of each other (median of {}; at most {}). ",
-                run.unit().span(skew.median),
-                Many(skew.n.into(), "round"),
-                run.unit().span(skew.max)
-            ),
-        );
-    }
-    text
+    let first = heading(metrics.first().copied().unwrap_or(Metric::Call));
+    let skew = conditions.skew.filter(|skew| skew.n > 0).map(|skew| {
+        let [median, most] = [skew.median, skew.max].map(|it| run.unit().span(it));
+        let rounds = Many(skew.n.into(), "round");
+        format!("Calls began within {median} of each other (median of {rounds}; at most {most}). ")
+    });
+    let skew = skew.unwrap_or_default();
+    format!("The first table is one round, the one whose longest {first} is the median. {skew}")
 }
 
 /// Returns the meaning of a figure of the caller's side; TF-A defines PMF's.

@@ -65,7 +65,6 @@ impl RunBuilder {
     }
 
     /// Returns the run.
-    #[must_use]
     pub fn run(mut self) -> Run {
         let cpus = self.run.head.as_ref().map_or(0, |head| head.cpus);
         let cpus = usize::from(cpus).min(CPU_MAX).max(self.run.cpus.len());
@@ -133,19 +132,13 @@ impl RunBuilder {
 }
 
 /// Adds a part of a spread to the others; bins between them are empty.
-fn add_part(whole: &mut Spread, part: Spread) {
-    if whole.counts.is_empty() {
-        *whole = part;
-        return;
+fn add_part(whole: &mut Spread, mut part: Spread) {
+    if whole.counts.is_empty() || part.first < whole.first {
+        core::mem::swap(whole, &mut part);
     }
-    let (left, right) = if whole.first <= part.first {
-        (core::mem::take(whole), part)
-    } else {
-        (part, core::mem::take(whole))
-    };
-    *whole = left;
-    whole
-        .counts
-        .resize(usize::from(right.first - whole.first), 0);
-    whole.counts.extend(right.counts);
+    if !part.counts.is_empty() {
+        let place = usize::from(part.first - whole.first);
+        whole.counts.resize(place, 0);
+        whole.counts.extend(part.counts);
+    }
 }

@@ -31,7 +31,6 @@ impl Default for Crc32 {
 
 impl Crc32 {
     /// The checksum of `bytes`.
-    #[must_use]
     pub fn of(bytes: &[u8]) -> u32 {
         let mut crc = Self::default();
         crc.update(bytes);
@@ -49,7 +48,6 @@ impl Crc32 {
     }
 
     /// The checksum of all bytes so far.
-    #[must_use]
     pub fn value(self) -> u32 {
         !self.0
     }

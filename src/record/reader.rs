@@ -1,7 +1,5 @@
 //! Reads records from lines that may be damaged, or joined to other text.
 
-use core::fmt;
-
 use super::crc::Crc32;
 use super::record::{CRC_DIGITS, MARK, Numbered};
 
@@ -19,24 +17,8 @@ pub enum RecordError {
     NotJson,
 }
 
-impl fmt::Display for RecordError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::NoMark => "does not begin with @PB",
-            Self::NoChecksum => "has no checksum",
-            Self::Damaged => "checksum does not match",
-            Self::NotJson => "is no record of this version",
-        })
-    }
-}
-
-impl core::error::Error for RecordError {}
-
 /// Reads the record at the beginning of `line`; text after its checksum is
 /// ignored.
-///
-/// # Errors
-/// The reason why there is none.
 pub fn parse(line: &[u8]) -> Result<Numbered, RecordError> {
     let body = checked(line)?;
     let body = core::str::from_utf8(body).map_err(|_| RecordError::NotJson)?;

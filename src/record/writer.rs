@@ -22,7 +22,6 @@ pub struct Writer {
 
 impl Writer {
     /// Reserves the memory, and begins at 0.
-    #[must_use]
     pub fn new(copies: Records) -> Self {
         Self {
             copies,
@@ -33,9 +32,6 @@ impl Writer {
 
     /// Writes what is known before the first scenario: of the CPUs' identities, the
     /// lead's.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub fn machine(&mut self, out: &mut dyn Write, run: &Run) -> fmt::Result {
         self.block(out, &|to, out| {
             if let Some(head) = &run.head {
@@ -57,9 +53,6 @@ impl Writer {
     }
 
     /// Writes a scenario, by each placement of its helper.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub fn scenario(&mut self, out: &mut dyn Write, group: &[Scenario]) -> fmt::Result {
         self.block(out, &|to, out| {
             group
@@ -69,9 +62,6 @@ impl Writer {
     }
 
     /// Writes the CPUs' identities and the end, whose number of records it sets.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub fn end(&mut self, out: &mut dyn Write, run: &Run, end: End) -> fmt::Result {
         self.block(out, &|to, out| {
             for (index, cpu) in (0..).zip(&run.cpus) {
@@ -87,9 +77,6 @@ impl Writer {
     /// Writes one record. The end of a board's name or a sentence is left out if
     /// the line is too long. Any other line that is too long is left out, so that
     /// its number is missing.
-    ///
-    /// # Errors
-    /// Those of `out`.
     pub fn write(&mut self, out: &mut dyn Write, mut record: Record) -> fmt::Result {
         let mut fits = self.fits(&record);
         while !fits {

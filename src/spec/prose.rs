@@ -5,7 +5,6 @@
 //! of 512 CPUs does not fit on a line. What has a fixed shape (tables,
 //! records, TFTF's lines) does not come through here.
 
-use alloc::string::String;
 use core::fmt::{self, Write};
 
 /// The widest line.
@@ -88,12 +87,6 @@ impl Write for Prose<'_> {
         }
         Ok(())
     }
-}
-
-/// Adds to a text: at each call shorter code than a text of its own.
-pub(crate) fn append(text: &mut String, more: fmt::Arguments<'_>) {
-    // A String takes all.
-    let _ = text.write_fmt(more);
 }
 
 /// Writes a character so many times.
@@ -298,6 +291,7 @@ pub(crate) fn listed<T: fmt::Display>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::string::String;
 
     fn prose(lead: &str, indent: usize, text: &str) -> String {
         let mut out = String::new();

@@ -1,25 +1,27 @@
-//! Output, byte for byte.
+//! Output of made-up runs, byte for byte, or the lines in question.
 //!
 //! To take over a change that was meant, run the tests with
 //! `PSCI_BENCH_BLESS=1`, and read the difference.
 
 use std::format;
-use std::string::String;
+use std::string::{String, ToString};
 use std::vec::Vec;
 
 use crate::board::{LabelSource, NoWatchdog, Watchdog, WatchdogKind};
 use crate::findings::{Detail, findings_of};
-use crate::measure::{Counter, Identity};
-use crate::model::ClosingLine;
-use crate::model::example::{self, edit_facts, good, made};
-use crate::model::{Failure, Run, Scenario, Status};
-use crate::output::header::{cpu_clocks, frequencies};
+use crate::measure::{Counter, Facts, Identity, Metric, Reason};
+use crate::model::example::{self, good, made};
+use crate::model::{ClosingLine, Failure, Run, Scenario, Skip, Status};
+use crate::output::header::{cpu_clocks, frequencies, header as print_header};
 use crate::output::run as output;
 use crate::output::summary::Summary;
+use crate::plan::ScenarioId::*;
 use crate::plan::{Method, Methods, Plan, Records, ScenarioId};
 use crate::record::Writer;
 use crate::spec::caches::Caches;
 use crate::spec::counter::CounterErratum;
+use crate::spec::prose::COLUMNS;
+use crate::spec::psci::ReturnCode;
 
 /// Compares with the file `expected/NAME.txt`.
 pub(super) fn check(name: &str, printed: &str) {
@@ -39,44 +41,47 @@ fn printed(write: impl FnOnce(&mut String) -> core::fmt::Result) -> String {
 }
 
 fn header(run: &Run) -> String {
-    printed(|out| output::header(out, run))
+    printed(|out| print_header(out, run))
 }
 
-pub(super) fn print_scenario(
-    out: &mut String,
-    run: &Run,
-    scenario: &Scenario,
-) -> core::fmt::Result {
-    let findings = findings_of(run, scenario, Detail::Short);
+fn scenario(run: &Run, scenario: &Scenario) -> String {
     let scenario = Scenario {
-        findings,
+        findings: findings_of(run, scenario, Detail::Short),
         ..scenario.clone()
     };
-    output::begin_scenario(out, scenario.id, scenario.method)?;
-    output::scenario(out, run, &[scenario])
+    printed(|out| {
+        output::begin_scenario(out, scenario.id, scenario.method)?;
+        output::scenario(out, run, &[scenario])
+    })
+}
+
+fn closing(run: &Run, all: &[Scenario]) -> String {
+    let mut summary = Summary::new(&run.plan.expect("a plan"));
+    all.chunks(1).for_each(|group| summary.add(group));
+    let mut records = Writer::new(Records::None);
+    printed(|out| output::closing(out, run, &summary, &mut records).map(drop))
+}
+
+/// Returns all that is printed of a run: ASCII in lines of 120 columns.
+fn whole(run: &Run, all: &[Scenario]) -> String {
+    let each = all.iter().map(|it| scenario(run, it));
+    let log = header(run) + &each.collect::<String>() + &closing(run, all);
+    for line in log.lines() {
+        let tab = |b| if b == b'\t' { 8 } else { 1 };
+        let columns: usize = line.bytes().map(tab).sum();
+        assert!(columns <= COLUMNS && !line.ends_with(' '), "{line:?}");
+        assert!(line.bytes().all(|b| matches!(b, b' '..=b'~' | b'\t')));
+    }
+    log
 }
 
 #[test]
 fn headers() {
     check("header", &header(&example::run(8)));
-    let mut run = example::run(2);
-    edit_facts(&mut run, |facts| {
-        facts.counter = Counter::PhysicalTwice(CounterErratum::CortexA73);
-        facts.e2h = true;
-        facts.kvm = true;
-        facts.own.caches = Caches::default();
-    });
-    let text = header(&run);
-    for line in [
-        "Counter    : CNTPCT (read twice for Cortex-A73's erratum 858921) at 62500000 Hz,",
-        "from EL2, E2H fixed at 1, SMCCC",
-        "  Caches     : not known: KVM makes up what CCSIDR_EL1 says to its guests\n",
-    ] {
-        assert!(text.contains(line), "{text}");
-    }
-    let mut poor = example::with_methods(example::without_pmf(example::run(5)), Methods::Warm);
-    edit_facts(&mut poor, |facts| facts.frequency = 0);
-    poor.plan.as_mut().expect("a plan").deepest = Some(0x4000_0022);
+    let mut poor = example::run_with(5, |facts| facts.frequency = 0);
+    example::remove_pmf(&mut poor);
+    let plan = poor.plan.as_mut().expect("a plan");
+    (plan.methods, plan.deepest) = (Methods::Warm, Some(0x4000_0022));
     let head = poor.head.as_mut().expect("a head");
     head.labels = LabelSource::Mpidr;
     head.model = "a board \u{b5} that is called by a name of many words\n".repeat(4);
@@ -86,77 +91,79 @@ fn headers() {
 /// A watchdog that is left alone does not end a hanging run, and the header has the
 /// reason.
 #[test]
-fn watchdogs() {
-    let watchdog = Watchdog {
-        kind: WatchdogKind::Sbsa,
-        base: 0x2a44_0000,
-    };
-    let too_soon = NoWatchdog::TooSoon { most: 8, least: 27 };
-    for (found, expected) in [
-        (Err(NoWatchdog::NotInTree), None),
+fn machines() {
+    type Edit = fn(&mut Facts);
+    let rows: [(Edit, &str); 6] = [
         (
-            Err(NoWatchdog::NotThere),
-            Some("none where the device tree has one"),
+            |it| it.counter = Counter::PhysicalTwice(CounterErratum::CortexA73),
+            "Counter    : CNTPCT (read twice for Cortex-A73's erratum 858921) at 62500000 Hz,",
+        ),
+        (|it| it.e2h = true, "from EL2, E2H fixed at 1, SMCCC"),
+        (
+            |it| (it.kvm, it.own.caches) = (true, Caches::default()),
+            "  Caches     : not known: KVM makes up what CCSIDR_EL1 says to its guests\n",
         ),
         (
-            Err(too_soon),
-            Some("left alone: it resets within 8 s, and the lead may take 27"),
+            |it| it.watchdog = Err(NoWatchdog::NotThere),
+            "Watchdog   : none where the device tree has one\n",
         ),
         (
-            Ok(watchdog),
-            Some("SBSA watchdog at 0x2a440000, should the lead not come back"),
+            |it| it.watchdog = Err(NoWatchdog::TooSoon { most: 8, least: 27 }),
+            "Watchdog   : left alone: it resets within 8 s, and the lead may take 27\n",
         ),
-    ] {
-        let mut run = example::run(2);
-        edit_facts(&mut run, |facts| facts.watchdog = found);
-        let text = header(&run);
-        let line = text.lines().find(|line| line.contains("Watchdog"));
-        assert_eq!(line.and_then(|it| it.split(" : ").nth(1)), expected);
+        (
+            |it| {
+                let (kind, base) = (WatchdogKind::Sbsa, 0x2a44_0000);
+                it.watchdog = Ok(Watchdog { kind, base });
+            },
+            "Watchdog   : SBSA watchdog at 0x2a440000, should the lead not come back\n",
+        ),
+    ];
+    for (edit, line) in rows {
+        let text = header(&example::run_with(2, edit));
+        assert!(text.contains(line), "{line}{text}");
     }
-}
-
-fn with_identities(cpus: u16, identity: impl Fn(usize) -> Option<Identity>) -> Run {
-    let mut run = example::run(cpus);
-    for (index, cpu) in run.cpus.iter_mut().enumerate() {
-        cpu.identity = identity(index);
-    }
-    run
 }
 
 /// Firmware has to write each CPU's CNTFRQ_EL0; a big core has another clock than a
 /// little one.
 #[test]
 fn values_that_are_not_the_leads() {
-    let one_line = |text: String| text.replace("\n         ", " ").replace("\n      ", " ");
-    let warning = |run: &Run| one_line(printed(|out| frequencies(out, run)));
-    let note = |run: &Run| one_line(printed(|out| cpu_clocks(out, run)));
-    let same = example::run(5);
-    let unknown = with_identities(5, |_| None);
-    for run in [&same, &unknown] {
-        assert_eq!((warning(run), note(run)), (String::new(), String::new()));
-    }
-    let one = with_identities(5, |cpu| (cpu == 4).then(Identity::default));
-    let zero = "Warning: CNTFRQ_EL0 is 0 Hz on CPU 1.0, and 62500000 Hz on the lead";
-    assert_eq!(warning(&one), format!("{zero}.\n"));
-    let more = with_identities(5, |cpu| (cpu > 0).then(Identity::default));
-    let zero = zero.replace("1.0", "0.1");
-    let zero = format!("{zero}; another one on 3 CPUs more.\n");
-    assert_eq!(warning(&more), zero);
-
-    let big = |mhz| {
-        with_identities(8, move |cpu| {
-            Some(Identity {
-                clock_mhz: Some(if cpu < 4 { 1401 } else { mhz }),
-                ..Identity::default()
-            })
-        })
+    let clock = |mhz| Identity {
+        frequency: example::FREQUENCY,
+        clock_mhz: Some(mhz),
+        ..Identity::default()
     };
-    assert_eq!(
-        note(&big(1800)),
-        "Note: the clock of CPU 1.0 is 1800 MHz, and the lead's 1400 MHz; another one on 3 CPUs \
-         more.\n"
-    );
-    assert_eq!(note(&big(1420)), "");
+    let zero = |is: bool| is.then(Identity::default);
+    type Identities<'i> = &'i dyn Fn(usize) -> Option<Identity>;
+    let rows: [(Identities<'_>, &str); 6] = [
+        (&|_| Some(clock(1400)), ""),
+        (&|_| None, ""),
+        (
+            &|cpu| zero(cpu == 4),
+            "Warning: CNTFRQ_EL0 is 0 Hz on CPU 1.0, and 62500000 Hz on the lead.",
+        ),
+        (
+            &|cpu| zero(cpu > 0),
+            "Warning: CNTFRQ_EL0 is 0 Hz on CPU 0.1, and 62500000 Hz on the lead; another one on \
+             6 CPUs more.",
+        ),
+        (
+            &|cpu| Some(clock(if cpu < 4 { 1401 } else { 1800 })),
+            "Note: the clock of CPU 1.0 is 1800 MHz, and the lead's 1400 MHz; another one on 3 \
+             CPUs more.",
+        ),
+        (&|cpu| Some(clock(if cpu < 4 { 1401 } else { 1420 })), ""),
+    ];
+    for (identity, expected) in rows {
+        let mut run = example::run(8);
+        for (index, cpu) in run.cpus.iter_mut().enumerate() {
+            cpu.identity = identity(index);
+        }
+        let text = printed(|out| frequencies(out, &run).and(cpu_clocks(out, &run)));
+        let words: Vec<&str> = text.split_whitespace().collect();
+        assert_eq!(words.join(" "), expected);
+    }
 }
 
 /// The plan is printed by the arguments that its scenarios use.
@@ -197,103 +204,183 @@ fn plans() {
 /// One table of each kind: the scenarios differ in their columns.
 #[test]
 fn tables() {
-    let run = example::run(6);
-    let cold = |id| good(&run, id);
-    let pair = example::run(2);
-    let no_pmf = example::without_pmf(example::run(2));
-    let mut no_clock = example::run(2);
-    edit_facts(&mut no_clock, |facts| facts.frequency = 0);
-    let refused = Scenario {
-        rows: Vec::new(),
-        status: Status::Failed(Failure::StateRefused {
-            power_state: 0x1_0002,
-            error: crate::spec::psci::ReturnCode(-2),
-            cpu: 3,
-        }),
-        ..cold(ScenarioId::CpuSuspendSerial)
-    };
-    let mut many = good(&pair, ScenarioId::CpuSuspendSerial);
+    let (run, pair) = (example::run(6), example::run(2));
+    let mut no_pmf = example::run(2);
+    example::remove_pmf(&mut no_pmf);
+    let no_clock = example::run_with(2, |facts| facts.frequency = 0);
+    let deep = good(&run, SuspendDeepParallel);
+    let mut refused = good(&run, CpuSuspendSerial);
+    refused.rows.clear();
+    refused.status = Status::Failed(Failure::StateRefused {
+        power_state: 0x1_0002,
+        error: ReturnCode(-2),
+        cpu: 3,
+    });
+    let mut many = good(&pair, CpuSuspendSerial);
     many.rows[1].statistics[0].summary.p99 = Some(999);
-    let deep = cold(ScenarioId::SuspendDeepParallel);
-    let warm = |id| made(&pair, id, Method::Warm);
-    for (name, run, scenario) in [
-        ("susp_deep_parallel", &run, deep.clone()),
-        ("lost-cpu", &run, example::with_a_lost_cpu(deep)),
-        (
-            "skipped",
-            &run,
-            example::skipped(cold(ScenarioId::SuspendDeepSerial)),
-        ),
-        ("refused", &run, refused),
-        (
-            "cpu_off_serial",
-            &pair,
-            good(&pair, ScenarioId::CpuOffSerial),
-        ),
-        ("cpu_susp_serial", &pair, many),
-        (
-            "psci_version_parallel",
-            &pair,
-            good(&pair, ScenarioId::PsciVersionParallel),
-        ),
-        ("warm", &pair, warm(ScenarioId::CpuSuspendParallel)),
-        (
-            "no-pmf-suspend",
-            &no_pmf,
-            good(&no_pmf, ScenarioId::SuspendDeepParallel),
-        ),
-        (
-            "no-pmf-off",
-            &no_pmf,
-            good(&no_pmf, ScenarioId::CpuOffSerial),
-        ),
-        (
-            "no-pmf-version",
-            &no_pmf,
-            good(&no_pmf, ScenarioId::PsciVersionParallel),
-        ),
-        (
-            "ticks",
-            &no_clock,
-            good(&no_clock, ScenarioId::CpuSuspendSerial),
-        ),
+    let skipped = example::skipped(good(&run, SuspendDeepSerial));
+    let warm = made(&pair, CpuSuspendParallel, Method::Warm);
+    let of = |run, id: ScenarioId| (run, good(run, id));
+    for (name, (run, made)) in [
+        ("susp_deep_parallel", (&run, deep.clone())),
+        ("lost-cpu", (&run, example::with_a_lost_cpu(deep))),
+        ("skipped", (&run, skipped)),
+        ("refused", (&run, refused)),
+        ("cpu_off_serial", of(&pair, CpuOffSerial)),
+        ("cpu_susp_serial", (&pair, many)),
+        ("psci_version_parallel", of(&pair, PsciVersionParallel)),
+        ("warm", (&pair, warm)),
+        ("no-pmf-suspend", of(&no_pmf, SuspendDeepParallel)),
+        ("no-pmf-off", of(&no_pmf, CpuOffSerial)),
+        ("no-pmf-version", of(&no_pmf, PsciVersionParallel)),
+        ("ticks", of(&no_clock, CpuSuspendSerial)),
     ] {
-        check(name, &printed(|out| print_scenario(out, run, &scenario)));
+        check(name, &scenario(run, &made));
+    }
+}
+
+/// Checks the number of TFTF's rows in a log, and lines.
+fn check_log(run: &Run, all: &[Scenario], rows: usize, lines: &[&str]) -> String {
+    let log = whole(run, all);
+    assert_eq!(log.matches("<RT_INSTR:").count(), rows, "{lines:?}");
+    for line in lines {
+        assert!(log.contains(line), "{line}\n{log}");
+    }
+    log
+}
+
+/// Rows that differ from the golden ones in one thing.
+#[test]
+fn odd_rows() {
+    let one = example::run_with(1, |facts| facts.frequency = 1_000_000_000);
+    let mut no_flush = good(&one, CpuSuspendSerial);
+    no_flush.rows[0].figures.cache_flush = Some(0);
+    check_log(&one, &[no_flush], 1, &["_serial\t0\t0\t916\t1625\t00/>\n"]);
+
+    let four = example::run(4);
+    // The figures stay, so that they would be seen in a line.
+    let mut skipped = good(&four, SuspendDeepSerial);
+    skipped.rows[1].skipped = Some(Skip::NoGic);
+    let row = "|       0 |    1 | Skipped   | Skipped | Skipped     |";
+    let counts = " 0 not counted, 1 rows skipped, 0 CPUs lost)\n";
+    let log = check_log(&four, &[skipped], 3, &[row, counts]);
+    assert!(!log.contains("_serial\t0\t1\t"));
+
+    let mut threads = four.clone();
+    for (index, cpu) in (0..).zip(&mut threads.cpus) {
+        (cpu.cluster, cpu.core, cpu.thread) = (0, index / 2, index % 2);
+    }
+    let version = good(&threads, PsciVersionParallel);
+    let heading = "| Cluster | Core | Thread | Latency |";
+    check_log(&threads, &[version], 4, &["\t0\t3\t48/>", heading]);
+
+    let slow = example::run_with(2, |facts| facts.frequency = 1_000);
+    // A time that 64 bits of nanoseconds can not hold is no figure at all.
+    let mut huge = good(&slow, SuspendDeepSerial);
+    huge.rows[0].figures.powerdown = Some(u64::MAX);
+    let statistics = huge.rows[1].statistics.iter_mut();
+    let of_powerdown = statistics.filter(|it| it.metric == Metric::Powerdown);
+    of_powerdown.for_each(|it| it.summary.max = u64::MAX);
+    let missing = "|       0 |    0 |       n/a | 1625000.00 |";
+    check_log(&slow, &[huge], 1, &[missing]);
+}
+
+/// The caller's side is measured without PMF and without a clock all the same.
+#[test]
+fn logs_without_rows() {
+    let mut no_pmf = example::run(512);
+    example::remove_pmf(&mut no_pmf);
+    let no_clock = example::run_with(4, |facts| facts.frequency = 12);
+    let skipped = "Tests Skipped : 6\nTests Passed  : 0\nTests Failed  : 0\n";
+    let pass = "\npsci-bench: PASS (6 passed, 0 skipped, 0 failed; ";
+    for run in [&no_pmf, &no_clock] {
+        check_log(run, &example::all(run), 0, &[skipped, pass]);
+    }
+    check_log(
+        &no_pmf,
+        &[],
+        0,
+        &["\nTests Skipped : 0\n", "\npsci-bench: FAIL ("],
+    );
+
+    let mut warm = example::run(4);
+    warm.plan.as_mut().expect("a plan").methods = Methods::Warm;
+    let log = check_log(&warm, &example::all(&warm), 0, &[pass]);
+    for frame in ["Booting trusted", "> Executing", "Exiting", "Tests Failed"] {
+        assert!(!log.contains(frame), "{frame}");
     }
 }
 
 #[test]
-fn closing() {
-    let run = example::run(2);
-    let mut all = example::all(&run);
-    all.truncate(2);
-    let made = good(&run, ScenarioId::CpuSuspendSerial);
-    all.push(example::skipped(made));
-    let mut summary = Summary::new(&Plan::default());
-    all.chunks(1).for_each(|group| summary.add(group));
-    let text = printed(|out| {
-        let mut records = Writer::new(Records::None);
-        output::closing(out, &run, &summary, &mut records).map(|_| ())
+fn logs_of_many_cpus() {
+    let mut many = example::run(512);
+    many.plan.as_mut().expect("a plan").methods = Methods::Both;
+    many.head.as_mut().expect("a head").model = "\u{1f980}\x1b[2J ".repeat(100);
+    for cpu in &mut many.cpus {
+        cpu.mpidr = cpu.mpidr.map(|mpidr| mpidr | 0xff_0000_0000);
+    }
+    let last = "Last men down in 128 clusters, ";
+    check_log(&many, &example::all(&many), 6 * 512, &[last]);
+
+    let wrong = example::run_with(512, |facts| facts.frequency = u64::MAX);
+    let all_wrong = ScenarioId::SUITE.map(|id| {
+        let mut made = example::with_a_lost_cpu(good(&wrong, id));
+        let loss = made.rows[3].lost;
+        for row in &mut made.rows {
+            let attempts = row.attempts.get_or_insert_default();
+            attempts.rejected = Reason::ALL.map(|it| (it, u32::MAX / 16)).to_vec();
+            row.lost = loss;
+        }
+        made
     });
-    check("closing", &text);
+    check_log(&wrong, &all_wrong, 0, &["\npsci-bench: FAIL ("]);
 }
 
 #[test]
-fn cut_short() {
-    let line = ClosingLine::BadInput(&"no device tree");
+fn a_summary_names_what_was_skipped_and_why() {
+    let mut run = example::run(12);
+    run.plan.as_mut().expect("a plan").methods = Methods::Both;
+    let sgi = Skip::SgiDidNotWake {
+        mpidr: 1,
+        power_state: 0x4000_0002,
+    };
+    let mut of_rows = good(&run, SuspendDeepSerial);
+    for (cpu, row) in of_rows.rows.iter_mut().enumerate() {
+        let is_skipped = cpu != 0 && cpu != 3;
+        row.skipped = is_skipped.then_some([Skip::NoGic, sgi][cpu % 2]);
+    }
+    let warm = example::skipped(made(&run, CpuSuspendSerial, Method::Warm));
+    let log = whole(&run, &[of_rows, warm]);
+    let end = log.rsplit_once("Exiting tests.\n\n").expect("the end").1;
+    let expected = "\
+Skipped: test_rt_instr_susp_deep_serial, CPU 0.1, 1.1, 1.3, 2.1, 2.3: SGI did not wake CPU 0x1 from 0x40000002
+Skipped: test_rt_instr_susp_deep_serial, CPU 0.2, 1.0, 1.2, 2.0, 2.2: no GIC: nothing could wake a suspended CPU
+Skipped: test_rt_instr_cpu_susp_serial, method warm: the board names no idle state of this kind; deepest= or core= can
+  give one
+
+psci-bench: PASS (1 passed, 1 skipped, ";
+    assert!(end.starts_with(expected), "{end}");
+}
+
+#[test]
+fn the_end_of_a_run() {
+    let run = example::run(2);
+    let mut all = example::all(&run);
+    all.truncate(2);
+    all.push(example::skipped(good(&run, CpuSuspendSerial)));
+    check("closing", &closing(&run, &all));
+
+    let cut = |line| printed(|out| output::cut_short(out, &line));
     assert_eq!(
-        printed(|out| output::cut_short(out, &line)),
+        cut(ClosingLine::BadInput(&"no device tree")),
         "psci-bench: INCOMPLETE: bad input: no device tree\n"
     );
     let reason = "bootargs word 1 \"only=nothing\": only takes ".repeat(4);
-    let text = printed(|out| output::cut_short(out, &ClosingLine::BadInput(&reason)));
-    assert!(text.starts_with("ERROR:   bootargs word 1 "));
-    let last = text.lines().last().unwrap_or_default();
-    assert!(last.len() <= crate::spec::prose::COLUMNS);
+    let text = cut(ClosingLine::BadInput(&reason));
+    let (error, last) = text.trim_end().rsplit_once('\n').expect("two lines");
+    let error = error.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(error, format!("ERROR: {}", reason.trim_end()));
+    let begin = "psci-bench: INCOMPLETE: bad input: bootargs word 1 ".to_string();
+    assert!(last.starts_with(&begin) && last.len() <= COLUMNS);
     assert!(last.ends_with("\"only=nothing\": only ..."), "{last}");
-    assert!(last.starts_with("psci-bench: INCOMPLETE: bad input: bootargs word 1 "));
-    assert_eq!(
-        text.matches("only takes").count(),
-        4 + last.matches("only takes").count()
-    );
 }

@@ -6,30 +6,28 @@ use std::vec::Vec;
 
 use super::golden::check;
 use crate::board::{IdleState, LabelSource};
-use crate::model::Verdict;
-use crate::model::{Head, Run, Scenario};
-use crate::output::run as output;
-use crate::output::run_all;
+use crate::measure::Machine;
+use crate::model::{Head, Run, Scenario, Verdict};
 use crate::output::summary::Summary;
+use crate::output::{header, run as output, run_all};
 use crate::plan::{Plan, Records};
-use crate::record::{MARK, RunBuilder, Writer, parse};
+use crate::record::{FORMAT, MARK, RunBuilder, Writer, parse};
 use crate::scenario::fake::Fake;
 use crate::scenario::tests::{STATES, board};
 
 fn printed(mut fake: Fake, args: &str, cpus: u16, states: &[IdleState<'_>]) -> (String, Verdict) {
-    use crate::measure::Machine;
     let mut facts = *fake.facts();
     facts.own.frequency = facts.frequency;
     let run = Run {
         head: Some(Head {
-            format: crate::record::FORMAT,
+            format: FORMAT,
             version: "0.0.0".into(),
             model: "Fake".into(),
             labels: LabelSource::CpuMap,
             cpus,
         }),
         facts: Some(facts),
-        plan: Plan::parse(args).ok(),
+        plan: Some(Plan::parse(args).expect("a good plan")),
         cpus: board(cpus.into()),
         ..Run::default()
     };
@@ -41,9 +39,8 @@ fn printed(mut fake: Fake, args: &str, cpus: u16, states: &[IdleState<'_>]) -> (
 /// Separates the records of a text from its other lines.
 fn separated(text: &str) -> (Run, String) {
     let mut builder = RunBuilder::default();
-    let mut rest = String::new();
-    let mut seq = 0;
-    for line in text.lines() {
+    let (mut rest, mut seq) = (String::new(), 0);
+    for line in text.split_inclusive('\n') {
         if line.starts_with(MARK) {
             let numbered = parse(line.as_bytes()).expect(line);
             assert_eq!(numbered.seq, seq, "{line}");
@@ -51,7 +48,6 @@ fn separated(text: &str) -> (Run, String) {
             seq += 1;
         } else {
             rest += line;
-            rest.push('\n');
         }
     }
     let run = builder.run();
@@ -64,7 +60,7 @@ fn printed_again(run: &Run) -> String {
     let mut out = String::new();
     let mut summary = Summary::new(&run.plan.expect("a plan"));
     let mut print = || {
-        output::header(&mut out, run)?;
+        header::header(&mut out, run)?;
         let is_same = |a: &Scenario, b: &Scenario| (a.id, a.method) == (b.id, b.method);
         for group in run.scenarios.chunk_by(is_same) {
             output::begin_scenario(&mut out, group[0].id, group[0].method)?;
@@ -121,134 +117,127 @@ fn records_contain_all_that_is_printed() {
 
 #[test]
 fn records_once_twice_and_not_at_all() {
-    let print = |records: &str| {
-        let args = format!("iterations=2 only=cpu_susp_parallel {records}");
+    let [without, once, twice] = ["none", "once", "twice"].map(|records| {
+        let args = format!("iterations=2 only=cpu_susp_parallel records={records}");
         printed(Fake::new(2), &args, 2, &STATES).0
-    };
-    let without = print("records=none");
+    });
     assert!(!without.contains(MARK));
-    let (_, rest) = separated(&print(""));
-    assert_eq!(rest, without);
+    assert_eq!(separated(&once).1, without);
     // TFTF's frame has no record in it.
-    let text = print("");
-    let frame = text.find("> Executing").zip(text.find("TEST COMPLETE"));
+    let frame = once.find("> Executing").zip(once.find("TEST COMPLETE"));
     let (from, to) = frame.expect("a frame");
-    assert!(!text[from..to].contains(MARK));
-    let twice = print("records=twice").matches(MARK).count();
-    assert_eq!(twice, 2 * print("records=once").matches(MARK).count());
+    assert!(!once[from..to].contains(MARK));
+    assert_eq!(twice.matches(MARK).count(), 2 * once.matches(MARK).count());
 }
 
-/// Sentences beside tables, by the arguments, the machine and its states.
+/// Checks a part of what is printed, with a line for each.
+fn check_parts(rows: [(Fake, &str, u16, [IdleState<'_>; 2], &str); 4]) {
+    for (fake, args, cpus, states, expected) in rows {
+        let (text, _) = printed(fake, args, cpus, &states);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in expected.lines() {
+            assert!(text.contains(part.trim()), "{args}: {part}\n{text}");
+        }
+    }
+}
+
 #[test]
-fn sentences() {
-    let slow = || Fake::new(1).with(|_, _, outcome| outcome.after += 6_250_000);
-    let few = "there are fewer CPUs than contend= asks for; where the CPUs' own timers stop, one \
-               more stays awake";
-    let one_cpu = Fake::new(1);
-    for (fake, args, cpus, states, expected) in [
+fn steps_and_states_that_are_left_out() {
+    check_parts([
         (
             Fake::new(2),
             "only=dirty_sweep dirty=0,16K iterations=3",
             2,
             STATES,
-            ["* core: longest median of cflush by bytes: 0: ", ""],
+            "* core: longest median of cflush by bytes: 0: ",
         ),
         (
             Fake::new(2),
             "only=contend_sweep contend=1,4,7 iterations=2",
             2,
             STATES,
-            [
-                "* Steps of contend= left out: 4, 7, as there are 2 CPUs.",
-                &format!("Skipped: contend_sweep, contend=4, 7: {few}"),
-            ],
+            "* Steps of contend= left out: 4, 7, as there are 2 CPUs.
+             Skipped: contend_sweep, contend=4, 7: there are fewer CPUs than contend= asks for; \
+             where the CPUs' own timers stop, one more stays awake",
         ),
         (
             Fake::new(4),
             "only=contend_sweep contend=2,4 iterations=2",
             4,
             stopping(false),
-            [
-                "* deepest: step 4 left out, as one of the 4 CPUs stays awake.",
-                &format!("Skipped: contend_sweep, contend=4: {few}"),
-            ],
-        ),
-        (
-            one_cpu,
-            "only=idle_states iterations=1",
-            1,
-            stopping(false),
-            [
-                "* States left out: the idle state stops the CPUs' own timers",
-                "Skipped: idle_states, power_state 0x01010022: the idle state stops",
-            ],
+            "* deepest: step 4 left out, as one of the 4 CPUs stays awake.
+             Skipped: contend_sweep, contend=4: there are fewer CPUs than contend= asks for;",
         ),
         (
             Fake::new(1),
             "only=idle_states iterations=1",
             1,
+            stopping(false),
+            "* States left out: the idle state stops the CPUs' own timers
+             Skipped: idle_states, power_state 0x01010022: the idle state stops",
+        ),
+    ]);
+}
+
+#[test]
+fn modes_limits_and_wake_ups() {
+    check_parts([
+        (
+            Fake::new(1),
+            "only=idle_states iterations=1",
+            1,
             STATES,
-            [
-                "* OS-initiated mode left out: the firmware does not implement function \
-                 0x8400000f.",
-                "",
-            ],
+            "* OS-initiated mode left out: the firmware does not implement function 0x8400000f.",
         ),
         (
-            slow(),
+            Fake::new(1).with(|_, _, outcome| outcome.after += 6_250_000),
             "only=null_call warmup=10000",
             1,
             STATES,
-            [
-                "As few as 100 taken, as the time was up",
-                "Of 10000 batches for warm-up as few as 5 were done",
-            ],
+            "As few as 100 taken, as the time was up
+             Of 10000 batches for warm-up as few as 5 were done",
         ),
         (
             Fake::new(8),
             "iterations=2",
             8,
             stopping(true),
-            [
-                "Wake-up trials: an SGI woke CPU 0.1 from 0x00010002, 0x01010022; one from CPU 1.0 \
-                 woke the lead, as the device tree has no timer frame",
-                ".. table:: Suspend to deepest power level on all cores in parallel, woken by CPU \
-                 1.0 (us)",
-            ],
+            "Wake-up trials: an SGI woke CPU 0.1 from 0x00010002, 0x01010022; one from CPU 1.0 \
+             woke the lead, as the device tree has no timer frame
+             .. table:: Suspend to deepest power level on all cores in parallel, woken by CPU 1.0 \
+             (us)",
         ),
         (
             Fake::new(4).with_frame(),
             "iterations=2",
             4,
             stopping(false),
-            [
-                "; the timer frame at 0x2a830000, interrupt 92, woke the lead.",
-                "where that stops, timer frame at 0x2a830000,",
-            ],
+            "; the timer frame at 0x2a830000, interrupt 92, woke the lead.
+             where that stops, timer frame at 0x2a830000,",
         ),
-    ] {
-        let (text, _) = printed(fake, args, cpus, &states);
-        let words: Vec<&str> = text.split_whitespace().collect();
-        let text = words.join(" ");
-        for part in expected {
-            assert!(text.contains(part), "{args}: {part}\n{text}");
-        }
-    }
+    ]);
 }
+
+/// Returns the lines of a timer's latency.
+fn lines(mut lateness: impl FnMut(u32) -> u64 + 'static, args: &str) -> Vec<String> {
+    let fake = Fake::new(1).with_lateness(move |_, k| lateness(k));
+    let args = format!("only=timer_latency stress=idle timers=all {args}");
+    let (text, _) = printed(fake, &args, 1, &STATES);
+    let is_one = |line: &&str| line.starts_with("RT") || line.starts_with("---|");
+    text.lines().filter(is_one).map(String::from).collect()
+}
+
+/// From a handler's first instruction to its Rust, in ticks.
+const PROLOGUE: u64 = 20;
 
 /// The layout that readers of other latency programs know.
 #[test]
 fn lines_of_timer_latency() {
-    let lateness = |_, k| if k == 1 { 5_000 } else { 625 - 20 };
-    let fake = Fake::new(1).with_lateness(lateness);
-    let args = "only=timer_latency duration=3 stress=idle period=1000000 timers=all";
-    let (text, _) = printed(fake, args, 1, &STATES);
-    let at = text.find("RTT|").expect("lines");
-    let lines: Vec<&str> = text[at..].lines().take(7).collect();
+    let lateness = |k| if k == 1 { 5_000 } else { 625 - PROLOGUE };
     // Each window is one expiry, its first.
     let window = "RTD|     10.000|     10.000|     10.000|       0|     0|     10.000|     10.000";
     assert_eq!(
-        lines,
+        lines(lateness, "duration=3 period=1000000"),
         [
             "RTT|  00:00:00  (timer interrupt to handler in us, 1000000 us period, all CPUs, idle)",
             "RTH|----lat min|----lat avg|----lat max|-overrun|---msw|---lat best|--lat worst",
@@ -259,4 +248,37 @@ fn lines_of_timer_latency() {
             "RTS|     10.000|     10.000|     10.000|       0|     0|    00:00:03/00:00:03",
         ]
     );
+}
+
+#[test]
+fn best_and_worst_are_those_of_the_stretch_so_far() {
+    let mut ticks = [3126, 1876, 4376].into_iter().cycle();
+    let mut of_window = 0;
+    let lateness = move |k| {
+        if k == 0 {
+            of_window = ticks.next().expect("endless") - PROLOGUE;
+        }
+        of_window
+    };
+    let text = lines(lateness, "duration=3");
+    let columns = |line: &String| line.split('|').map(str::trim).map(String::from).collect();
+    let columns: Vec<Vec<String>> = text.iter().map(columns).collect();
+    for (line, [least, best, worst]) in [
+        (2, ["50.016", "50.016", "50.016"]),
+        (3, ["30.016", "30.016", "50.016"]),
+        (4, ["70.016", "30.016", "70.016"]),
+    ] {
+        let line = &columns[line];
+        assert_eq!([&line[1], &line[6], &line[7]], [least, best, worst]);
+    }
+    assert_eq!(columns[6][1..4], ["30.016", "50.016", "70.016"]);
+}
+
+#[test]
+fn time_is_rounded_and_headings_are_repeated() {
+    let text = lines(|_| 0, "duration=4000 period=300000");
+    assert!(text.last().expect("lines").ends_with("01:06:40/01:06:40"));
+    let text = lines(|_| 0, "duration=50 period=100000");
+    let counts = ["RTD", "RTH"].map(|name| text.iter().filter(|it| it.starts_with(name)).count());
+    assert_eq!(counts, [50, 3]);
 }

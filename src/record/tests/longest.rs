@@ -4,14 +4,16 @@ use std::vec;
 use std::vec::Vec;
 
 use crate::board::TimerFrame;
-use crate::measure::{Cause, Detail, Loss, Metric, Reason, Rejection, Step, Summary, Waker};
-use crate::model::Verdict;
+use crate::measure::{
+    Cause, Detail, Identity, Loss, Metric, Reason, Rejection, Step, Summary, Waker,
+};
 use crate::model::*;
 use crate::plan::steps::Steps;
 use crate::plan::{Method, Plan, ScenarioId, ScenarioSet};
 use crate::spec::caches::Caches;
 use crate::spec::pmf::Stamp;
 use crate::spec::psci;
+use crate::spec::smccc::Service;
 use crate::spec::stat::Reached;
 
 const MOST: u64 = u64::MAX;
@@ -33,7 +35,7 @@ pub(super) fn end() -> End {
     }
 }
 
-pub(super) fn instants(ticks: i64) -> Instants {
+fn instants(ticks: i64) -> Instants {
     let mut instants = Instants::new(MOST);
     for instant in Instant::ALL {
         instants.set(instant, ticks);
@@ -41,7 +43,7 @@ pub(super) fn instants(ticks: i64) -> Instants {
     instants
 }
 
-pub(super) fn summary(ticks: u64) -> Summary {
+fn summary(ticks: u64) -> Summary {
     Summary {
         n: u32::MAX,
         min: ticks,
@@ -52,22 +54,26 @@ pub(super) fn summary(ticks: u64) -> Summary {
     }
 }
 
-pub(super) fn rejected() -> Vec<(Reason, u32)> {
+fn rejected() -> Vec<(Reason, u32)> {
     Reason::ALL.map(|reason| (reason, u32::MAX)).to_vec()
 }
 
-pub(super) fn longest<T: serde::Serialize + Copy>(all: &[T]) -> T {
+fn rejection(detail: Detail) -> Rejection {
+    let reason = longest(&Reason::ALL);
+    Rejection { reason, detail }
+}
+
+fn longest<T: serde::Serialize + Copy>(all: &[T]) -> T {
     let len = |it: &&T| serde_json::to_string(it).expect("a String takes all").len();
     *all.iter().max_by_key(len).expect("not empty")
 }
 
-pub(super) const LOSS: Loss = Loss {
+const LOSS: Loss = Loss {
     step: Step::TurnOff,
     cause: Cause::Firmware(psci::ReturnCode(i32::MIN)),
 };
 
-/// A row with all parts, of so many digits as numbers have.
-pub(super) fn longest_row(cpu: u16) -> Row {
+fn longest_row(cpu: u16) -> Row {
     Row {
         cpu,
         figures: Figures {
@@ -78,10 +84,7 @@ pub(super) fn longest_row(cpu: u16) -> Row {
         attempts: Some(Attempts {
             valid: u32::MAX,
             rejected: rejected(),
-            first: Some(Rejection {
-                reason: longest(&Reason::ALL),
-                detail: Detail::Loss(LOSS),
-            }),
+            first: Some(rejection(Detail::Loss(LOSS))),
         }),
         skipped: None,
         helper: Some(u16::MAX),
@@ -110,7 +113,7 @@ pub(super) fn longest_row(cpu: u16) -> Row {
     }
 }
 
-pub(super) fn longest_point(cpu: u16) -> Point {
+fn longest_point(cpu: u16) -> Point {
     Point {
         cpu,
         how: longest(&How::ALL),
@@ -128,7 +131,7 @@ pub(super) fn longest_point(cpu: u16) -> Point {
     }
 }
 
-pub(super) fn longest_conditions() -> Conditions {
+fn longest_conditions() -> Conditions {
     Conditions {
         pmf: false,
         power_state: Some(u32::MAX),
@@ -157,9 +160,35 @@ pub(super) fn longest_finding() -> Finding {
     }
 }
 
-/// Each record as long as it can be: every list full, every number of most digits.
-pub(super) fn longest_run() -> Run {
-    let mut run = example::run(3);
+/// A run without scenarios.
+fn longest_machine() -> Run {
+    let widen = |identity: &mut Identity| {
+        *identity = Identity {
+            midr: MOST,
+            caches: Caches::read(0o3_333_333, true, &mut |_| MOST),
+            frequency: MOST,
+            clock_mhz: Some(MOST),
+        };
+    };
+    let mut run = example::run_with(3, |facts| {
+        facts.frequency = MOST;
+        facts.frame = Ok(TimerFrame {
+            control: MOST,
+            number: 7,
+            base: MOST,
+            intid: 1019,
+        });
+        facts.outer_cache = Some(MOST);
+        facts.service = Some(Service {
+            uid: [u32::MAX; 4],
+            revision: Some([u32::MAX; 2]),
+        });
+        widen(&mut facts.own);
+    });
+    for cpu in &mut run.cpus {
+        cpu.mpidr = Some(0xff_00ff_ffff);
+        cpu.identity.iter_mut().for_each(widen);
+    }
     let mut dirty = Steps::EMPTY;
     while dirty.add(64 << 20 | dirty.as_slice().len() as u32) {}
     let mut contend = Steps::EMPTY;
@@ -177,32 +206,11 @@ pub(super) fn longest_run() -> Run {
         loops: Some(u32::MAX),
         ..Plan::default()
     });
-    if let Some(facts) = &mut run.facts {
-        facts.frequency = MOST;
-        facts.frame = Ok(TimerFrame {
-            control: MOST,
-            number: 7,
-            base: MOST,
-            intid: 1019,
-        });
-        facts.outer_cache = Some(MOST);
-        facts.service = facts.service.map(|mut service| {
-            service.revision = Some([u32::MAX; 2]);
-            service.uid = [u32::MAX; 4];
-            service
-        });
-        facts.own.caches = Caches::read(0o3_333_333, true, &mut |_| MOST);
-        (facts.own.midr, facts.own.frequency) = (MOST, MOST);
-        facts.own.clock_mhz = Some(MOST);
-    }
-    for cpu in &mut run.cpus {
-        cpu.mpidr = Some(0xff_00ff_ffff);
-        if let Some(identity) = &mut cpu.identity {
-            identity.caches = Caches::read(0o3_333_333, true, &mut |_| MOST);
-            (identity.midr, identity.frequency) = (MOST, MOST);
-            identity.clock_mhz = Some(MOST);
-        }
-    }
+    run
+}
+
+/// Each record as long as it can be: every list full, every number of most digits.
+pub(super) fn longest_run() -> Run {
     let key = ScenarioKey {
         id: longest(&ScenarioId::ALL),
         method: Method::Tftf,
@@ -215,10 +223,7 @@ pub(super) fn longest_run() -> Run {
     let suite = Scenario {
         status: Status::Failed(Failure::NotCalibrated {
             sleep: MOST,
-            last: Rejection {
-                reason: longest(&Reason::ALL),
-                detail: Detail::Stamp(Stamp::EnterHwLowPwr),
-            },
+            last: rejection(Detail::Stamp(Stamp::EnterHwLowPwr)),
             cpu: u16::MAX,
         }),
         conditions: Some(Conditions {
@@ -247,7 +252,9 @@ pub(super) fn longest_run() -> Run {
             ..key
         })
     };
-    run.scenarios = vec![suite, sweep];
-    run.end = Some(end());
-    run
+    Run {
+        scenarios: vec![suite, sweep],
+        end: Some(end()),
+        ..longest_machine()
+    }
 }
