@@ -1,7 +1,6 @@
 //! The conditions that two runs, or one scenario of each, may have to share.
 
-use std::collections::BTreeSet;
-
+use itertools::Itertools as _;
 use psci_bench::model::{Run, Scenario};
 use psci_bench::plan::ScenarioId;
 
@@ -12,13 +11,10 @@ use crate::setup::plural::many;
 /// A difference that a comparison passes over if it is asked to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Across {
-    /// Scenarios by different methods.
     Methods,
-    /// Scenarios with different `power_state`s.
     States,
     /// Scenarios with different wake-up patterns or sources.
     Wakes,
-    /// Boards with different names.
     Boards,
     /// A run with fewer scenarios than the baseline.
     Scenarios,
@@ -37,9 +33,8 @@ impl Across {
         (Self::Cpus, "cpus"),
     ];
 
-    pub(super) fn word(self) -> &'static str {
-        let found = Self::ALL.iter().find(|it| it.0 == self);
-        found.map_or("", |it| it.1)
+    pub(super) const fn word(self) -> &'static str {
+        Self::ALL[self as usize].1
     }
 }
 
@@ -51,19 +46,16 @@ pub(super) struct Side<'r> {
 }
 
 impl<'r> Side<'r> {
-    /// Returns the sides of two runs.
     pub(super) fn of_runs(runs: [&'r LoggedRun; 2]) -> [Self; 2] {
-        runs.map(|run| Self {
-            run,
-            scenario: None,
-        })
+        let scenario = None;
+        runs.map(|run| Self { run, scenario })
     }
 
     /// Returns the sides of two scenarios, each with its run.
     pub(super) fn of_scenarios(all: [(&'r LoggedRun, &'r Scenario); 2]) -> [Self; 2] {
-        all.map(|(run, scenario)| Self {
-            run,
-            scenario: Some(scenario),
+        all.map(|(run, scenario)| {
+            let scenario = Some(scenario);
+            Self { run, scenario }
         })
     }
 }
@@ -94,7 +86,7 @@ pub(super) enum Condition {
 
 use Condition::*;
 
-/// Conditions of a comparison: those of runs, which differ only if both are known.
+/// The board's condition of a comparison, which differs only if both are known.
 pub(super) const COMPARED_RUNS: &[Condition] = &[Board];
 /// Conditions that a comparison names if they differ.
 pub(super) const NOTED: &[Condition] = &[
@@ -170,17 +162,15 @@ impl Condition {
             Level => side.run.exception_level()?.to_string(),
             Methods => {
                 let methods = side.run.run.scenarios.iter().map(|it| it.method.word());
-                methods
-                    .collect::<BTreeSet<_>>()
-                    .into_iter()
-                    .collect::<Vec<_>>()
-                    .join(",")
+                methods.sorted().dedup().join(",")
             }
             Iterations => plan?.iterations.to_string(),
             Patterns => {
                 let plan = plan?;
-                let patterns = plan.methods.iter().map(|it| plan.wake_by(it).word());
-                patterns.collect::<Vec<_>>().join(",")
+                plan.methods
+                    .iter()
+                    .map(|it| plan.wake_by(it).word())
+                    .join(",")
             }
             Method => scenario?.method.word().to_owned(),
             PowerState => format!("{:#010x}", conditions()?.power_state?),
@@ -209,7 +199,7 @@ fn list_of_cpus(run: &Run) -> String {
         Some(mpidr) => format!("{mpidr:#x}"),
         None => format!("{}.{}.{}", cpu.cluster, cpu.core, cpu.thread),
     });
-    names.collect::<Vec<_>>().join(" ")
+    { names }.join(" ")
 }
 
 /// A condition that two sides do not share, and its values.

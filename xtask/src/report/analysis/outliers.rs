@@ -5,7 +5,7 @@
 //! than 3.5 times 1.4826 MAD. It also has to be farther than three ticks and a tenth
 //! of the median, as MAD is often 0.
 
-use psci_bench::measure::{Metric, Summary};
+use psci_bench::measure::Metric;
 use psci_bench::model::{Confidence, Finding, Kind, Row, Run, Scenario, Statistic, heading};
 
 /// The fewest samples of which one can be far from the others.
@@ -26,21 +26,23 @@ pub(super) fn outliers(run: &Run, scenario: &Scenario) -> Vec<Finding> {
 }
 
 fn outlier(run: &Run, row: &Row, statistic: &Statistic) -> Option<Finding> {
-    let Statistic {
-        metric, summary, ..
-    } = statistic;
-    let limit = limit(summary)?;
+    let (metric, summary) = (statistic.metric, &statistic.summary);
+    let score = (3.5 * 1.4826 * summary.mad as f64).ceil() as u64;
+    // The greatest distance of a sample from the median that is no outlier's.
+    let limit = score.max(3).max(summary.median / 10);
+    if summary.n < SAMPLES_MIN {
+        return None;
+    }
     let is_far = |ticks: &u64| ticks.abs_diff(summary.median) > limit;
     let extremes = [summary.max, summary.min].into_iter().filter(is_far);
     let farthest = extremes.max_by_key(|it| it.abs_diff(summary.median))?;
     let samples = row.samples.iter();
-    let figures = samples.filter_map(|it| it.instants.figure(*metric));
+    let figures = samples.filter_map(|it| it.instants.figure(metric));
     let count = figures.filter(is_far).count();
     let is_whole = u32::try_from(row.samples.len()) == Ok(summary.n);
-    let of = if count > 0 && is_whole {
-        format!("{count} of {} samples", summary.n)
-    } else {
-        format!("of {} samples at least one", summary.n)
+    let of = match count > 0 && is_whole {
+        true => format!("{count} of {} samples", summary.n),
+        false => format!("of {} samples at least one", summary.n),
     };
     let clock = run.clock();
     Some(Finding {
@@ -48,20 +50,14 @@ fn outlier(run: &Run, row: &Row, statistic: &Statistic) -> Option<Finding> {
         sentence: format!(
             "Outliers: {of} of {} on CPU {} far from the others, the farthest {} against a \
              median of {}, MAD {}.",
-            heading(*metric),
+            heading(metric),
             run.label(row.cpu),
             clock.span(farthest),
             clock.span(summary.median),
             clock.span(summary.mad)
         ),
         cpus: [row.cpu].into_iter().collect(),
-        metrics: vec![*metric],
+        metrics: vec![metric],
         confidence: Confidence::Counts,
     })
-}
-
-/// Returns the greatest distance of a sample from the median that is no outlier's.
-fn limit(summary: &Summary) -> Option<u64> {
-    let score = (3.5 * 1.4826 * summary.mad as f64).ceil() as u64;
-    (summary.n >= SAMPLES_MIN).then_some(score.max(3).max(summary.median / 10))
 }

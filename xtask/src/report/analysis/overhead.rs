@@ -23,9 +23,9 @@ use super::conditions::{OVERHEAD, Side, differences};
 use super::figure::{
     Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, is_sorted_by_size, x_text,
 };
-use super::grouped::grouped;
 use super::interval::notch;
 use crate::report::log::LoggedRun;
+use crate::report::log::grouped::grouped;
 
 /// The unit of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,8 +199,9 @@ fn costs_of(
         .iter()
         .filter(|it| is_compared(it))
         .filter_map(|figure| {
-            let cpu = without.cpu_by_mpidr(with.run.cpu(figure.cpu).mpidr?)?;
-            let other = others.get(&(cpu, figure.key))?;
+            let mpidr = Some(with.run.cpu(figure.cpu).mpidr?);
+            let cpu = without.run.cpus.iter().position(|cpu| cpu.mpidr == mpidr)?;
+            let other = others.get(&(cpu as u16, figure.key))?;
             let label = with.run.label(figure.cpu).to_string();
             let cost = scale.cost(label, figure.key, figure.summary?, other.summary?);
             Some((figure.key, cost))

@@ -19,7 +19,7 @@ use psci_bench::model::{How, Point, Scenario, Status, WakeSource};
 use psci_bench::plan::{ScenarioId, WakePattern};
 
 use super::figure::{Figure, Origin, figures, has_figure};
-use super::grouped::grouped;
+use crate::report::log::grouped::grouped;
 use crate::report::log::{LoggedRun, reason_text};
 
 /// An idle state with its latencies.

@@ -193,7 +193,7 @@ impl Job {
         }]) {
             Ok(runs) => parts.logs.push(runs),
             // A job that failed early has none, and is not left out for that.
-            Err(error @ (ReadError::NoRun(_) | ReadError::Empty { .. })) => {
+            Err(error @ ReadError::NoRun(_)) => {
                 parts.without.push(plain(&error.to_string()));
             }
             Err(error) => return Err(error.into()),

@@ -4,6 +4,7 @@ mod builder;
 mod clean;
 mod closing;
 mod error;
+pub(in crate::report) mod grouped;
 mod integrity;
 pub(in crate::report) mod lava_log;
 mod ledger;

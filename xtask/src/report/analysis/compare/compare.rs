@@ -14,6 +14,7 @@
 //! ```
 
 use anyhow::{Result, bail, ensure};
+use itertools::Itertools as _;
 use psci_bench::model::Scenario;
 
 use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
@@ -25,10 +26,6 @@ use crate::report::analysis::figure::has_figures;
 use crate::report::log::LoggedRun;
 
 /// Compares the runs with `baseline`.
-///
-/// # Errors
-/// Nothing can be compared: the boards differ, no CPU is in common, only one side
-/// has a clock, or no scenario can be compared.
 pub fn compare(
     runs: &[LoggedRun],
     baseline: &LoggedRun,
@@ -78,14 +75,15 @@ fn compare_one(
     let mut baseline = old.clone();
     pairs.copy_labels(new, &mut baseline);
     let old = &baseline;
-    let sides = Sides::new(new, old, &pairs, options.tolerance_ppm);
+    let sides = Sides::new([new, old], &pairs, options.tolerance_ppm);
     let (scenarios, refused) = compare_scenarios(&sides, &options.across);
     if scenarios.is_empty() {
-        let why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
-        let why: Vec<String> = why.collect();
-        let why = match why.is_empty() {
+        let why = match refused.is_empty() {
             true => "it has no scenario".to_owned(),
-            false => why.join("; "),
+            false => refused
+                .iter()
+                .map(|it| format!("{}: {}", it.id, it.why))
+                .join("; "),
         };
         let (run, baseline) = (&new.source.input, &old.source.input);
         bail!("nothing of {run} can be compared with the baseline {baseline}: {why}");
@@ -130,12 +128,8 @@ fn compare_scenarios(
         match missed.iter().find(|it| it.0 == scenario.key()) {
             Some((_, place)) => refused[*place].in_baseline = true,
             None => {
-                let is_by_another = sides
-                    .new
-                    .run
-                    .scenarios
-                    .iter()
-                    .any(|it| it.id == scenario.id);
+                let mut all = sides.new.run.scenarios.iter();
+                let is_by_another = all.any(|it| it.id == scenario.id);
                 let how = if is_by_another { " by this method" } else { "" };
                 let why = format!("the run does not have it{how}");
                 refused.push(Refused::of(scenario, why, true));

@@ -34,41 +34,31 @@ impl std::str::FromStr for RowIs {
 
     /// Reads `0x101` or `1.0`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let read = || {
-            if let Some(digits) = text.strip_prefix("0x") {
-                let is_plain = digits.bytes().all(|b| b.is_ascii_hexdigit());
-                let number = u64::from_str_radix(digits, 16).ok();
-                return number.filter(|_| is_plain).map(Self::Mpidr);
+        // Numbers of the standard library may have a sign.
+        let is_plain = !text.contains('+');
+        let read = || match text.strip_prefix("0x") {
+            Some(digits) => Some(Self::Mpidr(u64::from_str_radix(digits, 16).ok()?)),
+            None => {
+                let (cluster, core) = text.split_once('.')?;
+                Some(Self::Label(cluster.parse().ok()?, core.parse().ok()?))
             }
-            let number = |text: &str| {
-                let is_plain = text.bytes().all(|b| b.is_ascii_digit());
-                text.parse().ok().filter(|_| is_plain)
-            };
-            let (cluster, core) = text.split_once('.')?;
-            Some(Self::Label(number(cluster)?, number(core)?))
         };
-        read().ok_or_else(|| {
+        read().filter(|_| is_plain).ok_or_else(|| {
             format!("{text:?} is no MPIDR, such as 0x101, and no label, such as 1.0")
         })
     }
 }
 
 /// Names the CPUs of the baseline's rows, in their order.
-///
-/// # Errors
-/// There are not as many rows, or a CPU is named twice, or the run has no MPIDRs to
-/// name CPUs by.
 pub(super) fn name_rows(baseline: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
     let cpus = &mut baseline.run.cpus;
+    let (named, count, input) = (rows.len(), cpus.len(), &baseline.source.input);
     ensure!(
-        rows.len() == cpus.len(),
-        "--rows-are names {} CPUs, and the baseline {} has {} rows",
-        rows.len(),
-        baseline.source.input,
-        cpus.len()
+        named == count,
+        "--rows-are names {named} CPUs, and the baseline {input} has {count} rows"
     );
     for (place, (cpu, row)) in cpus.iter_mut().zip(rows).enumerate() {
         ensure!(
@@ -95,9 +85,6 @@ pub(super) struct Pairs {
 
 impl Pairs {
     /// Pairs the CPUs of `new` and `old`.
-    ///
-    /// # Errors
-    /// No CPU is on both sides.
     pub(super) fn of(new: &LoggedRun, old: &LoggedRun) -> Result<Self> {
         type Key = fn(&Run, &Cpu) -> Option<(u64, u64)>;
         let has_mpidrs = |it: &LoggedRun| it.run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
@@ -173,19 +160,15 @@ pub(super) struct Sides<'r> {
 }
 
 impl<'r> Sides<'r> {
-    pub(super) fn new(
-        new: &'r LoggedRun,
-        old: &'r LoggedRun,
-        pairs: &'r Pairs,
-        tolerance: u32,
-    ) -> Self {
-        let tick = |it: &LoggedRun| tick_ns(&it.run).unwrap_or(0) as f64;
+    pub(super) fn new([new, old]: [&'r LoggedRun; 2], pairs: &'r Pairs, tolerance: u32) -> Self {
+        let [now, then] = [new, old].map(|it| tick_ns(&it.run).unwrap_or(0) as f64);
+        let tick = now.max(then);
         Self {
             new,
             old,
             pairs,
             tolerance,
-            tick: tick(new).max(tick(old)),
+            tick,
         }
     }
 
