@@ -117,13 +117,4 @@ mod tests {
         let len: usize = pieces.iter().map(|piece| piece.2.len()).sum();
         assert_eq!((pieces.len(), len, pieces[3].0), (4, endless.len(), 1));
     }
-
-    #[test]
-    fn lines_are_counted_as_editors_do() {
-        for (log, count) in [("", 0), ("a", 1), ("a\n", 1), ("a\nb", 2), ("\n\n", 2)] {
-            let mut lines = Lines::of(log.as_bytes());
-            while lines.next().expect("reads").is_some() {}
-            assert_eq!(lines.count(), count, "{log:?}");
-        }
-    }
 }

@@ -61,8 +61,10 @@ fn whole_log_gives_the_run() {
         (12, 0)
     );
     assert_eq!(logged.firmware_version(), Some("v2.12.1(release):v2.12.1"));
-    assert_eq!(logged.firmware.len(), 2);
-    assert_eq!(logged.verdict(), Some(Verdict::Pass));
+    assert_eq!(
+        (logged.firmware.len(), logged.verdict()),
+        (2, Some(Verdict::Pass))
+    );
     assert_eq!(
         (logged.board(), logged.payload_version()),
         (Some("QEMU virt"), Some("0.1.0"))
@@ -108,10 +110,7 @@ fn logs_of_all_kinds_read_alike() {
         ("132 columns", broken(&text, 132)),
         ("glued", text.replace("\r\n@PB", "@PB")),
         ("firmware between", each(&spoken)),
-        (
-            "twice",
-            made_up_run::log(&made_up_run::run(), Records::Twice),
-        ),
+        ("twice", made_up_run::log(&sent(), Records::Twice)),
     ] {
         let logged = read_one(&log);
         assert_eq!(logged.run, sent(), "{name}");
@@ -236,45 +235,23 @@ fn verdict_comes_from_the_end_record() {
     let line = log.lines().last().expect("a last line").to_owned();
     let old = line.replace(" 0 rows skipped,", "");
     assert_ne!(old, line);
-    let stopped = "psci-bench: INCOMPLETE: exception on CPU 0.3";
     let wrong = line.replace("36 samples", "4 samples");
-    for (last, verdict, complete, doubt, text) in [
-        (line.as_str(), Verdict::Pass, true, "", line.as_str()),
-        (&old, Verdict::Pass, true, "", &old),
-        (
-            "",
-            Verdict::Pass,
-            true,
-            "there is no last line",
-            "by the records",
-        ),
-        (
-            "psci-bench: PA",
-            Verdict::Pass,
-            true,
-            "the last line is damaged",
-            "by the records",
-        ),
-        (
-            &wrong,
-            Verdict::Pass,
-            true,
-            "contradicts the records",
-            "by the records",
-        ),
-        // Broken at a blank, which a terminal leaves out.
-        (
-            &line.replace("; ", ";\r\n").replace("s, ", "s,\r\n"),
-            Verdict::Pass,
-            true,
-            "",
-            &line,
-        ),
-        (stopped, Verdict::Incomplete, false, "", stopped),
+    // Broken at a blank, which a terminal leaves out.
+    let broken = line.replace("; ", ";\r\n").replace("s, ", "s,\r\n");
+    let records = "by the records";
+    for (last, doubt, text) in [
+        (line.as_str(), "", line.as_str()),
+        (&old, "", &old),
+        ("", "there is no last line", records),
+        ("psci-bench: PA", "the last line is damaged", records),
+        (&wrong, "contradicts the records", records),
+        (&broken, "", &line),
     ] {
         let logged = read_one(log.replace(&line, last));
-        assert_eq!(logged.verdict(), Some(verdict), "{last}");
-        assert_eq!(logged.is_complete(), complete, "{last}");
+        assert_eq!(
+            (logged.verdict(), logged.is_complete()),
+            (Some(Verdict::Pass), true)
+        );
         let doubts = logged.doubts();
         assert_eq!(
             doubts.len(),
@@ -282,12 +259,18 @@ fn verdict_comes_from_the_end_record() {
             "{last}: {doubts:?}"
         );
         assert!(doubts.concat().contains(doubt), "{last}: {doubts:?}");
-        assert!(
-            logged.verdict_text().contains(text),
-            "{}",
-            logged.verdict_text()
-        );
+        assert!(logged.verdict_text().contains(text), "{last}");
     }
+    let stopped = "psci-bench: INCOMPLETE: exception on CPU 0.3";
+    let logged = read_one(log.replace(&line, stopped));
+    assert_eq!(
+        (logged.verdict(), logged.is_complete()),
+        (Some(Verdict::Incomplete), false)
+    );
+    assert_eq!(
+        (logged.verdict_text().as_str(), logged.doubts().len()),
+        (stopped, 0)
+    );
     // A byte less: the line is damaged, or contradicts the record.
     for at in 0..line.len() {
         let mut cut = line.clone();
@@ -312,14 +295,8 @@ fn verdict_comes_from_the_end_record() {
     // Without the end record, the line counts, and is not verified.
     let logged = read_one(without(|it| it.contains("{\"end\":")));
     assert_eq!(logged.verdict_text(), format!("{line} (not verified)"));
-    assert_eq!(
-        logged
-            .closing
-            .expect("a line")
-            .totals()
-            .map(|it| it.samples),
-        Some(36)
-    );
+    let totals = logged.closing.and_then(|it| it.totals());
+    assert_eq!(totals.map(|it| it.samples), Some(36));
 }
 
 const TFTF: &str = "NOTICE:  BL31: v2.12.0(release):v2.12.0\nNOTICE:  BL31: Built : 1:2:3, Nov 20 2024\n\
@@ -340,8 +317,10 @@ fn tftf_log_has_lines_alone() {
     let logged = read_one(format!("{TFTF}NOTICE:  Exiting tests.\n"));
     assert!(logged.is_complete() && !logged.integrity.is_verified());
     assert!(logged.integrity.records.is_none());
-    assert_eq!(logged.integrity.unverified_rows, 5);
-    assert_eq!(logged.exception_level(), Some(2));
+    assert_eq!(
+        (logged.integrity.unverified_rows, logged.exception_level()),
+        (5, Some(2))
+    );
     // Two rows of each label: a machine whose cores have threads.
     assert_eq!(logged.run.cpus.len(), 4);
     let suspend = scenario(&logged, ScenarioId::CpuSuspendSerial);
@@ -353,7 +332,7 @@ fn tftf_log_has_lines_alone() {
     assert_eq!(ns, [106_120, 106_900, 106_880, 106_910].map(Some));
     let version = scenario(&logged, ScenarioId::PsciVersionParallel);
     assert_eq!(version.status, Status::Failed(Failure::NotStated));
-    let doubts = logged.doubts().join("\n");
+    let doubts = logged.doubts().concat();
     assert!(
         doubts.contains("does not know left out: test_rt_instr_later_serial"),
         "{doubts}"
@@ -363,46 +342,28 @@ fn tftf_log_has_lines_alone() {
     let line = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n";
     let cut = format!("NOTICE:  Booting trusted firmware test framework\n{line}{line}");
     let cut = read_one(cut);
-    assert!(!cut.is_complete());
-    assert!(
-        cut.end_lacks().contains("Exiting tests."),
-        "{}",
-        cut.end_lacks()
-    );
+    assert!(!cut.is_complete() && cut.end_lacks().contains("Exiting tests."));
     assert_eq!((cut.run.cpus.len(), cut.run.threads()), (1, 1));
-    assert!(
-        cut.doubts()[0].contains("1 RT_INSTR line says again"),
-        "{:?}",
-        cut.doubts()
-    );
+    assert!(cut.doubts()[0].contains("1 RT_INSTR line says again"));
 }
 
 #[test]
 fn clock_is_unknown_without_facts() {
-    for lost in [
-        &["facts"][..],
-        &["run", "facts", "plan", "end", "cpu", "identity"],
-    ] {
+    let many = &["run", "facts", "plan", "end", "cpu", "identity"];
+    for lost in [&["facts"][..], many] {
         let is_lost = |line: &str| {
             lost.iter()
                 .any(|it| line.contains(&format!(" {{\"{it}\":")))
         };
         let logged = read_one(without(is_lost));
         assert_eq!((logged.ns(7), logged.unit()), (None, "ticks"), "{lost:?}");
-        assert_eq!(logged.duration(7), "7");
-        assert_eq!(logged.board(), Some("QEMU virt"), "{lost:?}");
+        assert_eq!(
+            (logged.duration(7).as_str(), logged.board()),
+            ("7", Some("QEMU virt"))
+        );
         assert_eq!(logged.run.cpus.len(), 4);
     }
     assert_eq!(read_one(whole_log()).duration(7), "0.11");
-}
-
-/// Returns the record at `seq` with other JSON, and a checksum that is right.
-fn record(seq: u32, json: &str) -> String {
-    let body = format!("@PB {seq:04} {json}");
-    format!(
-        "{body} {:08x}\r\n",
-        psci_bench::record::crc::Crc32::of(body.as_bytes())
-    )
 }
 
 #[test]
@@ -410,26 +371,60 @@ fn records_of_a_later_version_count_as_malformed() {
     let mut run = made_up_run::run();
     run.head.as_mut().expect("a head").format = 9;
     let log = log_of(&run);
-    let later = record(2, "{\"moon\":{\"phase\":1}}");
-    let absurd = record(
-        3,
-        "{\"cpu\":[60000,{\"mpidr\":\"0x0\",\"cluster\":0,\"core\":0,\"thread\":0}]}",
-    );
-    let lines = log.split_inclusive('\n').map(|line| match line {
-        line if line.starts_with("@PB 0002 ") => later.as_str(),
-        line if line.starts_with("@PB 0003 ") => absurd.as_str(),
-        line => line,
+    let absurd = "{\"mpidr\":\"0x0\",\"cluster\":0,\"core\":0,\"thread\":0}";
+    let absurd = format!("@PB 0003 {{\"cpu\":[60000,{absurd}]}}");
+    let lines = log.lines().map(|line| {
+        let other = match line.get(..9) {
+            Some("@PB 0002 ") => "@PB 0002 {\"moon\":{\"phase\":1}}",
+            Some("@PB 0003 ") => &absurd,
+            _ => return format!("{line}\n"),
+        };
+        let crc = psci_bench::record::crc::Crc32::of(other.as_bytes());
+        format!("{other} {crc:08x}\n")
     });
     let logged = read_one(lines.collect::<String>());
     let records = logged.integrity.records.as_ref().expect("records");
     assert_eq!((records.malformed, records.missing.len()), (2, 0));
-    assert!(logged.run.plan.is_none());
-    assert_eq!(logged.run.cpus.len(), 4);
-    let doubts = logged.doubts().join("\n");
+    assert!(logged.run.plan.is_none() && logged.run.cpus.len() == 4);
+    let doubts = logged.doubts().concat();
     assert!(
         doubts.contains("format 9, and this version knows 2"),
         "{doubts}"
     );
+}
+
+#[test]
+fn log_without_a_run_is_refused_with_advice() {
+    let said = |log: &[u8]| {
+        let error = read_bytes("a.log", log).err();
+        error.map_or(String::new(), |it| it.to_string())
+    };
+    let log = whole_log();
+    let records = log.lines().filter(|it| it.starts_with(MARK));
+    let wrong: String = records.map(|it| it.replace(':', ";") + "\n").collect();
+    let binary: Vec<u8> = (0..200_000u32).map(|i| ((i * 7919) >> 3) as u8).collect();
+    let firmware = "NOTICE:  BL1: v2.12(release):x\r\nNOTICE:  BL31: v2.12(release):x\r\n";
+    for (log, part) in [
+        (&b""[..], "a.log: the log is empty"),
+        (b"hello\r\nworld\r\n", "in its 2 lines (14 bytes)"),
+        (b"hello\r\nworld\r\n", "ends with \"world\""),
+        (b"hello\n", "in its 1 line (6 bytes)"),
+        (
+            wrong.as_bytes(),
+            "records (@PB ...), and not one with the right checksum",
+        ),
+        (&binary, "it is binary"),
+        (
+            firmware.as_bytes(),
+            "firmware BL31 v2.12(release):x did speak",
+        ),
+    ] {
+        assert!(said(log).contains(part), "{}", said(log));
+    }
+    for at in 0..600 {
+        let _ = said(&log.as_bytes()[log.len() - at..]);
+        let _ = said(&log.as_bytes()[..at]);
+    }
 }
 
 #[test]
