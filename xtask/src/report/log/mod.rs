@@ -26,5 +26,5 @@ pub use self::closing::Closing;
 pub use self::error::ReadError;
 pub use self::integrity::{Integrity, Missing, Records};
 pub use self::logged_run::{HeaderLines, LoggedRun, Source, Stage};
-pub use self::reader::{Input, read, read_bytes};
+pub use self::reader::{read, read_bytes};
 pub use self::reason::{reason_text, reason_word};

@@ -40,8 +40,8 @@ pub(super) enum PlainLine<'l> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RtInstr<'l> {
     pub(super) tag: &'l str,
-    pub(super) cluster: u16,
-    pub(super) core: u16,
+    /// Cluster and core.
+    pub(super) label: (u16, u16),
     /// Powerdown, wakeup and cache flush; of PSCI_VERSION the latency alone.
     pub(super) values: [Option<u64>; 3],
 }
@@ -144,13 +144,8 @@ fn rt_instr(line: &str) -> Option<RtInstr<'_>> {
         [cluster, core, a, b, c] => (cluster, core, [a, b, c].map(Some)),
         _ => return None,
     };
-    let (cluster, core) = (cluster.try_into().ok()?, core.try_into().ok()?);
-    Some(RtInstr {
-        tag,
-        cluster,
-        core,
-        values,
-    })
+    let label = (cluster.try_into().ok()?, core.try_into().ok()?);
+    Some(RtInstr { tag, label, values })
 }
 
 #[cfg(test)]
@@ -160,13 +155,8 @@ mod tests {
     #[test]
     fn rt_instr_lines() {
         let row = |values| {
-            let (cluster, core) = (1, 2);
-            PlainLine::RtInstr(RtInstr {
-                tag: "test_x",
-                cluster,
-                core,
-                values,
-            })
+            let (tag, label) = ("test_x", (1, 2));
+            PlainLine::RtInstr(RtInstr { tag, label, values })
         };
         let three = [Some(12), Some(3), Some(0)];
         for (line, values) in [

@@ -31,34 +31,19 @@ use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
 use crate::setup::plural::many;
 
-/// A log to read.
-pub struct Input<R> {
-    /// The log's name, for messages and [`super::Source`].
-    pub name: String,
-    /// The log's bytes.
-    pub from: R,
-}
-
-/// Reads all `inputs`: each must have a run.
-pub fn read<R: Read>(
-    inputs: impl IntoIterator<Item = Input<R>>,
-) -> Result<Vec<LoggedRun>, ReadError> {
-    let mut runs = Vec::new();
-    for input in inputs {
-        let name = input.name;
-        let reader = LogReader {
-            name,
-            ..LogReader::default()
-        };
-        runs.extend(reader.read(input.from)?);
+/// Reads the runs of a log, which is called `name` in messages.
+pub fn read(name: &str, from: impl Read) -> Result<Vec<LoggedRun>, ReadError> {
+    let name = name.to_owned();
+    LogReader {
+        name,
+        ..LogReader::default()
     }
-    Ok(runs)
+    .read(from)
 }
 
 /// Reads a log that is in memory.
 pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, ReadError> {
-    let name = name.to_owned();
-    read([Input { name, from: log }])
+    read(name, log)
 }
 
 /// The most bytes of a record or a last line that is broken into lines: a record

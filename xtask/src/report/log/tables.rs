@@ -19,8 +19,7 @@ use psci_bench::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::spec::words::Word as _;
 
-use super::integrity::Integrity;
-use super::logged_run::{LoggedRun, Source};
+use super::logged_run::LoggedRun;
 
 /// The most bytes of a file: far more than 512 CPUs take.
 const FILE_MAX: u64 = 1 << 20;
@@ -46,18 +45,9 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
         let own = ScenarioId::from_word(&tag(file)).map(ScenarioId::index);
         (own.unwrap_or(ScenarioId::ALL.len()), tag(file))
     });
-    let mut logged = LoggedRun {
-        source: Source {
-            input: path.display().to_string(),
-            place: 1,
-            ..Source::default()
-        },
-        integrity: Integrity {
-            tables: true,
-            ..Integrity::default()
-        },
-        ..LoggedRun::default()
-    };
+    let mut logged = LoggedRun::default();
+    (logged.source.input, logged.source.place) = (path.display().to_string(), 1);
+    logged.integrity.tables = true;
     for file in &files {
         let bytes = read_file(file)?;
         let rows = parse(&bytes).with_context(|| file.display().to_string())?;
@@ -125,13 +115,8 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(name)
 }
 
-/// A row of a table: labels, and figures in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct TableRow {
-    cluster: u16,
-    core: u16,
-    figures: Figures,
-}
+/// A row of a table: cluster and core, and figures in nanoseconds.
+type TableRow = ((u16, u16), Figures);
 
 /// The names of columns, in the order of tables with three figures.
 const COLUMNS: [&str; 6] = [
@@ -207,11 +192,11 @@ fn row(columns: &[&str], cells: &[&str]) -> Result<TableRow> {
             .with_context(|| format!("{cell:?} is no number of nanoseconds or of a CPU"))?;
         let label = || u16::try_from(figure).with_context(|| format!("{cell:?} is no label"));
         match *column {
-            "cluster" => row.cluster = label()?,
-            "core" => row.core = label()?,
-            "wakeup_ns" => row.figures.wakeup = Some(figure),
-            "cache_flush_ns" => row.figures.cache_flush = Some(figure),
-            _ => row.figures.powerdown = Some(figure),
+            "cluster" => row.0.0 = label()?,
+            "core" => row.0.1 = label()?,
+            "wakeup_ns" => row.1.wakeup = Some(figure),
+            "cache_flush_ns" => row.1.cache_flush = Some(figure),
+            _ => row.1.powerdown = Some(figure),
         }
     }
     Ok(row)
@@ -232,33 +217,21 @@ fn figure(cell: &str) -> Option<u64> {
 fn add(run: &mut Run, id: ScenarioId, rows: &[TableRow]) {
     let (method, helper) = (Method::Tftf, None);
     let mut scenario = Scenario::new(ScenarioKey { id, method, helper });
-    for (
-        place,
-        TableRow {
-            cluster,
-            core,
-            figures,
-        },
-    ) in rows.iter().copied().enumerate()
-    {
-        let is_same = |it: &&TableRow| (it.cluster, it.core) == (cluster, core);
-        let thread = rows[..place].iter().filter(is_same).count() as u16;
-        let cpu = Cpu {
-            cluster,
-            core,
-            thread,
-            ..Cpu::default()
-        };
+    for (place, (label, figures)) in rows.iter().enumerate() {
+        let mut cpu = Cpu::default();
+        (cpu.cluster, cpu.core) = *label;
+        cpu.thread = rows[..place].iter().filter(|it| it.0 == *label).count() as u16;
         let known = run.cpus.iter().position(|it| *it == cpu);
         let index = known.unwrap_or(run.cpus.len());
         if known.is_none() {
             run.cpus.push(cpu);
         }
-        scenario.rows.push(Row {
-            cpu: index as u16,
-            figures,
+        let mut row = Row {
+            figures: *figures,
             ..Row::default()
-        });
+        };
+        row.cpu = index as u16;
+        scenario.rows.push(row);
     }
     run.scenarios.push(scenario);
 }
@@ -287,7 +260,7 @@ mod tests {
     #[test]
     fn tables_of_each_layout_are_read() {
         let header = "core,cluster,cache_flush_ns,powerdown_ns\n1,0,5,9\n";
-        for (text, label, [powerdown, wakeup, cache_flush]) in [
+        for (text, label, figures) in [
             (
                 "\"0\",\"1\",\"18 (-30.51%)\",\"27\",\"0\"\n",
                 (0, 1),
@@ -297,16 +270,8 @@ mod tests {
             (header, (0, 1), [Some(9), None, Some(5)]),
         ] {
             let row = parse(text.as_bytes()).expect("rows")[0];
-            let figures = Figures {
-                powerdown,
-                wakeup,
-                cache_flush,
-            };
-            assert_eq!(
-                ((row.cluster, row.core), row.figures),
-                (label, figures),
-                "{text}"
-            );
+            let own = [row.1.powerdown, row.1.wakeup, row.1.cache_flush];
+            assert_eq!((row.0, own), (label, figures), "{text}");
         }
     }
 

@@ -26,19 +26,13 @@ pub(super) struct LineScenario {
 /// A CPU's figures in nanoseconds.
 #[derive(Clone, Debug)]
 struct LineRow {
-    cluster: u16,
-    core: u16,
+    /// Cluster and core.
+    label: (u16, u16),
     /// The number of rows before with the same labels: TFTF's lines do not name
     /// threads.
     thread: u16,
     /// None if lines contradict each other.
     values: Option<[Option<u64>; 3]>,
-}
-
-impl LineRow {
-    fn label(&self) -> (u16, u16) {
-        (self.cluster, self.core)
-    }
 }
 
 impl LineScenario {
@@ -53,33 +47,25 @@ impl LineScenario {
 
     /// Adds a line.
     pub(super) fn add(&mut self, line: &RtInstr<'_>) {
-        let RtInstr {
-            cluster,
-            core,
-            values,
-            ..
-        } = *line;
-        let (thread, values) = (0, Some(values));
         if self.rows.len() < ROWS_MAX {
             self.rows.push(LineRow {
-                cluster,
-                core,
-                thread,
-                values,
+                label: line.label,
+                thread: 0,
+                values: Some(line.values),
             });
         }
     }
 
     /// Returns the number of rows of each label, if all labels have the same.
     fn rows_each(&self) -> Option<usize> {
-        let counts = self.rows.iter().counts_by(LineRow::label);
+        let counts = self.rows.iter().counts_by(|row| row.label);
         counts.into_values().all_equal_value().ok()
     }
 
     /// Returns true if two rows of a label have different values.
     fn contradicts_itself(&self) -> bool {
-        let labels = self.rows.iter().unique_by(|row| row.label());
-        let values = self.rows.iter().unique_by(|row| (row.label(), row.values));
+        let labels = self.rows.iter().unique_by(|row| row.label);
+        let values = self.rows.iter().unique_by(|row| (row.label, row.values));
         labels.count() < values.count()
     }
 
@@ -88,7 +74,7 @@ impl LineScenario {
     fn keep(&mut self, each: usize, integrity: &mut Integrity) {
         let mut kept: BTreeMap<(u16, u16), Vec<LineRow>> = BTreeMap::new();
         for mut row in std::mem::take(&mut self.rows) {
-            let own = kept.entry(row.label()).or_default();
+            let own = kept.entry(row.label).or_default();
             if own.len() < each {
                 row.thread = u16::try_from(own.len()).unwrap_or(u16::MAX);
                 own.push(row);
@@ -126,7 +112,7 @@ pub(super) fn settle(all: &mut [LineScenario], integrity: &mut Integrity) {
 pub(super) fn add_cpus(run: &mut Run, all: &[LineScenario]) {
     let rows = all.iter().flat_map(|scenario| &scenario.rows);
     let cpus = rows
-        .map(|row| (row.cluster, row.core, row.thread))
+        .map(|row| (row.label.0, row.label.1, row.thread))
         .sorted()
         .dedup();
     let rest = Cpu::default();
@@ -150,7 +136,7 @@ pub(super) fn label_lost_cpus(run: &mut Run, lost: &[u16], all: &[LineScenario])
         .collect();
     let rows = all.iter().flat_map(|scenario| &scenario.rows);
     let labels = rows
-        .map(LineRow::label)
+        .map(|row| row.label)
         .filter(|it| !known.contains(&(it.0, it.1.into())));
     let mut labels: Vec<(u16, u16)> = labels.sorted().dedup().collect();
     if labels.len() != lost.len() {
@@ -241,11 +227,11 @@ fn is_shown(run: &Run, scenario: &Scenario, cpu: u16) -> bool {
 /// Returns the CPU of a line.
 fn cpu_of(run: &LoggedRun, row: &LineRow) -> Option<u16> {
     let is_core = |cpu: &Cpu| match run.integrity.records {
-        Some(_) => run.run.core_number(cpu) == u64::from(row.core) && row.thread == 0,
-        None => (cpu.core, cpu.thread) == (row.core, row.thread),
+        Some(_) => run.run.core_number(cpu) == u64::from(row.label.1) && row.thread == 0,
+        None => (cpu.core, cpu.thread) == (row.label.1, row.thread),
     };
     let mut cpus = run.run.cpus.iter();
-    let place = cpus.position(|cpu| cpu.cluster == row.cluster && is_core(cpu));
+    let place = cpus.position(|cpu| cpu.cluster == row.label.0 && is_core(cpu));
     place.and_then(|place| u16::try_from(place).ok())
 }
 
@@ -290,12 +276,8 @@ mod tests {
             let mut lines = LineScenario::new(ScenarioId::PsciVersionParallel, Method::Tftf);
             for &(cluster, core, value) in *rows {
                 let values = [Some(value), None, None];
-                lines.add(&RtInstr {
-                    tag: "test_x",
-                    cluster,
-                    core,
-                    values,
-                });
+                let (tag, label) = ("test_x", (cluster, core));
+                lines.add(&RtInstr { tag, label, values });
             }
             lines
         };
@@ -303,7 +285,7 @@ mod tests {
         settle(&mut all, &mut integrity);
         let plain = |row: &LineRow| {
             let value = row.values.and_then(|it| it[0]).unwrap_or(0);
-            (row.cluster, row.core, row.thread, value)
+            (row.label.0, row.label.1, row.thread, value)
         };
         let rows = all.iter().map(|it| it.rows.iter().map(plain).collect());
         let counts = (integrity.rt_instr_repeated, integrity.rt_instr_ambiguous);

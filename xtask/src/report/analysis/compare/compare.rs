@@ -20,7 +20,7 @@ use psci_bench::model::Scenario;
 use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
 use super::findings::findings;
 use super::judge::compare_figures;
-use super::sides::{Pairs, RowIs, Sides, name_rows};
+use super::sides::{RowIs, Sides, name_rows};
 use crate::report::analysis::conditions::{Across, COMPARED_RUNS, Side, differences, refusal};
 use crate::report::analysis::figure::has_figures;
 use crate::report::log::LoggedRun;
@@ -71,11 +71,7 @@ fn compare_one(
     options: &Options,
 ) -> Result<Comparison> {
     check(new, old, options)?;
-    let pairs = Pairs::of(new, old)?;
-    let mut baseline = old.clone();
-    pairs.copy_labels(new, &mut baseline);
-    let old = &baseline;
-    let sides = Sides::new([new, old], &pairs, options.tolerance_ppm);
+    let sides = Sides::of(new, old, options.tolerance_ppm)?;
     let (scenarios, refused) = compare_scenarios(&sides, &options.across);
     if scenarios.is_empty() {
         let why = match refused.is_empty() {
@@ -91,12 +87,12 @@ fn compare_one(
     Ok(Comparison {
         run: place,
         tolerance_ppm: options.tolerance_ppm,
-        keyed: pairs.keyed,
+        keyed: sides.keyed,
         findings: findings(&sides, &scenarios, &options.across),
         scenarios,
         refused,
         across: options.across.clone(),
-        baseline,
+        baseline: sides.old,
     })
 }
 
@@ -146,7 +142,7 @@ fn compare_scenario(
     across: &[Across],
 ) -> Result<ComparedScenario, String> {
     let old = before.ok_or("the baseline does not have it")?;
-    let of = Side::of_scenarios([(sides.new, new), (sides.old, old)]);
+    let of = Side::of_scenarios([(sides.new, new), (&sides.old, old)]);
     match refusal(of, across) {
         Some(why) => Err(why),
         None => compare_figures(sides, new, old),

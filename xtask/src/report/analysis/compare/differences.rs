@@ -25,9 +25,9 @@ pub(super) fn conditions(
     scenarios: &[ComparedScenario],
     across: &[Across],
 ) -> Vec<ComparisonFinding> {
-    let (new, old) = (sides.new, sides.old);
+    let (new, old) = (sides.new, &sides.old);
     let mut all = Vec::new();
-    if sides.pairs.keyed == Keyed::Ambiguous {
+    if sides.keyed == Keyed::Ambiguous {
         all.push(finding(
             Kind::NotTold,
             Confidence::Unknown,
@@ -94,7 +94,7 @@ pub(super) fn unweighed(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],
 ) -> Vec<ComparisonFinding> {
-    if !has_records(sides.new) || !has_records(sides.old) {
+    if !has_records(sides.new) || !has_records(&sides.old) {
         return Vec::new();
     }
     let mut all = Vec::new();

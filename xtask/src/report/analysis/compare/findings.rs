@@ -50,7 +50,7 @@ fn add_doubts(sides: &Sides<'_>, finding: &mut ComparisonFinding) {
     for basis in &finding.basis {
         let old = baseline_scenario(&sides.old.run, basis.scenario);
         let new = (sides.new, sides.new.run.scenario(basis.scenario), "");
-        let of = [new, (sides.old, old, "the baseline's ")];
+        let of = [new, (&sides.old, old, "the baseline's ")];
         for ((run, scenario, prefix), cpus) in of.into_iter().zip(&basis.cpus) {
             let scenario = scenario.filter(|_| run.integrity.records.is_some());
             let rows = cpus.iter().filter_map(|cpu| scenario?.row(*cpu));

@@ -79,12 +79,12 @@ pub(super) fn compare_figures(
     new: &Scenario,
     old: &Scenario,
 ) -> Result<ComparedScenario, String> {
-    let is_ambiguous = sides.pairs.keyed == Keyed::Ambiguous;
+    let is_ambiguous = sides.keyed == Keyed::Ambiguous;
     let judged = match is_sorted_by_size(new.id) || is_ambiguous {
         true => Judged::Order,
         false => Judged::Cpu,
     };
-    let (now, then) = (Shown::of(sides.new, new), Shown::of(sides.old, old));
+    let (now, then) = (Shown::of(sides.new, new), Shown::of(&sides.old, old));
     check(&now, &then, judged, is_ambiguous)?;
     let mut compared = ComparedScenario {
         key: new.key(),
@@ -118,24 +118,24 @@ pub(super) fn compare_figures(
 
 /// Returns the CPUs whose row the other side lacks.
 fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<u16>, Vec<u16>) {
-    if sides.pairs.keyed == Keyed::Ambiguous {
+    if sides.keyed == Keyed::Ambiguous {
         return (Vec::new(), Vec::new());
     }
     let lacks = |of: &Scenario, cpu: Option<u16>| cpu.is_none_or(|cpu| of.row(cpu).is_none());
     let (news, olds) = (new.rows.iter(), old.rows.iter());
     let news = news
         .map(|it| it.cpu)
-        .filter(|cpu| lacks(old, sides.pairs.old(*cpu)));
+        .filter(|cpu| lacks(old, sides.old_cpu(*cpu)));
     let olds = olds
         .map(|it| it.cpu)
-        .filter(|cpu| lacks(new, sides.pairs.new_of(*cpu)));
+        .filter(|cpu| lacks(new, sides.new_cpu(*cpu)));
     (news.collect(), olds.collect())
 }
 
 fn by_cpu(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
     let olds = by_cpu_and_key(then.figures.clone());
     let each = now.figures.iter().filter_map(|figure| {
-        let old = olds.get(&(sides.pairs.old(figure.cpu)?, figure.key))?;
+        let old = olds.get(&(sides.old_cpu(figure.cpu)?, figure.key))?;
         let values = (now.value(figure), then.value(old));
         Some(change(sides, figure, old, None, values))
     });
@@ -183,7 +183,7 @@ fn change(
     let tick = match key.is_point() {
         true => {
             let tick = |run: &LoggedRun| key.per_operation(run.run.clock(), 1);
-            tick(sides.new).max(tick(sides.old))
+            tick(sides.new).max(tick(&sides.old))
         }
         false => sides.tick,
     };

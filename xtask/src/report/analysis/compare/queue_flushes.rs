@@ -23,7 +23,7 @@ pub(super) fn judge_moved_flushes(
     if new.id != ScenarioId::SuspendDeepParallel {
         return;
     }
-    let Some((now, then)) = flushes(sides.new, new).zip(flushes(sides.old, old)) else {
+    let Some((now, then)) = flushes(sides.new, new).zip(flushes(&sides.old, old)) else {
         return;
     };
     let sum = |all: &[f64]| all.iter().sum::<f64>();
