@@ -109,35 +109,33 @@ const COMPARED: &[Condition] = &[
 impl Condition {
     /// Returns the name in sentences.
     pub(super) const fn name(self) -> &'static str {
-        match self {
-            Board => "the board",
-            Payload => "the payload",
-            Counter => "the counter",
-            Frequency => "the counter's frequency in Hz",
-            CpuCount => "the number of CPUs",
-            Cpus => "the list of CPUs",
-            Firmware => "the firmware",
-            Level => "the exception level",
-            Methods | Method => "the method",
-            Iterations => "the count of samples asked for",
-            Patterns | Pattern => "the wake-up pattern",
-            PowerState => "power_state",
-            WakeSource => "the wake-up source",
-            Source => "the source of the figures",
-            Period => "period=",
-            Footprint => "footprint=",
-            Batch => "batch=",
-        }
+        self.wording().0
     }
 
     /// Returns the wish that passes over a difference.
     pub(super) const fn across(self) -> Option<Across> {
+        self.wording().1
+    }
+
+    const fn wording(self) -> (&'static str, Option<Across>) {
         match self {
-            Board => Some(Across::Boards),
-            Method => Some(Across::Methods),
-            PowerState => Some(Across::States),
-            Pattern | WakeSource => Some(Across::Wakes),
-            _ => None,
+            Board => ("the board", Some(Across::Boards)),
+            Payload => ("the payload", None),
+            Counter => ("the counter", None),
+            Frequency => ("the counter's frequency in Hz", None),
+            CpuCount => ("the number of CPUs", None),
+            Cpus => ("the list of CPUs", None),
+            Firmware => ("the firmware", None),
+            Level => ("the exception level", None),
+            Methods | Method => ("the method", Some(Across::Methods)),
+            Iterations => ("the count of samples asked for", None),
+            Patterns | Pattern => ("the wake-up pattern", Some(Across::Wakes)),
+            PowerState => ("power_state", Some(Across::States)),
+            WakeSource => ("the wake-up source", Some(Across::Wakes)),
+            Source => ("the source of the figures", None),
+            Period => ("period=", None),
+            Footprint => ("footprint=", None),
+            Batch => ("batch=", None),
         }
     }
 
@@ -167,10 +165,8 @@ impl Condition {
             Iterations => plan?.iterations.to_string(),
             Patterns => {
                 let plan = plan?;
-                plan.methods
-                    .iter()
-                    .map(|it| plan.wake_by(it).word())
-                    .join(",")
+                let methods = plan.methods.iter();
+                methods.map(|it| plan.wake_by(it).word()).join(",")
             }
             Method => scenario?.method.word().to_owned(),
             PowerState => format!("{:#010x}", conditions()?.power_state?),

@@ -157,9 +157,7 @@ pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
         let figures = all.map(|metric| Figure {
             cpu: row.cpu,
             key: FigureKey::Row { metric },
-            shown: scenario
-                .figure(row, metric)
-                .filter(|_| columns.contains(&metric)),
+            shown: { scenario.figure(row, metric) }.filter(|_| columns.contains(&metric)),
             summary: row.summary(metric),
             is_doubtful: run.is_doubtful(row),
             origin: Origin::Row(row),

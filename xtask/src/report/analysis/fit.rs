@@ -160,35 +160,3 @@ impl Bent {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn straight_line_needs_three_points_that_differ_in_x() {
-        for points in [&[(0.0, 7.0), (1.0, 9.0)][..], &[(1.0, 2.0); 4]] {
-            assert_eq!(Straight::through(points), None);
-        }
-        for (ys, slope, at_zero) in [([7.0, 9.0, 11.0], 2.0, 7.0), ([3.0; 3], 0.0, 3.0)] {
-            let points = [0, 1, 2].map(|x| (x as f64, ys[x]));
-            let bent = Bent::through(&points).expect("a line");
-            let line = bent.line;
-            assert_eq!((line.slope, line.at_zero, line.r2), (slope, at_zero, 1.0));
-            assert!(line.n == 3 && line.residual < 1e-9 && bent.level.is_none());
-            assert_eq!(bent.at(10.0), line.at(10.0));
-        }
-    }
-
-    #[test]
-    fn line_bends_where_a_cache_is_full() {
-        // 3 a step up to 8, and then no more: in doubling steps.
-        let xs = [0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
-        let points = xs.map(|x: f64| (x, 5.0 + 3.0 * x.min(8.0)));
-        let bent = Bent::through(&points).expect("a line");
-        let (end, level) = bent.level.expect("it fills up");
-        assert!((end - 8.0).abs() < 1e-6 && (level - 29.0).abs() < 1e-6);
-        assert!((bent.line.slope - 3.0).abs() < 1e-9);
-        assert_eq!((bent.at(1000.0), bent.line.n), (level, 4));
-    }
-}

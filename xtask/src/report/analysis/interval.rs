@@ -53,9 +53,8 @@ pub(super) fn by_place(scenario: &Scenario, metric: Metric) -> Option<Vec<Summar
     }
     let mut places = vec![Vec::with_capacity(rounds); rows.len()];
     for round in 0..rounds {
-        let figures = rows
-            .iter()
-            .map(|row| row.samples[round].instants.figure(metric));
+        let figures = rows.iter();
+        let figures = figures.map(|row| row.samples[round].instants.figure(metric));
         let mut figures = figures.collect::<Option<Vec<u64>>>()?;
         figures.sort_unstable();
         for (place, figure) in places.iter_mut().zip(figures) {

@@ -89,10 +89,8 @@ pub fn merge(runs: &[LoggedRun]) -> Result<Merged> {
         others.iter().try_for_each(|other| check(first, other))?;
         cpus.clone_from(&first.run.cpus);
     }
-    let keys = runs
-        .iter()
-        .flat_map(|run| &run.run.scenarios)
-        .map(Scenario::key);
+    let keys = runs.iter().flat_map(|run| &run.run.scenarios);
+    let keys = keys.map(Scenario::key);
     Ok(Merged {
         sources: runs.iter().map(|run| run.source.clone()).collect(),
         cpus,
@@ -272,12 +270,8 @@ mod tests {
         assert!(first.is_sorted_by_key(|it| it.cpu) && first.iter().any(|it| it.cpu == 1));
         let of_1 = first.iter().find(|it| it.cpu == 1).expect("in the second");
         assert!(of_1.shown[0].is_none() && of_1.shown[1].is_some());
-        assert!(
-            merged.scenarios[5]
-                .figures
-                .iter()
-                .all(|it| it.shown[0].is_none())
-        );
+        let mut lone = merged.scenarios[5].figures.iter();
+        assert!(lone.all(|it| it.shown[0].is_none()));
         let marks = |nth: usize| {
             let shown = second[nth].shown.iter().flatten();
             shown.map(|it| it.is_doubtful).collect::<Vec<_>>()

@@ -10,7 +10,6 @@ mod interval;
 #[cfg(test)]
 mod made_up;
 pub mod merge;
-mod outliers;
 pub(crate) mod overhead;
 pub(crate) mod phases;
 mod points;

@@ -296,11 +296,8 @@ fn left_out(with: &LoggedRun, without: &LoggedRun) -> Vec<String> {
 
 /// Returns the sleep of the first scenario that has one.
 fn first_sleep(run: &LoggedRun) -> Option<Span> {
-    let conditions = run
-        .run
-        .scenarios
-        .iter()
-        .filter_map(|it| it.conditions.as_ref());
+    let conditions = run.run.scenarios.iter();
+    let conditions = conditions.filter_map(|it| it.conditions.as_ref());
     let sleep = conditions.map(|it| it.sleep).find(|sleep| *sleep > 0);
     sleep.map(|sleep| run.run.clock().span(sleep))
 }

@@ -146,11 +146,8 @@ pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
     let rows = scenario.rows.iter();
     let rows = rows.filter_map(|row| Some((row, row.shown.as_ref()?)));
     let is_parallel = scenario.id.is_parallel();
-    let first = rows
-        .clone()
-        .map(|it| it.1.base)
-        .min()
-        .filter(|_| is_parallel);
+    let first = rows.clone().map(|it| it.1.base).min();
+    let first = first.filter(|_| is_parallel);
     let placed = rows.map(|(row, instants)| {
         let shift = instants.base - first.unwrap_or(instants.base);
         let shift = i64::try_from(shift).unwrap_or(i64::MAX);
@@ -161,14 +158,12 @@ pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
         }
     });
     match is_parallel {
-        true => vec![placed.collect()]
-            .into_iter()
-            .filter(|it: &Vec<_>| !it.is_empty())
-            .collect(),
-        false => placed
-            .sorted_by_key(|it| it.instants.base)
-            .map(|it| vec![it])
-            .collect(),
+        true if first.is_none() => Vec::new(),
+        true => vec![placed.collect()],
+        false => {
+            let sorted = placed.sorted_by_key(|it| it.instants.base);
+            sorted.map(|it| vec![it]).collect()
+        }
     }
 }
 

@@ -34,10 +34,8 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let empty = run.scenarios.iter().find(|it| it.id == ScenarioId::Empty);
     let empty = empty.map_or(&[][..], |it| it.points.as_slice());
     let is_loop = |it: &&Point| it.variant == Variant::Loop;
-    let loops: Vec<&Point> = { scenario.points.iter() }
-        .filter(is_loop)
-        .chain(empty)
-        .collect();
+    let loops = { scenario.points.iter() }.filter(is_loop).chain(empty);
+    let loops: Vec<&Point> = loops.collect();
     // Another CPU's loop has the same few instructions.
     let loop_of = |point: &Point| {
         let mut all = loops.iter().filter(|it| it.measure == point.measure);
@@ -98,10 +96,8 @@ fn net(run: &Run, how: How, kinds: &[(FigureKey, Vec<Net>)]) -> Finding {
 
 fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
     let values: Vec<f64> = values.sorted_by(|a, b| a.total_cmp(b)).collect();
-    values
-        .get(values.len().saturating_sub(1) / 2)
-        .copied()
-        .unwrap_or(0.0)
+    let middle = values.get(values.len().saturating_sub(1) / 2);
+    middle.copied().unwrap_or(0.0)
 }
 
 /// Describes the growth of powerdown with the CPUs that go down together.

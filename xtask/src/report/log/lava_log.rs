@@ -30,9 +30,8 @@ impl LavaEntry {
 
     /// Returns the text that the target sent; empty of another entry.
     pub(super) fn into_target_text(self) -> String {
-        let is_target = ["target", "feedback"]
-            .iter()
-            .any(|it| self.level.starts_with(it));
+        let mut levels = ["target", "feedback"].iter();
+        let is_target = levels.any(|it| self.level.starts_with(it));
         match self.message {
             Value::String(text) if is_target => text,
             _ => String::new(),

@@ -231,11 +231,8 @@ impl LoggedRun {
     /// Returns the scenarios of TFTF's method with one row for each CPU: that of
     /// [`Scenario::row_of`].
     pub fn framed(&self) -> Vec<Scenario> {
-        let tftf = self
-            .run
-            .scenarios
-            .iter()
-            .filter(|it| it.method == Method::Tftf);
+        let tftf = self.run.scenarios.iter();
+        let tftf = tftf.filter(|it| it.method == Method::Tftf);
         let framed = tftf.clone().unique_by(|it| it.id).map(|scenario| {
             let group = tftf.clone().filter(|it| it.id == scenario.id);
             let group: Vec<Scenario> = group.cloned().collect();
@@ -253,21 +250,15 @@ impl LoggedRun {
 
     /// Returns the firmware's version: that of its last stage, which has PSCI.
     pub fn firmware_version(&self) -> Option<&str> {
-        self.firmware
-            .iter()
-            .rev()
-            .find_map(|stage| stage.version.as_deref())
+        let mut stages = self.firmware.iter().rev();
+        stages.find_map(|stage| stage.version.as_deref())
     }
 
     /// Returns what was skipped, as a sentence for `--deny-skipped`; None if nothing
     /// was.
     pub fn denied(&self) -> Option<String> {
-        let all = self
-            .run
-            .scenarios
-            .iter()
-            .flat_map(|it| self.skips(it))
-            .join("; ");
+        let mut skips = self.run.scenarios.iter().flat_map(|it| self.skips(it));
+        let all = skips.join("; ");
         (!all.is_empty()).then(|| format!("skipped, which --deny-skipped forbids: {all}"))
     }
 
@@ -289,10 +280,8 @@ impl LoggedRun {
 
     /// Returns the skipped rows of a scenario: each reason with its CPUs.
     pub fn skipped_rows(&self, scenario: &Scenario) -> Vec<(String, Skip)> {
-        let rows = scenario
-            .rows
-            .iter()
-            .filter_map(|row| Some((row.skipped?, row.cpu)));
+        let rows = scenario.rows.iter();
+        let rows = rows.filter_map(|row| Some((row.skipped?, row.cpu)));
         let named = grouped(rows).into_iter().map(|(skip, rows)| {
             let labels = rows.iter().take(NAMED_MAX).map(|cpu| self.run.label(*cpu));
             let mut cpus = format!("CPU {}", labels.format(", "));

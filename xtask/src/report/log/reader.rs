@@ -16,6 +16,7 @@
 //! terminals do; other text may be before it, or after its checksum. Nothing is
 //! pieced together of damaged records.
 
+use std::fmt;
 use std::io::Read;
 
 use memchr::memmem;
@@ -24,12 +25,29 @@ use psci_bench::record::{MARK, RecordError, parse, pieces};
 
 use super::builder::LoggedRunBuilder;
 use super::clean::clean;
-use super::error::ReadError;
 use super::ledger::{CRC_DIGITS, Claim};
 use super::lines::Lines;
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
 use crate::setup::plural::many;
+
+/// The reason for which a log has no report, with the log's name.
+#[derive(Debug)]
+pub enum ReadError {
+    /// The log cannot be read.
+    Io(String),
+    /// The log has no run.
+    NoRun(String),
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Io(message) | Self::NoRun(message)) = self;
+        f.write_str(message)
+    }
+}
+
+impl std::error::Error for ReadError {}
 
 /// Reads the runs of a log, which is called `name` in messages.
 pub fn read(name: &str, from: impl Read) -> Result<Vec<LoggedRun>, ReadError> {
@@ -155,9 +173,8 @@ impl LogReader {
             None => "log the UART from the board's reset on".to_owned(),
         };
         let is_odd = |c: char| c.is_control() || c == '\u{fffd}';
-        let end = String::from_utf8_lossy(&self.end)
-            .trim()
-            .replace(is_odd, ".");
+        let end = String::from_utf8_lossy(&self.end);
+        let end = end.trim().replace(is_odd, ".");
         let end = match end.is_empty() {
             true => end,
             false => format!("; it ends with \"{end}\""),
@@ -271,9 +288,8 @@ impl LogReader {
         }
         let may_go_on = self.closing.add(line);
         // Some terminals break lines at a blank, and leave it out.
-        let mut wholes = [&b""[..], b" "]
-            .into_iter()
-            .map(|gap| self.closing.joined(gap));
+        let wholes = [&b""[..], b" "].into_iter();
+        let mut wholes = wholes.map(|gap| self.closing.joined(gap));
         let found = wholes.find(|whole| verdict::parse_line(whole).is_some());
         if found.is_some() || !may_go_on {
             self.closing.0.clear();

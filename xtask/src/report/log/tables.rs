@@ -67,10 +67,8 @@ pub fn read(path: &Path) -> Result<LoggedRun> {
 }
 
 fn tag(file: &Path) -> String {
-    file.file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned()
+    let stem = file.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
 }
 
 fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {

@@ -60,9 +60,8 @@ fn whole_log_gives_the_run() {
 /// Returns a log whose lines are broken as terminals with so many columns do.
 fn broken(log: &str, columns: usize) -> String {
     let parts = log.lines().flat_map(|line| line.as_bytes().chunks(columns));
-    parts
-        .map(|part| format!("{}\r\n", String::from_utf8_lossy(part)))
-        .collect()
+    let parts = parts.map(String::from_utf8_lossy);
+    parts.map(|part| format!("{part}\r\n")).collect()
 }
 
 #[test]
@@ -299,10 +298,8 @@ fn tftf_log_has_lines_alone() {
     // Two rows of each label: a machine whose cores have threads.
     assert_eq!(logged.run.cpus.len(), 4);
     let suspend = scenario(&logged, ScenarioId::CpuSuspendSerial);
-    let ns = suspend
-        .rows
-        .iter()
-        .map(|row| logged.ns(row.figures.powerdown?));
+    let ns = suspend.rows.iter();
+    let ns = ns.map(|row| logged.ns(row.figures.powerdown?));
     let ns: Vec<Option<u64>> = ns.collect();
     assert_eq!(ns, [106_120, 106_900, 106_880, 106_910].map(Some));
     let version = scenario(&logged, ScenarioId::PsciVersionParallel);

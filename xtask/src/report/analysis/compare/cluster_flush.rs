@@ -38,9 +38,8 @@ fn is_of_cluster(flush: f64, size: f64) -> bool {
 /// Returns the cache flushes of the first scenario with this ID, by cluster.
 fn flushes(run: &Run, id: ScenarioId) -> impl Iterator<Item = (u16, f64)> {
     let scenario = run.scenarios.iter().find(|it| it.id == id);
-    let rows = scenario
-        .into_iter()
-        .flat_map(|it| it.rows.iter().map(move |row| (it, row)));
+    let rows = scenario.into_iter();
+    let rows = rows.flat_map(|it| it.rows.iter().map(move |row| (it, row)));
     rows.filter_map(|(scenario, row)| {
         let flush = scenario.figure(row, Metric::CacheFlush)?;
         let cluster = run.cpus.get(usize::from(row.cpu))?.cluster;
@@ -130,10 +129,8 @@ fn in_sequence<'c>(
     };
     let serial = scenarios.iter().find(|it| it.key.id == SuspendDeepSerial);
     let changes = serial.into_iter().flat_map(|it| &it.by_cpu);
-    changes
-        .filter(|it| it.key == CACHE_FLUSH)
-        .filter(is_found)
-        .collect()
+    let flushes = changes.filter(|it| it.key == CACHE_FLUSH);
+    flushes.filter(is_found).collect()
 }
 
 fn finding(

@@ -76,10 +76,10 @@ fn compare_one(
     if scenarios.is_empty() {
         let why = match refused.is_empty() {
             true => "it has no scenario".to_owned(),
-            false => refused
-                .iter()
-                .map(|it| format!("{}: {}", it.id, it.why))
-                .join("; "),
+            false => {
+                let mut why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
+                why.join("; ")
+            }
         };
         let (run, baseline) = (&new.source.input, &old.source.input);
         bail!("nothing of {run} can be compared with the baseline {baseline}: {why}");

@@ -217,9 +217,8 @@ impl Comparison {
                 "Not compared: {of_old} of the baseline, as the run has no row of it"
             ));
         }
-        let metrics = others
-            .into_iter()
-            .filter_map(|it| Some((it.1.metric()?, it.0)));
+        let metrics = others.into_iter();
+        let metrics = metrics.filter_map(|it| Some((it.1.metric()?, it.0)));
         all.extend(grouped(metrics).into_iter().map(|(metric, cpus)| {
             let (name, cpus) = (heading(metric), cpus_text(old, cpus));
             format!("Not compared: {name} of {cpus} of the baseline, as the run does not have it")

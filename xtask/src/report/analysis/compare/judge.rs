@@ -123,12 +123,10 @@ fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<u16>, Vec
     }
     let lacks = |of: &Scenario, cpu: Option<u16>| cpu.is_none_or(|cpu| of.row(cpu).is_none());
     let (news, olds) = (new.rows.iter(), old.rows.iter());
-    let news = news
-        .map(|it| it.cpu)
-        .filter(|cpu| lacks(old, sides.old_cpu(*cpu)));
-    let olds = olds
-        .map(|it| it.cpu)
-        .filter(|cpu| lacks(new, sides.new_cpu(*cpu)));
+    let news = news.map(|it| it.cpu);
+    let news = news.filter(|cpu| lacks(old, sides.old_cpu(*cpu)));
+    let olds = olds.map(|it| it.cpu);
+    let olds = olds.filter(|cpu| lacks(new, sides.new_cpu(*cpu)));
     (news.collect(), olds.collect())
 }
 

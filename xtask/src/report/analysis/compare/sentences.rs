@@ -41,11 +41,8 @@ pub(super) fn greatest(changes: &[&Change]) -> f64 {
 
 /// Returns the places in the order of size, from 1.
 pub(super) fn places(changes: &[&Change]) -> String {
-    changes
-        .iter()
-        .filter_map(|it| it.place)
-        .map(|place| place + 1)
-        .join(", ")
+    let mut places = changes.iter().filter_map(|it| Some(it.place? + 1));
+    places.join(", ")
 }
 
 /// Returns the number of figures that are within noise or a tick, as a clause.
@@ -59,9 +56,8 @@ pub(super) fn noise_clause(count: usize, what: &str) -> String {
 /// Returns the rows of both sides that `changes` are of. Metrics of the same CPUs
 /// stand together.
 pub(super) fn bases(scenario: &ComparedScenario, changes: &[&Change]) -> Vec<Basis> {
-    let metrics = changes
-        .iter()
-        .filter_map(|it| Some((it.key.metric()?, *it)));
+    let metrics = changes.iter();
+    let metrics = metrics.filter_map(|it| Some((it.key.metric()?, *it)));
     let mut all: Vec<Basis> = Vec::new();
     for (metric, own) in grouped(metrics) {
         let (new, old) = own.iter().map(|it| (it.cpu, it.old_cpu)).unzip();

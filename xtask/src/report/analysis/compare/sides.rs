@@ -104,11 +104,8 @@ impl<'r> Sides<'r> {
         };
         let find = |(cpu, own): (u16, &Cpu)| {
             let own = key(&new.run, own);
-            let found = old
-                .run
-                .cpus
-                .iter()
-                .position(|it| key(&old.run, it) == own)?;
+            let mut olds = old.run.cpus.iter();
+            let found = olds.position(|it| key(&old.run, it) == own)?;
             Some((cpu, found as u16)).filter(|_| keyed != Keyed::Ambiguous)
         };
         let pairs: Vec<(u16, u16)> = (0..).zip(&new.run.cpus).filter_map(find).collect();

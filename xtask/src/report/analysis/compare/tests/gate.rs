@@ -131,10 +131,8 @@ fn parts_of_the_baseline_that_are_not_compared_are_named() {
 fn figure_of_a_line_is_marked_on_either_side() {
     let mut new = edited("line");
     let comparison = compared(&new, &suite());
-    let marked = comparison.scenarios[1]
-        .by_cpu
-        .iter()
-        .filter(|it| it.new.is_doubtful);
+    let marked = comparison.scenarios[1].by_cpu.iter();
+    let marked = marked.filter(|it| it.new.is_doubtful);
     assert_eq!(marked.map(|it| it.cpu).collect::<Vec<_>>(), [2, 2, 2]);
     found(
         &comparison,

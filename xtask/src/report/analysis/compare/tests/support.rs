@@ -15,11 +15,8 @@ use crate::report::log::LoggedRun;
 /// Compares with options by their words.
 pub(super) fn try_compare(new: &LoggedRun, old: &LoggedRun, across: &str) -> Result<Comparison> {
     let of_word = |word| Across::ALL.iter().find(|it| it.1 == word);
-    let across = across
-        .split(',')
-        .filter_map(of_word)
-        .map(|it| it.0)
-        .collect();
+    let across = across.split(',').filter_map(of_word).map(|it| it.0);
+    let across = across.collect();
     with(
         new,
         old,
