@@ -264,9 +264,12 @@ fn is_of(row: &LineRow, figures: &Figures, clock: Clock) -> bool {
 mod tests {
     use super::*;
 
-    /// Settles rows of cluster, core and value; returns cluster, core, thread and value
-    /// of each, and the counts of repeated and of ambiguous lines.
-    fn settled(scenarios: &[&[(u16, u16, u64)]]) -> (Vec<Vec<(u16, u16, u16, u64)>>, (u32, u32)) {
+    /// A row's cluster, core, thread, and first value.
+    type Plain = (u16, u16, u16, u64);
+
+    /// Settles rows of cluster, core and value; returns all rows, and the counts of
+    /// repeated and of ambiguous lines.
+    fn settled(scenarios: &[&[(u16, u16, u64)]]) -> (Vec<Vec<Plain>>, (u32, u32)) {
         let mut integrity = Integrity::default();
         let lines = |rows: &&[(u16, u16, u64)]| {
             let mut lines = LineScenario::new(ScenarioId::PsciVersionParallel, Method::Tftf);
