@@ -256,14 +256,19 @@ fn verdict_comes_from_the_end_record() {
     let cut = read_one(log.replace(&line, "psci-bench: ICOMPLETE: exception"));
     assert!(!cut.is_complete() && cut.verdict().is_none());
     assert!(cut.end_lacks().contains("the last line is damaged"));
+}
 
+#[test]
+fn last_line_counts_without_the_end_record() {
     // The line says that all went well, and the record does not.
+    let log = whole_log();
+    let line = log.lines().last().expect("a last line");
     let mut run = made_up_run::run();
     run.scenarios[2].status = Status::Failed(Failure::NotStated);
     run.end = Some(made_up_run::end(&run));
     let log = log_of(&run);
     let failed = log.lines().last().expect("a last line");
-    let logged = read_one(log.replace(failed, &line));
+    let logged = read_one(log.replace(failed, line));
     assert_eq!(logged.verdict(), Some(Verdict::Fail));
     assert!(logged.doubts()[0].contains("contradicts the records"));
     // Without the end record, the line counts, and is not verified.

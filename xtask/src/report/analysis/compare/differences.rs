@@ -74,8 +74,14 @@ pub(super) fn conditions(
             "Two boards are compared, as was asked for: no change is the firmware's alone.";
         all.push(finding(Kind::Conditions, Confidence::Counts, sentence));
     }
+    all.extend(figures_alone(new, old));
+    all
+}
+
+/// Names the sides that have no records.
+fn figures_alone(new: &LoggedRun, old: &LoggedRun) -> Option<ComparisonFinding> {
     let silent = match (has_records(new), has_records(old)) {
-        (true, true) => return all,
+        (true, true) => return None,
         (false, true) => "the run",
         (true, false) => "the baseline",
         (false, false) => "the run and the baseline",
@@ -84,8 +90,7 @@ pub(super) fn conditions(
         "Of {silent} there are figures alone: power_state, wake-up pattern, the count of samples \
          and how they spread can not be told, so that no change is weighed against noise."
     );
-    all.push(finding(Kind::NotTold, Confidence::Unknown, sentence));
-    all
+    Some(finding(Kind::NotTold, Confidence::Unknown, sentence))
 }
 
 /// Names the figures that were weighed against no noise, and those weighed against
