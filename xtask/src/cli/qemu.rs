@@ -16,7 +16,7 @@ use crate::build::payload::Tree;
 use crate::qemu::run_spec::{Payload, RunSpec};
 use crate::qemu::timeout::{self, TIMEOUT_MAX};
 use crate::qemu::{Level, diagnosis, kvm_host, run};
-use crate::report::log::{Input, LoggedRun, read};
+use crate::report::log::{LoggedRun, read_bytes};
 use crate::setup::progress::say;
 use crate::setup::read_file;
 use crate::setup::stdout::Out;
@@ -140,9 +140,7 @@ pub(super) fn run(arguments: &QemuArguments) -> Result<u8> {
     }
     let code = result.exit_code();
     if arguments.deny_skipped && code == 0 {
-        let name = "the UART".to_owned();
-        let from = result.log.as_slice();
-        let runs = read([Input { name, from }])?;
+        let runs = read_bytes("the UART", &result.log)?;
         if let Some(denied) = runs.last().and_then(LoggedRun::denied) {
             say(&denied);
             return Ok(FAILED);

@@ -1,7 +1,7 @@
 //! `cargo xtask report`.
 
 use std::fs::{self, File};
-use std::io::{BufWriter, Read, Write, stdin};
+use std::io::{BufWriter, Write, stdin};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::report::analysis::merge::{merge, take_repeats};
 use crate::report::export::{self, Exporter, Options, Report, Takes};
 use crate::report::jobs;
 use crate::report::jobs::matrix::matrix;
-use crate::report::log::{Input, LoggedRun, read, tables};
+use crate::report::log::{LoggedRun, read, tables};
 use crate::setup::progress::say;
 use crate::setup::stdout::Out;
 
@@ -264,10 +264,7 @@ fn follow(device: &Path, arguments: &ReportArguments) -> Result<Report> {
         arguments.log.as_deref(),
     )?;
     say(&followed.to_string());
-    let runs = read([Input {
-        name: device.display().to_string(),
-        from: followed.log.as_slice(),
-    }])?;
+    let runs = read(&device.display().to_string(), followed.log.as_slice())?;
     Ok(runs.into())
 }
 
@@ -342,21 +339,16 @@ pub(super) fn read_all(logs: &[PathBuf]) -> Result<Report> {
     let mut report = Report::default();
     for log in logs {
         if log == Path::new("-") {
-            report.runs.extend(read_one("stdin", stdin().lock())?);
+            report.runs.extend(read("stdin", stdin().lock())?);
         } else if tables::are_at(log) {
             report.runs.push(tables::read(log)?);
         } else {
             let name = log.display().to_string();
             let file = File::open(log).with_context(|| name.clone())?;
-            report.runs.extend(read_one(&name, file)?);
+            report.runs.extend(read(&name, file)?);
         }
     }
     Ok(report)
-}
-
-fn read_one(name: &str, from: impl Read) -> Result<Vec<LoggedRun>> {
-    let name = name.to_owned();
-    Ok(read([Input { name, from }])?)
 }
 
 fn write(

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use itertools::Itertools as _;
 use psci_bench::measure::Metric;
 use psci_bench::model::{Confidence, CpuSet, Finding, Kind, Run, ScenarioKey, heading};
 use psci_bench::plan::Method;
@@ -50,18 +51,11 @@ impl ComparisonFinding {
 
 /// Returns the sentence on figures that are not verified; empty without any.
 pub(super) fn doubt_text(cpus: impl Iterator<Item = String>) -> String {
-    let mut labels: Vec<String> = Vec::new();
-    for label in cpus {
-        if !labels.contains(&label) {
-            labels.push(label);
+    match cpus.unique().join(", ") {
+        labels if labels.is_empty() => labels,
+        labels => {
+            format!(" Not verified, as it rests on a line without a checksum of {labels}.")
         }
-    }
-    match labels.is_empty() {
-        true => String::new(),
-        false => format!(
-            " Not verified, as it rests on a line without a checksum of {}.",
-            labels.join(", ")
-        ),
     }
 }
 
@@ -70,28 +64,32 @@ pub(super) fn doubt_text(cpus: impl Iterator<Item = String>) -> String {
 pub fn basis_text(runs: (&Run, &Run), all: &[Basis]) -> String {
     let each = all.iter().flat_map(|basis| {
         let ScenarioKey { id, method, .. } = basis.scenario;
-        let metrics: Vec<&str> = basis.metrics.iter().map(|it| heading(*it)).collect();
-        let mut figures = format!("{} in {id}", metrics.join(", "));
+        let metrics = basis.metrics.iter().map(|it| heading(*it)).join(", ");
+        let mut figures = format!("{metrics} in {id}");
         if method != Method::Tftf {
             figures += &format!(", method {}", method.word());
         }
-        let labels = |run: &Run, cpus: &[u16]| -> Vec<String> {
+        let text = |side: &str, run: &Run, cpus: &[u16]| {
+            let label = |cpu: &u16| run.label(*cpu);
+            match cpus.iter().minmax().into_option() {
+                Some((first, last)) if cpus.len() > NAMED_MAX => {
+                    let (first, last, count) = (label(first), label(last), cpus.len());
+                    format!("{figures}{side}: {count} CPUs, {first} to {last}")
+                }
+                _ => format!(
+                    "{figures}{side}: CPU {}",
+                    cpus.iter().map(label).format(", ")
+                ),
+            }
+        };
+        let [new, old] = &basis.cpus;
+        let set = |run: &Run, cpus: &[u16]| -> BTreeSet<String> {
             cpus.iter().map(|cpu| run.label(*cpu).to_string()).collect()
         };
-        let text =
-            |side: &str, run: &Run, cpus: &[u16]| match (cpus.iter().min(), cpus.iter().max()) {
-                (Some(first), Some(last)) if cpus.len() > NAMED_MAX => {
-                    let (first, last) = (run.label(*first), run.label(*last));
-                    format!("{figures}{side}: {} CPUs, {first} to {last}", cpus.len())
-                }
-                _ => format!("{figures}{side}: CPU {}", labels(run, cpus).join(", ")),
-            };
-        let [new, old] = &basis.cpus;
-        let set = |run, cpus| labels(run, cpus).into_iter().collect::<BTreeSet<_>>();
         match set(runs.0, new) == set(runs.1, old) {
             true => vec![text(" on both sides", runs.0, new)],
             false => vec![text("", runs.0, new), text(" in the baseline", runs.1, old)],
         }
     });
-    each.collect::<Vec<_>>().join("; ")
+    { each }.join("; ")
 }

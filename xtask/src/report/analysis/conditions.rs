@@ -1,7 +1,6 @@
 //! The conditions that two runs, or one scenario of each, may have to share.
 
-use std::collections::BTreeSet;
-
+use itertools::Itertools as _;
 use psci_bench::model::{Run, Scenario};
 use psci_bench::plan::ScenarioId;
 
@@ -12,13 +11,10 @@ use crate::setup::plural::many;
 /// A difference that a comparison passes over if it is asked to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Across {
-    /// Scenarios by different methods.
     Methods,
-    /// Scenarios with different `power_state`s.
     States,
     /// Scenarios with different wake-up patterns or sources.
     Wakes,
-    /// Boards with different names.
     Boards,
     /// A run with fewer scenarios than the baseline.
     Scenarios,
@@ -37,9 +33,8 @@ impl Across {
         (Self::Cpus, "cpus"),
     ];
 
-    pub(super) fn word(self) -> &'static str {
-        let found = Self::ALL.iter().find(|it| it.0 == self);
-        found.map_or("", |it| it.1)
+    pub(super) const fn word(self) -> &'static str {
+        Self::ALL[self as usize].1
     }
 }
 
@@ -51,19 +46,16 @@ pub(super) struct Side<'r> {
 }
 
 impl<'r> Side<'r> {
-    /// Returns the sides of two runs.
     pub(super) fn of_runs(runs: [&'r LoggedRun; 2]) -> [Self; 2] {
-        runs.map(|run| Self {
-            run,
-            scenario: None,
-        })
+        let scenario = None;
+        runs.map(|run| Self { run, scenario })
     }
 
     /// Returns the sides of two scenarios, each with its run.
     pub(super) fn of_scenarios(all: [(&'r LoggedRun, &'r Scenario); 2]) -> [Self; 2] {
-        all.map(|(run, scenario)| Self {
-            run,
-            scenario: Some(scenario),
+        all.map(|(run, scenario)| {
+            let scenario = Some(scenario);
+            Self { run, scenario }
         })
     }
 }
@@ -94,7 +86,7 @@ pub(super) enum Condition {
 
 use Condition::*;
 
-/// Conditions of a comparison: those of runs, which differ only if both are known.
+/// The board's condition of a comparison, which differs only if both are known.
 pub(super) const COMPARED_RUNS: &[Condition] = &[Board];
 /// Conditions that a comparison names if they differ.
 pub(super) const NOTED: &[Condition] = &[
@@ -117,35 +109,33 @@ const COMPARED: &[Condition] = &[
 impl Condition {
     /// Returns the name in sentences.
     pub(super) const fn name(self) -> &'static str {
-        match self {
-            Board => "the board",
-            Payload => "the payload",
-            Counter => "the counter",
-            Frequency => "the counter's frequency in Hz",
-            CpuCount => "the number of CPUs",
-            Cpus => "the list of CPUs",
-            Firmware => "the firmware",
-            Level => "the exception level",
-            Methods | Method => "the method",
-            Iterations => "the count of samples asked for",
-            Patterns | Pattern => "the wake-up pattern",
-            PowerState => "power_state",
-            WakeSource => "the wake-up source",
-            Source => "the source of the figures",
-            Period => "period=",
-            Footprint => "footprint=",
-            Batch => "batch=",
-        }
+        self.wording().0
     }
 
     /// Returns the wish that passes over a difference.
     pub(super) const fn across(self) -> Option<Across> {
+        self.wording().1
+    }
+
+    const fn wording(self) -> (&'static str, Option<Across>) {
         match self {
-            Board => Some(Across::Boards),
-            Method => Some(Across::Methods),
-            PowerState => Some(Across::States),
-            Pattern | WakeSource => Some(Across::Wakes),
-            _ => None,
+            Board => ("the board", Some(Across::Boards)),
+            Payload => ("the payload", None),
+            Counter => ("the counter", None),
+            Frequency => ("the counter's frequency in Hz", None),
+            CpuCount => ("the number of CPUs", None),
+            Cpus => ("the list of CPUs", None),
+            Firmware => ("the firmware", None),
+            Level => ("the exception level", None),
+            Methods | Method => ("the method", Some(Across::Methods)),
+            Iterations => ("the count of samples asked for", None),
+            Patterns | Pattern => ("the wake-up pattern", Some(Across::Wakes)),
+            PowerState => ("power_state", Some(Across::States)),
+            WakeSource => ("the wake-up source", Some(Across::Wakes)),
+            Source => ("the source of the figures", None),
+            Period => ("period=", None),
+            Footprint => ("footprint=", None),
+            Batch => ("batch=", None),
         }
     }
 
@@ -170,17 +160,13 @@ impl Condition {
             Level => side.run.exception_level()?.to_string(),
             Methods => {
                 let methods = side.run.run.scenarios.iter().map(|it| it.method.word());
-                methods
-                    .collect::<BTreeSet<_>>()
-                    .into_iter()
-                    .collect::<Vec<_>>()
-                    .join(",")
+                methods.sorted().dedup().join(",")
             }
             Iterations => plan?.iterations.to_string(),
             Patterns => {
                 let plan = plan?;
-                let patterns = plan.methods.iter().map(|it| plan.wake_by(it).word());
-                patterns.collect::<Vec<_>>().join(",")
+                let methods = plan.methods.iter();
+                methods.map(|it| plan.wake_by(it).word()).join(",")
             }
             Method => scenario?.method.word().to_owned(),
             PowerState => format!("{:#010x}", conditions()?.power_state?),
@@ -209,7 +195,7 @@ fn list_of_cpus(run: &Run) -> String {
         Some(mpidr) => format!("{mpidr:#x}"),
         None => format!("{}.{}.{}", cpu.cluster, cpu.core, cpu.thread),
     });
-    names.collect::<Vec<_>>().join(" ")
+    { names }.join(" ")
 }
 
 /// A condition that two sides do not share, and its values.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use psci_bench::measure::{Metric, Summary};
 use psci_bench::model::{How, Measure, Point, Row, Scenario, Unit, Variant, heading};
 use psci_bench::plan::ScenarioId;
@@ -12,7 +13,7 @@ use crate::report::log::LoggedRun;
 
 /// The question that a figure answers. Equal keys in one scenario differ only in
 /// their CPUs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(untagged)]
 pub enum FigureKey {
     Row { metric: Metric },
@@ -20,7 +21,7 @@ pub enum FigureKey {
 }
 
 /// The fields of a [`Point`] that are not of its CPU or of its samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct PointKey {
     pub how: How,
     pub variant: Variant,
@@ -150,26 +151,26 @@ pub struct Figure<'r> {
 /// then points.
 pub fn figures<'r>(run: &LoggedRun, scenario: &'r Scenario) -> Vec<Figure<'r>> {
     let columns = scenario.columns();
-    let mut all = Vec::new();
-    for row in &scenario.rows {
+    let rows = scenario.rows.iter().flat_map(|row| {
         let others = row.statistics.iter().map(|it| it.metric);
-        let others = others.filter(|it| !columns.contains(it));
-        for metric in columns.iter().copied().chain(others) {
-            let is_column = columns.contains(&metric);
-            let shown = scenario.figure(row, metric).filter(|_| is_column);
-            let summary = row.summary(metric);
-            if shown.is_some() || summary.is_some() || row.cold(metric).is_some() {
-                all.push(Figure {
-                    cpu: row.cpu,
-                    key: FigureKey::Row { metric },
-                    shown,
-                    summary,
-                    is_doubtful: run.is_doubtful(row),
-                    origin: Origin::Row(row),
-                });
-            }
-        }
-    }
+        let all = columns.iter().copied().chain(others).unique();
+        let figures = all.map(|metric| Figure {
+            cpu: row.cpu,
+            key: FigureKey::Row { metric },
+            shown: { scenario.figure(row, metric) }.filter(|_| columns.contains(&metric)),
+            summary: row.summary(metric),
+            is_doubtful: run.is_doubtful(row),
+            origin: Origin::Row(row),
+        });
+        let has_cold = |metric| row.cold(metric).is_some();
+        figures
+            .filter(|it| {
+                let has_figure = it.shown.is_some() || it.summary.is_some();
+                has_figure || it.key.metric().is_some_and(has_cold)
+            })
+            .collect::<Vec<_>>()
+    });
+    let mut all: Vec<Figure<'_>> = rows.collect();
     all.extend(scenario.points.iter().map(|point| Figure {
         cpu: point.cpu,
         key: FigureKey::of(point),

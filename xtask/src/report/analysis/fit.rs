@@ -1,11 +1,12 @@
 //! Points over the quantity that was varied: series, and straight lines through
 //! them.
 
+use itertools::Itertools as _;
 use psci_bench::model::{How, Measure, Point, Scenario, Variant};
 use psci_bench::spec::ticks::Clock;
 
 use super::figure::FigureKey;
-use super::grouped::grouped;
+use crate::report::log::grouped::grouped;
 
 /// A figure over `x` in one circumstance.
 #[derive(Clone, Debug)]
@@ -57,14 +58,11 @@ pub fn series(scenario: &Scenario) -> Vec<Series<'_>> {
             all.sort_by_key(|it| (it.figures.median, it.cpu));
             At { x, all }
         });
-        let mut at: Vec<At<'_>> = at.collect();
-        at.sort_by_key(|it| it.x);
-        let (measure, how, variant) = key;
         Series {
-            measure,
-            how,
-            variant,
-            at,
+            measure: key.0,
+            how: key.1,
+            variant: key.2,
+            at: at.sorted_by_key(|it| it.x).collect(),
         }
     });
     each.filter(|it| it.at.len() > 1).collect()
@@ -109,10 +107,9 @@ impl Straight {
             n: points.len(),
             slope,
             at_zero,
-            r2: if yy > 0.0 {
-                (xy * xy / (xx * yy)).min(1.0)
-            } else {
-                1.0
+            r2: match yy > 0.0 {
+                true => (xy * xy / (xx * yy)).min(1.0),
+                false => 1.0,
             },
             residual: points.iter().map(|it| off(it).abs()).fold(0.0, f64::max),
             rest: points.iter().map(|it| off(it) * off(it)).sum(),
@@ -161,40 +158,5 @@ impl Bent {
             Some((end, level)) if x >= end => level,
             _ => self.line.at(x),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn straight_line_needs_three_points_that_differ_in_x() {
-        let of = |points: &[(f64, f64)]| Straight::through(points);
-        for points in [&[(0.0, 7.0), (1.0, 9.0)][..], &[(1.0, 2.0); 4]] {
-            assert_eq!(of(points), None);
-        }
-        for (points, expected) in [
-            (vec![(0.0, 7.0), (1.0, 9.0), (2.0, 11.0)], (2.0, 7.0, 1.0)),
-            (vec![(0.0, 3.0), (1.0, 3.0), (2.0, 3.0)], (0.0, 3.0, 1.0)),
-        ] {
-            let line = of(&points).expect("a line");
-            assert_eq!((line.slope, line.at_zero, line.r2), expected);
-            assert!(line.n == 3 && line.residual < 1e-9);
-            let bent = Bent::through(&points).expect("a line");
-            assert_eq!((bent.level, bent.at(10.0)), (None, line.at(10.0)));
-        }
-    }
-
-    #[test]
-    fn line_bends_where_a_cache_is_full() {
-        // 3 a step up to 8, and then no more: in doubling steps.
-        let xs = [0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
-        let points = xs.map(|x: f64| (x, 5.0 + 3.0 * x.min(8.0)));
-        let bent = Bent::through(&points).expect("a line");
-        let (end, level) = bent.level.expect("it fills up");
-        assert!((end - 8.0).abs() < 1e-6 && (level - 29.0).abs() < 1e-6);
-        assert!((bent.line.slope - 3.0).abs() < 1e-9);
-        assert_eq!((bent.at(1000.0), bent.line.n), (level, 4));
     }
 }

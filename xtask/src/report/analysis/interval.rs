@@ -34,10 +34,8 @@ pub(super) fn notch(summary: &Summary) -> Option<(u64, u64)> {
         n => {
             let half = (NOTCH * summary.mad as f64 / f64::from(n).sqrt()).ceil();
             let half = (half as u64).max(1);
-            Some((
-                summary.median.saturating_sub(half),
-                summary.median.saturating_add(half),
-            ))
+            let median = summary.median;
+            Some((median.saturating_sub(half), median.saturating_add(half)))
         }
     }
 }
@@ -55,9 +53,8 @@ pub(super) fn by_place(scenario: &Scenario, metric: Metric) -> Option<Vec<Summar
     }
     let mut places = vec![Vec::with_capacity(rounds); rows.len()];
     for round in 0..rounds {
-        let figures = rows
-            .iter()
-            .map(|row| row.samples[round].instants.figure(metric));
+        let figures = rows.iter();
+        let figures = figures.map(|row| row.samples[round].instants.figure(metric));
         let mut figures = figures.collect::<Option<Vec<u64>>>()?;
         figures.sort_unstable();
         for (place, figure) in places.iter_mut().zip(figures) {
@@ -74,7 +71,7 @@ mod tests {
     #[test]
     fn notches_are_of_few_and_of_many_samples() {
         let wide = [vec![96; 5], vec![100; 6], vec![104; 5]].concat();
-        for (values, expected) in [
+        for (mut values, expected) in [
             (vec![7], None),
             (vec![7, 9, 30], Some((7, 30))),
             // MAD 0: a tick.
@@ -82,11 +79,7 @@ mod tests {
             // 16 samples, MAD 4: 3.14.
             (wide, Some((96, 104))),
         ] {
-            assert_eq!(
-                notch(&Summary::of(&mut values.clone())),
-                expected,
-                "{values:?}"
-            );
+            assert_eq!(notch(&Summary::of(&mut values)), expected, "{values:?}");
         }
     }
 }

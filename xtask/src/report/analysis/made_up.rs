@@ -2,16 +2,17 @@
 
 use std::path::Path;
 
-use psci_bench::measure::{Metric, Summary, Waker};
+use itertools::Itertools as _;
+use psci_bench::measure::{Metric, Summary};
 use psci_bench::model::{
-    Attempts, Conditions, Cpu, Figures, How, Instant, Instants, Measure, Point, Row, Run, Sample,
-    Scenario, ScenarioKey, Statistic, Status, Variant, WakeSource,
+    Attempts, Conditions, Cpu, Figures, Instant, Instants, Measure, Point, Row, Sample, Scenario,
+    ScenarioKey, Statistic, Status, Variant, WakeSource,
 };
 use psci_bench::plan::{Method, ScenarioId, WakePattern};
 use psci_bench::spec::pmf::Stamp;
 
-use crate::report::log::made_up_run;
-use crate::report::log::{Integrity, LoggedRun, Records, Source, Stage};
+use crate::report::log::logged_run::Stage;
+use crate::report::log::{LoggedRun, Records, made_up_run, tables};
 
 /// Makes a run with records of CPUs in one cluster, without scenarios. A tick is
 /// 16 ns.
@@ -21,49 +22,35 @@ pub(super) fn run(cpus: u16) -> LoggedRun {
         core,
         ..Cpu::default()
     };
-    LoggedRun {
-        run: Run {
-            cpus: (0..cpus).map(cpu).collect(),
-            scenarios: Vec::new(),
-            end: None,
-            ..made_up_run::run()
-        },
-        source: Source {
-            input: "a.log".into(),
-            place: 1,
-            ..Source::default()
-        },
-        integrity: Integrity {
-            records: Some(Records::default()),
-            ..Integrity::default()
-        },
+    let run = made_up_run::run();
+    let mut made = LoggedRun {
+        run,
         ..LoggedRun::default()
-    }
+    };
+    made.run.cpus = (0..cpus).map(cpu).collect();
+    made.run.scenarios.clear();
+    made.run.end = None;
+    (made.source.input, made.source.place) = ("a.log".into(), 1);
+    made.integrity.records = Some(Records::default());
+    made
 }
 
 /// Makes a scenario by TFTF's method, with its record.
 pub(super) fn scenario(id: ScenarioId, rows: Vec<Row>) -> Scenario {
-    let deepest = [
-        ScenarioId::SuspendDeepParallel,
-        ScenarioId::SuspendDeepSerial,
-    ];
-    let is_version = id == ScenarioId::PsciVersionParallel;
-    let conditions = Conditions {
+    use ScenarioId::{PsciVersionParallel, SuspendDeepParallel, SuspendDeepSerial};
+    let is_deepest = matches!(id, SuspendDeepParallel | SuspendDeepSerial);
+    let is_suspend = id != PsciVersionParallel && id.is_suite();
+    let (method, helper) = (Method::Tftf, None);
+    let mut scenario = Scenario::new(ScenarioKey { id, method, helper });
+    scenario.status = Status::Passed;
+    scenario.rows = rows;
+    scenario.conditions = Some(Conditions {
         pmf: true,
-        power_state: (!is_version && id.is_suite()).then_some(1 + u32::from(deepest.contains(&id))),
+        power_state: is_suspend.then_some(1 + u32::from(is_deepest)),
         asked: 2,
         ..Conditions::default()
-    };
-    Scenario {
-        status: Status::Passed,
-        conditions: Some(conditions),
-        rows,
-        ..Scenario::new(ScenarioKey {
-            id,
-            method: Method::Tftf,
-            helper: None,
-        })
-    }
+    });
+    scenario
 }
 
 /// Makes the instants of a suspend: Powerdown, Wakeup and Cache Flush.
@@ -86,36 +73,23 @@ fn instants(figures: [u64; 3]) -> Instants {
 /// Makes a row of the samples of suspends in ticks: Powerdown, Wakeup and Cache
 /// Flush. The first sample is shown.
 pub(super) fn row(cpu: u16, samples: &[[u64; 3]]) -> Row {
-    let metrics = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
-    let statistics = (0..3).map(|nth| Statistic {
-        metric: metrics[nth],
-        summary: Summary::of(&mut samples.iter().map(|it| it[nth]).collect::<Vec<u64>>()),
-        cold: None,
-    });
-    let statistics: Vec<Statistic> = statistics.collect();
-    let median = |nth: usize| Some(statistics[nth].summary.median);
-    Row {
+    let mut row = Row {
         cpu,
-        figures: Figures {
-            powerdown: median(0),
-            wakeup: median(1),
-            cache_flush: median(2),
-        },
-        attempts: Some(Attempts {
-            valid: samples.len() as u32,
-            ..Attempts::default()
-        }),
+        attempts: Some(Attempts::default()),
         shown: samples.first().map(|it| instants(*it)),
-        samples: (0..)
-            .zip(samples)
-            .map(|(place, it)| Sample {
-                place,
-                instants: instants(*it),
-            })
-            .collect(),
-        statistics,
         ..Row::default()
+    };
+    let metrics = [Metric::Powerdown, Metric::Wakeup, Metric::CacheFlush];
+    for (nth, metric) in metrics.into_iter().enumerate() {
+        let figures: Vec<u64> = samples.iter().map(|it| it[nth]).collect();
+        let median = Summary::of(&mut figures.clone()).median;
+        set_summary(&mut row, metric, median, &figures);
     }
+    for (figures, place) in samples.iter().zip(0..) {
+        let instants = instants(*figures);
+        row.samples.push(Sample { place, instants });
+    }
+    row
 }
 
 /// Replaces the samples of a metric, all of which are only in statistics then, and
@@ -123,10 +97,11 @@ pub(super) fn row(cpu: u16, samples: &[[u64; 3]]) -> Row {
 pub(super) fn set_summary(row: &mut Row, metric: Metric, shown: u64, samples: &[u64]) {
     row.samples.clear();
     row.statistics.retain(|it| it.metric != metric);
+    let (summary, cold) = (Summary::of(&mut samples.to_vec()), None);
     row.statistics.push(Statistic {
         metric,
-        summary: Summary::of(&mut samples.to_vec()),
-        cold: None,
+        summary,
+        cold,
     });
     if let Some(attempts) = &mut row.attempts {
         attempts.valid = samples.len() as u32;
@@ -145,45 +120,31 @@ pub(super) fn suite() -> LoggedRun {
     for (nth, id) in (0u64..).zip(ScenarioId::SUITE) {
         let rows = (0..4u16).map(|cpu| {
             let base = 1000 * (nth + 1) + 3000 * u64::from(cpu);
-            if id == ScenarioId::PsciVersionParallel {
-                let mut row = row(cpu, &[]);
-                row.figures = Figures::default();
-                row.statistics.clear();
-                set_summary(&mut row, Metric::Latency, base, &[base, base + 1]);
-                row
-            } else {
-                row(cpu, &[[base, 900, 100], [base + 1, 901, 101]])
+            if id != ScenarioId::PsciVersionParallel {
+                return row(cpu, &[[base, 900, 100], [base + 1, 901, 101]]);
             }
+            let mut row = row(cpu, &[]);
+            (row.figures, row.statistics) = (Figures::default(), Vec::new());
+            set_summary(&mut row, Metric::Latency, base, &[base, base + 1]);
+            row
         });
-        let scenario = scenario(id, rows.collect());
-        made.run.scenarios.push(scenario);
+        made.run.scenarios.push(scenario(id, rows.collect()));
     }
     made
 }
 
-/// Makes a point of one sample size.
+/// Makes a point of ticks.
 pub(super) fn point(cpu: u16, variant: Variant, x: Option<u64>, samples: &[u64]) -> Point {
-    Point {
-        cpu,
-        how: How::Alone,
-        variant,
-        x,
-        measure: Measure::Ticks,
-        per: 1,
-        figures: Summary::of(&mut samples.to_vec()),
-        lost: 0,
-        waker: Waker::OwnTimers,
-        spread: None,
-    }
+    let mut point = Point::new(cpu, variant, Measure::Ticks);
+    (point.x, point.figures) = (x, Summary::of(&mut samples.to_vec()));
+    point
 }
 
 /// Makes a run of one scenario of points.
 pub(super) fn with_points(id: ScenarioId, points: Vec<Point>) -> LoggedRun {
     let mut made = run(4);
-    made.run.scenarios.push(Scenario {
-        points,
-        ..scenario(id, Vec::new())
-    });
+    made.run.scenarios.push(scenario(id, Vec::new()));
+    made.run.scenarios[0].points = points;
     made
 }
 
@@ -209,11 +170,8 @@ pub(super) fn edit(run: &mut LoggedRun, what: &str) {
         "iterations" => plan.iterations = 7,
         "pattern" => plan.wake = Some(WakePattern::Staggered),
         "firmware" => {
-            let version = Some("v2.1.1(release):x".into());
-            run.firmware = vec![Stage {
-                version,
-                ..Stage::default()
-            }];
+            run.firmware = vec![Stage::default()];
+            run.firmware[0].version = Some("v2.1.1(release):x".into());
         }
         "MPIDR" => made.cpus[3].mpidr = Some(0x103),
         "MPIDRs" => made.cpus.iter_mut().for_each(|cpu| cpu.mpidr = Some(9)),
@@ -264,43 +222,17 @@ pub(super) fn cells(table: &str) -> impl Iterator<Item = Vec<&str>> {
 /// Makes the run of published tables: clusters, cores and figures in nanoseconds,
 /// and nothing else.
 pub(super) fn table(scenarios: &[(ScenarioId, Vec<Vec<u64>>)]) -> LoggedRun {
-    let mut made = LoggedRun::default();
-    made.integrity.tables = true;
-    made.source.input = "a table".into();
-    for (id, lines) in scenarios {
-        let cpus = lines.iter().map(|line| Cpu {
-            cluster: line[0] as u16,
-            core: line[1] as u16,
-            ..Cpu::default()
-        });
-        made.run.cpus = cpus.collect();
-        let rows = (0..).zip(lines).map(|(cpu, line)| Row {
-            cpu,
-            figures: Figures {
-                powerdown: line.get(2).copied(),
-                wakeup: line.get(3).copied(),
-                cache_flush: line.get(4).copied(),
-            },
-            ..Row::default()
-        });
-        made.run.scenarios.push(Scenario {
-            conditions: None,
-            ..scenario(*id, rows.collect())
-        });
+    let dir = tempfile::tempdir().expect("a folder");
+    for (id, rows) in scenarios {
+        let line = |row: &Vec<u64>| row.iter().join(",");
+        let path = dir.path().join(format!("{}.csv", id.tag()));
+        std::fs::write(path, rows.iter().map(line).join("\n")).expect("written");
     }
-    made
+    tables::read(dir.path()).expect("tables")
 }
 
 /// Reads the tables of a release, such as `juno/v2.9`.
 pub(super) fn published(release: &str) -> LoggedRun {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/published");
-    let scenarios = ScenarioId::SUITE.map(|id| {
-        let file = folder.join(release).join(format!("{id}.csv"));
-        let text = std::fs::read_to_string(file).expect("a table");
-        let number = |it: &str| it.parse().expect("a number");
-        let lines = text.lines().skip(1);
-        let lines = lines.map(|line| line.split(',').map(number).collect());
-        (id, lines.collect())
-    });
-    table(&scenarios)
+    tables::read(&folder.join(release)).expect("tables")
 }

@@ -4,9 +4,10 @@
 //! their own. Otherwise the figures of the runs stand beside each other and are
 //! never made a statistic of samples: a parallel row is one part of one round.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
+use itertools::Itertools as _;
 use psci_bench::measure::Summary;
 use psci_bench::model::{Cpu, Scenario, ScenarioKey};
 use serde::Serialize;
@@ -19,64 +20,59 @@ use crate::report::log::{LoggedRun, Source};
 #[derive(Clone, Debug, Serialize)]
 pub struct Merged {
     /// The runs' places in their inputs, in the runs' order.
-    pub sources: Vec<Source>,
+    pub(crate) sources: Vec<Source>,
     /// The board's CPUs.
-    pub cpus: Vec<Cpu>,
+    pub(crate) cpus: Vec<Cpu>,
     /// The scenarios that any of the runs has.
-    pub scenarios: Vec<MergedScenario>,
+    pub(crate) scenarios: Vec<MergedScenario>,
 }
 
 /// A scenario in several runs.
 #[derive(Clone, Debug, Serialize)]
-pub struct MergedScenario {
-    /// The scenario.
+pub(crate) struct MergedScenario {
     #[serde(flatten)]
-    pub key: ScenarioKey,
-    /// The value that was asked for.
-    pub power_state: Option<u32>,
+    pub(crate) key: ScenarioKey,
+    pub(crate) power_state: Option<u32>,
     /// One for each figure of a CPU that any of the runs has: CPUs first, then
     /// points.
-    pub figures: Vec<MergedFigure>,
+    pub(crate) figures: Vec<MergedFigure>,
 }
 
 /// A figure of a CPU in several runs. Durations are in ticks.
 #[derive(Clone, Debug, Serialize)]
-pub struct MergedFigure {
+pub(crate) struct MergedFigure {
     /// Index into [`Merged::cpus`].
-    pub cpu: u16,
-    /// The figure.
+    pub(crate) cpu: u16,
     #[serde(flatten)]
-    pub key: FigureKey,
+    pub(crate) key: FigureKey,
     /// The value in each run; None in a run without it.
-    pub shown: Vec<Option<Shown>>,
+    pub(crate) shown: Vec<Option<Shown>>,
     /// Statistics of the samples of all runs; None unless all have sent all.
-    pub pooled: Option<Summary>,
+    pub(crate) pooled: Option<Summary>,
 }
 
 /// A figure in one run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// The table's figure, or a point's median.
-    pub figure: u64,
+    pub(crate) figure: u64,
     /// The samples.
-    pub summary: Option<Summary>,
+    pub(crate) summary: Option<Summary>,
     /// True if it is from a line without a checksum.
-    pub is_doubtful: bool,
+    pub(crate) is_doubtful: bool,
 }
 
 /// Removes the runs that repeat an earlier one to the last tick: the samples of one
 /// that was named twice, or of a machine that repeats itself, would count twice.
 /// Returns their sources, each with that of the run that it repeats.
 pub fn take_repeats(runs: &mut Vec<LoggedRun>) -> Vec<(Source, Source)> {
-    let mut kept: Vec<LoggedRun> = Vec::new();
     let mut repeats = Vec::new();
-    for run in runs.drain(..) {
-        match kept.iter().find(|it| is_repeat(&run, it)) {
+    for run in std::mem::take(runs) {
+        match runs.iter().find(|it| is_repeat(&run, it)) {
             Some(first) => repeats.push((run.source, first.source.clone())),
-            None => kept.push(run),
+            None => runs.push(run),
         }
     }
-    *runs = kept;
     repeats
 }
 
@@ -86,27 +82,19 @@ pub fn is_repeat(run: &LoggedRun, other: &LoggedRun) -> bool {
     !own.is_empty() && own == others && check(other, run).is_ok()
 }
 
-/// Merges `runs`.
-///
-/// # Errors
-/// The first condition that a run does not share with the first one.
+/// Merges `runs`, which have to share the conditions of the first.
 pub fn merge(runs: &[LoggedRun]) -> Result<Merged> {
     let mut cpus = Vec::new();
     if let Some((first, others)) = runs.split_first() {
         others.iter().try_for_each(|other| check(first, other))?;
         cpus.clone_from(&first.run.cpus);
     }
-    let mut scenarios: Vec<MergedScenario> = Vec::new();
-    for scenario in runs.iter().flat_map(|run| &run.run.scenarios) {
-        let key = scenario.key();
-        if !scenarios.iter().any(|it| it.key == key) {
-            scenarios.push(merged(runs, key));
-        }
-    }
+    let keys = runs.iter().flat_map(|run| &run.run.scenarios);
+    let keys = keys.map(Scenario::key);
     Ok(Merged {
         sources: runs.iter().map(|run| run.source.clone()).collect(),
         cpus,
-        scenarios,
+        scenarios: keys.unique().map(|key| merged(runs, key)).collect(),
     })
 }
 
@@ -162,29 +150,30 @@ fn woken_otherwise<'r>(scenario: &Scenario, run: &'r LoggedRun) -> Option<&'r Sc
 
 fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
     let scenarios: Vec<Option<&Scenario>> = runs.iter().map(|run| run.run.scenario(key)).collect();
-    let mut order: Vec<(u16, FigureKey)> = Vec::new();
-    let mut seen = BTreeSet::new();
-    let each: Vec<BTreeMap<_, _>> = runs
-        .iter()
-        .zip(&scenarios)
-        .map(|(run, scenario)| {
-            let all = scenario.map_or_else(Vec::new, |it| figures(run, it));
-            let shown: Vec<Figure<'_>> = all.into_iter().filter(|it| it.shown.is_some()).collect();
-            let places = shown.iter().map(|it| (it.cpu, it.key));
-            order.extend(places.filter(|it| seen.insert(*it)));
-            by_cpu_and_key(shown)
-        })
-        .collect();
+    let each = runs.iter().zip(&scenarios).map(|(run, scenario)| {
+        let mut all = scenario.map_or_else(Vec::new, |it| figures(run, it));
+        all.retain(|it| it.shown.is_some());
+        all
+    });
+    let each: Vec<Vec<Figure<'_>>> = each.collect();
+    let order = each.iter().flatten().map(|it| (it.cpu, it.key)).unique();
     // A CPU whose row only a later run has stands in the board's order.
-    order.sort_by_key(|(cpu, key)| (key.is_point(), u16::from(!key.is_point()) * cpu));
-    let figures = order.into_iter().map(|(cpu, key)| {
+    let order =
+        order.sorted_by_key(|(cpu, key)| (key.is_point(), u16::from(!key.is_point()) * cpu));
+    let each: Vec<BTreeMap<_, _>> = each.iter().cloned().map(by_cpu_and_key).collect();
+    let figures = order.map(|(cpu, key)| {
         let own: Vec<Option<&Figure<'_>>> = each.iter().map(|it| it.get(&(cpu, key))).collect();
         let of_scenario = own.iter().zip(&scenarios).filter(|it| it.1.is_some());
+        let shown = |it: &Figure<'_>| Shown {
+            figure: it.shown.unwrap_or_default(),
+            summary: it.summary.copied(),
+            is_doubtful: it.is_doubtful,
+        };
         MergedFigure {
             cpu,
             key,
             pooled: pooled(key, of_scenario.map(|it| *it.0)),
-            shown: own.iter().map(|it| it.and_then(shown)).collect(),
+            shown: own.iter().map(|it| it.map(shown)).collect(),
         }
     });
     let mut conditions = scenarios.iter().flatten().map(|it| it.conditions.as_ref());
@@ -193,14 +182,6 @@ fn merged(runs: &[LoggedRun], key: ScenarioKey) -> MergedScenario {
         power_state: conditions.find_map(|it| it?.power_state),
         figures: figures.collect(),
     }
-}
-
-fn shown(figure: &Figure<'_>) -> Option<Shown> {
-    Some(Shown {
-        figure: figure.shown?,
-        summary: figure.summary.copied(),
-        is_doubtful: figure.is_doubtful,
-    })
 }
 
 /// Returns the statistics of the samples of all figures; None if one lacks a sample.
@@ -225,13 +206,11 @@ fn pooled<'f>(
 
 #[cfg(test)]
 mod tests {
-    use psci_bench::model::{Variant, WakeSource};
-    use psci_bench::plan::ScenarioId::{self, NullCall, TimerLatency};
+    use psci_bench::model::Variant;
+    use psci_bench::plan::ScenarioId::{NullCall, TimerLatency};
 
     use super::*;
-    use crate::report::analysis::made_up::{
-        cells, edited, point, row, run, scenario, suite, with_points,
-    };
+    use crate::report::analysis::made_up::{cells, edited, point, suite, with_points};
 
     /// Edits of the second run, and the condition that is named.
     const REFUSED: &str = "
@@ -286,36 +265,18 @@ mod tests {
     fn figures_stand_in_the_boards_order_and_some_runs_lack_them() {
         let mut short = edited("three scenarios");
         short.run.scenarios[0].rows.remove(1);
-        let merged = merge(&[short, suite()]).expect("one board");
-        let figures = &merged.scenarios[0].figures;
-        let cpus: Vec<u16> = figures.iter().map(|it| it.cpu).collect();
-        assert_eq!(cpus, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
-        assert_eq!(
-            (figures[3].shown[0], merged.scenarios[5].figures[0].shown[0]),
-            (None, None)
-        );
-        assert!(merge(&[]).is_ok_and(|none| none.scenarios.is_empty()));
-        let merged = merge(&[suite(), edited("line")]).expect("one board");
+        let merged = merge(&[short, edited("line")]).expect("one board");
+        let [first, second] = [&merged.scenarios[0].figures, &merged.scenarios[1].figures];
+        assert!(first.is_sorted_by_key(|it| it.cpu) && first.iter().any(|it| it.cpu == 1));
+        let of_1 = first.iter().find(|it| it.cpu == 1).expect("in the second");
+        assert!(of_1.shown[0].is_none() && of_1.shown[1].is_some());
+        let mut lone = merged.scenarios[5].figures.iter();
+        assert!(lone.all(|it| it.shown[0].is_none()));
         let marks = |nth: usize| {
-            let shown = merged.scenarios[1].figures[nth].shown.iter().flatten();
+            let shown = second[nth].shown.iter().flatten();
             shown.map(|it| it.is_doubtful).collect::<Vec<_>>()
         };
         assert_eq!((marks(0), marks(6)), (vec![false; 2], vec![false, true]));
-    }
-
-    #[test]
-    fn placements_of_the_helper_stand_apart() {
-        let of = |helper| {
-            let mut run = run(2);
-            let rows = vec![row(1 - helper, &[[1, 2, 3]])];
-            let mut own = scenario(ScenarioId::SuspendDeepParallel, rows);
-            own.helper = Some(helper);
-            own.conditions.as_mut().expect("a record").wake_source = WakeSource::Helper;
-            run.run.scenarios.push(own);
-            run
-        };
-        let merged = merge(&[of(0), of(1)]).expect("one board");
-        assert_eq!(merged.scenarios.len(), 2);
     }
 
     #[test]

@@ -6,12 +6,10 @@ pub(crate) mod conditions;
 pub(crate) mod figure;
 pub mod findings;
 pub(crate) mod fit;
-mod grouped;
 mod interval;
 #[cfg(test)]
 mod made_up;
 pub mod merge;
-mod outliers;
 pub(crate) mod overhead;
 pub(crate) mod phases;
 mod points;

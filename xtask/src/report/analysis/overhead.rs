@@ -15,17 +15,19 @@
 //! contains these reads.
 
 use anyhow::{Result, bail, ensure};
+use itertools::Itertools as _;
 use psci_bench::measure::{Metric, Summary};
 use psci_bench::model::{How, Measure, Scenario, ScenarioKey, Variant, heading};
 use psci_bench::plan::ScenarioId;
+use psci_bench::spec::ticks::Span;
 
 use super::conditions::{OVERHEAD, Side, differences};
 use super::figure::{
     Figure, FigureKey, Origin, PointKey, by_cpu_and_key, figures, is_sorted_by_size, x_text,
 };
-use super::grouped::grouped;
 use super::interval::notch;
 use crate::report::log::LoggedRun;
+use crate::report::log::grouped::grouped;
 
 /// The unit of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,9 +98,8 @@ impl Cost {
 
     /// Returns the CPUs in the order of their differences.
     pub fn sorted(&self) -> Vec<&CostOfCpu> {
-        let mut all: Vec<&CostOfCpu> = self.cpus.iter().collect();
-        all.sort_by(|a, b| a.difference().total_cmp(&b.difference()));
-        all
+        let order = |a: &&CostOfCpu, b: &&CostOfCpu| a.difference().total_cmp(&b.difference());
+        self.cpus.iter().sorted_by(order).collect()
     }
 
     /// Returns the number of CPUs with the difference of [`Cost::typical`].
@@ -119,20 +120,16 @@ impl Cost {
 }
 
 /// Compares the run `with` instrumentation with the one `without`.
-///
-/// # Errors
-/// PMF is not in the first run alone, or the runs are not of one board and its
-/// counter, or have no figure in common.
 pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<Overhead> {
     let (a, b) = (&with.source.input, &without.source.input);
     for (run, is_due) in [(with, true), (without, false)] {
         let facts = run.run.facts.as_ref();
+        let has = if is_due { "no " } else { "" };
         ensure!(
             facts.is_some_and(|facts| facts.pmf.is_ok()) == is_due,
-            "{}: the firmware of this run has {}PMF: name the log of the instrumented build \
+            "{}: the firmware of this run has {has}PMF: name the log of the instrumented build \
              first, and that of the plain one by --overhead",
             run.source.input,
-            if is_due { "no " } else { "" }
         );
     }
     let sides = Side::of_runs([with, without]);
@@ -141,23 +138,21 @@ pub fn overhead(with: &LoggedRun, without: &LoggedRun, unit: Unit) -> Result<Ove
         bail!("{name} is {x} in {a}, and {y} in {b}: both logs have to be of one board");
     }
     let scale = Scale::of(with, unit)?;
-    let mut costs = Vec::new();
-    for scenario in with.run.scenarios.iter().filter(|it| is_comparable(it)) {
+    let comparable = with.run.scenarios.iter().filter(|it| is_comparable(it));
+    let costs = comparable.flat_map(|scenario| {
         let state = |it: &Scenario| it.conditions.as_ref().and_then(|it| it.power_state);
-        let found = without
-            .run
-            .scenario(scenario.key())
-            .filter(|it| state(it) == state(scenario));
-        costs.extend(found.map_or_else(Vec::new, |old| {
+        let old = without.run.scenario(scenario.key());
+        let old = old.filter(|it| state(it) == state(scenario));
+        old.map_or_else(Vec::new, |old| {
             costs_of((with, scenario), (without, old), &scale)
-        }));
-    }
-    if costs.is_empty() {
-        bail!(
-            "{a} and {b} have no scenario in common with a figure that can be compared: \
-             PSCI_VERSION, suspends in sequence and CPU_ON have one"
-        );
-    }
+        })
+    });
+    let costs: Vec<Cost> = costs.collect();
+    ensure!(
+        !costs.is_empty(),
+        "{a} and {b} have no scenario in common with a figure that can be compared: \
+         PSCI_VERSION, suspends in sequence and CPU_ON have one"
+    );
     Ok(Overhead {
         unit,
         unit_name: scale.name,
@@ -194,21 +189,20 @@ fn costs_of(
     scale: &Scale,
 ) -> Vec<Cost> {
     let others = by_cpu_and_key(figures(without, old));
-    let all = figures(with, new);
-    let costs = all
-        .iter()
-        .filter(|it| is_compared(it))
-        .filter_map(|figure| {
-            let cpu = without.cpu_by_mpidr(with.run.cpu(figure.cpu).mpidr?)?;
-            let other = others.get(&(cpu, figure.key))?;
-            let label = with.run.label(figure.cpu).to_string();
-            let cost = scale.cost(label, figure.key, figure.summary?, other.summary?);
-            Some((figure.key, cost))
-        });
+    let all = figures(with, new).into_iter().filter(is_compared);
+    let costs = all.filter_map(|figure| {
+        let mpidr = Some(with.run.cpu(figure.cpu).mpidr?);
+        let cpu = without.run.cpus.iter().position(|cpu| cpu.mpidr == mpidr)?;
+        let other = others.get(&(cpu as u16, figure.key))?;
+        let label = with.run.label(figure.cpu).to_string();
+        let cost = scale.cost(label, figure.key, figure.summary?, other.summary?);
+        Some((figure.key, cost))
+    });
+    let scenario = new.key();
     let costs = grouped(costs).into_iter();
     costs
         .map(|(key, cpus)| Cost {
-            scenario: new.key(),
+            scenario,
             key,
             cpus,
         })
@@ -254,20 +248,19 @@ impl Scale {
 
 /// Returns sentences about the figures that are not compared.
 fn left_out(with: &LoggedRun, without: &LoggedRun) -> Vec<String> {
+    use Metric::{CacheFlush, Latency, Powerdown, TurnOff, Wakeup};
     let mut all = Vec::new();
     let scenarios = || with.run.scenarios.iter();
     let has = |run: &LoggedRun, metric: Metric| {
         let mut rows = run.run.scenarios.iter().flat_map(|it| &it.rows);
         rows.any(|row| row.summary(metric).is_some())
     };
-    use Metric::{CacheFlush, Latency, Powerdown, TurnOff, Wakeup};
     let pmf = [Powerdown, Wakeup, CacheFlush, Latency].into_iter();
-    let pmf: Vec<&str> = pmf.filter(|it| has(with, *it)).map(heading).collect();
+    let pmf = pmf.filter(|it| has(with, *it)).map(heading).join(", ");
     if !pmf.is_empty() {
         all.push(format!(
-            "{}: PMF's own, which the plain build does not have. The cost of timestamps on the \
-             way down is hidden in the sleep.",
-            pmf.join(", ")
+            "{pmf}: PMF's own, which the plain build does not have. The cost of timestamps on the \
+             way down is hidden in the sleep."
         ));
     }
     if let Some((new, old)) = first_sleep(with).zip(first_sleep(without)) {
@@ -277,29 +270,23 @@ fn left_out(with: &LoggedRun, without: &LoggedRun) -> Vec<String> {
         ));
     }
     if has(without, TurnOff) || has(with, TurnOff) {
-        all.push(
-            "Turn Off: with PMF the lead looks seldom, so as to disturb no other CPU.".to_owned(),
-        );
+        let text = "Turn Off: with PMF the lead looks seldom, so as to disturb no other CPU.";
+        all.push(text.to_owned());
     }
-    let is_at_once = |it: &Scenario| it.points.iter().any(|it| it.how == How::All);
-    if scenarios().any(is_at_once) {
-        all.push(
-            "Points of all CPUs at once: they depend on the other CPUs' work, too.".to_owned(),
-        );
+    if scenarios().any(|it| it.points.iter().any(|it| it.how == How::All)) {
+        let text = "Points of all CPUs at once: they depend on the other CPUs' work, too.";
+        all.push(text.to_owned());
     }
     let timers = |it: &&Scenario| it.id == ScenarioId::TimerLatency && !it.points.is_empty();
-    all.extend(scenarios().filter(timers).take(1).map(|it| {
-        format!(
-            "{}: from a timer's expiry to its handler, which calls no firmware.",
-            it.id
-        )
+    all.extend(scenarios().find(timers).map(|it| {
+        let id = it.id;
+        format!("{id}: from a timer's expiry to its handler, which calls no firmware.")
     }));
     let queues = scenarios().filter(|it| !is_comparable(it));
-    let queues: Vec<&str> = queues.map(|it| it.id.short_tag()).collect();
+    let queues = queues.map(|it| it.id.short_tag()).join(", ");
     if !queues.is_empty() {
         all.push(format!(
-            "{}: CPUs wait for each other, and their order changes with the firmware.",
-            queues.join(", ")
+            "{queues}: CPUs wait for each other, and their order changes with the firmware."
         ));
     }
     let alone = scenarios().filter(|it| without.run.scenario(it.key()).is_none());
@@ -308,9 +295,9 @@ fn left_out(with: &LoggedRun, without: &LoggedRun) -> Vec<String> {
 }
 
 /// Returns the sleep of the first scenario that has one.
-fn first_sleep(run: &LoggedRun) -> Option<String> {
-    let mut scenarios = run.run.scenarios.iter();
-    let sleep =
-        scenarios.find_map(|it| it.conditions.as_ref().map(|it| it.sleep).filter(|s| *s > 0));
-    sleep.map(|sleep| run.run.clock().span(sleep).to_string())
+fn first_sleep(run: &LoggedRun) -> Option<Span> {
+    let conditions = run.run.scenarios.iter();
+    let conditions = conditions.filter_map(|it| it.conditions.as_ref());
+    let sleep = conditions.map(|it| it.sleep).find(|sleep| *sleep > 0);
+    sleep.map(|sleep| run.run.clock().span(sleep))
 }

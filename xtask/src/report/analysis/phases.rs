@@ -1,5 +1,6 @@
 //! The phases of a CPU between the instants of a sample, for time lines.
 
+use itertools::Itertools as _;
 use psci_bench::model::{Instant, Instants, Row, Scenario};
 use psci_bench::spec::pmf::Stamp::{
     EnterCflush, EnterHwLowPwr, EnterPsci, ExitCflush, ExitHwLowPwr, ExitPsci,
@@ -61,9 +62,8 @@ impl Phase {
         (Self::TurnOn, "turn on"),
     ];
 
-    pub fn name(self) -> &'static str {
-        let found = Self::ALL.iter().find(|it| it.0 == self);
-        found.map_or("", |it| it.1)
+    pub const fn name(self) -> &'static str {
+        Self::ALL[self as usize].1
     }
 
     pub const fn side(self) -> Side {
@@ -144,28 +144,26 @@ pub struct Placed<'r> {
 /// each on its own, in the order of time.
 pub fn groups(scenario: &Scenario) -> Vec<Vec<Placed<'_>>> {
     let rows = scenario.rows.iter();
-    let mut all: Vec<Placed<'_>> = rows
-        .filter_map(|row| {
-            let instants = row.shown.as_ref()?;
-            Some(Placed {
-                row,
-                instants,
-                shift: 0,
-            })
-        })
-        .collect();
-    if !scenario.id.is_parallel() {
-        all.sort_by_key(|it| it.instants.base);
-        return all.into_iter().map(|it| vec![it]).collect();
-    }
-    let first = all.iter().map(|it| it.instants.base).min().unwrap_or(0);
-    for it in &mut all {
-        it.shift = i64::try_from(it.instants.base - first).unwrap_or(i64::MAX);
-    }
-    if all.is_empty() {
-        Vec::new()
-    } else {
-        vec![all]
+    let rows = rows.filter_map(|row| Some((row, row.shown.as_ref()?)));
+    let is_parallel = scenario.id.is_parallel();
+    let first = rows.clone().map(|it| it.1.base).min();
+    let first = first.filter(|_| is_parallel);
+    let placed = rows.map(|(row, instants)| {
+        let shift = instants.base - first.unwrap_or(instants.base);
+        let shift = i64::try_from(shift).unwrap_or(i64::MAX);
+        Placed {
+            row,
+            instants,
+            shift,
+        }
+    });
+    match is_parallel {
+        true if first.is_none() => Vec::new(),
+        true => vec![placed.collect()],
+        false => {
+            let sorted = placed.sorted_by_key(|it| it.instants.base);
+            sorted.map(|it| vec![it]).collect()
+        }
     }
 }
 
@@ -176,56 +174,31 @@ mod tests {
     #[test]
     fn instants_are_the_ends_of_phases() {
         use Instant::{After, Before, Due, Entered, SeenOff, Stamp, TurnedOn};
-        use Phase::*;
-        let down = vec![
-            (Before, 0),
-            (Stamp(EnterPsci), 1),
-            (Stamp(EnterCflush), 2),
-            (Stamp(ExitCflush), 3),
-            (Stamp(EnterHwLowPwr), 4),
-        ];
-        let up = vec![(Due, 8), (Stamp(ExitHwLowPwr), 9), (Stamp(ExitPsci), 10)];
-        let lacks = |all: &[(Instant, i64)], lost: &[Instant]| {
-            let all = all.iter().filter(|it| !lost.contains(&it.0));
-            all.copied().collect::<Vec<_>>()
-        };
-        let whole = [down.clone(), up, vec![(After, 11)]].concat();
-        let flush = [Stamp(EnterCflush), Stamp(ExitCflush)];
-        let off = vec![(Before, 0), (SeenOff, 5), (TurnedOn, 7), (Entered, 9)];
-        let backwards = vec![(Stamp(EnterHwLowPwr), 4), (Stamp(ExitHwLowPwr), 3)];
+        let [enter, exit] = [Stamp(EnterPsci), Stamp(ExitPsci)];
+        let [flush, flushed] = [Stamp(EnterCflush), Stamp(ExitCflush)];
+        let [down, up] = [Stamp(EnterHwLowPwr), Stamp(ExitHwLowPwr)];
         for (instants, expected) in [
             (
-                whole.clone(),
-                vec![Call, Entry, Flush, Descent, LowPower, Wake, Return],
+                &[Before, enter, flush, flushed, down, Due, up, exit, After][..],
+                "call, entry, cache flush, to low power, low power, wake-up, return",
             ),
             (
-                lacks(&whole, &flush),
-                vec![Call, Entry, LowPower, Wake, Return],
+                &[Before, enter, down, Due, up, exit, After],
+                "call, entry, low power, wake-up, return",
             ),
-            (lacks(&down, &flush[..1]), vec![Call, Descent]),
-            (
-                vec![
-                    (Before, 0),
-                    (Stamp(EnterPsci), 1),
-                    (Stamp(ExitPsci), 4),
-                    (After, 9),
-                ],
-                vec![Call, Firmware, Return],
-            ),
-            (backwards, vec![]),
-            (vec![], vec![]),
-            (
-                vec![(Before, 0), (Due, 5), (After, 7)],
-                vec![Asleep, Resume],
-            ),
-            (vec![(Before, 0), (After, 7)], vec![Called]),
-            (off, vec![TurnOff, TurnOn]),
+            (&[Before, enter, flushed, down], "call, to low power"),
+            (&[Before, enter, exit, After], "call, PSCI, return"),
+            (&[up, down], ""),
+            (&[], ""),
+            (&[Before, Due, After], "until the wake-up is due, wake"),
+            (&[Before, After], "call and return"),
+            (&[Before, SeenOff, TurnedOn, Entered], "turn off, turn on"),
         ] {
             let mut sample = Instants::default();
-            for (instant, ticks) in &instants {
-                sample.set(*instant, *ticks);
+            for (instant, ticks) in instants.iter().zip(0..) {
+                sample.set(*instant, ticks);
             }
-            let phases: Vec<Phase> = slices(&sample).iter().map(|it| it.phase).collect();
+            let phases = slices(&sample).iter().map(|it| it.phase.name()).join(", ");
             assert_eq!(phases, expected, "{instants:?}");
         }
     }

@@ -2,6 +2,7 @@
 //! powerdown with the CPUs that go down together, and that of the flush with the
 //! dirty bytes.
 
+use itertools::Itertools as _;
 use psci_bench::model::{
     Confidence, Finding, Fit, How, Kind, Measure, Point, Run, Scenario, Variant,
 };
@@ -9,7 +10,7 @@ use psci_bench::plan::ScenarioId;
 
 use super::figure::FigureKey;
 use super::fit::{Bent, Series, Straight, series};
-use super::grouped::grouped;
+use crate::report::log::grouped::grouped;
 use crate::setup::plural::many;
 
 /// Coefficients of determination of an even growth, and of any: as those of the
@@ -33,12 +34,8 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let empty = run.scenarios.iter().find(|it| it.id == ScenarioId::Empty);
     let empty = empty.map_or(&[][..], |it| it.points.as_slice());
     let is_loop = |it: &&Point| it.variant == Variant::Loop;
-    let loops: Vec<&Point> = scenario
-        .points
-        .iter()
-        .filter(is_loop)
-        .chain(empty)
-        .collect();
+    let loops = { scenario.points.iter() }.filter(is_loop).chain(empty);
+    let loops: Vec<&Point> = loops.collect();
     // Another CPU's loop has the same few instructions.
     let loop_of = |point: &Point| {
         let mut all = loops.iter().filter(|it| it.measure == point.measure);
@@ -47,18 +44,15 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
         same.or_else(|| own.clone().next()).or_else(|| all.next())
     };
     let figure = |it: &Point| FigureKey::of(it).per_operation(run.clock(), it.figures.median);
-    let points = scenario
-        .points
-        .iter()
-        .filter(|it| !is_loop(it) && it.per > 1);
+    let points = scenario.points.iter();
+    let points = points.filter(|it| !is_loop(it) && it.per > 1);
     let nets = points.filter_map(|it| {
-        let (own, of_loop) = (figure(it), figure(loop_of(it)?));
-        let net = Net {
-            cpu: it.cpu,
-            net: own - of_loop,
-            of_loop,
-        };
-        Some(((it.how, it.measure), (FigureKey::of(it), net)))
+        let of_loop = figure(loop_of(it)?);
+        let (cpu, net) = (it.cpu, figure(it) - of_loop);
+        Some((
+            (it.how, it.measure),
+            (FigureKey::of(it), Net { cpu, net, of_loop }),
+        ))
     });
     let of_kinds = |kinds: Vec<_>| grouped(kinds.into_iter());
     let each = grouped(nets).into_iter();
@@ -69,7 +63,7 @@ pub(super) fn net_of_loop(run: &Run, scenario: &Scenario) -> Vec<Finding> {
 fn net(run: &Run, how: How, kinds: &[(FigureKey, Vec<Net>)]) -> Finding {
     let first = kinds.first();
     let unit = first.map_or("", |it| it.0.unit_name(run.clock()));
-    let each = kinds.iter().map(|(key, figures)| {
+    let mut each = kinds.iter().map(|(key, figures)| {
         let net = lower_median(figures.iter().map(|it| it.net));
         let variant = match key {
             FigureKey::Point(point) => point.variant.word(),
@@ -77,7 +71,7 @@ fn net(run: &Run, how: How, kinds: &[(FigureKey, Vec<Net>)]) -> Finding {
         };
         format!("{variant} {net:.2} {unit}")
     });
-    let each = each.collect::<Vec<_>>().join(", ");
+    let each = each.join(", ");
     let loops = kinds.iter().flat_map(|it| &it.1).map(|it| it.of_loop);
     let cpus = || kinds.iter().take(1).flat_map(|it| &it.1).map(|it| it.cpu);
     let medians = match cpus().count() {
@@ -101,8 +95,7 @@ fn net(run: &Run, how: How, kinds: &[(FigureKey, Vec<Net>)]) -> Finding {
 }
 
 fn lower_median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
+    let values: Vec<f64> = values.sorted_by(|a, b| a.total_cmp(b)).collect();
     let middle = values.get(values.len().saturating_sub(1) / 2);
     middle.copied().unwrap_or(0.0)
 }
@@ -125,20 +118,20 @@ fn contended(run: &Run, series: &Series<'_>) -> Option<Finding> {
         let cpus = many(*x as usize, "CPU");
         format!("{} with {cpus}", time(run, *figure))
     });
-    let of = variant_text(series);
+    let of = series.variant.word();
     let sentence = if line.r2 >= R2_SOME && line.slope > 0.0 {
         let evenly = match line.r2 >= R2_EVEN {
             true => "",
             false => ", though not evenly",
         };
         format!(
-            "Contention{of}: the longest Powerdown grows by {} with each CPU that goes down at the \
+            "Contention ({of}): the longest Powerdown grows by {} with each CPU that goes down at the \
              same time{evenly} ({from}, {to}).",
             time(run, line.slope)
         )
     } else {
         format!(
-            "No contention to be seen{of}: the longest Powerdown does not grow with the number of \
+            "No contention to be seen ({of}): the longest Powerdown does not grow with the number of \
              CPUs that go down at the same time ({from}, {to})."
         )
     };
@@ -165,13 +158,12 @@ fn flushed(run: &Run, series: &Series<'_>) -> Option<Finding> {
     let Bent { line, level } = Bent::through(&points)?;
     let (first, last) = (points.first()?, points.last()?);
     let figures = points.iter().map(|it| it.1);
-    let least = figures.clone().fold(f64::MAX, f64::min);
-    let most = figures.fold(0.0, f64::max);
+    let (least, most) = figures.minmax_by(|a, b| a.total_cmp(b)).into_option()?;
     let name = series.measure.heading();
-    let of = variant_text(series);
+    let of = series.variant.word();
     let sentence = if most - least <= most / 50.0 {
         format!(
-            "Dirty lines{of}: {name} does not depend on how much is dirty: {} with {}, {} with {}.",
+            "Dirty lines ({of}): {name} does not depend on how much is dirty: {} with {}, {} with {}.",
             time(run, first.1),
             bytes(first.0),
             time(run, last.1),
@@ -179,22 +171,24 @@ fn flushed(run: &Run, series: &Series<'_>) -> Option<Finding> {
         )
     } else if line.r2 < R2_SOME || line.slope <= 0.0 {
         format!(
-            "Dirty lines{of}: {name} does not grow evenly with what is dirty: {} to {}. {}",
+            "Dirty lines ({of}): {name} does not grow evenly with what is dirty: {} to {}. {}",
             time(run, least),
             time(run, most),
             fit_text(run, &line)
         )
     } else {
         let level = match level {
-            Some((end, level)) => format!(
-                " up to {}, and is {} from there on: no more than that stays dirty in caches",
-                bytes(end),
-                time(run, level)
-            ),
+            Some((end, level)) => {
+                let (end, level) = (bytes(end), time(run, level));
+                format!(
+                    " up to {end}, and is {level} from there on: no more than that stays dirty in \
+                     caches"
+                )
+            }
             None => format!(" up to {}, the most that was tried", bytes(last.0)),
         };
         format!(
-            "Dirty lines{of}: {name} grows by {} with each KiB that is dirty, from {}{level}. {}",
+            "Dirty lines ({of}): {name} grows by {} with each KiB that is dirty, from {}{level}. {}",
             time(run, line.slope * 1024.0),
             time(run, line.at_zero.max(0.0)),
             fit_text(run, &line)
@@ -239,10 +233,6 @@ fn fit_text(run: &Run, line: &Straight) -> String {
 fn percent(r2: f64) -> u8 {
     // Rounding may leave a hair less than 1.
     (r2 * 100.0 + 1e-9).floor().clamp(0.0, 100.0) as u8
-}
-
-fn variant_text(series: &Series<'_>) -> String {
-    format!(" ({})", series.variant.word())
 }
 
 fn bytes(value: f64) -> String {

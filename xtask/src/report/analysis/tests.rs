@@ -1,19 +1,17 @@
 //! Findings, worst cases and the cost of instrumentation, of made-up runs.
 
-use psci_bench::findings::{Detail, findings_of};
 use psci_bench::measure::{Metric, Waker};
 use psci_bench::model::{
-    Confidence, Failure, Finding, How, Kind, Measure, Point, Row, Scenario, ScenarioKey, Statistic,
-    Status, Variant, WakeSource,
+    Confidence, Failure, Finding, How, Kind, Measure, Point, Row, Status, Variant, WakeSource,
 };
-use psci_bench::plan::{Method, ScenarioId};
+use psci_bench::plan::ScenarioId;
 use psci_bench::spec::pmf::ReadError;
 
 use super::findings::findings;
-use super::made_up::{cells, point, run, scenario, set_summary, suite, with_points};
+use super::made_up::{cells, edited, point, run, scenario, set_summary, suite, with_points};
 use super::overhead::{Unit, overhead};
-use super::worst_case::{IdleState, TimerInState, idle_states};
-use crate::report::log::{LoggedRun, made_up_run};
+use super::worst_case::{IdleState, Latency, TimerInState, idle_states};
+use crate::report::log::LoggedRun;
 
 /// Returns the findings of one kind in a scenario.
 fn of_kind(run: &LoggedRun, nth: usize, kind: Kind) -> Vec<Finding> {
@@ -28,23 +26,17 @@ fn sample_far_from_the_others_is_an_outlier() {
     for scenario in &mut run.run.scenarios {
         set_summary(&mut scenario.rows[1], Metric::Wakeup, 1001, &samples);
     }
-    let [far] = &of_kind(&run, 3, Kind::Outlier)[..] else {
-        panic!("one outlier")
-    };
+    let far = of_kind(&run, 3, Kind::Outlier).remove(0);
+    let expected = "Outliers: of 21 samples at least one of Wakeup on CPU 0.1 far from the others, \
+                    the farthest 144.00 us against a median of 16.02 us, MAD 16 ns.";
     assert_eq!(
-        far.sentence,
-        "Outliers: of 21 samples at least one of Wakeup on CPU 0.1 far from the others, the \
-         farthest 144.00 us against a median of 16.02 us, MAD 16 ns."
-    );
-    assert_eq!(
-        (far.cpus, far.confidence),
-        ([1].into_iter().collect(), Confidence::Counts)
+        (far.sentence.as_str(), far.confidence),
+        (expected, Confidence::Counts)
     );
     // A figure depends on the place in the queue.
     assert!(of_kind(&run, 2, Kind::Outlier).is_empty());
     // A row of a line is no evidence; of lines alone that is said once.
-    let row = &mut run.run.scenarios[3].rows[1];
-    row.attempts = None;
+    run.run.scenarios[3].rows[1].attempts = None;
     let end = " Not verified, as it rests on a line without a checksum of CPU 0.1.";
     assert!(of_kind(&run, 3, Kind::Outlier)[0].sentence.ends_with(end));
     run.integrity.records = None;
@@ -62,25 +54,6 @@ fn finding_of_the_log_stays_if_no_computed_one_contains_it() {
     run.run.scenarios[0].findings.push(recorded.clone());
     assert_eq!(of_kind(&run, 0, Kind::LastMan), [recorded]);
     assert!(of_kind(&run, 0, Kind::NotTold).is_empty());
-}
-
-#[test]
-fn finding_of_a_whole_log_has_its_second_sentences() {
-    let mut logged = suite();
-    logged.run = made_up_run::run();
-    for nth in 0..logged.run.scenarios.len() {
-        let of = |run: &LoggedRun, detail| {
-            let run = &run.run;
-            findings_of(run, &run.scenarios[nth], detail)
-        };
-        logged.run.scenarios[nth].findings = of(&logged, Detail::Short);
-        let all = findings(&logged, &logged.run.scenarios[nth]);
-        let computed = of(&logged, Detail::Full);
-        for it in computed.iter().filter(|it| it.kind != Kind::NotTold) {
-            assert!(all.contains(it), "{it:#?} in {all:#?}");
-        }
-        assert!(all.len() >= logged.run.scenarios[nth].findings.len());
-    }
 }
 
 /// Returns the findings of a sweep: what was varied, and the ticks of Cache Flush or
@@ -121,12 +94,10 @@ const SWEEPS: &str = "
 fn sweeps_have_a_line_and_its_limits() {
     for row in cells(SWEEPS) {
         let id = row[0].parse().expect("a scenario");
+        let number = |it: &str| it.parse().expect("a number");
         let points = row[1].split(' ').map(|point| {
             let (x, ticks) = point.split_once(':').expect("two numbers");
-            (
-                x.parse().expect("a number"),
-                ticks.parse().expect("a number"),
-            )
+            (number(x), number(ticks))
         });
         let found = of_points(id, &points.collect::<Vec<_>>());
         let sentence = found[0].sentence.as_str();
@@ -153,11 +124,8 @@ fn operation_is_net_of_its_loop() {
     ];
     let mut run = with_points(ScenarioId::NullCall, points);
     let text = |run: &LoggedRun| {
-        let found = of_kind(run, 0, Kind::Net);
-        found
-            .first()
-            .map(|it| it.sentence.clone())
-            .unwrap_or_default()
+        let found = of_kind(run, 0, Kind::Net).into_iter();
+        found.map(|it| it.sentence).collect::<String>()
     };
     let expected = "Net of the loop (16.00 ns), one CPU alone: psci_version 160.00 ns, \
                     smccc_version 192.00 ns; medians of 2 CPUs.";
@@ -165,11 +133,8 @@ fn operation_is_net_of_its_loop() {
     // The loop of another scenario.
     let own = run.run.scenarios[0].points.remove(0);
     assert_eq!(text(&run), "");
-    let empty = with_points(ScenarioId::Empty, vec![own])
-        .run
-        .scenarios
-        .remove(0);
-    run.run.scenarios.push(empty);
+    let empty = with_points(ScenarioId::Empty, vec![own]).run.scenarios;
+    run.run.scenarios.extend(empty);
     assert_eq!(text(&run), expected);
     assert!(of_kind(&run, 1, Kind::Net).is_empty());
 }
@@ -177,8 +142,7 @@ fn operation_is_net_of_its_loop() {
 /// Adds statistics of a metric, and the first sample of all.
 fn add(row: &mut Row, metric: Metric, samples: &[u64], cold: u64) {
     set_summary(row, metric, samples[0], samples);
-    let last: &mut Statistic = row.statistics.last_mut().expect("it was added");
-    last.cold = Some(cold);
+    row.statistics.last_mut().expect("it was added").cold = Some(cold);
 }
 
 /// Two CPUs that suspend to the deepest level, one after another.
@@ -197,50 +161,30 @@ fn suspends() -> LoggedRun {
 
 #[test]
 fn worst_case_is_of_all_samples_and_cpus() {
-    let made = suspends();
-    let [state] = &idle_states(&made).expect("states")[..] else {
-        panic!("one state")
-    };
+    let mut made = suspends();
+    let state = idle_states(&made).expect("states").remove(0);
     assert_eq!((state.power_state, state.is_deepest), (2, true));
     assert_eq!(state.timer, TimerInState::WakesCpu);
+    let parts = |it: Latency<'_>| (it.ticks, it.figure.cpu, it.is_cold);
     // Of equal ones the first.
-    assert_eq!(
-        (
-            state.entry.ticks,
-            state.entry.figure.cpu,
-            state.entry.is_cold
-        ),
-        (200, 0, false)
-    );
-    assert_eq!(
-        (state.exit.ticks, state.exit.figure.cpu, state.exit.is_cold),
-        (901, 1, true)
-    );
+    assert_eq!(parts(state.entry), (200, 0, false));
+    assert_eq!(parts(state.exit), (901, 1, true));
 
-    let refusal = |edit: fn(&mut Scenario)| {
-        let mut made = suspends();
-        edit(&mut made.run.scenarios[0]);
-        format!("{:#}", idle_states(&made).expect_err("refused"))
-    };
-    let lost = refusal(|it| {
-        it.status = Status::Failed(Failure::NotStated);
-        it.rows.remove(0);
-    });
+    let serial = &mut made.run.scenarios[0];
+    serial.status = Status::Failed(Failure::NotStated);
+    serial.rows.remove(0);
+    let lost = idle_states(&made).expect_err("a row is lost").to_string();
+    let part = "has no sample of CPU 0.0, which may be the worst case (not-stated)";
+    assert!(lost.contains(part), "{lost}");
+    let mut caller = suspends();
+    for row in &mut caller.run.scenarios[0].rows {
+        row.statistics.retain(|it| it.metric != Metric::Powerdown);
+    }
+    let error = idle_states(&caller).expect_err("no timestamps").to_string();
     assert!(
-        lost.contains("has no sample of CPU 0.0, which may be the worst case (not-stated)"),
-        "{lost}"
+        error.contains("ENABLE_RUNTIME_INSTRUMENTATION=1"),
+        "{error}"
     );
-    let caller = refusal(|it| {
-        for row in &mut it.rows {
-            row.statistics.retain(|it| it.metric != Metric::Powerdown);
-        }
-    });
-    assert!(
-        caller.contains("ENABLE_RUNTIME_INSTRUMENTATION=1"),
-        "{caller}"
-    );
-    let none = refusal(|it| it.conditions = None);
-    assert!(none.contains("no scenario has suspended a CPU"), "{none}");
 }
 
 #[test]
@@ -249,7 +193,8 @@ fn each_placement_has_the_helper_of_the_other() {
     let serial = &mut made.run.scenarios[0];
     serial.conditions.as_mut().expect("a record").wake_source = WakeSource::Helper;
     for helper in 0..2 {
-        let mut parallel = serial_as_parallel(&made.run.scenarios[0], helper);
+        let mut parallel = made.run.scenarios[0].clone();
+        (parallel.id, parallel.helper) = (ScenarioId::SuspendDeepParallel, Some(helper));
         parallel.rows.retain(|row| row.cpu != helper);
         made.run.scenarios.push(parallel);
     }
@@ -260,14 +205,6 @@ fn each_placement_has_the_helper_of_the_other() {
     made.run.scenarios.pop();
     let error = idle_states(&made).expect_err("CPU 0.0 is only the helper");
     assert!(error.to_string().contains("CPU 0.0"), "{error}");
-}
-
-fn serial_as_parallel(serial: &Scenario, helper: u16) -> Scenario {
-    Scenario {
-        id: ScenarioId::SuspendDeepParallel,
-        helper: Some(helper),
-        ..serial.clone()
-    }
 }
 
 #[test]
@@ -295,110 +232,30 @@ fn timer_of_a_state_is_known_by_the_interrupts_of_points() {
     }
 }
 
-/// A run of the caller's figures, with so many ticks of Call more.
-fn caller(more: u64) -> LoggedRun {
-    let mut made = suite();
-    for scenario in &mut made.run.scenarios {
-        for (row, nth) in scenario.rows.iter_mut().zip(0..) {
-            let call = [100 + nth + more, 100 + nth + more];
-            add(row, Metric::Call, &call, 0);
-            if scenario.id == ScenarioId::CpuSuspendSerial {
-                add(row, Metric::Wake, &call, 0);
-            }
-        }
-    }
-    let point = |how, variant| Point {
-        how,
-        per: 4,
-        ..point(1, variant, None, &[400 + more])
-    };
-    let points = vec![
-        point(How::Alone, Variant::Loop),
-        point(How::Alone, Variant::PsciVersion),
-        point(How::All, Variant::PsciVersion),
-    ];
-    let key = ScenarioKey {
-        id: ScenarioId::NullCall,
-        method: Method::Tftf,
-        helper: None,
-    };
-    let loops = Scenario {
-        points,
-        ..Scenario::new(key)
-    };
-    made.run.scenarios.push(loops);
-    made
-}
-
-fn without_pmf(mut made: LoggedRun) -> LoggedRun {
-    let facts = made.run.facts.as_mut().expect("a record");
-    facts.pmf = Err(ReadError::NotImplemented);
-    made
-}
-
-#[test]
-fn instrumentation_costs_what_the_caller_sees_of_one_cpu() {
-    let (with, plain) = (caller(8), without_pmf(caller(0)));
-    let found = overhead(&with, &plain, Unit::Instructions { ns: 4 }).expect("costs");
-    let costs = found.costs.iter().map(|it| {
-        let typical = it.typical().expect("CPUs");
-        (
-            it.scenario.id,
-            it.key.name(),
-            it.cpus.len(),
-            typical.difference(),
-        )
-    });
-    let name = |name: &str| name.to_owned();
-    use ScenarioId::{CpuOffSerial, CpuSuspendSerial, NullCall, PsciVersionParallel};
-    assert_eq!(
-        costs.collect::<Vec<_>>(),
-        [
-            (ScenarioId::SuspendDeepSerial, name("call"), 4, 32.0),
-            (CpuSuspendSerial, name("wake"), 4, 32.0),
-            (CpuOffSerial, name("call"), 4, 32.0),
-            (PsciVersionParallel, name("call"), 4, 32.0),
-            (NullCall, name("alone.psci_version.ticks"), 1, 8.0),
-        ]
-    );
-    let first = &found.costs[0];
-    let cleanest = first.cleanest().map(|it| it.label.as_str());
-    assert_eq!(
-        (found.unit_name, first.alike(), cleanest),
-        ("instructions", 4, Some("0.0"))
-    );
-    assert!(!first.cpus[0].is_noise(), "{first:?}");
-    let left_out = found.left_out.join("\n");
-    for part in [
-        "Powerdown, Wakeup, Cache Flush, Latency: PMF's own",
-        "Points of all CPUs at once",
-        "susp_deep_parallel, cpu_susp_parallel: CPUs wait for each other",
-    ] {
-        assert!(left_out.contains(part), "{left_out}");
-    }
-}
-
+/// The figures are those of whole runs: `xtask/tests/overhead.rs`.
 #[test]
 fn runs_that_differ_in_more_than_pmf_have_no_cost() {
-    let (with, plain) = (caller(8), without_pmf(caller(0)));
-    let error = |with: &LoggedRun, plain: &LoggedRun, part: &str| {
-        let error = overhead(with, plain, Unit::Time).expect_err("not comparable");
-        assert!(error.to_string().contains(part), "{error}");
+    let plain = |what| {
+        let mut made = edited(what);
+        made.run.facts.as_mut().expect("a record").pmf = Err(ReadError::NotImplemented);
+        made
     };
-    error(
-        &plain,
-        &with,
-        "has no PMF: name the log of the instrumented build first",
-    );
-    error(&with, &with, "has PMF: name");
-    let mut other = plain.clone();
-    other.run.head.as_mut().expect("a record").model = "Juno".into();
-    error(
-        &with,
-        &other,
-        "the board is QEMU virt in a.log, and Juno in a.log",
-    );
-    other = plain.clone();
-    other.run.scenarios.clear();
-    error(&with, &other, "no scenario in common");
+    for (without, part) in [
+        (
+            suite(),
+            "has PMF: name the log of the instrumented build first",
+        ),
+        (
+            plain("board"),
+            "the board is QEMU virt in a.log, and Juno in a.log",
+        ),
+        (
+            plain("clock"),
+            "the counter's frequency in Hz is 62500000 in a.log, and 1000000 in",
+        ),
+        (plain("no scenarios"), "no scenario in common"),
+    ] {
+        let error = overhead(&suite(), &without, Unit::Time).expect_err("not comparable");
+        assert!(error.to_string().contains(part), "{error}");
+    }
 }

@@ -1,21 +1,19 @@
 //! CPUs and durations in sentences.
 
-use psci_bench::model::Run;
+use itertools::Itertools as _;
+use psci_bench::model::{Label, Run};
 
 use crate::setup::plural::many;
 
 /// Returns CPUs by their labels: `CPU 0.0, 0.1`; of more than 16 the number, the
 /// first and the last.
-pub fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = u16>) -> String {
-    let labels: Vec<String> = cpus
-        .into_iter()
-        .map(|cpu| run.label(cpu).to_string())
-        .collect();
+pub(crate) fn cpus_text(run: &Run, cpus: impl IntoIterator<Item = u16>) -> String {
+    let labels: Vec<Label> = cpus.into_iter().map(|cpu| run.label(cpu)).collect();
     match labels.as_slice() {
         [first, .., last] if labels.len() > 16 => {
             format!("{} CPUs, {first} to {last}", labels.len())
         }
-        _ => format!("CPU {}", labels.join(", ")),
+        _ => format!("CPU {}", labels.iter().format(", ")),
     }
 }
 
@@ -27,11 +25,9 @@ pub(super) fn durations_text(is_clock_known: bool, all: impl Iterator<Item = f64
         true => format!("{:.2} us", (value / 10.0 + 0.5).floor() / 100.0),
         false => many(value as usize, "tick"),
     };
-    let mut all: Vec<f64> = all.collect();
-    all.sort_by(f64::total_cmp);
-    match all.as_slice() {
-        [least, .., most] if least < most => format!("{} to {}", text(*least), text(*most)),
-        [only, ..] => text(*only),
-        [] => String::new(),
+    match all.minmax_by(|a, b| a.total_cmp(b)).into_option() {
+        Some((least, most)) if least < most => format!("{} to {}", text(least), text(most)),
+        Some((only, _)) => text(only),
+        None => String::new(),
     }
 }

@@ -13,13 +13,14 @@
 //! The scenario `idle_states`, which suspends to every state of the device tree,
 //! counts like those of the suite, and has states that these do not have.
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
+use itertools::Itertools as _;
 use psci_bench::measure::{Metric, Waker};
 use psci_bench::model::{How, Point, Scenario, Status, WakeSource};
 use psci_bench::plan::{ScenarioId, WakePattern};
 
 use super::figure::{Figure, Origin, figures, has_figure};
-use super::grouped::grouped;
+use crate::report::log::grouped::grouped;
 use crate::report::log::{LoggedRun, reason_text};
 
 /// An idle state with its latencies.
@@ -59,10 +60,6 @@ struct Suspends<'r> {
 }
 
 /// Returns the worst cases of each idle state, the shallowest state first.
-///
-/// # Errors
-/// A record or a sample is missing, and the worst case may be in it; or there is no
-/// clock, no suspend, or no timestamp.
 pub fn worst_cases(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
     let input = &run.source.input;
     ensure!(
@@ -94,15 +91,15 @@ pub(super) fn idle_states(run: &LoggedRun) -> Result<Vec<IdleState<'_>>> {
 
 fn idle_state<'r>(run: &LoggedRun, of: &Suspends<'r>) -> Result<IdleState<'r>> {
     let what = format!("power_state {:#010x}", of.power_state);
-    let Some(entry) = worst(run, of, &["powerdown"]) else {
-        bail!(
+    let entry = worst(run, of, &["powerdown"]).with_context(|| {
+        format!(
             "{what}: it was not measured how long entering it takes: that needs the firmware's \
              timestamps (ENABLE_RUNTIME_INSTRUMENTATION=1, ENABLE_PMF=1)"
-        );
-    };
-    let Some(exit) = worst(run, of, &["wakeup", "wake"]) else {
-        bail!("{what}: it was not measured how long leaving it takes");
-    };
+        )
+    })?;
+    let exit = worst(run, of, &["wakeup", "wake"]);
+    let exit =
+        exit.with_context(|| format!("{what}: it was not measured how long leaving it takes"))?;
     Ok(IdleState {
         power_state: of.power_state,
         is_deepest: of.is_deepest,
@@ -171,18 +168,17 @@ fn suspends(run: &LoggedRun) -> Vec<Suspends<'_>> {
         }
     }
     let all = grouped(found.into_iter()).into_iter();
-    let all = all.map(|(power_state, found)| {
-        let mut scenarios: Vec<&Scenario> = found.iter().map(|it| it.1).collect();
-        scenarios.dedup_by(|a, b| std::ptr::eq(*a, *b));
-        Suspends {
-            power_state,
-            is_deepest: found.iter().all(|it| it.0),
-            scenarios,
-        }
+    let all = all.map(|(power_state, found)| Suspends {
+        power_state,
+        is_deepest: found.iter().all(|it| it.0),
+        scenarios: found
+            .iter()
+            .map(|it| it.1)
+            .dedup_by(|a, b| std::ptr::eq(*a, *b))
+            .collect(),
     });
-    let mut all: Vec<Suspends<'_>> = all.collect();
-    all.sort_by_key(|it| (it.is_deepest, it.power_state));
-    all
+    all.sorted_by_key(|it| (it.is_deepest, it.power_state))
+        .collect()
 }
 
 /// Returns the points of a state in the scenario of all states.
@@ -232,10 +228,7 @@ fn wake_source(scenario: &Scenario) -> WakeSource {
 fn wakes_itself(run: &LoggedRun, scenario: &Scenario) -> bool {
     let plan = run.run.plan.as_ref();
     let pattern = plan.map(|plan| plan.wake_by(scenario.method));
-    let is_own = matches!(
-        pattern,
-        Some(WakePattern::Together | WakePattern::Staggered)
-    );
+    let is_own = pattern.is_some_and(|it| it != WakePattern::Chain);
     // No SGI wakes one CPU alone, whatever the pattern.
     (is_own || !scenario.id.is_parallel()) && wake_source(scenario) == WakeSource::OwnTimers
 }
@@ -246,12 +239,10 @@ fn timer_in_state(run: &LoggedRun, of: &Suspends<'_>) -> TimerInState {
     let points = |it| points(it, of.power_state);
     // The scenario of all states has its wake-up source with each point.
     let is_of_state = |it: &&Scenario| it.id != ScenarioId::IdleStates;
-    let stops = each()
-        .filter(is_of_state)
-        .any(|it| wake_source(it) != WakeSource::OwnTimers)
-        || each()
-            .flat_map(points)
-            .any(|it| it.waker != Waker::OwnTimers);
+    let sources = each().filter(is_of_state).map(wake_source);
+    let wakers = each().flat_map(points).map(|it| it.waker);
+    let stops = { sources }.any(|it| it != WakeSource::OwnTimers) || { wakers }
+        .any(|it| it != Waker::OwnTimers);
     let is_woken_alone = |it: &Point| it.how == How::Alone && it.figures.n > 0;
     let wakes = each().filter(is_of_state).any(|it| wakes_itself(run, it))
         || each().flat_map(points).any(is_woken_alone);

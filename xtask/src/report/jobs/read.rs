@@ -27,7 +27,7 @@ use super::find::{Found, named};
 use super::job::{Job, Results};
 use crate::report::analysis::merge::is_repeat;
 use crate::report::log::untrusted_text::plain;
-use crate::report::log::{Input, LoggedRun, ReadError, read};
+use crate::report::log::{LoggedRun, ReadError, read};
 use crate::setup::plural::many;
 use crate::setup::read_file;
 
@@ -187,13 +187,10 @@ impl Job {
             parts.of_engine.push(at());
         }
         let file = File::open(path).with_context(at)?;
-        match read([Input {
-            name: at(),
-            from: file,
-        }]) {
+        match read(&at(), file) {
             Ok(runs) => parts.logs.push(runs),
             // A job that failed early has none, and is not left out for that.
-            Err(error @ (ReadError::NoRun(_) | ReadError::Empty { .. })) => {
+            Err(error @ ReadError::NoRun(_)) => {
                 parts.without.push(plain(&error.to_string()));
             }
             Err(error) => return Err(error.into()),

@@ -58,8 +58,7 @@ impl LoggedRunBuilder {
         let is_ended = self.is_closed() || self.ledger.is_ended();
         let has_payload = self.logged.header.version.is_some();
         match line {
-            PlainLine::Version { .. } => self.is_begun(),
-            PlainLine::Frame => self.is_begun(),
+            PlainLine::Version { .. } | PlainLine::Frame => self.is_begun(),
             PlainLine::Payload(_) => has_payload || self.has_results(),
             PlainLine::Begin(Some(it)) => is_ended || self.place_of(*it).is_some(),
             PlainLine::Begin(None) | PlainLine::RtInstr(_) => is_ended,
@@ -130,14 +129,15 @@ impl LoggedRunBuilder {
     fn stage(&mut self, name: &str) -> &mut Stage {
         let stages = &mut self.logged.firmware;
         let found = stages.iter().position(|stage| stage.name == name);
-        let index = found.unwrap_or_else(|| {
+        if found.is_none() {
+            let name = name.to_owned();
             stages.push(Stage {
-                name: name.to_owned(),
+                name,
                 ..Stage::default()
             });
-            stages.len() - 1
-        });
-        &mut stages[index]
+        }
+        let last = stages.len() - 1;
+        &mut stages[found.unwrap_or(last)]
     }
 
     fn begin(&mut self, scenario: (ScenarioId, Method)) -> usize {
@@ -195,7 +195,9 @@ impl LoggedRunBuilder {
         for scenario in &self.scenarios {
             unverified::apply(&mut logged, scenario);
         }
-        logged.integrity.unverified_rows = unverified_rows(&logged);
+        let rows = logged.run.scenarios.iter().flat_map(|it| &it.rows);
+        let doubtful = rows.filter(|row| logged.is_doubtful(row)).count();
+        logged.integrity.unverified_rows = doubtful as u32;
         logged
     }
 }
@@ -222,25 +224,17 @@ fn is_possible(record: &Record) -> bool {
 /// Adds a CPU for each index that a row, a point or a helper has; returns the
 /// indices of those without a record.
 fn complete_cpus(run: &mut Run) -> Vec<u16> {
-    let mut last = None;
-    for scenario in &run.scenarios {
+    let each = run.scenarios.iter().flat_map(|scenario| {
         let rows = scenario.rows.iter();
         let rows = rows.flat_map(|row| [Some(row.cpu), row.helper]);
         let points = scenario.points.iter().map(|point| Some(point.cpu));
-        last = last
-            .max(scenario.helper)
-            .max(rows.chain(points).max().flatten());
-    }
-    let count = last.map_or(0, |last| usize::from(last) + 1);
+        rows.chain(points).chain([scenario.helper])
+    });
+    let count = each.flatten().max().map_or(0, |last| usize::from(last) + 1);
     if run.cpus.len() < count {
         run.cpus.resize(count, Cpu::default());
     }
     let cpus = (0u16..).zip(&run.cpus);
     let lost = cpus.filter(|(_, cpu)| cpu.mpidr.is_none());
     lost.map(|(index, _)| index).collect()
-}
-
-fn unverified_rows(logged: &LoggedRun) -> u32 {
-    let rows = logged.run.scenarios.iter().flat_map(|it| &it.rows);
-    rows.filter(|row| logged.is_doubtful(row)).count() as u32
 }

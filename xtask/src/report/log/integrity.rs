@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use itertools::Itertools as _;
 use serde::Serialize;
 
 use crate::setup::plural::many;
@@ -75,10 +76,9 @@ impl Missing {
 
 impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.first == self.last {
-            write!(f, "record {:04}", self.first)?;
-        } else {
-            write!(f, "records {:04} to {:04}", self.first, self.last)?;
+        match self.first == self.last {
+            true => write!(f, "record {:04}", self.first)?,
+            false => write!(f, "records {:04} to {:04}", self.first, self.last)?,
         }
         match &self.between {
             (Some(before), Some(after)) => write!(f, " (between {before} and {after})"),
@@ -121,30 +121,26 @@ impl Integrity {
 
     /// Returns what to know about RT_INSTR lines and tables' rows, a sentence each.
     pub(super) fn doubts(&self) -> Vec<String> {
-        let mut all = Vec::new();
-        let say = |count: u32| {
-            let lines = many(count as usize, "RT_INSTR line");
-            format!("{lines} {}", if count == 1 { "says" } else { "say" })
-        };
-        if self.rt_instr_repeated > 0 {
-            all.push(format!(
-                "{} again what one before does: counted once",
-                say(self.rt_instr_repeated)
-            ));
-        }
-        if self.rt_instr_ambiguous > 0 {
-            all.push(format!(
-                "{} something else of a CPU than one before does: neither is taken",
-                say(self.rt_instr_ambiguous)
-            ));
-        }
+        let again = "again what one before does: counted once";
+        let else_ = "something else of a CPU than one before does: neither is taken";
+        let lines = [
+            (self.rt_instr_repeated, again),
+            (self.rt_instr_ambiguous, else_),
+        ];
+        let lines = lines
+            .into_iter()
+            .filter(|it| it.0 > 0)
+            .map(|(count, text)| {
+                let say = if count == 1 { "says" } else { "say" };
+                format!("{} {say} {text}", many(count as usize, "RT_INSTR line"))
+            });
+        let mut all: Vec<String> = lines.collect();
         if !self.unknown.is_empty() {
-            let tags: Vec<&str> = self.unknown.keys().map(String::as_str).collect();
             let rows: u32 = self.unknown.values().sum();
             all.push(format!(
                 "{} of scenarios that this version does not know left out: {}",
                 many(rows as usize, "row"),
-                tags.join(", ")
+                self.unknown.keys().join(", ")
             ));
         }
         all
@@ -165,21 +161,18 @@ impl fmt::Display for Integrity {
             Some(expected) => write!(f, "{} of {expected} records", records.received)?,
             None => write!(f, "{} records, and no end record", records.received)?,
         }
-        for (count, phrase) in [
-            (records.from_second, "from the second copy"),
-            (records.malformed, "malformed"),
-        ] {
+        let (second, malformed) = (records.from_second, records.malformed);
+        for (count, phrase) in [(second, "from the second copy"), (malformed, "malformed")] {
             if count > 0 {
                 write!(f, ", {count} {phrase}")?;
             }
         }
-        if self.unverified_rows > 0 {
-            let rows = many(self.unverified_rows as usize, "row");
-            write!(f, "; {rows} not verified")?;
-        }
-        if self.rt_instr_wrong > 0 {
-            let lines = many(self.rt_instr_wrong as usize, "RT_INSTR line");
-            write!(f, "; {lines} damaged")?;
+        let rows = (self.unverified_rows, "row", "not verified");
+        let lines = (self.rt_instr_wrong, "RT_INSTR line", "damaged");
+        for (count, name, phrase) in [rows, lines] {
+            if count > 0 {
+                write!(f, "; {} {phrase}", many(count as usize, name))?;
+            }
         }
         Ok(())
     }
@@ -191,47 +184,30 @@ mod tests {
 
     #[test]
     fn losses_are_named_up_to_eight_gaps() {
-        let missing = |first: u32, last, before: &str, after: &str| {
-            let kind = |it: &str| (!it.is_empty()).then(|| it.to_owned());
-            let between = (kind(before), kind(after));
-            Missing {
+        let mut records = Records::default();
+        for first in (0..9).map(|nth| 5 * nth) {
+            let (last, between) = (first + first.min(3), (None, Some("row".to_owned())));
+            records.missing.push(Missing {
                 first,
                 last,
                 between,
-            }
+            });
+        }
+        let said = |records: &Records| {
+            let records = Some(records.clone());
+            let integrity = Integrity {
+                records,
+                ..Integrity::default()
+            };
+            integrity.shortfalls().join("; ")
         };
-        let mut integrity = Integrity::default();
-        assert!(integrity.shortfalls().is_empty(), "there are no records");
-        let mut records = Records {
-            expected: Some(90),
-            ..Records::default()
-        };
-        integrity.records = Some(records.clone());
-        assert!(integrity.shortfalls().is_empty() && integrity.is_whole());
-        records.missing = vec![
-            missing(0, 0, "", "facts"),
-            missing(2, 2, "row", "row"),
-            missing(5, 9, "sample", "row"),
-            missing(11, 12, "row", ""),
-        ];
-        let more = |number: u32| missing(number * 2, number * 2, "", "");
-        records.missing.extend((10..15).map(more));
-        records.expected = None;
-        integrity.records = Some(records.clone());
-        let expected = [
-            "record 0000 (before facts) lost",
-            "record 0002 (between row and row) lost",
-            "records 0005 to 0009 (between sample and row) lost",
-            "records 0011 to 0012 (after row) lost",
-            "record 0020 lost",
-        ];
-        let shortfalls = integrity.shortfalls();
-        assert_eq!(shortfalls[..5], expected);
-        let rest = ["one more gap", "the end record lost: there may be more"];
-        assert_eq!(shortfalls[8..], rest);
-        assert_eq!(records.missing[2].count(), 5);
-        records.missing.push(more(20));
-        integrity.records = Some(records);
-        assert_eq!(integrity.shortfalls()[8], "2 more gaps");
+        let start = "record 0000 (before row) lost; records 0005 to 0008 (before row) lost; ";
+        let end = "; one more gap; the end record lost: there may be more";
+        let text = said(&records);
+        assert!(text.starts_with(start) && text.ends_with(end), "{text}");
+        records.missing.push(records.missing[1].clone());
+        records.expected = Some(90);
+        assert!(said(&records).ends_with("; 2 more gaps"));
+        assert_eq!(records.missing[1].count(), 4);
     }
 }

@@ -1,13 +1,14 @@
 //! A run with what only its log has.
 
-use psci_bench::model::Verdict;
-use psci_bench::model::{Figures, Row, Run, Scenario, Skip, Status};
+use itertools::Itertools as _;
+use psci_bench::model::{ClosingLine, End, Figures, Row, Run, Scenario, Skip, Status, Verdict};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::record::FORMAT;
 use psci_bench::spec::ticks::Clock;
 use serde::Serialize;
 
-use super::closing::{Closing, Ending};
+use super::closing::Closing;
+use super::grouped::grouped;
 use super::integrity::Integrity;
 use super::reason::reason_text;
 
@@ -71,50 +72,102 @@ pub struct HeaderLines {
 const NAMED_MAX: usize = 8;
 
 impl LoggedRun {
-    fn ending(&self) -> Ending<'_> {
-        Ending {
-            closing: self.closing.as_ref(),
-            broken: self.broken_closing.as_deref(),
-            end: self.run.end.as_ref(),
-            integrity: &self.integrity,
+    /// Returns the `end` record of a run whose last line does not contradict that
+    /// it was reached: the payload can stop between the two.
+    fn end(&self) -> Option<&End> {
+        self.run.end.as_ref().filter(|_| self.is_reached())
+    }
+
+    /// Returns true if the run was not cut short. A run ends otherwise only if its
+    /// last line says so.
+    fn is_reached(&self) -> bool {
+        let has_end = self.run.end.is_some();
+        match (&self.closing, &self.broken_closing) {
+            (Some(closing), _) => closing.is_reached(),
+            (None, Some(line)) => has_end && !line.contains("COMPL"),
+            (None, None) => has_end || self.is_left(),
         }
+    }
+
+    /// Returns true for a log of TFTF's that comes to its end.
+    fn is_left(&self) -> bool {
+        self.integrity.records.is_none() && self.integrity.farewell
     }
 
     /// Returns the verdict: by the `end` record, else by the last line.
     pub fn verdict(&self) -> Option<Verdict> {
-        self.ending().verdict()
+        let by_records = self.end().map(|end| end.verdict);
+        by_records.or(self.closing.as_ref().map(|closing| closing.verdict))
     }
 
     /// Returns the last line, as it came or by the records, and its worth.
     pub fn verdict_text(&self) -> String {
-        self.ending().text()
+        match (&self.closing, self.end()) {
+            (Some(closing), Some(end)) if closing.is_of(end) => closing.line.clone(),
+            (_, Some(end)) => format!("{}, by the records", ClosingLine::Ended(&end.totals)),
+            (Some(closing), None) if closing.is_reached() => {
+                format!("{} (not verified)", closing.line)
+            }
+            (Some(closing), None) => closing.line.clone(),
+            (None, None) if self.is_left() => {
+                "none, as of TFTF; the suite came to its end".to_owned()
+            }
+            (None, None) => match &self.broken_closing {
+                Some(line) => format!("none: the last line is damaged: '{line}'"),
+                None => "none: the log has no last line".to_owned(),
+            },
+        }
+    }
+
+    /// Returns what is wrong with the last line, if the `end` record is there.
+    fn doubt_of_end(&self) -> Option<String> {
+        let end = self.end()?;
+        Some(match (&self.closing, &self.broken_closing) {
+            (Some(closing), _) if closing.is_of(end) => return None,
+            (Some(closing), _) => format!(
+                "the last line, which has no checksum, contradicts the records: it is '{}', and \
+                 they make it '{}'",
+                closing.line,
+                ClosingLine::Ended(&end.totals)
+            ),
+            (None, Some(line)) => {
+                format!("the last line is damaged ('{line}'): the verdict is that of the records")
+            }
+            (None, None) => "there is no last line: the verdict is that of the records".to_owned(),
+        })
     }
 
     /// Returns doubts about the run as it came, besides what it lacks.
     pub fn doubts(&self) -> Vec<String> {
-        let mut all: Vec<String> = self.ending().doubt().into_iter().collect();
         let format = self.run.head.as_ref().map(|head| head.format);
-        if let Some(format) = format.filter(|it| *it != FORMAT) {
-            all.push(format!(
+        let format = format.filter(|it| *it != FORMAT).map(|format| {
+            format!(
                 "the records are of format {format}, and this version knows {FORMAT}: what they \
                  say may mean something else"
-            ));
-        }
-        all.extend(self.integrity.doubts());
-        all
+            )
+        });
+        let all = self.doubt_of_end().into_iter().chain(format);
+        all.chain(self.integrity.doubts()).collect()
     }
 
     /// Returns true if the log has the run to its end, with all records. A log of
     /// TFTF's is complete with its farewell, and published tables by themselves.
     pub fn is_complete(&self) -> bool {
         let all = self.integrity.records.is_none() || self.integrity.is_whole();
-        self.integrity.tables || self.ending().is_reached() && all
+        self.integrity.tables || self.is_reached() && all
     }
 
     /// Returns the end of an incomplete run, and what to do about it.
     pub fn end_lacks(&self) -> String {
         let is_tftf = self.header.version.is_none() && self.integrity.records.is_none();
-        self.ending().lack(is_tftf)
+        match (&self.closing, &self.broken_closing) {
+            (Some(closing), _) => format!("it ends with '{}'", closing.line),
+            (None, Some(line)) => format!("the last line is damaged: '{line}'"),
+            (None, None) if is_tftf => {
+                "it does not end with 'NOTICE:  Exiting tests.': log until TFTF says that".into()
+            }
+            (None, None) => "no last line: log until the board says its verdict".into(),
+        }
     }
 
     /// Returns the payload's version; None for TFTF.
@@ -152,15 +205,10 @@ impl LoggedRun {
         self.run.clock().ns(ticks)
     }
 
-    /// Returns `ticks` in hundredths of a microsecond, rounded.
-    pub fn centi_us(&self, ticks: u64) -> Option<u64> {
-        self.run.clock().centi_us(ticks)
-    }
-
     /// Returns a duration in the unit of tables: `12.34` (us), or ticks if the
     /// frequency is unknown.
     pub fn duration(&self, ticks: u64) -> String {
-        match self.centi_us(ticks) {
+        match self.run.clock().centi_us(ticks) {
             Some(value) => format!("{}.{:02}", value / 100, value % 100),
             None => ticks.to_string(),
         }
@@ -168,21 +216,10 @@ impl LoggedRun {
 
     /// Returns the unit of [`Self::duration`].
     pub fn unit(&self) -> &'static str {
-        if self.run.clock().is_known() {
-            "us"
-        } else {
-            "ticks"
+        match self.run.clock().is_known() {
+            true => "us",
+            false => "ticks",
         }
-    }
-
-    /// Returns the index of the CPU with this MPIDR.
-    pub fn cpu_by_mpidr(&self, mpidr: u64) -> Option<u16> {
-        let place = self
-            .run
-            .cpus
-            .iter()
-            .position(|cpu| cpu.mpidr == Some(mpidr));
-        place.and_then(|place| u16::try_from(place).ok())
     }
 
     /// Returns the first scenario with this ID, by this method.
@@ -194,43 +231,35 @@ impl LoggedRun {
     /// Returns the scenarios of TFTF's method with one row for each CPU: that of
     /// [`Scenario::row_of`].
     pub fn framed(&self) -> Vec<Scenario> {
-        let scenarios = self.run.scenarios.iter();
-        let mut framed: Vec<Scenario> = Vec::new();
-        for scenario in scenarios.filter(|it| it.method == Method::Tftf) {
-            if framed.iter().any(|it| it.id == scenario.id) {
-                continue;
-            }
-            let group: Vec<Scenario> = self
-                .run
-                .scenarios
-                .iter()
-                .filter(|it| it.method == Method::Tftf && it.id == scenario.id)
-                .cloned()
-                .collect();
+        let tftf = self.run.scenarios.iter();
+        let tftf = tftf.filter(|it| it.method == Method::Tftf);
+        let framed = tftf.clone().unique_by(|it| it.id).map(|scenario| {
+            let group = tftf.clone().filter(|it| it.id == scenario.id);
+            let group: Vec<Scenario> = group.cloned().collect();
             let cluster = |cpu: u16| self.run.cpu(cpu).cluster;
             let cpus = 0..u16::try_from(self.run.cpus.len()).unwrap_or(u16::MAX);
             let rows = cpus.filter_map(|cpu| Scenario::row_of(&group, cpu, &cluster));
-            framed.push(Scenario {
-                rows: rows.map(|(_, row)| row.clone()).collect(),
+            let rows = rows.map(|(_, row)| row.clone()).collect();
+            Scenario {
+                rows,
                 ..scenario.clone()
-            });
-        }
-        framed
+            }
+        });
+        framed.collect()
     }
 
     /// Returns the firmware's version: that of its last stage, which has PSCI.
     pub fn firmware_version(&self) -> Option<&str> {
-        let stages = self.firmware.iter().rev();
-        stages.filter_map(|stage| stage.version.as_deref()).next()
+        let mut stages = self.firmware.iter().rev();
+        stages.find_map(|stage| stage.version.as_deref())
     }
 
     /// Returns what was skipped, as a sentence for `--deny-skipped`; None if nothing
     /// was.
     pub fn denied(&self) -> Option<String> {
-        let scenarios = self.run.scenarios.iter();
-        let all: Vec<String> = scenarios.flat_map(|it| self.skips(it)).collect();
-        (!all.is_empty())
-            .then(|| format!("skipped, which --deny-skipped forbids: {}", all.join("; ")))
+        let mut skips = self.run.scenarios.iter().flat_map(|it| self.skips(it));
+        let all = skips.join("; ");
+        (!all.is_empty()).then(|| format!("skipped, which --deny-skipped forbids: {all}"))
     }
 
     /// Returns the skips of a scenario: its own, or its rows' by their reasons.
@@ -239,32 +268,23 @@ impl LoggedRun {
         if scenario.id.is_suite() && scenario.method == Method::Warm {
             name.push_str(", method warm");
         }
-        let mut all = Vec::new();
-        if let Status::Skipped(skip) = scenario.status {
-            all.push(match skip {
-                Skip::NotStated => name.clone(),
-                skip => format!("{name}: {}", reason_text(&skip)),
-            });
-        }
+        let own = match scenario.status {
+            Status::Skipped(Skip::NotStated) => Some(name.clone()),
+            Status::Skipped(skip) => Some(format!("{name}: {}", reason_text(&skip))),
+            _ => None,
+        };
         let rows = self.skipped_rows(scenario).into_iter();
-        all.extend(rows.map(|(cpus, skip)| format!("{name}, {cpus}: {}", reason_text(&skip))));
-        all
+        let rows = rows.map(|(cpus, skip)| format!("{name}, {cpus}: {}", reason_text(&skip)));
+        own.into_iter().chain(rows).collect()
     }
 
     /// Returns the skipped rows of a scenario: each reason with its CPUs.
     pub fn skipped_rows(&self, scenario: &Scenario) -> Vec<(String, Skip)> {
-        let mut groups: Vec<(Skip, Vec<u16>)> = Vec::new();
-        for row in &scenario.rows {
-            let Some(skip) = row.skipped else { continue };
-            match groups.iter_mut().find(|group| group.0 == skip) {
-                Some(group) => group.1.push(row.cpu),
-                None => groups.push((skip, vec![row.cpu])),
-            }
-        }
-        let named = groups.into_iter().map(|(skip, rows)| {
-            let labels = rows.iter().take(NAMED_MAX);
-            let labels: Vec<String> = labels.map(|cpu| self.run.label(*cpu).to_string()).collect();
-            let mut cpus = format!("CPU {}", labels.join(", "));
+        let rows = scenario.rows.iter();
+        let rows = rows.filter_map(|row| Some((row.skipped?, row.cpu)));
+        let named = grouped(rows).into_iter().map(|(skip, rows)| {
+            let labels = rows.iter().take(NAMED_MAX).map(|cpu| self.run.label(*cpu));
+            let mut cpus = format!("CPU {}", labels.format(", "));
             if let Some(more) = rows.len().checked_sub(NAMED_MAX).filter(|it| *it > 0) {
                 cpus.push_str(&format!(" and {more} more"));
             }

@@ -3,7 +3,7 @@
 mod builder;
 mod clean;
 mod closing;
-mod error;
+pub(in crate::report) mod grouped;
 mod integrity;
 pub(in crate::report) mod lava_log;
 mod ledger;
@@ -22,8 +22,7 @@ pub(crate) mod untrusted_text;
 mod unverified;
 
 pub use self::closing::Closing;
-pub use self::error::ReadError;
 pub use self::integrity::{Integrity, Missing, Records};
 pub use self::logged_run::{HeaderLines, LoggedRun, Source, Stage};
-pub use self::reader::{Input, read, read_bytes};
+pub use self::reader::{ReadError, read, read_bytes};
 pub use self::reason::{reason_text, reason_word};

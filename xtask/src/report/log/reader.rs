@@ -16,6 +16,7 @@
 //! terminals do; other text may be before it, or after its checksum. Nothing is
 //! pieced together of damaged records.
 
+use std::fmt;
 use std::io::Read;
 
 use memchr::memmem;
@@ -23,38 +24,44 @@ use psci_bench::model as verdict;
 use psci_bench::record::{MARK, RecordError, parse, pieces};
 
 use super::builder::LoggedRunBuilder;
-use super::clean::Cleaner;
-use super::error::{NoRun, ReadError};
+use super::clean::clean;
 use super::ledger::{CRC_DIGITS, Claim};
 use super::lines::Lines;
 use super::logged_run::LoggedRun;
 use super::plain_line::{self, PlainLine};
+use crate::setup::plural::many;
 
-/// A log to read.
-pub struct Input<R> {
-    /// The log's name, for messages and [`super::Source`].
-    pub name: String,
-    /// The log's bytes.
-    pub from: R,
+/// The reason for which a log has no report, with the log's name.
+#[derive(Debug)]
+pub enum ReadError {
+    /// The log cannot be read.
+    Io(String),
+    /// The log has no run.
+    NoRun(String),
 }
 
-/// Reads all `inputs`: each must have a run.
-pub fn read<R: Read>(
-    inputs: impl IntoIterator<Item = Input<R>>,
-) -> Result<Vec<LoggedRun>, ReadError> {
-    let mut runs = Vec::new();
-    for input in inputs {
-        runs.extend(LogReader::new(input.name).read(input.from)?);
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Self::Io(message) | Self::NoRun(message)) = self;
+        f.write_str(message)
     }
-    Ok(runs)
+}
+
+impl std::error::Error for ReadError {}
+
+/// Reads the runs of a log, which is called `name` in messages.
+pub fn read(name: &str, from: impl Read) -> Result<Vec<LoggedRun>, ReadError> {
+    let name = name.to_owned();
+    LogReader {
+        name,
+        ..LogReader::default()
+    }
+    .read(from)
 }
 
 /// Reads a log that is in memory.
 pub fn read_bytes(name: &str, log: &[u8]) -> Result<Vec<LoggedRun>, ReadError> {
-    read([Input {
-        name: name.to_owned(),
-        from: log,
-    }])
+    read(name, log)
 }
 
 /// The most bytes of a record or a last line that is broken into lines: a record
@@ -70,28 +77,17 @@ impl BrokenLine {
         !self.0.is_empty()
     }
 
-    fn begin(&mut self, line: &[u8]) {
-        self.0.clear();
-        self.0.extend_from_slice(line);
-    }
-
-    /// Adds a line; returns what all of them make with `gap` between them.
-    fn add(&mut self, line: &[u8]) {
+    /// Adds a line, and returns true unless they are too many.
+    fn add(&mut self, line: &[u8]) -> bool {
         self.0.push(b'\n');
         self.0.extend_from_slice(line);
+        self.0.len() <= BROKEN_MAX
     }
 
+    /// Returns the lines with `gap` between them.
     fn joined(&self, gap: &[u8]) -> Vec<u8> {
         let lines: Vec<&[u8]> = self.0.split(|b| *b == b'\n').collect();
         lines.join(gap)
-    }
-
-    fn is_too_long(&self) -> bool {
-        self.0.len() > BROKEN_MAX
-    }
-
-    fn close(&mut self) {
-        self.0.clear();
     }
 }
 
@@ -99,6 +95,7 @@ impl BrokenLine {
 const END_MAX: usize = 60;
 
 /// A log in reading.
+#[derive(Default)]
 struct LogReader {
     name: String,
     runs: Vec<LoggedRun>,
@@ -112,37 +109,22 @@ struct LogReader {
 }
 
 impl LogReader {
-    fn new(name: String) -> Self {
-        Self {
-            name,
-            runs: Vec::new(),
-            now: LoggedRunBuilder::default(),
-            record: BrokenLine::default(),
-            closing: BrokenLine::default(),
-            binary: 0,
-            end: Vec::new(),
-        }
-    }
-
     fn read(mut self, from: impl Read) -> Result<Vec<LoggedRun>, ReadError> {
         let mut lines = Lines::of(from);
-        let mut cleaner = Cleaner::default();
         loop {
             let line = match lines.next() {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
                 Err(error) => {
-                    return Err(ReadError::Io {
-                        offset: lines.offset(),
-                        name: self.name,
-                        error,
-                    });
+                    let (name, offset) = (self.name, lines.offset);
+                    let text = format!("{name}: cannot read on at byte {offset}: {error}");
+                    return Err(ReadError::Io(text));
                 }
             };
             // Most lines of a long log are a record and nothing else.
             let is_used = !self.record.is_open() && self.sound_record(line.bytes) || {
-                let clean = cleaner.clean(line.bytes);
-                !clean.is_empty() && self.line(clean)
+                let clean = clean(line.bytes);
+                !clean.is_empty() && self.line(&clean)
             };
             if is_used {
                 let end = line.offset + line.bytes.len() as u64;
@@ -150,30 +132,57 @@ impl LogReader {
             }
         }
         self.give_up_record();
-        let firmware = self.now.firmware().map(|stage| {
-            let version = stage.version.as_deref().unwrap_or("of no version");
-            format!("{} {version}", stage.name)
-        });
+        let why = self.why_none(lines.count(), lines.offset);
+        self.end_run();
+        match self.runs.is_empty() {
+            true => Err(ReadError::NoRun(why)),
+            false => Ok(self.runs),
+        }
+    }
+
+    /// Returns the reason why there is no run, and what to do.
+    fn why_none(&self, lines: u64, bytes: u64) -> String {
+        let name = &self.name;
+        if bytes == 0 {
+            return format!(
+                "{name}: the log is empty: was the UART connected, at the right speed?"
+            );
+        }
+        let start = format!(
+            "{name}: no run in its {} ({bytes} bytes)",
+            many(lines as usize, "line")
+        );
         let counts = &self.now.ledger.counts;
         let damaged = counts.damaged + counts.malformed;
-        self.end_run();
-        if !self.runs.is_empty() {
-            return Ok(self.runs);
+        if damaged > 0 {
+            let records = many(damaged as usize, "record");
+            return format!(
+                "{start}: {records} (@PB ...), and not one with the right checksum: was the \
+                 UART read at its speed and parity (115200 baud 8N1), and is the log as it came?"
+            );
         }
-        if lines.offset() == 0 {
-            return Err(ReadError::Empty { name: self.name });
-        }
+        let advice = match self.now.firmware() {
+            Some(stage) => format!(
+                "firmware {} {} did speak: the payload was not started, or has another UART",
+                stage.name,
+                stage.version.as_deref().unwrap_or("of no version")
+            ),
+            None if self.binary * 4 > lines => {
+                "it is binary: a log is the UART's bytes, not a capture file".to_owned()
+            }
+            None => "log the UART from the board's reset on".to_owned(),
+        };
         let is_odd = |c: char| c.is_control() || c == '\u{fffd}';
         let end = String::from_utf8_lossy(&self.end);
-        Err(ReadError::NoRun(NoRun {
-            lines: lines.count(),
-            bytes: lines.offset(),
-            binary: self.binary,
-            damaged,
-            firmware,
-            end: end.trim().replace(is_odd, "."),
-            name: self.name,
-        }))
+        let end = end.trim().replace(is_odd, ".");
+        let end = match end.is_empty() {
+            true => end,
+            false => format!("; it ends with \"{end}\""),
+        };
+        format!(
+            "{start}: no record (@PB ...), no RT_INSTR line, no '> Executing' and no last line of \
+             psci-bench; {advice}{end}"
+        )
     }
 
     /// Reads a clean line; false if it is of no use.
@@ -191,7 +200,7 @@ impl LogReader {
         for piece in pieces(records) {
             self.give_up_record();
             if !self.piece(piece) {
-                self.record.begin(piece);
+                self.record.0 = piece.to_vec();
             }
             is_used = true;
         }
@@ -238,11 +247,11 @@ impl LogReader {
         if !self.record.is_open() {
             return false;
         }
-        self.record.add(line);
+        let may_go_on = self.record.add(line);
         let is_whole = self.sound_record(&self.record.joined(b""));
         if is_whole {
-            self.record.close();
-        } else if self.record.is_too_long() {
+            self.record.0.clear();
+        } else if !may_go_on {
             self.give_up_record();
         }
         is_whole
@@ -251,7 +260,7 @@ impl LogReader {
     /// Counts a broken record that does not go on as damaged.
     fn give_up_record(&mut self) {
         if self.record.is_open() {
-            self.record.close();
+            self.record.0.clear();
             self.now.ledger.counts.damaged += 1;
         }
     }
@@ -263,7 +272,7 @@ impl LogReader {
         }
         let parsed = plain_line::parse(line);
         if matches!(parsed, PlainLine::Broken(_)) {
-            self.closing.begin(line);
+            self.closing.0 = line.to_vec();
         }
         if self.now.is_over_at(&parsed) {
             self.give_up_record();
@@ -277,20 +286,20 @@ impl LogReader {
         if !self.closing.is_open() {
             return None;
         }
-        self.closing.add(line);
+        let may_go_on = self.closing.add(line);
         // Some terminals break lines at a blank, and leave it out.
-        let wholes = [&b""[..], b" "].map(|gap| self.closing.joined(gap));
-        let mut wholes = wholes.into_iter();
+        let wholes = [&b""[..], b" "].into_iter();
+        let mut wholes = wholes.map(|gap| self.closing.joined(gap));
         let found = wholes.find(|whole| verdict::parse_line(whole).is_some());
-        if found.is_some() || self.closing.is_too_long() {
-            self.closing.close();
+        if found.is_some() || !may_go_on {
+            self.closing.0.clear();
         }
         found
     }
 
     /// Ends the run in hand, if there is one, and begins another.
     fn end_run(&mut self) {
-        self.closing.close();
+        self.closing.0.clear();
         let now = std::mem::take(&mut self.now);
         if now.is_begun() {
             let place = u32::try_from(self.runs.len() + 1).unwrap_or(u32::MAX);

@@ -14,12 +14,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use csv::ReaderBuilder;
+use itertools::Itertools as _;
 use psci_bench::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::spec::words::Word as _;
 
-use super::integrity::Integrity;
-use super::logged_run::{LoggedRun, Source};
+use super::logged_run::LoggedRun;
 
 /// The most bytes of a file: far more than 512 CPUs take.
 const FILE_MAX: u64 = 1 << 20;
@@ -37,40 +37,29 @@ pub fn are_at(path: &Path) -> bool {
 /// Reads the tables at `path`: a file, a folder of files, or a folder whose
 /// `current` is one.
 pub fn read(path: &Path) -> Result<LoggedRun> {
-    let mut files = if path.is_dir() {
-        in_folder(path)?
-    } else {
-        vec![path.to_owned()]
+    let mut files = match path.is_dir() {
+        true => in_folder(path)?,
+        false => vec![path.to_owned()],
     };
-    let place = |file: &PathBuf| {
-        let tag = tag(file);
-        let own = ScenarioId::from_word(&tag).map(ScenarioId::index);
-        (own.unwrap_or(ScenarioId::ALL.len()), tag)
-    };
-    files.sort_by_key(place);
-    let mut logged = LoggedRun {
-        source: Source {
-            input: path.display().to_string(),
-            place: 1,
-            ..Source::default()
-        },
-        integrity: Integrity {
-            tables: true,
-            ..Integrity::default()
-        },
-        ..LoggedRun::default()
-    };
+    files.sort_by_cached_key(|file| {
+        let own = ScenarioId::from_word(&tag(file)).map(ScenarioId::index);
+        (own.unwrap_or(ScenarioId::ALL.len()), tag(file))
+    });
+    let mut logged = LoggedRun::default();
+    (logged.source.input, logged.source.place) = (path.display().to_string(), 1);
+    logged.integrity.tables = true;
     for file in &files {
         let bytes = read_file(file)?;
         let rows = parse(&bytes).with_context(|| file.display().to_string())?;
         logged.source.bytes.1 += bytes.len() as u64;
-        let tag = tag(file);
-        match ScenarioId::from_word(&tag) {
+        match ScenarioId::from_word(&tag(file)) {
             Some(id) => add(&mut logged.run, id, &rows),
-            None => {
-                let count = u32::try_from(rows.len()).unwrap_or(u32::MAX);
-                logged.integrity.unknown.insert(tag, count);
-            }
+            None => drop(
+                logged
+                    .integrity
+                    .unknown
+                    .insert(tag(file), rows.len() as u32),
+            ),
         }
     }
     sort(&mut logged.run);
@@ -83,11 +72,10 @@ fn tag(file: &Path) -> String {
 }
 
 fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut folders = Vec::new();
-    let entries = fs::read_dir(dir).with_context(|| dir.display().to_string())?;
-    for entry in entries {
-        let path = entry.with_context(|| dir.display().to_string())?.path();
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
+    let at = || dir.display().to_string();
+    for entry in fs::read_dir(dir).with_context(at)? {
+        let path = entry.with_context(at)?.path();
         if path.is_dir() {
             let name = path.file_name();
             folders.extend(name.map(|name| name.to_string_lossy().into_owned()));
@@ -98,17 +86,18 @@ fn in_folder(dir: &Path) -> Result<Vec<PathBuf>> {
     if files.is_empty() && folders.iter().any(|name| name == "current") {
         return in_folder(&dir.join("current"));
     }
-    folders.sort_unstable();
+    let example = ScenarioId::SuspendDeepParallel.tag();
+    let others = match folders.is_empty() {
+        true => String::new(),
+        false => format!(
+            "; it has the folders {}",
+            folders.iter().sorted().join(", ")
+        ),
+    };
     ensure!(
         !files.is_empty(),
-        "{}: no table in this folder: expected files such as {}.csv{}",
+        "{}: no table in this folder: expected files such as {example}.csv{others}",
         dir.display(),
-        ScenarioId::SuspendDeepParallel.tag(),
-        if folders.is_empty() {
-            String::new()
-        } else {
-            format!("; it has the folders {}", folders.join(", "))
-        }
     );
     Ok(files)
 }
@@ -124,115 +113,88 @@ fn read_file(path: &Path) -> Result<Vec<u8>> {
     fs::read(path).with_context(name)
 }
 
-/// A row of a table: labels, and figures in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TableRow {
-    pub(crate) cluster: u16,
-    pub(crate) core: u16,
-    pub(crate) figures: Figures,
-}
+/// A row of a table: cluster and core, and figures in nanoseconds.
+type TableRow = ((u16, u16), Figures);
+
+/// The names of columns, in the order of tables with three figures.
+const COLUMNS: [&str; 6] = [
+    "cluster",
+    "core",
+    "powerdown_ns",
+    "wakeup_ns",
+    "cache_flush_ns",
+    "latency_ns",
+];
 
 /// Reads the rows of a table.
-pub(crate) fn parse(bytes: &[u8]) -> Result<Vec<TableRow>> {
+fn parse(bytes: &[u8]) -> Result<Vec<TableRow>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut reader = ReaderBuilder::new()
-        .has_headers(false)
-        .flexible(true)
-        .from_reader(bytes);
-    let mut columns: Option<Vec<Column>> = None;
+    let mut reader = ReaderBuilder::new();
+    let mut reader = reader.has_headers(false).flexible(true).from_reader(bytes);
+    let mut columns: Option<Vec<&str>> = None;
     let mut rows = Vec::new();
     let is_word = |cell: &&str| cell.starts_with(|c: char| c.is_ascii_alphabetic());
     for record in reader.records() {
         let record = record?;
-        let at = record.position().map_or(0, csv::Position::line);
+        let line = record.position().map_or(0, csv::Position::line);
+        let at = || format!("line {line}");
         let cells: Vec<&str> = record.iter().map(str::trim).collect();
-        if rows.is_empty() && columns.is_none() && cells.iter().any(is_word) {
-            columns = Some(header(&cells).with_context(|| format!("line {at}"))?);
+        if columns.is_none() && cells.iter().any(is_word) {
+            columns = Some(header(&cells).with_context(at)?);
             continue;
         }
-        let columns = columns.get_or_insert_with(|| by_count(cells.len()));
-        rows.push(row(columns, &cells).with_context(|| format!("line {at}"))?);
+        // A table without a header.
+        let columns = columns.get_or_insert_with(|| match cells.len() {
+            3 => vec!["cluster", "core", "latency_ns"],
+            _ => COLUMNS[..5].to_vec(),
+        });
+        rows.push(row(columns, &cells).with_context(at)?);
         ensure!(
             rows.len() <= ROWS_MAX,
-            "line {at}: more than {ROWS_MAX} rows"
+            "line {line}: more than {ROWS_MAX} rows"
         );
     }
     ensure!(!rows.is_empty(), "no row in it");
     Ok(rows)
 }
 
-/// The quantity in a column.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Column {
-    Cluster,
-    Core,
-    Powerdown,
-    Wakeup,
-    CacheFlush,
-    Latency,
-}
-
-fn header(cells: &[&str]) -> Result<Vec<Column>> {
-    let column = |cell: &&str| {
-        Ok(match *cell {
-            "cluster" => Column::Cluster,
-            "core" => Column::Core,
-            "powerdown_ns" => Column::Powerdown,
-            "wakeup_ns" => Column::Wakeup,
-            "cache_flush_ns" => Column::CacheFlush,
-            "latency_ns" => Column::Latency,
-            "input" => bail!(
-                "this is what --format csv writes, and no published table: name the log that it \
-                 was made of"
-            ),
-            other => bail!(
-                "{other:?} is no column: expected cluster, core, and powerdown_ns, wakeup_ns, \
-                 cache_flush_ns or latency_ns"
-            ),
-        })
+fn header(cells: &[&str]) -> Result<Vec<&'static str>> {
+    let column = |cell: &&str| match COLUMNS.into_iter().find(|it| it == cell) {
+        Some(column) => Ok(column),
+        None if *cell == "input" => bail!(
+            "this is what --format csv writes, and no published table: name the log that it \
+             was made of"
+        ),
+        None => bail!(
+            "{cell:?} is no column: expected cluster, core, and powerdown_ns, wakeup_ns, \
+             cache_flush_ns or latency_ns"
+        ),
     };
-    let columns: Vec<Column> = cells.iter().map(column).collect::<Result<_>>()?;
-    for (place, it) in columns.iter().enumerate() {
-        ensure!(
-            !columns[..place].contains(it),
-            "{:?} is there twice",
-            cells[place]
-        );
+    let columns: Vec<&str> = cells.iter().map(column).collect::<Result<_>>()?;
+    if let Some(twice) = columns.iter().duplicates().next() {
+        bail!("{twice:?} is there twice");
     }
     ensure!(
-        columns.contains(&Column::Cluster) && columns.contains(&Column::Core) && columns.len() > 2,
+        columns.contains(&"cluster") && columns.contains(&"core") && columns.len() > 2,
         "expected cluster, core and at least one figure"
     );
     Ok(columns)
 }
 
-/// Returns the columns of a table without a header.
-fn by_count(count: usize) -> Vec<Column> {
-    use Column::{CacheFlush, Cluster, Core, Latency, Powerdown, Wakeup};
-    match count {
-        3 => vec![Cluster, Core, Latency],
-        _ => vec![Cluster, Core, Powerdown, Wakeup, CacheFlush],
-    }
-}
-
-fn row(columns: &[Column], cells: &[&str]) -> Result<TableRow> {
-    ensure!(
-        cells.len() == columns.len(),
-        "{} fields, and not {}",
-        cells.len(),
-        columns.len()
-    );
+fn row(columns: &[&str], cells: &[&str]) -> Result<TableRow> {
+    let (count, expected) = (cells.len(), columns.len());
+    ensure!(count == expected, "{count} fields, and not {expected}");
     let mut row = TableRow::default();
     for (column, cell) in columns.iter().zip(cells) {
         let figure = figure(cell)
             .with_context(|| format!("{cell:?} is no number of nanoseconds or of a CPU"))?;
         let label = || u16::try_from(figure).with_context(|| format!("{cell:?} is no label"));
-        match column {
-            Column::Cluster => row.cluster = label()?,
-            Column::Core => row.core = label()?,
-            Column::Powerdown | Column::Latency => row.figures.powerdown = Some(figure),
-            Column::Wakeup => row.figures.wakeup = Some(figure),
-            Column::CacheFlush => row.figures.cache_flush = Some(figure),
+        match *column {
+            "cluster" => row.0.0 = label()?,
+            "core" => row.0.1 = label()?,
+            "wakeup_ns" => row.1.wakeup = Some(figure),
+            "cache_flush_ns" => row.1.cache_flush = Some(figure),
+            _ => row.1.powerdown = Some(figure),
         }
     }
     Ok(row)
@@ -241,13 +203,9 @@ fn row(columns: &[Column], cells: &[&str]) -> Result<TableRow> {
 /// Parses `185700`, or `185700 (-30.51%)`.
 fn figure(cell: &str) -> Option<u64> {
     let (number, change) = cell.split_once(' ').unwrap_or((cell, ""));
-    let change = change.trim();
-    let is_change = |it: &str| {
-        let inner = it.strip_prefix('(')?.strip_suffix("%)")?;
-        inner.parse::<f64>().ok()
-    };
-    if !change.is_empty() {
-        is_change(change)?;
+    if !change.trim().is_empty() {
+        let inner = change.trim().strip_prefix('(')?.strip_suffix("%)")?;
+        inner.parse::<f64>().ok()?;
     }
     let digits = number.bytes().all(|b| b.is_ascii_digit());
     digits.then(|| number.parse().ok()).flatten()
@@ -255,30 +213,23 @@ fn figure(cell: &str) -> Option<u64> {
 
 /// Adds a scenario to `run`.
 fn add(run: &mut Run, id: ScenarioId, rows: &[TableRow]) {
-    let mut scenario = Scenario::new(ScenarioKey {
-        id,
-        method: Method::Tftf,
-        helper: None,
-    });
-    for (place, row) in rows.iter().enumerate() {
-        let is_same = |it: &&TableRow| (it.cluster, it.core) == (row.cluster, row.core);
-        let before = rows.iter().take(place).filter(is_same).count();
-        let cpu = Cpu {
-            cluster: row.cluster,
-            core: row.core,
-            thread: before as u16,
-            ..Cpu::default()
-        };
+    let (method, helper) = (Method::Tftf, None);
+    let mut scenario = Scenario::new(ScenarioKey { id, method, helper });
+    for (place, (label, figures)) in rows.iter().enumerate() {
+        let mut cpu = Cpu::default();
+        (cpu.cluster, cpu.core) = *label;
+        cpu.thread = rows[..place].iter().filter(|it| it.0 == *label).count() as u16;
         let known = run.cpus.iter().position(|it| *it == cpu);
-        let index = known.unwrap_or_else(|| {
+        let index = known.unwrap_or(run.cpus.len());
+        if known.is_none() {
             run.cpus.push(cpu);
-            run.cpus.len() - 1
-        });
-        scenario.rows.push(Row {
-            cpu: index as u16,
-            figures: row.figures,
+        }
+        let mut row = Row {
+            figures: *figures,
             ..Row::default()
-        });
+        };
+        row.cpu = index as u16;
+        scenario.rows.push(row);
     }
     run.scenarios.push(scenario);
 }
@@ -287,18 +238,12 @@ fn add(run: &mut Run, id: ScenarioId, rows: &[TableRow]) {
 /// order is all that tells them apart.
 fn sort(run: &mut Run) {
     if run.threads() == 1 {
-        let labels: Vec<(u16, u16)> = run.cpus.iter().map(|it| (it.cluster, it.core)).collect();
+        let before = run.cpus.clone();
         run.cpus.sort_by_key(|cpu| (cpu.cluster, cpu.core));
-        let place = |label: &(u16, u16)| {
-            let place = run
-                .cpus
-                .iter()
-                .position(|it| (it.cluster, it.core) == *label);
-            place.unwrap_or_default() as u16
-        };
-        let places: Vec<u16> = labels.iter().map(place).collect();
         for row in run.scenarios.iter_mut().flat_map(|it| &mut it.rows) {
-            row.cpu = places[usize::from(row.cpu)];
+            let cpu = before[usize::from(row.cpu)];
+            let place = run.cpus.iter().position(|it| *it == cpu);
+            row.cpu = place.unwrap_or_default() as u16;
         }
     }
     for scenario in &mut run.scenarios {
@@ -310,43 +255,31 @@ fn sort(run: &mut Run) {
 mod tests {
     use super::*;
 
-    fn figures(all: [Option<u64>; 3]) -> Figures {
-        let [powerdown, wakeup, cache_flush] = all;
-        Figures {
-            powerdown,
-            wakeup,
-            cache_flush,
-        }
-    }
-
     #[test]
     fn tables_of_each_layout_are_read() {
-        for (text, label, expected) in [
+        let header = "core,cluster,cache_flush_ns,powerdown_ns\n1,0,5,9\n";
+        for (text, label, figures) in [
             (
-                "\"0\",\"1\",\"185700 (-30.51%)\",\"27\",\"0\"\n",
+                "\"0\",\"1\",\"18 (-30.51%)\",\"27\",\"0\"\n",
                 (0, 1),
-                [Some(185_700), Some(27), Some(0)],
+                [Some(18), Some(27), Some(0)],
             ),
             ("1,3,7\r\n1,2,880\r\n", (1, 3), [Some(7), None, None]),
-            (
-                "core,cluster,cache_flush_ns,powerdown_ns\n1,0,5,9\n",
-                (0, 1),
-                [Some(9), None, Some(5)],
-            ),
+            (header, (0, 1), [Some(9), None, Some(5)]),
         ] {
             let row = parse(text.as_bytes()).expect("rows")[0];
-            assert_eq!((row.cluster, row.core), label, "{text}");
-            assert_eq!(row.figures, figures(expected), "{text}");
+            let own = [row.1.powerdown, row.1.wakeup, row.1.cache_flush];
+            assert_eq!((row.0, own), (label, figures), "{text}");
         }
     }
 
     #[test]
     fn other_text_is_refused_with_its_line() {
-        let said = |text: &str| format!("{:#}", parse(text.as_bytes()).expect_err(text));
-        assert_eq!(said(""), "no row in it");
-        assert_eq!(said("cluster,core,latency_ns\n"), "no row in it");
-        assert_eq!(said("0,0,1,2\n"), "line 1: 4 fields, and not 5");
+        let rows = "0,0,1\n".repeat(ROWS_MAX + 1);
         for (text, part) in [
+            ("", "no row in it"),
+            ("cluster,core,latency_ns\n", "no row in it"),
+            ("0,0,1,2\n", "line 1: 4 fields, and not 5"),
             ("0,0,1\n0,1,-5\n", "line 2: \"-5\" is no number"),
             ("0,0,1.5\n", "line 1: \"1.5\" is no number"),
             ("0,0,7 (x)\n", "\"7 (x)\" is no number"),
@@ -357,20 +290,20 @@ mod tests {
             ("cluster,core,core,latency_ns\n", "\"core\" is there twice"),
             ("cluster,core\n0,0\n", "at least one figure"),
             ("input,run,model\n", "what --format csv writes"),
+            (&rows, "more than 4096 rows"),
         ] {
-            assert!(said(text).contains(part), "{text}: {}", said(text));
+            let said = format!("{:#}", parse(text.as_bytes()).expect_err(text));
+            assert!(said.contains(part), "{text}: {said}");
         }
-        let text = "0,0,1\n".repeat(ROWS_MAX + 1);
-        assert!(said(&text).contains("more than 4096 rows"));
     }
 
     #[test]
     fn unknown_scenarios_are_named_and_left_out() {
         let dir = tempfile::tempdir().expect("a folder");
-        let known = ScenarioId::PsciVersionParallel;
-        let file = |tag: &str| dir.path().join(format!("{tag}.csv"));
-        fs::write(file(known.tag()), "0,1,7\n0,0,8\n").expect("written");
-        fs::write(file("test_later"), "0,0,9\n").expect("written");
+        let tag = ScenarioId::PsciVersionParallel.tag();
+        for (tag, text) in [(tag, "0,1,7\n0,0,8\n"), ("test_later", "0,0,9\n")] {
+            fs::write(dir.path().join(format!("{tag}.csv")), text).expect("written");
+        }
         let logged = read(dir.path()).expect("tables");
         let rows = &logged.run.scenarios[0].rows;
         assert_eq!(rows[0].figures.powerdown, Some(8));
@@ -379,13 +312,7 @@ mod tests {
             (1, true)
         );
         assert!(!logged.is_doubtful(&rows[0]));
-        let doubts = logged.doubts().join("\n");
-        assert!(
-            doubts.contains(
-                "1 row of scenarios that this version does not know left out: test_later"
-            ),
-            "{doubts}"
-        );
-        fs::remove_file(file(known.tag())).expect("removed");
+        let part = "1 row of scenarios that this version does not know left out: test_later";
+        assert!(logged.doubts().join("\n").contains(part));
     }
 }

@@ -1,7 +1,6 @@
 //! Whole logs: however they were logged, and whatever is lost of them.
 
-use psci_bench::model::Verdict;
-use psci_bench::model::{Failure, Point, Run, Scenario, Status};
+use psci_bench::model::{Failure, Point, Run, Scenario, Status, Verdict};
 use psci_bench::plan::{Method, Records, ScenarioId};
 use psci_bench::record::MARK;
 
@@ -30,10 +29,7 @@ fn whole_log() -> String {
 /// Returns the run as its log has it: the end has the number of its records.
 fn sent() -> Run {
     let mut run = made_up_run::run();
-    let records = whole_log()
-        .lines()
-        .filter(|it| it.starts_with(MARK))
-        .count();
+    let records = whole_log().matches(MARK).count();
     run.end.as_mut().expect("an end").records = records as u32;
     run
 }
@@ -42,40 +38,29 @@ fn sent() -> Run {
 fn without(is_lost: impl Fn(&str) -> bool) -> String {
     let log = whole_log();
     let is_kept = |line: &&str| !line.starts_with(MARK) || !is_lost(line);
-    log.lines()
-        .filter(is_kept)
-        .map(|line| format!("{line}\r\n"))
-        .collect()
+    log.split_inclusive('\n').filter(is_kept).collect()
 }
 
 #[test]
 fn whole_log_gives_the_run() {
     let logged = read_one(whole_log());
     assert_eq!(logged.run, sent());
-    let records = logged.integrity.records.as_ref().expect("records");
+    let integrity = &logged.integrity;
+    let records = integrity.records.as_ref().expect("records");
     assert_eq!(records.expected, Some(records.received));
-    assert!(logged.is_complete() && logged.integrity.is_verified());
-    assert_eq!(logged.doubts(), [""; 0]);
-    assert_eq!(
-        (logged.integrity.rt_instr, logged.integrity.rt_instr_wrong),
-        (12, 0)
-    );
+    assert!(logged.is_complete() && integrity.is_verified() && logged.doubts().is_empty());
+    assert_eq!((integrity.rt_instr, integrity.rt_instr_wrong), (12, 0));
     assert_eq!(logged.firmware_version(), Some("v2.12.1(release):v2.12.1"));
     assert_eq!(logged.firmware.len(), 2);
     assert_eq!(logged.verdict(), Some(Verdict::Pass));
-    assert_eq!(
-        (logged.board(), logged.payload_version()),
-        (Some("QEMU virt"), Some("0.1.0"))
-    );
+    assert_eq!(logged.board(), Some("QEMU virt"));
+    assert_eq!(logged.payload_version(), Some("0.1.0"));
 }
 
 /// Returns a log whose lines are broken as terminals with so many columns do.
 fn broken(log: &str, columns: usize) -> String {
-    let parts = log.lines().flat_map(|line| {
-        let len = line.len().max(1);
-        let starts = (0..len).step_by(columns);
-        starts.map(move |start| &line[start..line.len().min(start + columns)])
-    });
+    let parts = log.lines().flat_map(|line| line.as_bytes().chunks(columns));
+    let parts = parts.map(String::from_utf8_lossy);
     parts.map(|part| format!("{part}\r\n")).collect()
 }
 
@@ -94,6 +79,7 @@ fn logs_of_all_kinds_read_alike() {
         true => format!("{line}\r\nINFO:    BL31: x\r\n"),
         false => format!("{line}NOTICE:  BL31: hello\r\n"),
     };
+    let twice = made_up_run::log(&made_up_run::run(), Records::Twice);
     for (name, log) in [
         ("LF", wrapped("$\n")),
         ("CR", wrapped("$\r")),
@@ -109,9 +95,10 @@ fn logs_of_all_kinds_read_alike() {
         ("glued", text.replace("\r\n@PB", "@PB")),
         ("firmware between", each(&spoken)),
         (
-            "twice",
-            made_up_run::log(&made_up_run::run(), Records::Twice),
+            "a damaged copy",
+            twice.replacen("@PB 0012 {", "@PB 0012 [", 1),
         ),
+        ("twice", twice),
     ] {
         let logged = read_one(&log);
         assert_eq!(logged.run, sent(), "{name}");
@@ -119,17 +106,6 @@ fn logs_of_all_kinds_read_alike() {
         assert_eq!(logged.doubts(), [""; 0], "{name}");
         assert_eq!(logged.integrity.unverified_rows, 0, "{name}");
     }
-}
-
-#[test]
-fn second_copy_fills_a_gap() {
-    let log = made_up_run::log(&made_up_run::run(), Records::Twice);
-    let cut = log.replacen("@PB 0012 {", "@PB 0012 [", 1);
-    let logged = read_one(&cut);
-    assert_eq!(logged.run, sent());
-    let records = logged.integrity.records.as_ref().expect("records");
-    assert_eq!((records.from_second, records.damaged), (1, 1));
-    assert!(logged.is_complete());
 }
 
 fn scenario(run: &LoggedRun, id: ScenarioId) -> &Scenario {
@@ -142,24 +118,21 @@ fn lost_records_are_named_and_cost_themselves() {
     let serial = "{\"s\":\"cpu_susp_serial\",\"m\":\"tftf\"}";
     let row = format!("{{\"row\":[{serial},{{\"cpu\":1,");
     let of_row = format!("[{serial},1,");
+    let own = "{\"scenario\":{\"id\":\"cpu_susp_serial\"";
     for (lost, shortfall) in [
         ("{\"run\":", "record 0000 (before facts) lost"),
         ("{\"cpu\":[1,", "(between cpu and cpu) lost"),
         ("{\"end\":", "the end record lost: there may be more"),
         ("{\"point\":", "(between scenario and spread) lost"),
         (&row, "(between sample and sample) lost"),
-        (
-            "{\"scenario\":{\"id\":\"cpu_susp_serial\"",
-            "(between finding and row) lost",
-        ),
+        (own, "(between finding and row) lost"),
     ] {
         let logged = read_one(without(|it| it.contains(lost)));
         let shortfalls = logged.integrity.shortfalls().join("; ");
         assert!(shortfalls.contains(shortfall), "{lost}: {shortfalls}");
-        assert!(!logged.is_complete(), "{lost}");
-        let whole = sent();
-        assert_eq!(logged.run.scenarios.len(), whole.scenarios.len(), "{lost}");
-        assert_eq!(logged.run.cpus.len(), 4, "{lost}");
+        let (run, whole) = (&logged.run, sent());
+        assert!(!logged.is_complete() && run.cpus.len() == 4, "{lost}");
+        assert_eq!(run.scenarios.len(), whole.scenarios.len(), "{lost}");
         if lost == "{\"cpu\":[1," {
             // The index stays, and the labels are those of lines.
             assert_eq!(logged.integrity.guessed_cpus, 1);
@@ -236,45 +209,23 @@ fn verdict_comes_from_the_end_record() {
     let line = log.lines().last().expect("a last line").to_owned();
     let old = line.replace(" 0 rows skipped,", "");
     assert_ne!(old, line);
-    let stopped = "psci-bench: INCOMPLETE: exception on CPU 0.3";
     let wrong = line.replace("36 samples", "4 samples");
-    for (last, verdict, complete, doubt, text) in [
-        (line.as_str(), Verdict::Pass, true, "", line.as_str()),
-        (&old, Verdict::Pass, true, "", &old),
-        (
-            "",
-            Verdict::Pass,
-            true,
-            "there is no last line",
-            "by the records",
-        ),
-        (
-            "psci-bench: PA",
-            Verdict::Pass,
-            true,
-            "the last line is damaged",
-            "by the records",
-        ),
-        (
-            &wrong,
-            Verdict::Pass,
-            true,
-            "contradicts the records",
-            "by the records",
-        ),
-        // Broken at a blank, which a terminal leaves out.
-        (
-            &line.replace("; ", ";\r\n").replace("s, ", "s,\r\n"),
-            Verdict::Pass,
-            true,
-            "",
-            &line,
-        ),
-        (stopped, Verdict::Incomplete, false, "", stopped),
+    // Broken at a blank, which a terminal leaves out.
+    let broken = line.replace("; ", ";\r\n").replace("s, ", "s,\r\n");
+    let records = "by the records";
+    for (last, doubt, text) in [
+        (line.as_str(), "", line.as_str()),
+        (&old, "", &old),
+        ("", "there is no last line", records),
+        ("psci-bench: PA", "the last line is damaged", records),
+        (&wrong, "contradicts the records", records),
+        (&broken, "", &line),
     ] {
         let logged = read_one(log.replace(&line, last));
-        assert_eq!(logged.verdict(), Some(verdict), "{last}");
-        assert_eq!(logged.is_complete(), complete, "{last}");
+        assert_eq!(
+            (logged.verdict(), logged.is_complete()),
+            (Some(Verdict::Pass), true)
+        );
         let doubts = logged.doubts();
         assert_eq!(
             doubts.len(),
@@ -282,12 +233,18 @@ fn verdict_comes_from_the_end_record() {
             "{last}: {doubts:?}"
         );
         assert!(doubts.concat().contains(doubt), "{last}: {doubts:?}");
-        assert!(
-            logged.verdict_text().contains(text),
-            "{}",
-            logged.verdict_text()
-        );
+        assert!(logged.verdict_text().contains(text), "{last}");
     }
+    let stopped = "psci-bench: INCOMPLETE: exception on CPU 0.3";
+    let logged = read_one(log.replace(&line, stopped));
+    assert_eq!(
+        (logged.verdict(), logged.is_complete()),
+        (Some(Verdict::Incomplete), false)
+    );
+    assert_eq!(
+        (logged.verdict_text().as_str(), logged.doubts().len()),
+        (stopped, 0)
+    );
     // A byte less: the line is damaged, or contradicts the record.
     for at in 0..line.len() {
         let mut cut = line.clone();
@@ -299,27 +256,26 @@ fn verdict_comes_from_the_end_record() {
     let cut = read_one(log.replace(&line, "psci-bench: ICOMPLETE: exception"));
     assert!(!cut.is_complete() && cut.verdict().is_none());
     assert!(cut.end_lacks().contains("the last line is damaged"));
+}
 
+#[test]
+fn last_line_counts_without_the_end_record() {
     // The line says that all went well, and the record does not.
+    let log = whole_log();
+    let line = log.lines().last().expect("a last line");
     let mut run = made_up_run::run();
     run.scenarios[2].status = Status::Failed(Failure::NotStated);
     run.end = Some(made_up_run::end(&run));
     let log = log_of(&run);
     let failed = log.lines().last().expect("a last line");
-    let logged = read_one(log.replace(failed, &line));
+    let logged = read_one(log.replace(failed, line));
     assert_eq!(logged.verdict(), Some(Verdict::Fail));
     assert!(logged.doubts()[0].contains("contradicts the records"));
     // Without the end record, the line counts, and is not verified.
     let logged = read_one(without(|it| it.contains("{\"end\":")));
     assert_eq!(logged.verdict_text(), format!("{line} (not verified)"));
-    assert_eq!(
-        logged
-            .closing
-            .expect("a line")
-            .totals()
-            .map(|it| it.samples),
-        Some(36)
-    );
+    let totals = logged.closing.and_then(|it| it.totals());
+    assert_eq!(totals.map(|it| it.samples), Some(36));
 }
 
 const TFTF: &str = "NOTICE:  BL31: v2.12.0(release):v2.12.0\nNOTICE:  BL31: Built : 1:2:3, Nov 20 2024\n\
@@ -340,20 +296,20 @@ fn tftf_log_has_lines_alone() {
     let logged = read_one(format!("{TFTF}NOTICE:  Exiting tests.\n"));
     assert!(logged.is_complete() && !logged.integrity.is_verified());
     assert!(logged.integrity.records.is_none());
-    assert_eq!(logged.integrity.unverified_rows, 5);
-    assert_eq!(logged.exception_level(), Some(2));
+    assert_eq!(
+        (logged.integrity.unverified_rows, logged.exception_level()),
+        (5, Some(2))
+    );
     // Two rows of each label: a machine whose cores have threads.
     assert_eq!(logged.run.cpus.len(), 4);
     let suspend = scenario(&logged, ScenarioId::CpuSuspendSerial);
-    let ns = suspend
-        .rows
-        .iter()
-        .map(|row| logged.ns(row.figures.powerdown?));
+    let ns = suspend.rows.iter();
+    let ns = ns.map(|row| logged.ns(row.figures.powerdown?));
     let ns: Vec<Option<u64>> = ns.collect();
     assert_eq!(ns, [106_120, 106_900, 106_880, 106_910].map(Some));
     let version = scenario(&logged, ScenarioId::PsciVersionParallel);
     assert_eq!(version.status, Status::Failed(Failure::NotStated));
-    let doubts = logged.doubts().join("\n");
+    let doubts = logged.doubts().concat();
     assert!(
         doubts.contains("does not know left out: test_rt_instr_later_serial"),
         "{doubts}"
@@ -363,46 +319,28 @@ fn tftf_log_has_lines_alone() {
     let line = "<RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t106120\t17100\t5260/>\n";
     let cut = format!("NOTICE:  Booting trusted firmware test framework\n{line}{line}");
     let cut = read_one(cut);
-    assert!(!cut.is_complete());
-    assert!(
-        cut.end_lacks().contains("Exiting tests."),
-        "{}",
-        cut.end_lacks()
-    );
+    assert!(!cut.is_complete() && cut.end_lacks().contains("Exiting tests."));
     assert_eq!((cut.run.cpus.len(), cut.run.threads()), (1, 1));
-    assert!(
-        cut.doubts()[0].contains("1 RT_INSTR line says again"),
-        "{:?}",
-        cut.doubts()
-    );
+    assert!(cut.doubts()[0].contains("1 RT_INSTR line says again"));
 }
 
 #[test]
 fn clock_is_unknown_without_facts() {
-    for lost in [
-        &["facts"][..],
-        &["run", "facts", "plan", "end", "cpu", "identity"],
-    ] {
+    let many = &["run", "facts", "plan", "end", "cpu", "identity"];
+    for lost in [&["facts"][..], many] {
         let is_lost = |line: &str| {
             lost.iter()
                 .any(|it| line.contains(&format!(" {{\"{it}\":")))
         };
         let logged = read_one(without(is_lost));
         assert_eq!((logged.ns(7), logged.unit()), (None, "ticks"), "{lost:?}");
-        assert_eq!(logged.duration(7), "7");
-        assert_eq!(logged.board(), Some("QEMU virt"), "{lost:?}");
+        assert_eq!(
+            (logged.duration(7).as_str(), logged.board()),
+            ("7", Some("QEMU virt"))
+        );
         assert_eq!(logged.run.cpus.len(), 4);
     }
     assert_eq!(read_one(whole_log()).duration(7), "0.11");
-}
-
-/// Returns the record at `seq` with other JSON, and a checksum that is right.
-fn record(seq: u32, json: &str) -> String {
-    let body = format!("@PB {seq:04} {json}");
-    format!(
-        "{body} {:08x}\r\n",
-        psci_bench::record::crc::Crc32::of(body.as_bytes())
-    )
 }
 
 #[test]
@@ -410,26 +348,60 @@ fn records_of_a_later_version_count_as_malformed() {
     let mut run = made_up_run::run();
     run.head.as_mut().expect("a head").format = 9;
     let log = log_of(&run);
-    let later = record(2, "{\"moon\":{\"phase\":1}}");
-    let absurd = record(
-        3,
-        "{\"cpu\":[60000,{\"mpidr\":\"0x0\",\"cluster\":0,\"core\":0,\"thread\":0}]}",
-    );
-    let lines = log.split_inclusive('\n').map(|line| match line {
-        line if line.starts_with("@PB 0002 ") => later.as_str(),
-        line if line.starts_with("@PB 0003 ") => absurd.as_str(),
-        line => line,
+    let absurd = "{\"mpidr\":\"0x0\",\"cluster\":0,\"core\":0,\"thread\":0}";
+    let absurd = format!("@PB 0003 {{\"cpu\":[60000,{absurd}]}}");
+    let lines = log.lines().map(|line| {
+        let other = match line.get(..9) {
+            Some("@PB 0002 ") => "@PB 0002 {\"moon\":{\"phase\":1}}",
+            Some("@PB 0003 ") => &absurd,
+            _ => return format!("{line}\n"),
+        };
+        let crc = psci_bench::record::crc::Crc32::of(other.as_bytes());
+        format!("{other} {crc:08x}\n")
     });
     let logged = read_one(lines.collect::<String>());
     let records = logged.integrity.records.as_ref().expect("records");
     assert_eq!((records.malformed, records.missing.len()), (2, 0));
-    assert!(logged.run.plan.is_none());
-    assert_eq!(logged.run.cpus.len(), 4);
-    let doubts = logged.doubts().join("\n");
+    assert!(logged.run.plan.is_none() && logged.run.cpus.len() == 4);
+    let doubts = logged.doubts().concat();
     assert!(
         doubts.contains("format 9, and this version knows 2"),
         "{doubts}"
     );
+}
+
+#[test]
+fn log_without_a_run_is_refused_with_advice() {
+    let said = |log: &[u8]| {
+        let error = read_bytes("a.log", log).err();
+        error.map_or(String::new(), |it| it.to_string())
+    };
+    let log = whole_log();
+    let records = log.lines().filter(|it| it.starts_with(MARK));
+    let wrong: String = records.map(|it| it.replace(':', ";") + "\n").collect();
+    let binary: Vec<u8> = (0..200_000u32).map(|i| ((i * 7919) >> 3) as u8).collect();
+    let firmware = "NOTICE:  BL1: v2.12(release):x\r\nNOTICE:  BL31: v2.12(release):x\r\n";
+    for (log, part) in [
+        (&b""[..], "a.log: the log is empty"),
+        (b"hello\r\nworld\r\n", "in its 2 lines (14 bytes)"),
+        (b"hello\r\nworld\r\n", "ends with \"world\""),
+        (b"hello\n", "in its 1 line (6 bytes)"),
+        (
+            wrong.as_bytes(),
+            "records (@PB ...), and not one with the right checksum",
+        ),
+        (&binary, "it is binary"),
+        (
+            firmware.as_bytes(),
+            "firmware BL31 v2.12(release):x did speak",
+        ),
+    ] {
+        assert!(said(log).contains(part), "{}", said(log));
+    }
+    for at in 0..600 {
+        let _ = said(&log.as_bytes()[log.len() - at..]);
+        let _ = said(&log.as_bytes()[..at]);
+    }
 }
 
 #[test]
@@ -451,11 +423,9 @@ fn assert_sent_figures(logged: &LoggedRun, sent: &Run) {
             assert!(row.statistics.iter().all(|it| own.statistics.contains(it)));
             assert!(row.samples.iter().all(|it| own.samples.contains(it)));
         }
-        for point in &scenario.points {
-            let is_it =
-                |it: &Point| (it.cpu, it.x, it.figures) == (point.cpu, point.x, point.figures);
-            assert!(own.points.iter().any(is_it));
-        }
+        let key = |it: &Point| (it.cpu, it.x, it.figures);
+        let mut points = scenario.points.iter();
+        assert!(points.all(|point| own.points.iter().any(|it| key(it) == key(point))));
     }
 }
 

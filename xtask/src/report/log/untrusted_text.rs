@@ -1,17 +1,15 @@
 //! Text of others, made fit for messages.
 
+use itertools::Itertools as _;
+
 /// Returns `text` without control characters. A line of a log, a name of a test or
 /// of a file could otherwise move a reader's cursor, break a line, or turn the
 /// direction of the text behind it.
 pub(crate) fn plain(text: &str) -> String {
-    let turns = |c: char| {
-        let letters = '\u{2028}'..='\u{202e}';
-        let isolates = '\u{2066}'..='\u{2069}';
-        letters.contains(&c) || isolates.contains(&c) || matches!(c, '\u{200e}' | '\u{200f}')
-    };
     let letter = |c: char| match c {
         '\t' => c,
-        c if c.is_control() || turns(c) => '.',
+        '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '.',
+        c if c.is_control() => '.',
         c => c,
     };
     text.chars().map(letter).collect()
@@ -23,21 +21,12 @@ const MESSAGE_MAX: usize = 200;
 /// Returns a message of another program, of any length and in any number of lines,
 /// as a part of a sentence.
 pub(crate) fn message(text: &str) -> String {
-    let mut words = String::new();
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        if !words.is_empty() {
-            words.push(' ');
-        }
-        words.push_str(line);
-        if words.len() > 4 * MESSAGE_MAX {
-            break;
-        }
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let words = plain(&lines.join(" "));
+    match words.char_indices().nth(MESSAGE_MAX) {
+        Some((end, _)) => format!("{} ...", &words[..end]),
+        None => words,
     }
-    let mut short: String = plain(&words).chars().take(MESSAGE_MAX).collect();
-    if words.chars().count() > MESSAGE_MAX {
-        short.push_str(" ...");
-    }
-    short
 }
 
 #[cfg(test)]
@@ -52,6 +41,5 @@ mod tests {
         let long = message(&"\u{e4} ".repeat(5000));
         assert_eq!(long.chars().count(), MESSAGE_MAX + 4);
         assert!(long.ends_with(" ..."));
-        assert_eq!(message(" \n"), "");
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use itertools::Itertools as _;
 use psci_bench::model::{Cpu, Figures, Row, Run, Scenario, ScenarioKey, Status};
 use psci_bench::plan::{Method, ScenarioId};
 use psci_bench::spec::ticks::Clock;
@@ -25,19 +26,13 @@ pub(super) struct LineScenario {
 /// A CPU's figures in nanoseconds.
 #[derive(Clone, Debug)]
 struct LineRow {
-    cluster: u16,
-    core: u16,
+    /// Cluster and core.
+    label: (u16, u16),
     /// The number of rows before with the same labels: TFTF's lines do not name
     /// threads.
     thread: u16,
     /// None if lines contradict each other.
     values: Option<[Option<u64>; 3]>,
-}
-
-impl LineRow {
-    fn label(&self) -> (u16, u16) {
-        (self.cluster, self.core)
-    }
 }
 
 impl LineScenario {
@@ -54,8 +49,7 @@ impl LineScenario {
     pub(super) fn add(&mut self, line: &RtInstr<'_>) {
         if self.rows.len() < ROWS_MAX {
             self.rows.push(LineRow {
-                cluster: line.cluster,
-                core: line.core,
+                label: line.label,
                 thread: 0,
                 values: Some(line.values),
             });
@@ -64,20 +58,15 @@ impl LineScenario {
 
     /// Returns the number of rows of each label, if all labels have the same.
     fn rows_each(&self) -> Option<usize> {
-        let mut counts: BTreeMap<(u16, u16), usize> = BTreeMap::new();
-        for row in &self.rows {
-            *counts.entry(row.label()).or_default() += 1;
-        }
-        let mut counts = counts.into_values();
-        let first = counts.next()?;
-        counts.all(|count| count == first).then_some(first)
+        let counts = self.rows.iter().counts_by(|row| row.label);
+        counts.into_values().all_equal_value().ok()
     }
 
     /// Returns true if two rows of a label have different values.
     fn contradicts_itself(&self) -> bool {
-        let mut first = BTreeMap::new();
-        let mut rows = self.rows.iter();
-        rows.any(|row| *first.entry(row.label()).or_insert(row.values) != row.values)
+        let labels = self.rows.iter().unique_by(|row| row.label);
+        let values = self.rows.iter().unique_by(|row| (row.label, row.values));
+        labels.count() < values.count()
     }
 
     /// Keeps `each` rows of a label, the threads of a core: one of equal lines, and
@@ -85,7 +74,7 @@ impl LineScenario {
     fn keep(&mut self, each: usize, integrity: &mut Integrity) {
         let mut kept: BTreeMap<(u16, u16), Vec<LineRow>> = BTreeMap::new();
         for mut row in std::mem::take(&mut self.rows) {
-            let own = kept.entry(row.label()).or_default();
+            let own = kept.entry(row.label).or_default();
             if own.len() < each {
                 row.thread = u16::try_from(own.len()).unwrap_or(u16::MAX);
                 own.push(row);
@@ -105,13 +94,11 @@ impl LineScenario {
 /// differ.
 pub(super) fn settle(all: &mut [LineScenario], integrity: &mut Integrity) {
     let has_records = integrity.records.is_some();
-    let threads = |scenario: &LineScenario| {
-        let is_told = scenario.contradicts_itself();
-        let each = scenario.rows_each().filter(|_| is_told)?;
+    let is_told = |it: &&mut LineScenario| it.contradicts_itself() && !has_records;
+    let each = all.iter_mut().filter(is_told).find_map(|it| {
         // Nothing can be concluded from one label alone.
-        (each > 1).then_some(each)
-    };
-    let each = all.iter().find_map(threads).filter(|_| !has_records);
+        it.rows_each().filter(|each| *each > 1)
+    });
     for scenario in all {
         scenario.keep(each.unwrap_or(1), integrity);
     }
@@ -124,14 +111,14 @@ pub(super) fn settle(all: &mut [LineScenario], integrity: &mut Integrity) {
 /// Adds the CPUs of lines to a run without records.
 pub(super) fn add_cpus(run: &mut Run, all: &[LineScenario]) {
     let rows = all.iter().flat_map(|scenario| &scenario.rows);
-    let cpus: BTreeSet<(u16, u16, u16)> = rows
-        .map(|row| (row.cluster, row.core, row.thread))
-        .collect();
-    let cpus = cpus.into_iter().map(|(cluster, core, thread)| Cpu {
+    let cpus = rows.map(|row| (row.label.0, row.label.1, row.thread));
+    let cpus = cpus.sorted().dedup();
+    let rest = Cpu::default();
+    let cpus = cpus.map(|(cluster, core, thread)| Cpu {
         cluster,
         core,
         thread,
-        ..Cpu::default()
+        ..rest
     });
     run.cpus = cpus.collect();
 }
@@ -140,31 +127,20 @@ pub(super) fn add_cpus(run: &mut Run, all: &[LineScenario]) {
 /// as many labels of no known CPU, those are theirs, as lines and CPUs are in one
 /// order. Otherwise the labels are made up, so that no two CPUs share any.
 pub(super) fn label_lost_cpus(run: &mut Run, lost: &[u16], all: &[LineScenario]) {
-    let threads = run.threads();
-    let known = |label: &(u16, u16)| {
-        let mut cpus = run.cpus.iter().filter(|cpu| cpu.mpidr.is_some());
-        cpus.any(|cpu| cpu.cluster == label.0 && run.core_number(cpu) == u64::from(label.1))
-    };
+    let threads = u16::try_from(run.threads()).unwrap_or(1);
+    let known = run.cpus.iter().filter(|cpu| cpu.mpidr.is_some());
+    let known = known.map(|cpu| (cpu.cluster, run.core_number(cpu)));
+    let known: BTreeSet<(u16, u64)> = known.collect();
     let rows = all.iter().flat_map(|scenario| &scenario.rows);
-    let labels: BTreeSet<(u16, u16)> = rows
-        .map(LineRow::label)
-        .filter(|label| !known(label))
-        .collect();
-    let threads = u16::try_from(threads).unwrap_or(1);
-    let labels: Vec<(u16, u16)> = if labels.len() == lost.len() {
-        labels.into_iter().collect()
-    } else {
-        lost.iter().map(|index| (u16::MAX, *index)).collect()
-    };
+    let labels = rows.map(|row| row.label);
+    let labels = labels.filter(|it| !known.contains(&(it.0, it.1.into())));
+    let mut labels: Vec<(u16, u16)> = labels.sorted().dedup().collect();
+    if labels.len() != lost.len() {
+        labels = lost.iter().map(|index| (u16::MAX, *index)).collect();
+    }
     for (index, (cluster, number)) in lost.iter().zip(labels) {
-        if let Some(cpu) = run.cpus.get_mut(usize::from(*index)) {
-            *cpu = Cpu {
-                cluster,
-                core: number / threads,
-                thread: number % threads,
-                ..*cpu
-            };
-        }
+        let cpu = &mut run.cpus[usize::from(*index)];
+        (cpu.cluster, cpu.core, cpu.thread) = (cluster, number / threads, number % threads);
     }
 }
 
@@ -173,21 +149,22 @@ pub(super) fn label_lost_cpus(run: &mut Run, lost: &[u16], all: &[LineScenario])
 /// A damaged line may name a scenario or a CPU that there is not: no line adds a
 /// figure to records that are whole.
 pub(super) fn apply(run: &mut LoggedRun, lines: &LineScenario) {
-    let mut group = group_of(&run.run, lines);
+    let (id, method) = (lines.id, lines.method);
+    let scenarios = &mut run.run.scenarios;
+    let is_own = |place: &usize| (scenarios[*place].id, scenarios[*place].method) == (id, method);
+    // The scenario's placements of its helper.
+    let mut group: Vec<usize> = (0..scenarios.len()).filter(is_own).collect();
     if group.is_empty() {
         if run.integrity.is_whole() {
             run.integrity.rt_instr_wrong += lines.rows.len() as u32;
             return;
         }
-        group.push(run.run.scenarios.len());
-        run.run.scenarios.push(Scenario::new(ScenarioKey {
-            id: lines.id,
-            method: lines.method,
-            helper: None,
-        }));
+        group.push(scenarios.len());
+        let helper = None;
+        scenarios.push(Scenario::new(ScenarioKey { id, method, helper }));
     }
     for row in &lines.rows {
-        apply_row(run, &group, row);
+        run.integrity.rt_instr_wrong += u32::from(!apply_row(run, &group, row));
     }
     for place in group {
         let scenario = &mut run.run.scenarios[place];
@@ -198,72 +175,59 @@ pub(super) fn apply(run: &mut LoggedRun, lines: &LineScenario) {
     }
 }
 
-/// Returns the places of a scenario's placements of its helper.
-fn group_of(run: &Run, lines: &LineScenario) -> Vec<usize> {
-    let scenarios = run.scenarios.iter().enumerate();
-    let own = scenarios.filter(|(_, it)| it.id == lines.id && it.method == lines.method);
-    own.map(|(place, _)| place).collect()
-}
-
-/// Adds a line's figures to the placement that the frame shows of its CPU.
-fn apply_row(run: &mut LoggedRun, group: &[usize], row: &LineRow) {
+/// Adds a line's figures to the placement that the frame shows of its CPU; false if
+/// they contradict the records.
+fn apply_row(run: &mut LoggedRun, group: &[usize], row: &LineRow) -> bool {
     let is_whole = run.integrity.is_whole();
     let Some(cpu) = cpu_of(run, row) else {
-        run.integrity.rt_instr_wrong += 1;
-        return;
+        return false;
     };
     let scenarios = &run.run.scenarios;
     let clock = run.run.clock();
     let sound = |place: &usize| scenarios[*place].row(cpu).filter(|it| !it.is_from_line());
     let mut rows = group.iter().filter_map(sound);
     if rows.any(|own| is_of(row, &own.figures, clock)) {
-        return;
+        return true;
     }
     let shown = |place: &&usize| is_shown(&run.run, &scenarios[**place], cpu);
     let Some(place) = group.iter().find(shown) else {
-        run.integrity.rt_instr_wrong += u32::from(is_whole);
-        return;
+        return !is_whole;
     };
     if is_whole || sound(place).is_some() {
-        run.integrity.rt_instr_wrong += 1;
-        return;
+        return false;
     }
     let figures = figures(row, clock);
     let scenario = &mut run.run.scenarios[*place];
+    let helper = scenario.helper;
     match scenario.rows.iter_mut().find(|it| it.cpu == cpu) {
         Some(own) => own.figures = figures,
         None => scenario.rows.push(Row {
             cpu,
             figures,
-            helper: scenario.helper,
+            helper,
             ..Row::default()
         }),
     }
+    true
 }
 
 /// Returns true if the frame can show the row of `cpu` from this placement: the
 /// helper is in another cluster, if there is one.
 fn is_shown(run: &Run, scenario: &Scenario, cpu: u16) -> bool {
-    let Some(helper) = scenario.helper else {
-        return true;
-    };
     let own = run.cpu(cpu).cluster;
     let is_one = run.cpus.iter().all(|it| it.cluster == own);
-    helper != cpu && (is_one || run.cpu(helper).cluster != own)
+    let can = |helper: u16| helper != cpu && (is_one || run.cpu(helper).cluster != own);
+    scenario.helper.is_none_or(can)
 }
 
 /// Returns the CPU of a line.
 fn cpu_of(run: &LoggedRun, row: &LineRow) -> Option<u16> {
-    let has_records = run.integrity.records.is_some();
-    let is_core = |cpu: &Cpu| {
-        if has_records {
-            run.run.core_number(cpu) == u64::from(row.core) && row.thread == 0
-        } else {
-            (cpu.core, cpu.thread) == (row.core, row.thread)
-        }
+    let is_core = |cpu: &Cpu| match run.integrity.records {
+        Some(_) => run.run.core_number(cpu) == u64::from(row.label.1) && row.thread == 0,
+        None => (cpu.core, cpu.thread) == (row.label.1, row.thread),
     };
     let mut cpus = run.run.cpus.iter();
-    let place = cpus.position(|cpu| cpu.cluster == row.cluster && is_core(cpu));
+    let place = cpus.position(|cpu| cpu.cluster == row.label.0 && is_core(cpu));
     place.and_then(|place| u16::try_from(place).ok())
 }
 
@@ -274,11 +238,12 @@ fn figures(row: &LineRow, clock: Clock) -> Figures {
         let ticks = (u128::from(ns) * u128::from(clock.hz)).div_ceil(1_000_000_000);
         u64::try_from(ticks).ok().filter(|_| clock.is_known())
     };
-    let [powerdown, wakeup, cache_flush] = row.values.unwrap_or_default();
+    let values = row.values.unwrap_or_default();
+    let [powerdown, wakeup, cache_flush] = values.map(|ns| ns.and_then(ticks));
     Figures {
-        powerdown: powerdown.and_then(ticks),
-        wakeup: wakeup.and_then(ticks),
-        cache_flush: cache_flush.and_then(ticks),
+        powerdown,
+        wakeup,
+        cache_flush,
     }
 }
 
@@ -302,17 +267,16 @@ mod tests {
     /// A row's cluster, core, thread, and first value.
     type Plain = (u16, u16, u16, u64);
 
+    /// Settles rows of cluster, core and value; returns all rows, and the counts of
+    /// repeated and of ambiguous lines.
     fn settled(scenarios: &[&[(u16, u16, u64)]]) -> (Vec<Vec<Plain>>, (u32, u32)) {
         let mut integrity = Integrity::default();
         let lines = |rows: &&[(u16, u16, u64)]| {
             let mut lines = LineScenario::new(ScenarioId::PsciVersionParallel, Method::Tftf);
-            for (cluster, core, value) in *rows {
-                lines.add(&RtInstr {
-                    tag: "test_x",
-                    cluster: *cluster,
-                    core: *core,
-                    values: [Some(*value), None, None],
-                });
+            for &(cluster, core, value) in *rows {
+                let values = [Some(value), None, None];
+                let (tag, label) = ("test_x", (cluster, core));
+                lines.add(&RtInstr { tag, label, values });
             }
             lines
         };
@@ -320,7 +284,7 @@ mod tests {
         settle(&mut all, &mut integrity);
         let plain = |row: &LineRow| {
             let value = row.values.and_then(|it| it[0]).unwrap_or(0);
-            (row.cluster, row.core, row.thread, value)
+            (row.label.0, row.label.1, row.thread, value)
         };
         let rows = all.iter().map(|it| it.rows.iter().map(plain).collect());
         let counts = (integrity.rt_instr_repeated, integrity.rt_instr_ambiguous);
@@ -328,31 +292,26 @@ mod tests {
     }
 
     #[test]
-    fn repeated_lines_are_no_cpus() {
-        let (rows, counts) = settled(&[&[(0, 0, 7), (0, 0, 7), (0, 1, 9)]]);
-        assert_eq!(rows, [[(0, 0, 0, 7), (0, 1, 0, 9)]]);
-        assert_eq!(counts, (1, 0));
-        // The whole of it again, as when a terminal is logged twice.
-        let (rows, counts) = settled(&[&[(0, 0, 7), (0, 1, 9), (0, 0, 7), (0, 1, 9)]]);
-        assert_eq!((rows[0].len(), counts), (2, (2, 0)));
-        // Neither of two different lines is taken.
-        let (rows, counts) = settled(&[&[(0, 0, 7), (0, 0, 77), (0, 1, 9)]]);
-        assert_eq!(rows, [[(0, 0, 0, 0), (0, 1, 0, 9)]]);
-        assert_eq!(counts, (0, 1));
+    fn equal_lines_are_no_cpus_and_different_ones_are_not_taken() {
+        let two = [(0, 0, 0, 7), (0, 1, 0, 9)];
+        let none = [(0, 0, 0, 0), (0, 1, 0, 9)];
+        // The last is the whole of it again, as when a terminal is logged twice.
+        for (lines, rows, counts) in [
+            (&[(0, 0, 7), (0, 0, 7), (0, 1, 9)][..], two, (1, 0)),
+            (&[(0, 0, 7), (0, 0, 77), (0, 1, 9)], none, (0, 1)),
+            (&[(0, 0, 7), (0, 1, 9), (0, 0, 7), (0, 1, 9)], two, (2, 0)),
+        ] {
+            assert_eq!(settled(&[lines]), (vec![rows.to_vec()], counts));
+        }
     }
 
     #[test]
     fn threads_are_on_each_core() {
         let both = [(0, 0, 7), (0, 0, 8), (1, 0, 9), (1, 0, 6)];
         let alike = [(0, 0, 80), (0, 0, 80), (1, 0, 80), (1, 0, 80)];
-        let (rows, counts) = settled(&[&alike, &both]);
-        for rows in &rows {
-            let threads: Vec<u16> = rows.iter().map(|row| row.2).collect();
-            assert_eq!(threads, [0, 1, 0, 1]);
-        }
-        assert_eq!(counts, (0, 0));
         let three = [&both[..], &[(1, 0, 6)]].concat();
-        let (rows, counts) = settled(&[&both, &three]);
-        assert_eq!((rows[1].len(), counts), (4, (1, 0)));
+        let (rows, counts) = settled(&[&alike, &both, &three]);
+        let threads: Vec<u16> = rows.concat().into_iter().map(|row| row.2).collect();
+        assert_eq!((threads, counts), ([0, 1].repeat(6), (1, 0)));
     }
 }

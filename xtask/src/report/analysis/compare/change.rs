@@ -6,43 +6,37 @@ use crate::report::analysis::figure::FigureKey;
 
 /// A figure on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Change {
-    /// The figure.
+pub(crate) struct Change {
     #[serde(flatten)]
-    pub key: FigureKey,
+    pub(crate) key: FigureKey,
     /// The place in the order of size, from 0; None by CPU.
-    pub place: Option<usize>,
-    /// The CPU of the run.
-    pub cpu: u16,
-    /// The CPU of the baseline, by its own index there.
-    pub old_cpu: u16,
-    /// The figure of the run.
-    pub new: Value,
-    /// The figure of the baseline.
-    pub old: Value,
+    pub(crate) place: Option<usize>,
+    /// The CPUs of the run and of the baseline, each by its own index.
+    pub(crate) cpu: u16,
+    pub(crate) old_cpu: u16,
+    pub(crate) new: Value,
+    pub(crate) old: Value,
     /// The part that cache flushes at other places in the queue have in the change,
     /// if more than noise is left: the rest is judged.
-    pub by_flushes: Option<f64>,
-    /// The judgement.
-    pub outcome: Outcome,
+    pub(crate) by_flushes: Option<f64>,
+    pub(crate) outcome: Outcome,
 }
 
 /// The figure of one operation, in the unit of its `FigureKey`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Value {
-    /// The figure.
-    pub figure: f64,
+pub(crate) struct Value {
+    pub(crate) figure: f64,
     /// The interval in which noise may move it; None of a single measurement. Where
     /// one round of many is shown, it is that of the CPU's median.
-    pub interval: Option<(f64, f64)>,
+    pub(crate) interval: Option<(f64, f64)>,
     /// True if it is from a line without a checksum.
-    pub is_doubtful: bool,
+    pub(crate) is_doubtful: bool,
 }
 
 /// The judgement of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// Within the tolerance.
     Same,
     /// Beyond it, and within noise or a tick.
@@ -76,7 +70,7 @@ impl Change {
 
 /// Returns true if two figures are within the tolerance of the larger one. Whole
 /// numbers up to 9e9 are compared without rounding.
-pub fn is_close(a: f64, b: f64, ppm: u32) -> bool {
+pub(crate) fn is_close(a: f64, b: f64, ppm: u32) -> bool {
     (a - b).abs() * 1e6 <= a.max(b) * f64::from(ppm)
 }
 
@@ -119,38 +113,36 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    fn outcome(new: (f64, f64), old: (f64, f64), tick: f64) -> Outcome {
-        // A figure and the half of its interval.
-        let value = |(figure, half): (f64, f64)| Value {
-            figure,
-            interval: (half > 0.0).then_some((figure - half, figure + half)),
-            is_doubtful: false,
-        };
-        Outcome::of(&value(new), &value(old), 20_000, tick)
-    }
+    use super::Outcome::{self, Better, Noise, Same, Worse};
+    use super::Value;
 
     #[test]
     fn outcome_depends_on_tolerance_tick_and_intervals() {
-        use Outcome::{Better, Noise, Same, Worse};
-        for (new, old, expected) in [
-            (102.0, 100.0, Same),
-            (103.0, 100.0, Worse),
-            (97.0, 100.0, Better),
-            (0.0, 0.0, Same),
-            (7.0, 0.0, Worse),
-            (0.0, 7.0, Better),
-            (u64::MAX as f64, 1.0, Worse),
-            (5_000_000_000.0, 4_900_000_000.0, Same),
-            (5_000_000_001.0, 4_900_000_000.0, Worse),
+        let large = 5e9;
+        // Figures, the halves of their intervals, and the tick.
+        for (new, old, halves, tick, expected) in [
+            (102.0, 100.0, [0.0; 2], 0.0, Same),
+            (103.0, 100.0, [0.0; 2], 0.0, Worse),
+            (97.0, 100.0, [0.0; 2], 0.0, Better),
+            (0.0, 0.0, [0.0; 2], 0.0, Same),
+            (7.0, 0.0, [0.0; 2], 0.0, Worse),
+            (0.0, 7.0, [0.0; 2], 0.0, Better),
+            (u64::MAX as f64, 1.0, [0.0; 2], 0.0, Worse),
+            (large, 4_900_000_000.0, [0.0; 2], 0.0, Same),
+            (large + 1.0, 4_900_000_000.0, [0.0; 2], 0.0, Worse),
+            (100.0, 80.0, [0.0; 2], 20.0, Noise),
+            (150.0, 100.0, [40.0, 10.0], 0.0, Noise),
+            (150.0, 100.0, [39.0, 10.0], 0.0, Worse),
+            // An interval on one side alone says nothing of the other's noise.
+            (150.0, 100.0, [60.0, 0.0], 0.0, Worse),
         ] {
-            assert_eq!(outcome((new, 0.0), (old, 0.0), 0.0), expected, "{new}");
+            let value = |figure: f64, half: f64| Value {
+                figure,
+                interval: (half > 0.0).then_some((figure - half, figure + half)),
+                is_doubtful: false,
+            };
+            let (now, then) = (value(new, halves[0]), value(old, halves[1]));
+            assert_eq!(Outcome::of(&now, &then, 20_000, tick), expected, "{new}");
         }
-        assert_eq!(outcome((100.0, 0.0), (80.0, 0.0), 20.0), Noise);
-        assert_eq!(outcome((150.0, 40.0), (100.0, 10.0), 0.0), Noise);
-        assert_eq!(outcome((150.0, 39.0), (100.0, 10.0), 0.0), Worse);
-        // An interval on one side alone says nothing of the other's noise.
-        assert_eq!(outcome((150.0, 60.0), (100.0, 0.0), 0.0), Worse);
     }
 }

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools as _;
 use psci_bench::measure::Metric;
 use psci_bench::model::{Confidence, Kind, Run};
 use psci_bench::plan::ScenarioId::{self, SuspendDeepParallel, SuspendDeepSerial};
@@ -35,42 +36,37 @@ fn is_of_cluster(flush: f64, size: f64) -> bool {
 }
 
 /// Returns the cache flushes of the first scenario with this ID, by cluster.
-fn flushes(run: &Run, id: ScenarioId) -> Vec<(u16, f64)> {
-    let Some(scenario) = run.scenarios.iter().find(|it| it.id == id) else {
-        return Vec::new();
-    };
-    let each = scenario.rows.iter().filter_map(|row| {
+fn flushes(run: &Run, id: ScenarioId) -> impl Iterator<Item = (u16, f64)> {
+    let scenario = run.scenarios.iter().find(|it| it.id == id);
+    let rows = scenario.into_iter();
+    let rows = rows.flat_map(|it| it.rows.iter().map(move |row| (it, row)));
+    rows.filter_map(|(scenario, row)| {
         let flush = scenario.figure(row, Metric::CacheFlush)?;
         let cluster = run.cpus.get(usize::from(row.cpu))?.cluster;
         Some((cluster, CACHE_FLUSH.per_operation(run.clock(), flush)))
-    });
-    each.collect()
+    })
 }
 
 /// Returns the largest flush of each cluster in which some CPUs flush far more than
 /// the least of all.
 fn sizes(run: &Run) -> BTreeMap<u16, f64> {
-    let ids = [SuspendDeepParallel, SuspendDeepSerial];
-    let all: Vec<(u16, f64)> = ids.iter().flat_map(|id| flushes(run, *id)).collect();
-    let least = all.iter().map(|it| it.1).fold(f64::MAX, f64::min);
-    let mut sizes: BTreeMap<u16, f64> = BTreeMap::new();
+    let all = flushes(run, SuspendDeepParallel).chain(flushes(run, SuspendDeepSerial));
+    let (mut least, mut sizes) = (f64::MAX, BTreeMap::new());
     for (cluster, flush) in all {
-        let size = sizes.entry(cluster).or_default();
+        least = flush.min(least);
+        let size: &mut f64 = sizes.entry(cluster).or_default();
         *size = size.max(flush);
     }
     sizes.retain(|_, size| least * CONTRAST <= *size);
     sizes
 }
 
-/// The number of CPUs of each cluster that flush its size in one parallel round, and
-/// the number of all.
-type Counts = BTreeMap<u16, (usize, usize)>;
-
-fn count_together(run: &Run, sizes: &BTreeMap<u16, f64>) -> Counts {
-    let mut counts = Counts::new();
+/// Counts the CPUs of each cluster that flush its size in one parallel round, and all.
+fn count_together(run: &Run, sizes: &BTreeMap<u16, f64>) -> BTreeMap<u16, (usize, usize)> {
+    let mut counts = BTreeMap::new();
     for (cluster, flush) in flushes(run, SuspendDeepParallel) {
         if let Some(size) = sizes.get(&cluster) {
-            let count = counts.entry(cluster).or_default();
+            let count: &mut (usize, usize) = counts.entry(cluster).or_default();
             count.0 += usize::from(is_of_cluster(flush, *size));
             count.1 += 1;
         }
@@ -133,10 +129,8 @@ fn in_sequence<'c>(
     };
     let serial = scenarios.iter().find(|it| it.key.id == SuspendDeepSerial);
     let changes = serial.into_iter().flat_map(|it| &it.by_cpu);
-    changes
-        .filter(|it| it.key == CACHE_FLUSH)
-        .filter(is_found)
-        .collect()
+    let flushes = changes.filter(|it| it.key == CACHE_FLUSH);
+    flushes.filter(is_found).collect()
 }
 
 fn finding(
@@ -144,13 +138,12 @@ fn finding(
     scenarios: &[ComparedScenario],
     found: &Found<'_>,
 ) -> ComparisonFinding {
-    let mut basis = Vec::new();
     let of = |id| scenarios.iter().find(|it| it.key.id == id);
     let (not, pay, are) = match found.begins {
         true => ("not ", "now pay", "are"),
         false => ("", "no longer pay", "were"),
     };
-    let each = found.more.iter().map(|(cluster, many, all, few)| {
+    let mut each = found.more.iter().map(|(cluster, many, all, few)| {
         let (then, now) = if found.begins {
             (few, many)
         } else {
@@ -166,18 +159,17 @@ fn finding(
         false => format!(
             "CPUs that are not last man {pay} a cluster-size cache flush: in one parallel round \
              {}, of whom only one can be the last in each",
-            each.collect::<Vec<_>>().join(" and ")
+            each.join(" and ")
         ),
     };
+    let mut basis = Vec::new();
     if let Some(parallel) = of(SuspendDeepParallel) {
         let (new, old) = sides.runs();
         let is_of_more = |it: &&Change| {
-            let (run, cpu) = if found.begins {
-                (new, it.cpu)
-            } else {
-                (old, it.old_cpu)
+            let cluster = match found.begins {
+                true => new.cpu(it.cpu).cluster,
+                false => old.cpu(it.old_cpu).cluster,
             };
-            let cluster = run.cpu(cpu).cluster;
             it.key == CACHE_FLUSH && found.more.iter().any(|more| more.0 == cluster)
         };
         let changes: Vec<&Change> = parallel.changes().iter().filter(is_of_more).collect();
@@ -189,8 +181,7 @@ fn finding(
         };
         let costs: Vec<&Change> = serial.by_cpu.iter().filter(is_own).collect();
         sentence.push_str(&serial_text(sides, found, &costs));
-        let all: Vec<&Change> = found.serial.iter().chain(&costs).copied().collect();
-        basis.extend(bases(serial, &all));
+        basis.extend(bases(serial, &[&found.serial[..], &costs].concat()));
     }
     sentence.push('.');
     ComparisonFinding::new(Kind::FlushOfCluster, Confidence::Figures, sentence, basis)
@@ -198,25 +189,18 @@ fn finding(
 
 /// Describes the changes in sequence, and their cost in Powerdown.
 fn serial_text(sides: &Sides<'_>, found: &Found<'_>, costs: &[&Change]) -> String {
-    let labels = found.serial.iter();
-    let labels: Vec<String> = labels
-        .map(|it| sides.new.run.label(it.cpu).to_string())
-        .collect();
-    let of =
-        |figure: fn(&Change) -> f64| durations(sides, found.serial.iter().map(|it| figure(it)));
-    let mut text = format!(
-        "; in sequence CPU {} flushed for {} before, and for {} now",
-        labels.join(", "),
-        of(|it| it.old.figure),
-        of(|it| it.new.figure),
-    );
-    if !costs.is_empty() {
-        let deltas = costs.iter().map(|it| (it.new.figure - it.old.figure).abs());
-        text.push_str(&format!(
-            ", which {} each of them {} of Powerdown",
-            if found.begins { "costs" } else { "saves" },
-            durations(sides, deltas)
-        ));
+    let serial = || found.serial.iter();
+    let labels = serial().map(|it| sides.new.run.label(it.cpu)).join(", ");
+    let then = durations(sides, serial().map(|it| it.old.figure));
+    let now = durations(sides, serial().map(|it| it.new.figure));
+    let text = format!("; in sequence CPU {labels} flushed for {then} before, and for {now} now");
+    if costs.is_empty() {
+        return text;
     }
-    text
+    let costs = durations(
+        sides,
+        costs.iter().map(|it| (it.new.figure - it.old.figure).abs()),
+    );
+    let verb = if found.begins { "costs" } else { "saves" };
+    format!("{text}, which {verb} each of them {costs} of Powerdown")
 }

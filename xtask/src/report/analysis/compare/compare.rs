@@ -14,21 +14,18 @@
 //! ```
 
 use anyhow::{Result, bail, ensure};
+use itertools::Itertools as _;
 use psci_bench::model::Scenario;
 
 use super::comparison::{ComparedScenario, Comparison, Options, Refused, baseline_scenario};
 use super::findings::findings;
 use super::judge::compare_figures;
-use super::sides::{Pairs, RowIs, Sides, name_rows};
+use super::sides::{RowIs, Sides, name_rows};
 use crate::report::analysis::conditions::{Across, COMPARED_RUNS, Side, differences, refusal};
 use crate::report::analysis::figure::has_figures;
 use crate::report::log::LoggedRun;
 
 /// Compares the runs with `baseline`.
-///
-/// # Errors
-/// Nothing can be compared: the boards differ, no CPU is in common, only one side
-/// has a clock, or no scenario can be compared.
 pub fn compare(
     runs: &[LoggedRun],
     baseline: &LoggedRun,
@@ -74,18 +71,15 @@ fn compare_one(
     options: &Options,
 ) -> Result<Comparison> {
     check(new, old, options)?;
-    let pairs = Pairs::of(new, old)?;
-    let mut baseline = old.clone();
-    pairs.copy_labels(new, &mut baseline);
-    let old = &baseline;
-    let sides = Sides::new(new, old, &pairs, options.tolerance_ppm);
+    let sides = Sides::of(new, old, options.tolerance_ppm)?;
     let (scenarios, refused) = compare_scenarios(&sides, &options.across);
     if scenarios.is_empty() {
-        let why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
-        let why: Vec<String> = why.collect();
-        let why = match why.is_empty() {
+        let why = match refused.is_empty() {
             true => "it has no scenario".to_owned(),
-            false => why.join("; "),
+            false => {
+                let mut why = refused.iter().map(|it| format!("{}: {}", it.id, it.why));
+                why.join("; ")
+            }
         };
         let (run, baseline) = (&new.source.input, &old.source.input);
         bail!("nothing of {run} can be compared with the baseline {baseline}: {why}");
@@ -93,12 +87,12 @@ fn compare_one(
     Ok(Comparison {
         run: place,
         tolerance_ppm: options.tolerance_ppm,
-        keyed: pairs.keyed,
+        keyed: sides.keyed,
         findings: findings(&sides, &scenarios, &options.across),
         scenarios,
         refused,
         across: options.across.clone(),
-        baseline,
+        baseline: sides.old,
     })
 }
 
@@ -130,12 +124,8 @@ fn compare_scenarios(
         match missed.iter().find(|it| it.0 == scenario.key()) {
             Some((_, place)) => refused[*place].in_baseline = true,
             None => {
-                let is_by_another = sides
-                    .new
-                    .run
-                    .scenarios
-                    .iter()
-                    .any(|it| it.id == scenario.id);
+                let mut all = sides.new.run.scenarios.iter();
+                let is_by_another = all.any(|it| it.id == scenario.id);
                 let how = if is_by_another { " by this method" } else { "" };
                 let why = format!("the run does not have it{how}");
                 refused.push(Refused::of(scenario, why, true));
@@ -152,7 +142,7 @@ fn compare_scenario(
     across: &[Across],
 ) -> Result<ComparedScenario, String> {
     let old = before.ok_or("the baseline does not have it")?;
-    let of = Side::of_scenarios([(sides.new, new), (sides.old, old)]);
+    let of = Side::of_scenarios([(sides.new, new), (&sides.old, old)]);
     match refusal(of, across) {
         Some(why) => Err(why),
         None => compare_figures(sides, new, old),

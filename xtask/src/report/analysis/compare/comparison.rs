@@ -3,6 +3,7 @@
 //! A comparison covers all that the baseline has: a scenario, a CPU or a figure that
 //! the run no longer has is not "no regression" unless an option says so.
 
+use itertools::Itertools as _;
 use psci_bench::model::{Run, Scenario, ScenarioKey, heading};
 use psci_bench::plan::{Method, ScenarioId};
 use serde::Serialize;
@@ -12,13 +13,13 @@ use super::sides::{Keyed, RowIs};
 use crate::report::analysis::basis::ComparisonFinding;
 use crate::report::analysis::conditions::Across;
 use crate::report::analysis::figure::FigureKey;
-use crate::report::analysis::grouped::grouped;
 use crate::report::analysis::words::cpus_text;
 use crate::report::log::LoggedRun;
+use crate::report::log::grouped::grouped;
 use crate::setup::plural::many;
 
 /// The tolerance of TF-A's documentation: 2 %.
-pub const TOLERANCE_PPM: u32 = 20_000;
+pub(crate) const TOLERANCE_PPM: u32 = 20_000;
 
 /// The options of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,68 +46,61 @@ impl Default for Options {
 #[derive(Clone, Debug)]
 pub struct Comparison {
     /// Index of the run in the report.
-    pub run: usize,
-    /// The baseline.
-    pub baseline: LoggedRun,
+    pub(crate) run: usize,
+    pub(crate) baseline: LoggedRun,
     /// The relative tolerance, in parts of a million.
-    pub tolerance_ppm: u32,
-    /// The way in which rows were paired.
-    pub keyed: Keyed,
+    pub(crate) tolerance_ppm: u32,
+    pub(crate) keyed: Keyed,
     /// The scenarios that both have.
-    pub scenarios: Vec<ComparedScenario>,
-    /// The scenarios that were not compared.
-    pub refused: Vec<Refused>,
+    pub(crate) scenarios: Vec<ComparedScenario>,
+    pub(crate) refused: Vec<Refused>,
     /// The differences that were passed over.
-    pub across: Vec<Across>,
-    /// The findings.
-    pub findings: Vec<ComparisonFinding>,
+    pub(crate) across: Vec<Across>,
+    pub(crate) findings: Vec<ComparisonFinding>,
 }
 
 /// A scenario on both sides.
 #[derive(Clone, Debug, Serialize)]
-pub struct ComparedScenario {
+pub(crate) struct ComparedScenario {
     /// The scenario in the run.
     #[serde(flatten)]
-    pub key: ScenarioKey,
+    pub(crate) key: ScenarioKey,
     /// The changes that count: by order if CPUs wait for each other or cannot be
     /// paired, else by CPU.
-    pub judged: Judged,
+    pub(crate) judged: Judged,
     /// Changes of each CPU that both sides have; empty where
     /// [`Keyed::Ambiguous`].
-    pub by_cpu: Vec<Change>,
+    pub(crate) by_cpu: Vec<Change>,
     /// Changes of the least figure, the second, and so on; empty if the sides have
     /// different numbers of them. The least Powerdown of a parallel scenario is that
     /// of the first to arrive.
-    pub by_order: Vec<Change>,
+    pub(crate) by_order: Vec<Change>,
     /// CPUs whose row one side lacks: the run's, and the baseline's.
-    pub unpaired: (Vec<u16>, Vec<u16>),
+    pub(crate) unpaired: (Vec<u16>, Vec<u16>),
     /// Figures of the baseline that are in no change that counts, by its CPUs.
-    pub lacks: Vec<(u16, FigureKey)>,
+    pub(crate) lacks: Vec<(u16, FigureKey)>,
     /// Number of points of the run that the baseline does not have.
-    pub added_points: usize,
+    pub(crate) added_points: usize,
 }
 
 /// The list of changes that counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Judged {
-    /// By CPU.
+pub(crate) enum Judged {
     Cpu,
-    /// By order.
     Order,
 }
 
 /// A scenario that was not compared.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Refused {
-    /// The scenario.
-    pub id: ScenarioId,
+pub(crate) struct Refused {
+    pub(crate) id: ScenarioId,
     /// The run's method; the baseline's if the run lacks the scenario.
-    pub method: Method,
+    pub(crate) method: Method,
     /// The reason, and the option that passes over it.
-    pub why: String,
+    pub(crate) why: String,
     /// True if the baseline has figures of it, which are compared with nothing.
-    pub in_baseline: bool,
+    pub(crate) in_baseline: bool,
 }
 
 impl Refused {
@@ -122,7 +116,7 @@ impl Refused {
 
 /// Returns the scenario of the baseline that stands beside one of the run: by the
 /// same method and helper if there is one.
-pub fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario> {
+pub(super) fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario> {
     let mut same = old.scenarios.iter().filter(|it| it.id == key.id);
     let by_method = same.clone().find(|it| it.method == key.method);
     let found = old.scenario(key).or(by_method);
@@ -130,17 +124,11 @@ pub fn baseline_scenario(old: &Run, key: ScenarioKey) -> Option<&Scenario> {
 }
 
 /// Returns a scenario's name, with its method if a run has several.
-pub fn scenario_title(sides: (&Run, &Run), key: ScenarioKey) -> String {
-    let has_several = |run: &Run| {
-        let mut methods = run.scenarios.iter().map(|it| it.method);
-        let first = methods.next();
-        methods.any(|it| Some(it) != first)
-    };
-    let name = key.id.name();
-    if has_several(sides.0) || has_several(sides.1) {
-        format!("{name}, method {}", key.method.word())
-    } else {
-        name.to_owned()
+pub(crate) fn scenario_title(sides: (&Run, &Run), key: ScenarioKey) -> String {
+    let has_one = |run: &Run| run.scenarios.iter().map(|it| it.method).all_equal();
+    match has_one(sides.0) && has_one(sides.1) {
+        true => key.id.name().to_owned(),
+        false => format!("{}, method {}", key.id.name(), key.method.word()),
     }
 }
 
@@ -156,7 +144,7 @@ impl ComparedScenario {
 
 impl Comparison {
     /// Returns the changes to more time that count.
-    pub fn regressions(&self) -> impl Iterator<Item = (&ComparedScenario, &Change)> {
+    pub(crate) fn regressions(&self) -> impl Iterator<Item = (&ComparedScenario, &Change)> {
         let all = self.scenarios.iter();
         let all = all.flat_map(|it| it.changes().iter().map(move |change| (it, change)));
         all.filter(|(_, change)| change.outcome == Outcome::Worse)
@@ -171,15 +159,13 @@ impl Comparison {
     /// Returns the parts of the baseline that are compared with nothing: a clause
     /// for each kind, with the option that passes over it.
     pub fn lacks(&self) -> Vec<String> {
-        let lacks = || self.scenarios.iter().flat_map(|it| &it.lacks);
-        let figures = lacks().filter(|it| !it.1.is_point());
-        let mut cpus: Vec<u16> = figures.map(|it| it.0).collect();
-        let figures = cpus.len();
-        cpus.sort_unstable();
-        cpus.dedup();
-        let points = lacks().filter(|it| it.1.is_point()).count();
+        let lacks = self.scenarios.iter().flat_map(|it| &it.lacks);
+        let (points, figures): (Vec<&(u16, FigureKey)>, Vec<_>) =
+            lacks.partition(|it| it.1.is_point());
+        let cpus = figures.iter().unique_by(|it| it.0).count();
+        let (points, figures) = (points.len(), figures.len());
         let scenarios = self.refused.iter().filter(|it| it.in_baseline).count();
-        let of_cpus = format!("{} of {}", many(figures, "figure"), many(cpus.len(), "CPU"));
+        let of_cpus = format!("{} of {}", many(figures, "figure"), many(cpus, "CPU"));
         let each = [
             (scenarios, many(scenarios, "scenario"), Across::Scenarios),
             (figures, of_cpus, Across::Cpus),
@@ -201,45 +187,41 @@ impl Comparison {
             let clauses = self.lone_rows_of(run, scenario).into_iter();
             clauses.map(|clause| (clause, scenario.key.id.tag()))
         });
-        let each = grouped(clauses).into_iter().map(|(clause, mut tags)| {
-            tags.dedup();
-            format!("{clause}, in {}.", tags.join(", "))
-        });
-        each.collect()
+        let each = grouped(clauses).into_iter();
+        each.map(|(clause, tags)| format!("{clause}, in {}.", tags.iter().dedup().join(", ")))
+            .collect()
     }
 
     fn lone_rows_of(&self, run: &Run, scenario: &ComparedScenario) -> Vec<String> {
-        let old = &self.baseline.run;
-        let of_run = cpus_text(run, scenario.unpaired.0.iter().copied());
-        let of_old = cpus_text(old, scenario.unpaired.1.iter().copied());
         let (lone_new, lone_old) = &scenario.unpaired;
+        let old = &self.baseline.run;
+        let of_run = cpus_text(run, lone_new.iter().copied());
+        let of_old = cpus_text(old, lone_old.iter().copied());
+        let is_by_order = scenario.judged == Judged::Order;
         let mut all = Vec::new();
-        if scenario.judged == Judged::Order {
-            if !lone_old.is_empty() {
-                all.push(format!(
-                    "Compared by order alone: {of_old} of the baseline, as the run has no row of \
-                     it, and {of_run} of the run"
-                ));
-            }
-        } else if !lone_new.is_empty() {
+        if is_by_order && !lone_old.is_empty() {
+            all.push(format!(
+                "Compared by order alone: {of_old} of the baseline, as the run has no row of it, \
+                 and {of_run} of the run"
+            ));
+        } else if !is_by_order && !lone_new.is_empty() {
             all.push(format!(
                 "Not compared: {of_run} of the run, as the baseline has no row of it"
             ));
         }
         let is_lone = |it: &&(u16, FigureKey)| lone_old.contains(&it.0);
-        let metrics = scenario.lacks.iter().filter(|it| !is_lone(it));
-        let metrics = grouped(metrics.filter_map(|it| Some((it.1.metric()?, it.0))));
-        if scenario.lacks.iter().any(|it| is_lone(&it)) {
+        let (lone, others): (Vec<_>, Vec<&(u16, FigureKey)>) =
+            scenario.lacks.iter().partition(is_lone);
+        if !lone.is_empty() {
             all.push(format!(
                 "Not compared: {of_old} of the baseline, as the run has no row of it"
             ));
         }
-        all.extend(metrics.into_iter().map(|(metric, cpus)| {
-            format!(
-                "Not compared: {} of {} of the baseline, as the run does not have it",
-                heading(metric),
-                cpus_text(old, cpus)
-            )
+        let metrics = others.into_iter();
+        let metrics = metrics.filter_map(|it| Some((it.1.metric()?, it.0)));
+        all.extend(grouped(metrics).into_iter().map(|(metric, cpus)| {
+            let (name, cpus) = (heading(metric), cpus_text(old, cpus));
+            format!("Not compared: {name} of {cpus} of the baseline, as the run does not have it")
         }));
         all
     }

@@ -1,6 +1,7 @@
 //! Differences besides figures, and facts that one side lacks.
 
-use psci_bench::model::{Confidence, Kind, Row};
+use itertools::Itertools as _;
+use psci_bench::model::{Confidence, Kind, Scenario};
 
 use super::change::Change;
 use super::comparison::{ComparedScenario, baseline_scenario};
@@ -24,9 +25,9 @@ pub(super) fn conditions(
     scenarios: &[ComparedScenario],
     across: &[Across],
 ) -> Vec<ComparisonFinding> {
-    let (new, old) = (sides.new, sides.old);
+    let (new, old) = (sides.new, &sides.old);
     let mut all = Vec::new();
-    if sides.pairs.keyed == Keyed::Ambiguous {
+    if sides.keyed == Keyed::Ambiguous {
         all.push(finding(
             Kind::NotTold,
             Confidence::Unknown,
@@ -44,23 +45,25 @@ pub(super) fn conditions(
     }
     let each = differences(NOTED, Side::of_runs([new, old]), false);
     let each = each.map(|(it, [now, then])| format!("{} is {now}, and was {then}", it.name()));
-    let each: Vec<String> = each.collect();
+    let each = { each }.join("; ");
     if !each.is_empty() {
         let confidence = match has_records(new) && has_records(old) {
             true => Confidence::Counts,
             false => Confidence::Lines,
         };
-        let sentence = format!("Besides figures: {}.", each.join("; "));
-        all.push(finding(Kind::Conditions, confidence, sentence));
+        all.push(finding(
+            Kind::Conditions,
+            confidence,
+            format!("Besides figures: {each}."),
+        ));
     }
     for scenario in scenarios {
         let was = baseline_scenario(&old.run, scenario.key).map(|it| it.method);
         if let Some(was) = was.filter(|was| *was != scenario.key.method) {
+            let (title, is) = (title(sides, scenario), scenario.key.method.word());
             let sentence = format!(
-                "{}: method {} is compared with {}, as was asked for: a change may be the \
+                "{title}: method {is} is compared with {}, as was asked for: a change may be the \
                  method's.",
-                title(sides, scenario),
-                scenario.key.method.word(),
                 was.word()
             );
             all.push(finding(Kind::Conditions, Confidence::Counts, sentence));
@@ -96,7 +99,7 @@ pub(super) fn unweighed(
     sides: &Sides<'_>,
     scenarios: &[ComparedScenario],
 ) -> Vec<ComparisonFinding> {
-    if !has_records(sides.new) || !has_records(sides.old) {
+    if !has_records(sides.new) || !has_records(&sides.old) {
         return Vec::new();
     }
     let mut all = Vec::new();
@@ -120,14 +123,12 @@ pub(super) fn unweighed(
         all.push(ComparisonFinding::new(kind, confidence, sentence, basis));
     }
     let by_round = scenarios.iter().filter(|it| is_by_round(sides, it));
-    let mut tags: Vec<&str> = by_round.map(|it| it.key.id.tag()).collect();
-    tags.dedup();
+    let tags = by_round.map(|it| it.key.id.tag()).dedup().join(", ");
     if !tags.is_empty() {
         let sentence = format!(
-            "In {} one round of each side is compared, and a change is noise where the medians \
-             of these CPUs may be the same, wherever they came in the queue: samples=all on both \
-             sides tells how each place spreads.",
-            tags.join(", ")
+            "In {tags} one round of each side is compared, and a change is noise where the \
+             medians of these CPUs may be the same, wherever they came in the queue: samples=all \
+             on both sides tells how each place spreads."
         );
         all.push(finding(Kind::NotTold, Confidence::Unknown, sentence));
     }
@@ -137,15 +138,12 @@ pub(super) fn unweighed(
 /// Returns true for a parallel scenario of which one side lacks the samples.
 fn is_by_round(sides: &Sides<'_>, scenario: &ComparedScenario) -> bool {
     let key = scenario.key;
-    let has_samples = |row: &Row| !row.samples.is_empty();
-    let found = [
-        sides.new.run.scenario(key),
-        baseline_scenario(&sides.old.run, key),
-    ];
-    let mut whole = found
-        .into_iter()
-        .map(|it| it.is_some_and(|it| !it.rows.is_empty() && it.rows.iter().all(has_samples)));
-    key.id.is_parallel()
-        && scenario.changes().iter().any(Change::has_intervals)
-        && !whole.all(|it| it)
+    let (new, old) = sides.runs();
+    let is_whole = |it: Option<&Scenario>| {
+        let rows = it.map_or(&[][..], |it| &it.rows);
+        !rows.is_empty() && rows.iter().all(|row| !row.samples.is_empty())
+    };
+    let is_judged = scenario.changes().iter().any(Change::has_intervals);
+    let are_whole = is_whole(new.scenario(key)) && is_whole(baseline_scenario(old, key));
+    key.id.is_parallel() && is_judged && !are_whole
 }

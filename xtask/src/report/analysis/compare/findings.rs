@@ -1,7 +1,8 @@
 //! Changes -> findings.
 
+use itertools::Itertools as _;
 use psci_bench::measure::Metric;
-use psci_bench::model::{Confidence, Kind, Label, Unit, heading};
+use psci_bench::model::{Confidence, Kind, Unit, heading};
 
 use super::change::{Change, Outcome};
 use super::cluster_flush;
@@ -11,7 +12,7 @@ use super::sentences::{bases, durations, greatest, noise_clause, percent, places
 use super::sides::Sides;
 use crate::report::analysis::basis::{ComparisonFinding, doubt_text};
 use crate::report::analysis::conditions::Across;
-use crate::report::analysis::grouped::grouped;
+use crate::report::log::grouped::grouped;
 use crate::setup::plural::many;
 
 /// The most CPUs or places that a sentence names; tables have all.
@@ -45,23 +46,28 @@ pub(super) fn findings(
 
 /// Adds a sentence on the rows that are not verified, of sides that have records.
 fn add_doubts(sides: &Sides<'_>, finding: &mut ComparisonFinding) {
-    let labels = finding.basis.iter().flat_map(|basis| {
+    let mut labels = Vec::new();
+    for basis in &finding.basis {
         let old = baseline_scenario(&sides.old.run, basis.scenario);
-        let of = [
-            (sides.new, sides.new.run.scenario(basis.scenario), ""),
-            (sides.old, old, "the baseline's "),
-        ];
-        of.into_iter()
-            .zip(&basis.cpus)
-            .flat_map(|((run, scenario, prefix), cpus)| {
-                let scenario = scenario.filter(|_| run.integrity.records.is_some());
-                let rows = cpus.iter().filter_map(move |cpu| scenario?.row(*cpu));
-                rows.filter(|row| run.is_doubtful(row))
-                    .map(move |row| format!("{prefix}CPU {}", run.run.label(row.cpu)))
-            })
-    });
-    let text = doubt_text(labels);
-    finding.finding.sentence.push_str(&text);
+        let new = (sides.new, sides.new.run.scenario(basis.scenario), "");
+        let of = [new, (&sides.old, old, "the baseline's ")];
+        for ((run, scenario, prefix), cpus) in of.into_iter().zip(&basis.cpus) {
+            let scenario = scenario.filter(|_| run.integrity.records.is_some());
+            let rows = cpus.iter().filter_map(|cpu| scenario?.row(*cpu));
+            let doubtful = rows.filter(|row| run.is_doubtful(row));
+            labels.extend(doubtful.map(|row| format!("{prefix}CPU {}", run.run.label(row.cpu))));
+        }
+    }
+    finding.finding.sentence += &doubt_text(labels.into_iter());
+}
+
+/// The directions of changes that count, with their words.
+const DIRECTIONS: [(Outcome, &str); 2] = [(Outcome::Worse, "more"), (Outcome::Better, "less")];
+
+/// Returns the changes with an outcome.
+fn with<'c>(changes: &[&'c Change], outcome: Outcome) -> Vec<&'c Change> {
+    let own = changes.iter().filter(|it| it.outcome == outcome);
+    own.copied().collect()
 }
 
 /// A scenario whose changes are described.
@@ -101,59 +107,53 @@ impl<'s> Scenario<'s> {
             return None;
         }
         let (new, old) = self.sides.runs();
-        let then: Vec<String> = labels(order.iter().map(|it| old.label(it.old_cpu)));
-        let now: Vec<String> = labels(order.iter().map(|it| new.label(it.cpu)));
+        let then = order.iter().map(|it| old.label(it.old_cpu)).join(", ");
+        let now = order.iter().map(|it| new.label(it.cpu)).join(", ");
         // In the same order it is the flushes that are at other places.
         if then == now {
             return None;
         }
-        let mut shares: Vec<(f64, u16)> = cpus
-            .iter()
-            .filter_map(|it| Some((it.percent()?, it.cpu)))
-            .collect();
-        shares.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let text = |it: &(f64, u16)| format!("{} (CPU {})", percent(it.0), new.label(it.1));
-        let (least, most) = (text(shares.first()?), text(shares.last()?));
+        let shares = cpus.iter().filter_map(|it| Some((it.percent()?, it.cpu)));
+        let (least, most) = shares.minmax_by(|a, b| a.0.total_cmp(&b.0)).into_option()?;
+        let text = |it: (f64, u16)| format!("{} (CPU {})", percent(it.0), new.label(it.1));
         let is_still = |it: &&Change| it.outcome.is_still();
         let still: Vec<&Change> = order.iter().copied().filter(is_still).collect();
         let orders = match order.len() > NAMED_MAX {
             true => String::new(),
-            false => format!(", then {}, now {}", then.join(", "), now.join(", ")),
+            false => format!(", then {then}, now {now}"),
         };
         let sentence = format!(
             "Powerdown is unchanged by order of arrival (sorted, {} of {} within {:.2} %). By CPU \
-             it seems to change by {least} to {most}: these are other CPUs' places, as the lock \
-             was taken in another order{orders}.",
+             it seems to change by {} to {}: these are other CPUs' places, as the lock was taken \
+             in another order{orders}.",
             still.len(),
             many(order.len(), "place"),
             greatest(&still),
+            text(least),
+            text(most)
         );
         Some(self.finding(Kind::Reordered, confidence(&order), sentence, &order))
     }
 
     /// Describes the changes of rows: one finding for each metric and direction.
     fn changed(&self) -> Vec<ComparisonFinding> {
-        let mut all = Vec::new();
-        for (metric, own) in self.by_metric() {
-            for (outcome, word) in [(Outcome::Worse, "more"), (Outcome::Better, "less")] {
-                let is_own = |it: &&Change| it.outcome == outcome;
-                let moved: Vec<&Change> = own.iter().copied().filter(is_own).collect();
-                if moved.is_empty() {
-                    continue;
-                }
-                let sentence = format!(
-                    "{} takes {word} in {} of {}, by {} ({}){}.",
-                    heading(metric),
-                    moved.len(),
-                    many(own.len(), "row"),
-                    durations(self.sides, moved.iter().map(|it| it.delta().abs())),
-                    shares(&moved),
-                    self.names(&moved, moved.len() == own.len())
-                );
-                all.push(self.finding(Kind::Changed, confidence(&moved), sentence, &moved));
-            }
-        }
-        all
+        let each = self.by_metric().into_iter().cartesian_product(DIRECTIONS);
+        let each = each.map(|((metric, own), (outcome, word))| {
+            let moved = with(&own, outcome);
+            let sentence = format!(
+                "{} takes {word} in {} of {}, by {} ({}){}.",
+                heading(metric),
+                moved.len(),
+                many(own.len(), "row"),
+                durations(self.sides, moved.iter().map(|it| it.delta().abs())),
+                shares(&moved),
+                self.names(&moved, moved.len() == own.len())
+            );
+            (moved, sentence)
+        });
+        each.filter(|(moved, _)| !moved.is_empty())
+            .map(|(moved, text)| self.finding(Kind::Changed, confidence(&moved), text, &moved))
+            .collect()
     }
 
     /// Names the CPUs or places of changes, unless they are all or too many.
@@ -162,8 +162,10 @@ impl<'s> Scenario<'s> {
         let run = &self.sides.new.run;
         match (self.compared.judged, is_named) {
             (Judged::Cpu, true) => {
-                let labels = labels(changes.iter().map(|it| run.label(it.cpu)));
-                format!(" (CPU {})", labels.join(", "))
+                format!(
+                    " (CPU {})",
+                    changes.iter().map(|it| run.label(it.cpu)).format(", ")
+                )
             }
             (Judged::Cpu, false) => String::new(),
             (Judged::Order, true) => {
@@ -175,11 +177,8 @@ impl<'s> Scenario<'s> {
 
     /// Describes places whose figures moved with a flush.
     fn moved(&self) -> Option<ComparisonFinding> {
-        let is_own = |it: &&Change| it.outcome == Outcome::Moved;
-        let all: Vec<&Change> = self.compared.by_order.iter().filter(is_own).collect();
-        if all.is_empty() {
-            return None;
-        }
+        let all: Vec<&Change> = self.compared.by_order.iter().collect();
+        let all = with(&all, Outcome::Moved);
         let sentence = format!(
             "place {} differs ({}) as the cache flushes up to it in the queue do, and by no more \
              than tolerance or noise besides: all flushes together take as long as before, but \
@@ -187,15 +186,15 @@ impl<'s> Scenario<'s> {
             places(&all),
             shares(&all)
         );
-        Some(self.finding(Kind::Reordered, Confidence::Figures, sentence, &all))
+        let (kind, confidence) = (Kind::Reordered, Confidence::Figures);
+        (!all.is_empty()).then(|| self.finding(kind, confidence, sentence, &all))
     }
 
     /// Describes places whose figures moved with a flush, and by more than that.
     fn rest_of_moved(&self) -> Vec<ComparisonFinding> {
         let signed = |value: f64| {
             let sign = if value < 0.0 { "-" } else { "+" };
-            let size = durations(self.sides, [value.abs()].into_iter());
-            format!("{sign}{size}")
+            format!("{sign}{}", durations(self.sides, [value.abs()].into_iter()))
         };
         let all = self.compared.by_order.iter();
         let each = all.filter_map(|it| Some((it, it.by_flushes?)));
@@ -219,18 +218,14 @@ impl<'s> Scenario<'s> {
         let still = still.filter(|it| it.1.iter().all(|it| it.outcome.is_still()));
         let (metrics, changes): (Vec<Metric>, Vec<Vec<&Change>>) = still.unzip();
         let changes: Vec<&Change> = changes.concat();
-        if changes.is_empty() {
-            return None;
-        }
-        let names: Vec<&str> = metrics.iter().map(|it| heading(*it)).collect();
-        let noise = changes.iter().filter(|it| it.outcome == Outcome::Noise);
         let sentence = format!(
             "{} unchanged (within {:.2} %{}).",
-            names.join(", "),
+            metrics.into_iter().map(heading).format(", "),
             greatest(&changes),
-            noise_clause(noise.count(), "figure")
+            noise_clause(with(&changes, Outcome::Noise).len(), "figure")
         );
-        Some(self.finding(Kind::Unchanged, confidence(&changes), sentence, &changes))
+        let (kind, confidence) = (Kind::Unchanged, confidence(&changes));
+        (!changes.is_empty()).then(|| self.finding(kind, confidence, sentence, &changes))
     }
 
     /// Describes the changes of points, or that there are none.
@@ -242,43 +237,40 @@ impl<'s> Scenario<'s> {
         }
         let count = many(points.len(), "point");
         let mut all = Vec::new();
-        for (outcome, word) in [(Outcome::Worse, "more"), (Outcome::Better, "less")] {
-            let is_own = |it: &&Change| it.outcome == outcome;
-            let moved: Vec<&Change> = points.iter().copied().filter(is_own).collect();
+        let mut add = |kind, confidence, text| all.push(self.finding(kind, confidence, text, &[]));
+        for (outcome, word) in DIRECTIONS {
+            let moved = with(&points, outcome);
             if !moved.is_empty() {
-                let sentence = format!(
-                    "{} of {count} take {word}{}.",
-                    moved.len(),
-                    circumstances(&moved)
-                );
-                all.push(self.finding(Kind::Changed, confidence(&moved), sentence, &[]));
+                let (number, of) = (moved.len(), circumstances(&moved));
+                let text = format!("{number} of {count} take {word}{of}.");
+                add(Kind::Changed, confidence(&moved), text);
             }
         }
-        if all.is_empty() {
-            let noise = points.iter().filter(|it| it.outcome == Outcome::Noise);
-            let sentence = format!("{count} unchanged{}.", noise_clause(noise.count(), "point"));
-            let (kind, confidence) = (Kind::Unchanged, Confidence::Intervals);
-            all.push(self.finding(kind, confidence, sentence, &[]));
+        let is_changed = |it: &&Change| matches!(it.outcome, Outcome::Worse | Outcome::Better);
+        if !points.iter().any(is_changed) {
+            let noise = noise_clause(with(&points, Outcome::Noise).len(), "point");
+            let text = format!("{count} unchanged{noise}.");
+            add(Kind::Unchanged, Confidence::Intervals, text);
         }
         // What the firmware counts is one number on each side, and has no noise.
         let is_time = |it: &&&Change| matches!(it.key.unit(), Unit::Ticks | Unit::Cycles);
         let times = points.iter().filter(is_time);
         let bare = times.filter(|it| !it.has_intervals()).count();
         if bare > 0 {
-            let sentence = format!(
+            let text = format!(
                 "{bare} of {count} were weighed against no noise, as one side has a single sample \
                  of each."
             );
-            all.push(self.finding(Kind::NotTold, Confidence::Unknown, sentence, &[]));
+            add(Kind::NotTold, Confidence::Unknown, text);
         }
         let (new, old) = (self.compared.added_points, self.compared.lacks.len());
         if new + old > 0 {
-            let sentence = format!(
-                "{} of the run and {} of the baseline are of what the other side did not measure.",
-                many(new, "point"),
-                many(old, "point")
+            let (new, old) = (many(new, "point"), many(old, "point"));
+            let text = format!(
+                "{new} of the run and {old} of the baseline are of what the other side did not \
+                 measure."
             );
-            all.push(self.finding(Kind::NotTold, Confidence::Intervals, sentence, &[]));
+            add(Kind::NotTold, Confidence::Intervals, text);
         }
         all
     }
@@ -286,26 +278,16 @@ impl<'s> Scenario<'s> {
 
 /// Returns the greatest change of some points, and their circumstances.
 fn circumstances(changes: &[&Change]) -> String {
-    let mut names: Vec<String> = Vec::new();
-    for name in changes.iter().map(|it| it.key.name()) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let names: Vec<String> = changes.iter().map(|it| it.key.name()).unique().collect();
     let more = match names.len().saturating_sub(CIRCUMSTANCES_MAX) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    names.truncate(CIRCUMSTANCES_MAX);
-    let names = names.join(", ");
+    let names = names.iter().take(CIRCUMSTANCES_MAX).join(", ");
     let far = changes.iter().filter_map(|it| it.percent());
     let far = far.max_by(|a, b| a.abs().total_cmp(&b.abs()));
     let far = far.map_or_else(String::new, |it| format!(", by up to {}", percent(it)));
     format!("{far}: {names}{more}")
-}
-
-fn labels(all: impl Iterator<Item = Label>) -> Vec<String> {
-    all.map(|it| it.to_string()).collect()
 }
 
 fn confidence(changes: &[&Change]) -> Confidence {

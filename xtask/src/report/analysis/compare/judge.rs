@@ -4,8 +4,9 @@
 //! first changes from run to run: the figures of all CPUs are sorted there, and the
 //! least is compared with the least.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
+use itertools::Itertools as _;
 use psci_bench::measure::Summary;
 use psci_bench::model::{Scenario, Unit};
 use psci_bench::spec::ticks::Clock;
@@ -44,17 +45,14 @@ impl<'r> Shown<'r> {
     }
 
     /// Returns the questions, in their order.
-    fn keys(&self) -> Vec<FigureKey> {
-        let mut seen = BTreeSet::new();
-        let keys = self.figures.iter().map(|it| it.key);
-        keys.filter(|key| seen.insert(*key)).collect()
+    fn keys(&self) -> impl Iterator<Item = FigureKey> {
+        self.figures.iter().map(|it| it.key).unique()
     }
 
     /// Returns the figures of a question, the least first.
     fn sorted(&self, key: FigureKey) -> Vec<&Figure<'r>> {
-        let mut own: Vec<&Figure<'r>> = self.figures.iter().filter(|it| it.key == key).collect();
-        own.sort_by_key(|it| (it.shown, it.cpu));
-        own
+        let own = self.figures.iter().filter(|it| it.key == key);
+        own.sorted_by_key(|it| (it.shown, it.cpu)).collect()
     }
 
     fn value(&self, figure: &Figure<'_>) -> Value {
@@ -75,21 +73,18 @@ impl<'r> Shown<'r> {
     }
 }
 
-/// Compares a scenario.
-///
-/// # Errors
-/// The reason why it cannot be compared.
+/// Compares a scenario, or returns the reason why it cannot be compared.
 pub(super) fn compare_figures(
     sides: &Sides<'_>,
     new: &Scenario,
     old: &Scenario,
 ) -> Result<ComparedScenario, String> {
-    let is_ambiguous = sides.pairs.keyed == Keyed::Ambiguous;
+    let is_ambiguous = sides.keyed == Keyed::Ambiguous;
     let judged = match is_sorted_by_size(new.id) || is_ambiguous {
         true => Judged::Order,
         false => Judged::Cpu,
     };
-    let (now, then) = (Shown::of(sides.new, new), Shown::of(sides.old, old));
+    let (now, then) = (Shown::of(sides.new, new), Shown::of(&sides.old, old));
     check(&now, &then, judged, is_ambiguous)?;
     let mut compared = ComparedScenario {
         key: new.key(),
@@ -115,7 +110,7 @@ pub(super) fn compare_figures(
     }
     compared.added_points = new.points.len().saturating_sub(points);
     let changes = compared.changes().iter().map(|it| (it.old_cpu, it.key));
-    let changes: BTreeSet<(u16, FigureKey)> = changes.collect();
+    let changes: HashSet<(u16, FigureKey)> = changes.collect();
     let olds = then.figures.iter().map(|it| (it.cpu, it.key));
     compared.lacks = olds.filter(|it| !changes.contains(it)).collect();
     Ok(compared)
@@ -123,24 +118,22 @@ pub(super) fn compare_figures(
 
 /// Returns the CPUs whose row the other side lacks.
 fn unpaired(sides: &Sides<'_>, new: &Scenario, old: &Scenario) -> (Vec<u16>, Vec<u16>) {
-    if sides.pairs.keyed == Keyed::Ambiguous {
+    if sides.keyed == Keyed::Ambiguous {
         return (Vec::new(), Vec::new());
     }
-    let has = |of: &Scenario, cpu: Option<u16>| cpu.is_some_and(|cpu| of.row(cpu).is_some());
-    let news = new.rows.iter().map(|it| it.cpu);
-    let olds = old.rows.iter().map(|it| it.cpu);
-    (
-        news.filter(|cpu| !has(old, sides.pairs.old(*cpu)))
-            .collect(),
-        olds.filter(|cpu| !has(new, sides.pairs.new_of(*cpu)))
-            .collect(),
-    )
+    let lacks = |of: &Scenario, cpu: Option<u16>| cpu.is_none_or(|cpu| of.row(cpu).is_none());
+    let (news, olds) = (new.rows.iter(), old.rows.iter());
+    let news = news.map(|it| it.cpu);
+    let news = news.filter(|cpu| lacks(old, sides.old_cpu(*cpu)));
+    let olds = olds.map(|it| it.cpu);
+    let olds = olds.filter(|cpu| lacks(new, sides.new_cpu(*cpu)));
+    (news.collect(), olds.collect())
 }
 
 fn by_cpu(sides: &Sides<'_>, now: &Shown<'_>, then: &Shown<'_>) -> Vec<Change> {
     let olds = by_cpu_and_key(then.figures.clone());
     let each = now.figures.iter().filter_map(|figure| {
-        let old = olds.get(&(sides.pairs.old(figure.cpu)?, figure.key))?;
+        let old = olds.get(&(sides.old_cpu(figure.cpu)?, figure.key))?;
         let values = (now.value(figure), then.value(old));
         Some(change(sides, figure, old, None, values))
     });
@@ -188,7 +181,7 @@ fn change(
     let tick = match key.is_point() {
         true => {
             let tick = |run: &LoggedRun| key.per_operation(run.run.clock(), 1);
-            tick(sides.new).max(tick(sides.old))
+            tick(sides.new).max(tick(&sides.old))
         }
         false => sides.tick,
     };
@@ -225,17 +218,14 @@ fn check(
     }
     let [rows, before] = [now, then].map(|it| count_of_rows(it.scenario));
     if judged == Judged::Order && rows != before {
-        return Err(format!(
-            "{rows} rows against {before}: {}",
-            if is_ambiguous {
-                "labels are ambiguous, and rows can only be sorted"
-            } else {
-                "CPUs that go down together wait for each other, and so their number counts"
-            }
-        ));
+        let why = match is_ambiguous {
+            true => "labels are ambiguous, and rows can only be sorted",
+            false => "CPUs that go down together wait for each other, and so their number counts",
+        };
+        return Err(format!("{rows} rows against {before}: {why}"));
     }
-    let olds: BTreeSet<FigureKey> = then.keys().into_iter().collect();
-    if !now.keys().iter().any(|key| olds.contains(key)) {
+    let olds: HashSet<FigureKey> = then.keys().collect();
+    if !now.keys().any(|key| olds.contains(&key)) {
         let kind = if rows == 0 { "point" } else { "figure" };
         return Err(format!("the two have no {kind} in common"));
     }

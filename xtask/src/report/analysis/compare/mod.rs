@@ -13,11 +13,11 @@ mod sides;
 #[cfg(test)]
 mod tests;
 
-pub use self::change::{Change, Outcome, Value, is_close};
+pub(crate) use self::change::{Change, Outcome, Value, is_close};
 pub use self::compare::compare;
-pub use self::comparison::{
-    ComparedScenario, Comparison, Judged, Options, Refused, TOLERANCE_PPM, baseline_scenario,
-    scenario_title,
+pub(crate) use self::comparison::{
+    ComparedScenario, Judged, Refused, TOLERANCE_PPM, scenario_title,
 };
-pub use self::sides::{Keyed, RowIs};
-pub use crate::report::analysis::conditions::Across;
+pub use self::comparison::{Comparison, Options};
+pub(crate) use self::sides::{Keyed, RowIs};
+pub(crate) use crate::report::analysis::conditions::Across;

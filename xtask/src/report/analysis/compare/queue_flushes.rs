@@ -23,7 +23,7 @@ pub(super) fn judge_moved_flushes(
     if new.id != ScenarioId::SuspendDeepParallel {
         return;
     }
-    let Some((now, then)) = flushes(sides.new, new).zip(flushes(sides.old, old)) else {
+    let Some((now, then)) = flushes(sides.new, new).zip(flushes(&sides.old, old)) else {
         return;
     };
     let sum = |all: &[f64]| all.iter().sum::<f64>();
@@ -36,13 +36,10 @@ pub(super) fn judge_moved_flushes(
             continue;
         }
         let place = change.place.unwrap_or(0);
-        let ahead = |count: usize| {
-            let sum = |all: &[f64]| sum(all.get(..count).unwrap_or_default());
-            (sum(&now), sum(&then))
-        };
+        let sum = |all: &[f64], count| sum(all.get(..count).unwrap_or_default());
+        let ahead = [place, place + 1].map(|count| (sum(&now, count), sum(&then, count)));
         let rest = |it: &(f64, f64)| (change.delta() - (it.0 - it.1)).abs();
-        let ahead = [ahead(place), ahead(place + 1)].into_iter();
-        let least = ahead.min_by(|a, b| rest(a).total_cmp(&rest(b)));
+        let least = ahead.into_iter().min_by(|a, b| rest(a).total_cmp(&rest(b)));
         // Flushes that explain nothing of the change do not count.
         let Some(ahead) = least.filter(|it| rest(it) < change.delta().abs()) else {
             continue;
@@ -81,10 +78,8 @@ fn flushes(run: &LoggedRun, scenario: &Scenario) -> Option<Vec<f64>> {
         let ticks = scenario.figure(row, metric)?;
         Some(FigureKey::Row { metric }.per_operation(run.run.clock(), ticks))
     };
-    let rows = scenario.rows.iter().map(|row| {
-        let powerdown = figure(row, Metric::Powerdown)?;
-        Some((powerdown, figure(row, Metric::CacheFlush)?))
-    });
+    let rows = scenario.rows.iter();
+    let rows = rows.map(|row| figure(row, Metric::Powerdown).zip(figure(row, Metric::CacheFlush)));
     let mut rows = rows.collect::<Option<Vec<(f64, f64)>>>()?;
     rows.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     Some(rows.into_iter().map(|it| it.1).collect())

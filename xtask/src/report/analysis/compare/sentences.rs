@@ -1,11 +1,13 @@
 //! Phrases that findings of comparisons share.
 
+use itertools::{Itertools as _, MinMaxResult};
+
 use super::change::Change;
 use super::comparison::{ComparedScenario, scenario_title};
 use super::sides::Sides;
 use crate::report::analysis::basis::Basis;
-use crate::report::analysis::grouped::grouped;
 use crate::report::analysis::words::durations_text;
+use crate::report::log::grouped::grouped;
 use crate::setup::plural::many;
 
 /// Returns the scenario's name, with its method if there are several.
@@ -23,12 +25,11 @@ pub(super) fn percent(change: f64) -> String {
 
 /// Returns the range of changes in percent; from zero there is none.
 pub(super) fn shares(changes: &[&Change]) -> String {
-    let mut all: Vec<f64> = changes.iter().filter_map(|it| it.percent()).collect();
-    all.sort_by(f64::total_cmp);
-    match all.as_slice() {
-        [] => "from zero".to_owned(),
-        [only] => percent(*only),
-        [first, .., last] => format!("{} to {}", percent(*first), percent(*last)),
+    let all = changes.iter().filter_map(|it| it.percent());
+    match all.minmax_by(|a, b| a.total_cmp(b)) {
+        MinMaxResult::NoElements => "from zero".to_owned(),
+        MinMaxResult::OneElement(only) => percent(only),
+        MinMaxResult::MinMax(least, most) => format!("{} to {}", percent(least), percent(most)),
     }
 }
 
@@ -40,9 +41,8 @@ pub(super) fn greatest(changes: &[&Change]) -> f64 {
 
 /// Returns the places in the order of size, from 1.
 pub(super) fn places(changes: &[&Change]) -> String {
-    let places = changes.iter().filter_map(|it| it.place);
-    let places = places.map(|place| (place + 1).to_string());
-    places.collect::<Vec<_>>().join(", ")
+    let mut places = changes.iter().filter_map(|it| Some(it.place? + 1));
+    places.join(", ")
 }
 
 /// Returns the number of figures that are within noise or a tick, as a clause.
@@ -56,9 +56,8 @@ pub(super) fn noise_clause(count: usize, what: &str) -> String {
 /// Returns the rows of both sides that `changes` are of. Metrics of the same CPUs
 /// stand together.
 pub(super) fn bases(scenario: &ComparedScenario, changes: &[&Change]) -> Vec<Basis> {
-    let metrics = changes
-        .iter()
-        .filter_map(|it| Some((it.key.metric()?, *it)));
+    let metrics = changes.iter();
+    let metrics = metrics.filter_map(|it| Some((it.key.metric()?, *it)));
     let mut all: Vec<Basis> = Vec::new();
     for (metric, own) in grouped(metrics) {
         let (new, old) = own.iter().map(|it| (it.cpu, it.old_cpu)).unzip();

@@ -34,41 +34,31 @@ impl std::str::FromStr for RowIs {
 
     /// Reads `0x101` or `1.0`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let read = || {
-            if let Some(digits) = text.strip_prefix("0x") {
-                let is_plain = digits.bytes().all(|b| b.is_ascii_hexdigit());
-                let number = u64::from_str_radix(digits, 16).ok();
-                return number.filter(|_| is_plain).map(Self::Mpidr);
+        // Numbers of the standard library may have a sign.
+        let is_plain = !text.contains('+');
+        let read = || match text.strip_prefix("0x") {
+            Some(digits) => Some(Self::Mpidr(u64::from_str_radix(digits, 16).ok()?)),
+            None => {
+                let (cluster, core) = text.split_once('.')?;
+                Some(Self::Label(cluster.parse().ok()?, core.parse().ok()?))
             }
-            let number = |text: &str| {
-                let is_plain = text.bytes().all(|b| b.is_ascii_digit());
-                text.parse().ok().filter(|_| is_plain)
-            };
-            let (cluster, core) = text.split_once('.')?;
-            Some(Self::Label(number(cluster)?, number(core)?))
         };
-        read().ok_or_else(|| {
+        read().filter(|_| is_plain).ok_or_else(|| {
             format!("{text:?} is no MPIDR, such as 0x101, and no label, such as 1.0")
         })
     }
 }
 
 /// Names the CPUs of the baseline's rows, in their order.
-///
-/// # Errors
-/// There are not as many rows, or a CPU is named twice, or the run has no MPIDRs to
-/// name CPUs by.
 pub(super) fn name_rows(baseline: &mut LoggedRun, rows: &[RowIs]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
     let cpus = &mut baseline.run.cpus;
+    let (named, count, input) = (rows.len(), cpus.len(), &baseline.source.input);
     ensure!(
-        rows.len() == cpus.len(),
-        "--rows-are names {} CPUs, and the baseline {} has {} rows",
-        rows.len(),
-        baseline.source.input,
-        cpus.len()
+        named == count,
+        "--rows-are names {named} CPUs, and the baseline {input} has {count} rows"
     );
     for (place, (cpu, row)) in cpus.iter_mut().zip(rows).enumerate() {
         ensure!(
@@ -86,86 +76,13 @@ pub(super) fn name_rows(baseline: &mut LoggedRun, rows: &[RowIs]) -> Result<()> 
     Ok(())
 }
 
-/// The pairs of the CPUs of both sides.
-pub(super) struct Pairs {
-    pub(super) keyed: Keyed,
-    /// Indices in the run and in the baseline.
-    pairs: Vec<(u16, u16)>,
-}
-
-impl Pairs {
-    /// Pairs the CPUs of `new` and `old`.
-    ///
-    /// # Errors
-    /// No CPU is on both sides.
-    pub(super) fn of(new: &LoggedRun, old: &LoggedRun) -> Result<Self> {
-        type Key = fn(&Run, &Cpu) -> Option<(u64, u64)>;
-        let has_mpidrs = |it: &LoggedRun| it.run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
-        let (keyed, name, key): (_, _, Key) = if has_mpidrs(new) && has_mpidrs(old) {
-            (Keyed::Mpidr, "MPIDR", |_, cpu| Some((cpu.mpidr?, 0)))
-        } else if is_ambiguous(&new.run) || is_ambiguous(&old.run) {
-            return Ok(Self {
-                keyed: Keyed::Ambiguous,
-                pairs: Vec::new(),
-            });
-        } else {
-            (Keyed::Labels, "cluster and core", |run, cpu| {
-                Some((cpu.cluster.into(), run.core_number(cpu)))
-            })
-        };
-        let keys = |run: &Run| -> Vec<_> { run.cpus.iter().map(|cpu| key(run, cpu)).collect() };
-        let olds = keys(&old.run);
-        let pairs: Vec<(u16, u16)> = (0u16..)
-            .zip(keys(&new.run))
-            .filter_map(|(cpu, own)| {
-                let found = olds.iter().position(|it| *it == own)?;
-                Some((cpu, u16::try_from(found).ok()?))
-            })
-            .collect();
-        ensure!(
-            !pairs.is_empty(),
-            "{} and the baseline {} have no CPU in common, by {name}: are they of one board?",
-            new.source.input,
-            old.source.input
-        );
-        Ok(Self { keyed, pairs })
-    }
-
-    /// Returns the baseline's index of a CPU of the run.
-    pub(super) fn old(&self, new: u16) -> Option<u16> {
-        self.pairs.iter().find(|it| it.0 == new).map(|it| it.1)
-    }
-
-    /// Returns the run's index of a CPU of the baseline.
-    pub(super) fn new_of(&self, old: u16) -> Option<u16> {
-        self.pairs.iter().find(|it| it.1 == old).map(|it| it.0)
-    }
-
-    /// Gives the baseline the run's labels if its own are those of a table and each
-    /// of its CPUs is known by its MPIDR.
-    pub(super) fn copy_labels(&self, new: &LoggedRun, old: &mut LoggedRun) {
-        if self.keyed != Keyed::Mpidr || !old.integrity.tables {
-            return;
-        }
-        for (own, at) in &self.pairs {
-            let cpu = new.run.cpu(*own);
-            if let Some(to) = old.run.cpus.get_mut(usize::from(*at)) {
-                (to.cluster, to.core, to.thread) = (cpu.cluster, cpu.core, cpu.thread);
-            }
-        }
-    }
-}
-
-/// Returns true if rows without an MPIDR have equal labels.
-fn is_ambiguous(run: &Run) -> bool {
-    run.threads() > 1 && run.cpus.iter().any(|cpu| cpu.mpidr.is_none())
-}
-
-/// The two runs, and the limits that a change has to exceed.
+/// The two runs, the pairs of their CPUs, and the limits that a change has to exceed.
 pub(super) struct Sides<'r> {
     pub(super) new: &'r LoggedRun,
-    pub(super) old: &'r LoggedRun,
-    pub(super) pairs: &'r Pairs,
+    pub(super) old: LoggedRun,
+    pub(super) keyed: Keyed,
+    /// Indices of CPUs in the run and in the baseline.
+    pairs: Vec<(u16, u16)>,
     /// Parts of a million.
     pub(super) tolerance: u32,
     /// One tick of the coarser side, in nanoseconds.
@@ -173,24 +90,68 @@ pub(super) struct Sides<'r> {
 }
 
 impl<'r> Sides<'r> {
-    pub(super) fn new(
-        new: &'r LoggedRun,
-        old: &'r LoggedRun,
-        pairs: &'r Pairs,
-        tolerance: u32,
-    ) -> Self {
+    /// Pairs the CPUs of `new` and `old`.
+    pub(super) fn of(new: &'r LoggedRun, old: &LoggedRun, tolerance: u32) -> Result<Self> {
+        let has_mpidrs = |it: &LoggedRun| it.run.cpus.iter().all(|cpu| cpu.mpidr.is_some());
+        let (keyed, name) = match has_mpidrs(new) && has_mpidrs(old) {
+            true => (Keyed::Mpidr, "MPIDR"),
+            false if is_ambiguous(&new.run) || is_ambiguous(&old.run) => (Keyed::Ambiguous, ""),
+            false => (Keyed::Labels, "cluster and core"),
+        };
+        let key = |run: &Run, cpu: &Cpu| match keyed {
+            Keyed::Mpidr => (0, cpu.mpidr.unwrap_or_default()),
+            _ => (cpu.cluster, run.core_number(cpu)),
+        };
+        let find = |(cpu, own): (u16, &Cpu)| {
+            let own = key(&new.run, own);
+            let mut olds = old.run.cpus.iter();
+            let found = olds.position(|it| key(&old.run, it) == own)?;
+            Some((cpu, found as u16)).filter(|_| keyed != Keyed::Ambiguous)
+        };
+        let pairs: Vec<(u16, u16)> = (0..).zip(&new.run.cpus).filter_map(find).collect();
+        let (run, baseline) = (&new.source.input, &old.source.input);
+        ensure!(
+            !pairs.is_empty() || keyed == Keyed::Ambiguous,
+            "{run} and the baseline {baseline} have no CPU in common, by {name}: are they of one \
+             board?"
+        );
         let tick = |it: &LoggedRun| tick_ns(&it.run).unwrap_or(0) as f64;
-        Self {
+        let tick = tick(new).max(tick(old));
+        let mut old = old.clone();
+        // The labels of a table are the run's if its CPUs are known by their MPIDRs.
+        if keyed == Keyed::Mpidr && old.integrity.tables {
+            for (own, at) in &pairs {
+                let (cpu, to) = (new.run.cpu(*own), &mut old.run.cpus[usize::from(*at)]);
+                (to.cluster, to.core, to.thread) = (cpu.cluster, cpu.core, cpu.thread);
+            }
+        }
+        Ok(Self {
             new,
             old,
+            keyed,
             pairs,
             tolerance,
-            tick: tick(new).max(tick(old)),
-        }
+            tick,
+        })
+    }
+
+    /// Returns the baseline's index of a CPU of the run.
+    pub(super) fn old_cpu(&self, new: u16) -> Option<u16> {
+        self.pairs.iter().find(|it| it.0 == new).map(|it| it.1)
+    }
+
+    /// Returns the run's index of a CPU of the baseline.
+    pub(super) fn new_cpu(&self, old: u16) -> Option<u16> {
+        self.pairs.iter().find(|it| it.1 == old).map(|it| it.0)
     }
 
     /// Returns the models of the run and of the baseline.
-    pub(super) const fn runs(&self) -> (&'r Run, &'r Run) {
+    pub(super) const fn runs(&self) -> (&Run, &Run) {
         (&self.new.run, &self.old.run)
     }
+}
+
+/// Returns true if rows without an MPIDR have equal labels.
+fn is_ambiguous(run: &Run) -> bool {
+    run.threads() > 1 && run.cpus.iter().any(|cpu| cpu.mpidr.is_none())
 }

@@ -1,5 +1,6 @@
 //! Comparisons, and the parts of them that tests look at.
 
+use anyhow::Result;
 use psci_bench::measure::Metric;
 use psci_bench::model::Kind;
 use psci_bench::plan::ScenarioId;
@@ -12,20 +13,21 @@ use crate::report::analysis::made_up::published;
 use crate::report::log::LoggedRun;
 
 /// Compares with options by their words.
-pub(super) fn try_compare(
-    new: &LoggedRun,
-    old: &LoggedRun,
-    across: &str,
-) -> anyhow::Result<Comparison> {
+pub(super) fn try_compare(new: &LoggedRun, old: &LoggedRun, across: &str) -> Result<Comparison> {
     let of_word = |word| Across::ALL.iter().find(|it| it.1 == word);
-    let options = Options {
-        across: across
-            .split(',')
-            .filter_map(of_word)
-            .map(|it| it.0)
-            .collect(),
-        ..Options::default()
-    };
+    let across = across.split(',').filter_map(of_word).map(|it| it.0);
+    let across = across.collect();
+    with(
+        new,
+        old,
+        Options {
+            across,
+            ..Options::default()
+        },
+    )
+}
+
+fn with(new: &LoggedRun, old: &LoggedRun, options: Options) -> Result<Comparison> {
     Ok(compare(std::slice::from_ref(new), old, &options)?.remove(0))
 }
 
@@ -34,16 +36,16 @@ pub(super) fn compared(new: &LoggedRun, old: &LoggedRun) -> Comparison {
 }
 
 /// Compares with options for rows of the baseline.
-pub(super) fn with_rows(
-    new: &LoggedRun,
-    old: &LoggedRun,
-    rows: &str,
-) -> anyhow::Result<Comparison> {
-    let options = Options {
-        rows_are: rows.split(',').map(|it| it.parse().expect(it)).collect(),
-        ..Options::default()
-    };
-    Ok(compare(std::slice::from_ref(new), old, &options)?.remove(0))
+pub(super) fn with_rows(new: &LoggedRun, old: &LoggedRun, rows: &str) -> Result<Comparison> {
+    let rows_are = rows.split(',').map(|it| it.parse().expect(it)).collect();
+    with(
+        new,
+        old,
+        Options {
+            rows_are,
+            ..Options::default()
+        },
+    )
 }
 
 pub(super) fn juno(new: &str, old: &str) -> Comparison {
