@@ -15,19 +15,16 @@ use std::process::Command;
 
 use psci_bench::measure::Summary;
 use psci_bench::model::{Cpu, Failure, How, Measure, Point, Run, Skip, Spread, Status, Variant};
-use psci_bench::plan::{Records, ScenarioId};
+use psci_bench::plan::ScenarioId;
 use xtask::report::analysis::compare::{Options as Compared, compare};
-use xtask::report::export::{self, Options, Report};
+use xtask::report::export::{self, Report};
 use xtask::report::log::read_bytes;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
 /// Returns the report of a run that differs from the made-up one.
 fn edited(edit: impl FnOnce(&mut Run)) -> Report {
-    let mut run = made_up_run::run();
-    edit(&mut run);
-    run.end = Some(made_up_run::end(&run));
-    let log = made_up_run::log(&run, Records::Once);
+    let log = made_up_run::edited_log(edit);
     let runs = read_bytes("a.log", log.as_bytes());
     runs.expect("there is a run").into()
 }
@@ -105,12 +102,8 @@ fn page() -> String {
             core: index % 4,
             ..Cpu::default()
         });
-        for scenario in wide
-            .run
-            .scenarios
-            .iter_mut()
-            .filter(|it| !it.rows.is_empty())
-        {
+        let scenarios = wide.run.scenarios.iter_mut();
+        for scenario in scenarios.filter(|it| !it.rows.is_empty()) {
             let mut row = scenario.rows[usize::from(index) % scenario.rows.len()].clone();
             row.cpu = index;
             scenario.rows.push(row);
@@ -147,10 +140,9 @@ fn page() -> String {
 }
 
 fn html(report: &Report) -> String {
-    let exporter = export::by_name("html").expect("a format");
+    let format = export::by_name("html").expect("a format");
     let mut out = Vec::new();
-    let result = exporter.write(report, &Options::default(), &mut out);
-    result.expect("a Vec takes all");
+    format.write(report, &mut out).expect("a Vec takes all");
     String::from_utf8(out).expect("UTF-8")
 }
 

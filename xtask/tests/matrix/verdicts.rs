@@ -3,16 +3,16 @@
 use std::fs;
 
 use psci_bench::model::{Failure, Status};
-use serde_json::Value;
 
-use crate::{cell, edited, junit, last_line, log, report, tftf};
+use crate::made_up_run::edited_log;
+use crate::{cell, json_report, junit, last_line, log, report, tftf};
 
 /// By the records, by TFTF's lines, and by what the engine counts.
 #[test]
 fn what_failed_is_not_green() {
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path();
-    let failed = edited(|run| run.scenarios[2].status = Status::Failed(Failure::NotStated));
+    let failed = edited_log(|run| run.scenarios[2].status = Status::Failed(Failure::NotStated));
     let no_last = failed.replace(last_line(&failed), "");
     let broken = failed.replace(
         last_line(&failed),
@@ -45,8 +45,7 @@ fn what_failed_is_not_green() {
                 out.contains(&format!("{records}; ")) && !out.contains("none  "),
                 "{out}"
             );
-            let (_, json, _) = report(set, &["--format", "json"]);
-            let json: Value = serde_json::from_str(&json).expect("JSON");
+            let (_, json, _) = json_report(set);
             assert_eq!(json["matrix"]["jobs"][0]["outcome"], "failed");
             assert_eq!(json["runs"][0]["verdict"], "fail");
         }
@@ -79,13 +78,12 @@ fn what_failed_is_not_green() {
 fn several_boards() {
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path();
-    let juno = edited(|run| run.head.as_mut().expect("a head").model = "Juno r2".into());
+    let juno = edited_log(|run| run.head.as_mut().expect("a head").model = "Juno r2".into());
     let newer = log().replace("v2.12.1", "v2.13.0");
     let path = set.join("log");
     fs::write(&path, format!("{}\n{juno}\n{newer}", log())).expect("written");
-    let (code, json, said) = report(&path, &["--format", "json"]);
+    let (code, json, said) = json_report(&path);
     assert_eq!((code, said.as_str()), (0, ""));
-    let json: Value = serde_json::from_str(&json).expect("JSON");
     let columns = |board: usize| {
         let board = &json["matrix"]["boards"][board];
         let columns = board["columns"].as_array().expect("a list").iter();

@@ -8,7 +8,7 @@ use psci_bench::model::{Cpu, End, Finding, Head, Scenario};
 use psci_bench::plan::Plan;
 use serde::Serialize;
 
-use super::exporter::{Exporter, Options, Report, Takes};
+use super::report_data::Report;
 use crate::report::analysis::basis::ComparisonFinding;
 use crate::report::analysis::compare::{ComparedScenario, Comparison, Keyed, Refused};
 use crate::report::analysis::findings::findings;
@@ -17,9 +17,6 @@ use crate::report::jobs::Results;
 use crate::report::jobs::matrix::{Board, Key, Matrix};
 use crate::report::jobs::outcome::{Outcome, outcome};
 use crate::report::log::{Integrity, LoggedRun, Source, Stage};
-
-/// The exporter.
-pub(super) struct Json;
 
 /// The version of the schema: it changes when a key changes its meaning or goes;
 /// keys may come at any time.
@@ -109,35 +106,21 @@ struct OneComparison<'r> {
     findings: &'r [ComparisonFinding],
 }
 
-impl Exporter for Json {
-    fn name(&self) -> &'static str {
-        "json"
-    }
-
-    fn about(&self) -> &'static str {
-        "everything, in a versioned schema"
-    }
-
-    fn takes(&self) -> Takes {
-        Takes::RESULTS
-    }
-
-    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        let schema = Schema {
-            schema: "psci-bench-report",
-            version: VERSION,
-            runs: report.runs.iter().map(one_run).collect(),
-            merged: report.merged.as_ref(),
-            matrix: report
-                .matrix
-                .as_ref()
-                .map(|it| one_matrix(it, &report.runs)),
-            comparisons: report.comparisons.iter().map(one_comparison).collect(),
-        };
-        serde_json::to_writer_pretty(&mut *out, &schema)?;
-        writeln!(out)?;
-        Ok(())
-    }
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let schema = Schema {
+        schema: "psci-bench-report",
+        version: VERSION,
+        runs: report.runs.iter().map(one_run).collect(),
+        merged: report.merged.as_ref(),
+        matrix: report
+            .matrix
+            .as_ref()
+            .map(|it| one_matrix(it, &report.runs)),
+        comparisons: report.comparisons.iter().map(one_comparison).collect(),
+    };
+    serde_json::to_writer_pretty(&mut *out, &schema)?;
+    writeln!(out)?;
+    Ok(())
 }
 
 fn one_run(run: &LoggedRun) -> OneRun<'_> {

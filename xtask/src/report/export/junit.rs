@@ -14,16 +14,13 @@ use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
 use super::escape::xml_characters;
-use super::exporter::{Exporter, Options, Report, Takes};
 use super::method::method;
+use super::report_data::Report;
 use super::report_document::warnings;
 use super::scenario_document::{conditions_text, remarks, status_reason, status_word};
 use crate::report::analysis::compare::{Change, Comparison, Outcome};
 use crate::report::analysis::figure::figures;
 use crate::report::log::{LoggedRun, reason_word};
-
-/// The exporter.
-pub(super) struct Junit;
 
 type Out<'o> = Writer<&'o mut dyn Write>;
 
@@ -53,43 +50,26 @@ const FAILURE: &str = "failure";
 const ERROR: &str = "error";
 const SKIPPED: &str = "skipped";
 
-impl Exporter for Junit {
-    fn name(&self) -> &'static str {
-        "junit"
-    }
-
-    fn about(&self) -> &'static str {
-        "JUnit's XML: a test case a scenario, figures as properties"
-    }
-
-    fn takes(&self) -> Takes {
-        Takes {
-            comparisons: true,
-            ..Takes::default()
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let mut suites: Vec<Suite> = report.runs.iter().map(suite).collect();
+    for comparison in &report.comparisons {
+        let at = comparison.run;
+        if let (Some(run), Some(suite)) = (report.runs.get(at), suites.get_mut(at)) {
+            suite.cases.extend(compared(run, comparison));
+            suite.cases.push(whole(run, comparison));
         }
     }
-
-    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        let mut suites: Vec<Suite> = report.runs.iter().map(suite).collect();
-        for comparison in &report.comparisons {
-            let at = comparison.run;
-            if let (Some(run), Some(suite)) = (report.runs.get(at), suites.get_mut(at)) {
-                suite.cases.extend(compared(run, comparison));
-                suite.cases.push(whole(run, comparison));
-            }
-        }
-        let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
-        let mut out = Writer::new_with_indent(out, b' ', 2);
-        out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-        out.create_element("testsuites")
-            .with_attribute(("name", "psci-bench"))
-            .with_attribute(("tests", cases.len().to_string().as_str()))
-            .with_attribute(("failures", count(&cases, FAILURE).as_str()))
-            .with_attribute(("errors", count(&cases, ERROR).as_str()))
-            .write_inner_content(|out| suites.iter().try_for_each(|suite| suite.write(out)))?;
-        writeln!(out.into_inner())?;
-        Ok(())
-    }
+    let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
+    let mut out = Writer::new_with_indent(out, b' ', 2);
+    out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    out.create_element("testsuites")
+        .with_attribute(("name", "psci-bench"))
+        .with_attribute(("tests", cases.len().to_string().as_str()))
+        .with_attribute(("failures", count(&cases, FAILURE).as_str()))
+        .with_attribute(("errors", count(&cases, ERROR).as_str()))
+        .write_inner_content(|out| suites.iter().try_for_each(|suite| suite.write(out)))?;
+    writeln!(out.into_inner())?;
+    Ok(())
 }
 
 /// Returns the number of cases that have this trouble.

@@ -1,7 +1,7 @@
 //! The tables of several runs of one board.
 
-use super::scenario_document::{mark, statistics};
-use super::table::{Table, statistics_headings};
+use super::scenario_document::mark;
+use super::table::{Table, statistics, statistics_headings};
 use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
 use crate::report::analysis::merge::{Merged, MergedFigure, MergedScenario, Shown};
 use crate::report::log::LoggedRun;
@@ -43,7 +43,7 @@ fn row_table(run: &LoggedRun, scenario: &MergedScenario, runs: usize) -> Option<
         let text = |it: &Shown| format!("{}{}", run.duration(it.figure), mark(it.is_doubtful));
         cells.extend(figure.shown.iter().map(|it| or_none(it.as_ref().map(text))));
         cells.extend(match &figure.pooled {
-            Some(summary) => statistics(run, summary, has_p99),
+            Some(summary) => statistics(summary, has_p99, |it| run.duration(it)),
             None => vec!["n/a".to_owned(); headings.len()],
         });
         table.cpu_row(&run.run, figure.cpu, cells);

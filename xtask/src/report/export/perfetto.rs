@@ -15,47 +15,34 @@ use psci_bench::model::{Instant, Scenario};
 use psci_bench::plan::TAG_PREFIX;
 use serde_json::{Value, json};
 
-use super::exporter::{Exporter, Options, Report, only_run};
 use super::method::method;
+use super::report_data::Report;
 use super::scenario_document::conditions_text;
 use crate::report::analysis::phases::{Placed, Slice, groups, slices};
 use crate::report::log::LoggedRun;
 
-/// The exporter.
-pub(super) struct Perfetto;
-
 /// Nanoseconds that are left empty at least between what is drawn apart.
 const GAP: i64 = 10_000;
 
-impl Exporter for Perfetto {
-    fn name(&self) -> &'static str {
-        "perfetto"
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let run = report.only_run("perfetto")?;
+    if !run.clock().is_known() {
+        bail!("perfetto needs time, and the counter's frequency is not known");
     }
-
-    fn about(&self) -> &'static str {
-        "time lines of the shown samples, for ui.perfetto.dev"
+    let trace = Trace::of(run);
+    if trace.drawn == 0 {
+        bail!("there is no instant for perfetto: logs of TFTF and lost records have none");
     }
-
-    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        let run = only_run(report, "perfetto")?;
-        if !run.clock().is_known() {
-            bail!("perfetto needs time, and the counter's frequency is not known");
-        }
-        let trace = Trace::of(run);
-        if trace.drawn == 0 {
-            bail!("there is no instant for perfetto: logs of TFTF and lost records have none");
-        }
-        let method = method(run).into_iter();
-        let method = method.map(|(name, text)| (name.to_owned(), Value::from(text)));
-        let document = json!({
-            "displayTimeUnit": "ns",
-            "otherData": method.collect::<serde_json::Map<_, _>>(),
-            "traceEvents": trace.events,
-        });
-        serde_json::to_writer_pretty(&mut *out, &document)?;
-        writeln!(out)?;
-        Ok(())
-    }
+    let method = method(run).into_iter();
+    let method = method.map(|(name, text)| (name.to_owned(), Value::from(text)));
+    let document = json!({
+        "displayTimeUnit": "ns",
+        "otherData": method.collect::<serde_json::Map<_, _>>(),
+        "traceEvents": trace.events,
+    });
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)?;
+    Ok(())
 }
 
 struct Trace<'r> {

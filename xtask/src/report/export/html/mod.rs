@@ -9,4 +9,4 @@ mod spread;
 mod sweep;
 mod timeline;
 
-pub(crate) use self::page::Html;
+pub(crate) use self::page::write;

@@ -12,53 +12,33 @@ use psci_bench::model::{Scenario, Status};
 
 use super::markup::{definitions, escape, remarks, table};
 use crate::report::export::document::Block;
-use crate::report::export::exporter::{Exporter, Options, Report, Takes};
+use crate::report::export::report_data::Report;
 use crate::report::export::report_document::document;
 use crate::report::export::scenario_document::status_word;
 use crate::report::log::LoggedRun;
 
-/// The exporter.
-pub(crate) struct Html;
-
 const STYLE: &str = include_str!("style.css");
 
-impl Exporter for Html {
-    fn name(&self) -> &'static str {
-        "html"
+pub(crate) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let blocks = document(report);
+    let title = escape(&page_title(report));
+    writeln!(
+        out,
+        "<!DOCTYPE html>\n\
+         <html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n\
+         <meta charset=\"utf-8\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" \
+         content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta name=\"color-scheme\" content=\"light dark\"/>\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>"
+    )?;
+    for (place, block) in blocks.iter().enumerate() {
+        let rest = blocks.get(place + 1..).unwrap_or_default();
+        out.write_all(element(block, rest).as_bytes())?;
     }
-
-    fn about(&self) -> &'static str {
-        "one page with tables and charts, for browsers and print"
-    }
-
-    fn takes(&self) -> Takes {
-        Takes {
-            matrix: false,
-            ..Takes::RESULTS
-        }
-    }
-
-    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        let blocks = document(report);
-        let title = escape(&page_title(report));
-        writeln!(
-            out,
-            "<!DOCTYPE html>\n\
-             <html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n\
-             <meta charset=\"utf-8\"/>\n\
-             <meta http-equiv=\"Content-Security-Policy\" \
-             content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-             <meta name=\"color-scheme\" content=\"light dark\"/>\n\
-             <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>"
-        )?;
-        for (place, block) in blocks.iter().enumerate() {
-            let rest = blocks.get(place + 1..).unwrap_or_default();
-            out.write_all(element(block, rest).as_bytes())?;
-        }
-        writeln!(out, "{FOOTER}</main>\n</body>\n</html>")?;
-        Ok(())
-    }
+    writeln!(out, "{FOOTER}</main>\n</body>\n</html>")?;
+    Ok(())
 }
 
 const FOOTER: &str = "\
