@@ -1,7 +1,7 @@
 //! Values by their keys.
 
 /// Groups values by their keys, in the order in which the keys come first.
-pub(super) fn grouped<K: PartialEq, V>(pairs: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+pub(crate) fn grouped<K: PartialEq, V>(pairs: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
     let mut all: Vec<(K, Vec<V>)> = Vec::new();
     for (key, value) in pairs {
         match all.iter_mut().find(|it| it.0 == key) {

@@ -6,7 +6,7 @@ pub(crate) mod conditions;
 pub(crate) mod figure;
 pub mod findings;
 pub(crate) mod fit;
-mod grouped;
+pub(crate) mod grouped;
 mod interval;
 #[cfg(test)]
 mod made_up;

@@ -6,6 +6,7 @@ use psci_bench::spec::ticks::Clock;
 
 use super::table::{Table, statistics, statistics_headings};
 use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
+use crate::report::analysis::grouped::grouped;
 use crate::report::log::LoggedRun;
 
 /// Returns all tables of a scenario's points.
@@ -16,18 +17,8 @@ pub(super) fn point_tables(run: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
 
 /// Returns points by their measure and the number of CPUs; no list is empty.
 pub(super) fn by_measure<'r>(points: impl Iterator<Item = &'r Point>) -> Vec<Vec<&'r Point>> {
-    let mut all: Vec<Vec<&Point>> = Vec::new();
-    for point in points {
-        let is_own = |it: &&mut Vec<&Point>| {
-            let first = it.first();
-            first.is_some_and(|it| (it.measure, it.how) == (point.measure, point.how))
-        };
-        match all.iter_mut().find(is_own) {
-            Some(list) => list.push(point),
-            None => all.push(vec![point]),
-        }
-    }
-    all
+    let all = grouped(points.map(|it| ((it.measure, it.how), it)));
+    all.into_iter().map(|it| it.1).collect()
 }
 
 fn table(run: &LoggedRun, scenario: &Scenario, points: &[&Point]) -> Table {

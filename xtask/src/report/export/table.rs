@@ -4,18 +4,20 @@ use std::io::{self, Write};
 
 use psci_bench::measure::Summary;
 use psci_bench::model::Run;
+use serde::Serialize;
 
 use super::escape;
 
 /// The side of a column on which its cells stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Align {
     Left,
     Right,
 }
 
 /// A table: every row has as many cells as there are columns.
-#[derive(Clone, Debug, Default)]
+#[derive(Default, Serialize)]
 pub(super) struct Table {
     pub(super) title: String,
     pub(super) columns: Vec<(String, Align)>,

@@ -2,7 +2,6 @@
 
 mod chart;
 mod latency;
-mod markup;
 mod page;
 mod queue;
 mod spread;
