@@ -20,7 +20,7 @@ fn exit_codes() {
     let scratch = scratch();
     let log = edited_log(|_| ());
     scratch.write("cut.log", &log[..log.len() / 2]);
-    scratch.write("twice.log", log.repeat(2));
+    scratch.write("twice.log", &log.repeat(2));
     scratch.write("bad/test_x.csv", "0,0,1\n0,1,x\n");
     let juno = "published/juno/v2.10 --baseline published/juno/v2.9";
     let same = "published/juno/v2.9 --baseline published/juno/v2.9";

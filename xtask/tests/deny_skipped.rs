@@ -21,7 +21,7 @@ const DENIED: &str = "skipped, which --deny-skipped forbids: \
 fn what_is_skipped_is_denied_and_named() {
     let scratch = Scratch::of_reports(&edited_log(|_| ()));
     let tree = tree_without_states("iterations=2 warmup=0");
-    scratch.write("tree.dtb", tree);
+    scratch.write("tree.dtb", &tree);
     let qemu = |words: &str| {
         scratch.outcome(&format!(
             "qemu --smp 2 --dtb tree.dtb --log run.log {words}"

@@ -4,7 +4,7 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use support::{called, outcome, xtask};
 use xtask::report::log::read_bytes;
@@ -111,19 +111,25 @@ fn in_instructions_and_the_same_twice() {
         assert!(second.contains(left_out), "{left_out:?} is not in {second}");
     }
     assert!(!second.contains("  cpu_susp_parallel  "), "{second}");
+    in_time(
+        [&with, &without],
+        dir.path(),
+        row(&second, "psci_version_parallel", "Call"),
+    );
+}
 
-    // The logs say the same in time, 16 ns for each instruction.
-    let [with, without] = [&with, &without].map(|log| log.to_str().expect("UTF-8"));
+/// The logs have the same in time, 16 ns for each instruction.
+fn in_time(logs: [&PathBuf; 2], dir: &Path, instructions: [i64; 3]) {
+    let [with, without] = logs.map(|log| log.to_str().expect("UTF-8"));
     let (code, told, said) = called(&mut xtask(&["report", with, "--overhead", without]));
     assert_eq!(code, 0, "{said}");
-    let instructions = row(&second, "psci_version_parallel", "Call");
     let ns = instructions.map(|it| it * 16);
     assert_eq!(row(&told, "psci_version_parallel", "Call"), ns);
 
     // A log without its end has some figures, and not all.
     let text = fs::read_to_string(with).expect("a log");
     let first = text.find("@PB").expect("a record");
-    let cut = dir.path().join("cut.log");
+    let cut = dir.join("cut.log");
     fs::write(&cut, &text[..first + (text.len() - first) * 2 / 3]).expect("written");
     let cut = cut.to_str().expect("UTF-8");
     for (arguments, expected, part) in [

@@ -76,7 +76,7 @@ fn sphinx_builds_every_page_without_a_warning() {
     let docs = format!("{compared} --format tfa-docs --platform juno -o source");
     scratch.assert_reports(&[(&docs, 1, "")]);
     let figures = page(&source.join("docs/perf/data/juno"));
-    scratch.write("source/figures.rst", figures);
+    scratch.write("source/figures.rst", &figures);
     let mut index = "Pages\n=====\n\n.. toctree::\n\n   figures\n".to_owned();
     for (name, words, expected) in [
         ("run", "good.log", 0),
@@ -89,7 +89,7 @@ fn sphinx_builds_every_page_without_a_warning() {
         scratch.assert_reports(&[(&line, expected, "")]);
         index += &format!("   {name}\n");
     }
-    scratch.write("source/index.rst", index);
+    scratch.write("source/index.rst", &index);
     let conf = "project = 'Reports'\nhtml_theme = 'basic'\n";
     scratch.write("source/conf.py", conf);
 

@@ -185,7 +185,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         }
     }
     Ok(match &report.matrix {
-        Some(matrix) => judge_jobs(matrix, &report.runs).max(code),
+        Some(matrix) => judge_jobs(matrix).max(code),
         None => code,
     })
 }

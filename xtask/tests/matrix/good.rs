@@ -1,18 +1,18 @@
 //! Jobs of both engines, good and bad, and files that are none.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use crate::support::assert_report;
 use crate::{cell, junit, lava, log, measured, report, result};
 
-#[test]
-fn good_jobs_and_bad_ones() {
+/// Returns a folder with a good job of each engine.
+fn good_jobs() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path();
-    let over = result("lava", "job", "pass");
     let case = |it: &str| result("psci-bench", "a_case", it);
     let mut all = measured(log());
-    all.extend([case("pass"), over.clone()]);
+    all.extend([case("pass"), result("lava", "job", "pass")]);
     let good = lava(log(), &all);
     cell(
         set,
@@ -32,10 +32,40 @@ fn good_jobs_and_bad_ones() {
             ("pytest.out", log()),
         ],
     );
+    dir
+}
+
+#[test]
+fn good_jobs_are_side_by_side() {
+    let dir = good_jobs();
+    let set = dir.path();
     let (code, text, said) = report(set, &[]);
     assert_eq!((code, said.as_str()), (0, ""));
     assert_report("matrix.txt", &text);
 
+    // A path that cannot be looked at is named.
+    let qemu = set.join("labgrid-qemu-v2.13");
+    symlink("nowhere", qemu.join("gone")).expect("made");
+    let (code, out, said) = report(&qemu, &[]);
+    assert_eq!(code, 3, "{said}");
+    let why = "SET/gone: not looked at";
+    assert!(said.contains(why) && out.contains(why), "{said}");
+    // A lab twice is one.
+    let (_, _, said) = report(&qemu, &[qemu.to_str().expect("UTF-8")]);
+    assert!(said.contains("named more than once"), "{said}");
+
+    // Whatever the order, and by the file.
+    let (code, text, _) = report(&set.join("labgrid-qemu-v2.13/results/uart.log"), &[]);
+    assert_eq!(code, 0);
+    assert!(text.contains("QEMU virt"), "{text}");
+}
+
+#[test]
+fn bad_jobs_are_named() {
+    let dir = good_jobs();
+    let set = dir.path();
+    let over = result("lava", "job", "pass");
+    let case = |it: &str| result("psci-bench", "a_case", it);
     // A case that fails; the job is good all the same.
     let failing = lava(log(), &[case("fail"), over.clone()]);
     let failing = cell(set, ["lava", "qemu", "failing"], &[("lava.log", &failing)]);
@@ -76,11 +106,6 @@ fn good_jobs_and_bad_ones() {
         .take(32)
         .fold(String::new(), |all, line| all + line + "\n");
     assert_report("matrix.md", &jobs);
-
-    // Whatever the order, and by the file.
-    let (code, text, _) = report(&set.join("labgrid-qemu-v2.13/results/uart.log"), &[]);
-    assert_eq!(code, 0);
-    assert!(text.contains("QEMU virt"), "{text}");
 }
 
 /// A file of a cell that cannot be read makes its job incomplete, and hides no

@@ -9,7 +9,6 @@ mod support;
 
 mod files;
 mod good;
-mod missed;
 mod verdicts;
 
 use std::fs;
@@ -111,9 +110,6 @@ fn measured(log: &str) -> Vec<Value> {
     all.push(result("psci-bench", "psci_bench", "pass"));
     all
 }
-
-const BAD_JUNIT: &str =
-    "<testsuite><testcase name='a'><failure message='bad'/></testcase></testsuite>";
 
 /// Returns a log of TFTF's in which a scenario ended so.
 fn tftf(status: &str) -> String {

@@ -4,6 +4,8 @@ use std::fs;
 
 use psci_bench::model::{Failure, Status};
 
+use serde_json::{Value, json};
+
 use crate::made_up_run::edited_log;
 use crate::{cell, json_report, junit, last_line, log, report, tftf};
 
@@ -84,19 +86,16 @@ fn several_boards() {
     fs::write(&path, format!("{}\n{juno}\n{newer}", log())).expect("written");
     let (code, json, said) = json_report(&path);
     assert_eq!((code, said.as_str()), (0, ""));
-    let columns = |board: usize| {
-        let board = &json["matrix"]["boards"][board];
-        let columns = board["columns"].as_array().expect("a list").iter();
-        let columns = columns.map(|it| (it[0].as_u64(), it[1].to_string()));
-        let name = board["name"].as_str().expect("a name").to_owned();
-        (name, columns.collect::<Vec<_>>())
-    };
-    let (name, columns_of_juno) = columns(0);
-    assert_eq!((name.as_str(), columns_of_juno.len()), ("Juno r2", 1));
-    let (name, columns) = columns(1);
-    assert_eq!(name, "QEMU virt");
-    assert_eq!((columns[0].0, columns[1].0), (Some(0), Some(2)));
-    assert!(columns[0].1.contains("v2.12.1") && columns[1].1.contains("v2.13.0"));
+    let boards = json["matrix"]["boards"].as_array().expect("a list").iter();
+    let boards = boards.map(|it| (it["name"].as_str(), &it["columns"]));
+    let boards: Vec<(Option<&str>, &Value)> = boards.collect();
+    let columns = json!([
+        [0, "v2.12.1(release):v2.12.1, run 1"],
+        [2, "v2.13.0(release):v2.13.0, run 3"]
+    ]);
+    let of_juno = json!([[1, "v2.12.1(release):v2.12.1, run 2"]]);
+    let expected = [(Some("Juno r2"), &of_juno), (Some("QEMU virt"), &columns)];
+    assert_eq!(boards, expected);
 
     // A cell with another board's log, not in silence and not in its tables.
     let lab = set.join("lab");
@@ -114,11 +113,8 @@ fn several_boards() {
     let mark = lab.join("labgrid-juno-v1/cell.json");
     let text = fs::read_to_string(&mark).expect("there");
     for (cpus, expected) in [("4", 0), ("8", 3), ("\"4\"", 3)] {
-        fs::write(
-            &mark,
-            text.replacen('{', &format!("{{\"cpus\": {cpus}, "), 1),
-        )
-        .expect("written");
+        let own = text.replacen('{', &format!("{{\"cpus\": {cpus}, "), 1);
+        fs::write(&mark, own).expect("written");
         let (code, _, said) = report(&lab, &[]);
         assert_eq!(code, expected, "{said}");
         let why = "the log is of another job: of 4 CPUs, and the cell has 8";

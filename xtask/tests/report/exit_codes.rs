@@ -6,19 +6,25 @@ use crate::made_up_run::edited_log;
 use crate::points::of_points;
 use crate::support::scratch::Scratch;
 
-#[test]
-fn exit_codes() {
+/// Logs of all kinds.
+fn logs() -> Scratch {
     let log = log();
     let scratch = Scratch::of_reports(&log);
     scratch.write("cut.log", &log.as_bytes()[..log.len() / 2]);
-    scratch.write("wrong.log", log.replace("PASS (", "PASS (1"));
-    scratch.write("dropped.log", log.replace("PASS", "PSS"));
-    scratch.write("tftf.log", TFTF.replace("Exiting tests.", ""));
+    scratch.write("wrong.log", &log.replace("PASS (", "PASS (1"));
+    scratch.write("dropped.log", &log.replace("PASS", "PSS"));
+    scratch.write("tftf.log", &TFTF.replace("Exiting tests.", ""));
     scratch.write("empty.log", "");
-    scratch.write("garbage.log", [0xfe; 4096]);
+    scratch.write("garbage.log", &[0xfe; 4096]);
     for (name, percent) in [("old-points.log", 100), ("new-points.log", 120)] {
-        scratch.write(name, edited_log(|run| of_points(run, percent)));
+        scratch.write(name, &edited_log(|run| of_points(run, percent)));
     }
+    scratch
+}
+
+#[test]
+fn exit_codes() {
+    let scratch = logs();
     scratch.assert_reports(&[
         ("good.log --format json -o out.json", 0, ""),
         ("cut.log", 3, "cut.log (run 1): incomplete: "),

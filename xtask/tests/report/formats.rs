@@ -63,18 +63,25 @@ fn every_format() {
     ] {
         assert_report(name, &written(&short(), format));
     }
-    // One scenario is made like another.
-    let mut report = short();
-    report.runs[0].run.scenarios.remove(1);
-    for scenario in &mut report.runs[0].run.scenarios {
-        scenario.rows.truncate(2);
-    }
-    for (format, name) in [
-        ("json", "short.json"),
-        ("perfetto", "short.perfetto.json"),
-        ("html", "short.html"),
+    // One scenario is made like another, and one CPU like another.
+    for (cpus, formats) in [
+        (2, &[("html", "short.html")][..]),
+        (
+            1,
+            &[("json", "short.json"), ("perfetto", "short.perfetto.json")],
+        ),
     ] {
-        assert_report(name, &written(&report, format));
+        let mut report = short();
+        let run = &mut report.runs[0].run;
+        run.scenarios.remove(1);
+        for scenario in &mut run.scenarios {
+            scenario.rows.truncate(cpus);
+            scenario.points.truncate(2 * cpus);
+        }
+        run.cpus.truncate(2 * cpus);
+        for (format, name) in formats {
+            assert_report(name, &written(&report, format));
+        }
     }
 }
 
@@ -97,9 +104,12 @@ fn runs_of_one_board_are_merged() {
     let mut whole = written(&report, "text");
     let at = whole.find("2 runs of one board").expect("a title");
     assert_report("merged.txt", &whole.split_off(at));
-    for format in ["md", "rst", "html", "json"] {
-        let title = "2 runs";
-        let text = written(&report, format);
-        assert!(format == "json" && text.contains("\"merged\"") || text.contains(title));
+    for (format, part) in [
+        ("md", "2 runs"),
+        ("rst", "2 runs"),
+        ("html", "2 runs"),
+        ("json", "\"merged\""),
+    ] {
+        assert!(written(&report, format).contains(part), "{format}");
     }
 }

@@ -1,6 +1,6 @@
 //! Output for other programs by readers that are not this project's; and refusals.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -37,15 +37,12 @@ fn junit() {
     assert_eq!((parsed.tests, parsed.failures, parsed.errors), (6, 1, 1));
     assert_eq!((suite.tests, suite.failures, suite.errors), (6, 1, 1));
     assert_eq!(suite.skipped, 1);
-    assert!(
-        suite.name.starts_with("a <board> & \"quotes\""),
-        "{}",
-        suite.name
-    );
+    let name = &suite.name;
+    assert!(name.starts_with("a <board> & \"quotes\""), "{name}");
     let cases = &suite.cases;
     let failure = cases[0].status.failure_as_ref();
-    assert_eq!(failure.failure_type, "too-few-samples");
     let message = "CPU 0.1 has 1 valid samples of 2 asked for, fewer than 90 %";
+    assert_eq!(failure.failure_type, "too-few-samples");
     assert_eq!(failure.message, message);
     let skipped = cases[1].status.skipped_as_ref();
     assert!(skipped.message.starts_with("the board names no idle state"));
@@ -54,13 +51,15 @@ fn junit() {
     assert_eq!(error.message, "the log does not say how it ended");
     assert!(cases[3].status.is_success() && cases[5].status.is_success());
     assert_eq!(cases[5].original_name, "Verdict");
-    let property = |name: &str| {
-        let found = suite.properties.vec.iter().find(|it| it.0 == name);
-        found.map(|it| it.1.as_str())
-    };
-    let serial = "test_rt_instr_cpu_susp_serial.tftf.cluster0.core1";
-    let median = property(&format!("{serial}.powerdown.median_ns"));
-    assert!(median.is_some() && median == property(&format!("{serial}.powerdown.ns")));
+    // No two cases and no two figures have one name.
+    let names: BTreeSet<&str> = cases.iter().map(|it| it.original_name.as_str()).collect();
+    assert_eq!(names.len(), cases.len());
+    let figures = suite.properties.vec.iter().filter(|it| it.0.contains('.'));
+    let names: BTreeMap<&str, &str> = figures.clone().map(|it| (&*it.0, &*it.1)).collect();
+    assert_eq!(names.len(), figures.count());
+    let serial = "test_rt_instr_cpu_susp_serial.tftf.cluster0.core1.powerdown";
+    let [median, shown] = ["median_ns", "ns"].map(|it| names[format!("{serial}.{it}").as_str()]);
+    assert_eq!(median, shown);
 
     // Half a log is not green.
     let log = log();
@@ -167,7 +166,8 @@ fn fdtget(blob: &Path, state: &str, property: &str) -> u64 {
 /// No worst case but of records that all came through.
 #[test]
 fn idle_states_are_refused() {
-    let rows: [(fn(&mut LoggedRun), &str); 5] = [
+    type Edit = fn(&mut LoggedRun);
+    let rows: [(Edit, &str); 5] = [
         (|it| it.run.scenarios.clear(), "no scenario has suspended"),
         (
             |it| it.integrity.unverified_rows = 1,

@@ -44,7 +44,7 @@ impl Scratch {
     }
 
     /// Writes a file, below folders that are made.
-    pub fn write(&self, name: &str, data: impl AsRef<[u8]>) {
+    pub fn write(&self, name: &str, data: &(impl AsRef<[u8]> + ?Sized)) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("made");
         fs::write(path, data).expect("written");

@@ -16,20 +16,18 @@ use crate::report::log::LoggedRun;
 pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
     let run = report.only_run("dt")?;
     let states = worst_cases(run)?;
-    let mut text = header(run);
-    text += "idle-states {\n\tentry-method = \"psci\";\n";
+    let mut text = header(run) + "idle-states {\n\tentry-method = \"psci\";\n";
     let mut labels: Vec<&str> = Vec::new();
     for state in &states {
         let (label, name) = names(run, state);
+        let (mut own, mut of_node) = (label.to_owned(), name.to_owned());
         let again = labels.iter().filter(|it| **it == label).count();
+        if again > 0 {
+            own += &format!("_{again}");
+            of_node += &format!("-{again}");
+        }
         labels.push(label);
-        text += &match again {
-            0 => node(run, state, label, name),
-            _ => {
-                let (label, name) = (format!("{label}_{again}"), format!("{name}-{again}"));
-                node(run, state, &label, &name)
-            }
-        };
+        text += &node(run, state, &own, &of_node);
     }
     text += "};\n";
     out.write_all(text.as_bytes())?;

@@ -21,6 +21,7 @@ mod report_data;
 mod report_document;
 mod scenario_document;
 mod table;
+mod template;
 mod tfa_docs;
 
 pub use self::formats::{ALL, Format, Part, Writer, by_name};

@@ -4,9 +4,11 @@ use std::io::{self, Write};
 
 use psci_bench::measure::Summary;
 use psci_bench::model::Run;
+use psci_bench::plan::ScenarioId;
 use serde::Serialize;
 
 use super::escape;
+use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
 
 /// The side of a column on which its cells stand.
 #[derive(Clone, Copy, Serialize)]
@@ -47,6 +49,29 @@ impl Table {
         row.extend((run.threads() > 1).then(|| cpu.thread.to_string()));
         row.extend(cells);
         self.rows.push(row);
+    }
+
+    /// Adds columns for the keys of points of a scenario, and returns what makes cells of
+    /// one: its x where any has one, how and in which variant it was measured, its figure.
+    pub(super) fn of_keys<K: Iterator<Item = FigureKey>>(
+        &mut self,
+        id: ScenarioId,
+        mut keys: K,
+    ) -> impl Fn(FigureKey) -> Vec<String> + use<K> {
+        let is_of_x = |key| matches!(key, FigureKey::Point(point) if point.x.is_some());
+        let has_x = keys.any(is_of_x);
+        self.numbers(has_x.then(|| x_heading(id)));
+        self.words(["On", "Variant", "Figure"]);
+        move |key| {
+            let mut cells = Vec::new();
+            if let FigureKey::Point(point) = key {
+                let x = || point.x.map_or("n/a".to_owned(), |x| x_text(id, x));
+                cells.extend(has_x.then(x));
+                cells.extend([point.how.word(), point.variant.word()].map(str::to_owned));
+            }
+            cells.push(key.heading().to_owned());
+            cells
+        }
     }
 
     /// Adds columns whose cells are words.

@@ -7,9 +7,8 @@
 use std::io::Write;
 
 use anyhow::Result;
-use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context};
+use minijinja::{Value, context};
 use psci_bench::model::{Scenario, Status};
 
 use super::chart::{Figure, escape};
@@ -19,15 +18,11 @@ use crate::report::export::document::{Block, Remark};
 use crate::report::export::report_data::Report;
 use crate::report::export::report_document::document;
 use crate::report::export::scenario_document::status_word;
+use crate::report::export::template::environment;
 use crate::report::log::LoggedRun;
 
 pub(crate) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
-    let mut templates = Environment::new();
-    let mut syntax = SyntaxConfig::builder();
-    syntax.trim_blocks(true).lstrip_blocks(true);
-    templates.set_syntax(syntax.keep_trailing_newline(true).build()?);
-    templates.set_undefined_behavior(UndefinedBehavior::SemiStrict);
-    templates.set_auto_escape_callback(|_| AutoEscape::None);
+    let mut templates = environment()?;
     templates.add_filter("e", |text: &str| escape(text));
     templates.add_filter("cell", |text: &str| cell(text));
     let boards = report.runs.iter().map(|run| run.board());
