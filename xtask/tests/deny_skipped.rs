@@ -65,9 +65,12 @@ fn what_is_skipped_is_denied_and_named() {
         (
             "junit",
             "<property name=\"test_rt_instr_cpu_off_serial.tftf.cluster0.core0.skipped\" \
-             value=\"no-idle-state\"/>",
+             value=\"the board names no idle state ",
         ),
-        ("text", "passed; CPU 0.0 skipped (no-idle-state)"),
+        (
+            "text",
+            "passed; CPU 0.0 skipped (the board names no idle state ",
+        ),
         ("text", "  0     0    skipped  skipped      skipped\n"),
     ] {
         let (_, out, _) = scratch.called(&format!("report run.log --format {format}"));
