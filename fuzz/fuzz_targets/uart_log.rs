@@ -16,7 +16,7 @@ use xtask::qemu::run_result::RunResult;
 use xtask::qemu::stream::{Ending, Outcome, closing};
 use xtask::report::analysis::compare::{self, compare};
 use xtask::report::analysis::merge::merge;
-use xtask::report::export::{self, Options, Report};
+use xtask::report::export::{self, Report};
 use xtask::report::log::read_bytes;
 use xtask::soak::{Account, Totals};
 
@@ -80,11 +80,10 @@ fn reports(log: &[u8]) {
             Err(refusal) => assert!(!refusal.to_string().is_empty()),
         }
     }
-    let options = Options::default();
-    for exporter in export::ALL.into_iter().filter(|it| !it.is_tree()) {
+    for exporter in export::ALL.iter().filter(|it| !it.is_tree()) {
         let mut out = Vec::new();
         // A format may refuse what was read, in words.
-        if let Err(refusal) = exporter.write(&report, &options, &mut out) {
+        if let Err(refusal) = exporter.write(&report, &mut out) {
             assert!(!refusal.to_string().is_empty());
         }
         assert!(std::str::from_utf8(&out).is_ok());

@@ -6,132 +6,84 @@ mod made_up_run;
 mod support;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use psci_bench::plan::Records;
-use support::{outcome, xtask};
+use made_up_run::edited_log;
+use serde_json::Value;
+use support::scratch::Scratch;
 
-fn published(name: &str) -> String {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/published");
-    root.join(name).to_str().expect("UTF-8").to_owned()
-}
-
-/// Exit code, stdout and stderr.
-fn report(arguments: &[&str]) -> (i32, String, String) {
-    let output = xtask(&[&["report"], arguments].concat())
-        .output()
-        .expect("it runs");
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
-    let (out, said) = (text(output.stdout), text(output.stderr));
-    assert!(!said.contains("panicked"), "{said}");
-    (output.status.code().expect("not killed"), out, said)
-}
-
-struct Files(tempfile::TempDir);
-
-impl Files {
-    fn new() -> Self {
-        Self(tempfile::tempdir().expect("a directory"))
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn write(&self, name: &str, bytes: &[u8]) -> String {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().expect("it has one")).expect("made");
-        fs::write(&path, bytes).expect("written");
-        path.to_str().expect("UTF-8").to_owned()
-    }
+fn scratch() -> Scratch {
+    Scratch::of_reports(&edited_log(|_| ()))
 }
 
 #[test]
 fn exit_codes() {
-    let files = Files::new();
-    let log = made_up_run::log(&made_up_run::run(), Records::Once);
-    let good = files.write("good.log", log.as_bytes());
-    let cut = files.write("cut.log", &log.as_bytes()[..log.len() / 2]);
-    let twice = files.write("twice.log", log.repeat(2).as_bytes());
-    let (old, new) = (published("juno/v2.9"), published("juno/v2.10"));
-
-    assert_eq!(report(&[&good, "--baseline", &good]).0, 0);
-    let (code, _, said) = report(&[&new, "--baseline", &old]);
-    assert_eq!(code, 1, "{said}");
-    assert!(
-        said.contains("regressions against") && said.contains("the greatest is Wakeup in"),
-        "{said}"
-    );
-    // A tolerance of all but everything.
-    assert_eq!(report(&[&new, "--baseline", &old, "--rtol", "99%"]).0, 0);
-    assert_eq!(report(&[&old, "--baseline", &old, "--rtol", "0"]).0, 0);
-    assert_eq!(report(&[&twice, "--baseline", &good]).0, 0);
-    assert_eq!(
-        report(&[&good, "--baseline", &twice, "--baseline-run", "2"]).0,
-        0
-    );
-    // What can not be relied on comes first, on either side.
-    let (code, _, said) = report(&[&cut, "--baseline", &good]);
-    assert_eq!(code, 3, "{said}");
-    let (code, _, said) = report(&[&good, "--baseline", &cut]);
-    assert_eq!(
-        (code, said.contains("cut.log (run 1): incomplete")),
-        (3, true),
-        "{said}"
-    );
-
-    let table = files.write("bad/test_x.csv", b"0,0,1\n0,1,x\n");
-    for (arguments, what) in [
-        (vec![good.as_str(), "--baseline", "no-such"], "no-such"),
-        (vec![&good, "--baseline", &twice], "--baseline-run N"),
+    let scratch = scratch();
+    let log = edited_log(|_| ());
+    scratch.write("cut.log", &log[..log.len() / 2]);
+    scratch.write("twice.log", &log.repeat(2));
+    scratch.write("bad/test_x.csv", "0,0,1\n0,1,x\n");
+    let juno = "published/juno/v2.10 --baseline published/juno/v2.9";
+    let same = "published/juno/v2.9 --baseline published/juno/v2.9";
+    let itself = "good.log --baseline good.log";
+    for (line, expected, part) in [
+        (itself, 0, ""),
+        (juno, 1, "regressions against"),
+        (juno, 1, "the greatest is Wakeup in"),
+        // A tolerance of all but everything.
+        (&format!("{juno} --rtol 99%"), 0, ""),
+        (&format!("{same} --rtol 0"), 0, ""),
+        ("twice.log --baseline good.log", 0, ""),
+        ("good.log --baseline twice.log --baseline-run 2", 0, ""),
+        // A figure that cannot be relied on comes first, on either side.
+        ("cut.log --baseline good.log", 3, ""),
         (
-            vec![&good, "--baseline", &twice, "--baseline-run", "3"],
+            "good.log --baseline cut.log",
+            3,
+            "cut.log (run 1): incomplete",
+        ),
+        ("good.log --baseline no-such", 2, "no-such"),
+        ("good.log --baseline twice.log", 2, "--baseline-run N"),
+        (
+            "good.log --baseline twice.log --baseline-run 3",
+            2,
             "there are 2 runs",
         ),
+        (&format!("{itself} --rtol 2"), 2, "a share below 1"),
         (
-            vec![&good, "--baseline", &good, "--rtol", "2"],
-            "a share below 1",
-        ),
-        (
-            vec![&good, "--baseline", &good, "--across", "oceans"],
+            &format!("{itself} --across oceans"),
+            2,
             "methods, states, wakes, boards, scenarios or cpus",
         ),
         (
-            vec![&good, "--baseline", &table],
+            "good.log --baseline bad/test_x.csv",
+            2,
             "line 2: \"x\" is no number",
         ),
-        (vec![&good, "--rtol", "0.1"], "--baseline"),
+        ("good.log --rtol 0.1", 2, "--baseline"),
+        (&format!("{itself} --rows-are 0x0"), 2, "names 1 CPUs"),
+        (&format!("{itself} -o good.log"), 2, "this is the file"),
         (
-            vec![&good, "--baseline", &good, "--rows-are", "0x0"],
-            "names 1 CPUs",
-        ),
-        (
-            vec![&good, "--baseline", &good, "-o", &good],
-            "this is the file",
-        ),
-        (
-            vec![&published("juno"), "--baseline", &good],
+            "published/juno --baseline good.log",
+            2,
             "it has the folders",
         ),
     ] {
-        let (code, _, said) = report(&arguments);
-        assert_eq!(code, 2, "{arguments:?}: {said}");
-        assert!(said.contains(what), "{arguments:?}: {said}");
+        scratch.assert_reports(&[(line, expected, part)]);
     }
 }
 
 /// A run that has less than the baseline passes no gate, unless that is meant.
 #[test]
 fn what_is_missing_is_told_in_every_format() {
-    let files = Files::new();
-    let old = published("n1sdp/v2.9");
+    let scratch = scratch();
     let name = "test_rt_instr_cpu_susp_serial.csv";
-    let table = fs::read_to_string(Path::new(&old).join(name)).expect("a table");
-    let rows: Vec<&str> = table.lines().collect();
-    let rows = rows[..rows.len() - 1].join("\n");
-    let new = files.write(&format!("new/{name}"), rows.as_bytes());
+    let table = scratch.read(&format!("published/n1sdp/v2.9/{name}"));
+    let table = String::from_utf8(table).expect("UTF-8");
+    let (rows, _) = table.trim_end().rsplit_once('\n').expect("rows");
+    scratch.write(&format!("new/{name}"), rows);
+    let new = format!("report new/{name} --baseline published/n1sdp/v2.9");
     for format in ["text", "md", "rst", "html", "json"] {
-        let (code, out, said) = report(&[&new, "--baseline", &old, "--format", format]);
+        let (code, out, said) = scratch.called(&format!("{new} --format {format}"));
         assert_eq!(code, 3, "{format}: {said}");
         for part in [
             "5 scenarios of the baseline not compared (--across scenarios",
@@ -144,7 +96,7 @@ fn what_is_missing_is_told_in_every_format() {
             assert!(out.contains(part), "{format}: {part}");
         }
         // JSON has CPUs by their places in a list of its own.
-        match serde_json::from_str::<serde_json::Value>(&out) {
+        match serde_json::from_str::<Value>(&out) {
             Ok(json) => {
                 let comparison = &json["comparisons"][0];
                 let lone = comparison["scenarios"][0]["unpaired"][1][0].as_u64();
@@ -154,58 +106,51 @@ fn what_is_missing_is_told_in_every_format() {
             Err(_) => assert!(out.contains("1.1"), "{format}"),
         }
     }
-    let meant = ["--across", "scenarios,cpus"];
-    let (code, out, said) = report(&[&[new.as_str(), "--baseline", &old][..], &meant].concat());
+    let (code, out, said) = scratch.called(&format!("{new} --across scenarios,cpus"));
     assert_eq!(code, 0, "{said}");
-    assert!(
-        out.contains("CPU 1.1 of the baseline, as the run has no row of it"),
-        "{out}"
-    );
-    // What the run has besides is no gap.
-    assert_eq!(report(&[&old, "--baseline", &new]).0, 0);
+    let lone = "CPU 1.1 of the baseline, as the run has no row of it";
+    assert!(out.contains(lone), "{out}");
+    // A part that only the run has is no gap.
+    let line = format!("published/n1sdp/v2.9 --baseline new/{name}");
+    scratch.assert_reports(&[(&line, 0, "")]);
 }
 
 #[test]
 fn every_format_tells_it() {
-    let (old, new) = (published("juno/v2.12"), published("juno/v2.13"));
+    let scratch = scratch();
+    let called = |baseline: &str, format: &str| {
+        let new = "report published/juno/v2.13 --baseline published/juno";
+        scratch.called(&format!("{new}/{baseline} --format {format}"))
+    };
     let told = "CPUs that are not last man now pay a cluster-size cache flush";
     for format in ["text", "md", "rst", "json"] {
-        let (code, out, said) = report(&[&new, "--baseline", &old, "--format", format]);
+        let (code, out, said) = called("v2.12", format);
         assert_eq!(code, 1, "{said}");
         assert!(out.contains(told), "{format}: {out}");
     }
-    let (_, out, _) = report(&[&new, "--baseline", &old, "--format", "json"]);
-    let json: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let (_, out, _) = called("v2.12", "json");
+    let json: Value = serde_json::from_str(&out).expect("JSON");
     let comparison = &json["comparisons"][0];
     assert_eq!(comparison["keyed"], "labels");
-    assert!(
-        comparison["regressions"]
-            .as_u64()
-            .is_some_and(|count| count > 20)
-    );
+    let regressions = comparison["regressions"].as_u64();
+    assert!(regressions.is_some_and(|count| count > 20));
     let finding = comparison["findings"].as_array().expect("findings").iter();
     let mut flush = finding.filter(|it| it["kind"] == "flush-of-cluster");
     let basis = &flush.next().expect("it is found")["basis"];
-    let cpus = basis
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|it| &it["cpus"][0]);
-    let cpus: usize = cpus.filter_map(|it| it.as_array()).map(Vec::len).sum();
-    assert!(cpus > 3, "{basis}");
+    let parts = basis.as_array().into_iter().flatten();
+    let cpus = parts.filter_map(|it| it["cpus"][0].as_array());
+    assert!(cpus.map(Vec::len).sum::<usize>() > 3, "{basis}");
     let explained = &json["runs"][0]["scenarios"][2]["explained"];
     assert!(explained.to_string().contains("lock-queue"), "{explained}");
     // What a CI server shows is what the exit code says.
-    let (code, out, _) = report(&[&new, "--baseline", &old, "--format", "junit"]);
+    let (code, out, _) = called("v2.12", "junit");
     assert_eq!(code, 1);
     let failed = "<failure type=\"regression\" message=\"Powerdown of CPU ";
     assert!(out.contains(failed) && out.contains("ns after "), "{out}");
-    let (_, out, _) = report(&[&new, "--baseline", &new, "--format", "junit"]);
-    assert!(
-        out.contains("figures were compared") && !out.contains("<failure"),
-        "{out}"
-    );
-    let (_, out, _) = report(&[&new, "--baseline", &old]);
+    let (_, out, _) = called("v2.13", "junit");
+    let compared = out.contains("figures were compared");
+    assert!(compared && !out.contains("<failure"), "{out}");
+    let (_, out, _) = called("v2.12", "text");
     let row = "1     1  Cache Flush    4.42   77.12  +1644.80 %  worse";
     assert!(out.contains(row), "{out}");
 }
@@ -214,18 +159,15 @@ fn every_format_tells_it() {
 /// themselves; and these files as a baseline in turn.
 #[test]
 fn tfa_docs() {
-    let files = Files::new();
-    let root = files.path("tf-a");
-    let root = root.to_str().expect("UTF-8");
-    let (old, new) = (published("juno/v2.9"), published("juno/v2.10"));
-    let docs = ["--format", "tfa-docs", "--platform", "juno", "-o", root];
-    let (code, _, said) = report(&[&[new.as_str(), "--baseline", &old][..], &docs].concat());
-    assert_eq!(code, 1, "{said}");
-    let data = files.path("tf-a/docs/perf/data/juno");
+    let scratch = scratch();
+    let (old, new) = ("published/juno/v2.9", "published/juno/v2.10");
+    let data = "tf-a/docs/perf/data/juno";
+    let docs = format!("{new} --format tfa-docs --platform juno -o tf-a --baseline");
     let read = |which: &str| {
-        let path = data.join(which).join("test_rt_instr_cpu_susp_parallel.csv");
-        fs::read_to_string(path).expect("a table")
+        let name = format!("{data}/{which}/test_rt_instr_cpu_susp_parallel.csv");
+        String::from_utf8(scratch.read(&name)).expect("UTF-8")
     };
+    scratch.assert_reports(&[(&format!("{docs} {old}"), 1, "")]);
     let current = read("current");
     for line in [
         "\"0\",\"0\",\"801040 (+20.94%)\",\"18660 (+22.60%)\",\"8220\"\n",
@@ -237,55 +179,46 @@ fn tfa_docs() {
     assert!(read("previous").starts_with("\"0\",\"0\",\"662340\",\"15220\",\"8080\"\n"));
 
     // Either folder, one file, or the platform's, which means current.
-    let place = |name: &str| data.join(name).to_str().expect("UTF-8").to_owned();
-    assert_eq!(report(&[&old, "--baseline", &place("previous")]).0, 0);
-    assert_eq!(
-        report(&[&new, "--baseline", &place("current"), "--rtol", "0"]).0,
-        0
-    );
-    assert_eq!(
-        report(&[&new, "--baseline", &place(""), "--rtol", "0"]).0,
-        0
-    );
-    let file = place("current/test_rt_instr_cpu_susp_serial.csv");
-    let one = [&file, "--baseline", &new, "--format", "rst"];
-    let (code, out, said) = report(&one);
-    assert_eq!(code, 3, "{said}");
-    let (code, _, said) = report(&[&one[..], &["--across", "scenarios"]].concat());
+    let file = format!("{data}/current/test_rt_instr_cpu_susp_serial.csv --baseline {new}");
+    let rst = format!("{file} --format rst --across scenarios");
+    for (line, expected) in [
+        (format!("{old} --baseline {data}/previous"), 0),
+        (format!("{new} --baseline {data}/current --rtol 0"), 0),
+        (format!("{new} --baseline {data} --rtol 0"), 0),
+        (file, 3),
+        // The same again changes nothing, neither of this nor of itself.
+        (format!("{docs} {old}"), 1),
+        (format!("{docs} {data}/current"), 0),
+    ] {
+        scratch.assert_reports(&[(&line, expected, "")]);
+        assert_eq!(read("current"), current);
+    }
+    let (code, out, said) = scratch.called(&format!("report {rst}"));
     assert_eq!(code, 0, "{said}");
-    assert!(
-        out.contains(".. table:: CPU suspend on all cores in sequence (us)"),
-        "{out}"
-    );
-
-    // The same again changes nothing, neither of this nor of itself.
-    let again = report(&[&[new.as_str(), "--baseline", &old][..], &docs].concat());
-    assert_eq!((again.0, read("current")), (1, current.clone()));
-    let own = place("current");
-    let again = report(&[&[new.as_str(), "--baseline", &own][..], &docs].concat());
-    assert_eq!((again.0, read("current")), (0, current));
-    assert_eq!(fs::read_dir(&data).expect("a folder").count(), 2);
+    let title = ".. table:: CPU suspend on all cores in sequence (us)";
+    assert!(out.contains(title), "{out}");
+    let folders = fs::read_dir(scratch.path(data)).expect("a folder");
+    assert_eq!(folders.count(), 2);
 }
 
 #[test]
 fn rows_of_equal_labels() {
-    let files = Files::new();
-    let rows = b"\"0\",\"0\",\"80\"\n\"0\",\"0\",\"240 (+9.09%)\"\n\"1\",\"0\",\"280\"\n\"1\",\"0\",\"260\"\n";
-    let old = files.write("current/test_rt_instr_psci_version_parallel.csv", rows);
-    let new = published("n1sdp/v2.9");
-    let (code, out, said) = report(&[&new, "--baseline", &old]);
-    assert_eq!(code, 0, "{said}");
-    assert!(out.contains("sorted, as labels are ambiguous"), "{out}");
-    let (code, out, said) = report(&[&new, "--baseline", &old, "--rows-are", "0.0,0.1,1.0,1.1"]);
-    assert_eq!(code, 0, "{said}");
-    assert!(out.contains("Rows        by cluster and core"), "{out}");
-    let (code, said) = outcome(&mut xtask(&[
-        "report",
-        &new,
-        "--baseline",
-        &old,
-        "--rows-are",
-        "1",
-    ]));
+    let scratch = scratch();
+    let rows = "\"0\",\"0\",\"80\"\n\"0\",\"0\",\"240 (+9.09%)\"\n\"1\",\"0\",\"280\"\n\"1\",\"0\",\"260\"\n";
+    let old = "current/test_rt_instr_psci_version_parallel.csv";
+    scratch.write(old, rows);
+    let line = format!("report published/n1sdp/v2.9 --baseline {old}");
+    for (options, part) in [
+        ("", "sorted, as labels are ambiguous"),
+        (
+            "--rows-are 0.0,0.1,1.0,1.1",
+            "Rows        by cluster and core",
+        ),
+    ] {
+        let (code, out, said) = scratch.called(&format!("{line} {options}"));
+        assert_eq!(code, 0, "{said}");
+        assert!(out.contains(part), "{out}");
+    }
+    let (code, said) = scratch.outcome(&format!("{line} --rows-are 1"));
     assert_eq!((code, said.contains("is no MPIDR")), (2, true), "{said}");
 }

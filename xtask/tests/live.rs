@@ -6,21 +6,18 @@ mod made_up_run;
 mod support;
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
-
-use psci_bench::plan::Records;
 
 use support::xtask;
 
 /// Returns the log of a run, in the order in which the payload prints it.
 fn log() -> &'static [u8] {
-    static LOG: LazyLock<String> =
-        LazyLock::new(|| made_up_run::log(&made_up_run::run(), Records::Once));
+    static LOG: LazyLock<String> = LazyLock::new(|| made_up_run::edited_log(|_| ()));
     LOG.as_bytes()
 }
 
@@ -55,30 +52,23 @@ fn ended(dir: &Path, mut child: Child) -> (i32, String, String, Vec<u8>) {
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    let (mut out, mut said) = (String::new(), String::new());
-    child
-        .stdout
-        .take()
-        .expect("piped")
-        .read_to_string(&mut out)
-        .expect("UTF-8");
-    child
-        .stderr
-        .take()
-        .expect("piped")
-        .read_to_string(&mut said)
-        .expect("UTF-8");
-    let code = child
-        .wait()
-        .expect("it has ended")
-        .code()
-        .expect("not killed");
-    (
-        code,
-        out,
-        said,
-        fs::read(dir.join("run.log")).expect("the log"),
-    )
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = child.wait_with_output().expect("it has ended");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    let code = status.code().expect("not killed");
+    let log = fs::read(dir.join("run.log")).expect("the log");
+    (code, text(stdout), text(stderr), log)
+}
+
+/// Sends `log` in parts to a program that opens the line first: its terminal would echo.
+fn send(line: &mut File, log: &[u8]) {
+    std::thread::sleep(Duration::from_millis(500));
+    for chunk in log.chunks(1000) {
+        line.write_all(chunk).expect("written");
+    }
 }
 
 #[test]
@@ -86,27 +76,19 @@ fn a_serial_port_is_followed_to_the_last_line() {
     let dir = tempfile::tempdir().expect("a directory");
     let (mut ours, name) = line();
     let out = dir.path().join("report.txt");
-    let child = start(
-        dir.path(),
-        &["--serial", &name, "-o", out.to_str().expect("UTF-8")],
-    );
-    // The other side has to have opened it, or its terminal would echo.
-    std::thread::sleep(Duration::from_millis(500));
-    for chunk in log().chunks(1000) {
-        ours.write_all(chunk).expect("written");
-    }
+    let to = out.to_str().expect("UTF-8");
+    let child = start(dir.path(), &["--serial", &name, "-o", to]);
+    send(&mut ours, log());
     let (code, _, said, kept) = ended(dir.path(), child);
     assert_eq!(code, 0, "{said}");
     assert!(kept == log(), "{} bytes of {}", kept.len(), log().len());
-    assert!(
-        said.contains("0 %, Suspend to deepest power level on all cores in parallel"),
-        "{said}"
-    );
-    assert!(
-        said.contains("25 %, CPU suspend on all cores in sequence"),
-        "{said}"
-    );
-    assert!(said.contains("the run has ended"), "{said}");
+    for part in [
+        "0 %, Suspend to deepest power level on all cores in parallel",
+        "25 %, CPU suspend on all cores in sequence",
+        "the run has ended",
+    ] {
+        assert!(said.contains(part), "{said}");
+    }
     let report = fs::read_to_string(out).expect("a report");
     assert!(report.contains("Last man down in cluster 0"), "{report}");
 }
@@ -117,11 +99,8 @@ fn a_board_that_falls_silent_is_not_waited_for_for_ever() {
     let (mut ours, name) = line();
     let started = Instant::now();
     let child = start(dir.path(), &["--serial", &name, "--timeout", "3"]);
-    std::thread::sleep(Duration::from_millis(500));
     let half = &log()[..log().len() / 2];
-    for chunk in half.chunks(1000) {
-        ours.write_all(chunk).expect("written");
-    }
+    send(&mut ours, half);
     let (code, out, said, kept) = ended(dir.path(), child);
     assert!(started.elapsed() < Duration::from_secs(20));
     assert_eq!(code, 3, "{said}");

@@ -4,9 +4,9 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use support::{outcome, xtask};
+use support::{called, outcome, xtask};
 use xtask::report::log::read_bytes;
 
 /// The scenarios in which a CPU is by itself, and those that are left out.
@@ -16,13 +16,10 @@ const ARGUMENTS: &str = "iterations=4 loops=128 batch=128 \
 /// stdout of a run with `--overhead`, of which the logs go to `log`.
 fn run(log: &Path) -> String {
     let log = log.to_str().expect("UTF-8");
-    let output = xtask(&["qemu", "--overhead", "--icount", "--smp", "4", "--log", log])
-        .args(["--args", ARGUMENTS])
-        .output()
-        .expect("it can be started");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
-    String::from_utf8(output.stdout).expect("UTF-8")
+    let mut command = xtask(&["qemu", "--overhead", "--icount", "--smp", "4", "--log", log]);
+    let (code, out, said) = called(command.args(["--args", ARGUMENTS]));
+    assert_eq!(code, 0, "{said}");
+    out
 }
 
 /// Returns the medians of a metric in the scenario `tag`, by the records.
@@ -114,63 +111,44 @@ fn in_instructions_and_the_same_twice() {
         assert!(second.contains(left_out), "{left_out:?} is not in {second}");
     }
     assert!(!second.contains("  cpu_susp_parallel  "), "{second}");
-
-    // The logs say the same in time, 16 ns for each instruction.
-    let [with, without] = [&with, &without].map(|log| log.to_str().expect("UTF-8"));
-    let output = xtask(&["report", with, "--overhead", without])
-        .output()
-        .expect("it can be started");
-    assert!(output.status.success());
-    let told = String::from_utf8(output.stdout).expect("UTF-8");
-    let instructions = row(&second, "psci_version_parallel", "Call");
-    assert_eq!(
-        row(&told, "psci_version_parallel", "Call"),
-        instructions.map(|it| it * 16)
+    in_time(
+        [&with, &without],
+        dir.path(),
+        row(&second, "psci_version_parallel", "Call"),
     );
-
-    // A log without an answer is refused.
-    let refused = |arguments: &[&str], what: &str| {
-        let (code, said) = outcome(&mut xtask(arguments));
-        assert_eq!(code, 2, "{said}");
-        assert!(said.contains(what), "{what:?} is not in {said}");
-    };
-    refused(
-        &["report", without, "--overhead", with],
-        "the firmware of this run has no PMF",
-    );
-    refused(&["report", with, "--overhead", with], "has PMF: name");
-    refused(
-        &["report", with, with, "--overhead", without],
-        "compares two logs",
-    );
-    // A log without its end tells what it has, and that it is not all.
-    let cut = dir.path().join("cut.log");
-    let text = fs::read_to_string(with).expect("a log");
-    let first = text.find("@PB").expect("a record");
-    let at = first + (text.len() - first) * 2 / 3;
-    fs::write(&cut, &text[..at]).expect("written");
-    let cut = cut.to_str().expect("UTF-8");
-    let (code, said) = outcome(&mut xtask(&["report", cut, "--overhead", without]));
-    assert_eq!(code, 3, "{said}");
 }
 
-#[test]
-fn what_has_no_instrumentation() {
-    let refused = |arguments: &[&str], what: &str| {
+/// The logs have the same in time, 16 ns for each instruction.
+fn in_time(logs: [&PathBuf; 2], dir: &Path, instructions: [i64; 3]) {
+    let [with, without] = logs.map(|log| log.to_str().expect("UTF-8"));
+    let (code, told, said) = called(&mut xtask(&["report", with, "--overhead", without]));
+    assert_eq!(code, 0, "{said}");
+    let ns = instructions.map(|it| it * 16);
+    assert_eq!(row(&told, "psci_version_parallel", "Call"), ns);
+
+    // A log without its end has some figures, and not all.
+    let text = fs::read_to_string(with).expect("a log");
+    let first = text.find("@PB").expect("a record");
+    let cut = dir.join("cut.log");
+    fs::write(&cut, &text[..first + (text.len() - first) * 2 / 3]).expect("written");
+    let cut = cut.to_str().expect("UTF-8");
+    for (arguments, expected, part) in [
+        // A log without an answer is refused.
+        (
+            &["report", without, "--overhead", with][..],
+            2,
+            "the firmware of this run has no PMF",
+        ),
+        (&["report", with, "--overhead", with], 2, "has PMF: name"),
+        (
+            &["report", with, with, "--overhead", without],
+            2,
+            "compares two logs",
+        ),
+        (&["report", cut, "--overhead", without], 3, ""),
+    ] {
         let (code, said) = outcome(&mut xtask(arguments));
-        assert_eq!(code, 2, "{said}");
-        assert!(said.contains(what), "{what:?} is not in {said}");
-    };
-    refused(
-        &["qemu", "--overhead", "--firmware", "builtin"],
-        "--firmware builtin is not built without it",
-    );
-    refused(
-        &["qemu", "--overhead", "--variant", "pmf=off"],
-        "--variant chooses pmf=new or pmf=sip",
-    );
-    refused(
-        &["qemu", "--overhead", "--log", "/nowhere/run.log"],
-        "there is no directory /nowhere",
-    );
+        assert_eq!(code, expected, "{said}");
+        assert!(said.contains(part), "{part:?} is not in {said}");
+    }
 }

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use psci_bench::plan::Records;
-use support::xtask;
+use made_up_run::edited_log;
+use support::scratch::Scratch;
 use xtask::setup;
 use xtask::setup::workspace::Workspace;
 
@@ -18,16 +18,9 @@ use xtask::setup::workspace::Workspace;
 fn page(data: &Path) -> String {
     let mut page = "Figures\n=======\n".to_owned();
     for which in ["current", "previous"] {
-        let mut names: Vec<String> = fs::read_dir(data.join(which))
-            .expect("a folder")
-            .map(|entry| {
-                entry
-                    .expect("a file")
-                    .file_name()
-                    .into_string()
-                    .expect("UTF-8")
-            })
-            .collect();
+        let files = fs::read_dir(data.join(which)).expect("a folder");
+        let names = files.map(|entry| entry.expect("a file").file_name());
+        let mut names: Vec<String> = names.map(|it| it.into_string().expect("UTF-8")).collect();
         names.sort();
         assert_eq!(names.len(), 6, "{names:?}");
         page.push_str(&format!("\n{which}\n{}\n", "-".repeat(which.len())));
@@ -47,8 +40,7 @@ fn page(data: &Path) -> String {
 }
 
 /// Cells whose names, boards and messages are markup, if they are not escaped.
-fn names_that_look_like_markup(dir: &Path) -> String {
-    let lab = dir.join("lab");
+fn names_that_look_like_markup(scratch: &Scratch) {
     let log = "NOTICE:  Booting trusted firmware test framework\r\n  Board      : *a_ |b| `c\r\n\
         > Executing 'CPU suspend on all cores in sequence'\r\n\
         <RT_INSTR:test_rt_instr_cpu_susp_serial\t0\t0\t100\t200\t300/>\r\n\
@@ -56,19 +48,20 @@ fn names_that_look_like_markup(dir: &Path) -> String {
     let junit = "<testsuite><testcase name='x_'><failure message='|*_ `y`__ ::'/></testcase>\
         <testcase name='::&#10;- z'><error/></testcase></testsuite>";
     for firmware in ["fw_", "_a_b_", "__init__", "-", "+x"] {
-        let cell = lab.join(format!("cell{firmware}"));
-        fs::create_dir_all(cell.join("results")).expect("made");
         let mark = format!(
             "{{\"schema\": \"psci-bench-lab-cell\", \"version\": 1, \"engine\": \"labgrid\", \
              \"board\": \"b_\", \"firmware\": \"{firmware}\"}}"
         );
-        fs::write(cell.join("cell.json"), mark).expect("written");
-        fs::write(cell.join("results/uart.log"), log).expect("written");
-        fs::write(cell.join("results/junit.xml"), junit).expect("written");
+        let half = &junit[..junit.len() - 3];
+        let junit = if firmware == "-" { half } else { junit };
+        for (file, text) in [
+            ("cell.json", mark.as_str()),
+            ("results/uart.log", log),
+            ("results/junit.xml", junit),
+        ] {
+            scratch.write(&format!("lab/cell{firmware}/{file}"), text);
+        }
     }
-    let half = lab.join("cell-/results/junit.xml");
-    fs::write(half, &junit[..junit.len() - 3]).expect("written");
-    lab.to_str().expect("UTF-8").to_owned()
 }
 
 #[test]
@@ -76,87 +69,41 @@ fn sphinx_builds_every_page_without_a_warning() {
     let workspace = Workspace::find().expect("the repository");
     setup::ensure(&workspace, &setup::PAGES).expect("Sphinx");
     let sphinx = setup::sphinx_build(&workspace).expect("it was installed");
-    let dir = tempfile::tempdir().expect("a directory");
-    let source = dir.path().join("source");
-    fs::create_dir(&source).expect("made");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let named = |path: &Path| path.to_str().expect("UTF-8").to_owned();
-    let published = |version: &str| named(&root.join("published/juno").join(version));
-    let log = dir.path().join("run.log");
-    let text = made_up_run::log(&made_up_run::run(), Records::Once);
-    fs::write(&log, text).expect("written");
-    let log = named(&log);
-    let (old, new) = (published("v2.12"), published("v2.13"));
-
-    let report = |arguments: &[&str], expected: i32| {
-        let output = xtask(&[&["report"], arguments].concat())
-            .output()
-            .expect("it runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(expected), "{said}");
-    };
-    let to = |name: &str| named(&source.join(name));
-    report(&[&log, "--format", "rst", "-o", &to("run.rst")], 0);
-    report(
-        &[
-            &log,
-            &log,
-            "--merge",
-            "--format",
-            "rst",
-            "-o",
-            &to("merged.rst"),
-        ],
-        0,
-    );
-    report(
-        &[
-            &new,
-            "--baseline",
-            &old,
-            "--format",
-            "rst",
-            "-o",
-            &to("juno.rst"),
-        ],
-        1,
-    );
-    let same = [&log, "--baseline", &log, "--format", "rst"];
-    report(&[&same[..], &["-o", &to("same.rst")]].concat(), 0);
-    let lab = names_that_look_like_markup(dir.path());
-    let side = ["--matrix", &log, &lab, "--format", "rst"];
-    report(&[&side[..], &["-o", &to("matrix.rst")]].concat(), 3);
-    let docs = ["--format", "tfa-docs", "--platform", "juno", "-o"];
-    report(
-        &[
-            &[new.as_str(), "--baseline", &old][..],
-            &docs,
-            &[&named(&source)],
-        ]
-        .concat(),
-        1,
-    );
-    fs::write(
-        source.join("figures.rst"),
-        page(&source.join("docs/perf/data/juno")),
-    )
-    .expect("written");
-    let index = "Pages\n=====\n\n.. toctree::\n\n   run\n   merged\n   juno\n   same\n   matrix\n   figures\n";
-    fs::write(source.join("index.rst"), index).expect("written");
-    fs::write(
-        source.join("conf.py"),
-        "project = 'Reports'\nhtml_theme = 'basic'\n",
-    )
-    .expect("written");
+    let scratch = Scratch::of_reports(&edited_log(|_| ()));
+    let source = scratch.path("source");
+    names_that_look_like_markup(&scratch);
+    let compared = "published/juno/v2.13 --baseline published/juno/v2.12";
+    let docs = format!("{compared} --format tfa-docs --platform juno -o source");
+    scratch.assert_reports(&[(&docs, 1, "")]);
+    let figures = page(&source.join("docs/perf/data/juno"));
+    scratch.write("source/figures.rst", &figures);
+    let mut index = "Pages\n=====\n\n.. toctree::\n\n   figures\n".to_owned();
+    for (name, words, expected) in [
+        ("run", "good.log", 0),
+        ("merged", "good.log good.log --merge", 0),
+        ("juno", compared, 1),
+        ("same", "good.log --baseline good.log", 0),
+        ("matrix", "--matrix good.log lab", 3),
+    ] {
+        let line = format!("{words} --format rst -o source/{name}.rst");
+        scratch.assert_reports(&[(&line, expected, "")]);
+        index += &format!("   {name}\n");
+    }
+    scratch.write("source/index.rst", &index);
+    let conf = "project = 'Reports'\nhtml_theme = 'basic'\n";
+    scratch.write("source/conf.py", conf);
 
     let output = Command::new(sphinx)
         .args(["-W", "--keep-going", "-q", "-b", "html"])
-        .args([&source, &dir.path().join("html")])
+        .args([&source, &scratch.path("html")])
         .output()
         .expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && said.is_empty(), "{said}");
-    let html = |name: &str| fs::read_to_string(dir.path().join("html").join(name)).expect("a page");
+    let html = |name: &str| {
+        let page = scratch.read(&format!("html/{name}"));
+        String::from_utf8(page).expect("UTF-8")
+    };
     assert!(html("figures.html").contains("180600 (+78.88%)"));
     assert!(
         html("juno.html").contains("CPUs that are not last man now pay a cluster-size cache flush")

@@ -15,19 +15,16 @@ use std::process::Command;
 
 use psci_bench::measure::Summary;
 use psci_bench::model::{Cpu, Failure, How, Measure, Point, Run, Skip, Spread, Status, Variant};
-use psci_bench::plan::{Records, ScenarioId};
+use psci_bench::plan::ScenarioId;
 use xtask::report::analysis::compare::{Options as Compared, compare};
-use xtask::report::export::{self, Options, Report};
+use xtask::report::export::{self, Report};
 use xtask::report::log::read_bytes;
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
 /// Returns the report of a run that differs from the made-up one.
 fn edited(edit: impl FnOnce(&mut Run)) -> Report {
-    let mut run = made_up_run::run();
-    edit(&mut run);
-    run.end = Some(made_up_run::end(&run));
-    let log = made_up_run::log(&run, Records::Once);
+    let log = made_up_run::edited_log(edit);
     let runs = read_bytes("a.log", log.as_bytes());
     runs.expect("there is a run").into()
 }
@@ -35,60 +32,9 @@ fn edited(edit: impl FnOnce(&mut Run)) -> Report {
 /// The widths that pages are opened at.
 const WIDTHS: [u32; 2] = [1200, 400];
 
-/// Says on the console what is wrong with the page, and at last that it has
+/// A script that says on the console what is wrong with the page, and at last that it has
 /// looked.
-const PROBE: &str = r##"
-<script>
-// <![CDATA[
-addEventListener("load", () => {
-  const say = (what) => console.error("probe: " + what);
-  const root = document.documentElement;
-  if (root.scrollWidth > innerWidth) {
-    say("the page is " + root.scrollWidth + " wide in a window of " + innerWidth);
-  }
-  const box = (it) => it.getBoundingClientRect();
-  let texts = 0;
-  for (const svg of document.querySelectorAll("svg")) {
-    const outer = box(svg);
-    const all = [...svg.querySelectorAll("text")].map((it) => [it.textContent, box(it)]);
-    all.forEach(([a, x], place) => {
-      texts += 1;
-      if (x.width < 1 || x.height < 1) say("no room for the text " + a);
-      if (x.left < outer.left || x.right > outer.right || x.bottom > outer.bottom) {
-        say("the text " + a + " is cut off");
-      }
-      for (const [b, y] of all.slice(place + 1)) {
-        // A line's height is more than its letters take.
-        if (x.left < y.right && y.left < x.right && x.top + 4 < y.bottom && y.top + 4 < x.bottom) {
-          say("the texts " + a + " and " + b + " lie on each other");
-        }
-      }
-    });
-  }
-  const luminance = (colour) => {
-    const [r, g, b] = colour.match(/[\d.]+/g).map((it) => {
-      const c = it / 255;
-      return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-    });
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const page = luminance(getComputedStyle(document.body).backgroundColor);
-  for (const it of document.querySelectorAll("h1, p, dt, dd, a, td, th, li, .badge, b, svg text")) {
-    const style = getComputedStyle(it);
-    const own = luminance(it.closest("svg") ? style.fill : style.color);
-    const ratio = (Math.max(own, page) + 0.05) / (Math.min(own, page) + 0.05);
-    if (ratio < 4.5) say("contrast of " + ratio.toFixed(1) + ": " + it.textContent);
-  }
-  const ids = [...document.querySelectorAll("[id]")].map((it) => it.id);
-  if (new Set(ids).size != ids.length) say("an id is there twice");
-  for (const it of document.querySelectorAll("a[href^='#']")) {
-    if (!ids.includes(it.getAttribute("href").slice(1))) say("no place for the link " + it.href);
-  }
-  console.info("probed " + texts + " texts");
-});
-// ]]>
-</script>
-</body>"##;
+const PROBE: &str = include_str!("data/report/probe.js");
 
 /// Returns a page with all parts: several runs, one of them of many CPUs and of a
 /// name that is markup; rows that are not verified, scenarios that did not pass, and a
@@ -105,12 +51,8 @@ fn page() -> String {
             core: index % 4,
             ..Cpu::default()
         });
-        for scenario in wide
-            .run
-            .scenarios
-            .iter_mut()
-            .filter(|it| !it.rows.is_empty())
-        {
+        let scenarios = wide.run.scenarios.iter_mut();
+        for scenario in scenarios.filter(|it| !it.rows.is_empty()) {
             let mut row = scenario.rows[usize::from(index) % scenario.rows.len()].clone();
             row.cpu = index;
             scenario.rows.push(row);
@@ -147,10 +89,9 @@ fn page() -> String {
 }
 
 fn html(report: &Report) -> String {
-    let exporter = export::by_name("html").expect("a format");
+    let format = export::by_name("html").expect("a format");
     let mut out = Vec::new();
-    let result = exporter.write(report, &Options::default(), &mut out);
-    result.expect("a Vec takes all");
+    format.write(report, &mut out).expect("a Vec takes all");
     String::from_utf8(out).expect("UTF-8")
 }
 
@@ -159,7 +100,8 @@ fn probed(page: &str) -> String {
     let policy = "default-src 'none'; style-src 'unsafe-inline'";
     assert_eq!(page.matches(policy).count(), 1);
     let open = format!("{policy}; script-src 'unsafe-inline'");
-    page.replace(policy, &open).replace("</body>", PROBE)
+    let script = format!("<script>\n// <![CDATA[\n{PROBE}// ]]>\n</script>\n</body>");
+    page.replace(policy, &open).replace("</body>", &script)
 }
 
 /// Opens `page` at all widths in one window, as HTML and as XML, and returns
@@ -173,39 +115,32 @@ fn console(page: &str, dark: bool, screenshot: &Path) -> Vec<String> {
         fs::write(&path, text).expect("written");
         path
     };
-    let mut frames = String::new();
+    let mut window = "<!DOCTYPE html><meta name=\"color-scheme\" content=\"light dark\"><style>\
+        body { margin: 0; display: flex } iframe { border: 0; height: 6000px }</style>"
+        .to_owned();
     for (width, kind) in WIDTHS.into_iter().zip(["html", "xhtml"]) {
-        // A strict parser reads the narrow one: what is not well-formed ends
-        // before the probe.
+        // A strict parser reads the narrow one: a page that is not well-formed ends before
+        // the probe.
         let name = format!("{width}.{kind}");
         file(&name, page);
-        frames.push_str(&format!(
-            "<iframe src=\"{name}\" style=\"width: {width}px\"></iframe>"
-        ));
+        let style = format!("style=\"width: {width}px\"");
+        window += &format!("<iframe src=\"{name}\" {style}></iframe>");
     }
-    let window = file(
-        "window.html",
-        &format!(
-            "<!DOCTYPE html><meta name=\"color-scheme\" content=\"light dark\">\
-             <style>body {{ margin: 0; display: flex }} iframe {{ border: 0; height: 6000px }}\
-             </style>{frames}"
-        ),
-    );
+    let window = file("window.html", &window);
     let total: u32 = WIDTHS.iter().sum();
+    let (profile, scheme) = (dir.path().join("profile"), u8::from(!dark));
     let mut chromium = Command::new("timeout");
     chromium.args(["--kill-after=5", "120", "chromium", "--headless"]);
     // No sandbox, as root has none: the page is this test's own.
     chromium.args(["--no-sandbox", "--disable-gpu", "--hide-scrollbars"]);
     chromium.args(["--enable-logging=stderr", "--v=0"]);
-    chromium.arg(format!(
-        "--user-data-dir={}",
-        dir.path().join("profile").display()
-    ));
-    let scheme = u8::from(!dark);
-    chromium.arg(format!("--blink-settings=preferredColorScheme={scheme}"));
-    chromium.arg(format!("--window-size={total},6000"));
-    chromium.arg(format!("--screenshot={}", screenshot.display()));
-    chromium.arg(format!("file://{}", window.display()));
+    chromium.args([
+        format!("--user-data-dir={}", profile.display()),
+        format!("--blink-settings=preferredColorScheme={scheme}"),
+        format!("--window-size={total},6000"),
+        format!("--screenshot={}", screenshot.display()),
+        format!("file://{}", window.display()),
+    ]);
     let output = chromium.output().expect("it can be started");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{said}");

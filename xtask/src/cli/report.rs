@@ -16,7 +16,7 @@ use crate::lab::serial;
 use crate::qemu::timeout::TIMEOUT_MAX;
 use crate::report::analysis::compare::{self, Across, RowIs};
 use crate::report::analysis::merge::{merge, take_repeats};
-use crate::report::export::{self, Exporter, Options, Report, Takes};
+use crate::report::export::{self, Format, Part, Report, Writer};
 use crate::report::jobs;
 use crate::report::jobs::matrix::matrix;
 use crate::report::log::{LoggedRun, read, tables};
@@ -29,7 +29,7 @@ const BAUD: u32 = 115_200;
 const TIMEOUT: u64 = 3600;
 
 /// Arguments of `report`.
-#[derive(Args)]
+#[derive(Args, Debug)]
 #[command(after_help = format!("\
 Formats:
 {}
@@ -67,7 +67,7 @@ pub struct ReportArguments {
     pub logs: Vec<PathBuf>,
     /// The format.
     #[arg(long, value_name = "FORMAT", default_value = "text", value_parser = parse_format)]
-    pub format: &'static dyn Exporter,
+    pub format: &'static Format,
     /// The file to write, or the directory of a tree [default: stdout].
     #[arg(short, long, value_name = "OUT")]
     pub output: Option<PathBuf>,
@@ -134,21 +134,9 @@ pub struct ReportArguments {
     pub timeout: Option<u64>,
 }
 
-impl std::fmt::Debug for ReportArguments {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let format = self.format.name();
-        write!(
-            f,
-            "ReportArguments {{ logs: {:?}, format: {format} }}",
-            self.logs
-        )
-    }
-}
-
 pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
-    let exporter = arguments.format;
-    check_wishes(arguments, exporter)?;
-    check_output(arguments, exporter)?;
+    check_wishes(arguments)?;
+    check_output(arguments)?;
     // The baseline first: a run that is followed takes its time.
     let baseline = arguments.baseline.as_deref();
     let baseline = baseline.map(|path| read_baseline(path, arguments.baseline_run));
@@ -182,10 +170,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         };
         report.comparisons = compare::compare(&report.runs, baseline, &options)?;
     }
-    let options = Options {
-        platform: arguments.platform.clone(),
-    };
-    write(&report, exporter, &options, arguments.output.as_deref())?;
+    write(&report, arguments)?;
     let mut code = judge(&report, baseline.as_ref());
     // A matrix names them by their jobs.
     if arguments.deny_skipped && !arguments.matrix {
@@ -200,7 +185,7 @@ pub(super) fn run(arguments: &ReportArguments) -> Result<u8> {
         }
     }
     Ok(match &report.matrix {
-        Some(matrix) => judge_jobs(matrix, &report.runs).max(code),
+        Some(matrix) => judge_jobs(matrix).max(code),
         None => code,
     })
 }
@@ -269,23 +254,27 @@ fn follow(device: &Path, arguments: &ReportArguments) -> Result<Report> {
 }
 
 /// Refuses what would be left undone without a word.
-fn check_wishes(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<()> {
-    type Has = fn(Takes) -> bool;
-    let wishes: [(&str, bool, Has); 4] = [
-        ("--merge", arguments.merge, |it| it.merged),
-        ("--matrix", arguments.matrix, |it| it.matrix),
-        ("--baseline", arguments.baseline.is_some(), |it| {
-            it.comparisons
-        }),
-        ("--platform", arguments.platform.is_some(), |it| it.platform),
+fn check_wishes(arguments: &ReportArguments) -> Result<()> {
+    let format = arguments.format;
+    let wishes = [
+        ("--merge", arguments.merge, Part::Merged),
+        ("--matrix", arguments.matrix, Part::Matrix),
+        (
+            "--baseline",
+            arguments.baseline.is_some(),
+            Part::Comparisons,
+        ),
+        ("--platform", arguments.platform.is_some(), Part::Platform),
     ];
-    let undone = wishes.iter().find(|it| it.1 && !it.2(exporter.takes()));
-    if let Some((option, _, has)) = undone {
-        let able = export::ALL.into_iter().filter(|it| has(it.takes()));
-        let able: Vec<&str> = able.map(Exporter::name).collect();
+    let mut undone = wishes
+        .iter()
+        .filter(|it| it.1 && !format.takes.contains(&it.2));
+    if let Some((option, _, part)) = undone.next() {
+        let able = export::ALL.iter().filter(|it| it.takes.contains(part));
+        let able: Vec<&str> = able.map(|it| it.name).collect();
         bail!(
             "--format {} has no place for {option}; these have: {}",
-            exporter.name(),
+            format.name,
             able.join(", ")
         );
     }
@@ -303,7 +292,8 @@ fn check_wishes(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<
     Ok(())
 }
 
-fn check_output(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<()> {
+fn check_output(arguments: &ReportArguments) -> Result<()> {
+    let format = arguments.format;
     if let Some(log) = &arguments.log {
         let baseline = ("--baseline", arguments.baseline.as_deref());
         files::check(("--log", log), &[baseline])?;
@@ -312,15 +302,15 @@ fn check_output(arguments: &ReportArguments, exporter: &dyn Exporter) -> Result<
         }
     }
     let Some(path) = &arguments.output else {
-        if exporter.is_tree() {
+        if format.is_tree() {
             bail!(
                 "--format {} writes a tree of files: name its directory by -o",
-                exporter.name()
+                format.name
             );
         }
         return Ok(());
     };
-    if exporter.is_tree() {
+    if format.is_tree() {
         if path.exists() && !path.is_dir() {
             bail!("-o {}: this is no directory", path.display());
         }
@@ -351,21 +341,17 @@ pub(super) fn read_all(logs: &[PathBuf]) -> Result<Report> {
     Ok(report)
 }
 
-fn write(
-    report: &Report,
-    exporter: &dyn Exporter,
-    options: &Options,
-    output: Option<&Path>,
-) -> Result<()> {
-    match output {
-        Some(dir) if exporter.is_tree() => {
+fn write(report: &Report, arguments: &ReportArguments) -> Result<()> {
+    let format = arguments.format;
+    match (&format.writer, &arguments.output) {
+        (Writer::Tree(write_tree), Some(dir)) => {
             fs::create_dir_all(dir).with_context(|| format!("-o {}", dir.display()))?;
-            exporter.write_tree(report, options, dir)
+            write_tree(report, arguments.platform.as_deref(), dir)
         }
-        Some(path) => files::write_by(("-o", path), |out| exporter.write(report, options, out)),
-        None => {
+        (_, Some(path)) => files::write_by(("-o", path), |out| format.write(report, out)),
+        (_, None) => {
             let mut out = BufWriter::new(Out::default());
-            exporter.write(report, options, &mut out)?;
+            format.write(report, &mut out)?;
             Ok(out.flush()?)
         }
     }
@@ -393,13 +379,13 @@ fn parse_across(word: &str) -> Result<Across, String> {
 
 /// A line for each format.
 fn formats() -> String {
-    let line = |it: &dyn Exporter| format!("  {:<13} {}\n", it.name(), it.about());
-    export::ALL.into_iter().map(line).collect()
+    let line = |it: &Format| format!("  {:<13} {}\n", it.name, it.about);
+    export::ALL.iter().map(line).collect()
 }
 
-fn parse_format(name: &str) -> Result<&'static dyn Exporter, String> {
+fn parse_format(name: &str) -> Result<&'static Format, String> {
     export::by_name(name).ok_or_else(|| {
-        let names: Vec<&str> = export::ALL.iter().map(|it| it.name()).collect();
+        let names: Vec<&str> = export::ALL.iter().map(|it| it.name).collect();
         format!("the formats are {}", names.join(", "))
     })
 }

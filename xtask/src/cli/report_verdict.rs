@@ -3,7 +3,7 @@
 use super::common::{FAILED, INCOMPLETE};
 use crate::report::export::Report;
 use crate::report::jobs::matrix::Matrix;
-use crate::report::jobs::outcome::{Outcome, outcome};
+use crate::report::jobs::outcome::Outcome;
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 use crate::setup::progress::say;
@@ -12,7 +12,7 @@ use crate::setup::progress::say;
 const REGRESSION: u8 = 1;
 
 /// Says what is wrong with jobs, and the exit code for it.
-pub(super) fn judge_jobs(matrix: &Matrix, runs: &[LoggedRun]) -> u8 {
+pub(super) fn judge_jobs(matrix: &Matrix) -> u8 {
     let mut worst = 0;
     let of_jobs = matrix.jobs.iter().flat_map(|job| &job.notes);
     for note in matrix.notes.iter().chain(of_jobs) {
@@ -23,16 +23,15 @@ pub(super) fn judge_jobs(matrix: &Matrix, runs: &[LoggedRun]) -> u8 {
         say(what);
     }
     for job in &matrix.jobs {
-        let (outcome, said) = outcome(job, runs);
-        let code = match outcome {
+        let code = match job.outcome {
             Outcome::Passed => continue,
             Outcome::Failed => FAILED,
             Outcome::Incomplete => INCOMPLETE,
         };
         worst = code.max(worst);
-        let said = said.join("; ");
+        let said = job.said.join("; ");
         let mark = if said.is_empty() { "" } else { ": " };
-        say(&format!("{}: {}{mark}{said}", job.name, outcome.word()));
+        say(&format!("{}: {}{mark}{said}", job.name, job.outcome.word()));
     }
     worst
 }

@@ -8,16 +8,15 @@
 //!            a run beside one under firmware without PMF; worst cases
 //! jobs ───── results and logs of lab engines; matrix: runs side by side, by board and
 //!            firmware; outcome of jobs
-//! export ─── Report -> bytes, by an Exporter each; document: the blocks that text, md,
+//! export ─── Report -> bytes, a file a format; document: the blocks that text, md,
 //!            rst and html draw
 //! ```
 //!
-//! # To add an exporter
-//! A file in `export/` with a type that implements [`export::Exporter`], and
-//! its place in [`export::ALL`]. It takes a [`export::Report`] and nothing else, has
-//! no state, and writes the same bytes for the same report. Durations become
-//! time by [`log::LoggedRun::ns`] alone. A golden file of it in
-//! `xtask/tests/data/report/expected` is a test of a few lines in
+//! # To add a format
+//! A file in `export/` with a function of the type in [`export::Writer`], and its line in
+//! [`export::ALL`]. It takes a [`export::Report`] and nothing else, has no state, and
+//! writes the same bytes for the same report. Durations become time by
+//! [`log::LoggedRun::ns`] alone. Its golden file is a line in
 //! `xtask/tests/report/formats.rs`.
 //!
 //! # To add to a comparison

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::{cell, junit, lava, log, measured, report, result};
+use crate::{cell, json_report, junit, lava, log, measured, report, result};
 
 /// Whatever the files are called, and however many say the same.
 #[test]
@@ -29,9 +29,8 @@ fn what_two_files_say_counts_once() {
             name => (name, of_lava.as_str()),
         });
         let cell = cell(set, ["lava", "qemu", "x"], &files.collect::<Vec<_>>());
-        let (code, json, said) = report(set, &["--format", "json"]);
+        let (code, json, said) = json_report(set);
         assert_eq!(code, 0, "{said}");
-        let json: Value = serde_json::from_str(&json).expect("JSON");
         let job = &json["matrix"]["jobs"][0];
         assert_eq!(job["measurements"], 28, "{names:?}");
         assert_eq!(job["runs"], json!([0]), "{names:?}");

@@ -1,9 +1,6 @@
 //! `cargo xtask report --matrix`: jobs of both engines, good and bad, side by
 //! side; byte for byte, and its exit codes. What is not there, damaged, or not
 //! looked at is never green.
-//!
-//! To take over a change that was meant, run with `PSCI_BENCH_BLESS=1`, and
-//! read the difference.
 
 #[path = "../support/made_up_run.rs"]
 mod made_up_run;
@@ -12,30 +9,20 @@ mod support;
 
 mod files;
 mod good;
-mod missed;
 mod verdicts;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use psci_bench::model::Run;
-use psci_bench::plan::Records;
+use made_up_run::edited_log;
 use serde_json::{Value, json};
-use support::xtask;
+use support::{called, xtask};
 
 /// Returns the log of a run that passed.
 fn log() -> &'static str {
-    static LOG: LazyLock<String> = LazyLock::new(|| edited(|_| ()));
+    static LOG: LazyLock<String> = LazyLock::new(|| edited_log(|_| ()));
     &LOG
-}
-
-/// Returns the log of a run that differs from that of [`log`].
-fn edited(edit: impl Fn(&mut Run)) -> String {
-    let mut run = made_up_run::run();
-    edit(&mut run);
-    run.end = Some(made_up_run::end(&run));
-    made_up_run::log(&run, Records::Once)
 }
 
 /// Returns the last line of a log.
@@ -124,9 +111,6 @@ fn measured(log: &str) -> Vec<Value> {
     all
 }
 
-const BAD_JUNIT: &str =
-    "<testsuite><testcase name='a'><failure message='bad'/></testcase></testsuite>";
-
 /// Returns a log of TFTF's in which a scenario ended so.
 fn tftf(status: &str) -> String {
     format!(
@@ -138,15 +122,14 @@ fn tftf(status: &str) -> String {
 }
 
 fn report(set: &Path, words: &[&str]) -> (i32, String, String) {
-    let output = xtask(&["report", "--matrix"])
-        .arg(set)
-        .args(words)
-        .output()
-        .expect("it runs");
-    let text = |bytes: &[u8]| {
-        let text = String::from_utf8_lossy(bytes);
-        text.replace(&set.display().to_string(), "SET")
-    };
-    let code = output.status.code().expect("not killed");
-    (code, text(&output.stdout), text(&output.stderr))
+    let mut command = xtask(&["report", "--matrix"]);
+    let (code, out, said) = called(command.arg(set).args(words));
+    let text = |text: String| text.replace(&set.display().to_string(), "SET");
+    (code, text(out), text(said))
+}
+
+/// Returns the report as JSON.
+fn json_report(set: &Path) -> (i32, Value, String) {
+    let (code, out, said) = report(set, &["--format", "json"]);
+    (code, serde_json::from_str(&out).expect("JSON"), said)
 }

@@ -3,16 +3,18 @@
 use std::fs;
 
 use psci_bench::model::{Failure, Status};
-use serde_json::Value;
 
-use crate::{cell, edited, junit, last_line, log, report, tftf};
+use serde_json::{Value, json};
+
+use crate::made_up_run::edited_log;
+use crate::{cell, json_report, junit, last_line, log, report, tftf};
 
 /// By the records, by TFTF's lines, and by what the engine counts.
 #[test]
 fn what_failed_is_not_green() {
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path();
-    let failed = edited(|run| run.scenarios[2].status = Status::Failed(Failure::NotStated));
+    let failed = edited_log(|run| run.scenarios[2].status = Status::Failed(Failure::NotStated));
     let no_last = failed.replace(last_line(&failed), "");
     let broken = failed.replace(
         last_line(&failed),
@@ -45,8 +47,7 @@ fn what_failed_is_not_green() {
                 out.contains(&format!("{records}; ")) && !out.contains("none  "),
                 "{out}"
             );
-            let (_, json, _) = report(set, &["--format", "json"]);
-            let json: Value = serde_json::from_str(&json).expect("JSON");
+            let (_, json, _) = json_report(set);
             assert_eq!(json["matrix"]["jobs"][0]["outcome"], "failed");
             assert_eq!(json["runs"][0]["verdict"], "fail");
         }
@@ -79,26 +80,22 @@ fn what_failed_is_not_green() {
 fn several_boards() {
     let dir = tempfile::tempdir().expect("a directory");
     let set = dir.path();
-    let juno = edited(|run| run.head.as_mut().expect("a head").model = "Juno r2".into());
+    let juno = edited_log(|run| run.head.as_mut().expect("a head").model = "Juno r2".into());
     let newer = log().replace("v2.12.1", "v2.13.0");
     let path = set.join("log");
     fs::write(&path, format!("{}\n{juno}\n{newer}", log())).expect("written");
-    let (code, json, said) = report(&path, &["--format", "json"]);
+    let (code, json, said) = json_report(&path);
     assert_eq!((code, said.as_str()), (0, ""));
-    let json: Value = serde_json::from_str(&json).expect("JSON");
-    let columns = |board: usize| {
-        let board = &json["matrix"]["boards"][board];
-        let columns = board["columns"].as_array().expect("a list").iter();
-        let columns = columns.map(|it| (it[0].as_u64(), it[1].to_string()));
-        let name = board["name"].as_str().expect("a name").to_owned();
-        (name, columns.collect::<Vec<_>>())
-    };
-    let (name, columns_of_juno) = columns(0);
-    assert_eq!((name.as_str(), columns_of_juno.len()), ("Juno r2", 1));
-    let (name, columns) = columns(1);
-    assert_eq!(name, "QEMU virt");
-    assert_eq!((columns[0].0, columns[1].0), (Some(0), Some(2)));
-    assert!(columns[0].1.contains("v2.12.1") && columns[1].1.contains("v2.13.0"));
+    let boards = json["matrix"]["boards"].as_array().expect("a list").iter();
+    let boards = boards.map(|it| (it["name"].as_str(), &it["columns"]));
+    let boards: Vec<(Option<&str>, &Value)> = boards.collect();
+    let columns = json!([
+        [0, "v2.12.1(release):v2.12.1, run 1"],
+        [2, "v2.13.0(release):v2.13.0, run 3"]
+    ]);
+    let of_juno = json!([[1, "v2.12.1(release):v2.12.1, run 2"]]);
+    let expected = [(Some("Juno r2"), &of_juno), (Some("QEMU virt"), &columns)];
+    assert_eq!(boards, expected);
 
     // A cell with another board's log, not in silence and not in its tables.
     let lab = set.join("lab");
@@ -116,11 +113,8 @@ fn several_boards() {
     let mark = lab.join("labgrid-juno-v1/cell.json");
     let text = fs::read_to_string(&mark).expect("there");
     for (cpus, expected) in [("4", 0), ("8", 3), ("\"4\"", 3)] {
-        fs::write(
-            &mark,
-            text.replacen('{', &format!("{{\"cpus\": {cpus}, "), 1),
-        )
-        .expect("written");
+        let own = text.replacen('{', &format!("{{\"cpus\": {cpus}, "), 1);
+        fs::write(&mark, own).expect("written");
         let (code, _, said) = report(&lab, &[]);
         assert_eq!(code, expected, "{said}");
         let why = "the log is of another job: of 4 CPUs, and the cell has 8";

@@ -1,96 +1,82 @@
 //! Exit codes and errors.
 
-use std::fs;
-
-use crate::formats::cut_tftf;
+use crate::formats::TFTF;
 use crate::log;
-use crate::support::{outcome, xtask};
+use crate::made_up_run::edited_log;
+use crate::points::of_points;
+use crate::support::scratch::Scratch;
 
-fn run(arguments: &[&str]) -> (i32, String) {
-    let arguments = [&["report"], arguments].concat();
-    let (code, said) = outcome(&mut xtask(&arguments));
-    assert!(!said.contains("panicked"), "{said}");
-    (code, said)
+/// Logs of all kinds.
+fn logs() -> Scratch {
+    let log = log();
+    let scratch = Scratch::of_reports(&log);
+    scratch.write("cut.log", &log.as_bytes()[..log.len() / 2]);
+    scratch.write("wrong.log", &log.replace("PASS (", "PASS (1"));
+    scratch.write("dropped.log", &log.replace("PASS", "PSS"));
+    scratch.write("tftf.log", &TFTF.replace("Exiting tests.", ""));
+    scratch.write("empty.log", "");
+    scratch.write("garbage.log", &[0xfe; 4096]);
+    for (name, percent) in [("old-points.log", 100), ("new-points.log", 120)] {
+        scratch.write(name, &edited_log(|run| of_points(run, percent)));
+    }
+    scratch
 }
 
 #[test]
 fn exit_codes() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let file = |name: &str, bytes: &[u8]| {
-        let path = dir.path().join(name);
-        fs::write(&path, bytes).expect("written");
-        path.to_str().expect("UTF-8").to_owned()
-    };
-    let log = log();
-    let good = file("good.log", log.as_bytes());
-    let cut = file("cut.log", &log.as_bytes()[..log.len() / 2]);
-    let empty = file("empty.log", b"");
-    let garbage = file("garbage.log", &[0xfe; 4096]);
-    let out = dir.path().join("out.json");
-    let out = out.to_str().expect("UTF-8");
-
-    assert_eq!(run(&[&good, "--format", "json", "-o", out]).0, 0);
-    assert!(fs::read_to_string(out).is_ok_and(|json| json.contains("psci-bench-report")));
-    let wrong = file("wrong.log", log.replace("PASS (", "PASS (1").as_bytes());
-    let dropped = file("dropped.log", log.replace("PASS", "PSS").as_bytes());
-    let tftf = file("tftf.log", cut_tftf().as_bytes());
-    for (path, expected, what) in [
-        (&cut, 3, "cut.log (run 1): incomplete: "),
+    let scratch = logs();
+    scratch.assert_reports(&[
+        ("good.log --format json -o out.json", 0, ""),
+        ("cut.log", 3, "cut.log (run 1): incomplete: "),
         // A last line that suffered: the records have it all.
-        (&wrong, 0, "contradicts the records"),
-        (&dropped, 0, "the last line is damaged"),
-        (&tftf, 3, "log until TFTF says that"),
-    ] {
-        let (code, said) = run(&[path]);
-        assert_eq!(code, expected, "{path}: {said}");
-        assert!(said.contains(what), "{what:?} is not in:\n{said}");
-    }
-    let folder = dir.path().to_str().expect("UTF-8");
-    for (arguments, what) in [
-        (vec![empty.as_str()], "empty.log: the log is empty"),
-        (vec![&garbage], "it is binary"),
-        (vec![&good, &empty], "empty.log"),
-        (vec!["no-such.log"], "no-such.log"),
-        (vec![folder], "no table in this folder"),
-        (vec![&good, "--format", "pdf"], "the formats are text, "),
-        (vec![&good, "-o", &good], "this is the file that LOG reads"),
-        (vec![&good, "--format", "tfa-docs"], "by -o"),
+        ("wrong.log", 0, "contradicts the records"),
+        ("dropped.log", 0, "the last line is damaged"),
+        ("tftf.log", 3, "log until TFTF says that"),
+        ("good.log good.log --merge -o out", 0, "it is counted once"),
+        ("good.log cut.log --run 1 -o out", 0, ""),
         (
-            vec![&good, "--format", "tfa-docs", "-o", &good],
-            "no directory",
+            "new-points.log --baseline old-points.log",
+            1,
+            "regressions against",
         ),
-        (vec![&good, "--run", "2"], "there are 1 runs"),
-        (vec![&good, &tftf, "--merge"], "cannot merge"),
+        ("old-points.log --baseline new-points.log", 0, ""),
+        ("empty.log", 2, "empty.log: the log is empty"),
+        ("garbage.log", 2, "it is binary"),
+        ("good.log empty.log", 2, "empty.log"),
+        ("no-such.log", 2, "no-such.log"),
+        (".", 2, "no table in this folder"),
+        ("good.log --format pdf", 2, "the formats are text, "),
+        ("good.log -o good.log", 2, "this is the file that LOG reads"),
+        ("good.log --format tfa-docs", 2, "by -o"),
+        ("good.log --format tfa-docs -o good.log", 2, "no directory"),
+        ("good.log --run 2", 2, "there are 1 runs"),
+        ("good.log tftf.log --merge", 2, "cannot merge"),
         (
-            vec![&good, &good, "--merge", "--format", "csv"],
+            "good.log good.log --merge --format csv",
+            2,
             "--format csv has no place for --merge; these have: text, md, rst, json, html",
         ),
         (
-            vec![&good, "--baseline", &good, "--format", "dt"],
+            "good.log --baseline good.log --format dt",
+            2,
             "no place for --baseline; these have: text, md, rst, json, html, junit, tfa-docs",
         ),
-        (vec![&good, "--platform", "juno"], "these have: tfa-docs"),
+        ("good.log --platform juno", 2, "these have: tfa-docs"),
+        ("good.log --log x", 2, "--log is for a run that is followed"),
         (
-            vec![&good, "--log", out],
-            "--log is for a run that is followed",
-        ),
-        (
-            vec![&good, "--baud", "9600"],
+            "good.log --baud 9600",
+            2,
             "--baud is for a run that is followed",
         ),
         (
-            vec!["--serial", "-", "--log", "x.log", "-o", "./x.log"],
+            "--serial - --log x.log -o ./x.log",
+            2,
             "that -o ./x.log names as well",
         ),
-        (vec![], "<LOG>"),
-    ] {
-        let (code, said) = run(&arguments);
-        assert_eq!(code, 2, "{arguments:?}: {said}");
-        assert!(said.contains(what), "{what:?} is not in:\n{said}");
-    }
-    let (code, said) = run(&[&good, &good, "--merge", "-o", out]);
-    assert_eq!(code, 0);
-    assert!(said.contains("it is counted once"), "{said}");
-    let both = run(&[&good, &cut, "--run", "1", "-o", out]);
-    assert_eq!(both.0, 0, "{}", both.1);
+        ("cut.log --format dt -o out.dtsi", 2, "not all records"),
+        ("", 2, "<LOG>"),
+    ]);
+    assert!(!scratch.path("out.dtsi").exists());
+    let json = String::from_utf8(scratch.read("out.json")).expect("UTF-8");
+    assert!(json.contains("psci-bench-report"));
 }

@@ -1,8 +1,5 @@
 //! `cargo xtask report`: every format byte for byte, other programs' readers, and
 //! exit codes.
-//!
-//! To take over a change that was meant, run with `PSCI_BENCH_BLESS=1`, and read the
-//! difference.
 
 #[path = "../support/made_up_run.rs"]
 mod made_up_run;
@@ -15,9 +12,9 @@ mod points;
 mod readers;
 mod tfa_docs;
 
+use made_up_run::edited_log;
 use psci_bench::model::Run;
-use psci_bench::plan::Records;
-use xtask::report::export::{self, Options, Report};
+use xtask::report::export::{self, Report};
 use xtask::report::log::read_bytes;
 
 /// Returns the report of a log.
@@ -28,15 +25,12 @@ fn read(log: &str) -> Report {
 
 /// Returns the log of the made-up run.
 fn log() -> String {
-    made_up_run::log(&made_up_run::run(), Records::Once)
+    edited_log(|_| ())
 }
 
 /// Returns the report of a run that differs from the made-up one.
 fn edited(edit: impl FnOnce(&mut Run)) -> Report {
-    let mut run = made_up_run::run();
-    edit(&mut run);
-    run.end = Some(made_up_run::end(&run));
-    read(&made_up_run::log(&run, Records::Once))
+    read(&edited_log(edit))
 }
 
 /// Returns the report of two placements of a helper, and a sweep, without samples.
@@ -51,9 +45,9 @@ fn short() -> Report {
 
 /// Returns a report in a format, or the reason against it.
 fn try_written(report: &Report, format: &str) -> Result<String, String> {
-    let exporter = export::by_name(format).expect("a format");
+    let format = export::by_name(format).expect("a format");
     let mut out = Vec::new();
-    let result = exporter.write(report, &Options::default(), &mut out);
+    let result = format.write(report, &mut out);
     result.map_err(|error| error.to_string())?;
     Ok(String::from_utf8(out).expect("UTF-8"))
 }

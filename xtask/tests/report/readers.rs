@@ -1,24 +1,19 @@
 //! Output for other programs by readers that are not this project's; and refusals.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use psci_bench::model::Verdict;
-use psci_bench::model::{Failure, Instant, Skip, Status};
+use psci_bench::model::{Failure, Instant, Skip, Status, Verdict};
 use serde_json::Value;
-use xtask::report::export::{self, Report};
-use xtask::report::log::Closing;
+use xtask::report::export;
+use xtask::report::log::{Closing, LoggedRun};
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need};
 
-use crate::support::{outcome, xtask};
+use crate::support::outcome;
 use crate::{log, read, short, try_written, written};
-
-fn json(format: &str) -> Value {
-    serde_json::from_str(&written(&read(&log()), format)).expect("JSON")
-}
 
 /// JUnit by the crate junit-parser.
 #[test]
@@ -42,15 +37,12 @@ fn junit() {
     assert_eq!((parsed.tests, parsed.failures, parsed.errors), (6, 1, 1));
     assert_eq!((suite.tests, suite.failures, suite.errors), (6, 1, 1));
     assert_eq!(suite.skipped, 1);
-    assert!(
-        suite.name.starts_with("a <board> & \"quotes\""),
-        "{}",
-        suite.name
-    );
+    let name = &suite.name;
+    assert!(name.starts_with("a <board> & \"quotes\""), "{name}");
     let cases = &suite.cases;
     let failure = cases[0].status.failure_as_ref();
-    assert_eq!(failure.failure_type, "too-few-samples");
     let message = "CPU 0.1 has 1 valid samples of 2 asked for, fewer than 90 %";
+    assert_eq!(failure.failure_type, "too-few-samples");
     assert_eq!(failure.message, message);
     let skipped = cases[1].status.skipped_as_ref();
     assert!(skipped.message.starts_with("the board names no idle state"));
@@ -59,13 +51,15 @@ fn junit() {
     assert_eq!(error.message, "the log does not say how it ended");
     assert!(cases[3].status.is_success() && cases[5].status.is_success());
     assert_eq!(cases[5].original_name, "Verdict");
-    let property = |name: &str| {
-        let found = suite.properties.vec.iter().find(|it| it.0 == name);
-        found.map(|it| it.1.as_str())
-    };
-    let serial = "test_rt_instr_cpu_susp_serial.tftf.cluster0.core1";
-    let median = property(&format!("{serial}.powerdown.median_ns"));
-    assert!(median.is_some() && median == property(&format!("{serial}.powerdown.ns")));
+    // No two cases and no two figures have one name.
+    let names: BTreeSet<&str> = cases.iter().map(|it| it.original_name.as_str()).collect();
+    assert_eq!(names.len(), cases.len());
+    let figures = suite.properties.vec.iter().filter(|it| it.0.contains('.'));
+    let names: BTreeMap<&str, &str> = figures.clone().map(|it| (&*it.0, &*it.1)).collect();
+    assert_eq!(names.len(), figures.count());
+    let serial = "test_rt_instr_cpu_susp_serial.tftf.cluster0.core1.powerdown";
+    let [median, shown] = ["median_ns", "ns"].map(|it| names[format!("{serial}.{it}").as_str()]);
+    assert_eq!(median, shown);
 
     // Half a log is not green.
     let log = log();
@@ -77,39 +71,6 @@ fn junit() {
     assert!(error.message.starts_with("none: the log has no last line"));
 }
 
-/// As src/extract.ts of github-action-benchmark takes a custom tool's file:
-/// a list of objects with these keys and types, and no name twice.
-#[test]
-fn gha_benchmark() {
-    let all = json("gha-benchmark");
-    let all = all.as_array().expect("a list");
-    let mut names = BTreeMap::new();
-    for entry in all {
-        let entry = entry.as_object().expect("an object");
-        let mut keys: Vec<&str> = entry.keys().map(String::as_str).collect();
-        keys.sort_unstable();
-        assert_eq!(keys, ["extra", "name", "range", "unit", "value"]);
-        for key in ["extra", "name", "range", "unit"] {
-            assert!(entry[key].is_string(), "{key}: {}", entry[key]);
-        }
-        let value = entry["value"].as_u64().expect("a number");
-        let name = entry["name"].as_str().expect("a string");
-        assert!(names.insert(name, value).is_none(), "{name} is there twice");
-    }
-    let name = "QEMU virt: test_rt_instr_susp_deep_parallel (tftf, woken by CPU 0.0), Powerdown";
-    let places = (1..=3).map(|place| names[format!("{name}, place {place} of 3").as_str()]);
-    assert!(places.collect::<Vec<u64>>().is_sorted());
-    let serial = "QEMU virt: test_rt_instr_cpu_susp_serial (tftf), Wakeup, CPU 1.0";
-    assert_eq!(names[serial], 50 * 16);
-
-    let twice = Report {
-        runs: [read(&log()).runs, read(&log()).runs].concat(),
-        ..Report::default()
-    };
-    let refused = try_written(&twice, "gha-benchmark").expect_err("the same names");
-    assert!(refused.contains("--run N"), "{refused}");
-}
-
 /// Begin, end and name.
 type Slice<'e> = (f64, f64, &'e str);
 
@@ -117,7 +78,8 @@ type Slice<'e> = (f64, f64, &'e str);
 /// thread ends within it, and all tracks have names.
 #[test]
 fn perfetto() {
-    let trace = json("perfetto");
+    let trace = written(&read(&log()), "perfetto");
+    let trace: Value = serde_json::from_str(&trace).expect("JSON");
     let events = trace["traceEvents"].as_array().expect("a list");
     let mut named = BTreeMap::new();
     let mut tracks: BTreeMap<(u64, u64), Vec<Slice<'_>>> = BTreeMap::new();
@@ -204,49 +166,38 @@ fn fdtget(blob: &Path, state: &str, property: &str) -> u64 {
 /// No worst case but of records that all came through.
 #[test]
 fn idle_states_are_refused() {
-    let refused = |edit: fn(&mut Report)| {
-        let mut report = read(&log());
-        edit(&mut report);
-        try_written(&report, "dt").expect_err("refused")
-    };
-    let said = refused(|report| report.runs[0].run.scenarios.clear());
-    assert!(said.contains("no scenario has suspended"), "{said}");
-    let said = refused(|report| report.runs[0].integrity.unverified_rows = 1);
-    assert!(said.contains("the worst case may be in"), "{said}");
-    let said = refused(|report| {
-        report.runs[0].run.end = None;
-        report.runs[0].closing = Some(Closing {
-            verdict: Verdict::Incomplete,
-            line: "psci-bench: INCOMPLETE: exception on CPU 0.3".to_owned(),
-        });
-    });
-    assert!(said.contains("did not reach its end"), "{said}");
-    let said = refused(|report| report.runs[0].integrity.records = None);
-    assert!(said.contains("no records"), "{said}");
-    let said = refused(|report| {
-        let scenarios = report.runs[0].run.scenarios.iter_mut();
-        scenarios
-            .flat_map(|it| &mut it.rows)
-            .for_each(|row| row.statistics.clear());
-    });
-    assert!(said.contains("was not measured"), "{said}");
-
-    let dir = tempfile::tempdir().expect("a directory");
-    let (whole, log) = (log(), dir.path().join("cut.log"));
-    fs::write(&log, &whole[..whole.len() / 2]).expect("written");
-    let log = log.to_str().expect("UTF-8");
-    let out = dir.path().join("out.dtsi");
-    let arguments = [
-        "report",
-        log,
-        "--format",
-        "dt",
-        "-o",
-        out.to_str().expect("UTF-8"),
+    type Edit = fn(&mut LoggedRun);
+    let rows: [(Edit, &str); 5] = [
+        (|it| it.run.scenarios.clear(), "no scenario has suspended"),
+        (
+            |it| it.integrity.unverified_rows = 1,
+            "the worst case may be in",
+        ),
+        (end_by_exception, "did not reach its end"),
+        (|it| it.integrity.records = None, "no records"),
+        (
+            |it| {
+                let scenarios = it.run.scenarios.iter_mut();
+                let rows = scenarios.flat_map(|it| &mut it.rows);
+                rows.for_each(|row| row.statistics.clear());
+            },
+            "was not measured",
+        ),
     ];
-    let (code, said) = outcome(&mut xtask(&arguments));
-    assert_eq!(code, 2, "{said}");
-    assert!(!out.exists());
+    for (edit, why) in rows {
+        let mut report = read(&log());
+        edit(&mut report.runs[0]);
+        let said = try_written(&report, "dt").expect_err("refused");
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+fn end_by_exception(run: &mut LoggedRun) {
+    run.run.end = None;
+    run.closing = Some(Closing {
+        verdict: Verdict::Incomplete,
+        line: "psci-bench: INCOMPLETE: exception on CPU 0.3".to_owned(),
+    });
 }
 
 /// A record may be sound and contain any figure.
@@ -280,10 +231,10 @@ fn no_figure_is_too_large() {
             for point in run.scenarios.iter_mut().flat_map(|it| &mut it.points) {
                 (point.figures.max, point.figures.mad) = (u64::MAX, most);
             }
-            for exporter in export::ALL.iter().filter(|it| !it.is_tree()) {
+            for format in export::ALL.iter().filter(|it| !it.is_tree()) {
                 // Written or refused, and no panic.
-                if let Ok(text) = try_written(&report, exporter.name()) {
-                    assert!(!text.contains("NaN"), "{}", exporter.name());
+                if let Ok(text) = try_written(&report, format.name) {
+                    assert!(!text.contains("NaN"), "{}", format.name);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use std::fs;
 
 use psci_bench::plan::ScenarioId;
-use xtask::report::export::{self, Options, Report};
+use xtask::report::export::{self, Report, Writer};
 
 use crate::{edited, log, read};
 
@@ -18,11 +18,11 @@ fn faster() -> Report {
 #[test]
 fn current_becomes_previous_and_nothing_is_lost() {
     let dir = tempfile::tempdir().expect("a directory");
-    let exporter = export::by_name("tfa-docs").expect("a format");
-    let options = Options {
-        platform: Some("qemu".to_owned()),
+    let format = export::by_name("tfa-docs").expect("a format");
+    let Writer::Tree(write) = format.writer else {
+        panic!("{format:?}");
     };
-    let write = |report: &Report| exporter.write_tree(report, &options, dir.path());
+    let write = |report: &Report| write(report, Some("qemu"), dir.path());
     let name = format!("{}.csv", ScenarioId::CpuSuspendSerial);
     let read_back = |which: &str| {
         let path = dir.path().join("docs/perf/data/qemu").join(which);

@@ -51,20 +51,25 @@ pub fn run() -> Run {
     run
 }
 
+/// Returns the log of a run that differs from [`run`].
+pub fn edited_log(edit: impl FnOnce(&mut Run)) -> String {
+    let mut run = run();
+    edit(&mut run);
+    run.end = Some(end(&run));
+    log(&run, Records::Once)
+}
+
 /// Returns the end of a run with these scenarios.
 pub fn end(run: &Run) -> End {
     let mut totals = Totals::default();
-    for group in groups(run) {
-        totals.add(group);
-    }
-    let has_failed = totals.failed > 0 || totals.lost > 0;
+    groups(run).for_each(|group| totals.add(group));
+    let verdict = match totals.failed + totals.lost {
+        0 => Verdict::Pass,
+        _ => Verdict::Fail,
+    };
     End {
         records: 0,
-        verdict: if has_failed {
-            Verdict::Fail
-        } else {
-            Verdict::Pass
-        },
+        verdict,
         totals,
     }
 }
@@ -165,19 +170,18 @@ pub fn suspend(id: ScenarioId, helper: Option<u16>, cpus: &[u16]) -> Scenario {
 
 /// Returns a row of two samples, whose figures depend on `base` and the CPU.
 fn row(cpu: u16, base: u64, is_suspend: bool) -> Row {
+    use Metric::{CacheFlush, Call, Latency, Powerdown, Wakeup};
     let powerdown = base + 100 * u64::from(cpu);
     let samples = [0, 8].map(|more| instants(base, powerdown + more, is_suspend));
-    let shown = samples[0];
     let metrics = match is_suspend {
-        true => &[
-            Metric::Powerdown,
-            Metric::Wakeup,
-            Metric::CacheFlush,
-            Metric::Call,
-        ][..],
-        false => &[Metric::Latency, Metric::Call],
+        true => &[Powerdown, Wakeup, CacheFlush, Call][..],
+        false => &[Latency, Call],
     };
-    let figure = |metric| shown.figure(metric).filter(|_| metrics.contains(&metric));
+    let figure = |metric| {
+        samples[0]
+            .figure(metric)
+            .filter(|_| metrics.contains(&metric))
+    };
     let statistics = metrics.iter().map(|metric| {
         let mut figures: Vec<u64> = samples.iter().filter_map(|it| it.figure(*metric)).collect();
         Statistic {
@@ -186,12 +190,13 @@ fn row(cpu: u16, base: u64, is_suspend: bool) -> Row {
             summary: Summary::of(&mut figures),
         }
     });
+    let sample = |(place, instants)| Sample { place, instants };
     Row {
         cpu,
         figures: Figures {
-            powerdown: figure(Metric::Powerdown).or(figure(Metric::Latency)),
-            wakeup: figure(Metric::Wakeup),
-            cache_flush: figure(Metric::CacheFlush),
+            powerdown: figure(Powerdown).or(figure(Latency)),
+            wakeup: figure(Wakeup),
+            cache_flush: figure(CacheFlush),
         },
         attempts: Some(Attempts {
             valid: 2,
@@ -199,11 +204,8 @@ fn row(cpu: u16, base: u64, is_suspend: bool) -> Row {
             first: None,
         }),
         statistics: statistics.collect(),
-        shown: Some(shown),
-        samples: (0..)
-            .zip(samples)
-            .map(|(place, instants)| Sample { place, instants })
-            .collect(),
+        shown: Some(samples[0]),
+        samples: (0..).zip(samples).map(sample).collect(),
         ..Row::default()
     }
 }
@@ -281,11 +283,12 @@ pub fn log(run: &Run, records: Records) -> String {
 
 /// Returns the last line of a run with this end.
 pub fn last_line(end: &End) -> String {
-    let word = match end.verdict {
-        Verdict::Pass => "PASS",
-        _ => "FAIL",
-    };
     let it = &end.totals;
+    let word = if end.verdict == Verdict::Pass {
+        "PASS"
+    } else {
+        "FAIL"
+    };
     format!(
         "psci-bench: {word} ({} passed, {} skipped, {} failed; {} samples, {} not counted, \
          {} rows skipped, {} CPUs lost)",
@@ -295,36 +298,28 @@ pub fn last_line(end: &End) -> String {
 
 /// Returns TFTF's lines of a scenario.
 fn frame(run: &Run, group: &[Scenario]) -> String {
-    let [first, ..] = group else {
-        return String::new();
-    };
+    let first = &group[0];
     if !first.is_framed() {
         return format!("{}\n", first.id.name());
     }
     let mut frame = format!("> Executing '{}'\n", first.id.name());
-    let ns = |ticks: Option<u64>| run.clock().ns(ticks.unwrap_or(0)).unwrap_or(0);
     for index in 0..run.cpus.len() as u16 {
         let cluster = |cpu: u16| run.cpu(cpu).cluster;
         let Some((_, row)) = Scenario::row_of(group, index, &cluster) else {
             continue;
         };
-        let cpu = run.cpu(index);
-        let Figures {
-            powerdown,
-            wakeup,
-            cache_flush,
-        } = row.figures;
+        let (cpu, it) = (run.cpu(index), row.figures);
+        let figures = match first.id {
+            ScenarioId::PsciVersionParallel => vec![it.powerdown],
+            _ => vec![it.powerdown, it.wakeup, it.cache_flush],
+        };
         let tag = first.id.tag();
-        frame.push_str(&format!("<RT_INSTR:{tag}\t{}\t{}\t", cpu.cluster, cpu.core));
-        frame.push_str(&match first.id {
-            ScenarioId::PsciVersionParallel => format!("{:02}/>\n", ns(powerdown)),
-            _ => format!(
-                "{:02}\t{:02}\t{:02}/>\n",
-                ns(powerdown),
-                ns(wakeup),
-                ns(cache_flush)
-            ),
-        });
+        frame.push_str(&format!("<RT_INSTR:{tag}\t{}\t{}", cpu.cluster, cpu.core));
+        for ticks in figures {
+            let ns = run.clock().ns(ticks.unwrap_or(0));
+            frame.push_str(&format!("\t{:02}", ns.unwrap_or(0)));
+        }
+        frame.push_str("/>\n");
     }
     let word = match Scenario::status_of(group) {
         Status::Passed => "Passed",

@@ -3,12 +3,11 @@
 // Each test program compiles this file, and none uses all of it.
 #![allow(dead_code)]
 
-pub mod golden;
 pub mod packages;
 pub mod scratch;
 
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 
 use xtask::board::{self, Gic};
@@ -104,11 +103,20 @@ pub fn xtask(arguments: &[&str]) -> Command {
     command
 }
 
+/// Exit code, stdout and stderr of `command`, which does not panic.
+pub fn called(command: &mut Command) -> (i32, String, String) {
+    let output = command.output().expect("it can be started");
+    let code = output.status.code().expect("not killed");
+    let [out, said] =
+        [output.stdout, output.stderr].map(|it| String::from_utf8_lossy(&it).into_owned());
+    assert!(!said.contains("panicked"), "{said}");
+    (code, out, said)
+}
+
 /// Exit code and stderr of `command`.
 pub fn outcome(command: &mut Command) -> (i32, String) {
-    let Output { status, stderr, .. } = command.output().expect("it can be started");
-    let code = status.code().expect("not killed");
-    (code, String::from_utf8_lossy(&stderr).into_owned())
+    let (code, _, said) = called(command);
+    (code, said)
 }
 
 /// Writes the shell script `name` to `dir`.
@@ -129,7 +137,8 @@ pub fn path_with(dir: &Path) -> std::ffi::OsString {
     std::env::join_paths(dirs).expect("a PATH")
 }
 
-/// Compares with the file at `path`, or with `PSCI_BENCH_BLESS` set writes it.
+/// Compares with the golden file at `path`. To take over a change that was meant, run with
+/// `PSCI_BENCH_BLESS=1`, and read the difference.
 pub fn assert_golden(path: &Path, made: &str) {
     if std::env::var_os("PSCI_BENCH_BLESS").is_some() {
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
@@ -141,6 +150,12 @@ pub fn assert_golden(path: &Path, made: &str) {
         made == expected,
         "{name} differs: see PSCI_BENCH_BLESS\n{made}"
     );
+}
+
+/// Compares with the golden file of a report.
+pub fn assert_report(name: &str, made: &str) {
+    let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/report/expected");
+    assert_golden(&expected.join(name), made);
 }
 
 /// The rows of a table: lines that are not empty, in parts separated by ` | `.

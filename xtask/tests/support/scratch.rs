@@ -1,13 +1,14 @@
 //! A directory in which commands run.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use xtask::setup::workspace::Workspace;
 use xtask::setup::{self, Need, process};
 
-use super::{outcome, xtask};
+use super::{called, xtask};
 
 /// The directory. Commands are lines of words, and run in it.
 pub struct Scratch {
@@ -15,32 +16,65 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// An empty one.
+    /// An empty one, for commands on FIPs and images.
     pub fn new() -> Self {
         let workspace = Workspace::find().expect("the repository");
         let needs = [Need::Fiptool, Need::CertCreate, Need::Openssl];
         setup::ensure(&workspace, &needs).expect("TF-A's tools");
+        Self::empty()
+    }
+
+    /// An empty one, without TF-A's tools.
+    pub fn empty() -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
         Self { dir }
+    }
+
+    /// One with a log `good.log` of the made-up run, and the published figures.
+    pub fn of_reports(log: &str) -> Self {
+        let scratch = Self::empty();
+        let published = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/published");
+        symlink(published, scratch.path("published")).expect("made");
+        scratch.write("good.log", log.as_bytes());
+        scratch
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
 
-    pub fn write(&self, name: &str, data: &[u8]) {
-        fs::write(self.path(name), data).expect("written");
+    /// Writes a file, below folders that are made.
+    pub fn write(&self, name: &str, data: &(impl AsRef<[u8]> + ?Sized)) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        fs::write(path, data).expect("written");
     }
 
     pub fn read(&self, name: &str) -> Vec<u8> {
         fs::read(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Exit code and stderr of `cargo xtask` with the words of `line`, in which `~` stands
-    /// for a blank.
-    pub fn outcome(&self, line: &str) -> (i32, String) {
+    /// Exit code, stdout and stderr of `cargo xtask` with the words of `line`, in which `~`
+    /// stands for a blank.
+    pub fn called(&self, line: &str) -> (i32, String, String) {
         let words = line.split_whitespace().map(|word| word.replace('~', " "));
-        outcome(xtask(&[]).args(words).current_dir(self.dir.path()))
+        called(xtask(&[]).args(words).current_dir(self.dir.path()))
+    }
+
+    /// Exit code and stderr of such a command.
+    pub fn outcome(&self, line: &str) -> (i32, String) {
+        let (code, _, said) = self.called(line);
+        (code, said)
+    }
+
+    /// Calls `cargo xtask report` with each line of words, and compares exit code and a part
+    /// of what it says.
+    pub fn assert_reports(&self, rows: &[(&str, i32, &str)]) {
+        for (line, expected, part) in rows {
+            let (code, said) = self.outcome(&format!("report {line}"));
+            assert_eq!(code, *expected, "{line}: {said}");
+            assert!(said.contains(part), "{line}: {part:?} is not in:\n{said}");
+        }
     }
 
     /// stderr of `cargo xtask` with the words of `line`, which has to do it.

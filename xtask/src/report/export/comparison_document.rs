@@ -7,7 +7,6 @@ use crate::report::analysis::basis::basis_text;
 use crate::report::analysis::compare::{
     Change, ComparedScenario, Comparison, Judged, Keyed, Value, scenario_title,
 };
-use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;
 
@@ -80,7 +79,6 @@ fn table(
     scenario: &ComparedScenario,
     (changes, judged): (&[Change], Judged),
 ) -> Table {
-    let id = scenario.key.id;
     let is_of_points = changes.iter().any(|it| it.key.is_point());
     let name = scenario_title((&run.run, &comparison.baseline.run), scenario.key);
     let how = match (judged, scenario.judged) {
@@ -102,26 +100,17 @@ fn table(
             table
         }
     };
-    let is_of_x = |it: &Change| matches!(it.key, FigureKey::Point(point) if point.x.is_some());
-    let has_x = changes.iter().any(is_of_x);
-    table.numbers(has_x.then(|| x_heading(id)));
-    table.words(
-        is_of_points
-            .then_some(["On", "Variant"])
-            .into_iter()
-            .flatten(),
-    );
-    table.words(["Figure"]);
+    let keys = changes.iter().map(|it| it.key);
+    let cells_of = is_of_points.then(|| table.of_keys(scenario.key.id, keys));
+    table.words((!is_of_points).then_some("Figure"));
     table.numbers(["Old", "New", "Change"]);
     table.words(is_of_points.then_some("Unit"));
     table.words(["Outcome"]);
     for change in changes {
-        let mut cells = Vec::new();
-        if let FigureKey::Point(point) = change.key {
-            let x = point.x.map_or("n/a".to_owned(), |x| x_text(id, x));
-            cells.extend(has_x.then_some(x));
-            cells.extend([point.how.word(), point.variant.word()].map(str::to_owned));
-        }
+        let mut cells = match &cells_of {
+            Some(cells_of) => cells_of(change.key),
+            None => vec![change.key.heading().to_owned()],
+        };
         cells.extend(change_cells(run, change, is_of_points));
         match change.place {
             None => table.cpu_row(&run.run, change.cpu, cells),
@@ -158,12 +147,7 @@ fn change_cells(run: &LoggedRun, change: &Change, is_of_points: bool) -> Vec<Str
         Some(percent) => format!("{percent:+.2} %{net}"),
         None => "from zero".to_owned(),
     };
-    let mut cells = vec![
-        change.key.heading().to_owned(),
-        side(&change.old),
-        side(&change.new),
-        percent,
-    ];
+    let mut cells = vec![side(&change.old), side(&change.new), percent];
     cells.extend(is_of_points.then(|| change.key.unit_name(clock).to_owned()));
     cells.push(change.outcome.word().to_owned());
     cells

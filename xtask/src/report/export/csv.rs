@@ -7,13 +7,10 @@ use csv::WriterBuilder;
 use psci_bench::model::{Scenario, Unit};
 use serde::Serialize;
 
-use super::exporter::{Exporter, Options, Report};
+use super::report_data::Report;
 use super::scenario_document::status_word;
 use crate::report::analysis::figure::{Figure, FigureKey, Origin, figures};
 use crate::report::log::LoggedRun;
-
-/// The exporter.
-pub(super) struct Csv;
 
 /// A line; its fields are the columns. An empty field is a figure that is not there.
 #[derive(Serialize)]
@@ -61,27 +58,17 @@ struct CsvLine<'r> {
     helper: String,
 }
 
-impl Exporter for Csv {
-    fn name(&self) -> &'static str {
-        "csv"
-    }
-
-    fn about(&self) -> &'static str {
-        "one line a figure, for spreadsheets and data frames"
-    }
-
-    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        let mut out = WriterBuilder::new().from_writer(out);
-        for run in &report.runs {
-            for scenario in &run.run.scenarios {
-                for figure in figures(run, scenario) {
-                    out.serialize(line(run, scenario, &figure))?;
-                }
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let mut out = WriterBuilder::new().from_writer(out);
+    for run in &report.runs {
+        for scenario in &run.run.scenarios {
+            for figure in figures(run, scenario) {
+                out.serialize(line(run, scenario, &figure))?;
             }
         }
-        out.flush()?;
-        Ok(())
     }
+    out.flush()?;
+    Ok(())
 }
 
 fn line<'r>(run: &'r LoggedRun, scenario: &Scenario, figure: &Figure<'_>) -> CsvLine<'r> {
@@ -168,30 +155,4 @@ fn is_verified(run: &LoggedRun, figure: &Figure<'_>) -> bool {
 
 fn hex(value: Option<u64>) -> String {
     value.map_or(String::new(), |value| format!("{value:#x}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use psci_bench::plan::Records;
-
-    use super::*;
-    use crate::report::log::{made_up_run, read_bytes};
-
-    #[test]
-    fn header_is_there_once_and_lines_have_all_columns() {
-        let log = made_up_run::log(&made_up_run::run(), Records::Once);
-        let report = read_bytes("a.log", log.as_bytes()).expect("a run").into();
-        let mut text = Vec::new();
-        let options = Options::default();
-        Csv.write(&report, &options, &mut text).expect("written");
-        let text = String::from_utf8(text).expect("text");
-        let mut lines = text.lines();
-        let header = lines.next().expect("a header");
-        assert!(header.starts_with("input,run,model") && header.ends_with(",waker,helper"));
-        let columns = header.split(',').count();
-        assert!(
-            lines.all(|line| line.split(',').count() == columns),
-            "{text}"
-        );
-    }
 }

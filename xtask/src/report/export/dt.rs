@@ -8,45 +8,30 @@ use std::io::Write;
 use anyhow::Result;
 use psci_bench::plan::TAG_PREFIX;
 
-use super::exporter::{Exporter, Options, Report, only_run};
+use super::report_data::Report;
 use crate::report::analysis::figure::Origin;
 use crate::report::analysis::worst_case::{IdleState, Latency, TimerInState, worst_cases};
 use crate::report::log::LoggedRun;
 
-/// The exporter.
-pub(super) struct DeviceTree;
-
-impl Exporter for DeviceTree {
-    fn name(&self) -> &'static str {
-        "dt"
-    }
-
-    fn about(&self) -> &'static str {
-        "a device tree's idle-states node, of the worst that was measured"
-    }
-
-    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        let run = only_run(report, "dt")?;
-        let states = worst_cases(run)?;
-        let mut text = header(run);
-        text += "idle-states {\n\tentry-method = \"psci\";\n";
-        let mut labels: Vec<&str> = Vec::new();
-        for state in &states {
-            let (label, name) = names(run, state);
-            let again = labels.iter().filter(|it| **it == label).count();
-            labels.push(label);
-            text += &match again {
-                0 => node(run, state, label, name),
-                _ => {
-                    let (label, name) = (format!("{label}_{again}"), format!("{name}-{again}"));
-                    node(run, state, &label, &name)
-                }
-            };
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let run = report.only_run("dt")?;
+    let states = worst_cases(run)?;
+    let mut text = header(run) + "idle-states {\n\tentry-method = \"psci\";\n";
+    let mut labels: Vec<&str> = Vec::new();
+    for state in &states {
+        let (label, name) = names(run, state);
+        let (mut own, mut of_node) = (label.to_owned(), name.to_owned());
+        let again = labels.iter().filter(|it| **it == label).count();
+        if again > 0 {
+            own += &format!("_{again}");
+            of_node += &format!("-{again}");
         }
-        text += "};\n";
-        out.write_all(text.as_bytes())?;
-        Ok(())
+        labels.push(label);
+        text += &node(run, state, &own, &of_node);
     }
+    text += "};\n";
+    out.write_all(text.as_bytes())?;
+    Ok(())
 }
 
 fn node(run: &LoggedRun, state: &IdleState<'_>, label: &str, name: &str) -> String {

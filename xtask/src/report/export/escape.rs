@@ -3,50 +3,44 @@
 /// Returns `text` with no markup of reStructuredText, also as all of a table's cell or
 /// of a paragraph.
 pub(super) fn rst(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut before = ' ';
-    let mut letters = letters(text).peekable();
-    while let Some(c) = letters.next() {
-        let next = letters.peek().copied();
-        let special = match c {
-            '\\' | '*' | '`' | '|' => true,
-            // A reference ends in one, and in a word it is nothing.
-            '_' => next.is_none_or(|next| !next.is_alphanumeric()),
-            // At the end of a paragraph, two of them announce a literal block.
-            ':' => before == ':',
-            _ => false,
-        };
-        let at_start = out.is_empty() && begins(c, next) || numbers(&out, c, next);
-        if special || at_start {
-            out.push('\\');
-        }
-        out.push(c);
-        before = c;
-    }
-    out
+    escaped(text, |before, c, next| match c {
+        '\\' | '*' | '`' | '|' => true,
+        // A reference ends in one, and in a word it is nothing.
+        '_' => next.is_none_or(|next| !next.is_alphanumeric()),
+        // At the end of a paragraph, two of them announce a literal block.
+        ':' => before == Some(':'),
+        _ => false,
+    })
 }
 
 /// Returns `text` with no markup of Markdown as GitHub reads it.
 pub(super) fn md(text: &str) -> String {
+    escaped(text, |before, c, next| match c {
+        '\\' | '|' | '*' | '`' | '<' | '>' | '[' => true,
+        '_' => ![before, next]
+            .iter()
+            .all(|it| it.is_some_and(char::is_alphanumeric)),
+        '~' => before == Some('~') || next == Some('~'),
+        '&' => next.is_some_and(|next| next.is_alphanumeric() || next == '#'),
+        '#' => before.is_none(),
+        _ => false,
+    })
+}
+
+/// Returns `text` with a backslash before each letter that is special by itself and its
+/// neighbours, or that makes something else of the text's beginning.
+fn escaped(text: &str, is_special: fn(Option<char>, char, Option<char>) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut before = ' ';
+    let mut before = None;
     let mut letters = letters(text).peekable();
     while let Some(c) = letters.next() {
         let next = letters.peek().copied();
-        let in_word = before.is_alphanumeric() && next.is_some_and(char::is_alphanumeric);
-        let special = match c {
-            '\\' | '|' | '*' | '`' | '<' | '>' | '[' => true,
-            '_' => !in_word,
-            '~' => before == '~' || next == Some('~'),
-            '&' => next.is_some_and(|next| next.is_alphanumeric() || next == '#'),
-            _ => false,
-        };
-        let at_start = out.is_empty() && (begins(c, next) || c == '#') || numbers(&out, c, next);
-        if special || at_start {
+        let at_start = before.is_none() && begins(c, next) || numbers(&out, c, next);
+        if is_special(before, c, next) || at_start {
             out.push('\\');
         }
         out.push(c);
-        before = c;
+        before = Some(c);
     }
     out
 }

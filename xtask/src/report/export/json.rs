@@ -8,18 +8,13 @@ use psci_bench::model::{Cpu, End, Finding, Head, Scenario};
 use psci_bench::plan::Plan;
 use serde::Serialize;
 
-use super::exporter::{Exporter, Options, Report, Takes};
+use super::report_data::Report;
 use crate::report::analysis::basis::ComparisonFinding;
 use crate::report::analysis::compare::{ComparedScenario, Comparison, Keyed, Refused};
 use crate::report::analysis::findings::findings;
 use crate::report::analysis::merge::Merged;
-use crate::report::jobs::Results;
-use crate::report::jobs::matrix::{Board, Key, Matrix};
-use crate::report::jobs::outcome::{Outcome, outcome};
+use crate::report::jobs::matrix::Matrix;
 use crate::report::log::{Integrity, LoggedRun, Source, Stage};
-
-/// The exporter.
-pub(super) struct Json;
 
 /// The version of the schema: it changes when a key changes its meaning or goes;
 /// keys may come at any time.
@@ -34,7 +29,7 @@ struct Schema<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     merged: Option<&'r Merged>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    matrix: Option<OneMatrix<'r>>,
+    matrix: Option<&'r Matrix>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     comparisons: Vec<OneComparison<'r>>,
 }
@@ -71,29 +66,6 @@ struct OneScenario<'r> {
 }
 
 #[derive(Serialize)]
-struct OneMatrix<'r> {
-    jobs: Vec<OneJob<'r>>,
-    boards: &'r [Board],
-    unread: &'r [String],
-    notes: &'r [String],
-}
-
-#[derive(Serialize)]
-struct OneJob<'r> {
-    name: &'r str,
-    #[serde(flatten)]
-    key: &'r Key,
-    engine: Option<&'r str>,
-    outcome: Outcome,
-    said: Vec<String>,
-    notes: &'r [String],
-    results: Option<&'r Results>,
-    measurements: Option<usize>,
-    /// The runs' places in the list of all.
-    runs: Vec<usize>,
-}
-
-#[derive(Serialize)]
 struct OneComparison<'r> {
     run: usize,
     baseline: &'r Source,
@@ -109,35 +81,18 @@ struct OneComparison<'r> {
     findings: &'r [ComparisonFinding],
 }
 
-impl Exporter for Json {
-    fn name(&self) -> &'static str {
-        "json"
-    }
-
-    fn about(&self) -> &'static str {
-        "everything, in a versioned schema"
-    }
-
-    fn takes(&self) -> Takes {
-        Takes::RESULTS
-    }
-
-    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        let schema = Schema {
-            schema: "psci-bench-report",
-            version: VERSION,
-            runs: report.runs.iter().map(one_run).collect(),
-            merged: report.merged.as_ref(),
-            matrix: report
-                .matrix
-                .as_ref()
-                .map(|it| one_matrix(it, &report.runs)),
-            comparisons: report.comparisons.iter().map(one_comparison).collect(),
-        };
-        serde_json::to_writer_pretty(&mut *out, &schema)?;
-        writeln!(out)?;
-        Ok(())
-    }
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let schema = Schema {
+        schema: "psci-bench-report",
+        version: VERSION,
+        runs: report.runs.iter().map(one_run).collect(),
+        merged: report.merged.as_ref(),
+        matrix: report.matrix.as_ref(),
+        comparisons: report.comparisons.iter().map(one_comparison).collect(),
+    };
+    serde_json::to_writer_pretty(&mut *out, &schema)?;
+    writeln!(out)?;
+    Ok(())
 }
 
 fn one_run(run: &LoggedRun) -> OneRun<'_> {
@@ -164,29 +119,6 @@ fn one_run(run: &LoggedRun) -> OneRun<'_> {
         integrity: &run.integrity,
         scenarios: scenarios.collect(),
         end: run.run.end.as_ref(),
-    }
-}
-
-fn one_matrix<'r>(matrix: &'r Matrix, runs: &[LoggedRun]) -> OneMatrix<'r> {
-    let jobs = matrix.jobs.iter().zip(&matrix.keys).map(|(job, key)| {
-        let (outcome, said) = outcome(job, runs);
-        OneJob {
-            name: &job.name,
-            key,
-            engine: job.engine.as_deref(),
-            outcome,
-            said,
-            notes: &job.notes,
-            results: job.results.as_ref(),
-            measurements: job.results.as_ref().map(Results::measurements),
-            runs: job.runs.clone().collect(),
-        }
-    });
-    OneMatrix {
-        jobs: jobs.collect(),
-        boards: &matrix.boards,
-        unread: &matrix.unread,
-        notes: &matrix.notes,
     }
 }
 

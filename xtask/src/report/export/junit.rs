@@ -5,29 +5,27 @@
 //! method, metric and CPU. That a run is there to its end is a test case of its
 //! own, so that half a log is not green.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use anyhow::Result;
-use psci_bench::model::Verdict;
-use psci_bench::model::{Scenario, Status};
-use quick_xml::Writer;
-use quick_xml::events::{BytesDecl, BytesText, Event};
+use minijinja::context;
+use minijinja::value::Serde;
+use psci_bench::model::{Scenario, Status, Verdict};
+use quick_xml::escape::escape;
+use serde::Serialize;
 
 use super::escape::xml_characters;
-use super::exporter::{Exporter, Options, Report, Takes};
 use super::method::method;
+use super::report_data::Report;
 use super::report_document::warnings;
 use super::scenario_document::{conditions_text, remarks, status_reason, status_word};
+use super::template::environment;
 use crate::report::analysis::compare::{Change, Comparison, Outcome};
 use crate::report::analysis::figure::figures;
 use crate::report::log::{LoggedRun, reason_text, reason_word};
 
-/// The exporter.
-pub(super) struct Junit;
-
-type Out<'o> = Writer<&'o mut dyn Write>;
-
 /// A run.
+#[derive(Clone, Serialize)]
 struct Suite {
     name: String,
     properties: Vec<(String, String)>,
@@ -35,117 +33,43 @@ struct Suite {
 }
 
 /// A scenario, or the verdict.
+#[derive(Clone, Default, Serialize)]
 struct Case {
     name: String,
     class: String,
-    trouble: Option<Trouble>,
-    said: String,
-}
-
-/// A failure, an error or a skip.
-struct Trouble {
+    /// The element of a failure, an error or a skip; empty without any.
     element: &'static str,
     word: String,
     message: String,
+    said: String,
 }
 
 const FAILURE: &str = "failure";
 const ERROR: &str = "error";
 const SKIPPED: &str = "skipped";
 
-impl Exporter for Junit {
-    fn name(&self) -> &'static str {
-        "junit"
-    }
-
-    fn about(&self) -> &'static str {
-        "JUnit's XML: a test case a scenario, figures as properties"
-    }
-
-    fn takes(&self) -> Takes {
-        Takes {
-            comparisons: true,
-            ..Takes::default()
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let mut suites: Vec<Suite> = report.runs.iter().map(suite).collect();
+    for comparison in &report.comparisons {
+        let at = comparison.run;
+        if let (Some(run), Some(suite)) = (report.runs.get(at), suites.get_mut(at)) {
+            suite.cases.extend(compared(run, comparison));
+            suite.cases.push(whole(run, comparison));
         }
     }
-
-    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        let mut suites: Vec<Suite> = report.runs.iter().map(suite).collect();
-        for comparison in &report.comparisons {
-            let at = comparison.run;
-            if let (Some(run), Some(suite)) = (report.runs.get(at), suites.get_mut(at)) {
-                suite.cases.extend(compared(run, comparison));
-                suite.cases.push(whole(run, comparison));
-            }
-        }
-        let cases: Vec<&Case> = suites.iter().flat_map(|suite| &suite.cases).collect();
-        let mut out = Writer::new_with_indent(out, b' ', 2);
-        out.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-        out.create_element("testsuites")
-            .with_attribute(("name", "psci-bench"))
-            .with_attribute(("tests", cases.len().to_string().as_str()))
-            .with_attribute(("failures", count(&cases, FAILURE).as_str()))
-            .with_attribute(("errors", count(&cases, ERROR).as_str()))
-            .write_inner_content(|out| suites.iter().try_for_each(|suite| suite.write(out)))?;
-        writeln!(out.into_inner())?;
-        Ok(())
-    }
-}
-
-/// Returns the number of cases that have this trouble.
-fn count(cases: &[&Case], element: &str) -> String {
-    let has = |case: &&&Case| {
-        case.trouble
-            .as_ref()
-            .is_some_and(|it| it.element == element)
-    };
-    cases.iter().filter(has).count().to_string()
-}
-
-impl Suite {
-    fn write(&self, out: &mut Out<'_>) -> io::Result<()> {
-        let cases: Vec<&Case> = self.cases.iter().collect();
-        out.create_element("testsuite")
-            .with_attribute(("name", xml_characters(&self.name).as_str()))
-            .with_attribute(("tests", cases.len().to_string().as_str()))
-            .with_attribute(("failures", count(&cases, FAILURE).as_str()))
-            .with_attribute(("errors", count(&cases, ERROR).as_str()))
-            .with_attribute(("skipped", count(&cases, SKIPPED).as_str()))
-            .write_inner_content(|out| {
-                out.create_element("properties")
-                    .write_inner_content(|out| {
-                        self.properties.iter().try_for_each(|(name, value)| {
-                            out.create_element("property")
-                                .with_attribute(("name", xml_characters(name).as_str()))
-                                .with_attribute(("value", xml_characters(value).as_str()))
-                                .write_empty()
-                                .map(drop)
-                        })
-                    })?;
-                self.cases.iter().try_for_each(|case| case.write(out))
-            })
-            .map(drop)
-    }
-}
-
-impl Case {
-    fn write(&self, out: &mut Out<'_>) -> io::Result<()> {
-        out.create_element("testcase")
-            .with_attribute(("name", xml_characters(&self.name).as_str()))
-            .with_attribute(("classname", xml_characters(&self.class).as_str()))
-            .write_inner_content(|out| {
-                if let Some(trouble) = &self.trouble {
-                    out.create_element(trouble.element)
-                        .with_attribute(("type", xml_characters(&trouble.word).as_str()))
-                        .with_attribute(("message", xml_characters(&trouble.message).as_str()))
-                        .write_empty()?;
-                }
-                out.create_element("system-out")
-                    .write_text_content(BytesText::new(&xml_characters(&self.said)))
-                    .map(drop)
-            })
-            .map(drop)
-    }
+    let cases: Vec<Case> = suites.iter().flat_map(|it| it.cases.clone()).collect();
+    let mut templates = environment()?;
+    templates.add_filter("text", |text: &str| {
+        escape(xml_characters(text)).into_owned()
+    });
+    templates.add_filter("value", |text: &str| {
+        let text = escape(xml_characters(text)).replace('\t', "&#9;");
+        text.replace('\n', "&#10;")
+    });
+    let context = context! { suites => Serde(suites), cases => Serde(cases) };
+    let text = templates.render_str(include_str!("junit.xml"), context)?;
+    out.write_all(text.as_bytes())?;
+    Ok(())
 }
 
 fn suite(run: &LoggedRun) -> Suite {
@@ -189,11 +113,8 @@ fn scenario_properties(run: &LoggedRun, scenario: &Scenario) -> Vec<(String, Str
         }
         if let Some(summary) = figure.summary {
             add(figure.cpu, &format!("{name}.n"), summary.n.to_string());
-            add(
-                figure.cpu,
-                &format!("{name}.median_{unit}"),
-                each(summary.median),
-            );
+            let median = each(summary.median);
+            add(figure.cpu, &format!("{name}.median_{unit}"), median);
             add(figure.cpu, &format!("{name}.max_{unit}"), each(summary.max));
         }
     }
@@ -215,12 +136,23 @@ fn plain(value: f64) -> String {
 
 fn case(run: &LoggedRun, scenario: &Scenario) -> Case {
     let mut said = vec![conditions_text(run, scenario)];
-    let remarks = remarks(run, scenario).into_iter();
-    said.extend(remarks.map(|it| it.text));
+    said.extend(remarks(run, scenario).into_iter().map(|it| it.text));
+    let none = "no reason is given";
+    let (element, word, default) = match scenario.status {
+        Status::Passed => ("", String::new(), ""),
+        Status::Skipped(reason) => (SKIPPED, reason_word(&reason), none),
+        Status::Failed(reason) => (FAILURE, reason_word(&reason), none),
+        Status::Crashed => (ERROR, String::new(), "it ended in a reset"),
+        Status::Unknown => (ERROR, String::new(), "the log does not say how it ended"),
+    };
+    let reason = status_reason(run, scenario.status);
+    let status = status_word(scenario.status).to_owned();
     Case {
         name: format!("{}{}", scenario.id.name(), woken_by(run, scenario.helper)),
         class: format!("psci-bench.{}", scenario.method.word()),
-        trouble: trouble(run, scenario.status),
+        element,
+        word: if reason.is_some() { word } else { status },
+        message: reason.unwrap_or_else(|| default.to_owned()),
         said: said.join("\n"),
     }
 }
@@ -232,30 +164,10 @@ fn woken_by(run: &LoggedRun, helper: Option<u16>) -> String {
     })
 }
 
-fn trouble(run: &LoggedRun, status: Status) -> Option<Trouble> {
-    let none = "no reason is given";
-    let (element, word, default) = match status {
-        Status::Passed => return None,
-        Status::Skipped(reason) => (SKIPPED, reason_word(&reason), none),
-        Status::Failed(reason) => (FAILURE, reason_word(&reason), none),
-        Status::Crashed => (ERROR, String::new(), "it ended in a reset"),
-        Status::Unknown => (ERROR, String::new(), "the log does not say how it ended"),
-    };
-    let reason = status_reason(run, status);
-    Some(Trouble {
-        element,
-        word: match reason {
-            Some(_) => word,
-            None => status_word(status).to_owned(),
-        },
-        message: reason.unwrap_or_else(|| default.to_owned()),
-    })
-}
-
 /// Returns the scenarios that were compared with a baseline: a regression is a
 /// failure.
 fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
-    let class = format!("psci-bench.baseline.{}", comparison.baseline.source.input);
+    let baseline = &comparison.baseline.source.input;
     let cases = comparison.scenarios.iter().map(|scenario| {
         let key = scenario.key;
         let changes = scenario.changes();
@@ -263,12 +175,10 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
         let worse: Vec<String> = worse.map(|it| change_text(run, it)).collect();
         Case {
             name: format!("{}{}", key.id, woken_by(run, key.helper)),
-            class: format!("{class}.{}", key.method.word()),
-            trouble: (!worse.is_empty()).then(|| Trouble {
-                element: FAILURE,
-                word: "regression".to_owned(),
-                message: worse.join("; "),
-            }),
+            class: format!("psci-bench.baseline.{baseline}.{}", key.method.word()),
+            element: if worse.is_empty() { "" } else { FAILURE },
+            word: "regression".to_owned(),
+            message: worse.join("; "),
             said: format!("{} figures were compared", changes.len()),
         }
     });
@@ -278,19 +188,15 @@ fn compared(run: &LoggedRun, comparison: &Comparison) -> Vec<Case> {
 /// Returns the case that fails if a part of the baseline was not compared.
 fn whole(run: &LoggedRun, comparison: &Comparison) -> Case {
     let lacks = comparison.lacks();
-    let said = comparison
-        .refused
-        .iter()
-        .map(|it| format!("{}, method {}: {}.", it.id, it.method.word(), it.why));
-    let said: Vec<String> = said.chain(comparison.lone_rows(&run.run)).collect();
+    let refused = comparison.refused.iter();
+    let refused = refused.map(|it| format!("{}, method {}: {}.", it.id, it.method.word(), it.why));
+    let said: Vec<String> = refused.chain(comparison.lone_rows(&run.run)).collect();
     Case {
         name: "Comparison".to_owned(),
         class: format!("psci-bench.baseline.{}", comparison.baseline.source.input),
-        trouble: (!lacks.is_empty()).then(|| Trouble {
-            element: ERROR,
-            word: "incomplete".to_owned(),
-            message: lacks.join("; "),
-        }),
+        element: if lacks.is_empty() { "" } else { ERROR },
+        word: "incomplete".to_owned(),
+        message: lacks.join("; "),
         said: said.join("\n"),
     }
 }
@@ -313,54 +219,22 @@ fn change_text(run: &LoggedRun, change: &Change) -> String {
 
 /// Returns the case of the run's end and verdict.
 fn verdict(run: &LoggedRun) -> Case {
-    let line = run.verdict_text();
-    let trouble = if !run.is_complete() {
-        let mut message = vec![line];
+    let mut message = vec![run.verdict_text()];
+    let (element, word) = if !run.is_complete() {
         message.extend(warnings(run));
-        Some((ERROR, "incomplete", message.join("; ")))
+        (ERROR, "incomplete")
     } else if run.verdict() == Some(Verdict::Fail) {
-        Some((FAILURE, "fail", line))
+        (FAILURE, "fail")
     } else {
-        None
+        ("", "")
     };
+    let said = [vec![run.integrity.to_string()], run.doubts()].concat();
     Case {
         name: "Verdict".to_owned(),
         class: "psci-bench".to_owned(),
-        trouble: trouble.map(|(element, word, message)| Trouble {
-            element,
-            word: word.to_owned(),
-            message,
-        }),
-        said: [vec![run.integrity.to_string()], run.doubts()]
-            .concat()
-            .join("\n"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use psci_bench::plan::Records;
-
-    use super::*;
-    use crate::report::log::{made_up_run, read_bytes};
-
-    #[test]
-    fn no_two_cases_or_properties_have_one_name() {
-        let log = made_up_run::log(&made_up_run::run(), Records::Once);
-        let run = read_bytes("a.log", log.as_bytes())
-            .expect("a run")
-            .remove(0);
-        let suite = suite(&run);
-        let names: Vec<&str> = suite.cases.iter().map(|it| it.name.as_str()).collect();
-        let name = "Suspend to deepest power level on all cores in parallel woken by CPU 0.0";
-        assert!(names.contains(&name), "{names:?}");
-        assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
-
-        let figures = run.run.scenarios.iter();
-        let figures = figures.flat_map(|it| scenario_properties(&run, it));
-        let figures: Vec<String> = figures.map(|it| it.0).collect();
-        assert_eq!(figures.iter().collect::<BTreeSet<_>>().len(), figures.len());
+        element,
+        word: word.to_owned(),
+        message: message.join("; "),
+        said: said.join("\n"),
     }
 }

@@ -4,19 +4,19 @@ use super::document::{Block, Remark};
 use super::table::Table;
 use crate::report::jobs::Ending;
 use crate::report::jobs::matrix::{Board, Matrix, SideBySide};
-use crate::report::jobs::outcome::{Outcome, outcome};
+use crate::report::jobs::outcome::Outcome;
 use crate::report::log::LoggedRun;
 
 /// Returns the blocks of a matrix, the jobs' first.
 pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> {
     let title = "PSCI latencies by board and firmware".to_owned();
-    let mut all = vec![Block::Title(title), Block::Table(jobs(matrix, runs))];
+    let mut all = vec![Block::Title(title), Block::Table(jobs(matrix))];
     for board in &matrix.boards {
         all.push(Block::Table(columns(board, runs)));
         let tables = board.tests.iter().map(|test| figures(board, test, runs));
         all.extend(tables.map(Block::Table));
     }
-    let remarks = remarks(matrix, runs).into_iter().map(Remark::from);
+    let remarks = remarks(matrix).into_iter().map(Remark::from);
     let remarks: Vec<Remark> = remarks.collect();
     if !remarks.is_empty() {
         all.push(Block::Remarks(remarks));
@@ -25,17 +25,15 @@ pub(super) fn matrix<'r>(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<Block<'r>> 
 }
 
 /// Returns notes and failures, a sentence for each job that has some.
-fn remarks(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<String> {
-    let mut all = matrix.unread.clone();
-    all.extend(matrix.notes.iter().cloned());
-    for (job, key) in matrix.jobs.iter().zip(&matrix.keys) {
+fn remarks(matrix: &Matrix) -> Vec<String> {
+    let mut all = [matrix.unread.clone(), matrix.notes.clone()].concat();
+    for job in &matrix.jobs {
         all.extend(job.notes.iter().cloned());
-        let (outcome, said) = outcome(job, runs);
-        if outcome != Outcome::Passed || !said.is_empty() {
-            let (board, firmware, name) = (&key.board, &key.firmware, &job.name);
-            let mut text = format!("{board}, {firmware} ({name}): {}", outcome.word());
-            if !said.is_empty() {
-                text += &format!(": {}", said.join("; "));
+        if job.outcome != Outcome::Passed || !job.said.is_empty() {
+            let (key, outcome) = (&job.key, job.outcome.word());
+            let mut text = format!("{}, {} ({}): {outcome}", key.board, key.firmware, job.name);
+            if !job.said.is_empty() {
+                text += &format!(": {}", job.said.join("; "));
             }
             all.push(text);
         }
@@ -49,27 +47,25 @@ fn remarks(matrix: &Matrix, runs: &[LoggedRun]) -> Vec<String> {
     all
 }
 
-fn jobs(matrix: &Matrix, runs: &[LoggedRun]) -> Table {
+fn jobs(matrix: &Matrix) -> Table {
     let mut table = Table::titled("Jobs");
     table.words(["Board", "Firmware", "Engine", "Outcome"]);
     table.numbers(["Runs", "Passed", "Skipped", "Unknown", "Failed"]);
     table.numbers(["Measurements"]);
-    for (job, key) in matrix.jobs.iter().zip(&matrix.keys) {
-        let results = job.results.as_ref();
+    for job in &matrix.jobs {
         let or_none = |count: Option<usize>| count.map_or("n/a".to_owned(), |it| it.to_string());
-        let count = |ending| or_none(results.map(|it| it.count(ending)));
-        table.rows.push(vec![
-            key.board.clone(),
-            key.firmware.clone(),
+        let mut cells = vec![
+            job.key.board.clone(),
+            job.key.firmware.clone(),
             job.engine.clone().unwrap_or_else(|| "-".to_owned()),
-            outcome(job, runs).0.word().to_owned(),
+            job.outcome.word().to_owned(),
             job.runs.len().to_string(),
-            count(Ending::Passed),
-            count(Ending::Skipped),
-            count(Ending::Unknown),
-            count(Ending::Failed),
-            or_none(results.map(|it| it.measurements())),
-        ]);
+        ];
+        for ending in Ending::ALL {
+            cells.push(or_none(job.results.as_ref().map(|it| it.count(ending))));
+        }
+        cells.push(or_none(job.measurements));
+        table.rows.push(cells);
     }
     table
 }

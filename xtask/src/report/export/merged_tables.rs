@@ -1,8 +1,7 @@
 //! The tables of several runs of one board.
 
-use super::scenario_document::{mark, statistics};
-use super::table::{Table, statistics_headings};
-use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
+use super::scenario_document::mark;
+use super::table::{Table, statistics, statistics_headings};
 use crate::report::analysis::merge::{Merged, MergedFigure, MergedScenario, Shown};
 use crate::report::log::LoggedRun;
 
@@ -43,7 +42,7 @@ fn row_table(run: &LoggedRun, scenario: &MergedScenario, runs: usize) -> Option<
         let text = |it: &Shown| format!("{}{}", run.duration(it.figure), mark(it.is_doubtful));
         cells.extend(figure.shown.iter().map(|it| or_none(it.as_ref().map(text))));
         cells.extend(match &figure.pooled {
-            Some(summary) => statistics(run, summary, has_p99),
+            Some(summary) => statistics(summary, has_p99, |it| run.duration(it)),
             None => vec!["n/a".to_owned(); headings.len()],
         });
         table.cpu_row(&run.run, figure.cpu, cells);
@@ -62,30 +61,18 @@ fn point_table(run: &LoggedRun, scenario: &MergedScenario, runs: usize) -> Optio
     let id = scenario.key.id;
     let title = format!("{}: medians of {runs} runs", id.name());
     let mut table = Table::of_cpus(title, &run.run);
-    let is_of_x = |key: FigureKey| matches!(key, FigureKey::Point(point) if point.x.is_some());
-    let has_x = figures.iter().any(|it| is_of_x(it.key));
-    table.numbers(has_x.then(|| x_heading(id)));
-    table.words(["On", "Variant", "Figure"]);
+    let cells_of = table.of_keys(id, figures.iter().map(|it| it.key));
     table.numbers(run_headings(runs));
     table.words(["Unit"]);
-    for figure in figures {
-        let FigureKey::Point(point) = figure.key else {
-            continue;
-        };
-        let x = or_none(point.x.map(|x| x_text(id, x)));
-        let mut cells: Vec<String> = has_x.then_some(x).into_iter().collect();
-        let words = [point.how.word(), point.variant.word(), figure.key.heading()];
-        cells.extend(words.map(str::to_owned));
+    for figure in &figures {
         let median = |it: &Shown| {
             let each = figure.key.per_operation(run.clock(), it.figure);
             format!("{each:.2}")
         };
-        cells.extend(
-            figure
-                .shown
-                .iter()
-                .map(|it| or_none(it.as_ref().map(median))),
-        );
+        let medians = figure.shown.iter();
+        let medians = medians.map(|it| or_none(it.as_ref().map(median)));
+        let mut cells = cells_of(figure.key);
+        cells.extend(medians);
         cells.push(figure.key.unit_name(run.clock()).to_owned());
         table.cpu_row(&run.run, figure.cpu, cells);
     }

@@ -1,10 +1,12 @@
 //! The conditions that make the figures of a run comparable.
 
+use std::collections::BTreeSet;
+
 use psci_bench::plan::{Method, ScenarioId};
-use psci_bench::spec::caches::Caches;
 
 use super::cpu_names;
 use super::document::Line;
+use crate::report::log::grouped;
 use crate::report::log::{LoggedRun, Stage};
 use crate::setup::plural::many;
 
@@ -62,9 +64,7 @@ fn cpus(run: &LoggedRun) -> Option<String> {
     if cpus.is_empty() {
         return None;
     }
-    let mut clusters: Vec<u16> = cpus.iter().map(|cpu| cpu.cluster).collect();
-    clusters.sort_unstable();
-    clusters.dedup();
+    let clusters: BTreeSet<u16> = cpus.iter().map(|cpu| cpu.cluster).collect();
     let mut text = format!("{} in {}", cpus.len(), many(clusters.len(), "cluster"));
     if let Some(head) = &run.run.head {
         text += &format!(", labels by {}", head.labels.word());
@@ -85,16 +85,11 @@ fn cpus(run: &LoggedRun) -> Option<String> {
 
 /// Returns each kind of core once, in the CPUs' order.
 fn cores(run: &LoggedRun) -> Option<String> {
-    let mut kinds: Vec<(Option<(u64, Caches)>, usize)> = Vec::new();
-    for cpu in &run.run.cpus {
-        let kind = cpu.identity.map(|it| (it.midr, it.caches));
-        match kinds.iter_mut().find(|it| it.0 == kind) {
-            Some(same) => same.1 += 1,
-            None => kinds.push((kind, 1)),
-        }
-    }
+    let cpus = run.run.cpus.iter();
+    let kinds = grouped(cpus.map(|cpu| (cpu.identity.map(|it| (it.midr, it.caches)), ())));
     kinds.iter().find(|it| it.0.is_some())?;
-    let each = kinds.iter().map(|(kind, count)| {
+    let each = kinds.iter().map(|(kind, cpus)| {
+        let count = cpus.len();
         let Some((midr, caches)) = kind else {
             return format!("{count} not told of");
         };
@@ -131,11 +126,9 @@ fn service(run: &LoggedRun) -> Option<String> {
 /// Returns stages of one build.
 fn firmware(stages: &[Stage]) -> String {
     let names: Vec<&str> = stages.iter().map(|stage| stage.name.as_str()).collect();
-    let stage = stages.first();
-    let version = stage.and_then(|stage| stage.version.as_deref());
-    let version = version.unwrap_or("of no version");
+    let version = stages[0].version.as_deref().unwrap_or("of no version");
     let mut text = format!("{} {version}", names.join(", "));
-    if let Some(built) = stage.and_then(|stage| stage.built.as_deref()) {
+    if let Some(built) = &stages[0].built {
         text += &format!(", built {built}");
     }
     text
@@ -237,21 +230,16 @@ fn plan(run: &LoggedRun) -> Option<String> {
 
 /// Returns the `power_state`s that were asked for, each with its scenarios.
 fn states(run: &LoggedRun) -> Option<String> {
-    let mut all: Vec<(u32, Vec<&str>)> = Vec::new();
-    for scenario in &run.run.scenarios {
-        let conditions = scenario.conditions.as_ref();
-        let Some(state) = conditions.and_then(|it| it.power_state) else {
-            continue;
-        };
-        let tag = scenario.id.tag();
-        match all.iter_mut().find(|it| it.0 == state) {
-            Some(it) if it.1.contains(&tag) => {}
-            Some(it) => it.1.push(tag),
-            None => all.push((state, vec![tag])),
-        }
-    }
-    let each = all.iter();
-    let each = each.map(|(state, tags)| format!("{state:#010x} in {}", tags.join(", ")));
+    let scenarios = run.run.scenarios.iter();
+    let states = scenarios.filter_map(|it| {
+        let state = it.conditions.as_ref()?.power_state?;
+        Some((state, it.id.tag()))
+    });
+    let each = grouped(states).into_iter().map(|(state, mut tags)| {
+        // The placements of a helper are one after another.
+        tags.dedup();
+        format!("{state:#010x} in {}", tags.join(", "))
+    });
     let text = each.collect::<Vec<_>>().join("; ");
     Some(text).filter(|text| !text.is_empty())
 }
@@ -259,26 +247,23 @@ fn states(run: &LoggedRun) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::log::made_up_run;
-
-    /// Returns the plan's text in a run of these scenarios.
-    fn planned(ids: &[ScenarioId]) -> Option<String> {
-        let mut run = LoggedRun {
-            run: made_up_run::run(),
-            ..LoggedRun::default()
-        };
-        run.run.scenarios.truncate(ids.len());
-        for (scenario, id) in run.run.scenarios.iter_mut().zip(ids) {
-            scenario.id = *id;
-        }
-        plan(&run)
-    }
+    use crate::report::log::made_up_run::edited_log;
+    use crate::report::log::read_bytes;
 
     #[test]
     fn words_without_effect_are_left_out() {
         let all = "2 samples a CPU after 1 for warm-up; method tftf; wake chain";
-        assert_eq!(planned(&[ScenarioId::DirtySweep]).as_deref(), Some(all));
-        assert_eq!(planned(&[ScenarioId::NullCall]), None);
-        assert_eq!(planned(&[ScenarioId::TimerLatency]), None);
+        for (id, expected) in [
+            (ScenarioId::DirtySweep, Some(all)),
+            (ScenarioId::NullCall, None),
+            (ScenarioId::TimerLatency, None),
+        ] {
+            let log = edited_log(|run| {
+                run.scenarios.truncate(1);
+                run.scenarios[0].id = id;
+            });
+            let runs = read_bytes("a.log", log.as_bytes()).expect("a run");
+            assert_eq!(plan(&runs[0]).as_deref(), expected);
+        }
     }
 }

@@ -44,80 +44,67 @@ impl Overhead {
 
     fn row(&self, cost: &Cost) -> Option<Vec<String>> {
         let own = cost.typical()?;
-        let shown = |value: f64| number(value);
         let more = |value: f64| format!("{}{}", sign(value), number(value.abs()));
         let sorted = cost.sorted();
         let edge = |of: Option<&&CostOfCpu>| of.map_or(String::new(), |it| more(it.difference()));
-        let mut cells = vec![
-            name(cost),
-            cost.key.heading().to_owned(),
-            own.label.clone(),
-            shown(own.with),
-            shown(own.without),
-            more(own.difference()),
-        ];
-        let noisy = self.unit == Unit::Time;
-        if noisy {
-            cells.push(own.margin.map_or("n/a".to_owned(), shown));
-        }
-        cells.extend([
-            edge(sorted.first()),
-            edge(sorted.last()),
-            cost.cpus.len().to_string(),
-            cost.alike().to_string(),
-        ]);
-        if noisy {
-            let word = if own.is_noise() { "noise" } else { "" };
-            cells.push(word.to_owned());
-        }
+        let is_noisy = self.unit == Unit::Time;
+        let mut cells = vec![name(cost), cost.key.heading().to_owned(), own.label.clone()];
+        cells.extend([number(own.with), number(own.without)]);
+        cells.push(more(own.difference()));
+        cells.extend(is_noisy.then(|| own.margin.map_or("n/a".to_owned(), number)));
+        cells.extend([edge(sorted.first()), edge(sorted.last())]);
+        cells.extend([cost.cpus.len(), cost.alike()].map(|it| it.to_string()));
+        cells.extend(is_noisy.then(|| if own.is_noise() { "noise" } else { "" }.to_owned()));
         Some(cells)
     }
 
     /// Returns sentences on the figures.
     fn meaning(&self) -> Vec<String> {
+        let is_noisy = self.unit == Unit::Time;
+        let unit = match is_noisy {
+            false => {
+                "The clock counts the instructions of all CPUs together: what another one did \
+                 meanwhile, such as the lead in waiting, is in the figure."
+            }
+            true => {
+                "Differences are medians' with the sum of both notches; what is not beyond it \
+                 is noise."
+            }
+        };
         let mut all = vec![format!(
             "A row is of one CPU, the one whose difference is the median; Least and Most are \
-             those of all CPUs, and Alike is how many have the row's.{}",
-            match self.unit {
-                Unit::Instructions { .. } =>
-                    " The clock counts the instructions of all CPUs together: what another one \
-                     did meanwhile, such as the lead in waiting, is in the figure.",
-                Unit::Time =>
-                    " Differences are medians' with the sum of both notches; what is not beyond \
-                     it is noise.",
-            }
+             those of all CPUs, and Alike is how many have the row's. {unit}"
         )];
         let is_alone = |it: &&Cost| it.variant_text().as_deref() == Some("psci_version");
-        let version = self.costs.iter().find(is_alone).or_else(|| {
-            let mut all = self.costs.iter();
-            all.find(|it| it.scenario.id == ScenarioId::PsciVersionParallel)
-        });
-        let own = match self.unit {
-            Unit::Instructions { .. } => version.and_then(Cost::cleanest),
-            Unit::Time => version.and_then(Cost::typical),
-        };
-        if let Some(own) = own {
-            let difference = own.difference();
-            if self.unit == Unit::Time && own.is_noise() {
-                all.push(
-                    "PSCI_VERSION, which passes two timestamps and does nothing else, costs no \
-                     more than noise."
-                        .to_owned(),
-                );
+        let is_suite = |it: &&Cost| it.scenario.id == ScenarioId::PsciVersionParallel;
+        let mut costs = self.costs.iter();
+        let version = costs
+            .clone()
+            .find(is_alone)
+            .or_else(|| costs.find(is_suite));
+        let own = version.and_then(|it| {
+            if is_noisy {
+                it.typical()
             } else {
-                let word = if difference < 0.0 { "less" } else { "more" };
-                all.push(format!(
-                    "PSCI_VERSION, which passes two timestamps and does nothing else, takes {} {} \
-                     {word} ({}{:.1} %) on CPU {}: {} for each timestamp.",
-                    number(difference.abs()),
-                    self.unit_name,
-                    sign(difference),
-                    difference.abs() / own.without.max(f64::MIN_POSITIVE) * 100.0,
-                    own.label,
-                    number(difference / STAMPS)
-                ));
+                it.cleanest()
             }
-        }
+        });
+        let Some(own) = own else { return all };
+        let call = "PSCI_VERSION, which passes two timestamps and does nothing else,";
+        let difference = own.difference();
+        all.push(match is_noisy && own.is_noise() {
+            true => format!("{call} costs no more than noise."),
+            false => format!(
+                "{call} takes {} {} {} ({}{:.1} %) on CPU {}: {} for each timestamp.",
+                number(difference.abs()),
+                self.unit_name,
+                if difference < 0.0 { "less" } else { "more" },
+                sign(difference),
+                difference.abs() / own.without.max(f64::MIN_POSITIVE) * 100.0,
+                own.label,
+                number(difference / STAMPS)
+            ),
+        });
         all
     }
 }
@@ -170,19 +157,12 @@ mod tests {
     #[test]
     fn notes_are_wrapped() {
         let mut out = Vec::new();
-        let words = "a word ".repeat(40);
-        note(&mut out, words.trim_end()).expect("a Vec takes it");
+        note(&mut out, "a word ".repeat(40).trim_end()).expect("a Vec takes it");
         let text = String::from_utf8(out).expect("UTF-8");
-        assert!(text.starts_with("  * a word a "), "{text}");
-        assert!(
-            text.lines().skip(1).all(|line| line.starts_with("    ")),
-            "{text}"
-        );
-        let longest = text.lines().map(str::len).max();
-        assert!(
-            (WIDTH - 6..=WIDTH).contains(&longest.unwrap_or(0)),
-            "{text}"
-        );
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(lines[0].starts_with("  * a word a "), "{text}");
+        assert!(lines[1..].iter().all(|it| it.starts_with("    ")), "{text}");
+        assert!((WIDTH - 6..=WIDTH).contains(&lines[0].len()), "{text}");
         assert_eq!(text.split_whitespace().count(), 81);
     }
 }

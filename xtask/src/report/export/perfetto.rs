@@ -8,6 +8,7 @@
 //! another. Only there, and between scenarios, the axis leaves time out; the
 //! `counter` of each call says what it was in the run.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use anyhow::{Result, bail};
@@ -15,47 +16,34 @@ use psci_bench::model::{Instant, Scenario};
 use psci_bench::plan::TAG_PREFIX;
 use serde_json::{Value, json};
 
-use super::exporter::{Exporter, Options, Report, only_run};
 use super::method::method;
+use super::report_data::Report;
 use super::scenario_document::conditions_text;
 use crate::report::analysis::phases::{Placed, Slice, groups, slices};
 use crate::report::log::LoggedRun;
 
-/// The exporter.
-pub(super) struct Perfetto;
-
 /// Nanoseconds that are left empty at least between what is drawn apart.
 const GAP: i64 = 10_000;
 
-impl Exporter for Perfetto {
-    fn name(&self) -> &'static str {
-        "perfetto"
+pub(super) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let run = report.only_run("perfetto")?;
+    if !run.clock().is_known() {
+        bail!("perfetto needs time, and the counter's frequency is not known");
     }
-
-    fn about(&self) -> &'static str {
-        "time lines of the shown samples, for ui.perfetto.dev"
+    let trace = Trace::of(run);
+    if trace.drawn == 0 {
+        bail!("there is no instant for perfetto: logs of TFTF and lost records have none");
     }
-
-    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        let run = only_run(report, "perfetto")?;
-        if !run.clock().is_known() {
-            bail!("perfetto needs time, and the counter's frequency is not known");
-        }
-        let trace = Trace::of(run);
-        if trace.drawn == 0 {
-            bail!("there is no instant for perfetto: logs of TFTF and lost records have none");
-        }
-        let method = method(run).into_iter();
-        let method = method.map(|(name, text)| (name.to_owned(), Value::from(text)));
-        let document = json!({
-            "displayTimeUnit": "ns",
-            "otherData": method.collect::<serde_json::Map<_, _>>(),
-            "traceEvents": trace.events,
-        });
-        serde_json::to_writer_pretty(&mut *out, &document)?;
-        writeln!(out)?;
-        Ok(())
-    }
+    let method = method(run).into_iter();
+    let method = method.map(|(name, text)| (name.to_owned(), Value::from(text)));
+    let document = json!({
+        "displayTimeUnit": "ns",
+        "otherData": method.collect::<serde_json::Map<_, _>>(),
+        "traceEvents": trace.events,
+    });
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)?;
+    Ok(())
 }
 
 struct Trace<'r> {
@@ -102,39 +90,35 @@ impl<'r> Trace<'r> {
     };
 
     fn name_all(&mut self) {
-        self.name("process", Self::SCENARIOS, "Scenarios");
-        self.name("thread", Self::SCENARIOS, "Scenario");
-        let mut named = Vec::new();
+        self.name(Self::SCENARIOS, Some("Scenarios"), "Scenario");
+        let mut named = BTreeSet::new();
         for (index, cpu) in (0u16..).zip(&self.run.run.cpus) {
             let track = self.cpu(index);
-            if !named.contains(&track.process) {
-                named.push(track.process);
-                self.name("process", track, &format!("Cluster {}", cpu.cluster));
+            let cluster = format!("Cluster {}", cpu.cluster);
+            let cluster = named.insert(track.process).then_some(cluster.as_str());
+            let mut name = format!("CPU {}", self.run.run.label(index));
+            if let Some(mpidr) = cpu.mpidr {
+                name += &format!(" (MPIDR {mpidr:#x})");
             }
-            let label = self.run.run.label(index);
-            let name = match cpu.mpidr {
-                Some(mpidr) => format!("CPU {label} (MPIDR {mpidr:#x})"),
-                None => format!("CPU {label}"),
-            };
-            self.name("thread", track, &name);
+            self.name(track, cluster, &name);
         }
     }
 
-    /// Names a track, and puts it where its number says.
-    fn name(&mut self, what: &str, track: Track, name: &str) {
-        let place = if what == "process" {
-            track.process
-        } else {
-            track.thread
-        };
-        for (key, args) in [
-            ("name", json!({ "name": name })),
-            ("sort_index", json!({ "sort_index": place })),
-        ] {
-            self.events.push(json!({
-                "ph": "M", "name": format!("{what}_{key}"), "args": args,
-                "pid": track.process, "tid": track.thread,
-            }));
+    /// Names a track, and puts it where its number says; `process` is the name of its
+    /// process, if that is a new one.
+    fn name(&mut self, track: Track, process: Option<&str>, name: &str) {
+        let process = process.map(|name| ("process", name, track.process));
+        let names = process.into_iter().chain([("thread", name, track.thread)]);
+        for (what, name, place) in names {
+            for (key, args) in [
+                ("name", json!({ "name": name })),
+                ("sort_index", json!({ "sort_index": place })),
+            ] {
+                self.events.push(json!({
+                    "ph": "M", "name": format!("{what}_{key}"), "args": args,
+                    "pid": track.process, "tid": track.thread,
+                }));
+            }
         }
     }
 
@@ -165,28 +149,30 @@ impl<'r> Trace<'r> {
 
     fn group(&mut self, scenario: &Scenario, group: &[Placed<'_>]) {
         let spans = group.iter().filter_map(|it| {
-            let (from, to) = span(&slices(it.instants))?;
-            Some((from.saturating_add(it.shift), to.saturating_add(it.shift)))
+            let span = span(&slices(it.instants))?;
+            Some(span.map(|ticks| ticks.saturating_add(it.shift)))
         });
-        let whole = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
-        let Some((first, last)) = whole else { return };
-        let start = self.at;
+        let whole = spans.reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]);
+        let Some([first, last]) = whole else { return };
         for it in group {
-            let place = |ticks: i64| ticks.saturating_add(it.shift).saturating_sub(first);
-            self.sample(scenario, it, &|trace, ticks| {
-                start.saturating_add(trace.ns(place(ticks)))
-            });
+            self.sample(scenario, it, first);
         }
         let length = self.ns(last.saturating_sub(first));
-        self.at = start.saturating_add(length).saturating_add(GAP);
+        self.at = self.at.saturating_add(length).saturating_add(GAP);
     }
 
-    fn sample(&mut self, scenario: &Scenario, placed: &Placed<'_>, at: &dyn Fn(&Self, i64) -> i64) {
+    /// Draws a sample; `zero` is the instant on its group's axis at which that begins.
+    fn sample(&mut self, scenario: &Scenario, placed: &Placed<'_>, zero: i64) {
         let (row, instants) = (placed.row, placed.instants);
         let track = self.cpu(row.cpu);
         let slices = slices(instants);
-        let Some((first, last)) = span(&slices) else {
+        let Some([first, last]) = span(&slices) else {
             return;
+        };
+        let start = self.at;
+        let at = |trace: &Self, ticks: i64| {
+            let place = ticks.saturating_add(placed.shift).saturating_sub(zero);
+            start.saturating_add(trace.ns(place))
         };
         self.drawn += 1;
         let figures = scenario.columns().into_iter().filter_map(|metric| {
@@ -239,9 +225,9 @@ impl<'r> Trace<'r> {
     }
 }
 
-/// From the first instant to the last.
-fn span(slices: &[Slice]) -> Option<(i64, i64)> {
-    Some((slices.first()?.from, slices.last()?.to))
+/// Returns the first instant and the last.
+fn span(slices: &[Slice]) -> Option<[i64; 2]> {
+    Some([slices.first()?.from, slices.last()?.to])
 }
 
 /// Nanoseconds as the format's microseconds.

@@ -4,8 +4,9 @@
 use psci_bench::model::{How, Measure, Point, Scenario, Unit};
 use psci_bench::spec::ticks::Clock;
 
-use super::table::{Table, statistics_headings};
+use super::table::{Table, statistics, statistics_headings};
 use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
+use crate::report::log::grouped;
 use crate::report::log::LoggedRun;
 
 /// Returns all tables of a scenario's points.
@@ -16,18 +17,8 @@ pub(super) fn point_tables(run: &LoggedRun, scenario: &Scenario) -> Vec<Table> {
 
 /// Returns points by their measure and the number of CPUs; no list is empty.
 pub(super) fn by_measure<'r>(points: impl Iterator<Item = &'r Point>) -> Vec<Vec<&'r Point>> {
-    let mut all: Vec<Vec<&Point>> = Vec::new();
-    for point in points {
-        let is_own = |it: &&mut Vec<&Point>| {
-            let first = it.first();
-            first.is_some_and(|it| (it.measure, it.how) == (point.measure, point.how))
-        };
-        match all.iter_mut().find(is_own) {
-            Some(list) => list.push(point),
-            None => all.push(vec![point]),
-        }
-    }
-    all
+    let all = grouped(points.map(|it| ((it.measure, it.how), it)));
+    all.into_iter().map(|it| it.1).collect()
 }
 
 fn table(run: &LoggedRun, scenario: &Scenario, points: &[&Point]) -> Table {
@@ -42,16 +33,11 @@ fn table(run: &LoggedRun, scenario: &Scenario, points: &[&Point]) -> Table {
     table.numbers(statistics_headings(has_p99));
     table.numbers(has_lost.then_some("Lost"));
     for point in points {
-        let summary = &point.figures;
-        let text = |figure: u64| scale.text(point, figure);
         let x = || point.x.map_or("n/a".to_owned(), |x| x_text(id, x));
         let mut cells: Vec<String> = has_x.then(x).into_iter().collect();
-        cells.extend([point.variant.word().to_owned(), summary.n.to_string()]);
-        cells.extend([text(summary.min), text(summary.median)]);
-        if has_p99 {
-            cells.push(summary.p99.map_or("n/a".to_owned(), text));
-        }
-        cells.extend([text(summary.max), text(summary.mad)]);
+        cells.push(point.variant.word().to_owned());
+        let text = |figure| scale.text(point, figure);
+        cells.extend(statistics(&point.figures, has_p99, text));
         cells.extend(has_lost.then(|| point.lost.to_string()));
         table.cpu_row(&run.run, point.cpu, cells);
     }

@@ -2,10 +2,10 @@
 
 use super::comparison_document::comparison;
 use super::document::Block;
-use super::exporter::Report;
 use super::matrix_document::matrix;
 use super::merged_tables::merged_tables;
 use super::method::method;
+use super::report_data::Report;
 use super::scenario_document::scenario;
 use crate::report::log::LoggedRun;
 use crate::setup::plural::many;

@@ -1,12 +1,12 @@
 //! A scenario in the order of reading.
 
-use psci_bench::measure::{Metric, Summary};
+use psci_bench::measure::Metric;
 use psci_bench::model::{Failure, Kind, Scenario, Skip, Status, WakeSource, heading};
 use psci_bench::plan::{Method, ScenarioId};
 
 use super::document::{Block, Remark};
 use super::point_tables::point_tables;
-use super::table::{Table, statistics_headings};
+use super::table::{Table, statistics, statistics_headings};
 use crate::report::analysis::findings::findings;
 use crate::report::log::LoggedRun;
 
@@ -166,27 +166,12 @@ fn spread_table(run: &LoggedRun, scenario: &Scenario, columns: &[Metric]) -> Opt
         for row in &scenario.rows {
             if let Some(summary) = row.summary(*metric) {
                 let mut cells = vec![heading(*metric).to_owned()];
-                cells.extend(statistics(run, summary, has_p99));
+                cells.extend(statistics(summary, has_p99, |it| run.duration(it)));
                 table.cpu_row(&run.run, row.cpu, cells);
             }
         }
     }
     (!table.rows.is_empty()).then_some(table)
-}
-
-/// Returns a summary as cells.
-pub(super) fn statistics(run: &LoggedRun, summary: &Summary, has_p99: bool) -> Vec<String> {
-    let text = |ticks| run.duration(ticks);
-    let mut cells = vec![
-        summary.n.to_string(),
-        text(summary.min),
-        text(summary.median),
-    ];
-    if has_p99 {
-        cells.push(summary.p99.map_or("n/a".to_owned(), text));
-    }
-    cells.extend([text(summary.max), text(summary.mad)]);
-    cells
 }
 
 /// The most findings of one kind that are given one by one.

@@ -2,19 +2,24 @@
 
 use std::io::{self, Write};
 
+use psci_bench::measure::Summary;
 use psci_bench::model::Run;
+use psci_bench::plan::ScenarioId;
+use serde::Serialize;
 
 use super::escape;
+use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
 
 /// The side of a column on which its cells stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Align {
     Left,
     Right,
 }
 
 /// A table: every row has as many cells as there are columns.
-#[derive(Clone, Debug, Default)]
+#[derive(Default, Serialize)]
 pub(super) struct Table {
     pub(super) title: String,
     pub(super) columns: Vec<(String, Align)>,
@@ -46,6 +51,29 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// Adds columns for the keys of points of a scenario, and returns what makes cells of
+    /// one: its x where any has one, how and in which variant it was measured, its figure.
+    pub(super) fn of_keys<K: Iterator<Item = FigureKey>>(
+        &mut self,
+        id: ScenarioId,
+        mut keys: K,
+    ) -> impl Fn(FigureKey) -> Vec<String> + use<K> {
+        let is_of_x = |key| matches!(key, FigureKey::Point(point) if point.x.is_some());
+        let has_x = keys.any(is_of_x);
+        self.numbers(has_x.then(|| x_heading(id)));
+        self.words(["On", "Variant", "Figure"]);
+        move |key| {
+            let mut cells = Vec::new();
+            if let FigureKey::Point(point) = key {
+                let x = || point.x.map_or("n/a".to_owned(), |x| x_text(id, x));
+                cells.extend(has_x.then(x));
+                cells.extend([point.how.word(), point.variant.word()].map(str::to_owned));
+            }
+            cells.push(key.heading().to_owned());
+            cells
+        }
+    }
+
     /// Adds columns whose cells are words.
     pub(super) fn words(&mut self, headings: impl IntoIterator<Item: Into<String>>) {
         let headings = headings.into_iter();
@@ -60,96 +88,65 @@ impl Table {
         self.columns.extend(columns);
     }
 
-    /// Returns the table with its text by `escape`.
-    fn escaped(&self, escape: fn(&str) -> String) -> Self {
-        let columns = self.columns.iter();
+    /// Returns title, widths of columns, and headings and rows as cells of these widths,
+    /// with all text by `escape`.
+    fn drawn(&self, escape: fn(&str) -> String) -> (String, Vec<usize>, Vec<Vec<String>>) {
+        let headings = self.columns.iter().map(|it| escape(&it.0)).collect();
         let rows = self.rows.iter();
-        Self {
-            title: escape(&self.title),
-            columns: columns.map(|it| (escape(&it.0), it.1)).collect(),
-            rows: rows
-                .map(|row| row.iter().map(|cell| escape(cell)).collect())
-                .collect(),
+        let rows = rows.map(|row| row.iter().map(|cell| escape(cell)).collect());
+        let mut lines: Vec<Vec<String>> = std::iter::once(headings).chain(rows).collect();
+        let mut widths = vec![0; self.columns.len()];
+        for line in &lines {
+            for (width, cell) in widths.iter_mut().zip(line) {
+                *width = cell.chars().count().max(*width);
+            }
         }
-    }
-
-    fn widths(&self) -> Vec<usize> {
-        let columns = self.columns.iter().enumerate();
-        columns
-            .map(|(place, (heading, _))| {
-                let cells = self.rows.iter().filter_map(|row| row.get(place));
-                let widest = cells.map(|cell| cell.chars().count()).max();
-                widest.unwrap_or(0).max(heading.chars().count())
-            })
-            .collect()
-    }
-
-    /// Returns headings and rows as cells of equal width.
-    fn lines(&self) -> impl Iterator<Item = Vec<String>> {
-        let widths = self.widths();
-        let headings: Vec<&str> = self.columns.iter().map(|it| it.0.as_str()).collect();
-        let rows = self
-            .rows
-            .iter()
-            .map(|row| row.iter().map(String::as_str).collect());
-        let all = std::iter::once(headings).chain(rows);
-        all.map(move |cells: Vec<&str>| {
-            let columns = cells.iter().zip(&widths).zip(&self.columns);
-            columns
-                .map(|((cell, width), (_, align))| match align {
+        for line in &mut lines {
+            for ((cell, width), (_, align)) in line.iter_mut().zip(&widths).zip(&self.columns) {
+                *cell = match align {
                     Align::Left => format!("{cell:<width$}"),
                     Align::Right => format!("{cell:>width$}"),
-                })
-                .collect()
-        })
+                };
+            }
+        }
+        (escape(&self.title), widths, lines)
     }
 
     /// Writes columns two blanks apart, for terminals.
     pub(super) fn plain(&self, out: &mut dyn Write) -> io::Result<()> {
-        let table = self.escaped(escape::line);
-        writeln!(out, "{}", table.title)?;
-        for (place, line) in table.lines().enumerate() {
+        let (title, widths, mut lines) = self.drawn(escape::line);
+        lines.insert(1, widths.iter().map(|width| "-".repeat(*width)).collect());
+        writeln!(out, "{title}")?;
+        for line in lines {
             writeln!(out, "  {}", line.join("  ").trim_end())?;
-            if place == 0 {
-                let rules: Vec<String> =
-                    table.widths().into_iter().map(|w| "-".repeat(w)).collect();
-                writeln!(out, "  {}", rules.join("  "))?;
-            }
         }
         writeln!(out)
     }
 
     /// Writes Markdown as GitHub reads it.
     pub(super) fn markdown(&self, out: &mut dyn Write) -> io::Result<()> {
-        let table = self.escaped(escape::md);
-        writeln!(out, "**{}**\n", table.title)?;
-        for (place, line) in table.lines().enumerate() {
+        let (title, widths, mut lines) = self.drawn(escape::md);
+        let rule = |(width, column): (&usize, &(String, Align))| match column.1 {
+            Align::Left => "-".repeat(*width.max(&3)),
+            Align::Right => format!("{}:", "-".repeat(width.max(&3) - 1)),
+        };
+        lines.insert(1, widths.iter().zip(&self.columns).map(rule).collect());
+        writeln!(out, "**{title}**\n")?;
+        for line in lines {
             writeln!(out, "| {} |", line.join(" | "))?;
-            if place == 0 {
-                let rule = |(width, column): (usize, &(String, Align))| match column.1 {
-                    Align::Left => "-".repeat(width.max(3)),
-                    Align::Right => format!("{}:", "-".repeat(width.max(3) - 1)),
-                };
-                let rules = table.widths().into_iter().zip(&table.columns).map(rule);
-                writeln!(out, "| {} |", rules.collect::<Vec<_>>().join(" | "))?;
-            }
         }
         writeln!(out)
     }
 
     /// Writes a grid of reStructuredText.
     pub(super) fn grid(&self, out: &mut dyn Write) -> io::Result<()> {
-        let table = self.escaped(escape::rst);
-        writeln!(out, ".. table:: {}\n", table.title)?;
+        let (title, widths, lines) = self.drawn(escape::rst);
         let rule = |stroke: &str| {
-            let parts = table
-                .widths()
-                .into_iter()
-                .map(|width| stroke.repeat(width + 2));
+            let parts = widths.iter().map(|width| stroke.repeat(width + 2));
             format!("    +{}+", parts.collect::<Vec<_>>().join("+"))
         };
-        writeln!(out, "{}", rule("-"))?;
-        for (place, line) in table.lines().enumerate() {
+        writeln!(out, ".. table:: {title}\n\n{}", rule("-"))?;
+        for (place, line) in lines.iter().enumerate() {
             writeln!(out, "    | {} |", line.join(" | "))?;
             writeln!(out, "{}", rule(if place == 0 { "=" } else { "-" }))?;
         }
@@ -163,39 +160,19 @@ pub(super) fn statistics_headings(has_p99: bool) -> impl Iterator<Item = &'stati
     all.filter(move |name| *name != "p99" || has_p99)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn drawn(draw: fn(&Table, &mut dyn Write) -> io::Result<()>) -> String {
-        let mut table = Table::titled("A title (us)");
-        table.words(["X"]);
-        table.numbers(["Y"]);
-        table.rows = vec![
-            vec!["a".into(), "7".into()],
-            vec!["long|".into(), "12.03".into()],
-        ];
-        let mut out = Vec::new();
-        draw(&table, &mut out).expect("a Vec takes all");
-        String::from_utf8(out).expect("text")
-    }
-
-    #[test]
-    fn three_ways() {
-        assert_eq!(
-            drawn(Table::plain),
-            "A title (us)\n  X          Y\n  -----  -----\n  a          7\n  long|  12.03\n\n"
-        );
-        assert_eq!(
-            drawn(Table::markdown),
-            "**A title (us)**\n\n| X      |     Y |\n| ------ | ----: |\n| a      |     7 |\n\
-             | long\\| | 12.03 |\n\n"
-        );
-        assert_eq!(
-            drawn(Table::grid),
-            ".. table:: A title (us)\n\n    +--------+-------+\n    | X      |     Y |\n    \
-             +========+=======+\n    | a      |     7 |\n    +--------+-------+\n    | long\\| | 12.03 \
-             |\n    +--------+-------+\n\n"
-        );
-    }
+/// Returns a summary as cells, by the text of a figure.
+pub(super) fn statistics(
+    summary: &Summary,
+    has_p99: bool,
+    text: impl Fn(u64) -> String,
+) -> Vec<String> {
+    let p99 = || summary.p99.map_or("n/a".to_owned(), &text);
+    let mut cells = vec![
+        summary.n.to_string(),
+        text(summary.min),
+        text(summary.median),
+    ];
+    cells.extend(has_p99.then(p99));
+    cells.extend([text(summary.max), text(summary.mad)]);
+    cells
 }

@@ -12,7 +12,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -20,91 +19,65 @@ use csv::{QuoteStyle, ReaderBuilder, Terminator, WriterBuilder};
 use psci_bench::model::Scenario;
 use psci_bench::plan::ScenarioId;
 
-use super::exporter::{Exporter, Options, Report, Takes, only_run};
+use super::report_data::Report;
 use crate::report::analysis::compare::{Comparison, Keyed, TOLERANCE_PPM, is_close};
 use crate::report::log::LoggedRun;
 use crate::setup::progress::say;
 
-/// The exporter.
-pub(super) struct TfaDocs;
-
 /// A CPU's figures in nanoseconds, by cluster and core.
 type Figures = BTreeMap<(u64, u64), Vec<u64>>;
 
-impl Exporter for TfaDocs {
-    fn name(&self) -> &'static str {
-        "tfa-docs"
+/// Writes the files of a report's only run below `root`.
+pub(super) fn write_tree(report: &Report, platform: Option<&str>, root: &Path) -> Result<()> {
+    let run = report.only_run("tfa-docs")?;
+    let Some(platform) = platform else {
+        bail!("tfa-docs needs --platform NAME, the folder's name, such as juno");
+    };
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if platform.is_empty() || platform.starts_with('.') || !platform.chars().all(plain) {
+        bail!("--platform {platform:?}: expected letters, digits, '-', '_' and '.'");
     }
-
-    fn about(&self) -> &'static str {
-        "data files of TF-A's docs/perf, below the directory -o; --platform names the folder"
+    let input = &run.source.input;
+    if run.integrity.records.is_some() && !run.integrity.is_verified() {
+        bail!(
+            "{input}: records are missing, and the figures that stand in for them are from lines \
+             without a checksum: nothing was written"
+        );
     }
-
-    fn takes(&self) -> Takes {
-        Takes {
-            comparisons: true,
-            platform: true,
-            ..Takes::default()
+    let files = files(run);
+    if files.is_empty() {
+        bail!(
+            "{input}: no figure for tfa-docs, which takes PMF's by method tftf: nothing was written"
+        );
+    }
+    for scenario in ScenarioId::SUITE {
+        let (file, all) = (file(scenario), run.run.cpus.len());
+        let cpus = files.get(&file).map_or(0, BTreeMap::len);
+        if cpus < all {
+            say(&format!(
+                "{input}: {file} has {cpus} of {all} CPUs: the run has no figure for the others"
+            ));
         }
     }
+    let place = root.join("docs/perf/data").join(platform);
+    let end = match write_all(&files, report.comparisons.first(), &place)? {
+        true => format!("current is of {input} now"),
+        false => "current is of these figures already: nothing was changed".to_owned(),
+    };
+    say(&format!("{}: {end}", place.display()));
+    Ok(())
+}
 
-    fn is_tree(&self) -> bool {
-        true
-    }
+/// Returns the figures of a run's files by their names.
+fn files(run: &LoggedRun) -> BTreeMap<String, Figures> {
+    let framed = run.framed();
+    let files = framed.iter().map(|it| (file(it.id), figures(run, it)));
+    files.filter(|it| !it.1.is_empty()).collect()
+}
 
-    fn write(&self, _: &Report, _: &Options, _: &mut dyn Write) -> Result<()> {
-        bail!("tfa-docs is a tree of files: name the directory by -o")
-    }
-
-    fn write_tree(&self, report: &Report, options: &Options, root: &Path) -> Result<()> {
-        let run = only_run(report, "tfa-docs")?;
-        let Some(platform) = &options.platform else {
-            bail!("tfa-docs needs --platform NAME, the folder's name, such as juno");
-        };
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-        if platform.is_empty() || platform.starts_with('.') || !platform.chars().all(plain) {
-            bail!("--platform {platform:?}: expected letters, digits, '-', '_' and '.'");
-        }
-        let input = &run.source.input;
-        if run.integrity.records.is_some() && !run.integrity.is_verified() {
-            bail!(
-                "{input}: records are missing, and the figures that stand in for them are from lines \
-                 without a checksum: nothing was written"
-            );
-        }
-        let framed = run.framed();
-        let tests = framed.iter().map(|it| (it, figures(run, it)));
-        let tests: Vec<(&Scenario, Figures)> = tests.filter(|it| !it.1.is_empty()).collect();
-        if tests.is_empty() {
-            bail!(
-                "{input}: no figure for tfa-docs, which takes PMF's by method tftf: nothing was written"
-            );
-        }
-        for scenario in ScenarioId::SUITE {
-            let measured = tests.iter().find(|it| it.0.id == scenario);
-            let cpus = measured.map_or(0, |it| it.1.len());
-            if cpus < run.run.cpus.len() {
-                say(&format!(
-                    "{input}: {}.csv has {cpus} of {} CPUs: the run has no figure for the others",
-                    scenario.tag(),
-                    run.run.cpus.len()
-                ));
-            }
-        }
-        let place = root.join("docs/perf/data").join(platform);
-        let comparison = report.comparisons.first();
-        let baseline = comparison.map(baseline);
-        let tolerance = comparison.map_or(TOLERANCE_PPM, |it| it.tolerance_ppm);
-        let changed = write_all(&tests, baseline.as_ref(), tolerance, &place)?;
-        say(&match changed {
-            true => format!("{}: current is of {input} now", place.display()),
-            false => format!(
-                "{}: current is of these figures already: nothing was changed",
-                place.display()
-            ),
-        });
-        Ok(())
-    }
+/// Returns the name of a scenario's file.
+fn file(id: ScenarioId) -> String {
+    format!("{id}.csv")
 }
 
 /// Returns the columns of TF-A's tables: PMF's figures.
@@ -129,90 +102,72 @@ fn figures(run: &LoggedRun, scenario: &Scenario) -> Figures {
     rows.collect()
 }
 
-/// The baseline's figures by file.
-struct Baseline {
-    files: BTreeMap<String, Figures>,
-    /// Those that the figures may be compared with: not across methods unless
-    /// that was asked for, and not where labels are ambiguous.
-    comparable: Vec<String>,
+/// Returns the figures of the baseline that may stand beside those of `file`: not across
+/// methods unless that was asked for, and not where labels are ambiguous.
+fn comparable(comparison: &Comparison, before: &BTreeMap<String, Figures>, file: &str) -> Figures {
+    let mut compared = comparison.scenarios.iter();
+    let is_compared = compared.any(|it| self::file(it.key.id) == file);
+    let own = before.get(file).filter(|_| is_compared);
+    own.filter(|_| comparison.keyed != Keyed::Ambiguous)
+        .cloned()
+        .unwrap_or_default()
 }
 
-fn baseline(comparison: &Comparison) -> Baseline {
-    let run = &comparison.baseline;
-    let framed = run.framed();
-    let files = framed.iter().map(|test| (file(test), figures(run, test)));
-    let compared = comparison.scenarios.iter();
-    let compared = compared.filter(|_| comparison.keyed != Keyed::Ambiguous);
-    Baseline {
-        files: files.filter(|it| !it.1.is_empty()).collect(),
-        comparable: compared.map(|it| format!("{}.csv", it.key.id)).collect(),
-    }
-}
-
-/// Returns the name of a scenario's file.
-fn file(scenario: &Scenario) -> String {
-    format!("{}.csv", scenario.id)
-}
-
+/// Writes `files` as the new release, and returns false if that is there already.
 fn write_all(
-    tests: &[(&Scenario, Figures)],
-    baseline: Option<&Baseline>,
-    tolerance: u32,
+    files: &BTreeMap<String, Figures>,
+    comparison: Option<&Comparison>,
     place: &Path,
 ) -> Result<bool> {
-    let in_place = |name: &str| place.join(name);
-    let (current, previous) = (in_place("current"), in_place("previous"));
-    let (next, old) = (in_place("current.partial"), in_place("previous.partial"));
-    let former = in_place("baseline.partial");
+    let [current, previous, next, old, former] = [
+        "current",
+        "previous",
+        "current.partial",
+        "previous.partial",
+        "baseline.partial",
+    ]
+    .map(|name| place.join(name));
     remove([&next, &old, &former])?;
-    let mut files = Vec::new();
+    let tolerance = comparison.map_or(TOLERANCE_PPM, |it| it.tolerance_ppm);
+    let baseline = comparison.map(|it| (it, self::files(&it.baseline)));
+    let mut before = BTreeMap::new();
     let mut is_there = true;
-    for (test, figures) in tests {
-        let name = file(test);
-        let there = read(&current.join(&name))?;
+    for (name, figures) in files {
+        let there = read(&current.join(name))?;
         is_there &= *figures == there;
-        let before = match baseline {
+        let own = match &baseline {
             None => there,
-            Some(it) => match it.files.get(&name) {
-                Some(before) if it.comparable.contains(&name) => before.clone(),
-                _ => Figures::new(),
-            },
+            Some((comparison, before)) => comparable(comparison, before, name),
         };
-        files.push((name, figures, before));
+        before.insert(name.clone(), own);
     }
-    // With a baseline that is not what is there it is another change that is
-    // asked for.
-    let same = |it: &(String, &Figures, Figures)| *it.1 == it.2;
-    if is_there && (baseline.is_none() || files.iter().all(same)) {
+    // With a baseline that is not what is there it is another change that is asked for.
+    if is_there && (baseline.is_none() || *files == before) {
         return Ok(false);
     }
-    nothing_is_lost(tests, &current)?;
-    fs::create_dir_all(&next).with_context(|| next.display().to_string())?;
-    for (name, figures, before) in &files {
-        write(&next.join(name), figures, before, tolerance)?;
-    }
-    if let Some(baseline) = baseline {
-        fs::create_dir_all(&former).with_context(|| former.display().to_string())?;
-        for (name, figures) in &baseline.files {
-            write(&former.join(name), figures, &Figures::new(), tolerance)?;
-        }
+    refuse_losses(files, &current)?;
+    write_folder(&next, files, &before, tolerance)?;
+    if let Some((_, files)) = &baseline {
+        write_folder(&former, files, &BTreeMap::new(), tolerance)?;
     }
     // From here on there is nothing to compute that could fail.
     let rename = |from: &Path, to: &Path| {
         fs::rename(from, to).with_context(|| format!("{} to {}", from.display(), to.display()))
     };
-    if previous.is_dir() && (baseline.is_some() || current.is_dir()) {
+    let has_current = current.is_dir();
+    if previous.is_dir() && (baseline.is_some() || has_current) {
         rename(&previous, &old)?;
     }
-    match baseline {
-        Some(_) => {
-            rename(&former, &previous)?;
-            if current.is_dir() {
-                rename(&current, &former)?;
-            }
-        }
-        None if current.is_dir() => rename(&current, &previous)?,
-        None => {}
+    if baseline.is_some() {
+        rename(&former, &previous)?;
+    }
+    if has_current {
+        let place = if baseline.is_some() {
+            &former
+        } else {
+            &previous
+        };
+        rename(&current, place)?;
     }
     rename(&next, &current)?;
     remove([&old, &former])?;
@@ -228,7 +183,7 @@ fn remove<const N: usize>(dirs: [&PathBuf; N]) -> Result<()> {
 }
 
 /// Refuses to put in place of `current` what has less than it.
-fn nothing_is_lost(tests: &[(&Scenario, Figures)], current: &Path) -> Result<()> {
+fn refuse_losses(files: &BTreeMap<String, Figures>, current: &Path) -> Result<()> {
     if !current.is_dir() {
         return Ok(());
     }
@@ -238,22 +193,13 @@ fn nothing_is_lost(tests: &[(&Scenario, Figures)], current: &Path) -> Result<()>
         if path.extension().is_none_or(|it| it != "csv") {
             continue;
         }
-        let own = tests.iter().find(|it| {
-            path.file_name()
-                .is_some_and(|name| name == file(it.0).as_str())
-        });
-        let Some((_, figures)) = own else {
-            bail!(
-                "{}: the run has no figure for this file: {advice}",
-                path.display()
-            );
+        let (name, at) = (path.file_name().unwrap_or_default(), path.display());
+        let Some(figures) = name.to_str().and_then(|name| files.get(name)) else {
+            bail!("{at}: the run has no figure for this file: {advice}");
         };
         let there = read(&path)?;
         if let Some((cluster, core)) = there.keys().find(|cpu| !figures.contains_key(cpu)) {
-            bail!(
-                "{}: the run has no figure for CPU {cluster}.{core} of this file: {advice}",
-                path.display()
-            );
+            bail!("{at}: the run has no figure for CPU {cluster}.{core} of this file: {advice}");
         }
     }
     Ok(())
@@ -287,22 +233,32 @@ fn read(path: &Path) -> Result<Figures> {
     Ok(all)
 }
 
-fn write(path: &Path, figures: &Figures, before: &Figures, tolerance: u32) -> Result<()> {
-    let mut out = WriterBuilder::new()
-        .quote_style(QuoteStyle::Always)
-        .terminator(Terminator::Any(b'\n'))
-        .from_path(path)
-        .with_context(|| path.display().to_string())?;
-    for (cpu, figures) in figures {
-        let before = before.get(cpu);
-        let mut cells = vec![cpu.0.to_string(), cpu.1.to_string()];
-        for (column, new) in figures.iter().enumerate() {
-            let old = before.and_then(|before| before.get(column));
-            cells.push(cell(*new, old.copied(), tolerance));
+/// Writes files to `folder`, with the changes from those `before`.
+fn write_folder(
+    folder: &Path,
+    files: &BTreeMap<String, Figures>,
+    before: &BTreeMap<String, Figures>,
+    tolerance: u32,
+) -> Result<()> {
+    fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    for (name, figures) in files {
+        let path = folder.join(name);
+        let mut out = WriterBuilder::new()
+            .quote_style(QuoteStyle::Always)
+            .terminator(Terminator::Any(b'\n'))
+            .from_path(&path)
+            .with_context(|| path.display().to_string())?;
+        for (cpu, figures) in figures {
+            let before = before.get(name).and_then(|before| before.get(cpu));
+            let mut cells = vec![cpu.0.to_string(), cpu.1.to_string()];
+            for (column, new) in figures.iter().enumerate() {
+                let old = before.and_then(|before| before.get(column));
+                cells.push(cell(*new, old.copied(), tolerance));
+            }
+            out.write_record(&cells)?;
         }
-        out.write_record(&cells)?;
+        out.flush()?;
     }
-    out.flush()?;
     Ok(())
 }
 
@@ -324,12 +280,15 @@ mod tests {
 
     #[test]
     fn changes() {
-        let cell = |new, old| cell(new, old, TOLERANCE_PPM);
-        assert_eq!(cell(185_700, Some(267_220)), "185700 (-30.51%)");
-        assert_eq!(cell(102, Some(100)), "102");
-        assert_eq!(cell(103, Some(100)), "103 (+3.00%)");
-        assert_eq!(cell(7, Some(0)), "7");
-        assert_eq!(cell(0, Some(7)), "0 (-100.00%)");
-        assert_eq!(cell(7, None), "7");
+        for (new, old, expected) in [
+            (185_700, Some(267_220), "185700 (-30.51%)"),
+            (102, Some(100), "102"),
+            (103, Some(100), "103 (+3.00%)"),
+            (7, Some(0), "7"),
+            (0, Some(7), "0 (-100.00%)"),
+            (7, None, "7"),
+        ] {
+            assert_eq!(cell(new, old, TOLERANCE_PPM), expected);
+        }
     }
 }

@@ -4,9 +4,9 @@
 //! depth below which nothing is looked at. What cannot be looked at is named: a
 //! cell that failed there must not look as if it were not.
 
-use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use anyhow::{Context, Result, bail};
 
@@ -121,157 +121,129 @@ pub(super) fn named(path: &Path) -> String {
 
 /// Returns the cells in `root` and below that are not in another's results.
 fn cells_below(root: &Path, unread: &mut Vec<String>) -> Result<Vec<PathBuf>> {
-    let mut cells = Vec::new();
-    let mut orphans = Vec::new();
     let is_cell = |dir: &Path| dir.join(MARK).symlink_metadata().is_ok();
-    walk(root, unread, &mut |path, is_dir| {
-        let is_results = |dir: &Path| dir.file_name().is_some_and(|name| name == RESULTS);
-        match path.parent() {
-            Some(parent) if is_dir && is_results(path) && is_cell(parent) => return false,
-            // A cell whose mark is gone.
-            Some(parent) if !is_dir && is_results(parent) && is_read(path) && !is_cell(parent) => {
-                orphans.push(parent.to_path_buf());
-            }
-            _ => {}
+    let is_results = |dir: &Path| dir.file_name().is_some_and(|name| name == RESULTS);
+    let is_of_cell = |dir: &Path| is_results(dir) && dir.parent().is_some_and(is_cell);
+    let mut cells = Vec::new();
+    let mut orphans = BTreeSet::new();
+    for (path, is_dir) in walk(root, unread, |dir| !is_of_cell(dir))? {
+        // Results of a cell whose mark is gone.
+        let parent = path.parent().filter(|dir| !is_dir && is_results(dir));
+        if let Some(dir) = parent.filter(|dir| is_read(&path) && !is_cell(dir)) {
+            orphans.insert(dir.to_path_buf());
         }
-        if is_dir && is_cell(path) {
-            cells.push(path.to_path_buf());
+        if is_dir && !is_of_cell(&path) && is_cell(&path) {
+            cells.push(path);
         }
-        true
-    })?;
-    orphans.sort();
-    orphans.dedup();
-    for dir in orphans {
-        unread.push(format!(
-            "{}: results, and no {MARK} beside them says whose they are",
-            named(&dir)
-        ));
     }
+    unread.extend(orphans.iter().map(|dir| {
+        let dir = named(dir);
+        format!("{dir}: results, and no {MARK} beside them says whose they are")
+    }));
     Ok(cells)
 }
 
 fn of_cell(dir: PathBuf) -> Cell {
-    let (mut files, mut lacks) = (Vec::new(), Vec::new());
+    let (mut files, mut lacks, mut odd) = (Vec::new(), Vec::new(), Vec::new());
     let results = dir.join(RESULTS);
+    let mut all = Vec::new();
     if results.symlink_metadata().is_ok() {
-        let mut odd = Vec::new();
-        let looked = walk(&results, &mut lacks, &mut |path, is_dir| {
-            if path.file_name().is_some_and(|name| name == MARK) {
-                odd.push(format!(
-                    "{}: a cell within another's results is not looked at",
-                    named(path)
-                ));
-            } else if !is_dir && is_read(path) {
-                if path.is_file() {
-                    files.push(path.to_path_buf());
-                } else {
-                    odd.push(format!("{}: this is no file", named(path)));
-                }
-            }
-            true
+        let looked = walk(&results, &mut lacks, |_| true);
+        all = looked.unwrap_or_else(|error| {
+            odd.push(format!("{error:#}"));
+            Vec::new()
         });
-        lacks.extend(odd);
-        if let Err(error) = looked {
-            lacks.push(format!("{error:#}"));
-        }
-        if files.len() > FILES_MAX {
-            files.clear();
-            lacks.push(format!(
-                "{}: more than the {FILES_MAX} files that are read of a job",
-                named(&results)
+    }
+    for (path, is_dir) in all {
+        let name = named(&path);
+        if path.file_name().is_some_and(|name| name == MARK) {
+            odd.push(format!(
+                "{name}: a cell within another's results is not looked at"
             ));
+        } else if !is_dir && is_read(&path) {
+            match path.is_file() {
+                true => files.push(path),
+                false => odd.push(format!("{name}: this is no file")),
+            }
         }
+    }
+    lacks.extend(odd);
+    let name = named(&results);
+    if files.len() > FILES_MAX {
+        files.clear();
+        lacks.push(format!(
+            "{name}: more than the {FILES_MAX} files that are read of a job"
+        ));
     }
     files.sort();
     if files.is_empty() && lacks.is_empty() {
-        lacks.push(format!("there is nothing in {}", named(&results)));
+        lacks.push(format!("there is nothing in {name}"));
     }
     Cell { dir, files, lacks }
 }
 
 /// Returns true if a file of a cell has a name of those that are read.
 fn is_read(path: &Path) -> bool {
-    let ending = path.extension().unwrap_or_default();
+    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
     let endings = ["xml", "yaml", "yml", "log", "txt"];
-    endings
-        .iter()
-        .any(|known| ending.eq_ignore_ascii_case(known))
+    let is_known = endings.iter().any(|known| ending == *known);
+    is_known
         && path
             .file_name()
             .is_some_and(|name| name != "description.yaml")
 }
 
-/// Gives `take` what is in `root` and below, `root` first, and whether it is a
-/// folder; what is in one is given where `take` says so. Names that begin with
-/// a dot are left out. Paths that cannot be looked at go to `unread`, too many are
-/// an error.
+/// Returns the paths in `root` and below, `root` first, each with true for a folder. The
+/// content of a folder is left out unless it is to `enter`, and so are names that begin with
+/// a dot. Paths that cannot be looked at go to `unread`, too many are an error.
 fn walk(
     root: &Path,
     unread: &mut Vec<String>,
-    take: &mut dyn FnMut(&Path, bool) -> bool,
-) -> Result<()> {
+    enter: impl Fn(&Path) -> bool,
+) -> Result<Vec<(PathBuf, bool)>> {
+    let mut all = Vec::new();
     // By identity, as a link may lead back here.
     let mut seen = HashSet::new();
     let mut paths = vec![root.to_path_buf()];
     // Last, so that their targets go by their own names.
     let mut links = Vec::new();
     while let Some(path) = paths.pop().or_else(|| links.pop()) {
-        let mut cannot = |error: std::io::Error| {
+        let mut look = || -> io::Result<()> {
+            let identity = fs::canonicalize(&path)?;
+            let is_dir = fs::metadata(&identity)?.is_dir();
+            if !seen.insert(identity) {
+                return Ok(());
+            }
+            all.push((path.clone(), is_dir));
+            if !is_dir || !enter(&path) {
+                return Ok(());
+            }
+            for entry in fs::read_dir(&path)? {
+                let entry = entry?;
+                if !entry.file_name().as_encoded_bytes().starts_with(b".") {
+                    match entry.file_type().is_ok_and(|kind| kind.is_symlink()) {
+                        true => links.push(entry.path()),
+                        false => paths.push(entry.path()),
+                    }
+                }
+            }
+            Ok(())
+        };
+        if let Err(error) = look() {
             unread.push(format!("{}: not looked at: {error}", named(&path)));
-        };
-        let looked = fs::canonicalize(&path).and_then(|it| Ok((fs::metadata(&it)?.is_dir(), it)));
-        let (is_dir, identity) = match looked {
-            Ok(looked) => looked,
-            Err(error) => {
-                cannot(error);
-                continue;
-            }
-        };
-        if !seen.insert(identity) {
-            continue;
         }
-        if seen.len() > ENTRIES_MAX {
-            bail!(
-                "{}: more than {ENTRIES_MAX} files and folders to look through",
-                named(root)
-            );
-        }
-        if !take(&path, is_dir) || !is_dir {
-            continue;
-        }
-        let entries = match fs::read_dir(&path) {
-            Ok(entries) => entries,
-            Err(error) => {
-                cannot(error);
-                continue;
-            }
-        };
-        for entry in entries {
-            match entry {
-                Ok(entry) if entry.file_name().as_encoded_bytes().starts_with(b".") => {}
-                Ok(entry) => match entry.file_type() {
-                    Ok(kind) if kind.is_symlink() => links.push(entry.path()),
-                    _ => paths.push(entry.path()),
-                },
-                Err(error) => cannot(error),
-            }
+        if all.len() > ENTRIES_MAX {
+            let root = named(root);
+            bail!("{root}: more than {ENTRIES_MAX} files and folders to look through");
         }
     }
-    Ok(())
+    Ok(all)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
-
-    fn made(dir: &Path, files: &[&str]) {
-        for file in files {
-            let path = dir.join(file);
-            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
-            fs::write(path, "").expect("written");
-        }
-    }
 
     fn shown(root: &Path, paths: &[PathBuf]) -> Vec<String> {
         let own = |path: &PathBuf| path.strip_prefix(root).map(|it| it.display().to_string());
@@ -282,52 +254,57 @@ mod tests {
     fn all_of_it_and_each_once() {
         let dir = tempfile::tempdir().expect("a directory");
         let root = dir.path();
-        let (lab, other) = (root.join("lab"), root.join("other"));
-        made(
-            &lab,
-            &[
-                "a/cell.json",
-                "a/results/uart.log",
-                "a/results/1/2/3/4/5/J.XML",
-                "a/results/pytest.out",
-                "a/results/.x.log",
-                "a/within/cell.json",
-                "1/2/3/4/5/deep/cell.json",
-                ".cell-a1b2c3/cell.json",
-                "lost/results/uart.log",
-            ],
-        );
-        made(&other, &["b/cell.json", "b/results/lava.yaml"]);
-        symlink("../other/b", lab.join("b")).expect("made");
-        symlink("a", lab.join("zz")).expect("made");
-        symlink("..", lab.join("a/up")).expect("made");
-        symlink("../..", lab.join("a/results/back")).expect("made");
-        symlink("uart.log", lab.join("a/results/again.log")).expect("made");
-        symlink("nowhere", lab.join("gone")).expect("made");
+        let lab = root.join("lab");
+        for file in [
+            "lab/a/cell.json",
+            "lab/a/results/uart.log",
+            "lab/a/results/1/2/3/4/5/J.XML",
+            "lab/a/results/pytest.out",
+            "lab/a/results/.x.log",
+            "lab/a/within/cell.json",
+            "lab/1/2/3/4/5/deep/cell.json",
+            "lab/.cell-a1b2c3/cell.json",
+            "lab/lost/results/uart.log",
+            "other/b/cell.json",
+            "other/b/results/lava.yaml",
+        ] {
+            let path = root.join(file);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+            fs::write(path, "").expect("written");
+        }
+        for (target, link) in [
+            ("../other/b", "b"),
+            ("a", "zz"),
+            ("..", "a/up"),
+            ("../..", "a/results/back"),
+            ("uart.log", "a/results/again.log"),
+            ("nowhere", "gone"),
+        ] {
+            symlink(target, lab.join(link)).expect("made");
+        }
         let file = lab.join("a/results/uart.log");
-        let paths = [lab.clone(), lab.join("../lab"), file];
-        let found = find(&paths).expect("cells");
+        let found = find(&[lab.clone(), lab.join("../lab"), file]).expect("cells");
         let dirs: Vec<PathBuf> = found.cells.iter().map(|cell| cell.dir.clone()).collect();
         let expected = ["1/2/3/4/5/deep", "a", "a/within", "b"];
         assert_eq!(shown(&lab, &dirs), expected);
         assert_eq!(found.files, Vec::<PathBuf>::new());
         assert_eq!(found.notes.len(), 2, "{:?}", found.notes);
-        let [gone, lost] = &found.unread[..] else {
-            panic!("{:?}", found.unread);
-        };
-        assert!(gone.contains("gone: not looked at"), "{gone}");
-        assert!(lost.contains("lost/results: results, and no"), "{lost}");
+        let unread = found.unread.join("\n");
+        assert!(found.unread.len() == 2, "{unread}");
+        assert!(unread.contains("gone: not looked at"), "{unread}");
+        assert!(unread.contains("lost/results: results, and no"), "{unread}");
         let a = &found.cells[1];
-        let files = shown(&lab, &a.files);
-        assert!(files.contains(&"a/results/uart.log".to_owned()));
-        assert!(files.contains(&"a/results/1/2/3/4/5/J.XML".to_owned()));
-        assert!(
-            !files
-                .iter()
-                .any(|it| it.contains("again") || it.contains(".x"))
-        );
-        let odd = a.lacks.iter().any(|it| it.contains("within another's"));
-        assert!(odd, "{:?}", a.lacks);
+        let files = shown(&lab, &a.files).join("\n");
+        for (file, is_read) in [
+            ("a/results/uart.log", true),
+            ("a/results/1/2/3/4/5/J.XML", true),
+            ("again", false),
+            (".x", false),
+        ] {
+            assert_eq!(files.contains(file), is_read, "{files}");
+        }
+        let lacks = a.lacks.join("\n");
+        assert!(lacks.contains("within another's"), "{lacks}");
         assert!(found.inputs().any(|it| it.ends_with("b/cell.json")));
         find(&[root.join("nothing")]).expect_err("not there");
         find(&[PathBuf::from("/dev/null")]).expect_err("no file");

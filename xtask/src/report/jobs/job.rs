@@ -7,46 +7,35 @@ use serde::Serialize;
 /// The end of a test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Ending {
-    /// Passed.
+pub(crate) enum Ending {
     Passed,
     /// Not run.
     Skipped,
     /// Unknown to the engine.
     Unknown,
-    /// Failed.
     Failed,
 }
 
 impl Ending {
-    /// Returns the word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Passed => "passed",
-            Self::Skipped => "skipped",
-            Self::Unknown => "unknown",
-            Self::Failed => "failed",
-        }
-    }
+    /// All, in the order of tables.
+    pub(crate) const ALL: [Self; 4] = [Self::Passed, Self::Skipped, Self::Unknown, Self::Failed];
 }
 
 /// All results of a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Results {
     /// Test cases by name. Of one that is there twice, the worse counts.
-    pub cases: BTreeMap<String, Ending>,
+    pub(crate) cases: BTreeMap<String, Ending>,
     /// The measurements that the engine has kept, by name, such as
     /// `wakeup/cpu_susp_serial_1_0`.
     #[serde(skip)]
     pub(super) measured: BTreeMap<String, Vec<f64>>,
     /// The reason for which the job itself failed; empty if the engine gives none.
-    pub failure: Option<String>,
-    /// Further failures.
-    pub faults: Vec<String>,
-    /// Missing parts.
-    pub lacks: Vec<String>,
+    pub(crate) failure: Option<String>,
+    pub(crate) faults: Vec<String>,
+    pub(crate) lacks: Vec<String>,
     /// True if the engine has ended the job.
-    pub ended: bool,
+    pub(crate) ended: bool,
 }
 
 impl Results {
@@ -78,37 +67,30 @@ impl Results {
     }
 
     /// Returns the number of test cases with this end.
-    pub fn count(&self, ending: Ending) -> usize {
+    pub(crate) fn count(&self, ending: Ending) -> usize {
         self.cases.values().filter(|it| **it == ending).count()
     }
 
     /// Returns the number of measurements that the engine has kept.
-    pub fn measurements(&self) -> usize {
+    pub(crate) fn measurements(&self) -> usize {
         self.measured.values().map(Vec::len).sum()
     }
 }
 
 /// A job, or a file of one.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Job {
-    /// The job's folder or file.
-    pub name: String,
-    /// The engine by the cell.
-    pub engine: Option<String>,
-    /// The board's name in the cell.
-    pub board: Option<String>,
-    /// The firmware's name in the cell.
-    pub firmware: Option<String>,
-    /// The number of CPUs that the cell runs on.
-    pub cpus: Option<u64>,
+    pub(crate) name: String,
+    pub(crate) engine: Option<String>,
+    pub(crate) board: Option<String>,
+    pub(crate) firmware: Option<String>,
+    pub(crate) cpus: Option<u64>,
     /// The engine's results; None without any.
-    pub results: Option<Results>,
+    pub(crate) results: Option<Results>,
     /// The places of the job's runs among those that were read.
-    pub runs: std::ops::Range<usize>,
-    /// Missing parts.
-    pub lacks: Vec<String>,
-    /// Further notes.
-    pub notes: Vec<String>,
+    pub(crate) runs: std::ops::Range<usize>,
+    pub(crate) lacks: Vec<String>,
+    pub(crate) notes: Vec<String>,
     /// True if the job fails when its runs have skipped something.
-    pub deny_skipped: bool,
+    pub(crate) deny_skipped: bool,
 }

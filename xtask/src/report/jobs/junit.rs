@@ -205,12 +205,14 @@ fn attribute(element: &BytesStart<'_>, name: &str) -> Result<Option<String>> {
 mod tests {
     use super::*;
 
-    fn results(cases: &str) -> Result<Results> {
+    fn read(text: &str) -> Result<Results> {
         let mut results = Results::default();
-        let text = format!(
-            "<?xml version=\"1.0\"?><testsuites><testsuite>{cases}</testsuite></testsuites>"
-        );
-        read(text.as_bytes(), &mut results).map(|()| results)
+        super::read(text.as_bytes(), &mut results).map(|()| results)
+    }
+
+    fn results(cases: &str) -> Result<Results> {
+        let head = "<?xml version=\"1.0\"?><testsuites><testsuite>";
+        read(&format!("{head}{cases}</testsuite></testsuites>"))
     }
 
     #[test]
@@ -222,18 +224,14 @@ mod tests {
              </failure></testcase><testcase name='d'/>",
         )
         .expect("cases");
-        let named: Vec<_> = found
-            .cases
-            .iter()
-            .map(|(name, it)| (name.as_str(), *it))
-            .collect();
         let expected = [
             ("d", Ending::Passed),
             ("t/a[x]", Ending::Passed),
             ("t/b", Ending::Skipped),
             ("t/c", Ending::Failed),
         ];
-        assert_eq!(named, expected);
+        let expected = expected.map(|(name, ending)| (name.to_owned(), ending));
+        assert_eq!(found.cases, expected.into());
         assert!(found.ended && found.failure.is_none());
         let none = results("<testcase name='a'><error message='no board'/></testcase>");
         assert_eq!(none.expect("a case").failure.as_deref(), Some("no board"));
@@ -244,20 +242,36 @@ mod tests {
         let plain = plain.expect("a case");
         assert!(plain.cases.contains_key("a.[31m b"), "{plain:?}");
         assert_eq!(plain.failure.as_deref(), Some(".]0;title.m > two"));
-        for bad in ["", "<testcase/>", "<testcase name='a'>", "</x>", "<a b=c>"] {
-            results(bad).expect_err(bad);
+        for (bad, why) in [
+            ("", "no test case in it"),
+            ("<testcase/>", "has no name"),
+            ("<testcase name='a'>", "this is no XML"),
+            ("</x>", "this is no XML"),
+            ("<testcase name=c>", "a broken attribute"),
+        ] {
+            let error = format!("{:#}", results(bad).expect_err(bad));
+            assert!(error.contains(why), "{bad}: {error}");
         }
-        assert!(read(b"", &mut Results::default()).is_err());
+        for (bad, why) in [
+            ("", "no test case in it"),
+            ("<testsuite tests='many'/>", "is no number"),
+            (
+                "<!DOCTYPE x [<!ENTITY f '<failure/>'>]><testcase name='a'>&f;</testcase>",
+                "type",
+            ),
+        ] {
+            let error = format!("{:#}", read(bad).expect_err(bad));
+            assert!(error.contains(why), "{bad}: {error}");
+        }
     }
 
     #[test]
-    fn what_a_suite_counts() {
-        let read = |text: &str| {
-            let mut results = Results::default();
-            super::read(text.as_bytes(), &mut results).map(|()| results)
-        };
+    fn a_suite_that_counts_more_is_named() {
         let case = "<testcase name='a'/>";
         let bad = "<testcase name='b'><error/></testcase>";
+        let two = format!(
+            "<testsuite failures='0'>{case}</testsuite><testsuite name='s' tests='1'>{bad}</testsuite>"
+        );
         for (counts, cases, faults, lacks) in [
             ("errors='3' failures='2' tests='1'", case, 1, 0),
             ("errors='0' failures='0' tests='1' skipped='0'", case, 0, 0),
@@ -265,26 +279,12 @@ mod tests {
             ("errors='1' tests='2'", case, 1, 0),
             ("tests='9'", case, 0, 1),
             ("", "<error message='x'/><testcase name='a'/>", 1, 0),
+            ("failures='1' tests='2'", &two, 0, 0),
         ] {
             let text = format!("<testsuites><testsuite {counts}>{cases}</testsuite></testsuites>");
             let found = read(&text).expect("cases");
-            assert_eq!(
-                (found.faults.len(), found.lacks.len()),
-                (faults, lacks),
-                "{text}"
-            );
-        }
-        let outer = format!(
-            "<testsuites failures='1' tests='2'><testsuite failures='0'>{case}</testsuite>\
-             <testsuite name='s' tests='1'>{bad}</testsuite></testsuites>"
-        );
-        let found = read(&outer).expect("cases");
-        assert_eq!((&found.faults, &found.lacks), (&vec![], &vec![]));
-        for bad in [
-            "<testsuite tests='many'><testcase name='a'/></testsuite>",
-            "<!DOCTYPE x [<!ENTITY f '<failure/>'>]><testcase name='a'>&f;</testcase>",
-        ] {
-            read(bad).expect_err(bad);
+            let found = (found.faults.len(), found.lacks.len());
+            assert_eq!(found, (faults, lacks), "{text}");
         }
     }
 }

@@ -42,14 +42,17 @@ impl Results {
             "fail" => Ending::Failed,
             "skip" => Ending::Skipped,
             "unknown" => Ending::Unknown,
-            other => bail!("{:?} is no result of LAVA's", short(other)),
+            other => bail!(
+                "{:?} is no result of LAVA's",
+                other.get(..40).unwrap_or(other)
+            ),
         };
         if one.definition == OWN {
             // Of its own steps, the job fails with those that matter.
             if one.case == JOB {
                 self.ended = true;
                 let said = || match &one.error_msg {
-                    None | Some(Value::Null) => String::new(),
+                    None => String::new(),
                     Some(Value::String(text)) => message(text),
                     Some(other) => message(&other.to_string()),
                 };
@@ -60,7 +63,7 @@ impl Results {
             return Ok(());
         }
         let measured = match &one.measurement {
-            None | Some(Value::Null) => None,
+            None => None,
             Some(Value::String(text)) if text.is_empty() => None,
             Some(Value::String(text)) => Some(text.parse().unwrap_or(f64::NAN)),
             Some(other) => Some(other.as_f64().unwrap_or(f64::NAN)),
@@ -72,10 +75,6 @@ impl Results {
         }
         Ok(())
     }
-}
-
-fn short(text: &str) -> &str {
-    text.get(..40).unwrap_or(text)
 }
 
 /// Returns the results in a log; None without any, as in a log of the UART alone. A
@@ -176,22 +175,22 @@ mod tests {
 {"dt": "x", "lvl": "results", "msg": {"case": "job", "definition": "lava", "error_msg": "timed out", "result": "fail"}}
 "#;
 
+    fn results(text: &str) -> Result<Results> {
+        let mut results = Results::default();
+        read_results(text.as_bytes(), &mut results).map(|()| results)
+    }
+
     #[test]
     fn a_log() {
         let results = read_log(LOG.as_bytes()).expect("read").expect("results");
         assert_eq!(results.measurements(), 1);
         assert_eq!(results.failure.as_deref(), Some("timed out"));
         assert!(results.ended);
-        let cases: Vec<_> = results
-            .cases
-            .iter()
-            .map(|(name, it)| (name.as_str(), *it))
-            .collect();
         let expected = [
-            ("psci-bench/a", Ending::Passed),
-            ("psci-bench/b", Ending::Failed),
+            ("psci-bench/a".to_owned(), Ending::Passed),
+            ("psci-bench/b".to_owned(), Ending::Failed),
         ];
-        assert_eq!(cases, expected);
+        assert_eq!(results.cases, expected.into());
         assert_eq!(read_log(&b"plain results\n{}\n"[..]).expect("read"), None);
         let odd = LOG.replace(r#""result": "fail""#, r#""result": "perhaps""#);
         let error = read_log(odd.as_bytes()).expect_err("no result");
@@ -200,27 +199,13 @@ mod tests {
 
     #[test]
     fn result_files() {
-        let read = |text: &str| {
-            let mut results = Results::default();
-            read_results(text.as_bytes(), &mut results).map(|()| results)
-        };
-        let one = read("case: job\ndefinition: lava\nresult: pass\n").expect("one");
+        let one = results("case: job\ndefinition: lava\nresult: pass\n").expect("one");
         assert!(one.ended && one.failure.is_none() && one.cases.is_empty());
         let all = "- {job: '7', suite: lava, name: job, result: pass, measurement: ''}\n\
                    - {suite: psci-bench, name: a, result: skip, measurement: ''}\n\
-                   - {suite: wakeup, name: a_0_0, result: pass, measurement: '812.0000000000', unit: ns}\n";
-        let all = read(all).expect("all");
+                   - {suite: wakeup, name: a_0_0, result: pass, measurement: '812.00', unit: ns}\n";
+        let all = results(all).expect("all");
         assert_eq!((all.measurements(), all.count(Ending::Skipped)), (1, 1));
-        for bad in [
-            "",
-            "a: b",
-            "[1, 2]",
-            "&a [*a, *a]",
-            "- {suite: a, name: b, result: won}",
-            "{",
-        ] {
-            read(bad).expect_err(bad);
-        }
         // Aliases of aliases: refused, and at once.
         let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n".to_owned();
         for letter in 'b'..='p' {
@@ -228,16 +213,22 @@ mod tests {
             let many = vec![format!("*{before}"); 9].join(", ");
             bomb.push_str(&format!("{letter}: &{letter} [{many}]\n"));
         }
-        read(&bomb).expect_err("a bomb");
+        let each = "each with its suite, its name and its result";
         for (bad, expected) in [
-            ("7", "each with its suite, its name and its result"),
-            ("- 7", "each with its suite, its name and its result"),
+            ("", each),
+            ("a: b", each),
+            ("[1, 2]", each),
+            ("&a [*a, *a]", each),
+            ("{", each),
+            (&bomb, each),
+            ("7", each),
+            ("- 7", each),
             (
                 "- {suite: a, name: b, result: won}",
                 "result 1: \"won\" is no",
             ),
         ] {
-            let error = read(bad).expect_err(bad);
+            let error = results(bad).expect_err(bad);
             assert!(format!("{error:#}").contains(expected), "{error:#}");
         }
     }
@@ -249,6 +240,10 @@ mod tests {
         let twice = failed.replacen("\"lvl\"", "\"lvl\": \"results\", \"lvl\"", 1);
         let tag = failed.replacen("\"b\"", "!!python/unicode \"b\"", 1);
         let block = "- dt: x\n  lvl: results\n  msg:\n    case: b\n";
+        let read = |bad: &str| {
+            let log = format!("{LOG}{bad}\n");
+            read_log(log.as_bytes()).expect("read").expect("results")
+        };
         for bad in [
             &failed[..failed.len() - 4],
             &failed[..12],
@@ -258,33 +253,26 @@ mod tests {
             &twice,
             block,
         ] {
-            let log = format!("{LOG}{bad}\n");
-            let results = read_log(log.as_bytes()).expect("read").expect("results");
-            let lacks = results.lacks.join(";");
-            assert!(
-                lacks.contains("1 line of LAVA's log cannot be read"),
-                "{bad}"
-            );
+            let lacks = read(bad).lacks.join(";");
+            let why = "1 line of LAVA's log cannot be read";
+            assert!(lacks.contains(why), "{bad}");
             assert!(lacks.contains("from line 9 on") || bad == block, "{lacks}");
         }
-        let log = format!("{LOG}{tag}\n");
-        let read = read_log(log.as_bytes()).expect("read").expect("results");
-        assert!(!read.lacks.is_empty() || read.count(Ending::Failed) == 2);
+        let tagged = read(&tag);
+        assert!(!tagged.lacks.is_empty() || tagged.count(Ending::Failed) == 2);
     }
 
     #[test]
     fn messages_are_of_one_line() {
-        let mut results = Results::default();
         let why = "- {suite: lava, name: job, result: fail, error_msg: \"x\\n\\n> # big\\e[2J\"}";
-        read_results(why.as_bytes(), &mut results).expect("read");
-        assert_eq!(results.failure.as_deref(), Some("x > # big.[2J"));
-        let mut other = Results::default();
-        read_results(b"- {suite: lava, name: job, result: fail}", &mut other).expect("read");
+        let with = results(why).expect("read");
+        assert_eq!(with.failure.as_deref(), Some("x > # big.[2J"));
+        let without = results("- {suite: lava, name: job, result: fail}").expect("read");
         // In either order, the failure with a reason is kept.
-        let mut both = other.clone();
-        both.merge(results.clone());
-        assert_eq!(both.failure, results.failure);
-        results.merge(other);
-        assert_eq!(both.failure, results.failure);
+        for (first, second) in [(&with, &without), (&without, &with)] {
+            let mut both = first.clone();
+            both.merge(second.clone());
+            assert_eq!(both.failure, with.failure);
+        }
     }
 }

@@ -7,117 +7,150 @@
 use std::collections::BTreeMap;
 
 use psci_bench::measure::Metric;
-use psci_bench::model::{Cpu, Scenario};
+use psci_bench::model::{Cpu, ScenarioKey};
 use psci_bench::plan::{Method, ScenarioId};
 use serde::Serialize;
 
-use super::job::Job;
+use super::job::{Job, Results};
+use super::outcome::{Outcome, outcome};
+use crate::report::log::grouped;
 use crate::report::log::LoggedRun;
 
 /// Jobs and their runs, by board and firmware.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Matrix {
-    /// The jobs, by board and firmware, then in the order of the input.
-    pub jobs: Vec<Job>,
-    /// The names of the jobs, in their order.
-    pub keys: Vec<Key>,
-    /// The boards that have a run.
-    pub boards: Vec<Board>,
+    pub(crate) jobs: Vec<Listed>,
+    pub(crate) boards: Vec<Board>,
     /// Inputs that were not looked at: the matrix is complete without any.
-    pub unread: Vec<String>,
-    /// Further notes.
-    pub notes: Vec<String>,
+    pub(crate) unread: Vec<String>,
+    pub(crate) notes: Vec<String>,
+}
+
+/// A job with its outcome.
+#[derive(Clone, Debug, Serialize)]
+pub struct Listed {
+    pub(crate) name: String,
+    #[serde(flatten)]
+    pub(crate) key: Key,
+    pub(crate) engine: Option<String>,
+    pub(crate) outcome: Outcome,
+    /// The reasons against a better outcome.
+    pub(crate) said: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) results: Option<Results>,
+    /// The number of measurements that the engine has kept.
+    pub(crate) measurements: Option<usize>,
+    /// The runs' places in the list of all.
+    pub(crate) runs: Vec<usize>,
 }
 
 /// A job's name: board and firmware.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Key {
     /// The board: as its cell calls it, or as the payload does.
-    pub board: String,
+    pub(crate) board: String,
     /// The firmware: as its cell calls it, or by its version.
-    pub firmware: String,
+    pub(crate) firmware: String,
 }
 
 /// All runs of one board.
 #[derive(Clone, Debug, Serialize)]
 pub struct Board {
-    /// The board's name.
-    pub name: String,
+    pub(crate) name: String,
     /// The runs, by index, and the names of their columns.
-    pub columns: Vec<(usize, String)>,
-    /// The scenarios that any of them has.
-    pub tests: Vec<SideBySide>,
+    pub(crate) columns: Vec<(usize, String)>,
+    pub(crate) tests: Vec<SideBySide>,
 }
 
 /// A scenario in the runs of one board.
 #[derive(Clone, Debug, Serialize)]
 pub struct SideBySide {
-    /// The scenario.
-    pub scenario: ScenarioId,
-    /// The method.
-    pub method: Method,
+    pub(crate) scenario: ScenarioId,
+    pub(crate) method: Method,
     /// The index of the CPU that stayed awake for the others.
-    pub helper: Option<u16>,
+    pub(crate) helper: Option<u16>,
     /// The rows: one for each CPU and figure, CPUs first.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// A figure of a CPU in several runs. Durations are in ticks of each run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// The CPU.
-    pub cpu: Cpu,
-    /// The metric.
-    pub metric: Metric,
+    pub(crate) cpu: Cpu,
+    pub(crate) metric: Metric,
     /// The figure in each run's main table, and true if it is from a record.
-    pub shown: Vec<Option<(u64, bool)>>,
+    pub(crate) shown: Vec<Option<(u64, bool)>>,
 }
 
 /// Puts `runs`, which are those of `jobs`, side by side.
 pub fn matrix(jobs: Vec<Job>, runs: &[LoggedRun]) -> Matrix {
-    let models = Models::of(&jobs, runs);
-    let mut keyed: Vec<(Key, Job)> = jobs
-        .into_iter()
-        .map(|job| (of_job(&job, runs, &models), job))
-        .collect();
-    keyed.sort_by(|(a, _), (b, _)| (&a.board, &a.firmware).cmp(&(&b.board, &b.firmware)));
-    let mut boards: BTreeMap<String, Vec<(String, usize, String)>> = BTreeMap::new();
-    for (_, job) in &keyed {
+    let models = models(&jobs, runs);
+    let notes = notes(&models);
+    let mut columns: Vec<(Key, usize, String)> = Vec::new();
+    let mut listed = Vec::new();
+    for job in jobs {
+        let several = job.runs.len() > 1;
+        let mut keys = Vec::new();
         for (place, index) in job.runs.clone().enumerate() {
-            let Some(run) = runs.get(index) else {
-                continue;
-            };
-            let key = of_run(job, run, &models);
+            let key = of_run(&job, &runs[index], &models);
             let mut column = key.firmware.clone();
             if let Some(engine) = &job.engine {
-                column.push_str(&format!(" ({engine})"));
+                column += &format!(" ({engine})");
             }
-            if job.runs.len() > 1 {
-                column.push_str(&format!(", run {}", place + 1));
+            if several {
+                column += &format!(", run {}", place + 1);
             }
-            let columns = boards.entry(key.board).or_default();
-            columns.push((key.firmware, index, column));
+            keys.push(key.clone());
+            columns.push((key, index, column));
         }
+        listed.push(list(job, runs, &keys));
     }
-    let boards = boards.into_iter().map(|(name, mut columns)| {
-        columns.sort_by(|a, b| a.0.cmp(&b.0));
-        let mut columns: Vec<(usize, String)> =
-            columns.into_iter().map(|it| (it.1, it.2)).collect();
+    listed.sort_by(|a, b| a.key.cmp(&b.key));
+    let order = |index: usize| listed.iter().position(|job| job.runs.contains(&index));
+    columns.sort_by_key(|(key, index, _)| (key.clone(), order(*index), *index));
+    let boards = columns.chunk_by(|a, b| a.0.board == b.0.board).map(|own| {
+        let columns = own.iter().map(|it| (it.1, it.2.clone()));
+        let mut columns: Vec<(usize, String)> = columns.collect();
         distinct(&mut columns);
         Board {
-            name,
+            name: own[0].0.board.clone(),
             tests: side_by_side(&columns, runs),
             columns,
         }
     });
-    let boards = boards.collect();
-    let (keys, jobs) = keyed.into_iter().unzip();
     Matrix {
-        jobs,
-        keys,
-        boards,
+        boards: boards.collect(),
+        jobs: listed,
         unread: Vec::new(),
-        notes: models.notes(),
+        notes,
+    }
+}
+
+/// Returns a job with its outcome, and its name by its cell or the `keys` of its runs.
+fn list(job: Job, runs: &[LoggedRun], keys: &[Key]) -> Listed {
+    let name = |known: &Option<String>, of: fn(&Key) -> &str| {
+        let names = grouped(keys.iter().map(|key| (of(key), ())));
+        let names: Vec<&str> = names.iter().map(|it| it.0).collect();
+        known.clone().unwrap_or_else(|| match names.as_slice() {
+            [] => NOT_KNOWN.to_owned(),
+            names => names.join(", "),
+        })
+    };
+    let key = Key {
+        board: name(&job.board, |key| &key.board),
+        firmware: name(&job.firmware, |key| &key.firmware),
+    };
+    let (outcome, said) = outcome(&job, runs);
+    Listed {
+        name: job.name,
+        key,
+        engine: job.engine,
+        outcome,
+        said,
+        notes: job.notes,
+        measurements: job.results.as_ref().map(Results::measurements),
+        results: job.results,
+        runs: job.runs.collect(),
     }
 }
 
@@ -135,108 +168,64 @@ fn distinct(columns: &mut [(usize, String)]) {
 
 /// The names in logs of the boards that cells name, or logs without a cell, with the
 /// jobs of these logs.
-struct Models(BTreeMap<String, BTreeMap<String, Vec<String>>>);
+type Models = BTreeMap<String, BTreeMap<String, Vec<String>>>;
 
-impl Models {
-    fn of(jobs: &[Job], runs: &[LoggedRun]) -> Self {
-        let mut all = Self(BTreeMap::new());
-        for job in jobs {
-            let own = runs.get(job.runs.clone()).unwrap_or_default();
-            for model in own.iter().filter_map(LoggedRun::board) {
-                let board = job.board.as_deref().unwrap_or(model);
-                let known = all.0.entry(board.to_owned()).or_default();
-                let jobs = known.entry(model.to_owned()).or_default();
-                if !jobs.contains(&job.name) {
-                    jobs.push(job.name.clone());
-                }
+fn models(jobs: &[Job], runs: &[LoggedRun]) -> Models {
+    let mut all = Models::new();
+    for job in jobs {
+        for model in runs[job.runs.clone()].iter().filter_map(LoggedRun::board) {
+            let board = job.board.as_deref().unwrap_or(model);
+            let known = all.entry(board.to_owned()).or_default();
+            let jobs = known.entry(model.to_owned()).or_default();
+            if !jobs.contains(&job.name) {
+                jobs.push(job.name.clone());
             }
         }
-        all
     }
+    all
+}
 
-    /// Returns the name over the tables of `run`, which is of `board` by its cell:
-    /// with the log's name, if there are logs of several boards by this name.
-    fn board(&self, board: &str, run: &LoggedRun) -> String {
-        match self.0.get(board) {
-            Some(models) if models.len() > 1 => {
-                format!("{board} ({})", run.board().unwrap_or(NOT_KNOWN))
-            }
-            _ => board.to_owned(),
-        }
-    }
-
-    fn notes(&self) -> Vec<String> {
-        let several = self.0.iter().filter(|it| it.1.len() > 1);
-        let note = |(board, models): (&String, &BTreeMap<String, Vec<String>>)| {
-            let each = models.iter();
-            let each = each.map(|(name, jobs)| format!("{name} ({})", jobs.join(", ")));
-            let each = each.collect::<Vec<_>>().join("; ");
-            format!(
-                "board {board} has logs of {} boards, which have tables of their own: {each}",
-                models.len()
-            )
-        };
-        several.map(note).collect()
-    }
+fn notes(models: &Models) -> Vec<String> {
+    let several = models.iter().filter(|it| it.1.len() > 1);
+    let notes = several.map(|(board, models)| {
+        let each = models.iter();
+        let each = each.map(|(name, jobs)| format!("{name} ({})", jobs.join(", ")));
+        let each = each.collect::<Vec<_>>().join("; ");
+        let count = models.len();
+        format!("board {board} has logs of {count} boards, which have tables of their own: {each}")
+    });
+    notes.collect()
 }
 
 /// The name of a board or a firmware that neither cell nor log names.
 const NOT_KNOWN: &str = "not known";
 
+/// Returns the name of a run: that of its cell's board with the log's, if there are logs of
+/// several boards by this name.
 fn of_run(job: &Job, run: &LoggedRun, models: &Models) -> Key {
     let firmware = job.firmware.as_deref().or_else(|| run.firmware_version());
-    let board = job.board.as_deref().or(run.board());
-    let known = board.map(|board| models.board(board, run));
+    let board = job.board.as_deref().or(run.board()).unwrap_or(NOT_KNOWN);
+    let is_several = models.get(board).is_some_and(|models| models.len() > 1);
     Key {
-        board: known.unwrap_or_else(|| NOT_KNOWN.to_owned()),
+        board: match is_several {
+            true => format!("{board} ({})", run.board().unwrap_or(NOT_KNOWN)),
+            false => board.to_owned(),
+        },
         firmware: firmware.unwrap_or(NOT_KNOWN).to_owned(),
     }
 }
 
-/// Returns the name of a job, by its cell or all of its runs.
-fn of_job(job: &Job, runs: &[LoggedRun], models: &Models) -> Key {
-    let own = runs.get(job.runs.clone()).unwrap_or_default();
-    let keys: Vec<Key> = own.iter().map(|run| of_run(job, run, models)).collect();
-    let name = |known: &Option<String>, of: fn(&Key) -> &String| {
-        if let Some(known) = known {
-            return known.clone();
-        }
-        let mut names: Vec<&str> = Vec::new();
-        for name in keys.iter().map(|key| of(key).as_str()) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        match names.as_slice() {
-            [] => NOT_KNOWN.to_owned(),
-            names => names.join(", "),
-        }
-    };
-    Key {
-        board: name(&job.board, |key| &key.board),
-        firmware: name(&job.firmware, |key| &key.firmware),
-    }
-}
-
 fn side_by_side(columns: &[(usize, String)], runs: &[LoggedRun]) -> Vec<SideBySide> {
-    let runs: Vec<&LoggedRun> = columns.iter().filter_map(|it| runs.get(it.0)).collect();
-    let mut all: Vec<SideBySide> = Vec::new();
-    for scenario in runs.iter().flat_map(|run| &run.run.scenarios) {
-        let key = scenario.key();
-        let is_it = |it: &SideBySide| {
-            (it.scenario, it.method, it.helper) == (key.id, key.method, key.helper)
-        };
-        if !all.iter().any(is_it) {
-            all.push(SideBySide {
-                scenario: key.id,
-                method: key.method,
-                helper: key.helper,
-                rows: rows(scenario, &runs),
-            });
-        }
-    }
-    all.retain(|scenario| !scenario.rows.is_empty());
-    all
+    let runs: Vec<&LoggedRun> = columns.iter().map(|it| &runs[it.0]).collect();
+    let scenarios = runs.iter().flat_map(|run| &run.run.scenarios);
+    let keys = grouped(scenarios.map(|it| (it.key(), ()))).into_iter();
+    let all = keys.map(|(key, _)| SideBySide {
+        scenario: key.id,
+        method: key.method,
+        helper: key.helper,
+        rows: rows(key, &runs),
+    });
+    all.filter(|scenario| !scenario.rows.is_empty()).collect()
 }
 
 /// Returns true if both are one CPU: by MPIDR, or by labels if one has none.
@@ -247,46 +236,31 @@ fn is_same(one: &Cpu, other: &Cpu) -> bool {
     }
 }
 
-fn rows(scenario: &Scenario, runs: &[&LoggedRun]) -> Vec<Row> {
+fn rows(key: ScenarioKey, runs: &[&LoggedRun]) -> Vec<Row> {
     let mut rows: Vec<Row> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
-        let mut scenarios = run.run.scenarios.iter();
-        let Some(own) = scenarios.find(|it| it.key() == scenario.key()) else {
+        let Some(own) = run.run.scenarios.iter().find(|it| it.key() == key) else {
             continue;
         };
         let columns = own.columns();
-        let cells = own
-            .rows
-            .iter()
-            .flat_map(|row| columns.iter().map(move |metric| (row, *metric)));
+        let cells = own.rows.iter();
+        let cells = cells.flat_map(|row| columns.iter().map(move |metric| (row, *metric)));
         for (row, metric) in cells {
             let Some(ticks) = own.figure(row, metric) else {
                 continue;
             };
             let cpu = run.run.cpu(row.cpu);
-            let is_it = |it: &&mut Row| it.metric == metric && is_same(&it.cpu, &cpu);
-            let shown = Some((ticks, !run.is_doubtful(row)));
-            match rows.iter_mut().find(is_it) {
-                Some(known) => known.shown[place] = shown,
-                None => {
-                    let mut all = vec![None; runs.len()];
-                    all[place] = shown;
-                    rows.push(Row {
-                        cpu,
-                        metric,
-                        shown: all,
-                    });
-                }
-            }
+            let is_it = |it: &Row| it.metric == metric && is_same(&it.cpu, &cpu);
+            let at = rows.iter().position(is_it).unwrap_or_else(|| {
+                let shown = vec![None; runs.len()];
+                rows.push(Row { cpu, metric, shown });
+                rows.len() - 1
+            });
+            rows[at].shown[place] = Some((ticks, !run.is_doubtful(row)));
         }
     }
     // A CPU that only a later run has stands with its like.
-    let mut order: Vec<Cpu> = Vec::new();
-    for row in &rows {
-        if !order.iter().any(|cpu| is_same(cpu, &row.cpu)) {
-            order.push(row.cpu);
-        }
-    }
+    let order: Vec<Cpu> = rows.iter().map(|row| row.cpu).collect();
     rows.sort_by_key(|row| order.iter().position(|cpu| is_same(cpu, &row.cpu)));
     rows
 }

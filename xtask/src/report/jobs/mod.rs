@@ -12,6 +12,7 @@ mod read;
 
 pub use self::cell::check_name;
 pub use self::find::{Found, find};
-pub use self::job::{Ending, Job, Results};
+pub(crate) use self::job::Ending;
+pub use self::job::{Job, Results};
 pub use self::lava::read_log;
 pub use self::read::{Kind, read_all};

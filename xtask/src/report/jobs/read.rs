@@ -115,57 +115,40 @@ impl Job {
     fn new(path: &Path) -> Self {
         Self {
             name: named(path),
-            engine: None,
-            board: None,
-            firmware: None,
-            cpus: None,
-            results: None,
-            runs: 0..0,
-            lacks: Vec::new(),
-            notes: Vec::new(),
-            deny_skipped: false,
+            ..Self::default()
         }
     }
 
     /// Reads the mark of the cell.
     fn mark(&mut self, dir: &Path) -> Result<()> {
         let path = dir.join(MARK);
-        let at = || path.display().to_string();
+        let at = path.display();
         let mark = read_file::read("", &path, MARK_MAX)?;
-        let mark: Value = serde_json::from_slice(&mark).with_context(at)?;
+        let mark: Value = serde_json::from_slice(&mark).with_context(|| at.to_string())?;
         let text = |key: &str| {
             let text = mark.get(key).and_then(Value::as_str);
-            text.with_context(|| format!("{}: there is no text for {key:?}", at()))
+            text.with_context(|| format!("{at}: there is no text for {key:?}"))
         };
         let (schema, version) = (text("schema")?, mark.get("version"));
         if schema != SCHEMA || version.and_then(Value::as_u64) != Some(1) {
             let version = version.map_or("of no version".to_owned(), Value::to_string);
-            bail!("{}: this is {schema:?} {version}, and not {SCHEMA} 1", at());
+            bail!("{at}: this is {schema:?} {version}, and not {SCHEMA} 1");
         }
         let name = |key: &str| {
             let name = text(key)?;
-            let refused = |why| anyhow!("{}: {key} {name:?}: {why}", at());
-            check_name(name).map_err(refused)
+            check_name(name).map_err(|why| anyhow!("{at}: {key} {name:?}: {why}"))
         };
         (self.engine, self.board) = (Some(name("engine")?), Some(name("board")?));
         self.firmware = Some(name("firmware")?);
-        self.cpus = match mark.get("cpus") {
-            // As a cell of an earlier version.
-            None => None,
-            Some(cpus) => {
-                let count = cpus.as_u64();
-                let refused = || format!("{}: \"cpus\" is {cpus}, and no number of CPUs", at());
-                Some(count.with_context(refused)?)
-            }
-        };
-        self.deny_skipped = match mark.get("deny_skipped") {
-            None => false,
-            Some(denies) => {
-                let refused =
-                    || format!("{}: \"deny_skipped\" is {denies}: use true or false", at());
-                denies.as_bool().with_context(refused)?
-            }
-        };
+        // A cell of an earlier version has no such keys.
+        if let Some(cpus) = mark.get("cpus") {
+            let refused = || format!("{at}: \"cpus\" is {cpus}, and no number of CPUs");
+            self.cpus = Some(cpus.as_u64().with_context(refused)?);
+        }
+        if let Some(denies) = mark.get("deny_skipped") {
+            let refused = || format!("{at}: \"deny_skipped\" is {denies}: use true or false");
+            self.deny_skipped = denies.as_bool().with_context(refused)?;
+        }
         Ok(())
     }
 
@@ -205,9 +188,7 @@ impl Job {
             let before = runs.len();
             for run in log {
                 // In another file of the same job: it ran once.
-                let others = runs.get(from..before).unwrap_or_default();
-                let first = others.iter().find(|it| is_repeat(&run, it));
-                if let Some(first) = first {
+                if let Some(first) = runs[from..before].iter().find(|it| is_repeat(&run, it)) {
                     let (run, first) = (&run.source, &first.source);
                     self.notes.push(format!(
                         "{} (run {}) is {} (run {}) again, to the last tick: counted once",
@@ -219,53 +200,58 @@ impl Job {
             }
         }
         self.runs = from..runs.len();
-        if let [_, _, ..] = parts.of_engine.as_slice() {
+        let own = &runs[from..];
+        if parts.of_engine.len() > 1 {
             let names = parts.of_engine.join(" and ");
-            self.notes
-                .push(format!("{names} are logs of one job: one would do"));
+            let note = format!("{names} are logs of one job: one would do");
+            self.notes.push(note);
         }
         let is_read = self.lacks.is_empty();
-        // Lines without records tell of the CPUs that have figures.
-        let own = runs.get(from..).unwrap_or_default().iter();
-        let own = own.filter(|run| run.integrity.records.is_some());
-        let counts = own.map(|run| run.run.cpus.len() as u64);
-        for count in counts.filter(|count| self.cpus.is_some_and(|cpus| cpus != *count)) {
-            self.lacks.push(format!(
-                "the log is of another job: of {}, and the cell has {}",
-                many(count as usize, "CPU"),
-                self.cpus.unwrap_or_default()
-            ));
-        }
+        // Lines without records are of the CPUs that have figures.
+        let with_records = own.iter().filter(|run| run.integrity.records.is_some());
+        let counts = with_records.map(|run| run.run.cpus.len() as u64);
+        let expected = self.cpus;
+        self.lacks.extend(counts.filter_map(|count| {
+            let cpus = expected.filter(|cpus| *cpus != count)?;
+            let count = many(count as usize, "CPU");
+            Some(format!(
+                "the log is of another job: of {count}, and the cell has {cpus}"
+            ))
+        }));
         // Not every file of a job is the UART's.
-        if self.runs.is_empty() {
+        if own.is_empty() {
             self.lacks.extend(parts.without);
             if self.lacks.is_empty() {
                 self.lacks.push("there is no log of the UART".to_owned());
             }
         }
-        match &self.results {
-            None if self.engine.is_some() && is_read => self
-                .lacks
-                .push("there are no results of the engine".to_owned()),
-            Some(results) => {
-                self.lacks.extend(results.lacks.iter().cloned());
-                let own = runs.get(from..).unwrap_or_default();
-                match self.engine.as_deref() {
-                    Some("lava") if super::agreed::has_others_monitors(results) => {
-                        self.notes.push(super::agreed::OTHERS_MONITORS.to_owned());
-                    }
-                    Some(_) if is_read => self.lacks.extend(super::agreed::lacks(results, own)),
-                    _ => {}
-                }
-                if !results.ended && is_read {
-                    self.lacks
-                        .push("the engine's log does not come to the end of the job".to_owned());
-                }
-                if results.cases.is_empty() && results.measured.is_empty() && is_read {
-                    self.lacks.push("the engine has no test case".to_owned());
-                }
+        self.check_results(own, is_read);
+    }
+
+    /// Finds what the engine's results lack; `is_read` is true if all files could be read.
+    fn check_results(&mut self, runs: &[LoggedRun], is_read: bool) {
+        let Some(results) = &self.results else {
+            if self.engine.is_some() && is_read {
+                let lack = "there are no results of the engine";
+                self.lacks.push(lack.to_owned());
             }
+            return;
+        };
+        self.lacks.extend(results.lacks.iter().cloned());
+        match self.engine.as_deref() {
+            Some("lava") if super::agreed::has_others_monitors(results) => {
+                self.notes.push(super::agreed::OTHERS_MONITORS.to_owned());
+            }
+            Some(_) if is_read => self.lacks.extend(super::agreed::lacks(results, runs)),
             _ => {}
         }
+        let end = "the engine's log does not come to the end of the job";
+        let is_empty = results.cases.is_empty() && results.measured.is_empty();
+        let lacks = [
+            (!results.ended, end),
+            (is_empty, "the engine has no test case"),
+        ];
+        let lacks = lacks.into_iter().filter(|it| it.0 && is_read);
+        self.lacks.extend(lacks.map(|it| it.1.to_owned()));
     }
 }

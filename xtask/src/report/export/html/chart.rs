@@ -2,26 +2,30 @@
 
 use std::fmt::Write;
 
-use super::markup::escape;
+use serde::Serialize;
+
+use crate::report::export::escape::xml_characters;
 use crate::report::log::LoggedRun;
 
 /// The width of every drawing, in its own units; style.css says how wide it
 /// is shown.
-pub(super) const WIDTH: f64 = 860.0;
+const WIDTH: f64 = 860.0;
 /// The room at the left for names of CPUs or an axis.
 pub(super) const LEFT: f64 = 64.0;
-/// The room at the right for half a number.
-pub(super) const RIGHT: f64 = 24.0;
+/// The place of the right edge, with room for half a number.
+pub(super) const EDGE: f64 = WIDTH - 24.0;
 /// The height that a horizontal axis takes, name included.
-pub(super) const AXIS: f64 = 44.0;
+const AXIS: f64 = 44.0;
 /// The height of a CPU's lane.
 pub(super) const LANE: f64 = 20.0;
+/// The height of a vertical axis's zero.
+pub(super) const HEIGHT: f64 = 260.0;
 
 /// From values to places.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scale {
     /// The least and the greatest value.
-    pub(super) values: (f64, f64),
+    values: (f64, f64),
     /// Where these are.
     pub(super) places: (f64, f64),
     /// True if equal distances are equal ratios.
@@ -60,8 +64,9 @@ impl Scale {
         Self::linear(((from - margin).max(0.0), to + margin), places)
     }
 
-    pub(super) fn is_log(&self) -> bool {
-        self.log
+    /// Returns the end of the axis's name.
+    pub(super) fn kind(&self) -> &'static str {
+        if self.log { ", logarithmic" } else { "" }
     }
 
     /// The share of the axis that lies before `value`.
@@ -136,20 +141,50 @@ pub(super) struct Drawing {
     body: String,
 }
 
-/// The side of a text that is at its place.
-#[derive(Clone, Copy)]
-pub(super) enum Anchor {
-    Start,
-    Middle,
-    End,
+/// A drawing with its texts.
+#[derive(Serialize)]
+pub(super) struct Figure {
+    id: String,
+    title: String,
+    said: String,
+    size: String,
+    body: String,
+    legend: Vec<Mark>,
 }
 
+/// A line of a legend: class and name.
+pub(super) type Mark = (&'static str, String);
+
+/// A place in a drawing, or a size.
+type Pair = (f64, f64);
+
 impl Drawing {
-    pub(super) fn new(height: f64) -> Self {
-        Self {
-            height,
+    /// Returns a drawing of some lanes below `top`, and the height of their axis.
+    pub(super) fn of_lanes(top: f64, lane: f64, count: usize) -> (Self, f64) {
+        let bottom = top + lane * count as f64 + 4.0;
+        let drawing = Self {
+            height: bottom + AXIS,
             body: String::new(),
+        };
+        (drawing, bottom)
+    }
+
+    /// Returns a drawing of values up to `highest` by a vertical axis, and its scale.
+    pub(super) fn of_values(highest: f64, name: &str) -> (Self, Scale) {
+        let mut drawing = Self {
+            height: HEIGHT + AXIS,
+            body: String::new(),
+        };
+        let y = Scale::linear((0.0, highest * 1.08), (HEIGHT, 34.0));
+        for (value, label) in y.ticks(36.0) {
+            let at = y.at(value);
+            drawing.line("grid", (LEFT - 4.0, at), (EDGE, at));
+            drawing.text("end", (LEFT - 8.0, at + 4.0), &label);
         }
+        let (bottom, top) = y.places;
+        drawing.line("axis", (LEFT, bottom), (LEFT, top));
+        drawing.text("start", (4.0, top - 10.0), name);
+        (drawing, y)
     }
 
     // A String takes all.
@@ -157,129 +192,105 @@ impl Drawing {
         let _ = writeln!(self.body, "{text}");
     }
 
-    pub(super) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
-        self.add(format_args!(
-            "<path class=\"{class}\" d=\"M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}\"/>"
-        ));
+    pub(super) fn line(&mut self, class: &str, (x1, y1): Pair, (x2, y2): Pair) {
+        self.path(class, &format!("M{x1:.1} {y1:.1}L{x2:.1} {y2:.1}"));
     }
 
     pub(super) fn path(&mut self, class: &str, d: &str) {
         self.add(format_args!("<path class=\"{class}\" d=\"{d}\"/>"));
     }
 
-    /// A rectangle that says what it is where it is pointed at.
-    pub(super) fn rect(&mut self, class: &str, (x, y): (f64, f64), (w, h): (f64, f64), said: &str) {
+    /// Draws a rectangle that says what it is where it is pointed at.
+    pub(super) fn rect(&mut self, class: &str, (x, y): Pair, (w, h): Pair, said: &str) {
+        let (w, said) = (w.max(0.4), escape(said));
         self.add(format_args!(
-            "<rect class=\"{class}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{:.2}\" \
-             height=\"{h:.1}\"><title>{}</title></rect>",
-            w.max(0.4),
-            escape(said)
+            "<rect class=\"{class}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{w:.2}\" \
+             height=\"{h:.1}\"><title>{said}</title></rect>"
         ));
     }
 
-    /// A circle, or for others than `round` a square on its corner.
-    pub(super) fn dot(&mut self, class: &str, (x, y): (f64, f64), round: bool, said: &str) {
-        let said = escape(said);
-        if round {
-            self.add(format_args!(
-                "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"><title>{said}\
-                 </title></circle>"
-            ));
-        } else {
-            self.add(format_args!(
-                "<path class=\"{class}\" d=\"M{x:.1} {:.1}l6 6l-6 6l-6 -6z\"><title>{said}\
-                 </title></path>",
-                y - 6.0
-            ));
-        }
-    }
-
-    pub(super) fn text(&mut self, anchor: Anchor, (x, y): (f64, f64), text: &str) {
-        let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
+    /// Draws a circle, or for others than `round` a square on its corner.
+    pub(super) fn dot(&mut self, class: &str, (x, y): Pair, round: bool, said: &str) {
+        let (top, said) = (y - 6.0, escape(said));
+        let (tag, place) = match round {
+            true => ("circle", format!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"")),
+            false => ("path", format!("d=\"M{x:.1} {top:.1}l6 6l-6 6l-6 -6z\"")),
         };
         self.add(format_args!(
-            "<text text-anchor=\"{anchor}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>",
-            escape(text)
+            "<{tag} class=\"{class}\" {place}><title>{said}</title></{tag}>"
         ));
     }
 
-    /// An axis at the height `y`, with lines up to `top`.
-    pub(super) fn horizontal(&mut self, scale: &Scale, heights: (f64, f64), name: &str) {
-        self.marked(scale, heights, name, scale.ticks(78.0));
+    /// Draws a text of which `anchor` is at its place: start, middle or end.
+    pub(super) fn text(&mut self, anchor: &str, (x, y): Pair, text: &str) {
+        let text = escape(text);
+        self.add(format_args!(
+            "<text text-anchor=\"{anchor}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>"
+        ));
     }
 
-    /// Draws such an axis with whole numbers only.
-    pub(super) fn counting(&mut self, scale: &Scale, heights: (f64, f64), name: &str) {
-        let mut ticks = scale.ticks(78.0);
-        ticks.retain(|(value, _)| value.fract() == 0.0);
-        for (value, label) in &mut ticks {
-            *label = format!("{value:.0}");
-        }
-        self.marked(scale, heights, name, ticks);
+    /// Draws an axis at the height `y`, with lines up to `top`.
+    pub(super) fn horizontal(&mut self, scale: &Scale, heights: Pair, name: &str) {
+        self.marked(scale, heights, name, scale.ticks(78.0));
     }
 
     /// Draws such an axis with these values and their names.
     pub(super) fn marked(
         &mut self,
         scale: &Scale,
-        (top, y): (f64, f64),
+        (top, y): Pair,
         name: &str,
         ticks: Vec<(f64, String)>,
     ) {
         for (value, label) in ticks {
             let x = scale.at(value);
             self.line("grid", (x, top), (x, y + 4.0));
-            self.text(Anchor::Middle, (x, y + 18.0), &label);
+            self.text("middle", (x, y + 18.0), &label);
         }
         let (from, to) = scale.places;
         self.line("axis", (from, y), (to, y));
-        self.text(Anchor::Middle, ((from + to) / 2.0, y + 38.0), name);
+        self.text("middle", ((from + to) / 2.0, y + 38.0), name);
     }
 
-    /// An axis at the left, with lines to the right edge.
-    pub(super) fn vertical(&mut self, scale: &Scale, (x, right): (f64, f64), name: &str) {
-        for (value, label) in scale.ticks(36.0) {
-            let y = scale.at(value);
-            self.line("grid", (x - 4.0, y), (right, y));
-            self.text(Anchor::End, (x - 8.0, y + 4.0), &label);
+    /// Returns the drawing as a figure. `id` is the page's only one of this name.
+    pub(super) fn figure(
+        self,
+        id: String,
+        title: String,
+        said: String,
+        legend: Vec<Mark>,
+    ) -> Figure {
+        Figure {
+            id,
+            title,
+            said,
+            size: format!("{WIDTH} {:.0}", self.height),
+            body: self.body,
+            legend,
         }
-        let (bottom, top) = scale.places;
-        self.line("axis", (x, bottom), (x, top));
-        self.text(Anchor::Start, (4.0, top - 10.0), name);
-    }
-
-    /// The drawing as a figure. `id` is the page's only one of this name.
-    pub(super) fn figure(self, id: &str, title: &str, said: &str, legend: &[Mark<'_>]) -> String {
-        let (title, said) = (escape(title), escape(said));
-        let mut out = format!(
-            "<figure id=\"{id}\">\n<figcaption>{title}</figcaption>\n\
-             <div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{title}\">\n\
-             <svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" viewBox=\"0 0 {WIDTH} {:.0}\" \
-             aria-labelledby=\"{id}-title {id}-desc\">\n<title id=\"{id}-title\">{title}</title>\n\
-             <desc id=\"{id}-desc\">{said}</desc>\n{}</svg>\n</div>\n",
-            self.height, self.body
-        );
-        if !legend.is_empty() {
-            out.push_str("<ul class=\"legend\">\n");
-            for (class, name) in legend {
-                let name = escape(name);
-                let _ = writeln!(
-                    out,
-                    "<li><span class=\"swatch {class}\"></span> {name}</li>"
-                );
-            }
-            out.push_str("</ul>\n");
-        }
-        out.push_str("</figure>\n");
-        out
     }
 }
 
-/// A line of a legend: class and name.
-pub(super) type Mark<'n> = (&'static str, &'n str);
+/// Adds a bar that stands on the place `(x, y)` to a path.
+pub(super) fn add_bar(path: &mut String, (x, y): Pair, (width, height): Pair) {
+    let _ = write!(path, "M{x:.1} {y:.1}v-{height:.1}h{width:.1}v{height:.1}z");
+}
+
+/// Returns `text` as the content of an element or of an attribute.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in xml_characters(text).chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
 
 /// Returns ticks in the unit of tables.
 pub(super) fn units(run: &LoggedRun, ticks: u64) -> f64 {
@@ -292,29 +303,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn linear_scales() {
-        let scale = Scale::linear((0.0, 2000.0), (100.0, 500.0));
-        assert_eq!((scale.at(0.0), scale.at(1000.0)), (100.0, 300.0));
-        assert_eq!((scale.at(-9.0), scale.at(1e9)), (100.0, 500.0));
-        let names: Vec<String> = scale.ticks(78.0).into_iter().map(|it| it.1).collect();
-        assert_eq!(names, ["0", "500", "1000", "1500", "2000"]);
-        let fine = Scale::linear((1.0, 1.05), (0.0, 400.0));
-        let names: Vec<String> = fine.ticks(78.0).into_iter().map(|it| it.1).collect();
-        assert_eq!(
-            names,
-            ["1.00", "1.01", "1.02", "1.03", "1.04", "1.05"][..names.len()]
-        );
+    fn ticks_are_round_values() {
+        for (scale, expected) in [
+            (
+                Scale::linear((0.0, 2000.0), (100.0, 500.0)),
+                "0 500 1000 1500 2000",
+            ),
+            (
+                Scale::linear((1.0, 1.05), (0.0, 400.0)),
+                "1.00 1.01 1.02 1.03 1.04 1.05",
+            ),
+            (
+                Scale::fitting((10.0, 10_000.0), (0.0, 800.0)),
+                "10 100 1000 10000",
+            ),
+            (Scale::fitting((0.0, 100.0), (0.0, 400.0)), "0 50 100"),
+        ] {
+            let names: Vec<String> = scale.ticks(78.0).into_iter().map(|it| it.1).collect();
+            assert!(expected.starts_with(&names.join(" ")), "{names:?}");
+        }
         let none = Scale::linear((3.0, 3.0), (0.0, 10.0));
-        assert!(none.at(3.0).is_finite());
+        assert!(none.at(3.0).is_finite() && none.at(1e9) == 10.0);
     }
 
     #[test]
-    fn wide_ranges_are_ratios() {
-        let scale = Scale::fitting((10.0, 10_000.0), (0.0, 800.0));
-        assert!(scale.is_log() && scale.at(100.0) < 300.0);
-        let names: Vec<String> = scale.ticks(78.0).into_iter().map(|it| it.1).collect();
-        assert_eq!(names, ["10", "100", "1000", "10000"]);
-        assert!(!Scale::fitting((10.0, 100.0), (0.0, 800.0)).is_log());
-        assert!(!Scale::fitting((0.0, 100.0), (0.0, 800.0)).is_log());
+    fn no_text_is_markup() {
+        assert_eq!(
+            escape("<b a='\"'>&\u{1b}[0m\u{ffff}\n"),
+            "&lt;b a=&#39;&quot;&#39;&gt;&amp;\u{fffd}[0m\u{fffd}\n"
+        );
     }
 }

@@ -2,11 +2,10 @@
 
 mod chart;
 mod latency;
-mod markup;
 mod page;
 mod queue;
 mod spread;
 mod sweep;
 mod timeline;
 
-pub(crate) use self::page::Html;
+pub(crate) use self::page::write;

@@ -7,103 +7,71 @@
 use std::io::Write;
 
 use anyhow::Result;
-
+use minijinja::value::Serde;
+use minijinja::{Value, context};
 use psci_bench::model::{Scenario, Status};
 
-use super::markup::{definitions, escape, remarks, table};
-use crate::report::export::document::Block;
-use crate::report::export::exporter::{Exporter, Options, Report, Takes};
+use super::chart::{Figure, escape};
+use super::{latency, queue, spread, sweep, timeline};
+use crate::report::analysis::compare::Outcome;
+use crate::report::export::document::{Block, Remark};
+use crate::report::export::report_data::Report;
 use crate::report::export::report_document::document;
 use crate::report::export::scenario_document::status_word;
+use crate::report::export::template::environment;
 use crate::report::log::LoggedRun;
 
-/// The exporter.
-pub(crate) struct Html;
-
-const STYLE: &str = include_str!("style.css");
-
-impl Exporter for Html {
-    fn name(&self) -> &'static str {
-        "html"
-    }
-
-    fn about(&self) -> &'static str {
-        "one page with tables and charts, for browsers and print"
-    }
-
-    fn takes(&self) -> Takes {
-        Takes {
-            matrix: false,
-            ..Takes::RESULTS
-        }
-    }
-
-    fn write(&self, report: &Report, _: &Options, out: &mut dyn Write) -> Result<()> {
-        let blocks = document(report);
-        let title = escape(&page_title(report));
-        writeln!(
-            out,
-            "<!DOCTYPE html>\n\
-             <html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n\
-             <meta charset=\"utf-8\"/>\n\
-             <meta http-equiv=\"Content-Security-Policy\" \
-             content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-             <meta name=\"color-scheme\" content=\"light dark\"/>\n\
-             <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>"
-        )?;
-        for (place, block) in blocks.iter().enumerate() {
-            let rest = blocks.get(place + 1..).unwrap_or_default();
-            out.write_all(element(block, rest).as_bytes())?;
-        }
-        writeln!(out, "{FOOTER}</main>\n</body>\n</html>")?;
-        Ok(())
-    }
-}
-
-const FOOTER: &str = "\
-<footer>
-<h2>How to read this</h2>
-<p>Of a scenario in parallel, table and time line show one whole round, the one whose longest \
-powerdown is the median: who was last in a cluster, and who queued, is of one round. In sequence, \
-the table shows each CPU's medians, and the time line its sample with the median of the first \
-figure. Spreads are \
-of all samples that count. A figure marked with <b class=\"unverified\">?</b> is from a line \
-without a checksum and is not verified.</p>
-</footer>
-";
-
-fn page_title(report: &Report) -> String {
+pub(crate) fn write(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let mut templates = environment()?;
+    templates.add_filter("e", |text: &str| escape(text));
+    templates.add_filter("cell", |text: &str| cell(text));
     let boards = report.runs.iter().map(|run| run.board());
     let mut boards: Vec<&str> = boards
         .map(|it| it.unwrap_or("a board without a name"))
         .collect();
     boards.dedup();
-    format!("PSCI latencies of {}", boards.join(", "))
+    let mut page = 0;
+    let blocks = document(report).into_iter().map(|block| {
+        page += usize::from(matches!(block, Block::Title(_)));
+        element(block, page)
+    });
+    let page = context! {
+        title => format!("PSCI latencies of {}", boards.join(", ")),
+        style => include_str!("style.css"),
+        blocks => blocks.collect::<Vec<_>>(),
+    };
+    let page = templates.render_str(include_str!("page.html"), page)?;
+    out.write_all(page.as_bytes())?;
+    Ok(())
 }
 
-/// Returns a block as elements; the blocks behind it are `rest`.
-fn element(block: &Block<'_>, rest: &[Block<'_>]) -> String {
+/// Returns a block for the template; `page` counts titles, below which are links to
+/// scenarios.
+fn element(block: Block<'_>, page: usize) -> Value {
     match block {
-        Block::Title(text) => format!("<h1>{}</h1>\n", escape(text)),
-        Block::Heading(text) => format!("<h2>{}</h2>\n", escape(text)),
-        Block::Scenario(name, scenario, place) => {
-            let name = escape(name);
-            let badges = badges(scenario);
-            format!(
-                "<h2 id=\"{}\" class=\"scenario\">{name} {badges}</h2>\n",
-                id(*place)
-            )
+        Block::Title(text) => context! { kind => "title", text, page },
+        Block::Heading(text) => context! { kind => "heading", text, page },
+        Block::Scenario(text, scenario, place) => {
+            let class = match scenario.status {
+                Status::Passed => "good",
+                Status::Skipped(_) => "neutral",
+                _ => "bad",
+            };
+            let (status, method) = (status_word(scenario.status), scenario.method.word());
+            context! { kind => "scenario", text, page, id => id(place), class, status, method }
         }
-        Block::Definitions(lines) => definitions(lines) + &contents(rest),
-        Block::Warning(text) => format!(
-            "<p class=\"warning\"><strong>Warning:</strong> {}.</p>\n",
-            escape(text)
-        ),
-        Block::Paragraph(text) => format!("<p class=\"conditions\">{}</p>\n", escape(text)),
-        Block::Table(it) => table(it),
-        Block::Remarks(all) => remarks(all),
-        Block::Charts(run, scenario, place) => charts(run, scenario, &id(*place)),
+        Block::Definitions(lines) => context! { kind => "definitions", lines, page },
+        Block::Warning(text) => context! { kind => "warning", text, page },
+        Block::Paragraph(text) => context! { kind => "paragraph", text, page },
+        Block::Table(table) => context! { kind => "table", table => Serde(table), page },
+        Block::Remarks(all) => {
+            let remarks: Vec<Value> = all.into_iter().map(remark).collect();
+            context! { kind => "remarks", remarks, page }
+        }
+        Block::Charts(run, scenario, place) => {
+            let figures = Serde(figures(run, scenario, &id(place)));
+            context! { kind => "charts", figures, page }
+        }
     }
 }
 
@@ -111,46 +79,38 @@ fn id([run, scenario]: [usize; 2]) -> String {
     format!("run{run}-t{scenario}")
 }
 
-/// Returns links to the scenarios up to the next title; nothing of none.
-fn contents(rest: &[Block<'_>]) -> String {
-    let own = rest.iter().take_while(|it| !matches!(it, Block::Title(_)));
-    let links = own.filter_map(|block| match block {
-        Block::Scenario(name, scenario, place) => Some(format!(
-            "<li><a href=\"#{}\">{}</a> {}</li>\n",
-            id(*place),
-            escape(name),
-            badges(scenario)
-        )),
-        _ => None,
-    });
-    let links: String = links.collect();
-    match links.is_empty() {
-        true => links,
-        false => format!("<nav aria-label=\"Scenarios\">\n<ol>\n{links}</ol>\n</nav>\n"),
+/// Returns a remark whose details open when asked.
+fn remark(it: Remark) -> Value {
+    let (text, mut details) = (it.text, it.each);
+    let summary = match it.basis.is_empty() {
+        true => "Each of them",
+        false => {
+            details.insert(0, it.basis);
+            "Rests on"
+        }
+    };
+    context! { text, summary, details }
+}
+
+/// Returns a cell: its mark if it is not verified, or a change that counts.
+fn cell(cell: &str) -> String {
+    match cell.strip_suffix(" ?") {
+        Some(figure) => format!(
+            "{} <abbr class=\"unverified\" title=\"not verified\">?</abbr>",
+            escape(figure)
+        ),
+        _ if cell == Outcome::Worse.word() => format!("<b class=\"bad\">{cell}</b>"),
+        _ if cell == Outcome::Better.word() => format!("<b class=\"good\">{cell}</b>"),
+        _ => escape(cell),
     }
 }
 
-fn badges(scenario: &Scenario) -> String {
-    let class = match scenario.status {
-        Status::Passed => "good",
-        Status::Skipped(_) => "neutral",
-        _ => "bad",
-    };
-    let (status, method) = (status_word(scenario.status), scenario.method.word());
-    format!(
-        "<span class=\"badge {class}\">{status}</span> <span class=\"badge neutral\">{method}</span>"
-    )
-}
-
-fn charts(run: &LoggedRun, scenario: &Scenario, id: &str) -> String {
-    let figures = [
-        super::timeline::figure(id, run, scenario),
-        super::queue::figure(id, run, scenario),
-    ];
-    let figures = figures.into_iter().flatten();
-    let figures = figures
-        .chain(super::spread::figures(id, run, scenario))
-        .chain(super::sweep::figures(id, run, scenario))
-        .chain(super::latency::figures(id, run, scenario));
-    figures.collect()
+fn figures(run: &LoggedRun, scenario: &Scenario, id: &str) -> Vec<Figure> {
+    let lines = timeline::figure(id, run, scenario).into_iter();
+    lines
+        .chain(queue::figure(id, run, scenario))
+        .chain(spread::figures(id, run, scenario))
+        .chain(sweep::figures(id, run, scenario))
+        .chain(latency::figures(id, run, scenario))
+        .collect()
 }

@@ -6,24 +6,23 @@ use std::fmt::Write;
 use psci_bench::model::Scenario;
 use psci_bench::plan::ScenarioId;
 
-use super::chart::{AXIS, Drawing, LEFT, RIGHT, Scale, WIDTH};
+use super::chart::{Drawing, EDGE, Figure, HEIGHT, LEFT, Scale};
 use crate::report::analysis::figure::{is_sorted_by_size, x_heading, x_text};
 use crate::report::analysis::fit::{At, Bent, Series, series};
 use crate::report::export::point_tables::{PointScale, how_text};
 use crate::report::log::LoggedRun;
 
-const HEIGHT: f64 = 260.0;
 /// The room of a name at the horizontal axis.
 const ROOM: f64 = 52.0;
 
-pub(super) fn figures(id: &str, run: &LoggedRun, scenario: &Scenario) -> Vec<String> {
+pub(super) fn figures(id: &str, run: &LoggedRun, scenario: &Scenario) -> Vec<Figure> {
     // A power_state is a name, and no amount.
     if ![ScenarioId::DirtySweep, ScenarioId::ContendSweep].contains(&scenario.id) {
         return Vec::new();
     }
     let all = series(scenario);
     let all = all.iter().enumerate();
-    all.filter_map(|(place, it)| figure(&format!("{id}-sweep{}", place + 1), run, scenario, it))
+    all.filter_map(|(place, it)| figure(format!("{id}-sweep{}", place + 1), run, scenario, it))
         .collect()
 }
 
@@ -36,30 +35,26 @@ struct Axes {
 }
 
 impl Axes {
-    fn of(id: ScenarioId, series: &Series<'_>, unit: PointScale) -> Option<Self> {
-        let points = series.at.iter().flat_map(|at| at.all.clone());
-        let tops = points.map(|it| unit.value(it, it.figures.max));
-        let highest = tops.fold(0.0, f64::max);
-        let (first, last) = (series.at.first()?.x as f64, series.at.last()?.x as f64);
-        let positive = series.at.iter().map(|at| at.x).find(|x| *x > 0)? as f64;
-        let [least, least_positive, most] = [first, positive, last].map(|x| drawn_x(id, x));
-        let places = (LEFT + 12.0, WIDTH - RIGHT);
-        let x = match last / positive >= 20.0 {
-            // Zero has no place among ratios: it is half the least.
-            true if first == 0.0 => Scale::ratios((least_positive / 2.0, most), places),
-            true => Scale::ratios((least, most), places),
-            false => {
-                let margin = (most - least) * 0.03;
-                Scale::linear((least - margin, most + margin), places)
-            }
-        };
-        let y = Scale::linear((0.0, highest * 1.08), (HEIGHT, 34.0));
-        Some(Self { x, y, unit, id })
-    }
-
     fn at(&self, x: f64) -> f64 {
         self.x.at(drawn_x(self.id, x))
     }
+}
+
+/// Returns the horizontal scale.
+fn x_scale(id: ScenarioId, series: &Series<'_>) -> Option<Scale> {
+    let (first, last) = (series.at.first()?.x as f64, series.at.last()?.x as f64);
+    let positive = series.at.iter().map(|at| at.x).find(|x| *x > 0)? as f64;
+    let [least, least_positive, most] = [first, positive, last].map(|x| drawn_x(id, x));
+    let places = (LEFT + 12.0, EDGE);
+    Some(match last / positive >= 20.0 {
+        // Zero has no place among ratios: it is half the least.
+        true if first == 0.0 => Scale::ratios((least_positive / 2.0, most), places),
+        true => Scale::ratios((least, most), places),
+        false => {
+            let margin = (most - least) * 0.03;
+            Scale::linear((least - margin, most + margin), places)
+        }
+    })
 }
 
 /// Returns bytes in KiB; other quantities as they are.
@@ -71,19 +66,28 @@ fn drawn_x(id: ScenarioId, x: f64) -> f64 {
     }
 }
 
-fn figure(id: &str, run: &LoggedRun, scenario: &Scenario, series: &Series<'_>) -> Option<String> {
+fn figure(id: String, run: &LoggedRun, scenario: &Scenario, series: &Series<'_>) -> Option<Figure> {
     let is_queue = is_sorted_by_size(scenario.id);
     let points: Vec<_> = series.at.iter().flat_map(|at| at.all.clone()).collect();
     let unit = PointScale::of(run.clock(), &points);
-    let axes = Axes::of(scenario.id, series, unit)?;
+    let x = x_scale(scenario.id, series)?;
+    let tops = points.iter().map(|it| unit.value(it, it.figures.max));
     let name = series.measure.heading();
-    let mut drawing = Drawing::new(HEIGHT + AXIS);
     let heading = format!("{name} ({})", unit.name());
-    drawing.vertical(&axes.y, (LEFT, WIDTH - RIGHT), &heading);
-    let log = if axes.x.is_log() { ", logarithmic" } else { "" };
-    let x_name = match scenario.id {
-        ScenarioId::DirtySweep => format!("dirty (KiB{log})"),
-        id => format!("{}{log}", x_name(id)),
+    let (mut drawing, y) = Drawing::of_values(tops.fold(0.0, f64::max), &heading);
+    let (id_of, log) = (scenario.id, x.kind());
+    let axes = Axes {
+        x,
+        y,
+        unit,
+        id: id_of,
+    };
+    let (x_name, by) = match x_heading(id_of) {
+        "CPUs" => (
+            format!("CPUs that go down at the same time{log}"),
+            "the number of CPUs that go down at the same time",
+        ),
+        _ => (format!("dirty (KiB{log})"), "how much is dirty"),
     };
     drawing.marked(&axes.x, (HEIGHT, HEIGHT), &x_name, ticks(series, &axes));
     let fit = Bent::through(&series.points(run.clock(), is_queue));
@@ -98,24 +102,25 @@ fn figure(id: &str, run: &LoggedRun, scenario: &Scenario, series: &Series<'_>) -
         true => "the longest median of a CPU",
         false => "the middle one of the CPUs' medians",
     };
-    let fit = fit.map(|it| fit_text(&it, &axes));
     let mut legend = vec![
-        ("range", "least to greatest sample of all CPUs"),
-        ("point", median),
+        ("range", "least to greatest sample of all CPUs".to_owned()),
+        ("point", median.to_owned()),
     ];
-    legend.extend(fit.as_deref().map(|text| ("fit", text)));
-    let (by, how) = (title(scenario.id), how_text(series.how));
-    let title = format!("{name} by {by}, {how}, {}", series.variant.word());
-    let said = format!(
-        "{name} for {} values of {} from {} to {}, in {}.{}",
+    let mut said = format!(
+        "{name} for {} values of {} from {} to {}, in {}.",
         series.at.len(),
-        x_heading(scenario.id),
-        x_text(scenario.id, first),
-        x_text(scenario.id, last),
-        unit.name(),
-        fit.as_ref().map_or(String::new(), |it| format!(" {it}."))
+        x_heading(id_of),
+        x_text(id_of, first),
+        x_text(id_of, last),
+        unit.name()
     );
-    Some(drawing.figure(id, &title, &said, &legend))
+    if let Some(fit) = fit.map(|it| fit_text(&it, &axes)) {
+        said += &format!(" {fit}.");
+        legend.push(("fit", fit));
+    }
+    let (how, variant) = (how_text(series.how), series.variant.word());
+    let title = format!("{name} by {by}, {how}, {variant}");
+    Some(drawing.figure(id, title, said, legend))
 }
 
 /// Returns the line of best fit as far as it is above zero.
@@ -193,19 +198,4 @@ fn ticks(series: &Series<'_>, axes: &Axes) -> Vec<(f64, String)> {
         all.push((value, label));
     }
     all
-}
-
-fn x_name(id: ScenarioId) -> &'static str {
-    match x_heading(id) {
-        "CPUs" => "CPUs that go down at the same time",
-        other => other,
-    }
-}
-
-fn title(id: ScenarioId) -> &'static str {
-    match x_heading(id) {
-        "CPUs" => "the number of CPUs that go down at the same time",
-        "Bytes" => "how much is dirty",
-        other => other,
-    }
 }

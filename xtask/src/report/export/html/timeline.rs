@@ -7,8 +7,8 @@
 use psci_bench::model::{Instant, Instants, Row, Scenario};
 use psci_bench::spec::pmf::Stamp;
 
-use super::chart::{AXIS, Anchor, Drawing, LANE, LEFT, Mark, RIGHT, Scale, WIDTH};
-use crate::report::analysis::phases::{Phase, Placed, Side, Slice, groups, slices};
+use super::chart::{Drawing, EDGE, Figure, LANE, LEFT, Mark, Scale, units};
+use crate::report::analysis::phases::{Phase, Side, Slice, groups, slices};
 use crate::report::log::LoggedRun;
 
 /// The gap between the two sides.
@@ -20,48 +20,88 @@ struct Lane<'r> {
     row: &'r Row,
     slices: Vec<Slice>,
     /// The ticks to subtract, before low power and behind it.
-    zero: (i64, i64),
+    zero: [i64; 2],
     /// When the wake-up was due.
     due: Option<i64>,
 }
 
-pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<String> {
-    let lanes = lanes(scenario);
-    if lanes.is_empty() {
-        return None;
-    }
-    let split = lanes.iter().any(|lane| {
-        lane.slices
-            .iter()
-            .any(|it| it.phase.side() == Side::Between)
-    });
-    let is_down = |slice: &Slice| is_on(slice, Side::Down, split);
-    let is_up = |slice: &Slice| is_on(slice, Side::Up, split);
-    let down = extent(run, &lanes, |it| it.zero.0, is_down);
-    let up = extent(run, &lanes, |it| it.zero.1, is_up);
-    let (down, up) = sides(down, up)?;
+/// Both sides of low power; without any there is one side.
+struct Axes<'r> {
+    run: &'r LoggedRun,
+    has_low_power: bool,
+    scales: [Option<Scale>; 2],
+}
 
+impl Axes<'_> {
+    /// Returns the side of a phase; None of low power.
+    fn side(&self, phase: Phase) -> Option<usize> {
+        match phase.side() {
+            _ if !self.has_low_power => Some(0),
+            Side::Down => Some(0),
+            Side::Up => Some(1),
+            Side::Between => None,
+        }
+    }
+
+    /// Returns an instant of a lane in the unit of tables.
+    fn value(&self, lane: &Lane<'_>, side: usize, ticks: i64) -> f64 {
+        let ticks = ticks.saturating_sub(lane.zero[side]);
+        let value = units(self.run, ticks.unsigned_abs());
+        if ticks < 0 { -value } else { value }
+    }
+
+    /// Returns the place of an instant of a lane.
+    fn at(&self, lane: &Lane<'_>, side: usize, ticks: i64) -> Option<f64> {
+        let scale = self.scales[side].as_ref()?;
+        Some(scale.at(self.value(lane, side, ticks)))
+    }
+
+    /// Returns the least and the greatest instant of a side.
+    fn extent(&self, lanes: &[Lane<'_>], side: usize) -> Option<(f64, f64)> {
+        let mut all: Option<(f64, f64)> = None;
+        for lane in lanes {
+            let own = lane.slices.iter();
+            for slice in own.filter(|it| self.side(it.phase) == Some(side)) {
+                let [from, to] = [slice.from, slice.to].map(|it| self.value(lane, side, it));
+                // An axis begins at its zero, or before.
+                let (least, most) = all.unwrap_or((0.0, to));
+                all = Some((least.min(from), most.max(to)));
+            }
+        }
+        all
+    }
+}
+
+pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<Figure> {
+    let lanes = lanes(scenario);
+    let slices = || lanes.iter().flat_map(|lane| &lane.slices);
+    let mut axes = Axes {
+        run,
+        has_low_power: slices().any(|it| it.phase.side() == Side::Between),
+        scales: [None, None],
+    };
+    axes.scales = scales([0, 1].map(|side| axes.extent(&lanes, side)));
+    axes.scales.iter().flatten().next()?;
     let top = 22.0;
-    let bottom = top + LANE * lanes.len() as f64 + 4.0;
-    let mut drawing = Drawing::new(bottom + AXIS);
+    let (mut drawing, bottom) = Drawing::of_lanes(top, LANE, lanes.len());
+    let headings = ["Going down", "Waking up"];
     let names = zeros(run, scenario);
-    for (scale, heading, name) in [(&down, "Going down", names.0), (&up, "Waking up", names.1)] {
+    for ((scale, heading), name) in axes.scales.iter().zip(headings).zip(names) {
         let Some(scale) = scale else { continue };
-        if split {
-            drawing.text(Anchor::Start, (scale.places.0, 14.0), heading);
+        if axes.has_low_power {
+            drawing.text("start", (scale.places.0, 14.0), heading);
         }
         drawing.horizontal(scale, (top, bottom), &name);
     }
     for (place, lane) in lanes.iter().enumerate() {
-        let y = top + LANE * place as f64;
-        draw_lane(&mut drawing, run, lane, (&down, &up), split, y);
+        draw_lane(&mut drawing, &axes, lane, top + LANE * place as f64);
     }
-    let slices = || lanes.iter().flat_map(|lane| &lane.slices);
     let is_seen = |phase: Phase| slices().any(|it| it.phase == phase);
     let marks = Phase::ALL.into_iter().filter(|it| is_seen(it.0));
-    let mut legend: Vec<Mark<'_>> = marks.map(|(phase, name)| (class(phase), name)).collect();
-    if up.is_some() && lanes.iter().any(|lane| lane.due.is_some()) {
-        legend.push(("due", "wake-up due"));
+    let marks = marks.map(|(phase, name)| (class(phase), name.to_owned()));
+    let mut legend: Vec<Mark> = marks.collect();
+    if axes.scales[1].is_some() && lanes.iter().any(|lane| lane.due.is_some()) {
+        legend.push(("due", "wake-up due".to_owned()));
     }
     let order = order_text(scenario, &lanes);
     let said = format!(
@@ -70,15 +110,7 @@ pub(super) fn figure(id: &str, run: &LoggedRun, scenario: &Scenario) -> Option<S
         run.unit()
     );
     let title = format!("Time line of the samples shown. {order}");
-    Some(drawing.figure(&format!("{id}-timeline"), &title, &said, &legend))
-}
-
-/// Returns true for a slice of this side; all are of going down without a split.
-fn is_on(slice: &Slice, side: Side, split: bool) -> bool {
-    match split {
-        true => slice.phase.side() == side,
-        false => side == Side::Down,
-    }
+    Some(drawing.figure(format!("{id}-timeline"), title, said, legend))
 }
 
 fn order_text(scenario: &Scenario, lanes: &[Lane<'_>]) -> &'static str {
@@ -91,81 +123,76 @@ fn order_text(scenario: &Scenario, lanes: &[Lane<'_>]) -> &'static str {
     }
 }
 
-fn draw_lane(
-    drawing: &mut Drawing,
-    run: &LoggedRun,
-    lane: &Lane<'_>,
-    (down, up): (&Option<Scale>, &Option<Scale>),
-    split: bool,
-    y: f64,
-) {
-    let label = run.run.label(lane.row.cpu).to_string();
-    drawing.text(Anchor::End, (LEFT - 8.0, y + 15.0), &label);
+fn draw_lane(drawing: &mut Drawing, axes: &Axes<'_>, lane: &Lane<'_>, y: f64) {
+    let label = axes.run.run.label(lane.row.cpu).to_string();
+    drawing.text("end", (LEFT - 8.0, y + 15.0), &label);
+    let [down, up] = &axes.scales;
     for slice in &lane.slices {
-        let (scale, zero) = if is_on(slice, Side::Down, split) {
-            (down, lane.zero.0)
-        } else if is_on(slice, Side::Up, split) {
-            (up, lane.zero.1)
-        } else {
-            low(drawing, run, lane, slice, (down, up), y);
-            continue;
-        };
-        let Some(scale) = scale else { continue };
-        let at = |ticks: i64| scale.at(units(run, ticks.saturating_sub(zero)));
-        let span = run.clock().span(slice.to.abs_diff(slice.from));
+        let class = class(slice.phase);
+        let span = axes.run.clock().span(slice.to.abs_diff(slice.from));
         let said = format!("CPU {label}: {} {span}", slice.phase.name());
-        let (from, to) = (at(slice.from), at(slice.to));
-        let size = (to - from, 13.0);
-        drawing.rect(class(slice.phase), (from, y + 4.0), size, &said);
+        let mut bar = |from: f64, to: f64, top: f64, height: f64| {
+            drawing.rect(class, (from, y + top), (to - from, height), &said);
+        };
+        let at = |side, ticks| axes.at(lane, side, ticks);
+        if let Some(side) = axes.side(slice.phase) {
+            if let (Some(from), Some(to)) = (at(side, slice.from), at(side, slice.to)) {
+                bar(from, to, 4.0, 13.0);
+            }
+            continue;
+        }
+        // Low power: a thin line to the one edge, and from the other.
+        let gap = |other: &Option<Scale>| if other.is_some() { GAP / 4.0 } else { 0.0 };
+        if let (Some(scale), Some(from)) = (down, at(0, slice.from)) {
+            bar(from, scale.places.1 + gap(up), 9.0, 3.0);
+        }
+        if let (Some(scale), Some(to)) = (up, at(1, slice.to)) {
+            bar(scale.places.0 - gap(down), to, 9.0, 3.0);
+        }
     }
-    if let (Some(due), Some(scale)) = (lane.due, up) {
-        let x = scale.at(units(run, due.saturating_sub(lane.zero.1)));
+    if let Some(x) = lane.due.and_then(|due| axes.at(lane, 1, due)) {
         drawing.line("due", (x, y + 2.0), (x, y + 19.0));
     }
 }
 
 fn lanes(scenario: &Scenario) -> Vec<Lane<'_>> {
     let mut all = Vec::new();
+    let is_parallel = scenario.id.is_parallel();
     for group in groups(scenario) {
-        let alone = group.len() == 1 && !scenario.id.is_parallel();
-        let wake = group
-            .iter()
-            .filter_map(|it| Some(anchor(it.instants)?.saturating_add(it.shift)));
-        let wake = wake.min().unwrap_or(0);
+        let wakes = group.iter();
+        let wakes = wakes.filter_map(|it| Some(anchor(it.instants)?.saturating_add(it.shift)));
+        let wake = wakes.min().unwrap_or(0);
         let mut lanes: Vec<(i64, Lane<'_>)> = Vec::new();
-        for Placed {
-            row,
-            instants,
-            shift,
-        } in group
-        {
-            let slices = slices(instants);
+        for it in group {
+            let slices = slices(it.instants);
             let Some(begin) = slices.first().map(|slice| slice.from) else {
                 continue;
             };
-            let down = if alone { begin } else { shift.saturating_neg() };
-            let zero = (down, wake.saturating_sub(shift));
-            let low = instants.at(Instant::Stamp(Stamp::EnterHwLowPwr));
-            let order = low.unwrap_or(begin).saturating_add(shift);
-            let due = instants.at(Instant::Due);
-            let lane = Lane {
-                row,
-                slices,
-                zero,
-                due,
+            let shift = it.shift;
+            let down = if is_parallel {
+                shift.saturating_neg()
+            } else {
+                begin
             };
-            lanes.push((order, lane));
+            let low = it.instants.at(Instant::Stamp(Stamp::EnterHwLowPwr));
+            let lane = Lane {
+                row: it.row,
+                slices,
+                zero: [down, wake.saturating_sub(shift)],
+                due: it.instants.at(Instant::Due),
+            };
+            lanes.push((low.unwrap_or(begin).saturating_add(shift), lane));
         }
         lanes.sort_by_key(|(order, lane)| (*order, lane.row.cpu));
         all.extend(lanes.into_iter().map(|(_, lane)| lane));
     }
-    if !scenario.id.is_parallel() {
+    if !is_parallel {
         all.sort_by_key(|lane| lane.row.cpu);
     }
     all
 }
 
-/// From when on a CPU wakes up.
+/// Returns the instant from which on a CPU wakes up.
 fn anchor(instants: &Instants) -> Option<i64> {
     let turned_on = instants.at(Instant::TurnedOn);
     // One before the call is that which the sample needed.
@@ -175,109 +202,29 @@ fn anchor(instants: &Instants) -> Option<i64> {
 }
 
 /// Returns the names of both axes.
-fn zeros(run: &LoggedRun, scenario: &Scenario) -> (String, String) {
-    let unit = run.unit();
-    if scenario.id.is_parallel() {
-        (
-            format!("{unit} from the agreed start"),
-            format!("{unit} from the first due wake-up"),
-        )
-    } else {
-        let on = |row: &Row| row.shown.is_some_and(|it| it.at(Instant::Due).is_none());
-        let or = if scenario.rows.iter().any(on) {
-            ", or CPU_ON"
-        } else {
-            ""
-        };
-        (
-            format!("{unit} from the call"),
-            format!("{unit} from the due wake-up{or}"),
-        )
-    }
-}
-
-/// Returns ticks with a sign in the unit of tables.
-fn units(run: &LoggedRun, ticks: i64) -> f64 {
-    let value = super::chart::units(run, ticks.unsigned_abs());
-    if ticks < 0 { -value } else { value }
-}
-
-/// The least and the greatest instant of some slices, in the unit of tables.
-fn extent(
-    run: &LoggedRun,
-    lanes: &[Lane<'_>],
-    zero: impl Fn(&Lane<'_>) -> i64,
-    of: impl Fn(&Slice) -> bool,
-) -> Option<(f64, f64)> {
-    let mut all: Option<(f64, f64)> = None;
-    for lane in lanes {
-        for slice in lane.slices.iter().filter(|slice| of(slice)) {
-            let at = |ticks: i64| units(run, ticks.saturating_sub(zero(lane)));
-            let (from, to) = (at(slice.from), at(slice.to));
-            // An axis begins at its zero, or before.
-            let (least, most) = all.unwrap_or((0.0, to));
-            all = Some((least.min(from), most.max(to)));
-        }
-    }
-    all
-}
-
-type Sides = (Option<Scale>, Option<Scale>);
-
-/// The scales of both sides, each as wide as its time.
-fn sides(down: Option<(f64, f64)>, up: Option<(f64, f64)>) -> Option<Sides> {
-    let right = WIDTH - RIGHT;
-    Some(match (down, up) {
-        (None, None) => return None,
-        (Some(down), None) => (Some(Scale::linear(down, (LEFT, right))), None),
-        (None, Some(up)) => (None, Some(Scale::linear(up, (LEFT, right)))),
-        (Some(down), Some(up)) => {
-            let (a, b) = (down.1 - down.0, up.1 - up.0);
-            let share = if a + b > 0.0 { a / (a + b) } else { 0.5 };
-            let room = right - LEFT - GAP;
-            let middle = LEFT + room * share.clamp(LEAST, 1.0 - LEAST);
-            (
-                Some(Scale::linear(down, (LEFT, middle))),
-                Some(Scale::linear(up, (middle + GAP, right))),
-            )
-        }
-    })
-}
-
-/// Low power: a thin line to the one edge, and from the other.
-fn low(
-    drawing: &mut Drawing,
-    run: &LoggedRun,
-    lane: &Lane<'_>,
-    slice: &Slice,
-    (down, up): (&Option<Scale>, &Option<Scale>),
-    y: f64,
-) {
-    let said = format!(
-        "CPU {}: {} {}",
-        run.run.label(lane.row.cpu),
-        slice.phase.name(),
-        run.clock().span(slice.to.abs_diff(slice.from))
-    );
-    let class = class(slice.phase);
-    let mut bar = |from: f64, to: f64| {
-        drawing.rect(class, (from, y + 9.0), (to - from, 3.0), &said);
+fn zeros(run: &LoggedRun, scenario: &Scenario) -> [String; 2] {
+    let on = |row: &Row| row.shown.is_some_and(|it| it.at(Instant::Due).is_none());
+    let zeros = match scenario.id.is_parallel() {
+        true => ["the agreed start", "the first due wake-up"],
+        false if scenario.rows.iter().any(on) => ["the call", "the due wake-up, or CPU_ON"],
+        false => ["the call", "the due wake-up"],
     };
-    if let Some(scale) = down {
-        let from = scale.at(units(run, slice.from.saturating_sub(lane.zero.0)));
-        bar(
-            from,
-            scale.places.1 + if up.is_some() { GAP / 4.0 } else { 0.0 },
-        );
-    }
-    if let Some(scale) = up {
-        let to = scale.at(units(run, slice.to.saturating_sub(lane.zero.1)));
-        let from = scale.places.0 - if down.is_some() { GAP / 4.0 } else { 0.0 };
-        bar(from, to);
-    }
+    zeros.map(|zero| format!("{} from {zero}", run.unit()))
 }
 
-/// The class that colours a phase.
+/// Returns the scales of both sides, each as wide as its time.
+fn scales(extents: [Option<(f64, f64)>; 2]) -> [Option<Scale>; 2] {
+    let [Some(down), Some(up)] = extents else {
+        return extents.map(|it| Some(Scale::linear(it?, (LEFT, EDGE))));
+    };
+    let (a, b) = (down.1 - down.0, up.1 - up.0);
+    let share = if a + b > 0.0 { a / (a + b) } else { 0.5 };
+    let middle = LEFT + (EDGE - LEFT - GAP) * share.clamp(LEAST, 1.0 - LEAST);
+    let down = Scale::linear(down, (LEFT, middle));
+    [Some(down), Some(Scale::linear(up, (middle + GAP, EDGE)))]
+}
+
+/// Returns the class that colours a phase.
 fn class(phase: Phase) -> &'static str {
     match phase {
         Phase::Call | Phase::Return | Phase::Called => "p-call",

@@ -1,0 +1,104 @@
+//! `text` for terminals, `md` as forges show it, and `rst` with the columns of TF-A's
+//! documentation up to v2.14.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+
+use super::document::Block;
+use super::escape::{md, rst};
+use super::report_data::Report;
+use super::report_document::document;
+use super::table::Table;
+
+/// The marks of one format around its texts.
+struct Markup {
+    escape: fn(&str) -> String,
+    title: fn(&str) -> String,
+    heading: fn(&str) -> String,
+    scenario: fn(&str) -> String,
+    definition: fn(&str, &str) -> String,
+    warning: &'static str,
+    paragraph: &'static str,
+    item: &'static str,
+    table: fn(&Table, &mut dyn Write) -> io::Result<()>,
+}
+
+pub(super) fn write_text(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let markup = Markup {
+        escape: str::to_owned,
+        title: |text| format!("{text}\n"),
+        heading: |text| format!("{text}\n"),
+        scenario: str::to_owned,
+        definition: |name, text| format!("  {name:<11} {text}"),
+        warning: "warning: ",
+        paragraph: "  ",
+        item: "  * ",
+        table: Table::plain,
+    };
+    markup.write(report, out)
+}
+
+pub(super) fn write_markdown(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let markup = Markup {
+        escape: md,
+        title: |text| format!("# {text}\n"),
+        heading: |text| format!("## {text}\n"),
+        scenario: |text| format!("## {text}\n"),
+        definition: |name, text| format!("- {name}: {text}"),
+        warning: "> **Warning**: ",
+        paragraph: "",
+        item: "- ",
+        table: Table::markdown,
+    };
+    markup.write(report, out)
+}
+
+pub(super) fn write_rst(report: &Report, out: &mut dyn Write) -> Result<()> {
+    let markup = Markup {
+        escape: rst,
+        title: |text| underlined(text, "="),
+        heading: |text| underlined(text, "-"),
+        scenario: |text| underlined(text, "-"),
+        definition: |name, text| format!("- {name}: {text}"),
+        warning: ".. warning:: ",
+        paragraph: "",
+        item: "- ",
+        table: Table::grid,
+    };
+    markup.write(report, out)
+}
+
+fn underlined(text: &str, stroke: &str) -> String {
+    format!("{text}\n{}\n", stroke.repeat(text.chars().count()))
+}
+
+impl Markup {
+    fn write(&self, report: &Report, out: &mut dyn Write) -> Result<()> {
+        let escape = self.escape;
+        for block in document(report) {
+            match block {
+                Block::Title(text) => writeln!(out, "{}", (self.title)(&escape(&text)))?,
+                Block::Heading(text) => writeln!(out, "{}", (self.heading)(&escape(&text)))?,
+                Block::Scenario(text, ..) => writeln!(out, "{}", (self.scenario)(&escape(&text)))?,
+                Block::Definitions(lines) => {
+                    for (name, text) in lines {
+                        writeln!(out, "{}", (self.definition)(name, &escape(&text)))?;
+                    }
+                    writeln!(out)?;
+                }
+                Block::Warning(text) => writeln!(out, "{}{}\n", self.warning, escape(&text))?,
+                Block::Paragraph(text) => writeln!(out, "{}{}\n", self.paragraph, escape(&text))?,
+                Block::Table(table) => (self.table)(&table, out)?,
+                Block::Remarks(all) => {
+                    for remark in all {
+                        writeln!(out, "{}{}", self.item, escape(&remark.sentence()))?;
+                    }
+                    writeln!(out)?;
+                }
+                Block::Charts(..) => {}
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! The report that all formats take.
+
+use anyhow::{Result, bail};
+
+use crate::report::analysis::compare::Comparison;
+use crate::report::analysis::merge::Merged;
+use crate::report::jobs::matrix::Matrix;
+use crate::report::log::LoggedRun;
+
+/// Everything that was read.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The runs, in the order of the inputs and of their lines.
+    pub runs: Vec<LoggedRun>,
+    /// All of them as one, where that was asked for.
+    pub merged: Option<Merged>,
+    /// All of them side by side, where that was asked for.
+    pub matrix: Option<Matrix>,
+    /// Each run beside the baseline, where one was given.
+    pub comparisons: Vec<Comparison>,
+}
+
+impl From<Vec<LoggedRun>> for Report {
+    fn from(runs: Vec<LoggedRun>) -> Self {
+        Self {
+            runs,
+            ..Self::default()
+        }
+    }
+}
+
+impl Report {
+    /// Returns the only run, for a `format` that takes one.
+    pub(super) fn only_run(&self, format: &str) -> Result<&LoggedRun> {
+        match self.runs.as_slice() {
+            [run] => Ok(run),
+            runs => bail!(
+                "{format} takes one run, and there are {}: choose one by --run N",
+                runs.len()
+            ),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// Says on the console what is wrong with the page, and at last that it has looked.
+addEventListener("load", () => {
+  const say = (what) => console.error("probe: " + what);
+  const root = document.documentElement;
+  if (root.scrollWidth > innerWidth) {
+    say("the page is " + root.scrollWidth + " wide in a window of " + innerWidth);
+  }
+  const box = (it) => it.getBoundingClientRect();
+  let texts = 0;
+  for (const svg of document.querySelectorAll("svg")) {
+    const outer = box(svg);
+    const all = [...svg.querySelectorAll("text")].map((it) => [it.textContent, box(it)]);
+    all.forEach(([a, x], place) => {
+      texts += 1;
+      if (x.width < 1 || x.height < 1) say("no room for the text " + a);
+      if (x.left < outer.left || x.right > outer.right || x.bottom > outer.bottom) {
+        say("the text " + a + " is cut off");
+      }
+      for (const [b, y] of all.slice(place + 1)) {
+        // A line's height is more than its letters take.
+        if (x.left < y.right && y.left < x.right && x.top + 4 < y.bottom && y.top + 4 < x.bottom) {
+          say("the texts " + a + " and " + b + " lie on each other");
+        }
+      }
+    });
+  }
+  const luminance = (colour) => {
+    const [r, g, b] = colour.match(/[\d.]+/g).map((it) => {
+      const c = it / 255;
+      return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const page = luminance(getComputedStyle(document.body).backgroundColor);
+  for (const it of document.querySelectorAll("h1, p, dt, dd, a, td, th, li, .badge, b, svg text")) {
+    const style = getComputedStyle(it);
+    const own = luminance(it.closest("svg") ? style.fill : style.color);
+    const ratio = (Math.max(own, page) + 0.05) / (Math.min(own, page) + 0.05);
+    if (ratio < 4.5) say("contrast of " + ratio.toFixed(1) + ": " + it.textContent);
+  }
+  const ids = [...document.querySelectorAll("[id]")].map((it) => it.id);
+  if (new Set(ids).size != ids.length) say("an id is there twice");
+  for (const it of document.querySelectorAll("a[href^='#']")) {
+    if (!ids.includes(it.getAttribute("href").slice(1))) say("no place for the link " + it.href);
+  }
+  console.info("probed " + texts + " texts");
+});
