@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_MAX};
 use psci_bench::model::Verdict;
+use psci_bench::plan::ScenarioId;
 use xtask::build::payload::Tree;
 use xtask::qemu::run_result::RunResult;
 use xtask::qemu::run_spec::{Payload, RunSpec};
@@ -263,11 +264,14 @@ fn a_cpu_that_the_firmware_does_not_know() {
     let result = ends(&with_tree(tree), Verdict::Fail, &words);
     // The others were measured all the same.
     let log = common::Log::new(&result.log);
-    for t in [2, 4, 5, 6] {
-        let metric = if t == 6 { "latency" } else { "powerdown" };
-        let counts = log.metric(t, metric, "n");
-        let complete = counts.values().filter(|n| **n == 2).count();
-        assert_eq!(complete, 4, "scenario {t}: {counts:?}");
+    for t in [
+        ScenarioId::SuspendDeepSerial,
+        ScenarioId::CpuSuspendSerial,
+        ScenarioId::CpuOffSerial,
+        ScenarioId::PsciVersionParallel,
+    ] {
+        let complete = log.rows(t).filter(|(_, row)| row.valid() == 2);
+        assert_eq!(complete.count(), 4, "{t:?}");
     }
 }
 

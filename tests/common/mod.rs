@@ -2,14 +2,14 @@
 
 #![allow(dead_code, reason = "each test program uses its own part of it")]
 
-mod fields;
-
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use object::{Object, ObjectSymbol};
-use psci_bench::model::Verdict;
+use psci_bench::measure::{Facts, Metric, Summary};
+use psci_bench::model::{How, Measure, Point, Row, Run, Scenario, Variant, Verdict};
+use psci_bench::plan::ScenarioId;
 use psci_bench::record::{self, RunBuilder};
 use xtask::board::firmware_kind::Firmware;
 use xtask::board::{self, Board, Conduit, Gic, StateFormat};
@@ -199,14 +199,12 @@ pub fn assemble(source: &str, symbols: &[(&str, u32)]) -> Vec<u8> {
     std::fs::read(flat).expect("the program")
 }
 
-/// The fields of one record.
-pub type Fields = BTreeMap<String, String>;
-
-/// The records of a log.
+/// What a log says.
 pub struct Log {
     /// The log as text, CR LF as LF.
     pub text: String,
-    records: BTreeMap<String, Vec<Fields>>,
+    /// Its records.
+    pub run: Run,
 }
 
 impl Log {
@@ -221,75 +219,68 @@ impl Log {
             assert_eq!(numbered.seq as usize, place, "a record is lost in\n{text}");
             run.add(numbered.record);
         }
-        let records = fields::of_run(&run.run());
-        assert!(records.contains_key("run"), "no records in\n{text}");
-        Self { text, records }
+        let run = run.run();
+        assert!(run.head.is_some(), "no records in\n{text}");
+        Self { text, run }
     }
 
-    /// A fact of the run's machine.
-    pub fn fact(&self, key: &str) -> &str {
-        let facts = self.all("facts").iter();
-        facts.filter_map(|f| f.get(key)).next().expect(key)
+    pub fn facts(&self) -> &Facts {
+        self.run.facts.as_ref().expect("a record of the machine")
     }
 
-    /// All records of a type.
-    pub fn all(&self, kind: &str) -> &[Fields] {
-        self.records.get(kind).map_or(&[], Vec::as_slice)
+    /// Exception level, conduit and GIC.
+    pub fn machine(&self) -> (u8, Conduit, u8) {
+        let facts = self.facts();
+        (facts.exception_level, facts.conduit, facts.gic)
     }
 
-    /// Numbers of scenario `t` by MPIDR: what stands under `key` in records
-    /// of a type.
-    pub fn by_cpu(&self, kind: &str, t: u32, key: &str) -> BTreeMap<u64, i64> {
-        self.of_test(kind, t)
-            .filter_map(|fields| Some((mpidr(fields)?, number(fields.get(key)?))))
-            .collect()
+    /// The parts of a scenario: one for each method and helper.
+    pub fn scenarios(&self, id: ScenarioId) -> impl Iterator<Item = &Scenario> {
+        self.run.scenarios.iter().filter(move |it| it.id == id)
     }
 
-    /// One figure of one metric of scenario `t`, by MPIDR.
-    pub fn metric(&self, t: u32, metric: &str, key: &str) -> BTreeMap<u64, i64> {
-        self.of_test("m", t)
-            .filter(|fields| fields.get("metric").is_some_and(|m| m == metric))
-            .filter_map(|fields| Some((mpidr(fields)?, number(fields.get(key)?))))
-            .collect()
+    /// The rows of a scenario, with the MPIDRs of their CPUs.
+    pub fn rows(&self, id: ScenarioId) -> impl Iterator<Item = (u64, &Row)> {
+        let rows = self.scenarios(id).flat_map(|it| &it.rows);
+        rows.map(|row| (self.mpidr(row.cpu), row))
     }
 
-    /// The point of a CPU that was alone: what does not fit on a line of it is
-    /// in another. Empty if there is none.
-    pub fn point(&self, t: u32, variant: &str, metric: &str, cpu: u64) -> Fields {
-        let wanted = [("how", "alone"), ("var", variant), ("metric", metric)];
-        let is = |fields: &&Fields| {
-            let same = |(key, value): &(&str, &str)| fields.get(*key).is_some_and(|it| it == value);
-            wanted.iter().all(same) && mpidr(fields) == Some(cpu)
-        };
-        let parts = self.of_test("point", t).filter(is).cloned();
-        parts.flatten().collect()
+    /// The points of a scenario, with the MPIDRs of their CPUs.
+    pub fn points(&self, id: ScenarioId) -> impl Iterator<Item = (u64, &Point)> {
+        let points = self.scenarios(id).flat_map(|it| &it.points);
+        points.map(|point| (self.mpidr(point.cpu), point))
     }
 
-    fn of_test(&self, kind: &str, t: u32) -> impl Iterator<Item = &Fields> {
-        let t = t.to_string();
-        let records = self.all(kind).iter();
-        records.filter(move |fields| fields.get("t") == Some(&t))
+    /// The statistics of one metric of a scenario, by MPIDR.
+    pub fn metric(&self, id: ScenarioId, metric: Metric) -> BTreeMap<u64, Summary> {
+        let found = |(cpu, row): (u64, &Row)| Some((cpu, *row.summary(metric)?));
+        self.rows(id).filter_map(found).collect()
+    }
+
+    /// The point of a CPU that was alone.
+    pub fn alone(
+        &self,
+        id: ScenarioId,
+        variant: Variant,
+        measure: Measure,
+        cpu: u64,
+    ) -> Option<&Point> {
+        let is = |it: &Point| (it.how, it.variant, it.measure) == (How::Alone, variant, measure);
+        let mut points = self.points(id);
+        let found = points.find(|(mpidr, it)| *mpidr == cpu && is(it));
+        found.map(|(_, point)| point)
     }
 
     /// Cluster of each CPU, by MPIDR.
-    pub fn clusters(&self) -> BTreeMap<u64, i64> {
-        let cpus = self.all("cpu").iter();
-        cpus.filter_map(|f| Some((mpidr(f)?, number(f.get("cluster")?))))
+    pub fn clusters(&self) -> BTreeMap<u64, u16> {
+        let cpus = self.run.cpus.iter();
+        cpus.filter_map(|cpu| Some((cpu.mpidr?, cpu.cluster)))
             .collect()
     }
-}
 
-fn mpidr(fields: &Fields) -> Option<u64> {
-    Some(number(fields.get("mpidr")?) as u64)
-}
-
-/// A decimal number with or without a sign, or a hexadecimal one.
-pub fn number(text: &str) -> i64 {
-    match text.strip_prefix("0x") {
-        Some(digits) => i64::from_str_radix(digits, 16),
-        None => text.parse(),
+    fn mpidr(&self, cpu: u16) -> u64 {
+        self.run.cpu(cpu).mpidr.expect("a CPU with a MPIDR")
     }
-    .unwrap_or_else(|_| panic!("{text:?} is no number"))
 }
 
 /// `RT_INSTR` rows: figures by test, then by cluster and core.
