@@ -12,6 +12,7 @@ use super::device_tree::{self, DeviceTree};
 use super::setup;
 use crate::machine::boot::entries::BootState;
 use crate::machine::boot::layout;
+use crate::machine::call::conduit;
 use crate::machine::console::{self, Console, print_line};
 use crate::machine::cpu::{instructions, registers};
 use crate::machine::ending::{self, give_up, refuse};
@@ -29,8 +30,8 @@ pub fn main(state: BootState) -> ! {
     let (block, is_damaged) = parameters(&tables);
     // At EL2 an HVC would come back here: firmware takes SMC, if anything.
     let by_level = (registers::exception_level() == 2).then_some(Conduit::Smc);
-    let conduit = block.conduit.or(by_level);
-    ending::set_conduit(conduit.filter(|_| has_firmware));
+    let by_block = block.conduit.or(by_level);
+    conduit::set_conduit(by_block.filter(|_| has_firmware));
     let emergency = block.uart.as_ref().map(Uart::from);
     if let Some(uart) = &emergency {
         open_console(&mut tables, uart, true);
@@ -92,8 +93,8 @@ fn run_with_tree(
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {
             open_console(&mut tables, uart, false);
         }
-        let conduit = early.conduit.as_ref().ok().copied();
-        ending::set_conduit(conduit.filter(|_| has_firmware));
+        let by_tree = early.conduit.as_ref().ok().copied();
+        conduit::set_conduit(by_tree.filter(|_| has_firmware));
     }
     instructions::unmask_serrors();
     let read = Board::read(found.bytes);
@@ -113,7 +114,7 @@ fn run_with_tree(
         Ok(board) => board,
         Err(error) => refuse(&format_args!("device tree: {error}")),
     };
-    ending::set_conduit(Some(board.conduit));
+    conduit::set_conduit(Some(board.conduit));
     let plan = match Plan::parse(board.bootargs) {
         Ok(plan) => plan,
         Err(error) => refuse(&error),

@@ -10,9 +10,10 @@ use psci_bench::image::Conduit;
 use spin::mutex::SpinMutex;
 
 use crate::machine::boot::layout;
+use crate::machine::call::conduit;
 use crate::machine::console::{self, print_line};
 use crate::machine::cpu::registers;
-use crate::machine::ending::{self, EarlyEnd};
+use crate::machine::ending;
 use crate::machine::round::participant;
 
 /// The registers that `vectors.S` saves.
@@ -54,9 +55,9 @@ pub extern "C" fn exception(saved: &SavedFrame) -> ! {
         let cause = ExceptionCause::from_frame(saved);
         if cause == ExceptionCause::HvcToSelf {
             // The run cannot end by it either. Firmware takes SMC, if anything.
-            ending::set_conduit(Some(Conduit::Smc));
+            conduit::set_conduit(Some(Conduit::Smc));
         }
-        ending::end_run(&EarlyEnd::Machine(&cause));
+        ending::give_up(&cause);
     }
     participant::stop_after_fault()
 }

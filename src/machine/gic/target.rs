@@ -27,7 +27,7 @@ pub enum OwnSgi {
     System { value: u64 },
 }
 
-/// The reason why this CPU's part of the GIC cannot be set up.
+/// The reason why this CPU's part of the GIC, or its timer, cannot be set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GicError {
     NoRedistributor,
@@ -35,11 +35,16 @@ pub enum GicError {
     NoSystemRegisters,
     Timeout,
     Asleep,
+    /// The interrupt of this ID, the timer's, does not arrive.
+    SilentTimer(u32),
 }
 
 impl core::fmt::Display for GicError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
+            Self::SilentTimer(intid) => {
+                return write!(f, "the timer's interrupt {intid} does not arrive");
+            }
             Self::NoRedistributor => "no GIC redistributor has this CPU's affinity",
             Self::NoSystemRegisters => "this CPU has no GICv3 system registers",
             Self::Timeout => "a GIC register write stayed pending",

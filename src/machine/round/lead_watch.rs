@@ -15,9 +15,8 @@ use spin::mutex::SpinMutex;
 
 use crate::machine::console;
 use crate::machine::cpu::registers;
-use crate::machine::ending::{self, EarlyEnd};
+use crate::machine::ending;
 use crate::machine::round::handover::Handover;
-use crate::machine::time::timebase::Timebase;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::watchdog::Watchdog;
 
@@ -73,16 +72,16 @@ impl LeadWatch {
     }
 
     /// Begins a step of the lead, which ends at `deadline` at the latest.
-    pub fn begin_step(&self, timebase: &Timebase, step: Step, deadline: u64) {
-        let until = deadline.saturating_add(timebase.ticks_of_us(GRACE_US));
+    pub fn begin_step(&self, waiter: &Waiter, step: Step, deadline: u64) {
+        let until = deadline.saturating_add(waiter.ticks_of_us(GRACE_US));
         self.step.store(step as u32, Ordering::Relaxed);
         self.until.store(until, Ordering::Release);
         if let Ok(watchdog) = self.watchdog.lock().as_mut() {
             // Later than another CPU sees it, whose report says more; but in no
             // case before.
-            let least = until.saturating_sub(timebase.now());
-            let wish = least + timebase.ticks_of_us(GRACE_US);
-            watchdog.arm(least, wish, timebase.clock.believed());
+            let least = until.saturating_sub(waiter.now());
+            let wish = least + waiter.ticks_of_us(GRACE_US);
+            watchdog.arm(least, wish, waiter.clock.believed());
         }
     }
 
@@ -107,7 +106,7 @@ impl LeadWatch {
                 return Some(None);
             }
             let value = given();
-            if value.is_none() && waiter.timebase.now() > self.until.load(Ordering::Acquire) {
+            if value.is_none() && waiter.now() > self.until.load(Ordering::Acquire) {
                 self.end_run_without_lead();
             }
             value.map(Some)
@@ -126,10 +125,10 @@ impl LeadWatch {
             cause: Cause::Timeout,
         };
         console::force_unlock();
-        ending::end_run(&EarlyEnd::Machine(&format_args!(
+        ending::give_up(&format_args!(
             "the lead, CPU {:#x}, is lost: {loss} (seen by CPU {:#x})",
             self.lead,
             registers::mpidr()
-        )))
+        ))
     }
 }
