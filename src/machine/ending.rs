@@ -15,7 +15,6 @@ use crate::machine::time::timer;
 /// The action at the end: an [`EndAction`]'s number.
 static END_ACTION: AtomicU32 = AtomicU32::new(EndAction::Off as u32);
 
-/// Sets the action that the user asked for, for any end of the run.
 pub fn set_end_action(action: EndAction) {
     END_ACTION.store(action as u32, Ordering::Relaxed);
 }

@@ -32,11 +32,8 @@ const HEADER: usize = 40;
 /// The origin of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Appended to the image.
     Appended,
-    /// At the address in this register.
     Register(u8, u64),
-    /// In the transfer list at this address.
     List(u64),
 }
 
@@ -57,7 +54,6 @@ pub struct DeviceTree {
     pub source: Source,
 }
 
-/// The reason why there is no tree.
 type Reason = Box<dyn fmt::Display>;
 
 fn boxed(reason: impl fmt::Display + 'static) -> Reason {

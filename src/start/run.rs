@@ -19,7 +19,6 @@ use crate::machine::ending::{self, give_up, refuse};
 use crate::machine::memory::loader_data;
 use crate::machine::memory::tables::TranslationTables;
 
-/// Runs the payload to its end.
 pub fn main(state: BootState) -> ! {
     let BootState {
         loader_registers,
@@ -129,7 +128,9 @@ fn run_with_tree(
         let _ = output::list(&mut Console);
         give_up(&"only=help lists the scenarios and measures nothing");
     }
-    let ready = setup::prepare(tables, &board, &plan, [found.region, boot_area]);
-    ready.run(&board);
+    let (mut lead, run) = setup::prepare(tables, &board, &plan, [found.region, boot_area]);
+    // The console never fails, and the closing line has the verdict.
+    let _ = output::run_all(&mut lead, run, &board.idle_states, &mut Console);
+    lead.dismiss_all();
     ending::finish()
 }

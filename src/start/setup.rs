@@ -9,10 +9,9 @@ use core::sync::atomic::AtomicU64;
 use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog};
 use psci_bench::measure::{Counter, Facts, Tally};
 use psci_bench::model::{self as model, Head, Run};
-use psci_bench::output;
 use psci_bench::plan::Plan;
 use psci_bench::scenario::Needs;
-use psci_bench::spec::pmf::{Interface, ReadError};
+use psci_bench::spec::pmf::ReadError;
 use psci_bench::spec::psci::ReturnCode;
 use psci_bench::spec::region::Region;
 use psci_bench::spec::ticks::Clock;
@@ -22,7 +21,6 @@ use super::memory::{self, Memory, TOO_LARGE, mapped};
 use crate::machine::call::call_path::CallPath;
 use crate::machine::call::firmware;
 use crate::machine::call::overhead;
-use crate::machine::console::Console;
 use crate::machine::cpu::{cycle_counter, registers};
 use crate::machine::ending::{give_up, refuse};
 use crate::machine::gic::controller::Gic;
@@ -42,28 +40,13 @@ use crate::machine::watchdog::Watchdog;
 /// Version of the records' format.
 const FORMAT: u32 = 2;
 
-/// The machine, ready to measure.
-pub struct Ready {
-    lead: Lead,
-    run: Run,
-}
-
-impl Ready {
-    /// Runs all that the plan asks for.
-    pub fn run(mut self, board: &Board<'_>) {
-        // The console never fails, and the closing line has the verdict.
-        let _ = output::run_all(&mut self.lead, self.run, &board.idle_states, &mut Console);
-        self.lead.dismiss_all();
-    }
-}
-
-/// Sets everything up. `used` are the regions of device tree and boot area.
+/// Sets everything up, and returns the lead and the run that it begins. `used` are the regions of device tree and boot area.
 pub fn prepare(
     mut tables: TranslationTables,
     board: &Board<'_>,
     plan: &Plan,
     used: [Region; 2],
-) -> Ready {
+) -> (Lead, Run) {
     let Some(needs) = Needs::of(plan, board.cpu_count, board.idle_states.len()) else {
         refuse(&TOO_LARGE);
     };
@@ -101,16 +84,14 @@ pub fn prepare(
         labels,
         cpus: cpus.len() as u16,
     };
-    Ready {
-        lead: Lead::new(own, facts, cpus),
-        run: Run {
-            head: Some(head),
-            facts: Some(facts),
-            plan: Some(*plan),
-            cpus: cpus.iter().map(model::Cpu::from).collect(),
-            ..Run::default()
-        },
-    }
+    let run = Run {
+        head: Some(head),
+        facts: Some(facts),
+        plan: Some(*plan),
+        cpus: cpus.iter().map(model::Cpu::from).collect(),
+        ..Run::default()
+    };
+    (Lead::new(own, facts, cpus), run)
 }
 
 /// Returns a list that is never freed.
@@ -145,7 +126,6 @@ fn channels(
     })
 }
 
-/// Opens counter, timer and interrupt controller.
 fn waiter(tables: &mut TranslationTables, board: &Board<'_>) -> Waiter {
     let path = CallPath::new(board.conduit, board.counter_erratum, registers::midr());
     if !path.is_counting() {
@@ -197,7 +177,11 @@ fn round_parts(
     let watchdog = watchdog.and_then(|it| Watchdog::new(tables, it, WATCHDOG_S, clock.believed()));
     RoundParts {
         guard_timer: waiter.timer.find_guard(&board.timers),
-        pmf: find_pmf(path, mpidr),
+        // PMF counts CNTPCT, and is of use only where the payload does, too.
+        pmf: match path.counter() {
+            Counter::Virtual => Err(ReadError::NotImplemented),
+            Counter::Physical | Counter::PhysicalTwice(_) => firmware::find_pmf(mpidr),
+        },
         waiter,
         timer_frame,
         dirty_lines,
@@ -205,14 +189,6 @@ fn round_parts(
         lead,
         watch: LeadWatch::new(mpidr, watchdog),
         is_kvm_guest: false,
-    }
-}
-
-/// Finds PMF, which counts CNTPCT, and is of use only where the payload does, too.
-fn find_pmf(path: CallPath, mpidr: u64) -> Result<Interface, ReadError> {
-    match path.counter() {
-        Counter::Virtual => Err(ReadError::NotImplemented),
-        Counter::Physical | Counter::PhysicalTwice(_) => firmware::find_pmf(mpidr),
     }
 }
 

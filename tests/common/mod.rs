@@ -51,6 +51,17 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The log contains each of these words; those behind a `!` it lacks.
+pub fn check_words<S: AsRef<str>>(plain: &str, words: &[S], seen: &str) {
+    for word in words.iter().map(AsRef::as_ref) {
+        let (has, word) = match word.strip_prefix('!') {
+            Some(word) => (false, word),
+            None => (true, word),
+        };
+        assert_eq!(plain.contains(word), has, "{word:?} in\n{seen}");
+    }
+}
+
 /// A finished run.
 pub struct Ran {
     pub result: RunResult,
@@ -59,16 +70,9 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// The log contains each of these words; those behind a `!` it lacks.
+    /// Checks the log's words by [`check_words`].
     pub fn says<S: AsRef<str>>(self, words: &[S]) -> Self {
-        for word in words.iter().map(AsRef::as_ref) {
-            let (has, word) = match word.strip_prefix('!') {
-                Some(word) => (false, word),
-                None => (true, word),
-            };
-            let text = self.result.text();
-            assert_eq!(self.plain.contains(word), has, "{word:?} in\n{text}");
-        }
+        check_words(&self.plain, words, &self.result.text());
         self
     }
 
@@ -95,10 +99,13 @@ pub fn pass(spec: &RunSpec) -> Log {
     ends(spec, Verdict::Pass).log()
 }
 
+pub fn workspace() -> Workspace {
+    Workspace::find().expect("the workspace")
+}
+
 /// QEMU's board, with `change` made in the text of its file.
 pub fn changed_board(change: impl Fn(&str) -> String) -> Board {
-    let workspace = Workspace::find().expect("the workspace");
-    let path = workspace.board("qemu").join("board.toml");
+    let path = workspace().board("qemu").join("board.toml");
     let text = std::fs::read_to_string(path).expect("the board file");
     let changed = change(&text);
     board::parse("board.toml", &changed).expect("a good board")
@@ -115,11 +122,12 @@ pub fn board_with(from: &str, to: &str) -> Board {
 /// A device tree of `board` under TF-A for so many CPUs.
 pub fn tree_of(board: &Board, gic: Gic, cpus: u32, bootargs: &str) -> Vec<u8> {
     let firmware = board.firmware("tf-a").expect("its firmware");
+    let idle_states = &firmware.idle_states(StateFormat::Original);
     let choices = Choices {
         cpus,
         gic,
         conduit: Conduit::Smc,
-        idle_states: &firmware.idle_states(StateFormat::Original),
+        idle_states,
         bootargs,
     };
     device_tree::build(board, &choices).expect("a tree")
@@ -142,7 +150,7 @@ pub fn image_with(tree: &[u8], cpus: u32) -> Vec<u8> {
 
 /// The payload with QEMU's UART in its parameter block.
 pub fn image_of(tree: Option<&[u8]>, cpus: u32) -> Vec<u8> {
-    let workspace = Workspace::find().expect("the workspace");
+    let workspace = workspace();
     let board = board::load(&workspace, "qemu").expect("the board");
     let emergency = Emergency::of_board(&board, Conduit::Smc);
     payload::image(&workspace, tree, emergency, cpus as usize).expect("an image")
@@ -156,9 +164,8 @@ pub fn loading(registers: &[u64]) -> Vec<u8> {
         for half in 0..4u32 {
             let movz_or_movk = if half == 0 { 0xd280_0000 } else { 0xf280_0000 };
             let bits = (value >> (16 * half)) as u32 & 0xffff;
-            code.extend(u32::to_le_bytes(
-                movz_or_movk | half << 21 | bits << 5 | register,
-            ));
+            let word: u32 = movz_or_movk | half << 21 | bits << 5 | register;
+            code.extend(word.to_le_bytes());
         }
     }
     let branch = 0x1400_0000 | ((4096 - code.len() as u32) / 4);
@@ -169,7 +176,7 @@ pub fn loading(registers: &[u64]) -> Vec<u8> {
 
 /// Where in the image a symbol is.
 pub fn offset_of(symbol: &str) -> usize {
-    let workspace = Workspace::find().expect("the workspace");
+    let workspace = workspace();
     let elf = std::fs::read(payload::build(&workspace).expect("the payload")).expect("its ELF");
     let elf = object::File::parse(&*elf).expect("an ELF file");
     let mut symbols = elf.symbols();
@@ -180,7 +187,7 @@ pub fn offset_of(symbol: &str) -> usize {
 /// Assembles the file `source` of the repository, a program that runs without
 /// the payload.
 pub fn assemble(source: &str, symbols: &[(&str, u32)]) -> Vec<u8> {
-    let workspace = Workspace::find().expect("the workspace");
+    let workspace = workspace();
     setup::ensure(&workspace, &[Need::CrossCompiler]).expect("a cross compiler");
     let dir = tempfile::tempdir().expect("a folder");
     let (object, flat) = (dir.path().join("it.o"), dir.path().join("it.bin"));
@@ -199,11 +206,10 @@ pub fn assemble(source: &str, symbols: &[(&str, u32)]) -> Vec<u8> {
     std::fs::read(flat).expect("the program")
 }
 
-/// What a log says.
+/// A log and the run that its records describe.
 pub struct Log {
     /// The log as text, CR LF as LF.
     pub text: String,
-    /// Its records.
     pub run: Run,
 }
 
@@ -304,7 +310,7 @@ pub fn rt_instr(text: &str) -> Rows {
 
 /// The device tree of a source.
 pub fn compile(source: &str) -> Vec<u8> {
-    let workspace = Workspace::find().expect("the workspace");
+    let workspace = workspace();
     setup::ensure(&workspace, &[Need::Dtc]).expect("dtc");
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("source.dts");

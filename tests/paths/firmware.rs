@@ -7,7 +7,8 @@ use xtask::build::firmware::{self, Firmware, Handoff, Platform, Variant};
 use xtask::build::flash;
 use xtask::build::tf_a::TfA;
 
-use crate::machine::{Machine, Plain, workspace};
+use crate::common::workspace;
+use crate::machine::{Machine, Plain};
 
 /// TF-A for `platform`, built if need be.
 pub fn built(platform: &Platform) -> Firmware {

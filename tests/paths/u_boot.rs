@@ -9,8 +9,9 @@ use psci_bench::record::crc::Crc32;
 use xtask::board::Conduit;
 use xtask::setup::{self, Need, U_BOOT};
 
+use crate::common::workspace;
 use crate::firmware::{built, overlay, with_bl33};
-use crate::machine::{FEW, Machine, Plain, with_tree, workspace};
+use crate::machine::{FEW, Machine, Plain, with_tree};
 
 fn u_boot() -> Vec<u8> {
     setup::ensure(&workspace(), &[Need::UBoot]).expect("U-Boot");

@@ -32,6 +32,11 @@ impl SavedFrame {
     fn class(&self) -> u64 {
         ESR_EL1::EC.read(self.esr)
     }
+
+    /// The kind of exception, by the two lowest bits of the vector's number.
+    fn kind(&self) -> &'static str {
+        ["synchronous", "IRQ", "FIQ", "SError"][(self.vector & 3) as usize]
+    }
 }
 
 /// True while a CPU dumps: an exception in the dump itself must not lead to another
@@ -62,26 +67,22 @@ pub extern "C" fn exception(saved: &SavedFrame) -> ! {
     participant::stop_after_fault()
 }
 
-/// The most devices whose names are kept.
 const DEVICES_MAX: usize = 16;
 
 /// Names and regions of the devices in use, for an exception to name one.
 static DEVICES: SpinMutex<ArrayVec<(&'static str, Region), DEVICES_MAX>> =
     SpinMutex::new(ArrayVec::new_const());
 
-/// Registers the name of a device, as long as there is room.
 pub fn register_device_name(name: &'static str, region: Region) {
     let _ = DEVICES.lock().try_push((name, region));
 }
 
-/// The cause of an exception on the lead.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ExceptionCause {
     /// HVC at EL2, which is an exception to EL2.
     HvcToSelf,
     /// A fault at this address, with the fault status (ISS bits 5:0).
     Fault(&'static str, u64, u64),
-    /// The exception's class in words.
     Class(&'static str),
 }
 
@@ -97,7 +98,7 @@ impl ExceptionCause {
                 Self::Fault(class_name(class), saved.far, saved.esr & 0x3f)
             }
             _ if is_sync => Self::Class(class_name(class)),
-            _ => Self::Class(KINDS[(saved.vector & 3) as usize]),
+            _ => Self::Class(saved.kind()),
         }
     }
 }
@@ -126,12 +127,8 @@ impl fmt::Display for ExceptionCause {
     }
 }
 
-/// Names by the two lowest bits of the vector's number.
-const KINDS: [&str; 4] = ["synchronous", "IRQ", "FIQ", "SError"];
-
 fn dump(saved: &SavedFrame) {
-    let kind = KINDS[(saved.vector & 3) as usize];
-    let class = saved.class();
+    let (kind, class) = (saved.kind(), saved.class());
     let image = layout::image().base;
     print_line!(
         "\nUnhandled exception on CPU {:#x} ({kind}, vector {})\n\

@@ -10,13 +10,11 @@ use smccc::Call;
 /// The conduit of all calls: a [`Conduit`]'s number; no conduit's where none is known.
 static CONDUIT: AtomicU32 = AtomicU32::new(u32::MAX);
 
-/// Sets the conduit of all calls, or that there is none.
 pub fn set_conduit(conduit: Option<Conduit>) {
     let number = conduit.map_or(u32::MAX, |conduit| conduit as u32);
     CONDUIT.store(number, Ordering::Relaxed);
 }
 
-/// Returns the conduit of all calls; None where none is known.
 pub fn conduit() -> Option<Conduit> {
     let number = CONDUIT.load(Ordering::Relaxed) as usize;
     Conduit::ALL.get(number).copied()

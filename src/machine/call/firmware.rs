@@ -62,7 +62,6 @@ pub fn affinity_info(mpidr: u64) -> Result<AffinityState, Error> {
     psci::affinity_info::<ByConduit>(target, level)
 }
 
-/// Returns true if CPU_SUSPEND has an OS-initiated mode.
 pub fn has_os_initiated() -> bool {
     let suspend = features(psci::PSCI_CPU_SUSPEND_64);
     suspend.is_ok_and(spec::psci::has_os_initiated) && features(psci::PSCI_SET_SUSPEND_MODE).is_ok()
@@ -72,7 +71,6 @@ pub fn set_suspend_mode(mode: SuspendMode) -> Result<(), Error> {
     accept_positive(psci::set_suspend_mode::<ByConduit>(mode))
 }
 
-/// Returns true if the firmware has PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
 pub fn has_statistics() -> bool {
     let functions = [psci::PSCI_STAT_COUNT_64, psci::PSCI_STAT_RESIDENCY_64];
     functions.iter().all(|f| features(*f).is_ok())
@@ -98,7 +96,6 @@ pub fn system_off() {
     let _ = psci::system_off::<ByConduit>();
 }
 
-/// Calls SYSTEM_RESET; returns only when the firmware does not.
 pub fn system_reset() {
     let _ = psci::system_reset::<ByConduit>();
 }
@@ -120,7 +117,6 @@ pub fn read_timestamps(pmf: Interface, mpidr: u64) -> Result<Stamps, ReadError> 
     Ok(Stamps(stamps))
 }
 
-/// Finds the interface of PMF that the firmware has.
 pub fn find_pmf(mpidr: u64) -> Result<Interface, ReadError> {
     let mut reason = ReadError::NotImplemented;
     for interface in Interface::ALL {

@@ -48,7 +48,6 @@ unsafe extern "C" {
     fn loop_sgi_v3();
 }
 
-/// A loop, timed as a whole.
 pub struct LoopResult {
     pub before: u64,
     pub after: u64,
@@ -116,7 +115,6 @@ impl OperationLoop {
         })
     }
 
-    /// Waits until `start` and executes the operation `count` times.
     pub fn run(&self, count: u32, start: u64, waiter: &Waiter) -> LoopResult {
         let (path, timer) = (waiter.path, waiter.timer);
         let mut raw = RawLoop {

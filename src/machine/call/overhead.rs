@@ -9,7 +9,6 @@ use crate::machine::call::firmware;
 /// Tries, of which the least counts.
 const TRIES: u32 = 64;
 
-/// Measures the costs on the calling CPU, whose MPIDR is given.
 pub fn measure_overheads(
     path: CallPath,
     pmf: Result<Interface, ReadError>,

@@ -53,7 +53,6 @@ impl CycleCounter {
         Some(before)
     }
 
-    /// Restores the counter.
     pub fn stop(&self) {
         if !PMCNTENSET_EL0::C::SET.matches_all(self.enabled) {
             PMCNTENCLR_EL0.write(PMCNTENSET_EL0::C::SET);

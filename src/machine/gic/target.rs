@@ -2,15 +2,12 @@
 
 use core::sync::atomic::AtomicU64;
 
-/// The SGI that wakes a CPU.
 pub const WAKE_SGI: u32 = 0;
 
 /// The priority of all interrupts: a middle one of the non-secure half.
 pub const PRIORITY: u8 = 0xa0;
 
-/// One CPU, as the GIC finds it.
 pub struct GicCpu {
-    /// The affinity fields of its MPIDR.
     pub mpidr: u64,
     /// GICv3: the address of its redistributor; 0 before that has been found.
     /// GICv2: its bit in target lists.

@@ -40,14 +40,11 @@ const LOOK_US: u64 = 50;
 /// firmware's data: it must not disturb the CPU that is on its way down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
-/// The state of another CPU, as the lead has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuState {
     /// Off, as AFFINITY_INFO said.
     Off,
-    /// On and waiting for an order.
     On,
-    /// Given up for this reason.
     Lost(Loss),
 }
 
@@ -85,12 +82,10 @@ impl Lead {
         parts.watch.begin_step(&parts.waiter, step, deadline);
     }
 
-    /// Returns the instant so many microseconds from now.
     fn deadline_in(&self, microseconds: u64) -> u64 {
         self.waiter().now() + self.waiter().ticks_of_us(microseconds)
     }
 
-    /// Turns a CPU on, with its order waiting for it.
     fn turn_on(&self, cpu: &CpuChannel, order: Order, deadline: u64) -> Result<(), Loss> {
         let step = Step::TurnOn;
         self.begin_step(step, deadline);
@@ -194,7 +189,6 @@ impl Lead {
         orders.order_for(index, place)
     }
 
-    /// Returns the CPUs other than the lead, by index.
     fn others(&self) -> impl Iterator<Item = (usize, &'static CpuChannel)> + use<> {
         let (channels, lead) = (self.channels, self.index());
         channels.iter().enumerate().filter(move |it| it.0 != lead)

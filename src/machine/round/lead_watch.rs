@@ -1,11 +1,7 @@
-//! The watch over the lead. Each wait for another CPU has a deadline; the lead's own
-//! return from a call can be awaited by another CPU alone.
-//!
-//! The lead publishes its current step and the instant by which that ends. Each
-//! other CPU that is on waits for the lead and for nothing else, and so sees when
-//! that instant passes: the first one to see it reports it and ends the run. Where
-//! the lead is alone, the board's watchdog, if there is one, is armed for the same
-//! instant.
+//! The watch over the lead, whose return from a call another CPU alone can await: the
+//! lead publishes its current step and the instant by which that ends. Each other CPU
+//! that is on waits for the lead, and the first one to see that instant pass ends the
+//! run. The board's watchdog, if there is one, is armed for the same instant.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -44,7 +40,6 @@ pub struct LeadWatch {
     until: AtomicU64,
     step: AtomicU32,
     is_reported: AtomicBool,
-    /// The affinity fields of the lead's MPIDR.
     lead: u64,
     /// Used by the lead alone.
     watchdog: SpinMutex<Result<Watchdog, NoWatchdog>>,
@@ -63,7 +58,6 @@ impl LeadWatch {
         }
     }
 
-    /// Returns the watchdog that resets the board, or the reason why none does.
     pub fn watchdog(&self) -> Result<Description, NoWatchdog> {
         match &*self.watchdog.lock() {
             Ok(watchdog) => Ok(watchdog.description),
@@ -114,7 +108,6 @@ impl LeadWatch {
         waited.flatten()
     }
 
-    /// Ends the run, since the lead has not returned.
     fn end_run_without_lead(&self) -> ! {
         if self.is_reported.swap(true, Ordering::Relaxed) {
             ending::park();

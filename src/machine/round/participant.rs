@@ -34,11 +34,8 @@ const AHEAD_US: u64 = 30;
 pub struct RoundParts {
     /// All CPUs, in the board's order.
     pub channels: &'static [CpuChannel],
-    /// Index of the lead.
     pub lead: usize,
-    /// Counter, timer and interrupt controller.
     pub waiter: Waiter,
-    /// PMF, or the reason why it cannot be read.
     pub pmf: Result<Interface, ReadError>,
     /// A timer that ends a wait for the waiter's timer, if there is one.
     pub guard_timer: Option<Timer>,
@@ -58,7 +55,6 @@ pub static PARTS: Once<RoundParts> = Once::new();
 /// round is off.
 type Start<'s> = dyn FnMut() -> Option<u64> + 's;
 
-/// One CPU in a round.
 #[derive(Clone, Copy)]
 pub struct Participant {
     pub channel: &'static CpuChannel,

@@ -44,7 +44,6 @@ struct LoadLoop {
     block: u64,
 }
 
-/// The state of the timer's handler.
 struct TimerHandler {
     path: CallPath,
     timer: Timer,
@@ -203,7 +202,6 @@ fn load_until(waiter: &Waiter, channel: &CpuChannel, load: Load, work: &LoadLoop
     unsafe { stress_loop(none, work, until, flag, channel.index as u64) };
 }
 
-/// Returns the loop of a load.
 fn load_loop(channel: &CpuChannel, load: Load) -> LoadLoop {
     let region = channel.stress_buffer.region();
     let block = registers::dc_zva_bytes();

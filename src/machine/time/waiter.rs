@@ -1,11 +1,7 @@
-//! Waits for another CPU, and until an instant. The lead never waits without a
-//! deadline; the others wait for the lead without one, and `lead_watch` ends that
-//! where the lead does not return.
-//!
-//! A CPU that waits naps: it arms its timer a little ahead and waits for the
-//! interrupt, which stays masked. That keeps it off the memory that the others work
-//! on, and where one host CPU emulates many, lets those run. The last stretch to an
-//! agreed instant is never napped through (`CallPath::spin_until`).
+//! Waits for another CPU, and until an instant. A CPU that waits naps: it arms its timer
+//! a little ahead and waits for the interrupt, which stays masked. That keeps it off the
+//! memory that the others work on, and where one host CPU emulates many, lets those run.
+//! The last stretch to an agreed instant is never napped through (`CallPath::spin_until`).
 
 use psci_bench::spec::ticks::Clock;
 
@@ -31,7 +27,6 @@ pub struct Waiter {
     pub path: CallPath,
     /// The counter's frequency, by the lead's CNTFRQ_EL0.
     pub clock: Clock,
-    /// The timer that wakes a CPU.
     pub timer: Timer,
     pub gic: Gic,
 }
