@@ -54,10 +54,11 @@ pub struct DeviceTree {
     pub source: Source,
 }
 
-type Reason = Box<dyn fmt::Display>;
+type Reason = &'static dyn fmt::Display;
 
-fn boxed(reason: impl fmt::Display + 'static) -> Reason {
-    Box::new(reason)
+/// Keeps a reason until the run ends by it.
+fn keep(reason: impl fmt::Display + 'static) -> Reason {
+    Box::leak(Box::new(reason))
 }
 
 /// Finds the tree and maps it, or returns the reason why there is none. `registers` are
@@ -71,7 +72,7 @@ pub fn find(
         return appended(tables, block);
     }
     let [x0, x1, x2, x3] = registers;
-    let unusable = |source| move |reason| boxed(format!("device tree {source}: {reason}"));
+    let unusable = |source| move |reason| keep(format!("device tree {source}: {reason}"));
     if x1 == handoff::REGISTER
         && let Some(found) = in_list(tables, x3).map_err(unusable(Source::List(x3)))?
     {
@@ -83,7 +84,7 @@ pub fn find(
             return take(tables, address, &header, source).map_err(unusable(source));
         }
     }
-    Err(boxed(format!(
+    Err(keep(format!(
         "no device tree: none is appended to the image, and neither X0 = {x0:#x} nor \
          X2 = {x2:#x} points to one; append one with cargo xtask image"
     )))
@@ -111,7 +112,7 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Device
             region,
             source: Source::Appended,
         }),
-        None => Err(boxed(format!(
+        None => Err(keep(format!(
             "the parameter block at offset {PARAMETER_BLOCK:#x} is impossible: tree_offset \
              {offset:#x}, tree_size {size:#x}; make the image anew with cargo xtask image"
         ))),
@@ -139,11 +140,11 @@ fn take(
     header: &[u8],
     source: Source,
 ) -> Result<DeviceTree, Reason> {
-    let size = total_size(header).map_err(boxed)? as u64;
+    let size = total_size(header).map_err(keep)? as u64;
     let region = Region { base, size };
     let bytes = loader_data::map_for_good(tables, region);
     Ok(DeviceTree {
-        bytes: bytes.map_err(boxed)?,
+        bytes: bytes.map_err(keep)?,
         region,
         source,
     })
@@ -151,15 +152,15 @@ fn take(
 
 /// Finds the tree in the transfer list at `base`, if it has one.
 fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<DeviceTree>, Reason> {
-    let header = header(tables, base, handoff::SIGNATURE).ok_or_else(|| boxed("there is none"))?;
-    let size = handoff::used_size(&header).map_err(boxed)? as u64;
+    let header = header(tables, base, handoff::SIGNATURE).ok_or(&"there is none" as Reason)?;
+    let size = handoff::used_size(&header).map_err(keep)? as u64;
     let region = Region { base, size };
     // Without a tree in it, working memory may be there.
     let place = loader_data::read_once(tables, region, handoff::device_tree);
-    let Some(place) = place.map_err(boxed)?.map_err(boxed)? else {
+    let Some(place) = place.map_err(keep)?.map_err(keep)? else {
         return Ok(None);
     };
-    let list = loader_data::map_for_good(tables, region).map_err(boxed)?;
+    let list = loader_data::map_for_good(tables, region).map_err(keep)?;
     Ok(list.get(place).map(|bytes| DeviceTree {
         bytes,
         region,

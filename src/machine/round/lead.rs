@@ -330,13 +330,15 @@ impl Lead {
         }
         let deadline = self.last_finish(round, start.max(self.waiter().now()));
         // The helper stays on until the others are back.
-        let all = self.others().filter(|it| Some(it.0) != helper);
-        for (index, cpu) in all.chain(self.others().filter(|it| Some(it.0) == helper)) {
+        let all = (0..self.channels.len()).filter(|index| Some(*index) != helper);
+        for index in all.chain(helper) {
+            let is_other = index != self.index() && self.participates(round, index);
             // A wait for that would poll for OFF too late: the outcome is read when the
             // CPU is off.
-            if !self.participates(round, index) || round.action == Action::OnOff {
+            if !is_other || round.action == Action::OnOff {
                 continue;
             }
+            let cpu = &self.channels[index];
             cpu.handover.release();
             let done = self.wait(cpu, Step::Finish, deadline, Handover::is_done);
             if done.is_ok() {
