@@ -74,7 +74,7 @@ fn other_programs_find_their_marks() {
         "!Unhandled exception on ",
     ];
     let ran = common::ends(&spec, Verdict::Pass).says(&words);
-    assert_eq!(ran.log().all("cpu").len(), 8);
+    assert_eq!(ran.log().run.cpus.len(), 8);
     // As it came over the UART: the line ends are CR LF.
     let text = ran.result.text();
     let start = text.find("Booting trusted firmware test framework");

@@ -7,20 +7,30 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use common::{Log, number};
+use common::Log;
+use psci_bench::measure::Metric;
+use psci_bench::model::{Instant, Instants};
+use psci_bench::plan::ScenarioId;
+use psci_bench::spec::pmf::Stamp;
 use xtask::qemu::run_spec::RunSpec;
 
-/// Places of the scenarios in the suite.
-const DEEP_PARALLEL: u32 = 1;
-const DEEP_SERIAL: u32 = 2;
-const CORE_PARALLEL: u32 = 3;
-const CORE_SERIAL: u32 = 4;
-const OFF: u32 = 5;
-const VERSION: u32 = 6;
+const DEEP_PARALLEL: ScenarioId = ScenarioId::SuspendDeepParallel;
+const DEEP_SERIAL: ScenarioId = ScenarioId::SuspendDeepSerial;
+const CORE_PARALLEL: ScenarioId = ScenarioId::CpuSuspendParallel;
+const CORE_SERIAL: ScenarioId = ScenarioId::CpuSuspendSerial;
+const OFF: ScenarioId = ScenarioId::CpuOffSerial;
+const VERSION: ScenarioId = ScenarioId::PsciVersionParallel;
+
+const ENTER_PSCI: Instant = Instant::Stamp(Stamp::EnterPsci);
+const ENTER_CFLUSH: Instant = Instant::Stamp(Stamp::EnterCflush);
+const EXIT_CFLUSH: Instant = Instant::Stamp(Stamp::ExitCflush);
+const DOWN: Instant = Instant::Stamp(Stamp::EnterHwLowPwr);
+const UP: Instant = Instant::Stamp(Stamp::ExitHwLowPwr);
+const EXIT_PSCI: Instant = Instant::Stamp(Stamp::ExitPsci);
 
 /// The lead's MPIDR on QEMU.
 const LEAD: u64 = 0;
@@ -44,33 +54,31 @@ fn eight() -> &'static Log {
     LOG.get_or_init(|| common::pass(&spec(8)))
 }
 
-/// One sample's instants, relative to its start.
-type Sample = BTreeMap<String, i64>;
-
 /// The samples of a scenario: by place in time, then by MPIDR.
-fn samples(log: &Log, t: u32) -> BTreeMap<i64, BTreeMap<u64, Sample>> {
-    let mut found: BTreeMap<i64, BTreeMap<u64, Sample>> = BTreeMap::new();
-    let t = t.to_string();
-    for fields in log.all("s").iter().filter(|f| f.get("t") == Some(&t)) {
-        let place = number(&fields["k"]);
-        let mpidr = number(&fields["mpidr"]) as u64;
-        let sample = found.entry(place).or_default().entry(mpidr).or_default();
-        for (key, value) in fields {
-            if !["t", "by", "mpidr", "k"].contains(&key.as_str()) {
-                sample.insert(key.clone(), number(value));
-            }
+fn samples(log: &Log, t: ScenarioId) -> BTreeMap<u32, BTreeMap<u64, Instants>> {
+    let mut found: BTreeMap<u32, BTreeMap<u64, Instants>> = BTreeMap::new();
+    for (mpidr, row) in log.rows(t) {
+        for sample in &row.samples {
+            let round = found.entry(sample.place).or_default();
+            round.insert(mpidr, sample.instants);
         }
     }
-    assert_eq!(found.len(), ITERATIONS, "samples of scenario {t}");
+    assert_eq!(found.len(), ITERATIONS, "samples of {t:?}");
     found
 }
 
-fn flush(sample: &Sample) -> i64 {
-    sample["s5"] - sample["s4"]
+/// An instant that the sample has.
+fn at(sample: &Instants, instant: Instant) -> i64 {
+    let ticks = sample.at(instant);
+    ticks.unwrap_or_else(|| panic!("no {instant:?} in {sample:?}"))
 }
 
-fn powerdown(sample: &Sample) -> i64 {
-    sample["s2"] - sample["s0"]
+fn flush(sample: &Instants) -> i64 {
+    at(sample, EXIT_CFLUSH) - at(sample, ENTER_CFLUSH)
+}
+
+fn powerdown(sample: &Instants) -> i64 {
+    at(sample, DOWN) - at(sample, ENTER_PSCI)
 }
 
 /// The cluster-off flush of the log: that of the lead going down last of all.
@@ -84,8 +92,8 @@ fn core_flush(log: &Log) -> i64 {
 }
 
 /// Returns true if `a` is within one part in `parts` of `b`.
-fn is_near(a: i64, b: i64, parts: i64) -> bool {
-    (a - b).abs() * parts <= b
+fn is_near(a: u64, b: u64, parts: u64) -> bool {
+    a.abs_diff(b) * parts <= b
 }
 
 #[test]
@@ -102,7 +110,7 @@ fn parallel_the_last_man_of_each_cluster_pays_alone() {
                 .filter(|(_, sample)| flush(sample) > (cluster + core) / 2)
                 .map(|(mpidr, _)| *mpidr)
                 .collect();
-            let last = mates().max_by_key(|(_, sample)| sample["s2"]);
+            let last = mates().max_by_key(|(_, sample)| at(sample, DOWN));
             let last = last.map(|(mpidr, _)| *mpidr);
             assert_eq!(
                 payers,
@@ -120,35 +128,34 @@ fn parallel_the_last_man_of_each_cluster_pays_alone() {
 
 /// Checks the order of each sample's instants, on any machine and clock.
 fn assert_sound(log: &Log) {
-    let last_call = |round: &BTreeMap<u64, Sample>, key: &str| {
-        round.values().map(|s| s[key]).max().unwrap_or(0)
-    };
-    for t in DEEP_PARALLEL..=OFF {
+    use Instant::{After, Before, Due, TurnedOn};
+    for t in [DEEP_PARALLEL, DEEP_SERIAL, CORE_PARALLEL, CORE_SERIAL, OFF] {
         for (place, round) in &samples(log, t) {
             for (mpidr, s) in round {
-                let at = format!("scenario {t}, sample {place}, CPU {mpidr:#x}: {s:?}");
-                let order = ["before", "s0", "s4", "s5", "s2", "s3", "s1", "after"];
-                assert!(order.map(|key| s[key]).is_sorted(), "{at}");
-                assert!(powerdown(s) >= flush(s), "{at}");
+                let seen = format!("{t:?}, sample {place}, CPU {mpidr:#x}: {s:?}");
+                let power_down = [Before, ENTER_PSCI, ENTER_CFLUSH, EXIT_CFLUSH, DOWN];
+                let order = power_down.into_iter().chain([UP, EXIT_PSCI, After]);
+                assert!(order.map(|it| at(s, it)).is_sorted(), "{seen}");
+                assert!(powerdown(s) >= flush(s), "{seen}");
+                let (down, up) = (at(s, DOWN), at(s, UP));
                 // CPU_OFF is split by the CPU_ON that ended it; a suspend
                 // ends after its wake-up was due.
-                match s.get("turned_on") {
-                    Some(on) if t == OFF => assert!(s["s2"] <= *on && *on <= s["s3"], "{at}"),
-                    _ => assert!(s["s2"] < s["due"] && s["due"] <= s["s3"], "{at}"),
+                match s.at(TurnedOn) {
+                    Some(on) if t == OFF => assert!(down <= on && on <= up, "{seen}"),
+                    _ => assert!(down < at(s, Due) && at(s, Due) <= up, "{seen}"),
                 }
             }
             if [DEEP_PARALLEL, CORE_PARALLEL].contains(&t) {
                 // Every CPU was down before the first one woke.
-                let base = |s: &Sample, key: &str| s["base"] + s[key];
-                let first_up = round.values().map(|s| base(s, "s3")).min();
-                let last_down = round.values().map(|s| base(s, "s2")).max();
-                assert!(last_down < first_up, "scenario {t}, round {place}");
-                assert!(last_call(round, "before") < last_call(round, "s2"));
+                let all = |instant| round.values().map(move |s| s.counter(instant));
+                assert!(all(DOWN).max() < all(UP).min(), "{t:?}, round {place}");
+                let last = |instant| round.values().map(|s| at(s, instant)).max();
+                assert!(last(Before) < last(DOWN));
             }
         }
     }
     for (mpidr, s) in samples(log, VERSION).values().flatten() {
-        let order = ["before", "s0", "s1", "after"].map(|key| s[key]);
+        let order = [Before, ENTER_PSCI, EXIT_PSCI, After].map(|it| at(s, it));
         assert!(order.is_sorted(), "{mpidr:#x}: {s:?}");
     }
 }
@@ -160,18 +167,14 @@ fn no_stamp_is_outside_its_call_and_all_went_down_in_every_round() {
 
 #[test]
 fn a_timed_region_costs_its_instructions() {
-    let facts = eight().all("facts");
-    let fact = |key: &str| facts.iter().find_map(|f| f.get(key));
     // isb and mrs between the two reads: what a call adds is the call's own.
-    assert_eq!(fact("cost_empty").map(String::as_str), Some("2"));
+    assert_eq!(eight().facts().overheads.empty, 2);
     // From one mrs to the next there are smc, isb, mrs and the firmware's
     // way; the same on every CPU, and in every sample.
-    let calls = eight().metric(VERSION, "call", "min");
-    let most = eight().metric(VERSION, "call", "max");
+    let calls = eight().metric(VERSION, Metric::Call);
     assert_eq!(calls.len(), 8);
-    assert_eq!(calls, most);
-    let costs: Vec<i64> = calls.into_values().collect();
-    assert!(costs.windows(2).all(|pair| pair[0] == pair[1]), "{costs:?}");
+    let costs = calls.values().flat_map(|it| [it.min, it.max]);
+    assert_eq!(BTreeSet::from_iter(costs).len(), 1, "{calls:?}");
 }
 
 /// At most so many runs are made to find two that are the same. On a busy host
@@ -206,8 +209,8 @@ fn costs_alone(log: &Log) -> Vec<[i64; 4]> {
         [
             flush(s),
             powerdown(s),
-            s["s1"] - s["s3"],
-            s["after"] - s["s1"],
+            at(s, EXIT_PSCI) - at(s, UP),
+            at(s, Instant::After) - at(s, EXIT_PSCI),
         ]
     })
     .collect()
@@ -251,20 +254,16 @@ fn two_runs_of_32_are_the_same_to_the_byte() {
 
 /// The rows of a scenario: each CPU's powerdown, wakeup and cache flush, or its
 /// latency, in ticks.
-fn rows(log: &Log, t: u32) -> BTreeMap<u64, [Option<i64>; 4]> {
-    let of = |key: &str| log.by_cpu("row", t, key);
-    let [down, up, flush, latency] = ["powerdown", "wakeup", "cflush", "latency"].map(of);
-    let cpus = log.clusters().into_keys();
-    cpus.map(|cpu| {
-        let columns = [&down, &up, &flush, &latency];
-        (cpu, columns.map(|column| column.get(&cpu).copied()))
-    })
-    .collect()
+fn rows(log: &Log, t: ScenarioId) -> BTreeMap<u64, [Option<u64>; 3]> {
+    let figures = log.rows(t).map(|(cpu, row)| (cpu, row.figures));
+    figures
+        .map(|(cpu, it)| (cpu, [it.powerdown, it.wakeup, it.cache_flush]))
+        .collect()
 }
 
 /// Each column by itself, least first.
-fn sorted(rows: &BTreeMap<u64, [Option<i64>; 4]>) -> [Vec<Option<i64>>; 4] {
-    [0, 1, 2, 3].map(|column| {
+fn sorted(rows: &BTreeMap<u64, [Option<u64>; 3]>) -> [Vec<Option<u64>>; 3] {
+    [0, 1, 2].map(|column| {
         let mut figures: Vec<_> = rows.values().map(|row| row[column]).collect();
         figures.sort_unstable();
         figures
@@ -285,7 +284,7 @@ fn no_figure_depends_on_how_often_the_lead_looks() {
     };
     let (seldom, often) = (run(62_500_000), run(31_250_000));
     for t in [DEEP_SERIAL, CORE_SERIAL, OFF] {
-        assert_eq!(rows(&seldom, t), rows(&often, t), "scenario {t}");
+        assert_eq!(rows(&seldom, t), rows(&often, t), "{t:?}");
     }
     for t in [DEEP_PARALLEL, CORE_PARALLEL, VERSION] {
         let [seldom, often] = [&seldom, &often].map(|log| sorted(&rows(log, t)));
@@ -301,7 +300,7 @@ fn no_figure_depends_on_how_often_the_lead_looks() {
             if t == DEEP_PARALLEL && place % 8 != 0 && place % 8 != 7 {
                 continue;
             }
-            assert!((a - b).abs() * 100 <= a, "scenario {t}: {a} and {b}");
+            assert!(a.abs_diff(b) * 100 <= a, "{t:?}: {a} and {b}");
         }
     }
 }

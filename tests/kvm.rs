@@ -16,7 +16,11 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use psci_bench::model::Verdict;
+use psci_bench::image::Conduit;
+use psci_bench::measure::{Counter, Metric};
+use psci_bench::model::{Measure, Variant, Verdict};
+use psci_bench::plan::ScenarioId;
+use psci_bench::spec::timer::TimerName;
 use xtask::board::firmware_kind::Firmware;
 use xtask::board::{self, Gic};
 use xtask::build::image::Emergency;
@@ -32,10 +36,14 @@ const TIMEOUT: Duration = Duration::from_secs(420);
 const ARGS: &str = "only=suite,micro,timer_latency iterations=3 warmup=1 \
                     deepest=0x01010022 core=0x00010000 loops=1024 batch=64 \
                     period=100000 stress=idle,write footprint=1M";
-/// The scenarios that cost an exit to the hypervisor: their numbers, and the
-/// variant that is compared with the empty loop's.
-const EXITS: [(u32, &str); 3] = [(7, "psci_version"), (8, "sgi"), (9, "pmselr")];
-const EMPTY: (u32, &str) = (12, "loop");
+/// The scenarios that cost an exit to the hypervisor, and the variant that is
+/// compared with the empty loop's.
+const EXITS: [(ScenarioId, Variant); 3] = [
+    (ScenarioId::NullCall, Variant::PsciVersion),
+    (ScenarioId::SelfSgi, Variant::Sgi),
+    (ScenarioId::SysregTrap, Variant::Pmselr),
+];
+const EMPTY: (ScenarioId, Variant) = (ScenarioId::Empty, Variant::Loop);
 /// Where a CPU of the Linux is that has EL2 alone, without FEAT_VHE: KVM goes to
 /// EL2 and back for each exit.
 const WITHOUT_VHE: &str = "cortex-a57";
@@ -96,24 +104,17 @@ fn bare() -> Vec<u8> {
 /// Checks the facts of a guest, and that all scenarios were measured that it can have:
 /// those of the PMU only with one.
 fn assert_guest(log: &common::Log, gic: Gic, has_pmu: bool, device_tree: &str) {
-    let gic = gic.number().to_string();
-    for (key, expected) in [
-        ("el", "1"),
-        ("conduit", "hvc"),
-        ("counter", "CNTVCT"),
-        ("timer", "CNTV"),
-        ("intid", "27"),
-        ("gic", &gic),
-    ] {
-        assert_eq!(log.fact(key), expected);
-    }
+    let facts = log.facts();
+    assert_eq!(log.machine(), (1, Conduit::Hvc, gic.number() as u8));
+    let timer = (facts.counter, facts.timer, facts.timer_intid);
+    assert_eq!(timer, (Counter::Virtual, TimerName::Cntv, 27));
     assert!(log.text.contains(device_tree), "{}", log.text);
-    assert_eq!(log.all("cpu").len(), 2);
+    assert_eq!(log.run.cpus.len(), 2);
     // Each CPU went down and came back, in parallel and in series.
-    for t in [1, 2, 3, 4] {
-        let samples = log.metric(t, "wake", "n");
-        assert_eq!(samples.len(), 2, "t={t}: {samples:?}");
-        assert!(samples.values().all(|n| *n >= 3), "t={t}: {samples:?}");
+    for t in &ScenarioId::SUITE[..4] {
+        let samples = log.metric(*t, Metric::Wake);
+        assert_eq!(samples.len(), 2, "{t:?}: {samples:?}");
+        assert!(samples.values().all(|it| it.n >= 3), "{t:?}: {samples:?}");
     }
     assert_exits_cost(log, has_pmu);
 }
@@ -122,18 +123,23 @@ fn assert_guest(log: &common::Log, gic: Gic, has_pmu: bool, device_tree: &str) {
 fn assert_exits_cost(log: &common::Log, has_pmu: bool) {
     for cpu in [0, 1] {
         let least = |(t, variant), metric| {
-            let point = log.point(t, variant, metric, cpu);
-            point.get("min").map(|min| common::number(min))
+            let point = log.alone(t, variant, metric, cpu);
+            point.map(|it| it.figures.min)
         };
         for exit in EXITS {
-            for (metric, is_there) in [("ticks", true), ("cycles", has_pmu)] {
+            for (metric, is_there) in [(Measure::Ticks, true), (Measure::Cycles, has_pmu)] {
                 let (nothing, cost) = (least(EMPTY, metric), least(exit, metric));
-                let is_there = is_there && (has_pmu || exit.1 != "pmselr");
-                println!("{exit:?} {metric} of CPU {cpu}: {cost:?} and {nothing:?} for nothing");
-                assert_eq!(cost.is_some(), is_there, "{exit:?} {metric}\n{}", log.text);
+                let is_there = is_there && (has_pmu || exit.1 != Variant::Pmselr);
+                println!("{exit:?} {metric:?} of CPU {cpu}: {cost:?} and {nothing:?} for nothing");
+                assert_eq!(
+                    cost.is_some(),
+                    is_there,
+                    "{exit:?} {metric:?}\n{}",
+                    log.text
+                );
                 assert!(
                     !is_there || cost > nothing,
-                    "{exit:?} {metric}\n{}",
+                    "{exit:?} {metric:?}\n{}",
                     log.text
                 );
             }

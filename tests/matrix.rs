@@ -5,7 +5,10 @@ mod common;
 
 use std::time::Duration;
 
+use psci_bench::measure::Metric;
 use psci_bench::model::Verdict;
+use psci_bench::plan::ScenarioId;
+use psci_bench::spec::psci::StateFormat;
 use xtask::board::Gic;
 use xtask::qemu::run_spec::RunSpec;
 
@@ -16,6 +19,11 @@ fn spec(args: &str) -> RunSpec {
         timeout: Duration::from_secs(180),
         ..RunSpec::default()
     }
+}
+
+/// The number of rows in a log.
+fn count_rows(log: &common::Log) -> usize {
+    log.run.scenarios.iter().map(|it| it.rows.len()).sum()
 }
 
 const FEW: &str = "iterations=4 warmup=1";
@@ -29,7 +37,7 @@ fn any_number_of_cpus() {
             ..spec(FEW)
         });
         assert_eq!(log.clusters().len(), smp as usize);
-        assert_eq!(log.all("row").len(), 6 * smp as usize);
+        assert_eq!(count_rows(&log), 6 * smp as usize);
     }
 }
 
@@ -51,13 +59,13 @@ fn every_variant_of_the_overlay() {
     );
     let all = "coherency=sw,gic-reset=1,pmf=sip,state-id=extended";
     for (variant, gic, pmf, format) in [
-        ("coherency=sw", Gic::V3, new, "original"),
-        ("coherency=sw", Gic::V2, new, "original"),
-        ("gic-reset=1", Gic::V3, new, "original"),
-        ("gic-reset=1", Gic::V2, new, "original"),
-        ("pmf=sip", Gic::V3, old, "original"),
-        ("state-id=extended", Gic::V3, new, "extended"),
-        (all, Gic::V3, old, "extended"),
+        ("coherency=sw", Gic::V3, new, StateFormat::Original),
+        ("coherency=sw", Gic::V2, new, StateFormat::Original),
+        ("gic-reset=1", Gic::V3, new, StateFormat::Original),
+        ("gic-reset=1", Gic::V2, new, StateFormat::Original),
+        ("pmf=sip", Gic::V3, old, StateFormat::Original),
+        ("state-id=extended", Gic::V3, new, StateFormat::Extended),
+        (all, Gic::V3, old, StateFormat::Extended),
     ] {
         let spec = RunSpec {
             variant: variant.parse().expect("a variant"),
@@ -65,7 +73,7 @@ fn every_variant_of_the_overlay() {
             ..spec(FEW)
         };
         let log = common::ends(&spec, Verdict::Pass).says(&[pmf]).log();
-        assert_eq!(log.fact("state_format"), format, "{variant}");
+        assert_eq!(log.facts().state_format, format, "{variant}");
     }
 }
 
@@ -80,14 +88,14 @@ fn without_pmf() {
     let words = ["Skipped: no PMF timestamps", "!<RT_INSTR:"];
     let log = common::ends(&spec, Verdict::Pass).says(&words).log();
     for (t, metric, cpus) in [
-        (1, "wake", 8),
-        (2, "wake", 8),
-        (3, "wake", 8),
-        (4, "wake", 8),
-        (5, "turnon", 7),
-        (6, "call", 8),
+        (ScenarioId::SuspendDeepParallel, Metric::Wake, 8),
+        (ScenarioId::SuspendDeepSerial, Metric::Wake, 8),
+        (ScenarioId::CpuSuspendParallel, Metric::Wake, 8),
+        (ScenarioId::CpuSuspendSerial, Metric::Wake, 8),
+        (ScenarioId::CpuOffSerial, Metric::TurnOn, 7),
+        (ScenarioId::PsciVersionParallel, Metric::Call, 8),
     ] {
-        assert_eq!(log.metric(t, metric, "n").len(), cpus, "{t} {metric}");
+        assert_eq!(log.metric(t, metric).len(), cpus, "{t:?} {metric:?}");
     }
 }
 
@@ -100,6 +108,6 @@ fn every_wake_pattern_and_both_methods() {
         ("iterations=3 warmup=0 method=tftf,warm", 2),
     ] {
         let log = common::pass(&spec(args));
-        assert_eq!(log.all("row").len(), methods * 48, "{args}");
+        assert_eq!(count_rows(&log), methods * 48, "{args}");
     }
 }

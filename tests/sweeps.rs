@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use common::{Fields, Log, number};
-use psci_bench::model::Verdict;
+use common::Log;
+use psci_bench::measure::Summary;
+use psci_bench::model::{Measure, Skip, Status, Variant, Verdict};
 use psci_bench::plan::ScenarioId;
 use xtask::board::Gic;
 use xtask::board::firmware_kind::Firmware;
@@ -26,44 +27,36 @@ fn spec(smp: u32, args: &str) -> RunSpec {
 }
 
 /// The key of a point: MPIDR, variant and x.
-type About = (u64, String, i64);
+type About = (u64, Variant, u64);
 
-/// The points of a scenario with this metric: their records put together.
-fn points(log: &Log, scenario: ScenarioId, metric: &str) -> BTreeMap<About, Fields> {
-    let mut found: BTreeMap<About, Fields> = BTreeMap::new();
-    let t = scenario.number().to_string();
-    for fields in log.all("point") {
-        if fields["t"] == t && fields["metric"] == metric {
-            let x = fields.get("x").map_or(0, |x| number(x));
-            let about = (number(&fields["mpidr"]) as u64, fields["var"].clone(), x);
-            found.entry(about).or_default().extend(fields.clone());
-        }
-    }
-    found
+/// The points of a scenario with this metric.
+fn points(log: &Log, scenario: ScenarioId, metric: Measure) -> BTreeMap<About, Summary> {
+    let points = log.points(scenario).filter(|(_, it)| it.measure == metric);
+    points
+        .map(|(mpidr, it)| ((mpidr, it.variant, it.x.unwrap_or(0)), it.figures))
+        .collect()
 }
 
 /// The medians of one variant: by x, then by MPIDR.
 fn medians(
     log: &Log,
     scenario: ScenarioId,
-    variant: &str,
-    metric: &str,
-) -> BTreeMap<i64, BTreeMap<u64, i64>> {
-    let mut medians: BTreeMap<i64, BTreeMap<u64, i64>> = BTreeMap::new();
-    for ((mpidr, var, x), fields) in points(log, scenario, metric) {
+    variant: Variant,
+    metric: Measure,
+) -> BTreeMap<u64, BTreeMap<u64, u64>> {
+    let mut medians: BTreeMap<u64, BTreeMap<u64, u64>> = BTreeMap::new();
+    for ((mpidr, var, x), figures) in points(log, scenario, metric) {
         if var == variant {
             let step = medians.entry(x).or_default();
-            step.insert(mpidr, number(&fields["med"]));
+            step.insert(mpidr, figures.median);
         }
     }
     medians
 }
 
-fn status(log: &Log, scenario: ScenarioId) -> &Fields {
-    let t = scenario.number().to_string();
-    let mut tests = log.all("test").iter();
-    let found = tests.find(|f| f["t"] == t && f.contains_key("status"));
-    found.expect("a record of the test")
+fn status(log: &Log, scenario: ScenarioId) -> Status {
+    let found = log.scenarios(scenario).next();
+    found.expect("a record of the test").status
 }
 
 /// Running text without its line ends.
@@ -76,22 +69,22 @@ fn plain(log: &Log) -> String {
 #[test]
 fn powerdown_rises_with_the_cpus_that_go_down_together() {
     let log = common::pass(&spec(8, "only=contend_sweep iterations=3 warmup=1"));
-    let longest = |variant| -> Vec<i64> {
-        let steps = medians(&log, ScenarioId::ContendSweep, variant, "powerdown");
+    let longest = |variant| -> Vec<u64> {
+        let steps = medians(&log, ScenarioId::ContendSweep, variant, Measure::Powerdown);
         for (count, cpus) in &steps {
-            assert_eq!(cpus.len() as i64, *count, "{variant}");
+            assert_eq!(cpus.len() as u64, *count, "{variant:?}");
         }
         let steps = steps.values();
         steps
             .filter_map(|cpus| cpus.values().max().copied())
             .collect()
     };
-    let deepest = longest("deepest");
+    let deepest = longest(Variant::Deepest);
     assert_eq!(deepest.len(), 8);
     assert!(deepest.is_sorted_by(|a, b| a < b), "{deepest:?}");
     // Two clusters' last men, one after the other.
     assert!(deepest[4] > 2 * deepest[0], "{deepest:?}");
-    let core = longest("core");
+    let core = longest(Variant::Core);
     assert_eq!(core.len(), 8);
     assert!(core[7] < core[0] + core[0] / 10, "no lock: {core:?}");
 }
@@ -103,14 +96,19 @@ fn every_step_of_dirty_bytes_is_measured() {
     let args = "only=dirty_sweep iterations=2 warmup=0 dirty=0,4K,64K-256K";
     let log = common::pass(&spec(5, args));
     let steps = [0, 4 << 10, 64 << 10, 128 << 10, 256 << 10];
-    for (variant, cpus) in [("deepest", 5), ("core", 5), ("off", 4)] {
-        for metric in ["powerdown", "wakeup", "cflush"] {
+    for (variant, cpus) in [(Variant::Deepest, 5), (Variant::Core, 5), (Variant::Off, 4)] {
+        for metric in [Measure::Powerdown, Measure::Wakeup, Measure::CacheFlush] {
             let found = medians(&log, ScenarioId::DirtySweep, variant, metric);
-            assert!(found.keys().eq(&steps), "{variant} {metric}: {found:?}");
+            assert!(found.keys().eq(&steps), "{variant:?} {metric:?}: {found:?}");
             assert!(found.values().all(|step| step.len() == cpus), "{found:?}");
         }
     }
-    let flush = medians(&log, ScenarioId::DirtySweep, "deepest", "cflush");
+    let flush = medians(
+        &log,
+        ScenarioId::DirtySweep,
+        Variant::Deepest,
+        Measure::CacheFlush,
+    );
     let same: BTreeSet<_> = flush.values().collect();
     assert_eq!(same.len(), 1, "flat: {flush:?}");
     // Alone in its cluster, a CPU flushes all of that.
@@ -127,16 +125,16 @@ fn what_is_made_dirty_is_so_before_the_start() {
         variant: "pmf=off".parse().expect("a variant"),
         ..spec(2, args)
     });
-    for variant in ["deepest", "core"] {
-        let calls = medians(&log, ScenarioId::DirtySweep, variant, "call");
+    for variant in [Variant::Deepest, Variant::Core] {
+        let calls = medians(&log, ScenarioId::DirtySweep, variant, Measure::Call);
         let (clean, dirty) = (&calls[&0], &calls[&(4 << 20)]);
         assert_eq!(clean.len(), 2);
         // QEMU has no caches, so it is the same call, in which it sleeps as long.
         for (mpidr, call) in clean {
-            let more = (dirty[mpidr] - call).abs();
-            assert!(more < call / 1_000, "{variant} {mpidr:#x}: {calls:?}");
+            let more = dirty[mpidr].abs_diff(*call);
+            assert!(more < call / 1_000, "{variant:?} {mpidr:#x}: {calls:?}");
         }
-        assert!((clean[&0] - clean[&1]).abs() < clean[&0] / 100, "{clean:?}");
+        assert!(clean[&0].abs_diff(clean[&1]) < clean[&0] / 100, "{clean:?}");
     }
 }
 
@@ -172,7 +170,12 @@ fn only_who_takes_part_is_rung() {
 #[test]
 fn the_steps_follow_from_the_cache() {
     let log = common::pass(&spec(1, "only=dirty_sweep iterations=1 warmup=0"));
-    let found = medians(&log, ScenarioId::DirtySweep, "core", "powerdown");
+    let found = medians(
+        &log,
+        ScenarioId::DirtySweep,
+        Variant::Core,
+        Measure::Powerdown,
+    );
     let mut steps = vec![0];
     steps.extend((0..9).map(|doubled| (16 << 10) << doubled));
     assert_eq!(found.into_keys().collect::<Vec<_>>(), steps);
@@ -181,16 +184,16 @@ fn the_steps_follow_from_the_cache() {
     common::pass(&asked);
 }
 
-const STANDBY: i64 = 0x1;
-const CORE: i64 = 0x1_0002;
-const CLUSTER: i64 = 0x101_0022;
-const SYSTEM: i64 = 0x201_0222;
+const STANDBY: u64 = 0x1;
+const CORE: u64 = 0x1_0002;
+const CLUSTER: u64 = 0x101_0022;
+const SYSTEM: u64 = 0x201_0222;
 
 /// The states that were measured in one way on so many CPUs.
-fn states(log: &Log, variant: &str, metric: &str, cpus: usize) -> Vec<i64> {
+fn states(log: &Log, variant: Variant, metric: Measure, cpus: usize) -> Vec<u64> {
     let found = medians(log, ScenarioId::IdleStates, variant, metric);
     for (state, step) in &found {
-        assert_eq!(step.len(), cpus, "{variant} {metric} {state:#x}");
+        assert_eq!(step.len(), cpus, "{variant:?} {metric:?} {state:#x}");
     }
     found.into_keys().collect()
 }
@@ -202,29 +205,34 @@ fn every_idle_state_also_in_os_initiated_mode() {
         ..spec(8, "only=idle_states iterations=2 warmup=1")
     });
     let all = [STANDBY, CORE, CLUSTER, SYSTEM];
-    for variant in ["serial", "parallel"] {
-        assert_eq!(states(&log, variant, "powerdown", 8), all);
+    for variant in [Variant::Serial, Variant::Parallel] {
+        assert_eq!(states(&log, variant, Measure::Powerdown, 8), all);
         // Standby comes back to its caller, and flushes nothing.
-        assert_eq!(states(&log, variant, "cflush", 8), all[1..]);
+        assert_eq!(states(&log, variant, Measure::CacheFlush, 8), all[1..]);
     }
-    for metric in ["powerdown", "cflush", "count", "residency"] {
-        assert_eq!(states(&log, "osi", metric, 8), all[2..], "{metric}");
+    use Measure::{CacheFlush, Count, Powerdown, Residency};
+    for metric in [Powerdown, CacheFlush, Count, Residency] {
+        assert_eq!(
+            states(&log, Variant::Osi, metric, 8),
+            all[2..],
+            "{metric:?}"
+        );
     }
     let of = |variant, metric| medians(&log, ScenarioId::IdleStates, variant, metric);
     // Who asks for the cluster is the payload's choice: its last CPU.
-    for (state, cpus) in of("osi", "cflush") {
+    for (state, cpus) in of(Variant::Osi, CacheFlush) {
         for (mpidr, flush) in &cpus {
             let last = mpidr % 4 == 3;
             assert_eq!(*flush > 10 * cpus[&0], last, "{state:#x} {mpidr:#x}");
         }
     }
     // All are down, so every state is reached that is asked for.
-    for variant in ["parallel", "osi"] {
-        let counts = of(variant, "count");
+    for variant in [Variant::Parallel, Variant::Osi] {
+        let counts = of(variant, Count);
         assert!(counts.values().flat_map(|c| c.values()).all(|c| *c == 1));
     }
     // The lead is awake while another CPU is alone: the system stays up.
-    let serial = &of("serial", "count")[&SYSTEM];
+    let serial = &of(Variant::Serial, Count)[&SYSTEM];
     assert_eq!((serial[&0], serial[&1], serial[&4]), (1, 0, 0));
     assert!(!plain(&log).contains("left out"), "{}", log.text);
 }
@@ -234,7 +242,7 @@ fn what_the_firmware_does_not_have_is_said() {
     let log = common::pass(&spec(3, "only=idle_states iterations=1 warmup=0"));
     let why = "OS-initiated mode left out: the firmware does not implement function 0x8400000f";
     assert!(plain(&log).contains(why), "{}", log.text);
-    assert!(states(&log, "osi", "powerdown", 3).is_empty());
+    assert!(states(&log, Variant::Osi, Measure::Powerdown, 3).is_empty());
 
     // QEMU's own: no power-down, so that it takes the caller's time; by SMC
     // and by HVC.
@@ -246,15 +254,14 @@ fn what_the_firmware_does_not_have_is_said() {
             level,
             ..spec(3, args)
         });
-        let call = |scenario, variant| medians(&log, scenario, variant, "call");
-        assert_eq!(call(ScenarioId::DirtySweep, "deepest").len(), 2);
-        assert_eq!(call(ScenarioId::ContendSweep, "deepest").len(), 3);
-        assert_eq!(call(ScenarioId::IdleStates, "parallel").len(), 1);
-        let off = medians(&log, ScenarioId::DirtySweep, "off", "turnon");
+        let call = |scenario, variant| medians(&log, scenario, variant, Measure::Call);
+        assert_eq!(call(ScenarioId::DirtySweep, Variant::Deepest).len(), 2);
+        assert_eq!(call(ScenarioId::ContendSweep, Variant::Deepest).len(), 3);
+        assert_eq!(call(ScenarioId::IdleStates, Variant::Parallel).len(), 1);
+        let off = medians(&log, ScenarioId::DirtySweep, Variant::Off, Measure::TurnOn);
         assert!(off.values().all(|step| step.len() == 2) && off.len() == 2);
         let skipped = status(&log, ScenarioId::SystemSuspend);
-        assert_eq!(skipped["status"], "skipped");
-        assert_eq!(skipped["function"], "0xc400000e");
+        assert_eq!(skipped, Status::Skipped(Skip::NotSupported(0xc400_000e)));
     }
 }
 
@@ -275,12 +282,12 @@ fn system_suspend_comes_back() {
                 "only=system_suspend,susp_deep_serial iterations=3 warmup=0",
             )
         });
-        assert_eq!(status(&log, ScenarioId::SystemSuspend)["status"], "passed");
-        for metric in ["powerdown", "wakeup", "cflush"] {
+        assert_eq!(status(&log, ScenarioId::SystemSuspend), Status::Passed);
+        for metric in [Measure::Powerdown, Measure::Wakeup, Measure::CacheFlush] {
             let found = points(&log, ScenarioId::SystemSuspend, metric);
             assert_eq!(found.len(), 1, "{variant}");
             let (about, point) = found.first_key_value().expect("the lead's");
-            assert_eq!((about.0, point["n"].as_str()), (0, "3"));
+            assert_eq!((about.0, point.n), (0, 3));
         }
     }
 }

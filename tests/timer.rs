@@ -6,13 +6,25 @@ mod common;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::{Log, number};
-use psci_bench::model::Verdict;
+use common::Log;
+use psci_bench::model::{How, Measure, Point, Variant, Verdict};
+use psci_bench::plan::ScenarioId;
 use xtask::build::payload::Tree;
 use xtask::qemu::Level;
 use xtask::qemu::run_spec::{Payload, RunSpec};
 
-const LOADS: [&str; 5] = ["write", "zero", "nontemporal", "clean", "mixed"];
+const LOADS: [Variant; 5] = [
+    Variant::Write,
+    Variant::Zero,
+    Variant::Nontemporal,
+    Variant::Clean,
+    Variant::Mixed,
+];
+
+/// The value of `stress=` with each of [`LOADS`].
+fn all_loads() -> String {
+    LOADS.map(Variant::word).join(",")
+}
 
 fn spec(args: &str) -> RunSpec {
     RunSpec {
@@ -23,57 +35,33 @@ fn spec(args: &str) -> RunSpec {
 }
 
 /// The key of a point: CPU, how, load, metric.
-type Key = (u64, String, String, String);
+type Key = (u64, How, Variant, Measure);
 
-/// The counts of a point's samples.
-#[derive(Clone, Copy, Default)]
-struct Point {
-    n: i64,
-    lost: i64,
-    max: i64,
-}
-
-/// The points of a log, each with the sum of its histogram where it has one.
-fn points(log: &Log) -> BTreeMap<Key, (Point, i64)> {
-    let key = |fields: &common::Fields| {
-        let word = |key: &str| fields[key].clone();
-        let mpidr = number(&fields["mpidr"]) as u64;
-        (mpidr, word("how"), word("var"), word("metric"))
-    };
-    let mut all: BTreeMap<Key, (Point, i64)> = BTreeMap::new();
-    // A record that is too long for a line goes on in another of the same keys.
-    for fields in log.all("point") {
-        let (point, _) = all.entry(key(fields)).or_default();
-        let field = |key: &str, known: i64| fields.get(key).map_or(known, |n| number(n));
-        point.n = field("n", point.n);
-        point.lost = field("lost", point.lost);
-        point.max = field("max", point.max);
-    }
-    for fields in log.all("hist") {
-        let (_, sum) = all.get_mut(&key(fields)).expect("a point of its own");
-        *sum += fields["c"].split(',').map(number).sum::<i64>();
-    }
-    all
+/// The points of a log.
+fn points(log: &Log) -> BTreeMap<Key, &Point> {
+    let points = log.points(ScenarioId::TimerLatency);
+    points
+        .map(|(mpidr, it)| ((mpidr, it.how, it.variant, it.measure), it))
+        .collect()
 }
 
 /// Holds each point to the one rule, and to its histogram. Returns how many
 /// expiries were overruns.
-fn check(log: &Log, cpus: usize, hows: &[&str], loads: &[&str], expiries: i64) -> i64 {
+fn check(log: &Log, cpus: usize, hows: &[How], loads: &[Variant], expiries: u64) -> u64 {
     let points = points(log);
     assert_eq!(points.len(), 2 * cpus * hows.len() * loads.len());
-    for ((mpidr, how, load, metric), (point, sum)) in &points {
-        let at = format!("{mpidr:#x} {how} {load} {metric}");
-        assert!(hows.contains(&&**how) && loads.contains(&&**load), "{at}");
-        assert_eq!(point.n + point.lost, expiries, "{at}");
-        let spread = if metric == "handler" { point.n } else { 0 };
-        assert_eq!(*sum, spread, "{at}");
-        let entry = (*mpidr, how.clone(), load.clone(), "entry".into());
-        assert!(
-            points[&entry].0.max <= point.max || metric == "entry",
-            "{at}"
-        );
+    for ((mpidr, how, load, metric), point) in &points {
+        let at = format!("{mpidr:#x} {how:?} {load:?} {metric:?}");
+        assert!(hows.contains(how) && loads.contains(load), "{at}");
+        let n = point.figures.n;
+        assert_eq!(u64::from(n) + point.lost, expiries, "{at}");
+        let spread = if *metric == Measure::Handler { n } else { 0 };
+        let counts = point.spread.iter().flat_map(|it| &it.counts);
+        assert_eq!(counts.sum::<u32>(), spread, "{at}");
+        let entry = points[&(*mpidr, *how, *load, Measure::Entry)];
+        assert!(entry.figures.max <= point.figures.max, "{at}");
     }
-    points.values().map(|(point, _)| point.lost).sum()
+    points.values().map(|point| point.lost).sum()
 }
 
 /// The figures of a line, or nothing where it is not in the layout: columns of
@@ -96,7 +84,7 @@ fn columns(line: &str) -> Option<Vec<f64>> {
 
 /// Every line of the layout is in it, and says what can be. Returns how many
 /// data lines and sums there are, and the overruns of the sums.
-fn check_lines(log: &Log) -> (usize, usize, i64) {
+fn check_lines(log: &Log) -> (usize, usize, u64) {
     let (mut data, mut sums, mut overruns) = (0, 0, 0);
     let lines = log.text.lines().filter(|line| line.starts_with("RT"));
     for line in lines {
@@ -120,7 +108,7 @@ fn check_lines(log: &Log) -> (usize, usize, i64) {
         } else {
             assert!(line.contains("|    00:00:"), "{line}");
             sums += 1;
-            overruns += overrun as i64;
+            overruns += overrun as u64;
         }
     }
     (data, sums, overruns)
@@ -129,26 +117,26 @@ fn check_lines(log: &Log) -> (usize, usize, i64) {
 /// Ten seconds of the guest's time, all CPUs' timers under each load in turn.
 #[test]
 fn no_overrun_under_the_instruction_clock() {
-    let args = format!("stress={} timers=all duration=2", LOADS.join(","));
+    let args = format!("stress={} timers=all duration=2", all_loads());
     let log = common::pass(&RunSpec {
         smp: Some(8),
         icount: true,
         ..spec(&args)
     });
-    assert_eq!(check(&log, 8, &["all"], &LOADS, 2_000), 0);
+    assert_eq!(check(&log, 8, &[How::All], &LOADS, 2_000), 0);
     assert_eq!(check_lines(&log), (2 * 5, 5, 0));
 }
 
 /// As the host lets it be: expiries are missed, and counted.
 #[test]
 fn handled_and_overruns_are_all_expiries() {
-    let args = format!("stress=idle,{} timers=all footprint=1M", LOADS.join(","));
+    let args = format!("stress=idle,{} timers=all footprint=1M", all_loads());
     let log = common::pass(&RunSpec {
         smp: Some(8),
         ..spec(&args)
     });
-    let loads = [&["idle"], &LOADS[..]].concat();
-    let overruns = check(&log, 8, &["all"], &loads, 1_000);
+    let loads = [&[Variant::Idle], &LOADS[..]].concat();
+    let overruns = check(&log, 8, &[How::All], &loads, 1_000);
     let (data, sums, told) = check_lines(&log);
     assert_eq!((data, sums), (6, 6));
     // Of each expiry there are two figures.
@@ -166,7 +154,8 @@ fn at_both_levels_on_both_gics_alone_and_all_at_once() {
             icount: true,
             ..spec("stress=idle,mixed period=10000")
         });
-        let overruns = check(&log, 2, &["alone", "all"], &["idle", "mixed"], 100);
+        let loads = [Variant::Idle, Variant::Mixed];
+        let overruns = check(&log, 2, &[How::Alone, How::All], &loads, 100);
         assert_eq!(overruns, 0, "{firmware:?} {gic:?} {level:?}");
         assert_eq!(check_lines(&log), (6, 6, 0));
     }
@@ -184,19 +173,16 @@ fn alone_and_idle_a_handler_costs_its_instructions() {
             icount: true,
             ..spec("stress=idle timers=alone")
         });
-        let is_alike = |fields: &common::Fields| {
-            let min = &fields["min"];
-            assert_eq!(min, &fields["med"], "{fields:?}");
+        let is_alike = |point: &Point| {
+            let figures = &point.figures;
+            assert_eq!(figures.min, figures.median, "{point:?}");
             // The branch, and the counter.
-            let is_few = fields["metric"] != "entry" || number(min) <= 2;
-            assert!(is_few, "{fields:?}");
-            min == &fields["max"]
+            let is_few = point.measure != Measure::Entry || figures.min <= 2;
+            assert!(is_few, "{point:?}");
+            figures.min == figures.max
         };
-        let points = log.all("point").iter();
-        let points: Vec<_> = points
-            .filter(|it| it.contains_key("min") && it.contains_key("max"))
-            .collect();
-        let others = points.iter().filter(|it| !is_alike(it));
+        let points = log.points(ScenarioId::TimerLatency);
+        let others = points.filter(|(_, point)| !is_alike(point));
         others.inspect(|it| eprintln!("{it:?}")).count() == 0
     };
     assert!((0..3).any(|_| is_exact()), "on stderr is what differs");
@@ -212,8 +198,7 @@ fn between_other_scenarios() {
         args: Some(args.into()),
         ..spec("")
     });
-    let tests = log.all("test").iter().filter(|t| t.contains_key("tag"));
-    assert_eq!(tests.count(), 3);
+    assert_eq!(log.run.scenarios.len(), 3);
 }
 
 #[test]

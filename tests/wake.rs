@@ -12,13 +12,14 @@ mod common;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use psci_bench::model::Verdict;
+use psci_bench::model::{Row, Verdict};
+use psci_bench::plan::ScenarioId::{self, CpuSuspendParallel, SuspendDeepParallel};
 use xtask::board::{Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
 use xtask::qemu::run_spec::{Payload, RunSpec};
 
 /// Samples asked for.
-const N: i64 = 3;
+const N: u32 = 3;
 /// CPUs of the machine, in clusters of four.
 const CPUS: u32 = 8;
 
@@ -51,19 +52,20 @@ fn has_all_rows(log: &common::Log) {
             assert_eq!(rows.len(), CPUS as usize, "{scenario} {order}\n{text}");
         }
     }
-    for t in ["1", "3"] {
-        for helper in ["0", "4"] {
-            let is = |f: &&common::Fields| f["t"] == t && f["helper"] == helper;
-            let rows = log.all("row").iter().filter(|f| f.contains_key("helper"));
-            let valid: Vec<&str> = rows.filter(is).map(|f| f["valid"].as_str()).collect();
-            assert_eq!(valid, ["3"; 7], "scenario {t}, helper {helper}\n{text}");
+    for t in [SuspendDeepParallel, CpuSuspendParallel] {
+        for helper in [0, 4] {
+            let part = log.scenarios(t).find(|it| it.helper == Some(helper));
+            let rows = part.iter().flat_map(|it| &it.rows);
+            let valid: Vec<u32> = rows.map(Row::valid).collect();
+            assert_eq!(valid, [N; 7], "{t:?}, helper {helper}\n{text}");
         }
     }
     assert!(!text.contains("Warning:"), "{text}");
     let reached = text.matches("* Reached, by PSCI_STAT_COUNT").count();
     assert_eq!(reached, 6, "{text}");
-    for reached in log.all("reached") {
-        assert_eq!(reached["due"], reached["state"], "{reached:?}\n{text}");
+    let rows = ScenarioId::SUITE.into_iter().flat_map(|t| log.rows(t));
+    for reached in rows.filter_map(|(_, row)| row.reached) {
+        assert_eq!(Some(reached.due), reached.state, "{reached:?}\n{text}");
     }
 }
 

@@ -12,41 +12,26 @@ use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
 
 static CONSOLE: SpinMutex<Option<Uart<Mmio>>> = SpinMutex::new(None);
 
-/// A UART whose registers can be read.
-pub struct ConsoleCandidate(Uart<Mmio>);
-
-impl ConsoleCandidate {
-    /// Maps a UART's registers, and checks that its status can be read.
-    /// Fails where one of the two fails.
-    pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Self, MapError> {
-        let registers = Registers::map(tables, uart.registers())?;
-        // All are of one device: a read proves the registers that are written.
-        let last = uart.base + size(uart.kind, uart.reg_shift) - 1;
-        if last / PAGE != uart.base / PAGE {
-            return Err(MapError::Unreadable(last));
-        }
-        let polled = uart.base + status(uart.kind, uart.reg_shift);
-        let read = match uart.io_width {
-            4 => probe::try_read_word(polled),
-            _ => probe::try_read_byte(polled),
-        };
-        read.ok_or(MapError::Unreadable(uart.base))?;
-        let bus = Mmio::new(registers);
-        Ok(Self(Uart::new(
-            bus,
-            uart.kind,
-            uart.reg_shift,
-            uart.io_width,
-        )))
+/// Maps a UART's registers, and checks that its status can be read.
+pub fn open(tables: &mut TranslationTables, uart: &Description) -> Result<Uart<Mmio>, MapError> {
+    let registers = Registers::map(tables, uart.registers())?;
+    // All are of one device: a read proves the registers that are written.
+    let last = uart.base + size(uart.kind, uart.reg_shift) - 1;
+    if last / PAGE != uart.base / PAGE {
+        return Err(MapError::Unreadable(last));
     }
+    let polled = uart.base + status(uart.kind, uart.reg_shift);
+    let read = match uart.io_width {
+        4 => probe::try_read_word(polled),
+        _ => probe::try_read_byte(polled),
+    };
+    read.ok_or(MapError::Unreadable(uart.base))?;
+    let (bus, kind) = (Mmio::new(registers), uart.kind);
+    Ok(Uart::new(bus, kind, uart.reg_shift, uart.io_width))
+}
 
-    pub fn accepts_bytes(&mut self) -> bool {
-        self.0.accepts_bytes()
-    }
-
-    pub fn set(self) {
-        *CONSOLE.lock() = Some(self.0);
-    }
+pub fn set(uart: Uart<Mmio>) {
+    *CONSOLE.lock() = Some(uart);
 }
 
 pub fn is_set() -> bool {
@@ -98,7 +83,6 @@ impl Write for Console {
     }
 }
 
-/// Prints a line.
 macro_rules! print_line {
     ($($argument:tt)*) => {{
         use core::fmt::Write as _;

@@ -60,7 +60,6 @@ impl TimerFrameDriver {
         gic.enable_spi(self.intid, lead)
     }
 
-    /// Stops the frame's interrupt.
     pub fn disarm(&self, gic: &Gic) {
         timer_frame::disarm(&mut self.registers());
         // An interrupt that stays enabled is not asserted any more.

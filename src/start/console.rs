@@ -2,7 +2,7 @@
 
 use psci_bench::board::Uart;
 
-use crate::machine::console::{self, ConsoleCandidate, print_line};
+use crate::machine::console::{self, print_line};
 use crate::machine::memory::tables::TranslationTables;
 
 /// Makes a UART the console, if its registers can be mapped and read; where there
@@ -10,10 +10,10 @@ use crate::machine::memory::tables::TranslationTables;
 pub fn open_console(tables: &mut TranslationTables, uart: &Uart, has_choice: bool) {
     // Without a console an error could not be printed.
     if uart.is_aligned()
-        && let Ok(mut candidate) = ConsoleCandidate::open(tables, uart)
+        && let Ok(mut candidate) = console::open(tables, uart)
         && (!has_choice || candidate.accepts_bytes())
     {
-        candidate.set();
+        console::set(candidate);
     }
 }
 
@@ -25,7 +25,7 @@ pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &U
     if from.is_none_or(|from| from.is_same(uart)) {
         return;
     }
-    let Ok(mut candidate) = ConsoleCandidate::open(tables, uart) else {
+    let Ok(mut candidate) = console::open(tables, uart) else {
         print_line!("console stays: nothing can be read at {base:#x}, by {by}");
         return;
     };
@@ -35,5 +35,5 @@ pub fn move_console(tables: &mut TranslationTables, from: Option<Uart>, uart: &U
     }
     print_line!("console moves to {kind} at {base:#x}, by {by}");
     console::wait_idle();
-    candidate.set();
+    console::set(candidate);
 }

@@ -6,15 +6,17 @@
 //! survives an abort) and begin with the magic of a device tree. X1 promises that X3 is
 //! the address of a transfer list: a damaged list is an error.
 
+use alloc::boxed::Box;
+use alloc::format;
 use core::fmt;
 
 use psci_bench::board::{Region, total_size};
-use psci_bench::image::handoff::{self, HandoffError};
+use psci_bench::image::handoff;
 use psci_bench::image::{PARAMETER_BLOCK, ParameterBlock, TREE_ALIGN, TREE_MAX};
 
 use crate::machine::boot::layout;
 use crate::machine::memory::loader_data;
-use crate::machine::memory::tables::{MapError, PAGE, TranslationTables};
+use crate::machine::memory::tables::{PAGE, TranslationTables};
 
 /// Below this no device tree is looked for.
 const LOWEST: u64 = 0x1_0000;
@@ -30,11 +32,8 @@ const HEADER: usize = 40;
 /// The origin of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// Appended to the image.
     Appended,
-    /// At the address in this register.
     Register(u8, u64),
-    /// In the transfer list at this address.
     List(u64),
 }
 
@@ -55,87 +54,44 @@ pub struct DeviceTree {
     pub source: Source,
 }
 
-/// The reason why there is no tree.
-pub enum NotFound {
-    /// The appended one's place in the parameter block is impossible.
-    Appended {
-        offset: u64,
-        size: u64,
-    },
-    /// None is appended, and neither register points to one.
-    Nowhere {
-        x0: u64,
-        x2: u64,
-    },
-    Unusable(Source, UnusableTree),
+type Reason = &'static dyn fmt::Display;
+
+/// Keeps a reason until the run ends by it.
+fn keep(reason: impl fmt::Display + 'static) -> Reason {
+    Box::leak(Box::new(reason))
 }
 
-pub enum UnusableTree {
-    Board(psci_bench::board::BoardError),
-    Handoff(HandoffError),
-    Map(MapError),
-    /// No transfer list begins where X3 points.
-    NoList,
-}
-
-impl fmt::Display for UnusableTree {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Board(error) => error.fmt(f),
-            Self::Handoff(error) => error.fmt(f),
-            Self::Map(error) => error.fmt(f),
-            Self::NoList => f.write_str("there is none"),
-        }
-    }
-}
-
-impl fmt::Display for NotFound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Appended { offset, size } => write!(
-                f,
-                "the parameter block at offset {PARAMETER_BLOCK:#x} is impossible: tree_offset \
-                 {offset:#x}, tree_size {size:#x}; make the image anew with cargo xtask image"
-            ),
-            Self::Nowhere { x0, x2 } => write!(
-                f,
-                "no device tree: none is appended to the image, and neither X0 = {x0:#x} nor \
-                 X2 = {x2:#x} points to one; append one with cargo xtask image"
-            ),
-            Self::Unusable(source, reason) => write!(f, "device tree {source}: {reason}"),
-        }
-    }
-}
-
-/// Finds the tree and maps it. `registers` are the loader's X0 to X3.
+/// Finds the tree and maps it, or returns the reason why there is none. `registers` are
+/// the loader's X0 to X3.
 pub fn find(
     tables: &mut TranslationTables,
     block: &ParameterBlock,
     registers: [u64; 4],
-) -> Result<DeviceTree, NotFound> {
+) -> Result<DeviceTree, Reason> {
     if block.tree_offset != 0 || block.tree_size != 0 {
         return appended(tables, block);
     }
     let [x0, x1, x2, x3] = registers;
-    if x1 == handoff::REGISTER {
-        let in_list = in_list(tables, x3);
-        let unusable = |reason| NotFound::Unusable(Source::List(x3), reason);
-        if let Some(found) = in_list.map_err(unusable)? {
-            return Ok(found);
-        }
+    let unusable = |source| move |reason| keep(format!("device tree {source}: {reason}"));
+    if x1 == handoff::REGISTER
+        && let Some(found) = in_list(tables, x3).map_err(unusable(Source::List(x3)))?
+    {
+        return Ok(found);
     }
     for (number, address) in [(0, x0), (2, x2)] {
         if let Some(header) = header(tables, address, MAGIC) {
             let source = Source::Register(number, address);
-            return take(tables, address, &header, source)
-                .map_err(|reason| NotFound::Unusable(source, reason));
+            return take(tables, address, &header, source).map_err(unusable(source));
         }
     }
-    Err(NotFound::Nowhere { x0, x2 })
+    Err(keep(format!(
+        "no device tree: none is appended to the image, and neither X0 = {x0:#x} nor \
+         X2 = {x2:#x} points to one; append one with cargo xtask image"
+    )))
 }
 
 /// Finds the tree after the image, which boot.S has mapped.
-fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<DeviceTree, NotFound> {
+fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<DeviceTree, Reason> {
     let (offset, size) = (block.tree_offset, block.tree_size);
     let image = layout::image();
     let fits = offset >= image.size
@@ -156,7 +112,10 @@ fn appended(tables: &TranslationTables, block: &ParameterBlock) -> Result<Device
             region,
             source: Source::Appended,
         }),
-        None => Err(NotFound::Appended { offset, size }),
+        None => Err(keep(format!(
+            "the parameter block at offset {PARAMETER_BLOCK:#x} is impossible: tree_offset \
+             {offset:#x}, tree_size {size:#x}; make the image anew with cargo xtask image"
+        ))),
     }
 }
 
@@ -180,28 +139,28 @@ fn take(
     base: u64,
     header: &[u8],
     source: Source,
-) -> Result<DeviceTree, UnusableTree> {
-    let size = total_size(header).map_err(UnusableTree::Board)? as u64;
+) -> Result<DeviceTree, Reason> {
+    let size = total_size(header).map_err(keep)? as u64;
     let region = Region { base, size };
+    let bytes = loader_data::map_for_good(tables, region);
     Ok(DeviceTree {
-        bytes: loader_data::map_for_good(tables, region).map_err(UnusableTree::Map)?,
+        bytes: bytes.map_err(keep)?,
         region,
         source,
     })
 }
 
 /// Finds the tree in the transfer list at `base`, if it has one.
-fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<DeviceTree>, UnusableTree> {
-    let header = header(tables, base, handoff::SIGNATURE).ok_or(UnusableTree::NoList)?;
-    let size = handoff::used_size(&header).map_err(UnusableTree::Handoff)? as u64;
+fn in_list(tables: &mut TranslationTables, base: u64) -> Result<Option<DeviceTree>, Reason> {
+    let header = header(tables, base, handoff::SIGNATURE).ok_or(&"there is none" as Reason)?;
+    let size = handoff::used_size(&header).map_err(keep)? as u64;
     let region = Region { base, size };
     // Without a tree in it, working memory may be there.
-    let place =
-        loader_data::read_once(tables, region, handoff::device_tree).map_err(UnusableTree::Map)?;
-    let Some(place) = place.map_err(UnusableTree::Handoff)? else {
+    let place = loader_data::read_once(tables, region, handoff::device_tree);
+    let Some(place) = place.map_err(keep)?.map_err(keep)? else {
         return Ok(None);
     };
-    let list = loader_data::map_for_good(tables, region).map_err(UnusableTree::Map)?;
+    let list = loader_data::map_for_good(tables, region).map_err(keep)?;
     Ok(list.get(place).map(|bytes| DeviceTree {
         bytes,
         region,

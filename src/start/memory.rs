@@ -20,7 +20,6 @@ pub const TOO_LARGE: &str = "iterations= or footprint= is too large for this man
 
 /// The parts of the working memory that are not the heap's.
 pub struct Memory {
-    /// The CPUs' stress buffers.
     pub buffers: Pages,
     /// Memory for the CPUs' stacks, not yet mapped.
     pub stacks: Room,
@@ -123,7 +122,6 @@ pub fn working_memory(
     Memory { buffers, stacks }
 }
 
-/// Returns the working memory, or ends the run.
 pub fn mapped<T>(memory: Result<T, MapError>) -> T {
     match memory {
         Ok(memory) => memory,

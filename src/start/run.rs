@@ -12,13 +12,13 @@ use super::device_tree::{self, DeviceTree};
 use super::setup;
 use crate::machine::boot::entries::BootState;
 use crate::machine::boot::layout;
+use crate::machine::call::conduit;
 use crate::machine::console::{self, Console, print_line};
 use crate::machine::cpu::{instructions, registers};
 use crate::machine::ending::{self, give_up, refuse};
 use crate::machine::memory::loader_data;
 use crate::machine::memory::tables::TranslationTables;
 
-/// Runs the payload to its end.
 pub fn main(state: BootState) -> ! {
     let BootState {
         loader_registers,
@@ -29,8 +29,8 @@ pub fn main(state: BootState) -> ! {
     let (block, is_damaged) = parameters(&tables);
     // At EL2 an HVC would come back here: firmware takes SMC, if anything.
     let by_level = (registers::exception_level() == 2).then_some(Conduit::Smc);
-    let conduit = block.conduit.or(by_level);
-    ending::set_conduit(conduit.filter(|_| has_firmware));
+    let by_block = block.conduit.or(by_level);
+    conduit::set_conduit(by_block.filter(|_| has_firmware));
     let emergency = block.uart.as_ref().map(Uart::from);
     if let Some(uart) = &emergency {
         open_console(&mut tables, uart, true);
@@ -48,7 +48,7 @@ pub fn main(state: BootState) -> ! {
         Err(_) if is_damaged => {
             refuse(&"the parameter block is damaged; make the image anew with cargo xtask image")
         }
-        Err(error) => refuse(&error),
+        Err(error) => refuse(error),
     }
 }
 
@@ -92,8 +92,8 @@ fn run_with_tree(
         if let (Ok(uart), false) = (&early.uart, console::is_set()) {
             open_console(&mut tables, uart, false);
         }
-        let conduit = early.conduit.as_ref().ok().copied();
-        ending::set_conduit(conduit.filter(|_| has_firmware));
+        let by_tree = early.conduit.as_ref().ok().copied();
+        conduit::set_conduit(by_tree.filter(|_| has_firmware));
     }
     instructions::unmask_serrors();
     let read = Board::read(found.bytes);
@@ -113,7 +113,7 @@ fn run_with_tree(
         Ok(board) => board,
         Err(error) => refuse(&format_args!("device tree: {error}")),
     };
-    ending::set_conduit(Some(board.conduit));
+    conduit::set_conduit(Some(board.conduit));
     let plan = match Plan::parse(board.bootargs) {
         Ok(plan) => plan,
         Err(error) => refuse(&error),
@@ -128,7 +128,9 @@ fn run_with_tree(
         let _ = output::list(&mut Console);
         give_up(&"only=help lists the scenarios and measures nothing");
     }
-    let ready = setup::prepare(tables, &board, &plan, [found.region, boot_area]);
-    ready.run(&board);
+    let (mut lead, run) = setup::prepare(tables, &board, &plan, [found.region, boot_area]);
+    // The console never fails, and the closing line has the verdict.
+    let _ = output::run_all(&mut lead, run, &board.idle_states, &mut Console);
+    lead.dismiss_all();
     ending::finish()
 }

@@ -9,10 +9,9 @@ use core::sync::atomic::AtomicU64;
 use psci_bench::board::{Board, Cpu, LabelSource, NoWatchdog};
 use psci_bench::measure::{Counter, Facts, Tally};
 use psci_bench::model::{self as model, Head, Run};
-use psci_bench::output;
 use psci_bench::plan::Plan;
 use psci_bench::scenario::Needs;
-use psci_bench::spec::pmf::{Interface, ReadError};
+use psci_bench::spec::pmf::ReadError;
 use psci_bench::spec::psci::ReturnCode;
 use psci_bench::spec::region::Region;
 use psci_bench::spec::ticks::Clock;
@@ -20,9 +19,8 @@ use smccc::psci::PSCI_SYSTEM_SUSPEND_64;
 
 use super::memory::{self, Memory, TOO_LARGE, mapped};
 use crate::machine::call::call_path::CallPath;
-use crate::machine::call::firmware::Firmware;
+use crate::machine::call::firmware;
 use crate::machine::call::overhead;
-use crate::machine::console::Console;
 use crate::machine::cpu::{cycle_counter, registers};
 use crate::machine::ending::{give_up, refuse};
 use crate::machine::gic::controller::Gic;
@@ -33,9 +31,7 @@ use crate::machine::memory::tables::TranslationTables;
 use crate::machine::round::channel::{self, CpuChannel};
 use crate::machine::round::lead::Lead;
 use crate::machine::round::lead_watch::{LeadWatch, WATCHDOG_S};
-use crate::machine::round::participant::{self, Participant, RoundParts};
-use crate::machine::round::sgi_waker::SgiWaker;
-use crate::machine::time::timebase::Timebase;
+use crate::machine::round::participant::{PARTS, Participant, RoundParts};
 use crate::machine::time::timer::{self, Timer};
 use crate::machine::time::waiter::Waiter;
 use crate::machine::timer_frame::TimerFrameDriver;
@@ -44,33 +40,17 @@ use crate::machine::watchdog::Watchdog;
 /// Version of the records' format.
 const FORMAT: u32 = 2;
 
-/// The machine, ready to measure.
-pub struct Ready {
-    lead: Lead,
-    run: Run,
-}
-
-impl Ready {
-    /// Runs all that the plan asks for.
-    pub fn run(mut self, board: &Board<'_>) {
-        // The console never fails, and the closing line has the verdict.
-        let _ = output::run_all(&mut self.lead, self.run, &board.idle_states, &mut Console);
-        self.lead.dismiss_all();
-    }
-}
-
-/// Sets everything up. `used` are the regions of device tree and boot area.
+/// Sets everything up, and returns the lead and the run that it begins. `used` are the regions of device tree and boot area.
 pub fn prepare(
     mut tables: TranslationTables,
     board: &Board<'_>,
     plan: &Plan,
     used: [Region; 2],
-) -> Ready {
+) -> (Lead, Run) {
     let Some(needs) = Needs::of(plan, board.cpu_count, board.idle_states.len()) else {
         refuse(&TOO_LARGE);
     };
-    let firmware = Firmware::new(board.conduit);
-    let is_kvm_guest = firmware.is_kvm_host(firmware.smccc_version());
+    let is_kvm_guest = firmware::is_kvm_host(firmware::smccc_version());
     let caches = registers::read_identity(is_kvm_guest).caches;
     let outer_cache = caches.outer(board.second_level_cache);
     let dirty = plan.dirty_bytes(outer_cache);
@@ -88,14 +68,11 @@ pub fn prepare(
         words_per_line: registers::words_per_line(),
     };
     let channels = channels(&mut tables, &mut memory, cpus, &needs);
-    let waiter = waiter(&mut tables, board);
-    let waker = SgiWaker { channels, lead };
     let parts = RoundParts {
         is_kvm_guest,
-        ..round_parts(&mut tables, board, waiter, dirty_lines, waker)
+        ..round_parts(&mut tables, board, dirty_lines, channels, lead)
     };
-    let parts = participant::publish(parts);
-    let own = bring_up_lead(channels, lead, parts);
+    let own = bring_up_lead(PARTS.call_once(|| parts));
     let facts = Facts {
         outer_cache,
         ..find_facts(own, board)
@@ -107,16 +84,14 @@ pub fn prepare(
         labels,
         cpus: cpus.len() as u16,
     };
-    Ready {
-        lead: Lead::new(own, facts, cpus),
-        run: Run {
-            head: Some(head),
-            facts: Some(facts),
-            plan: Some(*plan),
-            cpus: cpus.iter().map(model::Cpu::from).collect(),
-            ..Run::default()
-        },
-    }
+    let run = Run {
+        head: Some(head),
+        facts: Some(facts),
+        plan: Some(*plan),
+        cpus: cpus.iter().map(model::Cpu::from).collect(),
+        ..Run::default()
+    };
+    (Lead::new(own, facts, cpus), run)
 }
 
 /// Returns a list that is never freed.
@@ -151,7 +126,6 @@ fn channels(
     })
 }
 
-/// Opens counter, timer and interrupt controller.
 fn waiter(tables: &mut TranslationTables, board: &Board<'_>) -> Waiter {
     let path = CallPath::new(board.conduit, board.counter_erratum, registers::midr());
     if !path.is_counting() {
@@ -179,60 +153,51 @@ fn waiter(tables: &mut TranslationTables, board: &Board<'_>) -> Waiter {
         hz: registers::counter_frequency(),
     };
     Waiter {
-        timebase: Timebase { path, clock },
+        path,
+        clock,
         timer,
         gic,
     }
 }
 
-/// Opens timer frame and watchdog, and finds PMF.
+/// Opens counter, timers, interrupt controller and watchdog, and finds PMF.
 fn round_parts(
     tables: &mut TranslationTables,
     board: &Board<'_>,
-    waiter: Waiter,
     dirty_lines: DirtyLines,
-    waker: SgiWaker,
+    channels: &'static [CpuChannel],
+    lead: usize,
 ) -> RoundParts {
-    let Timebase { path, clock } = waiter.timebase;
-    let lead = waker.channels[waker.lead].mpidr();
+    let waiter = waiter(tables, board);
+    let Waiter { path, clock, .. } = waiter;
+    let mpidr = channels[lead].mpidr();
     let timer_frame = board.timer_frame;
     let timer_frame = timer_frame.and_then(|it| TimerFrameDriver::open(tables, it, path));
     let watchdog = board.watchdog.ok_or(NoWatchdog::NotInTree);
     let watchdog = watchdog.and_then(|it| Watchdog::new(tables, it, WATCHDOG_S, clock.believed()));
-    let firmware = Firmware::new(board.conduit);
     RoundParts {
         guard_timer: waiter.timer.find_guard(&board.timers),
-        firmware: Firmware {
-            pmf: find_pmf(path, firmware, lead),
-            ..firmware
+        // PMF counts CNTPCT, and is of use only where the payload does, too.
+        pmf: match path.counter() {
+            Counter::Virtual => Err(ReadError::NotImplemented),
+            Counter::Physical | Counter::PhysicalTwice(_) => firmware::find_pmf(mpidr),
         },
         waiter,
         timer_frame,
         dirty_lines,
-        watch: LeadWatch::new(lead, watchdog),
-        waker,
+        channels,
+        lead,
+        watch: LeadWatch::new(mpidr, watchdog),
         is_kvm_guest: false,
     }
 }
 
-/// Finds PMF, which counts CNTPCT, and is of use only where the payload does, too.
-fn find_pmf(path: CallPath, firmware: Firmware, mpidr: u64) -> Result<Interface, ReadError> {
-    match path.counter() {
-        Counter::Virtual => Err(ReadError::NotImplemented),
-        Counter::Physical | Counter::PhysicalTwice(_) => firmware.find_pmf(mpidr),
-    }
-}
-
 /// Makes this CPU the lead, with its own timer and its own part of the GIC.
-fn bring_up_lead(
-    channels: &'static [CpuChannel],
-    lead: usize,
-    parts: &'static RoundParts,
-) -> Participant {
+fn bring_up_lead(parts: &'static RoundParts) -> Participant {
     timer::set_in_use(parts.waiter.timer);
     registers::set_lead();
-    channel::publish(channels, lead);
-    let channel = &channels[lead];
+    channel::publish(parts.channels, parts.lead);
+    let channel = &parts.channels[parts.lead];
     let own = Participant { channel, parts };
     if let Err(reason) = own.set_up() {
         give_up(&format_args!("CPU {:#x}: {reason}", channel.mpidr()));
@@ -243,16 +208,16 @@ fn bring_up_lead(
 /// Collects the facts about machine and firmware.
 fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
     let Participant { channel, parts } = own;
-    let (waiter, firmware) = (&parts.waiter, parts.firmware);
-    let psci_version = match firmware.version() {
+    let waiter = &parts.waiter;
+    let psci_version = match firmware::version() {
         Ok(version) => version.into(),
         Err(error) => {
             let code = ReturnCode::from(error);
             give_up(&format_args!("PSCI_VERSION: firmware returned {code}"))
         }
     };
-    let smccc = firmware.smccc_version();
-    let Timebase { path, clock } = waiter.timebase;
+    let smccc = firmware::smccc_version();
+    let Waiter { path, clock, .. } = waiter;
     Facts {
         frequency: clock.hz,
         counter: path.counter(),
@@ -269,19 +234,19 @@ fn find_facts(own: Participant, board: &Board<'_>) -> Facts {
         conduit: path.conduit(),
         psci_version,
         smccc: smccc.map(u32::from),
-        service: firmware.identify_service(smccc),
-        state_format: firmware.state_format(),
-        pmf: firmware.pmf,
+        service: firmware::identify_service(smccc),
+        state_format: firmware::state_format(),
+        pmf: parts.pmf,
         watchdog: parts.watch.watchdog(),
-        stat: firmware.has_statistics(),
+        stat: firmware::has_statistics(),
         pmu: cycle_counter::has_pmu_v3(),
         kvm: parts.is_kvm_guest,
         zero: registers::dc_zva_bytes().is_some(),
-        os_initiated: firmware.has_os_initiated(),
-        system_suspend: firmware.features(PSCI_SYSTEM_SUSPEND_64).is_ok(),
+        os_initiated: firmware::has_os_initiated(),
+        system_suspend: firmware::features(PSCI_SYSTEM_SUSPEND_64).is_ok(),
         lead: channel.index,
         outer_cache: None,
         own: channel::identity_of(channel.index).unwrap_or_default(),
-        overheads: overhead::measure_overheads(path, firmware, channel.mpidr()),
+        overheads: overhead::measure_overheads(*path, parts.pmf, channel.mpidr()),
     }
 }

@@ -2,14 +2,14 @@
 
 #![allow(dead_code, reason = "each test program uses its own part of it")]
 
-mod fields;
-
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
 use object::{Object, ObjectSymbol};
-use psci_bench::model::Verdict;
+use psci_bench::measure::{Facts, Metric, Summary};
+use psci_bench::model::{How, Measure, Point, Row, Run, Scenario, Variant, Verdict};
+use psci_bench::plan::ScenarioId;
 use psci_bench::record::{self, RunBuilder};
 use xtask::board::firmware_kind::Firmware;
 use xtask::board::{self, Board, Conduit, Gic, StateFormat};
@@ -51,6 +51,17 @@ pub fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The log contains each of these words; those behind a `!` it lacks.
+pub fn check_words<S: AsRef<str>>(plain: &str, words: &[S], seen: &str) {
+    for word in words.iter().map(AsRef::as_ref) {
+        let (has, word) = match word.strip_prefix('!') {
+            Some(word) => (false, word),
+            None => (true, word),
+        };
+        assert_eq!(plain.contains(word), has, "{word:?} in\n{seen}");
+    }
+}
+
 /// A finished run.
 pub struct Ran {
     pub result: RunResult,
@@ -59,16 +70,9 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// The log contains each of these words; those behind a `!` it lacks.
+    /// Checks the log's words by [`check_words`].
     pub fn says<S: AsRef<str>>(self, words: &[S]) -> Self {
-        for word in words.iter().map(AsRef::as_ref) {
-            let (has, word) = match word.strip_prefix('!') {
-                Some(word) => (false, word),
-                None => (true, word),
-            };
-            let text = self.result.text();
-            assert_eq!(self.plain.contains(word), has, "{word:?} in\n{text}");
-        }
+        check_words(&self.plain, words, &self.result.text());
         self
     }
 
@@ -95,10 +99,13 @@ pub fn pass(spec: &RunSpec) -> Log {
     ends(spec, Verdict::Pass).log()
 }
 
+pub fn workspace() -> Workspace {
+    Workspace::find().expect("the workspace")
+}
+
 /// QEMU's board, with `change` made in the text of its file.
 pub fn changed_board(change: impl Fn(&str) -> String) -> Board {
-    let workspace = Workspace::find().expect("the workspace");
-    let path = workspace.board("qemu").join("board.toml");
+    let path = workspace().board("qemu").join("board.toml");
     let text = std::fs::read_to_string(path).expect("the board file");
     let changed = change(&text);
     board::parse("board.toml", &changed).expect("a good board")
@@ -115,11 +122,12 @@ pub fn board_with(from: &str, to: &str) -> Board {
 /// A device tree of `board` under TF-A for so many CPUs.
 pub fn tree_of(board: &Board, gic: Gic, cpus: u32, bootargs: &str) -> Vec<u8> {
     let firmware = board.firmware("tf-a").expect("its firmware");
+    let idle_states = &firmware.idle_states(StateFormat::Original);
     let choices = Choices {
         cpus,
         gic,
         conduit: Conduit::Smc,
-        idle_states: &firmware.idle_states(StateFormat::Original),
+        idle_states,
         bootargs,
     };
     device_tree::build(board, &choices).expect("a tree")
@@ -142,7 +150,7 @@ pub fn image_with(tree: &[u8], cpus: u32) -> Vec<u8> {
 
 /// The payload with QEMU's UART in its parameter block.
 pub fn image_of(tree: Option<&[u8]>, cpus: u32) -> Vec<u8> {
-    let workspace = Workspace::find().expect("the workspace");
+    let workspace = workspace();
     let board = board::load(&workspace, "qemu").expect("the board");
     let emergency = Emergency::of_board(&board, Conduit::Smc);
     payload::image(&workspace, tree, emergency, cpus as usize).expect("an image")
@@ -156,9 +164,8 @@ pub fn loading(registers: &[u64]) -> Vec<u8> {
         for half in 0..4u32 {
             let movz_or_movk = if half == 0 { 0xd280_0000 } else { 0xf280_0000 };
             let bits = (value >> (16 * half)) as u32 & 0xffff;
-            code.extend(u32::to_le_bytes(
-                movz_or_movk | half << 21 | bits << 5 | register,
-            ));
+            let word: u32 = movz_or_movk | half << 21 | bits << 5 | register;
+            code.extend(word.to_le_bytes());
         }
     }
     let branch = 0x1400_0000 | ((4096 - code.len() as u32) / 4);
@@ -169,7 +176,7 @@ pub fn loading(registers: &[u64]) -> Vec<u8> {
 
 /// Where in the image a symbol is.
 pub fn offset_of(symbol: &str) -> usize {
-    let workspace = Workspace::find().expect("the workspace");
+    let workspace = workspace();
     let elf = std::fs::read(payload::build(&workspace).expect("the payload")).expect("its ELF");
     let elf = object::File::parse(&*elf).expect("an ELF file");
     let mut symbols = elf.symbols();
@@ -180,7 +187,7 @@ pub fn offset_of(symbol: &str) -> usize {
 /// Assembles the file `source` of the repository, a program that runs without
 /// the payload.
 pub fn assemble(source: &str, symbols: &[(&str, u32)]) -> Vec<u8> {
-    let workspace = Workspace::find().expect("the workspace");
+    let workspace = workspace();
     setup::ensure(&workspace, &[Need::CrossCompiler]).expect("a cross compiler");
     let dir = tempfile::tempdir().expect("a folder");
     let (object, flat) = (dir.path().join("it.o"), dir.path().join("it.bin"));
@@ -199,14 +206,11 @@ pub fn assemble(source: &str, symbols: &[(&str, u32)]) -> Vec<u8> {
     std::fs::read(flat).expect("the program")
 }
 
-/// The fields of one record.
-pub type Fields = BTreeMap<String, String>;
-
-/// The records of a log.
+/// A log and the run that its records describe.
 pub struct Log {
     /// The log as text, CR LF as LF.
     pub text: String,
-    records: BTreeMap<String, Vec<Fields>>,
+    pub run: Run,
 }
 
 impl Log {
@@ -221,75 +225,68 @@ impl Log {
             assert_eq!(numbered.seq as usize, place, "a record is lost in\n{text}");
             run.add(numbered.record);
         }
-        let records = fields::of_run(&run.run());
-        assert!(records.contains_key("run"), "no records in\n{text}");
-        Self { text, records }
+        let run = run.run();
+        assert!(run.head.is_some(), "no records in\n{text}");
+        Self { text, run }
     }
 
-    /// A fact of the run's machine.
-    pub fn fact(&self, key: &str) -> &str {
-        let facts = self.all("facts").iter();
-        facts.filter_map(|f| f.get(key)).next().expect(key)
+    pub fn facts(&self) -> &Facts {
+        self.run.facts.as_ref().expect("a record of the machine")
     }
 
-    /// All records of a type.
-    pub fn all(&self, kind: &str) -> &[Fields] {
-        self.records.get(kind).map_or(&[], Vec::as_slice)
+    /// Exception level, conduit and GIC.
+    pub fn machine(&self) -> (u8, Conduit, u8) {
+        let facts = self.facts();
+        (facts.exception_level, facts.conduit, facts.gic)
     }
 
-    /// Numbers of scenario `t` by MPIDR: what stands under `key` in records
-    /// of a type.
-    pub fn by_cpu(&self, kind: &str, t: u32, key: &str) -> BTreeMap<u64, i64> {
-        self.of_test(kind, t)
-            .filter_map(|fields| Some((mpidr(fields)?, number(fields.get(key)?))))
-            .collect()
+    /// The parts of a scenario: one for each method and helper.
+    pub fn scenarios(&self, id: ScenarioId) -> impl Iterator<Item = &Scenario> {
+        self.run.scenarios.iter().filter(move |it| it.id == id)
     }
 
-    /// One figure of one metric of scenario `t`, by MPIDR.
-    pub fn metric(&self, t: u32, metric: &str, key: &str) -> BTreeMap<u64, i64> {
-        self.of_test("m", t)
-            .filter(|fields| fields.get("metric").is_some_and(|m| m == metric))
-            .filter_map(|fields| Some((mpidr(fields)?, number(fields.get(key)?))))
-            .collect()
+    /// The rows of a scenario, with the MPIDRs of their CPUs.
+    pub fn rows(&self, id: ScenarioId) -> impl Iterator<Item = (u64, &Row)> {
+        let rows = self.scenarios(id).flat_map(|it| &it.rows);
+        rows.map(|row| (self.mpidr(row.cpu), row))
     }
 
-    /// The point of a CPU that was alone: what does not fit on a line of it is
-    /// in another. Empty if there is none.
-    pub fn point(&self, t: u32, variant: &str, metric: &str, cpu: u64) -> Fields {
-        let wanted = [("how", "alone"), ("var", variant), ("metric", metric)];
-        let is = |fields: &&Fields| {
-            let same = |(key, value): &(&str, &str)| fields.get(*key).is_some_and(|it| it == value);
-            wanted.iter().all(same) && mpidr(fields) == Some(cpu)
-        };
-        let parts = self.of_test("point", t).filter(is).cloned();
-        parts.flatten().collect()
+    /// The points of a scenario, with the MPIDRs of their CPUs.
+    pub fn points(&self, id: ScenarioId) -> impl Iterator<Item = (u64, &Point)> {
+        let points = self.scenarios(id).flat_map(|it| &it.points);
+        points.map(|point| (self.mpidr(point.cpu), point))
     }
 
-    fn of_test(&self, kind: &str, t: u32) -> impl Iterator<Item = &Fields> {
-        let t = t.to_string();
-        let records = self.all(kind).iter();
-        records.filter(move |fields| fields.get("t") == Some(&t))
+    /// The statistics of one metric of a scenario, by MPIDR.
+    pub fn metric(&self, id: ScenarioId, metric: Metric) -> BTreeMap<u64, Summary> {
+        let found = |(cpu, row): (u64, &Row)| Some((cpu, *row.summary(metric)?));
+        self.rows(id).filter_map(found).collect()
+    }
+
+    /// The point of a CPU that was alone.
+    pub fn alone(
+        &self,
+        id: ScenarioId,
+        variant: Variant,
+        measure: Measure,
+        cpu: u64,
+    ) -> Option<&Point> {
+        let is = |it: &Point| (it.how, it.variant, it.measure) == (How::Alone, variant, measure);
+        let mut points = self.points(id);
+        let found = points.find(|(mpidr, it)| *mpidr == cpu && is(it));
+        found.map(|(_, point)| point)
     }
 
     /// Cluster of each CPU, by MPIDR.
-    pub fn clusters(&self) -> BTreeMap<u64, i64> {
-        let cpus = self.all("cpu").iter();
-        cpus.filter_map(|f| Some((mpidr(f)?, number(f.get("cluster")?))))
+    pub fn clusters(&self) -> BTreeMap<u64, u16> {
+        let cpus = self.run.cpus.iter();
+        cpus.filter_map(|cpu| Some((cpu.mpidr?, cpu.cluster)))
             .collect()
     }
-}
 
-fn mpidr(fields: &Fields) -> Option<u64> {
-    Some(number(fields.get("mpidr")?) as u64)
-}
-
-/// A decimal number with or without a sign, or a hexadecimal one.
-pub fn number(text: &str) -> i64 {
-    match text.strip_prefix("0x") {
-        Some(digits) => i64::from_str_radix(digits, 16),
-        None => text.parse(),
+    fn mpidr(&self, cpu: u16) -> u64 {
+        self.run.cpu(cpu).mpidr.expect("a CPU with a MPIDR")
     }
-    .unwrap_or_else(|_| panic!("{text:?} is no number"))
 }
 
 /// `RT_INSTR` rows: figures by test, then by cluster and core.
@@ -313,7 +310,7 @@ pub fn rt_instr(text: &str) -> Rows {
 
 /// The device tree of a source.
 pub fn compile(source: &str) -> Vec<u8> {
-    let workspace = Workspace::find().expect("the workspace");
+    let workspace = workspace();
     setup::ensure(&workspace, &[Need::Dtc]).expect("dtc");
     let dir = tempfile::tempdir().expect("a folder");
     let file = dir.path().join("source.dts");

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use psci_bench::measure::Metric;
 use xtask::board::Gic;
 use xtask::build::payload::Tree;
 use xtask::qemu::run_spec::Payload;
@@ -103,8 +104,9 @@ fn with_stuck_e2h(mut image: Vec<u8>) -> Vec<u8> {
 }
 
 /// The medians of a scenario, sorted.
-fn figures(log: &common::Log, t: u32, metric: &str) -> Vec<i64> {
-    let mut all: Vec<i64> = log.metric(t, metric, "med").into_values().collect();
+fn figures(log: &common::Log, t: ScenarioId, metric: Metric) -> Vec<u64> {
+    let summaries = log.metric(t, metric).into_values();
+    let mut all: Vec<u64> = summaries.map(|it| it.median).collect();
     all.sort_unstable();
     // Which CPU calls first hangs on when QEMU runs which; at the deepest level so
     // does the order in which the two clusters take the system's lock, by a place
@@ -138,12 +140,13 @@ fn e2h_stays_set() {
         // Under the same fault, whose part in EL3 costs time: E2H clears here.
         let plain = with(image, &["!E2H"]);
         for t in ALL {
-            for metric in ["powerdown", "wakeup", "cflush", "latency"] {
+            use Metric::{CacheFlush, Latency, Powerdown, Wakeup};
+            for metric in [Powerdown, Wakeup, CacheFlush, Latency] {
                 let (stuck, plain) = (figures(&stuck, t, metric), figures(&plain, t, metric));
                 assert_eq!(stuck.len(), plain.len());
                 for (a, b) in stuck.iter().zip(&plain) {
-                    let is_near = (a - b).abs() * 100 <= *b;
-                    assert!(is_near, "{gic:?} {t} {metric}: {stuck:?} {plain:?}");
+                    let is_near = a.abs_diff(*b) * 100 <= *b;
+                    assert!(is_near, "{gic:?} {t:?} {metric:?}: {stuck:?} {plain:?}");
                 }
             }
         }

@@ -8,30 +8,39 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::time::Duration;
 
+use psci_bench::measure::Reason;
 use psci_bench::model::Verdict::{self, Fail, Incomplete, Pass};
+use psci_bench::plan::ScenarioId;
 use xtask::qemu::run_spec::RunSpec;
 
 /// Samples asked for.
-const N: i64 = 3;
+const N: u32 = 3;
 /// CPUs of the machine, in two clusters of four; the lead is 0.
 const CPUS: u64 = 8;
 /// The CPU that most faults strike, in their words `V`.
 const VICTIM: u64 = 5;
 
-/// The scenarios by their numbers in records.
-const SUSPEND_DEEP_PARALLEL: u32 = 1;
-const SUSPEND_DEEP_SERIAL: u32 = 2;
-const CPU_SUSPEND_PARALLEL: u32 = 3;
-const CPU_SUSPEND_SERIAL: u32 = 4;
-const CPU_OFF_SERIAL: u32 = 5;
-const PSCI_VERSION_PARALLEL: u32 = 6;
-const ALL: [u32; 6] = [1, 2, 3, 4, 5, 6];
-const SERIAL: [u32; 2] = [SUSPEND_DEEP_SERIAL, CPU_SUSPEND_SERIAL];
+const SUSPEND_DEEP_PARALLEL: ScenarioId = ScenarioId::SuspendDeepParallel;
+const SUSPEND_DEEP_SERIAL: ScenarioId = ScenarioId::SuspendDeepSerial;
+const CPU_SUSPEND_PARALLEL: ScenarioId = ScenarioId::CpuSuspendParallel;
+const CPU_SUSPEND_SERIAL: ScenarioId = ScenarioId::CpuSuspendSerial;
+const CPU_OFF_SERIAL: ScenarioId = ScenarioId::CpuOffSerial;
+const PSCI_VERSION_PARALLEL: ScenarioId = ScenarioId::PsciVersionParallel;
+const ALL: [ScenarioId; 6] = ScenarioId::SUITE;
+const SERIAL: [ScenarioId; 2] = [SUSPEND_DEEP_SERIAL, CPU_SUSPEND_SERIAL];
+const BUT_OFF: [ScenarioId; 5] = [
+    SUSPEND_DEEP_PARALLEL,
+    SUSPEND_DEEP_SERIAL,
+    CPU_SUSPEND_PARALLEL,
+    CPU_SUSPEND_SERIAL,
+    PSCI_VERSION_PARALLEL,
+];
 /// Those that no fault of CPU_SUSPEND touches.
-const UNTOUCHED: [u32; 2] = [CPU_OFF_SERIAL, PSCI_VERSION_PARALLEL];
+const UNTOUCHED: [ScenarioId; 2] = [CPU_OFF_SERIAL, PSCI_VERSION_PARALLEL];
 
 /// A run under firmware with `fault`.
 fn spec(fault: &str) -> RunSpec {
@@ -90,26 +99,28 @@ fn run(spec: &RunSpec, verdict: Verdict, words: &[&str]) -> Seen {
 
 impl Seen {
     /// The CPUs that have all samples of scenario `t`.
-    fn complete(&self, t: u32) -> Vec<u64> {
-        let valid = self.log().by_cpu("row", t, "valid");
-        let complete = valid.into_iter().filter(|(_, valid)| *valid == N);
+    fn complete(&self, t: ScenarioId) -> Vec<u64> {
+        let log = self.log();
+        let complete = log.rows(t).filter(|(_, row)| row.valid() == N);
         complete.map(|(cpu, _)| cpu).collect()
     }
 
     /// All CPUs but these have all samples of these scenarios.
-    fn complete_but(self, scenarios: &[u32], but: &[u64]) -> Self {
+    fn complete_but(self, scenarios: &[ScenarioId], but: &[u64]) -> Self {
         let rest: Vec<u64> = (0..CPUS).filter(|cpu| !but.contains(cpu)).collect();
         for t in scenarios {
             let text = self.result.text();
-            assert_eq!(self.complete(*t), rest, "scenario {t}\n{text}");
+            assert_eq!(self.complete(*t), rest, "{t:?}\n{text}");
         }
         self
     }
 
     /// Counts the attempts of scenario `t` on `cpu` that were rejected for `reason`.
-    fn rejected(&self, t: u32, reason: &str, cpu: u64) -> i64 {
-        let counts = self.log().by_cpu("x", t, reason);
-        counts.get(&cpu).copied().unwrap_or(0)
+    fn rejected(&self, t: ScenarioId, reason: Reason, cpu: u64) -> u32 {
+        let log = self.log();
+        let rows = log.rows(t).filter(|(mpidr, _)| *mpidr == cpu);
+        let counts = rows.flat_map(|(_, row)| row.attempts.iter().flat_map(|it| &it.rejected));
+        counts.filter(|it| it.0 == reason).map(|it| it.1).sum()
     }
 }
 
@@ -150,15 +161,16 @@ fn refuses_suspend(spec: &RunSpec, words: &[&str]) {
 fn leaves_callers_side(spec: &RunSpec, words: &[&str]) {
     let reason = format!("no PMF timestamps: {}", words[0]);
     // The lead cannot be turned on by itself.
-    run(spec, Pass, &[&reason, "!<RT_INSTR:"]).complete_but(&[1, 2, 3, 4, 6], &[]);
+    run(spec, Pass, &[&reason, "!<RT_INSTR:"]).complete_but(&BUT_OFF, &[]);
 }
 
 /// Spoils the victim's timestamps, whose samples are rejected for this reason.
 fn spoils_stamps(spec: &RunSpec, words: &[&str]) {
     let reason = format!("on CPU 1.1: {}", words[0]);
     let seen = run(spec, Fail, &[&reason]).complete_but(&SERIAL, &[VICTIM]);
-    let rows = seen.log().by_cpu("row", SUSPEND_DEEP_SERIAL, "valid");
-    assert_eq!(rows.get(&VICTIM), Some(&0), "{}", seen.plain);
+    let log = seen.log();
+    let row = log.rows(SUSPEND_DEEP_SERIAL).find(|it| it.0 == VICTIM);
+    assert_eq!(row.expect("a row").1.valid(), 0, "{}", seen.plain);
 }
 
 /// Loses the lead; another CPU reports it, and ends the run.
@@ -314,7 +326,7 @@ mod pmf {
     /// Samples from before the fault count.
     #[test]
     fn fails_later() {
-        run(&spec("pmf-fails-later,V,skip=100"), Fail, &["pmf-read"]).complete_but(&[1, 2], &[]);
+        run(&spec("pmf-fails-later,V,skip=100"), Fail, &["pmf-read"]).complete_but(&ALL[..2], &[]);
     }
 
     #[test]
@@ -324,7 +336,7 @@ mod pmf {
             "the first on CPU 1.1: stale: EnterPsci",
         ];
         let seen = run(&only("psci_version_parallel", "pmf-stale,V"), Fail, &words);
-        assert!(seen.rejected(PSCI_VERSION_PARALLEL, "stale", VICTIM) > 0);
+        assert!(seen.rejected(PSCI_VERSION_PARALLEL, Reason::Stale, VICTIM) > 0);
     }
 }
 
@@ -388,7 +400,7 @@ mod suspend {
         for version in ["2.12", "2.13"] {
             let spec = spec(&format!("suspend-abandoned-{version},V,skip=6,count=2"));
             let seen = run(&spec, Pass, &[]).complete_but(&ALL, &[]);
-            let counted = seen.rejected(SUSPEND_DEEP_PARALLEL, "abandoned", VICTIM);
+            let counted = seen.rejected(SUSPEND_DEEP_PARALLEL, Reason::Abandoned, VICTIM);
             assert!((1..=2).contains(&counted), "{counted}\n{}", seen.plain);
         }
     }
@@ -398,12 +410,18 @@ mod suspend {
     fn reaches_less_than_was_asked_for() {
         let words = ["Warning: CPU 1.1 should have reached 0x01010022, and reached 0x00010002."];
         let seen = run(&spec("suspend-shallow,V"), Pass, &words).complete_but(&ALL, &[]);
-        let reached = seen.log().by_cpu("reached", SUSPEND_DEEP_SERIAL, "state");
-        assert_eq!(reached.get(&VICTIM), Some(&0x1_0002));
-        assert_eq!(reached.get(&(VICTIM + 1)), Some(&0x101_0022));
+        let log = seen.log();
+        let reached = |t| {
+            let rows = log.rows(t);
+            rows.filter_map(|(cpu, row)| Some((cpu, row.reached?.state)))
+                .collect::<BTreeMap<_, _>>()
+        };
+        let deep = reached(SUSPEND_DEEP_SERIAL);
+        assert_eq!(deep[&VICTIM], Some(0x1_0002));
+        assert_eq!(deep[&(VICTIM + 1)], Some(0x101_0022));
         // Where the core alone was asked for, nothing is amiss.
-        let reached = seen.log().by_cpu("reached", CPU_SUSPEND_PARALLEL, "state");
-        assert!(reached.values().all(|state| *state == 0x1_0002));
+        let core = reached(CPU_SUSPEND_PARALLEL);
+        assert!(core.values().all(|state| *state == Some(0x1_0002)));
     }
 
     #[test]

@@ -12,7 +12,11 @@ mod common;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use common::{Fields, Log, number};
+use common::Log;
+use psci_bench::image::Conduit;
+use psci_bench::measure::{Counter, Metric, Summary};
+use psci_bench::model::{Measure, Point, Variant};
+use psci_bench::plan::ScenarioId;
 use xtask::board::Gic;
 use xtask::board::firmware_kind::Firmware;
 use xtask::qemu::Level;
@@ -21,18 +25,18 @@ use xtask::qemu::run_spec::{Payload, RunSpec};
 /// Iterations of each loop, and operations of each batch.
 const COUNT: u32 = 1024;
 
-/// Their scenarios: number, and the variants that the loops have.
-const COMPARED: [(&str, &str); 5] = [
-    ("7", "psci_version"),
-    ("7", "smccc_version"),
-    ("7", "unknown"),
-    ("8", "sgi"),
-    ("9", "pmselr"),
+/// Their scenarios, and the variants that the loops have.
+const COMPARED: [(ScenarioId, Variant); 5] = [
+    (ScenarioId::NullCall, Variant::PsciVersion),
+    (ScenarioId::NullCall, Variant::SmcccVersion),
+    (ScenarioId::NullCall, Variant::Unknown),
+    (ScenarioId::SelfSgi, Variant::Sgi),
+    (ScenarioId::SysregTrap, Variant::Pmselr),
 ];
 
 /// Those that this firmware has: QEMU's own does not implement SMCCC_VERSION.
-fn compared(firmware: Firmware) -> impl Iterator<Item = (&'static str, &'static str)> {
-    let has = move |variant| firmware == Firmware::TfA || variant != "smccc_version";
+fn compared(firmware: Firmware) -> impl Iterator<Item = (ScenarioId, Variant)> {
+    let has = move |variant| firmware == Firmware::TfA || variant != Variant::SmcccVersion;
     COMPARED
         .into_iter()
         .filter(move |(_, variant)| has(*variant))
@@ -63,11 +67,9 @@ fn by_hand(spec: &RunSpec, hvc: bool) -> BTreeMap<String, u64> {
 }
 
 /// The point of a variant, on the lead alone, in ticks.
-fn point(log: &Log, t: &str, variant: &str) -> Fields {
-    let t = t.parse().expect("a number");
-    let whole = log.point(t, variant, "ticks", 0);
-    assert!(whole.contains_key("n"), "no point {t} {variant}");
-    whole
+fn point(log: &Log, t: ScenarioId, variant: Variant) -> &Point {
+    let found = log.alone(t, variant, Measure::Ticks, 0);
+    found.unwrap_or_else(|| panic!("no point {t:?} {variant:?}"))
 }
 
 #[test]
@@ -95,20 +97,19 @@ fn an_operation_takes_as_many_instructions_as_by_hand() {
         let by_hand = by_hand(&spec, hvc);
         for (t, variant) in compared(firmware) {
             let point = point(&log, t, variant);
-            assert_eq!((point["per"].as_str(), point["n"].as_str()), ("1024", "3"));
-            let hand = by_hand[variant] as f64 / f64::from(COUNT);
-            for key in ["min", "med", "max"] {
-                let ours = number(&point[key]) as f64 / f64::from(COUNT);
-                println!(
-                    "{firmware:?} {level:?} {gic:?} {variant}: {key} {ours:.3}, by hand {hand:.3}"
-                );
-                assert!(
-                    (ours - hand).abs() < 1.0,
-                    "{variant} {key}: {ours} and {hand}"
-                );
+            assert_eq!((point.per, point.figures.n), (1024, 3));
+            let hand = by_hand[variant.word()] as f64 / f64::from(COUNT);
+            let Summary {
+                min, median, max, ..
+            } = point.figures;
+            for ticks in [min, median, max] {
+                let ours = ticks as f64 / f64::from(COUNT);
+                let at = format!("{firmware:?} {level:?} {gic:?} {variant:?}");
+                println!("{at}: {ours:.3}, by hand {hand:.3}");
+                assert!((ours - hand).abs() < 1.0, "{at}: {ours} and {hand}");
             }
             // No call is free, and the loop alone is less.
-            assert!(hand >= 3.0, "{variant} {hand}");
+            assert!(hand >= 3.0, "{variant:?} {hand}");
         }
     }
 }
@@ -125,12 +126,13 @@ fn off_is_seen_when_it_is() {
         timeout: Duration::from_secs(120),
         ..RunSpec::default()
     });
-    let told = log.metric(5, "powerdown", "med");
+    let told = log.metric(ScenarioId::CpuOffSerial, Metric::Powerdown);
     for cpu in 1..4 {
-        let seen = number(&log.point(11, "joins", "turnoff", cpu)["med"]);
+        let seen = log.alone(ScenarioId::CpuOn, Variant::Joins, Measure::TurnOff, cpu);
+        let (seen, told) = (seen.expect("a point").figures.median, told[&cpu].median);
         // By this clock every second turn is the lead's, which looks without
         // pause; in the firmware's own figure the lead sleeps.
-        let is_soon = seen < 2 * told[&cpu] + 1_000 && seen > told[&cpu];
+        let is_soon = seen < 2 * told + 1_000 && seen > told;
         assert!(is_soon, "{cpu}: {seen}, {told:?}");
     }
 }
@@ -150,20 +152,24 @@ fn a_table_on_every_machine() {
         });
         let machine = format!("{firmware:?} {level:?} {gic:?}\n{}", log.text);
         let is_guest = firmware == Firmware::Builtin && level == Level::El1;
-        let conduit = if is_guest { "hvc" } else { "smc" };
-        let counter = if is_guest { "CNTVCT" } else { "CNTPCT" };
-        let el = if level == Level::El1 { "1" } else { "2" };
-        for (key, expected) in [("conduit", conduit), ("counter", counter), ("el", el)] {
-            assert_eq!(log.fact(key), expected, "{machine}");
-        }
+        let expected = if is_guest {
+            (Conduit::Hvc, Counter::Virtual)
+        } else {
+            (Conduit::Smc, Counter::Physical)
+        };
+        let facts = log.facts();
+        assert_eq!((facts.conduit, facts.counter), expected, "{machine}");
+        let el = if level == Level::El1 { 1 } else { 2 };
+        assert_eq!(facts.exception_level, el, "{machine}");
         let running = format!(" from EL{el}, ");
         assert!(log.text.contains(&running), "{machine}");
         for (t, variant) in compared(firmware) {
             let point = point(&log, t, variant);
-            let figures = ["min", "med", "p99", "max"].map(|key| number(&point[key]));
+            let it = point.figures;
+            let figures = [it.min, it.median, it.p99.expect("enough"), it.max];
             let is_sound = figures.is_sorted() && figures[3] > 0;
             assert!(is_sound, "{figures:?} {machine}");
-            let name = format!(" {variant} ");
+            let name = format!(" {} ", variant.word());
             assert!(log.text.contains(&name), "{name} {machine}");
         }
         for heading in ["Min", "Median", "p99", "Max"] {
@@ -174,11 +180,8 @@ fn a_table_on_every_machine() {
         for said in ["SMCCC_VERSION.", lacks] {
             assert_eq!(log.text.contains(said), !has_pmf, "{machine}");
         }
-        let is_on = |p: &&Fields| p["metric"] == "turnon" && p.contains_key("n");
-        assert_eq!(
-            log.all("point").iter().filter(is_on).count(),
-            2,
-            "{machine}"
-        );
+        let points = log.points(ScenarioId::CpuOn);
+        let on = points.filter(|(_, it)| it.measure == Measure::TurnOn);
+        assert_eq!(on.count(), 2, "{machine}");
     }
 }

@@ -2,7 +2,9 @@
 //! and without.
 
 use psci_bench::image::Conduit;
+use psci_bench::measure::Metric;
 use psci_bench::model::Verdict;
+use psci_bench::plan::ScenarioId::{CpuSuspendParallel, PsciVersionParallel};
 use xtask::board::{Gic, Stock};
 use xtask::build::firmware::Platform;
 use xtask::build::flash;
@@ -15,7 +17,7 @@ use crate::machine::{FEW, Machine, Plain, compiled, image, with_tree};
 #[test]
 fn zcu102() {
     let tree = compiled("zcu102.dts");
-    for (virtualization, el) in [("off", "1"), ("on", "2")] {
+    for (virtualization, el) in [("off", 1), ("on", 2)] {
         let log = Machine::new(&format!("xlnx-zcu102,virtualization={virtualization}"))
             .with("-m 512")
             .option("-kernel", Plain::path())
@@ -27,10 +29,8 @@ fn zcu102() {
                 "(X0)",
                 "ZCU102 by hand",
             ]);
-        assert_eq!(log.fact("el"), el);
-        assert_eq!(log.fact("conduit"), "smc");
-        assert_eq!(log.fact("gic"), "2");
-        assert_eq!(log.metric(3, "wake", "n").len(), 4);
+        assert_eq!(log.machine(), (el, Conduit::Smc, 2));
+        assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
     }
 }
 
@@ -43,10 +43,8 @@ fn versal() {
         .option("-append", FEW)
         .run()
         .passes(&["Image at 0x200000, device tree at", "(X0)"]);
-    assert_eq!(log.fact("el"), "2");
-    assert_eq!(log.fact("conduit"), "smc");
-    assert_eq!(log.fact("gic"), "3");
-    assert_eq!(log.all("cpu").len(), 2);
+    assert_eq!(log.machine(), (2, Conduit::Smc, 3));
+    assert_eq!(log.run.cpus.len(), 2);
 }
 
 /// No firmware with PSCI, as the tree's CPUs say. A call would not come back, so
@@ -106,7 +104,6 @@ fn raspi3b_under_tf_a() {
             "Skipped: no GIC: nothing could wake a suspended CPU",
             "1 passed, 2 skipped, 0 failed",
         ]);
-    assert_eq!(log.fact("el"), "2");
-    assert_eq!(log.fact("gic"), "0");
-    assert_eq!(log.metric(6, "call", "n").len(), 4);
+    assert_eq!(log.machine(), (2, Conduit::Smc, 0));
+    assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 4);
 }

@@ -2,12 +2,13 @@
 //! follows the Firmware Handoff specification. (With X0 = MPIDR, as it comes
 //! by default, all other tests run.)
 
-use xtask::board::Gic;
+use xtask::board::{Conduit, Gic};
 use xtask::build::firmware::{self, Firmware, Handoff, Platform, Variant};
 use xtask::build::flash;
 use xtask::build::tf_a::TfA;
 
-use crate::machine::{Machine, Plain, workspace};
+use crate::common::workspace;
+use crate::machine::{Machine, Plain};
 
 /// TF-A for `platform`, built if need be.
 pub fn built(platform: &Platform) -> Firmware {
@@ -46,15 +47,14 @@ pub fn machine(virtualization: &str, flash: &[u8]) -> Machine {
 #[test]
 fn as_a_linux_kernel() {
     let firmware = built(&overlay().handing_over(Handoff::Kernel));
-    for (virtualization, el) in [("on", "2"), ("off", "1")] {
+    for (virtualization, el) in [("on", 2), ("off", 1)] {
         let log = machine(virtualization, &with_bl33(&firmware, Plain::bytes()))
             .run()
             .passes(&[
                 "Image at 0x60000000, device tree at 0x40000000 (X0)",
                 "6 passed, 0 skipped, 0 failed",
             ]);
-        assert_eq!(log.fact("el"), el);
-        assert_eq!(log.fact("conduit"), "smc");
+        assert_eq!(log.machine(), (el, Conduit::Smc, 3));
     }
 }
 

@@ -10,7 +10,9 @@
 //! use: no CPU comes back from them. `boards` has another UART and a power-down
 //! state, with QEMU's PSCI.)
 
-use xtask::board::{Gic, Stock};
+use psci_bench::measure::Metric;
+use psci_bench::plan::ScenarioId;
+use xtask::board::{Conduit, Gic, Stock};
 use xtask::build::firmware::Platform;
 use xtask::build::flash;
 
@@ -44,14 +46,14 @@ fn by_its_tree_alone() {
             "10 in 3 clusters, by cpu-map",
             "4 passed, 0 skipped, 0 failed",
         ]);
-    assert_eq!(log.fact("conduit"), "smc");
+    assert_eq!(log.facts().conduit, Conduit::Smc);
     let clusters = log.clusters();
-    assert_eq!((clusters.get(&3), clusters.get(&4)), (Some(&0), Some(&1)));
-    assert_eq!(
-        (clusters.get(&7), clusters.get(&0x101)),
-        (Some(&1), Some(&2))
-    );
-    for (scenario, metric, count) in [(3, "wake", 10), (4, "wake", 10), (5, "turnon", 9)] {
-        assert_eq!(log.metric(scenario, metric, "n").len(), count, "{scenario}");
+    assert_eq!([3, 4, 7, 0x101].map(|mpidr| clusters[&mpidr]), [0, 1, 1, 2]);
+    for (scenario, metric, count) in [
+        (ScenarioId::CpuSuspendParallel, Metric::Wake, 10),
+        (ScenarioId::CpuSuspendSerial, Metric::Wake, 10),
+        (ScenarioId::CpuOffSerial, Metric::TurnOn, 9),
+    ] {
+        assert_eq!(log.metric(scenario, metric).len(), count, "{scenario:?}");
     }
 }

@@ -3,12 +3,15 @@
 
 use std::fs;
 
+use psci_bench::measure::Metric;
+use psci_bench::plan::ScenarioId::CpuSuspendParallel;
 use psci_bench::record::crc::Crc32;
 use xtask::board::Conduit;
 use xtask::setup::{self, Need, U_BOOT};
 
+use crate::common::workspace;
 use crate::firmware::{built, overlay, with_bl33};
-use crate::machine::{FEW, Machine, Plain, with_tree, workspace};
+use crate::machine::{FEW, Machine, Plain, with_tree};
 
 fn u_boot() -> Vec<u8> {
     setup::ensure(&workspace(), &[Need::UBoot]).expect("U-Boot");
@@ -25,7 +28,7 @@ const SAID: [&str; 3] = [
 
 #[test]
 fn booti() {
-    for (virtualization, el, conduit) in [("off", "1", "hvc"), ("on", "2", "smc")] {
+    for (virtualization, el, conduit) in [("off", 1, Conduit::Hvc), ("on", 2, Conduit::Smc)] {
         let log = Machine::new(&format!("virt,virtualization={virtualization}"))
             .with("-cpu cortex-a57 -smp 4 -m 1024")
             .file("-bios", "u-boot.bin", &u_boot())
@@ -33,8 +36,7 @@ fn booti() {
             .option("-append", FEW)
             .run()
             .passes(&SAID);
-        assert_eq!(log.fact("el"), el);
-        assert_eq!(log.fact("conduit"), conduit);
+        assert_eq!(log.machine(), (el, conduit, 2));
     }
 }
 
@@ -65,7 +67,7 @@ fn standalone(program: &[u8], address: u32) -> Vec<u8> {
 /// Of what caches make of that QEMU shows nothing: `tests/entries` has it.
 #[test]
 fn a_standalone_program() {
-    for (virtualization, el, conduit) in [("off", "1", Conduit::Hvc), ("on", "2", Conduit::Smc)] {
+    for (virtualization, el, conduit) in [("off", 1, Conduit::Hvc), ("on", 2, Conduit::Smc)] {
         let machine = format!("virt,virtualization={virtualization},gic-version=3");
         let image = with_tree(&crate::virt::tree(4, conduit));
         let log = Machine::new(&machine)
@@ -75,20 +77,19 @@ fn a_standalone_program() {
             .typed("\n\nsetenv autostart yes\nbootm 0x48000000\n")
             .run()
             .passes(&["Loading Standalone Program", "Image at 0x44000000,"]);
-        assert_eq!(log.fact("el"), el);
+        assert_eq!(log.machine(), (el, conduit, 3));
     }
 }
 
 #[test]
 fn booti_behind_tf_a() {
     let flash = with_bl33(&built(&overlay()), u_boot());
-    for (virtualization, el) in [("on", "2"), ("off", "1")] {
+    for (virtualization, el) in [("on", 2), ("off", 1)] {
         let log = crate::firmware::machine(virtualization, &flash)
             .run()
             .passes(&SAID);
-        assert_eq!(log.fact("el"), el);
-        assert_eq!(log.fact("conduit"), "smc");
+        assert_eq!(log.machine(), (el, Conduit::Smc, 3));
         // Four scenarios suspend: that firmware takes CPUs down.
-        assert_eq!(log.metric(3, "wake", "n").len(), 4);
+        assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
     }
 }

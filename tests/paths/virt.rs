@@ -1,12 +1,14 @@
 //! QEMU's own loaders, on `virt` with QEMU's own PSCI.
 
+use psci_bench::measure::Metric;
 use psci_bench::model::Verdict;
+use psci_bench::plan::ScenarioId::{CpuOffSerial, CpuSuspendParallel, PsciVersionParallel};
 use xtask::board::{self, Board, Conduit, Gic, StateFormat};
 use xtask::build::device_tree::{self, Choices};
 use xtask::build::image::Emergency;
 
-use crate::common::{self, Log};
-use crate::machine::{FEW, Machine, Plain, image, with_tree, workspace};
+use crate::common::{self, Log, workspace};
+use crate::machine::{FEW, Machine, Plain, image, with_tree};
 
 /// The board file's tree for QEMU's own PSCI, which has one idle state.
 pub fn tree(cpus: u32, conduit: Conduit) -> Vec<u8> {
@@ -49,11 +51,8 @@ fn kernel_at_el1() {
             _ => "iterations=2 warmup=0 only=psci_version_parallel",
         };
         let log = kernel(&machine, &format!("-smp {cpus} -m 512"), only);
-        assert_eq!(log.clusters().len(), cpus);
-        assert_eq!(log.metric(6, "call", "n").len(), cpus);
-        assert_eq!(log.fact("el"), "1");
-        assert_eq!(log.fact("conduit"), "hvc");
-        assert_eq!(log.fact("gic"), gic.to_string());
+        assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), cpus);
+        assert_eq!(log.machine(), (1, Conduit::Hvc, gic));
     }
 }
 
@@ -61,33 +60,32 @@ fn kernel_at_el1() {
 fn kernel_at_el2() {
     let machine = "virt,virtualization=on,gic-version=3 -cpu cortex-a57";
     let log = kernel(machine, "-smp 4", FEW);
-    assert_eq!(log.fact("el"), "2");
-    assert_eq!(log.fact("conduit"), "smc");
+    assert_eq!(log.machine(), (2, Conduit::Smc, 3));
 }
 
 /// No tree is handed over, X0 is 0, and the address is the user's choice.
 #[test]
 fn loaded_anywhere() {
     for (on, conduit, el, addresses) in [
-        ("virtualization=off", Conduit::Hvc, "1", vec![0x4020_0000]),
+        ("off", Conduit::Hvc, 1, [0x4020_0000].as_slice()),
         (
-            "virtualization=on",
+            "on",
             Conduit::Smc,
-            "2",
-            vec![0x4123_4000, 0x4ffd_f000, 0x8765_4000],
+            2,
+            &[0x4123_4000, 0x4ffd_f000, 0x8765_4000],
         ),
     ] {
         let tree = tree(4, conduit);
         for address in addresses {
-            let log = Machine::new(&format!("virt,{on},gic-version=3"))
+            let log = Machine::new(&format!("virt,virtualization={on},gic-version=3"))
                 .with("-cpu cortex-a57 -smp 4 -m 1536")
-                .loaded("Image", &with_tree(&tree), address, ",cpu-num=0")
+                .loaded("Image", &with_tree(&tree), *address, ",cpu-num=0")
                 .run()
                 .passes(&[&format!(
                     "Image at {address:#x}, device tree appended to the image"
                 )]);
-            assert_eq!(log.fact("el"), el);
-            assert_eq!(log.metric(3, "wake", "n").len(), 4);
+            assert_eq!(log.machine(), (el, conduit, 3));
+            assert_eq!(log.metric(CpuSuspendParallel, Metric::Wake).len(), 4);
         }
     }
 }
@@ -105,16 +103,15 @@ fn at_el2(options: &str, board: &Board, cpus: u32) -> Machine {
 #[test]
 fn another_cpu_is_a_cortex_a73() {
     let twice = "CNTPCT (read twice for Cortex-A73's erratum 858921)";
-    for (other, is_said) in [("a73", true), ("a72", false)] {
+    for (other, says) in [("a73", twice.to_owned()), ("a72", format!("!{twice}"))] {
         let mut names = vec!["arm,cortex-a53"; 8];
         let other = format!("arm,cortex-{other}");
         names[1] = &other;
         let cpus = format!("[cpus]\ncompatible = {names:?}\n");
         let board = common::board_with("[cpus]\n", &cpus);
         let seen = at_el2("-cpu cortex-a53 -smp 5 -m 1024", &board, 5).run();
-        let log = seen.passes(&[]);
-        assert_eq!(seen.has_said(twice), is_said, "{other}");
-        assert_eq!(log.metric(6, "call", "n").len(), 5);
+        let log = seen.passes(&[&says]);
+        assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 5);
     }
 }
 
@@ -127,8 +124,7 @@ fn the_counter_has_an_erratum() {
     let log = at_el2("-cpu cortex-a53 -smp 4 -m 1024 -icount shift=0", &board, 4)
         .run()
         .passes(&["CNTPCT (read twice for allwinner,erratum-unknown1)"]);
-    assert_eq!(log.fact("counter_erratum"), "allwinner,erratum-unknown1");
-    assert_eq!(log.metric(6, "call", "n").len(), 4);
+    assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 4);
 }
 
 /// An SError that a loader left pending: here EL2's, for the payload at EL1.
@@ -158,10 +154,13 @@ fn an_serror_is_pending() {
         .with("-cpu cortex-a57 -smp 4 -m 1024")
         .loaded("Image", &stub, 0x4020_0000, ",cpu-num=0")
         .run()
-        .gives_up(&[
-            "Unhandled exception on CPU 0x0 (SError, vector 7)",
-            "INCOMPLETE: exception on the lead CPU",
-        ]);
+        .ends(
+            Verdict::Incomplete,
+            &[
+                "Unhandled exception on CPU 0x0 (SError, vector 7)",
+                "INCOMPLETE: exception on the lead CPU",
+            ],
+        );
 }
 
 /// As on a board with an interrupt controller of its own kind: CPUs are turned
@@ -190,9 +189,9 @@ fn a_tree_without_a_gic() {
     // CPU_OFF for each sample, at least.
     let calls = seen.calls.expect("a record");
     assert!(calls >= 2 * 2 * 3, "{calls} calls");
-    assert_eq!(log.fact("gic"), "0");
-    assert_eq!(log.metric(5, "turnon", "n").len(), 3);
-    assert_eq!(log.metric(6, "call", "n").len(), 4);
+    assert_eq!(log.facts().gic, 0);
+    assert_eq!(log.metric(CpuOffSerial, Metric::TurnOn).len(), 3);
+    assert_eq!(log.metric(PsciVersionParallel, Metric::Call).len(), 4);
 }
 
 /// At EL3 there is nothing to measure. That is said through the tree's UART or

@@ -57,9 +57,7 @@ const BOOT_STACK: u64 = 8 * PAGE;
 /// The first tables: the root, at most 7 for image, tree and boot area, and
 /// what the console, a tree at X0 and the working memory's beginning take.
 const BOOT_POOL: u64 = 13 * PAGE;
-/// The end of the boot stack in the boot area: guard page and stack.
 const BOOT_STACK_TOP: u64 = PAGE + BOOT_STACK;
-/// The beginning of the tables in the boot area.
 const BOOT_TABLES: u64 = BOOT_STACK_TOP + EMERGENCY_STACK;
 /// Bytes of the boot area, which follows image and appended tree.
 const BOOT_AREA: u64 = BOOT_TABLES + BOOT_POOL;

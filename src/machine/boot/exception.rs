@@ -10,9 +10,10 @@ use psci_bench::image::Conduit;
 use spin::mutex::SpinMutex;
 
 use crate::machine::boot::layout;
+use crate::machine::call::conduit;
 use crate::machine::console::{self, print_line};
 use crate::machine::cpu::registers;
-use crate::machine::ending::{self, EarlyEnd};
+use crate::machine::ending;
 use crate::machine::round::participant;
 
 /// The registers that `vectors.S` saves.
@@ -30,6 +31,11 @@ pub struct SavedFrame {
 impl SavedFrame {
     fn class(&self) -> u64 {
         ESR_EL1::EC.read(self.esr)
+    }
+
+    /// The kind of exception, by the two lowest bits of the vector's number.
+    fn kind(&self) -> &'static str {
+        ["synchronous", "IRQ", "FIQ", "SError"][(self.vector & 3) as usize]
     }
 }
 
@@ -54,33 +60,29 @@ pub extern "C" fn exception(saved: &SavedFrame) -> ! {
         let cause = ExceptionCause::from_frame(saved);
         if cause == ExceptionCause::HvcToSelf {
             // The run cannot end by it either. Firmware takes SMC, if anything.
-            ending::set_conduit(Some(Conduit::Smc));
+            conduit::set_conduit(Some(Conduit::Smc));
         }
-        ending::end_run(&EarlyEnd::Machine(&cause));
+        ending::give_up(&cause);
     }
     participant::stop_after_fault()
 }
 
-/// The most devices whose names are kept.
 const DEVICES_MAX: usize = 16;
 
 /// Names and regions of the devices in use, for an exception to name one.
 static DEVICES: SpinMutex<ArrayVec<(&'static str, Region), DEVICES_MAX>> =
     SpinMutex::new(ArrayVec::new_const());
 
-/// Registers the name of a device, as long as there is room.
 pub fn register_device_name(name: &'static str, region: Region) {
     let _ = DEVICES.lock().try_push((name, region));
 }
 
-/// The cause of an exception on the lead.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ExceptionCause {
     /// HVC at EL2, which is an exception to EL2.
     HvcToSelf,
     /// A fault at this address, with the fault status (ISS bits 5:0).
     Fault(&'static str, u64, u64),
-    /// The exception's class in words.
     Class(&'static str),
 }
 
@@ -96,7 +98,7 @@ impl ExceptionCause {
                 Self::Fault(class_name(class), saved.far, saved.esr & 0x3f)
             }
             _ if is_sync => Self::Class(class_name(class)),
-            _ => Self::Class(KINDS[(saved.vector & 3) as usize]),
+            _ => Self::Class(saved.kind()),
         }
     }
 }
@@ -125,12 +127,8 @@ impl fmt::Display for ExceptionCause {
     }
 }
 
-/// Names by the two lowest bits of the vector's number.
-const KINDS: [&str; 4] = ["synchronous", "IRQ", "FIQ", "SError"];
-
 fn dump(saved: &SavedFrame) {
-    let kind = KINDS[(saved.vector & 3) as usize];
-    let class = saved.class();
+    let (kind, class) = (saved.kind(), saved.class());
     let image = layout::image().base;
     print_line!(
         "\nUnhandled exception on CPU {:#x} ({kind}, vector {})\n\

@@ -14,7 +14,6 @@ pub const EMERGENCY_STACK: u64 = 2 * PAGE;
 pub struct EntryRecord {
     /// The end of the CPU's stack, which grows downwards; `vectors.S` expects it first.
     pub stack_top: u64,
-    /// The affinity fields of the CPU's MPIDR.
     pub mpidr: u64,
     /// The context ID of the CPU's last CPU_SUSPEND.
     pub suspend_context: AtomicU64,
@@ -31,7 +30,6 @@ unsafe extern "C" {
     static mut slot_directory: [u64; 2];
 }
 
-/// Returns the region of the image, without an appended tree.
 pub fn image() -> Region {
     let base = (&raw const __image_start) as u64;
     Region {

@@ -8,7 +8,6 @@ use psci_bench::image::Conduit;
 use psci_bench::measure::Counter;
 use psci_bench::spec::counter::CounterErratum;
 use smccc::psci::{PSCI_CPU_SUSPEND_64, PSCI_SYSTEM_SUSPEND_64};
-use tock_registers::LocalRegisterCopy;
 
 use crate::machine::cpu::instructions::relax;
 
@@ -37,7 +36,6 @@ unsafe extern "C" {
     fn suspend_hvc(function: u32, power_state: u32, raw: &mut RawCall, context: &AtomicU64);
 }
 
-/// One timed call.
 #[derive(Clone, Copy)]
 pub struct TimedCall {
     /// Counter before the call; 0 where an erratum spoiled the read.
@@ -50,23 +48,14 @@ pub struct TimedCall {
     pub back: Return,
 }
 
-/// The way by which a CPU returns from a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Return {
     FellThrough,
-    /// Through the entry point.
     Resumed,
     /// Through the entry point, with another context ID than was given.
     WrongContext,
 }
 
-/// Returns true if the CPU is a Cortex-A73, whose counter must be read twice.
-fn is_cortex_a73(midr: u64) -> bool {
-    let midr = LocalRegisterCopy::<u64, MIDR_EL1::Register>::new(midr);
-    midr.matches_all(MIDR_EL1::Implementer::Arm + MIDR_EL1::PartNum.val(0xd09))
-}
-
-/// Reads one counter register.
 macro_rules! counter {
     ($register:literal) => {{
         let value: u64;
@@ -123,7 +112,10 @@ impl CallPath {
     /// tree names, or that the lead has by its MIDR. HVC is a guest's: it counts
     /// by the virtual counter, which is its own.
     pub fn new(conduit: Conduit, erratum: Option<CounterErratum>, midr: u64) -> Self {
-        let by_midr = is_cortex_a73(midr).then_some(CounterErratum::CortexA73);
+        let cortex_a73 = MIDR_EL1::Implementer::Arm + MIDR_EL1::PartNum.val(0xd09);
+        let by_midr = cortex_a73
+            .matches_all(midr)
+            .then_some(CounterErratum::CortexA73);
         match (conduit, erratum.or(by_midr)) {
             (Conduit::Hvc, _) => Self::Hvc,
             (Conduit::Smc, Some(erratum)) => Self::SmcTwice(erratum),
@@ -195,7 +187,6 @@ impl CallPath {
         self.read(&raw)
     }
 
-    /// Returns the ticks of a timed region without a call.
     pub fn empty_region_ticks(self) -> u64 {
         let empty = match self {
             Self::Smc => empty_smc,

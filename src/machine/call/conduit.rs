@@ -1,16 +1,31 @@
 //! Plain calls to the firmware by SMC or HVC (SMCCC, DEN0028).
 
 use core::arch::asm;
+use core::sync::atomic::{AtomicU32, Ordering};
 
 use psci_bench::image::Conduit;
 use psci_bench::spec::smccc::sign_extend_status;
 use smccc::Call;
 
+/// The conduit of all calls: a [`Conduit`]'s number; no conduit's where none is known.
+static CONDUIT: AtomicU32 = AtomicU32::new(u32::MAX);
+
+pub fn set_conduit(conduit: Option<Conduit>) {
+    let number = conduit.map_or(u32::MAX, |conduit| conduit as u32);
+    CONDUIT.store(number, Ordering::Relaxed);
+}
+
+pub fn conduit() -> Option<Conduit> {
+    let number = CONDUIT.load(Ordering::Relaxed) as usize;
+    Conduit::ALL.get(number).copied()
+}
+
 /// Calls the firmware with up to three arguments and returns X0 to X3.
 ///
 /// X4 to X18 count as lost, also the last one, which firmware that follows
-/// SMCCC 1.0 need not keep, and of which compilers do make use.
-pub fn call(conduit: Conduit, function: u32, arguments: [u64; 3]) -> [u64; 4] {
+/// SMCCC 1.0 need not keep, and of which compilers do make use. Nothing is called where
+/// no conduit is known.
+pub fn call(function: u32, arguments: [u64; 3]) -> [u64; 4] {
     let [mut x1, mut x2, mut x3] = arguments;
     let mut x0 = u64::from(function);
     macro_rules! issue {
@@ -31,40 +46,29 @@ pub fn call(conduit: Conduit, function: u32, arguments: [u64; 3]) -> [u64; 4] {
             }
         };
     }
-    match conduit {
-        Conduit::Smc => issue!("smc #0"),
-        Conduit::Hvc => issue!("hvc #0"),
+    match conduit() {
+        Some(Conduit::Smc) => issue!("smc #0"),
+        Some(Conduit::Hvc) => issue!("hvc #0"),
+        None => {}
     }
     [x0, x1, x2, x3]
 }
 
-/// Calls by SMC, for the functions of the package smccc. The package's own calls keep
-/// X18 live, and those of 32 bits also X8 to X17.
-pub struct ConduitSmc;
+/// The conduit, for the functions of the package smccc. The package's own calls keep X18
+/// live, and those of 32 bits also X8 to X17. No function that is used has more than
+/// three arguments or four results.
+pub struct ByConduit;
 
-/// Calls by HVC, likewise.
-pub struct ConduitHvc;
+impl Call for ByConduit {
+    fn call32(function: u32, [w1, w2, w3, ..]: [u32; 7]) -> [u32; 8] {
+        let results = call(function, [w1, w2, w3].map(u64::from));
+        let [w0, w1, w2, w3] = results.map(|x| x as u32);
+        [w0, w1, w2, w3, 0, 0, 0, 0]
+    }
 
-macro_rules! implement_call {
-    ($name:ident, $conduit:expr) => {
-        // No function that is used has more than three arguments or four results.
-        impl Call for $name {
-            #[inline(always)]
-            fn call32(function: u32, [w1, w2, w3, ..]: [u32; 7]) -> [u32; 8] {
-                let results = call($conduit, function, [w1, w2, w3].map(u64::from));
-                let [w0, w1, w2, w3] = results.map(|x| x as u32);
-                [w0, w1, w2, w3, 0, 0, 0, 0]
-            }
-
-            #[inline(always)]
-            fn call64(function: u32, [x1, x2, x3, ..]: [u64; 17]) -> [u64; 18] {
-                let [x0, x1, x2, x3] = call($conduit, function, [x1, x2, x3]);
-                let x0 = sign_extend_status(function, x0);
-                [x0, x1, x2, x3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
-            }
-        }
-    };
+    fn call64(function: u32, [x1, x2, x3, ..]: [u64; 17]) -> [u64; 18] {
+        let [x0, x1, x2, x3] = call(function, [x1, x2, x3]);
+        let x0 = sign_extend_status(function, x0);
+        [x0, x1, x2, x3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    }
 }
-
-implement_call!(ConduitSmc, Conduit::Smc);
-implement_call!(ConduitHvc, Conduit::Hvc);

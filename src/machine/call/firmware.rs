@@ -1,8 +1,8 @@
 //! Calls of the firmware that are not timed.
 
-use psci_bench::image::Conduit;
+use psci_bench::spec;
 use psci_bench::spec::pmf::{Interface, ReadError, STAMPS, Stamp, Stamps};
-use psci_bench::spec::psci::{AFFINITY_MASK, StateFormat, accept_positive, has_os_initiated};
+use psci_bench::spec::psci::{AFFINITY_MASK, StateFormat, accept_positive};
 use psci_bench::spec::smccc::{
     HYPERVISOR_UID, SERVICE_REVISION, SERVICE_UID, Service, VERSION_1_1, is_kvm,
 };
@@ -10,160 +10,123 @@ use psci_bench::spec::stat::{Ladder, Statistics};
 use smccc::psci::{self, AffinityState, Error, LowestAffinityLevel, SuspendMode};
 use smccc::{arch, arch::Version};
 
-use crate::machine::call::conduit::{ConduitHvc, ConduitSmc, call};
+use crate::machine::call::conduit::{ByConduit, call};
 
-/// Calls a function of the package smccc by a conduit.
-macro_rules! via {
-    ($conduit:expr, $module:ident::$function:ident($($argument:expr),*)) => {
-        match $conduit {
-            Conduit::Smc => $module::$function::<ConduitSmc>($($argument),*),
-            Conduit::Hvc => $module::$function::<ConduitHvc>($($argument),*),
-        }
-    };
+pub fn version() -> Result<psci::Version, Error> {
+    psci::version::<ByConduit>()
 }
 
-#[derive(Clone, Copy)]
-pub struct Firmware {
-    pub conduit: Conduit,
-    /// PMF, or the reason why it cannot be read.
-    pub pmf: Result<Interface, ReadError>,
+pub fn features(function: u32) -> Result<u32, Error> {
+    psci::psci_features::<ByConduit>(function)
 }
 
-impl Firmware {
-    /// Returns the firmware of this conduit, without PMF.
-    pub const fn new(conduit: Conduit) -> Self {
-        Self {
-            conduit,
-            pmf: Err(ReadError::NotImplemented),
+/// Calls SMCCC_VERSION; None where PSCI_FEATURES does not list it.
+pub fn smccc_version() -> Option<Version> {
+    features(arch::SMCCC_VERSION).ok()?;
+    arch::version::<ByConduit>().ok()
+}
+
+/// Identifies the software that handles PSCI's calls, where `smccc` makes that
+/// safe.
+pub fn identify_service(smccc: Option<Version>) -> Option<Service> {
+    smccc.filter(|version| *version >= VERSION_1_1)?;
+    let uid = call(SERVICE_UID, [0; 3]);
+    Service::from_answers(uid, call(SERVICE_REVISION, [0; 3]))
+}
+
+/// Returns true if this is a guest of KVM, where `smccc` makes it safe to find out.
+pub fn is_kvm_host(smccc: Option<Version>) -> bool {
+    let may_ask = smccc.is_some_and(|version| version >= VERSION_1_1);
+    may_ask && is_kvm(call(HYPERVISOR_UID, [0; 3]))
+}
+
+/// Returns the layout of `power_state`; the original one where the firmware does
+/// not report it.
+pub fn state_format() -> StateFormat {
+    features(psci::PSCI_CPU_SUSPEND_64).map_or(StateFormat::Original, StateFormat::from_features)
+}
+
+pub fn cpu_on(mpidr: u64, entry: u64, context: u64) -> Result<(), Error> {
+    let target = mpidr & AFFINITY_MASK;
+    accept_positive(psci::cpu_on::<ByConduit>(target, entry, context))
+}
+
+/// Calls CPU_OFF; returns only when the firmware refuses.
+pub fn cpu_off() -> Result<(), Error> {
+    psci::cpu_off::<ByConduit>()
+}
+
+/// Calls AFFINITY_INFO at level 0.
+pub fn affinity_info(mpidr: u64) -> Result<AffinityState, Error> {
+    let (target, level) = (mpidr & AFFINITY_MASK, LowestAffinityLevel::All);
+    psci::affinity_info::<ByConduit>(target, level)
+}
+
+pub fn has_os_initiated() -> bool {
+    let suspend = features(psci::PSCI_CPU_SUSPEND_64);
+    suspend.is_ok_and(spec::psci::has_os_initiated) && features(psci::PSCI_SET_SUSPEND_MODE).is_ok()
+}
+
+pub fn set_suspend_mode(mode: SuspendMode) -> Result<(), Error> {
+    accept_positive(psci::set_suspend_mode::<ByConduit>(mode))
+}
+
+pub fn has_statistics() -> bool {
+    let functions = [psci::PSCI_STAT_COUNT_64, psci::PSCI_STAT_RESIDENCY_64];
+    functions.iter().all(|f| features(*f).is_ok())
+}
+
+/// Reads the statistics of the states of `ladder`, for the nodes that this CPU's
+/// requests power down.
+pub fn read_statistics(mpidr: u64, ladder: &Ladder) -> Statistics {
+    let mut statistics = Statistics::default();
+    for (place, rung) in ladder.rungs() {
+        let read = |function| {
+            let arguments = [mpidr & AFFINITY_MASK, u64::from(rung.state), 0];
+            call(function, arguments)[0]
+        };
+        statistics.counts[place] = read(psci::PSCI_STAT_COUNT_64);
+        statistics.residencies[place] = read(psci::PSCI_STAT_RESIDENCY_64);
+    }
+    statistics
+}
+
+/// Calls SYSTEM_OFF; returns only when the firmware does not.
+pub fn system_off() {
+    let _ = psci::system_off::<ByConduit>();
+}
+
+pub fn system_reset() {
+    let _ = psci::system_reset::<ByConduit>();
+}
+
+/// Reads one timestamp of the CPU whose MPIDR is given, which must be the
+/// caller: only there are the values sure to be the newest. Flags are 0:
+/// bit 0 would throw away what is not yet in memory.
+pub fn read_timestamp(pmf: Interface, mpidr: u64, stamp: Stamp) -> Result<u64, ReadError> {
+    let arguments = [u64::from(stamp.tid()), mpidr & AFFINITY_MASK, 0];
+    let [x0, x1, ..] = call(pmf.get_timestamp(), arguments);
+    pmf.decode(x0, x1)
+}
+
+pub fn read_timestamps(pmf: Interface, mpidr: u64) -> Result<Stamps, ReadError> {
+    let mut stamps = [0; STAMPS];
+    for stamp in Stamp::IN_TIME {
+        stamps[stamp as usize] = read_timestamp(pmf, mpidr, stamp)?;
+    }
+    Ok(Stamps(stamps))
+}
+
+pub fn find_pmf(mpidr: u64) -> Result<Interface, ReadError> {
+    let mut reason = ReadError::NotImplemented;
+    for interface in Interface::ALL {
+        match read_timestamp(interface, mpidr, Stamp::EnterPsci) {
+            Ok(_) => return Ok(interface),
+            // The newer interface's error is the more exact one, unless it is that the
+            // interface is not implemented.
+            Err(error) if reason == ReadError::NotImplemented => reason = error,
+            Err(_) => {}
         }
     }
-
-    pub fn version(self) -> Result<psci::Version, Error> {
-        via!(self.conduit, psci::version())
-    }
-
-    pub fn features(self, function: u32) -> Result<u32, Error> {
-        via!(self.conduit, psci::psci_features(function))
-    }
-
-    /// Calls SMCCC_VERSION; None where PSCI_FEATURES does not list it.
-    pub fn smccc_version(self) -> Option<Version> {
-        self.features(arch::SMCCC_VERSION).ok()?;
-        via!(self.conduit, arch::version()).ok()
-    }
-
-    /// Identifies the software that handles PSCI's calls, where `smccc` makes that
-    /// safe.
-    pub fn identify_service(self, smccc: Option<Version>) -> Option<Service> {
-        smccc.filter(|version| *version >= VERSION_1_1)?;
-        let uid = call(self.conduit, SERVICE_UID, [0; 3]);
-        Service::from_answers(uid, call(self.conduit, SERVICE_REVISION, [0; 3]))
-    }
-
-    /// Returns true if this is a guest of KVM, where `smccc` makes it safe to find out.
-    pub fn is_kvm_host(self, smccc: Option<Version>) -> bool {
-        let may_ask = smccc.is_some_and(|version| version >= VERSION_1_1);
-        may_ask && is_kvm(call(self.conduit, HYPERVISOR_UID, [0; 3]))
-    }
-
-    /// Returns the layout of `power_state`; the original one where the firmware does
-    /// not report it.
-    pub fn state_format(self) -> StateFormat {
-        self.features(psci::PSCI_CPU_SUSPEND_64)
-            .map_or(StateFormat::Original, StateFormat::from_features)
-    }
-
-    pub fn cpu_on(self, mpidr: u64, entry: u64, context: u64) -> Result<(), Error> {
-        let target = mpidr & AFFINITY_MASK;
-        accept_positive(via!(self.conduit, psci::cpu_on(target, entry, context)))
-    }
-
-    /// Calls CPU_OFF; returns only when the firmware refuses.
-    pub fn cpu_off(self) -> Result<(), Error> {
-        via!(self.conduit, psci::cpu_off())
-    }
-
-    /// Calls AFFINITY_INFO at level 0.
-    pub fn affinity_info(self, mpidr: u64) -> Result<AffinityState, Error> {
-        let (target, level) = (mpidr & AFFINITY_MASK, LowestAffinityLevel::All);
-        via!(self.conduit, psci::affinity_info(target, level))
-    }
-
-    /// Returns true if CPU_SUSPEND has an OS-initiated mode.
-    pub fn has_os_initiated(self) -> bool {
-        let features = self.features(psci::PSCI_CPU_SUSPEND_64);
-        features.is_ok_and(has_os_initiated) && self.features(psci::PSCI_SET_SUSPEND_MODE).is_ok()
-    }
-
-    pub fn set_suspend_mode(self, mode: SuspendMode) -> Result<(), Error> {
-        accept_positive(via!(self.conduit, psci::set_suspend_mode(mode)))
-    }
-
-    /// Returns true if the firmware has PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
-    pub fn has_statistics(self) -> bool {
-        let functions = [psci::PSCI_STAT_COUNT_64, psci::PSCI_STAT_RESIDENCY_64];
-        functions.iter().all(|f| self.features(*f).is_ok())
-    }
-
-    /// Reads the statistics of the states of `ladder`, for the nodes that this CPU's
-    /// requests power down.
-    pub fn read_statistics(self, mpidr: u64, ladder: &Ladder) -> Statistics {
-        let mut statistics = Statistics::default();
-        for (place, rung) in ladder.rungs() {
-            let read = |function| {
-                let arguments = [mpidr & AFFINITY_MASK, u64::from(rung.state), 0];
-                call(self.conduit, function, arguments)[0]
-            };
-            statistics.counts[place] = read(psci::PSCI_STAT_COUNT_64);
-            statistics.residencies[place] = read(psci::PSCI_STAT_RESIDENCY_64);
-        }
-        statistics
-    }
-
-    /// Calls SYSTEM_OFF; returns only when the firmware does not.
-    pub fn system_off(self) {
-        let _ = via!(self.conduit, psci::system_off());
-    }
-
-    /// Calls SYSTEM_RESET; returns only when the firmware does not.
-    pub fn system_reset(self) {
-        let _ = via!(self.conduit, psci::system_reset());
-    }
-
-    /// Reads one timestamp of the CPU whose MPIDR is given, which must be the
-    /// caller: only there are the values sure to be the newest. Flags are 0:
-    /// bit 0 would throw away what is not yet in memory.
-    pub fn read_timestamp(
-        self,
-        pmf: Interface,
-        mpidr: u64,
-        stamp: Stamp,
-    ) -> Result<u64, ReadError> {
-        let arguments = [u64::from(stamp.tid()), mpidr & AFFINITY_MASK, 0];
-        let [x0, x1, ..] = call(self.conduit, pmf.get_timestamp(), arguments);
-        pmf.decode(x0, x1)
-    }
-
-    pub fn read_timestamps(self, pmf: Interface, mpidr: u64) -> Result<Stamps, ReadError> {
-        let mut stamps = [0; STAMPS];
-        for stamp in Stamp::IN_TIME {
-            stamps[stamp as usize] = self.read_timestamp(pmf, mpidr, stamp)?;
-        }
-        Ok(Stamps(stamps))
-    }
-
-    /// Finds the interface of PMF that the firmware has.
-    pub fn find_pmf(self, mpidr: u64) -> Result<Interface, ReadError> {
-        let mut reason = ReadError::NotImplemented;
-        for interface in Interface::ALL {
-            match self.read_timestamp(interface, mpidr, Stamp::EnterPsci) {
-                Ok(_) => return Ok(interface),
-                // The newer interface's error is the more exact one, unless it is that the
-                // interface is not implemented.
-                Err(error) if reason == ReadError::NotImplemented => reason = error,
-                Err(_) => {}
-            }
-        }
-        Err(reason)
-    }
+    Err(reason)
 }

@@ -48,7 +48,6 @@ unsafe extern "C" {
     fn loop_sgi_v3();
 }
 
-/// A loop, timed as a whole.
 pub struct LoopResult {
     pub before: u64,
     pub after: u64,
@@ -116,10 +115,8 @@ impl OperationLoop {
         })
     }
 
-    /// Waits until `start` and executes the operation `count` times.
     pub fn run(&self, count: u32, start: u64, waiter: &Waiter) -> LoopResult {
-        let (timebase, timer) = (&waiter.timebase, waiter.timer);
-        let path = timebase.path;
+        let (path, timer) = (waiter.path, waiter.timer);
         let mut raw = RawLoop {
             count: u64::from(count.max(1)),
             body: self.address as usize as u64,
@@ -137,9 +134,9 @@ impl OperationLoop {
         };
         if self.waits_for_sgi {
             // The timer ends a wait for an SGI that does not arrive.
-            timer.arm(start + timebase.ticks_of_us(SGI_PATIENCE_US));
+            timer.arm(start + waiter.ticks_of_us(SGI_PATIENCE_US));
         }
-        timebase.spin_until(start);
+        path.spin_until(start);
         // SAFETY: operation_loop.S writes to RawLoop and its own frame alone, and keeps
         // the callee-saved registers. new() chose a loop of operation_loop.S with the
         // arguments that it needs and an operation that this CPU has; the region that

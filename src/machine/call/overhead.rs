@@ -1,26 +1,29 @@
 //! The cost of measuring itself.
 
 use psci_bench::measure::Overheads;
-use psci_bench::spec::pmf::Stamp;
+use psci_bench::spec::pmf::{Interface, ReadError, Stamp};
 
 use crate::machine::call::call_path::CallPath;
-use crate::machine::call::firmware::Firmware;
+use crate::machine::call::firmware;
 
 /// Tries, of which the least counts.
 const TRIES: u32 = 64;
 
-/// Measures the costs on the calling CPU, whose MPIDR is given.
-pub fn measure_overheads(path: CallPath, firmware: Firmware, mpidr: u64) -> Overheads {
+pub fn measure_overheads(
+    path: CallPath,
+    pmf: Result<Interface, ReadError>,
+    mpidr: u64,
+) -> Overheads {
     Overheads {
         counter: least(&mut || {
             let before = path.now();
             path.now() - before
         }),
         empty: least(&mut || path.empty_region_ticks()),
-        pmf_read: firmware.pmf.ok().map(|pmf| {
+        pmf_read: pmf.ok().map(|pmf| {
             least(&mut || {
                 let before = path.now();
-                let _ = firmware.read_timestamp(pmf, mpidr, Stamp::EnterPsci);
+                let _ = firmware::read_timestamp(pmf, mpidr, Stamp::EnterPsci);
                 path.now() - before
             })
         }),

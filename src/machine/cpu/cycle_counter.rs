@@ -7,7 +7,7 @@ use aarch64_cpu::registers::{ID_AA64DFR0_EL1, Readable, Writeable};
 use crate::machine::cpu::sysreg::{
     PMCCFILTR_EL0, PMCCNTR_EL0, PMCNTENCLR_EL0, PMCNTENSET_EL0, PMCR_EL0,
 };
-use crate::machine::time::timebase::Timebase;
+use crate::machine::time::waiter::Waiter;
 
 /// The time for which a CPU's clock is measured, in microseconds: to 0.1 % by a
 /// counter of 10 MHz.
@@ -53,7 +53,6 @@ impl CycleCounter {
         Some(before)
     }
 
-    /// Restores the counter.
     pub fn stop(&self) {
         if !PMCNTENSET_EL0::C::SET.matches_all(self.enabled) {
             PMCNTENCLR_EL0.write(PMCNTENSET_EL0::C::SET);
@@ -67,12 +66,12 @@ impl CycleCounter {
 /// Measures the clock of the calling CPU, in MHz: cycles while the system counter runs
 /// for a fixed time. Returns None where there is no cycle counter, or where the
 /// counter's frequency is unknown.
-pub fn measure_clock_mhz(timebase: &Timebase) -> Option<u64> {
-    let frequency = timebase.clock.is_known().then_some(timebase.clock.hz)?;
+pub fn measure_clock_mhz(waiter: &Waiter) -> Option<u64> {
+    let frequency = waiter.clock.is_known().then_some(waiter.clock.hz)?;
     let cycle_counter = CycleCounter::start()?;
-    let (start, first) = (timebase.now(), now());
-    timebase.spin_until(start + timebase.ticks_of_us(CLOCK_US));
-    let (end, last) = (timebase.now(), now());
+    let (start, first) = (waiter.now(), now());
+    waiter.path.spin_until(start + waiter.ticks_of_us(CLOCK_US));
+    let (end, last) = (waiter.now(), now());
     cycle_counter.stop();
     let cycles = last.wrapping_sub(first).checked_mul(frequency)?;
     let ticks = (end - start).checked_mul(1_000_000)?;

@@ -15,7 +15,6 @@ pub fn is_interrupt_pending() -> bool {
     ISR_EL1.any_matching_bits_set(ISR_EL1::I::SET + ISR_EL1::F::SET)
 }
 
-/// Waits until an interrupt is pending, masked or not.
 pub fn wait_for_interrupt() {
     // SAFETY: WFI only waits; the barrier completes stores that others wait for.
     unsafe { asm!("dsb sy", "wfi", options(nostack)) };

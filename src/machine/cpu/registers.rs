@@ -18,7 +18,6 @@ use crate::machine::cpu::sysreg::{CTR_EL0, DCZID_EL0};
 /// exist.
 const GIC: Field<u64, ID_AA64PFR0_EL1::Register> = Field::new(0xf, 24);
 
-/// Returns the current exception level: 1 or 2.
 pub fn exception_level() -> u8 {
     CurrentEL.read(CurrentEL::EL) as u8
 }
@@ -29,7 +28,6 @@ pub fn has_fixed_e2h() -> bool {
     exception_level() == 2 && HCR_EL2.is_set(HCR_EL2::E2H)
 }
 
-/// Returns the affinity fields of this CPU's MPIDR.
 pub fn mpidr() -> u64 {
     MPIDR_EL1.get() & AFFINITY_MASK
 }
@@ -82,7 +80,6 @@ pub fn counter_frequency() -> u64 {
     CNTFRQ_EL0.get()
 }
 
-/// Returns true if the GIC's system registers exist (ID_AA64PFR0_EL1.GIC).
 pub fn has_gic_registers() -> bool {
     ID_AA64PFR0_EL1.read(GIC) != 0
 }

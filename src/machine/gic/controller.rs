@@ -1,10 +1,8 @@
 //! The interrupt controller, as far as waking CPUs needs it: one timer PPI
 //! and one SGI, enabled on each CPU, and the timer frame's SPI on the lead. All
 //! are polled and never taken, except the timer's in `round/timer_load`, where a second
-//! timer's PPI is enabled, too.
-//!
-//! Firmware may have reset a CPU's part of the GIC while it was down, so all
-//! of it is programmed again on every entry: [`Gic::init_cpu`].
+//! timer's PPI is enabled, too. Firmware may have reset a CPU's part of the GIC while it
+//! was down, so all of it is programmed again on every entry.
 
 use core::sync::atomic::Ordering;
 
@@ -17,8 +15,7 @@ use crate::machine::gic::{v2, v3};
 use crate::machine::memory::mmio::{Mmio, Registers};
 use crate::machine::memory::tables::{MapError, TranslationTables};
 
-/// Acknowledged interrupts until [`Gic::drain`] gives up: more than there
-/// are private interrupts.
+/// Acknowledged interrupts until [`Gic::drain`] gives up: more than are private.
 const DRAIN_LIMIT: u32 = 64;
 
 /// Polls of ISR_EL1 for the GIC to take back an interrupt that is no more
@@ -28,9 +25,7 @@ const SETTLE_POLLS: u32 = 10_000;
 /// A GIC of either kind, or none: then nothing is pending, and no CPU is woken.
 pub enum Gic {
     Absent,
-    /// GICv2: memory-mapped CPU interface.
     V2(v2::GicV2),
-    /// GICv3 and later: CPU interface in system registers.
     V3(v3::GicV3),
 }
 
@@ -38,8 +33,8 @@ pub enum Gic {
 pub struct Acknowledged(u32);
 
 impl Gic {
-    /// Maps the GIC that the device tree describes.
-    /// Fails where its registers cannot be mapped, or are too few.
+    /// Maps the GIC that the device tree describes. Fails where its registers cannot be
+    /// mapped, or are too few.
     pub fn new(
         tables: &mut TranslationTables,
         gic: Option<&Description>,
@@ -63,7 +58,7 @@ impl Gic {
         })
     }
 
-    /// Returns the architecture's version: 2 or 3; 0 without a GIC.
+    /// Returns 2 or 3; 0 without a GIC.
     pub fn version(&self) -> u8 {
         match self {
             Self::Absent => 0,
@@ -76,29 +71,24 @@ impl Gic {
     /// again after SYSTEM_SUSPEND.
     pub fn init_distributor(&self) -> Result<(), GicError> {
         match self {
-            Self::Absent => Ok(()),
-            Self::V2(gic) => {
-                gic.init_distributor();
-                Ok(())
-            }
-            Self::V3(gic) => gic.init_distributor(),
+            Self::Absent => {}
+            Self::V2(gic) => gic.init_distributor(),
+            Self::V3(gic) => gic.init_distributor()?,
         }
+        Ok(())
     }
 
     /// Sets up this CPU's part, whatever its state, for the PPIs of these timers
     /// and the SGI: on every entry.
     pub fn init_cpu(&self, own: &GicCpu, timers: &[u32]) -> Result<(), GicError> {
         match self {
-            Self::Absent => Ok(()),
-            Self::V2(gic) => {
-                gic.init_cpu(own, timers);
-                Ok(())
-            }
-            Self::V3(gic) => gic.init_cpu(own, timers),
+            Self::Absent => {}
+            Self::V2(gic) => gic.init_cpu(own, timers),
+            Self::V3(gic) => gic.init_cpu(own, timers)?,
         }
+        Ok(())
     }
 
-    /// Sends the wake-up SGI to another CPU.
     pub fn send_wake_sgi(&self, target: &GicCpu) {
         self.send_wake_sgis(core::iter::once(target));
     }
@@ -115,8 +105,6 @@ impl Gic {
         instructions::complete_accesses();
     }
 
-    /// Returns the accesses of an SGI from `own` to itself; None without a GIC, or
-    /// where its register cannot name the CPU.
     pub fn own_sgi(&self, own: &GicCpu) -> Option<OwnSgi> {
         match self {
             Self::Absent => None,
@@ -143,9 +131,8 @@ impl Gic {
         self.distributor().is_some_and(disable)
     }
 
+    /// Returns the distributor, for the registers of SPIs, which the lead alone uses.
     fn distributor(&self) -> Option<Mmio> {
-        // Of the registers of SPIs the lead alone makes use, here; whatever
-        // else of the distributor is written elsewhere is not touched.
         match self {
             Self::Absent => None,
             Self::V2(gic) => Some(Mmio::new(gic.distributor)),

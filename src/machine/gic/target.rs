@@ -2,15 +2,12 @@
 
 use core::sync::atomic::AtomicU64;
 
-/// The SGI that wakes a CPU.
 pub const WAKE_SGI: u32 = 0;
 
 /// The priority of all interrupts: a middle one of the non-secure half.
 pub const PRIORITY: u8 = 0xa0;
 
-/// One CPU, as the GIC finds it.
 pub struct GicCpu {
-    /// The affinity fields of its MPIDR.
     pub mpidr: u64,
     /// GICv3: the address of its redistributor; 0 before that has been found.
     /// GICv2: its bit in target lists.
@@ -27,7 +24,7 @@ pub enum OwnSgi {
     System { value: u64 },
 }
 
-/// The reason why this CPU's part of the GIC cannot be set up.
+/// The reason why this CPU's part of the GIC, or its timer, cannot be set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GicError {
     NoRedistributor,
@@ -35,11 +32,16 @@ pub enum GicError {
     NoSystemRegisters,
     Timeout,
     Asleep,
+    /// The interrupt of this ID, the timer's, does not arrive.
+    SilentTimer(u32),
 }
 
 impl core::fmt::Display for GicError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.write_str(match self {
+            Self::SilentTimer(intid) => {
+                return write!(f, "the timer's interrupt {intid} does not arrive");
+            }
             Self::NoRedistributor => "no GIC redistributor has this CPU's affinity",
             Self::NoSystemRegisters => "this CPU has no GICv3 system registers",
             Self::Timeout => "a GIC register write stayed pending",

@@ -142,14 +142,12 @@ impl GicV3 {
         Ok(())
     }
 
-    /// Returns the registers of the redistributor at this address.
     fn registers(&self, base: u64) -> Option<Registers> {
         let size = size_of::<GicrSgi>() as u64;
         let mut regions = self.redistributors.iter();
         regions.find_map(|region| region.subset(Region { base, size }))
     }
 
-    /// Finds the address of the redistributor with this affinity.
     fn find(&self, mpidr: u64) -> Result<u64, GicError> {
         let typer = &mut |base: u64| {
             // A region may be larger than the redistributors in it.
@@ -188,7 +186,6 @@ impl GicV3 {
         wake_sgi(mpidr).map(|value| OwnSgi::System { value })
     }
 
-    /// Acknowledges an interrupt, by its ID.
     pub fn acknowledge() -> Option<u32> {
         let intid = GicCpuInterface::get_and_acknowledge_interrupt(InterruptGroup::Group1)?;
         // 1020 to 1022 are special, too.

@@ -4,7 +4,6 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::machine::cpu::instructions;
 
-/// The memory that is written to.
 pub struct DirtyLines {
     /// One CPU at a time uses the words: the one before has powered down since, and has
     /// written its lines back.

@@ -36,7 +36,6 @@ pub struct Heap {
 unsafe impl Sync for Heap {}
 
 impl Heap {
-    /// Returns a heap with its first region.
     pub const fn new(is_allowed: fn() -> bool) -> Self {
         Self {
             first: UnsafeCell::new([MaybeUninit::uninit(); FIRST]),
@@ -81,7 +80,6 @@ impl Heap {
         self.state.store(IN_ROUND, Ordering::Relaxed);
     }
 
-    /// Allows the use of the heap again.
     pub fn end_round(&self) {
         self.state.store(FREE, Ordering::Relaxed);
     }
@@ -124,7 +122,6 @@ impl Heap {
         }
     }
 
-    /// Calls `act` with the region of a block.
     fn with_region_of<T>(&self, block: *mut u8, act: impl FnOnce(&mut Bump) -> T) -> T {
         let at = block.addr();
         self.with_regions(|[first, last]| match last.contains(at) {

@@ -20,8 +20,7 @@ pub fn find_mapped(tables: &TranslationTables, region: Region) -> Option<&'stati
     tables.is_constant(region).then(bytes)
 }
 
-/// Maps bytes, reads them once, and unmaps them.
-/// Fails where a page is in use, or there is no memory.
+/// Maps bytes, reads them once, and unmaps them. Fails where a page is in use, or there is no memory.
 pub fn read_once<T>(
     tables: &mut TranslationTables,
     region: Region,
@@ -35,8 +34,7 @@ pub fn read_once<T>(
     Ok(read)
 }
 
-/// Maps bytes for good.
-/// Fails where a page is in use, or there is no memory.
+/// Maps bytes for good. Fails where a page is in use, or there is no memory.
 pub fn map_for_good(
     tables: &mut TranslationTables,
     region: Region,

@@ -16,8 +16,8 @@ use crate::machine::memory::tables::{MapError, Mapping, TranslationTables};
 pub struct Registers(Region);
 
 impl Registers {
-    /// Maps a device's registers.
-    /// Fails where a page is in use as memory, or no table is left.
+    /// Maps a device's registers. Fails where a page is in use as memory, or no table is
+    /// left.
     pub fn map(tables: &mut TranslationTables, region: Region) -> Result<Self, MapError> {
         tables.map(region, Mapping::Device)?;
         Ok(Self(region))
@@ -52,10 +52,8 @@ impl Mmio {
     }
 
     fn register<T>(&mut self, offset: u64) -> UniqueMmioPointer<'_, ReadPureWrite<T>> {
-        let pointer = self
-            .0
-            .register_at(offset)
-            .expect("a register outside its device");
+        let pointer = self.0.register_at(offset);
+        let pointer = pointer.expect("a register outside its device");
         // SAFETY: register_at() made sure that it is aligned and, with all its bytes, in
         // what is mapped as a device: no value of the program's is there. It
         // borrows self; another driver would disturb the device, and no more,

@@ -6,10 +6,8 @@ use core::arch::asm;
 /// fault of exactly this load, and of [`try_read_byte`]'s.
 ///
 /// The address must be mapped, and aligned to 4. Of a device it must be that of a
-/// register that reading does nothing to. Such are those that are read here:
-/// GICR_PIDR2, W_IIDR and WDOGPERIPHID0, which are constant; CNTTIDR, which has
-/// the implemented frames; CNTP_CTL, the state of a timer; and a UART's status, which
-/// its driver polls.
+/// register that reading does nothing to: GICR_PIDR2, W_IIDR, WDOGPERIPHID0, CNTTIDR,
+/// CNTP_CTL, and a UART's status.
 pub fn try_read_word(address: u64) -> Option<u32> {
     load(address, false)
 }

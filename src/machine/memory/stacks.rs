@@ -6,13 +6,11 @@ use psci_bench::board::Room;
 use crate::machine::boot::layout;
 use crate::machine::memory::tables::{MapError, PAGE, Pages, TranslationTables};
 
-/// Bytes of a CPU's stack.
 const STACK: u64 = 2 * PAGE;
 
 /// Bytes from one CPU's stacks to the next's.
 pub const BYTES_PER_CPU: u64 = PAGE + STACK + layout::EMERGENCY_STACK;
 
-/// The stacks of one CPU.
 pub struct CpuStack(Pages);
 
 impl CpuStack {

@@ -1,11 +1,9 @@
 //! Translation tables: identity-mapped, only what is needed.
 //!
-//! `boot.S` maps the image and an appended tree; [`TranslationTables::map`] adds devices
-//! and memory afterwards. Memory is mapped in pages of 4 KiB, never in larger
-//! blocks: a neighbour may be secure memory (on some boards BL31 shares BL33's
-//! 2 MiB), and a block over it would let the CPU speculate into it. It does
-//! not do so into devices. Those have blocks where one has 2 MiB of its own:
-//! there may be redistributors for 512 CPUs.
+//! `boot.S` maps the image and an appended tree. Memory is mapped in pages of 4 KiB,
+//! never in blocks: a neighbour may be secure memory (on some boards BL31 shares BL33's
+//! 2 MiB), into which the CPU would speculate. It does not do so into devices, which have
+//! blocks where one has 2 MiB of its own: there may be redistributors for 512 CPUs.
 
 use core::arch::asm;
 use core::mem::MaybeUninit;
@@ -16,7 +14,6 @@ use psci_bench::board::{Region, Room, free_memory};
 
 use crate::machine::cpu::registers;
 
-/// Bytes in a page.
 pub const PAGE: u64 = 4096;
 
 /// Bytes in a block: what one level 3 table maps.
@@ -52,7 +49,6 @@ pub enum Mapping {
     Device,
 }
 
-/// The reason why a region was not mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapError {
     OutOfTables,
@@ -81,9 +77,8 @@ impl core::fmt::Display for MapError {
 
 /// The tables, and the pool that new ones come from.
 ///
-/// A page is of one [`Mapping`] as long as it is mapped: to map it as another is an
-/// error. So no value of the program's lies where a device is mapped, and none
-/// that is written to where a constant is.
+/// To map a page as another [`Mapping`] is an error. So no value of the program's lies
+/// where a device is mapped, and none that is written to where a constant is.
 pub struct TranslationTables {
     root: u64,
     next: u64,
@@ -92,19 +87,18 @@ pub struct TranslationTables {
 }
 
 impl TranslationTables {
-    /// Takes over the tables of `boot.S`, with the root table at `root`. Of the pool,
-    /// which ends at `end`, those before `next` are in use. `el1_layout` is the layout
-    /// of descriptors.
+    /// Takes over the tables of `boot.S`. Of the pool, which ends at `end`, those before
+    /// `next` are in use. `el1_layout` is the layout of descriptors.
     pub fn new(root: u64, next: u64, end: u64, el1_layout: bool) -> Self {
+        let data_bits = match el1_layout {
+            true => NEVER_EXECUTE_EL1,
+            false => NEVER_EXECUTE_EL2 | ONE_LEVEL,
+        };
         Self {
             root,
             next,
             end,
-            data_bits: if el1_layout {
-                NEVER_EXECUTE_EL1
-            } else {
-                NEVER_EXECUTE_EL2 | ONE_LEVEL
-            },
+            data_bits,
         }
     }
 
@@ -260,7 +254,6 @@ impl Pages {
         self.0
     }
 
-    /// Returns the bytes of the pages.
     pub fn into_bytes(self) -> &'static mut [MaybeUninit<u8>] {
         let Region { base, size } = self.0;
         // SAFETY: mapped memory for good, and these pages' only owner gives it away. A
@@ -285,7 +278,6 @@ impl Pages {
     }
 }
 
-/// Returns the pages that `region` touches.
 pub fn pages(region: Region) -> impl Iterator<Item = u64> {
     let end = region.base.saturating_add(region.size);
     (region.base & !(PAGE - 1)..end).step_by(PAGE as usize)

@@ -17,16 +17,13 @@ use crate::machine::round::handover::Handover;
 #[repr(C, align(128))]
 pub struct CpuChannel {
     pub entry: EntryRecord,
-    /// The CPU's index in the board's order.
     pub index: usize,
-    /// The CPU as the GIC finds it.
     pub gic: GicCpu,
     /// Memory that the CPU may write to, where the plan needs it.
     pub stress_buffer: StressBuffer,
     /// True once the interrupt of the CPU's timer has been seen to arrive. The CPU
     /// alone reads and writes it.
     pub timer_is_proven: AtomicBool,
-    /// The identity of the CPU, once it has been on.
     pub identity: Once<Identity>,
     pub handover: Handover,
 }
@@ -35,7 +32,6 @@ pub struct CpuChannel {
 static CHANNELS: Once<&'static [CpuChannel]> = Once::new();
 
 impl CpuChannel {
-    /// Returns the channel of a CPU that has no order yet.
     pub fn new(
         index: usize,
         mpidr: u64,
@@ -61,7 +57,6 @@ impl CpuChannel {
         }
     }
 
-    /// Returns the affinity fields of the CPU's MPIDR.
     pub const fn mpidr(&self) -> u64 {
         self.entry.mpidr
     }

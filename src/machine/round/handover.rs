@@ -41,8 +41,7 @@ unsafe impl Sync for Handover {}
 
 /// The part of the lead.
 impl Handover {
-    /// Returns a hand-over without an order. `tally` is the CPU's, where the plan
-    /// needs one.
+    /// Returns a hand-over without an order. `tally` is the CPU's, if the plan needs one.
     pub fn new(tally: Option<&'static mut Tally>) -> Self {
         Self {
             issued: AtomicU32::new(0),
@@ -74,7 +73,6 @@ impl Handover {
         self.issued.store(number.wrapping_add(1), Ordering::Release);
     }
 
-    /// Returns true if the CPU is ready to begin its order.
     pub fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
@@ -84,7 +82,6 @@ impl Handover {
         self.start.store(instant, Ordering::Release);
     }
 
-    /// Returns true if the order is done.
     pub fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
@@ -128,7 +125,6 @@ impl Handover {
         self.order.with(|at| unsafe { at.read() })
     }
 
-    /// Reports that the CPU is ready to begin.
     pub fn report_ready(&self) {
         let number = self.issued.load(Ordering::Relaxed);
         self.ready.store(number, Ordering::Release);
@@ -151,19 +147,16 @@ impl Handover {
         self.done.store(number, Ordering::Release);
     }
 
-    /// Returns true if the lead has released this CPU.
     pub fn is_released(&self) -> bool {
         self.released.load(Ordering::Acquire) == self.issued.load(Ordering::Relaxed)
     }
 
-    /// Reports that CPU_OFF returned with this code.
     pub fn report_cpu_off_failure(&self, code: i32) {
         let code = RETURNED | u64::from(code as u32);
         self.cpu_off_return.store(code, Ordering::Release);
     }
 
-    /// Reports that the CPU stops, because of an exception or of a wrong context
-    /// ID.
+    /// Reports that the CPU stops, because of an exception or of a wrong context ID.
     pub fn report_fault(&self, cause: Cause) {
         let code = match cause {
             Cause::Context => WRONG_CONTEXT,
@@ -190,7 +183,6 @@ impl Handover {
         !self.is_done() && !self.is_dismissed()
     }
 
-    /// Returns true if the lead has given the CPU up.
     pub fn is_dismissed(&self) -> bool {
         self.dismissed.load(Ordering::Acquire) != 0
     }
@@ -207,11 +199,10 @@ impl Handover {
     /// Records the instant just before a wake-up SGI to this CPU. The first one of a
     /// round counts.
     pub fn record_sgi_sent(&self, instant: u64) {
-        let first = (Ordering::Release, Ordering::Relaxed);
+        let (success, failure) = (Ordering::Release, Ordering::Relaxed);
         // A second SGI does not change the instant of the first one.
-        let _ = self
-            .sgi_sent_at
-            .compare_exchange(0, instant, first.0, first.1);
+        let at = &self.sgi_sent_at;
+        let _ = at.compare_exchange(0, instant, success, failure);
     }
 
     /// Returns the tally, where the plan needs one.

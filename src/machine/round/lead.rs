@@ -16,13 +16,13 @@ use smccc::psci::{AffinityState, Error, SuspendMode};
 
 use crate::machine::allocator::HEAP;
 use crate::machine::boot::layout;
+use crate::machine::call::firmware;
 use crate::machine::console;
 use crate::machine::cpu::instructions;
 use crate::machine::round::channel::{self, CpuChannel};
 use crate::machine::round::handover::Handover;
 use crate::machine::round::lead_watch::FINISH_US;
 use crate::machine::round::participant::Participant;
-use crate::machine::time::timebase::Timebase;
 use crate::machine::time::waiter::{NAP_US, Waiter};
 
 /// CPU_ON of all CPUs until it is accepted, in microseconds: an earlier CPU_OFF may
@@ -40,14 +40,11 @@ const LOOK_US: u64 = 50;
 /// firmware's data: it must not disturb the CPU that is on its way down.
 const LOOK_WITH_PMF_US: u64 = 1_000;
 
-/// The state of another CPU, as the lead has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CpuState {
     /// Off, as AFFINITY_INFO said.
     Off,
-    /// On and waiting for an order.
     On,
-    /// Given up for this reason.
     Lost(Loss),
 }
 
@@ -65,7 +62,7 @@ impl Lead {
     pub fn new(own: Participant, facts: Facts, cpus: &'static [Cpu]) -> Self {
         Self {
             own,
-            channels: own.parts.waker.channels,
+            channels: own.parts.channels,
             facts,
             cpus,
             states: vec![CpuState::Off; cpus.len()],
@@ -80,50 +77,41 @@ impl Lead {
         &self.own.parts.waiter
     }
 
-    fn timebase(&self) -> &'static Timebase {
-        &self.waiter().timebase
-    }
-
     fn begin_step(&self, step: Step, deadline: u64) {
-        let watch = &self.own.parts.watch;
-        watch.begin_step(self.timebase(), step, deadline);
+        let parts = self.own.parts;
+        parts.watch.begin_step(&parts.waiter, step, deadline);
     }
 
-    /// Returns the instant so many microseconds from now.
     fn deadline_in(&self, microseconds: u64) -> u64 {
-        self.timebase().now() + self.timebase().ticks_of_us(microseconds)
+        self.waiter().now() + self.waiter().ticks_of_us(microseconds)
     }
 
-    /// Turns a CPU on, with its order waiting for it.
     fn turn_on(&self, cpu: &CpuChannel, order: Order, deadline: u64) -> Result<(), Loss> {
         let step = Step::TurnOn;
         self.begin_step(step, deadline);
-        let context = core::ptr::from_ref(cpu) as u64 | self.timebase().path.context_flag();
-        let firmware = self.own.parts.firmware;
+        let context = core::ptr::from_ref(cpu) as u64 | self.waiter().path.context_flag();
         let entry = layout::secondary_entry as *const () as u64;
-        let mut last = None;
+        // The cause where no call is accepted until the deadline.
+        let mut cause = Cause::Timeout;
         cpu.handover.give_order(Order {
-            cpu_on_at: self.timebase().now(),
+            cpu_on_at: self.waiter().now(),
             ..order
         });
         // The order is in memory before CPU_ON.
         instructions::complete_accesses();
-        self.waiter()
-            .poll(deadline, || {
-                match firmware.cpu_on(cpu.mpidr(), entry, context) {
-                    Ok(()) => Some(Ok(())),
-                    // The last CPU_OFF, or CPU_ON, is not over yet.
-                    Err(error @ (Error::AlreadyOn | Error::OnPending)) => {
-                        last = Some(error);
-                        None
-                    }
-                    Err(error) => Some(Err(Cause::Firmware(error.into()))),
+        let accepted = self.waiter().poll(deadline, || {
+            match firmware::cpu_on(cpu.mpidr(), entry, context) {
+                Ok(()) => Some(Ok(())),
+                // The last CPU_OFF, or CPU_ON, is not over yet.
+                Err(error @ (Error::AlreadyOn | Error::OnPending)) => {
+                    cause = Cause::Firmware(error.into());
+                    None
                 }
-            })
-            .unwrap_or(Err(
-                last.map_or(Cause::Timeout, |error| Cause::Firmware(error.into()))
-            ))
-            .map_err(|cause| Loss { step, cause })
+                Err(error) => Some(Err(Cause::Firmware(error.into()))),
+            }
+        });
+        let accepted = accepted.unwrap_or(Err(cause));
+        accepted.map_err(|cause| Loss { step, cause })
     }
 
     /// Begins a step and polls until it ends well or by a cause of loss.
@@ -143,7 +131,7 @@ impl Lead {
     /// Waits until AFFINITY_INFO returns OFF for the CPU, and returns the counter at that
     /// call.
     fn wait_off(&self, cpu: &CpuChannel, action: Action, deadline: u64) -> Result<u64, Loss> {
-        let nap = match self.own.parts.firmware.pmf {
+        let nap = match self.own.parts.pmf {
             _ if action == Action::OnOff => 0,
             Ok(_) => LOOK_WITH_PMF_US,
             Err(_) => LOOK_US,
@@ -155,8 +143,8 @@ impl Lead {
             if let Some(cause) = cpu.handover.fault() {
                 return Some(Err(cause));
             }
-            match self.own.parts.firmware.affinity_info(cpu.mpidr()) {
-                Ok(AffinityState::Off) => Some(Ok(self.timebase().now())),
+            match firmware::affinity_info(cpu.mpidr()) {
+                Ok(AffinityState::Off) => Some(Ok(self.waiter().now())),
                 Ok(_) => None,
                 // A state that PSCI does not define.
                 Err(Error::Unknown(state)) if state > 0 => None,
@@ -184,15 +172,15 @@ impl Lead {
         self.lost(index).is_none() && round.includes(index, self.index())
     }
 
-    /// Returns true if the CPU is another one than the lead, and has a part in the round.
-    fn is_other(&self, round: &Round, index: usize) -> bool {
-        index != self.index() && self.participates(round, index)
+    /// Returns true if the CPU is measured in the round: it has a part, and is not the helper.
+    fn is_measured(&self, round: &Round, index: usize) -> bool {
+        self.participates(round, index) && round.waker.helper() != Some(index)
     }
 
     /// Returns the order of the CPU of this index, at `place` among those measured.
     fn order(&self, round: &Round, index: usize, place: u64) -> Order {
         let orders = OrderBook {
-            clock: self.timebase().clock,
+            clock: self.waiter().clock,
             lead: self.index(),
             cpus: self.cpus,
             round,
@@ -201,26 +189,26 @@ impl Lead {
         orders.order_for(index, place)
     }
 
-    /// Returns true if the CPU is measured in the round: it has a part, and is not the helper.
-    fn is_measured(&self, round: &Round, index: usize) -> bool {
-        self.participates(round, index) && round.waker.helper() != Some(index)
+    fn others(&self) -> impl Iterator<Item = (usize, &'static CpuChannel)> + use<> {
+        let (channels, lead) = (self.channels, self.index());
+        channels.iter().enumerate().filter(move |it| it.0 != lead)
     }
 
-    /// Marks a CPU as lost. It powers off should it still arrive.
-    fn mark_lost(&mut self, index: usize, loss: Loss, outcomes: &mut [Outcome]) {
-        self.channels[index].handover.dismiss();
-        self.states[index] = CpuState::Lost(loss);
-        outcomes[index].end = End::Lost(loss);
+    /// Takes the result of a CPU's step: sets its state, or marks it as lost. A lost CPU
+    /// powers off should it still arrive.
+    fn note(&mut self, index: usize, result: Result<CpuState, Loss>, outcomes: &mut [Outcome]) {
+        self.states[index] = result.unwrap_or_else(|loss| {
+            self.channels[index].handover.dismiss();
+            outcomes[index].end = End::Lost(loss);
+            CpuState::Lost(loss)
+        });
     }
 
     /// Powers off the CPUs that are on and have no part in the round, by an order
     /// without an action.
     fn power_off_non_participants(&mut self, round: &Round, outcomes: &mut [Outcome]) {
-        for (index, cpu) in self.channels.iter().enumerate() {
-            if index == self.index()
-                || self.states[index] != CpuState::On
-                || self.participates(round, index)
-            {
+        for (index, cpu) in self.others() {
+            if self.states[index] != CpuState::On || self.participates(round, index) {
                 continue;
             }
             cpu.handover.give_order(Order {
@@ -235,10 +223,7 @@ impl Lead {
             let gone = self
                 .wait(cpu, Step::Finish, self.deadline_in(FINISH_US), done)
                 .and_then(|()| self.wait_off(cpu, Action::None, self.deadline_in(TURN_OFF_US)));
-            match gone {
-                Ok(_) => self.states[index] = CpuState::Off,
-                Err(loss) => self.mark_lost(index, loss, outcomes),
-            }
+            self.note(index, gone.map(|_| CpuState::Off), outcomes);
         }
     }
 
@@ -260,25 +245,22 @@ impl Lead {
             if self.states[index] == CpuState::On {
                 cpu.handover.give_order(order);
             } else if let Err(loss) = self.turn_on(cpu, order, deadline) {
-                self.mark_lost(index, loss, outcomes);
+                self.note(index, Err(loss), outcomes);
             } else if round.action == Action::ReadBack {
                 // The way up is what is measured.
-                let until = self.timebase().now() + round.quiet;
+                let until = self.waiter().now() + round.quiet;
                 self.waiter().sleep_until(until);
             }
         }
         let deadline = self.deadline_in(ARRIVE_US);
-        for (index, cpu) in self.channels.iter().enumerate() {
-            if !self.is_other(round, index) {
-                continue;
-            }
-            let step = match self.states[index] {
-                CpuState::On => Step::Begin,
-                _ => Step::Arrive,
-            };
-            match self.wait(cpu, step, deadline, Handover::is_ready) {
-                Ok(()) => self.states[index] = CpuState::On,
-                Err(loss) => self.mark_lost(index, loss, outcomes),
+        for (index, cpu) in self.others() {
+            if self.participates(round, index) {
+                let step = match self.states[index] {
+                    CpuState::On => Step::Begin,
+                    _ => Step::Arrive,
+                };
+                let ready = self.wait(cpu, step, deadline, Handover::is_ready);
+                self.note(index, ready.map(|()| CpuState::On), outcomes);
             }
         }
     }
@@ -290,13 +272,13 @@ impl Lead {
             Action::Expire | Action::Off => round.sleep,
             _ => 0,
         };
-        start + asleep + round.quiet + self.timebase().ticks_of_us(FINISH_US)
+        start + asleep + round.quiet + self.waiter().ticks_of_us(FINISH_US)
     }
 
     /// Returns the ticks from a round's start to its last wake-up, second SGIs included.
     fn last_wake_up(&self, round: &Round) -> u64 {
         let cpus = self.channels.len();
-        let grace = wake_grace(self.timebase().clock, cpus, round);
+        let grace = wake_grace(self.waiter().clock, cpus, round);
         round.sleep + wake_spread(cpus, round) + grace
     }
 
@@ -304,14 +286,14 @@ impl Lead {
     /// dirty when the start is chosen. The CPUs have been started since `since`: the
     /// first of them may be in a nap as long as that makes it.
     fn run_lead_part(&mut self, round: &Round, since: u64, outcomes: &mut [Outcome]) -> u64 {
-        let timebase = self.timebase();
-        self.begin_step(Step::Finish, self.last_finish(round, timebase.now()));
+        let waiter = self.waiter();
+        self.begin_step(Step::Finish, self.last_finish(round, waiter.now()));
         let mut start = 0;
         let mut publish = || {
-            let now = timebase.now();
-            start = now + round.lead_in + self.waiter().nap_length(now - since, 0);
-            for (index, cpu) in self.channels.iter().enumerate() {
-                if self.is_other(round, index) {
+            let now = waiter.now();
+            start = now + round.lead_in + waiter.nap_length(now - since, 0);
+            for (index, cpu) in self.others() {
+                if self.participates(round, index) {
                     cpu.handover.publish_start(start);
                 }
             }
@@ -338,48 +320,48 @@ impl Lead {
         }
         // The lead has returned, as the others see by this.
         let helper = round.waker.helper();
-        for (index, cpu) in self.channels.iter().enumerate() {
-            if index != self.index() && self.is_measured(round, index) {
+        for (index, cpu) in self.others() {
+            if self.is_measured(round, index) {
                 cpu.handover.release();
             }
         }
         if helper == Some(self.index()) {
             self.wake_late_cpus(round, start);
         }
-        let deadline = self.last_finish(round, start.max(self.timebase().now()));
+        let deadline = self.last_finish(round, start.max(self.waiter().now()));
         // The helper stays on until the others are back.
         let all = (0..self.channels.len()).filter(|index| Some(*index) != helper);
         for index in all.chain(helper) {
+            let is_other = index != self.index() && self.participates(round, index);
             // A wait for that would poll for OFF too late: the outcome is read when the
             // CPU is off.
-            if !self.is_other(round, index) || round.action == Action::OnOff {
+            if !is_other || round.action == Action::OnOff {
                 continue;
             }
             let cpu = &self.channels[index];
             cpu.handover.release();
-            match self.wait(cpu, Step::Finish, deadline, Handover::is_done) {
-                Ok(()) => outcomes[index] = cpu.handover.outcome().unwrap_or_default(),
-                Err(loss) => self.mark_lost(index, loss, outcomes),
+            let done = self.wait(cpu, Step::Finish, deadline, Handover::is_done);
+            if done.is_ok() {
+                outcomes[index] = cpu.handover.outcome().unwrap_or_default();
             }
+            self.note(index, done.map(|()| CpuState::On), outcomes);
         }
         if round.after != After::Off && !round.action.turns_off() {
             return;
         }
         let deadline = self.deadline_in(TURN_OFF_US);
-        for (index, cpu) in self.channels.iter().enumerate() {
-            if !self.is_other(round, index) {
+        for (index, cpu) in self.others() {
+            if !self.participates(round, index) {
                 continue;
             }
-            match self.wait_off(cpu, round.action, deadline) {
-                Ok(seen_off) => {
-                    outcomes[index] = Outcome {
-                        seen_off,
-                        ..cpu.handover.outcome().unwrap_or_default()
-                    };
-                    self.states[index] = CpuState::Off;
-                }
-                Err(loss) => self.mark_lost(index, loss, outcomes),
+            let off = self.wait_off(cpu, round.action, deadline);
+            if let Ok(seen_off) = off {
+                outcomes[index] = Outcome {
+                    seen_off,
+                    ..cpu.handover.outcome().unwrap_or_default()
+                };
             }
+            self.note(index, off.map(|_| CpuState::Off), outcomes);
         }
     }
 
@@ -390,8 +372,7 @@ impl Lead {
         let all_are_back = || (!self.channels.iter().any(sleeps)).then_some(());
         self.begin_step(Step::Finish, late);
         if self.waiter().poll(late, all_are_back).is_none() {
-            let waker = &self.own.parts.waker;
-            waker.wake_again(self.waiter(), self.index(), false);
+            self.own.wake_again(false);
         }
     }
 
@@ -411,12 +392,11 @@ impl Machine for Lead {
         HEAP.begin_round();
         outcomes.fill(Outcome::default());
         self.power_off_non_participants(round, outcomes);
-        let since = self.timebase().now();
+        let since = self.waiter().now();
         self.start_participants(round, outcomes);
         let lead = self.index();
-        let helper = round.waker.helper();
         let can_help = |index| matches!(self.states.get(index), Some(CpuState::Off | CpuState::On));
-        if helper.is_some_and(|index| !can_help(index)) {
+        if round.waker.helper().is_some_and(|index| !can_help(index)) {
             // No CPU was left to help, or it was lost just now. The others have
             // their orders. So that none of them sleeps for ever the lead stays
             // awake, and the round does not count.
@@ -451,7 +431,7 @@ impl Machine for Lead {
     }
 
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error> {
-        self.own.parts.firmware.set_suspend_mode(mode)
+        firmware::set_suspend_mode(mode)
     }
 
     fn identity(&self, cpu: usize) -> Option<Identity> {

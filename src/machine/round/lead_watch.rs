@@ -1,11 +1,7 @@
-//! The watch over the lead. Each wait for another CPU has a deadline; the lead's own
-//! return from a call can be awaited by another CPU alone.
-//!
-//! The lead publishes its current step and the instant by which that ends. Each
-//! other CPU that is on waits for the lead and for nothing else, and so sees when
-//! that instant passes: the first one to see it reports it and ends the run. Where
-//! the lead is alone, the board's watchdog, if there is one, is armed for the same
-//! instant.
+//! The watch over the lead, whose return from a call another CPU alone can await: the
+//! lead publishes its current step and the instant by which that ends. Each other CPU
+//! that is on waits for the lead, and the first one to see that instant pass ends the
+//! run. The board's watchdog, if there is one, is armed for the same instant.
 
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -15,9 +11,8 @@ use spin::mutex::SpinMutex;
 
 use crate::machine::console;
 use crate::machine::cpu::registers;
-use crate::machine::ending::{self, EarlyEnd};
+use crate::machine::ending;
 use crate::machine::round::handover::Handover;
-use crate::machine::time::timebase::Timebase;
 use crate::machine::time::waiter::Waiter;
 use crate::machine::watchdog::Watchdog;
 
@@ -45,7 +40,6 @@ pub struct LeadWatch {
     until: AtomicU64,
     step: AtomicU32,
     is_reported: AtomicBool,
-    /// The affinity fields of the lead's MPIDR.
     lead: u64,
     /// Used by the lead alone.
     watchdog: SpinMutex<Result<Watchdog, NoWatchdog>>,
@@ -64,7 +58,6 @@ impl LeadWatch {
         }
     }
 
-    /// Returns the watchdog that resets the board, or the reason why none does.
     pub fn watchdog(&self) -> Result<Description, NoWatchdog> {
         match &*self.watchdog.lock() {
             Ok(watchdog) => Ok(watchdog.description),
@@ -73,16 +66,16 @@ impl LeadWatch {
     }
 
     /// Begins a step of the lead, which ends at `deadline` at the latest.
-    pub fn begin_step(&self, timebase: &Timebase, step: Step, deadline: u64) {
-        let until = deadline.saturating_add(timebase.ticks_of_us(GRACE_US));
+    pub fn begin_step(&self, waiter: &Waiter, step: Step, deadline: u64) {
+        let until = deadline.saturating_add(waiter.ticks_of_us(GRACE_US));
         self.step.store(step as u32, Ordering::Relaxed);
         self.until.store(until, Ordering::Release);
         if let Ok(watchdog) = self.watchdog.lock().as_mut() {
             // Later than another CPU sees it, whose report says more; but in no
             // case before.
-            let least = until.saturating_sub(timebase.now());
-            let wish = least + timebase.ticks_of_us(GRACE_US);
-            watchdog.arm(least, wish, timebase.clock.believed());
+            let least = until.saturating_sub(waiter.now());
+            let wish = least + waiter.ticks_of_us(GRACE_US);
+            watchdog.arm(least, wish, waiter.clock.believed());
         }
     }
 
@@ -107,7 +100,7 @@ impl LeadWatch {
                 return Some(None);
             }
             let value = given();
-            if value.is_none() && waiter.timebase.now() > self.until.load(Ordering::Acquire) {
+            if value.is_none() && waiter.now() > self.until.load(Ordering::Acquire) {
                 self.end_run_without_lead();
             }
             value.map(Some)
@@ -115,7 +108,6 @@ impl LeadWatch {
         waited.flatten()
     }
 
-    /// Ends the run, since the lead has not returned.
     fn end_run_without_lead(&self) -> ! {
         if self.is_reported.swap(true, Ordering::Relaxed) {
             ending::park();
@@ -126,10 +118,10 @@ impl LeadWatch {
             cause: Cause::Timeout,
         };
         console::force_unlock();
-        ending::end_run(&EarlyEnd::Machine(&format_args!(
+        ending::give_up(&format_args!(
             "the lead, CPU {:#x}, is lost: {loss} (seen by CPU {:#x})",
             self.lead,
             registers::mpidr()
-        )))
+        ))
     }
 }

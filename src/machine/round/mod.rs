@@ -6,6 +6,5 @@ pub mod lead;
 pub mod lead_watch;
 pub mod participant;
 pub mod secondary;
-pub mod sgi_waker;
 pub mod sync;
 pub mod timer_load;

@@ -1,17 +1,17 @@
 //! Executes one CPU's order in a round: the same code on the lead and on the others.
 
-use core::fmt;
 use core::sync::atomic::Ordering;
 
 use psci_bench::board::NoFrame;
-use psci_bench::measure::order::Order;
+use psci_bench::measure::order::{Order, SgiTargets};
 use psci_bench::measure::{Action, Cause, End, Identity, Operation, Outcome};
+use psci_bench::spec::pmf::{Interface, ReadError};
 use psci_bench::spec::stat::{Rise, Statistics};
 use smccc::psci::PSCI_VERSION;
 use spin::Once;
 
 use crate::machine::call::call_path::{Return, TimedCall};
-use crate::machine::call::firmware::Firmware;
+use crate::machine::call::firmware;
 use crate::machine::call::operation_loop::{LoopResult, OperationLoop};
 use crate::machine::cpu::{cycle_counter, instructions, registers};
 use crate::machine::ending;
@@ -19,7 +19,6 @@ use crate::machine::gic::target::GicError;
 use crate::machine::memory::dirty_lines::DirtyLines;
 use crate::machine::round::channel::{self, CpuChannel};
 use crate::machine::round::lead_watch::LeadWatch;
-use crate::machine::round::sgi_waker::SgiWaker;
 use crate::machine::round::timer_load;
 use crate::machine::time::timer::Timer;
 use crate::machine::time::waiter::Waiter;
@@ -33,9 +32,11 @@ const AHEAD_US: u64 = 30;
 
 /// The parts of the machine that all CPUs use in a round.
 pub struct RoundParts {
-    /// Counter, timer and interrupt controller.
+    /// All CPUs, in the board's order.
+    pub channels: &'static [CpuChannel],
+    pub lead: usize,
     pub waiter: Waiter,
-    pub firmware: Firmware,
+    pub pmf: Result<Interface, ReadError>,
     /// A timer that ends a wait for the waiter's timer, if there is one.
     pub guard_timer: Option<Timer>,
     /// The timer frame that wakes the lead, or the reason why none does.
@@ -43,45 +44,17 @@ pub struct RoundParts {
     /// The lines that are made dirty before a power-down.
     pub dirty_lines: DirtyLines,
     pub watch: LeadWatch,
-    pub waker: SgiWaker,
     /// True for a guest of KVM, which makes CCSIDR_EL1 up.
     pub is_kvm_guest: bool,
 }
 
-static PARTS: Once<RoundParts> = Once::new();
-
-/// Publishes the parts, before the first other CPU is turned on.
-pub fn publish(parts: RoundParts) -> &'static RoundParts {
-    PARTS.call_once(|| parts)
-}
-
-/// Returns the parts, once they are published.
-pub(super) fn parts() -> Option<&'static RoundParts> {
-    PARTS.get()
-}
-
-/// The reason why a CPU cannot participate.
-pub enum NotReady {
-    /// The CPU's part of the GIC cannot be set up.
-    Gic(GicError),
-    /// The timer's interrupt, of this ID, does not arrive.
-    Timer(u32),
-}
-
-impl fmt::Display for NotReady {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Gic(error) => write!(f, "{error}"),
-            Self::Timer(intid) => write!(f, "the timer's interrupt {intid} does not arrive"),
-        }
-    }
-}
+/// The parts, from before the first other CPU is turned on.
+pub static PARTS: Once<RoundParts> = Once::new();
 
 /// Waits, when the CPU is ready, for the agreed instant and returns it; None when the
 /// round is off.
 type Start<'s> = dyn FnMut() -> Option<u64> + 's;
 
-/// One CPU in a round.
 #[derive(Clone, Copy)]
 pub struct Participant {
     pub channel: &'static CpuChannel,
@@ -89,25 +62,20 @@ pub struct Participant {
 }
 
 impl Participant {
-    /// Sets up timer and GIC of this CPU, on each entry.
-    /// Fails where the CPU cannot participate.
-    pub fn set_up(&self) -> Result<(), NotReady> {
-        let Waiter {
-            timebase,
-            timer,
-            gic,
-        } = &self.parts.waiter;
+    /// Sets up timer and GIC of this CPU, on each entry. Fails where the CPU cannot
+    /// participate.
+    pub fn set_up(&self) -> Result<(), GicError> {
+        let Waiter { timer, gic, .. } = &self.parts.waiter;
         timer.disarm();
         self.channel.identity.call_once(|| Identity {
-            clock_mhz: cycle_counter::measure_clock_mhz(timebase),
+            clock_mhz: cycle_counter::measure_clock_mhz(&self.parts.waiter),
             ..registers::read_identity(self.parts.is_kvm_guest)
         });
-        gic.init_cpu(&self.channel.gic, &[timer.intid])
-            .map_err(NotReady::Gic)?;
+        gic.init_cpu(&self.channel.gic, &[timer.intid])?;
         let is_proven = &self.channel.timer_is_proven;
         if gic.version() != 0 && !is_proven.load(Ordering::Relaxed) {
             if !self.parts.waiter.proves_timer() {
-                return Err(NotReady::Timer(timer.intid));
+                return Err(GicError::SilentTimer(timer.intid));
             }
             is_proven.store(true, Ordering::Relaxed);
         }
@@ -146,7 +114,7 @@ impl Participant {
             Action::Off | Action::OnOff => self.begin_power_off(order, outcome, start),
             Action::ReadBack => self.add_timestamps(Outcome {
                 end: End::ReadBack,
-                after: self.parts.waiter.timebase.now(),
+                after: self.parts.waiter.now(),
                 ..outcome
             }),
         }
@@ -158,28 +126,27 @@ impl Participant {
     /// with the same one.
     fn wait_for_start(&self, start: &mut Start) -> Option<u64> {
         let start = start()?;
-        let Waiter { timebase, .. } = &self.parts.waiter;
-        let spin = start.saturating_sub(timebase.ticks_of_us(SPIN_US));
+        let waiter = &self.parts.waiter;
+        let spin = start.saturating_sub(waiter.ticks_of_us(SPIN_US));
         if self.is_lead() {
-            let ahead = spin.saturating_sub(timebase.ticks_of_us(AHEAD_US));
-            self.parts.waiter.sleep_until(ahead);
+            waiter.sleep_until(spin.saturating_sub(waiter.ticks_of_us(AHEAD_US)));
         }
-        self.parts.waiter.sleep_until(spin);
+        waiter.sleep_until(spin);
         Some(start)
     }
 
     fn is_lead(&self) -> bool {
-        self.channel.index == self.parts.waker.lead
+        self.channel.index == self.parts.lead
     }
 
     /// Times CPU_SUSPEND, or without a `power_state` SYSTEM_SUSPEND.
     fn suspend(&self, order: &Order, power_state: Option<u32>, start: &mut Start) -> Outcome {
-        let (waiter, firmware) = (&self.parts.waiter, self.parts.firmware);
+        let waiter = &self.parts.waiter;
         let mut outcome = Outcome {
             action: order.action,
             ..Outcome::default()
         };
-        let statistics = firmware.read_statistics(self.channel.mpidr(), &order.ladder);
+        let statistics = firmware::read_statistics(self.channel.mpidr(), &order.ladder);
         self.channel.handover.clear_sgi_sent();
         let Some(start) = start() else {
             return outcome;
@@ -191,9 +158,9 @@ impl Participant {
             outcome.end = End::Pending;
             return outcome;
         }
-        waiter.timebase.spin_until(call_at);
+        waiter.path.spin_until(call_at);
         let context = &self.channel.entry.suspend_context;
-        let call = waiter.timebase.path.time_suspend(power_state, context);
+        let call = waiter.path.time_suspend(power_state, context);
 
         if order.wake.by_timer_frame {
             self.disarm_timer_frame();
@@ -257,17 +224,12 @@ impl Participant {
             ..outcome
         });
         let mpidr = self.channel.mpidr();
-        let after = self.parts.firmware.read_statistics(mpidr, &order.ladder);
+        let after = firmware::read_statistics(mpidr, &order.ladder);
         self.parts.waiter.gic.drain();
         Outcome {
             rise: Rise::between(statistics, &after),
             ..outcome
         }
-    }
-
-    fn wake_others_when_due(&self, order: &Order, start: u64) {
-        let RoundParts { waiter, waker, .. } = self.parts;
-        waker.wake_others_when_due(waiter, self.channel.index, order, start);
     }
 
     /// Lets the timer frame wake the lead, which this is. Returns false where there is
@@ -283,12 +245,77 @@ impl Participant {
         }
     }
 
+    /// Returns the other CPUs of the current round that have not returned. An SGI to a
+    /// CPU that is off would ask its redistributor for a wake-up, and stay pending.
+    fn sleeping_cpus(
+        &self,
+        includes_lead: bool,
+    ) -> impl Iterator<Item = &'static CpuChannel> + Clone {
+        let own = self.channel.index;
+        let lead = includes_lead.then_some(self.parts.lead);
+        let sleeps = move |cpu: &&CpuChannel| cpu.handover.is_busy() || Some(cpu.index) == lead;
+        let channels = self.parts.channels.iter();
+        channels.filter(move |cpu| cpu.index != own && sleeps(cpu))
+    }
+
+    fn wake(&self, target: &CpuChannel) {
+        target.handover.record_sgi_sent(self.parts.waiter.now());
+        self.parts.waiter.gic.send_wake_sgi(&target.gic);
+    }
+
+    /// Wakes the CPUs that `targets` names, the first of them at once.
+    fn wake_others(&self, targets: SgiTargets) {
+        let waiter = &self.parts.waiter;
+        match targets {
+            SgiTargets::None => {}
+            SgiTargets::One(index) => self.wake(&self.parts.channels[index]),
+            SgiTargets::OneByOne {
+                includes_lead,
+                step,
+            } => {
+                let first = waiter.now();
+                for (place, target) in self.sleeping_cpus(includes_lead).enumerate() {
+                    if step > 0 {
+                        waiter.sleep_until(first + place as u64 * step);
+                    }
+                    self.wake(target);
+                }
+            }
+            SgiTargets::AllAtOnce { includes_lead } => {
+                let targets = self.sleeping_cpus(includes_lead);
+                let now = waiter.now();
+                targets
+                    .clone()
+                    .for_each(|target| target.handover.record_sgi_sent(now));
+                waiter.gic.send_wake_sgis(targets.map(|target| &target.gic));
+            }
+        }
+    }
+
+    /// Wakes the CPUs that `order` names, from a CPU that was to be woken itself and
+    /// may have returned too early: not before its own wake-up is due, so that the
+    /// next CPU is down by then.
+    fn wake_others_when_due(&self, order: &Order, start: u64) {
+        let targets = order.wake.wakes_others_by_sgi;
+        if !matches!(targets, SgiTargets::None) {
+            let due = start + order.times.wake_due_after;
+            self.parts.waiter.sleep_until(due);
+            self.wake_others(targets);
+        }
+    }
+
+    /// Wakes all others that still sleep: those whose first SGI was lost, or whose
+    /// turn in a chain never came.
+    pub fn wake_again(&self, includes_lead: bool) {
+        let sleeping = self.sleeping_cpus(includes_lead);
+        sleeping.for_each(|target| self.wake(target));
+    }
+
     /// Stays awake and wakes the others: waits for the deadline in WFI on the own
     /// timer, without a call of the firmware, and stays on until the lead reports that
     /// all of them have returned. The lead as helper sees to that itself.
     fn help_others(&self, order: &Order, start: &mut Start) -> Outcome {
-        let (waiter, waker) = (&self.parts.waiter, &self.parts.waker);
-        let (index, handover) = (self.channel.index, &self.channel.handover);
+        let waiter = &self.parts.waiter;
         let outcome = Outcome {
             action: Action::Help,
             end: End::Returned,
@@ -298,17 +325,18 @@ impl Participant {
             return outcome;
         };
         waiter.sleep_until(start + order.times.wake_due_after);
-        waker.wake_others(waiter, index, order.wake.wakes_others_by_sgi);
+        self.wake_others(order.wake.wakes_others_by_sgi);
         if self.is_lead() {
             return outcome;
         }
         waiter.sleep_until(start + order.times.quiet_until);
         let again = start + order.times.own_timer_after;
         let mut is_late = false;
+        let handover = &self.channel.handover;
         self.parts.watch.wait_for_lead(waiter, handover, || {
-            if !is_late && waiter.timebase.now() >= again {
+            if !is_late && waiter.now() >= again {
                 is_late = true;
-                waker.wake_again(waiter, index, true);
+                self.wake_again(true);
             }
             handover.is_released().then_some(())
         });
@@ -331,9 +359,9 @@ impl Participant {
         let Some(start) = start() else {
             return outcome;
         };
-        let timebase = &self.parts.waiter.timebase;
-        timebase.spin_until(start);
-        let call = timebase.path.time_call(PSCI_VERSION);
+        let path = self.parts.waiter.path;
+        path.spin_until(start);
+        let call = path.time_call(PSCI_VERSION);
         self.add_timestamps(Outcome {
             end: End::Returned,
             code: call.x0 as u32 as i32,
@@ -354,12 +382,11 @@ impl Participant {
         let Some(start) = start() else {
             return outcome;
         };
-        let (waiter, pmf) = (&self.parts.waiter, self.parts.firmware.pmf);
-        let path = waiter.timebase.path;
+        let (waiter, pmf) = (&self.parts.waiter, self.parts.pmf);
         let own = &self.channel.gic;
-        let repeated = match OperationLoop::new(operation, path, &waiter.gic, own, pmf) {
+        let repeated = match OperationLoop::new(operation, waiter.path, &waiter.gic, own, pmf) {
             Some(operation_loop) => operation_loop.run(count, start, waiter),
-            None => LoopResult::impossible(waiter.timebase.now()),
+            None => LoopResult::impossible(waiter.now()),
         };
         Outcome {
             end: End::Returned,
@@ -379,22 +406,21 @@ impl Participant {
         let Some(start) = start() else {
             return outcome;
         };
-        let timebase = &self.parts.waiter.timebase;
-        timebase.spin_until(start);
+        let path = self.parts.waiter.path;
+        path.spin_until(start);
         Outcome {
             end: End::WentOff,
             start,
             due: start + order.times.wake_due_after,
-            before: timebase.now(),
+            before: path.now(),
             ..outcome
         }
     }
 
     /// Reads this CPU's timestamps, before its next PSCI call.
     fn add_timestamps(&self, mut outcome: Outcome) -> Outcome {
-        let firmware = self.parts.firmware;
-        if let Ok(pmf) = firmware.pmf {
-            match firmware.read_timestamps(pmf, self.channel.mpidr()) {
+        if let Ok(pmf) = self.parts.pmf {
+            match firmware::read_timestamps(pmf, self.channel.mpidr()) {
                 Ok(stamps) => outcome.stamps = stamps,
                 Err(error) => outcome.stamps_error = Some(error),
             }
@@ -406,14 +432,14 @@ impl Participant {
 /// Stops this CPU, which is not the lead, after an exception or a panic. The CPUs that
 /// it should wake, the lead among them, may have no other that does.
 pub fn stop_after_fault() -> ! {
-    if let (Some(parts), Some(channel)) = (parts(), channel::own()) {
+    if let (Some(parts), Some(channel)) = (PARTS.get(), channel::own()) {
         let handover = &channel.handover;
         // A second exception, in the SGIs, must not lead here again.
         let is_first = handover.fault().is_none();
         handover.report_fault(Cause::Exception);
         let helps = handover.order().is_some_and(|it| it.action == Action::Help);
         if is_first && helps {
-            parts.waker.wake_again(&parts.waiter, channel.index, true);
+            Participant { channel, parts }.wake_again(true);
         }
     }
     ending::park()

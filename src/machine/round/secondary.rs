@@ -5,9 +5,10 @@ use psci_bench::measure::{After, Cause, Outcome};
 use psci_bench::spec::psci::ReturnCode;
 use smccc::error::SUCCESS;
 
+use crate::machine::call::firmware;
 use crate::machine::ending;
 use crate::machine::round::channel::CpuChannel;
-use crate::machine::round::participant::{self, Participant};
+use crate::machine::round::participant::{PARTS, Participant};
 
 /// Executes orders until the lead gives this CPU up.
 ///
@@ -19,7 +20,7 @@ pub extern "C" fn secondary_main(
     second: u64,
     has_right_context: bool,
 ) -> ! {
-    let Some(parts) = participant::parts() else {
+    let Some(parts) = PARTS.get() else {
         // The lead publishes them before the first CPU_ON.
         ending::park();
     };
@@ -29,7 +30,7 @@ pub extern "C" fn secondary_main(
         power_off_for_good(own);
     }
     own.set_up_again();
-    let mut entered = parts.waiter.timebase.path.select_read([first, second]);
+    let mut entered = parts.waiter.path.select_read([first, second]);
     while let Some(order) = wait_for_lead(own, || channel.handover.order()) {
         execute_next_order(own, &order, entered);
         entered = 0;
@@ -68,7 +69,7 @@ fn execute_next_order(own: Participant, order: &Order, entered: u64) {
 /// Powers off, and reports the code where CPU_OFF returns.
 fn power_off(own: Participant) {
     // A success that returns has not turned the CPU off.
-    let returned = own.parts.firmware.cpu_off().map_err(ReturnCode::from);
+    let returned = firmware::cpu_off().map_err(ReturnCode::from);
     let code = returned.map_or_else(|code| code.0, |()| SUCCESS);
     own.channel.handover.report_cpu_off_failure(code);
 }

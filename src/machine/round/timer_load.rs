@@ -44,7 +44,6 @@ struct LoadLoop {
     block: u64,
 }
 
-/// The state of the timer's handler.
 struct TimerHandler {
     path: CallPath,
     timer: Timer,
@@ -133,9 +132,9 @@ pub fn observe_timer(
         return Outcome::default();
     };
     let first = tally.begin(start, schedule);
-    let silent = end + waiter.timebase.ticks_of_us(SILENT_US);
+    let silent = end + waiter.ticks_of_us(SILENT_US);
     let handler = TimerHandler {
-        path: waiter.timebase.path,
+        path: waiter.path,
         timer: waiter.timer,
         guard,
         gic: &waiter.gic,
@@ -147,7 +146,7 @@ pub fn observe_timer(
     }
     waiter.gic.drain();
     Outcome {
-        after: waiter.timebase.now(),
+        after: waiter.now(),
         ..outcome
     }
 }
@@ -161,11 +160,10 @@ fn take_interrupts(
     work: &LoadLoop,
     [first, silent]: [u64; 2],
 ) {
-    let (timebase, timer) = (&waiter.timebase, waiter.timer);
-    let guard = handler.guard;
+    let (timer, guard) = (waiter.timer, handler.guard);
     timer.arm(first);
     if let Some(guard) = guard {
-        guard.arm_after_ticks(silent.saturating_sub(timebase.now()));
+        guard.arm_after_ticks(silent.saturating_sub(waiter.now()));
     }
     // SAFETY: as in load_until(); and the handler, which alone is called while the loop
     // lasts, gets its state, which nothing else uses.
@@ -174,7 +172,7 @@ fn take_interrupts(
             (&raw mut handler).cast(),
             work,
             silent,
-            timebase.path.context_flag(),
+            waiter.path.context_flag(),
             channel.index as u64,
         );
     }
@@ -197,14 +195,13 @@ fn load_until(waiter: &Waiter, channel: &CpuChannel, load: Load, work: &LoadLoop
         return waiter.sleep_until(until);
     }
     let none = core::ptr::null_mut();
-    let flag = waiter.timebase.path.context_flag();
+    let flag = waiter.path.context_flag();
     // SAFETY: the loop writes to whole chunks from `base` up to `end` alone, which are
     // this CPU's buffer, or calls a function that writes nothing; it keeps the
     // callee-saved registers. Without a handler no interrupt is taken.
     unsafe { stress_loop(none, work, until, flag, channel.index as u64) };
 }
 
-/// Returns the loop of a load.
 fn load_loop(channel: &CpuChannel, load: Load) -> LoadLoop {
     let region = channel.stress_buffer.region();
     let block = registers::dc_zva_bytes();

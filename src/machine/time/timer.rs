@@ -16,10 +16,8 @@ use crate::machine::cpu::sysreg::{CNTHP_CVAL_EL2, CNTV_CTL_EL02, CNTV_CVAL_EL02,
 
 /// CTL of each timer: ENABLE set, IMASK clear.
 const ON: u64 = CNTP_CTL_EL0::ENABLE::SET.value;
-/// CTL: ENABLE clear.
 const OFF: u64 = 0;
 
-/// A per-CPU timer and its interrupt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
     kind: Kind,
@@ -84,7 +82,6 @@ impl Timer {
         }
     }
 
-    /// Returns the timer's name.
     pub fn name(self) -> TimerName {
         match self.kind {
             Kind::Physical => TimerName::Cntp,
@@ -124,7 +121,6 @@ impl Timer {
 /// The timer that naps use, once it is chosen.
 static IN_USE: Once<Timer> = Once::new();
 
-/// Makes the timer known that naps use.
 pub fn set_in_use(timer: Timer) {
     IN_USE.call_once(|| timer);
 }

@@ -1,15 +1,13 @@
-//! Waits for another CPU, and until an instant. The lead never waits without a
-//! deadline; the others wait for the lead without one, and `lead_watch` ends that
-//! where the lead does not return.
-//!
-//! A CPU that waits naps: it arms its timer a little ahead and waits for the
-//! interrupt, which stays masked. That keeps it off the memory that the others work
-//! on, and where one host CPU emulates many, lets those run. The last stretch to an
-//! agreed instant is never napped through (`Timebase::spin_until`).
+//! Waits for another CPU, and until an instant. A CPU that waits naps: it arms its timer
+//! a little ahead and waits for the interrupt, which stays masked. That keeps it off the
+//! memory that the others work on, and where one host CPU emulates many, lets those run.
+//! The last stretch to an agreed instant is never napped through (`CallPath::spin_until`).
 
+use psci_bench::spec::ticks::Clock;
+
+use crate::machine::call::call_path::CallPath;
 use crate::machine::cpu::instructions;
 use crate::machine::gic::controller::Gic;
-use crate::machine::time::timebase::Timebase;
 use crate::machine::time::timer::Timer;
 
 /// The length of a nap, and so the delay after the end of a wait, in microseconds.
@@ -26,13 +24,23 @@ const TIMER_PATIENCE_US: u64 = 10_000;
 
 /// The counter, the timer and the interrupt controller, by which a CPU waits.
 pub struct Waiter {
-    pub timebase: Timebase,
-    /// The timer that wakes a CPU.
+    pub path: CallPath,
+    /// The counter's frequency, by the lead's CNTFRQ_EL0.
+    pub clock: Clock,
     pub timer: Timer,
     pub gic: Gic,
 }
 
 impl Waiter {
+    /// Reads the counter, after all that precedes.
+    pub fn now(&self) -> u64 {
+        self.path.now()
+    }
+
+    pub fn ticks_of_us(&self, microseconds: u64) -> u64 {
+        self.clock.ticks(microseconds)
+    }
+
     /// Polls `condition` until it returns a value, or until the counter passes
     /// `deadline`: then returns None.
     pub fn poll<T>(&self, deadline: u64, condition: impl FnMut() -> Option<T>) -> Option<T> {
@@ -47,13 +55,13 @@ impl Waiter {
         deadline: u64,
         mut condition: impl FnMut() -> Option<T>,
     ) -> Option<T> {
-        let began = self.timebase.now();
-        let nap = self.timebase.ticks_of_us(nap_us);
+        let began = self.now();
+        let nap = self.ticks_of_us(nap_us);
         loop {
             if let Some(value) = condition() {
                 return Some(value);
             }
-            let now = self.timebase.now();
+            let now = self.now();
             if now >= deadline {
                 // One last time: this CPU may have been held up in between.
                 return condition();
@@ -68,7 +76,7 @@ impl Waiter {
     /// Returns the length of a nap after so many ticks of waiting, where the first
     /// naps are of `nap` ticks.
     pub fn nap_length(&self, waited: u64, nap: u64) -> u64 {
-        if waited > self.timebase.ticks_of_us(LATE_US) {
+        if waited > self.ticks_of_us(LATE_US) {
             nap.max(waited / LATE_PART)
         } else {
             nap
@@ -76,7 +84,7 @@ impl Waiter {
     }
 
     pub fn sleep_until(&self, instant: u64) {
-        while self.timebase.now() < instant {
+        while self.now() < instant {
             self.nap_until(instant);
         }
     }
@@ -86,7 +94,7 @@ impl Waiter {
     /// memory, too.
     fn nap_until(&self, instant: u64) {
         if self.gic.version() == 0 {
-            while self.timebase.now() < instant {
+            while self.now() < instant {
                 core::hint::spin_loop();
             }
             return;
@@ -105,7 +113,7 @@ impl Waiter {
     /// Returns true if the timer's interrupt reaches this CPU: without it a nap, and a
     /// suspend even more so, would last for ever.
     pub fn proves_timer(&self) -> bool {
-        self.timer.arm(self.timebase.now());
+        self.timer.arm(self.now());
         let arrives = self.sees_interrupt(self.timer.intid);
         self.timer.disarm();
         arrives && self.gic.drain()
@@ -114,7 +122,7 @@ impl Waiter {
     /// Returns true if this interrupt, of a timer that is due now, arrives within the time
     /// that it may take. Other pending interrupts are acknowledged on the way.
     fn sees_interrupt(&self, intid: u32) -> bool {
-        let deadline = self.timebase.now() + self.timebase.ticks_of_us(TIMER_PATIENCE_US);
+        let deadline = self.now() + self.ticks_of_us(TIMER_PATIENCE_US);
         let seen = || {
             let pending = instructions::is_interrupt_pending();
             (pending && self.gic.acknowledge_and_end() == Some(intid)).then_some(())
