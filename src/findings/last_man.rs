@@ -73,7 +73,7 @@ fn together(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
         let sentence = format!(
             "Last men down in {} clusters, by ENTER_HW_LOW_PWR: cache flush {}{}.",
             known.len(),
-            run.unit().range(flushes),
+            run.clock().range(flushes),
             others_have(run, others)
         );
         let rows = known.iter().flat_map(|(_, cluster)| &cluster.rows);
@@ -165,7 +165,7 @@ impl LastMan {
             "Last man down in cluster {}, by ENTER_HW_LOW_PWR: CPU {}, cache flush {}{}.",
             cluster.number,
             run.label(self.cpu),
-            run.unit().span(self.flush),
+            run.clock().span(self.flush),
             others_have(run, words::range(self.others.iter().copied()))
         );
         let rows = cluster.rows.iter().copied();
@@ -176,7 +176,7 @@ impl LastMan {
         let mut finding = self.short(run, cluster);
         let median = lower_median(&mut self.others.clone());
         if !self.others.is_empty() && self.flush > median {
-            let more = run.unit().span(self.flush - median);
+            let more = run.clock().span(self.flush - median);
             append(
                 &mut finding.sentence,
                 format_args!(" It took {more} more than their median."),
@@ -189,7 +189,7 @@ impl LastMan {
 
 fn others_have(run: &Run, others: Option<(u64, u64)>) -> String {
     others.map_or_else(String::new, |others| {
-        format!("; the others' {}", run.unit().range(others))
+        format!("; the others' {}", run.clock().range(others))
     })
 }
 
@@ -241,7 +241,7 @@ fn in_sequence(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     let each = states.iter().map(|(state, rows)| {
         let flushes = words::range(rows.iter().filter_map(|row| flush(row)));
         let flushes = flushes.map_or_else(String::new, |it| {
-            format!(", cache flush {}", run.unit().range(it))
+            format!(", cache flush {}", run.clock().range(it))
         });
         let cpus = words::cpus(run, rows.iter().map(|row| row.cpu));
         format!("CPU {cpus} reached {state:#010x}{flushes}")

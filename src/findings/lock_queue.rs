@@ -84,8 +84,8 @@ fn sentence(
     long: &CpuSet,
     (by_stamps, residual): (bool, Option<u64>),
 ) -> String {
-    let unit = run.unit();
-    let step = unit.span(u64::try_from(line.slope).unwrap_or(0));
+    let clock = run.clock();
+    let step = clock.span(u64::try_from(line.slope).unwrap_or(0));
     let order = if by_stamps {
         "ENTER_HW_LOW_PWR"
     } else {
@@ -128,7 +128,7 @@ fn sentence(
             &mut sentence,
             format_args!(
                 " They go down one after another; no figure is farther from the line than {}.",
-                unit.span(residual)
+                clock.span(residual)
             ),
         );
     }

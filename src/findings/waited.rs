@@ -27,15 +27,15 @@ pub(crate) fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<F
     let limit = least.saturating_mul(limits::WAITED);
     let (long, others): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.0 > limit);
     let longest = long.iter().max_by_key(|it: &&(u64, &Row)| it.0)?.1;
-    let unit = run.unit();
+    let clock = run.clock();
     let each = long
         .iter()
-        .map(|(ticks, row)| format!("{} ({})", run.label(row.cpu), unit.span(*ticks)));
+        .map(|(ticks, row)| format!("{} ({})", run.label(row.cpu), clock.span(*ticks)));
     let others = words::range(others.iter().map(|it| it.0))?;
     let mut sentence = format!(
         "Wake-ups that waited: CPU {}; the others took {}.",
         words::list(each),
-        unit.range(others)
+        clock.range(others)
     );
     // Without one CPU's timestamps it may be that one.
     let up: Option<Vec<_>> = all.iter().map(|it| on_the_way_up(it.1)).collect();

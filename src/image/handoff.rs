@@ -63,9 +63,6 @@ fn field(list: &[u8], at: usize, size: usize) -> usize {
 
 /// Bytes in use, [`TREE_MAX`] at most, of the list that begins with `header`,
 /// which has [`HEADER_SIZE`] bytes at least.
-///
-/// # Errors
-/// When it is not the header of a transfer list.
 pub fn used_size(header: &[u8]) -> Result<usize, HandoffError> {
     let (used, all) = (field(header, 8, 4), field(header, 12, 4));
     let own = field(header, 6, 1);
@@ -86,9 +83,6 @@ pub fn used_size(header: &[u8]) -> Result<usize, HandoffError> {
 
 /// Where the device tree is in `list`, if it has one. All entries are looked
 /// at; what lies behind the bytes in use is not.
-///
-/// # Errors
-/// When the list is not sound.
 pub fn device_tree(list: &[u8]) -> Result<Option<Range<usize>>, HandoffError> {
     let used = used_size(list)?;
     let Some(list) = list.get(..used) else {

@@ -86,7 +86,6 @@ impl UartKind {
     ];
 
     /// The kind's name, as board files have it.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Pl011 => "pl011",
@@ -209,9 +208,6 @@ fn write(file: &mut [u8], at: usize, value: &[u8]) -> Result<(), ImageError> {
 
 impl ParameterBlock {
     /// Reads of the block of `file` what it says of its UART.
-    ///
-    /// # Errors
-    /// As [`Self::read`], but for what is wrong behind the UART's fields.
     pub fn read_uart(file: &[u8]) -> Result<Option<EmergencyUart>, ImageError> {
         if bytes(file, MAGIC_OFFSET)? != MAGIC {
             return Err(ImageError::NotAnImage);
@@ -246,9 +242,6 @@ impl ParameterBlock {
     }
 
     /// Reads the block of `file`, which begins with the arm64 header.
-    ///
-    /// # Errors
-    /// When the file is not an image of this project, or of another version.
     pub fn read(file: &[u8]) -> Result<Self, ImageError> {
         let uart = Self::read_uart(file)?;
         if read_u32(file, OFF_LENGTH)? as usize != PARAMETER_BLOCK_SIZE {
@@ -270,9 +263,6 @@ impl ParameterBlock {
     }
 
     /// Writes the block over the one that `file` has.
-    ///
-    /// # Errors
-    /// When `file` is not an image of this project.
     pub fn write(&self, file: &mut [u8]) -> Result<(), ImageError> {
         Self::read(file)?;
         let (kind, shift, width, base) = match self.uart {
@@ -296,9 +286,6 @@ impl ParameterBlock {
 
 /// Sets the header's `image_size`: how much memory from the image's start the
 /// payload needs, in bytes.
-///
-/// # Errors
-/// When `file` is shorter than a header.
 pub fn set_image_size(file: &mut [u8], size: u64) -> Result<(), ImageError> {
     write(file, IMAGE_SIZE_OFFSET, &size.to_le_bytes())
 }

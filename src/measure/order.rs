@@ -112,7 +112,6 @@ pub struct OrderBook<'o> {
 impl OrderBook<'_> {
     /// Returns the order of the CPU of this index, which is at `place` among those
     /// that are measured.
-    #[must_use]
     pub fn order_for(&self, index: usize, place: u64) -> Order {
         let (cpus, round) = (self.cpus.len(), self.round);
         let (action, delay) = round.part(self.cpus, index, self.participates);
@@ -206,7 +205,6 @@ impl OrderBook<'_> {
 }
 
 /// Returns the ticks from the first wake-up of a round to the last one.
-#[must_use]
 pub fn wake_spread(cpus: usize, round: &Round) -> u64 {
     match round.wake {
         WakePattern::Staggered => cpus as u64 * round.wake_step,
@@ -216,7 +214,6 @@ pub fn wake_spread(cpus: usize, round: &Round) -> u64 {
 
 /// Returns the ticks from a due wake-up by SGI or timer frame to the second SGI. In
 /// a helper's chain each CPU waits for all those before it.
-#[must_use]
 pub fn wake_grace(clock: Clock, cpus: usize, round: &Round) -> u64 {
     let chained = round.waker.helper().is_some() && round.wake == WakePattern::Chain;
     let hops = if chained { cpus as u64 } else { 0 };
@@ -225,7 +222,6 @@ pub fn wake_grace(clock: Clock, cpus: usize, round: &Round) -> u64 {
 
 /// Returns the ticks from the start until CPUs that have nothing to do are active
 /// again.
-#[must_use]
 pub fn quiet_ticks(cpus: usize, round: &Round) -> u64 {
     let asleep = match round.action {
         Action::Off => round.sleep,

@@ -4,7 +4,7 @@ use crate::spec::words::words;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-use crate::spec::pmf::{Distrust, ReadError, Stamp};
+use crate::spec::pmf::{ReadError, Stamp};
 use crate::spec::psci;
 
 words! {
@@ -136,7 +136,6 @@ pub struct Rejection {
 
 impl Rejection {
     /// A rejection about nothing in particular.
-    #[must_use]
     pub const fn plain(reason: Reason) -> Self {
         Self {
             reason,
@@ -155,17 +154,5 @@ impl fmt::Display for Rejection {
             Detail::Pmf(error) => write!(f, ": {error}"),
             Detail::Loss(loss) => write!(f, ": {loss}"),
         }
-    }
-}
-
-impl From<Distrust> for Rejection {
-    fn from(distrust: Distrust) -> Self {
-        let (reason, detail) = match distrust {
-            Distrust::Stale(stamp) => (Reason::Stale, Detail::Stamp(stamp)),
-            Distrust::Future(stamp) => (Reason::Future, Detail::Stamp(stamp)),
-            Distrust::Disorder(stamp) => (Reason::Disorder, Detail::Stamp(stamp)),
-            Distrust::CounterStopped => (Reason::CounterStopped, Detail::None),
-        };
-        Self { reason, detail }
     }
 }

@@ -40,7 +40,6 @@ pub enum Who {
 
 impl Who {
     /// Returns true if the CPU of this index is meant; `lead` is the lead's index.
-    #[must_use]
     pub fn includes(self, index: usize, lead: usize) -> bool {
         match self {
             Self::All => true,
@@ -75,7 +74,6 @@ pub enum Waker {
 
 impl Waker {
     /// The CPU that stays awake for the others.
-    #[must_use]
     pub const fn helper(self) -> Option<usize> {
         match self {
             Self::Helper(index) | Self::FrameTrial(index) => Some(index),
@@ -84,7 +82,6 @@ impl Waker {
     }
 
     /// Returns true if the timer frame wakes the lead.
-    #[must_use]
     pub const fn is_frame(self) -> bool {
         matches!(self, Self::Frame | Self::FrameTrial(_))
     }
@@ -148,7 +145,6 @@ pub struct Round {
 
 impl Round {
     /// Returns a round without suspends, after which all CPUs go off.
-    #[must_use]
     pub fn new(who: Who, action: Action, lead_in: u64) -> Self {
         Self {
             who,
@@ -168,14 +164,12 @@ impl Round {
     }
 
     /// Returns true if the CPU of this index has a part; a helper has one.
-    #[must_use]
     pub fn includes(&self, index: usize, lead: usize) -> bool {
         self.who.includes(index, lead) || self.waker.helper() == Some(index)
     }
 
     /// The action of the CPU of this index, and the ticks from the start to it;
     /// `takes_part` tells which CPUs have a part.
-    #[must_use]
     pub fn part(
         &self,
         cpus: &[Cpu],
@@ -235,7 +229,6 @@ pub struct Window {
 
 impl Window {
     /// Returns true if the timer of the CPU with this index is measured.
-    #[must_use]
     pub fn measures(&self, cpu: usize) -> bool {
         match self.timers {
             Who::Only(only) => only == cpu,
@@ -244,7 +237,6 @@ impl Window {
     }
 
     /// Returns the CPU's load meanwhile.
-    #[must_use]
     pub fn load_of(&self, cpu: usize) -> Load {
         match self.timers {
             Who::Only(only) if only == cpu => Load::Idle,
@@ -278,7 +270,6 @@ pub enum Counter {
 
 impl Counter {
     /// The register's name.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Physical | Self::PhysicalTwice(_) => "CNTPCT",
@@ -375,13 +366,11 @@ pub struct Facts {
 
 impl Facts {
     /// The counter as a clock.
-    #[must_use]
     pub fn clock(&self) -> Clock {
         Clock { hz: self.frequency }
     }
 
     /// Counter ticks in so many microseconds: [`Clock::ticks`].
-    #[must_use]
     pub fn ticks(&self, microseconds: u64) -> u64 {
         self.clock().ticks(microseconds)
     }
@@ -403,9 +392,6 @@ pub trait Machine {
     /// [`Action::Expire`]; None where the plan has none, or when the CPU is lost.
     fn tally(&mut self, cpu: usize) -> Option<&mut Tally>;
     /// SET_SUSPEND_MODE, by the lead, while every other CPU is off.
-    ///
-    /// # Errors
-    /// What the firmware returns.
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;
 
     /// Returns the loss of the CPU in an earlier round, if it was lost.

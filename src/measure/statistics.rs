@@ -41,7 +41,6 @@ pub struct Summary {
 impl Summary {
     /// Sums up `values`, and leaves something else in their place: there is
     /// no memory for a copy of them.
-    #[must_use]
     pub fn of(values: &mut [u64]) -> Self {
         let median = lower_median(values);
         // They are sorted now.
@@ -66,19 +65,20 @@ impl Summary {
 
 /// The median of `values`, the lower one of an even number; 0 of none.
 /// Sorts them.
-#[must_use]
 pub fn lower_median(values: &mut [u64]) -> u64 {
     sort_by_key(values, &|value| *value);
     of_rank(values, 50)
 }
 
 /// The value of rank ceil(n * percent / 100) among sorted values; 0 of none.
-fn of_rank(sorted: &[u64], percent: usize) -> u64 {
-    let rank = (sorted.len() * percent).div_ceil(100);
-    rank.checked_sub(1)
-        .and_then(|index| sorted.get(index))
-        .copied()
-        .unwrap_or(0)
+fn of_rank(sorted: &[u64], percent: u64) -> u64 {
+    let index = rank(sorted.len() as u64, percent).wrapping_sub(1);
+    sorted.get(index as usize).copied().unwrap_or(0)
+}
+
+/// Returns the rank of a quantile among `n` values, from 1.
+pub(super) fn rank(n: u64, percent: u64) -> u64 {
+    (n * percent).div_ceil(100)
 }
 
 /// A straight line through points, by ordinary least squares.
@@ -101,7 +101,6 @@ impl Line {
     /// than [`Line::POINTS_MAX`], for points that do not differ in x or do not
     /// differ in y, for an x that is not below that number, and for a y that
     /// takes more than 32 bits.
-    #[must_use]
     pub fn through(points: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
         // So small that nothing below overflows: sums of products have at most
         // 9 + 9 + 32 bits, n times those 59; those of y alone, 73 and 82.
@@ -139,7 +138,6 @@ impl Line {
 
     /// Returns the greatest distance in y of one of `points` from the line through
     /// them, rounded to the nearest integer.
-    #[must_use]
     pub fn residual(&self, points: impl Iterator<Item = (u64, u64)> + Clone) -> u64 {
         let points = points.map(|(x, y)| (i128::from(x), i128::from(y)));
         let n = i128::from(self.n);

@@ -28,7 +28,7 @@ impl Failure {
             Self::NotCalibrated { sleep, last, cpu } => format!(
                 "no trial round was good, with up to {} of sleep; the last one failed on CPU {}: \
                  {last}",
-                run.unit().span(sleep),
+                run.clock().span(sleep),
                 run.label(cpu)
             ),
             Self::ModeStuck(error) => format!(
@@ -68,7 +68,7 @@ fn of_timer(run: &Run, fault: Fault) -> String {
         Fault::Silent => "raised no interrupt any more".into(),
         Fault::Late(ticks) => format!(
             "was handled {} late, more than threshold= allows; what follows was not measured",
-            run.unit().span(ticks)
+            run.clock().span(ticks)
         ),
     }
 }

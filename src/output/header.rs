@@ -183,11 +183,11 @@ fn others(
 }
 
 fn overheads(run: &Run, facts: &Facts) -> String {
-    let (costs, unit) = (facts.overheads, run.unit());
-    let (counter, empty) = (unit.span(costs.counter), unit.span(costs.empty));
+    let (costs, clock) = (facts.overheads, run.clock());
+    let (counter, empty) = (clock.span(costs.counter), clock.span(costs.empty));
     let mut text = format!("counter read {counter}, empty timed region {empty}");
     if let Some(read) = costs.pmf_read {
-        append(&mut text, format_args!(", PMF read {}", unit.span(read)));
+        append(&mut text, format_args!(", PMF read {}", clock.span(read)));
     }
     text
 }

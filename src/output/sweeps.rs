@@ -66,7 +66,7 @@ fn steps(run: &Run, scenario: &Scenario, variant: Variant, measure: Measure) -> 
     let mut text = String::new();
     for step in of_curve.chunk_by(|a, b| a.x == b.x) {
         let longest = step.iter().map(|it| it.figures.median).max();
-        let longest = run.unit().span(longest.unwrap_or(0));
+        let longest = run.clock().span(longest.unwrap_or(0));
         let mark = if text.is_empty() { "" } else { ", " };
         let x = step[0].x.unwrap_or(0);
         append(&mut text, format_args!("{mark}{x}: {longest}"));

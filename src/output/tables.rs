@@ -10,7 +10,7 @@ use crate::measure::{Metric, Summary};
 use crate::model::{Conditions, Row, Run, Scenario, heading};
 use crate::plan::{Method, ScenarioId, WakePattern};
 use crate::spec::prose::{Many, append, paragraph};
-use crate::spec::ticks::Unit;
+use crate::spec::ticks::Clock;
 
 /// Writes them all; nothing without any figure.
 pub(crate) fn write(out: &mut dyn Write, run: &Run, scenario: &Scenario) -> fmt::Result {
@@ -35,7 +35,7 @@ fn title(run: &Run, scenario: &Scenario, shows: &str) -> String {
     let helper = scenario.helper.map_or_else(String::new, |helper| {
         format!(", woken by CPU {}", run.label(helper))
     });
-    let (name, unit) = (scenario.id.name(), run.unit().name());
+    let (name, unit) = (scenario.id.name(), run.clock().unit());
     format!("{name}{variant}{helper}{shows} ({unit})")
 }
 
@@ -48,7 +48,7 @@ fn main_table(
 ) -> fmt::Result {
     let cell = |row: &Row, metric: Metric| match row.skipped {
         Some(_) => Cell::Text("Skipped"),
-        None => Cell::ticks(run.unit(), scenario.figure(row, metric)),
+        None => Cell::ticks(run.clock(), scenario.figure(row, metric)),
     };
     let names = metrics.iter().map(|metric| heading(*metric));
     let headings: Vec<_> = cpu_headings(run).iter().copied().chain(names).collect();
@@ -81,7 +81,7 @@ fn spread_table(
         for row in &scenario.rows {
             push_cpu(&mut cells, run, row.cpu);
             cells.push(Cell::Text(heading(*metric)));
-            push_statistic(&mut cells, run.unit(), row.summary(*metric), has_p99);
+            push_statistic(&mut cells, run.clock(), row.summary(*metric), has_p99);
         }
     }
     let shows = ": spread of the samples";
@@ -89,9 +89,9 @@ fn spread_table(
 }
 
 /// Adds the cells of statistics.
-fn push_statistic(cells: &mut Vec<Cell>, unit: Unit, summary: Option<&Summary>, has_p99: bool) {
+fn push_statistic(cells: &mut Vec<Cell>, clock: Clock, summary: Option<&Summary>, has_p99: bool) {
     cells.push(Cell::Count(summary.map_or(0, |it| it.n.into())));
-    let mut push = |figure: Option<u64>| cells.push(Cell::ticks(unit, figure));
+    let mut push = |figure: Option<u64>| cells.push(Cell::ticks(clock, figure));
     push(summary.map(|it| it.min));
     push(summary.map(|it| it.median));
     if has_p99 {
@@ -143,7 +143,7 @@ fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
         }
         WakePattern::Chain => "the lead wakes all others by SGI, itself",
     };
-    let sleep = run.unit().span(conditions.sleep);
+    let sleep = run.clock().span(conditions.sleep);
     format!("power_state {power_state:#010x}; {how} {sleep} after the start. ")
 }
 
@@ -159,9 +159,9 @@ fn round(run: &Run, conditions: &Conditions, metrics: &[Metric]) -> String {
             &mut text,
             format_args!(
                 "Calls began within {} of each other (median of {}; at most {}). ",
-                run.unit().span(skew.median),
+                run.clock().span(skew.median),
                 Many(skew.n.into(), "round"),
-                run.unit().span(skew.max)
+                run.clock().span(skew.max)
             ),
         );
     }

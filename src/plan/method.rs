@@ -19,7 +19,6 @@ impl Method {
     /// TFTF's CPUs share one timer: the CPU that takes its interrupt wakes the
     /// others by SGI, one after another. `docs/sweeps.md` has the figures of
     /// both patterns.
-    #[must_use]
     pub const fn default_wake(self) -> WakePattern {
         match self {
             Self::Tftf => WakePattern::Chain,
@@ -42,7 +41,6 @@ pub enum Methods {
 
 impl Methods {
     /// The one that runs first.
-    #[must_use]
     pub const fn first(self) -> Method {
         match self {
             Self::Tftf | Self::Both => Method::Tftf,
@@ -103,7 +101,6 @@ words! {
 
 impl Records {
     /// Returns the number of times.
-    #[must_use]
     pub const fn copies(self) -> usize {
         match self {
             Self::Once => 1,

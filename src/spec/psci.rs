@@ -46,9 +46,6 @@ impl fmt::Display for ReturnCode {
 }
 
 /// Accepts a return code above zero as a success, as only those below are errors.
-///
-/// # Errors
-/// An error below zero.
 pub fn accept_positive(result: Result<(), Error>) -> Result<(), Error> {
     match result {
         Err(Error::Unknown(code)) if code > 0 => Ok(()),
@@ -131,9 +128,6 @@ impl StateFormat {
     }
 
     /// Refuses a level that contradicts `power_state`.
-    ///
-    /// # Errors
-    /// When it does.
     pub fn check_level(self, power_state: u32, level: u8) -> Result<(), WrongLevel> {
         match self.level(power_state) {
             Some(named) if named != level => Err(WrongLevel::Names(named)),

@@ -38,7 +38,6 @@ impl Ladder {
     }
 
     /// Returns true if no statistics are to be read.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rungs().next().is_none()
     }
@@ -51,7 +50,6 @@ impl Ladder {
 
     /// The state that is to be reached when nothing above power level `limit`
     /// may go down: None where levels are not known.
-    #[must_use]
     pub fn due(&self, limit: Option<u8>) -> Option<u32> {
         let mut due = None;
         for (_, rung) in self.rungs() {
@@ -84,7 +82,6 @@ pub struct Rise {
 
 impl Rise {
     /// From `before` to `after`.
-    #[must_use]
     pub fn between(before: &Statistics, after: &Statistics) -> Self {
         let mut rise = Self::default();
         for place in 0..RUNGS {
@@ -130,7 +127,6 @@ pub enum Mismatch {
 
 impl Reached {
     /// Reads off what `rise` says of `ladder`.
-    #[must_use]
     pub fn read(ladder: &Ladder, rise: &Rise, due: u32, most_us: Option<u64>) -> Self {
         let mut reached = Self {
             state: None,
@@ -149,7 +145,6 @@ impl Reached {
     }
 
     /// Returns the contradiction, if there is one.
-    #[must_use]
     pub fn mismatch(&self) -> Option<Mismatch> {
         let too_long = |most: u64| u64::from(self.residency_us) > most + 1;
         if self.state != Some(self.due) {

@@ -34,7 +34,7 @@ struct Lane<'r> {
 }
 
 fn lanes<'r>(points: &[&'r Point]) -> Vec<Lane<'r>> {
-    let bins = Histogram::new();
+    let bins = Histogram::default();
     let bins = bins
         .bins()
         .map(|bin| (bin.from, bin.from.saturating_add(bin.width)));
