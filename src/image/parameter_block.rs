@@ -37,8 +37,7 @@ pub const PARAMETER_MAGIC: [u8; 8] = *b"PSCIBNCH";
 /// The layout's version; a block of another version is refused.
 pub const PARAMETER_VERSION: u32 = 1;
 
-/// Alignment in bytes of an appended device tree, as the Devicetree
-/// Specification (v0.4, section 5.1) asks.
+/// Alignment of an appended device tree (Devicetree Specification v0.4, 5.1).
 pub const TREE_ALIGN: usize = 8;
 /// The largest device tree that is accepted, in bytes (QEMU hands over 1 MiB).
 pub const TREE_MAX: usize = 2 << 20;
@@ -58,16 +57,14 @@ pub enum UartKind {
     Pl011 = 1,
     /// An 8250/16550-compatible UART.
     Ns16550 = 2,
-    /// The generic UART of Arm's base system architecture, a PL011 without
-    /// settings (DEN0094). Board files have no name for it.
+    /// Arm's generic UART, a PL011 without settings (DEN0094); not in board files.
     #[serde(skip_deserializing)]
     Sbsa = 3,
     /// Cadence's UART, in Zynq and ZynqMP (Xilinx UG1087).
     Cadence = 4,
     /// The UART of i.MX 21 to 8M.
     Imx = 5,
-    /// The 32-bit LPUART of i.MX 7ULP, 8 and 9, little-endian, behind four
-    /// registers that tell its version.
+    /// The 32-bit LPUART of i.MX 7ULP, 8 and 9, behind four version registers.
     Lpuart = 6,
     /// The USART of STM32H7 and STM32MP.
     Stm32 = 7,
@@ -284,8 +281,7 @@ impl ParameterBlock {
     }
 }
 
-/// Sets the header's `image_size`: how much memory from the image's start the
-/// payload needs, in bytes.
+/// Sets the header's `image_size`: the bytes from the image's start that it needs.
 pub fn set_image_size(file: &mut [u8], size: u64) -> Result<(), ImageError> {
     write(file, IMAGE_SIZE_OFFSET, &size.to_le_bytes())
 }

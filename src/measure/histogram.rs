@@ -61,8 +61,7 @@ impl Histogram {
     }
 
     /// Returns the statistics of all samples, of which the least and the greatest are
-    /// known. Median, percentile and MAD are of the least latency of each bin,
-    /// so at most 1/16 too small, but for what is beyond the limit.
+    /// known; the others are at most 1/16 too small, but for what is beyond the limit.
     pub fn summary(&self, min: u64, max: u64) -> Summary {
         let total: u64 = self.counts().map(u64::from).sum();
         let n = u32::try_from(total).unwrap_or(u32::MAX);

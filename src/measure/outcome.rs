@@ -35,11 +35,9 @@ pub enum Action {
     ReadBack,
     /// PSCI_VERSION.
     Version,
-    /// Handle a periodic timer's expiries, or load the memory meanwhile, as the
-    /// round's window says.
+    /// Handle a timer's expiries, or load the memory meanwhile, as the window says.
     Expire,
-    /// CPU_OFF at the agreed start, while the lead has looked for OFF without
-    /// pause since before that.
+    /// CPU_OFF at the agreed start; the lead has looked for OFF since before that.
     OnOff,
     /// An operation, again and again, timed as a whole.
     Repeat {
@@ -76,8 +74,7 @@ impl Action {
         self.sleeps().is_some() || self.turns_off()
     }
 
-    /// Of an action that puts the CPU to sleep until an interrupt: whether it
-    /// asks for a power-down.
+    /// Returns true if it sleeps in a power-down, false in standby; None if it does not.
     pub fn sleeps(self) -> Option<bool> {
         match self {
             Self::Suspend { powerdown, .. } => Some(powerdown),
@@ -105,38 +102,31 @@ pub enum End {
     Pending,
     /// As [`End::Resumed`], with another context ID than the CPU gave.
     WrongContext,
-    /// The SGI, or the timer frame, that was to wake the CPU did not; something
-    /// else did, far too late.
+    /// The SGI or timer frame did not wake the CPU; something else did, far too late.
     NotRung,
     /// The CPU was lost.
     Lost(Loss),
 }
 
-/// One CPU's raw record of one round. Times are counter values in ticks;
-/// 0 where the action has no such instant.
+/// One CPU's raw record of one round, in counter values; 0 where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The instruction.
     pub action: Action,
     /// The end of it.
     pub end: End,
-    /// The call's return code, the low word of X0: below zero is an
-    /// error. 0 for a call that did not return. Of a loop, the last one's; 0
-    /// where its operation is no call.
+    /// The low word of X0 after the call, or a loop's last; 0 for a call that did not return.
     pub code: i32,
     /// Cycles of a loop by PMCCNTR_EL0, where that counts.
     pub cycles: Option<u64>,
     /// The instant at which the round's CPUs agreed to call.
     pub start: u64,
-    /// Read just before the call. Of one that ended in the entry point, where
-    /// registers are lost, it is an earlier read, which was stored: that store,
-    /// an ISB and another read are between it and the call. 0 where the
-    /// counter's erratum spoiled the read.
+    /// The counter just before the call; before CPU_SUSPEND to power-down, an earlier read,
+    /// as registers are lost. 0 where the counter's erratum spoiled the read.
     pub before: u64,
     /// Read just after it, likewise; first thing in the entry point.
     pub after: u64,
-    /// The earliest instant at which a wake-up was due; for a CPU that was woken
-    /// by SGI, the instant just before that was sent.
+    /// The earliest instant of a wake-up, or that just before the SGI was sent.
     pub due: u64,
     /// When the lead called CPU_ON for this CPU.
     pub turned_on: u64,
@@ -251,8 +241,7 @@ impl Outcome {
         Ok(())
     }
 
-    /// The PMF latencies of an outcome that [`Outcome::judge`] accepted with
-    /// `pmf`; None where its timestamps do not hold.
+    /// Returns the PMF latencies; None where the timestamps do not hold.
     pub fn latencies(&self) -> Option<Latencies> {
         let latencies = self
             .path()?

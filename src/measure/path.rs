@@ -33,8 +33,7 @@ pub struct Latencies {
 }
 
 impl Path {
-    /// Returns true if a call along this path writes the timestamp: another's value
-    /// is an old one.
+    /// Returns true if a call along this path writes the timestamp.
     pub fn captures(self, stamp: Stamp) -> bool {
         match self {
             Self::Call => matches!(stamp, Stamp::EnterPsci | Stamp::ExitPsci),
@@ -43,9 +42,8 @@ impl Path {
         }
     }
 
-    /// Returns the latencies of a call that began after the counter read `before` and
-    /// came back ahead of the counter read `after`, or the first timestamp in time's
-    /// order that cannot be this call's.
+    /// Returns the latencies of a call between the counter reads `before` and `after`, or
+    /// the first timestamp in time's order that cannot be this call's.
     pub(super) fn latencies(
         self,
         stamps: &Stamps,

@@ -47,8 +47,7 @@ impl Series {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Until {
-    /// From the instant that was programmed to the first instruction of the
-    /// handler, in the vector.
+    /// From the instant that was programmed to the handler's first instruction.
     Entry,
     /// To the first line of the handler in Rust, registers saved.
     Handler,
@@ -63,8 +62,7 @@ pub struct Account {
     pub expiries: u32,
     /// Those of them that had passed before their turn.
     pub overruns: u32,
-    /// Interrupts at which no expiry was due: the GIC had taken back what it
-    /// signalled.
+    /// Interrupts at which no expiry was due: the GIC took its signal back.
     pub spurious: u32,
 }
 
@@ -118,8 +116,7 @@ pub struct Tally {
     due: u64,
 }
 
-/// Spurious interrupts beside one for each expiry: more of them are an
-/// interrupt that does not go away.
+/// Spurious interrupts beside one for each expiry that are not yet too many.
 const SPURIOUS_MAX: u32 = 1_000;
 
 impl Tally {
@@ -135,9 +132,8 @@ impl Tally {
         self.due
     }
 
-    /// The timer's interrupt: its handler's first instruction, and its first
-    /// line in Rust, were at these instants. Returns when the timer is to
-    /// expire next, or nothing when that was the last.
+    /// Takes note of the timer's interrupt, whose handler began at `entry`, in Rust at
+    /// `handler`. Returns the next expiry, or nothing when that was the last.
     pub fn expired(&mut self, entry: u64, handler: u64) -> Option<u64> {
         let Some(late) = entry.checked_sub(self.due) else {
             return self.spurious();
@@ -221,8 +217,7 @@ mod tests {
         threshold: None,
     };
 
-    /// Runs a window in which the handler of each expiry is so late, and holds
-    /// it against the one rule.
+    /// Runs a window in which the handlers are so late.
     fn run(tally: &mut Tally, lateness: &mut dyn Iterator<Item = u64>) {
         let mut next = Some(tally.begin(1_000, &SCHEDULE));
         while let Some(due) = next {

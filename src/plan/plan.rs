@@ -20,15 +20,13 @@ use super::scenario_set::ScenarioSet;
 use super::steps::{Steps, bytes, cpus, dirty_bytes, next_bytes, next_cpus};
 use super::timer::{Load, TIMERS, TimerPlan};
 
-/// The time that a scenario of loops may take if `loops=` was not given, in
-/// seconds: an emulator may be a hundred times slower than the boards that the
-/// default is made for.
+/// Seconds that a scenario of loops may take without `loops=`: an emulator may be a
+/// hundred times slower than boards.
 pub const LOOPS_LIMIT_S: u32 = 30;
 /// Operations of a loop where nothing is said.
 const LOOPS: u32 = 1 << 20;
 
-/// The words, or keys, that kvmtool puts in front of a kernel's boot arguments:
-/// they are passed over.
+/// Words and keys before a kernel's boot arguments by kvmtool, which are passed over.
 const FOR_LINUX: &[&str] = &[
     "console",
     "init",
@@ -50,8 +48,7 @@ pub struct Plan {
     pub scenarios: ScenarioSet,
     /// The preconditions of samples.
     pub methods: Methods,
-    /// When the CPUs of a parallel round wake up; None where nothing was said:
-    /// then as the method has it.
+    /// The order of wake-ups in parallel rounds; None: as the method has it.
     pub wake: Option<WakePattern>,
     /// The action at the end.
     pub end: EndAction,
@@ -63,8 +60,7 @@ pub struct Plan {
     pub samples: bool,
     /// The number of times that each block of records is written.
     pub records: Records,
-    /// Operations a CPU in each loop; None where nothing was said: then as many as the
-    /// time allows.
+    /// Operations a CPU in each loop; None: as many as the time allows.
     pub loops: Option<u32>,
     /// Operations in a sample of a loop.
     pub batch: u32,
@@ -102,8 +98,7 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The bytes that are made dirty, step by step, where the outer cache has
-    /// so many; None where that is not known and no step is asked for.
+    /// Returns the bytes to make dirty, step by step; None where no size is known.
     pub fn dirty_steps(&self, outer_cache: Option<u64>) -> Option<Steps> {
         self.dirty.or_else(|| outer_cache.map(super::steps::dirty))
     }
@@ -115,8 +110,7 @@ impl Plan {
         steps.map_or(0, |steps| steps.highest() as usize)
     }
 
-    /// Reads boot arguments; none at all is the default plan, and Linux's
-    /// words (`FOR_LINUX`) are passed over.
+    /// Reads boot arguments; none at all is the default plan.
     pub fn parse(bootargs: &str) -> Result<Self, PlanError<'_>> {
         let mut plan = Self::default();
         let mut seen = 0u32;
@@ -139,15 +133,13 @@ impl Plan {
         self.wake.unwrap_or(method.default_wake())
     }
 
-    /// Returns the number of tests of the plan: the suite's scenarios by each method, the
-    /// others by their own.
+    /// Returns the number of tests: the suite's by each method, the others once.
     pub fn tests(&self) -> usize {
         let suite = self.scenarios.suite().len();
         suite * self.methods.iter().count() + self.scenarios.len() - suite
     }
 
-    /// Operations in a sample of a loop, and how many such samples are asked
-    /// for on each CPU.
+    /// Returns the operations in a sample of a loop, and the samples of each CPU.
     pub fn batches(&self) -> (u32, u32) {
         let loops = self.loops.unwrap_or(LOOPS);
         let batch = self.batch.min(loops).max(1);

@@ -65,8 +65,7 @@ impl ScenarioId {
         Self::PsciVersionParallel,
     ];
 
-    /// Returns true for one of [`Self::SUITE`]: measured as TFTF does, with a row
-    /// for each CPU. The others have points (`point`).
+    /// Returns true for one of the suite: it has rows. The others have points.
     pub const fn is_suite(self) -> bool {
         self.index() < Self::SUITE.len()
     }
@@ -76,8 +75,7 @@ impl ScenarioId {
         (Self::NullCall..=Self::Empty).contains(&self)
     }
 
-    /// Returns true if its steps are measured as the suite's scenarios are, and become
-    /// points.
+    /// Returns true if its steps are measured as the suite is, and become points.
     pub fn is_sweep(self) -> bool {
         self >= Self::DirtySweep
     }
@@ -112,8 +110,7 @@ impl ScenarioId {
         self.tag().strip_prefix(TAG_PREFIX).unwrap_or(self.tag())
     }
 
-    /// Returns true for one of the suite's in which all CPUs are measured at the
-    /// same time.
+    /// Returns true for one of the suite's in which all CPUs call at once.
     pub const fn is_parallel(self) -> bool {
         matches!(
             self,
@@ -144,8 +141,7 @@ impl fmt::Display for ScenarioId {
     }
 }
 
-/// Tags as records have them, for serde's `with`: without what the user may leave
-/// out.
+/// Tags as records have them, for serde's `with`.
 pub(crate) mod short {
     use alloc::string::String;
 

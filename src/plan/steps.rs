@@ -65,16 +65,14 @@ impl Steps {
         true
     }
 
-    /// Adds `first`, what `next` makes of it, and so on, and `last`, which is
-    /// not exceeded; false when there is no room.
+    /// Adds `first`, what `next` makes of it, and so on, up to `last`; false without room.
     fn add_range(&mut self, first: u32, last: u32, next: fn(u32) -> u32) -> bool {
         let steps = core::iter::successors(Some(first), |step| Some(next(*step)));
         let mut below = steps.take_while(|step| *step < last);
         below.all(|step| self.add(step)) && self.add(last)
     }
 
-    /// Reads a list; `item` reads a number, `next` gives the one that follows
-    /// in a range.
+    /// Reads a list; `item` reads a number, `next` gives the next one of a range.
     pub(crate) fn parse(
         key: Key,
         value: &str,
@@ -99,8 +97,7 @@ impl Steps {
 
 /// The most bytes of `dirty=`.
 const DIRTY_MAX: u32 = 64 << 20;
-/// The most steps of a dirty sweep where none are asked for: 0, 16 KiB, 32 KiB
-/// up to 64 MiB, and one that is no power of two.
+/// The most steps of a default dirty sweep: one may be no power of two.
 pub const DIRTY_STEPS: usize = 15;
 /// The bytes that doubling begins with.
 const DIRTY_FIRST: u32 = 16 << 10;
@@ -129,8 +126,7 @@ pub(crate) fn cpus(word: &str) -> Option<u32> {
     text::number(word.as_bytes(), 10).filter(|n| (1..=crate::board::CPU_MAX as u32).contains(n))
 }
 
-/// The next step of a range of CPUs: each up to eight, then two for each
-/// doubling.
+/// Returns the next number of CPUs: each up to 8, then two for each doubling.
 pub(crate) fn next_cpus(cpus: u32) -> u32 {
     let base = 1 << cpus.ilog2();
     match base + base / 2 {
@@ -140,8 +136,7 @@ pub(crate) fn next_cpus(cpus: u32) -> u32 {
     }
 }
 
-/// The steps of a dirty sweep where none are asked for: none, then 16 KiB, and
-/// doubled up to twice the cache's bytes.
+/// Returns the default steps of a dirty sweep: up to twice the cache's bytes.
 pub fn dirty(cache: u64) -> Steps {
     let last = u32::try_from(cache.saturating_mul(2)).unwrap_or(DIRTY_MAX);
     let mut steps = Steps::EMPTY;

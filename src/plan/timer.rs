@@ -18,8 +18,7 @@ words! {
         Zero = "zero",
         /// Non-temporal stores, STNP.
         Nontemporal = "nontemporal",
-        /// Cleaning lines to the point of coherency, DC CVAC and DC CIVAC, each
-        /// written to before.
+        /// Writes, and cleaning to the point of coherency by DC CVAC and DC CIVAC.
         Clean = "clean",
         /// All four by turns, a page each.
         Mixed = "mixed",
@@ -67,8 +66,7 @@ impl TimerPlan {
         all.filter(move |load| loads >> *load as u8 & 1 != 0)
     }
 
-    /// Takes a load out; false when it is in no stretch, neither by itself nor
-    /// among all by turns.
+    /// Takes a load out; false when it was in no stretch.
     pub fn leave_out(&mut self, load: Load) -> bool {
         let asked = self.loads().any(|l| l == load || l == Load::Mixed);
         self.loads &= !(1 << load as u8);
@@ -85,8 +83,8 @@ impl TimerPlan {
         self.timers & 2 != 0
     }
 
-    /// Returns the number of CPUs' timers that are measured alone under `load`, if there are
-    /// so many: a lone CPU has no others to lay a load on.
+    /// Returns the number of timers that are measured alone under `load`: a lone CPU has no
+    /// others for it.
     pub fn alone_under(&self, load: Load, cpus: usize) -> usize {
         if self.alone() && (cpus > 1 || load == Load::Idle) {
             cpus
@@ -105,8 +103,7 @@ impl TimerPlan {
         ["", "alone", "all", "alone,all"][usize::from(self.timers & 3)]
     }
 
-    /// Returns the expiries of each timer in a stretch, and at most in a window of it,
-    /// which is a second.
+    /// Returns the expiries of a timer in a stretch, and in a window of a second.
     pub fn expiries(&self) -> (u32, u32) {
         let window = 1_000_000 / self.period.max(1);
         let total = u64::from(self.duration) * 1_000_000 / u64::from(self.period.max(1));

@@ -44,14 +44,12 @@ impl Bump {
         self.end - self.next
     }
 
-    /// Returns the most bytes that were in use at one time, with those that could not
-    /// be given back.
+    /// Returns the most bytes that were in use at one time.
     pub const fn peak(&self) -> usize {
         self.peak - self.base
     }
 
-    /// Takes a block of `size` bytes aligned to the power of two `align`, and returns
-    /// its address; None if it does not fit.
+    /// Takes a block, aligned to the power of two `align`; None if it does not fit.
     pub fn take(&mut self, size: usize, align: usize) -> Option<usize> {
         let at = self.next.checked_next_multiple_of(align.max(ALIGN))?;
         self.set_end(at, size)?;
@@ -83,8 +81,7 @@ impl Bump {
         (self.floor, self.live) = (self.next, 0);
     }
 
-    /// Returns the number of blocks behind the mark that are in use: without any, all
-    /// bytes behind the mark are free.
+    /// Returns the number of blocks behind the mark that are in use.
     pub const fn live(&self) -> usize {
         self.live
     }

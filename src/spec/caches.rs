@@ -50,9 +50,8 @@ impl<'de> Deserialize<'de> for Caches {
 }
 
 impl Caches {
-    /// Reads them. `clidr` is CLIDR_EL1; `ccsidr` writes its argument to
-    /// CSSELR_EL1 and gives CCSIDR_EL1, whose fields are those of FEAT_CCIDX
-    /// where `wide` (ID_AA64MMFR2_EL1.CCIDX).
+    /// Reads them. `ccsidr` selects its argument by CSSELR_EL1 and gives CCSIDR_EL1, whose
+    /// fields are those of FEAT_CCIDX where `wide` (ID_AA64MMFR2_EL1.CCIDX).
     pub fn read(clidr: u64, wide: bool, ccsidr: &mut dyn FnMut(u64) -> u64) -> Self {
         let mut caches = Self::default();
         for level in 0..LEVELS {
@@ -85,9 +84,8 @@ impl Caches {
         self.0[first + DATA].max(self.0[first + UNIFIED])
     }
 
-    /// Returns the bytes of the second level, which `tree` may know where the CPU does
-    /// not; of the first where there is no second. None where no cache is known, or its
-    /// size cannot be.
+    /// Returns the bytes of the second level, by the CPU or by `tree`, or else of the first;
+    /// None where no size is known that can be.
     pub fn outer(&self, tree: Option<u64>) -> Option<u64> {
         const MOST: u64 = 64 << 20;
         let sizes = [self.data(2), tree.unwrap_or(0), self.data(1)];

@@ -18,12 +18,10 @@ pub enum CounterErratum {
 }
 
 impl CounterErratum {
-    /// Those of SoCs, which a device tree names (Linux binding
-    /// *timer/arm,arch_timer.yaml*).
+    /// Those of SoCs, by Linux's binding *timer/arm,arch_timer.yaml*.
     pub const OF_SOCS: [Self; 3] = [Self::Nxp, Self::HiSilicon, Self::Allwinner];
 
-    /// The property of the timer's node; of [`Self::CortexA73`], which has none,
-    /// the erratum's name.
+    /// The property of the timer's node, or the name of an erratum without one.
     pub const fn name(self) -> &'static str {
         match self {
             Self::CortexA73 => "Cortex-A73's erratum 858921",
@@ -33,8 +31,7 @@ impl CounterErratum {
         }
     }
 
-    /// Returns the right one of two successive reads, or nothing where neither
-    /// is known to be right.
+    /// Returns the right one of two reads; None where neither is known to be right.
     pub fn choose(self, [first, second]: [u64; 2]) -> Option<u64> {
         let within = |ticks: u64| (second.wrapping_sub(first) < ticks).then_some(second);
         // Linux's rule: the low 9 bits are neither all ones nor all zeroes.

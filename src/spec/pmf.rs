@@ -41,8 +41,7 @@ impl Stamp {
         Self::ExitPsci,
     ];
 
-    /// The timestamp's TID: 0x41 in bits 31:24, service 1 (runtime
-    /// instrumentation) in bits 15:10, the ID in bits 7:0.
+    /// The TID: 0x41 in bits 31:24, service 1 in bits 15:10, the ID in bits 7:0.
     pub const fn tid(self) -> u32 {
         0x4100_0400 + self as u32
     }

@@ -26,8 +26,7 @@ struct Prose<'w> {
     word: ArrayString<COLUMNS>,
 }
 
-/// Writes `text` in lines of which the first begins with `lead`, and the
-/// others with `indent` blanks.
+/// Writes `text` after `lead`, in lines that are indented from the second one on.
 pub(crate) fn paragraph(
     out: &mut dyn Write,
     lead: &str,

@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use smccc::arch::Version;
 use smccc::psci;
 
-/// The UID of the software that handles Standard Secure Service Calls, PSCI's among
-/// them (section 6.2).
+/// The UID of the software that handles PSCI's calls (section 6.2).
 pub const SERVICE_UID: u32 = 0x8400_ff01;
 /// The revision of that software.
 pub const SERVICE_REVISION: u32 = 0x8400_ff03;
@@ -21,8 +20,8 @@ pub const HYPERVISOR_UID: u32 = 0x8600_ff01;
 /// The first version by which every call may be tried.
 pub const VERSION_1_1: Version = Version { major: 1, minor: 1 };
 
-/// Sign-extends X0 for the functions of 64 bits whose result the package `smccc` reads as
-/// a return code of 64 bits: some firmware zero-extends it from W0.
+/// Sign-extends X0 where the package `smccc` reads a return code of 64 bits: some
+/// firmware zero-extends it from W0.
 pub const fn sign_extend_status(function: u32, x0: u64) -> u64 {
     match function {
         psci::PSCI_CPU_SUSPEND_64
@@ -55,8 +54,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Returns the service by the two calls' results, X0 to X3 of each; None where
-    /// there is none.
+    /// Returns the service by X0 to X3 of the two calls; None where there is none.
     pub fn from_answers(uid: [u64; 4], revision: [u64; 4]) -> Option<Self> {
         let uid = uid.map(|x| x as u32);
         let [major, minor, ..] = revision.map(|x| x as u32);

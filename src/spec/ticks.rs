@@ -13,8 +13,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Frequencies that are believed. CNTFRQ_EL0 is a register that firmware
-    /// has to write, and some does not: then it may hold anything.
+    /// Frequencies that are believed: some firmware does not write CNTFRQ_EL0.
     pub const BELIEVED: core::ops::RangeInclusive<u64> = 1_000..=10_000_000_000;
 
     /// Returns true if ticks can be converted to time.
@@ -22,8 +21,8 @@ impl Clock {
         Self::BELIEVED.contains(&self.hz)
     }
 
-    /// Ticks in a second to wait by: as claimed where that is believed, else
-    /// 1 GHz, so that deadlines are late rather than early.
+    /// Returns the ticks in a second to wait by: 1 GHz where the claim is not believed, so
+    /// that deadlines are late rather than early.
     pub fn believed(self) -> u64 {
         if self.is_known() {
             self.hz
@@ -32,8 +31,7 @@ impl Clock {
         }
     }
 
-    /// Ticks in so many microseconds, by [`Clock::believed`]; rounded up, and
-    /// as many as there can be where they are more.
+    /// Returns the ticks in so many microseconds, rounded up, as many as there can be.
     #[inline(never)]
     pub fn ticks(self, microseconds: u64) -> u64 {
         // Whole seconds apart, as in `scaled`.
@@ -48,8 +46,7 @@ impl Clock {
         self.scaled(ticks, 1_000_000_000)
     }
 
-    /// `ticks` in hundredths of a microsecond, rounded from what
-    /// [`Clock::ns`] says, so that tables and nanoseconds never disagree.
+    /// Returns hundredths of a microsecond, rounded from [`Clock::ns`]: tables agree with it.
     pub fn centi_us(self, ticks: u64) -> Option<u64> {
         self.ns(ticks).map(|ns| ns / 10 + u64::from(ns % 10 >= 5))
     }

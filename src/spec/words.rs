@@ -42,8 +42,7 @@ pub(crate) fn deserialize<'de, W: Word, D: Deserializer<'de>>(from: D) -> Result
     from.deserialize_str(Visitor(PhantomData))
 }
 
-/// Defines such an enumeration: each variant with its word, and the name of the
-/// method that returns the word.
+/// Defines such an enumeration, and the method that returns the word.
 macro_rules! words {
     (
         $(#[$about:meta])*
