@@ -15,7 +15,7 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::parameter_block::TREE_MAX;
+use super::parameter_block::{TREE_MAX, number};
 
 /// The number that a transfer list begins with.
 pub const SIGNATURE: u32 = 0x4a0f_b10b;
@@ -53,10 +53,8 @@ fn wrong<T>(what: &'static str, at: usize) -> Result<T, HandoffError> {
     Err(HandoffError { what, at })
 }
 
-/// Returns the number in `size` bytes at `at`; 0 outside of `list`.
 fn field(list: &[u8], at: usize, size: usize) -> usize {
-    let bytes = list.get(at..at + size).unwrap_or_default();
-    bytes.iter().rfold(0, |n, byte| n << 8 | usize::from(*byte))
+    number(list, at, size) as usize
 }
 
 /// Returns the bytes in use of the list that begins with `header`.
