@@ -155,6 +155,7 @@ mod tests {
             (&mut [9, 1], 1),
             (&mut [5, 1, 9], 5),
             (&mut [4, 3, 2, 1], 2),
+            (&mut [3, 9, 4, 4, 8, 1, 7, 2, 6, 5, 0], 4),
         ] {
             assert_eq!(lower_median(values), median);
         }

@@ -128,9 +128,13 @@ impl Plan {
         Ok(plan)
     }
 
-    /// When the CPUs of a parallel round wake up, by `method`.
+    /// Returns the order of wake-ups by `method`. TFTF's CPUs share one timer: the CPU that
+    /// takes its interrupt wakes the others by SGI (`docs/sweeps.md`).
     pub fn wake_by(&self, method: Method) -> WakePattern {
-        self.wake.unwrap_or(method.default_wake())
+        self.wake.unwrap_or(match method {
+            Method::Tftf => WakePattern::Chain,
+            Method::Warm => WakePattern::Together,
+        })
     }
 
     /// Returns the number of tests: the suite's by each method, the others once.
