@@ -4,7 +4,7 @@ use core::panic::PanicInfo;
 
 use crate::machine::console::{self, print_line};
 use crate::machine::cpu::registers;
-use crate::machine::ending;
+use crate::machine::ending::{self, EarlyEnd};
 use crate::machine::round::participant;
 
 #[panic_handler]
@@ -15,7 +15,7 @@ fn panic(info: &PanicInfo<'_>) -> ! {
     }
     print_line!("{}\non CPU {:#x}", info.message(), registers::mpidr());
     if registers::is_lead() {
-        ending::give_up(&"panic on the lead CPU");
+        ending::end_run(&EarlyEnd::Panic);
     }
     participant::stop_after_fault()
 }

@@ -12,7 +12,7 @@ use spin::mutex::SpinMutex;
 use crate::machine::boot::layout;
 use crate::machine::console::{self, print_line};
 use crate::machine::cpu::registers;
-use crate::machine::ending;
+use crate::machine::ending::{self, EarlyEnd};
 use crate::machine::round::participant;
 
 /// The registers that `vectors.S` saves.
@@ -56,7 +56,7 @@ pub extern "C" fn exception(saved: &SavedFrame) -> ! {
             // The run cannot end by it either. Firmware takes SMC, if anything.
             ending::set_conduit(Some(Conduit::Smc));
         }
-        ending::give_up(&cause);
+        ending::end_run(&EarlyEnd::Machine(&cause));
     }
     participant::stop_after_fault()
 }

@@ -15,7 +15,7 @@ use spin::mutex::SpinMutex;
 
 use crate::machine::console;
 use crate::machine::cpu::registers;
-use crate::machine::ending;
+use crate::machine::ending::{self, EarlyEnd};
 use crate::machine::round::handover::Handover;
 use crate::machine::time::timebase::Timebase;
 use crate::machine::time::waiter::Waiter;
@@ -126,10 +126,10 @@ impl LeadWatch {
             cause: Cause::Timeout,
         };
         console::force_unlock();
-        ending::give_up(&format_args!(
+        ending::end_run(&EarlyEnd::Machine(&format_args!(
             "the lead, CPU {:#x}, is lost: {loss} (seen by CPU {:#x})",
             self.lead,
             registers::mpidr()
-        ))
+        )))
     }
 }
