@@ -153,7 +153,7 @@ fn an_order_before_the_last_is_done_and_an_outcome_without_one_panic() {
 
 #[test]
 fn the_tally_is_the_one_of_the_cpu() {
-    let handover = Handover::new(Some(Box::leak(Box::new(Tally::new()))));
+    let handover = Handover::new(Some(Box::leak(Box::new(Tally::default()))));
     let without = Handover::new(None);
     // SAFETY: no order was given, so that the tally is the lead's, which is this thread.
     assert!(unsafe { handover.tally_mut() }.is_some());

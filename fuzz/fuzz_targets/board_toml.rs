@@ -2,6 +2,7 @@
 
 #![no_main]
 
+use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
 use psci_bench::board as payload;
 use xtask::board::{self, Board, Gic, StateFormat};
@@ -40,12 +41,8 @@ fuzz_target!(|text: &str| {
 /// A tree that is made is one that the payload reads, and says what the board
 /// file says.
 fn make(board: &Board, choices: &Choices<'_>) {
-    let blob = match device_tree::build(board, choices) {
-        Ok(blob) => blob,
-        Err(error) => {
-            assert!(!format!("{error:#}").is_empty());
-            return;
-        }
+    let Some(blob) = worded(device_tree::build(board, choices)) else {
+        return;
     };
     let read = payload::Board::read(&blob).expect("a tree that was made");
     let cpus = choices.cpus as usize;
@@ -61,30 +58,16 @@ fn make(board: &Board, choices: &Choices<'_>) {
     assert_eq!(read.bootargs, choices.bootargs);
     let gic = board.gic.as_ref().map(|_| choices.gic);
     assert_eq!(device_tree::machine(&blob).expect("as above"), (gic, cpus));
-    let windows = board.memory.iter();
-    let regions = read.memory.iter();
-    assert!(
-        regions
-            .map(|region| (region.base, region.size))
-            .eq(windows.map(|window| (window.base, window.size)))
-    );
+    let windows = board.memory.iter().map(|it| (it.base, it.size));
+    assert!(read.memory.iter().map(|it| (it.base, it.size)).eq(windows));
     assert_eq!(read.reserved.len(), board.reserved.len());
     let frames = board.watchdog.as_ref().map(|dog| dog.frames());
-    assert_eq!(
-        read.watchdog.map(|dog| dog.base),
-        frames.and_then(|frames| Some(frames.first()?.base))
-    );
-    let frame = board.timer_frame();
-    assert_eq!(
-        read.timer_frame.ok().map(|frame| (frame.base, frame.intid)),
-        frame.map(|frame| (frame.base, frame.interrupt))
-    );
+    let base = frames.and_then(|frames| Some(frames.first()?.base));
+    assert_eq!(read.watchdog.map(|dog| dog.base), base);
+    let frame = board.timer_frame().map(|it| (it.base, it.interrupt));
+    assert_eq!(read.timer_frame.ok().map(|it| (it.base, it.intid)), frame);
     assert_eq!(read.idle_states.len(), choices.idle_states.len());
-    let told = Emergency::of_tree(&blob);
+    let of = |it: Emergency| (it.conduit, it.uart.map(|uart| (uart.kind, uart.base)));
     let ours = Emergency::of_board(board, choices.conduit);
-    assert_eq!(told.conduit, ours.conduit);
-    assert_eq!(
-        told.uart.map(|uart| (uart.kind, uart.base)),
-        ours.uart.map(|uart| (uart.kind, uart.base))
-    );
+    assert_eq!(of(Emergency::of_tree(&blob)), of(ours));
 }

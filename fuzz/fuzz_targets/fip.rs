@@ -2,17 +2,14 @@
 
 #![no_main]
 
+use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
 use xtask::board::Uuid;
 use xtask::build::fip::{Builder, Package, read};
 
 fuzz_target!(|data: &[u8]| {
-    let (package, warning) = match read(data) {
-        Ok(read) => read,
-        Err(error) => {
-            assert!(!error.to_string().is_empty());
-            return;
-        }
+    let Some((package, warning)) = worded(read(data)) else {
+        return;
     };
     if let Some(warning) = warning {
         assert!(!warning.to_string().is_empty());

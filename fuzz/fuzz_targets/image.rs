@@ -2,6 +2,7 @@
 
 #![no_main]
 
+use fuzz::worded;
 use libfuzzer_sys::fuzz_target;
 use psci_bench::image::{IMAGE_SIZE_OFFSET, ParameterBlock, set_image_size};
 use xtask::build::image::{Emergency, assemble, flatten};
@@ -9,17 +10,12 @@ use xtask::qemu::positions::loaded_at;
 use xtask::qemu::symbols::Symbols;
 
 fuzz_target!(|data: &[u8]| {
-    let block = match ParameterBlock::read(data) {
-        Ok(block) => {
-            write_again(data, block);
-            block
-        }
-        Err(error) => {
-            assert!(!error.to_string().is_empty());
-            assert!(block_is_refused(data));
-            ParameterBlock::default()
-        }
-    };
+    let block = worded(ParameterBlock::read(data));
+    match block {
+        Some(block) => write_again(data, block),
+        None => assert!(ParameterBlock::default().write(&mut data.to_vec()).is_err()),
+    }
+    let block = block.unwrap_or_default();
     let emergency = Emergency {
         uart: block.uart,
         conduit: block.conduit,
@@ -27,15 +23,10 @@ fuzz_target!(|data: &[u8]| {
     make(data.to_vec(), emergency);
     let at = loaded_at(0x4000_0000, data);
     let _ = Symbols::of(data).and(Symbols::of(data)).at(at);
-    match flatten(data) {
-        Ok(flat) => make(flat, emergency),
-        Err(error) => assert!(!error.to_string().is_empty()),
+    if let Some(flat) = worded(flatten(data)) {
+        make(flat, emergency);
     }
 });
-
-fn block_is_refused(file: &[u8]) -> bool {
-    ParameterBlock::default().write(&mut file.to_vec()).is_err()
-}
 
 fn write_again(file: &[u8], block: ParameterBlock) {
     let mut copy = file.to_vec();
@@ -62,9 +53,8 @@ fn make(base: Vec<u8>, emergency: Emergency) {
         assert_eq!(block.base_size, base.len() as u64);
         let (from, size) = (block.tree_offset as usize, block.tree_size as usize);
         assert_eq!(image.get(from..from + size), Some(tree.unwrap_or_default()));
-        let size = image[IMAGE_SIZE_OFFSET..][..8]
-            .try_into()
-            .map(u64::from_le_bytes);
-        assert!(size.is_ok_and(|size| size > image.len() as u64));
+        let size = image[IMAGE_SIZE_OFFSET..].first_chunk();
+        let size = size.copied().map(u64::from_le_bytes);
+        assert!(size.is_some_and(|size| size > image.len() as u64));
     }
 }

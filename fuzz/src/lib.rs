@@ -17,9 +17,17 @@
 
 #![forbid(unsafe_code)]
 
+use std::fmt::Display;
+
 use xtask::soak::boot_fuzz::blob::{Blob, Token};
 
 const MAGIC: u32 = 0xd00d_feed;
+
+/// Returns what succeeded; an error has to have a text.
+pub fn worded<T, E: Display>(result: Result<T, E>) -> Option<T> {
+    let checked = result.map_err(|error| assert!(!format!("{error:#}").is_empty()));
+    checked.ok()
+}
 
 /// Returns the trees that `data` stands for. A blob is one as it is, and one with a
 /// `totalsize` that agrees with its length, which a mutation seldom leaves right.

@@ -70,22 +70,18 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         }
     }
     let uart = Arc::new(Mutex::new(Uart::default()));
-    let threads: Vec<_> = cpus
-        .into_iter()
-        .map(|mut cpu| {
-            let (uart, at) = (Arc::clone(&uart), wish.uart);
-            thread::spawn(move || {
-                // The first thread to leave takes all others along.
-                process::exit(match life(&mut cpu, at, &uart) {
-                    Ok(()) => 0,
-                    Err(error) => {
-                        say(&error);
-                        1
-                    }
-                })
-            })
+    let start = |mut cpu: VcpuFd| {
+        let (uart, at) = (Arc::clone(&uart), wish.uart);
+        thread::spawn(move || {
+            // The first thread to leave takes all others along.
+            let result = life(&mut cpu, at, &uart);
+            if let Err(error) = &result {
+                say(error);
+            }
+            process::exit(result.is_err().into())
         })
-        .collect();
+    };
+    let threads: Vec<_> = cpus.into_iter().map(start).collect();
     for thread in threads {
         // It ends by ending the process.
         let _ = thread.join();
@@ -124,11 +120,8 @@ fn load(vm: &VmFd, wish: &Wish) -> Result<(u64, u64), String> {
     let memory = vec![0u8; (wish.memory + ALIGN) as usize].leak();
     let skip = memory.as_ptr().align_offset(ALIGN as usize);
     let memory = memory.get_mut(skip..).unwrap_or_default();
-    let offset = wish
-        .image
-        .get(8..16)
-        .and_then(|bytes| bytes.try_into().ok());
-    let offset = u64::from_le_bytes(offset.ok_or("the image has no header")?);
+    let offset = wish.image.get(8..).and_then(|rest| rest.first_chunk());
+    let offset = u64::from_le_bytes(*offset.ok_or("the image has no header")?);
     let low = wish.memory.min(LOW_MEMORY);
     let room = ALIGN.max(wish.tree.len() as u64);
     let tree = low.checked_sub(room).ok_or("too little memory")? & !(ALIGN - 1);
@@ -165,62 +158,50 @@ fn cpu(vm: &VmFd, index: u64) -> Result<VcpuFd, kvm_ioctls::Error> {
 }
 
 fn gic(vm: &VmFd, wish: &Wish) -> Result<DeviceFd, String> {
-    let (kind, places) = match wish.gic {
+    let (kind, parts, address) = match wish.gic {
         2 => (
             kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V2,
-            [
-                (KVM_VGIC_V2_ADDR_TYPE_DIST, DISTRIBUTOR),
-                (KVM_VGIC_V2_ADDR_TYPE_CPU, CPU_INTERFACE),
-            ],
+            [KVM_VGIC_V2_ADDR_TYPE_DIST, KVM_VGIC_V2_ADDR_TYPE_CPU],
+            CPU_INTERFACE,
         ),
         3 => (
             kvm_device_type_KVM_DEV_TYPE_ARM_VGIC_V3,
-            [
-                (KVM_VGIC_V3_ADDR_TYPE_DIST, DISTRIBUTOR),
-                (
-                    KVM_VGIC_V3_ADDR_TYPE_REDIST,
-                    DISTRIBUTOR - wish.cpus * REDISTRIBUTOR_SIZE,
-                ),
-            ],
+            [KVM_VGIC_V3_ADDR_TYPE_DIST, KVM_VGIC_V3_ADDR_TYPE_REDIST],
+            DISTRIBUTOR - wish.cpus * REDISTRIBUTOR_SIZE,
         ),
         other => return Err(format!("there is no GICv{other}")),
     };
     let fail = |error| format!("GICv{}: {error}", wish.gic);
     let mut create = kvm_create_device {
         type_: kind,
-        fd: 0,
-        flags: 0,
+        ..kvm_create_device::default()
     };
     let gic = vm.create_device(&mut create).map_err(fail)?;
-    for (part, address) in places {
+    let set = |group, attr: u32, addr| {
         let attribute = kvm_device_attr {
             flags: 0,
-            group: KVM_DEV_ARM_VGIC_GRP_ADDR,
-            attr: part.into(),
-            addr: &raw const address as u64,
+            group,
+            attr: attr.into(),
+            addr,
         };
-        gic.set_device_attr(&attribute).map_err(fail)?;
-    }
-    let finish = kvm_device_attr {
-        flags: 0,
-        group: KVM_DEV_ARM_VGIC_GRP_CTRL,
-        attr: KVM_DEV_ARM_VGIC_CTRL_INIT.into(),
-        addr: 0,
+        gic.set_device_attr(&attribute).map_err(fail)
     };
-    gic.set_device_attr(&finish).map_err(fail)?;
+    for (part, address) in parts.into_iter().zip([DISTRIBUTOR, address]) {
+        set(KVM_DEV_ARM_VGIC_GRP_ADDR, part, &raw const address as u64)?;
+    }
+    set(KVM_DEV_ARM_VGIC_GRP_CTRL, KVM_DEV_ARM_VGIC_CTRL_INIT, 0)?;
     Ok(gic)
 }
 
 /// Runs one CPU until the guest has had enough.
 fn life(cpu: &mut VcpuFd, at: u64, uart: &Mutex<Uart>) -> Result<(), String> {
     let register = |address: u64, length: usize| {
-        let offset = address.checked_sub(at).filter(|it| *it < Uart::SIZE);
-        offset
-            .filter(|_| length == 1)
-            .map(|it| it as usize)
-            .ok_or_else(|| {
-                format!("the guest accesses {length} bytes at {address:#x}, where nothing is")
-            })
+        let offset = address
+            .checked_sub(at)
+            .filter(|it| *it < Uart::SIZE && length == 1);
+        let place = || format!("{length} bytes at {address:#x}, where nothing is");
+        let offset = offset.map(|it| it as usize);
+        offset.ok_or_else(|| format!("the guest accesses {}", place()))
     };
     loop {
         let uart = || uart.lock().unwrap_or_else(PoisonError::into_inner);

@@ -59,7 +59,7 @@ fn together(run: &Run, scenario: &Scenario, detail: Detail) -> Vec<Finding> {
     let others = known.iter().flat_map(|last| &last.others);
     let others = others_have(run, others.copied());
     let of_all = flushes.map(|flushes| {
-        let (clusters, flushes) = (known.len(), run.unit().range(flushes));
+        let (clusters, flushes) = (known.len(), run.clock().range(flushes));
         let sentence = format!(
             "Last men down in {clusters} clusters, by ENTER_HW_LOW_PWR: cache flush \
              {flushes}{others}."
@@ -145,7 +145,7 @@ impl<'s> LastMan<'s> {
         let median = lower_median(&mut self.others.clone());
         let mut more = String::new();
         if !self.others.is_empty() && self.flush > median {
-            let ticks = run.unit().span(self.flush - median);
+            let ticks = run.clock().span(self.flush - median);
             more = format!(" It took {ticks} more than their median.");
         }
         more + &self.how_often(run).unwrap_or_default()
@@ -153,7 +153,7 @@ impl<'s> LastMan<'s> {
 
     fn finding(&self, run: &Run, more: &str) -> Finding {
         let (cluster, cpu) = (self.cluster, run.label(self.cpu));
-        let flush = run.unit().span(self.flush);
+        let flush = run.clock().span(self.flush);
         let others = others_have(run, self.others.iter().copied());
         let sentence = format!(
             "Last man down in cluster {cluster}, by ENTER_HW_LOW_PWR: CPU {cpu}, cache flush \
@@ -164,7 +164,7 @@ impl<'s> LastMan<'s> {
 }
 
 fn others_have(run: &Run, others: impl Iterator<Item = u64>) -> String {
-    let others = words::range(others).map(|it| run.unit().range(it));
+    let others = words::range(others).map(|it| run.clock().range(it));
     others.map_or_else(String::new, |it| format!("; the others' {it}"))
 }
 
@@ -209,7 +209,7 @@ fn in_sequence(run: &Run, scenario: &Scenario) -> Vec<Finding> {
     }
     let each = states.iter().map(|(state, rows)| {
         let flushes = words::range(rows.iter().filter_map(|row| flush(row)));
-        let flushes = flushes.map(|it| format!(", cache flush {}", run.unit().range(it)));
+        let flushes = flushes.map(|it| format!(", cache flush {}", run.clock().range(it)));
         let flushes = flushes.unwrap_or_default();
         let cpus = words::cpus(run, rows.iter().map(|row| row.cpu));
         format!("CPU {cpus} reached {state:#010x}{flushes}")

@@ -94,7 +94,7 @@ fn sentence(
     long: &CpuSet,
     (by_stamps, residual): (bool, Option<u64>),
 ) -> String {
-    let (n, r2, step) = (line.n, line.r2_percent, run.unit().span(step_of(line)));
+    let (n, r2, step) = (line.n, line.r2_percent, run.clock().span(step_of(line)));
     let order = match by_stamps {
         true => "ENTER_HW_LOW_PWR",
         false => "Powerdown",
@@ -126,7 +126,7 @@ fn sentence(
     };
     if is_even {
         text += " They go down one after another; no figure is farther from the line than ";
-        text += &format!("{}.", run.unit().span(residual));
+        text += &format!("{}.", run.clock().span(residual));
     }
     let cpus = words::cpus(run, arrivals.iter().map(|it| it.1));
     text += &format!(" In this order: CPU {cpus}.");

@@ -30,7 +30,7 @@ pub(crate) fn waited(run: &Run, scenario: &Scenario, detail: Detail) -> Option<F
     let limit = least.saturating_mul(WAITED);
     let (long, others): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.0 > limit);
     let longest = long.iter().max_by_key(|it: &&(u64, &Row)| it.0)?.1;
-    let unit = run.unit();
+    let unit = run.clock();
     let each = long.iter();
     let each = each.map(|it| format!("{} ({})", run.label(it.1.cpu), unit.span(it.0)));
     let (each, others) = (

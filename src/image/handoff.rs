@@ -15,12 +15,11 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::parameter_block::TREE_MAX;
+use super::parameter_block::{TREE_MAX, number};
 
 /// The number that a transfer list begins with.
 pub const SIGNATURE: u32 = 0x4a0f_b10b;
-/// X1 at the handoff, where X3 is the address of a list: the signature, and in
-/// bits 39:32 the version of this convention.
+/// X1 at the handoff where X3 is a list: signature, and version in bits 39:32.
 pub const REGISTER: u64 = 1 << 32 | SIGNATURE as u64;
 /// Bytes of the header that are looked at.
 pub const HEADER_SIZE: usize = 0x18;
@@ -54,18 +53,11 @@ fn wrong<T>(what: &'static str, at: usize) -> Result<T, HandoffError> {
     Err(HandoffError { what, at })
 }
 
-/// The number that the `size` bytes at `at` are; 0 outside of `list`, which is
-/// refused wherever it matters.
 fn field(list: &[u8], at: usize, size: usize) -> usize {
-    let bytes = list.get(at..at + size).unwrap_or_default();
-    bytes.iter().rfold(0, |n, byte| n << 8 | usize::from(*byte))
+    number(list, at, size) as usize
 }
 
-/// Bytes in use, [`TREE_MAX`] at most, of the list that begins with `header`,
-/// which has [`HEADER_SIZE`] bytes at least.
-///
-/// # Errors
-/// When it is not the header of a transfer list.
+/// Returns the bytes in use of the list that begins with `header`.
 pub fn used_size(header: &[u8]) -> Result<usize, HandoffError> {
     let (used, all) = (field(header, 8, 4), field(header, 12, 4));
     let own = field(header, 6, 1);
@@ -84,11 +76,7 @@ pub fn used_size(header: &[u8]) -> Result<usize, HandoffError> {
     Ok(used)
 }
 
-/// Where the device tree is in `list`, if it has one. All entries are looked
-/// at; what lies behind the bytes in use is not.
-///
-/// # Errors
-/// When the list is not sound.
+/// Returns the place of the device tree in `list`, if it has one.
 pub fn device_tree(list: &[u8]) -> Result<Option<Range<usize>>, HandoffError> {
     let used = used_size(list)?;
     let Some(list) = list.get(..used) else {

@@ -1,10 +1,8 @@
 //! The image file: its arm64 Linux header and the parameter block behind it.
 //!
-//! The payload is one flat file. It begins with the 64-byte header of
-//! Linux's *Booting AArch64 Linux* document, so that every loader that knows
-//! an arm64 `Image` can load it, and is followed at [`PARAMETER_BLOCK`] by a
-//! block that the host tool patches: where an appended device tree lies, and
-//! which UART and conduit to use while no device tree has been understood.
+//! Every loader that knows an arm64 `Image` (Linux, *Booting AArch64 Linux*) can load
+//! the file. The host tool patches the block behind the header: the place of an appended
+//! device tree, and UART and conduit while no device tree has been understood.
 //!
 //! ```text
 //! 0x00  arm64 Image header     code0 .. magic "ARM\x64" at 0x38
@@ -12,8 +10,6 @@
 //! 0x80  code, data, .bss       up to ParameterBlock::base_size
 //! ....  device tree            at ParameterBlock::tree_offset, when appended
 //! ```
-//!
-//! Payload and host tool share this one definition.
 
 use serde::Deserialize;
 
@@ -37,8 +33,7 @@ pub const PARAMETER_MAGIC: [u8; 8] = *b"PSCIBNCH";
 /// The layout's version; a block of another version is refused.
 pub const PARAMETER_VERSION: u32 = 1;
 
-/// Alignment in bytes of an appended device tree, as the Devicetree
-/// Specification (v0.4, section 5.1) asks.
+/// Alignment of an appended device tree (Devicetree Specification v0.4, 5.1).
 pub const TREE_ALIGN: usize = 8;
 /// The largest device tree that is accepted, in bytes (QEMU hands over 1 MiB).
 pub const TREE_MAX: usize = 2 << 20;
@@ -58,16 +53,14 @@ pub enum UartKind {
     Pl011 = 1,
     /// An 8250/16550-compatible UART.
     Ns16550 = 2,
-    /// The generic UART of Arm's base system architecture, a PL011 without
-    /// settings (DEN0094). Board files have no name for it.
+    /// Arm's generic UART, a PL011 without settings (DEN0094); not in board files.
     #[serde(skip_deserializing)]
     Sbsa = 3,
     /// Cadence's UART, in Zynq and ZynqMP (Xilinx UG1087).
     Cadence = 4,
     /// The UART of i.MX 21 to 8M.
     Imx = 5,
-    /// The 32-bit LPUART of i.MX 7ULP, 8 and 9, little-endian, behind four
-    /// registers that tell its version.
+    /// The 32-bit LPUART of i.MX 7ULP, 8 and 9, behind four version registers.
     Lpuart = 6,
     /// The USART of STM32H7 and STM32MP.
     Stm32 = 7,
@@ -85,18 +78,11 @@ impl UartKind {
         Self::Stm32,
     ];
 
-    /// The kind's name, as board files have it.
-    #[must_use]
+    /// Returns the kind's name, as board files have it.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pl011 => "pl011",
-            Self::Ns16550 => "ns16550",
-            Self::Sbsa => "sbsa",
-            Self::Cadence => "cadence",
-            Self::Imx => "imx",
-            Self::Lpuart => "lpuart",
-            Self::Stm32 => "stm32",
-        }
+        [
+            "pl011", "ns16550", "sbsa", "cadence", "imx", "lpuart", "stm32",
+        ][self as usize - 1]
     }
 }
 
@@ -155,16 +141,16 @@ pub enum ImageError {
 
 impl core::fmt::Display for ImageError {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::TooShort => write!(f, "shorter than an arm64 Image header"),
-            Self::NotAnImage => write!(f, "no arm64 Image magic at offset 0x38"),
-            Self::NotPsciBench => write!(f, "no psci-bench parameter block at offset 0x40"),
-            Self::Version(v) => write!(
-                f,
-                "parameter block version {v}, expected {PARAMETER_VERSION}"
-            ),
-            Self::Field(at) => write!(f, "undefined value at offset {at:#x}"),
-        }
+        f.write_str(match self {
+            Self::TooShort => "shorter than an arm64 Image header",
+            Self::NotAnImage => "no arm64 Image magic at offset 0x38",
+            Self::NotPsciBench => "no psci-bench parameter block at offset 0x40",
+            Self::Version(version) => {
+                let expected = PARAMETER_VERSION;
+                return write!(f, "parameter block version {version}, expected {expected}");
+            }
+            Self::Field(at) => return write!(f, "undefined value at offset {at:#x}"),
+        })
     }
 }
 
@@ -181,64 +167,49 @@ const OFF_TREE_SIZE: usize = PARAMETER_BLOCK + 0x28;
 const OFF_BASE_SIZE: usize = PARAMETER_BLOCK + 0x30;
 const OFF_CONDUIT: usize = PARAMETER_BLOCK + 0x38;
 
-fn bytes<const N: usize>(file: &[u8], at: usize) -> Result<[u8; N], ImageError> {
-    file.get(at..at + N)
-        .and_then(|s| s.try_into().ok())
-        .ok_or(ImageError::TooShort)
+/// Returns the little-endian number in `size` bytes at `at`; 0 outside of `bytes`.
+pub(super) fn number(bytes: &[u8], at: usize, size: usize) -> u64 {
+    let bytes = bytes.get(at..at + size).unwrap_or_default();
+    bytes.iter().rfold(0, |n, byte| n << 8 | u64::from(*byte))
 }
 
-fn read_u32(file: &[u8], at: usize) -> Result<u32, ImageError> {
-    number(file, at, 4).map(|value| value as u32)
-}
-
-fn read_u64(file: &[u8], at: usize) -> Result<u64, ImageError> {
-    number(file, at, 8)
-}
-
-fn number(file: &[u8], at: usize, size: usize) -> Result<u64, ImageError> {
-    let bytes = file.get(at..at + size).ok_or(ImageError::TooShort)?;
-    Ok(bytes.iter().rfold(0, |n, byte| (n << 8) | u64::from(*byte)))
+/// Returns one of `all` by its number from 1 in the field at `at`; None for 0.
+fn choice<T: Copy>(all: &[T], file: &[u8], at: usize) -> Result<Option<T>, ImageError> {
+    let code = number(file, at, 4) as usize;
+    let chosen = code.checked_sub(1).map(|place| all.get(place).copied());
+    chosen.map_or(Ok(None), |it| it.map(Some).ok_or(ImageError::Field(at)))
 }
 
 fn write(file: &mut [u8], at: usize, value: &[u8]) -> Result<(), ImageError> {
-    file.get_mut(at..at + value.len())
-        .ok_or(ImageError::TooShort)?
-        .copy_from_slice(value);
+    let field = file.get_mut(at..at + value.len());
+    field.ok_or(ImageError::TooShort)?.copy_from_slice(value);
     Ok(())
 }
 
 impl ParameterBlock {
-    /// Reads of the block of `file` what it says of its UART.
-    ///
-    /// # Errors
-    /// As [`Self::read`], but for what is wrong behind the UART's fields.
+    /// Reads the UART from the block of `file`.
     pub fn read_uart(file: &[u8]) -> Result<Option<EmergencyUart>, ImageError> {
-        if bytes(file, MAGIC_OFFSET)? != MAGIC {
+        if file.len() < PARAMETER_BLOCK + PARAMETER_BLOCK_SIZE {
+            return Err(ImageError::TooShort);
+        }
+        if !file[MAGIC_OFFSET..].starts_with(&MAGIC) {
             return Err(ImageError::NotAnImage);
         }
-        if bytes(file, PARAMETER_BLOCK)? != PARAMETER_MAGIC {
+        if !file[PARAMETER_BLOCK..].starts_with(&PARAMETER_MAGIC) {
             return Err(ImageError::NotPsciBench);
         }
-        let version = read_u32(file, OFF_VERSION)?;
+        let version = number(file, OFF_VERSION, 4) as u32;
         if version != PARAMETER_VERSION {
             return Err(ImageError::Version(version));
         }
-        let kind = match read_u32(file, OFF_UART_KIND)? {
-            0 => None,
-            code => match UartKind::ALL.get(code as usize - 1) {
-                None => return Err(ImageError::Field(OFF_UART_KIND)),
-                kind => kind,
-            },
-        };
-        let [reg_shift] = bytes(file, OFF_UART_SHIFT)?;
-        let [io_width] = bytes(file, OFF_UART_WIDTH)?;
-        match kind {
+        let (reg_shift, io_width) = (file[OFF_UART_SHIFT], file[OFF_UART_WIDTH]);
+        match choice(&UartKind::ALL, file, OFF_UART_KIND)? {
             None => Ok(None),
             Some(_) if reg_shift > 4 => Err(ImageError::Field(OFF_UART_SHIFT)),
             Some(_) if !matches!(io_width, 1 | 2 | 4) => Err(ImageError::Field(OFF_UART_WIDTH)),
             Some(kind) => Ok(Some(EmergencyUart {
-                kind: *kind,
-                base: read_u64(file, OFF_UART_BASE)?,
+                kind,
+                base: number(file, OFF_UART_BASE, 8),
                 reg_shift,
                 io_width,
             })),
@@ -246,44 +217,28 @@ impl ParameterBlock {
     }
 
     /// Reads the block of `file`, which begins with the arm64 header.
-    ///
-    /// # Errors
-    /// When the file is not an image of this project, or of another version.
     pub fn read(file: &[u8]) -> Result<Self, ImageError> {
         let uart = Self::read_uart(file)?;
-        if read_u32(file, OFF_LENGTH)? as usize != PARAMETER_BLOCK_SIZE {
+        if number(file, OFF_LENGTH, 4) != PARAMETER_BLOCK_SIZE as u64 {
             return Err(ImageError::Field(OFF_LENGTH));
         }
-        let conduit = match read_u32(file, OFF_CONDUIT)? {
-            0 => None,
-            1 => Some(Conduit::Smc),
-            2 => Some(Conduit::Hvc),
-            _ => return Err(ImageError::Field(OFF_CONDUIT)),
-        };
         Ok(Self {
             uart,
-            conduit,
-            tree_offset: read_u64(file, OFF_TREE_OFFSET)?,
-            tree_size: read_u64(file, OFF_TREE_SIZE)?,
-            base_size: read_u64(file, OFF_BASE_SIZE)?,
+            conduit: choice(&Conduit::ALL, file, OFF_CONDUIT)?,
+            tree_offset: number(file, OFF_TREE_OFFSET, 8),
+            tree_size: number(file, OFF_TREE_SIZE, 8),
+            base_size: number(file, OFF_BASE_SIZE, 8),
         })
     }
 
     /// Writes the block over the one that `file` has.
-    ///
-    /// # Errors
-    /// When `file` is not an image of this project.
     pub fn write(&self, file: &mut [u8]) -> Result<(), ImageError> {
         Self::read(file)?;
         let (kind, shift, width, base) = match self.uart {
             None => (0u32, 0, 0, 0),
             Some(u) => (u.kind as u32, u.reg_shift, u.io_width, u.base),
         };
-        let conduit = match self.conduit {
-            None => 0u32,
-            Some(Conduit::Smc) => 1,
-            Some(Conduit::Hvc) => 2,
-        };
+        let conduit = self.conduit.map_or(0, |conduit| conduit as u32 + 1);
         write(file, OFF_UART_KIND, &kind.to_le_bytes())?;
         write(file, OFF_UART_SHIFT, &[shift, width])?;
         write(file, OFF_UART_BASE, &base.to_le_bytes())?;
@@ -294,11 +249,7 @@ impl ParameterBlock {
     }
 }
 
-/// Sets the header's `image_size`: how much memory from the image's start the
-/// payload needs, in bytes.
-///
-/// # Errors
-/// When `file` is shorter than a header.
+/// Sets the header's `image_size`: the bytes from the image's start that it needs.
 pub fn set_image_size(file: &mut [u8], size: u64) -> Result<(), ImageError> {
     write(file, IMAGE_SIZE_OFFSET, &size.to_le_bytes())
 }
@@ -317,27 +268,6 @@ mod tests {
         file
     }
 
-    #[test]
-    fn what_is_written_is_read() {
-        let block = ParameterBlock {
-            uart: Some(EmergencyUart {
-                kind: UartKind::Ns16550,
-                base: 0x21c_0500,
-                reg_shift: 2,
-                io_width: 4,
-            }),
-            conduit: Some(Conduit::Hvc),
-            tree_offset: 0x1_8000,
-            tree_size: 4321,
-            base_size: 0x1_7ff0,
-        };
-        let mut file = blank();
-        block.write(&mut file).expect("a good file");
-        assert_eq!(ParameterBlock::read(&file), Ok(block));
-        set_image_size(&mut file, 0x12345).expect("a good file");
-        assert_eq!(file[0x10..0x18], 0x12345u64.to_le_bytes());
-    }
-
     /// The numbers are an interface: a host tool may be older than a payload.
     #[test]
     fn the_kinds_of_uart_keep_their_numbers() {
@@ -345,35 +275,46 @@ mod tests {
         let kinds = [Pl011, Ns16550, Sbsa, Cadence, Imx, Lpuart, Stm32];
         assert_eq!(UartKind::ALL, kinds);
         for (kind, number) in kinds.into_iter().zip(1u32..) {
-            assert_eq!(kind as u32, number);
             let uart = EmergencyUart {
                 kind,
-                base: 0x900_0000,
-                reg_shift: 0,
-                io_width: 2,
+                base: 0x21c_0500,
+                reg_shift: 2,
+                io_width: 4,
             };
             let block = ParameterBlock {
                 uart: Some(uart),
-                ..ParameterBlock::default()
+                conduit: Some(Conduit::Hvc),
+                tree_offset: 0x1_8000,
+                tree_size: 4321,
+                base_size: 0x1_7ff0,
             };
             let mut file = blank();
             block.write(&mut file).expect("a good file");
             assert_eq!(file[OFF_UART_KIND..][..4], number.to_le_bytes());
-            assert_eq!(ParameterBlock::read(&file), Ok(block));
+            assert_eq!(
+                (file[OFF_CONDUIT], ParameterBlock::read(&file)),
+                (2, Ok(block))
+            );
             file[OFF_UART_WIDTH] = 3;
             let error = ImageError::Field(OFF_UART_WIDTH);
             assert_eq!(ParameterBlock::read(&file), Err(error));
         }
+        let mut file = blank();
+        set_image_size(&mut file, 0x12345).expect("a good file");
+        assert_eq!(file[0x10..0x18], 0x12345u64.to_le_bytes());
     }
 
     #[test]
     fn what_is_wrong_is_named() {
         let error = ImageError::Field(0x54).to_string();
         assert_eq!(error, "undefined value at offset 0x54");
-        let read = |cut| ParameterBlock::read(&blank()[..cut]);
-        assert_eq!(read(0x7f), Ok(ParameterBlock::default()));
-        for cut in 0..0x7c {
-            assert_eq!(read(cut), Err(ImageError::TooShort), "cut at {cut}");
+        assert_eq!(
+            ParameterBlock::read(&blank()),
+            Ok(ParameterBlock::default())
+        );
+        for cut in 0..0x80 {
+            let error = Err(ImageError::TooShort);
+            assert_eq!(ParameterBlock::read(&blank()[..cut]), error, "cut at {cut}");
         }
         for (at, error) in [
             (MAGIC_OFFSET, ImageError::NotAnImage),

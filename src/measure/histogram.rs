@@ -5,23 +5,19 @@
 //! and then sixteen to each power of two, up to [`Histogram::LIMIT`]. What is
 //! not below that is counted together.
 
-use super::statistics::{P99_MIN, Summary};
+use super::statistics::{P99_MIN, Summary, rank};
 
 /// Bins of a width, as a power of two.
 const BITS: u32 = 4;
-/// `BITS` as a number.
 const HALF: usize = 1 << BITS;
 /// Ticks below the limit have so many bits.
 const LIMIT_BITS: u32 = 24;
 /// Number of bins below the limit.
 const BINS: usize = (LIMIT_BITS - BITS + 1) as usize * HALF;
 
-/// The number of samples in each bin.
+/// The number of samples in each bin; the last is for all from the limit on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Histogram {
-    counts: [u32; BINS],
-    beyond: u32,
-}
+pub struct Histogram([u32; BINS + 1]);
 
 /// Samples from one latency up to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,129 +30,73 @@ pub struct Bin {
     pub count: u32,
 }
 
+impl Default for Histogram {
+    fn default() -> Self {
+        Self([0; BINS + 1])
+    }
+}
+
 impl Histogram {
     /// Ticks from which on samples are counted together.
     pub const LIMIT: u64 = 1 << LIMIT_BITS;
 
-    /// Without a sample.
-    #[must_use]
-    pub const fn new() -> Self {
-        Self {
-            counts: [0; BINS],
-            beyond: 0,
-        }
-    }
-
     /// Counts a sample.
     pub fn add(&mut self, ticks: u64) {
-        match self.counts.get_mut(place(ticks)) {
-            Some(count) => *count = count.saturating_add(1),
-            None => self.beyond = self.beyond.saturating_add(1),
-        }
-    }
-
-    /// All samples that were counted.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.bins().map(|bin| u64::from(bin.count)).sum()
+        let count = &mut self.0[place(ticks).min(BINS)];
+        *count = count.saturating_add(1);
     }
 
     /// Returns the samples in each bin, in the order of [`Self::bins`].
     pub fn counts(&self) -> impl DoubleEndedIterator<Item = u32> + Clone {
-        self.counts.iter().copied().chain([self.beyond])
+        self.0.iter().copied()
     }
 
-    /// The bins by what is in them, the empty ones too; the last is what is
-    /// beyond the limit.
-    pub fn bins(&self) -> impl DoubleEndedIterator<Item = Bin> + Clone {
-        let bin = |(place, count): (usize, &u32)| {
+    /// Returns the bins by size, the empty ones too.
+    pub fn bins(&self) -> impl Iterator<Item = Bin> {
+        self.counts().enumerate().map(|(place, count)| {
             let (from, width) = bounds(place);
-            let count = *count;
+            let width = if place < BINS { width } else { 0 };
             Bin { from, width, count }
-        };
-        let beyond = Bin {
-            from: Self::LIMIT,
-            width: 0,
-            count: self.beyond,
-        };
-        self.counts
-            .iter()
-            .enumerate()
-            .map(bin)
-            .chain(core::iter::once(beyond))
+        })
     }
 
-    /// The statistics of all samples, of which the least and the greatest are
-    /// known. Median, percentile and MAD are of the least latency of each bin,
-    /// so at most 1/16 too small, but for what is beyond the limit.
-    #[must_use]
+    /// Returns the statistics of all samples, of which the least and the greatest are
+    /// known; the others are at most 1/16 too small, but for what is beyond the limit.
     pub fn summary(&self, min: u64, max: u64) -> Summary {
-        let n = u32::try_from(self.total()).unwrap_or(u32::MAX);
-        if n == 0 {
-            return Summary::default();
-        }
-        let values = || self.bins().map(|bin| (bin.from.clamp(min, max), bin.count));
-        let median = of_rank(values(), rank(n, 50));
-        let p99 = (n >= P99_MIN).then(|| of_rank(values(), rank(n, 99)));
+        let total: u64 = self.counts().map(u64::from).sum();
+        let n = u32::try_from(total).unwrap_or(u32::MAX);
+        let filled = || self.bins().filter(|bin| bin.count > 0);
+        let values = || filled().map(|bin| (bin.from.clamp(min, max), u64::from(bin.count)));
+        let of_rank = |percent| {
+            let mut seen = 0;
+            let mut found = values().skip_while(|(_, count)| {
+                seen += count;
+                seen < rank(n.into(), percent)
+            });
+            found.next().map_or(0, |(value, _)| value)
+        };
+        let median = of_rank(50);
+        let distances = || values().map(|(value, count)| (value.abs_diff(median), count));
+        let has_half = |distance: &u64| {
+            let near = distances().filter(|it| it.0 <= *distance);
+            near.map(|it| it.1).sum::<u64>() >= rank(n.into(), 50)
+        };
         Summary {
             n,
-            min,
+            min: if n > 0 { min } else { 0 },
             median,
-            p99,
-            max,
-            mad: self.mad(min, max, median, n),
+            p99: (n >= P99_MIN).then(|| of_rank(99)),
+            max: if n > 0 { max } else { 0 },
+            mad: distances()
+                .map(|it| it.0)
+                .filter(has_half)
+                .min()
+                .unwrap_or(0),
         }
     }
-
-    /// The median of the distances from `median`: bins at both sides of it are
-    /// taken by turns, whichever is nearer.
-    fn mad(&self, min: u64, max: u64, median: u64, n: u32) -> u64 {
-        let values = || self.bins().map(|bin| (bin.from.clamp(min, max), bin.count));
-        let mut up = values().filter(|(value, _)| *value >= median).peekable();
-        let mut down = values()
-            .rev()
-            .filter(|(value, _)| *value < median)
-            .peekable();
-        let by_distance = core::iter::from_fn(|| {
-            let distance =
-                |next: Option<&(u64, u32)>| next.map(|(value, _)| value.abs_diff(median));
-            let next = match (distance(up.peek()), distance(down.peek())) {
-                (Some(above), Some(below)) if below < above => down.next(),
-                (None, _) => down.next(),
-                _ => up.next(),
-            };
-            next.map(|(value, count)| (value.abs_diff(median), count))
-        });
-        of_rank(by_distance, rank(n, 50))
-    }
 }
 
-impl Default for Histogram {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-/// The rank of a quantile, as [`super::statistics`] defines it.
-fn rank(n: u32, percent: u64) -> u64 {
-    (u64::from(n) * percent).div_ceil(100)
-}
-
-/// The value of this rank among sorted ones, each there so many times.
-fn of_rank(values: impl Iterator<Item = (u64, u32)>, rank: u64) -> u64 {
-    let mut seen = 0;
-    let mut last = 0;
-    for (value, count) in values.filter(|(_, count)| *count > 0) {
-        seen += u64::from(count);
-        last = value;
-        if seen >= rank {
-            break;
-        }
-    }
-    last
-}
-
-/// The bin of a latency; beyond the last where it is not below the limit.
+/// Returns the bin of a latency; one after the last where it is not below the limit.
 fn place(ticks: u64) -> usize {
     let bits = u64::BITS - ticks.leading_zeros();
     // Widths double with each bit beyond those that tell the bins apart.
@@ -164,7 +104,7 @@ fn place(ticks: u64) -> usize {
     shift as usize * HALF + (ticks >> shift) as usize
 }
 
-/// First latency and width of a bin.
+/// Returns the first latency and the width of a bin.
 fn bounds(place: usize) -> (u64, u64) {
     let shift = (place / HALF).saturating_sub(1);
     let lead = place - shift * HALF;
@@ -178,11 +118,9 @@ mod tests {
 
     #[test]
     fn bins_follow_each_other_without_a_gap() {
-        let empty = Histogram::new();
         let mut next = 0;
-        for (index, bin) in empty.bins().enumerate() {
-            assert_eq!(bin.from, next);
-            assert_eq!(place(bin.from), index);
+        for (index, bin) in Histogram::default().bins().enumerate() {
+            assert_eq!((bin.from, place(bin.from)), (next, index));
             if bin.width > 0 {
                 next = bin.from + bin.width;
                 assert_eq!(place(next - 1), index);
@@ -190,59 +128,43 @@ mod tests {
             }
         }
         assert_eq!(next, Histogram::LIMIT);
-        assert_eq!(empty.bins().count(), BINS + 1);
+    }
+
+    fn of(values: &[u64]) -> Histogram {
+        let mut all = Histogram::default();
+        values.iter().for_each(|value| all.add(*value));
+        all
     }
 
     #[test]
     fn every_sample_is_counted_once() {
-        let mut all = Histogram::new();
-        let values = [0, 1, 31, 32, 33, 1 << 20, (1 << 24) - 1, 1 << 24, u64::MAX];
-        for value in values {
-            all.add(value);
-        }
-        assert_eq!(all.total(), values.len() as u64);
-        let filled: Vec<_> = all.bins().filter(|bin| bin.count > 0).collect();
-        let places = filled.iter().map(|bin| (bin.from, bin.width, bin.count));
+        let all = of(&[0, 31, 32, 33, 1 << 20, (1 << 24) - 1, 1 << 24, u64::MAX]);
+        let filled = all.bins().filter(|bin| bin.count > 0);
+        let places: Vec<_> = filled.map(|bin| (bin.from, bin.width, bin.count)).collect();
+        let last = (Histogram::LIMIT, 0, 2);
+        let before = (Histogram::LIMIT - (1 << 19), 1 << 19, 1);
+        let wide = (1 << 20, 1 << 16, 1);
         assert_eq!(
-            places.collect::<Vec<_>>(),
-            [
-                (0, 1, 1),
-                (1, 1, 1),
-                (31, 1, 1),
-                (32, 2, 2),
-                (1 << 20, 1 << 16, 1),
-                ((1 << 24) - (1 << 19), 1 << 19, 1),
-                (1 << 24, 0, 2),
-            ]
+            places,
+            [(0, 1, 1), (31, 1, 1), (32, 2, 2), wide, before, last]
         );
     }
 
-    /// Where bins are one tick wide, the figures are those of the samples.
     #[test]
-    fn exact_where_bins_are() {
-        for n in [1, 2, 7, 99, 100, 101, 1000] {
+    fn figures_are_exact_where_bins_are_one_tick_wide_and_near_elsewhere() {
+        for n in [0, 1, 2, 7, 99, 100, 101, 1000] {
             let mut values: Vec<u64> = (0..n).map(|i| i * i * 7 % 31).collect();
-            let mut all = Histogram::new();
-            values.iter().for_each(|value| all.add(*value));
+            let all = of(&values);
             let expected = Summary::of(&mut values);
             assert_eq!(all.summary(expected.min, expected.max), expected, "{n}");
         }
-        assert_eq!(Histogram::new().summary(0, 0), Summary::default());
-    }
-
-    #[test]
-    fn near_where_they_are_wide() {
         let mut values: Vec<u64> = (0..500u64).map(|i| 1000 + i * i % 9973).collect();
-        let mut all = Histogram::new();
-        values.iter().for_each(|value| all.add(*value));
+        let all = of(&values);
         let exact = Summary::of(&mut values);
         let found = all.summary(exact.min, exact.max);
         assert_eq!((found.n, found.min, found.max), (500, exact.min, exact.max));
-        for (is, should) in [
-            (Some(found.median), Some(exact.median)),
-            (found.p99, exact.p99),
-        ] {
-            let (is, should) = (is.unwrap_or(0), should.unwrap_or(0));
+        let p99 = |it: Summary| it.p99.unwrap_or(0);
+        for (is, should) in [(found.median, exact.median), (p99(found), p99(exact))] {
             assert!(
                 is <= should && (should - is) * 16 <= should,
                 "{is} {should}"

@@ -3,6 +3,7 @@
 mod histogram;
 pub mod order;
 mod outcome;
+mod path;
 mod rejection;
 mod round;
 mod statistics;

@@ -8,13 +8,11 @@ use super::outcome::Action;
 use super::round::{After, Round, Waker, Who, Window};
 use crate::spec::ticks::Clock;
 
-/// Ticks, in microseconds, from a due wake-up by SGI or timer frame to the next
-/// attempt. The own timer of a CPU goes off then, and a helper sends a second SGI:
-/// a lost SGI costs a sample and not the CPU.
+/// Microseconds from a due wake-up by SGI or timer frame to the next attempt, by the CPU's
+/// own timer or a helper's second SGI: a lost SGI costs a sample and not the CPU.
 const GRACE_US: u64 = 500_000;
 
-/// The delay of each CPU in a helper's chain, in microseconds, and the most that
-/// all of them have together.
+/// Microseconds that each CPU in a helper's chain adds, and the most that all add.
 const HOP_US: u64 = 50_000;
 const HOPS_US: u64 = 500_000;
 
@@ -48,16 +46,14 @@ pub struct OrderTimes {
     pub own_timer_after: u64,
     /// The wake-up. No other CPU wakes this one before.
     pub wake_due_after: u64,
-    /// The end of the time for which this CPU, once it is done, touches no memory
-    /// and calls no firmware.
+    /// Until then a CPU that is done touches no memory and calls no firmware.
     pub quiet_until: u64,
 }
 
 /// The wake-ups of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderWake {
-    /// The timer frame wakes this CPU when it is due. Its own timer, where that
-    /// does not stop, comes later.
+    /// The timer frame wakes this CPU when it is due; its own timer comes later.
     pub by_timer_frame: bool,
     /// The CPUs that this one wakes.
     pub wakes_others_by_sgi: SgiTargets,
@@ -68,8 +64,7 @@ pub struct OrderWake {
 pub struct OrderEnd {
     /// The state that the CPU is left in.
     pub after: After,
-    /// The CPU stays on until the lead releases it, and so sees that the lead has
-    /// returned.
+    /// The CPU stays on until the lead releases it, which has returned by then.
     pub waits_for_release: bool,
 }
 
@@ -104,15 +99,12 @@ pub struct OrderBook<'o> {
     pub cpus: &'o [Cpu],
     /// The round.
     pub round: &'o Round,
-    /// True for the index of a CPU that has a part in the round, the helper
-    /// included.
+    /// True for the index of a CPU that has a part in the round, or helps.
     pub participates: &'o dyn Fn(usize) -> bool,
 }
 
 impl OrderBook<'_> {
-    /// Returns the order of the CPU of this index, which is at `place` among those
-    /// that are measured.
-    #[must_use]
+    /// Returns the order of the CPU of this index, at `place` among those measured.
     pub fn order_for(&self, index: usize, place: u64) -> Order {
         let (cpus, round) = (self.cpus.len(), self.round);
         let (action, delay) = round.part(self.cpus, index, self.participates);
@@ -128,10 +120,13 @@ impl OrderBook<'_> {
         let by_timer_frame = index == self.lead && round.waker.is_frame();
         let by_sgi = round.waker.helper().is_some() || self.is_chain() && index != self.lead;
         // An SGI, or the timer frame, comes first, if it comes.
-        let grace = if by_timer_frame || by_sgi {
-            wake_grace(self.clock, cpus, round)
-        } else {
-            0
+        let grace = match by_timer_frame || by_sgi {
+            true => wake_grace(self.clock, cpus, round),
+            false => 0,
+        };
+        let quiet_until = match action.turns_off() {
+            true => 0,
+            false => quiet_ticks(cpus, round),
         };
         Order {
             action,
@@ -141,11 +136,7 @@ impl OrderBook<'_> {
                 call_after: delay,
                 own_timer_after: due + grace,
                 wake_due_after: due,
-                quiet_until: if action.turns_off() {
-                    0
-                } else {
-                    quiet_ticks(cpus, round)
-                },
+                quiet_until,
             },
             wake: OrderWake {
                 by_timer_frame,
@@ -168,8 +159,7 @@ impl OrderBook<'_> {
         (self.participates)(index) && self.round.waker.helper() != Some(index)
     }
 
-    /// Returns true if the lead, woken by its own timer or the timer frame, wakes all
-    /// others.
+    /// Returns true if the lead wakes all others.
     fn is_chain(&self) -> bool {
         let chained = match self.round.waker {
             Waker::OwnTimers => self.round.wake == WakePattern::Chain,
@@ -206,7 +196,6 @@ impl OrderBook<'_> {
 }
 
 /// Returns the ticks from the first wake-up of a round to the last one.
-#[must_use]
 pub fn wake_spread(cpus: usize, round: &Round) -> u64 {
     match round.wake {
         WakePattern::Staggered => cpus as u64 * round.wake_step,
@@ -214,18 +203,14 @@ pub fn wake_spread(cpus: usize, round: &Round) -> u64 {
     }
 }
 
-/// Returns the ticks from a due wake-up by SGI or timer frame to the second SGI. In
-/// a helper's chain each CPU waits for all those before it.
-#[must_use]
+/// Returns the ticks from a due wake-up by SGI or timer frame to the second SGI.
 pub fn wake_grace(clock: Clock, cpus: usize, round: &Round) -> u64 {
     let chained = round.waker.helper().is_some() && round.wake == WakePattern::Chain;
     let hops = if chained { cpus as u64 } else { 0 };
     clock.ticks(GRACE_US) + clock.ticks((hops * HOP_US).min(HOPS_US))
 }
 
-/// Returns the ticks from the start until CPUs that have nothing to do are active
-/// again.
-#[must_use]
+/// Returns the ticks from the start until CPUs without a task are active again.
 pub fn quiet_ticks(cpus: usize, round: &Round) -> u64 {
     let asleep = match round.action {
         Action::Off => round.sleep,
@@ -239,57 +224,40 @@ pub fn quiet_ticks(cpus: usize, round: &Round) -> u64 {
 mod tests {
     use super::*;
 
-    const STEP: u64 = 7;
-    const SLEEP: u64 = 1_000;
-    const GRACE: u64 = GRACE_US;
-    const NONE: SgiTargets = SgiTargets::None;
-
-    fn one_by_one(includes_lead: bool, step: u64) -> SgiTargets {
-        SgiTargets::OneByOne {
-            includes_lead,
-            step,
-        }
-    }
-
     #[test]
     fn each_cpu_has_one_wake_up_and_one_that_wakes_it() {
         use WakePattern::{Chain, Staggered, Together};
-        // Ticks to the wake-up and to the CPU's own timer, and the CPUs that it wakes.
-        let own = |due: u64| (due, due, NONE);
-        let by_sgi = |hops: u64| (SLEEP, SLEEP + GRACE + hops * HOP_US, NONE);
-        let wakes = |grace: u64, whom| (SLEEP, SLEEP + grace, whom);
-        let (timers, helper) = (Waker::OwnTimers, Waker::Helper(2));
-        let (near, far) = (GRACE, GRACE + 3 * HOP_US);
-        let (all, each) = (one_by_one(false, 0), one_by_one(true, STEP));
+        const NONE: SgiTargets = SgiTargets::None;
+        let one_by_one = |includes_lead, step| SgiTargets::OneByOne {
+            includes_lead,
+            step,
+        };
         let at_once = SgiTargets::AllAtOnce {
             includes_lead: true,
         };
-        let steps = [0, STEP, 2 * STEP].map(|step| own(SLEEP + step));
+        // Ticks to the wake-up and to the CPU's own timer, and the CPUs that it wakes.
+        let own = |due: u64| (due, due, NONE);
+        let wakes = |grace: u64, whom| (1_000, 1_000 + grace, whom);
+        let (near, far) = (GRACE_US, GRACE_US + 3 * HOP_US);
+        let (by_sgi, late) = (wakes(near, NONE), wakes(far, NONE));
+        let (timers, helper) = (Waker::OwnTimers, Waker::Helper(2));
+        let (all, each) = (one_by_one(false, 0), one_by_one(true, 7));
         let [to_lead, to_first] = [1, 0].map(|cpu| wakes(far, SgiTargets::One(cpu)));
         // Waker and pattern, and three CPUs, of which CPU 1 is the lead.
-        let rows = [
-            (timers, Together, [own(SLEEP); 3]),
-            (timers, Staggered, steps),
-            (timers, Chain, [by_sgi(0), wakes(0, all), by_sgi(0)]),
-            (
-                Waker::Frame,
-                Together,
-                [by_sgi(0), wakes(near, all), by_sgi(0)],
-            ),
-            (
-                helper,
-                Together,
-                [by_sgi(0), by_sgi(0), wakes(near, at_once)],
-            ),
-            (helper, Staggered, [by_sgi(0), by_sgi(0), wakes(near, each)]),
-            (helper, Chain, [to_lead, by_sgi(3), to_first]),
-        ];
-        for (waker, wake, expected) in rows {
+        for (waker, wake, expected) in [
+            (timers, Together, [own(1_000); 3]),
+            (timers, Staggered, [own(1_000), own(1_007), own(1_014)]),
+            (timers, Chain, [by_sgi, wakes(0, all), by_sgi]),
+            (Waker::Frame, Together, [by_sgi, wakes(near, all), by_sgi]),
+            (helper, Together, [by_sgi, by_sgi, wakes(near, at_once)]),
+            (helper, Staggered, [by_sgi, by_sgi, wakes(near, each)]),
+            (helper, Chain, [to_lead, late, to_first]),
+        ] {
             let round = Round {
-                sleep: SLEEP,
+                sleep: 1_000,
                 wake,
                 waker,
-                wake_step: STEP,
+                wake_step: 7,
                 ..Round::new(Who::All, Action::SystemSuspend, 0)
             };
             let book = OrderBook {
@@ -301,11 +269,8 @@ mod tests {
             };
             for (index, expected) in expected.into_iter().enumerate() {
                 let order = book.order_for(index, index as u64);
-                let found = (
-                    order.times.wake_due_after,
-                    order.times.own_timer_after,
-                    order.wake.wakes_others_by_sgi,
-                );
+                let (times, targets) = (order.times, order.wake.wakes_others_by_sgi);
+                let found = (times.wake_due_after, times.own_timer_after, targets);
                 assert_eq!(found, expected, "{waker:?}, {wake:?}, CPU {index}");
             }
         }

@@ -5,12 +5,12 @@
 //! on the board, whether the outcome counts; what does not count has a
 //! [`Rejection`] that says why.
 
+use super::path::{Latencies, Path};
 use super::rejection::{Detail, Loss, Reason, Rejection};
-use crate::spec::words::words;
-
-use crate::spec::pmf::{Latencies, Path, ReadError, Stamp, Stamps};
+use crate::spec::pmf::{ReadError, Stamp, Stamps};
 use crate::spec::psci;
 use crate::spec::stat::Rise;
+use crate::spec::words::words;
 
 /// The instruction to a CPU for a round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,11 +35,9 @@ pub enum Action {
     ReadBack,
     /// PSCI_VERSION.
     Version,
-    /// Handle a periodic timer's expiries, or load the memory meanwhile, as the
-    /// round's window says.
+    /// Handle a timer's expiries, or load the memory meanwhile, as the window says.
     Expire,
-    /// CPU_OFF at the agreed start, while the lead has looked for OFF without
-    /// pause since before that.
+    /// CPU_OFF at the agreed start; the lead has looked for OFF since before that.
     OnOff,
     /// An operation, again and again, timed as a whole.
     Repeat {
@@ -67,20 +65,16 @@ pub enum Operation {
 
 impl Action {
     /// Returns true if it turns the CPU off.
-    #[must_use]
     pub const fn turns_off(self) -> bool {
         matches!(self, Self::Off | Self::OnOff)
     }
 
     /// Returns true if it takes the CPU down.
-    #[must_use]
     pub fn goes_down(self) -> bool {
         self.sleeps().is_some() || self.turns_off()
     }
 
-    /// Of an action that puts the CPU to sleep until an interrupt: whether it
-    /// asks for a power-down.
-    #[must_use]
+    /// Returns true if it sleeps in a power-down, false in standby; None if it does not.
     pub fn sleeps(self) -> Option<bool> {
         match self {
             Self::Suspend { powerdown, .. } => Some(powerdown),
@@ -108,38 +102,31 @@ pub enum End {
     Pending,
     /// As [`End::Resumed`], with another context ID than the CPU gave.
     WrongContext,
-    /// The SGI, or the timer frame, that was to wake the CPU did not; something
-    /// else did, far too late.
+    /// The SGI or timer frame did not wake the CPU; something else did, far too late.
     NotRung,
     /// The CPU was lost.
     Lost(Loss),
 }
 
-/// One CPU's raw record of one round. Times are counter values in ticks;
-/// 0 where the action has no such instant.
+/// One CPU's raw record of one round, in counter values; 0 where there is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// The instruction.
     pub action: Action,
     /// The end of it.
     pub end: End,
-    /// The call's return code, the low word of X0: below zero is an
-    /// error. 0 for a call that did not return. Of a loop, the last one's; 0
-    /// where its operation is no call.
+    /// The low word of X0 after the call, or a loop's last; 0 for a call that did not return.
     pub code: i32,
     /// Cycles of a loop by PMCCNTR_EL0, where that counts.
     pub cycles: Option<u64>,
     /// The instant at which the round's CPUs agreed to call.
     pub start: u64,
-    /// Read just before the call. Of one that ended in the entry point, where
-    /// registers are lost, it is an earlier read, which was stored: that store,
-    /// an ISB and another read are between it and the call. 0 where the
-    /// counter's erratum spoiled the read.
+    /// The counter just before the call; before CPU_SUSPEND to power-down, an earlier read,
+    /// as registers are lost. 0 where the counter's erratum spoiled the read.
     pub before: u64,
     /// Read just after it, likewise; first thing in the entry point.
     pub after: u64,
-    /// The earliest instant at which a wake-up was due; for a CPU that was woken
-    /// by SGI, the instant just before that was sent.
+    /// The earliest instant of a wake-up, or that just before the SGI was sent.
     pub due: u64,
     /// When the lead called CPU_ON for this CPU.
     pub turned_on: u64,
@@ -184,107 +171,85 @@ pub const METRICS: usize = Metric::COUNT;
 
 impl Outcome {
     /// Returns true if the CPU had a part in the round.
-    #[must_use]
     pub fn took_part(&self) -> bool {
         !matches!(self.action, Action::None | Action::Help)
     }
 
     /// The path that the call took through the firmware, when it has one.
-    #[must_use]
     pub fn path(&self) -> Option<Path> {
+        let turned_on = self.turned_on;
         match self.action {
-            Action::None
-            | Action::Help
-            | Action::Off
-            | Action::OnOff
-            | Action::Repeat { .. }
-            | Action::Expire => None,
-            Action::Suspend {
-                powerdown: false, ..
-            } => Some(Path::Standby),
-            Action::Suspend { .. } | Action::SystemSuspend => Some(Path::PowerDown),
-            Action::ReadBack => Some(Path::OffOn {
-                turned_on: self.turned_on,
-            }),
+            Action::ReadBack => Some(Path::OffOn { turned_on }),
             Action::Version => Some(Path::Call),
+            action => action.sleeps().map(|powerdown| match powerdown {
+                true => Path::PowerDown,
+                false => Path::Standby,
+            }),
         }
     }
 
     /// Decides whether this outcome is a sample. With `pmf` its timestamps
     /// must be this call's own; without, the caller's view has to do.
-    ///
-    /// # Errors
-    /// The first rule that it breaks.
     pub fn judge(&self, pmf: bool) -> Result<(), Rejection> {
+        let plain = |reason| Err(Rejection::plain(reason));
+        let refuse = |reason, detail| Err(Rejection { reason, detail });
         match self.end {
-            End::Lost(loss) => {
-                return Err(Rejection {
-                    reason: Reason::Lost,
-                    detail: Detail::Loss(loss),
-                });
-            }
-            End::Pending => return Err(Rejection::plain(Reason::Pending)),
-            End::NotRung => return Err(Rejection::plain(Reason::NotRung)),
-            End::WrongContext => return Err(Rejection::plain(Reason::WrongContext)),
+            End::Lost(loss) => return refuse(Reason::Lost, Detail::Loss(loss)),
+            End::Pending => return plain(Reason::Pending),
+            End::NotRung => return plain(Reason::NotRung),
+            End::WrongContext => return plain(Reason::WrongContext),
             // Asked, and sent away before it could.
-            End::NotRun => return Err(Rejection::plain(Reason::Lost)),
+            End::NotRun => return plain(Reason::Lost),
             End::Returned | End::Resumed | End::WentOff | End::ReadBack => {}
         }
         let is_timed = matches!(self.end, End::Returned | End::Resumed)
             && !matches!(self.action, Action::Expire);
         if is_timed && (self.before == 0 || self.after == 0) {
-            return Err(Rejection::plain(Reason::CounterErratum));
+            return plain(Reason::CounterErratum);
         }
         // PSCI_VERSION alone answers with a number.
         if self.code < 0 || self.code != 0 && !matches!(self.action, Action::Version) {
-            return Err(Rejection {
-                reason: Reason::Refused,
-                detail: Detail::Firmware(psci::ReturnCode(self.code)),
-            });
+            let code = psci::ReturnCode(self.code);
+            return refuse(Reason::Refused, Detail::Firmware(code));
         }
         if let Some(powerdown) = self.action.sleeps() {
             let returned = powerdown && matches!(self.end, End::Returned);
             if returned && (pmf || self.after < self.due) {
-                return Err(Rejection::plain(Reason::Abandoned));
+                return plain(Reason::Abandoned);
             }
             if self.after < self.due {
-                return Err(Rejection::plain(Reason::EarlyWake));
+                return plain(Reason::EarlyWake);
             }
         }
         if !pmf {
             return Ok(());
         }
         if let Some(error) = self.stamps_error {
-            return Err(Rejection {
-                reason: Reason::PmfRead,
-                detail: Detail::Pmf(error),
-            });
+            return refuse(Reason::PmfRead, Detail::Pmf(error));
         }
         if let Some(path) = self.path() {
-            self.stamps.check(path, self.before, self.after)?;
+            path.latencies(&self.stamps, self.before, self.after)?;
         }
         if self.action.sleeps().is_some() && self.stamps.at(Stamp::ExitHwLowPwr) < self.due {
-            return Err(Rejection::plain(Reason::EarlyWake));
+            return plain(Reason::EarlyWake);
         }
         // The lead was active again before CPU_OFF was over.
         let is_off = matches!(self.action, Action::ReadBack) && self.due > self.start;
         if is_off && self.stamps.at(Stamp::EnterHwLowPwr) >= self.due {
-            return Err(Rejection::plain(Reason::Overlap));
+            return plain(Reason::Overlap);
         }
         Ok(())
     }
 
-    /// The PMF latencies of an outcome that [`Outcome::judge`] accepted with
-    /// `pmf`; None where its timestamps do not hold.
-    #[must_use]
+    /// Returns the PMF latencies; None where the timestamps do not hold.
     pub fn latencies(&self) -> Option<Latencies> {
-        self.stamps
-            .check(self.path()?, self.before, self.after)
-            .ok()
+        let latencies = self
+            .path()?
+            .latencies(&self.stamps, self.before, self.after);
+        latencies.ok()
     }
 
     /// One figure of an accepted outcome in ticks, where the action has it.
-    #[must_use]
     pub fn metric(&self, metric: Metric, pmf: bool) -> Option<u64> {
         let latencies = if pmf { self.latencies() } else { None };
         let suspend = self.action.sleeps().is_some();
@@ -313,7 +278,6 @@ impl Outcome {
 mod tests {
     use super::*;
     use crate::measure::{Cause, Step};
-    use crate::spec::psci;
     use std::string::ToString;
 
     fn good() -> Outcome {
@@ -332,106 +296,71 @@ mod tests {
         }
     }
 
-    fn reason(outcome: Outcome, pmf: bool) -> Option<Reason> {
-        outcome.judge(pmf).err().map(|r| r.reason)
-    }
-
     #[test]
     fn a_good_suspend_counts_and_has_its_figures() {
+        use Metric::{CacheFlush, Call, Latency, Lateness, Powerdown, Wake, Wakeup};
         let outcome = good();
         assert_eq!(outcome.judge(true), Ok(()));
-        for (metric, figure) in [
-            (Metric::Powerdown, Some(50)),
-            (Metric::Wakeup, Some(40)),
-            (Metric::CacheFlush, Some(30)),
-            (Metric::Latency, None),
-            (Metric::Call, Some(250)),
-            (Metric::Wake, Some(60)),
-            (Metric::Lateness, Some(5)),
-        ] {
-            assert_eq!(outcome.metric(metric, true), figure);
-        }
-        assert_eq!(outcome.metric(Metric::Powerdown, false), None);
+        let metrics = [Powerdown, Wakeup, CacheFlush, Latency, Call, Wake, Lateness];
+        let figures = metrics.map(|metric| outcome.metric(metric, true).unwrap_or(0));
+        assert_eq!(figures, [50, 40, 30, 0, 250, 60, 5]);
+        assert_eq!(outcome.metric(Powerdown, false), None);
     }
 
     /// A change of a good suspend, if PMF is there, and the reason.
     type Rule = (fn(&mut Outcome), bool, Option<Reason>);
 
     #[test]
-    fn each_rule_of_a_suspend() {
+    fn each_rule_of_an_outcome() {
+        use Reason::*;
         const LOSS: Loss = Loss {
             step: Step::Finish,
             cause: Cause::Timeout,
         };
         const ABSENT: Option<ReadError> = Some(ReadError::NotImplemented);
-        let rules: [Rule; 23] = [
-            (|o| o.end = End::Returned, true, Some(Reason::Abandoned)),
-            (|o| o.code = -2, true, Some(Reason::Refused)),
-            (|o| o.code = 5, true, Some(Reason::Refused)),
-            (|o| o.end = End::Pending, true, Some(Reason::Pending)),
-            (|o| o.end = End::NotRung, true, Some(Reason::NotRung)),
-            (|o| o.before = 0, true, Some(Reason::CounterErratum)),
-            (|o| o.after = 0, true, Some(Reason::CounterErratum)),
-            (|o| o.end = End::NotRun, true, Some(Reason::Lost)),
-            (|o| o.end = End::Lost(LOSS), true, Some(Reason::Lost)),
-            (
-                |o| o.end = End::WrongContext,
-                true,
-                Some(Reason::WrongContext),
-            ),
-            (|o| o.due = 320, true, Some(Reason::EarlyWake)),
-            (|o| o.due = 360, true, Some(Reason::EarlyWake)),
-            (|o| o.stamps_error = ABSENT, true, Some(Reason::PmfRead)),
-            (|o| o.stamps.0[4] = 50, true, Some(Reason::Stale)),
-            (|o| o.stamps.0[1] = 351, true, Some(Reason::Future)),
-            (|o| o.stamps.0[5] = 118, true, Some(Reason::Disorder)),
-            (|o| o.stamps.0[2] = 310, true, Some(Reason::CounterStopped)),
+        fn version(outcome: &mut Outcome, code: i32) {
+            (outcome.action, outcome.end) = (Action::Version, End::Returned);
+            outcome.code = code;
+        }
+        let rules: [Rule; 25] = [
+            (|o| o.end = End::Returned, true, Some(Abandoned)),
+            (|o| o.code = -2, true, Some(Refused)),
+            (|o| o.code = 5, true, Some(Refused)),
+            (|o| o.end = End::Pending, true, Some(Pending)),
+            (|o| o.end = End::NotRung, true, Some(NotRung)),
+            (|o| o.before = 0, true, Some(CounterErratum)),
+            (|o| o.after = 0, true, Some(CounterErratum)),
+            (|o| o.end = End::NotRun, true, Some(Lost)),
+            (|o| o.end = End::Lost(LOSS), true, Some(Lost)),
+            (|o| o.end = End::WrongContext, true, Some(WrongContext)),
+            (|o| o.due = 320, true, Some(EarlyWake)),
+            (|o| o.due = 360, true, Some(EarlyWake)),
+            (|o| o.stamps_error = ABSENT, true, Some(PmfRead)),
+            (|o| o.stamps.0[4] = 50, true, Some(Stale)),
+            (|o| o.stamps.0[1] = 351, true, Some(Future)),
+            (|o| o.stamps.0[5] = 118, true, Some(Disorder)),
+            (|o| o.stamps.0[2] = 310, true, Some(CounterStopped)),
             // A wake-up at the very instant is in time.
-            (|o| o.due = o.stamps.at(Stamp::ExitHwLowPwr), true, None),
-            (|o| o.due = o.after, false, None),
-            (|o| (o.due, o.end) = (o.after, End::Returned), false, None),
+            (|o| o.due = 300, true, None),
+            (|o| o.due = 350, false, None),
+            (|o| (o.due, o.end) = (350, End::Returned), false, None),
             // Without PMF the wake-up decides.
-            (
-                |o| (o.stamps, o.end) = (Stamps::default(), End::Returned),
-                false,
-                None,
-            ),
+            (|o| o.stamps = Stamps::default(), false, None),
             (
                 |o| (o.due, o.end) = (351, End::Returned),
                 false,
-                Some(Reason::Abandoned),
+                Some(Abandoned),
             ),
-            (|o| o.due = 351, false, Some(Reason::EarlyWake)),
+            (|o| o.due = 351, false, Some(EarlyWake)),
+            // A version is a number, and an error is not.
+            (|o| version(o, 0x1_0001), false, None),
+            (|o| version(o, -1), false, Some(Refused)),
         ];
         for (edit, pmf, expected) in rules {
             let mut outcome = good();
             edit(&mut outcome);
-            assert_eq!(reason(outcome, pmf), expected, "{outcome:?}");
-        }
-    }
-
-    #[test]
-    fn a_version_is_a_number_and_an_error_is_not() {
-        for (code, expected) in [(0x1_0001, None), (-1, Some(Reason::Refused))] {
-            let outcome = Outcome {
-                action: Action::Version,
-                end: End::Returned,
-                code,
-                before: 100,
-                after: 150,
-                ..Outcome::default()
-            };
-            assert_eq!(reason(outcome, false), expected);
-        }
-    }
-
-    #[test]
-    fn numbers_are_places() {
-        for (i, metric) in Metric::ALL.into_iter().enumerate() {
-            assert_eq!(metric as usize, i);
-        }
-        for (i, reason) in Reason::ALL.into_iter().enumerate() {
-            assert_eq!(reason as usize, i);
+            let found = outcome.judge(pmf).err().map(|it| it.reason);
+            assert_eq!(found, expected, "{outcome:?}");
         }
     }
 
@@ -439,52 +368,31 @@ mod tests {
     fn a_rejection_is_a_sentence() {
         use Cause::{Context, Exception, Firmware, Timeout};
         use Step::{Arrive, Begin, Finish, TurnOff, TurnOn};
-        let loss = |step, cause| Detail::Loss(Loss { step, cause });
+        let lost = |step, cause| (Reason::Lost, Detail::Loss(Loss { step, cause }));
         let denied = psci::ReturnCode(-3);
-        for (reason, detail, text) in [
-            (Reason::Pending, Detail::None, "pending"),
-            (Reason::CounterErratum, Detail::None, "counter-erratum"),
+        let refused = (Reason::Refused, Detail::Firmware(denied));
+        let stale = (Reason::Stale, Detail::Stamp(Stamp::EnterPsci));
+        let pmf = (Reason::PmfRead, Detail::Pmf(ReadError::Code(5)));
+        let wrong = "entered with a wrong context ID before arrival after CPU_ON";
+        let no_off = "timed out waiting for AFFINITY_INFO to say OFF";
+        for ((reason, detail), subject) in [
+            ((Reason::Pending, Detail::None), ""),
+            (refused, ": firmware returned DENIED"),
+            (stale, ": EnterPsci"),
+            (pmf, ": code 5"),
+            (lost(Begin, Timeout), ": timed out waiting for rendezvous"),
             (
-                Reason::Refused,
-                Detail::Firmware(denied),
-                "refused: firmware returned DENIED",
+                lost(TurnOn, Firmware(denied)),
+                ": CPU_ON: firmware returned DENIED",
             ),
             (
-                Reason::Stale,
-                Detail::Stamp(Stamp::EnterPsci),
-                "stale: EnterPsci",
+                lost(Finish, Exception),
+                ": took an exception before return from the call",
             ),
-            (
-                Reason::PmfRead,
-                Detail::Pmf(ReadError::Code(5)),
-                "pmf-read: code 5",
-            ),
-            (
-                Reason::Lost,
-                loss(Begin, Timeout),
-                "lost: timed out waiting for rendezvous",
-            ),
-            (
-                Reason::Lost,
-                loss(TurnOn, Firmware(denied)),
-                "lost: CPU_ON: firmware returned DENIED",
-            ),
-            (
-                Reason::Lost,
-                loss(Finish, Exception),
-                "lost: took an exception before return from the call",
-            ),
-            (
-                Reason::Lost,
-                loss(Arrive, Context),
-                "lost: entered with a wrong context ID before arrival after CPU_ON",
-            ),
-            (
-                Reason::Lost,
-                loss(TurnOff, Timeout),
-                "lost: timed out waiting for AFFINITY_INFO to say OFF",
-            ),
+            (lost(Arrive, Context), &std::format!(": {wrong}")),
+            (lost(TurnOff, Timeout), &std::format!(": {no_off}")),
         ] {
+            let text = std::format!("{}{subject}", reason.key());
             assert_eq!(Rejection { reason, detail }.to_string(), text);
         }
     }

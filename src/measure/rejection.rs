@@ -4,7 +4,7 @@ use crate::spec::words::words;
 use core::fmt;
 use serde::{Deserialize, Serialize};
 
-use crate::spec::pmf::{Distrust, ReadError, Stamp};
+use crate::spec::pmf::{ReadError, Stamp};
 use crate::spec::psci;
 
 words! {
@@ -67,22 +67,18 @@ impl fmt::Display for Loss {
 words! {
     /// Why an outcome is not counted as a sample.
     pub enum Reason, key {
-        /// An interrupt was pending that could not be drained, or the timer frame's
-        /// could not be enabled: the call, which would have been given up, or for
-        /// ever, was not made.
+        /// An interrupt stayed pending, or the timer frame's could not be enabled: the call
+        /// was not made, as it might not have ended.
         Pending = "pending",
-        /// A power-down came back to its caller: the firmware gave it up for a
-        /// pending interrupt, or only waited.
+        /// A power-down came back to its caller: the firmware gave it up, or only waited.
         Abandoned = "abandoned",
         /// The call returned an error.
         Refused = "refused",
         /// The CPU woke before its wake-up was due.
         EarlyWake = "early-wake",
-        /// The SGI did not wake the CPU, or the timer frame the lead; its own timer
-        /// or a second SGI did, far too late.
+        /// The SGI or the timer frame did not wake the CPU; something later did.
         NotRung = "not-rung",
-        /// The CPU came back through the entry point with another context ID than
-        /// it gave: the firmware mixes up its callers.
+        /// The CPU came back with another context ID: the firmware mixes up its callers.
         WrongContext = "wrong-context",
         /// The counter's erratum spoiled both reads before the call, or after it.
         CounterErratum = "counter-erratum",
@@ -136,7 +132,6 @@ pub struct Rejection {
 
 impl Rejection {
     /// A rejection about nothing in particular.
-    #[must_use]
     pub const fn plain(reason: Reason) -> Self {
         Self {
             reason,
@@ -155,17 +150,5 @@ impl fmt::Display for Rejection {
             Detail::Pmf(error) => write!(f, ": {error}"),
             Detail::Loss(loss) => write!(f, ": {loss}"),
         }
-    }
-}
-
-impl From<Distrust> for Rejection {
-    fn from(distrust: Distrust) -> Self {
-        let (reason, detail) = match distrust {
-            Distrust::Stale(stamp) => (Reason::Stale, Detail::Stamp(stamp)),
-            Distrust::Future(stamp) => (Reason::Future, Detail::Stamp(stamp)),
-            Distrust::Disorder(stamp) => (Reason::Disorder, Detail::Stamp(stamp)),
-            Distrust::CounterStopped => (Reason::CounterStopped, Detail::None),
-        };
-        Self { reason, detail }
     }
 }

@@ -33,26 +33,18 @@ pub enum Who {
     All,
     /// One CPU, by its index in the board's order.
     Only(usize),
-    /// So many CPUs, lost ones counted: the lead, and then the others in the
-    /// board's order.
+    /// So many CPUs, lost ones counted: the lead, and others in the board's order.
     First(usize),
 }
 
 impl Who {
     /// Returns true if the CPU of this index is meant; `lead` is the lead's index.
-    #[must_use]
     pub fn includes(self, index: usize, lead: usize) -> bool {
         match self {
             Self::All => true,
             Self::Only(only) => only == index,
-            Self::First(count) => {
-                let place = if index == lead {
-                    0
-                } else {
-                    index + usize::from(index < lead)
-                };
-                place < count
-            }
+            Self::First(count) if index == lead => count > 0,
+            Self::First(count) => index + usize::from(index < lead) < count,
         }
     }
 }
@@ -75,7 +67,6 @@ pub enum Waker {
 
 impl Waker {
     /// The CPU that stays awake for the others.
-    #[must_use]
     pub const fn helper(self) -> Option<usize> {
         match self {
             Self::Helper(index) | Self::FrameTrial(index) => Some(index),
@@ -84,21 +75,19 @@ impl Waker {
     }
 
     /// Returns true if the timer frame wakes the lead.
-    #[must_use]
     pub const fn is_frame(self) -> bool {
         matches!(self, Self::Frame | Self::FrameTrial(_))
     }
 }
 
-/// A round of CPU_SUSPEND in OS-initiated mode (section 4.2.1): each
-/// CPU asks for its own level, and the one that is down last in its cluster,
-/// and last of all, for what is above, too.
+/// CPU_SUSPEND in OS-initiated mode (section 4.2.1): each CPU asks for its own level, and
+/// the last of its cluster, and of all, for what is above, too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OsInitiated {
     /// The states to ask for, each with its level.
     pub states: Ladder,
-    /// Ticks from the start until the last of a cluster calls, and as many
-    /// again until the last of all does: for the others to be down.
+    /// Ticks from the start to the call of a cluster's last CPU, and from that to the
+    /// call of the last of all: for the others to be down.
     pub step: u64,
 }
 
@@ -122,8 +111,8 @@ pub struct Round {
     pub lead_in: u64,
     /// Ticks from the start to the first wake-up.
     pub sleep: u64,
-    /// Ticks for which CPUs that have nothing to do touch no memory and call no
-    /// firmware, from the first wake-up, or from the start where no CPU sleeps.
+    /// Ticks for which CPUs without a task touch no memory and call no firmware, from
+    /// the first wake-up, or from the start where no CPU sleeps.
     pub quiet: u64,
     /// The order of wake-ups.
     pub wake: WakePattern,
@@ -133,14 +122,11 @@ pub struct Round {
     pub wake_step: u64,
     /// The participants' state afterwards.
     pub after: After,
-    /// The states of which PSCI_STAT is read before and after: in a round
-    /// that gives no sample.
+    /// The states of which PSCI_STAT is read, in a round that gives no sample.
     pub ladder: Ladder,
-    /// Of [`Action::Expire`]: whose timer is looked at. It lasts for `sleep`
-    /// ticks.
+    /// The timers of [`Action::Expire`], for `sleep` ticks.
     pub window: Option<Window>,
-    /// Bytes that each CPU makes dirty in its cache before it is ready; the lead,
-    /// before it says when the start is.
+    /// Bytes that each CPU makes dirty in its cache before the start.
     pub dirty: usize,
     /// The requests of each CPU in OS-initiated mode: instead of `action`.
     pub osi: Option<OsInitiated>,
@@ -148,7 +134,6 @@ pub struct Round {
 
 impl Round {
     /// Returns a round without suspends, after which all CPUs go off.
-    #[must_use]
     pub fn new(who: Who, action: Action, lead_in: u64) -> Self {
         Self {
             who,
@@ -168,14 +153,11 @@ impl Round {
     }
 
     /// Returns true if the CPU of this index has a part; a helper has one.
-    #[must_use]
     pub fn includes(&self, index: usize, lead: usize) -> bool {
         self.who.includes(index, lead) || self.waker.helper() == Some(index)
     }
 
-    /// The action of the CPU of this index, and the ticks from the start to it;
-    /// `takes_part` tells which CPUs have a part.
-    #[must_use]
+    /// Returns the action of the CPU of this index, and the ticks from the start to it.
     pub fn part(
         &self,
         cpus: &[Cpu],
@@ -191,64 +173,52 @@ impl Round {
         };
         let cluster = |index: usize| cpus.get(index).map(|cpu| cpu.cluster);
         let sleeps = |other: &usize| takes_part(*other) && helper != Some(*other);
-        let mut later = (index + 1..cpus.len()).filter(sleeps);
-        let (limit, steps) = match later.next() {
-            None => (None, 2),
+        let later = || (index + 1..cpus.len()).filter(sleeps);
+        let (mut limit, steps) = if later().next().is_none() {
+            (None, 2)
+        } else if later().any(|other| cluster(other) == cluster(index)) {
             // The board's order need not be that of clusters.
-            Some(next)
-                if core::iter::once(next)
-                    .chain(later)
-                    .any(|o| cluster(o) == cluster(index)) =>
-            {
-                (Some(0), 0)
-            }
-            Some(_) => (Some(1), 1),
+            (Some(0), 0)
+        } else {
+            (Some(1), 1)
         };
         // A request for a level above an awake CPU's would be DENIED.
-        let limit = match helper.map(|helper| u8::from(cluster(helper) != cluster(index))) {
-            Some(most) => Some(limit.map_or(most, |limit| most.min(limit))),
-            None => limit,
+        if let Some(helper) = helper {
+            let most = u8::from(cluster(helper) != cluster(index));
+            limit = Some(limit.map_or(most, |limit| most.min(limit)));
+        }
+        let suspend = |power_state| Action::Suspend {
+            power_state,
+            powerdown: true,
         };
-        let action = osi
-            .states
-            .due(limit)
-            .map_or(Action::None, |power_state| Action::Suspend {
-                power_state,
-                powerdown: true,
-            });
+        let action = osi.states.due(limit).map_or(Action::None, suspend);
         (action, steps * osi.step)
     }
 }
 
-/// A look at timers: CPUs whose timer expires periodically, and what the others
-/// do meanwhile.
+/// Timers that expire periodically, and the load meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// When the timers expire: the first time a period after the start.
     pub schedule: Schedule,
     /// The timers: of all, or of one CPU alone.
     pub timers: Who,
-    /// The load of all CPUs meanwhile; a CPU whose timer alone is measured waits
-    /// for it.
+    /// The load of all CPUs, but for one whose timer alone is measured.
     pub load: Load,
 }
 
 impl Window {
     /// Returns true if the timer of the CPU with this index is measured.
-    #[must_use]
     pub fn measures(&self, cpu: usize) -> bool {
-        match self.timers {
-            Who::Only(only) => only == cpu,
-            _ => true,
-        }
+        !matches!(self.timers, Who::Only(only) if only != cpu)
     }
 
     /// Returns the CPU's load meanwhile.
-    #[must_use]
     pub fn load_of(&self, cpu: usize) -> Load {
-        match self.timers {
-            Who::Only(only) if only == cpu => Load::Idle,
-            _ => self.load,
+        if self.timers == Who::Only(cpu) {
+            Load::Idle
+        } else {
+            self.load
         }
     }
 }
@@ -278,7 +248,6 @@ pub enum Counter {
 
 impl Counter {
     /// The register's name.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Physical | Self::PhysicalTwice(_) => "CNTPCT",
@@ -291,10 +260,10 @@ impl Counter {
 impl fmt::Display for Counter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
-        match self {
-            Self::PhysicalTwice(erratum) => write!(f, " (read twice for {})", erratum.name()),
-            Self::Physical | Self::Virtual => Ok(()),
-        }
+        let Self::PhysicalTwice(erratum) = self else {
+            return Ok(());
+        };
+        write!(f, " (read twice for {})", erratum.name())
     }
 }
 
@@ -305,8 +274,7 @@ pub struct Identity {
     pub midr: u64,
     /// The caches.
     pub caches: Caches,
-    /// The CPU's CNTFRQ_EL0, in Hz: each CPU has one, and firmware has to write
-    /// them all.
+    /// The CPU's CNTFRQ_EL0, in Hz: firmware has to write each CPU's.
     pub frequency: u64,
     /// The CPU's clock in MHz, by PMCCNTR_EL0; None where that does not count.
     pub clock_mhz: Option<u64>,
@@ -329,15 +297,13 @@ pub struct Facts {
     pub exception_level: u8,
     /// True if HCR_EL2.E2H is 1 at EL2, and cannot be cleared.
     pub e2h: bool,
-    /// GIC architecture version in use: 2 or 3; 0 where there is no GIC, and so
-    /// nothing that wakes a suspended CPU.
+    /// GIC architecture version, 2 or 3; 0 without a GIC, and so without wake-ups.
     pub gic: u8,
     /// The conduit in use.
     pub conduit: Conduit,
     /// PSCI_VERSION's answer.
     pub psci_version: u32,
-    /// SMCCC_VERSION's answer: major version in bits 30:16, minor in 15:0;
-    /// None where PSCI_FEATURES does not know the call.
+    /// SMCCC_VERSION's answer; None where PSCI_FEATURES does not know the call.
     pub smccc: Option<u32>,
     /// The service that handles PSCI's calls; None if it does not say.
     pub service: Option<Service>,
@@ -345,8 +311,7 @@ pub struct Facts {
     pub state_format: StateFormat,
     /// The interface of timestamps, or the reason why they cannot be read.
     pub pmf: Result<pmf::Interface, pmf::ReadError>,
-    /// The watchdog that resets the board if the lead does not come back, or why
-    /// none does.
+    /// The watchdog that resets the board without the lead, or why none does.
     pub watchdog: Result<Watchdog, NoWatchdog>,
     /// True if the firmware keeps PSCI_STAT_COUNT and PSCI_STAT_RESIDENCY.
     pub stat: bool,
@@ -356,16 +321,14 @@ pub struct Facts {
     pub system_suspend: bool,
     /// Index of the lead CPU in the board's order.
     pub lead: usize,
-    /// Bytes of the second level of cache, or of the only one, as the lead or
-    /// the tree says.
+    /// Bytes of the second level of cache, or of the only one.
     pub outer_cache: Option<u64>,
     /// The lead's registers.
     #[serde(skip)]
     pub own: Identity,
     /// True if the lead has a performance monitors unit (ID_AA64DFR0_EL1).
     pub pmu: bool,
-    /// True in a guest of KVM, which makes the sizes of caches up, so that
-    /// none is read.
+    /// True in a guest of KVM, where no cache is read: KVM makes their sizes up.
     pub kvm: bool,
     /// True if DC ZVA may be used (DCZID_EL0.DZP).
     pub zero: bool,
@@ -375,13 +338,11 @@ pub struct Facts {
 
 impl Facts {
     /// The counter as a clock.
-    #[must_use]
     pub fn clock(&self) -> Clock {
         Clock { hz: self.frequency }
     }
 
     /// Counter ticks in so many microseconds: [`Clock::ticks`].
-    #[must_use]
     pub fn ticks(&self, microseconds: u64) -> u64 {
         self.clock().ticks(microseconds)
     }
@@ -403,9 +364,6 @@ pub trait Machine {
     /// [`Action::Expire`]; None where the plan has none, or when the CPU is lost.
     fn tally(&mut self, cpu: usize) -> Option<&mut Tally>;
     /// SET_SUSPEND_MODE, by the lead, while every other CPU is off.
-    ///
-    /// # Errors
-    /// What the firmware returns.
     fn set_suspend_mode(&mut self, mode: SuspendMode) -> Result<(), Error>;
 
     /// Returns the loss of the CPU in an earlier round, if it was lost.
@@ -432,19 +390,20 @@ mod tests {
     use crate::spec::stat::Rung;
     use std::vec::Vec;
 
-    fn members(who: Who, lead: usize) -> Vec<usize> {
-        (0..5).filter(|cpu| who.includes(*cpu, lead)).collect()
-    }
-
     #[test]
     fn the_first_are_the_lead_and_then_the_others() {
-        assert_eq!(members(Who::First(0), 2), [0_usize; 0]);
-        assert_eq!(members(Who::First(1), 2), [2]);
-        assert_eq!(members(Who::First(3), 2), [0, 1, 2]);
-        assert_eq!(members(Who::First(3), 0), [0, 1, 2]);
-        assert_eq!(members(Who::First(9), 4), [0, 1, 2, 3, 4]);
-        assert_eq!(members(Who::Only(3), 0), [3]);
-        assert_eq!(members(Who::All, 0).len(), 5);
+        for (who, lead, members) in [
+            (Who::First(0), 2, &[][..]),
+            (Who::First(1), 2, &[2]),
+            (Who::First(3), 2, &[0, 1, 2]),
+            (Who::First(3), 0, &[0, 1, 2]),
+            (Who::First(9), 4, &[0, 1, 2, 3, 4]),
+            (Who::Only(3), 0, &[3]),
+            (Who::All, 0, &[0, 1, 2, 3, 4]),
+        ] {
+            let found: Vec<usize> = (0..5).filter(|cpu| who.includes(*cpu, lead)).collect();
+            assert_eq!(found, members, "{who:?}");
+        }
     }
 
     #[test]
@@ -463,38 +422,30 @@ mod tests {
             cluster,
             ..Cpu::default()
         });
-        let parts = |lost: usize| -> Vec<(u32, u64)> {
-            let takes_part = |cpu: usize| cpu != lost;
-            let part = |cpu| match round.part(&cpus, cpu, &takes_part) {
-                (
-                    Action::Suspend {
-                        power_state,
-                        powerdown: true,
-                    },
-                    delay,
-                ) => (power_state, delay),
-                other => panic!("{other:?}"),
-            };
-            (0..4).filter(|cpu| takes_part(*cpu)).map(part).collect()
-        };
-        assert_eq!(parts(9), [(1, 0), (1, 0), (2, 10), (3, 20)]);
-        assert_eq!(parts(3), [(1, 0), (2, 10), (3, 20)]);
-        assert_eq!(parts(2), [(2, 10), (1, 0), (3, 20)]);
-        let plain = Round { osi: None, ..round };
-        let part = plain.part(&cpus, 0, &|_| true);
-        assert_eq!(part, (Action::SystemSuspend, 0));
-
+        let part = |round: &Round, cpu, lost| round.part(&cpus, cpu, &|cpu| cpu != lost);
         // The helper's cluster stays up, and so does all that is above it.
-        let helped = Round {
-            waker: Waker::Helper(1),
-            ..round
-        };
-        let part = |cpu| helped.part(&cpus, cpu, &|_| true);
-        assert_eq!(part(1), (Action::Help, 0));
-        let suspends = [0, 2, 3].map(part).map(|(action, delay)| match action {
-            Action::Suspend { power_state, .. } => (power_state, delay),
-            other => panic!("{other:?}"),
-        });
-        assert_eq!(suspends, [(1, 0), (2, 10), (1, 20)]);
+        let waker = Waker::Helper(1);
+        let helped = Round { waker, ..round };
+        for (round, lost, parts) in [
+            (
+                &round,
+                9,
+                &[(0, 1, 0), (1, 1, 0), (2, 2, 10), (3, 3, 20)][..],
+            ),
+            (&round, 3, &[(0, 1, 0), (1, 2, 10), (2, 3, 20)]),
+            (&round, 2, &[(0, 2, 10), (1, 1, 0), (3, 3, 20)]),
+            (&helped, 9, &[(0, 1, 0), (2, 2, 10), (3, 1, 20)]),
+        ] {
+            for (cpu, power_state, delay) in parts {
+                let suspend = Action::Suspend {
+                    power_state: *power_state,
+                    powerdown: true,
+                };
+                assert_eq!(part(round, *cpu, lost), (suspend, *delay), "{cpu} {lost}");
+            }
+        }
+        assert_eq!(part(&helped, 1, 9), (Action::Help, 0));
+        let plain = Round { osi: None, ..round };
+        assert_eq!(part(&plain, 0, 9), (Action::SystemSuspend, 0));
     }
 }

@@ -39,9 +39,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Sums up `values`, and leaves something else in their place: there is
-    /// no memory for a copy of them.
-    #[must_use]
+    /// Sums up `values`, and overwrites them: there is no memory for a copy.
     pub fn of(values: &mut [u64]) -> Self {
         let median = lower_median(values);
         // They are sorted now.
@@ -64,21 +62,21 @@ impl Summary {
     }
 }
 
-/// The median of `values`, the lower one of an even number; 0 of none.
-/// Sorts them.
-#[must_use]
+/// Sorts `values` and returns their median, the lower of two; 0 of none.
 pub fn lower_median(values: &mut [u64]) -> u64 {
     sort_by_key(values, &|value| *value);
     of_rank(values, 50)
 }
 
 /// The value of rank ceil(n * percent / 100) among sorted values; 0 of none.
-fn of_rank(sorted: &[u64], percent: usize) -> u64 {
-    let rank = (sorted.len() * percent).div_ceil(100);
-    rank.checked_sub(1)
-        .and_then(|index| sorted.get(index))
-        .copied()
-        .unwrap_or(0)
+fn of_rank(sorted: &[u64], percent: u64) -> u64 {
+    let index = rank(sorted.len() as u64, percent).wrapping_sub(1);
+    sorted.get(index as usize).copied().unwrap_or(0)
+}
+
+/// Returns the rank of a quantile among `n` values, from 1.
+pub(super) fn rank(n: u64, percent: u64) -> u64 {
+    (n * percent).div_ceil(100)
 }
 
 /// A straight line through points, by ordinary least squares.
@@ -88,72 +86,60 @@ pub struct Line {
     pub n: u32,
     /// Rise of y for each unit of x, rounded to the nearest integer.
     pub slope: i64,
-    /// Coefficient of determination in percent, rounded down: the share of
-    /// y's variance that the line accounts for.
+    /// The share of y's variance that the line accounts for, rounded down.
     pub r2_percent: u8,
 }
 
 impl Line {
     /// The most points, and the least x that is too large.
-    pub const POINTS_MAX: u64 = 512;
+    const POINTS_MAX: u64 = 512;
 
     /// The line through `points`. None for fewer than three points or more
     /// than [`Line::POINTS_MAX`], for points that do not differ in x or do not
     /// differ in y, for an x that is not below that number, and for a y that
     /// takes more than 32 bits.
-    #[must_use]
     pub fn through(points: impl Iterator<Item = (u64, u64)>) -> Option<Self> {
-        // So small that nothing below overflows: sums of products have at most
-        // 9 + 9 + 32 bits, n times those 59; those of y alone, 73 and 82.
-        let (mut n, mut sx, mut sy, mut sxx, mut sxy, mut syy) = (0, 0, 0, 0, 0, 0);
-        for (x, y) in points {
-            if n == Self::POINTS_MAX as i64 || x >= Self::POINTS_MAX || y >> 32 != 0 {
-                return None;
-            }
-            let (x, y) = (x as i64, y as i64);
-            n += 1;
-            sx += x;
-            sy += y;
-            sxx += x * x;
-            sxy += x * y;
-            syy += i128::from(y) * i128::from(y);
-        }
-        let (xx, xy) = (n * sxx - sx * sx, n * sxy - sx * sy);
-        let yy = i128::from(n) * syy - i128::from(sy) * i128::from(sy);
+        let [n, sx, sy, sxx, sxy, syy] = sums(points)?;
+        let (xx, xy, yy) = (n * sxx - sx * sx, n * sxy - sx * sy, n * syy - sy * sy);
         if n < 3 || xx <= 0 || yy <= 0 {
             return None;
         }
-        // A variance is at most a quarter of the range's square: 34 and 80 bits,
-        // and the square of xy is not above their product.
-        let all = i128::from(xx) * yy;
-        let explained = i128::from(xy) * i128::from(xy) * 100;
-        // 128 bits are multiplied here and never divided, which would take
-        // the image another kilobyte.
-        let is_explained = |percent: &u8| all * i128::from(*percent) <= explained;
+        let is_explained = |percent: &u8| xx * yy * i128::from(*percent) <= xy * xy * 100;
         Some(Self {
             n: n as u32,
-            slope: (xy + xx / 2).div_euclid(xx),
+            slope: (xy + xx / 2).div_euclid(xx) as i64,
             r2_percent: (0..=100).rev().find(is_explained)?,
         })
     }
 
-    /// Returns the greatest distance in y of one of `points` from the line through
-    /// them, rounded to the nearest integer.
-    #[must_use]
+    /// Returns the greatest distance in y of a point from their line, rounded.
     pub fn residual(&self, points: impl Iterator<Item = (u64, u64)> + Clone) -> u64 {
-        let points = points.map(|(x, y)| (i128::from(x), i128::from(y)));
-        let n = i128::from(self.n);
-        let (mut sx, mut sy, mut sxx, mut sxy) = (0, 0, 0, 0);
-        for (x, y) in points.clone() {
-            (sx, sy) = (sx + x, sy + y);
-            (sxx, sxy) = (sxx + x * x, sxy + x * y);
-        }
+        let Some([n, sx, sy, sxx, sxy, _]) = sums(points.clone()) else {
+            return 0;
+        };
         let (xx, xy) = (n * sxx - sx * sx, n * sxy - sx * sy);
+        let points = points.map(|(x, y)| (i128::from(x), i128::from(y)));
         // n times xx as far as the point is.
         let far = points.map(|(x, y)| ((n * y - sy) * xx - xy * (n * x - sx)).abs());
         let (farthest, scale) = (far.max().unwrap_or(0), (n * xx).max(1));
         ((farthest + scale / 2) / scale) as u64
     }
+}
+
+/// Returns the number of points, and the sums of x, y, x * x, x * y and y * y; None
+/// where a line could overflow: here y * y has 73 bits, and n times that 82.
+fn sums(points: impl Iterator<Item = (u64, u64)>) -> Option<[i128; 6]> {
+    let mut sums = [0; 6];
+    for (x, y) in points {
+        if sums[0] == i128::from(Line::POINTS_MAX) || x >= Line::POINTS_MAX || y >> 32 != 0 {
+            return None;
+        }
+        let (x, y) = (i128::from(x), i128::from(y));
+        for (sum, more) in sums.iter_mut().zip([1, x, y, x * x, x * y, y * y]) {
+            *sum += more;
+        }
+    }
+    Some(sums)
 }
 
 #[cfg(test)]
@@ -169,6 +155,7 @@ mod tests {
             (&mut [9, 1], 1),
             (&mut [5, 1, 9], 5),
             (&mut [4, 3, 2, 1], 2),
+            (&mut [3, 9, 4, 4, 8, 1, 7, 2, 6, 5, 0], 4),
         ] {
             assert_eq!(lower_median(values), median);
         }
@@ -177,15 +164,11 @@ mod tests {
     #[test]
     fn a_summary_has_a_percentile_where_there_are_enough_samples() {
         assert_eq!(Summary::of(&mut []), Summary::default());
-        let expected = Summary {
-            n: 5,
-            min: 10,
-            median: 12,
-            p99: None,
-            max: 100,
-            mad: 2,
-        };
-        assert_eq!(Summary::of(&mut [10, 14, 11, 100, 12]), expected);
+        let few = Summary::of(&mut [10, 14, 11, 100, 12]);
+        assert_eq!(
+            (few.n, few.min, few.median, few.max, few.mad),
+            (5, 10, 12, 100, 2)
+        );
         let huge = Summary::of(&mut [0, u64::MAX, u64::MAX]);
         assert_eq!((huge.median, huge.mad), (u64::MAX, 0));
         for (n, p99) in [(99, None), (100, Some(99)), (101, Some(100))] {
@@ -211,11 +194,8 @@ mod tests {
             ([(0, 0), (1, 1 << 32), (2, 1)], None),
             ([(0, 0), (1 << 32, 1), (2, 1)], None),
         ] {
-            assert_eq!(
-                fit(Line::through(points.into_iter())),
-                expected,
-                "{points:?}"
-            );
+            let line = Line::through(points.into_iter());
+            assert_eq!(fit(line), expected, "{points:?}");
         }
         assert_eq!(Line::through([(0, 5), (1, 15)].into_iter()), None);
         // Juno, TF-A v2.9, level 0 in parallel, sorted: nanoseconds.

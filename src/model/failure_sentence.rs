@@ -26,7 +26,7 @@ impl Failure {
             }
             Self::CpuLost { cpu, loss } => format!("{} was lost: {loss}", on(cpu)),
             Self::NotCalibrated { sleep, last, cpu } => {
-                let (sleep, cpu) = (run.unit().span(sleep), on(cpu));
+                let (sleep, cpu) = (run.clock().span(sleep), on(cpu));
                 format!(
                     "no trial round was good, with up to {sleep} of sleep; the last one failed on \
                      {cpu}: {last}"
@@ -60,7 +60,7 @@ fn of_timer(run: &Run, fault: Fault) -> String {
         Fault::Silent => "raised no interrupt any more".into(),
         Fault::Late(ticks) => format!(
             "was handled {} late, more than threshold= allows; what follows was not measured",
-            run.unit().span(ticks)
+            run.clock().span(ticks)
         ),
     }
 }

@@ -13,7 +13,7 @@ use crate::board::LabelSource;
 use crate::measure::Facts;
 use crate::model::Verdict;
 use crate::plan::{Method, Plan};
-use crate::spec::ticks::{Clock, Unit};
+use crate::spec::ticks::Clock;
 
 /// A run of the payload, or of TFTF.
 ///
@@ -87,10 +87,6 @@ impl Run {
     /// Returns the results of a scenario.
     pub fn scenario(&self, key: ScenarioKey) -> Option<&Scenario> {
         self.scenarios.iter().find(|it| it.key() == key)
-    }
-
-    pub(crate) fn unit(&self) -> Unit {
-        Unit(self.clock())
     }
 
     /// Returns true if TFTF's lines are printed at all.

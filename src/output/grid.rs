@@ -7,7 +7,7 @@ use core::fmt::{self, Write};
 
 use crate::model::{Cpu, Run};
 use crate::spec::prose::{fill, paragraph, width};
-use crate::spec::ticks::{Hundredths, Unit};
+use crate::spec::ticks::{Clock, Hundredths};
 
 /// The content of one place of a table.
 #[derive(Clone, Copy)]
@@ -26,12 +26,11 @@ pub(crate) enum Cell {
 
 impl Cell {
     /// Converts a figure in ticks to the unit of tables.
-    pub(crate) fn ticks(unit: Unit, ticks: Option<u64>) -> Self {
+    pub(crate) fn ticks(clock: Clock, ticks: Option<u64>) -> Self {
         match ticks {
             None => Self::Missing,
-            Some(ticks) if !unit.0.is_known() => Self::Count(ticks),
-            Some(ticks) => unit
-                .0
+            Some(ticks) if !clock.is_known() => Self::Count(ticks),
+            Some(ticks) => clock
                 .centi_us(ticks)
                 .map_or(Self::Missing, Self::Hundredths),
         }

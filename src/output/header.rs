@@ -166,7 +166,7 @@ fn others(
 }
 
 fn overheads(run: &Run, facts: &Facts) -> String {
-    let (costs, unit) = (facts.overheads, run.unit());
+    let (costs, unit) = (facts.overheads, run.clock());
     let (counter, empty) = (unit.span(costs.counter), unit.span(costs.empty));
     let read = costs
         .pmf_read

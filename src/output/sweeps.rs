@@ -66,7 +66,7 @@ fn steps(run: &Run, scenario: &Scenario, variant: Variant, measure: Measure) -> 
     let of_curve: Vec<_> = of_curve.collect();
     let each = of_curve.chunk_by(|a, b| a.x == b.x).map(|step| {
         let longest = step.iter().map(|it| it.figures.median).max();
-        let longest = run.unit().span(longest.unwrap_or(0));
+        let longest = run.clock().span(longest.unwrap_or(0));
         format!("{}: {longest}", step[0].x.unwrap_or(0))
     });
     each.collect::<Vec<_>>().join(", ")

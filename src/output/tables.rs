@@ -33,7 +33,7 @@ fn title(run: &Run, scenario: &Scenario, shows: &str) -> String {
     let helper = scenario.helper.map_or_else(String::new, |helper| {
         format!(", woken by CPU {}", run.label(helper))
     });
-    let (name, unit) = (scenario.id.name(), run.unit().name());
+    let (name, unit) = (scenario.id.name(), run.clock().unit());
     format!("{name}{variant}{helper}{shows} ({unit})")
 }
 
@@ -46,7 +46,7 @@ fn main_table(
 ) -> fmt::Result {
     let cell = |row: &Row, metric: Metric| match row.skipped {
         Some(_) => Cell::Text("Skipped"),
-        None => Cell::ticks(run.unit(), scenario.figure(row, metric)),
+        None => Cell::ticks(run.clock(), scenario.figure(row, metric)),
     };
     let columns = metrics.iter().map(|metric| {
         let cells = scenario.rows.iter().map(|row| cell(row, *metric));
@@ -69,7 +69,7 @@ fn spread_table(
     });
     let figures = |of: fn(&Summary) -> Option<u64>| {
         let figures = each.clone().map(|it| it.2.and_then(of));
-        figures.map(|it| Cell::ticks(run.unit(), it)).collect()
+        figures.map(|it| Cell::ticks(run.clock(), it)).collect()
     };
     let count = |it: Option<&Summary>| Cell::Count(it.map_or(0, |it| it.n.into()));
     let names = each.clone().map(|it| Cell::Text(heading(it.1)));
@@ -129,7 +129,7 @@ fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
         }
         WakePattern::Chain => "the lead wakes all others by SGI, itself",
     };
-    let sleep = run.unit().span(conditions.sleep);
+    let sleep = run.clock().span(conditions.sleep);
     format!("power_state {power_state:#010x}; {how} {sleep} after the start. ")
 }
 
@@ -137,7 +137,7 @@ fn wake_ups(run: &Run, scenario: &Scenario, conditions: &Conditions) -> String {
 fn round(run: &Run, conditions: &Conditions, metrics: &[Metric]) -> String {
     let first = heading(metrics.first().copied().unwrap_or(Metric::Call));
     let skew = conditions.skew.filter(|skew| skew.n > 0).map(|skew| {
-        let [median, most] = [skew.median, skew.max].map(|it| run.unit().span(it));
+        let [median, most] = [skew.median, skew.max].map(|it| run.clock().span(it));
         let rounds = Many(skew.n.into(), "round");
         format!("Calls began within {median} of each other (median of {rounds}; at most {most}). ")
     });

@@ -12,7 +12,6 @@ pub struct PlanError<'a> {
     pub word: &'a str,
     /// The place among the words; the first is 1.
     pub position: usize,
-    /// The error.
     pub problem: PlanProblem,
 }
 
@@ -21,9 +20,7 @@ pub struct PlanError<'a> {
 pub enum PlanProblem {
     /// It has a quotation mark or a backslash.
     Quoted,
-    /// It has no `=`.
     NotAPair,
-    /// Nothing goes by this key.
     UnknownKey,
     /// The key was given before.
     Duplicate(Key),
@@ -40,20 +37,19 @@ impl fmt::Display for PlanError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let word = Shown(self.word, SHOWN);
         write!(f, "bootargs word {} \"{word}\": ", self.position)?;
-        let (key, fault) = match self.problem {
-            PlanProblem::Quoted => (None, "quotes and backslashes are not supported"),
-            PlanProblem::NotAPair => (None, "expected key=value"),
-            PlanProblem::UnknownKey => (None, "unknown key; the keys are"),
-            PlanProblem::Duplicate(key) => (Some(key), " was given before"),
-            PlanProblem::Value(key) => (Some(key), " takes "),
-            PlanProblem::Repeated(key) => (Some(key), " names one item twice"),
-        };
-        f.write_str(key.map_or("", Key::word))?;
-        f.write_str(fault)?;
         match self.problem {
-            PlanProblem::UnknownKey => write_words(f, &mut Key::ALL.iter().map(|k| k.word())),
-            PlanProblem::Value(key) => key.write_accepted(f),
-            _ => Ok(()),
+            PlanProblem::Quoted => f.write_str("quotes and backslashes are not supported"),
+            PlanProblem::NotAPair => f.write_str("expected key=value"),
+            PlanProblem::UnknownKey => {
+                f.write_str("unknown key; the keys are")?;
+                write_words(f, &mut Key::ALL.iter().map(|key| key.word()))
+            }
+            PlanProblem::Duplicate(key) => write!(f, "{} was given before", key.word()),
+            PlanProblem::Repeated(key) => write!(f, "{} names one item twice", key.word()),
+            PlanProblem::Value(key) => {
+                write!(f, "{} takes ", key.word())?;
+                key.write_accepted(f)
+            }
         }
     }
 }

@@ -13,22 +13,7 @@ words! {
     }
 }
 
-impl Method {
-    /// The wake-up pattern of parallel rounds where `wake=` is not given.
-    ///
-    /// TFTF's CPUs share one timer: the CPU that takes its interrupt wakes the
-    /// others by SGI, one after another. `docs/sweeps.md` has the figures of
-    /// both patterns.
-    #[must_use]
-    pub const fn default_wake(self) -> WakePattern {
-        match self {
-            Self::Tftf => WakePattern::Chain,
-            Self::Warm => WakePattern::Together,
-        }
-    }
-}
-
-/// Which methods to run; never none.
+/// The methods to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Methods {
@@ -42,7 +27,6 @@ pub enum Methods {
 
 impl Methods {
     /// The one that runs first.
-    #[must_use]
     pub const fn first(self) -> Method {
         match self {
             Self::Tftf | Self::Both => Method::Tftf,
@@ -52,12 +36,10 @@ impl Methods {
 
     /// The methods in the order in which they run.
     pub fn iter(self) -> impl Iterator<Item = Method> {
-        let methods: &'static [Method] = match self {
-            Self::Tftf => &[Method::Tftf],
-            Self::Warm => &[Method::Warm],
-            Self::Both => &[Method::Tftf, Method::Warm],
-        };
-        methods.iter().copied()
+        let is_both = self == Self::Both;
+        [self.first()]
+            .into_iter()
+            .chain(is_both.then_some(Method::Warm))
     }
 }
 
@@ -103,12 +85,7 @@ words! {
 
 impl Records {
     /// Returns the number of times.
-    #[must_use]
     pub const fn copies(self) -> usize {
-        match self {
-            Self::Once => 1,
-            Self::Twice => 2,
-            Self::None => 0,
-        }
+        [1, 2, 0][self as usize]
     }
 }

@@ -2,7 +2,6 @@
 
 mod error;
 mod key;
-mod load;
 mod method;
 mod plan;
 mod scenario_id;
@@ -12,10 +11,9 @@ pub mod steps;
 mod tests;
 mod timer;
 
-pub use self::load::Load;
 pub use self::method::{EndAction, Method, Methods, Records, WakePattern};
 pub use self::plan::{LOOPS_LIMIT_S, Plan};
 pub(crate) use self::scenario_id::short as short_tag;
 pub use self::scenario_id::{ScenarioId, TAG_PREFIX};
 pub use self::scenario_set::ScenarioSet;
-pub use self::timer::TimerPlan;
+pub use self::timer::{Load, TimerPlan};

@@ -7,29 +7,6 @@
 //!
 //! Words that are Linux's are the exception: monitors of virtual machines put
 //! them there unasked ([`FOR_LINUX`]), and they say nothing of what to measure.
-//!
-//! | word | values | default |
-//! |---|---|---|
-//! | `iterations` | 1 to 1000000 samples a CPU and scenario | 20 |
-//! | `warmup` | 0 to 10000 samples that are not counted | 2 |
-//! | `only` | scenario tags, with or without `test_rt_instr_`, and the groups `suite`, `micro` and `all`, by comma; or `help` | `suite` |
-//! | `method` | `tftf`, `warm` or `tftf,warm` | `tftf` |
-//! | `wake` | `together`, `staggered` or `chain` | `chain` by method `tftf`, else `together` |
-//! | `end` | `off`, `park` or `reset` | `off` |
-//! | `deepest` | `power_state` of the deepest level, `0x…` | device tree |
-//! | `core` | `power_state` of level 0, `0x…` | device tree |
-//! | `samples` | `none` or `all` | `none` |
-//! | `records` | `once`, `twice` or `none` | `once` |
-//! | `loops` | 1 to 1073741824 operations a CPU in each loop, rounded up to whole batches | 1048576, as far as the time goes |
-//! | `batch` | 1 to 65536 of them in a sample | 1024 |
-//! | `duration` | 1 to 86400 seconds that a timer is looked at | 1 |
-//! | `period` | 50 to 1000000 microseconds from one expiry to the next | 1000 |
-//! | `stress` | `idle`, `write`, `zero`, `nontemporal`, `clean`, `mixed`, by comma | `idle,mixed` |
-//! | `footprint` | 4K to 1024M bytes that each CPU writes to | 4M |
-//! | `timers` | `alone`, `all` or `alone,all` | `alone,all` |
-//! | `threshold` | 1 to 1000000 microseconds of latency that end it | none |
-//! | `dirty` | bytes to make dirty, with K or M, by comma; `A-B` doubles | 0 to twice the L2 |
-//! | `contend` | CPUs that go down together, by comma; `A-B` | 1 to all |
 
 use crate::board::text;
 use crate::spec::words::Word;
@@ -40,19 +17,17 @@ use super::key::Key;
 use super::method::{EndAction, Method, Methods, Records, WakePattern};
 use super::scenario_id::ScenarioId;
 use super::scenario_set::ScenarioSet;
-use super::steps::Steps;
-use super::timer::{Bad, Choice, TimerPlan};
+use super::steps::{Steps, bytes, cpus, dirty_bytes, next_bytes, next_cpus};
+use super::timer::{Load, TIMERS, TimerPlan};
 
-/// The time that a scenario of loops may take if `loops=` was not given, in
-/// seconds: an emulator may be a hundred times slower than the boards that the
-/// default is made for.
+/// Seconds that a scenario of loops may take without `loops=`: an emulator may be a
+/// hundred times slower than boards.
 pub const LOOPS_LIMIT_S: u32 = 30;
 /// Operations of a loop where nothing is said.
 const LOOPS: u32 = 1 << 20;
 
-/// The words, or keys, that kvmtool puts in front of a kernel's boot arguments:
-/// they are passed over.
-pub const FOR_LINUX: [&str; 7] = [
+/// Words and keys before a kernel's boot arguments by kvmtool, which are passed over.
+const FOR_LINUX: &[&str] = &[
     "console",
     "init",
     "ip",
@@ -65,16 +40,15 @@ pub const FOR_LINUX: [&str; 7] = [
 /// The choices of a run: scenarios, samples and methods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
-    /// Samples to take of each CPU in each scenario, 1 to `ITERATIONS_MAX`.
+    /// Samples to take of each CPU in each scenario.
     pub iterations: u32,
-    /// Samples before those that are not counted, 0 to `WARMUP_MAX`.
+    /// Samples before those that are not counted.
     pub warmup: u32,
     /// Which scenarios to run; never empty.
     pub scenarios: ScenarioSet,
     /// The preconditions of samples.
     pub methods: Methods,
-    /// When the CPUs of a parallel round wake up; None where nothing was said:
-    /// then as the method has it.
+    /// The order of wake-ups in parallel rounds; None: as the method has it.
     pub wake: Option<WakePattern>,
     /// The action at the end.
     pub end: EndAction,
@@ -86,10 +60,9 @@ pub struct Plan {
     pub samples: bool,
     /// The number of times that each block of records is written.
     pub records: Records,
-    /// Operations a CPU in each loop, 1 to `LOOPS_MAX`; None where nothing
-    /// was said: then as many as the time allows.
+    /// Operations a CPU in each loop; None: as many as the time allows.
     pub loops: Option<u32>,
-    /// Operations in a sample of a loop, 1 to `BATCH_MAX`.
+    /// Operations in a sample of a loop.
     pub batch: u32,
     /// The choices for timer latency.
     pub timer: TimerPlan,
@@ -116,7 +89,7 @@ impl Default for Plan {
             records: Records::Once,
             loops: None,
             batch: 1024,
-            timer: TimerPlan::DEFAULT,
+            timer: TimerPlan::default(),
             list: false,
             dirty: None,
             contend: None,
@@ -125,27 +98,19 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The bytes that are made dirty, step by step, where the outer cache has
-    /// so many; None where that is not known and no step is asked for.
-    #[must_use]
+    /// Returns the bytes to make dirty, step by step; None where no size is known.
     pub fn dirty_steps(&self, outer_cache: Option<u64>) -> Option<Steps> {
         self.dirty.or_else(|| outer_cache.map(super::steps::dirty))
     }
 
     /// The memory that takes, in bytes: none where nothing is made dirty.
-    #[must_use]
     pub fn dirty_bytes(&self, outer_cache: Option<u64>) -> usize {
         let steps = self.dirty_steps(outer_cache);
         let steps = steps.filter(|_| self.scenarios.contains(ScenarioId::DirtySweep));
         steps.map_or(0, |steps| steps.highest() as usize)
     }
 
-    /// Reads boot arguments; none at all is the default plan, and Linux's
-    /// words (`FOR_LINUX`) are passed over.
-    ///
-    /// # Errors
-    /// The first word that is quoted, not of the form `key=value`, of an
-    /// unknown key, of a key given before, or of a value that is not accepted.
+    /// Reads boot arguments; none at all is the default plan.
     pub fn parse(bootargs: &str) -> Result<Self, PlanError<'_>> {
         let mut plan = Self::default();
         let mut seen = 0u32;
@@ -163,23 +128,22 @@ impl Plan {
         Ok(plan)
     }
 
-    /// When the CPUs of a parallel round wake up, by `method`.
-    #[must_use]
+    /// Returns the order of wake-ups by `method`. TFTF's CPUs share one timer: the CPU that
+    /// takes its interrupt wakes the others by SGI (`docs/sweeps.md`).
     pub fn wake_by(&self, method: Method) -> WakePattern {
-        self.wake.unwrap_or(method.default_wake())
+        self.wake.unwrap_or(match method {
+            Method::Tftf => WakePattern::Chain,
+            Method::Warm => WakePattern::Together,
+        })
     }
 
-    /// Returns the number of tests of the plan: the suite's scenarios by each method, the
-    /// others by their own.
-    #[must_use]
+    /// Returns the number of tests: the suite's by each method, the others once.
     pub fn tests(&self) -> usize {
         let suite = self.scenarios.suite().len();
         suite * self.methods.iter().count() + self.scenarios.len() - suite
     }
 
-    /// Operations in a sample of a loop, and how many such samples are asked
-    /// for on each CPU.
-    #[must_use]
+    /// Returns the operations in a sample of a loop, and the samples of each CPU.
     pub fn batches(&self) -> (u32, u32) {
         let loops = self.loops.unwrap_or(LOOPS);
         let batch = self.batch.min(loops).max(1);
@@ -207,32 +171,24 @@ impl Plan {
             Key::Duration => self.timer.duration = decimal(key, value)?,
             Key::Period => self.timer.period = decimal(key, value)?,
             Key::Threshold => self.timer.threshold = Some(decimal(key, value)?),
-            Key::Footprint => {
-                let bytes = super::timer::bytes(value).filter(|bytes| key.range().contains(bytes));
-                self.timer.footprint = bytes.ok_or(refused)?;
-            }
-            Key::Stress => self.timer.loads = choice(key, value, &super::timer::load_words())?,
-            Key::Timers => self.timer.timers = choice(key, value, &super::timer::TIMERS)?,
+            Key::Footprint => self.timer.footprint = in_range(key, bytes(value))?,
+            Key::Stress => self.timer.loads = choice(key, value, &Load::ALL.map(Load::word))?,
+            Key::Timers => self.timer.timers = choice(key, value, &TIMERS)?,
             Key::Only if value == "help" => self.list = true,
             Key::Only => {
                 self.scenarios = ScenarioSet::EMPTY;
-                let mut rest = Some(value);
-                while let Some(list) = rest {
-                    let (tag, behind) = text::cut(list, b',').unzip();
-                    let meant = ScenarioSet::of_word(tag.unwrap_or(list)).ok_or(refused)?;
+                for word in value.split(',') {
+                    let meant = ScenarioSet::of_word(word).ok_or(refused)?;
                     if !self.scenarios.insert(meant) {
                         return Err(PlanProblem::Repeated(key));
                     }
-                    rest = behind;
                 }
             }
             Key::Method => {
-                self.methods = match value {
-                    "tftf" => Methods::Tftf,
-                    "warm" => Methods::Warm,
-                    "tftf,warm" | "warm,tftf" => Methods::Both,
-                    "tftf,tftf" | "warm,warm" => return Err(PlanProblem::Repeated(key)),
-                    _ => return Err(refused),
+                self.methods = match choice(key, value, &Method::ALL.map(Method::word))? {
+                    0b01 => Methods::Tftf,
+                    0b10 => Methods::Warm,
+                    _ => Methods::Both,
                 }
             }
             Key::Wake => self.wake = Some(WakePattern::from_word(value).ok_or(refused)?),
@@ -240,15 +196,8 @@ impl Plan {
             Key::Records => self.records = Records::from_word(value).ok_or(refused)?,
             Key::Deepest => self.deepest = Some(power_state(value).ok_or(refused)?),
             Key::Core => self.core = Some(power_state(value).ok_or(refused)?),
-            Key::Dirty => {
-                let steps =
-                    Steps::parse(key, value, super::steps::bytes, super::steps::next_bytes)?;
-                self.dirty = Some(steps);
-            }
-            Key::Contend => {
-                let steps = Steps::parse(key, value, super::steps::cpus, super::steps::next_cpus)?;
-                self.contend = Some(steps);
-            }
+            Key::Dirty => self.dirty = Some(Steps::parse(key, value, dirty_bytes, next_bytes)?),
+            Key::Contend => self.contend = Some(Steps::parse(key, value, cpus, next_cpus)?),
             Key::Samples => {
                 self.samples = match value {
                     "none" => false,
@@ -261,19 +210,32 @@ impl Plan {
     }
 }
 
-/// A number of those that `key` takes.
-fn decimal(key: Key, value: &str) -> Result<u32, PlanProblem> {
-    let number = text::number(value.as_bytes(), 10);
-    let number = number.filter(|number| key.range().contains(number));
-    number.ok_or(PlanProblem::Value(key))
+/// Refuses a number that is not one of those that `key` takes.
+fn in_range(key: Key, number: Option<u32>) -> Result<u32, PlanProblem> {
+    let taken = number
+        .zip(key.range())
+        .filter(|(n, (least, most))| least <= n && n <= most);
+    taken
+        .map(|(number, _)| number)
+        .ok_or(PlanProblem::Value(key))
 }
 
-/// A list of some of `words`, which `key` takes.
-fn choice(key: Key, value: &str, words: &[&str]) -> Result<Choice, PlanProblem> {
-    Choice::parse(value, words).map_err(|bad| match bad {
-        Bad::Unknown => PlanProblem::Value(key),
-        Bad::Twice => PlanProblem::Repeated(key),
-    })
+fn decimal(key: Key, value: &str) -> Result<u32, PlanProblem> {
+    in_range(key, text::number(value.as_bytes(), 10))
+}
+
+/// Reads a list of some of `words`, each at most once: a bit for each word.
+fn choice(key: Key, list: &str, words: &[&str]) -> Result<u8, PlanProblem> {
+    let mut chosen = 0;
+    for word in list.split(',') {
+        let place = words.iter().position(|it| *it == word);
+        let bit = 1 << place.ok_or(PlanProblem::Value(key))?;
+        if chosen & bit != 0 {
+            return Err(PlanProblem::Repeated(key));
+        }
+        chosen |= bit;
+    }
+    Ok(chosen)
 }
 
 /// Hexadecimal only, so that `deepest=10000` cannot be meant otherwise than it is read.

@@ -5,8 +5,11 @@
 //! names, and published tables are keyed by the tags. The others are this
 //! project's own.
 
-use crate::spec::words::words;
+use alloc::format;
+use alloc::string::String;
 use core::fmt;
+
+use crate::spec::words::words;
 
 /// The beginning of the suite's tags, which a user may leave out.
 pub const TAG_PREFIX: &str = "test_rt_instr_";
@@ -62,39 +65,22 @@ impl ScenarioId {
         Self::PsciVersionParallel,
     ];
 
-    /// Returns true for one of [`Self::SUITE`]: measured as TFTF does, with a row
-    /// for each CPU. The others have points (`point`).
-    #[must_use]
+    /// Returns true for one of the suite: it has rows. The others have points.
     pub const fn is_suite(self) -> bool {
         self.index() < Self::SUITE.len()
     }
 
     /// Returns true for one of the loops, `only=micro`.
-    #[must_use]
-    pub const fn is_micro(self) -> bool {
-        matches!(
-            self,
-            Self::NullCall
-                | Self::SelfSgi
-                | Self::SysregTrap
-                | Self::PmfRead
-                | Self::CpuOn
-                | Self::Empty
-        )
+    pub fn is_micro(self) -> bool {
+        (Self::NullCall..=Self::Empty).contains(&self)
     }
 
-    /// Returns true if its steps are measured as the suite's scenarios are, and become
-    /// points.
-    #[must_use]
-    pub const fn is_sweep(self) -> bool {
-        matches!(
-            self,
-            Self::DirtySweep | Self::ContendSweep | Self::IdleStates | Self::SystemSuspend
-        )
+    /// Returns true if its steps are measured as the suite is, and become points.
+    pub fn is_sweep(self) -> bool {
+        self >= Self::DirtySweep
     }
 
     /// The name, of the suite's that in TFTF's `> Executing 'NAME'` line.
-    #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::SuspendDeepParallel => "Suspend to deepest power level on all cores in parallel",
@@ -120,14 +106,11 @@ impl ScenarioId {
     }
 
     /// The tag without [`TAG_PREFIX`], if it has that.
-    #[must_use]
     pub fn short_tag(self) -> &'static str {
         self.tag().strip_prefix(TAG_PREFIX).unwrap_or(self.tag())
     }
 
-    /// Returns true for one of the suite's in which all CPUs are measured at the
-    /// same time.
-    #[must_use]
+    /// Returns true for one of the suite's in which all CPUs call at once.
     pub const fn is_parallel(self) -> bool {
         matches!(
             self,
@@ -136,29 +119,19 @@ impl ScenarioId {
     }
 
     /// Returns the place among all scenarios, from 0.
-    #[must_use]
     pub const fn index(self) -> usize {
         self as usize
     }
 
     /// Returns the number in records, from 1: the suite's have 1 to 6.
-    #[must_use]
     pub const fn number(self) -> u64 {
         self as u64 + 1
     }
 
-    /// The scenario of this number.
-    #[must_use]
-    pub fn from_number(number: u64) -> Option<Self> {
-        Self::ALL.into_iter().find(|id| id.number() == number)
-    }
-
     /// The scenario with this tag, written in full or without its prefix.
-    #[must_use]
     pub fn from_tag(tag: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|id| id.tag() == tag || id.short_tag() == tag)
+        let mut all = Self::ALL.into_iter();
+        all.find(|id| id.tag() == tag || id.short_tag() == tag)
     }
 }
 
@@ -168,8 +141,7 @@ impl fmt::Display for ScenarioId {
     }
 }
 
-/// Tags as records have them, for serde's `with`: without what the user may leave
-/// out.
+/// Tags as records have them, for serde's `with`.
 pub(crate) mod short {
     use alloc::string::String;
 
@@ -187,26 +159,12 @@ pub(crate) mod short {
     }
 }
 
-/// A tag that no scenario has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UnknownTag;
-
-impl fmt::Display for UnknownTag {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("no such scenario; the tags are")?;
-        ScenarioId::ALL
-            .iter()
-            .try_for_each(|id| write!(f, " {}", id.short_tag()))
-    }
-}
-
-impl core::error::Error for UnknownTag {}
-
 impl core::str::FromStr for ScenarioId {
-    type Err = UnknownTag;
+    type Err = String;
 
-    fn from_str(tag: &str) -> Result<Self, UnknownTag> {
-        Self::from_tag(tag).ok_or(UnknownTag)
+    fn from_str(tag: &str) -> Result<Self, String> {
+        let tags = || Self::ALL.map(Self::short_tag).join(" ");
+        Self::from_tag(tag).ok_or_else(|| format!("no such scenario; the tags are {}", tags()))
     }
 }
 
@@ -216,19 +174,16 @@ mod tests {
 
     #[test]
     fn tags_are_found_in_both_forms() {
-        assert!(ScenarioId::ALL.is_sorted());
         assert_eq!(ScenarioId::ALL[..6], ScenarioId::SUITE);
         for id in ScenarioId::ALL {
-            assert_eq!(ScenarioId::from_number(id.number()), Some(id));
             assert_eq!(id.tag().parse(), Ok(id));
             assert_eq!(id.short_tag().parse(), Ok(id));
-            assert!(id.tag().ends_with(id.short_tag()));
             assert_eq!(id.tag().starts_with(TAG_PREFIX), id.is_suite());
+            let name = id.name().ends_with("all cores in parallel");
             assert_eq!(
-                id.is_parallel(),
-                id.name().ends_with("all cores in parallel")
+                (name, id.tag().ends_with("_parallel")),
+                (id.is_parallel(), name)
             );
-            assert_eq!(id.is_parallel(), id.tag().ends_with("_parallel"));
         }
         for wrong in [
             "",

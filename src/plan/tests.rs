@@ -36,126 +36,112 @@ fn nothing_said_is_the_default() {
     assert_eq!(plan.scenarios, ScenarioSet::SUITE);
     assert_eq!((plan.batches(), plan.tests()), ((1024, 1024), 6));
     assert!(plan.methods.iter().eq([Method::Tftf]));
-    assert_eq!(plan.wake, None);
     assert_eq!(plan.wake_by(Method::Tftf), WakePattern::Chain);
     assert_eq!(plan.wake_by(Method::Warm), WakePattern::Together);
-    assert_eq!(plan.end, EndAction::Off);
-    assert_eq!((plan.deepest, plan.core), (None, None));
+    assert_eq!((plan.end, plan.records.copies()), (EndAction::Off, 1));
 }
 
 #[test]
 fn every_word_is_followed() {
-    let plan = Plan::parse(
+    let read = |bootargs| Plan::parse(bootargs).expect("all words are good");
+    let plan = read(
         "  iterations=1000000\twarmup=0 only=cpu_susp_serial,test_rt_instr_psci_version_parallel \
          method=warm,tftf wake=chain end=reset deepest=0x0101FFff core=0x0\n",
-    )
-    .expect("all words are good");
+    );
     assert_eq!((plan.iterations, plan.warmup), (1_000_000, 0));
-    assert!(plan.scenarios.iter().eq([
+    let scenarios = [
         ScenarioId::CpuSuspendSerial,
-        ScenarioId::PsciVersionParallel
-    ]));
+        ScenarioId::PsciVersionParallel,
+    ];
+    assert!(plan.scenarios.iter().eq(scenarios));
     assert!(plan.methods.iter().eq([Method::Tftf, Method::Warm]));
-    assert_eq!(plan.wake, Some(WakePattern::Chain));
     assert_eq!(plan.wake_by(Method::Warm), WakePattern::Chain);
     assert_eq!(plan.end, EndAction::Reset);
     assert_eq!((plan.deepest, plan.core), (Some(0x0101_ffff), Some(0)));
 
-    let plan = Plan::parse("end=park method=warm wake=staggered warmup=10000 iterations=1")
-        .expect("all words are good");
-    assert_eq!(plan.end, EndAction::Park);
+    let plan = read("end=park method=warm wake=staggered warmup=10000 records=twice samples=all");
+    assert_eq!(
+        (plan.end, plan.wake),
+        (EndAction::Park, Some(WakePattern::Staggered))
+    );
     assert!(plan.methods.iter().eq([Method::Warm]));
-    assert_eq!(plan.wake, Some(WakePattern::Staggered));
-    assert_eq!((plan.iterations, plan.warmup), (1, 10_000));
-}
+    assert_eq!(
+        (plan.warmup, plan.records.copies(), plan.samples),
+        (10_000, 2, true)
+    );
 
-#[test]
-fn loops_and_groups() {
-    let plan = Plan::parse("only=suite,null_call loops=1000 batch=300 method=warm,tftf");
-    let plan = plan.expect("all words are good");
+    let plan = read("only=suite,null_call loops=1000 batch=300 method=warm,tftf records=none");
     assert_eq!((plan.batches(), plan.tests()), ((300, 4), 13));
-    assert_eq!(plan.scenarios.len(), 7);
-    let few = Plan::parse("loops=7").expect("a good word");
-    assert_eq!(few.batches(), (7, 1));
-    let list = Plan::parse("only=help").expect("a good word");
-    assert!(list.list && !plan.list);
-}
+    assert_eq!((plan.scenarios.len(), plan.records.copies()), (7, 0));
+    assert_eq!(read("loops=7").batches(), (7, 1));
+    assert!(read("only=help").list && !plan.list);
 
-#[test]
-fn records() {
-    for (word, copies) in [("once", 1), ("twice", 2), ("none", 0)] {
-        let bootargs = std::format!("records={word}");
-        let plan = Plan::parse(&bootargs).expect("a good word");
-        assert_eq!(plan.records.copies(), copies, "{word}");
-    }
-    assert_eq!(Plan::default().records.copies(), 1);
-}
-
-#[test]
-fn timers() {
-    let plan = Plan::parse("period=500 duration=3600 footprint=64K threshold=80 timers=all");
-    let timer = plan.expect("all words are good").timer;
+    let timer = read(
+        "period=500 duration=3600 footprint=64K threshold=80 timers=all stress=mixed,idle,clean",
+    );
+    let timer = timer.timer;
     assert_eq!(timer.expiries(), (7_200_000, 2_000));
     assert_eq!((timer.buffer(), timer.threshold), (64 << 10, Some(80)));
     assert_eq!((timer.alone(), timer.all()), (false, true));
+    assert!(timer.loads().eq([Load::Idle, Load::Clean, Load::Mixed]));
+    assert_eq!(
+        (&*timer.load_list(), timer.timer_list()),
+        ("idle,clean,mixed", "all")
+    );
+    assert_eq!(read("footprint=1024M").timer.footprint, 1 << 30);
 }
+
+/// Values that a key does not take, besides none at all.
+const REFUSED: [(Key, &str); 20] = [
+    (
+        Key::Iterations,
+        "0 1000001 99999999999999999999 +5 -5 0x10 5=5",
+    ),
+    (Key::Warmup, "10001 two"),
+    (Key::Only, "cpu_susp_serial, susp_deep help,null_call"),
+    (Key::Loops, "0 1073741825"),
+    (Key::Batch, "0 65537"),
+    (Key::Duration, "0 86401"),
+    (Key::Period, "49 1000001"),
+    (Key::Stress, "all idle, ,idle Idle"),
+    (
+        Key::Footprint,
+        "4095 1025M 4096M 1G 64k K -1 +1 0x1000 4294967296",
+    ),
+    (Key::Timers, "each"),
+    (Key::Threshold, "0"),
+    (Key::Method, "cold"),
+    (Key::Wake, "Together"),
+    (Key::End, "halt"),
+    (Key::Records, "all"),
+    (Key::Samples, "some"),
+    (Key::Deepest, "0x 0x+1 0x123456789 65536"),
+    (Key::Core, "0xfoo"),
+    (Key::Dirty, "0, - 8- 2M-1M 65M 1G 1k +1 99999999999"),
+    (Key::Contend, "0 513 1K 0-4"),
+];
 
 #[test]
 fn the_wrong_word_is_named() {
     use crate::plan::error::PlanProblem::{
         Duplicate, NotAPair, Quoted, Repeated, UnknownKey, Value,
     };
+    for (key, values) in REFUSED {
+        for value in [""].into_iter().chain(values.split(' ')) {
+            let word = std::format!("{}={value}", key.word());
+            assert_eq!(refused(&word).problem, Value(key), "{word}");
+        }
+    }
     for (word, problem) in [
-        ("iterations=0", Value(Key::Iterations)),
-        ("iterations=1000001", Value(Key::Iterations)),
-        ("iterations=99999999999999999999", Value(Key::Iterations)),
-        ("iterations=", Value(Key::Iterations)),
-        ("iterations=+5", Value(Key::Iterations)),
-        ("iterations=-5", Value(Key::Iterations)),
-        ("iterations=0x10", Value(Key::Iterations)),
-        ("iterations=5=5", Value(Key::Iterations)),
-        ("warmup=10001", Value(Key::Warmup)),
-        ("warmup=two", Value(Key::Warmup)),
-        ("only=", Value(Key::Only)),
-        ("only=cpu_susp_serial,", Value(Key::Only)),
-        ("only=susp_deep", Value(Key::Only)),
         (
             "only=cpu_susp_serial,test_rt_instr_cpu_susp_serial",
             Repeated(Key::Only),
         ),
         ("only=suite,psci_version_parallel", Repeated(Key::Only)),
-        ("only=help,null_call", Value(Key::Only)),
-        ("loops=0", Value(Key::Loops)),
-        ("loops=1073741825", Value(Key::Loops)),
-        ("batch=0", Value(Key::Batch)),
-        ("batch=65537", Value(Key::Batch)),
-        ("duration=0", Value(Key::Duration)),
-        ("duration=86401", Value(Key::Duration)),
-        ("period=49", Value(Key::Period)),
-        ("period=1000001", Value(Key::Period)),
-        ("stress=", Value(Key::Stress)),
-        ("stress=all", Value(Key::Stress)),
         ("stress=write,idle,write", Repeated(Key::Stress)),
-        ("footprint=4095", Value(Key::Footprint)),
-        ("footprint=1025M", Value(Key::Footprint)),
-        ("footprint=1G", Value(Key::Footprint)),
-        ("timers=each", Value(Key::Timers)),
         ("timers=all,all", Repeated(Key::Timers)),
-        ("threshold=0", Value(Key::Threshold)),
-        ("method=", Value(Key::Method)),
-        ("method=cold", Value(Key::Method)),
         ("method=tftf,tftf", Repeated(Key::Method)),
-        ("wake=", Value(Key::Wake)),
-        ("wake=Together", Value(Key::Wake)),
-        ("end=halt", Value(Key::End)),
-        ("records=", Value(Key::Records)),
-        ("records=all", Value(Key::Records)),
-        ("deepest=", Value(Key::Deepest)),
-        ("deepest=0x", Value(Key::Deepest)),
-        ("deepest=0x+1", Value(Key::Deepest)),
-        ("deepest=0x123456789", Value(Key::Deepest)),
-        ("deepest=65536", Value(Key::Deepest)),
-        ("core=0xfoo", Value(Key::Core)),
+        ("dirty=1,2,1", Repeated(Key::Dirty)),
         ("quiet", NotAPair),
         ("=", UnknownKey),
         ("=5", UnknownKey),
@@ -165,9 +151,10 @@ fn the_wrong_word_is_named() {
         ("only='cpu_susp_serial'", Quoted),
         ("end=o\\ff", Quoted),
     ] {
+        let position = 1;
         let expected = PlanError {
             word,
-            position: 1,
+            position,
             problem,
         };
         assert_eq!(refused(word), expected);

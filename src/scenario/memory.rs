@@ -94,7 +94,7 @@ fn job_bytes(plan: &Plan, job: Job, cpus: usize, idle_states: usize) -> Option<u
         ]),
         ScenarioId::TimerLatency => {
             let points = timer_latency::points(&plan.timer, cpus)?;
-            let spread = list::<u32>(Histogram::new().counts().count())?;
+            let spread = list::<u32>(Histogram::default().counts().count())?;
             sum([
                 results,
                 list::<Outcome>(cpus),

@@ -98,7 +98,7 @@ impl<M: Machine> Timers<'_, '_, M> {
         let measured = (0..cpus.len()).filter(move |cpu| window.measures(*cpu));
         for cpu in measured.clone() {
             if let Some(tally) = self.bench.machine.tally(cpu) {
-                tally.reset();
+                *tally = Tally::default();
             }
         }
         let (total, most) = self.timer.expiries();

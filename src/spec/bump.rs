@@ -44,14 +44,12 @@ impl Bump {
         self.end - self.next
     }
 
-    /// Returns the most bytes that were in use at one time, with those that could not
-    /// be given back.
+    /// Returns the most bytes that were in use at one time.
     pub const fn peak(&self) -> usize {
         self.peak - self.base
     }
 
-    /// Takes a block of `size` bytes aligned to the power of two `align`, and returns
-    /// its address; None if it does not fit.
+    /// Takes a block, aligned to the power of two `align`; None if it does not fit.
     pub fn take(&mut self, size: usize, align: usize) -> Option<usize> {
         let at = self.next.checked_next_multiple_of(align.max(ALIGN))?;
         self.set_end(at, size)?;
@@ -83,8 +81,7 @@ impl Bump {
         (self.floor, self.live) = (self.next, 0);
     }
 
-    /// Returns the number of blocks behind the mark that are in use: without any, all
-    /// bytes behind the mark are free.
+    /// Returns the number of blocks behind the mark that are in use.
     pub const fn live(&self) -> usize {
         self.live
     }
@@ -109,60 +106,62 @@ mod tests {
     #[test]
     fn blocks_are_aligned_and_do_not_overlap() {
         let mut bump = Bump::new(0x1008, 0x1100);
-        assert_eq!(bump.take(1, 1), Some(0x1010));
-        assert_eq!(bump.take(17, 8), Some(0x1020));
-        assert_eq!(bump.take(8, 64), Some(0x1040));
-        assert_eq!(bump.free_bytes(), 0x1100 - 0x1050);
-        for (size, align) in [(0xb1, 1), (usize::MAX, 1), (usize::MAX - 0x1050, 1)] {
-            assert_eq!(bump.take(size, align), None, "{size:#x}");
+        for (size, align, at) in [
+            (1, 1, Some(0x1010)),
+            (17, 8, Some(0x1020)),
+            (8, 64, Some(0x1040)),
+            (0xb1, 1, None),
+            (usize::MAX, 1, None),
+            (usize::MAX - 0x1050, 1, None),
+            (0xb0, 1, Some(0x1050)),
+            (1, 1, None),
+        ] {
+            assert_eq!(bump.take(size, align), at, "{size:#x}");
         }
-        assert_eq!(bump.take(0xb0, 1), Some(0x1050));
-        assert_eq!((bump.take(1, 1), bump.peak()), (None, 0xf8));
+        assert_eq!((bump.free_bytes(), bump.peak()), (0, 0xf8));
+    }
+
+    /// Takes blocks of 16 bytes, and says where they are.
+    fn take<const N: usize>(bump: &mut Bump, places: [usize; N]) {
+        for at in places {
+            assert_eq!(bump.take(16, 1), Some(at));
+        }
     }
 
     #[test]
     fn bytes_come_back_from_the_end_or_when_no_block_is_in_use() {
         let mut bump = Bump::new(0, 0x100);
-        for at in [0, 0x10, 0x20] {
-            assert_eq!(bump.take(16, 1), Some(at));
-        }
+        take(&mut bump, [0, 0x10, 0x20]);
         bump.free(0x20, 16);
-        assert_eq!(bump.take(16, 1), Some(0x20));
+        take(&mut bump, [0x20]);
         bump.free(0, 16);
-        assert_eq!(bump.take(16, 1), Some(0x30));
-        bump.free(0x30, 16);
-        bump.free(0x20, 16);
-        bump.free(0x10, 16);
+        take(&mut bump, [0x30]);
+        for at in [0x30, 0x20, 0x10] {
+            bump.free(at, 16);
+        }
         assert_eq!((bump.free_bytes(), bump.peak()), (0x100, 0x40));
+        // Blocks before the mark stay.
+        take(&mut bump, [0, 0x10]);
+        bump.mark();
+        take(&mut bump, [0x20, 0x30]);
+        bump.free(0, 16);
+        bump.free(0x20, 16);
+        assert_eq!(bump.live(), 1);
+        take(&mut bump, [0x40]);
+        bump.free(0x40, 16);
+        bump.free(0x30, 16);
+        assert_eq!(bump.live(), 0);
+        take(&mut bump, [0x20]);
     }
 
     #[test]
     fn a_block_is_resized_in_its_place_only_at_the_end() {
         let mut bump = Bump::new(0, 0x100);
-        assert_eq!(bump.take(16, 1), Some(0));
-        assert!(bump.resize(0, 16, 0x40));
-        assert!(!bump.resize(0, 0x40, 0x101));
-        assert_eq!(bump.take(16, 1), Some(0x40));
-        assert!(!bump.resize(0, 0x40, 0x41));
-        assert!(bump.resize(0, 0x40, 0x20));
+        take(&mut bump, [0]);
+        assert!(bump.resize(0, 16, 0x40) && !bump.resize(0, 0x40, 0x101));
+        take(&mut bump, [0x40]);
+        assert!(!bump.resize(0, 0x40, 0x41) && bump.resize(0, 0x40, 0x20));
         assert!(bump.resize(0x40, 16, 1));
-        assert_eq!(bump.take(1, 1), Some(0x50));
-    }
-
-    #[test]
-    fn blocks_before_the_mark_stay() {
-        let mut bump = Bump::new(0, 0x100);
-        assert_eq!(bump.take(32, 1), Some(0));
-        bump.mark();
-        assert_eq!(bump.take(16, 1), Some(0x20));
-        assert_eq!(bump.take(16, 1), Some(0x30));
-        // One block before the mark for one behind it: that one is still in use.
-        bump.free(0, 32);
-        bump.free(0x20, 16);
-        assert_eq!(bump.live(), 1);
-        assert_eq!(bump.take(16, 1), Some(0x40));
-        bump.free(0x40, 16);
-        bump.free(0x30, 16);
-        assert_eq!((bump.live(), bump.take(16, 1)), (0, Some(0x20)));
+        take(&mut bump, [0x50]);
     }
 }

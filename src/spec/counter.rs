@@ -2,9 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// An erratum of a CPU or a SoC. The counter is then read twice in a row, where
-/// Linux's driver reads until a value holds: in a timed region there is no room
-/// for a loop, so that a pair of reads may have to be rejected.
+/// An erratum of a CPU or a SoC. The counter is then read twice in a row: in a timed
+/// region there is no room for Linux's loop, so that a pair may have to be rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CounterErratum {
@@ -19,13 +18,10 @@ pub enum CounterErratum {
 }
 
 impl CounterErratum {
-    /// Those of SoCs, which a device tree names (Linux binding
-    /// *timer/arm,arch_timer.yaml*).
+    /// Those of SoCs, by Linux's binding *timer/arm,arch_timer.yaml*.
     pub const OF_SOCS: [Self; 3] = [Self::Nxp, Self::HiSilicon, Self::Allwinner];
 
-    /// The property of the timer's node; of [`Self::CortexA73`], which has none,
-    /// the erratum's name.
-    #[must_use]
+    /// The property of the timer's node, or the name of an erratum without one.
     pub const fn name(self) -> &'static str {
         match self {
             Self::CortexA73 => "Cortex-A73's erratum 858921",
@@ -35,9 +31,7 @@ impl CounterErratum {
         }
     }
 
-    /// Returns the right one of two successive reads, or nothing where neither
-    /// is known to be right.
-    #[must_use]
+    /// Returns the right one of two reads; None where neither is known to be right.
     pub fn choose(self, [first, second]: [u64; 2]) -> Option<u64> {
         let within = |ticks: u64| (second.wrapping_sub(first) < ticks).then_some(second);
         // Linux's rule: the low 9 bits are neither all ones nor all zeroes.
@@ -61,24 +55,16 @@ mod tests {
     fn a_pair_of_reads_gives_the_right_one_or_none() {
         for (erratum, reads, expected) in [
             (CortexA73, [7, 9], Some(9)),
-            (CortexA73, [0xffff_ffff, 0x1_0000_0000], Some(0xffff_ffff)),
-            (
-                CortexA73,
-                [0x1_ffff_ffff, 0x1_0000_0000],
-                Some(0x1_0000_0000),
-            ),
-            (Nxp, [100, 100], Some(100)),
+            (CortexA73, [0xffff_ffff, 1 << 32], Some(0xffff_ffff)),
+            (CortexA73, [0x1_ffff_ffff, 1 << 32], Some(1 << 32)),
             (Nxp, [100, 101], Some(101)),
             (Nxp, [100, 102], None),
-            (Nxp, [0x1ff, 0x100], None),
             (HiSilicon, [100, 131], Some(131)),
             (HiSilicon, [100, 132], None),
             (HiSilicon, [100, 99], None),
             (Allwinner, [0x3fe, 0x3ff], Some(0x3fe)),
             (Allwinner, [0x3ff, 0x401], Some(0x401)),
             (Allwinner, [0x3ff, 0x400], None),
-            (Allwinner, [0x5ff, 0x200], None),
-            (Allwinner, [0x345, 0x346], Some(0x346)),
         ] {
             assert_eq!(erratum.choose(reads), expected, "{erratum:?} {reads:x?}");
         }

@@ -3,70 +3,45 @@
 
 use alloc::string::String;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serializer, de};
 
 /// Writes `number` as `"0x…"`.
-///
-/// # Errors
-/// Those of `to`.
-pub fn serialize<T, S>(number: &T, to: S) -> Result<S::Ok, S::Error>
-where
-    T: Copy + Into<u64>,
-    S: Serializer,
-{
+pub fn serialize<T: Copy + Into<u64>, S: Serializer>(number: &T, to: S) -> Result<S::Ok, S::Error> {
     to.collect_str(&format_args!("{:#x}", (*number).into()))
 }
 
-/// Reads such a string.
-///
-/// # Errors
-/// Those of `from`, and a string that is no such number or too large for `T`.
-pub fn deserialize<'de, T, D>(from: D) -> Result<T, D::Error>
-where
-    T: TryFrom<u64>,
-    D: Deserializer<'de>,
-{
-    let text = String::deserialize(from)?;
+/// Reads such a string; its number has to fit `T`.
+pub fn deserialize<'de, T: TryFrom<u64>, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    parse(&String::deserialize(from)?)
+}
+
+fn parse<T: TryFrom<u64>, E: de::Error>(text: &str) -> Result<T, E> {
     let digits = text.strip_prefix("0x");
     let number = digits.and_then(|digits| u64::from_str_radix(digits, 16).ok());
     let number = number.and_then(|number| T::try_from(number).ok());
-    number.ok_or_else(|| de::Error::invalid_value(de::Unexpected::Str(&text), &"0x and digits"))
+    number.ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &"0x and digits"))
 }
 
 /// Numbers that may be missing.
 pub mod option {
-    use super::{Deserialize, Deserializer, Serialize, Serializer};
-
-    /// A number as `"0x…"`.
-    #[derive(Serialize, Deserialize)]
-    #[serde(transparent)]
-    struct Hex<T>(
-        #[serde(with = "super")]
-        #[serde(bound(serialize = "T: Copy + Into<u64>", deserialize = "T: TryFrom<u64>"))]
-        T,
-    );
+    use super::{Deserialize, Deserializer, Serializer, String};
 
     /// Writes `number` as `"0x…"`, or null.
-    ///
-    /// # Errors
-    /// Those of `to`.
-    pub fn serialize<T, S>(number: &Option<T>, to: S) -> Result<S::Ok, S::Error>
-    where
-        T: Copy + Into<u64>,
-        S: Serializer,
-    {
-        number.map(Hex).serialize(to)
+    pub fn serialize<T: Copy + Into<u64>, S: Serializer>(
+        number: &Option<T>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        match number {
+            Some(number) => super::serialize(number, to),
+            None => to.serialize_none(),
+        }
     }
 
     /// Reads such a string, or null.
-    ///
-    /// # Errors
-    /// Those of [`super::deserialize`].
-    pub fn deserialize<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
-    where
-        T: TryFrom<u64>,
-        D: Deserializer<'de>,
-    {
-        Ok(Option::<Hex<T>>::deserialize(from)?.map(|hex| hex.0))
+    pub fn deserialize<'de, T: TryFrom<u64>, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<T>, D::Error> {
+        let text = Option::<String>::deserialize(from)?;
+        text.as_deref().map(super::parse).transpose()
     }
 }

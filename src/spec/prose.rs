@@ -7,6 +7,8 @@
 
 use core::fmt::{self, Write};
 
+use arrayvec::ArrayString;
+
 /// The widest line.
 pub const COLUMNS: usize = 120;
 
@@ -20,12 +22,10 @@ struct Prose<'w> {
     /// True if the next word stands beside another one.
     follows: bool,
     /// The word that is being collected: its place depends on its length.
-    word: [u8; COLUMNS],
-    len: usize,
+    word: ArrayString<COLUMNS>,
 }
 
-/// Writes `text` in lines of which the first begins with `lead`, and the
-/// others with `indent` blanks.
+/// Writes `text` after `lead`, in lines that are indented from the second one on.
 pub(crate) fn paragraph(
     out: &mut dyn Write,
     lead: &str,
@@ -38,8 +38,7 @@ pub(crate) fn paragraph(
         indent,
         column: lead.len(),
         follows: false,
-        word: [0; COLUMNS],
-        len: 0,
+        word: ArrayString::new(),
     };
     write!(prose, "{text}")?;
     prose.place_word()?;
@@ -48,23 +47,22 @@ pub(crate) fn paragraph(
 
 impl Prose<'_> {
     fn place_word(&mut self) -> fmt::Result {
-        let Some(word) = self.word.get(..self.len).filter(|w| !w.is_empty()) else {
+        if self.word.is_empty() {
             return Ok(());
-        };
+        }
         let gap = usize::from(self.follows);
-        if self.column + gap + word.len() > COLUMNS {
+        if self.column + gap + self.word.len() > COLUMNS {
             self.out.write_char('\n')?;
             fill(self.out, ' ', self.indent)?;
             self.column = self.indent;
-        } else if self.follows {
-            self.out.write_char(' ')?;
-            self.column += 1;
+        } else {
+            fill(self.out, ' ', gap)?;
+            self.column += gap;
         }
-        self.out
-            .write_str(core::str::from_utf8(word).unwrap_or("?"))?;
-        self.column += word.len();
+        self.out.write_str(&self.word)?;
+        self.column += self.word.len();
         self.follows = true;
-        self.len = 0;
+        self.word.clear();
         Ok(())
     }
 }
@@ -77,13 +75,10 @@ impl Write for Prose<'_> {
                 continue;
             }
             // A word that no line could hold is broken where it must be.
-            if self.len >= COLUMNS - self.indent {
+            if self.word.len() >= COLUMNS - self.indent {
                 self.place_word()?;
             }
-            if let Some(place) = self.word.get_mut(self.len) {
-                *place = printable(c) as u8;
-                self.len += 1;
-            }
+            let _ = self.word.try_push(printable(c));
         }
         Ok(())
     }
@@ -91,133 +86,61 @@ impl Write for Prose<'_> {
 
 /// Writes a character so many times.
 pub(crate) fn fill(out: &mut dyn Write, c: char, times: usize) -> fmt::Result {
-    for _ in 0..times {
-        out.write_char(c)?;
-    }
-    Ok(())
+    (0..times).try_for_each(|_| out.write_char(c))
 }
 
 /// The end of a line that was cut.
 const MORE: &str = " ...";
-
 /// The mark for the beginning of a path that was cut.
 const LESS: &str = "...";
 /// The fewest characters that are kept of a path, its end.
 const PATH_LEAST: usize = 12;
+/// The most characters of a text from which a line is made.
+const LONGEST: usize = 512;
 
-/// Text on its way, of whose first path, a word that begins with a slash, so many
-/// characters are left out.
-struct ShortPath<'w> {
-    out: &'w mut dyn Write,
-    /// Number of characters that are still to be left out.
-    skip: usize,
-    /// Bytes of the path so far; None before it.
-    length: Option<usize>,
-    /// True if the path has ended.
-    is_past: bool,
-    /// The character before.
-    last: char,
-}
+/// The printable form of a text, without its characters after [`LONGEST`].
+struct Printable(ArrayString<LONGEST>);
 
-impl<'w> ShortPath<'w> {
-    fn new(out: &'w mut dyn Write, skip: usize) -> Self {
-        Self {
-            out,
-            skip,
-            length: None,
-            is_past: false,
-            last: ' ',
-        }
-    }
-}
-
-impl Write for ShortPath<'_> {
+impl Write for Printable {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for c in text.chars() {
-            match &mut self.length {
-                // A long one has lost its beginning already.
-                None if matches!(c, '/' | '.') && self.last == ' ' => {
-                    self.length = Some(0);
-                    if self.skip > 0 {
-                        self.out.write_str(LESS)?;
-                    }
-                }
-                Some(_) if c == ' ' || c == ':' => self.is_past = true,
-                _ => {}
-            }
-            self.last = c;
-            if let (Some(length), false) = (&mut self.length, self.is_past) {
-                *length += 1;
-                if *length <= self.skip {
-                    continue;
-                }
-            }
-            self.out.write_char(c)?;
+            let _ = self.0.try_push(printable(c));
         }
         Ok(())
     }
 }
 
-/// The writer that text passes through.
-struct Nowhere;
-
-impl Write for Nowhere {
-    fn write_str(&mut self, _: &str) -> fmt::Result {
-        Ok(())
-    }
-}
-
-/// One line. In one that is longer than [`COLUMNS`] characters the first path is
-/// shortened, so that there is room for the reason behind it; what is still longer
-/// is cut between two words, if there is a place for that in its second half, and
-/// says so.
+/// Writes one line. In one that is longer than [`COLUMNS`] characters the first path
+/// is shortened, so that there is room for the reason after it; what is still longer
+/// is cut between two words, if there is a place for that in its second half.
 pub(crate) fn one_line(out: &mut dyn Write, what: &dyn fmt::Display) -> fmt::Result {
-    let excess = width(what).saturating_sub(COLUMNS);
-    let mut nowhere = Nowhere;
-    let mut path = ShortPath::new(&mut nowhere, 0);
-    write!(path, "{what}")?;
-    let most = path.length.unwrap_or(0).saturating_sub(PATH_LEAST);
-    let skip = match excess {
-        0 => 0,
-        _ => most.min(excess + LESS.len()),
-    };
-    struct Line {
-        text: [u8; COLUMNS],
-        /// Of what there is, more than was kept.
-        len: usize,
-    }
-    impl Write for Line {
-        fn write_str(&mut self, text: &str) -> fmt::Result {
-            for c in text.chars() {
-                if let Some(place) = self.text.get_mut(self.len) {
-                    *place = printable(c) as u8;
-                }
-                self.len += 1;
-            }
-            Ok(())
-        }
-    }
-    let mut line = Line {
-        text: [b' '; COLUMNS],
-        len: 0,
-    };
-    write!(ShortPath::new(&mut line, skip), "{what}")?;
-    const MOST: usize = COLUMNS - MORE.len();
-    let (end, more) = if line.len > COLUMNS {
-        // The blank may be the first character that has no place.
-        let blanks = COLUMNS / 2..=MOST;
-        let blank = blanks.rev().find(|at| line.text.get(*at) == Some(&b' '));
-        (blank.unwrap_or(MOST), MORE)
+    let mut text = Printable(ArrayString::new());
+    write!(text, "{what}")?;
+    let text = &*text.0;
+    // The first word with a slash; a long path has lost its beginning already.
+    let begins = |at: &usize| text[*at..].starts_with(['/', '.']);
+    let starts_word = |at: &usize| *at == 0 || text[..*at].ends_with(' ');
+    let path = (0..text.len()).find(|at| begins(at) && starts_word(at));
+    let path = path.unwrap_or(text.len());
+    let length = text[path..].find([' ', ':']).unwrap_or(text.len() - path);
+    let excess = text.len().saturating_sub(COLUMNS);
+    let skip = (excess + LESS.len()).min(length.saturating_sub(PATH_LEAST));
+    let mut line = Printable(ArrayString::new());
+    if excess > 0 && skip > 0 {
+        write!(line, "{}{LESS}{}", &text[..path], &text[path + skip..])?;
     } else {
-        (line.len, "")
-    };
-    let text = line.text.get(..end).unwrap_or_default();
-    out.write_str(core::str::from_utf8(text).unwrap_or("?"))?;
-    out.write_str(more)?;
-    out.write_char('\n')
+        line.write_str(text)?;
+    }
+    const MOST: usize = COLUMNS - MORE.len();
+    if line.0.len() <= COLUMNS {
+        return writeln!(out, "{}", line.0);
+    }
+    // The blank may be the first character that has no place.
+    let blank = line.0[..=MOST].rfind(' ').filter(|at| *at >= COLUMNS / 2);
+    writeln!(out, "{}{MORE}", &line.0[..blank.unwrap_or(MOST)])
 }
 
-/// `c`, or what stands for it where it is not printable ASCII.
+/// Returns `c`, or what stands for it where it is not printable ASCII.
 fn printable(c: char) -> char {
     match c {
         ' '..='~' => c,
@@ -242,12 +165,12 @@ pub(crate) struct Plural(pub(crate) u64, pub(crate) &'static str);
 
 impl fmt::Display for Plural {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.1)?;
-        f.write_str(match self.0 {
+        let end = match self.0 {
             1 => "",
             _ if self.1.ends_with('h') => "es",
             _ => "s",
-        })
+        };
+        write!(f, "{}{end}", self.1)
     }
 }
 
@@ -261,12 +184,12 @@ pub(crate) fn width(what: &dyn fmt::Display) -> usize {
         }
     }
     let mut count = Count(0);
-    // Counting can not fail, and a Display that does has no width.
+    // Counting cannot fail, and a Display that does has no width.
     let _ = write!(count, "{what}");
     count.0
 }
 
-/// The first of these items by comma, and how many more there are.
+/// Writes the first of these items by comma, and how many more there are.
 ///
 /// Eight CPUs or clusters in a line say where to look; five hundred do not.
 pub(crate) fn listed<T: fmt::Display>(
@@ -274,17 +197,13 @@ pub(crate) fn listed<T: fmt::Display>(
     items: &mut dyn Iterator<Item = T>,
 ) -> fmt::Result {
     const SHOWN: usize = 8;
-    let mut more = 0usize;
-    for (index, item) in items.enumerate() {
-        match index {
-            0 => write!(out, "{item}")?,
-            1..SHOWN => write!(out, ", {item}")?,
-            _ => more += 1,
-        }
+    for (index, item) in (&mut *items).take(SHOWN).enumerate() {
+        let comma = if index > 0 { ", " } else { "" };
+        write!(out, "{comma}{item}")?;
     }
-    match more {
+    match items.count() {
         0 => Ok(()),
-        _ => write!(out, " and {more} more"),
+        more => write!(out, " and {more} more"),
     }
 }
 
@@ -299,6 +218,12 @@ mod tests {
         out
     }
 
+    fn line(text: &str) -> String {
+        let mut out = String::new();
+        one_line(&mut out, &text).expect("a String takes all");
+        out
+    }
+
     #[test]
     fn words_are_kept_whole_and_lines_short() {
         assert_eq!(prose("* ", 2, "one  two\nthree"), "* one two three\n");
@@ -310,16 +235,6 @@ mod tests {
         let endless = prose("  ", 4, &"x".repeat(400));
         assert!(endless.lines().all(|l| l.len() <= COLUMNS));
         assert_eq!(endless.matches('x').count(), 400);
-    }
-
-    fn line(text: &str) -> String {
-        let mut out = String::new();
-        one_line(&mut out, &text).expect("a String takes all");
-        out
-    }
-
-    #[test]
-    fn only_printable_ascii_is_kept() {
         assert_eq!(prose("", 0, "a\u{1b}[31m \u{b5}s\0"), "a?[31m ?s?\n");
         assert_eq!(line("tab\there\nand \u{2026}"), "tab here and ?\n");
     }
@@ -332,7 +247,7 @@ mod tests {
             (x(5) + " 5242", x(5) + " 5242"),
             (x(11) + " 5242880 bytes", x(11) + " ..."),
             (x(16) + " 5242880 bytes, and more", x(16) + " 5242880 ..."),
-            ("x".repeat(500), x(4) + " ..."),
+            ("x".repeat(700), x(4) + " ..."),
         ] {
             assert_eq!(line(&text), expected + "\n");
         }
@@ -344,7 +259,6 @@ mod tests {
         let lead = "psci-bench: INCOMPLETE: bad input: device tree: ";
         let reason = " #interrupt-cells: 0x7, expected 3 or 4 of them";
         let all = std::format!("{lead}{path}{reason}");
-        assert!(all.len() > COLUMNS);
         let kept = &path[all.len() + LESS.len() - COLUMNS..];
         assert_eq!(line(&all), std::format!("{lead}...{kept}{reason}\n"));
         // A path that has lost its beginning loses more, and keeps its end.
@@ -358,11 +272,12 @@ mod tests {
 
     #[test]
     fn lists_are_cut() {
-        let mut out = String::new();
-        listed(&mut out, &mut (0..3)).expect("a String takes all");
-        assert_eq!(out, "0, 1, 2");
-        out.clear();
-        listed(&mut out, &mut (0..11)).expect("a String takes all");
-        assert_eq!(out, "0, 1, 2, 3, 4, 5, 6, 7 and 3 more");
+        let list = |count| {
+            let mut out = String::new();
+            listed(&mut out, &mut (0..count)).expect("a String takes all");
+            out
+        };
+        assert_eq!(list(3), "0, 1, 2");
+        assert_eq!(list(11), "0, 1, 2, 3, 4, 5, 6, 7 and 3 more");
     }
 }

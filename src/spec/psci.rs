@@ -46,9 +46,6 @@ impl fmt::Display for ReturnCode {
 }
 
 /// Accepts a return code above zero as a success, as only those below are errors.
-///
-/// # Errors
-/// An error below zero.
 pub fn accept_positive(result: Result<(), Error>) -> Result<(), Error> {
     match result {
         Err(Error::Unknown(code)) if code > 0 => Ok(()),
@@ -56,8 +53,7 @@ pub fn accept_positive(result: Result<(), Error>) -> Result<(), Error> {
     }
 }
 
-/// Returns true if a result of PSCI_FEATURES(CPU_SUSPEND) has OS-initiated mode (section
-/// 5.15.2, bit 0).
+/// Returns true if PSCI_FEATURES(CPU_SUSPEND) has OS-initiated mode (5.15.2, bit 0).
 pub fn has_os_initiated(features: u32) -> bool {
     features & 1 != 0
 }
@@ -72,8 +68,7 @@ pub enum WrongLevel {
 }
 
 words! {
-    /// The layout of `power_state` (section 5.4.2), by bit 1 of
-    /// PSCI_FEATURES(CPU_SUSPEND).
+    /// The layout of `power_state` (5.4.2), by bit 1 of PSCI_FEATURES(CPU_SUSPEND).
     #[derive(Default)]
     pub enum StateFormat, name {
         /// StateID in bits 15:0, type in bit 16, power level in bits 25:24.
@@ -87,53 +82,31 @@ words! {
 impl StateFormat {
     /// Returns the format by a result of PSCI_FEATURES(CPU_SUSPEND).
     pub fn from_features(features: u32) -> Self {
-        if features & 0b10 == 0 {
-            Self::Original
-        } else {
-            Self::Extended
-        }
+        Self::ALL[(features >> 1 & 1) as usize]
     }
 
     /// Returns the format that the firmware does not take.
     pub fn other(self) -> Self {
-        match self {
-            Self::Original => Self::Extended,
-            Self::Extended => Self::Original,
-        }
+        Self::ALL[1 - self as usize]
     }
 
     /// Returns true if every bit that the format reserves is zero in `power_state`.
     pub fn accepts(self, power_state: u32) -> bool {
-        let reserved = match self {
-            Self::Original => 0xfcfe_0000,
-            Self::Extended => 0xb000_0000,
-        };
+        let reserved = [0xfcfe_0000, 0xb000_0000][self as usize];
         power_state & reserved == 0
     }
 
-    /// Returns true if `power_state` asks for a power-down, from which the CPU returns through
-    /// its entry point.
+    /// Returns true if `power_state` asks for a power-down.
     pub fn is_powerdown(self, power_state: u32) -> bool {
-        let bit = match self {
-            Self::Original => 16,
-            Self::Extended => 30,
-        };
-        power_state & (1 << bit) != 0
+        power_state & [1 << 16, 1 << 30][self as usize] != 0
     }
 
-    /// Returns the power level that `power_state` names; None in the extended format,
-    /// which leaves the whole StateID to the platform.
+    /// Returns the power level in `power_state`; the extended format has none.
     pub fn level(self, power_state: u32) -> Option<u8> {
-        match self {
-            Self::Original => Some(((power_state >> 24) & 0b11) as u8),
-            Self::Extended => None,
-        }
+        (self == Self::Original).then_some((power_state >> 24 & 0b11) as u8)
     }
 
     /// Refuses a level that contradicts `power_state`.
-    ///
-    /// # Errors
-    /// When it does.
     pub fn check_level(self, power_state: u32, level: u8) -> Result<(), WrongLevel> {
         match self.level(power_state) {
             Some(named) if named != level => Err(WrongLevel::Names(named)),
@@ -183,15 +156,25 @@ mod tests {
     #[test]
     fn both_formats() {
         use StateFormat::{Extended, Original};
-        assert!(Original.is_powerdown(0x0101_0022));
-        assert!(!Original.is_powerdown(0x1));
-        assert_eq!(Original.level(0x0201_0222), Some(2));
-        assert!(!Original.accepts(0x4000_0002));
-        assert!(Extended.is_powerdown(0x4000_0022));
-        assert!(!Extended.is_powerdown(0x0001_0002));
-        assert_eq!(Extended.level(0x4000_0022), None);
-        assert!(!Extended.accepts(0x8000_0000));
-        assert_eq!(StateFormat::from_features(0b10), Extended);
-        assert_eq!(StateFormat::from_features(0b01), Original);
+        for (format, power_state, powerdown, level, accepted) in [
+            (Original, 0x0101_0022, true, Some(1), true),
+            (Original, 0x0200_0001, false, Some(2), true),
+            (Original, 0x4000_0002, false, Some(0), false),
+            (Extended, 0x4000_0022, true, None, true),
+            (Extended, 0x0001_0002, false, None, true),
+            (Extended, 0x8000_0000, false, None, false),
+        ] {
+            assert_eq!(
+                format.is_powerdown(power_state),
+                powerdown,
+                "{power_state:#x}"
+            );
+            assert_eq!(format.level(power_state), level, "{power_state:#x}");
+            assert_eq!(format.accepts(power_state), accepted, "{power_state:#x}");
+        }
+        assert_eq!(
+            [0b10, 0b01].map(StateFormat::from_features),
+            [Extended, Original]
+        );
     }
 }

@@ -7,8 +7,7 @@ pub const PAGE: u64 = 0x1000;
 /// The first address that the payload cannot map.
 pub const ADDRESSES: u64 = 1 << 48;
 
-/// A stretch of the physical address space. It has a size, and its end does
-/// not exceed 64 bits.
+/// A stretch of the physical address space, whose end does not exceed 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
@@ -34,8 +33,7 @@ impl Region {
         self.base < other.end() && other.base < self.end()
     }
 
-    /// Returns true for a small device's registers: at least 4 KiB, aligned to as much,
-    /// at an address that can be mapped.
+    /// Returns true for a small device's registers: whole pages that can be mapped.
     pub const fn is_page(&self) -> bool {
         self.size >= PAGE && self.base.is_multiple_of(PAGE) && self.base < ADDRESSES
     }

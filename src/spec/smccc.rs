@@ -10,8 +10,7 @@ use serde::{Deserialize, Serialize};
 use smccc::arch::Version;
 use smccc::psci;
 
-/// The UID of the software that handles Standard Secure Service Calls, PSCI's among
-/// them (section 6.2).
+/// The UID of the software that handles PSCI's calls (section 6.2).
 pub const SERVICE_UID: u32 = 0x8400_ff01;
 /// The revision of that software.
 pub const SERVICE_REVISION: u32 = 0x8400_ff03;
@@ -21,8 +20,8 @@ pub const HYPERVISOR_UID: u32 = 0x8600_ff01;
 /// The first version by which every call may be tried.
 pub const VERSION_1_1: Version = Version { major: 1, minor: 1 };
 
-/// Sign-extends X0 for the functions of 64 bits whose result the package `smccc` reads as
-/// a return code of 64 bits: some firmware zero-extends it from W0.
+/// Sign-extends X0 where the package `smccc` reads a return code of 64 bits: some
+/// firmware zero-extends it from W0.
 pub const fn sign_extend_status(function: u32, x0: u64) -> u64 {
     match function {
         psci::PSCI_CPU_SUSPEND_64
@@ -55,8 +54,7 @@ pub struct Service {
 }
 
 impl Service {
-    /// Returns the service by the two calls' results, X0 to X3 of each; None where
-    /// there is none.
+    /// Returns the service by X0 to X3 of the two calls; None where there is none.
     pub fn from_answers(uid: [u64; 4], revision: [u64; 4]) -> Option<Self> {
         let uid = uid.map(|x| x as u32);
         let [major, minor, ..] = revision.map(|x| x as u32);
@@ -90,22 +88,21 @@ impl fmt::Display for Service {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::ToString;
 
     /// TF-A's: UID 5b908d10-63f8-e847-ae2d-c0fb5641f6e2, 0.1.
     const TF_A: [u64; 4] = [0x108d_905b, 0x47e8_f863, 0xfbc0_2dae, 0xe2f6_4156];
 
     #[test]
     fn status_alone_is_sign_extended() {
-        let negative = u64::from(-2i32 as u32);
+        let (negative, signed) = (u64::from(-2i32 as u32), -2i64 as u64);
         for (function, x0) in [
-            (psci::PSCI_CPU_SUSPEND_64, -2i64 as u64),
-            (psci::PSCI_CPU_ON_64, -2i64 as u64),
-            (psci::PSCI_MIGRATE_64, -2i64 as u64),
-            (psci::PSCI_CPU_DEFAULT_SUSPEND_64, -2i64 as u64),
-            (psci::PSCI_SYSTEM_SUSPEND_64, -2i64 as u64),
-            (psci::PSCI_SYSTEM_RESET2_64, -2i64 as u64),
-            (psci::PSCI_MEM_PROTECT_CHECK_RANGE_64, -2i64 as u64),
+            (psci::PSCI_CPU_SUSPEND_64, signed),
+            (psci::PSCI_CPU_ON_64, signed),
+            (psci::PSCI_MIGRATE_64, signed),
+            (psci::PSCI_CPU_DEFAULT_SUSPEND_64, signed),
+            (psci::PSCI_SYSTEM_SUSPEND_64, signed),
+            (psci::PSCI_SYSTEM_RESET2_64, signed),
+            (psci::PSCI_MEM_PROTECT_CHECK_RANGE_64, signed),
             // Read by their low word, or as values of 64 bits.
             (psci::PSCI_AFFINITY_INFO_64, negative),
             (psci::PSCI_NODE_HW_STATE_64, negative),
@@ -119,31 +116,32 @@ mod tests {
     }
 
     #[test]
-    fn a_uid_reads_as_its_source_has_it() {
-        let service = Service::from_answers(TF_A, [0, 1, 7, 7]);
-        let service = service.expect("this is an answer");
-        assert_eq!(service.to_string(), "5b908d10-63f8-e847-ae2d-c0fb5641f6e2");
-        assert_eq!(service.revision, Some([0, 1]));
-    }
-
-    #[test]
-    fn kvm_is_known_by_its_uid() {
-        let kvm = Service::from_answers(KVM.map(u64::from), [0; 4]);
-        let kvm = kvm.expect("this is an answer");
-        assert_eq!(kvm.to_string(), "28b46fb6-2ec5-11e9-a9ca-4b564d003a74");
-        assert!(is_kvm(KVM.map(u64::from)));
-        assert!(!is_kvm(TF_A) && !is_kvm([u64::MAX, 0, 0, 0]));
-    }
-
-    #[test]
-    fn no_answer_is_no_uid() {
+    fn a_service_is_known_by_its_uid_if_there_is_one() {
         let refused = u64::from(u32::MAX);
+        let kvm = KVM.map(u64::from);
+        for (uid, revision, expected) in [
+            (
+                TF_A,
+                [0, 1, 7, 7],
+                "5b908d10-63f8-e847-ae2d-c0fb5641f6e2 Some([0, 1])",
+            ),
+            (
+                kvm,
+                [u64::MAX, 0, 0, 0],
+                "28b46fb6-2ec5-11e9-a9ca-4b564d003a74 None",
+            ),
+            (
+                kvm,
+                [refused, 0, 0, 0],
+                "28b46fb6-2ec5-11e9-a9ca-4b564d003a74 None",
+            ),
+        ] {
+            let service = Service::from_answers(uid, revision).expect("this is an answer");
+            assert_eq!(std::format!("{service} {:?}", service.revision), expected);
+            assert_eq!(is_kvm(uid), uid == kvm);
+        }
         for x0 in [u64::MAX, refused, 0, SERVICE_UID.into()] {
             assert_eq!(Service::from_answers([x0, 2, 3, 4], [0, 1, 0, 0]), None);
-        }
-        for revision in [[u64::MAX, 0, 0, 0], [refused, 0, 0, 0]] {
-            let service = Service::from_answers(TF_A, revision);
-            assert_eq!(service.map(|it| it.revision), Some(None));
         }
     }
 }

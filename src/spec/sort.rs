@@ -26,20 +26,3 @@ fn sift_down<T>(items: &mut [T], key: &dyn Fn(&T) -> u64, mut root: usize) {
         root = child;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::vec::Vec;
-
-    #[test]
-    fn items_are_in_order() {
-        for len in [0, 1, 2, 3, 10, 100] {
-            let mut items: Vec<u64> = (0..len).map(|i| i * 37 % 11).collect();
-            let mut expected = items.clone();
-            expected.sort_unstable();
-            sort_by_key(&mut items, &|item| *item);
-            assert_eq!(items, expected);
-        }
-    }
-}

@@ -20,14 +20,12 @@ pub struct Rung {
     pub level: Option<u8>,
 }
 
-/// The states on the way to one that is asked for, the shallowest first and
-/// that one last. Empty: nothing is to be read.
+/// The states on the way to one that is asked for, which is the last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ladder(pub [Rung; RUNGS]);
 
 impl Ladder {
-    /// A ladder up to `asked`; `below` gives the states on the way, the deepest
-    /// first, of which as many are taken as there is room for.
+    /// Returns a ladder up to `asked`; `below` gives the others, the deepest first.
     pub fn new(asked: Rung, below: impl Iterator<Item = Rung>) -> Self {
         let mut ladder = Self::default();
         let places = ladder.0.iter_mut().rev();
@@ -38,7 +36,6 @@ impl Ladder {
     }
 
     /// Returns true if no statistics are to be read.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rungs().next().is_none()
     }
@@ -49,9 +46,8 @@ impl Ladder {
         rungs.filter(|(_, rung)| rung.state != 0)
     }
 
-    /// The state that is to be reached when nothing above power level `limit`
-    /// may go down: None where levels are not known.
-    #[must_use]
+    /// Returns the state to be reached when nothing above power level `limit` may go
+    /// down; None where levels are not known.
     pub fn due(&self, limit: Option<u8>) -> Option<u32> {
         let mut due = None;
         for (_, rung) in self.rungs() {
@@ -84,7 +80,6 @@ pub struct Rise {
 
 impl Rise {
     /// From `before` to `after`.
-    #[must_use]
     pub fn between(before: &Statistics, after: &Statistics) -> Self {
         let mut rise = Self::default();
         for place in 0..RUNGS {
@@ -104,16 +99,13 @@ impl Rise {
 pub struct Reached {
     /// The deepest state whose count rose; None: none did.
     pub state: Option<u32>,
-    /// The one that it should have been: the one that was asked for, or less
-    /// where a CPU that is awake keeps its cluster up.
+    /// The one that is due: less than asked for where an awake CPU keeps its cluster up.
     pub due: u32,
     /// By how much its count rose.
     pub times: u8,
     /// By how much its residency rose, in microseconds.
     pub residency_us: u32,
-    /// The most that it can be: from the call to its end, in microseconds as
-    /// firmware may count them, a whole number of ticks each. None without a
-    /// frequency.
+    /// The most that it can be, the time of the call; None without a frequency.
     pub most_us: Option<u64>,
 }
 
@@ -130,7 +122,6 @@ pub enum Mismatch {
 
 impl Reached {
     /// Reads off what `rise` says of `ladder`.
-    #[must_use]
     pub fn read(ladder: &Ladder, rise: &Rise, due: u32, most_us: Option<u64>) -> Self {
         let mut reached = Self {
             state: None,
@@ -149,7 +140,6 @@ impl Reached {
     }
 
     /// Returns the contradiction, if there is one.
-    #[must_use]
     pub fn mismatch(&self) -> Option<Mismatch> {
         let too_long = |most: u64| u64::from(self.residency_us) > most + 1;
         if self.state != Some(self.due) {
@@ -197,70 +187,66 @@ mod tests {
         ] {
             assert_eq!(ladder.due(most), due.map(|rung| rung.state));
         }
+        // A long ladder keeps its deep end.
+        let long = Ladder::new(
+            rung(5, 0),
+            [4, 3, 2, 1].map(|state| rung(state, 0)).into_iter(),
+        );
+        assert_eq!(long.0.map(|rung| rung.state), [2, 3, 4, 5]);
     }
 
     #[test]
-    fn a_long_ladder_keeps_its_deep_end() {
-        let deep = |state| Rung { state, level: None };
-        let ladder = Ladder::new(deep(5), [4, 3, 2, 1].map(deep).into_iter());
-        assert_eq!(ladder.0.map(|rung| rung.state), [2, 3, 4, 5]);
-    }
-
-    fn reached(rise: Rise, due: u32) -> Reached {
+    fn the_state_whose_count_rose_was_reached_if_the_residency_fits() {
+        use Mismatch::{Count, Residency, State};
+        let read = |counts, residencies| Statistics {
+            counts,
+            residencies,
+        };
+        let before = read([0, 0, 5, 2], [0, 0, 900, 400]);
+        let after = read([0, 0, 6, 3], [0, 0, 1900, 1300]);
+        let rise = Rise::between(&before, &after);
+        assert_eq!((rise.counts, rise.residency_us), ([0, 0, 1, 1], 900));
         let ladder = Ladder::new(CLUSTER, [CORE].into_iter());
-        Reached::read(&ladder, &rise, due, Some(1000))
-    }
-
-    #[test]
-    fn the_state_whose_count_rose_was_reached() {
-        let before = Statistics {
-            counts: [0, 0, 5, 2],
-            residencies: [0, 0, 900, 400],
-        };
-        let after = Statistics {
-            counts: [0, 0, 6, 3],
-            residencies: [0, 0, 1900, 1300],
-        };
-        let good = Rise::between(&before, &after);
-        assert_eq!((good.counts, good.residency_us), ([0, 0, 1, 1], 900));
-        let shallow = Rise {
-            counts: [0, 0, 1, 0],
-            ..good
-        };
-        // A deeper state than can be reached is a mismatch, too.
-        for (rise, due, state, mismatch) in [
-            (good, CLUSTER, Some(CLUSTER), None),
-            (shallow, CLUSTER, Some(CORE), Some(Mismatch::State)),
-            (shallow, CORE, Some(CORE), None),
-            (good, CORE, Some(CLUSTER), Some(Mismatch::State)),
-            (Rise::default(), CORE, None, Some(Mismatch::State)),
+        let (core, cluster) = (CORE.state, CLUSTER.state);
+        // Counts of core and cluster, microseconds and their limit, and the state due.
+        for (counts, residency_us, most_us, due, state, mismatch) in [
+            ([1, 1], 900, Some(1000), cluster, Some(cluster), None),
+            ([1, 0], 900, Some(1000), cluster, Some(core), Some(State)),
+            ([1, 0], 900, Some(1000), core, Some(core), None),
+            // A deeper state than can be reached is a mismatch, too.
+            ([1, 1], 900, Some(1000), core, Some(cluster), Some(State)),
+            ([0, 0], 0, Some(1000), core, None, Some(State)),
+            ([1, 1], 1001, Some(1000), cluster, Some(cluster), None),
+            ([1, 2], 10, Some(1000), cluster, Some(cluster), Some(Count)),
+            (
+                [1, 1],
+                0,
+                Some(1000),
+                cluster,
+                Some(cluster),
+                Some(Residency),
+            ),
+            (
+                [1, 1],
+                1002,
+                Some(1000),
+                cluster,
+                Some(cluster),
+                Some(Residency),
+            ),
+            ([1, 1], 5000, None, cluster, Some(cluster), None),
         ] {
-            let found = reached(rise, due.state);
-            assert_eq!(found.state, state.map(|rung| rung.state));
-            assert_eq!(found.mismatch(), mismatch);
+            let rise = Rise {
+                counts: [0, 0, counts[0], counts[1]],
+                residency_us,
+            };
+            let found = Reached::read(&ladder, &rise, due, most_us);
+            let expected = (state, mismatch);
+            assert_eq!(
+                (found.state, found.mismatch()),
+                expected,
+                "{rise:?} {due:#x}"
+            );
         }
-    }
-
-    #[test]
-    fn count_and_residency_must_fit() {
-        let rise = |count, residency_us| Rise {
-            counts: [0, 0, 1, count],
-            residency_us,
-        };
-        for (count, us, mismatch) in [
-            (1, 1, None),
-            (1, 1001, None),
-            (2, 10, Some(Mismatch::Count)),
-            (1, 0, Some(Mismatch::Residency)),
-            (1, 1002, Some(Mismatch::Residency)),
-        ] {
-            let found = reached(rise(count, us), CLUSTER.state);
-            assert_eq!(found.mismatch(), mismatch, "{count} {us}");
-        }
-        let timeless = Reached {
-            most_us: None,
-            ..reached(rise(1, 5000), CLUSTER.state)
-        };
-        assert_eq!(timeless.mismatch(), None);
     }
 }

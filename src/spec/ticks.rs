@@ -13,19 +13,16 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Frequencies that are believed. CNTFRQ_EL0 is a register that firmware
-    /// has to write, and some does not: then it may hold anything.
+    /// Frequencies that are believed: some firmware does not write CNTFRQ_EL0.
     pub const BELIEVED: core::ops::RangeInclusive<u64> = 1_000..=10_000_000_000;
 
     /// Returns true if ticks can be converted to time.
-    #[must_use]
     pub fn is_known(self) -> bool {
         Self::BELIEVED.contains(&self.hz)
     }
 
-    /// Ticks in a second to wait by: as claimed where that is believed, else
-    /// 1 GHz, so that deadlines are late rather than early.
-    #[must_use]
+    /// Returns the ticks in a second to wait by: 1 GHz where the claim is not believed, so
+    /// that deadlines are late rather than early.
     pub fn believed(self) -> u64 {
         if self.is_known() {
             self.hz
@@ -34,10 +31,8 @@ impl Clock {
         }
     }
 
-    /// Ticks in so many microseconds, by [`Clock::believed`]; rounded up, and
-    /// as many as there can be where they are more.
+    /// Returns the ticks in so many microseconds, rounded up, as many as there can be.
     #[inline(never)]
-    #[must_use]
     pub fn ticks(self, microseconds: u64) -> u64 {
         // Whole seconds apart, as in `scaled`.
         let (hz, second) = (self.believed(), 1_000_000);
@@ -47,32 +42,31 @@ impl Clock {
     }
 
     /// `ticks` in nanoseconds, truncated.
-    #[must_use]
     pub fn ns(self, ticks: u64) -> Option<u64> {
         self.scaled(ticks, 1_000_000_000)
     }
 
-    /// `ticks` in hundredths of a microsecond, rounded from what
-    /// [`Clock::ns`] says, so that tables and nanoseconds never disagree.
-    #[must_use]
+    /// Returns hundredths of a microsecond, rounded from [`Clock::ns`]: tables agree with it.
     pub fn centi_us(self, ticks: u64) -> Option<u64> {
         self.ns(ticks).map(|ns| ns / 10 + u64::from(ns % 10 >= 5))
     }
 
     /// Returns the duration of one tick in picoseconds, truncated.
-    #[must_use]
     pub fn tick_ps(self) -> Option<u64> {
         self.scaled(1, 1_000_000_000_000)
     }
 
+    /// Returns the unit of figures, for headings.
+    pub(crate) fn unit(self) -> &'static str {
+        if self.is_known() { "us" } else { "ticks" }
+    }
+
     /// Returns a duration in a sentence, with its unit.
-    #[must_use]
     pub const fn span(self, ticks: u64) -> Span {
-        Span(Unit(self), ticks)
+        Span(self, ticks)
     }
 
     /// Returns the durations from one to another in a sentence.
-    #[must_use]
     pub const fn range(self, (least, most): (u64, u64)) -> Range {
         Range(self.span(least), self.span(most))
     }
@@ -99,34 +93,13 @@ impl fmt::Display for Hundredths {
     }
 }
 
-/// The unit of figures.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Unit(pub(crate) Clock);
-
-impl Unit {
-    /// Returns the unit's name, for headings.
-    pub(crate) fn name(self) -> &'static str {
-        if self.0.is_known() { "us" } else { "ticks" }
-    }
-
-    /// A figure in a sentence, with its unit.
-    pub(crate) fn span(self, ticks: u64) -> Span {
-        self.0.span(ticks)
-    }
-
-    /// The durations from one to another.
-    pub(crate) fn range(self, range: (u64, u64)) -> Range {
-        self.0.range(range)
-    }
-}
-
 /// A duration in a sentence.
 #[derive(Clone, Copy, Debug)]
-pub struct Span(Unit, u64);
+pub struct Span(Clock, u64);
 
 impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(Unit(clock), ticks) = *self;
+        let Self(clock, ticks) = *self;
         match (clock.ns(ticks), clock.centi_us(ticks)) {
             // Two decimals of a microsecond would hide a tick.
             (Some(ns @ ..1000), _) => write!(f, "{ns} ns"),
@@ -156,33 +129,38 @@ mod tests {
 
     #[test]
     fn waits_go_by_what_is_believed() {
-        let ticks = |hz: u64, us: u64| Clock { hz }.ticks(us);
-        // 10 s of a counter that no register tells of: late, and not at once.
-        for hz in [0, 24, 999, 10_000_000_001, u64::MAX] {
-            assert_eq!(ticks(hz, 10_000_000), 10_000_000_000, "{hz} Hz");
+        for (hz, us, ticks) in [
+            // 10 s of a counter that no register tells of: late, and not at once.
+            (0, 10_000_000, 10_000_000_000),
+            (999, 10_000_000, 10_000_000_000),
+            (10_000_000_001, 10_000_000, 10_000_000_000),
+            (1_000, 10_000_000, 10_000),
+            (62_500_000, 10_000_000, 625_000_000),
+            // Rounded up: no wait is shorter than asked for, and none is none.
+            (62_500_000, 1, 63),
+            (1_000, 1, 1),
+            (1_000, 0, 0),
+            (10_000_000_000, u64::MAX, u64::MAX),
+            (1_920_000, u64::MAX / 2, 17_708_874_310_761_169_550),
+        ] {
+            assert_eq!(Clock { hz }.ticks(us), ticks, "{hz} Hz");
         }
-        assert_eq!(ticks(1_000, 10_000_000), 10_000);
-        assert_eq!(ticks(62_500_000, 10_000_000), 625_000_000);
-        // Rounded up: no wait is shorter than asked for, and none is none.
-        assert_eq!(ticks(62_500_000, 1), 63);
-        assert_eq!((ticks(1_000, 1), ticks(1_000, 0)), (1, 0));
-        assert_eq!(ticks(10_000_000_000, u64::MAX), u64::MAX);
-        assert_eq!(ticks(1_920_000, u64::MAX / 2), 17_708_874_310_761_169_550);
     }
 
     #[test]
     fn ticks_as_time() {
-        let qemu = Clock { hz: 62_500_000 };
-        assert_eq!(qemu.ns(3), Some(48));
-        assert_eq!(qemu.tick_ps(), Some(16_000));
-        assert_eq!(qemu.centi_us(1), Some(2));
-        let odd = Clock { hz: 24_000_000 };
-        assert_eq!((odd.ns(1), odd.tick_ps()), (Some(41), Some(41_666)));
-        assert_eq!(Clock { hz: 1_000_000_000 }.ns(u64::MAX), Some(u64::MAX));
-        assert_eq!(Clock { hz: 1_000 }.ns(u64::MAX), None);
-        for hz in [0, 999, 10_000_000_001] {
-            assert!(!Clock { hz }.is_known());
-            assert_eq!(Clock { hz }.ns(1), None);
+        for (hz, ticks, ns, tick_ps) in [
+            (62_500_000, 3, Some(48), Some(16_000)),
+            (24_000_000, 1, Some(41), Some(41_666)),
+            (1_000_000_000, u64::MAX, Some(u64::MAX), Some(1_000)),
+            (1_000, u64::MAX, None, Some(1_000_000_000)),
+            (0, 1, None, None),
+            (999, 1, None, None),
+            (10_000_000_001, 1, None, None),
+        ] {
+            let clock = Clock { hz };
+            assert_eq!((clock.ns(ticks), clock.tick_ps()), (ns, tick_ps), "{hz} Hz");
         }
+        assert_eq!(Clock { hz: 62_500_000 }.centi_us(1), Some(2));
     }
 }

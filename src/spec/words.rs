@@ -9,7 +9,6 @@ pub trait Word: Copy + PartialEq + 'static {
     fn word(self) -> &'static str;
 
     /// Returns the value of a word; None for other words.
-    #[must_use]
     fn from_word(word: &str) -> Option<Self> {
         let mut values = Self::VALUES.iter().copied();
         values.find(|value| value.word() == word)
@@ -43,7 +42,6 @@ macro_rules! words {
             pub const ALL: [Self; Self::COUNT] = [$(Self::$variant),+];
 
             /// Returns the word, in boot arguments and records.
-            #[must_use]
             pub const fn $method(self) -> &'static str {
                 match self {
                     $(Self::$variant => $word,)+

@@ -116,7 +116,7 @@ fn channels(
     cpus: &[Cpu],
     needs: &Needs,
 ) -> &'static [CpuChannel] {
-    let mut tallies = list(needs.tallies, |_| Tally::new()).iter_mut();
+    let mut tallies = list(needs.tallies, |_| Tally::default()).iter_mut();
     list(cpus.len(), |index| {
         let stack = mapped(CpuStack::map(tables, &mut memory.stacks));
         let buffer = StressBuffer::new(memory.buffers.split_off(needs.buffer));

@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Instant;
 
+use clap::{Parser, value_parser};
 use psci_bench::measure::Summary;
 use psci_bench::model::{Cpu, Instant as Moment, Row, Run, Sample, Scenario};
 use psci_bench::plan::{Plan, Records, ScenarioId};
@@ -34,69 +35,32 @@ mod made_up_run;
 /// With this as its first argument the program is one that makes a report.
 const CHILD: &str = "--make-report";
 
-/// Formats that are made unless others are named.
-const FORMATS: [&str; 4] = ["text", "csv", "json", "html"];
-
-/// The options.
+/// Measures the reports of a large log.
+#[derive(Parser)]
 struct Options {
+    #[arg(long, default_value_t = 512, value_parser = value_parser!(u64).range(1..))]
     cpus: u64,
+    #[arg(long, default_value_t = 1_000_000, value_parser = value_parser!(u64).range(1..))]
     samples: u64,
+    #[arg(default_values = ["text", "csv", "json", "html"])]
     formats: Vec<String>,
+    #[arg(long)]
     keep: Option<PathBuf>,
+    /// Cargo's own.
+    #[arg(long = "bench", hide = true)]
+    _bench: bool,
 }
 
 fn main() -> ExitCode {
     let mut arguments = env::args_os().skip(1);
     if arguments.next().is_some_and(|first| first == CHILD) {
-        return make_report(arguments.collect());
+        return make_report(arguments);
     }
-    match options(env::args().skip(1)) {
-        Ok(options) => bench(&options),
-        Err(message) => {
-            eprintln!("{message}");
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn options(mut arguments: impl Iterator<Item = String>) -> Result<Options, String> {
-    let mut options = Options {
-        cpus: 512,
-        samples: 1_000_000,
-        formats: Vec::new(),
-        keep: None,
-    };
-    while let Some(argument) = arguments.next() {
-        let number = match argument.as_str() {
-            // Cargo's own.
-            "--bench" => continue,
-            "--keep" => {
-                let path = arguments.next().ok_or("--keep: which file?")?;
-                options.keep = Some(path.into());
-                continue;
-            }
-            "--cpus" => &mut options.cpus,
-            "--samples" => &mut options.samples,
-            format if !format.starts_with('-') => {
-                options.formats.push(argument);
-                continue;
-            }
-            _ => return Err(format!("{argument}: not known")),
-        };
-        let value = arguments.next().unwrap_or_default();
-        *number = match value.parse() {
-            Ok(value @ 1..) => value,
-            _ => return Err(format!("{argument} {value}: a number from 1")),
-        };
-    }
-    if options.formats.is_empty() {
-        options.formats = FORMATS.map(str::to_owned).to_vec();
-    }
-    Ok(options)
+    bench(&Options::parse())
 }
 
 /// Makes one report in this process, and says what it took.
-fn make_report(arguments: Vec<OsString>) -> ExitCode {
+fn make_report(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let begin = Instant::now();
     let all = ["xtask".into(), "report".into()].into_iter();
     let code = xtask::cli::main(all.chain(arguments));
@@ -157,15 +121,8 @@ struct Uart(BufWriter<File>);
 
 impl fmt::Write for Uart {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        for part in text.split_inclusive('\n') {
-            let (line, end) = match part.strip_suffix('\n') {
-                Some(line) => (line, "\r\n"),
-                None => (part, ""),
-            };
-            let all = [line, end].map(str::as_bytes).concat();
-            self.0.write_all(&all).map_err(|_| fmt::Error)?;
-        }
-        Ok(())
+        let text = text.replace('\n', "\r\n");
+        self.0.write_all(text.as_bytes()).map_err(|_| fmt::Error)
     }
 }
 
@@ -231,9 +188,8 @@ fn scenario(id: ScenarioId, cpus: u16, samples: u64) -> Scenario {
 fn moved(mut sample: Sample, place: u64) -> Sample {
     sample.place = place as u32;
     let after = sample.instants.at(Moment::After).unwrap_or(0);
-    sample
-        .instants
-        .set(Moment::After, after + (place % 99) as i64);
+    let moment = after + (place % 99) as i64;
+    sample.instants.set(Moment::After, moment);
     sample
 }
 

@@ -24,7 +24,7 @@ pub struct Timers {
 impl Timers {
     pub fn new(cpus: usize) -> Self {
         Self {
-            tallies: std::vec![Tally::new(); cpus],
+            tallies: std::vec![Tally::default(); cpus],
             lateness: Box::new(|cpu, k| 30 + 100 * cpu as u64 + u64::from(k % 7)),
             fault: None,
             windows: 0,

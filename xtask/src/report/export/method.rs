@@ -6,7 +6,7 @@ use psci_bench::plan::{Method, ScenarioId};
 
 use super::cpu_names;
 use super::document::Line;
-use crate::report::log::grouped;
+use crate::report::log::grouped::grouped;
 use crate::report::log::{LoggedRun, Stage};
 use crate::setup::plural::many;
 

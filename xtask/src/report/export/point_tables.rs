@@ -6,7 +6,7 @@ use psci_bench::spec::ticks::Clock;
 
 use super::table::{Table, statistics, statistics_headings};
 use crate::report::analysis::figure::{FigureKey, x_heading, x_text};
-use crate::report::log::grouped;
+use crate::report::log::grouped::grouped;
 use crate::report::log::LoggedRun;
 
 /// Returns all tables of a scenario's points.

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::job::{Job, Results};
 use super::outcome::{Outcome, outcome};
-use crate::report::log::grouped;
+use crate::report::log::grouped::grouped;
 use crate::report::log::LoggedRun;
 
 /// Jobs and their runs, by board and firmware.

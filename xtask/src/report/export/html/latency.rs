@@ -9,7 +9,7 @@ use psci_bench::measure::Histogram;
 use psci_bench::model::{Point, Scenario, Variant};
 
 use super::chart::{Drawing, EDGE, Figure, LEFT, Scale, add_bar};
-use crate::report::log::grouped;
+use crate::report::log::grouped::grouped;
 use crate::report::export::point_tables::{PointScale, by_measure, how_text};
 use crate::report::log::LoggedRun;
 
@@ -32,7 +32,7 @@ struct Lane<'r> {
 }
 
 fn lanes<'r>(points: &[&'r Point]) -> Vec<Lane<'r>> {
-    let bins = Histogram::new();
+    let bins = Histogram::default();
     let bins = bins.bins();
     let bins: Vec<(u64, u64)> = bins
         .map(|bin| (bin.from, bin.from.saturating_add(bin.width)))
