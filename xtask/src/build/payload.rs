@@ -16,9 +16,10 @@ use crate::setup::{self, Need, TARGET, process};
 const SEPARATOR: &str = "\x1f";
 
 /// The device tree that an image carries.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Tree {
     /// Made of the board file.
+    #[default]
     Board,
     /// The user's, which the payload must be able to use.
     File(PathBuf),

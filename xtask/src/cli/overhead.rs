@@ -54,7 +54,7 @@ pub(super) fn on_qemu(arguments: &QemuArguments) -> Result<u8> {
     };
     let (with, one) = one("instrumented", spec.variant, with, &spec, &interrupt)?;
     let (without, other) = self::one("plain", plain, without, &spec, &interrupt)?;
-    let unit = match arguments.run.icount {
+    let unit = match spec.icount {
         true => Unit::Instructions { ns: ICOUNT_NS },
         false => Unit::Time,
     };

@@ -31,37 +31,25 @@ const ENGINE_MINUTES: u32 = 2;
 
 /// The file that the board starts from.
 pub enum Content {
-    /// QEMU, with files that are copied into the cell.
     Qemu(Box<Prepared>),
-    /// A recovery image.
     Recovery {
-        /// The name.
         file: String,
-        /// The bytes.
         data: Vec<u8>,
     },
     /// A file that somebody has to put on the board.
     Loose {
-        /// The name.
         file: String,
-        /// The bytes.
         data: Vec<u8>,
     },
 }
 
 /// A cell to be.
 pub struct Cell<'c> {
-    /// The parts of the name.
     pub names: Names,
-    /// Where it is to be.
     pub place: Place,
-    /// The board.
     pub board: &'c Board,
-    /// The plan of the payload.
     pub plan: Plan,
-    /// On how many CPUs.
     pub cpus: u32,
-    /// The longest time of a job, if the user gives one.
     pub minutes: Option<u32>,
     /// The time that the run may take by its plan, which is the least of a job.
     pub run: Duration,
@@ -69,13 +57,9 @@ pub struct Cell<'c> {
     pub url: Option<String>,
     /// LAVA's name for the board, if not as the board's file says.
     pub device_type: Option<String>,
-    /// LAVA's tags that a device has to have.
     pub tags: Vec<String>,
-    /// labgrid's name for the board: it has places, too.
     pub labgrid_place: Option<String>,
-    /// True if the job fails where something is skipped.
     pub deny_skipped: bool,
-    /// The file that the board starts from.
     pub content: Content,
 }
 
@@ -225,7 +209,6 @@ struct Qemu<'c> {
 #[derive(Serialize)]
 struct QemuFile<'c> {
     label: &'static str,
-    /// The name in the cell.
     name: &'static str,
     #[serde(skip)]
     from: &'c Path,

@@ -16,11 +16,8 @@ use crate::setup::workspace::Workspace;
 
 /// A FIP of the user's, or a recovery image with one.
 pub struct Base<'b> {
-    /// The board that starts from it.
     pub board: &'b Board,
-    /// The file.
     pub path: &'b Path,
-    /// The engine that puts it onto the board.
     pub engine: Engine,
     /// The key of the non-trusted firmware, if BL33 is signed.
     pub key: Option<&'b Path>,

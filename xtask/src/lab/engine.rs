@@ -18,9 +18,7 @@ use std::fmt;
 /// A lab engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Engine {
-    /// LAVA, of which each job is a file for its scheduler.
     Lava,
-    /// labgrid, which is a plugin of pytest.
     Labgrid,
 }
 
@@ -53,11 +51,9 @@ impl fmt::Display for Engine {
 /// The parts of the name of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
-    /// The engine that its files are for.
     pub engine: Engine,
     /// The board's folder in `platforms`.
     pub board: String,
-    /// The user's name of the firmware.
     pub firmware: String,
 }
 

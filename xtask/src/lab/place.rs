@@ -137,7 +137,6 @@ fn is_translation(dir: &Path) -> bool {
 
 /// All that a cell is to have, and a place for it.
 pub struct Ready {
-    /// Where it goes.
     pub place: Place,
     /// The files, of which the last makes it a cell.
     pub files: Vec<(String, Vec<u8>)>,

@@ -30,11 +30,9 @@ pub struct Source<'s> {
 /// The bytes of a run, and its end.
 #[derive(Clone, Debug)]
 pub struct Followed {
-    /// All bytes.
     pub log: Vec<u8>,
     /// The end; None if the other side closed it.
     pub ending: Option<Ending>,
-    /// The time that the run was followed.
     pub elapsed: Duration,
 }
 

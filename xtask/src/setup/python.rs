@@ -12,7 +12,6 @@ pub(super) struct Package {
     name: &'static str,
     /// The version that is used, and no other.
     version: &'static str,
-    /// Further packages, with their versions.
     also: &'static [&'static str],
     program: &'static str,
 }

@@ -246,7 +246,6 @@ struct End {
 #[derive(Debug, PartialEq, Eq)]
 struct Finding {
     file: PathBuf,
-    /// The panic or error that it causes.
     reason: String,
 }
 

@@ -17,7 +17,6 @@ const SUMMARY: &str = "summary.txt";
 pub struct Keep {
     dir: PathBuf,
     summary: File,
-    /// The number of logs in it.
     pub logs: u64,
 }
 

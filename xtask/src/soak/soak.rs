@@ -33,9 +33,7 @@ pub trait Runner {
 pub struct Limits {
     /// No run begins after this time. The one in hand is finished.
     pub time: Option<Duration>,
-    /// So many runs.
     pub runs: Option<u64>,
-    /// So many CPU_SUSPENDs attempted in all runs together.
     pub suspends: Option<u64>,
 }
 

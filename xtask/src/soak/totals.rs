@@ -12,21 +12,13 @@ use crate::qemu::run_result::RunResult;
 /// The sums over all runs.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    /// Runs that passed.
     pub passed: u64,
-    /// Runs that failed.
     pub failed: u64,
-    /// Runs whose input was refused.
     pub refused: u64,
-    /// Runs that did not reach their end.
     pub incomplete: u64,
-    /// Samples, by the runs' last lines.
     pub samples: u64,
-    /// CPU_SUSPENDs.
     pub suspends: Calls,
-    /// All other calls that are measured.
     pub others: Calls,
-    /// CPUs lost.
     pub lost: u64,
     /// Attempts that do not count by a run's last line, and are in no row.
     pub in_no_row: u64,
@@ -36,7 +28,6 @@ pub struct Totals {
     pub damaged: u64,
     /// The slowest run's number, and how long it took.
     pub slowest: Option<(u64, Duration)>,
-    /// The time of all runs.
     pub elapsed: Duration,
 }
 

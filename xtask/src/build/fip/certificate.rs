@@ -77,7 +77,6 @@ impl Hash {
 /// A signature, and the key that it claims to be made with.
 #[derive(Debug)]
 pub(super) struct Signed {
-    /// The bytes that are signed.
     pub body: Vec<u8>,
     pub signature: Vec<u8>,
     /// The hash algorithm, as OpenSSL names it.
@@ -91,7 +90,6 @@ pub(super) struct Signed {
 /// The parts of a certificate that are checked.
 #[derive(Debug)]
 pub(super) struct Read {
-    /// The name for errors.
     pub(super) what: String,
     pub(super) signed: Signed,
     /// TF-A's extensions, by OID.

@@ -69,43 +69,28 @@ mod tests {
     #[test]
     fn a_second_banner_is_a_reset() {
         let a = format!("{START}> Executing 'A'\r\n");
-        let own = format!("{a}  TEST COMPLETE   Passed\r\nCPU_ON and CPU_OFF\r\n");
-        for (log, expected) in [
-            (START.to_owned(), None),
-            (a.clone(), None),
+        let passed = format!("{a}  TEST COMPLETE   Passed\r\nx\r\n");
+        // A scenario with a title of its own.
+        let own = format!("{passed}CPU_ON and CPU_OFF\r\n");
+        let skipped = format!("{own}  Skipped: no GIC\r\n");
+        // Firmware that is silent, or of another make.
+        let silent = "psci-bench 0.1.0\r\n> Executing 'A'\r\n";
+        for (before, again, expected) in [
+            (&*a, "> Executing 'B'\r\n", None),
+            (&a, START, Some("while 'A' was measured")),
+            (&passed, START, Some("after 'A' was measured")),
+            (START, START, Some("before a scenario was begun")),
+            (&own, START, Some("while 'CPU_ON and CPU_OFF' was measured")),
             (
-                format!("{a}{START}> Executing 'B'\r\n"),
-                Some("while 'A' was measured"),
-            ),
-            (
-                format!("{a}  TEST COMPLETE   Passed\r\nx\r\n{START}"),
-                Some("after 'A' was measured"),
-            ),
-            (
-                format!("{START}{START}{a}"),
-                Some("before a scenario was begun"),
-            ),
-            // Scenarios with titles of their own.
-            (
-                format!("{own}{START}"),
-                Some("while 'CPU_ON and CPU_OFF' was measured"),
-            ),
-            (
-                format!("{own}  Skipped: no GIC\r\n{START}"),
+                &skipped,
+                &a,
                 Some("after 'CPU_ON and CPU_OFF' was measured"),
             ),
-            // Firmware that is silent, or of another make.
-            (
-                "psci-bench 0.1.0\r\n> Executing 'A'\r\npsci-bench 0.1.0\r\n".to_owned(),
-                Some("while 'A' was measured"),
-            ),
-            (
-                "psci-bench: INCOMPLETE\r\npsci-bench: x\r\n".to_owned(),
-                None,
-            ),
+            (silent, silent, Some("while 'A' was measured")),
+            ("psci-bench: INCOMPLETE\r\n", "psci-bench: x\r\n", None),
         ] {
             let expected = expected.map(|when| format!("the machine was reset {when}"));
-            assert_eq!(first(&log), expected);
+            assert_eq!(first(&format!("{before}{again}")), expected);
         }
     }
 }

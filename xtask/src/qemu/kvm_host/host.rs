@@ -49,11 +49,9 @@ const ENDED: &str = "the VMM ended ";
 /// Such a Linux, ready to be started.
 #[derive(Clone, Debug)]
 pub struct KvmHost {
-    /// The kernel, an arm64 Image.
     kernel: PathBuf,
     /// The part of the initial file system that stays as it is.
     base: PathBuf,
-    /// Process 1.
     init: PathBuf,
 }
 
@@ -193,9 +191,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_process_1_says() {
+    fn lines_of_process_1() {
         let log = "kvm-host: kvm [1]: VHE mode initialized successfully\r\n\
-                   psci-bench: PASS (1 passed, 0 skipped, 0 failed; 9 samples, 0 not counted, 0 rows skipped, 0 CPUs lost)\r\n\
+                   psci-bench: PASS (1 passed, 0 skipped, 0 failed; 9 samples, 0 not counted, \
+                   0 rows skipped, 0 CPUs lost)\r\n\
                    kvm-host: the VMM ended with exit code 0\r\n\
                    [    1.0] reboot: Power down\r\n";
         assert!(has_kvm(log));
@@ -208,20 +207,5 @@ mod tests {
         assert!(!has_kvm(none) && ended(none).is_none());
         assert_eq!(last_words(none), Some("there is no KVM: /dev/kvm: none"));
         assert_eq!(last_words("xkvm-host: 1\n"), None);
-    }
-
-    #[test]
-    fn virtual_machine_monitors() {
-        let words = qemu(Gic::V2, 4, Some("iterations=1 warmup=0")).join(" ");
-        assert!(
-            words.contains(" -M virt,gic-version=2 -cpu host -smp 4 "),
-            "{words}"
-        );
-        assert!(
-            words.ends_with(" -kernel /payload -append iterations=1 warmup=0"),
-            "{words}"
-        );
-        let words = own(Gic::V3, 2, 0x100_0000, 128).join(" ");
-        assert_eq!(words, "/init vmm /payload /tree 2 3 0x1000000 128");
     }
 }

@@ -26,7 +26,6 @@ const LOADER: &str = "ld-linux-aarch64.so.1";
 
 /// Where things are.
 pub struct Packages {
-    /// The kernel.
     pub kernel: PathBuf,
     /// An initial file system with QEMU, without a process 1.
     pub base: PathBuf,

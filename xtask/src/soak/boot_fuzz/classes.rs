@@ -12,18 +12,14 @@ use super::random::Random;
 pub enum Change {
     /// The tree's tokens. None where the tree has nothing to change.
     Tree(fn(&mut Blob, &mut Random) -> Option<String>),
-    /// The tree's bytes.
     Bytes(fn(&mut Vec<u8>, &mut Random) -> String),
-    /// The image, its parameter block.
     Block(fn(&mut [u8], &mut Random) -> String),
 }
 
 /// A class of mutations.
 #[derive(Clone, Copy, Debug)]
 pub struct Class {
-    /// The class's name, in the summary and in file names.
     pub name: &'static str,
-    /// The change.
     pub change: Change,
     /// Why a run that passes may measure other states than the unmutated one,
     /// if it may.

@@ -105,11 +105,9 @@ impl Rows {
 /// The runs that mutants are compared with.
 #[derive(Clone, Debug)]
 pub struct Reference {
-    /// The rows of the unmutated run.
     pub unmutated: Rows,
     /// These rows, and those of every other idle state.
     pub all: Rows,
-    /// The UART that is listened to.
     pub uart: Option<EmergencyUart>,
 }
 
