@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{IsTerminal, stderr};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
@@ -32,8 +32,7 @@ pub enum Tree {
 /// Builds the payload and returns its ELF file's path.
 pub fn build(workspace: &Workspace) -> Result<PathBuf> {
     setup::ensure(workspace, &[Need::RustTarget])?;
-    let cargo = env::var_os("CARGO").unwrap_or("cargo".into());
-    let mut command = Command::new(cargo);
+    let mut command = process::cargo();
     command.arg("build");
     if !stderr().is_terminal() {
         command.arg("--quiet");

@@ -23,14 +23,6 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// Returns the beginning of its folders' names.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Lava => "lava",
-            Self::Labgrid => "labgrid",
-        }
-    }
-
     /// Returns the payload's `end=`, for after its last line. LAVA waits
     /// for QEMU to end, and shuts a board down itself; labgrid's driver for QEMU fails
     /// where QEMU has ended by itself.
@@ -44,7 +36,10 @@ impl Engine {
 
 impl fmt::Display for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(match self {
+            Self::Lava => "lava",
+            Self::Labgrid => "labgrid",
+        })
     }
 }
 

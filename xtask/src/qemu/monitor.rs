@@ -80,7 +80,6 @@ impl Monitor {
         text.ok_or_else(|| io::Error::other("an answer without text"))
     }
 
-    /// Sends `command`, and returns the value in its answer.
     fn execute(&mut self, command: Value) -> io::Result<Value> {
         let left = Some(self.left()?);
         self.stream.get_ref().set_write_timeout(left)?;
@@ -114,7 +113,6 @@ impl Monitor {
         Ok(serde_json::from_slice(&line)?)
     }
 
-    /// Returns the time that is left.
     fn left(&self) -> io::Result<Duration> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         // A timeout of 0 would be none.

@@ -77,25 +77,18 @@ fn lines(socket: &Socket, map: &Map) -> io::Result<Vec<String>> {
     let cpus = parse(&monitor.ask("info registers -a", 0)?);
     let mut groups: Vec<(Cpu, Vec<u32>)> = Vec::new();
     for cpu in cpus {
-        let place = |cpu: &Cpu| (cpu.pc, cpu.link, cpu.level, cpu.secure);
-        match groups
-            .iter_mut()
-            .find(|group| place(&group.0) == place(&cpu))
-        {
-            Some(group) => group.1.push(cpu.number),
-            None => groups.push((cpu, vec![cpu.number])),
-        }
+        add(&mut groups, Cpu { number: 0, ..cpu }, &[cpu.number]);
     }
     let mut lines: Vec<(String, Vec<u32>)> = Vec::new();
     for (cpu, numbers) in groups {
         let before = format!("x /1wx {:#x}", cpu.pc.wrapping_sub(4));
         // A place without memory before it, or no time left.
-        let said = monitor.ask(&before, cpu.number).unwrap_or_default();
-        let place = format!("{}{}", map.place(&cpu), wait(&said));
-        match lines.iter_mut().find(|line| line.0 == place) {
-            Some(line) => line.1.extend(numbers),
-            None => lines.push((place, numbers)),
-        }
+        let said = monitor.ask(&before, numbers[0]).unwrap_or_default();
+        add(
+            &mut lines,
+            format!("{}{}", map.place(&cpu), wait(&said)),
+            &numbers,
+        );
     }
     let line = |(place, mut numbers): (String, Vec<u32>)| {
         numbers.sort_unstable();
@@ -105,8 +98,15 @@ fn lines(socket: &Socket, map: &Map) -> io::Result<Vec<String>> {
     Ok(lines.into_iter().map(line).collect())
 }
 
+/// Adds CPUs to those at the same `place`.
+fn add<T: PartialEq>(groups: &mut Vec<(T, Vec<u32>)>, place: T, numbers: &[u32]) {
+    match groups.iter_mut().find(|group| group.0 == place) {
+        Some(group) => group.1.extend(numbers),
+        None => groups.push((place, numbers.to_vec())),
+    }
+}
+
 impl Map {
-    /// Returns the place of `cpu` in words.
     fn place(&self, cpu: &Cpu) -> String {
         let at = format!("EL{} at {:#x}", cpu.level, cpu.pc);
         if cpu.secure {
@@ -135,13 +135,8 @@ impl Map {
     }
 }
 
-/// Returns the CPUs in what `info registers -a` says.
 fn parse(said: &str) -> Vec<Cpu> {
-    let mut cpus = Vec::new();
-    for part in said.split("CPU#").skip(1) {
-        cpus.extend(parse_cpu(part));
-    }
-    cpus
+    said.split("CPU#").skip(1).filter_map(parse_cpu).collect()
 }
 
 fn parse_cpu(part: &str) -> Option<Cpu> {

@@ -4,14 +4,22 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::TypedValueParser;
-use clap::{Args, Command, FromArgMatches};
+use clap::{Arg, Args, Command, FromArgMatches};
 
-use super::machine::Level;
 use super::timeout::LEAST;
 use crate::board::firmware_kind::Firmware;
 use crate::board::{Gic, GivenStates};
 use crate::build::firmware::{Variant, fault};
 use crate::build::payload::Tree;
+
+/// The exception level that BL33 is entered at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// EL1: the machine has no EL2.
+    El1,
+    /// EL2.
+    El2,
+}
 
 /// The source of BL33.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,7 +108,9 @@ pub struct RunSpec {
 
 impl Default for RunSpec {
     fn default() -> Self {
-        let command = Self::augment_args(Command::new("run"));
+        // The options of idle states conflict with this one.
+        let command = Command::new("run").arg(Arg::new("dtb"));
+        let command = Self::augment_args(command);
         let none = command.try_get_matches_from(["run"]);
         none.and_then(|none| Self::from_arg_matches(&none))
             .unwrap_or_else(|error| error.exit())

@@ -51,7 +51,6 @@ impl Package {
         bin.join(self.program).is_file().then_some(bin)
     }
 
-    /// Returns the commands that install it.
     pub(super) fn install(&self, workspace: &Workspace) -> Vec<Vec<String>> {
         let package = format!("{}=={}", self.name, self.version);
         install(&self.root(workspace), &[&[&*package], self.also].concat())

@@ -238,10 +238,9 @@ impl Account {
     }
 
     fn calls(&mut self, is_suspend: bool) -> &mut Calls {
-        if is_suspend {
-            &mut self.suspends
-        } else {
-            &mut self.others
+        match is_suspend {
+            true => &mut self.suspends,
+            false => &mut self.others,
         }
     }
 }

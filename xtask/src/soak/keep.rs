@@ -9,7 +9,6 @@ use anyhow::{Context, Result, bail};
 
 use crate::qemu::run_result::RunResult;
 
-/// The summary's name.
 const SUMMARY: &str = "summary.txt";
 
 /// The directory, and the summary in it.

@@ -13,4 +13,4 @@ mod totals;
 pub(crate) use self::account::has_suspends;
 pub(crate) use self::keep::Keep;
 pub(crate) use self::load::Load;
-pub(crate) use self::soak::{Limits, Runner, parse_time, soak};
+pub(crate) use self::soak::{Limits, Runner, soak};

@@ -71,7 +71,6 @@ pub(super) fn sign(workspace: &Workspace, request: &Request<'_>) -> Result<Vec<u
     fs::read(&out).context("cert_create made no certificate")
 }
 
-/// Checks that the signature of `signed` is its key's.
 pub(super) fn verify(workspace: &Workspace, signed: &Signed) -> Result<()> {
     setup::ensure(workspace, &[Need::Openssl])?;
     let dir = tempfile::tempdir()?;

@@ -2,7 +2,7 @@
 
 use psci_bench::model as verdict;
 
-use super::scenario::last_scenario;
+use super::reset::last_scenario;
 use crate::board::firmware_kind::Firmware;
 use crate::qemu::kvm_host;
 use crate::qemu::stream::{Ending, Outcome};
@@ -77,7 +77,6 @@ pub fn doubt(firmware: Firmware, cpu: &str) -> Option<String> {
     })
 }
 
-/// Returns the model in `-cpu MODEL,FEATURE=…`.
 fn model(cpu: &str) -> &str {
     cpu.split(',').next().unwrap_or_default()
 }

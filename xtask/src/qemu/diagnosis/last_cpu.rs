@@ -8,7 +8,6 @@ use psci_bench::record::{Record, parse, pieces};
 /// The fields of MPIDR_EL1 that say which CPU it is.
 const AFFINITY: u64 = 0xff_00ff_ffff;
 
-/// A CPU, as a line names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Name {
     Label(u64, u64),

@@ -1,7 +1,7 @@
-//! Logs that hold more than one start of the machine, as when a
-//! watchdog has reset it.
+//! The scenario that a log is in, and logs that hold more than one start of the machine, as
+//! when a watchdog has reset it.
 
-use super::scenario::{begun, last_scenario};
+use psci_bench::plan::ScenarioId;
 
 /// Returns the first words of the firmware's stages and of the payload, once a start each.
 fn banner(line: &str) -> Option<&str> {
@@ -55,6 +55,28 @@ fn before_second_start(log: &str) -> Option<&str> {
         at += line.len();
     }
     None
+}
+
+/// Returns the scenario that the last line of `log` that begins one names.
+pub fn last_scenario(log: &str) -> Option<&str> {
+    log.lines().rev().find_map(begun)
+}
+
+/// The words after the name if the method is not TFTF's.
+const WARM: &str = ", CPUs kept on between samples";
+
+/// Returns the scenario that `line` begins: `> Executing '…'`, or a title outside
+/// TFTF's frame.
+fn begun(line: &str) -> Option<&str> {
+    let line = line.trim_end();
+    if let Some(rest) = line.strip_prefix("> Executing '") {
+        return rest.strip_suffix('\'');
+    }
+    let warm = line.strip_suffix(WARM);
+    let name = warm.unwrap_or(line);
+    let mut all = ScenarioId::ALL.into_iter();
+    all.any(|id| id.name() == name && id.is_suite() == warm.is_some())
+        .then_some(line)
 }
 
 #[cfg(test)]

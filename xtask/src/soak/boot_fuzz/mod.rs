@@ -4,7 +4,6 @@ pub mod blob;
 mod classes;
 mod judge;
 mod mutations;
-mod random;
 mod run;
 #[cfg(test)]
 mod tests;
